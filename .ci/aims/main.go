@@ -1,0 +1,117 @@
+// Command aims runs the benchmarks that have an aim and prints the median of
+// three runs of each beside it. `make bench` calls it. It fails only when a
+// benchmark does: on a noisy machine a missed aim is something to look at.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An aim is one figure: of which benchmark, in which unit, and what it should
+// be at most, or at least.
+type aim struct {
+	what  string
+	pkg   string
+	bench string // the name as the benchmark prints it, without -N
+	unit  string
+	value float64 // in that unit
+	least bool
+	time  string // -benchtime
+}
+
+var aims = []aim{
+	{"assemble 8k tokens from a thread of 1,000", "./assemble", "BenchmarkTurn/standard/messages=1000", "ns/op", 300e3, false, "1s"},
+	{"assemble 8k tokens from a thread of 10,000", "./assemble", "BenchmarkTurn/standard/messages=10000", "ns/op", 2e6, false, "1s"},
+	{"the same with the read from SQLite, 1,000", "./internal/gather", "BenchmarkTurn/standard/replies=1000", "ns/op", 600e3, false, "1s"},
+	{"the same with the read from SQLite, 10,000", "./internal/gather", "BenchmarkTurn/standard/replies=10000", "ns/op", 600e3, false, "1s"},
+	{"durable append, one by one, of a bare one", "./store", "BenchmarkAppend/calls_of_1", "of-bare", 0.7, true, "1s"},
+	{"durable append, groups of 50, of a bare one", "./store", "BenchmarkAppend/calls_of_50", "of-bare", 0.7, true, "1s"},
+	{"newest 50 of 1,000,000", "./store", "BenchmarkRead/newest_50", "ns/op", 200e3, false, "1s"},
+	{"search 100,000 messages, warm", "./internal/searcher", "BenchmarkSQLite100000/warm", "ns/op", 2e6, false, "1s"},
+	{"search 100,000 messages, cold", "./internal/searcher", "BenchmarkSQLite100000/cold", "ns/op", 1.5e9, false, "2x"},
+	{"import to SQLite (needs EARSHOT_TEST_DATA)", "./internal/archive", "BenchmarkImport", "messages/s", 10e3, true, "1x"},
+}
+
+func main() {
+	failed := false
+	fmt.Printf("%-46s %14s %14s\n", "median of three", "measured", "aim")
+	for _, a := range aims {
+		got, err := a.run()
+		switch {
+		case err != nil:
+			failed = true
+			fmt.Printf("%-46s failed: %v\n", a.what, err)
+		case len(got) == 0:
+			fmt.Printf("%-46s %14s\n", a.what, "skipped")
+		default:
+			slices.Sort(got)
+			v := got[len(got)/2]
+			mark := "ok"
+			if a.least && v < a.value || !a.least && v > a.value {
+				mark = "missed"
+			}
+			sign := "≤"
+			if a.least {
+				sign = "≥"
+			}
+			fmt.Printf("%-46s %14s %14s  %s\n", a.what, figure(v, a.unit), sign+" "+figure(a.value, a.unit), mark)
+		}
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+// run returns the figure of each run.
+func (a aim) run() ([]float64, error) {
+	var parts []string
+	for _, p := range strings.Split(a.bench, "/") {
+		parts = append(parts, "^"+p+"$")
+	}
+	cmd := exec.Command("go", "test", "-run=^$", "-bench="+strings.Join(parts, "/"), "-benchtime="+a.time, "-count=3", a.pkg)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out.String())
+	}
+	var got []float64
+	for lines := bufio.NewScanner(&out); lines.Scan(); {
+		f := strings.Fields(lines.Text())
+		if len(f) == 0 || f[0] != a.bench && !strings.HasPrefix(f[0], a.bench+"-") {
+			continue
+		}
+		for i := 2; i+1 < len(f); i += 2 {
+			if f[i+1] != a.unit {
+				continue
+			}
+			v, err := strconv.ParseFloat(f[i], 64)
+			if err != nil {
+				return nil, err
+			}
+			got = append(got, v)
+		}
+	}
+	return got, nil
+}
+
+// figure writes a value as people read it.
+func figure(v float64, unit string) string {
+	switch {
+	case unit == "ns/op" && v >= 1e9:
+		return fmt.Sprintf("%.2f s", v/1e9)
+	case unit == "ns/op" && v >= 1e6:
+		return fmt.Sprintf("%.2f ms", v/1e6)
+	case unit == "ns/op":
+		return fmt.Sprintf("%.0f µs", v/1e3)
+	case unit == "of-bare":
+		return fmt.Sprintf("%.0f %%", v*100)
+	}
+	return fmt.Sprintf("%.0f %s", v, unit)
+}

@@ -1,0 +1,55 @@
+# For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
+# `go test ./...` need neither make nor anything else besides Go.
+
+BIN := .cache/bin
+
+.PHONY: check fmt vet lint test test-race demo bench fuzz golden cases build ci clean help
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
+
+check: fmt vet lint test-race ## what must be clean before a commit
+
+fmt: ## write every file as gofmt does
+	gofmt -w $$(git ls-files '*.go')
+
+vet: ## go vet
+	go vet ./...
+
+lint: $(BIN)/golangci-lint ## golangci-lint, pinned in .ci/tools
+	$(BIN)/golangci-lint run ./...
+
+$(BIN)/golangci-lint: .ci/tools/go.mod
+	go build -C .ci/tools -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+test: ## the tests, as the README has it
+	go test ./...
+
+test-race: ## the same under the race detector, in a random order
+	go test -race -shuffle=on ./...
+
+demo: ## the demo on the bundled workspace
+	go run ./cmd/earshot demo
+
+bench: ## the figures that have an aim, beside it
+	@EARSHOT_TEST_DATA="$${EARSHOT_TEST_DATA:-$$(cd ../shared/data 2>/dev/null && pwd)}" go run ./.ci/aims
+
+fuzz: ## each fuzz target for FUZZTIME (10s)
+	.ci/run fuzz
+
+golden: ## write the goldens anew; read the difference like code
+	go test ./internal/transcript -run Golden -update
+	git diff --stat -- testdata
+
+build: ## the static program
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/earshot ./cmd/earshot
+
+cases: build ## the acceptance cases, where they lie beside the project
+	@if [ -x ../shared/cases/check ]; then ../shared/cases/check bin/earshot ../shared/cases/context; \
+	else echo "no ../shared/cases here"; fi
+
+ci: ## everything that must hold before a change lands
+	.ci/run
+
+clean: ## what was built
+	rm -rf bin .cache
