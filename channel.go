@@ -1,0 +1,55 @@
+package earshot
+
+// A ChannelKind tells how a channel is addressed.
+type ChannelKind string
+
+// The kinds of channels. Group is a private channel or a group DM.
+const (
+	KindChannel ChannelKind = "channel"
+	KindDM      ChannelKind = "dm"
+	KindGroup   ChannelKind = "group"
+)
+
+// A Channel is a place where messages are posted, DMs included.
+type Channel struct {
+	Platform  Platform
+	Workspace WorkspaceID
+	ID        ChannelID
+	Name      string // without a leading #
+	Kind      ChannelKind
+	Topic     string
+	Purpose   string
+}
+
+// Scope returns the channel that c is, as the bound of reads.
+func (c Channel) Scope() Scope { return Scope{c.Platform, c.Workspace, c.ID} }
+
+// A Scope is one channel of one workspace. Every read of a store takes one
+// first, and nothing outside it can be reached: there is no scope of several
+// channels.
+type Scope struct {
+	Platform  Platform
+	Workspace WorkspaceID
+	Channel   ChannelID
+}
+
+// A CoverageState says what is known of a stretch of history.
+type CoverageState string
+
+// The states of coverage. What no entry speaks of is taken as known.
+const (
+	Known   CoverageState = "known"
+	Missing CoverageState = "missing" // could not be loaded
+	Stale   CoverageState = "stale"   // may be out of date
+)
+
+// A Coverage says whether a stretch of a channel's history, or of one thread's,
+// is known. Unknown is not empty: a failed fetch is recorded as Missing.
+// From and To are inclusive; zero means open.
+type Coverage struct {
+	Thread MessageID // "" for the channel itself
+	From   Time
+	To     Time
+	State  CoverageState
+	Why    string // for the operator; never shown to a model
+}

@@ -1,0 +1,85 @@
+package earshot
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// A Time is an instant in microseconds since 1970-01-01 00:00 UTC. The zero
+// Time means "none": never edited, no bound.
+type Time int64
+
+// ErrTime is returned by [ParseTime] for a text that is no time.
+var ErrTime = errors.New("not an RFC 3339 time or a Slack ts")
+
+// TimeOf returns t to the microsecond, rounded down.
+func TimeOf(t time.Time) Time { return Time(t.UnixMicro()) }
+
+// UTC returns t as a time.Time in UTC.
+func (t Time) UTC() time.Time { return time.UnixMicro(int64(t)).UTC() }
+
+// IsZero reports whether t is the zero Time.
+func (t Time) IsZero() bool { return t == 0 }
+
+// String writes t as RFC 3339 in UTC with up to six decimals, and the zero
+// Time as "". It is the form of every time in Earshot's JSON.
+func (t Time) String() string {
+	if t == 0 {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.999999Z07:00")
+}
+
+// ParseTime reads an RFC 3339 time with any offset and precision, or a Slack
+// ts such as "1700000005.000100" (seconds, a dot, up to six decimals). What is
+// finer than a microsecond is dropped. The error is [ErrTime].
+func ParseTime(s string) (Time, error) {
+	if t, ok := parseTS(s); ok {
+		return t, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(s))
+	if err != nil || strings.ContainsRune(s, ',') || t.Year() < 1 || t.Year() > 9999 {
+		return 0, ErrTime
+	}
+	return TimeOf(t), nil
+}
+
+// parseTS reads a Slack ts. Slack writes ten digits, a dot and six digits;
+// fewer are accepted.
+func parseTS(s string) (Time, bool) {
+	whole, frac, ok := strings.Cut(s, ".")
+	if !ok || len(whole) == 0 || len(whole) > 11 || len(frac) == 0 || len(frac) > 6 {
+		return 0, false
+	}
+	var v int64
+	for _, c := range []byte(whole + frac + "000000"[len(frac):]) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = v*10 + int64(c-'0')
+	}
+	return Time(v), true
+}
+
+// A Position is a message's place in its channel: by time, then by id as
+// bytes. It is the order of what was said; the order in which it became known
+// is [Message.Seq].
+type Position struct {
+	Time Time
+	ID   MessageID
+}
+
+// Compare returns -1, 0 or +1 as p stands before, at or after q.
+func (p Position) Compare(q Position) int {
+	switch {
+	case p.Time < q.Time:
+		return -1
+	case p.Time > q.Time:
+		return 1
+	}
+	return strings.Compare(string(p.ID), string(q.ID))
+}
+
+// IsZero reports whether p is the zero Position, which as a bound means none.
+func (p Position) IsZero() bool { return p == Position{} }

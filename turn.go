@@ -1,0 +1,52 @@
+package earshot
+
+// A Verdict says how much of a message the model sees.
+type Verdict string
+
+// The verdicts. Full and Cut count as shown; a Snippet does not.
+const (
+	Full    Verdict = "full"
+	Cut     Verdict = "cut"
+	Snippet Verdict = "snippet"
+	Out     Verdict = "out"
+)
+
+// A LedgerRow explains one candidate message: in which section it stands or
+// was considered, how much of it is seen, why, and what it cost.
+type LedgerRow struct {
+	ID      MessageID
+	Section string
+	Verdict Verdict
+	Reason  string
+	Tokens  int
+}
+
+// A Ledger has one row for every message that a turn considered, in the order
+// of Position.
+type Ledger []LedgerRow
+
+// Usage is what a model call cost, in tokens as the provider reports them.
+type Usage struct {
+	Input      int // tokens read afresh
+	Output     int
+	CacheRead  int
+	CacheWrite int
+}
+
+// A Turn is one question and its one reply, as it is stored: what it answered,
+// under which policy, and what it moved. The zero-based Number counts a
+// conversation's turns in order and is given by the store.
+type Turn struct {
+	Number   int
+	Answer   Answer
+	Policy   string
+	Hash     string // of the prompt: hex SHA-256, see context.md §7
+	Cursor   int64
+	Epoch    int
+	Shown    []Shown
+	Attached []Attached
+	Session  []SessionEntry // what this turn appends to the session
+	Ledger   Ledger
+	Usage    Usage
+	Time     Time // when it was committed
+}
