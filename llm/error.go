@@ -1,0 +1,50 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// An Error is a request that a provider did not answer. Message is for the
+// operator, as the provider wrote it, without keys and URLs; a chat user never
+// reads it.
+type Error struct {
+	Provider string
+	Model    string
+	Status   int    // of HTTP; 0 when there was no answer
+	Code     string // the provider's own, such as rate_limit_error
+	Message  string
+	// Retryable: the same request may succeed later (429, 529, 5xx, a broken
+	// connection or stream).
+	Retryable bool
+	// TooLarge: the request is larger than the model can read. A smaller one
+	// may succeed; the same one never will.
+	TooLarge bool
+	// RetryAfter is how long the provider asks to wait; 0 when it does not
+	// say.
+	RetryAfter time.Duration
+	Err        error // the cause, where there is one
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Provider)
+	if e.Model != "" {
+		b.WriteString(" " + e.Model)
+	}
+	if e.Status != 0 {
+		fmt.Fprintf(&b, ": status %d", e.Status)
+	}
+	for _, s := range []string{e.Code, e.Message} {
+		if s != "" {
+			b.WriteString(": " + s)
+		}
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }

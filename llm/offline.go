@@ -1,0 +1,177 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// OfflineName is the offline model's name, and that of its provider.
+const OfflineName = "offline"
+
+// Offline is a model without a network, a key or an understanding: it reads the
+// prompt, calls the channel's tools where there are any, and answers by quoting
+// the messages that fit the question best, with who said them and, where that
+// is known, when. It says so in every answer. The same request gives the same
+// answer.
+//
+// It reads prompts as package assemble renders them, of every policy. Of tools
+// it knows two by their names, and calls each at most once for a question:
+//
+//	channel_context   {"intent": "the question"}
+//	channel_messages  {"message_ids": ["…"]} for cut messages that fit, where the prompt has ids
+//
+// A tool's result is JSON in which messages are objects with a text (or
+// snippet), an author (a name, or an object with display_name or name) and
+// perhaps a time (or ts) and an id (or message_id), wherever they stand in it:
+//
+//	{"messages": [{"id": "…", "time": "2026-03-02T09:00:00Z", "author": {"id": "U1", "name": "Alice"}, "text": "…"}]}
+//
+// A result that is not JSON is read like a prompt.
+type Offline struct{}
+
+// The tools that the offline model knows.
+const (
+	contextTool  = "channel_context"
+	messagesTool = "channel_messages"
+)
+
+// Generate implements [Model].
+func (Offline) Generate(ctx context.Context, r Request, stream func(Event)) (Response, error) {
+	if err := ctx.Err(); err != nil {
+		return Response{}, &Error{Provider: OfflineName, Model: OfflineName, Err: err}
+	}
+	if err := r.Check(); err != nil {
+		return Response{}, err
+	}
+	if stream == nil {
+		stream = func(Event) {}
+	}
+	seen := readRequest(r)
+	out := Response{Stop: StopCalls, Provider: OfflineName, Model: OfflineName, Usage: earshot.Usage{Input: size(r) / 4}}
+	calls := seen.calls(r)
+	for _, c := range calls {
+		stream(Event{Call: c.Name})
+		out.Parts = append(out.Parts, Calling(c))
+		out.Usage.Output += len(c.Args)/4 + 1
+	}
+	if len(calls) > 0 {
+		return out, nil
+	}
+	text := seen.answer()
+	out.Stop = StopEnd
+	if short := cutWords(text, r.MaxTokens*4); short != text {
+		text, out.Stop = short, StopLength
+	}
+	for _, piece := range pieces(text) {
+		stream(Event{Text: piece})
+	}
+	if text != "" {
+		out.Parts = []Part{Text(text)}
+	}
+	out.Usage.Output = len(text)/4 + 1
+	return out, nil
+}
+
+// calls returns the calls that a question begins with: none when it was
+// answered by tools already.
+func (s *sight) calls(r Request) []Call {
+	if r.NoCalls || s.told {
+		return nil
+	}
+	before := 0
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Kind == KindCall {
+				before++
+			}
+		}
+	}
+	var calls []Call
+	call := func(name string, args any) {
+		if !slices.ContainsFunc(r.Tools, func(t Tool) bool { return t.Name == name }) {
+			return
+		}
+		raw, err := json.Marshal(args)
+		if err != nil {
+			return // of strings alone: cannot be
+		}
+		id := "offline_" + strconv.Itoa(before+len(calls)+1)
+		calls = append(calls, Call{ID: id, Name: name, Args: string(raw)})
+	}
+	if intent := s.intent(); intent != "" {
+		call(contextTool, map[string]any{"intent": intent})
+	}
+	if ids := s.cutIDs(); len(ids) > 0 {
+		call(messagesTool, map[string]any{"message_ids": ids})
+	}
+	return calls
+}
+
+// maxIntent bounds what is searched for, in bytes.
+const maxIntent = 400
+
+// intent is the question without whom it is put to.
+func (s *sight) intent() string {
+	var words []string
+	for w := range strings.FieldsSeq(s.question) {
+		if !strings.HasPrefix(w, "@") {
+			words = append(words, w)
+		}
+	}
+	return cutWords(strings.Join(words, " "), maxIntent)
+}
+
+// maxFetched is how many cut messages are fetched whole.
+const maxFetched = 5
+
+// cutIDs are the ids of the messages that fit best and of which the prompt has
+// a part only.
+func (s *sight) cutIDs() []string {
+	var ids []string
+	for _, q := range s.best(maxFetched) {
+		if q.cut && q.id != "" {
+			ids = append(ids, q.id)
+		}
+	}
+	return ids
+}
+
+// size counts a request's bytes of text.
+func size(r Request) int {
+	n := len(r.System)
+	for _, t := range r.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			n += len(p.Text)
+			if p.Call != nil {
+				n += len(p.Call.Args)
+			}
+			if p.Result != nil {
+				for _, q := range p.Result.Parts {
+					n += len(q.Text)
+				}
+			}
+		}
+	}
+	return n
+}
+
+// pieces cuts a text into what is streamed: a few words each.
+func pieces(text string) []string {
+	var out []string
+	for word := range strings.SplitAfterSeq(text, " ") {
+		if n := len(out); n > 0 && len(out[n-1])+len(word) <= 24 {
+			out[n-1] += word
+		} else if word != "" {
+			out = append(out, word)
+		}
+	}
+	return out
+}

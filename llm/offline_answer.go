@@ -1,0 +1,162 @@
+package llm
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/search"
+)
+
+// How much the offline model quotes.
+const (
+	maxQuotes = 3
+	maxLast   = 2   // where none fits
+	maxQuote  = 280 // bytes of a quote
+)
+
+const (
+	offlineIntro = "I am the offline model: I do not understand what you ask, I quote what was said here."
+	offlineNone  = "I found no message here that has the words of your question."
+	offlineLast  = "No message here has the words of your question. The last ones before it:"
+	offlineGap   = "Part of the history could not be loaded, so there may be more."
+	offlineFiles = "I cannot look at files."
+)
+
+// answer quotes what fits.
+func (s *sight) answer() string {
+	lines := []string{offlineIntro}
+	best := s.best(maxQuotes)
+	switch {
+	case len(best) > 0:
+		lines = append(lines, "", "These fit best:")
+	default:
+		best = s.last(maxLast)
+		if len(best) > 0 {
+			lines = append(lines, "", offlineLast)
+		} else {
+			lines = append(lines, "", offlineNone)
+		}
+	}
+	inOrder(best)
+	for _, q := range best {
+		who := q.speaker
+		if !q.time.IsZero() {
+			who += ", " + q.time.UTC().Format("2 Jan 2006 15:04") + " UTC"
+		}
+		text := strings.Join(strings.Fields(q.text), " ")
+		if short := cutWords(text, maxQuote); short != text {
+			text = short + "…"
+		}
+		lines = append(lines, "- "+who+": “"+text+"”")
+	}
+	if s.gap {
+		lines = append(lines, "", offlineGap)
+	}
+	if s.files {
+		lines = append(lines, "", offlineFiles)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// best returns the quotes that fit the question best, best first, each text
+// once. What shares no word with it does not fit.
+func (s *sight) best(limit int) []quote {
+	quotes := s.distinct()
+	if len(search.Terms(s.intent())) == 0 {
+		return nil
+	}
+	x := search.NewIndex()
+	for i, q := range quotes {
+		// The place stands for the time: not all have one, and later is newer.
+		x.Add(earshot.Terms{
+			ID: earshot.MessageID(strconv.Itoa(i)), Seq: int64(i + 1), Author: earshot.AuthorID(q.speaker),
+			Time: earshot.TimeOf(time.Unix(int64(i)*3600, 0)), Terms: search.Terms(q.text),
+		})
+	}
+	var best []quote
+	for _, hit := range x.Search(search.Query{Text: s.intent(), At: earshot.TimeOf(time.Unix(int64(len(quotes))*3600, 0)), Limit: limit}) {
+		i, err := strconv.Atoi(string(hit.ID))
+		if err == nil && hit.Score > 0 {
+			best = append(best, quotes[i])
+		}
+	}
+	return best
+}
+
+// last returns the last quotes of the prompt.
+func (s *sight) last(limit int) []quote {
+	said := slices.DeleteFunc(s.distinct(), func(q quote) bool { return q.found })
+	return said[max(0, len(said)-limit):]
+}
+
+// inOrder sorts quotes by time where all have one, else as they stood.
+func inOrder(quotes []quote) {
+	timed := !slices.ContainsFunc(quotes, func(q quote) bool { return q.time.IsZero() })
+	slices.SortStableFunc(quotes, func(a, b quote) int {
+		if timed {
+			return cmp.Compare(a.time, b.time)
+		}
+		return cmp.Compare(a.place, b.place)
+	})
+}
+
+// distinct returns the quotes that have a speaker, each once: of two with the
+// same words by the same one, what is known of both. The question is none.
+func (s *sight) distinct() []quote {
+	question := folded(s.question)
+	at := map[string]int{}
+	var out []quote
+	for _, q := range s.quotes {
+		key := folded(q.text)
+		own := strings.HasPrefix(key, folded(offlineIntro)) // an earlier answer is no source
+		if key == "" || key == question || q.speaker == "" || own {
+			continue
+		}
+		key = folded(q.speaker) + "\x00" + key
+		if i, ok := at[key]; ok {
+			if out[i].time.IsZero() {
+				out[i].time = q.time
+			}
+			if out[i].id == "" {
+				out[i].id = q.id
+			}
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, q)
+	}
+	// A cut message goes where the whole of it is there.
+	return slices.DeleteFunc(out, func(q quote) bool {
+		return q.cut && slices.ContainsFunc(s.quotes, func(o quote) bool { return !o.cut && o.id != "" && o.id == q.id })
+	})
+}
+
+// folded returns a text as it is compared.
+func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// cutWords returns the beginning of s within n bytes, ended at a space where
+// there is one, never within a character.
+func cutWords(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	end, state, rest := 0, -1, s
+	for rest != "" {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if end+len(cluster) > n {
+			break
+		}
+		end += len(cluster)
+	}
+	if i := strings.LastIndexByte(s[:end], ' '); i > end/2 {
+		end = i
+	}
+	return strings.TrimRight(s[:end], " \n")
+}

@@ -1,0 +1,346 @@
+package llm
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A sight is what the offline model sees of a request.
+type sight struct {
+	question string
+	quotes   []quote
+	told     bool // tools have answered this question
+	gap      bool // history is missing
+	files    bool // the question comes with files
+}
+
+// A quote is something that was said.
+type quote struct {
+	speaker, text string
+	id            string
+	time          earshot.Time
+	cut           bool
+	found         bool // by a tool
+	place         int  // in the prompt
+}
+
+// readRequest reads a request: its last message with words of the user's is the
+// question's, what follows are results of tools.
+func readRequest(r Request) *sight {
+	s := &sight{}
+	last := len(r.Messages) - 1
+	for last > 0 && !asks(r.Messages[last]) {
+		last--
+	}
+	for i, m := range r.Messages {
+		if m.Role != earshot.User {
+			continue
+		}
+		for _, p := range m.Parts {
+			switch {
+			case p.Kind == KindText && i < last:
+				s.add(readPrompt(p.Text), false)
+			case p.Kind == KindText && i == last:
+				t := readPrompt(p.Text)
+				s.question = t.takeQuestion()
+				s.add(t, false)
+			case p.Kind == KindResult && p.Result != nil:
+				s.told = s.told || i > last
+				if !p.Result.Failed {
+					s.result(*p.Result)
+				}
+			case i == last:
+				s.files = s.files || p.Media != nil
+			}
+		}
+	}
+	return s
+}
+
+// asks reports whether a message has words of the user's.
+func asks(m Message) bool {
+	return m.Role == earshot.User && slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindText })
+}
+
+func (s *sight) add(t *text, found bool) {
+	s.gap = s.gap || t.gap
+	for _, q := range t.quotes {
+		q.place, q.found = len(s.quotes), found
+		s.quotes = append(s.quotes, q)
+	}
+}
+
+func (s *sight) result(r Result) {
+	for _, p := range r.Parts {
+		if p.Kind != KindText {
+			continue
+		}
+		t := &text{}
+		if !t.json(p.Text) {
+			t = readPrompt(p.Text)
+		}
+		s.add(t, true)
+	}
+}
+
+// A text is a prompt's that is read line by line.
+type text struct {
+	quotes   []quote
+	gap      bool
+	question string // where it is told apart: by a header or by JSON
+	asked    bool   // the next lines are the question
+	alone    string // the speaker of a standalone message; its lines are indented
+	window   bool   // messages are indented by two spaces
+	said     string // the summary's header, while its text is read
+}
+
+const (
+	currentQuestion = "Current question: "
+	answerByJSON    = "Answer the message in ChannelSnapshot.anchor."
+)
+
+func readPrompt(s string) *text {
+	t := &text{}
+	for line := range strings.Lines(s) {
+		t.line(strings.TrimRight(line, "\n"))
+	}
+	return t
+}
+
+// line reads the next one. A message begins a line, and its further lines are
+// indented: within a window by four spaces, elsewhere by two.
+func (t *text) line(line string) {
+	indent := "  "
+	if t.window {
+		indent = "    "
+	}
+	switch rest, indented := strings.CutPrefix(line, indent); {
+	case strings.TrimSpace(line) == "":
+	case indented:
+		t.further(rest)
+	case t.window && strings.HasPrefix(line, "  "):
+		t.member(line[2:])
+	case t.header(line):
+	case t.json(line):
+	default:
+		t.begin(line)
+	}
+}
+
+// header reads a line that is none of anybody's.
+func (t *text) header(line string) bool {
+	if rest, ok := strings.CutPrefix(line, currentQuestion); ok {
+		t.leave()
+		t.asked = true
+		t.ask(rest)
+		return true
+	}
+	if strings.HasPrefix(line, "[system note] ") {
+		return false
+	}
+	if strings.HasPrefix(line, "[") && !strings.HasPrefix(line, "[attached:") {
+		if strings.HasPrefix(line, "[history ") {
+			t.gap = true // within a block: it goes on
+			return true
+		}
+		t.leave()
+		t.window = line == "[recent channel context]"
+		t.asked = line == "[question]"
+		if strings.HasPrefix(line, "[summary of earlier turns") {
+			t.said = "A summary of earlier turns"
+		}
+		return true
+	}
+	if t.window {
+		if names, ok := between(line, "standalone (", "):"); ok {
+			t.alone = names
+			return true
+		}
+		if _, ok := between(line, "thread (", "):"); ok {
+			t.alone = ""
+			return true
+		}
+	}
+	switch {
+	case line == "---", line == "<slack_thread_context>", line == "</slack_thread_context>":
+	case strings.HasPrefix(line, "Previous conversation") && strings.HasSuffix(line, ":"):
+	case strings.HasPrefix(line, "Since your last message, the following conversation took place") && strings.HasSuffix(line, ":"):
+	default:
+		return false
+	}
+	t.leave()
+	return true
+}
+
+func between(s, before, after string) (string, bool) {
+	s, ok1 := strings.CutPrefix(s, before)
+	s, ok2 := strings.CutSuffix(s, after)
+	return s, ok1 && ok2
+}
+
+// leave ends what a block's lines are read as.
+func (t *text) leave() { t.window, t.asked, t.alone, t.said = false, false, "", "" }
+
+// begin reads a line that begins a message, or is a bare question.
+func (t *text) begin(line string) {
+	if t.window {
+		t.leave()
+	}
+	speaker, said, ok := label(line)
+	switch {
+	case t.asked && line == answerByJSON:
+		t.asked = false
+	case t.asked && t.question == "":
+		if ok {
+			line = said
+		}
+		t.ask(line)
+	case t.said != "":
+		t.quotes = append(t.quotes, quote{speaker: t.said, text: line})
+	case ok:
+		t.quotes = append(t.quotes, quote{speaker: speaker, text: said})
+	default:
+		t.quotes = append(t.quotes, quote{text: line})
+	}
+}
+
+// member reads a line of a window that begins a message.
+func (t *text) member(line string) {
+	if t.alone != "" {
+		t.quotes = append(t.quotes, quote{speaker: t.alone, text: strings.TrimPrefix(line, "(edited) ")})
+		return
+	}
+	if speaker, said, ok := label(line); ok {
+		t.quotes = append(t.quotes, quote{speaker: speaker, text: said})
+	}
+}
+
+// further reads a line of a message that has begun.
+func (t *text) further(line string) {
+	if t.asked && t.question != "" {
+		t.question += "\n" + line
+		return
+	}
+	if n := len(t.quotes); n > 0 {
+		t.quotes[n-1].text += "\n" + line
+	} else {
+		t.begin(strings.TrimSpace(line)) // a bare question that looks like a header
+	}
+}
+
+func (t *text) ask(s string) { t.question = s }
+
+// label splits a line into its speaker and what was said. A name has no colon.
+func label(line string) (speaker, said string, ok bool) {
+	line = strings.TrimPrefix(line, "[system note] ")
+	speaker, said, ok = strings.Cut(line, ": ")
+	if !ok || speaker == "" || len(speaker) > 200 || strings.ContainsAny(speaker, "?!\n") || strings.Contains(speaker, "://") {
+		return "", "", false
+	}
+	return speaker, strings.TrimPrefix(said, "(edited) "), true
+}
+
+// takeQuestion returns the question: where nothing tells it apart, the last
+// message.
+func (t *text) takeQuestion() string {
+	if t.question != "" {
+		return t.question
+	}
+	n := len(t.quotes)
+	if n == 0 {
+		return ""
+	}
+	q := t.quotes[n-1]
+	t.quotes = t.quotes[:n-1]
+	return q.text
+}
+
+// json reads a line of JSON: every object with an author and a text is a
+// message, and that of a field "anchor" is the question.
+func (t *text) json(line string) bool {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, "{") && !strings.HasPrefix(line, "[") {
+		return false
+	}
+	var v any
+	if json.Unmarshal([]byte(line), &v) != nil {
+		return false
+	}
+	t.value(v, 0)
+	return true
+}
+
+// maxDepth bounds how deep messages are looked for.
+const maxDepth = 16
+
+func (t *text) value(v any, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			t.value(e, depth+1)
+		}
+	case map[string]any:
+		if q, ok := message(v); ok {
+			t.quotes = append(t.quotes, q)
+		}
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if anchor, ok := v[name].(map[string]any); ok && name == "anchor" {
+				if q, ok := message(anchor); ok && t.question == "" {
+					t.question = q.text
+					continue
+				}
+			}
+			t.value(v[name], depth+1)
+		}
+	}
+}
+
+// message reads an object that is one.
+func message(o map[string]any) (quote, bool) {
+	text, whole := first(o, "text")
+	if !whole {
+		text, _ = first(o, "snippet")
+	}
+	speaker, ok := first(o, "author", "speaker", "name")
+	if author, is := o["author"].(map[string]any); is {
+		speaker, ok = first(author, "display_name", "name", "id", "user_id")
+	}
+	if !ok || text == "" {
+		return quote{}, false
+	}
+	q := quote{speaker: speaker, text: text, cut: !whole && strings.HasSuffix(text, "…")}
+	for _, name := range []string{"is_truncated", "cut"} {
+		if cut, _ := o[name].(bool); cut {
+			q.cut = true
+		}
+	}
+	q.id, _ = first(o, "id", "message_id")
+	if at, ok := first(o, "time", "ts"); ok {
+		if parsed, err := earshot.ParseTime(at); err == nil {
+			q.time = parsed
+		}
+	}
+	return q, true
+}
+
+// first returns the first of the named fields that is a text with something in
+// it.
+func first(o map[string]any, names ...string) (string, bool) {
+	for _, name := range names {
+		if s, ok := o[name].(string); ok && s != "" {
+			return s, true
+		}
+	}
+	return "", false
+}
