@@ -1,0 +1,62 @@
+package assemble_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/tokens"
+)
+
+// longThread returns a thread of n replies as a store would load it, with
+// token counts, of about 90 characters a message.
+func longThread(b *testing.B, n int, policy assemble.Policy) assemble.Input {
+	counter, err := tokens.For("o200k")
+	if err != nil {
+		b.Fatal(err)
+	}
+	start := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	in := assemble.Input{
+		Policy: policy, Budget: assemble.DefaultBudget(), Counter: counter,
+		Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"},
+		Channel:  earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1", Name: "deploys", Kind: earshot.KindChannel},
+	}
+	id := func(i int) earshot.MessageID {
+		return earshot.MessageID(fmt.Sprintf("%d.%06d", start.Unix()+int64(i), 100))
+	}
+	for i := range n + 1 {
+		text := fmt.Sprintf("message %d: the migration of shard %d waits for a lock that worker %d has held since nine", i, i%17, i%5)
+		m := earshot.Message{
+			ID: id(i), Time: earshot.TimeOf(start.Add(time.Duration(i) * time.Second)), Text: text, Seq: int64(i + 1),
+			Author: earshot.Author{ID: earshot.AuthorID(fmt.Sprintf("U%d", i%12)), Name: fmt.Sprintf("Person %d", i%12), Kind: earshot.Human},
+			Tokens: counter.Count(text),
+		}
+		if i > 0 {
+			m.Thread = id(0)
+		}
+		in.Messages = append(in.Messages, m)
+	}
+	in.Anchor = id(n)
+	return in
+}
+
+// BenchmarkTurn assembles the default 8,000-token context from a thread that
+// is in memory.
+func BenchmarkTurn(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		for _, name := range []string{"standard", "delta", "window"} {
+			policy, _ := assemble.ByName(name)
+			in := longThread(b, n, policy)
+			b.Run(fmt.Sprintf("%s/messages=%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := assemble.Turn(in); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package assemble
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// chooseGaps gives each block the lines that say which stretches of its
+// history are missing or stale, oldest first, and notes them. What the session
+// says already is not said again.
+func (t *turn) chooseGaps() {
+	list := slices.Clone(t.in.Coverage)
+	slices.SortFunc(list, func(a, b earshot.Coverage) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.State, b.State), cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Why, b.Why))
+	})
+	for _, c := range list {
+		kind := NoteGap
+		switch c.State {
+		case earshot.Missing:
+		case earshot.Stale:
+			kind = NoteStale
+		default:
+			continue
+		}
+		b := t.gapBlock(c)
+		if b == nil || c.From > t.anchor.Time {
+			continue
+		}
+		text := gapText(c)
+		if line := "[" + text + "]"; !slices.Contains(b.gaps, line) && !t.said(line) {
+			b.gaps = append(b.gaps, line)
+		}
+		if c.Why != "" {
+			text += " (" + oneLine(c.Why, 200) + ")"
+		}
+		if n := (Note{kind, text}); !slices.Contains(t.notes, n) {
+			t.notes = append(t.notes, n)
+		}
+	}
+}
+
+// gapBlock returns the block that a stretch of history belongs to: that of the
+// anchor's conversation, or where the channel is shown, the channel's. It is
+// nil for other conversations.
+func (t *turn) gapBlock(c earshot.Coverage) *block {
+	first := func(names ...SectionName) *block {
+		for _, n := range names {
+			if b := t.blocks[n]; b != nil {
+				return b
+			}
+		}
+		return nil
+	}
+	root := t.anchor.Root()
+	switch {
+	case c.Thread != "" && (c.Thread == root || root == "" && c.Thread == t.anchor.ID):
+		return first(Delta, Thread, Transcript, Window, Snapshot)
+	case c.Thread != "":
+		return nil
+	case root == "" && (t.in.Channel.Kind == earshot.KindDM || t.later && t.turnsAtTop()):
+		return first(Window, Snapshot, Delta, Thread, Transcript)
+	case root == "":
+		return first(Window, Snapshot, Transcript)
+	}
+	return first(Window, Snapshot)
+}
+
+// said reports whether the session holds a line already.
+func (t *turn) said(line string) bool {
+	if t.later {
+		for _, e := range t.in.Conversation.Session {
+			if e.Role == earshot.User && strings.Contains("\n"+e.Text+"\n", "\n"+line+"\n") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// gapText says which stretch it is and what is wrong with it.
+func gapText(c earshot.Coverage) string {
+	s := "history"
+	switch {
+	case c.From != 0 && c.To != 0:
+		s += " between " + minute(c.From) + " and " + minute(c.To)
+	case c.To != 0:
+		s += " before " + minute(c.To)
+	case c.From != 0:
+		s += " after " + minute(c.From)
+	}
+	if c.State == earshot.Stale {
+		return s + " may be out of date"
+	}
+	return s + " could not be loaded"
+}
+
+// minute writes a time as people read it.
+func minute(t earshot.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

@@ -1,0 +1,113 @@
+package assemble
+
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A span of markup is looked at only this far; what is longer is text.
+const maxMarkup = 512
+
+// resolveMentions writes mentions as people read them: <@U1> and <@!id> become
+// @Name, <#C1|n> becomes #n, <!here> becomes @here, <!subteam^S1|n> becomes @n.
+// A user is an author of the input, else the label, else the id. Links, emoji
+// and everything else in angle brackets are kept.
+func (n *names) resolveMentions(s string) string {
+	i := strings.IndexByte(s, '<')
+	if i < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i >= 0 {
+		b.WriteString(s[:i])
+		s = s[i:]
+		text, length := n.markup(s)
+		b.WriteString(text)
+		s = s[length:]
+		i = strings.IndexByte(s, '<')
+	}
+	return b.String() + s
+}
+
+// markup reads one span of markup at the start of s, which begins with '<'. It
+// returns what to write and how many bytes were read; text that is no markup
+// is returned as its first byte.
+func (n *names) markup(s string) (text string, length int) {
+	end := strings.IndexByte(s[:min(len(s), maxMarkup)], '>')
+	if end < 2 || strings.ContainsAny(s[1:end], "<\n") {
+		return s[:1], 1
+	}
+	inner, length := s[1:end], end+1
+	id, label, _ := strings.Cut(inner[1:], "|")
+	label = oneLine(label, maxName)
+	switch inner[0] {
+	case '@':
+		id = strings.TrimPrefix(strings.TrimPrefix(id, "!"), "&")
+		if !isID(id) {
+			return s[:1], 1
+		}
+		if n.byID == nil && !n.self.Is(earshot.AuthorID(id)) {
+			return s[:length], length
+		}
+		return "@" + n.mentioned(earshot.AuthorID(id), label), length
+	case '#':
+		if !isID(id) {
+			return s[:1], 1
+		}
+		return "#" + firstOf(strings.TrimPrefix(label, "#"), id), length
+	case '!':
+		kind, arg, _ := strings.Cut(id, "^")
+		switch kind {
+		case "here", "channel", "everyone":
+			return "@" + kind, length
+		case "subteam":
+			return "@" + firstOf(strings.TrimPrefix(label, "@"), arg), length
+		case "date":
+			if label != "" {
+				return label, length
+			}
+		}
+	}
+	return s[:length], length
+}
+
+// isID reports whether s looks like a platform's id.
+func isID(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '_' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// mentionsSelf reports whether m names the agent: in its list of mentions or
+// by an id in its text. A name in running text is no mention.
+func mentionsSelf(self earshot.Identity, m *earshot.Message) bool {
+	for _, id := range m.Mentions {
+		if self.Is(id) {
+			return true
+		}
+	}
+	s := m.Text
+	for {
+		i := strings.Index(s, "<@")
+		if i < 0 {
+			return false
+		}
+		s = s[i+2:]
+		end := strings.IndexAny(s, ">|")
+		if end >= 0 && self.Is(earshot.AuthorID(strings.TrimPrefix(s[:end], "!"))) {
+			return true
+		}
+	}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,178 @@
+package assemble_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// commit stores what a turn gave, with its reply, as a platform does: in a new
+// epoch session and manifest start afresh.
+func commit(c *assemble.Conversation, anchor earshot.MessageID, r assemble.Result, reply earshot.Message) {
+	if r.Next.Epoch != c.Epoch {
+		c.Shown, c.Attached = nil, nil
+	}
+	c.Session = nil
+	for _, m := range r.Messages {
+		c.Session = append(c.Session, earshot.SessionEntry{Role: m.Role, Text: m.Text})
+	}
+	c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: reply.Text})
+	c.Shown = append(slices.Clone(c.Shown), r.Next.Shown...)
+	c.Shown = append(c.Shown, earshot.Shown{ID: reply.ID})
+	c.Attached = append(slices.Clone(c.Attached), r.Next.Attached...)
+	c.Cursor, c.Epoch = r.Next.Cursor, r.Next.Epoch
+	c.Turns = append(slices.Clone(c.Turns), earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{reply.ID}})
+}
+
+func TestLaw10APromptIsAPrefixOfTheNext(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) { simulate(t, rapidDice{t}) })
+}
+
+// simulate runs a conversation of several turns in a channel that goes on
+// around it: new and late messages, edits, deletions, files.
+func simulate(t rapid.TB, d dice) {
+	g := newChannelGen(d)
+	for range d.roll(8) {
+		g.say()
+	}
+	in := assemble.Input{Identity: self, Channel: hostileChannel(d), Counter: counter(d), Budget: assemble.DefaultBudget(), Instructions: "Be brief.", Attach: []earshot.ArtifactID{"F1", "F2", "F3"}}
+	in.Policy = pick(d, []assemble.Policy{policy("standard"), policy("delta"), policy("structured"), customPolicy(d)})
+	if !in.Policy.Session {
+		in.Policy.Session, in.Policy.Later = true, policy("standard").Later
+	}
+	if in.Policy.Check() != nil {
+		in.Policy = policy("standard")
+	}
+	switch d.roll(4) {
+	case 0:
+		in.Budget.Tokens = d.roll(400)
+	case 1:
+		in.Budget.Session = 500 + d.roll(3000)
+	}
+	top := in.Channel.Kind == earshot.KindDM && one(d, 2)
+	var root earshot.MessageID
+	var before string
+	for turn := range 2 + d.roll(4) {
+		for range d.roll(5) {
+			g.say()
+		}
+		if n := len(g.messages); n > 0 && one(d, 2) {
+			m := &g.messages[d.roll(n)]
+			if !m.Deleted && m.Author.Kind != earshot.System {
+				g.seq++
+				g.now += minute
+				m.Seq, m.Edited, m.Tokens = g.seq, g.now, 0
+				m.Text += fmt.Sprintf(" changed %d times", g.seq)
+			}
+		}
+		if n := len(g.messages); n > 0 && one(d, 5) {
+			m := &g.messages[d.roll(n)]
+			g.seq++
+			m.Deleted, m.Seq = true, g.seq
+		}
+		q := g.ask()
+		q.Author = pick(d, g.authors)
+		q.Seq = g.seq + 1
+		g.seq++
+		if !top {
+			q.ReplyTo = ""
+			if root == "" {
+				root = q.ID
+				if r := q.Root(); r != "" {
+					root = r
+				}
+			}
+			q.Thread = root
+		} else {
+			q.Thread, q.ReplyTo = "", ""
+		}
+		in.Anchor = q.ID
+		in.Messages = slices.Clone(g.messages)
+		if one(d, 4) && turn > 0 {
+			late := *g.ask() // said before the question, known after all
+			late.ID = earshot.MessageID(fmt.Sprintf("late%d", turn))
+			late.Time = started + earshot.Time(d.roll(100))
+			g.messages[len(g.messages)-1] = late
+			in.Messages = slices.Clone(g.messages)
+		}
+		r, err := assemble.Turn(in)
+		if err != nil {
+			return // the question may be in a place that it cannot be answered from
+		}
+		checkBudget(t, in, r)
+		checkLedger(t, in, r)
+		checkResult(t, in, r)
+		if now := prompt(r); r.Next.Epoch == in.Conversation.Epoch && !strings.HasPrefix(now, before) {
+			t.Fatalf("turn %d does not extend the one before it (-got +want):\n%s", turn, cmp.Diff(now, before))
+		} else if len(in.Conversation.Session) > 0 && r.Next.Epoch != in.Conversation.Epoch {
+			checkEpoch(t, in, r)
+		}
+		checkOnce(t, r)
+		reply := earshot.Message{ID: earshot.MessageID(fmt.Sprintf("reply%d", turn)), Author: earshot.Author{ID: "U0BOT", Name: "earshot", Kind: earshot.Bot}, Text: fmt.Sprintf("answer zq9%03dr0z", turn), Thread: q.Thread}
+		g.now += 1_000_000
+		g.seq++
+		reply.Time, reply.Seq = g.now, g.seq
+		before = prompt(r) + "\x00assistant\x00" + reply.Text
+		commit(&in.Conversation, in.Anchor, r, reply)
+		g.messages = append(g.messages, reply)
+		g.want[reply.ID] = reply.Text
+	}
+}
+
+// checkEpoch holds that an epoch ends for a reason.
+func checkEpoch(t rapid.TB, in assemble.Input, r assemble.Result) {
+	t.Helper()
+	n := 0
+	for _, e := range in.Conversation.Session {
+		n += in.Counter.Count(e.Text) + strings.Count(e.Text, "\n") + 1
+	}
+	if n > in.Budget.Session/2 {
+		return // overflow: the exact sum is the assembler's
+	}
+	for _, s := range in.Conversation.Shown {
+		for _, m := range in.Messages {
+			if m.ID == s.ID && m.Deleted {
+				return
+			}
+		}
+	}
+	t.Fatalf("an epoch ends with a session of about %d tokens of %d, and nothing shown is deleted", n, in.Budget.Session)
+}
+
+// checkOnce holds that no revision of a message stands twice in a prompt, the
+// session included. A snippet is no showing of its message.
+func checkOnce(t rapid.TB, r assemble.Result) {
+	t.Helper()
+	var b strings.Builder
+	for _, m := range r.Messages {
+		for _, s := range m.Spans {
+			if s.Section != assemble.Snapshot {
+				b.WriteString(m.Text[s.From:s.To] + "\n")
+			}
+		}
+	}
+	all := b.String()
+	if strings.Contains(all, snapshotMark) || strings.Contains(all, "[around this message]") {
+		return // a session that holds snippets
+	}
+	seen := map[string]int{}
+	for _, line := range markers.FindAllString(all, -1) {
+		seen[line]++
+	}
+	for m, n := range seen {
+		// An edit repeats the text that it edits.
+		if n > 1 && n > 1+strings.Count(all, "(edited)") {
+			t.Fatalf("%s stands %d times:\n%s", m, n, all)
+		}
+	}
+}
+
+const snapshotMark = "[ChannelSnapshot]"
