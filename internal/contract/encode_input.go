@@ -1,0 +1,112 @@
+package contract
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// EncodeInput writes an Input as compact JSON with a line break at its end, so
+// that Decode reads it back to the same result.
+func EncodeInput(in assemble.Input) ([]byte, error) {
+	if in.Counter == nil {
+		return nil, errors.New("contract: the input has no counter")
+	}
+	policy, err := json.Marshal(in.Policy, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range assemble.Policies() {
+		if builtin, err := json.Marshal(p, json.Deterministic(true)); err == nil && string(builtin) == string(policy) {
+			policy = []byte(`"` + p.Name + `"`)
+		}
+	}
+	w := input{
+		Policy:  jsontext.Value(policy),
+		Budget:  &budget{&in.Budget.Tokens, &in.Budget.Session, &in.Budget.Limit},
+		Counter: ptr(in.Counter.Name()), Instructions: some(in.Instructions),
+		Identity: &identity{ptr(string(in.Identity.ID)), &in.Identity.Name, strs(in.Identity.Aliases)},
+		Channel: &channel{some(string(in.Channel.Platform)), some(string(in.Channel.Workspace)), some(string(in.Channel.ID)),
+			some(in.Channel.Name), some(string(in.Channel.Kind)), some(in.Channel.Topic), some(in.Channel.Purpose)},
+		Anchor: ptr(string(in.Anchor)), Messages: &[]*message{}, Attach: strs(in.Attach),
+		Conversation: conversationWire(in.Conversation),
+	}
+	for i := range in.Messages {
+		*w.Messages = append(*w.Messages, messageWire(&in.Messages[i]))
+	}
+	for _, s := range in.Stored {
+		w.Stored = append(w.Stored, &stored{some(string(s.Thread)), ptr(s.Count), some(s.From.String()), some(s.To.String())})
+	}
+	for _, c := range in.Coverage {
+		w.Coverage = append(w.Coverage, &coverage{some(string(c.Thread)), some(c.From.String()), some(c.To.String()), ptr(string(c.State)), some(c.Why)})
+	}
+	return marshal(w)
+}
+
+func messageWire(m *earshot.Message) *message {
+	w := &message{
+		ID: ptr(string(m.ID)), Time: ptr(timeText(m.Time)), Text: &m.Text,
+		Author: &author{some(string(m.Author.ID)), some(m.Author.Name), some(string(m.Author.Kind))},
+		Thread: some(string(m.Thread)), ReplyTo: some(string(m.ReplyTo)), Edited: some(m.Edited.String()),
+		Deleted: some(m.Deleted), Seq: some(m.Seq), Mentions: strs(m.Mentions), Tokens: some(m.Tokens),
+	}
+	for _, r := range m.Reactions {
+		w.Reactions = append(w.Reactions, &reaction{ptr(r.Name), ptr(r.Count)})
+	}
+	if a := m.Replies; a != nil {
+		w.Replies = &replies{&a.Count, &a.LastHour, some(a.Last.String())}
+	}
+	for _, f := range m.Files {
+		w.Files = append(w.Files, &file{some(string(f.ID)), some(f.Name), some(f.Type), some(f.Size), some(f.SHA256)})
+	}
+	return w
+}
+
+// timeText writes a message's time, the zero time too.
+func timeText(t earshot.Time) string {
+	if t == 0 {
+		return "1970-01-01T00:00:00Z"
+	}
+	return t.String()
+}
+
+func conversationWire(c assemble.Conversation) *conversation {
+	w := &conversation{Cursor: some(c.Cursor), Epoch: some(c.Epoch)}
+	if s := c.Summary; s != nil {
+		w.Summary = &summary{&s.Text, some(s.From.String()), some(s.To.String()), some(s.Turns)}
+	}
+	for _, s := range c.Shown {
+		w.Shown = append(w.Shown, shownWire(s))
+	}
+	for _, t := range c.Turns {
+		w.Turns = append(w.Turns, &turn{ptr(string(t.Anchor)), strs(t.Replies)})
+	}
+	for _, e := range c.Session {
+		w.Session = append(w.Session, &entry{ptr(string(e.Role)), ptr(e.Text)})
+	}
+	for _, a := range c.Attached {
+		w.Attached = append(w.Attached, attachedWire(a))
+	}
+	return w
+}
+
+// some returns nil for the zero value, which is left out.
+func some[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func strs[T ~string](list []T) []string {
+	var out []string
+	for _, v := range list {
+		out = append(out, string(v))
+	}
+	return out
+}

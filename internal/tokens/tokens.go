@@ -1,0 +1,182 @@
+// Package tokens counts tokens.
+//
+// [For] returns the counter of a spec. The base counter is o200k: its count of
+// a message's text is stored with the message ([Base]), so that fitting a
+// context is arithmetic. No provider but OpenAI publishes a vocabulary that
+// can be embedded; other models are counted as o200k times a factor.
+//
+//	c, err := tokens.For("o200k*1.15")
+//	n := c.Count("staging is down")
+//
+// The counts of o200k follow the published rule to the letter. The vocabulary is
+// that of github.com/tiktoken-go/tokenizer; splitting and merging are done here,
+// because the library's regular expression makes it ten times slower than an
+// import can afford, splits lines that hold only white space otherwise than the
+// rule says, and leaves out U+007F. The vocabulary is loaded once, at the first
+// count. Everything here is safe for concurrent use and deterministic. A byte
+// that is no UTF-8 counts as a sign of its own.
+package tokens
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// ErrUnknown is returned by [For] for a spec that names no counter. The error
+// that wraps it lists what exists.
+var ErrUnknown = errors.New("unknown counter")
+
+// For returns the counter of a spec:
+//
+//	o200k         OpenAI's vocabulary of that name; also for ""
+//	o200k*FACTOR  that count times a factor above 0 and at most 10 with at
+//	              most six decimals, rounded up for each text
+//	bytes4        a quarter of the bytes, rounded up
+//
+// The counter's name is the spec in its shortest form: "o200k*1.150" is
+// o200k*1.15, and "o200k*1.0" is o200k.
+func For(spec string) (assemble.Counter, error) {
+	switch spec {
+	case "", "o200k":
+		return o200k{}, nil
+	case "bytes4":
+		return bytes4{}, nil
+	}
+	if factor, ok := strings.CutPrefix(spec, "o200k*"); ok {
+		if millionths, ok := parseFactor(factor); ok {
+			if millionths == 1_000_000 {
+				return o200k{}, nil
+			}
+			return scaled{millionths}, nil
+		}
+		return nil, fmt.Errorf("%w %q: a factor is a number above 0 and at most 10 with at most six decimals, such as o200k*1.15", ErrUnknown, spec)
+	}
+	return nil, fmt.Errorf("%w %q; use o200k, o200k*FACTOR (such as o200k*1.15) or bytes4", ErrUnknown, spec)
+}
+
+// Base counts text by the base counter, o200k.
+func Base(text string) int { return o200k{}.Count(text) }
+
+// o200k is the base counter.
+type o200k struct{}
+
+func (o200k) Name() string { return "o200k" }
+func (o200k) Base() bool   { return true }
+
+func (o200k) Count(s string) int {
+	v := vocabulary()
+	n := 0
+	for i := 0; i < len(s); {
+		end := pieceEnd(s, i)
+		n += v.count(s[i:end])
+		i = end
+	}
+	return n
+}
+
+// Prefix ends between two tokens, never inside a character of valid UTF-8.
+// Its cost is bounded by max, whatever the length of s.
+func (c o200k) Prefix(s string, max int) int {
+	if max <= 0 {
+		return 0
+	}
+	if max < len(s)/longestToken {
+		s = s[:(max+1)*longestToken]
+	}
+	v := vocabulary()
+	left := max
+	for i := 0; i < len(s); {
+		end := pieceEnd(s, i)
+		n := v.count(s[i:end])
+		if n > left {
+			return c.within(s, i, i+v.prefix(s[i:end], left), max)
+		}
+		left -= n
+		i = end
+	}
+	return len(s)
+}
+
+// within returns cut, a token boundary in the piece that begins at start, if
+// the text up to there has at most max tokens. What stands before start has.
+// A piece that is cut may fall into other pieces and tokens than it was made
+// of, which is rare, and then the whole piece is left out.
+func (c o200k) within(s string, start, cut, max int) int {
+	for cut > start && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	if cut > start && c.Count(s[:cut]) > max {
+		return start
+	}
+	return cut
+}
+
+// scaled is the base counter times a factor in millionths. It is integer
+// arithmetic, so that a count is the same on every machine.
+type scaled struct{ millionths int64 }
+
+func (c scaled) Name() string {
+	return "o200k*" + strconv.FormatFloat(float64(c.millionths)/1e6, 'f', -1, 64)
+}
+func (c scaled) Base() bool { return false }
+
+func (c scaled) Count(s string) int {
+	return int((int64(Base(s))*c.millionths + 999_999) / 1_000_000)
+}
+
+func (c scaled) Prefix(s string, max int) int {
+	if max <= 0 {
+		return 0
+	}
+	// No text has more tokens than bytes, so a larger bound means no bound.
+	if int64(max) > math.MaxInt64/1_000_000 {
+		return len(s)
+	}
+	return o200k{}.Prefix(s, int(int64(max)*1_000_000/c.millionths))
+}
+
+// parseFactor reads a decimal such as 1.15 as millionths.
+func parseFactor(s string) (int64, bool) {
+	whole, frac, dot := strings.Cut(s, ".")
+	if whole == "" || len(whole) > 2 || len(frac) > 6 || dot && frac == "" {
+		return 0, false
+	}
+	var v int64
+	for _, c := range []byte(whole + frac + "000000"[len(frac):]) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = v*10 + int64(c-'0')
+	}
+	return v, v > 0 && v <= 10_000_000
+}
+
+// bytes4 is a quarter of the bytes: an estimate for any model, without a
+// vocabulary.
+type bytes4 struct{}
+
+func (bytes4) Name() string       { return "bytes4" }
+func (bytes4) Base() bool         { return false }
+func (bytes4) Count(s string) int { return (len(s) + 3) / 4 }
+
+func (bytes4) Prefix(s string, max int) int {
+	if max <= 0 {
+		return 0
+	}
+	if max >= (len(s)+3)/4 {
+		return len(s)
+	}
+	cut := 4 * max
+	for i := cut; i > cut-utf8.UTFMax && i > 0; i-- {
+		if utf8.RuneStart(s[i]) {
+			return i
+		}
+	}
+	return cut
+}

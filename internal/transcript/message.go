@@ -1,0 +1,165 @@
+package transcript
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// message reads "09:00:40 m2 bob >m1: wait, the migration" and the lines below.
+func (r *reader) message(x *scanner, e entry) {
+	var m earshot.Message
+	m.Time = x.time(r.date)
+	x.spaces()
+	m.ID = earshot.MessageID(x.word("an id"))
+	x.spaces()
+	m.Author = r.who(x)
+	m.Seq = nextSeq(r.seq, len(r.in.Messages) == 0)
+	for x.err == nil && !strings.HasPrefix(x.left(), ":") {
+		if !x.spaces() {
+			x.fail("a colon is missing before the text at %q", x.left())
+		}
+		r.mark(x, &m)
+	}
+	m.Text = x.text(e)
+	for _, extra := range e.extras {
+		y := &scanner{line: extra.line, s: extra.s}
+		r.extra(y, &m)
+		if !y.done() {
+			y.fail("something is left at the end of the line: %q", y.left())
+		}
+		if y.err != nil && x.err == nil {
+			x.err = y.err
+		}
+	}
+	r.seq = m.Seq
+	r.in.Messages = append(r.in.Messages, m)
+}
+
+// nextSeq is the sequence of a message that names none: one more than that of
+// the message above it, and none where that one has none.
+func nextSeq(last int64, first bool) int64 {
+	if last == 0 && !first {
+		return 0
+	}
+	return last + 1
+}
+
+// mark reads one of the things that stand behind a message's author.
+func (r *reader) mark(x *scanner, m *earshot.Message) {
+	switch {
+	case x.accept(">"):
+		m.Thread = earshot.MessageID(x.word("a thread's id"))
+	case x.accept("~"):
+		m.ReplyTo = earshot.MessageID(x.word("an id"))
+	case x.accept("edited="):
+		m.Edited = x.time(r.date)
+	case x.accept("deleted"):
+		m.Deleted = true
+	case x.accept("seq="):
+		m.Seq = x.integer("seq")
+	case x.accept("tokens="):
+		m.Tokens = int(x.integer("tokens"))
+	case x.accept("mentions="):
+		m.Mentions = typed[earshot.AuthorID](x.words("an id"))
+	case x.accept("reactions="):
+		m.Reactions = nil
+		for more := true; more && x.err == nil; more = x.accept(",") {
+			v := earshot.Reaction{Name: x.word("a reaction"), Count: 1}
+			if x.accept("*") {
+				v.Count = int(x.integer("a count"))
+			}
+			m.Reactions = append(m.Reactions, v)
+		}
+	default:
+		x.fail("not understood: %q; behind an author stand >thread ~reply edited= deleted seq= tokens= mentions= reactions=, then a colon", x.left())
+	}
+}
+
+// extra reads "file a.png id=F1 type=image/png size=1234" or
+// "replies 3 last_hour=1 last=09:05:00".
+func (r *reader) extra(x *scanner, m *earshot.Message) {
+	kind := x.take(func(c rune) bool { return 'a' <= c && c <= 'z' })
+	x.spaces()
+	switch kind {
+	case "file":
+		f := earshot.File{Name: x.word("a file's name")}
+		f.ID = earshot.ArtifactID(f.Name)
+		x.fields(map[string]func(){
+			"id":     func() { f.ID = earshot.ArtifactID(x.word("an id")) },
+			"type":   func() { f.Type = x.wordWith("a media type", "/") },
+			"size":   func() { f.Size = x.integer("size") },
+			"sha256": func() { f.SHA256 = x.word("a hash") },
+		})
+		m.Files = append(m.Files, f)
+	case "replies":
+		if m.Replies != nil {
+			x.fail("replies stands twice")
+		}
+		a := &earshot.Activity{Count: int(x.integer("a count"))}
+		x.fields(map[string]func(){
+			"last_hour": func() { a.LastHour = int(x.integer("last_hour")) },
+			"last":      func() { a.Last = x.time(r.date) },
+		})
+		m.Replies = a
+	default:
+		x.fail("not understood: %q; a + line is a file or replies", kind+x.left())
+	}
+}
+
+// formatMessage writes m with the lines below it.
+func (f *formatter) message(m *earshot.Message) {
+	b := f.b
+	if d, ok := dateOf(m.Time); ok && d != f.date {
+		f.date = d
+		fmt.Fprintf(b, "date %s\n", d)
+	}
+	fmt.Fprintf(b, "%s %s %s", timeText(m.Time, f.date), word(string(m.ID)), f.handles[m.Author])
+	if m.Thread != "" {
+		b.WriteString(" >" + word(string(m.Thread)))
+	}
+	if m.ReplyTo != "" {
+		b.WriteString(" ~" + word(string(m.ReplyTo)))
+	}
+	f.time(" edited=", m.Edited)
+	if m.Deleted {
+		b.WriteString(" deleted")
+	}
+	if m.Seq != nextSeq(f.seq, f.first) {
+		fmt.Fprintf(b, " seq=%d", m.Seq)
+	}
+	f.seq, f.first = m.Seq, false
+	f.number(" tokens=", int64(m.Tokens))
+	if len(m.Mentions) > 0 {
+		b.WriteString(" mentions=" + words(m.Mentions))
+	}
+	for i, v := range m.Reactions {
+		b.WriteString(map[bool]string{true: " reactions=", false: ","}[i == 0] + word(v.Name))
+		if v.Count != 1 {
+			b.WriteString("*" + strconv.Itoa(v.Count))
+		}
+	}
+	writeLines(b, m.Text)
+	for _, v := range m.Files {
+		b.WriteString("  + file " + word(v.Name))
+		if string(v.ID) != v.Name {
+			b.WriteString(" id=" + word(string(v.ID)))
+		}
+		if v.Type != "" {
+			b.WriteString(" type=" + wordWith(v.Type, "/"))
+		}
+		f.number(" size=", v.Size)
+		if v.SHA256 != "" {
+			b.WriteString(" sha256=" + word(v.SHA256))
+		}
+		b.WriteByte('\n')
+	}
+	if v := m.Replies; v != nil {
+		fmt.Fprintf(b, "  + replies %d", v.Count)
+		f.number(" last_hour=", int64(v.LastHour))
+		f.time(" last=", v.Last)
+		b.WriteByte('\n')
+	}
+}

@@ -1,0 +1,223 @@
+package transcript_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/transcript"
+)
+
+// hostile are pieces that a text form is likely to lose.
+var hostile = []string{
+	"", " ", "  ", "\n", "\n\n", "\t", "\r", "\r\n", `"`, `\`, `\"`, "-- x --", "-- given --", `\-- x --`, "#", "  # x", "  #",
+	"    ", "  + file x", ":", ": ", ">m1", "~m1", "*", "^", "!", "@", "@5", "-", ",", "/", "=", "seq=4", "09:00:00 m1 alice: hi",
+	"anchor m9", "date 2026-01-01", "{", "}", "\x00", "\x1b[31m", "\u202e", "\u200b", "\u200d", "\ufeff", "\u2028", "\u00a0", "\u3000",
+	"\U000E0041", "👩‍👩‍👧", "é", "e\u0301", "かな", "İ", "ß", "\ufffd", "a", "Alice", "earshot", "m1", "U1", "0", "17",
+}
+
+func text() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostile), 0, 8).Draw(t, "pieces"), "")
+		}),
+		rapid.String(),
+		rapid.SampledFrom([]string{"", "m1", "m2", "alice", "Alice", "1772442000.000100"}),
+	)
+}
+
+func id[T ~string]() *rapid.Generator[T] {
+	return rapid.Custom(func(t *rapid.T) T { return T(text().Draw(t, "id")) })
+}
+
+func instant() *rapid.Generator[earshot.Time] {
+	day := int64(24 * 3600e6)
+	near := int64(1772409600000000) // 2026-03-02
+	return rapid.Custom(func(t *rapid.T) earshot.Time {
+		return earshot.Time(rapid.OneOf(
+			rapid.Just(int64(0)),
+			rapid.Int64Range(near, near+3*day),
+			rapid.Map(rapid.Int64Range(0, 3*24*3600), func(s int64) int64 { return near + s*1e6 }),
+			rapid.Int64(),
+			rapid.SampledFrom([]int64{-1, 1, math.MaxInt64, math.MinInt64, -62135596800000000, 253402300799999999, 253402300800000000}),
+		).Draw(t, "time"))
+	})
+}
+
+func kind[T ~string](known ...T) *rapid.Generator[T] {
+	return rapid.OneOf(rapid.SampledFrom(known), id[T]())
+}
+
+func author() *rapid.Generator[earshot.Author] {
+	return rapid.Custom(func(t *rapid.T) earshot.Author {
+		return earshot.Author{
+			ID:   id[earshot.AuthorID]().Draw(t, "author id"),
+			Name: text().Draw(t, "author name"),
+			Kind: kind(earshot.Human, earshot.Bot, earshot.System).Draw(t, "author kind"),
+		}
+	})
+}
+
+func message(authors []earshot.Author) *rapid.Generator[earshot.Message] {
+	return rapid.Custom(func(t *rapid.T) earshot.Message {
+		m := earshot.Message{
+			ID:      id[earshot.MessageID]().Draw(t, "id"),
+			Time:    instant().Draw(t, "time"),
+			Author:  rapid.SampledFrom(authors).Draw(t, "author"),
+			Text:    text().Draw(t, "text"),
+			Thread:  id[earshot.MessageID]().Draw(t, "thread"),
+			ReplyTo: id[earshot.MessageID]().Draw(t, "reply"),
+			Edited:  instant().Draw(t, "edited"),
+			Deleted: rapid.Bool().Draw(t, "deleted"),
+			Seq:     rapid.OneOf(rapid.Int64Range(0, 9), rapid.Int64()).Draw(t, "seq"),
+			Tokens:  rapid.IntRange(-1, 9).Draw(t, "tokens"),
+		}
+		m.Mentions = rapid.SliceOfN(id[earshot.AuthorID](), 0, 3).Draw(t, "mentions")
+		for range rapid.IntRange(0, 2).Draw(t, "reactions") {
+			m.Reactions = append(m.Reactions, earshot.Reaction{Name: text().Draw(t, "reaction"), Count: rapid.IntRange(-1, 3).Draw(t, "count")})
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "files") {
+			m.Files = append(m.Files, earshot.File{
+				ID: id[earshot.ArtifactID]().Draw(t, "file"), Name: text().Draw(t, "name"), Type: text().Draw(t, "type"),
+				Size: rapid.Int64().Draw(t, "size"), SHA256: text().Draw(t, "sha"),
+			})
+		}
+		if rapid.Bool().Draw(t, "replies") {
+			m.Replies = &earshot.Activity{Count: rapid.IntRange(0, 3).Draw(t, "n"), LastHour: rapid.IntRange(0, 3).Draw(t, "hour"), Last: instant().Draw(t, "last")}
+		}
+		return m
+	})
+}
+
+func policy() *rapid.Generator[assemble.Policy] {
+	return rapid.Custom(func(t *rapid.T) assemble.Policy {
+		p := rapid.SampledFrom(append(assemble.Policies(), assemble.Policy{})).Draw(t, "policy")
+		if rapid.Bool().Draw(t, "own policy") {
+			p.Name = text().Draw(t, "policy name")
+			p.GuessLinks = rapid.Bool().Draw(t, "guess")
+		}
+		return p
+	})
+}
+
+func input() *rapid.Generator[assemble.Input] {
+	return rapid.Custom(func(t *rapid.T) assemble.Input {
+		authors := rapid.SliceOfN(author(), 1, 5).Draw(t, "authors")
+		in := assemble.Input{
+			Policy:       policy().Draw(t, "policy"),
+			Budget:       assemble.Budget{Tokens: rapid.IntRange(-1, 2).Draw(t, "tokens"), Limit: rapid.Int().Draw(t, "limit")},
+			Instructions: text().Draw(t, "instructions"),
+			Identity: earshot.Identity{
+				ID: id[earshot.AuthorID]().Draw(t, "self"), Name: text().Draw(t, "self name"),
+				Aliases: rapid.SliceOfN(id[earshot.AuthorID](), 0, 2).Draw(t, "aliases"),
+			},
+			Channel: earshot.Channel{
+				Platform: id[earshot.Platform]().Draw(t, "platform"), Workspace: id[earshot.WorkspaceID]().Draw(t, "workspace"),
+				ID: id[earshot.ChannelID]().Draw(t, "channel"), Name: text().Draw(t, "channel name"),
+				Kind:  kind(earshot.KindChannel, earshot.KindDM, earshot.KindGroup).Draw(t, "channel kind"),
+				Topic: text().Draw(t, "topic"), Purpose: text().Draw(t, "purpose"),
+			},
+			Anchor: id[earshot.MessageID]().Draw(t, "anchor"),
+			Attach: rapid.SliceOfN(id[earshot.ArtifactID](), 0, 2).Draw(t, "attach"),
+		}
+		if rapid.Bool().Draw(t, "self speaks") {
+			authors = append(authors, earshot.Author{ID: in.Identity.ID, Name: in.Identity.Name, Kind: earshot.Bot})
+		}
+		in.Messages = rapid.SliceOfN(message(authors), 0, 5).Draw(t, "messages")
+		c := &in.Conversation
+		c.Cursor = rapid.OneOf(rapid.Int64Range(0, 9), rapid.Int64()).Draw(t, "cursor")
+		if len(in.Messages) > 0 && rapid.Bool().Draw(t, "cursor of a message") {
+			c.Cursor = rapid.SampledFrom(in.Messages).Draw(t, "at").Seq
+		}
+		c.Epoch = rapid.IntRange(0, 3).Draw(t, "epoch")
+		if rapid.Bool().Draw(t, "summary") {
+			c.Summary = &earshot.Summary{Text: text().Draw(t, "summary text"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to"), Turns: rapid.IntRange(0, 2).Draw(t, "turns")}
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "shown") {
+			c.Shown = append(c.Shown, earshot.Shown{ID: id[earshot.MessageID]().Draw(t, "shown id"), Revision: instant().Draw(t, "revision")})
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "answers") {
+			c.Turns = append(c.Turns, earshot.Answer{Anchor: id[earshot.MessageID]().Draw(t, "of"), Replies: rapid.SliceOfN(id[earshot.MessageID](), 0, 2).Draw(t, "replies")})
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "session") {
+			c.Session = append(c.Session, earshot.SessionEntry{Role: kind(earshot.User, earshot.Assistant).Draw(t, "role"), Text: text().Draw(t, "session text")})
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "attached") {
+			c.Attached = append(c.Attached, earshot.Attached{ID: id[earshot.ArtifactID]().Draw(t, "attached id"), SHA256: text().Draw(t, "sha"), Turn: rapid.IntRange(0, 2).Draw(t, "turn")})
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "stored") {
+			in.Stored = append(in.Stored, assemble.Stored{Thread: id[earshot.MessageID]().Draw(t, "of"), Count: rapid.IntRange(0, 2).Draw(t, "count"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to")})
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "coverage") {
+			in.Coverage = append(in.Coverage, earshot.Coverage{
+				Thread: id[earshot.MessageID]().Draw(t, "of"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to"),
+				State: kind(earshot.Known, earshot.Missing, earshot.Stale).Draw(t, "state"), Why: text().Draw(t, "why"),
+			})
+		}
+		return in
+	})
+}
+
+func TestWhateverAnInputHoldsIsReadBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := transcript.Case{Input: input().Draw(t, "input"), Counter: text().Draw(t, "counter")}
+		out := transcript.Format(want)
+		if !utf8.Valid(out) {
+			t.Fatalf("Format wrote what is not UTF-8: %q", out)
+		}
+		got, err := transcript.Parse(out)
+		if err != nil {
+			t.Fatalf("%v in:\n%s", err, out)
+		}
+		if d := cmp.Diff(got, want, same); d != "" {
+			t.Fatalf("Parse(Format(c)) (-got +want):\n%s\n%s", d, out)
+		}
+		if again := transcript.Format(got); string(again) != string(out) {
+			t.Fatalf("Format wrote the same case in two ways:\n%s", cmp.Diff(string(again), string(out)))
+		}
+	})
+}
+
+// FuzzParse looks for a text that Parse does not survive, or that it reads as
+// something which Format cannot write.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(example))
+	f.Add([]byte(everything))
+	cases, err := filepath.Glob(filepath.Join("..", "..", "testdata", "cases", "*.txtar"))
+	if err != nil || len(cases) == 0 {
+		f.Fatalf("no cases to begin with: %v", err)
+	}
+	for _, name := range cases {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	for _, s := range hostile {
+		f.Add([]byte(s + "\n-- given --\n09:00:00 m1 alice: " + s + "\n    " + s + "\n" + s + "\n-- prompt --\n" + s + "\n-- ledger --\n" + s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := transcript.Parse(data)
+		if err != nil {
+			return
+		}
+		out := transcript.Format(c)
+		again, err := transcript.Parse(out)
+		if err != nil {
+			t.Fatalf("%v in what Format wrote:\n%s", err, out)
+		}
+		if d := cmp.Diff(again, c, same); d != "" {
+			t.Fatalf("Parse(Format(c)) (-got +want):\n%s\n%s", d, out)
+		}
+	})
+}
