@@ -1,0 +1,218 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Server is a PostgreSQL server of a test's own, on a unix socket in a
+// temporary folder.
+type Server struct {
+	bin   string   // the folder of initdb and postgres
+	as    []string // the command that changes to an ordinary user, where need be
+	dir   string
+	extra []string // more settings
+	alive *os.File // closing it ends the server
+	guard *exec.Cmd
+}
+
+// Start starts a server that is stopped and removed when t ends. Unlike the
+// shared one it waits for the disk (fsync is on), so it serves to measure, and
+// to be killed.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s, err := start(true)
+	unless(t, err)
+	t.Cleanup(func() { s.end(t, "") })
+	return s
+}
+
+// Spec names the server's database.
+func (s *Server) Spec() string {
+	q := url.Values{"host": {s.dir}, "port": {"5432"}, "user": {"earshot"}, "sslmode": {"disable"}}
+	return "postgres:///postgres?" + q.Encode()
+}
+
+// Schema is [Spec] in this server.
+func (s *Server) Schema(t testing.TB) string {
+	t.Helper()
+	return schema(t, s.Spec())
+}
+
+// Kill ends the server as a crash would, and waits until it is gone.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	s.end(t, "keep\n")
+}
+
+func (s *Server) end(t testing.TB, word string) {
+	t.Helper()
+	if s.alive == nil {
+		if word == "" {
+			os.RemoveAll(s.dir)
+		}
+		return
+	}
+	_, err := s.alive.WriteString(word)
+	err = errors.Join(err, s.alive.Close(), s.guard.Wait())
+	if s.alive = nil; err != nil {
+		t.Errorf("end the PostgreSQL server: %v", err)
+	}
+}
+
+// Restart starts a killed server again, on the same data.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errNone says that no server can be started on this machine.
+var errNone = errors.New("no PostgreSQL here")
+
+// start makes a cluster and starts it.
+func start(durable bool) (*Server, error) {
+	bin, err := find()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{bin: bin}
+	if !durable {
+		s.extra = []string{"-c", "fsync=off", "-c", "full_page_writes=off"}
+	}
+	// The path of a unix socket has room for 107 bytes: a short name.
+	if s.dir, err = os.MkdirTemp("", "pg"); err != nil {
+		return nil, err
+	}
+	if os.Geteuid() == 0 {
+		if err := s.ordinary(); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(s.dir))
+		}
+	}
+	out, err := s.command("initdb", "--pgdata="+s.data(), "--username=earshot", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync").CombinedOutput()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("initdb: %w\n%s", err, out), os.RemoveAll(s.dir))
+	}
+	return s, s.run()
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// find returns the folder of PostgreSQL's programs: the one in PATH, else the
+// newest of Debian's.
+func find() (string, error) {
+	if p, err := exec.LookPath("initdb"); err == nil {
+		if p, err = filepath.EvalSymlinks(p); err == nil {
+			return filepath.Dir(p), nil
+		}
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("%w: no initdb in PATH or /usr/lib/postgresql; install postgresql, or name a server in %s", errNone, Env)
+	}
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))) // 0 for what is no number
+		return n
+	}
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
+}
+
+// ordinary has the server run as another user, since PostgreSQL refuses to run
+// as root, and gives that user the folder.
+func (s *Server) ordinary() error {
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.Atoi(u.Uid)
+		if err != nil {
+			continue
+		}
+		gid, err := strconv.Atoi(u.Gid)
+		if err != nil {
+			continue
+		}
+		for _, as := range [][]string{
+			{"setpriv", "--reuid=" + u.Uid, "--regid=" + u.Gid, "--clear-groups", "--"},
+			{"runuser", "-u", name, "--"},
+		} {
+			if _, err := exec.LookPath(as[0]); err == nil {
+				s.as = as
+				return os.Chown(s.dir, uid, gid)
+			}
+		}
+	}
+	return fmt.Errorf("%w: it does not run as root, and there is neither setpriv nor runuser, or no user postgres or nobody", errNone)
+}
+
+// command returns one of PostgreSQL's programs, run by an ordinary user.
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	line := slices.Concat(s.as, []string{filepath.Join(s.bin, name)}, args)
+	cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // it outlives the test that asked for it first
+	cmd.Dir = s.dir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PG") }), "LC_ALL=C")
+	return cmd
+}
+
+// guard runs the server until it is told to stop, or until its standard input
+// ends because this process is gone, in whatever way. It kills the server as a
+// crash would and, unless the data are to be kept, removes the folder.
+const guard = `trap '' INT HUP TERM
+"$@" >log 2>&1 </dev/null &
+read -r word
+kill -QUIT "$(head -n 1 data/postmaster.pid)"
+wait
+[ "$word" = keep ] || rm -rf "$PWD"`
+
+// run starts the server and waits until it answers.
+func (s *Server) run() error {
+	in, alive, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	server := s.command("postgres", slices.Concat([]string{
+		"-D", s.data(), "-k", s.dir, "-p", "5432", "-c", "listen_addresses=", "-c", "max_connections=500", "-c", "shared_buffers=64MB",
+		"-c", "max_wal_size=512MB", "-c", "log_min_messages=warning"}, s.extra)...)
+	cmd := exec.Command("sh", append([]string{"-c", guard, "sh"}, server.Args...)...) //nolint:noctx // as above
+	cmd.Dir, cmd.Env, cmd.Stdin = server.Dir, server.Env, in
+	if err := cmd.Start(); err != nil {
+		alive.Close()
+		return err
+	}
+	s.alive, s.guard = alive, cmd
+	return s.ready()
+}
+
+// ready waits until the server answers.
+func (s *Server) ready() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, s.Spec())
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // what there is of it
+			return fmt.Errorf("the PostgreSQL server does not start: %w\n%s", err, strings.TrimSpace(string(log)))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

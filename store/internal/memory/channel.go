@@ -1,0 +1,174 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// A channel is all that is stored of one scope. The lists hold the same
+// values as byID, which are never changed in place.
+type channel struct {
+	info     earshot.Channel
+	seq      int64
+	byID     map[earshot.MessageID]*rule.Message
+	known    []*rule.Message                       // by Seq; an entry is stale when byID has another
+	stale    int                                   // how many in known are
+	whole    []*rule.Message                       // by Position, without deleted ones
+	threads  map[earshot.MessageID][]*rule.Message // likewise, by root; "" is the top level
+	replying map[earshot.MessageID][]*rule.Message // likewise, by reply reference
+	history  map[earshot.MessageID][]rule.Message  // older revisions by Edited
+	coverage map[stretch]earshot.Coverage
+}
+
+type stretch struct {
+	thread   earshot.MessageID
+	from, to earshot.Time
+}
+
+func newChannel() *channel {
+	return &channel{
+		byID:     map[earshot.MessageID]*rule.Message{},
+		threads:  map[earshot.MessageID][]*rule.Message{},
+		replying: map[earshot.MessageID][]*rule.Message{},
+		history:  map[earshot.MessageID][]rule.Message{},
+		coverage: map[stretch]earshot.Coverage{},
+	}
+}
+
+// record stores one copy of a message.
+func (c *channel) record(in rule.Message) earshot.Recorded {
+	stored := c.byID[in.ID]
+	o := rule.Revise(stored, in)
+	switch o.Change {
+	case earshot.Same:
+		return earshot.Recorded{ID: in.ID, Change: earshot.Same, Seq: stored.Seq}
+	case earshot.Late:
+		if !c.remember(*o.Past) {
+			o.Change = earshot.Same
+		}
+		return earshot.Recorded{ID: in.ID, Change: o.Change, Seq: stored.Seq}
+	case earshot.Edited:
+		c.remember(*o.Past)
+	case earshot.Gone:
+		delete(c.history, in.ID)
+	}
+	c.replace(stored, o.Next)
+	return earshot.Recorded{ID: in.ID, Change: o.Change, Seq: c.seq}
+}
+
+// remember keeps an older revision and reports whether that changed anything.
+func (c *channel) remember(past rule.Message) bool {
+	past.Terms = ""
+	list := c.history[past.ID]
+	i, found := slices.BinarySearchFunc(list, past, func(a, b rule.Message) int { return cmp.Compare(a.Edited, b.Edited) })
+	if !found {
+		c.history[past.ID] = slices.Insert(list, i, past)
+		return true
+	}
+	next, changed := rule.Blend(list[i], past)
+	list[i] = next
+	return changed
+}
+
+// replace puts next in stored's place under the next sequence.
+func (c *channel) replace(stored *rule.Message, next rule.Message) {
+	c.seq++
+	next.Seq = c.seq
+	m := &next
+	if stored != nil {
+		c.stale++
+		if !stored.Deleted {
+			c.whole = without(c.whole, stored)
+			c.threads[stored.Thread] = without(c.threads[stored.Thread], stored)
+			c.replying[stored.ReplyTo] = without(c.replying[stored.ReplyTo], stored)
+		}
+	}
+	c.byID[m.ID] = m
+	c.known = append(c.known, m)
+	if c.stale > len(c.known)/2 {
+		c.known = slices.DeleteFunc(c.known, func(k *rule.Message) bool { return c.byID[k.ID] != k })
+		c.stale = 0
+	}
+	if !m.Deleted {
+		c.whole = with(c.whole, m)
+		c.threads[m.Thread] = with(c.threads[m.Thread], m)
+		if m.ReplyTo != "" {
+			c.replying[m.ReplyTo] = with(c.replying[m.ReplyTo], m)
+		}
+	}
+}
+
+// since returns what became known after seq, by Seq.
+func (c *channel) since(seq int64) []*rule.Message {
+	i, _ := slices.BinarySearchFunc(c.known, seq+1, func(m *rule.Message, seq int64) int { return cmp.Compare(m.Seq, seq) })
+	var out []*rule.Message
+	for _, m := range c.known[i:] {
+		if c.byID[m.ID] == m {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// part returns the messages of a part by Position. The result is the
+// channel's own unless the part is a thread.
+func (c *channel) part(p earshot.Part) []*rule.Message {
+	switch {
+	case p.IsWhole():
+		return c.whole
+	case p.IsTopLevel():
+		return c.threads[""]
+	}
+	list := c.threads[p.Thread()]
+	root := c.byID[p.Thread()]
+	if root == nil || root.Deleted {
+		return list
+	}
+	return with(slices.Clone(list), root)
+}
+
+// find returns where p stands in list: the index of the first message at or
+// after it, and whether that is at p.
+func find(list []*rule.Message, p earshot.Position) (int, bool) {
+	return slices.BinarySearchFunc(list, p, func(m *rule.Message, p earshot.Position) int { return m.Position().Compare(p) })
+}
+
+// upTo returns list's messages at or before p; a zero p is no bound.
+func upTo(list []*rule.Message, p earshot.Position) []*rule.Message {
+	if p.IsZero() {
+		return list
+	}
+	i, at := find(list, p)
+	if at {
+		i++
+	}
+	return list[:i]
+}
+
+// from returns list's messages at or after p.
+func from(list []*rule.Message, p earshot.Position) []*rule.Message {
+	if p.IsZero() {
+		return list
+	}
+	i, _ := find(list, p)
+	return list[i:]
+}
+
+func with(list []*rule.Message, m *rule.Message) []*rule.Message {
+	i, at := find(list, m.Position())
+	if at {
+		return list
+	}
+	return slices.Insert(list, i, m)
+}
+
+func without(list []*rule.Message, m *rule.Message) []*rule.Message {
+	i, at := find(list, m.Position())
+	if !at {
+		return list
+	}
+	return slices.Delete(list, i, i+1)
+}

@@ -1,0 +1,261 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// A conversation is an agent's state with its turns. Session and manifest are
+// read from the turns of the current epoch.
+type conversation struct {
+	earshot.Conversation
+	key     string
+	summary *earshot.Summary
+	turns   []earshot.Turn
+}
+
+func (c *conversation) export() earshot.Conversation {
+	out := c.Conversation
+	out.Metadata = maps.Clone(c.Metadata)
+	return out
+}
+
+// time returns the clock's time.
+func (s *Store) time() earshot.Time { return earshot.TimeOf(s.now()) }
+
+// OpenConversation implements [earshot.Conversations].
+func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID, idempotencyKey string) (earshot.Conversation, bool, error) {
+	id, key, err := rule.CheckConversation(id, idempotencyKey)
+	if err != nil {
+		return earshot.Conversation{}, false, err
+	}
+	var out earshot.Conversation
+	created := false
+	err = s.write(ctx, func() error {
+		at := owned{id.Agent, id.Scope, key}
+		if first, ok := s.keys[at]; ok {
+			out = s.conversations[first].export()
+			return nil
+		}
+		c := s.conversations[id]
+		switch {
+		case c == nil:
+			now := s.time()
+			c = &conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
+			s.conversations[id] = c
+			created = true
+		case key != "" && c.key != "":
+			return fmt.Errorf("conversation %q exists under another key: %w", id.Name, earshot.ErrConflict)
+		}
+		if key != "" {
+			c.key = key
+			s.keys[at] = id
+		}
+		out = c.export()
+		return nil
+	})
+	return out, created, err
+}
+
+// Conversation implements [earshot.Conversations].
+func (s *Store) Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error) {
+	var out earshot.Conversation
+	err := s.read(ctx, func() error {
+		c, err := s.conversation(id)
+		if err == nil {
+			out = c.export()
+		}
+		return err
+	})
+	return out, err
+}
+
+// conversation returns the stored one, or [earshot.ErrNotFound].
+func (s *Store) conversation(id earshot.ConversationID) (*conversation, error) {
+	if c := s.conversations[rule.Conversation(id)]; c != nil {
+		return c, nil
+	}
+	return nil, fmt.Errorf("conversation %q: %w", id.Name, earshot.ErrNotFound)
+}
+
+// MergeMetadata implements [earshot.Conversations].
+func (s *Store) MergeMetadata(ctx context.Context, id earshot.ConversationID, patch map[string]*string) (earshot.Conversation, error) {
+	var out earshot.Conversation
+	err := s.write(ctx, func() error {
+		c, err := s.conversation(id)
+		if err != nil {
+			return err
+		}
+		next, err := rule.MergeMetadata(c.Metadata, patch)
+		if err != nil {
+			return err
+		}
+		if !maps.Equal(next, c.Metadata) {
+			c.Metadata, c.Updated = next, s.time()
+		}
+		out = c.export()
+		return nil
+	})
+	return out, err
+}
+
+// AdvanceCursor implements [earshot.Conversations].
+func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, seq int64) error {
+	return s.write(ctx, func() error {
+		c, err := s.conversation(id)
+		if err == nil && seq > c.Cursor {
+			c.Cursor, c.Updated = seq, s.time()
+		}
+		return err
+	})
+}
+
+// epoch calls f with each turn of the current epoch.
+func (s *Store) epoch(ctx context.Context, id earshot.ConversationID, f func(earshot.Turn)) error {
+	return s.read(ctx, func() error {
+		c := s.conversations[rule.Conversation(id)]
+		if c == nil {
+			return nil
+		}
+		for _, t := range c.turns {
+			if t.Epoch == c.Epoch {
+				f(t)
+			}
+		}
+		return nil
+	})
+}
+
+// Manifest implements [earshot.Conversations].
+func (s *Store) Manifest(ctx context.Context, id earshot.ConversationID) (earshot.Manifest, error) {
+	var out earshot.Manifest
+	err := s.epoch(ctx, id, func(t earshot.Turn) {
+		out.Shown = append(out.Shown, t.Shown...)
+		out.Attached = append(out.Attached, t.Attached...)
+	})
+	return out, err
+}
+
+// Session implements [earshot.Conversations].
+func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earshot.SessionEntry, error) {
+	var out []earshot.SessionEntry
+	err := s.epoch(ctx, id, func(t earshot.Turn) { out = append(out, t.Session...) })
+	return out, err
+}
+
+// PutSummary implements [earshot.Conversations].
+func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary) error {
+	sum = rule.CheckSummary(sum)
+	return s.write(ctx, func() error {
+		c, err := s.conversation(id)
+		if err == nil {
+			c.summary = &sum
+		}
+		return err
+	})
+}
+
+// Summary implements [earshot.Conversations].
+func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot.Summary, error) {
+	var out earshot.Summary
+	err := s.read(ctx, func() error {
+		c := s.conversations[rule.Conversation(id)]
+		if c == nil || c.summary == nil {
+			return fmt.Errorf("summary of conversation %q: %w", id.Name, earshot.ErrNotFound)
+		}
+		out = *c.summary
+		return nil
+	})
+	return out, err
+}
+
+// CommitTurn implements [earshot.Turns].
+func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, t earshot.Turn) (int, error) {
+	t, err := rule.CheckTurn(t)
+	if err != nil {
+		return 0, err
+	}
+	number := 0
+	err = s.write(ctx, func() error {
+		c, err := s.conversation(id)
+		if err != nil {
+			return err
+		}
+		if err := s.unanswered(c, t); err != nil {
+			return err
+		}
+		if t.Epoch < c.Epoch {
+			return fmt.Errorf("the turn is of epoch %d, the conversation in %d: %w", t.Epoch, c.Epoch, earshot.ErrConflict)
+		}
+		number = s.commit(c, t, s.anyDeleted(c.ID.Scope, rule.Read(t)))
+		return nil
+	})
+	return number, err
+}
+
+// unanswered returns [earshot.ErrConflict] where t's anchor was answered.
+func (s *Store) unanswered(c *conversation, t earshot.Turn) error {
+	if s.anchors[owned{c.ID.Agent, c.ID.Scope, string(t.Answer.Anchor)}] {
+		return fmt.Errorf("anchor %q was answered already: %w", t.Answer.Anchor, earshot.ErrConflict)
+	}
+	return nil
+}
+
+// commit appends a turn and returns its number. An outdated one, which has
+// read what is deleted by now, leaves no text and ends its epoch.
+func (s *Store) commit(c *conversation, t earshot.Turn, outdated bool) int {
+	now := s.time()
+	t = rule.Number(t, len(c.turns), now)
+	epoch := t.Epoch
+	if outdated {
+		t.Session = nil
+		epoch++
+	} else {
+		s.hasRead(c, t.Epoch, rule.Read(t))
+	}
+	c.turns = append(c.turns, t)
+	s.anchors[owned{c.ID.Agent, c.ID.Scope, string(t.Answer.Anchor)}] = true
+	c.Epoch, c.Cursor, c.Updated = max(c.Epoch, epoch), max(c.Cursor, t.Cursor), now
+	return t.Number
+}
+
+// Turns implements [earshot.Turns].
+func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error) {
+	var out []earshot.Turn
+	err := s.read(ctx, func() error {
+		c := s.conversations[rule.Conversation(id)]
+		if c == nil {
+			return nil
+		}
+		list := c.turns
+		if limit > 0 {
+			list = list[len(list)-min(limit, len(list)):]
+		}
+		for _, t := range list {
+			t.Session, t.Ledger = nil, nil
+			out = append(out, rule.CloneTurn(t))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Turn implements [earshot.Turns].
+func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int) (earshot.Turn, error) {
+	var out earshot.Turn
+	err := s.read(ctx, func() error {
+		c := s.conversations[rule.Conversation(id)]
+		if c == nil || number < 0 || number >= len(c.turns) {
+			return fmt.Errorf("turn %d of conversation %q: %w", number, id.Name, earshot.ErrNotFound)
+		}
+		out = rule.CloneTurn(c.turns[number])
+		return nil
+	})
+	return out, err
+}
+
+var _ earshot.Store = (*Store)(nil)

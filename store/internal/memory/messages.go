@@ -1,0 +1,220 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Record implements [earshot.Messages].
+func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+	scope, err := rule.CheckScope(scope)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := rule.Prepare(ctx, messages)
+	if err != nil || len(prepared) == 0 {
+		return nil, err
+	}
+	out := make([]earshot.Recorded, len(prepared))
+	err = s.write(ctx, func() error {
+		c := s.channel(scope)
+		for i, m := range prepared {
+			out[i] = s.record(scope, c, m)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// in reads from a scope's channel; f is not called where nothing is stored.
+func (s *Store) in(ctx context.Context, scope earshot.Scope, f func(*channel)) error {
+	return s.read(ctx, func() error {
+		if c := s.channels[rule.Scope(scope)]; c != nil {
+			f(c)
+		}
+		return nil
+	})
+}
+
+// Message implements [earshot.Messages].
+func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
+	list, err := s.ByID(ctx, scope, id)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	if len(list) == 0 {
+		return earshot.Message{}, fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+	}
+	return list[0], nil
+}
+
+// ByID implements [earshot.Messages].
+func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	var found []*rule.Message
+	err := s.in(ctx, scope, func(c *channel) {
+		for _, id := range rule.IDs(ids) {
+			if m := c.byID[id]; m != nil {
+				found = append(found, m)
+			}
+		}
+	})
+	byPosition(found)
+	return export(found), err
+}
+
+// Newest implements [earshot.Messages].
+func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Part, to earshot.Position, limit int) ([]earshot.Message, error) {
+	var out []earshot.Message
+	err := s.in(ctx, scope, func(c *channel) {
+		list := upTo(c.part(rule.Part(part)), rule.Position(to))
+		out = export(list[len(list)-min(len(list), max(limit, 0)):])
+	})
+	return out, err
+}
+
+// Range implements [earshot.Messages]. It reads what was stored when the
+// iteration began.
+func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Part, begin, end earshot.Position) iter.Seq2[earshot.Message, error] {
+	return func(yield func(earshot.Message, error) bool) {
+		var list []*rule.Message
+		err := s.in(ctx, scope, func(c *channel) {
+			list = slices.Clone(from(upTo(c.part(rule.Part(part)), rule.Position(end)), rule.Position(begin)))
+		})
+		each(ctx, list, err, yield, one)
+	}
+}
+
+// Since implements [earshot.Messages].
+func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit int) ([]earshot.Message, error) {
+	var out []earshot.Message
+	err := s.in(ctx, scope, func(c *channel) {
+		list := c.since(seq)
+		if limit > 0 {
+			list = list[:min(limit, len(list))]
+		}
+		out = export(list)
+	})
+	return out, err
+}
+
+// Replying implements [earshot.Messages].
+func (s *Store) Replying(ctx context.Context, scope earshot.Scope, to earshot.Position, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	var found []*rule.Message
+	err := s.in(ctx, scope, func(c *channel) {
+		for _, id := range rule.IDs(ids) {
+			found = append(found, upTo(c.replying[id], rule.Position(to))...)
+		}
+	})
+	byPosition(found)
+	return export(found), err
+}
+
+// Revisions implements [earshot.Messages].
+func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Message, error) {
+	var out []earshot.Message
+	err := s.in(ctx, scope, func(c *channel) {
+		m := c.byID[rule.ID(id)]
+		if m == nil {
+			return
+		}
+		for _, past := range c.history[m.ID] {
+			out = append(out, one(&past))
+		}
+		out = append(out, one(m))
+	})
+	if err == nil && out == nil {
+		err = fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+	}
+	return out, err
+}
+
+// Activity implements [earshot.Messages].
+func (s *Store) Activity(ctx context.Context, scope earshot.Scope, to earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error) {
+	out := map[earshot.MessageID]earshot.Activity{}
+	err := s.in(ctx, scope, func(c *channel) {
+		for _, root := range rule.IDs(roots) {
+			list := upTo(c.threads[root], rule.Position(to))
+			if root == "" || len(list) == 0 {
+				continue
+			}
+			a := earshot.Activity{Count: len(list), Last: list[len(list)-1].Time}
+			if !to.IsZero() {
+				a.LastHour = len(from(list, earshot.Position{Time: to.Time - rule.Hour}))
+			}
+			out[root] = a
+		}
+	})
+	return out, err
+}
+
+// Count implements [earshot.Messages].
+func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, to earshot.Position) (earshot.Count, error) {
+	var out earshot.Count
+	err := s.in(ctx, scope, func(c *channel) {
+		list := upTo(c.part(rule.Part(part)), rule.Position(to))
+		if n := len(list); n > 0 {
+			out = earshot.Count{Count: n, From: list[0].Time, To: list[n-1].Time}
+		}
+	})
+	return out, err
+}
+
+// Terms implements [earshot.Messages]. It reads what was stored when the
+// iteration began.
+func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error] {
+	return func(yield func(earshot.Terms, error) bool) {
+		var list []*rule.Message
+		err := s.in(ctx, scope, func(c *channel) { list = c.since(seq) })
+		each(ctx, list, err, yield, func(m *rule.Message) earshot.Terms {
+			return earshot.Terms{
+				ID: m.ID, Seq: m.Seq, Time: m.Time, Author: m.Author.ID, Thread: m.Thread,
+				Deleted: m.Deleted, Terms: rule.SplitTerms(m.Terms),
+			}
+		})
+	}
+}
+
+// each yields list's messages as f makes them, or err.
+func each[T any](ctx context.Context, list []*rule.Message, err error, yield func(T, error) bool, f func(*rule.Message) T) {
+	var none T
+	for _, m := range list {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		if !yield(f(m), nil) {
+			return
+		}
+	}
+	if err != nil {
+		yield(none, err)
+	}
+}
+
+func export(list []*rule.Message) []earshot.Message {
+	var out []earshot.Message
+	for _, m := range list {
+		out = append(out, one(m))
+	}
+	return out
+}
+
+// one returns a copy of m that shares nothing with it. Empty lists are nil.
+func one(m *rule.Message) earshot.Message {
+	out := m.Message
+	out.Mentions = append([]earshot.AuthorID(nil), m.Mentions...)
+	out.Reactions = append([]earshot.Reaction(nil), m.Reactions...)
+	out.Files = append([]earshot.File(nil), m.Files...)
+	return out
+}
+
+func byPosition(list []*rule.Message) {
+	slices.SortFunc(list, func(a, b *rule.Message) int { return a.Position().Compare(b.Position()) })
+}

@@ -1,0 +1,274 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// A queue is what a store keeps of an [earshot.Queue]. The store's lock guards
+// it.
+type queue struct {
+	inboxes map[earshot.Scope]*inbox
+	turns   []*queuedTurn // the turn with id n stands at n-1
+	anchors map[owned]*queuedTurn
+	lines   map[earshot.ConversationID]*line
+	posts   map[place]*earshot.Post // by key; a post's turn is in it
+	reading map[place]map[earshot.ConversationID]map[int]bool
+}
+
+// A place is something within a scope, by its id: a message, a post's key.
+type place struct {
+	scope earshot.Scope
+	id    string
+}
+
+// An inbox is what was delivered in one scope.
+type inbox struct {
+	deliveries map[string]bool
+	events     map[earshot.MessageID][]earshot.Event
+}
+
+// A queuedTurn is a turn with its journal and its posts by chunk. It began in
+// the conversation's epoch from and is committed in epoch, both -1 before.
+type queuedTurn struct {
+	earshot.QueuedTurn
+	from   int
+	epoch  int
+	client string
+	author earshot.AuthorID
+	said   earshot.Time
+	steps  []earshot.Step
+	posts  []*earshot.Post
+}
+
+// A line is a conversation's lease with its unfinished turns by id.
+type line struct {
+	owner string
+	fence int64
+	until earshot.Time
+	turns []*queuedTurn
+}
+
+func newQueue() queue {
+	return queue{
+		inboxes: map[earshot.Scope]*inbox{},
+		anchors: map[owned]*queuedTurn{},
+		lines:   map[earshot.ConversationID]*line{},
+		posts:   map[place]*earshot.Post{},
+		reading: map[place]map[earshot.ConversationID]map[int]bool{},
+	}
+}
+
+// Accept implements [earshot.Queue].
+func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+	scope, e, id, err := rule.CheckAccept(scope, e, ask)
+	if err != nil {
+		return earshot.Accepted{}, err
+	}
+	prepared, err := rule.Prepare(ctx, []earshot.Message{e.Message})
+	if err != nil {
+		return earshot.Accepted{}, err
+	}
+	e.Message = prepared[0].Message
+	var out earshot.Accepted
+	err = s.write(ctx, func() error {
+		box := s.queue.inbox(scope)
+		c := s.channel(scope)
+		at := owned{id.Agent, scope, string(e.Message.ID)}
+		if out.Duplicate = e.Delivery != "" && box.deliveries[e.Delivery]; out.Duplicate {
+			out.Recorded = earshot.Recorded{ID: e.Message.ID, Change: earshot.Same}
+			if m := c.byID[e.Message.ID]; m != nil {
+				out.Seq = m.Seq
+			}
+		} else {
+			out.Recorded = s.record(scope, c, prepared[0])
+			box.put(e, s.anyDeleted(scope, rule.Quotes(e.Message)))
+		}
+		if ask == nil {
+			return nil
+		}
+		t := s.queue.anchors[at]
+		if t == nil && !out.Duplicate && rule.MayOpen(e, c.byID[e.Message.ID].Message) && !s.sentTwice(id.Agent, scope, e) {
+			t, out.Opened = s.enqueue(id, e), true
+		}
+		if t != nil {
+			out.Turn = t.ID
+		}
+		return nil
+	})
+	if err != nil {
+		return earshot.Accepted{}, err
+	}
+	return out, nil
+}
+
+func (q *queue) inbox(scope earshot.Scope) *inbox {
+	box := q.inboxes[scope]
+	if box == nil {
+		box = &inbox{deliveries: map[string]bool{}, events: map[earshot.MessageID][]earshot.Event{}}
+		q.inboxes[scope] = box
+	}
+	return box
+}
+
+// put keeps an event; bare says that its bytes must not be kept.
+func (b *inbox) put(e earshot.Event, bare bool) {
+	if bare {
+		e.Raw = nil
+	}
+	if e.Delivery == "" && len(e.Raw) == 0 {
+		return
+	}
+	if e.Delivery != "" {
+		b.deliveries[e.Delivery] = true
+	}
+	id := e.Message.ID
+	e.Message = earshot.Message{ID: id}
+	b.events[id] = append(b.events[id], e)
+}
+
+// sentTwice reports whether the sender sent the message under another id
+// already, and that one has a turn.
+func (s *Store) sentTwice(agent earshot.AgentID, scope earshot.Scope, e earshot.Event) bool {
+	m := e.Message
+	return e.Client != "" && slices.ContainsFunc(s.queue.turns, func(t *queuedTurn) bool {
+		return t.Conversation.Agent == agent && t.Conversation.Scope == scope && t.client == e.Client && t.author == m.Author.ID &&
+			t.said >= m.Time-rule.ClientWindow && t.said <= m.Time+rule.ClientWindow
+	})
+}
+
+// enqueue opens a turn.
+func (s *Store) enqueue(id earshot.ConversationID, e earshot.Event) *queuedTurn {
+	now := s.time()
+	if s.conversations[id] == nil {
+		s.conversations[id] = &conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
+	}
+	opened := e.Received
+	if opened == 0 {
+		opened = now
+	}
+	t := &queuedTurn{
+		QueuedTurn: earshot.QueuedTurn{
+			ID: earshot.TurnID(len(s.queue.turns) + 1), Conversation: id, Anchor: e.Message.ID,
+			State: earshot.TurnOpen, Opened: opened, Updated: now,
+		},
+		from: -1, epoch: -1, client: e.Client, author: e.Message.Author.ID, said: e.Message.Time,
+	}
+	s.queue.turns = append(s.queue.turns, t)
+	s.queue.anchors[owned{id.Agent, id.Scope, string(t.Anchor)}] = t
+	l := s.queue.line(id)
+	l.turns = append(l.turns, t)
+	return t
+}
+
+func (q *queue) line(id earshot.ConversationID) *line {
+	l := q.lines[id]
+	if l == nil {
+		l = &line{}
+		q.lines[id] = l
+	}
+	return l
+}
+
+// Events implements [earshot.Queue].
+func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Event, error) {
+	var out []earshot.Event
+	err := s.read(ctx, func() error {
+		if box := s.queue.inboxes[rule.Scope(scope)]; box != nil {
+			for _, e := range box.events[rule.ID(id)] {
+				e.Raw = slices.Clone(e.Raw)
+				out = append(out, e)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// PruneEvents implements [earshot.Queue].
+func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
+	n := 0
+	err := s.write(ctx, func() error {
+		for _, box := range s.queue.inboxes {
+			for id, list := range box.events {
+				box.events[id] = slices.DeleteFunc(list, func(e earshot.Event) bool {
+					if e.Received >= before {
+						return false
+					}
+					delete(box.deliveries, e.Delivery)
+					n++
+					return true
+				})
+			}
+			maps.DeleteFunc(box.events, func(_ earshot.MessageID, list []earshot.Event) bool { return len(list) == 0 })
+		}
+		return nil
+	})
+	return n, err
+}
+
+// turn returns the turn with this id, or [earshot.ErrNotFound].
+func (q *queue) turn(id earshot.TurnID) (*queuedTurn, error) {
+	if id < 1 || int(id) > len(q.turns) {
+		return nil, fmt.Errorf("turn %d: %w", id, earshot.ErrNotFound)
+	}
+	return q.turns[id-1], nil
+}
+
+func (t *queuedTurn) export() earshot.QueuedTurn {
+	out := t.QueuedTurn
+	out.Epoch, out.Input = max(t.epoch, 0), slices.Clone(t.Input)
+	return out
+}
+
+// QueuedTurn implements [earshot.Queue].
+func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
+	var out earshot.QueuedTurn
+	err := s.read(ctx, func() error {
+		t, err := s.queue.turn(id)
+		if err == nil {
+			out = t.export()
+		}
+		return err
+	})
+	return out, err
+}
+
+// QueuedTurns implements [earshot.Queue].
+func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot.QueuedTurn, error) {
+	q = rule.CheckTurnQuery(q)
+	var out []earshot.QueuedTurn
+	err := s.read(ctx, func() error {
+		for _, t := range slices.Backward(s.queue.turns) {
+			if len(out) == q.Limit {
+				break
+			}
+			if t.ID >= q.Before || q.Agent != "" && t.Conversation.Agent != q.Agent || q.Scope != nil && t.Conversation.Scope != *q.Scope ||
+				len(q.States) > 0 && !slices.Contains(q.States, t.State) {
+				continue
+			}
+			x := t.export()
+			x.Input = nil
+			out = append(out, x)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Depth implements [earshot.Queue].
+func (s *Store) Depth(ctx context.Context) (map[earshot.TurnState]int, error) {
+	out := map[earshot.TurnState]int{}
+	err := s.read(ctx, func() error {
+		for _, t := range s.queue.turns {
+			out[t.State]++
+		}
+		return nil
+	})
+	return out, err
+}

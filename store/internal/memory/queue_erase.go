@@ -1,0 +1,132 @@
+package memory
+
+import (
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// record stores one copy of a message, and erases what a deletion erases.
+func (s *Store) record(scope earshot.Scope, c *channel, m rule.Message) earshot.Recorded {
+	out := c.record(m)
+	if out.Change == earshot.Gone {
+		s.erase(scope, c, c.byID[m.ID].Message)
+	}
+	return out
+}
+
+// erase removes what else is stored of a message's text.
+func (s *Store) erase(scope earshot.Scope, c *channel, m earshot.Message) {
+	box := s.queue.inbox(scope)
+	quoting := []earshot.MessageID{m.ID}
+	for _, list := range [][]*rule.Message{c.threads[m.ID], c.replying[m.ID]} {
+		for _, r := range list {
+			quoting = append(quoting, r.ID)
+		}
+	}
+	for _, id := range quoting {
+		for i := range box.events[id] {
+			box.events[id][i].Raw = nil
+		}
+	}
+	for _, t := range s.queue.turns {
+		if t.Conversation.Scope == scope && t.Anchor == m.ID && rule.Unfinished(t.State) && !t.visible() {
+			s.end(t, earshot.TurnDropped, rule.AnchorDeleted)
+		}
+	}
+	for id, epochs := range s.queue.reading[place{scope, string(m.ID)}] {
+		c := s.conversations[id]
+		covered := c.summary != nil && rule.Covers(*c.summary, m.Time)
+		for epoch := range epochs {
+			to := epoch
+			if covered { // later epochs may have read the summary
+				to = max(to, c.Epoch)
+			}
+			s.eraseEpochs(c, epoch, to)
+		}
+		if covered {
+			c.summary = nil
+		}
+	}
+}
+
+// visible reports whether a post of the turn may have arrived.
+func (t *queuedTurn) visible() bool {
+	for _, p := range t.posts {
+		if rule.MayBeVisible(p.State) {
+			return true
+		}
+	}
+	return false
+}
+
+// eraseEpochs removes the text that the epochs of a conversation hold, both
+// ends counted, and ends them.
+func (s *Store) eraseEpochs(c *conversation, from, to int) {
+	for i := range c.turns {
+		if t := &c.turns[i]; from <= t.Epoch && t.Epoch <= to {
+			t.Session = nil
+		}
+	}
+	for _, t := range s.queue.turns {
+		if t.Conversation == c.ID && from <= t.epoch && t.epoch <= to {
+			t.erase()
+		}
+	}
+	s.leave(c, to)
+}
+
+// leave ends a conversation's epoch and those before it.
+func (s *Store) leave(c *conversation, epoch int) {
+	if c.Epoch <= epoch {
+		c.Epoch, c.Updated = epoch+1, s.time()
+	}
+}
+
+// outdated reports whether a turn has begun in an epoch that has ended since.
+func (t *queuedTurn) outdated(c *conversation) bool { return t.from >= 0 && t.from < c.Epoch }
+
+// erase removes the text that a turn holds. What one that is under way is about
+// to post stays until it ends or begins anew.
+func (t *queuedTurn) erase() {
+	t.Input = nil
+	for i := range t.steps {
+		t.steps[i].Data, t.steps[i].Erased = nil, true
+	}
+	if !rule.Begun(t.State) {
+		t.erasePosts()
+	}
+}
+
+func (t *queuedTurn) erasePosts() {
+	for _, p := range t.posts {
+		p.Text = ""
+	}
+}
+
+// anyDeleted reports whether one of the messages is a tombstone.
+func (s *Store) anyDeleted(scope earshot.Scope, ids []earshot.MessageID) bool {
+	c := s.channels[scope]
+	if c == nil {
+		return false
+	}
+	for _, id := range ids {
+		if m := c.byID[id]; m != nil && m.Deleted {
+			return true
+		}
+	}
+	return false
+}
+
+// hasRead records that a conversation's epoch holds the text of messages.
+func (s *Store) hasRead(c *conversation, epoch int, ids []earshot.MessageID) {
+	for _, id := range ids {
+		at := place{c.ID.Scope, string(id)}
+		if s.queue.reading[at] == nil {
+			s.queue.reading[at] = map[earshot.ConversationID]map[int]bool{}
+		}
+		if s.queue.reading[at][c.ID] == nil {
+			s.queue.reading[at][c.ID] = map[int]bool{}
+		}
+		s.queue.reading[at][c.ID][epoch] = true
+	}
+}

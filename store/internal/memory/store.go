@@ -1,0 +1,208 @@
+// Package memory is an [earshot.Store] in Go maps and slices: for tests, for a
+// first try, and as the plainest statement of what a store does. It keeps
+// nothing: Close, or the end of the process, forgets it all.
+//
+// One lock guards everything. A stored message is never changed in place, so
+// that what a read has gathered under the lock stays whole outside it.
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Store is an [earshot.Store] in memory.
+type Store struct {
+	now func() time.Time
+
+	mu            sync.RWMutex // guards what follows
+	closed        bool
+	channels      map[earshot.Scope]*channel
+	authors       map[workspace]map[earshot.AuthorID]earshot.Author
+	conversations map[earshot.ConversationID]*conversation
+	keys          map[owned]earshot.ConversationID // by idempotency key
+	anchors       map[owned]bool                   // answered
+	queue         queue
+}
+
+type workspace struct {
+	platform earshot.Platform
+	id       earshot.WorkspaceID
+}
+
+// owned is something of an agent's within a scope: an idempotency key, an
+// anchor.
+type owned struct {
+	agent earshot.AgentID
+	scope earshot.Scope
+	id    string
+}
+
+// Open returns an empty store. It reads the time of conversations and turns
+// from now.
+func Open(now func() time.Time) *Store {
+	return &Store{
+		now:           now,
+		channels:      map[earshot.Scope]*channel{},
+		authors:       map[workspace]map[earshot.AuthorID]earshot.Author{},
+		conversations: map[earshot.ConversationID]*conversation{},
+		keys:          map[owned]earshot.ConversationID{},
+		anchors:       map[owned]bool{},
+		queue:         newQueue(),
+	}
+}
+
+// Close ends the store; what comes after gets [os.ErrClosed].
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// write runs f alone.
+func (s *Store) write(ctx context.Context, f func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	return f()
+}
+
+// read runs f beside other reads.
+func (s *Store) read(ctx context.Context, f func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	return f()
+}
+
+func (s *Store) usable(ctx context.Context) error {
+	if s.closed {
+		return fmt.Errorf("memory store: %w", os.ErrClosed)
+	}
+	return ctx.Err()
+}
+
+// channel returns what is stored of a scope, creating it.
+func (s *Store) channel(scope earshot.Scope) *channel {
+	c := s.channels[scope]
+	if c == nil {
+		c = newChannel()
+		c.info = earshot.Channel{Platform: scope.Platform, Workspace: scope.Workspace, ID: scope.Channel}
+		s.channels[scope] = c
+	}
+	return c
+}
+
+// PutChannel implements [earshot.Messages].
+func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
+	c, err := rule.CheckChannel(c)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func() error {
+		s.channel(c.Scope()).info = c
+		return nil
+	})
+}
+
+// Channels implements [earshot.Messages].
+func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
+	var out []earshot.ChannelInfo
+	err := s.read(ctx, func() error {
+		for _, c := range s.channels {
+			info := earshot.ChannelInfo{Channel: c.info, Messages: len(c.whole)}
+			for root, list := range c.threads {
+				if root != "" && len(list) > 0 {
+					info.Threads++
+				}
+			}
+			if n := len(c.whole); n > 0 {
+				info.First, info.Last = c.whole[0].Time, c.whole[n-1].Time
+			}
+			out = append(out, info)
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b earshot.ChannelInfo) int {
+		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace),
+			strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	return out, err
+}
+
+// PutAuthors implements [earshot.Messages].
+func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error {
+	authors, err := rule.CheckAuthors(p, authors)
+	if err != nil {
+		return err
+	}
+	at := workspace{rule.ID(p), rule.ID(w)}
+	return s.write(ctx, func() error {
+		if s.authors[at] == nil {
+			s.authors[at] = map[earshot.AuthorID]earshot.Author{}
+		}
+		for _, a := range authors {
+			s.authors[at][a.ID] = a
+		}
+		return nil
+	})
+}
+
+// Authors implements [earshot.Messages].
+func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) ([]earshot.Author, error) {
+	var out []earshot.Author
+	err := s.read(ctx, func() error {
+		for _, a := range s.authors[workspace{rule.ID(p), rule.ID(w)}] {
+			out = append(out, a)
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b earshot.Author) int { return cmp.Compare(a.ID, b.ID) })
+	return out, err
+}
+
+// PutCoverage implements [earshot.Messages].
+func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, c earshot.Coverage) error {
+	scope, err := rule.CheckScope(scope)
+	if err != nil {
+		return err
+	}
+	if c, err = rule.CheckCoverage(c); err != nil {
+		return err
+	}
+	return s.write(ctx, func() error {
+		s.channel(scope).coverage[stretch{c.Thread, c.From, c.To}] = c
+		return nil
+	})
+}
+
+// Coverage implements [earshot.Messages].
+func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Coverage, error) {
+	var out []earshot.Coverage
+	err := s.read(ctx, func() error {
+		if c := s.channels[rule.Scope(scope)]; c != nil {
+			for _, v := range c.coverage {
+				out = append(out, v)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b earshot.Coverage) int {
+		return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	return out, err
+}

@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/jackc/pgx/v5"
+)
+
+// PutChannel implements [earshot.Messages].
+func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
+	c, err := rule.CheckChannel(c)
+	if err != nil {
+		return err
+	}
+	return s.apply(ctx, "put channel", func(_ context.Context, t *tx) error {
+		t.write(`INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0)
+			ON CONFLICT (platform, workspace, id) DO UPDATE
+			SET name = excluded.name, kind = excluded.kind, topic = excluded.topic, purpose = excluded.purpose`,
+			args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
+		return nil
+	})
+}
+
+// Channels implements [earshot.Messages].
+func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
+	const of = `FROM message WHERE platform = c.platform AND workspace = c.workspace AND channel = c.id AND deleted = 0`
+	return list(ctx, s, "list channels", `SELECT c.platform, c.workspace, c.id, c.name, c.kind, c.topic, c.purpose, c.messages, c.threads,
+		coalesce((SELECT time `+of+` ORDER BY time, id LIMIT 1), 0),
+		coalesce((SELECT time `+of+` ORDER BY time DESC, id DESC LIMIT 1), 0)
+		FROM channel c ORDER BY c.platform, c.workspace, c.name, c.id`, nil,
+		func(rows pgx.Rows, c *earshot.ChannelInfo) error {
+			return rows.Scan(&c.Platform, &c.Workspace, &c.ID, &c.Name, &c.Kind, &c.Topic, &c.Purpose, &c.Messages, &c.Threads, &c.First, &c.Last)
+		})
+}
+
+// PutAuthors implements [earshot.Messages].
+func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error {
+	authors, err := rule.CheckAuthors(p, authors)
+	if err != nil || len(authors) == 0 {
+		return err
+	}
+	// By id, so that two calls at once wait for each other in one order; of
+	// several entries of one author the last holds.
+	slices.Reverse(authors)
+	slices.SortStableFunc(authors, func(a, b earshot.Author) int { return cmp.Compare(a.ID, b.ID) })
+	authors = slices.CompactFunc(authors, func(a, b earshot.Author) bool { return a.ID == b.ID })
+	var ids, names, kinds []string
+	for _, a := range authors {
+		ids, names, kinds = append(ids, string(a.ID)), append(names, a.Name), append(kinds, string(a.Kind))
+	}
+	return s.apply(ctx, "put authors", func(_ context.Context, t *tx) error {
+		t.write(`INSERT INTO author (platform, workspace, id, name, kind)
+			SELECT $1::text, $2::text, v.* FROM unnest($3::text[], $4::text[], $5::text[]) AS v
+			ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind`,
+			string(rule.ID(p)), string(rule.ID(w)), ids, names, kinds)
+		return nil
+	})
+}
+
+// Authors implements [earshot.Messages].
+func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) ([]earshot.Author, error) {
+	return list(ctx, s, "list authors", `SELECT id, name, kind FROM author WHERE platform = $1 AND workspace = $2 ORDER BY id`,
+		[]any{string(rule.ID(p)), string(rule.ID(w))},
+		func(rows pgx.Rows, a *earshot.Author) error { return rows.Scan(&a.ID, &a.Name, &a.Kind) })
+}
+
+// PutCoverage implements [earshot.Messages].
+func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, c earshot.Coverage) error {
+	scope, err := rule.CheckScope(scope)
+	if err != nil {
+		return err
+	}
+	if c, err = rule.CheckCoverage(c); err != nil {
+		return err
+	}
+	return s.apply(ctx, "put coverage", func(_ context.Context, t *tx) error {
+		t.write(openChannel, args(scope)...)
+		t.write(`INSERT INTO coverage (platform, workspace, channel, thread, from_time, to_time, state, why) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			ON CONFLICT (platform, workspace, channel, thread, from_time, to_time) DO UPDATE SET state = excluded.state, why = excluded.why`,
+			args(scope, string(c.Thread), int64(c.From), int64(c.To), string(c.State), c.Why)...)
+		return nil
+	})
+}
+
+// Coverage implements [earshot.Messages].
+func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Coverage, error) {
+	return list(ctx, s, "list coverage", `SELECT thread, from_time, to_time, state, why FROM coverage`+in+` ORDER BY thread, from_time, to_time`,
+		args(rule.Scope(scope)),
+		func(rows pgx.Rows, c *earshot.Coverage) error {
+			return rows.Scan(&c.Thread, &c.From, &c.To, &c.State, &c.Why)
+		})
+}

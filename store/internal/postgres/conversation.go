@@ -1,0 +1,226 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/jackc/pgx/v5"
+)
+
+// ofAgent is the bound of every read of what is an agent's own; conversations
+// are named in a column of their own in their own table. What follows counts
+// its parameters from $6.
+const (
+	ofAgent        = ` WHERE agent = $1 AND platform = $2 AND workspace = $3 AND channel = $4`
+	named          = ofAgent + ` AND name = $5`
+	ofConversation = ofAgent + ` AND conversation = $5`
+)
+
+// own returns the parameters of ofAgent with what follows them.
+func own(id earshot.ConversationID, more ...any) []any {
+	return append([]any{string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)}, more...)
+}
+
+const conversationColumns = `name, idempotency_key, cursor, epoch, turns, metadata, created, updated`
+
+// A conversation is a row of the table.
+type conversation struct {
+	earshot.Conversation
+	key   string
+	turns int
+	found bool
+}
+
+// into returns a reader of a row of conversationColumns into c.
+func (c *conversation) into(id earshot.ConversationID) func(pgx.Rows) error {
+	*c = conversation{Conversation: earshot.Conversation{ID: id}}
+	return func(rows pgx.Rows) error {
+		var metadata string
+		if err := rows.Scan(&c.ID.Name, &c.key, &c.Cursor, &c.Epoch, &c.turns, &metadata, &c.Created, &c.Updated); err != nil {
+			return err
+		}
+		c.found = true
+		if err := json.Unmarshal([]byte(metadata), &c.Metadata); err != nil {
+			return fmt.Errorf("read the metadata: %w", err)
+		}
+		return nil
+	}
+}
+
+// orNotFound returns err, or [earshot.ErrNotFound] where there was no row.
+func (c *conversation) orNotFound(err error, id earshot.ConversationID) error {
+	if err == nil && !c.found {
+		err = fmt.Errorf("conversation %q: %w", id.Name, earshot.ErrNotFound)
+	}
+	return err
+}
+
+// locked reads a conversation and locks it until the transaction ends.
+func (t *tx) locked(ctx context.Context, id earshot.ConversationID) (conversation, error) {
+	var c conversation
+	t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
+	return c, c.orNotFound(t.send(ctx), id)
+}
+
+// OpenConversation implements [earshot.Conversations].
+func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID, idempotencyKey string) (earshot.Conversation, bool, error) {
+	id, key, err := rule.CheckConversation(id, idempotencyKey)
+	if err != nil {
+		return earshot.Conversation{}, false, err
+	}
+	var o opening
+	if err := s.read(ctx, func(t *tx) { o = opening{id: id, key: key}; o.ask(t) }); err != nil {
+		return earshot.Conversation{}, false, fmt.Errorf("open conversation: %w", err)
+	}
+	if c, ok, err := o.found(); ok || err != nil {
+		return c, false, err
+	}
+	created := false
+	err = s.apply(ctx, "open conversation", func(ctx context.Context, t *tx) error {
+		created = false
+		t.naming(id)
+		o.ask(t)
+		if err := t.send(ctx); err != nil {
+			return err
+		}
+		if _, ok, err := o.found(); ok || err != nil {
+			return err
+		}
+		created = !o.byName.found
+		o.put(t, earshot.TimeOf(s.now()))
+		return nil
+	})
+	if err != nil {
+		return earshot.Conversation{}, false, err
+	}
+	if c, ok, _ := o.found(); ok && !created {
+		return c, false, nil
+	}
+	return o.byName.Conversation, created, nil
+}
+
+// An opening is a call of OpenConversation with what it found.
+type opening struct {
+	id            earshot.ConversationID
+	key           string
+	byKey, byName conversation
+}
+
+func (o *opening) ask(t *tx) {
+	query := `SELECT ` + conversationColumns + ` FROM conversation`
+	t.ask(query+ofAgent+` AND idempotency_key = $5 AND idempotency_key <> ''`, own(o.id, o.key), o.byKey.into(o.id))
+	t.ask(query+named, own(o.id, o.id.Name), o.byName.into(o.id))
+}
+
+// found reports whether the conversation is there, or why it cannot be.
+func (o *opening) found() (earshot.Conversation, bool, error) {
+	switch {
+	case o.byKey.found:
+		return o.byKey.Conversation, true, nil
+	case !o.byName.found:
+		return earshot.Conversation{}, false, nil
+	case o.key == "":
+		return o.byName.Conversation, true, nil
+	case o.byName.key != "":
+		return earshot.Conversation{}, false, fmt.Errorf("conversation %q exists under another key: %w", o.id.Name, earshot.ErrConflict)
+	}
+	return earshot.Conversation{}, false, nil
+}
+
+// put creates the conversation, or gives the one that is there its key.
+func (o *opening) put(t *tx, now earshot.Time) {
+	if o.byName.found {
+		t.write(`UPDATE conversation SET idempotency_key = $6`+named, own(o.id, o.id.Name, o.key)...)
+		return
+	}
+	o.byName.Conversation = earshot.Conversation{ID: o.id, Metadata: map[string]string{}, Created: now, Updated: now}
+	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, '{}', $7, $7)`, own(o.id, o.id.Name, o.key, int64(now))...)
+}
+
+// Conversation implements [earshot.Conversations].
+func (s *Store) Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error) {
+	id = rule.Conversation(id)
+	var c conversation
+	err := s.read(ctx, func(t *tx) {
+		t.ask(`SELECT `+conversationColumns+` FROM conversation`+named, own(id, id.Name), c.into(id))
+	})
+	if err := c.orNotFound(err, id); err != nil {
+		return earshot.Conversation{}, err
+	}
+	return c.Conversation, nil
+}
+
+// MergeMetadata implements [earshot.Conversations].
+func (s *Store) MergeMetadata(ctx context.Context, id earshot.ConversationID, patch map[string]*string) (earshot.Conversation, error) {
+	id = rule.Conversation(id)
+	var c conversation
+	err := s.apply(ctx, "merge metadata", func(ctx context.Context, t *tx) (err error) {
+		if c, err = t.locked(ctx, id); err != nil {
+			return err
+		}
+		next, err := rule.MergeMetadata(c.Metadata, patch)
+		if err != nil || maps.Equal(next, c.Metadata) {
+			return err
+		}
+		text, err := json.Marshal(next)
+		if err != nil {
+			return err
+		}
+		c.Metadata, c.Updated = next, earshot.TimeOf(s.now())
+		t.write(`UPDATE conversation SET metadata = $6, updated = $7`+named, own(id, id.Name, string(text), int64(c.Updated))...)
+		return nil
+	})
+	if err != nil {
+		return earshot.Conversation{}, err
+	}
+	return c.Conversation, nil
+}
+
+// AdvanceCursor implements [earshot.Conversations].
+func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, seq int64) error {
+	id = rule.Conversation(id)
+	return s.apply(ctx, "advance cursor", func(ctx context.Context, t *tx) error {
+		c, err := t.locked(ctx, id)
+		if err == nil && seq > c.Cursor {
+			t.write(`UPDATE conversation SET cursor = $6, updated = $7`+named, own(id, id.Name, seq, int64(earshot.TimeOf(s.now())))...)
+		}
+		return err
+	})
+}
+
+// PutSummary implements [earshot.Conversations].
+func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary) error {
+	id, sum = rule.Conversation(id), rule.CheckSummary(sum)
+	return s.apply(ctx, "put summary", func(ctx context.Context, t *tx) error {
+		if _, err := t.locked(ctx, id); err != nil {
+			return err
+		}
+		t.write(`INSERT INTO summary (agent, platform, workspace, channel, conversation, text, from_time, to_time, turns)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE
+			SET text = excluded.text, from_time = excluded.from_time, to_time = excluded.to_time, turns = excluded.turns`,
+			own(id, id.Name, sum.Text, int64(sum.From), int64(sum.To), sum.Turns)...)
+		return nil
+	})
+}
+
+// Summary implements [earshot.Conversations].
+func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot.Summary, error) {
+	id = rule.Conversation(id)
+	found, err := list(ctx, s, "read the summary", `SELECT text, from_time, to_time, turns FROM summary`+ofConversation, own(id, id.Name),
+		func(rows pgx.Rows, sum *earshot.Summary) error {
+			return rows.Scan(&sum.Text, &sum.From, &sum.To, &sum.Turns)
+		})
+	if err != nil {
+		return earshot.Summary{}, err
+	}
+	if len(found) == 0 {
+		return earshot.Summary{}, fmt.Errorf("summary of conversation %q: %w", id.Name, earshot.ErrNotFound)
+	}
+	return found[0], nil
+}

@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/jackc/pgx/v5"
+)
+
+// Count implements [earshot.Messages]: the stored counter less what stands
+// after upTo, in one statement, so that both are of the same moment.
+func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
+	scope, part, upTo = rule.Scope(scope), rule.Part(part), or(upTo, last)
+	const channel = ` FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3)`
+	var counter string
+	switch {
+	case part.IsWhole():
+		counter = `(SELECT messages` + channel
+	case part.IsTopLevel():
+		counter = `(SELECT top` + channel
+	default:
+		counter = `(SELECT replies FROM thread` + in + ` AND root = $4)`
+	}
+	where, a := bounded(part, scope)
+	var root *earshot.Message
+	var out earshot.Count
+	err := s.read(ctx, func(t *tx) {
+		t.askRoot(scope, part, first, upTo, &root)
+		t.ask(`SELECT coalesce(`+counter+`, 0) - (SELECT count(*) FROM message`+where+` AND (time, id) > ($5, $6)),
+			coalesce((SELECT time FROM message`+where+` ORDER BY time, id LIMIT 1), 0),
+			coalesce((SELECT time FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT 1), 0)`,
+			append(a, int64(upTo.Time), string(upTo.ID)), func(rows pgx.Rows) error {
+				return rows.Scan(&out.Count, &out.From, &out.To)
+			})
+	})
+	if err != nil {
+		return earshot.Count{}, fmt.Errorf("count messages: %w", err)
+	}
+	if out.Count == 0 {
+		out = earshot.Count{}
+	}
+	if root == nil {
+		return out, nil
+	}
+	if out.Count == 0 {
+		out.From, out.To = root.Time, root.Time
+	}
+	out.Count++
+	out.From, out.To = min(out.From, root.Time), max(out.To, root.Time)
+	return out, nil
+}
+
+// Activity implements [earshot.Messages].
+func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error) {
+	const replies = `FROM message m WHERE m.platform = $1 AND m.workspace = $2 AND m.channel = $3 AND m.thread = t.root AND m.deleted = 0`
+	const query = `SELECT t.root, t.replies - (SELECT count(*) ` + replies + ` AND (m.time, m.id) > ($5, $6)),
+		(SELECT count(*) ` + replies + ` AND m.time >= $7 AND (m.time, m.id) <= ($5, $6)),
+		coalesce((SELECT m.time ` + replies + ` AND (m.time, m.id) <= ($5, $6) ORDER BY m.time DESC, m.id DESC LIMIT 1), 0)
+		FROM thread t WHERE t.platform = $1 AND t.workspace = $2 AND t.channel = $3 AND t.root = ANY($4)`
+	bound := or(upTo, last)
+	hourAgo := bound.Time // without a moment there is no hour before it
+	if !upTo.IsZero() {
+		hourAgo -= rule.Hour
+	}
+	type row struct {
+		root string
+		earshot.Activity
+	}
+	found, err := list(ctx, s, "read the activity of threads", query,
+		args(rule.Scope(scope), texts(rule.IDs(roots)), int64(bound.Time), string(bound.ID), int64(hourAgo)),
+		func(rows pgx.Rows, r *row) error { return rows.Scan(&r.root, &r.Count, &r.LastHour, &r.Last) })
+	if err != nil {
+		return nil, err
+	}
+	out := map[earshot.MessageID]earshot.Activity{}
+	for _, r := range found {
+		if r.Count > 0 {
+			out[earshot.MessageID(r.root)] = r.Activity
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,295 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/jackc/pgx/v5"
+)
+
+// A recorder keeps what a store sends to its server.
+type recorder struct {
+	mu   sync.Mutex // guards sent
+	sent []statement
+}
+
+type statement struct {
+	query string
+	args  []any
+}
+
+func (*recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+
+func (r *recorder) TraceBatchQuery(_ context.Context, _ *pgx.Conn, d pgx.TraceBatchQueryData) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sent = append(r.sent, statement{d.SQL, d.Args})
+}
+
+func (*recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+func (*recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+func (*recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// Every call that there is runs once on tables of some size; then the plan of
+// each statement that it sent is looked at.
+func TestEveryReadAndWriteUsesAnIndex(t *testing.T) {
+	t.Parallel()
+	spec := pgtest.Spec(t)
+	fill(t, opened(t, spec))
+	c, err := parse(spec)
+	check(t, err)
+	r := &recorder{}
+	c.pool.ConnConfig.Tracer = r
+	s, err := open(t.Context(), c, time.Now, slog.New(slog.DiscardHandler))
+	check(t, err)
+	defer s.Close()
+	everyCall(t, s)
+	seen := map[string]bool{}
+	for _, st := range r.sent {
+		word, _, _ := strings.Cut(st.query, " ")
+		if seen[st.query] || !slices.Contains([]string{"SELECT", "UPDATE", "DELETE", "INSERT", "WITH"}, word) {
+			continue
+		}
+		seen[st.query] = true
+		for _, bad := range explain(t, s, st) {
+			t.Errorf("%s\n\t%s", st.query, bad)
+		}
+	}
+	if len(seen) < 80 {
+		t.Errorf("only %d statements were seen", len(seen))
+	}
+}
+
+// fill writes 200,000 messages of one large channel and 300 small ones, past
+// the store, with rows of the other tables to match.
+func fill(t *testing.T, s *Store) {
+	t.Helper()
+	for _, query := range []string{
+		`INSERT INTO message (platform, workspace, channel, id, time, thread, reply_to, edited, deleted, seq, tokens, author, author_name, author_kind, lists, text, terms)
+			SELECT 'slack', CASE WHEN n < 170000 THEN 'T1' ELSE 'T' || n % 3 END, CASE WHEN n < 170000 THEN 'C1' ELSE 'X' || n % 300 END, 'old' || n, 1000 + n,
+			CASE WHEN n % 3 = 2 THEN 'old' || n / 100 * 100 ELSE '' END, CASE WHEN n % 7 = 0 THEN 'old' || n - 7 ELSE '' END,
+			0, 0, n + 1, 20, 'U' || n % 17, 'Alice', 'human', '', 'some text of a message', 'text messag' FROM generate_series(0, 199999) AS n`,
+		`INSERT INTO thread SELECT platform, workspace, channel, thread, count(*) FROM message WHERE thread <> '' GROUP BY 1, 2, 3, 4`,
+		`INSERT INTO channel SELECT platform, workspace, channel, '', '', '', '', max(seq), count(*), count(*) FILTER (WHERE thread = ''), count(DISTINCT nullif(thread, ''))
+			FROM message GROUP BY 1, 2, 3`,
+		`INSERT INTO revision SELECT platform, workspace, channel, id, time, thread, reply_to, edited, deleted, seq, tokens, author, author_name, author_kind, lists, text
+			FROM message WHERE seq % 20 = 0`,
+		`INSERT INTO conversation SELECT 'a', 'slack', 'T1', 'C1', 'm' || n, CASE WHEN n % 2 = 0 THEN 'key' || n ELSE '' END, 0, 0, 1, '{}', 1, 1 FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO turn SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, n % 10, 'old' || n, 'null', '', '', 0, 0, 0, 0, 0, 0, 1 FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO session SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'user', 'text' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO manifest SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'old1', 0 FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO attachment SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'F1', '' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO ledger SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, n % 10, '[]' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO summary SELECT 'a', 'slack', 'T1', 'C1', 'm' || n, '', 0, 0, 0 FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO author SELECT 'slack', 'T' || n % 50, 'U' || n, '', '' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO coverage SELECT 'slack', 'T1', 'X' || n % 300, 'old' || n, 0, 0, 'known', '' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO event (platform, workspace, channel, delivery, message, client, received, raw)
+			SELECT 'slack', 'T1', 'C1', 'Ev' || n, 'old' || n, '', 1000 + n, '{}' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO queued_turn (agent, platform, workspace, channel, conversation, anchor, client, author, said,
+				state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)
+			SELECT 'a', 'slack', 'T1', CASE WHEN n % 2 = 0 THEN 'C1' ELSE 'X1' END, 'm' || n / 10, 'old' || n, 'c' || n, 'U1', n,
+			CASE WHEN n % 50 = 0 THEN 'open' WHEN n % 3 = 0 THEN 'failed' ELSE 'done' END, '', 1, 1, 1, 0, 0, n % 10, 'hash', 'input' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO lease SELECT agent, platform, workspace, channel, conversation, '', 0, 0, coalesce(min(id) FILTER (WHERE state = 'open'), 0)
+			FROM queued_turn GROUP BY 1, 2, 3, 4, 5`,
+		`INSERT INTO journal SELECT id, 0, 'model', 1, 0, 'x' FROM queued_turn`,
+		`INSERT INTO outbox SELECT id, 0, platform, workspace, channel, 'key' || id, 'sent', 'post' || id, 1, 1, 'text' FROM queued_turn`,
+		`INSERT INTO reading SELECT platform, workspace, channel, 'old' || n, 'a', 'm' || n / 10, 0
+			FROM generate_series(1, 20000) AS n, (VALUES ('slack', 'T1', 'C1')) AS s (platform, workspace, channel)`,
+		`ANALYZE`,
+	} {
+		exec(t, s, query)
+	}
+}
+
+// explain returns what is wrong with a statement's plan.
+func explain(t *testing.T, s *Store, st statement) (bad []string) {
+	t.Helper()
+	ctx := t.Context()
+	conn, err := s.pool.Acquire(ctx)
+	check(t, err)
+	defer conn.Release()
+	tx, err := conn.Begin(ctx)
+	check(t, err)
+	defer func() { check(t, tx.Rollback(ctx)) }()
+	var text []byte
+	check(t, tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+st.query, st.args...).Scan(&text))
+	var plans []struct{ Plan node }
+	check(t, json.Unmarshal(text, &plans))
+	listsAll := strings.Contains(st.query, "FROM channel c") || strings.Contains(st.query, "thread_now") || strings.Contains(st.query, "GROUP BY state")
+	sorts := !strings.Contains(st.query, "LIMIT") // what is read whole anyway
+	var walk func(n node)
+	walk = func(n node) {
+		switch {
+		case n.Type == "Seq Scan" && !listsAll, n.Type == "Sort" && !listsAll && !sorts, n.Type == "Incremental Sort":
+			bad = append(bad, fmt.Sprintf("%s of %s in %s", n.Type, n.Relation, text))
+		case strings.Contains(st.query, "(time, id) <=") && n.Index != "" && n.Relation == "message" && !strings.Contains(n.Condition, "time") &&
+			n.Index != "message_pkey" && !strings.Contains(st.query, "count(*)"):
+			bad = append(bad, fmt.Sprintf("%s is read without its bounds in %s", n.Index, text))
+		}
+		for _, p := range n.Plans {
+			walk(p)
+		}
+	}
+	walk(plans[0].Plan)
+	return bad
+}
+
+type node struct {
+	Type      string `json:"Node Type"`
+	Relation  string `json:"Relation Name"`
+	Index     string `json:"Index Name"`
+	Condition string `json:"Index Cond"`
+	Plans     []node
+}
+
+// everyCall calls every method so that it sends all that it can send.
+func everyCall(t *testing.T, s *Store) {
+	t.Helper()
+	ctx := t.Context()
+	var ids []earshot.MessageID
+	var many []earshot.Message
+	for i := range 61 {
+		m := said(earshot.MessageID(fmt.Sprint("new", i)), earshot.Time(2_000_000+i), "text")
+		m.Thread, m.ReplyTo = "old100", "old100"
+		many, ids = append(many, m), append(ids, m.ID)
+	}
+	edit, again := many[1], many[1]
+	edit.Edited, edit.Text = 3_000_000, "edit"
+	again.Text = "text, greater"
+	other := scope
+	other.Channel = "X300" // one that is not known
+	_, err := s.Record(ctx, other, many...)
+	check(t, err)
+	for _, list := range [][]earshot.Message{many, {edit}, {again}, {{ID: "new1", Time: 2, Deleted: true}}} {
+		_, err := s.Record(ctx, scope, list...)
+		check(t, err)
+	}
+	small := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "X1"}
+	for _, scope := range []earshot.Scope{scope, small} {
+		for _, upTo := range []earshot.Position{{}, {Time: 1000 + 85_000, ID: "x"}} {
+			for _, part := range []earshot.Part{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("old100")} {
+				_, err := s.Newest(ctx, scope, part, upTo, 50)
+				check(t, err)
+				n := 0
+				for _, err := range s.Range(ctx, scope, part, upTo, earshot.Position{}) {
+					check(t, err)
+					if n++; n > page {
+						break
+					}
+				}
+			}
+			_, err := s.Activity(ctx, scope, upTo, "old100", "old200")
+			check(t, err)
+		}
+		for _, part := range []earshot.Part{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("old100")} {
+			_, err := s.Count(ctx, scope, part, earshot.Position{Time: 1_990_000})
+			check(t, err)
+		}
+	}
+	for range s.Terms(ctx, scope, 169_990) {
+	}
+	id := earshot.ConversationID{Agent: "a", Scope: scope, Name: "new"}
+	for _, f := range []func() error{
+		func() error { _, err := s.Since(ctx, scope, 169_000, 100); return err },
+		func() error { _, err := s.ByID(ctx, scope, ids...); return err },
+		func() error { _, err := s.Replying(ctx, scope, earshot.Position{}, "old100"); return err },
+		func() error { _, err := s.Revisions(ctx, scope, "new0"); return err },
+		func() error { return s.PutChannel(ctx, earshot.Channel{Platform: "slack", Workspace: "T1", ID: "C1"}) },
+		func() error { _, err := s.Channels(ctx); return err },
+		func() error { return s.PutAuthors(ctx, "slack", "T1", earshot.Author{ID: "U1"}) },
+		func() error { _, err := s.Authors(ctx, "slack", "T1"); return err },
+		func() error { return s.PutCoverage(ctx, scope, earshot.Coverage{State: earshot.Known}) },
+		func() error { _, err := s.Coverage(ctx, scope); return err },
+		func() error { _, _, err := s.OpenConversation(ctx, id, ""); return err },
+		func() error { _, _, err := s.OpenConversation(ctx, id, "key"); return err },
+		func() error { _, err := s.Conversation(ctx, id); return err },
+		func() error { _, err := s.MergeMetadata(ctx, id, map[string]*string{"a": new(string)}); return err },
+		func() error { return s.AdvanceCursor(ctx, id, 1) },
+		func() error { return s.PutSummary(ctx, id, earshot.Summary{}) },
+		func() error { _, err := s.Summary(ctx, id); return err },
+		func() error {
+			_, err := s.CommitTurn(ctx, id, earshot.Turn{
+				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
+				Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
+			return err
+		},
+		func() error { _, err := s.Session(ctx, id); return err },
+		func() error { _, err := s.Manifest(ctx, id); return err },
+		func() error { _, err := s.Turns(ctx, id, 5); return err },
+		func() error { _, err := s.Turn(ctx, id, 0); return err },
+	} {
+		check(t, f())
+	}
+	everyCallOfQueue(t, s)
+}
+
+func everyCallOfQueue(t *testing.T, s *Store) {
+	t.Helper()
+	ctx := t.Context()
+	id := earshot.ConversationID{Agent: "fresh", Scope: scope, Name: "m9"}
+	e := earshot.Event{Delivery: "new", Client: "c", Raw: []byte("x"), Received: 5, Message: said("q1", 2_100_000, "asked")}
+	out, err := s.Accept(ctx, scope, e, &id)
+	check(t, err)
+	answer := e
+	answer.Delivery, answer.Client, answer.Message = "answer", "", said("q2", 2_100_001, "answer")
+	answer.Message.Thread, answer.Message.ReplyTo = "q1", "q1"
+	_, err = s.Accept(ctx, scope, answer, &id)
+	check(t, err)
+	l, _, err := s.Claim(ctx, "fresh", "me", 10, time.Hour)
+	check(t, err)
+	step := earshot.Step{Kind: "model", Data: []byte("x"), Shows: []earshot.MessageID{"old5"}}
+	post := earshot.Post{Turn: out.Turn, Key: "new", State: earshot.PostSending, Text: "x"}
+	turn := earshot.Turn{Answer: earshot.Answer{Anchor: "q1"}, Session: make([]earshot.SessionEntry, 1), Shown: []earshot.Shown{{ID: "old6"}}}
+	for _, f := range []func() error{
+		func() error { _, err := s.Events(ctx, scope, "q1"); return err },
+		func() error { _, err := s.PruneEvents(ctx, 1100); return err },
+		func() (err error) { l, err = s.Renew(ctx, l, 20, time.Hour); return err },
+		func() error {
+			return s.Begin(ctx, l, out.Turn, earshot.Prompt{Hash: "h", Input: []byte("x"), Shows: []earshot.MessageID{"old7"}})
+		},
+		func() error { return s.AddStep(ctx, l, out.Turn, step) },
+		func() error { _, err := s.Steps(ctx, out.Turn); return err },
+		func() error { return s.PutPost(ctx, l, post) },
+		func() error { _, err := s.Posts(ctx, out.Turn); return err },
+		func() error { return s.Confirm(ctx, scope, "new", "posted") },
+		func() error { _, err := s.Posted(ctx, scope, "posted"); return err },
+		func() error { return s.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &turn) },
+		func() error { return s.PutSummary(ctx, id, earshot.Summary{Text: "x"}) },
+		func() error { return s.Finish(ctx, l, out.Turn+1, earshot.TurnFailed, "x", nil) },
+		func() error { return s.Release(ctx, l, 0) },
+		func() error { return s.Reopen(ctx, out.Turn+1) },
+		func() error { _, err := s.Record(ctx, scope, tombstones("old5", "q2")...); return err },
+		func() error { _, err := s.QueuedTurn(ctx, out.Turn); return err },
+		func() error { _, err := s.QueuedTurns(ctx, earshot.TurnQuery{}); return err },
+		func() error { _, err := s.QueuedTurns(ctx, earshot.TurnQuery{Scope: &scope}); return err },
+		func() error {
+			_, err := s.QueuedTurns(ctx, earshot.TurnQuery{Agent: "a", States: []earshot.TurnState{earshot.TurnOpen}})
+			return err
+		},
+		func() error { _, err := s.Depth(ctx); return err },
+	} {
+		check(t, f())
+	}
+}
+
+func tombstones(ids ...earshot.MessageID) (out []earshot.Message) {
+	for _, id := range ids {
+		out = append(out, earshot.Message{ID: id, Time: 1, Deleted: true})
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Record implements [earshot.Messages].
+func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+	scope, err := rule.CheckScope(scope)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := rule.Prepare(ctx, list)
+	if err != nil || len(prepared) == 0 {
+		return nil, err
+	}
+	r := &recording{messages: prepared, outcomes: make([]earshot.Recorded, len(prepared))}
+	if err := s.lanes.do(ctx, scope, r); err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	return r.outcomes, nil
+}
+
+// record stores what recordings of one channel hold, in one transaction.
+func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*recording) error {
+	inserted := 0
+	err := s.apply(ctx, "store messages", func(ctx context.Context, t *tx) error {
+		var all []rule.Message
+		for _, r := range group {
+			all = append(all, r.messages...)
+		}
+		b, err := t.batchOf(ctx, scope, all, nil)
+		if err != nil {
+			return err
+		}
+		for _, r := range group {
+			for i, m := range r.messages {
+				r.outcomes[i] = b.Add(m)
+			}
+		}
+		inserted = len(b.Inserts())
+		return t.writeBatch(ctx, scope, b)
+	})
+	if err == nil {
+		s.stats.grown(inserted)
+	}
+	return err
+}
+
+// batchOf locks the channel and loads what is stored of messages. What more
+// asks, unless it is nil, goes with it, behind the lock.
+func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.Message, more func()) (*rule.Batch, error) {
+	ids := make([]string, 0, len(messages))
+	for i := range messages {
+		ids = append(ids, string(messages[i].ID))
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	var known bool
+	var seq int64
+	var stored []earshot.Message
+	t.exclusive(scope)
+	t.ask(`SELECT seq FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3`, args(scope), one(&known, &seq))
+	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, args(scope, ids), gather(&stored, scanMessage))
+	if more != nil {
+		more()
+	}
+	if err := t.send(ctx); err != nil {
+		return nil, err
+	}
+	if !known {
+		t.write(openChannel, args(scope)...)
+	}
+	b := rule.NewBatch(seq, stored)
+	revised := b.Revised(messages)
+	if len(revised) == 0 {
+		return b, nil
+	}
+	var past []earshot.Message
+	t.ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, args(scope, texts(revised)), gather(&past, scanMessage))
+	if err := t.send(ctx); err != nil {
+		return nil, err
+	}
+	b.Load(past)
+	return b, nil
+}
+
+// openChannel makes a channel's row where there is none.
+const openChannel = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
+	VALUES ($1, $2, $3, '', '', '', '', 0, 0, 0, 0) ON CONFLICT (platform, workspace, id) DO NOTHING`
+
+// writeBatch queues what b changes, and erases what a deletion erases.
+func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch) error {
+	gone := b.Forgotten()
+	if len(gone) > 0 {
+		t.write(`DELETE FROM revision`+in+` AND id = ANY($4)`, args(scope, idsOf(gone))...)
+	}
+	if kept := b.Kept(); len(kept) > 0 {
+		var r rows
+		for i := range kept {
+			if err := r.add(&kept[i]); err != nil {
+				return err
+			}
+		}
+		t.write(keepRevisions, r.args(scope)...)
+	}
+	inserts, updates := b.Inserts(), b.Updates()
+	if len(inserts) > 0 {
+		var r rows
+		for _, m := range inserts {
+			if err := r.add(m); err != nil {
+				return err
+			}
+		}
+		t.write(insertMessages, append(r.args(scope), r.terms)...)
+	}
+	for _, m := range updates {
+		var r rows
+		if err := r.add(m); err != nil {
+			return err
+		}
+		t.write(updateMessages, args(scope, r.id[0], r.time[0], r.thread[0], r.replyTo[0], r.edited[0], r.deleted[0], r.seq[0], r.tokens[0],
+			r.author[0], r.name[0], r.kind[0], r.lists[0], r.text[0], r.terms[0])...)
+	}
+	if len(inserts)+len(updates) > 0 {
+		t.count(scope, b.Counters())
+	}
+	if len(gone) > 0 {
+		return t.forget(ctx, scope, gone)
+	}
+	return nil
+}
+
+func idsOf(list []earshot.Message) []string {
+	out := make([]string, len(list))
+	for i := range list {
+		out[i] = string(list[i].ID)
+	}
+	return out
+}
+
+// count queues the changes of a channel's counters and of its threads'.
+func (t *tx) count(scope earshot.Scope, c rule.Counters) {
+	const where = ` WHERE platform = $1 AND workspace = $2 AND id = $3`
+	a := args(scope, c.Seq, c.Messages, c.Top)
+	if len(c.Replies) == 0 {
+		t.write(`UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6`+where, a...)
+		return
+	}
+	roots := slices.Sorted(maps.Keys(c.Replies))
+	n := make([]int64, len(roots))
+	for i, root := range roots {
+		n[i] = c.Replies[root]
+	}
+	t.write(`WITH change (root, n) AS (SELECT * FROM unnest($7::text[], $8::bigint[])),
+		thread_now AS (
+			INSERT INTO thread (platform, workspace, channel, root, replies) SELECT $1::text, $2::text, $3::text, root, n FROM change
+			ON CONFLICT (platform, workspace, channel, root) DO UPDATE SET replies = thread.replies + excluded.replies
+			RETURNING root, replies)
+		UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6, threads = threads + (
+			SELECT coalesce(sum(CASE thread_now.replies WHEN 0 THEN -1 WHEN change.n THEN 1 ELSE 0 END), 0) FROM thread_now JOIN change USING (root))`+where,
+		append(a, texts(roots), n)...)
+}

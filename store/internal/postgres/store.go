@@ -1,0 +1,157 @@
+// Package postgres is an [earshot.Store] in PostgreSQL, for any number of
+// replicas over one database.
+//
+// Every change to a channel is made under a lock of the channel's, which is the
+// first thing that a transaction takes: its sequence has no holes and no two
+// changes share one (see lock.go). What a transaction reads is sent in one go
+// and what it writes in another, together with the commit: two round trips (see
+// tx). Recordings of one channel that arrive while another is on its way share
+// the next transaction (see lanes).
+//
+// Everything is durable when the call returns, as far as the server's own
+// fsync is on.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Store is an [earshot.Store] in PostgreSQL.
+type Store struct {
+	now    func() time.Time
+	log    *slog.Logger
+	pool   *pgxpool.Pool
+	schema string // in which the tables are
+	lanes  lanes
+	stats  stats
+
+	closed  atomic.Bool
+	closing sync.Once
+}
+
+// Open connects to the database that spec names, a URL as libpq has them
+// (postgres://user@host/database), and brings the schema in it up to date.
+// The database must exist; the tables are made in the first schema of its
+// search_path.
+func Open(ctx context.Context, spec string, now func() time.Time, log *slog.Logger) (*Store, error) {
+	c, err := parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, c, now, log)
+	if err != nil {
+		return nil, c.clean(err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, c *config, now func() time.Time, log *slog.Logger) (*Store, error) {
+	if _, _, err := c.migrate(ctx); err != nil {
+		return nil, err
+	}
+	c.pool.AfterConnect = durable
+	pool, err := pgxpool.NewWithConfig(ctx, c.pool)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{now: now, log: log, pool: pool}
+	s.lanes.store, s.stats.store = s, s
+	if err := s.look(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// durable has a connection's commits wait for the disk, whatever the default
+// of the server or the role is.
+func durable(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
+	return err
+}
+
+// look reads the schema's name, and tells the operator of a server that may
+// lose what it acknowledged.
+func (s *Store) look(ctx context.Context) error {
+	var fsync string
+	if err := s.pool.QueryRow(ctx, `SELECT current_setting('fsync'), current_schema()`).Scan(&fsync, &s.schema); err != nil {
+		return err
+	}
+	if fsync != "on" {
+		s.log.Warn("the PostgreSQL server does not wait for its disk: after a power loss acknowledged events may be gone", "fsync", fsync)
+	}
+	return nil
+}
+
+// Close waits for what is under way and closes the connections. What comes
+// after gets [os.ErrClosed].
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.lanes.close()
+		s.stats.close()
+		s.closed.Store(true)
+		s.pool.Close()
+	})
+	return nil
+}
+
+var errClosed = fmt.Errorf("postgres store: %w", os.ErrClosed)
+
+// attempts is how often something is tried that can be tried again.
+const attempts = 4
+
+// with runs f on a connection, again where that is safe.
+func (s *Store) with(ctx context.Context, f func(*pgx.Conn) error) error {
+	for try := 1; ; try++ {
+		err := s.once(ctx, f)
+		if err == nil || try == attempts || !again(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) once(ctx context.Context, f func(*pgx.Conn) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		if s.closed.Load() {
+			return errClosed
+		}
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Release()
+	return f(conn.Conn())
+}
+
+// again reports whether nothing was done and another try may succeed: a
+// connection that was found dead before anything was sent, or a deadlock with
+// someone who does not keep to the order of locks.
+func again(err error) bool {
+	if pgconn.SafeToRetry(err) {
+		return true
+	}
+	switch code(err) {
+	case "40001", "40P01": // serialization_failure, deadlock_detected
+		return true
+	}
+	return false
+}
+
+// code returns the SQLSTATE of err, "" when it is not the server's.
+func code(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A tx is a transaction that sends its statements in batches. ask and write
+// queue; send sends what is queued, reads the answers and waits for them. The
+// begin goes with the first batch and the commit with the last.
+type tx struct {
+	store *Store
+	conn  *pgx.Conn
+	batch *pgx.Batch
+}
+
+// apply runs f in a transaction and commits it, unless f returns an error. f
+// may run again from the start.
+func (s *Store) apply(ctx context.Context, what string, f func(context.Context, *tx) error) error {
+	err := s.with(ctx, func(conn *pgx.Conn) error {
+		t := &tx{store: s, conn: conn, batch: &pgx.Batch{}}
+		// Each statement sees what was committed when it began, so that what is
+		// asked after a lock sees what was done under it.
+		t.write(`BEGIN ISOLATION LEVEL READ COMMITTED`)
+		err := f(ctx, t)
+		if err == nil {
+			t.write(`COMMIT`)
+			err = t.send(ctx)
+		}
+		if err != nil {
+			t.rollback(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// rollback leaves the connection without a transaction. If that fails the pool
+// throws the connection away.
+func (t *tx) rollback(ctx context.Context) {
+	if t.conn.IsClosed() || t.conn.PgConn().TxStatus() == 'I' {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_, _ = t.conn.Exec(ctx, `ROLLBACK`)
+}
+
+// write queues a statement.
+func (t *tx) write(query string, args ...any) { t.batch.Queue(query, args...) }
+
+// ask queues a query; each is called with every row of the answer.
+func (t *tx) ask(query string, args []any, each func(pgx.Rows) error) {
+	t.batch.Queue(query, args...).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := each(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// send sends what is queued.
+func (t *tx) send(ctx context.Context) error {
+	b := t.batch
+	t.batch = &pgx.Batch{}
+	if b.Len() == 0 {
+		return nil
+	}
+	return t.conn.SendBatch(ctx, b).Close()
+}
+
+// one returns a reader of a single row into dest that notes that it was there.
+func one(found *bool, dest ...any) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		*found = true
+		return rows.Scan(dest...)
+	}
+}
+
+// read sends queries that build queues, outside of a transaction, in one go.
+// Each sees what was committed when it began. build may run again.
+func (s *Store) read(ctx context.Context, build func(*tx)) error {
+	return s.with(ctx, func(conn *pgx.Conn) error {
+		t := &tx{store: s, conn: conn, batch: &pgx.Batch{}}
+		build(t)
+		return t.send(ctx)
+	})
+}
+
+// list reads all rows of a query, each with scan.
+func list[T any](ctx context.Context, s *Store, what, query string, args []any, scan func(pgx.Rows, *T) error) ([]T, error) {
+	var out []T
+	err := s.read(ctx, func(t *tx) {
+		out = nil
+		t.ask(query, args, gather(&out, scan))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return out, nil
+}
+
+// gather returns a reader that appends every row to out.
+func gather[T any](out *[]T, scan func(pgx.Rows, *T) error) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var v T
+		if err := scan(rows, &v); err != nil {
+			return err
+		}
+		*out = append(*out, v)
+		return nil
+	}
+}

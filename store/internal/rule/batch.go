@@ -1,0 +1,218 @@
+package rule
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A Batch works out what Record writes for messages of one channel, from what
+// is stored of them: each changed row once, however many copies arrived. A
+// store loads the stored messages and revisions, calls Add for every copy in
+// its order, and writes what Inserts, Updates, Kept, Forgotten and Counters
+// then tell.
+type Batch struct {
+	seq     int64
+	entries map[earshot.MessageID]*entry
+	order   []*entry // those that changed, in the order of their first change
+}
+
+// An entry is a message before and after, with its older revisions.
+type entry struct {
+	before, after *Message // before is nil when it is not stored
+	past          map[earshot.Time]Message
+	kept          map[earshot.Time]bool // those of past that are to be written
+	forgotten     bool                  // it was known, and became a tombstone
+	changed       bool
+}
+
+// NewBatch returns a Batch for a channel whose last sequence is seq, with what
+// is stored of the messages that will be added.
+func NewBatch(seq int64, stored []earshot.Message) *Batch {
+	b := &Batch{seq: seq, entries: map[earshot.MessageID]*entry{}}
+	for _, m := range stored {
+		e := b.entry(m.ID)
+		e.before = &Message{Message: m}
+		e.after = e.before
+	}
+	return b
+}
+
+func (b *Batch) entry(id earshot.MessageID) *entry {
+	e := b.entries[id]
+	if e == nil {
+		e = &entry{past: map[earshot.Time]Message{}, kept: map[earshot.Time]bool{}}
+		b.entries[id] = e
+	}
+	return e
+}
+
+// Revised lists those of messages whose older revisions Add may ask for: there
+// is more than one revision of them, stored or among messages. By id.
+func (b *Batch) Revised(messages []Message) []earshot.MessageID {
+	type revision struct {
+		edited  earshot.Time
+		several bool
+	}
+	seen := map[earshot.MessageID]revision{}
+	for id, e := range b.entries {
+		if !e.before.Deleted {
+			seen[id] = revision{edited: e.before.Edited}
+		}
+	}
+	for _, m := range messages {
+		if m.Deleted {
+			continue
+		}
+		r, ok := seen[m.ID]
+		if !ok {
+			r.edited = m.Edited
+		}
+		r.several = r.several || r.edited != m.Edited
+		seen[m.ID] = r
+	}
+	maps.DeleteFunc(seen, func(_ earshot.MessageID, r revision) bool { return !r.several })
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// Load adds stored older revisions, of those that Revised listed.
+func (b *Batch) Load(revisions []earshot.Message) {
+	for _, m := range revisions {
+		b.entry(m.ID).past[m.Edited] = Message{Message: m}
+	}
+}
+
+// Add decides about one copy of a message.
+func (b *Batch) Add(in Message) earshot.Recorded {
+	e := b.entry(in.ID)
+	o := Revise(e.after, in)
+	out := earshot.Recorded{ID: in.ID, Change: o.Change}
+	switch o.Change {
+	case earshot.Same, earshot.Late:
+		if o.Change == earshot.Late && !e.remember(*o.Past) {
+			out.Change = earshot.Same
+		}
+		out.Seq = e.after.Seq
+		return out
+	case earshot.Edited:
+		e.remember(*o.Past)
+	case earshot.Gone:
+		e.forgotten = e.after != nil
+		clear(e.past)
+		clear(e.kept)
+	}
+	b.seq++
+	next := o.Next
+	next.Seq = b.seq
+	if !e.changed {
+		e.changed = true
+		b.order = append(b.order, e)
+	}
+	e.after = &next
+	out.Seq = b.seq
+	return out
+}
+
+// remember keeps an older revision and reports whether that changed anything.
+func (e *entry) remember(past Message) bool {
+	past.Terms = ""
+	if have, ok := e.past[past.Edited]; ok {
+		next, changed := Blend(have, past)
+		if !changed {
+			return false
+		}
+		past = next
+	}
+	e.past[past.Edited] = past
+	e.kept[past.Edited] = true
+	return true
+}
+
+// Seq returns a message's sequence as it is by now, 0 when it is not stored.
+func (b *Batch) Seq(id earshot.MessageID) int64 {
+	if e := b.entries[id]; e != nil && e.after != nil {
+		return e.after.Seq
+	}
+	return 0
+}
+
+// Deleted reports whether a message is a tombstone by now.
+func (b *Batch) Deleted(id earshot.MessageID) bool {
+	e := b.entries[id]
+	return e != nil && e.after != nil && e.after.Deleted
+}
+
+// Inserts are the messages that were not stored.
+func (b *Batch) Inserts() []*Message { return b.rows(true) }
+
+// Updates are the stored messages that changed.
+func (b *Batch) Updates() []*Message { return b.rows(false) }
+
+func (b *Batch) rows(inserts bool) []*Message {
+	var out []*Message
+	for _, e := range b.order {
+		if (e.before == nil) == inserts {
+			out = append(out, e.after)
+		}
+	}
+	return out
+}
+
+// Kept are older revisions to be written, in place of the stored ones of the
+// same id and edit time. By id and edit time.
+func (b *Batch) Kept() []Message {
+	var out []Message
+	for _, e := range b.entries {
+		for edited := range e.kept {
+			out = append(out, e.past[edited])
+		}
+	}
+	slices.SortFunc(out, func(x, y Message) int { return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Edited, y.Edited)) })
+	return out
+}
+
+// Forgotten are the tombstones of messages that were known: their older
+// revisions are to be removed, and what else is stored of their text.
+func (b *Batch) Forgotten() []earshot.Message {
+	var out []earshot.Message
+	for _, e := range b.order {
+		if e.forgotten {
+			out = append(out, e.after.Message)
+		}
+	}
+	return out
+}
+
+// Counters are what a batch changes in a channel's counters: Seq is the last
+// sequence given, the rest is to be added to what is stored. Deleted messages
+// are not counted.
+type Counters struct {
+	Seq      int64
+	Messages int64
+	Top      int64                       // those at the top level
+	Replies  map[earshot.MessageID]int64 // by root; no entry is 0
+}
+
+// Counters adds up what the changed rows change.
+func (b *Batch) Counters() Counters {
+	c := Counters{Seq: b.seq, Replies: map[earshot.MessageID]int64{}}
+	add := func(m *Message, n int64) {
+		if m == nil || m.Deleted {
+			return
+		}
+		c.Messages += n
+		if m.Thread == "" {
+			c.Top += n
+		} else {
+			c.Replies[m.Thread] += n
+		}
+	}
+	for _, e := range b.order {
+		add(e.before, -1)
+		add(e.after, +1)
+	}
+	maps.DeleteFunc(c.Replies, func(_ earshot.MessageID, n int64) bool { return n == 0 })
+	return c
+}

@@ -1,0 +1,133 @@
+package rule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// MaxID is how long an id may be, in bytes. Five of them must fit into one
+// index entry of PostgreSQL (2,704 bytes).
+const MaxID = 512
+
+// ID returns an id as it is stored, for a look-up. It checks nothing: an id
+// that could not be stored is simply not found.
+func ID[T ~string](id T) T { return text(id) }
+
+// IDs returns each of ids as it is stored, each once, in their order.
+func IDs(ids []earshot.MessageID) []earshot.MessageID {
+	out := make([]earshot.MessageID, 0, len(ids))
+	seen := make(map[earshot.MessageID]bool, len(ids))
+	for _, id := range ids {
+		id = text(id)
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Scope returns s as it is stored, for a look-up.
+func Scope(s earshot.Scope) earshot.Scope {
+	return earshot.Scope{Platform: text(s.Platform), Workspace: text(s.Workspace), Channel: text(s.Channel)}
+}
+
+// Position returns p as it is stored, for a look-up.
+func Position(p earshot.Position) earshot.Position {
+	return earshot.Position{Time: p.Time, ID: text(p.ID)}
+}
+
+// Part returns p as it is stored, for a look-up.
+func Part(p earshot.Part) earshot.Part {
+	if p.Thread() == "" {
+		return p
+	}
+	return earshot.ThreadOf(text(p.Thread()))
+}
+
+// CheckScope returns s as it is stored, or [earshot.ErrInvalid] when something
+// cannot be stored in it.
+func CheckScope(s earshot.Scope) (earshot.Scope, error) {
+	s = Scope(s)
+	for _, f := range []struct{ name, id string }{
+		{"platform", string(s.Platform)}, {"workspace", string(s.Workspace)}, {"channel", string(s.Channel)},
+	} {
+		if f.id == "" && f.name != "workspace" {
+			return s, fmt.Errorf("%w: no %s", earshot.ErrInvalid, f.name)
+		}
+		if len(f.id) > MaxID {
+			return s, tooLong(f.name, len(f.id))
+		}
+	}
+	return s, nil
+}
+
+// CheckChannel is CheckScope for all of a channel.
+func CheckChannel(c earshot.Channel) (earshot.Channel, error) {
+	s, err := CheckScope(c.Scope())
+	return earshot.Channel{
+		Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel,
+		Name: Text(c.Name), Kind: text(c.Kind), Topic: Text(c.Topic), Purpose: Text(c.Purpose),
+	}, err
+}
+
+// CheckAuthors returns a workspace's authors as they are stored.
+func CheckAuthors(p earshot.Platform, authors []earshot.Author) ([]earshot.Author, error) {
+	if p == "" {
+		return nil, fmt.Errorf("%w: no platform", earshot.ErrInvalid)
+	}
+	out := make([]earshot.Author, len(authors))
+	for i, a := range authors {
+		if a.ID == "" {
+			return nil, fmt.Errorf("%w: authors[%d] has no id", earshot.ErrInvalid, i)
+		}
+		if out[i] = author(a); len(out[i].ID) > MaxID {
+			return nil, tooLong(fmt.Sprintf("authors[%d].id", i), len(out[i].ID))
+		}
+	}
+	return out, nil
+}
+
+// CheckCoverage returns c as it is stored.
+func CheckCoverage(c earshot.Coverage) (earshot.Coverage, error) {
+	c.Thread, c.Why = text(c.Thread), Text(c.Why)
+	if !slices.Contains([]earshot.CoverageState{earshot.Known, earshot.Missing, earshot.Stale}, c.State) {
+		return c, fmt.Errorf("%w: state of coverage %q is not known, missing or stale", earshot.ErrInvalid, c.State)
+	}
+	if len(c.Thread) > MaxID {
+		return c, tooLong("thread", len(c.Thread))
+	}
+	return c, nil
+}
+
+// Conversation returns id as it is stored, for a look-up.
+func Conversation(id earshot.ConversationID) earshot.ConversationID {
+	return earshot.ConversationID{Agent: text(id.Agent), Scope: Scope(id.Scope), Name: Text(id.Name)}
+}
+
+// CheckConversation is Conversation for one that is to be created.
+func CheckConversation(id earshot.ConversationID, idempotencyKey string) (earshot.ConversationID, string, error) {
+	id, key := Conversation(id), Text(idempotencyKey)
+	if id.Agent == "" {
+		return id, key, fmt.Errorf("%w: no agent", earshot.ErrInvalid)
+	}
+	for _, f := range []struct{ name, id string }{
+		{"agent", string(id.Agent)}, {"conversation", id.Name}, {"idempotency key", key},
+	} {
+		if len(f.id) > MaxID {
+			return id, key, tooLong(f.name, len(f.id))
+		}
+	}
+	_, err := CheckScope(id.Scope)
+	return id, key, err
+}
+
+func author(a earshot.Author) earshot.Author {
+	return earshot.Author{ID: text(a.ID), Name: Text(a.Name), Kind: text(a.Kind)}
+}
+
+func tooLong(what string, n int) error {
+	return fmt.Errorf("%w: %s has %d bytes, more than %d", earshot.ErrInvalid, what, n, MaxID)
+}

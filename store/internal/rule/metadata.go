@@ -1,0 +1,84 @@
+package rule
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// The bounds of a conversation's metadata, after a merge. Bytes are those of
+// keys and values together.
+const (
+	MaxMetadataKeys  = 64
+	MaxMetadataBytes = 16 << 10
+)
+
+// LastProcessed is the reserved key. Its value is a Slack ts and only moves
+// forward.
+const LastProcessed = "last_processed_ts"
+
+var (
+	metadataKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	slackTS     = regexp.MustCompile(`^[0-9]{1,11}\.[0-9]{1,6}$`)
+)
+
+// MergeMetadata returns have with patch merged in: a key whose value is nil is
+// removed. have is not changed. The error is [earshot.ErrInvalid].
+func MergeMetadata(have map[string]string, patch map[string]*string) (map[string]string, error) {
+	next := maps.Clone(have)
+	if next == nil {
+		next = map[string]string{}
+	}
+	for _, key := range slices.Sorted(maps.Keys(patch)) {
+		if !metadataKey.MatchString(key) {
+			return nil, fmt.Errorf("%w: metadata key %q does not match %s", earshot.ErrInvalid, key, metadataKey)
+		}
+		v := patch[key]
+		switch {
+		case key == LastProcessed:
+			if err := advance(next, v); err != nil {
+				return nil, err
+			}
+		case v == nil:
+			delete(next, key)
+		default:
+			next[key] = Text(*v)
+		}
+	}
+	bytes := 0
+	for k, v := range next {
+		bytes += len(k) + len(v)
+	}
+	if len(next) > MaxMetadataKeys {
+		return nil, fmt.Errorf("%w: metadata would have %d keys, more than %d", earshot.ErrInvalid, len(next), MaxMetadataKeys)
+	}
+	if bytes > MaxMetadataBytes {
+		return nil, fmt.Errorf("%w: metadata would have %d bytes, more than %d", earshot.ErrInvalid, bytes, MaxMetadataBytes)
+	}
+	return next, nil
+}
+
+// advance moves the reserved key to v where that is forward.
+func advance(m map[string]string, v *string) error {
+	if v == nil {
+		return fmt.Errorf("%w: %s cannot be removed", earshot.ErrInvalid, LastProcessed)
+	}
+	if !slackTS.MatchString(*v) {
+		return fmt.Errorf("%w: %s is %q, not a Slack ts", earshot.ErrInvalid, LastProcessed, *v)
+	}
+	to, err := earshot.ParseTime(*v)
+	if err != nil {
+		return fmt.Errorf("%w: %s is %q, not a Slack ts", earshot.ErrInvalid, LastProcessed, *v)
+	}
+	if old, ok := m[LastProcessed]; ok {
+		from, err := earshot.ParseTime(old)
+		if err == nil && to <= from {
+			return nil
+		}
+	}
+	m[LastProcessed] = *v
+	return nil
+}

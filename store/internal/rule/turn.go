@@ -1,0 +1,76 @@
+package rule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// CheckTurn returns t as it is stored, without a number. Everything in it is a
+// copy.
+func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
+	if t.Answer.Anchor == "" {
+		return t, fmt.Errorf("%w: the turn has no anchor", earshot.ErrInvalid)
+	}
+	if t.Epoch < 0 || t.Cursor < 0 {
+		return t, fmt.Errorf("%w: the turn's epoch or cursor is negative", earshot.ErrInvalid)
+	}
+	t.Number = 0
+	t.Answer.Anchor = text(t.Answer.Anchor)
+	if len(t.Answer.Anchor) > MaxID {
+		return t, tooLong("anchor", len(t.Answer.Anchor))
+	}
+	t.Answer.Replies = clean(t.Answer.Replies, text[earshot.MessageID])
+	t.Policy, t.Hash = Text(t.Policy), Text(t.Hash)
+	t.Shown = clean(t.Shown, func(s earshot.Shown) earshot.Shown {
+		return earshot.Shown{ID: text(s.ID), Revision: s.Revision}
+	})
+	t.Attached = clean(t.Attached, func(a earshot.Attached) earshot.Attached {
+		return earshot.Attached{ID: text(a.ID), SHA256: Text(a.SHA256), Turn: a.Turn}
+	})
+	t.Session = clean(t.Session, func(e earshot.SessionEntry) earshot.SessionEntry {
+		return earshot.SessionEntry{Role: text(e.Role), Text: Text(e.Text)}
+	})
+	t.Ledger = clean(t.Ledger, func(r earshot.LedgerRow) earshot.LedgerRow {
+		return earshot.LedgerRow{ID: text(r.ID), Section: Text(r.Section), Verdict: text(r.Verdict), Reason: Text(r.Reason), Tokens: r.Tokens}
+	})
+	return t, nil
+}
+
+// CheckSummary returns s as it is stored.
+func CheckSummary(s earshot.Summary) earshot.Summary {
+	s.Text = Text(s.Text)
+	return s
+}
+
+// CloneTurn returns a copy of t that shares nothing with it.
+func CloneTurn(t earshot.Turn) earshot.Turn {
+	t.Answer.Replies = slices.Clone(t.Answer.Replies)
+	t.Shown, t.Attached = slices.Clone(t.Shown), slices.Clone(t.Attached)
+	t.Session, t.Ledger = slices.Clone(t.Session), slices.Clone(t.Ledger)
+	return t
+}
+
+// Number gives t its number and, where it has none, its time; what it attached
+// was attached in it. Empty lists become nil, as a database reads them back.
+func Number(t earshot.Turn, number int, now earshot.Time) earshot.Turn {
+	t.Number = number
+	if t.Time == 0 {
+		t.Time = now
+	}
+	for i := range t.Attached {
+		t.Attached[i].Turn = number
+	}
+	t.Answer.Replies = nonEmpty(t.Answer.Replies)
+	t.Shown, t.Attached = nonEmpty(t.Shown), nonEmpty(t.Attached)
+	t.Session, t.Ledger = nonEmpty(t.Session), nonEmpty(t.Ledger)
+	return t
+}
+
+func nonEmpty[S ~[]T, T any](list S) S {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}

@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// PutChannel implements [earshot.Messages].
+func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
+	c, err := rule.CheckChannel(c)
+	if err != nil {
+		return err
+	}
+	const query = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)
+		ON CONFLICT (platform, workspace, id) DO UPDATE
+		SET name = excluded.name, kind = excluded.kind, topic = excluded.topic, purpose = excluded.purpose`
+	return s.apply(ctx, "put channel", func(t *tx) error {
+		return t.exec(query, args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
+	})
+}
+
+// apply runs f in a transaction of the writer's.
+func (s *Store) apply(ctx context.Context, what string, f func(*tx) error) error {
+	if err := s.writer.do(ctx, &job{apply: f}); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// Channels implements [earshot.Messages].
+func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
+	const of = `FROM message WHERE platform = c.platform AND workspace = c.workspace AND channel = c.id AND deleted = 0`
+	return list(ctx, s, "list channels", `SELECT c.platform, c.workspace, c.id, c.name, c.kind, c.topic, c.purpose, c.messages, c.threads,
+		coalesce((SELECT time `+of+` ORDER BY time, id LIMIT 1), 0),
+		coalesce((SELECT time `+of+` ORDER BY time DESC, id DESC LIMIT 1), 0)
+		FROM channel c ORDER BY c.platform, c.workspace, c.name, c.id`, nil,
+		func(rows *sql.Rows, c *earshot.ChannelInfo) error {
+			return rows.Scan(&c.Platform, &c.Workspace, &c.ID, &c.Name, &c.Kind, &c.Topic, &c.Purpose, &c.Messages, &c.Threads, &c.First, &c.Last)
+		})
+}
+
+// list reads all rows of a query, each with scan.
+func list[T any](ctx context.Context, s *Store, what, query string, args []any, scan func(*sql.Rows, *T) error) ([]T, error) {
+	rows, err := s.query(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		var v T
+		if err := scan(rows, &v); err != nil {
+			return nil, fmt.Errorf("%s: %w", what, err)
+		}
+		out = append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return out, nil
+}
+
+// PutAuthors implements [earshot.Messages].
+func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error {
+	authors, err := rule.CheckAuthors(p, authors)
+	if err != nil || len(authors) == 0 {
+		return err
+	}
+	const query = `INSERT INTO author (platform, workspace, id, name, kind) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind`
+	return s.apply(ctx, "put authors", func(t *tx) error {
+		for _, a := range authors {
+			if err := t.exec(query, string(rule.ID(p)), string(rule.ID(w)), string(a.ID), a.Name, string(a.Kind)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Authors implements [earshot.Messages].
+func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) ([]earshot.Author, error) {
+	return list(ctx, s, "list authors", `SELECT id, name, kind FROM author WHERE platform = ? AND workspace = ? ORDER BY id`,
+		[]any{string(rule.ID(p)), string(rule.ID(w))},
+		func(rows *sql.Rows, a *earshot.Author) error { return rows.Scan(&a.ID, &a.Name, &a.Kind) })
+}
+
+// PutCoverage implements [earshot.Messages].
+func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, c earshot.Coverage) error {
+	scope, err := rule.CheckScope(scope)
+	if err != nil {
+		return err
+	}
+	if c, err = rule.CheckCoverage(c); err != nil {
+		return err
+	}
+	const channel = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
+		VALUES (?, ?, ?, '', '', '', '', 0, 0, 0, 0) ON CONFLICT (platform, workspace, id) DO NOTHING`
+	const query = `INSERT INTO coverage (platform, workspace, channel, thread, from_time, to_time, state, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (platform, workspace, channel, thread, from_time, to_time) DO UPDATE SET state = excluded.state, why = excluded.why`
+	return s.apply(ctx, "put coverage", func(t *tx) error {
+		if err := t.exec(channel, args(scope)...); err != nil {
+			return err
+		}
+		return t.exec(query, args(scope, string(c.Thread), int64(c.From), int64(c.To), string(c.State), c.Why)...)
+	})
+}
+
+// Coverage implements [earshot.Messages].
+func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Coverage, error) {
+	return list(ctx, s, "list coverage", `SELECT thread, from_time, to_time, state, why FROM coverage`+in+` ORDER BY thread, from_time, to_time`,
+		args(rule.Scope(scope)),
+		func(rows *sql.Rows, c *earshot.Coverage) error {
+			return rows.Scan(&c.Thread, &c.From, &c.To, &c.State, &c.Why)
+		})
+}

@@ -1,0 +1,189 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// ofAgent is the bound of every read of what is an agent's own; conversations
+// are named in a column of their own in their own table.
+const ofAgent = ` WHERE agent = ? AND platform = ? AND workspace = ? AND channel = ?`
+
+const ofConversation = ofAgent + ` AND conversation = ?`
+
+// own returns the parameters of ofAgent with what follows them.
+func own(id earshot.ConversationID, more ...any) []any {
+	return append([]any{string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)}, more...)
+}
+
+const conversationColumns = `name, idempotency_key, cursor, epoch, turns, metadata, created, updated`
+
+// A conversation is a row of the table.
+type conversation struct {
+	earshot.Conversation
+	key      string
+	turns    int
+	metadata string
+}
+
+func (c *conversation) dest() []any {
+	return []any{&c.ID.Name, &c.key, &c.Cursor, &c.Epoch, &c.turns, &c.metadata, &c.Created, &c.Updated}
+}
+
+// finish reads the metadata.
+func (c *conversation) finish() error {
+	if err := json.Unmarshal([]byte(c.metadata), &c.Metadata); err != nil {
+		return fmt.Errorf("read the metadata: %w", err)
+	}
+	return nil
+}
+
+// conversation returns the one that column (name or idempotency_key) names, or
+// [earshot.ErrNotFound].
+func (t *tx) conversation(id earshot.ConversationID, column, value string) (conversation, error) {
+	c := conversation{Conversation: earshot.Conversation{ID: id}}
+	query := `SELECT ` + conversationColumns + ` FROM conversation` + ofAgent + ` AND ` + column + ` = ?`
+	if column == "idempotency_key" {
+		query += ` AND idempotency_key <> ''`
+	}
+	found, err := t.one(query, own(id, value), c.dest())
+	if err != nil {
+		return c, err
+	}
+	if !found {
+		return c, fmt.Errorf("conversation %q: %w", id.Name, earshot.ErrNotFound)
+	}
+	return c, c.finish()
+}
+
+// OpenConversation implements [earshot.Conversations].
+func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID, idempotencyKey string) (earshot.Conversation, bool, error) {
+	id, key, err := rule.CheckConversation(id, idempotencyKey)
+	if err != nil {
+		return earshot.Conversation{}, false, err
+	}
+	var out conversation
+	created := false
+	err = s.apply(ctx, "open conversation", func(t *tx) (err error) {
+		out, created, err = t.open(id, key, earshot.TimeOf(s.now()))
+		return err
+	})
+	if err != nil {
+		return earshot.Conversation{}, false, err
+	}
+	return out.Conversation, created, nil
+}
+
+func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c conversation, created bool, err error) {
+	if key != "" {
+		c, err = t.conversation(id, "idempotency_key", key)
+		if !errors.Is(err, earshot.ErrNotFound) {
+			return c, false, err
+		}
+	}
+	c, err = t.conversation(id, "name", id.Name)
+	switch {
+	case errors.Is(err, earshot.ErrNotFound):
+		c = conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
+		return c, true, t.exec(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
+			VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, '{}', ?, ?)`, own(id, id.Name, key, int64(now), int64(now))...)
+	case err != nil || key == "":
+		return c, false, err
+	case c.key != "":
+		return c, false, fmt.Errorf("conversation %q exists under another key: %w", id.Name, earshot.ErrConflict)
+	}
+	return c, false, t.exec(`UPDATE conversation SET idempotency_key = ?`+ofAgent+` AND name = ?`, append([]any{key}, own(id, id.Name)...)...)
+}
+
+// Conversation implements [earshot.Conversations].
+func (s *Store) Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error) {
+	id = rule.Conversation(id)
+	c := conversation{Conversation: earshot.Conversation{ID: id}}
+	err := s.row(ctx, `SELECT `+conversationColumns+` FROM conversation`+ofAgent+` AND name = ?`, own(id, id.Name), c.dest()...)
+	if err == nil {
+		err = c.finish()
+	}
+	if err != nil {
+		return earshot.Conversation{}, fmt.Errorf("conversation %q: %w", id.Name, orNotFound(err))
+	}
+	return c.Conversation, nil
+}
+
+func orNotFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return earshot.ErrNotFound
+	}
+	return err
+}
+
+// MergeMetadata implements [earshot.Conversations].
+func (s *Store) MergeMetadata(ctx context.Context, id earshot.ConversationID, patch map[string]*string) (earshot.Conversation, error) {
+	id = rule.Conversation(id)
+	var c conversation
+	err := s.apply(ctx, "merge metadata", func(t *tx) (err error) {
+		if c, err = t.conversation(id, "name", id.Name); err != nil {
+			return err
+		}
+		next, err := rule.MergeMetadata(c.Metadata, patch)
+		if err != nil || maps.Equal(next, c.Metadata) {
+			return err
+		}
+		text, err := json.Marshal(next)
+		if err != nil {
+			return err
+		}
+		c.Metadata, c.Updated = next, earshot.TimeOf(s.now())
+		return t.exec(`UPDATE conversation SET metadata = ?, updated = ?`+ofAgent+` AND name = ?`,
+			append([]any{string(text), int64(c.Updated)}, own(id, id.Name)...)...)
+	})
+	if err != nil {
+		return earshot.Conversation{}, err
+	}
+	return c.Conversation, nil
+}
+
+// AdvanceCursor implements [earshot.Conversations].
+func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, seq int64) error {
+	id = rule.Conversation(id)
+	return s.apply(ctx, "advance cursor", func(t *tx) error {
+		c, err := t.conversation(id, "name", id.Name)
+		if err != nil || seq <= c.Cursor {
+			return err
+		}
+		return t.exec(`UPDATE conversation SET cursor = ?, updated = ?`+ofAgent+` AND name = ?`,
+			append([]any{seq, int64(earshot.TimeOf(s.now()))}, own(id, id.Name)...)...)
+	})
+}
+
+// PutSummary implements [earshot.Conversations].
+func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary) error {
+	id, sum = rule.Conversation(id), rule.CheckSummary(sum)
+	const query = `INSERT INTO summary (agent, platform, workspace, channel, conversation, text, from_time, to_time, turns)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE
+		SET text = excluded.text, from_time = excluded.from_time, to_time = excluded.to_time, turns = excluded.turns`
+	return s.apply(ctx, "put summary", func(t *tx) error {
+		if _, err := t.conversation(id, "name", id.Name); err != nil {
+			return err
+		}
+		return t.exec(query, own(id, id.Name, sum.Text, int64(sum.From), int64(sum.To), sum.Turns)...)
+	})
+}
+
+// Summary implements [earshot.Conversations].
+func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot.Summary, error) {
+	id = rule.Conversation(id)
+	var out earshot.Summary
+	err := s.row(ctx, `SELECT text, from_time, to_time, turns FROM summary`+ofConversation, own(id, id.Name), &out.Text, &out.From, &out.To, &out.Turns)
+	if err != nil {
+		return earshot.Summary{}, fmt.Errorf("summary of conversation %q: %w", id.Name, orNotFound(err))
+	}
+	return out, nil
+}

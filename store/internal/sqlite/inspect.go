@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	driver "modernc.org/sqlite"
+)
+
+// applicationID marks a file as Earshot's: "Ears" in its header. Files from
+// before it was set have 0 and are known by their tables.
+const applicationID = 0x45617273
+
+// ErrForeign is returned for a database that another program made. Nothing is
+// written to it.
+var ErrForeign = errors.New("not Earshot's database")
+
+// Result codes of SQLite, in the low byte of what the driver returns.
+const (
+	codeReadOnly = 8
+	codeCorrupt  = 11
+	codeCantOpen = 14
+	codeNotADB   = 26
+)
+
+// code returns SQLite's primary result code of err, 0 when it is none of
+// SQLite's.
+func code(err error) int {
+	var e *driver.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// remedy adds to an error of SQLite what an operator can do.
+func remedy(err error) error {
+	switch code(err) {
+	case codeNotADB:
+		return errors.New("the file is no SQLite database; choose another path")
+	case codeCorrupt:
+		return errors.New("the database is damaged; restore it from a backup, or move it away and import again")
+	case codeReadOnly:
+		return fmt.Errorf("the database cannot be written to; give this user the right to write to the file and its folder, or choose another path: %w", fs.ErrPermission)
+	case codeCantOpen:
+		return errors.New("the database cannot be opened; see whether this user may read and write the file and its folder")
+	}
+	return err
+}
+
+// A look is what was found at a path before anything was written there.
+type look struct {
+	there     bool
+	empty     bool  // no tables yet
+	stored    int64 // the schema version
+	immutable bool  // neither the file nor its folder can be written to
+}
+
+// inspect looks at the database at path over a connection that cannot write.
+// The error is [ErrForeign] for one of another program.
+func inspect(ctx context.Context, path string) (look, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return look{empty: true}, nil
+	case err != nil:
+		return look{}, err
+	case info.IsDir():
+		return look{}, fmt.Errorf("it is a folder; name a file, as in %s", filepath.Join(path, "earshot.db"))
+	case !info.Mode().IsRegular():
+		return look{}, errors.New("it is no regular file; choose another path")
+	}
+	l, err := inspectAs(ctx, path, readOnly)
+	if locked(err) {
+		// What a crash left behind must be rolled back first, which SQLite does
+		// on the first read.
+		l, err = inspectAs(ctx, path, readWrite)
+	}
+	if locked(err) && !pending(path) {
+		l, err = inspectAs(ctx, path, immutable)
+		l.immutable = err == nil
+	}
+	if err != nil {
+		return look{}, remedy(err)
+	}
+	return l, nil
+}
+
+// locked reports whether err says that a file or its folder cannot be written
+// to.
+func locked(err error) bool { return code(err) == codeCantOpen || code(err) == codeReadOnly }
+
+// pending reports whether something lies beside path that belongs into it.
+func pending(path string) bool {
+	for _, end := range []string{"-wal", "-journal"} {
+		if info, err := os.Stat(path + end); err == nil && info.Size() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func inspectAs(ctx context.Context, path string, a access) (look, error) {
+	db, err := dial(path, a, 1, []string{"busy_timeout(10000)"})
+	if err != nil {
+		return look{}, err
+	}
+	defer db.Close()
+	var id, tables, versioned, ours int64
+	err = db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), count(*),
+		coalesce(sum(name = 'goose_db_version'), 0), coalesce(sum(name IN ('channel', 'author', 'message', 'ledger', 'chore')), 0)
+		FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`).Scan(&id, &tables, &versioned, &ours)
+	if err != nil {
+		return look{}, err
+	}
+	l := look{there: true, empty: tables == 0}
+	switch {
+	case id == applicationID:
+	case id != 0:
+		return look{}, ErrForeign
+	case tables == 0:
+		// An empty file, or one with views alone: only the first may be used.
+		var objects int
+		if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&objects); err != nil {
+			return look{}, err
+		}
+		if objects > 0 {
+			return look{}, ErrForeign
+		}
+	case versioned == 0 || tables > 1 && ours < 5:
+		return look{}, ErrForeign
+	}
+	l.stored, _, err = versions(ctx, db)
+	return l, err
+}
+
+// mark makes an empty database Earshot's.
+func mark(ctx context.Context, db *sql.DB) error {
+	if _, err := db.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
+		return fmt.Errorf("mark the database: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package sqlite
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+var scope = earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+
+func opened(t testing.TB, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func fresh(t testing.TB) *Store {
+	t.Helper()
+	return opened(t, filepath.Join(t.TempDir(), "x.db"))
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func said(id earshot.MessageID, at earshot.Time, text string) earshot.Message {
+	return earshot.Message{ID: id, Time: at, Text: text, Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}}
+}
+
+// Every read that there is runs once; then the plan of each statement that
+// was prepared for it is looked at.
+func TestEveryReadAndWriteOfMessagesUsesAnIndex(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	ctx := t.Context()
+	everyCall(t, s)
+	plans := map[string][]string{}
+	for query := range s.stmts {
+		plans[query] = plan(ctx, t, s, query)
+	}
+	for query := range s.writer.tx.stmts {
+		if word, _, _ := strings.Cut(query, " "); slices.Contains([]string{"SELECT", "UPDATE", "DELETE", "INSERT"}, word) {
+			plans[query] = plan(ctx, t, s, query)
+		}
+	}
+	if len(plans) < 40 {
+		t.Fatalf("only %d statements were seen", len(plans))
+	}
+	for query, steps := range plans {
+		for _, step := range steps {
+			listsAll := strings.Contains(query, "FROM channel c")
+			scan := strings.HasPrefix(step, "SCAN") && !strings.HasSuffix(step, "VALUES CLAUSE") && step != "SCAN CONSTANT ROW"
+			unbound := strings.Contains(query, "(time, id)") && strings.HasPrefix(step, "SEARCH message") &&
+				strings.Count(query, "SELECT") == 1 && !strings.Contains(step, "(time,id)")
+			wrong := strings.Contains(query, "thread = ?") && strings.Contains(step, "message_by_position")
+			if (scan || strings.Contains(step, "TEMP B-TREE")) && !listsAll || unbound || wrong {
+				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
+			}
+		}
+	}
+}
+
+func plan(ctx context.Context, t *testing.T, s *Store, query string) []string {
+	t.Helper()
+	rows, err := s.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	var steps []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		check(t, rows.Scan(&id, &parent, &unused, &detail))
+		steps = append(steps, detail)
+	}
+	check(t, rows.Err())
+	return steps
+}
+
+// everyCall calls every method so that it runs all that it can run.
+func everyCall(t *testing.T, s *Store) {
+	t.Helper()
+	ctx := t.Context()
+	var many []earshot.Message
+	var ids []earshot.MessageID
+	for i := range 61 {
+		m := said(earshot.MessageID(rune('A'+i)), earshot.Time(i+1), "text")
+		m.Thread, m.ReplyTo = "A", "A"
+		many, ids = append(many, m), append(ids, m.ID)
+	}
+	edit, again := many[1], many[1]
+	edit.Edited, edit.Text = 5, "edit"
+	again.Text = "text, greater"
+	for _, list := range [][]earshot.Message{many, {edit}, {again}, {{ID: "B", Time: 2, Deleted: true}}} {
+		_, err := s.Record(ctx, scope, list...)
+		check(t, err)
+	}
+	for _, part := range []earshot.Part{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("A")} {
+		_, err := s.Newest(ctx, scope, part, earshot.Position{}, 5)
+		check(t, err)
+		_, err = s.Count(ctx, scope, part, earshot.Position{})
+		check(t, err)
+		for _, err := range s.Range(ctx, scope, part, earshot.Position{}, earshot.Position{}) {
+			check(t, err)
+		}
+		_, err = s.page(ctx, scope, part, ">", first, last)
+		check(t, err)
+	}
+	for _, err := range s.Terms(ctx, scope, 0) {
+		check(t, err)
+	}
+	id := earshot.ConversationID{Agent: "a", Scope: scope, Name: "A"}
+	for _, f := range []func() error{
+		func() error { _, err := s.Since(ctx, scope, 0, 0); return err },
+		func() error { _, err := s.ByID(ctx, scope, ids...); return err },
+		func() error { _, err := s.Replying(ctx, scope, earshot.Position{}, "A"); return err },
+		func() error { _, err := s.Revisions(ctx, scope, "A"); return err },
+		func() error { _, err := s.Activity(ctx, scope, earshot.Position{}, "A"); return err },
+		func() error { return s.PutChannel(ctx, earshot.Channel{Platform: "slack", Workspace: "T1", ID: "C1"}) },
+		func() error { _, err := s.Channels(ctx); return err },
+		func() error { return s.PutAuthors(ctx, "slack", "T1", earshot.Author{ID: "U1"}) },
+		func() error { _, err := s.Authors(ctx, "slack", "T1"); return err },
+		func() error { return s.PutCoverage(ctx, scope, earshot.Coverage{State: earshot.Known}) },
+		func() error { _, err := s.Coverage(ctx, scope); return err },
+		func() error { _, _, err := s.OpenConversation(ctx, id, ""); return err },
+		func() error { _, _, err := s.OpenConversation(ctx, id, "key"); return err },
+		func() error { _, err := s.Conversation(ctx, id); return err },
+		func() error { _, err := s.MergeMetadata(ctx, id, map[string]*string{"a": new(string)}); return err },
+		func() error { return s.AdvanceCursor(ctx, id, 1) },
+		func() error { return s.PutSummary(ctx, id, earshot.Summary{}) },
+		func() error { _, err := s.Summary(ctx, id); return err },
+		func() error {
+			_, err := s.CommitTurn(ctx, id, earshot.Turn{
+				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
+				Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
+			return err
+		},
+		func() error { _, err := s.Session(ctx, id); return err },
+		func() error { _, err := s.Manifest(ctx, id); return err },
+		func() error { _, err := s.Turns(ctx, id, 5); return err },
+		func() error { _, err := s.Turn(ctx, id, 0); return err },
+	} {
+		check(t, f())
+	}
+}

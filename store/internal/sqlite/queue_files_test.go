@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+var dm = earshot.ConversationID{Agent: "agent", Scope: scope, Name: "dm"}
+
+// answer accepts the nth message and answers it, with text in every place
+// that holds any.
+func answer(t testing.TB, s *Store, n int, id earshot.ConversationID, text string, shows ...earshot.MessageID) earshot.TurnID {
+	t.Helper()
+	ctx := t.Context()
+	anchor := earshot.MessageID(fmt.Sprint("m", n))
+	now := earshot.Time(n + 1)
+	out, err := s.Accept(ctx, scope, earshot.Event{Delivery: fmt.Sprint("Ev", n), Raw: []byte("raw " + text), Received: now, Message: said(anchor, now, text)}, &id)
+	check(t, err)
+	l, turns, err := s.Claim(ctx, id.Agent, "owner", now, time.Hour)
+	check(t, err)
+	if len(turns) != 1 || turns[0].ID != out.Turn {
+		t.Fatalf("claimed %v, want turn %d", turns, out.Turn)
+	}
+	c, err := s.Conversation(ctx, id)
+	check(t, err)
+	check(t, s.Begin(ctx, l, out.Turn, earshot.Prompt{From: c.Epoch, Epoch: c.Epoch, Input: []byte("input " + text), Hash: "h", Shows: shows}))
+	check(t, s.AddStep(ctx, l, out.Turn, earshot.Step{Kind: "model", Data: []byte("journal " + text)}))
+	post := earshot.Post{Turn: out.Turn, Key: fmt.Sprint("key ", out.Turn), Text: "post " + text, State: earshot.PostPlanned}
+	for _, post.State = range []earshot.PostState{earshot.PostPlanned, earshot.PostSending, earshot.PostSent} {
+		if post.State == earshot.PostSent {
+			post.Message = "r" + anchor
+		}
+		check(t, s.PutPost(ctx, l, post))
+	}
+	turn := earshot.Turn{
+		Answer: earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{post.Message}}, Epoch: c.Epoch, Cursor: int64(n),
+		Shown:   []earshot.Shown{{ID: anchor}, {ID: post.Message}},
+		Session: []earshot.SessionEntry{{Role: earshot.User, Text: "session " + text}, {Role: earshot.Assistant, Text: text}},
+		Ledger:  earshot.Ledger{{ID: anchor, Section: "anchor", Verdict: earshot.Full, Reason: "anchor", Tokens: 9}},
+	}
+	check(t, s.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &turn))
+	check(t, s.Release(ctx, l, 0))
+	return out.Turn
+}
+
+func TestWhatTheQueueHeldOfADeletedMessageStandsInNoFile(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	ctx := t.Context()
+	const n = 60
+	for i := range n {
+		id := dm
+		id.Name = fmt.Sprint("c", i%7)
+		answer(t, s, i, id, fmt.Sprintf("canary-%d %s", i, strings.Repeat("zebra ", i*i%900)))
+	}
+	id := dm // one is failed, one is parked, one under way, one waits
+	id.Name = "others"
+	for i, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked, earshot.TurnGenerating, earshot.TurnOpen} {
+		id.Name = fmt.Sprint("other ", i)
+		out, err := s.Accept(ctx, scope, earshot.Event{Raw: []byte("raw canary"), Message: said(earshot.MessageID(fmt.Sprint("o", i)), 500, "canary")}, &id)
+		check(t, err)
+		if state == earshot.TurnOpen {
+			break
+		}
+		l, _, err := s.Claim(ctx, "agent", "owner", 600, time.Hour)
+		check(t, err)
+		check(t, s.Begin(ctx, l, out.Turn, earshot.Prompt{Input: []byte("canary"), Hash: "h"}))
+		check(t, s.AddStep(ctx, l, out.Turn, earshot.Step{Kind: "tool", Data: []byte("canary")}))
+		check(t, s.PutPost(ctx, l, earshot.Post{Turn: out.Turn, Text: "canary", State: earshot.PostPlanned}))
+		if state != earshot.TurnGenerating {
+			check(t, s.Finish(ctx, l, out.Turn, state, "why", nil))
+		}
+	}
+	if !occurs(t, s, "canary") || !occurs(t, s, "zebra") {
+		t.Fatal("the canaries were never in the files")
+	}
+	for i := range n {
+		late := fmt.Sprintf("canary-%d late", i)
+		gone := earshot.Message{ID: earshot.MessageID(fmt.Sprint("m", i)), Time: earshot.Time(i + 1), Deleted: true}
+		_, err := s.Accept(ctx, scope, earshot.Event{Delivery: fmt.Sprint("EvD", i), Raw: []byte(late), Message: gone}, nil)
+		check(t, err)
+		_, err = s.Accept(ctx, scope, earshot.Event{Delivery: fmt.Sprint("EvL", i), Raw: []byte(late), Message: said(gone.ID, gone.Time, late)}, &dm)
+		check(t, err)
+	}
+	for i := range 4 {
+		_, err := s.Record(ctx, scope, earshot.Message{ID: earshot.MessageID(fmt.Sprint("o", i)), Time: 500, Deleted: true})
+		check(t, err)
+	}
+	s.scrubNow(t)
+	for _, canary := range []string{"canary", "zebra"} {
+		if occurs(t, s, canary) {
+			t.Errorf("%q still stands in a file", canary)
+		}
+	}
+}
+
+func TestWhatIsPrunedStandsInNoFile(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	for i := range 700 {
+		_, err := s.Accept(t.Context(), scope, earshot.Event{Delivery: fmt.Sprint(i), Raw: []byte("canary " + strings.Repeat("z", i)), Received: 5,
+			Message: said(earshot.MessageID(fmt.Sprint("m", i)), 1, "x")}, nil)
+		check(t, err)
+	}
+	n, err := s.PruneEvents(t.Context(), 6)
+	check(t, err)
+	if n != 700 {
+		t.Fatalf("pruned %d", n)
+	}
+	s.scrubNow(t)
+	if occurs(t, s, "canary") {
+		t.Error("a pruned event still stands in a file")
+	}
+}
+
+// The second hundred turns of a conversation add no more rows and bytes than
+// the first.
+func TestAConversationGrowsByWhatEachTurnAdds(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	text := strings.Repeat("a word ", 60)
+	rows, bytes := []int{s.rows(t)}, []int64{s.size(t)}
+	for i := range 200 {
+		answer(t, s, i, dm, text)
+		if i%100 == 99 {
+			rows, bytes = append(rows, s.rows(t)), append(bytes, s.size(t))
+		}
+	}
+	t.Logf("rows %v, bytes %v", rows, bytes)
+	if first, second := rows[1]-rows[0], rows[2]-rows[1]; second > first || first < 1000 {
+		t.Errorf("the first hundred turns added %d rows, the second %d", first, second)
+	}
+	// What is half empty in a new file takes some of the first hundred.
+	if first, second := bytes[1]-bytes[0], bytes[2]-bytes[1]; second > first*14/10 {
+		t.Errorf("the first hundred turns added %d bytes, the second %d", first, second)
+	}
+}
+
+// rows counts the rows of all tables.
+func (s *Store) rows(t *testing.T) int {
+	t.Helper()
+	tables, err := list(t.Context(), s, "tables", `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`, nil,
+		func(rows *sql.Rows, name *string) error { return rows.Scan(name) })
+	check(t, err)
+	if !slices.Contains(tables, "reading") || !slices.Contains(tables, "event") {
+		t.Fatalf("found the tables %v", tables)
+	}
+	total := 0
+	for _, table := range tables {
+		var n int
+		check(t, s.reader.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
+		total += n
+	}
+	return total
+}
+
+// size returns the bytes of the database's main file, with all written back.
+func (s *Store) size(t *testing.T) int64 {
+	t.Helper()
+	s.alone(t, func() { check(t, s.writer.tx.truncateWAL()) })
+	info, err := os.Stat(files(t, s)[0])
+	check(t, err)
+	return info.Size()
+}
+
+// scrubNow runs a scrub to its end.
+func (s *Store) scrubNow(t *testing.T) {
+	t.Helper()
+	s.alone(t, func() {
+		s.writer.begin()
+		for s.writer.scrub.page != 0 {
+			s.writer.step()
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package sqlite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Every method of the queue runs once; then the plan of each statement that
+// was prepared for it is looked at.
+func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	ctx := t.Context()
+	var ids []earshot.MessageID
+	for i := range 61 {
+		ids = append(ids, earshot.MessageID(fmt.Sprint("m", i)))
+	}
+	first := answer(t, s, 0, dm, "text", ids[1:]...)
+	check(t, s.PutSummary(ctx, dm, earshot.Summary{Text: "sum"}))
+	e := earshot.Event{Delivery: "Ev61", Client: "c", Message: said("m61", 9, "x")}
+	for range 2 {
+		_, err := s.Accept(ctx, scope, e, &dm)
+		check(t, err)
+	}
+	l, _, err := s.Claim(ctx, dm.Agent, "owner", 10, time.Hour)
+	check(t, err)
+	turn := first + 1
+	for _, f := range []func() error{
+		func() error { l, err = s.Renew(ctx, l, 11, time.Hour); return err },
+		func() error { return s.Begin(ctx, l, turn, earshot.Prompt{Hash: "h"}) },
+		func() error { return s.PutPost(ctx, l, earshot.Post{Turn: turn, Key: "k", State: earshot.PostPlanned}) },
+		func() error { return s.Finish(ctx, l, turn, earshot.TurnFailed, "why", nil) },
+		func() error { return s.Release(ctx, l, 0) },
+		func() error { return s.Reopen(ctx, turn) },
+		func() error { _, err := s.Record(ctx, scope, earshot.Message{ID: "m61", Deleted: true}); return err },
+		func() error { _, err := s.Record(ctx, scope, earshot.Message{ID: "m0", Deleted: true}); return err },
+		func() error { return s.Confirm(ctx, scope, "k", "r61") },
+		func() error { _, err := s.Posted(ctx, scope, "r61"); return err },
+		func() error { _, err := s.Posts(ctx, turn); return err },
+		func() error { _, err := s.Steps(ctx, turn); return err },
+		func() error { _, err := s.Events(ctx, scope, "m1"); return err },
+		func() error { _, err := s.QueuedTurn(ctx, turn); return err },
+		func() error { _, err := s.Depth(ctx); return err },
+		func() error { _, err := s.PruneEvents(ctx, 1<<60); return err },
+	} {
+		check(t, f())
+	}
+	for i := range 8 {
+		var q earshot.TurnQuery
+		if i&1 != 0 {
+			q.Agent = "agent"
+		}
+		if i&2 != 0 {
+			q.Scope = &scope
+		}
+		if i&4 != 0 {
+			q.States = []earshot.TurnState{earshot.TurnDone, earshot.TurnParked}
+		}
+		_, err := s.QueuedTurns(ctx, q)
+		check(t, err)
+	}
+	plans := map[string][]string{}
+	for query := range s.stmts {
+		plans[query] = plan(ctx, t, s, query)
+	}
+	for query := range s.writer.tx.stmts {
+		if word, _, _ := strings.Cut(query, " "); slices.Contains([]string{"SELECT", "UPDATE", "DELETE", "INSERT"}, word) {
+			plans[query] = plan(ctx, t, s, query)
+		}
+	}
+	if len(plans) < 60 {
+		t.Fatalf("only %d statements were seen", len(plans))
+	}
+	for query, steps := range plans {
+		for _, step := range steps {
+			scan := strings.HasPrefix(step, "SCAN") && !strings.HasSuffix(step, "VALUES CLAUSE") && step != "SCAN CONSTANT ROW"
+			// What one message has in all may be sorted.
+			few := strings.Contains(query, "AND anchor = ?") || strings.Contains(query, "FROM outbox")
+			if scan || strings.Contains(step, "TEMP B-TREE") && !few {
+				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
+			}
+			if strings.Contains(query, "FROM lease") && strings.Contains(query, "next > 0") && !strings.Contains(step, "lease_by_next") {
+				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
+			}
+			if strings.Contains(query, unfinished+" ORDER") && !strings.Contains(query, "+state") && !strings.Contains(step, "queued_turn_unfinished") {
+				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
+			}
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// page is how many rows a long read takes at a time. Between pages it holds
+// nothing, so that a slow reader keeps neither a connection nor the WAL.
+const page = 512
+
+// A query with its parameters; ids is how many ids it looks up.
+type idQuery struct {
+	text string
+	args []any
+	ids  int
+}
+
+// byIDQueries yields the queries that look ids up, in chunks.
+func byIDQueries(scope earshot.Scope, ids []earshot.MessageID) iter.Seq[idQuery] {
+	return func(yield func(idQuery) bool) {
+		for len(ids) > 0 {
+			n := chunk(len(ids))
+			a := args(scope)
+			for _, id := range ids[:n] {
+				a = append(a, string(id))
+			}
+			if !yield(idQuery{byID[n], a, n}) {
+				return
+			}
+			ids = ids[n:]
+		}
+	}
+}
+
+var byID = func() map[int]string {
+	m := map[int]string{}
+	for _, n := range chunks {
+		m[n] = `SELECT ` + columns + ` FROM message` + in + ` AND id IN ` + marks(n, 1)
+	}
+	return m
+}()
+
+// Message implements [earshot.Messages].
+func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
+	list, err := s.ByID(ctx, scope, id)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	if len(list) == 0 {
+		return earshot.Message{}, fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+	}
+	return list[0], nil
+}
+
+// ByID implements [earshot.Messages].
+func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	var out []earshot.Message
+	for q := range byIDQueries(rule.Scope(scope), rule.IDs(ids)) {
+		rows, err := s.query(ctx, q.text, q.args...)
+		found, err := messages(rows, err, q.ids)
+		if err != nil {
+			return nil, fmt.Errorf("read messages by id: %w", err)
+		}
+		out = append(out, found...)
+	}
+	byPosition(out)
+	return out, nil
+}
+
+// The bounds that stand for none. No message has such a time.
+var (
+	first = earshot.Position{Time: math.MinInt64}
+	last  = earshot.Position{Time: math.MaxInt64}
+)
+
+func or(p, none earshot.Position) earshot.Position {
+	if p.IsZero() {
+		return none
+	}
+	return rule.Position(p)
+}
+
+// of returns the condition that bounds a part, with its parameters. The
+// conditions are those of the indexes, word for word. A thread's root stands
+// elsewhere: see root.
+func of(p earshot.Part, scope earshot.Scope) (string, []any) {
+	if p.IsWhole() {
+		return in + ` AND deleted = 0`, args(scope)
+	}
+	return in + ` AND thread = ? AND deleted = 0`, args(scope, string(p.Thread()))
+}
+
+// root returns the root of a thread where it is stored and stands within the
+// bounds. It is never among the replies: no message is a reply to itself.
+func (s *Store) root(ctx context.Context, scope earshot.Scope, p earshot.Part, from, to earshot.Position) (*earshot.Message, error) {
+	if p.Thread() == "" {
+		return nil, nil
+	}
+	list, err := s.ByID(ctx, scope, p.Thread())
+	if err != nil || len(list) == 0 || list[0].Deleted {
+		return nil, err
+	}
+	if at := list[0].Position(); from.Compare(at) > 0 || at.Compare(to) > 0 {
+		return nil, nil
+	}
+	return &list[0], nil
+}
+
+// Newest implements [earshot.Messages].
+func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	scope, part, upTo = rule.Scope(scope), rule.Part(part), or(upTo, last)
+	root, err := s.root(ctx, scope, part, first, upTo)
+	if err != nil {
+		return nil, fmt.Errorf("read the root of a thread: %w", err)
+	}
+	where, a := of(part, scope)
+	rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+where+` AND (time, id) <= (?, ?) ORDER BY time DESC, id DESC LIMIT ? + 0`,
+		append(a, int64(upTo.Time), string(upTo.ID), limit)...)
+	out, err := messages(rows, err, limit+1)
+	if err != nil {
+		return nil, fmt.Errorf("read the newest messages: %w", err)
+	}
+	slices.Reverse(out)
+	if root == nil {
+		return out, nil
+	}
+	out = append(out, *root)
+	byPosition(out)
+	return out[len(out)-min(len(out), limit):], nil
+}
+
+// Range implements [earshot.Messages]. It reads a page at a time: a message
+// that is recorded meanwhile, behind where the reading stands, is not seen.
+func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
+	return func(yield func(earshot.Message, error) bool) {
+		scope, part, from, to := rule.Scope(scope), rule.Part(part), or(from, first), or(to, last)
+		root, err := s.root(ctx, scope, part, from, to)
+		if err != nil {
+			yield(earshot.Message{}, fmt.Errorf("read the root of a thread: %w", err))
+			return
+		}
+		next, after := from, ">="
+		for {
+			list, err := s.page(ctx, scope, part, after, next, to)
+			if err != nil {
+				yield(earshot.Message{}, fmt.Errorf("read a range of messages: %w", err))
+				return
+			}
+			for _, m := range list {
+				if root != nil && root.Position().Compare(m.Position()) < 0 {
+					if !yield(*root, nil) {
+						return
+					}
+					root = nil
+				}
+				if !yield(m, nil) {
+					return
+				}
+			}
+			if len(list) < page {
+				break
+			}
+			next, after = list[len(list)-1].Position(), ">"
+		}
+		if root != nil {
+			yield(*root, nil)
+		}
+	}
+}
+
+func (s *Store) page(ctx context.Context, scope earshot.Scope, part earshot.Part, after string, from, to earshot.Position) ([]earshot.Message, error) {
+	where, a := of(part, scope)
+	rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+where+` AND (time, id) `+after+` (?, ?) AND (time, id) <= (?, ?) ORDER BY time, id LIMIT ? + 0`,
+		append(a, int64(from.Time), string(from.ID), int64(to.Time), string(to.ID), page)...)
+	return messages(rows, err, page)
+}
+
+// Since implements [earshot.Messages].
+func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit int) ([]earshot.Message, error) {
+	if limit <= 0 {
+		limit = math.MaxInt32
+	}
+	rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+in+` AND seq > ? ORDER BY seq LIMIT ? + 0`, args(rule.Scope(scope), seq, limit)...)
+	out, err := messages(rows, err, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read what became known: %w", err)
+	}
+	return out, nil
+}
+
+// Replying implements [earshot.Messages].
+func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.Position, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	scope, upTo = rule.Scope(scope), or(upTo, last)
+	var out []earshot.Message
+	for _, id := range rule.IDs(ids) {
+		rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+in+` AND reply_to = ? AND reply_to <> '' AND deleted = 0
+			AND (time, id) <= (?, ?) ORDER BY time, id`, args(scope, string(id), int64(upTo.Time), string(upTo.ID))...)
+		found, err := messages(rows, err, 8)
+		if err != nil {
+			return nil, fmt.Errorf("read replies: %w", err)
+		}
+		out = append(out, found...)
+	}
+	byPosition(out)
+	return out, nil
+}
+
+// Revisions implements [earshot.Messages].
+func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Message, error) {
+	scope, id = rule.Scope(scope), rule.ID(id)
+	rows, err := s.query(ctx, `SELECT `+columns+` FROM revision`+in4+`
+		UNION ALL SELECT `+columns+` FROM message`+in4+` ORDER BY edited`,
+		append(args(scope, string(id)), args(scope, string(id))...)...)
+	out, err := messages(rows, err, 4)
+	if err != nil {
+		return nil, fmt.Errorf("read revisions: %w", err)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+	}
+	return out, nil
+}
+
+// Terms implements [earshot.Messages]. It reads a page at a time; what changes
+// meanwhile comes again under its new sequence.
+func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error] {
+	return func(yield func(earshot.Terms, error) bool) {
+		scope, next := rule.Scope(scope), seq
+		for {
+			list, err := s.termsPage(ctx, scope, next)
+			if err != nil {
+				yield(earshot.Terms{}, fmt.Errorf("read search terms: %w", err))
+				return
+			}
+			for _, t := range list {
+				if !yield(t, nil) {
+					return
+				}
+				next = t.Seq
+			}
+			if len(list) < page {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) termsPage(ctx context.Context, scope earshot.Scope, seq int64) ([]earshot.Terms, error) {
+	rows, err := s.query(ctx, `SELECT id, seq, time, author, thread, deleted, terms FROM message`+in+` AND seq > ? ORDER BY seq LIMIT ? + 0`,
+		args(scope, seq, page)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := make([]earshot.Terms, 0, page)
+	var id, author, thread, terms string
+	var number, at, deleted any
+	dest := []any{&id, &number, &at, &author, &thread, &deleted, &terms}
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return nil, err
+		}
+		out = append(out, earshot.Terms{
+			ID: earshot.MessageID(id), Seq: integer(number), Time: earshot.Time(integer(at)), Author: earshot.AuthorID(author),
+			Thread: earshot.MessageID(thread), Deleted: integer(deleted) != 0, Terms: rule.SplitTerms(terms),
+		})
+	}
+	return out, rows.Err()
+}
+
+func byPosition(list []earshot.Message) {
+	slices.SortFunc(list, func(a, b earshot.Message) int {
+		if a.Time != b.Time {
+			if a.Time < b.Time {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+}

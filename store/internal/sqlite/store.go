@@ -1,0 +1,187 @@
+// Package sqlite is an [earshot.Store] in one SQLite file, for one machine.
+//
+// One goroutine writes, over one connection, and gathers what arrives while
+// it waits for the disk into the next transaction (see writer). Reads go over
+// connections of their own and never wait for it: the file is in WAL mode.
+// Everything is durable when the call returns (synchronous=FULL).
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// readers is how many reads run at the same time.
+const readers = 8
+
+// Store is an [earshot.Store] in a SQLite file.
+type Store struct {
+	now    func() time.Time
+	log    *slog.Logger
+	reader *sql.DB
+	writer *writer
+
+	mu    sync.Mutex // guards stmts
+	stmts map[string]*sql.Stmt
+
+	closing  sync.Once
+	closeErr error
+}
+
+// The settings of connections. secure_delete overwrites what is deleted.
+// A large WAL lets pages that change with every message be written back
+// seldom; journal_size_limit takes the space back afterwards.
+var (
+	commonPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)"}
+	writerPragmas = append(commonPragmas[:len(commonPragmas):len(commonPragmas)],
+		"synchronous(FULL)", "secure_delete(1)", "cache_size(-32768)", "wal_autocheckpoint(2000)", "journal_size_limit(33554432)")
+	readerPragmas = append(commonPragmas[:len(commonPragmas):len(commonPragmas)],
+		"query_only(1)", "cache_size(-8192)", "mmap_size(1073741824)")
+)
+
+// Open opens the database at path, creates it and its folders if need be, and
+// brings its schema up to date. One that cannot be written to is opened for
+// reading if its schema is the newest; then every change is an error.
+func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logger) (*Store, error) {
+	found, err := inspect(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := connect(path, found, 1, writerPragmas)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := migrate(ctx, w); err != nil {
+		return nil, errors.Join(remedy(err), w.Close())
+	}
+	r, err := connect(path, found, readers, readerPragmas)
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	s := &Store{now: now, log: log, reader: r, stmts: map[string]*sql.Stmt{}}
+	if s.writer, err = newWriter(ctx, w, now, log); err != nil {
+		return nil, errors.Join(remedy(err), r.Close(), w.Close())
+	}
+	return s, nil
+}
+
+// connect returns a pool for the database that was found at path. A file that
+// is not there is created, readable by its owner only; SQLite gives the files
+// beside it the same rights. A file that is there is not opened here: to close
+// it again would take away the locks that another store in this process has
+// on it.
+func connect(path string, found look, connections int, pragmas []string) (*sql.DB, error) {
+	if found.immutable {
+		return dial(path, immutable, connections, []string{"query_only(1)", "temp_store(MEMORY)"})
+	}
+	if !found.there {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, fmt.Errorf("create the database's folder: %w", err)
+		}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("create the database: %w", err)
+		}
+	}
+	return dial(path, readWrite, connections, pragmas)
+}
+
+// An access says what a connection may do to the file.
+type access string
+
+const (
+	readWrite access = "rw"
+	readOnly  access = "ro"
+	immutable access = "immutable" // nobody writes to it: no locks, no files beside it
+)
+
+// dial returns a pool of connections to the file at path, whatever characters
+// its name has.
+func dial(path string, a access, connections int, pragmas []string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(abs))
+	q := url.Values{"_pragma": pragmas}
+	switch a {
+	case readWrite:
+		q.Set("mode", "rw")
+		q.Set("_txlock", "immediate")
+	case readOnly:
+		q.Set("mode", "ro")
+	case immutable:
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
+	}
+	db, err := sql.Open("sqlite", "file:"+escaped+"?"+q.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// Close waits for what is under way, writes the WAL back and closes the file.
+// What comes after gets [os.ErrClosed].
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		err := s.writer.close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, st := range s.stmts {
+			err = errors.Join(err, st.Close())
+		}
+		s.stmts = nil
+		s.closeErr = errors.Join(err, s.reader.Close())
+	})
+	return s.closeErr
+}
+
+// stmt returns query prepared on the readers' pool.
+func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stmts == nil {
+		return nil, errClosed
+	}
+	if st := s.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := s.reader.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[query] = st
+	return st, nil
+}
+
+var errClosed = fmt.Errorf("sqlite store: %w", os.ErrClosed)
+
+// query runs a read. ctx is asked before; the reads themselves are bounded, so
+// they are not interrupted, which would cost a goroutine each.
+func (s *Store) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	st, err := s.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
+}

@@ -1,0 +1,275 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+const turnColumns = `number, anchor, replies, policy, hash, cursor, epoch, input, output, cache_read, cache_write, time`
+
+// CommitTurn implements [earshot.Turns].
+func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn earshot.Turn) (int, error) {
+	id = rule.Conversation(id)
+	turn, err := rule.CheckTurn(turn)
+	if err != nil {
+		return 0, err
+	}
+	number := 0
+	err = s.apply(ctx, "commit turn", func(t *tx) error {
+		c, err := t.conversation(id, "name", id.Name)
+		if err != nil {
+			return err
+		}
+		if err := t.unanswered(c, turn); err != nil {
+			return err
+		}
+		if turn.Epoch < c.Epoch {
+			return fmt.Errorf("the turn is of epoch %d, the conversation in %d: %w", turn.Epoch, c.Epoch, earshot.ErrConflict)
+		}
+		gone, err := t.deleted(c.ID.Scope, rule.Read(turn))
+		if err != nil {
+			return err
+		}
+		number = c.turns
+		return t.commitTurn(c, turn, len(gone) > 0, earshot.TimeOf(s.now()))
+	})
+	return number, err
+}
+
+// unanswered returns [earshot.ErrConflict] where turn's anchor was answered.
+func (t *tx) unanswered(c conversation, turn earshot.Turn) error {
+	var number int
+	answered, err := t.one(`SELECT number FROM turn`+ofAgent+` AND anchor = ?`, own(c.ID, string(turn.Answer.Anchor)), []any{&number})
+	if err == nil && answered {
+		err = fmt.Errorf("anchor %q was answered already: %w", turn.Answer.Anchor, earshot.ErrConflict)
+	}
+	return err
+}
+
+// commitTurn appends a turn. An outdated one, which has read what is deleted by
+// now, leaves no text and ends its epoch.
+func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now earshot.Time) error {
+	turn = rule.Number(turn, c.turns, now)
+	epoch := turn.Epoch
+	if outdated {
+		turn.Session = nil
+		epoch++
+	} else if err := t.hasRead(c.ID, turn.Epoch, rule.Read(turn)); err != nil {
+		return err
+	}
+	at := func(more ...any) []any { return own(c.ID, append([]any{c.ID.Name}, more...)...) }
+	replies, err := json.Marshal(turn.Answer.Replies)
+	if err != nil {
+		return err
+	}
+	u := turn.Usage
+	err = t.exec(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+turnColumns+`) VALUES `+marks(17, 1),
+		at(turn.Number, string(turn.Answer.Anchor), string(replies), turn.Policy, turn.Hash, turn.Cursor, turn.Epoch,
+			u.Input, u.Output, u.CacheRead, u.CacheWrite, int64(turn.Time))...)
+	if err != nil {
+		return err
+	}
+	for n, e := range turn.Session {
+		err := t.exec(`INSERT INTO session (agent, platform, workspace, channel, conversation, epoch, turn, n, role, text) VALUES `+marks(10, 1),
+			at(turn.Epoch, turn.Number, n, string(e.Role), e.Text)...)
+		if err != nil {
+			return err
+		}
+	}
+	for n, x := range turn.Shown {
+		err := t.exec(`INSERT INTO manifest (agent, platform, workspace, channel, conversation, epoch, turn, n, message, revision) VALUES `+marks(10, 1),
+			at(turn.Epoch, turn.Number, n, string(x.ID), int64(x.Revision))...)
+		if err != nil {
+			return err
+		}
+	}
+	for n, a := range turn.Attached {
+		err := t.exec(`INSERT INTO attachment (agent, platform, workspace, channel, conversation, epoch, turn, n, artifact, sha256) VALUES `+marks(10, 1),
+			at(turn.Epoch, turn.Number, n, string(a.ID), a.SHA256)...)
+		if err != nil {
+			return err
+		}
+	}
+	if len(turn.Ledger) > 0 {
+		ledger, err := marshalLedger(turn.Ledger)
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`INSERT INTO ledger (agent, platform, workspace, channel, conversation, turn, entries) VALUES `+marks(7, 1), at(turn.Number, ledger)...); err != nil {
+			return err
+		}
+	}
+	return t.exec(`UPDATE conversation SET cursor = ?, epoch = ?, turns = ?, updated = ?`+ofAgent+` AND name = ?`,
+		append([]any{max(c.Cursor, turn.Cursor), max(c.Epoch, epoch), turn.Number + 1, int64(now)}, at()...)...)
+}
+
+// Turns implements [earshot.Turns].
+func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error) {
+	if limit <= 0 {
+		limit = 1<<31 - 1
+	}
+	id = rule.Conversation(id)
+	out, err := s.turns(ctx, `SELECT `+turnColumns+` FROM turn`+ofConversation+` ORDER BY number DESC LIMIT ? + 0`, own(id, id.Name, limit))
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	slices.Reverse(out)
+	// Epochs never go back, so the wanted stretch of the manifest is one of
+	// its index.
+	m, err := s.manifest(ctx, id, `(epoch, turn) >= (?, ?) AND (epoch, turn) <= (?, ?)`,
+		out[0].Epoch, out[0].Number, out[len(out)-1].Epoch, out[len(out)-1].Number)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		t := &out[i]
+		t.Shown, t.Attached = m.shown[t.Number], m.attached[t.Number]
+	}
+	return out, nil
+}
+
+// Turn implements [earshot.Turns].
+func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int) (earshot.Turn, error) {
+	id = rule.Conversation(id)
+	found, err := s.turns(ctx, `SELECT `+turnColumns+` FROM turn`+ofConversation+` AND number = ?`, own(id, id.Name, number))
+	if err != nil {
+		return earshot.Turn{}, err
+	}
+	if len(found) == 0 {
+		return earshot.Turn{}, fmt.Errorf("turn %d of conversation %q: %w", number, id.Name, earshot.ErrNotFound)
+	}
+	t := found[0]
+	m, err := s.manifest(ctx, id, `epoch = ? AND turn = ?`, t.Epoch, number)
+	if err != nil {
+		return earshot.Turn{}, err
+	}
+	t.Shown, t.Attached = m.shown[number], m.attached[number]
+	if t.Session, err = s.session(ctx, id, `epoch = ? AND turn = ?`, t.Epoch, number); err != nil {
+		return earshot.Turn{}, err
+	}
+	var entries string
+	err = s.row(ctx, `SELECT entries FROM ledger`+ofConversation+` AND turn = ?`, own(id, id.Name, number), &entries)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return earshot.Turn{}, fmt.Errorf("read the ledger of turn %d: %w", number, err)
+	default:
+		if t.Ledger, err = unmarshalLedger(entries); err != nil {
+			return earshot.Turn{}, fmt.Errorf("read the ledger of turn %d: %w", number, err)
+		}
+	}
+	return t, nil
+}
+
+func (s *Store) turns(ctx context.Context, query string, args []any) ([]earshot.Turn, error) {
+	return list(ctx, s, "read turns", query, args, func(rows *sql.Rows, t *earshot.Turn) error {
+		var replies string
+		u := &t.Usage
+		err := rows.Scan(&t.Number, &t.Answer.Anchor, &replies, &t.Policy, &t.Hash, &t.Cursor, &t.Epoch,
+			&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &t.Time)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(replies), &t.Answer.Replies)
+	})
+}
+
+// Session implements [earshot.Conversations].
+func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earshot.SessionEntry, error) {
+	id = rule.Conversation(id)
+	return s.session(ctx, id, current, own(id, id.Name)...)
+}
+
+// current bounds a read to the conversation's epoch.
+const current = `epoch = (SELECT epoch FROM conversation` + ofAgent + ` AND name = ?)`
+
+func (s *Store) session(ctx context.Context, id earshot.ConversationID, which string, a ...any) ([]earshot.SessionEntry, error) {
+	return list(ctx, s, "read the session", `SELECT role, text FROM session`+ofConversation+` AND `+which+` ORDER BY epoch, turn, n`,
+		own(id, append([]any{id.Name}, a...)...),
+		func(rows *sql.Rows, e *earshot.SessionEntry) error { return rows.Scan(&e.Role, &e.Text) })
+}
+
+// Manifest implements [earshot.Conversations].
+func (s *Store) Manifest(ctx context.Context, id earshot.ConversationID) (earshot.Manifest, error) {
+	id = rule.Conversation(id)
+	m, err := s.manifest(ctx, id, current, own(id, id.Name)...)
+	if err != nil {
+		return earshot.Manifest{}, err
+	}
+	return m.whole, nil
+}
+
+// A manifest is what was read of one, whole and by turn.
+type manifest struct {
+	whole    earshot.Manifest
+	shown    map[int][]earshot.Shown
+	attached map[int][]earshot.Attached
+}
+
+func (s *Store) manifest(ctx context.Context, id earshot.ConversationID, which string, a ...any) (manifest, error) {
+	type row struct {
+		turn int
+		earshot.Shown
+		earshot.Attached
+	}
+	m := manifest{shown: map[int][]earshot.Shown{}, attached: map[int][]earshot.Attached{}}
+	bound := own(id, append([]any{id.Name}, a...)...)
+	shown, err := list(ctx, s, "read the manifest", `SELECT turn, message, revision FROM manifest`+ofConversation+` AND `+which+` ORDER BY epoch, turn, n`, bound,
+		func(rows *sql.Rows, r *row) error { return rows.Scan(&r.turn, &r.Shown.ID, &r.Revision) })
+	if err != nil {
+		return m, err
+	}
+	attached, err := list(ctx, s, "read the manifest", `SELECT turn, artifact, sha256 FROM attachment`+ofConversation+` AND `+which+` ORDER BY epoch, turn, n`, bound,
+		func(rows *sql.Rows, r *row) error { return rows.Scan(&r.turn, &r.Attached.ID, &r.SHA256) })
+	if err != nil {
+		return m, err
+	}
+	for _, r := range shown {
+		m.whole.Shown = append(m.whole.Shown, r.Shown)
+		m.shown[r.turn] = append(m.shown[r.turn], r.Shown)
+	}
+	for _, r := range attached {
+		r.Attached.Turn = r.turn
+		m.whole.Attached = append(m.whole.Attached, r.Attached)
+		m.attached[r.turn] = append(m.attached[r.turn], r.Attached)
+	}
+	return m, nil
+}
+
+type ledgerJSON struct {
+	ID      earshot.MessageID `json:"id"`
+	Section string            `json:"section,omitempty"`
+	Verdict earshot.Verdict   `json:"verdict"`
+	Reason  string            `json:"reason,omitempty"`
+	Tokens  int               `json:"tokens,omitempty"`
+}
+
+func marshalLedger(l earshot.Ledger) (string, error) {
+	rows := make([]ledgerJSON, len(l))
+	for i, r := range l {
+		rows[i] = ledgerJSON(r)
+	}
+	b, err := json.Marshal(rows)
+	return string(b), err
+}
+
+func unmarshalLedger(s string) (earshot.Ledger, error) {
+	var rows []ledgerJSON
+	if err := json.Unmarshal([]byte(s), &rows); err != nil {
+		return nil, err
+	}
+	l := make(earshot.Ledger, len(rows))
+	for i, r := range rows {
+		l[i] = earshot.LedgerRow(r)
+	}
+	return l, nil
+}
+
+var _ earshot.Store = (*Store)(nil)

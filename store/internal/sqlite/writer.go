@@ -1,0 +1,280 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// maxGroup bounds the jobs of one transaction, maxGroupRows the messages.
+const (
+	maxGroup     = 256
+	maxGroupRows = 4096
+)
+
+// A job is something to write. Either apply or record is set.
+type job struct {
+	apply  func(*tx) error
+	record *recording
+	err    error
+	done   chan struct{}
+}
+
+// A writer runs jobs, one transaction after another, in one goroutine. While
+// it waits for the disk, callers queue; all that are waiting form the next
+// transaction, so that many small writes share one fsync.
+type writer struct {
+	db   *sql.DB
+	tx   *tx
+	log  *slog.Logger
+	jobs chan *job // not buffered: whoever has handed a job over gets an answer
+	quit chan struct{}
+	idle chan struct{} // closed when the goroutine has ended
+
+	scrub scrub // the goroutine's own
+}
+
+func newWriter(ctx context.Context, db *sql.DB, now func() time.Time, log *slog.Logger) (*writer, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open the database for writing: %w", err)
+	}
+	w := &writer{
+		db: db, log: log, tx: &tx{conn: conn, now: now, stmts: map[string]*sql.Stmt{}},
+		jobs: make(chan *job), quit: make(chan struct{}), idle: make(chan struct{}),
+		scrub: newScrub(),
+	}
+	if err := conn.QueryRowContext(ctx, `SELECT count(*) > 0 FROM chore WHERE name = 'scrub'`).Scan(&w.tx.erased); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the database for writing: %w", err), conn.Close())
+	}
+	go w.run()
+	return w, nil
+}
+
+// do hands j over and waits until it is durable or refused. Until it is handed
+// over ctx can take it back; after that the outcome is certain and soon.
+func (w *writer) do(ctx context.Context, j *job) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	j.done = make(chan struct{})
+	select {
+	case w.jobs <- j:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.idle:
+		return errClosed
+	}
+	<-j.done
+	return j.err
+}
+
+// close ends the goroutine after what has been handed over, then the
+// connection.
+func (w *writer) close() error {
+	close(w.quit)
+	<-w.idle
+	return errors.Join(w.tx.close(), w.db.Close())
+}
+
+func (w *writer) run() {
+	defer close(w.idle)
+	w.due()
+	for {
+		select {
+		case j := <-w.jobs:
+			group := w.gather(j)
+			w.commit(group)
+			w.due()
+			for _, j := range group {
+				close(j.done)
+			}
+		case <-w.scrub.timer.C:
+			w.begin()
+		case <-w.scrub.work():
+			w.step()
+		case <-w.quit:
+			w.finish()
+			return
+		}
+	}
+}
+
+// gather returns first and what else is waiting.
+func (w *writer) gather(first *job) []*job {
+	group := []*job{first}
+	rows := first.rows()
+	for len(group) < maxGroup && rows < maxGroupRows {
+		select {
+		case j := <-w.jobs:
+			group = append(group, j)
+			rows += j.rows()
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+func (j *job) rows() int {
+	if j.record == nil {
+		return 0
+	}
+	return len(j.record.messages)
+}
+
+// commit runs a group in one transaction. If that fails for a reason that is
+// no decision about one of the jobs, each is tried alone, so that one job's
+// trouble is not another's.
+func (w *writer) commit(group []*job) {
+	err := w.together(group)
+	if err == nil || len(group) == 1 {
+		for _, j := range group {
+			j.err = errors.Join(j.err, remedy(err))
+		}
+		return
+	}
+	for _, j := range group {
+		j.err = nil
+		j.err = errors.Join(remedy(w.together([]*job{j})), j.err)
+	}
+}
+
+// together runs group in one transaction: what is to be recorded as one batch
+// for each scope, everything else one after another. A job that is refused
+// leaves no trace and has its error set; any other error is returned, and then
+// nothing was written.
+func (w *writer) together(group []*job) (err error) {
+	t := w.tx
+	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	erasedBefore := t.erased
+	defer func() {
+		if err != nil {
+			t.erased = erasedBefore
+			t.rollback()
+		}
+	}()
+	var recordings []*recording
+	for _, j := range group {
+		if j.record != nil {
+			recordings = append(recordings, j.record)
+		}
+	}
+	if err := t.record(recordings); err != nil {
+		return err
+	}
+	for _, j := range group {
+		if j.apply == nil {
+			continue
+		}
+		if err := t.exec("SAVEPOINT job"); err != nil {
+			return err
+		}
+		j.err = j.apply(t)
+		switch {
+		case j.err == nil:
+		case refused(j.err):
+			if err := t.exec("ROLLBACK TO job"); err != nil {
+				return err
+			}
+		default:
+			err, j.err = j.err, nil
+			return err
+		}
+		if err := t.exec("RELEASE job"); err != nil {
+			return err
+		}
+	}
+	if err := t.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// refused reports whether err is a decision rather than a failure.
+func refused(err error) bool {
+	return errors.Is(err, earshot.ErrNotFound) || errors.Is(err, earshot.ErrConflict) || errors.Is(err, earshot.ErrInvalid) ||
+		errors.Is(err, earshot.ErrFenced)
+}
+
+// A tx is the writer's connection with a transaction open on it. Only the
+// writer's goroutine uses it.
+type tx struct {
+	conn   *sql.Conn
+	now    func() time.Time
+	stmts  map[string]*sql.Stmt
+	erased bool // something was deleted that may still stand in the files
+}
+
+func (t *tx) stmt(query string) (*sql.Stmt, error) {
+	if st := t.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := t.conn.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	t.stmts[query] = st
+	return st, nil
+}
+
+func (t *tx) exec(query string, args ...any) error {
+	st, err := t.stmt(query)
+	if err != nil {
+		return err
+	}
+	_, err = st.ExecContext(context.Background(), args...)
+	return err
+}
+
+func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+	st, err := t.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(context.Background(), args...)
+}
+
+// one reads a single row into dest. It reports whether there was one.
+func (t *tx) one(query string, args, dest []any) (bool, error) {
+	rows, err := t.query(query, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return false, rows.Err()
+	}
+	if err := rows.Scan(dest...); err != nil {
+		return false, err
+	}
+	return true, rows.Close()
+}
+
+// rollback ends a transaction that failed. SQLite has ended it already after
+// some errors; then there is nothing to do.
+func (t *tx) rollback() {
+	_, _ = t.conn.ExecContext(context.Background(), "ROLLBACK")
+}
+
+func (t *tx) close() error {
+	var err error
+	for _, st := range t.stmts {
+		err = errors.Join(err, st.Close())
+	}
+	return errors.Join(err, t.conn.Close())
+}
+
+// marks returns n parameters in parentheses, rows times.
+func marks(n, rows int) string {
+	one := "(" + strings.TrimSuffix(strings.Repeat("?,", n), ",") + ")"
+	return strings.TrimSuffix(strings.Repeat(one+",", rows), ",")
+}

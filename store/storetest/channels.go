@@ -1,0 +1,81 @@
+package storetest
+
+import (
+	"github.com/earshot-ai/earshot"
+)
+
+var channelCases = []testCase{
+	{"channels are listed with what is stored of them", func(s *suite) {
+		s.chat()
+		s.record(reply(20, "m8", "in the thread of a deleted root"), reply(21, "m4", "x"), tombstone(21))
+		general := earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1", Name: "general", Kind: earshot.KindChannel, Topic: "t", Purpose: "p"}
+		empty := earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C0", Name: "zebra", Kind: earshot.KindDM}
+		s.check(s.PutChannel(s.Context(), general))
+		s.check(s.PutChannel(s.Context(), empty))
+		got, err := s.Channels(s.Context())
+		s.check(err)
+		s.equal("channels", got, []earshot.ChannelInfo{
+			{Channel: general, Messages: 8, Threads: 2, First: second(1), Last: second(20)}, {Channel: empty}})
+		general.Name = "zz"
+		s.check(s.PutChannel(s.Context(), general))
+		got, err = s.Channels(s.Context())
+		s.check(err)
+		s.equal("renamed", got, []earshot.ChannelInfo{
+			{Channel: empty}, {Channel: general, Messages: 8, Threads: 2, First: second(1), Last: second(20)}})
+	}},
+	{"a thread whose replies are all deleted is none", func(s *suite) {
+		threads := func() int {
+			s.Helper()
+			got, err := s.Channels(s.Context())
+			s.check(err)
+			return got[0].Threads
+		}
+		s.record(said(1, "root"), reply(2, "m1", "a"), reply(3, "m1", "b"))
+		s.equal("with two", threads(), 1)
+		s.record(tombstone(2))
+		s.equal("with one", threads(), 1)
+		s.record(tombstone(3))
+		s.equal("with none", threads(), 0)
+		s.record(reply(4, "m1", "again"))
+		s.equal("with one again", threads(), 1)
+	}},
+	{"a channel that was only recorded in is listed too", func(s *suite) {
+		s.record(said(1, "x"))
+		got, err := s.Channels(s.Context())
+		s.check(err)
+		s.equal("channels", got, []earshot.ChannelInfo{{
+			Channel: earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1"}, Messages: 1, First: second(1), Last: second(1)}})
+	}},
+	{"authors are a workspace's, by id", func(s *suite) {
+		a, b := earshot.Author{ID: "U2", Name: "Bob", Kind: earshot.Human}, earshot.Author{ID: "B1", Name: "CI", Kind: earshot.Bot}
+		s.check(s.PutAuthors(s.Context(), earshot.Slack, "T1", a, b))
+		s.check(s.PutAuthors(s.Context(), earshot.Slack, "T2", earshot.Author{ID: "U2", Name: "Else"}))
+		s.check(s.PutAuthors(s.Context(), earshot.Slack, "T1"))
+		a.Name = "Bobby"
+		s.check(s.PutAuthors(s.Context(), earshot.Slack, "T1", a))
+		got, err := s.Authors(s.Context(), earshot.Slack, "T1")
+		s.check(err)
+		s.equal("authors", got, []earshot.Author{b, a})
+		wantError(s.T, s.PutAuthors(s.Context(), earshot.Slack, "T1", earshot.Author{Name: "nobody"}), earshot.ErrInvalid)
+	}},
+	{"an author's new name changes no message", func(s *suite) {
+		s.record(said(1, "x"))
+		s.check(s.PutAuthors(s.Context(), earshot.Slack, "T1", earshot.Author{ID: "U1", Name: "Renamed"}))
+		s.equal("author", s.message("m1").Author, earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human})
+	}},
+	{"coverage is kept by thread, from and to", func(s *suite) {
+		put := func(c earshot.Coverage) { s.Helper(); s.check(s.PutCoverage(s.Context(), s.scope, c)) }
+		put(earshot.Coverage{Thread: "m2", State: earshot.Missing, Why: "429"})
+		put(earshot.Coverage{To: second(5), State: earshot.Missing, Why: "no scope"})
+		put(earshot.Coverage{From: second(1), To: second(5), State: earshot.Stale})
+		put(earshot.Coverage{Thread: "m2", State: earshot.Known})
+		got, err := s.Coverage(s.Context(), s.scope)
+		s.check(err)
+		s.equal("coverage", got, []earshot.Coverage{
+			{To: second(5), State: earshot.Missing, Why: "no scope"},
+			{From: second(1), To: second(5), State: earshot.Stale},
+			{Thread: "m2", State: earshot.Known},
+		})
+		wantError(s.T, s.PutCoverage(s.Context(), s.scope, earshot.Coverage{State: "perhaps"}), earshot.ErrInvalid)
+	}},
+}

@@ -1,0 +1,207 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/earshot-ai/earshot"
+	"pgregory.net/rapid"
+)
+
+var modelCases = []testCase{
+	{"the order of arrival changes nothing but sequences", func(s *suite) {
+		var world atomic.Int64 // each try has channels of its own
+		rapid.Check(s.T, func(t *rapid.T) {
+			copies := rapid.SliceOfN(rapid.Custom(drawCopy), 0, 24).Draw(t, "copies")
+			want := expect(copies)
+			for range 2 {
+				shuffled := rapid.Permutation(copies).Draw(t, "order")
+				s := &suite{T: s.T, Store: s.Store, scope: s.scope}
+				s.scope.Channel = earshot.ChannelID(fmt.Sprint("try ", world.Add(1)))
+				s.arrive(t, shuffled)
+				if got := s.state(t); !equalStates(got, want) {
+					t.Fatalf("in the order %v\ngot  %+v\nwant %+v", shuffled, got, want)
+				}
+				s.settled(t, copies)
+			}
+		})
+	}},
+}
+
+// drawCopy draws one copy of one of four messages. What reactions, files and
+// mentions a copy has depends on its message, revision and text only, as their
+// order of arrival is meant to matter.
+func drawCopy(t *rapid.T) earshot.Message {
+	n := rapid.IntRange(0, 3).Draw(t, "message")
+	if rapid.IntRange(0, 9).Draw(t, "kind") == 0 {
+		return tombstone(n)
+	}
+	m := said(n, rapid.SampledFrom([]string{"", "a", "b", "deploy"}).Draw(t, "text"))
+	m.Author.Name = rapid.SampledFrom([]string{"", "Alice"}).Draw(t, "name")
+	if rev := rapid.IntRange(0, 2).Draw(t, "revision"); rev > 0 {
+		m.Edited = second(100 + rev)
+	}
+	if rapid.Bool().Draw(t, "thread") {
+		m.Thread = "m0"
+	}
+	if rapid.Bool().Draw(t, "reply") {
+		m.ReplyTo = "m1"
+	}
+	if rapid.Bool().Draw(t, "lists") {
+		m.Reactions = []earshot.Reaction{{Name: m.Text + m.Edited.String(), Count: 1}}
+		m.Mentions = []earshot.AuthorID{"U" + earshot.AuthorID(m.Text)}
+	}
+	return m
+}
+
+// expect says where copies must end, in any order, by the words of the
+// interface: for each message its revisions, oldest first.
+func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
+	out := map[earshot.MessageID][]earshot.Message{}
+	gone := map[earshot.MessageID]earshot.Message{}
+	for _, m := range copies {
+		if m.Deleted {
+			gone[m.ID] = m
+			continue
+		}
+		if m.Thread == m.ID {
+			m.Thread = ""
+		}
+		list := out[m.ID]
+		i := slices.IndexFunc(list, func(o earshot.Message) bool { return o.Edited == m.Edited })
+		switch {
+		case i < 0:
+			out[m.ID] = append(list, m)
+		case m.Text > list[i].Text:
+			list[i] = m
+		case m.Text == list[i].Text:
+			o := &list[i]
+			o.Author.Name = max(o.Author.Name, m.Author.Name)
+			o.Thread, o.ReplyTo = max(o.Thread, m.Thread), max(o.ReplyTo, m.ReplyTo)
+			if o.Reactions == nil {
+				o.Reactions, o.Mentions = m.Reactions, m.Mentions
+			}
+		}
+	}
+	for id := range out {
+		slices.SortFunc(out[id], func(a, b earshot.Message) int { return cmp.Compare(a.Edited, b.Edited) })
+	}
+	for id, m := range gone {
+		out[id] = []earshot.Message{m}
+	}
+	return out
+}
+
+// arrive records copies in calls of drawn sizes.
+func (s *suite) arrive(t *rapid.T, copies []earshot.Message) {
+	for len(copies) > 0 {
+		n := rapid.IntRange(1, len(copies)).Draw(t, "in one call")
+		out, err := s.Record(background, s.scope, copies[:n]...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range out {
+			if r.ID != copies[i].ID {
+				t.Fatalf("outcome %d is of %s, not of %s", i, r.ID, copies[i].ID)
+			}
+		}
+		copies = copies[n:]
+	}
+}
+
+// state reads the revisions of everything that became known.
+func (s *suite) state(t *rapid.T) map[earshot.MessageID][]earshot.Message {
+	known, err := s.Since(background, s.scope, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[earshot.MessageID][]earshot.Message{}
+	for i, m := range known {
+		if i > 0 && m.Seq <= known[i-1].Seq {
+			t.Fatalf("sequence %d follows %d", m.Seq, known[i-1].Seq)
+		}
+		list, err := s.Revisions(background, s.scope, m.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out[m.ID] != nil {
+			t.Fatalf("%s became known twice", m.ID)
+		}
+		out[m.ID] = bareAll(list)
+	}
+	return out
+}
+
+func equalStates(a, b map[earshot.MessageID][]earshot.Message) bool {
+	return maps.EqualFunc(a, b, func(x, y []earshot.Message) bool {
+		return slices.EqualFunc(x, y, func(m, n earshot.Message) bool { return fmt.Sprint(m) == fmt.Sprint(n) })
+	})
+}
+
+// settled checks that every read agrees with the state, and that copies that
+// are known write nothing more.
+func (s *suite) settled(t *rapid.T, copies []earshot.Message) {
+	before := s.views(t, copies)
+	reversed := slices.Clone(copies)
+	slices.Reverse(reversed)
+	out, err := s.Record(background, s.scope, reversed...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range out {
+		if r.Change != earshot.Same {
+			t.Fatalf("a copy that is known is %q: %+v", r.Change, reversed[i])
+		}
+	}
+	if after := s.views(t, copies); after != before {
+		t.Fatalf("recording what is known changed\n%s\nto\n%s", before, after)
+	}
+}
+
+// views reads everything in every way, compares the ways with one another, and
+// returns it as text.
+func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var live []earshot.Message
+	for id := range expect(copies) {
+		m, err := s.Message(background, s.scope, id)
+		must(err)
+		if !m.Deleted {
+			live = append(live, m)
+		}
+	}
+	slices.SortFunc(live, func(a, b earshot.Message) int { return a.Position().Compare(b.Position()) })
+	text := fmt.Sprint(live)
+	for name, part := range map[string]earshot.Part{"whole": whole, "top": top, "m0": earshot.ThreadOf("m0"), "m2": earshot.ThreadOf("m2")} {
+		for _, n := range []int{1, 3} {
+			var want []earshot.MessageID
+			for _, m := range live {
+				inPart := name == "whole" || name == "top" && m.Thread == "" || part.Thread() != "" && (m.Thread == part.Thread() || m.ID == part.Thread())
+				if inPart && m.Position().Compare(at(n)) <= 0 {
+					want = append(want, m.ID)
+				}
+			}
+			newest, err := s.Newest(background, s.scope, part, at(n), 100)
+			must(err)
+			count, err := s.Count(background, s.scope, part, at(n))
+			must(err)
+			if !slices.Equal(ids(newest), want) || count.Count != len(want) {
+				t.Fatalf("%s up to %d: Newest %v, Count %d, want %v", name, n, ids(newest), count.Count, want)
+			}
+		}
+	}
+	replying, err := s.Replying(background, s.scope, open, "m1")
+	must(err)
+	want := slices.DeleteFunc(slices.Clone(live), func(m earshot.Message) bool { return m.ReplyTo != "m1" })
+	if !slices.Equal(ids(replying), ids(want)) {
+		t.Fatalf("Replying %v, want %v", ids(replying), ids(want))
+	}
+	return text
+}

@@ -1,0 +1,365 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// epoch returns a conversation's epoch.
+func (s *suite) epoch(conversation string) int {
+	s.Helper()
+	c, err := s.Conversation(s.Context(), s.conversation(conversation))
+	s.check(err)
+	return c.Epoch
+}
+
+// answered answers message n in a conversation, showing messages, and returns
+// the turn.
+func (s *suite) answered(n int, conversation string, shows ...earshot.MessageID) earshot.TurnID {
+	s.Helper()
+	id := s.asked(n, conversation)
+	l, _ := s.claim("me", second(n))
+	p := prompt(n, shows...)
+	p.From = s.epoch(conversation)
+	p.Epoch = p.From
+	s.begin(l, id, p)
+	s.step(l, id, 0)
+	s.put(l, post(id, 0, earshot.PostSent))
+	t := turn(n, fmt.Sprint("turn ", n))
+	t.Epoch, t.Ledger, t.Shown = p.Epoch, nil, nil
+	for _, m := range append(shows, t.Answer.Anchor) {
+		t.Shown = append(t.Shown, earshot.Shown{ID: m})
+	}
+	s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
+	s.check(s.Release(s.Context(), l, 0))
+	return id
+}
+
+// text says what text a turn still has, such as "input journal post session".
+func (s *suite) text(id earshot.TurnID) []string {
+	s.Helper()
+	out := []string{}
+	q := s.queued(id)
+	if len(q.Input) > 0 {
+		out = append(out, "input")
+	}
+	for _, step := range s.steps(id) {
+		if step.Erased == (len(step.Data) > 0) {
+			s.Errorf("step %d of turn %d has %d bytes and is erased: %v", step.N, id, len(step.Data), step.Erased)
+		}
+		if !step.Erased {
+			out = append(out, "journal")
+		}
+	}
+	for _, p := range s.posts(id) {
+		if p.Text != "" {
+			out = append(out, "post")
+		}
+	}
+	if q.State != earshot.TurnDone {
+		return out
+	}
+	t, err := s.Turn(s.Context(), q.Conversation, q.Number)
+	s.check(err)
+	if len(t.Session) > 0 {
+		out = append(out, "session")
+	}
+	return out
+}
+
+var everyText = []string{"input", "journal", "post", "session"}
+
+var eraseCases = []testCase{
+	{"a deletion takes the raw events of its message, and brings none of its own", func(s *suite) {
+		s.accept(heard(1, "canary"))
+		edit := heard(1, "canary, edited")
+		edit.Delivery, edit.Message.Edited = "edit", second(2)
+		s.accept(edit)
+		s.accept(heard(2, "stays"))
+		out := s.accept(deletion(1, "canary"))
+		s.equal("change", out.Change, earshot.Gone)
+		s.equal("raw", s.raws(1), []string{"", "", ""})
+		s.equal("of another", len(s.raws(2)[0]) > 0, true)
+		s.equal("the delivery is still known", s.accept(edit).Duplicate, true)
+	}},
+	{"what arrives late of a deleted message stores no text", func(s *suite) {
+		s.accept(deletion(1, "canary"))
+		out := s.ask(heard(1, "canary"), "m1")
+		s.equal("accepted", []any{out.Change, out.Turn, out.Opened}, []any{earshot.Same, earshot.TurnID(0), false})
+		s.equal("raw", s.raws(1), []string{"", ""})
+		s.equal("message", s.message("m1").Text, "")
+		s.idle(second(9))
+	}},
+	{"replies to a deleted message keep their text and lose the raw events that may quote it", func(s *suite) {
+		inThread, answer, other := heard(2, "reply"), heard(3, "answer"), heard(4, "other")
+		inThread.Message.Thread, answer.Message.ReplyTo = "m1", "m1"
+		s.accept(heard(1, "canary"))
+		for _, e := range []earshot.Event{inThread, answer, other, deletion(1, "canary")} {
+			s.accept(e)
+		}
+		late := heard(5, "late reply")
+		late.Message.Thread = "m1"
+		s.accept(late)
+		for n, want := range map[int]int{2: 0, 3: 0, 4: 1, 5: 0} {
+			got := 0
+			for _, raw := range s.raws(n) {
+				got += min(1, len(raw))
+			}
+			s.equal(fmt.Sprint("raw events of m", n), got, want)
+		}
+		s.equal("text", s.message("m2").Text, "reply")
+	}},
+	{"a deletion that is recorded, not heard, erases as much", func(s *suite) {
+		id := s.answered(1, "m1")
+		s.record(tombstone(1))
+		s.equal("text", s.text(id), []string{})
+		s.equal("raw", s.raws(1), []string{""})
+	}},
+	{"a turn whose anchor is deleted before the reply is dropped", func(s *suite) {
+		a, b := s.asked(1, "dm"), s.asked(2, "dm")
+		s.accept(deletion(1, ""))
+		q := s.queued(a)
+		s.equal("turn", []any{q.State, q.Why}, []any{earshot.TurnDropped, "anchor deleted"})
+		l, turns := s.claim("me", second(3))
+		s.equal("left", turnIDs(turns), []earshot.TurnID{b})
+		s.begin(l, b, prompt(2))
+		s.put(l, post(b, 0, earshot.PostPlanned))
+		s.accept(deletion(2, ""))
+		s.equal("turn", s.queued(b).State, earshot.TurnDropped)
+		wantError(s.T, s.PutPost(s.Context(), l, post(b, 0, earshot.PostSending)), earshot.ErrConflict)
+		wantError(s.T, s.Finish(s.Context(), l, b, earshot.TurnDone, "", nil), earshot.ErrConflict)
+		s.check(s.Finish(s.Context(), l, b, earshot.TurnDropped, "mine", nil))
+		s.check(s.Release(s.Context(), l, 0))
+		s.idle(second(9))
+		s.equal("text", s.text(b), []string{})
+	}},
+	{"a turn that may have posted outlives its anchor and keeps no text", func(s *suite) {
+		l, id := s.ready(1, "m1")
+		s.step(l, id, 0)
+		s.put(l, post(id, 0, earshot.PostSending))
+		s.accept(deletion(1, ""))
+		s.equal("state", s.queued(id).State, earshot.TurnPosting)
+		s.equal("what is to be posted stays", s.text(id), []string{"post"})
+		s.step(l, id, 1)
+		s.put(l, post(id, 0, earshot.PostSent))
+		t := turn(1, "canary")
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
+		s.equal("text", s.text(id), []string{})
+		s.equal("epoch", s.epoch("m1"), 1)
+		session, err := s.Session(s.Context(), s.conversation("m1"))
+		s.check(err)
+		m, err := s.Manifest(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("the next epoch is empty", []int{len(session), len(m.Shown)}, []int{0, 0})
+	}},
+	{"a deletion ends the epochs that have read the message, and no other", func(s *suite) {
+		s.record(said(50, "canary"), said(51, "other"))
+		before, shown, after := s.answered(1, "dm"), s.answered(2, "dm", "m50"), s.answered(3, "dm")
+		elsewhere := s.answered(4, "m4", "m51")
+		s.accept(deletion(50, "canary"))
+		for _, id := range []earshot.TurnID{before, shown, after} {
+			s.equal("text", s.text(id), []string{})
+		}
+		s.equal("of another conversation", s.text(elsewhere), everyText)
+		s.equal("epochs", []int{s.epoch("dm"), s.epoch("m4")}, []int{1, 0})
+		session, err := s.Session(s.Context(), s.conversation("dm"))
+		s.check(err)
+		s.equal("session", len(session), 0)
+		next := s.answered(5, "dm")
+		s.accept(deletion(2, ""))
+		s.equal("an epoch that began after it", s.text(next), everyText)
+		s.equal("epoch", s.epoch("dm"), 1)
+	}},
+	{"a snippet and what a tool found count as read", func(s *suite) {
+		s.record(said(50, "canary"), said(51, "canary"), said(52, "only considered"))
+		l, id := s.ready(1, "m1")
+		s.step(l, id, 0, "m50")
+		t := turn(1, "x")
+		t.Shown = nil
+		t.Ledger = earshot.Ledger{{ID: "m51", Verdict: earshot.Snippet}, {ID: "m52", Verdict: earshot.Out}}
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
+		s.accept(deletion(52, ""))
+		s.equal("only considered", s.text(id), []string{"input", "journal", "session"})
+		s.accept(deletion(51, ""))
+		s.equal("snippet", s.text(id), []string{})
+		s.check(s.Release(s.Context(), l, 0))
+		other := s.asked(2, "m2")
+		l, _ = s.claim("me", second(60))
+		s.begin(l, other, prompt(2))
+		s.step(l, other, 0, "m50")
+		s.accept(deletion(50, ""))
+		s.equal("a tool's", s.text(other), []string{})
+	}},
+	{"a turn that is under way when something that it has read goes may finish, and nothing of it is kept", func(s *suite) {
+		s.record(said(50, "canary"))
+		id := s.asked(1, "m1")
+		l, _ := s.claim("me", second(1))
+		s.begin(l, id, prompt(1, "m50"))
+		s.step(l, id, 0)
+		s.accept(deletion(50, ""))
+		steps := s.steps(id)
+		s.equal("the journal says so", len(steps) == 1 && steps[0].Erased, true)
+		s.step(l, id, 1)
+		s.put(l, post(id, 0, earshot.PostSent))
+		t := turn(1, "canary")
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
+		s.equal("text", s.text(id), []string{})
+		c, err := s.Conversation(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("conversation", []any{c.Epoch, c.Cursor}, []any{1, t.Cursor})
+	}},
+	{"a turn that begins a new epoch when something that it has read goes keeps nothing either", func(s *suite) {
+		s.record(said(50, "canary"))
+		old := s.answered(1, "dm")
+		id := s.asked(2, "dm")
+		l, _ := s.claim("me", second(2))
+		p := prompt(2, "m50")
+		p.Epoch = 1
+		s.begin(l, id, p)
+		s.accept(deletion(50, ""))
+		t := turn(2, "canary")
+		t.Epoch = 1
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
+		s.equal("text", s.text(id), []string{})
+		s.equal("what has not read it stays", s.text(old), everyText)
+		s.equal("epoch", s.epoch("dm"), 2)
+	}},
+	{"after an erasure the prompt is gathered again", func(s *suite) {
+		s.record(said(50, "canary"))
+		id := s.asked(1, "m1")
+		l, _ := s.claim("me", second(1))
+		s.accept(deletion(50, ""))
+		wantError(s.T, s.Begin(s.Context(), l, id, prompt(1, "m50")), earshot.ErrConflict)
+		s.begin(l, id, prompt(1))
+		s.equal("text", s.text(id), []string{"input"})
+	}},
+	{"a step that shows what is deleted by now is not kept, nor what follows", func(s *suite) {
+		s.record(said(50, "canary"))
+		l, id := s.ready(1, "m1")
+		s.step(l, id, 0)
+		s.accept(deletion(50, ""))
+		s.step(l, id, 1, "m50")
+		s.step(l, id, 2)
+		var erased []bool
+		for _, step := range s.steps(id) {
+			erased = append(erased, step.Erased)
+		}
+		s.equal("erased", erased, []bool{false, true, true})
+		t := turn(1, "canary")
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
+		s.equal("text", s.text(id), []string{})
+	}},
+	{"a commit that shows what is deleted by now has no session", func(s *suite) {
+		s.record(said(50, "canary"))
+		s.accept(deletion(50, ""))
+		l, id := s.ready(1, "m1")
+		t := turn(1, "canary")
+		t.Shown = []earshot.Shown{{ID: "m50"}}
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
+		s.equal("text", s.text(id), []string{})
+		s.equal("epoch", s.epoch("m1"), 1)
+		s.opened("m2", "")
+		t = turn(2, "canary")
+		t.Shown = []earshot.Shown{{ID: "m50"}}
+		t = s.commit("m2", t)
+		got, err := s.Turn(s.Context(), s.conversation("m2"), t.Number)
+		s.check(err)
+		s.equal("without a queue", []any{len(got.Session), s.epoch("m2")}, []any{0, 1})
+	}},
+	{"a failed or parked turn keeps no text of what is deleted, and is not answered when that is its anchor", func(s *suite) {
+		s.record(said(50, "canary"))
+		for n, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked} {
+			id := s.asked(n, fmt.Sprint("m", n))
+			l, _ := s.claim("me", second(n))
+			s.begin(l, id, prompt(n, "m50"))
+			s.step(l, id, 0)
+			s.put(l, post(id, 0, earshot.PostAmbiguous))
+			s.check(s.Finish(s.Context(), l, id, state, "x", nil))
+			s.check(s.Release(s.Context(), l, 0))
+		}
+		s.accept(deletion(50, ""))
+		s.accept(deletion(0, ""))
+		list, err := s.QueuedTurns(s.Context(), earshot.TurnQuery{})
+		s.check(err)
+		for i, want := range []earshot.TurnState{earshot.TurnParked, earshot.TurnFailed} {
+			s.equal("text", s.text(list[i].ID), []string{})
+			s.equal("state", list[i].State, want)
+		}
+		wantError(s.T, s.Reopen(s.Context(), list[1].ID), earshot.ErrConflict)
+		s.check(s.Reopen(s.Context(), list[0].ID))
+	}},
+	{"a turn that is answered again after an erasure keeps no text of its first try", func(s *suite) {
+		s.record(said(50, "canary"))
+		for n, begun := range []bool{false, true} { // when the deletion comes
+			id := s.asked(n, fmt.Sprint("m", n))
+			l, _ := s.claim("me", second(n))
+			shown := earshot.MessageID("m50")
+			if begun {
+				shown = "m51"
+				s.record(said(51, "canary"))
+			}
+			s.begin(l, id, prompt(n, shown))
+			s.put(l, post(id, 0, earshot.PostSent))
+			if !begun {
+				s.check(s.Finish(s.Context(), l, id, earshot.TurnParked, "x", nil))
+				s.check(s.Reopen(s.Context(), id))
+			}
+			s.record(earshot.Message{ID: shown, Deleted: true})
+			p := prompt(9)
+			p.From, p.Epoch = 1, 1
+			s.begin(l, id, p)
+			s.equal("text", s.text(id), []string{"input"})
+			s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", nil))
+			s.check(s.Release(s.Context(), l, 0))
+		}
+	}},
+	{"a summary that covers what is deleted goes, with the epochs that may have read it", func(s *suite) {
+		sum := func(from, to int) earshot.Summary {
+			return earshot.Summary{Text: "canary", From: second(from), To: second(to), Turns: 1}
+		}
+		s.record(said(50, "canary"), said(60, "other"), said(70, "not read"))
+		first := s.answered(1, "dm", "m50", "m60")
+		id := s.asked(2, "dm")
+		l, _ := s.claim("me", second(2))
+		p := prompt(2)
+		p.Epoch = 1
+		s.begin(l, id, p)
+		t := turn(2, "summary: canary")
+		t.Epoch, t.Shown, t.Ledger = 1, nil, nil
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
+		s.check(s.PutSummary(s.Context(), s.conversation("dm"), sum(40, 55)))
+		s.accept(deletion(60, ""))
+		s.equal("not covered: the epoch that has read it", s.text(first), []string{})
+		s.equal("and no later one", s.text(id), []string{"input", "session"})
+		s.accept(deletion(70, ""))
+		_, err := s.Summary(s.Context(), s.conversation("dm"))
+		s.check(err)
+		s.accept(deletion(50, ""))
+		_, err = s.Summary(s.Context(), s.conversation("dm"))
+		wantError(s.T, err, earshot.ErrNotFound)
+		s.equal("covered: what followed it", s.text(id), []string{})
+		s.equal("epoch", s.epoch("dm"), 2)
+	}},
+	{"a deletion reaches every agent's conversations, and no other channel's", func(s *suite) {
+		own := s.answered(1, "m1")
+		other := s.scope
+		other.Channel = "C2"
+		there := &suite{T: s.T, Store: s.Store, scope: other}
+		theirs := there.answered(1, "m1")
+		id := s.conversation("theirs")
+		id.Agent = "other"
+		_, _, err := s.OpenConversation(s.Context(), id, "")
+		s.check(err)
+		t := turn(1, "x")
+		_, err = s.CommitTurn(s.Context(), id, t)
+		s.check(err)
+		s.accept(deletion(1, ""))
+		s.equal("own", s.text(own), []string{})
+		s.equal("in another channel", there.text(theirs), everyText)
+		session, err := s.Session(s.Context(), id)
+		s.check(err)
+		s.equal("another agent's session", len(session), 0)
+		s.equal("raw elsewhere", len(there.raws(1)[0]) > 0, true)
+	}},
+}

@@ -1,0 +1,443 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"pgregory.net/rapid"
+)
+
+var queueModelCases = []testCase{
+	{"whatever happens, nothing is lost, answered twice or out of order, and nothing deleted is kept", func(s *suite) {
+		q := earshot.Queue(s.Store)
+		var tries atomic.Int64 // each try has a channel and an agent of its own
+		rapid.Check(s.T, func(t *rapid.T) {
+			w := newWorld(s, q, tries.Add(1))
+			w.t = t
+			for range 3 { // a run that is long enough to get somewhere
+				t.Repeat(map[string]func(*rapid.T){
+					"":                                      w.check,
+					"hear":                                  w.hear,
+					"work":                                  w.work,
+					"wake":                                  w.work,
+					"crash, wait, renew, release or reopen": w.disturb,
+				})
+			}
+			w.t = t
+			w.drain(t)
+			w.settled()
+		})
+	}},
+}
+
+// A world is the model of a queue: what must be so, in the plainest way, and
+// the platform on which replies become visible.
+type world struct {
+	t       *rapid.T
+	q       earshot.Queue
+	st      earshot.Store
+	agent   earshot.AgentID
+	scope   earshot.Scope
+	now     earshot.Time
+	owners  []*owner
+	heard   map[string]bool // delivery ids
+	events  map[int]int     // how many were accepted of each message
+	texts   map[int]string  // the newest revision of each message
+	revised map[int]int
+	deleted map[int]bool
+	turns   []*modelTurn // by id
+	leases  map[string]*earshot.Lease
+	visible map[string]int // posts by key
+}
+
+type modelTurn struct {
+	id       earshot.TurnID
+	n        int // the anchor
+	state    earshot.TurnState
+	perhaps  bool // a post may be visible
+	reopened bool
+}
+
+// An owner is one that answers, with all that it would forget in a crash.
+type owner struct {
+	name    string
+	lease   *earshot.Lease
+	turns   []earshot.TurnID          // of the lease's conversation, as claimed
+	knows   map[earshot.TurnID]string // what its prompts, tools and models said
+	sending earshot.TurnID            // written as sending, still to be called
+}
+
+func (o *owner) forget() { *o = owner{name: o.name, knows: map[earshot.TurnID]string{}} }
+
+const (
+	messages = 4
+	talks    = 2 // conversations
+)
+
+func talk(n int) string { return fmt.Sprint("c", n%talks) }
+
+// mark is what stands in every text that repeats message n.
+func mark(n int) string { return fmt.Sprintf("<m%d>", n) }
+
+func newWorld(s *suite, q earshot.Queue, try int64) *world {
+	w := &world{
+		q: q, st: s.Store, agent: earshot.AgentID(fmt.Sprint("agent ", try)), scope: s.scope, now: second(1000),
+		heard: map[string]bool{}, events: map[int]int{}, texts: map[int]string{}, revised: map[int]int{}, deleted: map[int]bool{},
+		leases: map[string]*earshot.Lease{}, visible: map[string]int{},
+	}
+	w.scope.Channel = earshot.ChannelID(fmt.Sprint("queue ", try))
+	for _, name := range []string{"a", "b", "a"} { // of one name two, as when a hung one was started again
+		o := &owner{name: name}
+		o.forget()
+		w.owners = append(w.owners, o)
+	}
+	return w
+}
+
+// disturb lets something happen that is neither hearing nor answering.
+func (w *world) disturb(t *rapid.T) {
+	w.t = t
+	o := w.draw(t)
+	switch rapid.SampledFrom([]string{"crash", "wait", "wait", "renew", "release", "reopen"}).Draw(t, "what") {
+	case "crash":
+		o.forget()
+	case "wait":
+		w.now += second(rapid.IntRange(1, 12).Draw(t, "seconds")) - second(0)
+	case "renew":
+		w.renew(o)
+	case "release":
+		w.release(o)
+	case "reopen":
+		w.reopen(t)
+	}
+}
+
+func (w *world) draw(t *rapid.T) *owner {
+	return rapid.SampledFrom(w.owners).Draw(t, "owner")
+}
+
+func (w *world) id(conversation string) earshot.ConversationID {
+	return earshot.ConversationID{Agent: w.agent, Scope: w.scope, Name: conversation}
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) want(what string, got, want error) {
+	w.t.Helper()
+	if !errors.Is(got, want) || want == nil && got != nil {
+		w.t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func (w *world) equal(what string, got, want any) {
+	w.t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		w.t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// hear delivers an original, an edit or a deletion, in any order and again.
+func (w *world) hear(t *rapid.T) {
+	w.t = t
+	n := rapid.IntRange(0, messages-1).Draw(t, "message")
+	revision := rapid.SampledFrom([]int{0, 0, 1, -1}).Draw(t, "revision, -1 is a deletion")
+	e := earshot.Event{
+		Delivery: fmt.Sprint(n, " ", revision, " ", rapid.IntRange(0, 1).Draw(t, "copy")),
+		Raw:      []byte("raw " + mark(n)), Received: w.now, Message: said(n, fmt.Sprint(mark(n), revision)),
+	}
+	switch {
+	case revision > 0:
+		e.Message.Edited = second(100 + revision)
+	case revision < 0:
+		e.Message = tombstone(n)
+	}
+	ask := w.id(talk(n))
+	out, err := w.q.Accept(background, w.scope, e, &ask)
+	w.must(err)
+	turn := w.turnOf(n)
+	w.equal("duplicate", out.Duplicate, w.heard[e.Delivery])
+	opens := !out.Duplicate && revision == 0 && !w.deleted[n] && turn == nil
+	w.equal("opened", out.Opened, opens)
+	if opens {
+		if len(w.turns) > 0 && out.Turn <= w.turns[len(w.turns)-1].id {
+			t.Fatalf("turn %d was opened after turn %d", out.Turn, w.turns[len(w.turns)-1].id)
+		}
+		turn = &modelTurn{id: out.Turn, n: n, state: earshot.TurnOpen}
+		w.turns = append(w.turns, turn)
+	}
+	if turn != nil {
+		w.equal("turn", out.Turn, turn.id)
+	}
+	if out.Duplicate {
+		return
+	}
+	w.heard[e.Delivery] = true
+	w.events[n]++
+	switch _, known := w.texts[n]; {
+	case revision < 0:
+		w.deleted[n] = true
+		if turn != nil && unfinished(turn.state) && !turn.perhaps {
+			turn.state = earshot.TurnDropped
+		}
+	case !known || revision > w.revised[n]:
+		w.texts[n], w.revised[n] = e.Message.Text, revision
+	}
+}
+
+func unfinished(s earshot.TurnState) bool {
+	return slices.Contains([]earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}, s)
+}
+
+func (w *world) turnOf(n int) *modelTurn {
+	i := slices.IndexFunc(w.turns, func(t *modelTurn) bool { return t.n == n })
+	if i < 0 {
+		return nil
+	}
+	return w.turns[i]
+}
+
+func (w *world) turn(id earshot.TurnID) *modelTurn {
+	return w.turns[slices.IndexFunc(w.turns, func(t *modelTurn) bool { return t.id == id })]
+}
+
+// line returns a conversation's unfinished turns.
+func (w *world) line(conversation string) []*modelTurn {
+	var out []*modelTurn
+	for _, t := range w.turns {
+		if talk(t.n) == conversation && unfinished(t.state) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (w *world) claim(o *owner) {
+	if o.lease != nil {
+		return
+	}
+	var expected []*modelTurn
+	for _, t := range w.turns { // the first unfinished turn of a free conversation
+		l := w.leases[talk(t.n)]
+		if unfinished(t.state) && (l == nil || l.Until <= w.now) {
+			expected = w.line(talk(t.n))
+			break
+		}
+	}
+	l, turns, err := w.q.Claim(background, w.agent, o.name, w.now, hold)
+	if expected == nil {
+		w.want("claim", err, earshot.ErrNotFound)
+		return
+	}
+	w.must(err)
+	first := expected[0]
+	if first.state == earshot.TurnOpen {
+		first.state = earshot.TurnClaimed
+	}
+	fence := int64(1)
+	if old := w.leases[talk(first.n)]; old != nil {
+		fence = old.Fence + 1
+	}
+	w.equal("lease", l, earshot.Lease{Conversation: w.id(talk(first.n)), Owner: o.name, Fence: fence, Until: w.now + earshot.Time(hold/time.Microsecond)})
+	var ids []earshot.TurnID
+	for _, t := range expected {
+		ids = append(ids, t.id)
+	}
+	w.equal("turns", turnIDs(turns), ids)
+	kept := l
+	w.leases[talk(first.n)] = &kept
+	o.forget()
+	o.lease, o.turns = &l, ids
+}
+
+// held says whether the owner's lease is good.
+func (w *world) held(o *owner) bool {
+	l := w.leases[o.lease.Conversation.Name]
+	return l != nil && l.Owner == o.name && l.Fence == o.lease.Fence
+}
+
+func (w *world) renew(o *owner) {
+	if o.lease == nil {
+		return
+	}
+	l, err := w.q.Renew(background, *o.lease, w.now, hold)
+	if !w.held(o) {
+		w.want("renew", err, earshot.ErrFenced)
+		o.forget()
+		return
+	}
+	w.must(err)
+	*o.lease, *w.leases[l.Conversation.Name] = l, l
+}
+
+func (w *world) release(o *owner) {
+	if o.lease == nil {
+		return
+	}
+	w.must(w.q.Release(background, *o.lease, 0))
+	if w.held(o) {
+		*w.leases[o.lease.Conversation.Name] = earshot.Lease{Fence: o.lease.Fence}
+		for _, t := range w.line(o.lease.Conversation.Name) {
+			if t.state == earshot.TurnClaimed {
+				t.state = earshot.TurnOpen
+			}
+		}
+	}
+	o.forget()
+}
+
+func (w *world) reopen(t *rapid.T) {
+	if len(w.turns) == 0 {
+		return
+	}
+	turn := rapid.SampledFrom(w.turns).Draw(t, "turn")
+	err := w.q.Reopen(background, turn.id)
+	running := slices.ContainsFunc(w.line(talk(turn.n)), func(o *modelTurn) bool {
+		return o.state == earshot.TurnGenerating || o.state == earshot.TurnPosting
+	})
+	if turn.state != earshot.TurnFailed && turn.state != earshot.TurnParked || w.deleted[turn.n] || running {
+		w.want("reopen", err, earshot.ErrConflict)
+		return
+	}
+	w.must(err)
+	turn.state, turn.reopened = earshot.TurnOpen, true
+}
+
+// check compares the store's turns with the model's.
+func (w *world) check(t *rapid.T) {
+	w.t = t
+	list, err := w.q.QueuedTurns(background, earshot.TurnQuery{Scope: &w.scope, Limit: 100})
+	w.must(err)
+	slices.Reverse(list)
+	w.equal("turns", len(list), len(w.turns))
+	begun := map[string]int{}
+	for i, got := range list {
+		w.equal(fmt.Sprint("turn ", got.ID), []any{got.ID, got.State}, []any{w.turns[i].id, w.turns[i].state})
+		if got.State == earshot.TurnDropped || got.State == earshot.TurnFailed || got.State == earshot.TurnParked {
+			w.equal("a reason is given", got.Why != "", true)
+		}
+		if got.State == earshot.TurnGenerating || got.State == earshot.TurnPosting {
+			begun[got.Conversation.Name]++
+		}
+	}
+	for name, n := range begun {
+		w.equal("turns under way in "+name, n, 1)
+	}
+	for key, n := range w.visible {
+		w.equal("posts with "+key, n, 1)
+	}
+}
+
+// drain lets one owner that never fails answer all that is left.
+func (w *world) drain(t *rapid.T) {
+	for _, o := range w.owners {
+		o.forget()
+	}
+	w.now += second(3600) - second(0)
+	o := w.owners[0]
+	for range 1000 {
+		if w.claim(o); o.lease == nil {
+			return
+		}
+		for o.lease != nil {
+			w.finishOne(o)
+		}
+	}
+	t.Fatal("there is no end of turns")
+}
+
+// settled checks what must be so once there is nothing to do any more.
+func (w *world) settled() {
+	var all strings.Builder // every text that is kept of turns
+	for _, t := range w.turns {
+		w.equal(fmt.Sprint("turn ", t.id, " is final"), unfinished(t.state), false)
+		q, err := w.q.QueuedTurn(background, t.id)
+		w.must(err)
+		steps, err := w.q.Steps(background, t.id)
+		w.must(err)
+		posts, err := w.q.Posts(background, t.id)
+		w.must(err)
+		all.Write(q.Input)
+		for _, step := range steps {
+			all.Write(step.Data)
+		}
+		for _, p := range posts {
+			all.WriteString(p.Text)
+		}
+		key := postKey(t.id)
+		if t.state == earshot.TurnDone {
+			w.equal("visible replies of a turn that is done", w.visible[key], 1)
+			w.equal("sent", []any{len(posts), posts[0].State, posts[0].Message}, []any{1, earshot.PostSent, earshot.MessageID("p" + key)})
+		}
+	}
+	for c := range talks {
+		w.committed(talk(c), &all)
+	}
+	for n := range w.events {
+		w.message(n, all.String())
+	}
+}
+
+// committed checks a conversation's turns against the model.
+func (w *world) committed(conversation string, all *strings.Builder) {
+	id := w.id(conversation)
+	turns, err := w.st.Turns(background, id, 0)
+	w.must(err)
+	done, cursor := 0, int64(0)
+	for _, t := range w.turns {
+		if talk(t.n) == conversation && t.state == earshot.TurnDone {
+			done++
+		}
+	}
+	w.equal("turns committed in "+conversation, len(turns), done)
+	last := earshot.TurnID(0)
+	for _, t := range turns {
+		cursor = max(cursor, t.Cursor)
+		var n int
+		_, err := fmt.Sscanf(string(t.Answer.Anchor), "m%d", &n)
+		w.must(err)
+		if of := w.turnOf(n); !of.reopened {
+			w.equal("in order", of.id > last, true)
+			last = of.id
+		}
+		whole, err := w.st.Turn(background, id, t.Number)
+		w.must(err)
+		fmt.Fprint(all, whole.Session)
+	}
+	if c, err := w.st.Conversation(background, id); err == nil {
+		w.equal("cursor of "+conversation, c.Cursor, cursor)
+	}
+}
+
+// message checks that a message is kept, or forgotten everywhere.
+func (w *world) message(n int, all string) {
+	m, err := w.st.Message(background, w.scope, said(n, "").ID)
+	w.must(err)
+	events, err := w.q.Events(background, w.scope, m.ID)
+	w.must(err)
+	w.equal("events", len(events), w.events[n])
+	w.equal("deleted", m.Deleted, w.deleted[n])
+	if !w.deleted[n] {
+		w.equal("text", m.Text, w.texts[n])
+		for _, e := range events {
+			w.equal("raw", string(e.Raw), "raw "+mark(n))
+		}
+		return
+	}
+	w.equal("text of a deleted message", m.Text, "")
+	for _, e := range events {
+		w.equal("raw of a deleted message", string(e.Raw), "")
+	}
+	if strings.Contains(all, mark(n)) {
+		w.t.Fatalf("%s is deleted and still kept: %s", mark(n), all)
+	}
+}

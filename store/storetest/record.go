@@ -1,0 +1,217 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/internal/tokens"
+)
+
+func full(n int) earshot.Message {
+	m := said(n, "see <@U2|Bob>, the log is attached")
+	m.Author = earshot.Author{ID: "B7", Name: "CI", Kind: earshot.Bot}
+	m.Thread, m.ReplyTo, m.Edited = "m0", "m0", second(n+5)
+	m.Mentions = []earshot.AuthorID{"U2", "U3"}
+	m.Reactions = []earshot.Reaction{{Name: "eyes", Count: 2}, {Name: "+1", Count: 1}}
+	m.Files = []earshot.File{{ID: "F1", Name: "a.png", Type: "image/png", Size: 1 << 40, SHA256: "ab"}, {ID: "F2", Name: "b"}}
+	return m
+}
+
+var recordCases = []testCase{
+	{"a message comes back as it was recorded", func(s *suite) {
+		s.equal("changes", s.record(full(1)), []earshot.Change{earshot.New})
+		got := s.message("m1")
+		s.equal("message", bare(got), full(1))
+		s.equal("seq", got.Seq, int64(1))
+		s.equal("tokens", got.Tokens, tokens.Base(full(1).Text))
+	}},
+	{"nothing to record is no error", func(s *suite) { s.record() }},
+	{"what is known already changes nothing and gets no sequence", func(s *suite) {
+		s.record(full(1), said(2, "two"))
+		again := s.recorded(said(2, "two"), full(1))
+		s.equal("outcomes", again, []earshot.Recorded{{ID: "m2", Change: earshot.Same, Seq: 2}, {ID: "m1", Change: earshot.Same, Seq: 1}})
+		s.equal("next sequence", s.recorded(said(3, "three"))[0].Seq, int64(3))
+	}},
+	{"what the store gives is not taken from the caller", func(s *suite) {
+		m := said(1, "hello")
+		m.Seq, m.Tokens, m.Replies = 77, 99, &earshot.Activity{Count: 5}
+		s.record(m)
+		got := s.message("m1")
+		s.equal("seq", got.Seq, int64(1))
+		s.equal("tokens", got.Tokens, tokens.Base("hello"))
+		s.equal("replies", got.Replies, (*earshot.Activity)(nil))
+	}},
+	{"a root with its own id as thread is no reply", func(s *suite) {
+		m := said(1, "root")
+		m.Thread = m.ID
+		s.record(m)
+		s.equal("thread", s.message("m1").Thread, earshot.MessageID(""))
+		s.equal("the same without a thread", s.record(said(1, "root")), []earshot.Change{earshot.Same})
+	}},
+	{"a newer edit wins and the older stays as history", func(s *suite) {
+		edit := said(1, "after")
+		edit.Edited = second(9)
+		s.equal("changes", s.record(said(1, "before"), edit), []earshot.Change{earshot.New, earshot.Edited})
+		s.equal("text", s.message("m1").Text, "after")
+		list, err := s.Revisions(s.Context(), s.scope, "m1")
+		s.check(err)
+		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "before"), edit})
+	}},
+	{"an edit that arrives late is history only", func(s *suite) {
+		e5, e9 := said(1, "five"), said(1, "nine")
+		e5.Edited, e9.Edited = second(5), second(9)
+		out := s.recorded(e9, e5, said(1, "zero"))
+		s.equal("outcomes", out, []earshot.Recorded{
+			{ID: "m1", Change: earshot.New, Seq: 1}, {ID: "m1", Change: earshot.Late, Seq: 1}, {ID: "m1", Change: earshot.Late, Seq: 1}})
+		s.equal("text", s.message("m1").Text, "nine")
+		list, err := s.Revisions(s.Context(), s.scope, "m1")
+		s.check(err)
+		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "zero"), e5, e9})
+		s.equal("again", s.record(said(1, "zero"), e5), []earshot.Change{earshot.Same, earshot.Same})
+	}},
+	{"of one revision the greater text wins, whichever came first", func(s *suite) {
+		s.equal("changes", s.record(said(1, "a"), said(1, "b"), said(2, "b"), said(2, "a")),
+			[]earshot.Change{earshot.New, earshot.Updated, earshot.New, earshot.Same})
+		s.equal("texts", s.message("m1").Text+s.message("m2").Text, "bb")
+	}},
+	{"reactions, files and mentions come and go without a revision", func(s *suite) {
+		s.record(said(1, "x"))
+		more := full(1)
+		more.Text, more.Edited, more.Thread, more.ReplyTo, more.Author = "x", 0, "", "", said(1, "").Author
+		out := s.recorded(more)
+		s.equal("outcome", out[0], earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 2})
+		s.equal("message", bare(s.message("m1")), more)
+		less := more
+		less.Reactions = []earshot.Reaction{}
+		s.equal("taken away", s.record(less), []earshot.Change{earshot.Updated})
+		s.equal("reactions", s.message("m1").Reactions, []earshot.Reaction(nil))
+		s.equal("files", s.message("m1").Files, more.Files)
+	}},
+	{"a copy without lists tells nothing about them", func(s *suite) {
+		m := full(1)
+		s.record(m)
+		m.Reactions, m.Files, m.Mentions = nil, nil, nil
+		s.equal("change", s.record(m), []earshot.Change{earshot.Same})
+		s.equal("message", bare(s.message("m1")), full(1))
+	}},
+	{"what is told wins over what is not", func(s *suite) {
+		poor := said(1, "x")
+		poor.Author = earshot.Author{ID: "U1"}
+		rich := reply(1, "m0", "x")
+		rich.ReplyTo = "m0"
+		s.equal("changes", s.record(poor, rich, poor), []earshot.Change{earshot.New, earshot.Updated, earshot.Same})
+		s.equal("message", bare(s.message("m1")), rich)
+	}},
+	{"a deletion leaves an id and a position", func(s *suite) {
+		edit := full(1)
+		edit.Edited, edit.Text = second(50), "canary after"
+		s.record(full(1), edit)
+		s.equal("change", s.recorded(tombstone(1))[0], earshot.Recorded{ID: "m1", Change: earshot.Gone, Seq: 3})
+		want := tombstone(1)
+		want.Seq = 3
+		s.equal("message", s.message("m1"), want)
+		list, err := s.Revisions(s.Context(), s.scope, "m1")
+		s.check(err)
+		s.equal("revisions", list, []earshot.Message{want})
+		s.equal("terms", collect(s.T, s.Terms(s.Context(), s.scope, 0)), []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Deleted: true}})
+	}},
+	{"a deleted message never comes back", func(s *suite) {
+		s.record(said(1, "x"), tombstone(1))
+		edit := said(1, "y")
+		edit.Edited = second(90)
+		for _, r := range s.recorded(said(1, "x"), edit, tombstone(1)) {
+			s.equal("outcome", r, earshot.Recorded{ID: "m1", Change: earshot.Same, Seq: 2})
+		}
+		s.equal("text", s.message("m1").Text, "")
+	}},
+	{"a tombstone outlives the late arrival of a message never seen", func(s *suite) {
+		s.equal("changes", s.record(tombstone(1), said(1, "late")), []earshot.Change{earshot.Gone, earshot.Same})
+		s.equal("deleted", s.message("m1").Deleted, true)
+		s.equal("newest", s.newest(earshot.Whole(), earshot.Position{}, 9), names())
+	}},
+	{"a tombstone may carry what was said, and it is not kept", func(s *suite) {
+		m := full(1)
+		m.Deleted = true
+		s.record(m)
+		want := tombstone(1)
+		want.Seq = 1
+		s.equal("message", s.message("m1"), want)
+	}},
+	{"one call may hold one message several times", func(s *suite) {
+		edit := said(1, "b")
+		edit.Edited = second(3)
+		s.equal("outcomes", s.recorded(said(1, "a"), said(1, "a"), edit, tombstone(1)), []earshot.Recorded{
+			{ID: "m1", Change: earshot.New, Seq: 1}, {ID: "m1", Change: earshot.Same, Seq: 1},
+			{ID: "m1", Change: earshot.Edited, Seq: 2}, {ID: "m1", Change: earshot.Gone, Seq: 3}})
+	}},
+	{"a message that moves in time or thread is read at its new place only", func(s *suite) {
+		s.record(said(1, "a"), said(2, "b"))
+		moved := reply(1, "m2", "a")
+		moved.Time, moved.Edited = second(3), second(4)
+		s.record(moved)
+		s.equal("whole", s.newest(earshot.Whole(), earshot.Position{}, 9), names("m2", "m1"))
+		s.equal("top", s.newest(earshot.TopLevel(), earshot.Position{}, 9), names("m2"))
+		s.equal("thread", s.newest(earshot.ThreadOf("m2"), earshot.Position{}, 9), names("m2", "m1"))
+	}},
+	{"one bad message refuses the whole call", func(s *suite) {
+		noTime := said(2, "x")
+		noTime.Time = 0
+		long := said(2, "x")
+		long.ID = earshot.MessageID(strings.Repeat("x", 600))
+		for _, bad := range []earshot.Message{noTime, long, {Time: 1, Text: "no id"}} {
+			_, err := s.Record(s.Context(), s.scope, said(1, "good"), bad)
+			if !errors.Is(err, earshot.ErrInvalid) || !strings.Contains(err.Error(), "messages[1]") {
+				s.Errorf("got %v, want ErrInvalid that names messages[1]", err)
+			}
+		}
+		s.equal("stored", s.newest(earshot.Whole(), earshot.Position{}, 9), names())
+	}},
+	{"a scope without a channel is refused", func(s *suite) {
+		_, err := s.Record(s.Context(), earshot.Scope{Platform: earshot.Slack, Workspace: "T1"}, said(1, "x"))
+		if !errors.Is(err, earshot.ErrInvalid) {
+			s.Errorf("got %v, want ErrInvalid", err)
+		}
+	}},
+	{"the caller's messages are neither changed nor shared", func(s *suite) {
+		m := full(1)
+		s.record(m)
+		s.equal("given", m, full(1))
+		m.Mentions[0], m.Reactions[0].Count = "X", 99
+		got := s.message("m1")
+		got.Files[0].Name = "changed"
+		s.equal("stored", bare(s.message("m1")), full(1))
+	}},
+	{"terms are made when a message is stored", func(s *suite) {
+		s.record(said(1, "the deploy deploys"), reply(2, "m1", "日本語のテキスト"))
+		want := []earshot.Terms{
+			{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Terms: search.Terms("the deploy deploys")},
+			{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Thread: "m1", Terms: search.Terms("日本語のテキスト")},
+		}
+		s.equal("all", collect(s.T, s.Terms(s.Context(), s.scope, 0)), want)
+		s.equal("after the first", collect(s.T, s.Terms(s.Context(), s.scope, 1)), want[1:])
+		edit := said(1, "rollback")
+		edit.Edited = second(9)
+		s.record(edit)
+		got := collect(s.T, s.Terms(s.Context(), s.scope, 2))
+		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Terms: search.Terms("rollback")}})
+	}},
+	{"a large call is stored whole and in order", func(s *suite) {
+		var list []earshot.Message
+		for i := range 1237 {
+			list = append(list, said(i, "text"))
+		}
+		for i, r := range s.recorded(list...) {
+			if r.Seq != int64(i+1) || r.ID != list[i].ID {
+				s.Fatalf("outcome %d: got %v", i, r)
+			}
+		}
+		all := collect(s.T, s.Range(s.Context(), s.scope, earshot.Whole(), earshot.Position{}, earshot.Position{}))
+		s.equal("ids", ids(all), ids(list))
+		if !slices.IsSortedFunc(all, func(a, b earshot.Message) int { return a.Position().Compare(b.Position()) }) {
+			s.Error("Range is out of order")
+		}
+	}},
+}

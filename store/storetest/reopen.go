@@ -1,0 +1,66 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Reopen asks of a store that outlives its process that nothing is lost
+// between Close and the next opening. open opens the same store each time that
+// it is called within one test, an empty one the first time.
+func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
+	reopenQueue(t, open)
+	t.Run("everything is there after a restart", func(t *testing.T) {
+		t.Parallel()
+		again := open(t)
+		s := &suite{T: t, Store: again(), scope: earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}}
+		s.chat()
+		edit := full(1)
+		s.record(edit)
+		s.check(s.PutChannel(t.Context(), earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1", Name: "general"}))
+		s.check(s.PutAuthors(t.Context(), earshot.Slack, "T1", earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}))
+		s.check(s.PutCoverage(t.Context(), s.scope, earshot.Coverage{State: earshot.Missing}))
+		s.opened("m2", "key")
+		_, err := s.merge("m2", map[string]*string{"a": to("1")})
+		s.check(err)
+		s.commit("m2", turn(1, "x"))
+		s.check(s.PutSummary(t.Context(), s.conversation("m2"), earshot.Summary{Text: "sum"}))
+		before := s.everything()
+		s.check(s.Close())
+
+		s.Store = again()
+		s.equal("everything", s.everything(), before)
+		s.equal("known already", s.record(edit), []earshot.Change{earshot.Same})
+		_, created := s.opened("m2", "key")
+		s.equal("created", created, false)
+		out := s.recorded(said(99, "next"))
+		s.equal("the sequence goes on", out[0].Seq, int64(11))
+		s.check(s.Close())
+	})
+}
+
+// everything reads all that a store has of the suite's scope.
+func (s *suite) everything() []any {
+	s.Helper()
+	id := s.conversation("m2")
+	var out []any
+	add := func(v any, err error) {
+		s.Helper()
+		s.check(err)
+		out = append(out, v)
+	}
+	add(s.Channels(s.Context()))
+	add(s.Authors(s.Context(), s.scope.Platform, s.scope.Workspace))
+	add(s.Since(s.Context(), s.scope, 0, 0))
+	add(s.Revisions(s.Context(), s.scope, "m1"))
+	add(s.Newest(s.Context(), s.scope, thread, open, 100))
+	add(s.Count(s.Context(), s.scope, whole, open))
+	add(s.Coverage(s.Context(), s.scope))
+	add(s.Conversation(s.Context(), id))
+	add(s.Session(s.Context(), id))
+	add(s.Manifest(s.Context(), id))
+	add(s.Summary(s.Context(), id))
+	add(s.Turn(s.Context(), id, 0))
+	return append(out, collect(s.T, s.Terms(s.Context(), s.scope, 0)))
+}

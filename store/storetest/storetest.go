@@ -1,0 +1,195 @@
+// Package storetest is the suite that every [earshot.Store] must pass.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) earshot.Store {
+//			s, err := mystore.Open(t.TempDir())
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			return s
+//		})
+//	}
+//
+// [Run] asks for everything that the interface promises. [Reopen] asks of a
+// store that outlives its process that what was acknowledged is still there.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// Run runs the suite. open returns a new, empty store for each test; the suite
+// closes it. Tests run in parallel.
+func Run(t *testing.T, open func(t *testing.T) earshot.Store) {
+	for _, group := range []struct {
+		name  string
+		cases []testCase
+	}{
+		{"Record", recordCases}, {"Text", textCases}, {"Read", readCases}, {"Count", countCases}, {"Channels", channelCases},
+		{"Isolation", isolationCases}, {"Conversations", conversationCases}, {"Turns", turnCases}, {"Together", concurrencyCases},
+		{"AnyOrder", modelCases}, {"Close", closeCases},
+		{"Accept", acceptCases}, {"Leases", leaseCases}, {"QueuedTurns", queuedTurnCases}, {"Erasure", eraseCases},
+		{"AnyQueue", queueModelCases},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range group.cases {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					s := open(t)
+					defer func() {
+						if err := s.Close(); err != nil {
+							t.Errorf("Close: %v", err)
+						}
+					}()
+					c.run(&suite{T: t, Store: s, scope: earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}})
+				})
+			}
+		})
+	}
+}
+
+type testCase struct {
+	name string
+	run  func(s *suite)
+}
+
+// A suite is one test with its store and the scope that it mostly uses.
+type suite struct {
+	*testing.T
+	earshot.Store
+	scope earshot.Scope
+}
+
+// check ends the test when err is not nil.
+func (s *suite) check(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// equal reports a difference; nil and empty lists are equal.
+func (s *suite) equal(what string, got, want any) {
+	s.Helper()
+	if d := cmp.Diff(got, want, cmpopts.EquateEmpty()); d != "" {
+		s.Errorf("%s (-got +want):\n%s", what, d)
+	}
+}
+
+// record stores messages and returns what changed, such as "new new same".
+func (s *suite) record(messages ...earshot.Message) []earshot.Change {
+	s.Helper()
+	return changes(s.recorded(messages...))
+}
+
+func (s *suite) recorded(messages ...earshot.Message) []earshot.Recorded {
+	s.Helper()
+	out, err := s.Record(s.Context(), s.scope, messages...)
+	s.check(err)
+	if len(out) != len(messages) {
+		s.Fatalf("Record gave %d outcomes for %d messages", len(out), len(messages))
+	}
+	return out
+}
+
+func changes(list []earshot.Recorded) []earshot.Change {
+	var out []earshot.Change
+	for _, r := range list {
+		out = append(out, r.Change)
+	}
+	return out
+}
+
+// message returns a stored message.
+func (s *suite) message(id earshot.MessageID) earshot.Message {
+	s.Helper()
+	m, err := s.Message(s.Context(), s.scope, id)
+	s.check(err)
+	return m
+}
+
+// newest returns the ids that Newest gives.
+func (s *suite) newest(part earshot.Part, upTo earshot.Position, limit int) []earshot.MessageID {
+	s.Helper()
+	list, err := s.Newest(s.Context(), s.scope, part, upTo, limit)
+	s.check(err)
+	return ids(list)
+}
+
+func (s *suite) ranged(part earshot.Part, from, to earshot.Position) []earshot.MessageID {
+	s.Helper()
+	return ids(collect(s.T, s.Range(s.Context(), s.scope, part, from, to)))
+}
+
+func collect[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
+	t.Helper()
+	var out []T
+	for v, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func ids(list []earshot.Message) []earshot.MessageID {
+	out := []earshot.MessageID{}
+	for _, m := range list {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+func names(list ...earshot.MessageID) []earshot.MessageID {
+	return append([]earshot.MessageID{}, list...)
+}
+
+// second is a moment that tests count from, in steps of a second.
+func second(n int) earshot.Time { return 1_700_000_000_000_000 + earshot.Time(n)*1_000_000 }
+
+// said returns a plain message at second(n), called m and n.
+func said(n int, text string) earshot.Message {
+	return earshot.Message{
+		ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Time: second(n), Text: text,
+		Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human},
+	}
+}
+
+// reply returns said(n, text) as a reply in a thread.
+func reply(n int, root earshot.MessageID, text string) earshot.Message {
+	m := said(n, text)
+	m.Thread = root
+	return m
+}
+
+func at(n int) earshot.Position { m := said(n, ""); return m.Position() }
+
+func tombstone(n int) earshot.Message {
+	return earshot.Message{ID: said(n, "").ID, Time: second(n), Deleted: true}
+}
+
+// bare returns m without what only the store knows of it.
+func bare(m earshot.Message) earshot.Message {
+	m.Seq, m.Tokens, m.Replies = 0, 0, nil
+	return m
+}
+
+func bareAll(list []earshot.Message) []earshot.Message {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i] = bare(out[i])
+	}
+	return out
+}
+
+var background = context.Background()

@@ -1,0 +1,161 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// turn returns the nth turn of a conversation, whole.
+func turn(n int, text string) earshot.Turn {
+	return earshot.Turn{
+		Answer: earshot.Answer{Anchor: earshot.MessageID(fmt.Sprintf("m%d", n)), Replies: []earshot.MessageID{"r1", "r2"}},
+		Policy: "standard", Hash: "cafe", Cursor: int64(n),
+		Shown:    []earshot.Shown{{ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Revision: second(n)}, {ID: "m0"}},
+		Attached: []earshot.Attached{{ID: "F1", SHA256: "ab"}},
+		Session:  []earshot.SessionEntry{{Role: earshot.User, Text: text}, {Role: earshot.Assistant, Text: "re: " + text}},
+		Ledger: earshot.Ledger{
+			{ID: "m0", Section: "thread", Verdict: earshot.Out, Reason: "shown"},
+			{ID: "m1", Section: "anchor", Verdict: earshot.Full, Reason: "anchor", Tokens: 7},
+		},
+		Usage: earshot.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4},
+		Time:  second(100 + n),
+	}
+}
+
+// commit commits a turn and returns it as it is read back.
+func (s *suite) commit(name string, t earshot.Turn) earshot.Turn {
+	s.Helper()
+	n, err := s.CommitTurn(s.Context(), s.conversation(name), t)
+	s.check(err)
+	t.Number = n
+	for i := range t.Attached {
+		t.Attached[i].Turn = n
+	}
+	return t
+}
+
+var turnCases = []testCase{
+	{"a turn comes back whole", func(s *suite) {
+		s.opened("m1", "")
+		want := []earshot.Turn{s.commit("m1", turn(1, "one")), s.commit("m1", turn(2, "two"))}
+		for n, w := range want {
+			s.equal("number", w.Number, n)
+			got, err := s.Turn(s.Context(), s.conversation("m1"), n)
+			s.check(err)
+			s.equal("turn", got, w)
+		}
+		c, err := s.Conversation(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("cursor", c.Cursor, int64(2))
+		for _, n := range []int{-1, 2} {
+			_, err = s.Turn(s.Context(), s.conversation("m1"), n)
+			wantError(s.T, err, earshot.ErrNotFound)
+		}
+	}},
+	{"a turn may be almost empty, and is dated by the store", func(s *suite) {
+		s.opened("m1", "")
+		s.commit("m1", earshot.Turn{Answer: earshot.Answer{Anchor: "m1"}})
+		got, err := s.Turn(s.Context(), s.conversation("m1"), 0)
+		s.check(err)
+		s.equal("dated", got.Time != 0, true)
+		got.Time = 0
+		s.equal("turn", got, earshot.Turn{Answer: earshot.Answer{Anchor: "m1"}})
+	}},
+	{"turns are listed newest last, without session and ledger", func(s *suite) {
+		s.opened("m1", "")
+		var want []earshot.Turn
+		for n := range 5 {
+			t := turn(n+1, "x")
+			t.Epoch = n / 3
+			t = s.commit("m1", t)
+			t.Session, t.Ledger = nil, nil
+			want = append(want, t)
+		}
+		for limit, from := range map[int]int{0: 0, 9: 0, 3: 2, 1: 4} {
+			got, err := s.Turns(s.Context(), s.conversation("m1"), limit)
+			s.check(err)
+			s.equal(fmt.Sprint("the newest ", limit), got, want[from:])
+		}
+	}},
+	{"session and manifest grow by what each turn appends", func(s *suite) {
+		s.opened("m1", "")
+		var session []earshot.SessionEntry
+		var m earshot.Manifest
+		for n := range 12 {
+			t := s.commit("m1", turn(n, fmt.Sprint("text ", n)))
+			session = append(session, t.Session...)
+			m.Shown, m.Attached = append(m.Shown, t.Shown...), append(m.Attached, t.Attached...)
+		}
+		got, err := s.Session(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("session", got, session)
+		manifest, err := s.Manifest(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("manifest", manifest, m)
+	}},
+	{"a new epoch's session and manifest begin empty", func(s *suite) {
+		s.opened("m1", "")
+		s.commit("m1", turn(1, "old"))
+		next := turn(2, "new")
+		next.Epoch = 1
+		next = s.commit("m1", next)
+		c, err := s.Conversation(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("epoch", c.Epoch, 1)
+		session, err := s.Session(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("session", session, next.Session)
+		m, err := s.Manifest(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("manifest", m, earshot.Manifest{Shown: next.Shown, Attached: next.Attached})
+		old, err := s.Turn(s.Context(), s.conversation("m1"), 0)
+		s.check(err)
+		s.equal("the old turn is kept", old.Session[0].Text, "old")
+	}},
+	{"a turn that comes too late changes nothing", func(s *suite) {
+		s.opened("m1", "")
+		s.opened("m2", "")
+		first := turn(1, "x")
+		first.Epoch = 2
+		s.commit("m1", first)
+		again, old, none := turn(1, "y"), turn(2, "y"), turn(3, "y")
+		again.Epoch, old.Epoch, none.Epoch = 2, 1, 2
+		again.Cursor, old.Cursor, none.Answer.Anchor = 99, 99, ""
+		for _, c := range []struct {
+			conversation string
+			turn         earshot.Turn
+			want         error
+		}{{"m1", again, earshot.ErrConflict}, {"m2", again, earshot.ErrConflict}, {"m1", old, earshot.ErrConflict}, {"m1", none, earshot.ErrInvalid}, {"m9", turn(4, "y"), earshot.ErrNotFound}} {
+			_, err := s.CommitTurn(s.Context(), s.conversation(c.conversation), c.turn)
+			wantError(s.T, err, c.want)
+		}
+		c, err := s.Conversation(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("cursor", c.Cursor, int64(1))
+		session, err := s.Session(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("session", session, first.Session)
+	}},
+	{"a turn moves the cursor forward only", func(s *suite) {
+		s.opened("m1", "")
+		s.check(s.AdvanceCursor(s.Context(), s.conversation("m1"), 50))
+		s.commit("m1", turn(1, "x"))
+		c, err := s.Conversation(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("cursor", c.Cursor, int64(50))
+	}},
+	{"a conversation without turns has an empty session and manifest", func(s *suite) {
+		s.opened("m1", "")
+		for _, name := range []string{"m1", "unknown"} {
+			id := s.conversation(name)
+			session, err := s.Session(s.Context(), id)
+			s.check(err)
+			m, err := s.Manifest(s.Context(), id)
+			s.check(err)
+			turns, err := s.Turns(s.Context(), id, 0)
+			s.check(err)
+			s.equal("empty", []int{len(session), len(m.Shown), len(m.Attached), len(turns)}, []int{0, 0, 0, 0})
+		}
+	}},
+}
