@@ -1,0 +1,184 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// ImportEarshot records what [Export] wrote. It is [ImportJSONL] for callers
+// that want nothing else: another form is ErrFormat. Platform and Workspace of
+// the options are not used, because the lines carry theirs.
+func ImportEarshot(ctx context.Context, store earshot.Store, name string, opts *Options) (Report, error) {
+	in, err := openLines(name, opts.withDefaults())
+	if err != nil {
+		return Report{}, described("earshot", name, err)
+	}
+	var keep []byte
+	first, _, err := in.next(ctx, &keep)
+	if err == nil || err == io.EOF {
+		err = checkHeader(first)
+	}
+	_ = in.close()
+	if err != nil {
+		return Report{}, described("earshot", name, err)
+	}
+	return ImportJSONL(ctx, store, name, opts)
+}
+
+func base(name string) string { return filepath.Base(name) }
+
+// earshot reads the lines after the header.
+func (x *lineImport) earshot(ctx context.Context, _ []byte) error {
+	var keep []byte
+	open := &batcher{to: x.to}
+	roots := rootSet{}
+	for {
+		line, over, err := x.in.next(ctx, &keep)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return x.in.failed(err)
+		}
+		if over {
+			x.skip("larger than 16 MiB")
+			continue
+		}
+		var kind struct {
+			Type string `json:"type"`
+		}
+		if err := json.Unmarshal(line, &kind); err != nil {
+			x.skip(broken)
+			continue
+		}
+		if kind.Type != "message" {
+			err = x.put(ctx, kind.Type, line)
+		} else if scope, list, ok := x.message(line); ok {
+			if scope != open.scope {
+				err = open.flush(ctx)
+				open = &batcher{to: x.to, scope: scope}
+				x.report.Threads += len(roots)
+				clear(roots)
+			}
+			for _, m := range list {
+				if err == nil {
+					err = open.add(ctx, m)
+				}
+			}
+			last := list[len(list)-1]
+			if root := last.Root(); root != "" {
+				roots.add(root)
+			}
+			x.report.Files += len(last.Files)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	x.report.Threads += len(roots)
+	if err := x.putAuthors(ctx); err != nil {
+		return err
+	}
+	return open.flush(ctx)
+}
+
+// message reads a message's line.
+func (x *lineImport) message(line []byte) (earshot.Scope, []earshot.Message, bool) {
+	l := messageLine{revision: &revision{}}
+	if err := json.Unmarshal(line, &l); err != nil {
+		x.skip(broken)
+		return earshot.Scope{}, nil, false
+	}
+	scope := earshot.Scope{Platform: l.Platform, Workspace: l.Workspace, Channel: l.Channel}
+	if !usable(scope) {
+		x.skip("no usable channel")
+		return scope, nil, false
+	}
+	list, err := l.messages()
+	if slices.ContainsFunc(list, func(m earshot.Message) bool { return len(m.Text) > maxRecord }) {
+		x.skip(tooLarge)
+		return scope, nil, false
+	}
+	if err == nil && slices.ContainsFunc(list, func(m earshot.Message) bool {
+		return len(m.Author.ID) > maxID || len(m.Thread) > maxID || len(m.ReplyTo) > maxID || m.Time == 0 && !m.Deleted
+	}) {
+		err = fmt.Errorf("an id that is too long, or no time")
+	}
+	if err != nil {
+		x.skip("no usable message: " + err.Error())
+		return scope, nil, false
+	}
+	return scope, list, true
+}
+
+// usable reports whether a channel can be stored.
+func usable(s earshot.Scope) bool {
+	return s.Platform != "" && s.Channel != "" && len(s.Platform) <= 500 && len(s.Workspace) <= 500 && len(s.Channel) <= 500
+}
+
+// author collects authors, who stand together, and stores them in groups.
+func (x *lineImport) author(ctx context.Context, l authorLine) error {
+	if l.scopeOf != x.home || len(x.authors) == 1000 {
+		if err := x.putAuthors(ctx); err != nil {
+			return err
+		}
+	}
+	x.home = l.scopeOf
+	x.authors = append(x.authors, earshot.Author(l.authorOf))
+	x.report.Authors++
+	return nil
+}
+
+func (x *lineImport) putAuthors(ctx context.Context) error {
+	if len(x.authors) == 0 {
+		return nil
+	}
+	err := x.store.PutAuthors(ctx, x.home.Platform, x.home.Workspace, x.authors...)
+	x.authors = nil
+	return err
+}
+
+// put stores a line that is no message.
+func (x *lineImport) put(ctx context.Context, kind string, line []byte) error {
+	switch kind {
+	case "channel":
+		var l channelLine
+		c := earshot.Channel{}
+		if json.Unmarshal(line, &l) == nil {
+			c = earshot.Channel{Platform: l.Platform, Workspace: l.Workspace, ID: l.ID, Name: l.Name, Kind: l.Kind, Topic: l.Topic, Purpose: l.Purpose}
+		}
+		if !usable(c.Scope()) {
+			x.skip("no usable channel")
+			return nil
+		}
+		x.report.Channels++
+		return x.store.PutChannel(ctx, c)
+	case "author":
+		var l authorLine
+		if json.Unmarshal(line, &l) != nil || l.ID == "" || len(l.ID) > maxID || l.Platform == "" || len(l.Platform)+len(l.Workspace) > maxID {
+			x.skip("no usable author")
+			return nil
+		}
+		return x.author(ctx, l)
+	case "coverage":
+		var l coverageLine
+		err := json.Unmarshal(line, &l)
+		from, fromErr := l.From.time("from")
+		to, toErr := l.To.time("to")
+		s := earshot.Scope{Platform: l.Platform, Workspace: l.Workspace, Channel: l.Channel}
+		known := slices.Contains([]earshot.CoverageState{earshot.Known, earshot.Missing, earshot.Stale}, l.State)
+		if err != nil || fromErr != nil || toErr != nil || !known || !usable(s) || len(l.Thread) > maxID {
+			x.skip("no usable coverage")
+			return nil
+		}
+		return x.store.PutCoverage(ctx, s, earshot.Coverage{Thread: l.Thread, From: from, To: to, State: l.State, Why: l.Why})
+	}
+	x.skip("a line of an unknown type")
+	return nil
+}

@@ -1,0 +1,159 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// ExportOptions choose what is exported. The zero value and nil mean all.
+type ExportOptions struct {
+	// Channels are exported, in the store's order; nil means all of them.
+	Channels []earshot.Scope
+	// Progress is called now and then with how many messages were written.
+	Progress func(messages int)
+}
+
+// Export writes a store's channels, authors, messages with their revisions,
+// tombstones and coverage to w as Earshot's own JSON lines. What agents keep,
+// such as turns and summaries, is not exported.
+//
+// The same content gives the same bytes. Memory does not grow with the store.
+func Export(ctx context.Context, store earshot.Store, w io.Writer, opts *ExportOptions) error {
+	var o ExportOptions
+	if opts != nil {
+		o = *opts
+	}
+	out := bufio.NewWriterSize(w, 256<<10)
+	x := &export{o: o, store: store, out: out, enc: json.NewEncoder(out)}
+	x.enc.SetEscapeHTML(false)
+	if err := x.run(ctx); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}
+
+type export struct {
+	o       ExportOptions
+	store   earshot.Store
+	out     *bufio.Writer
+	enc     *json.Encoder
+	written int
+}
+
+func (x *export) run(ctx context.Context) error {
+	if err := x.enc.Encode(headerLine{formatName, exportVersion}); err != nil {
+		return err
+	}
+	all, err := x.store.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	channels := slices.DeleteFunc(all, func(c earshot.ChannelInfo) bool {
+		return x.o.Channels != nil && !slices.Contains(x.o.Channels, c.Scope())
+	})
+	for i, c := range channels {
+		err := x.enc.Encode(channelLine{
+			Type: "channel", scopeOf: scopeOf{c.Platform, c.Workspace},
+			ID: c.ID, Name: c.Name, Kind: c.Kind, Topic: c.Topic, Purpose: c.Purpose,
+		})
+		if err != nil {
+			return err
+		}
+		last := i == len(channels)-1 || channels[i+1].Platform != c.Platform || channels[i+1].Workspace != c.Workspace
+		if !last {
+			continue
+		}
+		if err := x.authors(ctx, scopeOf{c.Platform, c.Workspace}); err != nil {
+			return err
+		}
+	}
+	for _, c := range channels {
+		if err := x.channel(ctx, c.Scope()); err != nil {
+			return err
+		}
+	}
+	return x.out.Flush()
+}
+
+func (x *export) authors(ctx context.Context, w scopeOf) error {
+	list, err := x.store.Authors(ctx, w.Platform, w.Workspace)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if err := x.enc.Encode(authorLine{"author", w, authorOf(a)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page is how many messages are read at once.
+const page = 500
+
+func (x *export) channel(ctx context.Context, s earshot.Scope) error {
+	scope := scopeOf{s.Platform, s.Workspace}
+	coverage, err := x.store.Coverage(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, c := range coverage {
+		err := x.enc.Encode(coverageLine{
+			Type: "coverage", scopeOf: scope, Channel: s.Channel,
+			Thread: c.Thread, From: stampOf(c.From), To: stampOf(c.To), State: c.State, Why: c.Why,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for seq := int64(0); ; {
+		list, err := x.store.Since(ctx, s, seq, page)
+		if err != nil {
+			return err
+		}
+		for _, m := range list {
+			line := messageLine{Type: "message", scopeOf: scope, Channel: s.Channel, ID: m.ID, Time: stampOf(m.Time), Deleted: m.Deleted}
+			if !m.Deleted {
+				now := revisionOf(m)
+				line.revision = &now
+				if line.Revisions, err = x.older(ctx, s, m); err != nil {
+					return err
+				}
+			}
+			if err := x.enc.Encode(line); err != nil {
+				return err
+			}
+			seq = m.Seq
+		}
+		x.written += len(list)
+		if x.o.Progress != nil && len(list) > 0 {
+			x.o.Progress(x.written)
+		}
+		if len(list) < page {
+			return nil
+		}
+	}
+}
+
+// older returns the revisions before the current one. One that was never
+// edited has none: no revision is older than the original.
+func (x *export) older(ctx context.Context, s earshot.Scope, m earshot.Message) ([]revision, error) {
+	if m.Edited.IsZero() {
+		return nil, nil
+	}
+	all, err := x.store.Revisions(ctx, s, m.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []revision
+	for _, r := range all[:max(len(all)-1, 0)] {
+		out = append(out, revisionOf(r))
+	}
+	return out, nil
+}

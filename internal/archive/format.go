@@ -1,0 +1,201 @@
+package archive
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Earshot's own export is JSON lines, gzip welcome, in this order: a header;
+// the channels by platform, workspace, name and id; after a workspace's
+// channels its authors by id; then channel by channel the coverage and the
+// messages.
+//
+// Messages stand in the order of their sequence: the order in which they
+// became known, which is what a bot's memory goes by. The numbers themselves
+// are left out, because an import gives new ones in the same order. So an
+// export that is imported into an empty store and exported again has the same
+// bytes, whichever the stores are.
+//
+// A message that was edited carries its older revisions, oldest first. A
+// deleted one has id and time and nothing else. Token counts and search terms
+// are made again at the door.
+const (
+	formatName    = "export"
+	exportVersion = 1
+)
+
+// maxID is how long an id may be in a store, in bytes.
+const maxID = 512
+
+// A headerLine is the first line.
+type headerLine struct {
+	Earshot string `json:"earshot"`
+	Version int    `json:"version"`
+}
+
+// A scopeOf names a channel on every line that belongs to one.
+type scopeOf struct {
+	Platform  earshot.Platform    `json:"platform"`
+	Workspace earshot.WorkspaceID `json:"workspace"`
+}
+
+type channelLine struct {
+	Type string `json:"type"` // "channel"
+	scopeOf
+	ID      earshot.ChannelID   `json:"id"`
+	Name    string              `json:"name"`
+	Kind    earshot.ChannelKind `json:"kind"`
+	Topic   string              `json:"topic,omitempty"`
+	Purpose string              `json:"purpose,omitempty"`
+}
+
+type authorLine struct {
+	Type string `json:"type"` // "author"
+	scopeOf
+	authorOf
+}
+
+type authorOf struct {
+	ID   earshot.AuthorID   `json:"id"`
+	Name string             `json:"name"`
+	Kind earshot.AuthorKind `json:"kind"`
+}
+
+type coverageLine struct {
+	Type string `json:"type"` // "coverage"
+	scopeOf
+	Channel earshot.ChannelID     `json:"channel"`
+	Thread  earshot.MessageID     `json:"thread,omitempty"`
+	From    stamp                 `json:"from,omitempty"`
+	To      stamp                 `json:"to,omitempty"`
+	State   earshot.CoverageState `json:"state"`
+	Why     string                `json:"why,omitempty"`
+}
+
+type messageLine struct {
+	Type string `json:"type"` // "message"
+	scopeOf
+	Channel earshot.ChannelID `json:"channel"`
+	ID      earshot.MessageID `json:"id"`
+	Time    stamp             `json:"time"`
+	Deleted bool              `json:"deleted,omitempty"`
+	*revision
+	Revisions []revision `json:"revisions,omitempty"` // the older ones
+}
+
+// A revision is what of a message can change, and what a deletion removes.
+type revision struct {
+	Author    authorOf           `json:"author"`
+	Text      string             `json:"text"`
+	Thread    earshot.MessageID  `json:"thread,omitempty"`
+	ReplyTo   earshot.MessageID  `json:"reply_to,omitempty"`
+	Edited    stamp              `json:"edited,omitempty"`
+	Mentions  []earshot.AuthorID `json:"mentions,omitempty"`
+	Reactions []reactionOf       `json:"reactions,omitempty"`
+	Files     []fileOf           `json:"files,omitempty"`
+}
+
+type reactionOf struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+type fileOf struct {
+	ID     earshot.ArtifactID `json:"id"`
+	Name   string             `json:"name"`
+	Type   string             `json:"type,omitempty"`
+	Size   int64              `json:"size,omitempty"`
+	SHA256 string             `json:"sha256,omitempty"`
+}
+
+// A stamp is a time as RFC 3339 with up to six decimals; "" is none.
+type stamp string
+
+func stampOf(t earshot.Time) stamp { return stamp(t.String()) }
+
+func (s stamp) time(field string) (earshot.Time, error) {
+	if s == "" {
+		return 0, nil
+	}
+	t, err := earshot.ParseTime(string(s))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", field, err)
+	}
+	return t, nil
+}
+
+func revisionOf(m earshot.Message) revision {
+	r := revision{Author: authorOf(m.Author), Text: m.Text, Thread: m.Root(), ReplyTo: m.ReplyTo, Edited: stampOf(m.Edited), Mentions: m.Mentions}
+	for _, x := range m.Reactions {
+		r.Reactions = append(r.Reactions, reactionOf(x))
+	}
+	for _, x := range m.Files {
+		r.Files = append(r.Files, fileOf(x))
+	}
+	return r
+}
+
+// message turns a revision of l back into a message.
+func (l messageLine) message(r revision) (earshot.Message, error) {
+	at, err := l.Time.time("time")
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	edited, err := r.Edited.time("edited")
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	m := earshot.Message{
+		ID: l.ID, Time: at, Author: earshot.Author(r.Author), Text: r.Text,
+		Thread: r.Thread, ReplyTo: r.ReplyTo, Edited: edited, Mentions: r.Mentions,
+	}
+	for _, x := range r.Reactions {
+		m.Reactions = append(m.Reactions, earshot.Reaction(x))
+	}
+	for _, x := range r.Files {
+		m.Files = append(m.Files, earshot.File(x))
+	}
+	return m, nil
+}
+
+// messages returns the line's revisions, oldest first.
+func (l messageLine) messages() ([]earshot.Message, error) {
+	if l.ID == "" || len(l.ID) > maxID {
+		return nil, fmt.Errorf("id: missing or too long")
+	}
+	if l.Deleted {
+		at, err := l.Time.time("time")
+		return []earshot.Message{{ID: l.ID, Time: at, Deleted: true}}, err
+	}
+	if l.Time == "" {
+		return nil, fmt.Errorf("time: missing")
+	}
+	var out []earshot.Message
+	for _, r := range append(l.Revisions, *l.revision) {
+		m, err := l.message(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// isExport reports whether a first line is the header of Earshot's export.
+func isExport(line []byte) bool {
+	var h headerLine
+	return json.Unmarshal(line, &h) == nil && h.Earshot == formatName
+}
+
+func checkHeader(line []byte) error {
+	var h headerLine
+	if err := json.Unmarshal(line, &h); err != nil || h.Earshot != formatName {
+		return fmt.Errorf("%w: the first line is not the header of earshot export", ErrFormat)
+	}
+	if h.Version != exportVersion {
+		return fmt.Errorf("%w: it is of version %d, and this program reads version %d; use a newer earshot", ErrFormat, h.Version, exportVersion)
+	}
+	return nil
+}

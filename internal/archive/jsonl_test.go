@@ -1,0 +1,231 @@
+package archive
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/earshot-ai/earshot"
+)
+
+const neutral = `{"conversation":"general","id":"1","ts":1586330345.0002,"author":"alice","author_is_bot":false,"text":"hi <@bob>","thread_id":null,"reply_to":null,"files":[]}
+{"conversation":"general","id":2,"ts":1586330346,"author":"ci","author_is_bot":true,"text":"ok","thread_id":"1","reply_to":"1","files":[{"name":"a.log","alt":""}]}
+
+{"conversation":"other","id":"1","ts":"1586330347.5","author":"bob","text":"elsewhere"}
+`
+
+func TestNeutralLines(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]string{
+		"plain":   written(t, "team.messages.jsonl", []byte(neutral)),
+		"gzipped": written(t, "team.messages.jsonl.gz", []byte(gz(t, neutral))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, "memory:")
+			got, err := ImportJSONL(t.Context(), s, p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Report{Format: "json lines", Workspace: "team", Channels: 2, Authors: 3, Threads: 1, Files: 1, Messages: Counts{New: 3}, Bytes: int64(len(neutral))}
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Report{}, "Duration")); diff != "" {
+				t.Errorf("report (-want +got):\n%s", diff)
+			}
+			scope := earshot.Scope{Platform: earshot.Local, Workspace: "team", Channel: "general"}
+			messages := []earshot.Message{
+				{ID: "1", Time: 1586330345000200, Author: earshot.Author{ID: "alice", Name: "alice", Kind: earshot.Human}, Text: "hi <@bob>", Mentions: []earshot.AuthorID{"bob"}, Seq: 1},
+				{ID: "2", Time: 1586330346000000, Author: earshot.Author{ID: "ci", Name: "ci", Kind: earshot.Bot}, Text: "ok", Thread: "1", ReplyTo: "1", Files: []earshot.File{{ID: "2/0", Name: "a.log"}}, Seq: 2},
+			}
+			if diff := cmp.Diff(messages, whole(t, s, scope), cmpopts.IgnoreFields(earshot.Message{}, "Tokens")); diff != "" {
+				t.Errorf("messages (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBadLinesAreCounted(t *testing.T) {
+	t.Parallel()
+	lines := []string{
+		`{"conversation":"c","id":"1","ts":1,"author":"a","text":"good"}`,
+		`{"conversation":"c","id":"2","ts":`,
+		`{"conversation":"c","id":"3","ts":1,"author":"a","text":{}}`,
+		`{"conversation":"c","ts":1,"author":"a","text":"x"}`,
+		`{"conversation":"c","id":"4","ts":"soon","author":"a","text":"x"}`,
+		`{"conversation":"c","id":"5","ts":1e300,"author":"a","text":"x"}`,
+		`{"conversation":"c","id":"6","ts":0,"author":"a","text":"x"}`,
+		`7`,
+		`{"conversation":"c","id":"` + strings.Repeat("x", 600) + `","ts":1,"author":"a"}`,
+		`{"conversation":"c","id":"7","ts":2,"author":"a","text":"good"}`,
+	}
+	got, err := ImportJSONL(t.Context(), open(t, "memory:"), written(t, "x.jsonl", []byte(strings.Join(lines, "\n"))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Messages != (Counts{New: 2}) || got.SkippedCount() != 8 {
+		t.Errorf("got %+v and %d skipped, want 2 new and 8 skipped", got.Messages, got.SkippedCount())
+	}
+	i := slices.IndexFunc(got.Skipped, func(s Skip) bool { return s.Reason == "no usable ts" })
+	want := Place{"x.jsonl", 5, 5}
+	if i < 0 || got.Skipped[i].Count != 3 || got.Skipped[i].Places[0] != want {
+		t.Errorf("skipped %+v, want three without a usable ts, the first at %+v", got.Skipped, want)
+	}
+}
+
+func TestWhatIsNoJSONL(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"an empty file":       "",
+		"prose":               "hello\nworld\n",
+		"other objects":       "{\"a\":1}\n{\"a\":2}\n",
+		"an export of 2.0":    `{"earshot":"export","version":2}` + "\n",
+		"a cut gzip file":     gz(t, neutral)[:20],
+		"a list, on one line": `[{"conversation":"c"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := ImportJSONL(t.Context(), open(t, "memory:"), written(t, "x.jsonl", []byte(text)), nil)
+			if err == nil || name != "a cut gzip file" && !errors.Is(err, ErrFormat) {
+				t.Errorf("got %v, want ErrFormat", err)
+			}
+		})
+	}
+	if _, err := ImportEarshot(t.Context(), open(t, "memory:"), written(t, "x.jsonl", []byte(neutral)), nil); !errors.Is(err, ErrFormat) {
+		t.Errorf("neutral lines as an export: got %v, want ErrFormat", err)
+	}
+}
+
+func TestSecondsAreExact(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]earshot.Time{
+		"1586330345.0002": 1586330345000200, "1586330345.000299": 1586330345000299, "1586330345.0002999": 1586330345000299,
+		"1765621827.968": 1765621827968000, "0.1": 100000, "7": 7000000, "1.5e9": 1500000000000000, "15e-1": 1500000, "1E+2": 100000000,
+		"253402300799.999999": 253402300799999999, "0": 0, "0e999": 0,
+	} {
+		if got, err := seconds(in); err != nil || got != want {
+			t.Errorf("seconds(%q): got %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "-1", "+1", "1e", "1e9999", "1e300", "253402300800", "NaN", "0x10", "1.2.3", ".5", "1_000", strings.Repeat("9", 500)} {
+		if got, err := seconds(in); err == nil {
+			t.Errorf("seconds(%q): got %d, want an error", in, got)
+		}
+	}
+}
+
+// Export, import into an empty store, export again: the same bytes, whichever
+// the stores are.
+func TestExportRoundTrip(t *testing.T) {
+	t.Parallel()
+	from := open(t, "memory:")
+	if _, err := ImportSlack(t.Context(), from, zipOf(t, team), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ImportJSONL(t.Context(), from, written(t, "b.jsonl", []byte(neutral)), nil); err != nil {
+		t.Fatal(err)
+	}
+	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+	at := earshot.Time(1704103200000100)
+	alice := earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}
+	for _, m := range []earshot.Message{
+		{ID: "1704103200.000100", Time: at, Author: alice, Text: "1.4 is out <&>\u2028", Edited: at + 2e6},
+		{ID: "1704103200.000100", Time: at, Author: alice, Text: "1.4 is nearly out", Edited: at + 1e6},
+		{ID: "9.000100", Time: 9000100, Deleted: true},
+		{ID: "never.seen", Deleted: true},
+	} {
+		if _, err := from.Record(t.Context(), scope, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []earshot.Coverage{{Thread: "1704103200.000100", To: at, State: earshot.Missing, Why: "the fetch failed"}, {From: at, State: earshot.Stale}} {
+		if err := from.PutCoverage(t.Context(), scope, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := exported(t, from)
+	for _, part := range []string{`"revisions":[`, `"type":"coverage"`, `"deleted":true`, `"type":"author"`, "<&>"} {
+		if !strings.Contains(want, part) {
+			t.Errorf("the export has no %s:\n%s", part, want)
+		}
+	}
+	spec := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
+	for name, s := range map[string]earshot.Store{"memory": open(t, "memory:"), "sqlite": open(t, spec)} {
+		got, err := ImportJSONL(t.Context(), s, written(t, "x.jsonl.gz", []byte(gz(t, want))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Format != "earshot export" || got.SkippedCount() != 0 || got.Channels != 7 {
+			t.Errorf("%s: got %+v", name, got)
+		}
+		once := exported(t, s)
+		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(once, "\n")); diff != "" {
+			t.Errorf("%s: the bytes changed (-first +second):\n%s", name, diff)
+		}
+		if _, err := ImportEarshot(t.Context(), s, written(t, "x.jsonl", []byte(want)), nil); err != nil {
+			t.Fatal(err)
+		}
+		if exported(t, s) != once {
+			t.Errorf("%s: a second import changed the store", name)
+		}
+	}
+}
+
+// Hostile strings in every field come back as they were stored, and stay
+// within their channel.
+func TestNaughtyStrings(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join(testData(t), "spec", "naughty", "blns.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	var lines, day []string
+	for i, s := range list {
+		q, _ := json.Marshal(s)
+		lines = append(lines, fmt.Sprintf(`{"conversation":"c","id":"%d","ts":%d,"author":%s,"text":%s,"files":[{"name":%s}]}`, i, i+1, q, q, q))
+		day = append(day, fmt.Sprintf(`{"type":"message","ts":"%d.000100","user":"U1","username":%s,"text":%s,"files":[{"id":"F%d","name":%s}],"reactions":[{"name":%s,"count":1}]}`, i+1, q, q, i, q, q))
+	}
+	a, b := open(t, "memory:"), open(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"))
+	for _, s := range []earshot.Store{a, b} {
+		got, err := ImportJSONL(t.Context(), s, written(t, "n.jsonl", []byte(strings.Join(lines, "\n"))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Messages.New+got.SkippedCount() != len(list) || got.Messages.New < 510 {
+			t.Errorf("lines: got %+v", got)
+		}
+		got, err = ImportSlack(t.Context(), s, zipOf(t, map[string]string{"channels.json": team["channels.json"], "deploys/2024-01-01.json": "[" + strings.Join(day, ",") + "]"}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Messages.New != len(list) {
+			t.Errorf("slack: got %+v", got)
+		}
+	}
+	if exported(t, a) != exported(t, b) {
+		t.Error("the two stores keep different bytes")
+	}
+}
+
+// testData returns the folder of shared test data.
+func testData(t testing.TB) string {
+	t.Helper()
+	root := os.Getenv("EARSHOT_TEST_DATA")
+	if root == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("EARSHOT_TEST_DATA is not set")
+		}
+		t.Skip("EARSHOT_TEST_DATA is not set: real chats and hostile input were not read")
+	}
+	return root
+}

@@ -1,0 +1,281 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// ImportJSONL records chat history from JSON lines, gzipped or not: Earshot's
+// own export (see [ImportEarshot]), or the neutral form with one message a
+// line:
+//
+//	{"conversation":"general","id":"17","ts":1700000000.25,"author":"alice","author_is_bot":false,
+//	 "text":"…","thread_id":null,"reply_to":"16","files":[{"name":"a.png","alt":"…"}]}
+//
+// conversation, id and ts are needed; a line without an author is the
+// platform's own note. A conversation becomes a channel. ts is in seconds and read exactly to the microsecond. Lines may come
+// in any order; sorted by conversation and time is best. The errors are those
+// of [ImportSlack].
+func ImportJSONL(ctx context.Context, store earshot.Store, name string, opts *Options) (Report, error) {
+	began := time.Now()
+	o := opts.withDefaults()
+	if o.Platform == "" {
+		o.Platform = earshot.Local
+	}
+	if o.Workspace == "" {
+		o.Workspace = nameOf(name)
+	}
+	if err := checkWorkspace(o.Workspace); err != nil {
+		return Report{}, described("jsonl", name, err)
+	}
+	in, err := openLines(name, o)
+	if err != nil {
+		return Report{Duration: time.Since(began)}, described("jsonl", name, err)
+	}
+	x := &lineImport{o: o, store: store, in: in, file: base(name), skipped: newTally(o.Places), partly: newTally(o.Places)}
+	x.report.Format = "json lines"
+	x.report.Workspace = o.Workspace
+	err = errors.Join(x.run(ctx), in.close())
+	x.report.Bytes = in.limits.read.Load()
+	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
+	x.report.Duration = time.Since(began)
+	return x.report, described("jsonl", name, err)
+}
+
+// A lineImport is one run of ImportJSONL or ImportEarshot.
+type lineImport struct {
+	o       Options
+	store   earshot.Store
+	in      *lineReader
+	file    string
+	to      *recorder
+	skipped *tally
+	partly  *tally
+	report  Report
+	pending int // lines since all batches were flushed
+
+	home    scopeOf // of authors
+	authors []earshot.Author
+}
+
+func (x *lineImport) skip(reason string) {
+	x.skipped.add(reason, Place{File: x.file, Record: x.in.line, Line: x.in.line})
+}
+
+// run reads the first line to tell the form, then all of them.
+func (x *lineImport) run(ctx context.Context) error {
+	first, err := firstLine(ctx, x.in, x.skip)
+	if err != nil {
+		return err
+	}
+	read := x.neutral
+	if isExport(first) {
+		x.report.Format, x.report.Workspace = "earshot export", ""
+		if err := checkHeader(first); err != nil {
+			return err
+		}
+		read, first, x.in.max = x.earshot, nil, maxLine
+	}
+	writers, wctx := errgroup.WithContext(ctx)
+	x.to = start(wctx, writers, x.store, x.o, func() (int64, int64) { return x.in.packed.Load(), x.in.size })
+	err = read(wctx, first)
+	x.to.finish()
+	if werr := writers.Wait(); werr != nil && (err == nil || isStop(err)) {
+		err = werr
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	x.report.Messages = x.to.counts
+	return err
+}
+
+// A neutralLine is a message of the neutral form.
+type neutralLine struct {
+	Conversation text `json:"conversation"`
+	ID           text `json:"id"`
+	TS           text `json:"ts"`
+	Author       text `json:"author"`
+	Bot          bool `json:"author_is_bot"`
+	Text         text `json:"text"`
+	Thread       text `json:"thread_id"`
+	ReplyTo      text `json:"reply_to"`
+	Files        []struct {
+		Name text `json:"name"`
+		Alt  text `json:"alt"`
+	} `json:"files"`
+}
+
+// A text is a string, or a number as it is written; null is "".
+type text string
+
+// UnmarshalJSON makes the text storable.
+func (t *text) UnmarshalJSON(b []byte) error {
+	switch {
+	case string(b) == "null":
+		*t = ""
+		return nil
+	case b[0] == '"':
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		*t = text(storable(s))
+		return nil
+	case b[0] == '-' || b[0] >= '0' && b[0] <= '9':
+		*t = text(b)
+		return nil
+	}
+	return errors.New("neither a string nor a number")
+}
+
+// neutral reads lines of the neutral form.
+func (x *lineImport) neutral(ctx context.Context, line []byte) error {
+	open := map[text]*neutralChannel{}
+	everyone := &people{}
+	var err error
+	var keep []byte
+	over := false
+	keepFirst := append([]byte(nil), line...)
+	line = keepFirst
+	for err == nil {
+		if over {
+			x.skip(tooLarge)
+		} else if err := x.neutralLine(ctx, line, open, everyone); err != nil {
+			return err
+		}
+		line, over, err = x.in.next(ctx, &keep)
+	}
+	if err != io.EOF {
+		return x.in.failed(err)
+	}
+	for _, c := range open {
+		if err := c.batch.flush(ctx); err != nil {
+			return err
+		}
+		x.report.Threads += len(c.roots)
+	}
+	x.report.Channels = len(open)
+	if len(open) == 0 {
+		return errNoMessage
+	}
+	x.report.Authors, err = everyone.put(ctx, x.store, x.o.Platform, x.o.Workspace)
+	return err
+}
+
+const wrongKind = "a field of the wrong kind"
+
+// A neutralChannel is a conversation while its lines are read.
+type neutralChannel struct {
+	batch batcher
+	roots rootSet
+}
+
+// maxPending bounds how many messages lie in unfinished batches, however many
+// conversations the lines jump between.
+const maxPending = 16 << 10
+
+func (x *lineImport) neutralLine(ctx context.Context, line []byte, open map[text]*neutralChannel, everyone *people) error {
+	var n neutralLine
+	if line[0] != '{' {
+		x.skip("no object")
+		return nil
+	}
+	if err := json.Unmarshal(line, &n); err != nil {
+		var field *json.UnmarshalTypeError
+		var syntax *json.SyntaxError
+		switch {
+		case errors.As(err, &syntax):
+			x.skip(broken)
+		case errors.As(err, &field) && len(field.Field) < 40:
+			x.skip(wrongKind + ": " + field.Field)
+		default:
+			x.skip(wrongKind)
+		}
+		return nil
+	}
+	m, reason := n.message()
+	if reason != "" {
+		x.skip(reason)
+		return nil
+	}
+	c := open[n.Conversation]
+	if c == nil {
+		channel := earshot.Channel{Platform: x.o.Platform, Workspace: x.o.Workspace, ID: earshot.ChannelID(n.Conversation), Name: string(n.Conversation), Kind: earshot.KindChannel}
+		if err := x.store.PutChannel(ctx, channel); err != nil {
+			return err
+		}
+		c = &neutralChannel{batch: batcher{to: x.to, scope: channel.Scope()}, roots: rootSet{}}
+		open[n.Conversation] = c
+	}
+	if root := m.Root(); root != "" {
+		c.roots.add(root)
+	}
+	if x.pending++; x.pending == maxPending {
+		x.pending = 0
+		for _, other := range open {
+			if err := other.batch.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	x.report.Files += len(m.Files)
+	everyone.meet(m.Author, m.Time)
+	return c.batch.add(ctx, m)
+}
+
+var mention = regexp.MustCompile(`<@!?([0-9A-Za-z_.-]{1,64})(\|[^<>\n]{0,200})?>`)
+
+// message returns what the line says, or why it says nothing.
+func (n neutralLine) message() (earshot.Message, string) {
+	for _, f := range [...]struct {
+		name  string
+		value text
+	}{{"conversation", n.Conversation}, {"id", n.ID}, {"author", n.Author}} {
+		if f.value == "" && f.name != "author" || len(f.value) > maxID {
+			return earshot.Message{}, "no usable " + f.name
+		}
+	}
+	at, err := seconds(string(n.TS))
+	if err != nil || at == 0 {
+		return earshot.Message{}, "no usable ts"
+	}
+	if len(n.Thread) > maxID || len(n.ReplyTo) > maxID {
+		return earshot.Message{}, "no usable thread_id or reply_to"
+	}
+	m := earshot.Message{
+		ID: earshot.MessageID(n.ID), Time: at, Text: string(n.Text),
+		Author: earshot.Author{ID: earshot.AuthorID(n.Author), Name: string(n.Author), Kind: earshot.Human},
+		Thread: earshot.MessageID(n.Thread), ReplyTo: earshot.MessageID(n.ReplyTo),
+	}
+	switch {
+	case n.Author == "":
+		m.Author.Kind = earshot.System
+	case n.Bot:
+		m.Author.Kind = earshot.Bot
+	}
+	seen := map[string]bool{}
+	for _, g := range mention.FindAllStringSubmatch(m.Text, -1) {
+		if !seen[g[1]] {
+			seen[g[1]] = true
+			m.Mentions = append(m.Mentions, earshot.AuthorID(g[1]))
+		}
+	}
+	for i, f := range n.Files {
+		name := string(f.Name)
+		if name == "" {
+			name = string(f.Alt)
+		}
+		m.Files = append(m.Files, earshot.File{ID: earshot.ArtifactID(string(n.ID) + "/" + strconv.Itoa(i)), Name: name})
+	}
+	return m, ""
+}

@@ -1,0 +1,90 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// ErrWorkspace is wrapped when the options name a workspace that cannot be
+// one.
+var ErrWorkspace = errors.New("not a usable workspace name")
+
+// ProbeSlack reports what [ImportSlack] would refuse before it records
+// anything: a path that is not there or may not be read, or holds no Slack
+// export, and options that are wrong. It reads names, not messages.
+func ProbeSlack(name string, opts *Options) error {
+	o := opts.withDefaults()
+	err := checkWorkspace(o.Workspace)
+	if err == nil {
+		var s *source
+		if s, err = openSource(name, o, newTally(1)); err == nil {
+			_, err = lay(name, s, newTally(1))
+			err = errors.Join(err, s.close())
+		}
+	}
+	return described("slack", name, err)
+}
+
+// ProbeJSONL is [ProbeSlack] for [ImportJSONL]. It reads the first line.
+func ProbeJSONL(ctx context.Context, name string, opts *Options) error {
+	o := opts.withDefaults()
+	err := checkWorkspace(o.Workspace)
+	if err == nil {
+		var in *lineReader
+		if in, err = openLines(name, o); err == nil {
+			_, err = firstLine(ctx, in, func(string) {})
+			err = errors.Join(err, in.close())
+		}
+	}
+	return described("jsonl", name, err)
+}
+
+// firstLine returns the first line that is not too long, which tells the form;
+// skip hears of the others.
+func firstLine(ctx context.Context, in *lineReader, skip func(reason string)) ([]byte, error) {
+	var keep []byte
+	for {
+		line, over, err := in.next(ctx, &keep)
+		switch {
+		case err == io.EOF && in.line == 0:
+			return nil, fmt.Errorf("%w: the file is empty", ErrFormat)
+		case err == io.EOF:
+			return nil, errNoMessage
+		case err != nil:
+			return nil, in.failed(err)
+		case over:
+			skip(tooLarge)
+			continue
+		case line[0] != '{':
+			return nil, fmt.Errorf("%w: expected one JSON object a line, with conversation, id, ts, author and text, or the lines of earshot export", ErrFormat)
+		}
+		return line, nil
+	}
+}
+
+var errNoMessage = fmt.Errorf("%w: no line is a message: expected objects with conversation, id, ts, author and text", ErrFormat)
+
+// checkWorkspace refuses names that could not be shown or typed. "" stands
+// for what the archive says.
+func checkWorkspace(w earshot.WorkspaceID) error {
+	s := string(w)
+	if len(s) > maxID-12 || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r == '/' || unicode.IsControl(r) }) {
+		return fmt.Errorf("%w: %s: use at most %d bytes without control characters and slashes", ErrWorkspace, quoted(s), maxID-12)
+	}
+	return nil
+}
+
+// cutShort adds to an error what a file that ends too early calls for.
+func cutShort(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file is cut short; fetch it again: %w", err)
+	}
+	return err
+}

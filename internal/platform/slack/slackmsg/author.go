@@ -1,0 +1,121 @@
+package slackmsg
+
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Names fills in what messages leave out. A nil function knows nothing. The
+// functions must be pure for Decode to be: same id, same answer.
+type Names struct {
+	// User returns an author of the users list, by user id or bot id.
+	User func(earshot.AuthorID) (earshot.Author, bool)
+	// Channel returns a channel's name without #, or "".
+	Channel func(earshot.ChannelID) string
+}
+
+func (n Names) user(id earshot.AuthorID) (earshot.Author, bool) {
+	if n.User == nil || id == "" {
+		return earshot.Author{}, false
+	}
+	return n.User(id)
+}
+
+// maxName bounds, in bytes, a name that has to serve as an id.
+const maxName = 200
+
+// slackbot is the user id of Slack's own bot in every workspace.
+const slackbot = "USLACKBOT"
+
+// Author reads an entry of users.json or of users.list: the name that people
+// see, and whether it is a bot. bot is its bot id, "" when it has none. ok is
+// false for what is no user.
+func Author(raw []byte) (a earshot.Author, bot earshot.AuthorID, team earshot.WorkspaceID, ok bool) {
+	v, _, err := parse(raw)
+	if err != nil || !v.object() || !isID(v.at("id")) {
+		return earshot.Author{}, "", "", false
+	}
+	p := v.get("profile")
+	a = earshot.Author{ID: earshot.AuthorID(v.at("id")), Name: v.at("id"), Kind: earshot.Human}
+	for _, s := range [...]string{p.at("display_name"), p.at("real_name"), v.at("real_name"), v.at("name")} {
+		if s = oneLine(s); s != "" {
+			a.Name = s
+			break
+		}
+	}
+	if v.get("is_bot").bool() || a.ID == slackbot {
+		a.Kind = earshot.Bot
+	}
+	return a, authorID(p.at("bot_id")), earshot.WorkspaceID(v.at("team_id")), true
+}
+
+// author says who wrote a message.
+//
+// A user id wins over a bot id: an app that posts as its bot user has both.
+// Whether such a user is a person is asked of the users list first, because an
+// app can post in a person's name. Without a user the author is the bot id; a
+// bot known by its name only gets an id that no Slack id can equal.
+func (r *reader) author(m value) earshot.Author {
+	user, bot := authorID(m.at("user")), authorID(m.at("bot_id"))
+	name := oneLine(m.at("username"))
+	profile, botProfile := m.get("user_profile"), m.get("bot_profile")
+	if bot == "" {
+		bot = authorID(botProfile.at("id"))
+	}
+	a := earshot.Author{ID: user, Kind: earshot.Human}
+	if user == "" {
+		a = earshot.Author{ID: bot, Kind: earshot.Bot}
+		if bot == "" && name != "" {
+			a.ID = earshot.AuthorID("username:" + cutBytes(name, maxName))
+		}
+	}
+	known, ok := r.names.user(a.ID)
+	switch {
+	case ok:
+		a.Kind = known.Kind
+	case a.ID == slackbot, bot != "":
+		a.Kind = earshot.Bot
+	}
+	if system(m.at("subtype")) {
+		a.Kind = earshot.System
+	}
+	names := []string{name, known.Name, botProfile.at("name"), profile.at("display_name"), profile.at("real_name"), profile.at("name")}
+	if user != "" {
+		names = append([]string{known.Name}, names...)
+	}
+	for _, s := range names {
+		if s = oneLine(s); s != "" {
+			a.Name = s
+			return a
+		}
+	}
+	a.Name = string(a.ID)
+	return a
+}
+
+// authorID returns s where it can be an id, else "".
+func authorID(s string) earshot.AuthorID {
+	if !isID(s) {
+		return ""
+	}
+	return earshot.AuthorID(s)
+}
+
+// oneLine makes a name of s: no line breaks, no entities, a bounded length.
+func oneLine(s string) string {
+	return cut(strings.Join(strings.Fields(plain(s)), " "), 2*maxLabel)
+}
+
+// system reports whether a subtype is Slack's own note rather than something
+// that was said.
+func system(subtype string) bool {
+	switch subtype {
+	case "pinned_item", "unpinned_item", "bot_add", "bot_remove", "bot_enable", "bot_disable",
+		"reminder_add", "reminder_delete", "app_conversation_join", "app_conversation_leave",
+		"joiner_notification", "joiner_notification_for_inviter", "sh_room_created", "sh_room_shared",
+		"huddle_thread", "tabbed_canvas_updated", "document_mention":
+		return true
+	}
+	return strings.HasPrefix(subtype, "channel_") || strings.HasPrefix(subtype, "group_") || strings.HasPrefix(subtype, "mpdm_")
+}

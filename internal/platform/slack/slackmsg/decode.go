@@ -1,0 +1,310 @@
+package slackmsg
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Errors of Decode: nothing could be decoded at all.
+var (
+	ErrNotMessage = errors.New("not a Slack message")
+	ErrTooLarge   = errors.New("message is too large")
+	ErrSyntax     = fmt.Errorf("%w: broken JSON", ErrNotMessage)
+)
+
+// A Kind says what a JSON object tells about a message.
+type Kind string
+
+// The kinds. An edit is one that its author or bot made: Slack also sends
+// message_changed for unfurls, and those are Ignored.
+const (
+	Posted  Kind = "posted"
+	Edit    Kind = "edit"
+	Delete  Kind = "delete"
+	Ignored Kind = "ignored"
+)
+
+// Reasons of Ignored.
+const (
+	NotAMessage = "not a message"      // another event
+	ReplyNotice = "reply notice"       // message_replied: the reply comes by itself
+	Unfurl      = "unfurl"             // message_changed without a change by the author; Message is filled in
+	Ephemeral   = "ephemeral"          // seen by one person only, not part of the channel
+	Withheld    = "content withheld"   // the key to it was revoked
+	NoTarget    = "no message is told" // a change or deletion of nothing
+)
+
+// A Decoded is what one JSON object tells.
+//
+// Message is the message as it now is; of a Delete it is a tombstone: id,
+// time, thread and nothing else. Seq, Tokens and SHA-256 are never set.
+type Decoded struct {
+	Kind     Kind
+	Reason   string // of Ignored, one of the constants
+	Message  earshot.Message
+	Subtype  string              // Slack's, as it came
+	Channel  earshot.ChannelID   // "" where the object does not tell, as in exports
+	Team     earshot.WorkspaceID // likewise; of the author, which in shared channels may be another than the channel's
+	ClientID string              // client_msg_id
+	Notes    []string            // what could not be read, as paths; at most 20
+}
+
+// maxText bounds a stored text, in bytes. Slack's own bound is 40,000
+// characters, to which blocks and attachments add.
+const maxText = 256 << 10
+
+// Decode reads one message or event: the outer callback with its "event", the
+// event itself, or a message of history, replies or an export.
+//
+// The error is ErrTooLarge above MaxBytes, ErrSyntax for what is no JSON, and
+// ErrNotMessage (which ErrSyntax is too) for what is no object or has no
+// usable ts. Everything else decodes, if need be with
+// notes.
+func Decode(raw []byte, names Names) (Decoded, error) {
+	v, deep, err := parse(raw)
+	if err != nil {
+		return Decoded{}, err
+	}
+	if !v.object() {
+		return Decoded{}, ErrNotMessage
+	}
+	r := &reader{names: names}
+	if deep {
+		r.note("nested too deep")
+	}
+	var d Decoded
+	if e := v.get("event"); e.object() {
+		d.Team = workspaceID(v.at("team_id"))
+		v = e
+	}
+	err = r.decode(&d, v)
+	d.Notes = r.notes
+	return d, err
+}
+
+func (r *reader) decode(d *Decoded, v value) error {
+	switch v.at("type") {
+	case "", "message", "app_mention":
+	default:
+		d.Kind, d.Reason = Ignored, NotAMessage
+		return nil
+	}
+	d.Subtype = v.at("subtype")
+	d.Channel = channelID(v.get("channel"))
+	if t := workspaceID(v.first("team", "team_id")); t != "" {
+		d.Team = t
+	}
+	previous := v.get("previous_message")
+	if !previous.object() {
+		previous = v.get("original")
+	}
+	switch d.Subtype {
+	case "message_changed":
+		return r.changed(d, v, previous)
+	case "message_deleted":
+		return r.deleted(d, firstOf(v.at("deleted_ts"), previous.at("ts")), previous.at("thread_ts"))
+	case "tombstone":
+		return r.deleted(d, v.at("ts"), v.at("thread_ts"))
+	case "message_replied":
+		d.Kind, d.Reason = Ignored, ReplyNotice
+		return nil
+	case "ekm_access_denied":
+		d.Kind, d.Reason = Ignored, Withheld
+		return nil
+	}
+	if v.get("is_ephemeral").bool() {
+		d.Kind, d.Reason = Ignored, Ephemeral
+		return nil
+	}
+	m, _, err := r.message(v)
+	d.Kind, d.Message, d.ClientID = Posted, m, v.at("client_msg_id")
+	return err
+}
+
+// changed tells an edit from the other things that Slack calls a change.
+func (r *reader) changed(d *Decoded, v, previous value) error {
+	now := v.get("message")
+	if !now.object() {
+		d.Kind, d.Reason = Ignored, NoTarget
+		return nil
+	}
+	if now.at("subtype") == "tombstone" {
+		return r.deleted(d, now.at("ts"), now.at("thread_ts"))
+	}
+	m, own, err := r.message(now)
+	if err != nil {
+		return err
+	}
+	d.Message, d.ClientID = m, now.at("client_msg_id")
+	if t := workspaceID(now.at("team")); t != "" {
+		d.Team = t
+	}
+	d.Kind, d.Reason = Ignored, Unfurl
+	if !previous.object() {
+		if !m.Edited.IsZero() {
+			d.Kind, d.Reason = Edit, ""
+		}
+		return nil
+	}
+	before := &reader{names: r.names}
+	was := before.compose(previous, person(previous))
+	if was.own != own.own || forwards(previous) != forwards(now) || !slices.EqualFunc(before.files(previous), m.Files, sameFile) {
+		d.Kind, d.Reason = Edit, ""
+		if previousEdit := editTime(previous); m.Edited.IsZero() || m.Edited == previousEdit {
+			// A bot's update may carry no new edit time: the event's own
+			// time names the revision then.
+			if t, err := earshot.ParseTime(firstOf(v.at("ts"), v.at("event_ts"))); err == nil {
+				d.Message.Edited = max(t, previousEdit)
+			}
+		}
+	}
+	return nil
+}
+
+// forwards counts the messages that an author shared; unlike unfurls they are
+// the author's own doing.
+func forwards(m value) int {
+	n := 0
+	for _, a := range m.get("attachments").list {
+		if a.get("is_share").bool() {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *reader) deleted(d *Decoded, ts, thread string) error {
+	t, err := earshot.ParseTime(ts)
+	if err != nil || !isTS(ts) {
+		d.Kind, d.Reason = Ignored, NoTarget
+		return nil
+	}
+	d.Kind = Delete
+	d.Message = earshot.Message{ID: earshot.MessageID(ts), Time: t, Deleted: true}
+	if isTS(thread) {
+		d.Message.Thread = earshot.MessageID(thread)
+	}
+	return nil
+}
+
+// message decodes a message object, and returns also what was composed.
+func (r *reader) message(v value) (earshot.Message, composed, error) {
+	ts := v.at("ts")
+	t, err := earshot.ParseTime(ts)
+	if err != nil || !isTS(ts) {
+		return earshot.Message{}, composed{}, errors.Join(ErrNotMessage, errors.New("it has no ts"))
+	}
+	c := r.compose(v, person(v))
+	m := earshot.Message{
+		ID:        earshot.MessageID(ts),
+		Time:      t,
+		Author:    r.author(v),
+		Edited:    editTime(v),
+		Reactions: r.reactions(v.get("reactions")),
+		Files:     r.files(v),
+		Replies:   activity(v),
+	}
+	if thread := v.at("thread_ts"); isTS(thread) {
+		m.Thread = earshot.MessageID(thread)
+	} else if thread != "" {
+		r.note("thread_ts: not a ts")
+	}
+	_, m.Mentions = r.names.stored(c.own)
+	m.Text, _ = r.names.stored(c.text())
+	m.Text = strings.TrimRight(m.Text, "\n")
+	if len(m.Text) > maxText {
+		m.Text = cutBytes(m.Text, maxText)
+		r.note("text: longer than 256 KiB")
+	}
+	return m, c, nil
+}
+
+// person reports whether a message was typed by a person in Slack's own
+// client, where text and blocks say the same.
+func person(v value) bool {
+	return v.at("bot_id") == "" && !v.get("bot_profile").object() && v.at("subtype") != "bot_message" && v.at("user") != ""
+}
+
+// editTime returns when a message was last edited, or zero.
+func editTime(v value) earshot.Time {
+	t, err := earshot.ParseTime(v.get("edited").at("ts"))
+	if err != nil {
+		return 0
+	}
+	return t
+}
+
+// activity returns what a root tells of its replies.
+func activity(v value) *earshot.Activity {
+	count := v.get("reply_count").int()
+	if count <= 0 || count > 1<<30 || v.at("thread_ts") != v.at("ts") {
+		return nil
+	}
+	last, _ := earshot.ParseTime(v.at("latest_reply"))
+	return &earshot.Activity{Count: int(count), Last: last}
+}
+
+// reactions reads emoji names and counts, in Slack's order.
+func (r *reader) reactions(list value) []earshot.Reaction {
+	var out []earshot.Reaction
+	for _, x := range list.list {
+		name := oneLine(strings.Trim(x.at("name"), ":"))
+		n := x.get("count").int()
+		if n <= 0 || n > 1<<30 {
+			n = int64(len(x.get("users").list))
+		}
+		if name == "" || n == 0 || !r.more() {
+			continue
+		}
+		out = append(out, earshot.Reaction{Name: name, Count: int(n)})
+	}
+	return out
+}
+
+// workspaceID and channelID return an id, or "" for what cannot be one. Some
+// events carry a channel as an object.
+func workspaceID(s string) earshot.WorkspaceID {
+	if !isID(s) {
+		return ""
+	}
+	return earshot.WorkspaceID(s)
+}
+
+func channelID(v value) earshot.ChannelID {
+	if s := firstOf(v.str(), v.at("id")); isID(s) {
+		return earshot.ChannelID(s)
+	}
+	return ""
+}
+
+// isTS reports whether s is a Slack ts: seconds, a dot, a fraction. It is an
+// id, so a time in another form does not do.
+func isTS(s string) bool {
+	t, err := earshot.ParseTime(s)
+	return err == nil && t != 0 && strings.Trim(s, "0123456789.") == ""
+}
+
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// cutBytes shortens s to at most n bytes between two characters.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,77 @@
+package slackmsg
+
+import (
+	"strconv"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// hidden is the name of a file that the workspace's plan keeps from us.
+const hidden = "file hidden by Slack's limit"
+
+// files returns what a message carries, each file once: its own, and those of
+// forwarded messages. A deleted file is gone; one that is hidden, or that only
+// a further call would describe, keeps its id.
+func (r *reader) files(m value) []earshot.File {
+	var out []earshot.File
+	seen := map[earshot.ArtifactID]bool{}
+	add := func(list value, path string) {
+		if !list.absent() && !list.array() {
+			r.note(path + ": not a list")
+		}
+		for i, f := range list.list {
+			if !r.more() {
+				return
+			}
+			at := path + "[" + strconv.Itoa(i) + "]"
+			if !f.object() {
+				r.note(at + ": not an object")
+				continue
+			}
+			if f.at("mode") == "tombstone" {
+				continue
+			}
+			x, ok := fileOf(f)
+			if !ok {
+				r.note(at + ": no id")
+				continue
+			}
+			if !seen[x.ID] {
+				seen[x.ID] = true
+				out = append(out, x)
+			}
+		}
+	}
+	add(m.get("files"), "files")
+	if f := m.get("file"); f.object() { // before 2018 a message had one
+		add(value{kind: '[', list: []value{f}}, "file")
+	}
+	for _, a := range m.get("attachments").list {
+		if a.get("is_share").bool() && a.get("files").array() {
+			add(a.get("files"), "attachments.files")
+		}
+	}
+	return out
+}
+
+func fileOf(f value) (earshot.File, bool) {
+	id := f.at("id")
+	if id == "" || len(id) > maxID {
+		return earshot.File{}, false
+	}
+	x := earshot.File{ID: earshot.ArtifactID(id), Name: oneLine(firstOf(f.at("name"), f.at("title"))), Type: cut(f.at("mimetype"), 2*maxLabel)}
+	if x.Name == "" && f.at("mode") == "hidden_by_limit" {
+		x.Name = hidden
+	}
+	if x.Name == "" {
+		x.Name = id
+	}
+	if n := f.get("size").int(); n > 0 {
+		x.Size = n
+	}
+	return x, true
+}
+
+// sameFile compares by id: Slack fills in names and sizes while it works on an
+// upload.
+func sameFile(a, b earshot.File) bool { return a.ID == b.ID }

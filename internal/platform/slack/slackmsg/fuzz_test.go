@@ -1,0 +1,86 @@
+package slackmsg
+
+import (
+	"os"
+	"regexp"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+)
+
+var live = regexp.MustCompile(`<@([0-9A-Za-z_.-]+)(\|[^<>\n]*)?>`)
+
+// FuzzDecode holds Decode to its promises: it never panics, what it stores is
+// valid UTF-8 without NUL and bounded, the same input decodes to the same
+// message, a tombstone is empty.
+func FuzzDecode(f *testing.F) {
+	if os.Getenv("EARSHOT_TEST_DATA") != "" {
+		for _, path := range skeletons(f) {
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(raw)
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		d, err := Decode(raw, team)
+		again, errAgain := Decode(raw, team)
+		if diff := cmp.Diff(d, again); diff != "" || (err == nil) != (errAgain == nil) {
+			t.Fatalf("decoding twice differs: %v, %v\n%s", err, errAgain, diff)
+		}
+		if err != nil {
+			return
+		}
+		m := d.Message
+		texts := []string{m.Text, string(m.ID), string(m.Thread), string(m.Author.ID), m.Author.Name}
+		for _, x := range m.Reactions {
+			texts = append(texts, x.Name)
+		}
+		for _, x := range m.Files {
+			texts = append(texts, string(x.ID), x.Name, x.Type)
+		}
+		for _, id := range m.Mentions {
+			texts = append(texts, string(id))
+		}
+		for _, s := range texts {
+			if !utf8.ValidString(s) {
+				t.Errorf("not valid UTF-8: %q", s)
+			}
+			for i := 0; i < len(s); i++ {
+				if s[i] == 0 {
+					t.Errorf("NUL in %q", s)
+				}
+			}
+		}
+		if len(m.Text) > maxText {
+			t.Errorf("text of %d bytes, want at most %d", len(m.Text), maxText)
+		}
+		if m.Deleted && (m.Text != "" || m.Author != (earshot.Author{}) || m.Files != nil || m.Mentions != nil) {
+			t.Errorf("a tombstone with content: %+v", m)
+		}
+	})
+}
+
+// FuzzStored holds the markup to its promise: a mention is live in the stored
+// text only where Slack had it live.
+func FuzzStored(f *testing.F) {
+	for _, s := range []string{"&lt;@U1&gt;", "<@U1 &gt;", "<@U1|a&gt;<@U2>", "&amp;lt;@U1&gt;", "<<@U1>", "&lt;<@U2>", "<https://x|<@U1>>", "<!here|&lt;@U1>", "&lt;\u200d@U1&gt;"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		text, mentions := team.stored(s)
+		told := map[string]bool{}
+		for _, id := range mentions {
+			told[string(id)] = true
+		}
+		for _, m := range live.FindAllStringSubmatch(text, -1) {
+			if len(m[1]) <= maxID && !told[m[1]] {
+				t.Errorf("%q became %q, in which %s is live and not told", s, text, m[0])
+			}
+		}
+	})
+}
