@@ -1,0 +1,51 @@
+package gather
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// TopLevel is the name of a DM's own conversation.
+const TopLevel = "top"
+
+// maxWalk bounds how far up a chain of replies an earlier answer is looked for.
+const maxWalk = 200
+
+// ConversationOf returns which conversation a message belongs to, for the agent
+// that identity is. A message in a thread belongs to the thread; one at the top
+// level of a DM to the DM; any other begins the thread that it would root. Where
+// replies are references, it belongs to the conversation whose answer stands in
+// its chain, which has the name of the message that was answered first.
+func ConversationOf(ctx context.Context, st earshot.Messages, c earshot.Channel, m earshot.Message, identity earshot.Identity) (earshot.ConversationID, error) {
+	id := earshot.ConversationID{Agent: earshot.AgentID(identity.ID), Scope: c.Scope(), Name: string(m.ID)}
+	switch {
+	case m.Root() != "":
+		id.Name = string(m.Root())
+		return id, nil
+	case c.Kind == earshot.KindDM:
+		id.Name = TopLevel
+		return id, nil
+	}
+	at := m
+	for range maxWalk {
+		if at.ReplyTo == "" || at.ReplyTo == at.ID {
+			break
+		}
+		up, err := st.ByID(ctx, c.Scope(), at.ReplyTo)
+		if err != nil {
+			return earshot.ConversationID{}, err
+		}
+		if len(up) == 0 {
+			break
+		}
+		at = up[0]
+		if identity.Is(at.Author.ID) {
+			id.Name = string(at.ID)
+			if at.ReplyTo != "" {
+				id.Name = string(at.ReplyTo)
+			}
+		}
+	}
+	return id, nil
+}

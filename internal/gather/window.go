@@ -1,0 +1,127 @@
+package gather
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// window reads the newest messages of the channel. What the thread's section
+// takes does not count among those looked at, nor in a later turn what the
+// model has seen or what has been considered.
+func (r *reader) window(ctx context.Context, s assemble.Section) error {
+	w := r.wanted(assemble.Section{Messages: s.Look, Minutes: s.Minutes})
+	w.tokens, w.counts = 0, r.outside()
+	if last := r.lastAnchor(); r.later() && last.Compare(w.floor) > 0 {
+		w.floor = last // what became known late is among the changes
+	}
+	t := r.tally(w)
+	size := t.probable()
+	list, err := r.store.Newest(ctx, r.scope, earshot.Whole(), r.anchor.Position(), size)
+	if err != nil {
+		return err
+	}
+	r.recent = list
+	for _, m := range slices.Backward(list) {
+		if !t.take(m) {
+			return nil
+		}
+	}
+	switch {
+	case len(list) < size:
+		return nil
+	case t.probable() > 2*s.Look:
+		return r.aside(ctx, s, w)
+	}
+	_, err = t.back(ctx, earshot.Whole(), list[0].Position())
+	return err
+}
+
+// outside returns a test for the messages that a window may show.
+func (r *reader) outside() func(earshot.Message) bool {
+	root := r.anchor.Root()
+	apart := root != "" && (r.later() || r.hasThread())
+	var shown map[earshot.MessageID]bool
+	if r.later() {
+		shown = r.shown()
+	}
+	return func(m earshot.Message) bool {
+		return !shown[m.ID] && (!apart || m.Root() != root && m.ID != root)
+	}
+}
+
+// aside reads what else there is where one thread makes up nearly all of the
+// channel's newest messages: the top level, and of the trees that stand first
+// there the newest replies.
+func (r *reader) aside(ctx context.Context, s assemble.Section, w want) error {
+	if _, err := r.tally(w).back(ctx, earshot.TopLevel(), earshot.Position{}); err != nil {
+		return err
+	}
+	var roots []earshot.Message
+	for _, m := range r.messages {
+		if m.Root() == "" && m.ID != r.anchor.ID && w.counts(m) && !blank(m) {
+			roots = append(roots, m)
+		}
+	}
+	slices.SortFunc(roots, func(x, y earshot.Message) int { return y.Position().Compare(x.Position()) })
+	for _, m := range roots[:min(len(roots), s.Threads)] {
+		replies, err := r.store.Newest(ctx, r.scope, earshot.ThreadOf(m.ID), r.anchor.Position(), s.Messages)
+		if err != nil {
+			return err
+		}
+		r.keep(replies...)
+	}
+	return nil
+}
+
+// parents keeps what loaded messages answer, and so on up, so that the forest
+// has the trees that the whole channel would give it. Where nobody refers to
+// anything a thread's root is enough to name its tree, and nothing is read.
+func (r *reader) parents(ctx context.Context) error {
+	if !slices.ContainsFunc(r.messages, func(m earshot.Message) bool { return m.ReplyTo != "" }) {
+		return nil
+	}
+	from := 0
+	for range maxWalk {
+		var ids []earshot.MessageID
+		for _, m := range r.messages[from:] {
+			ids = append(ids, cmp.Or(m.ReplyTo, m.Root()))
+		}
+		from = len(r.messages)
+		if err := r.byID(ctx, ids...); err != nil || len(r.messages) == from {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) hasThread() bool {
+	return slices.ContainsFunc(r.req.Policy.First, func(s assemble.Section) bool { return s.Section == assemble.Thread })
+}
+
+// shown returns the ids in the manifest.
+func (r *reader) shown() map[earshot.MessageID]bool {
+	ids := make(map[earshot.MessageID]bool, len(r.state.Shown))
+	for _, x := range r.state.Shown {
+		ids[x.ID] = true
+	}
+	return ids
+}
+
+// lastAnchor returns where the last recorded turn's anchor stands; zero when
+// there is none or it is not stored.
+func (r *reader) lastAnchor() earshot.Position {
+	n := len(r.state.Turns)
+	if n == 0 {
+		return earshot.Position{}
+	}
+	for i := range r.messages {
+		if r.messages[i].ID == r.state.Turns[n-1].Anchor {
+			return r.messages[i].Position()
+		}
+	}
+	return earshot.Position{}
+}
