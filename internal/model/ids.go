@@ -1,0 +1,47 @@
+package model
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// IDs gives calls their ids where a provider gives none, or one that the
+// request has already: an id is unique in a request. The same request gets the
+// same ids.
+type IDs struct {
+	provider string
+	used     map[string]bool
+	next     int
+}
+
+// NewIDs returns the ids for the answer to r.
+func NewIDs(provider string, r llm.Request) *IDs {
+	ids := &IDs{provider: provider, used: map[string]bool{}}
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Kind == llm.KindCall && p.Call != nil {
+				ids.used[p.Call.ID] = true
+			}
+		}
+	}
+	ids.next = len(ids.used)
+	return ids
+}
+
+// Of returns the provider's id, or one that is made in its place.
+func (x *IDs) Of(id string) string {
+	for id == "" || x.used[id] {
+		x.next++
+		id = madePrefix + x.provider + "_" + strconv.Itoa(x.next)
+	}
+	x.used[id] = true
+	return id
+}
+
+const madePrefix = "earshot_"
+
+// Made reports whether an id was made here, so that its provider has never seen
+// it.
+func Made(id string) bool { return strings.HasPrefix(id, madePrefix) }
