@@ -1,0 +1,147 @@
+package bot
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// A Bot answers on one platform as one agent. It is safe for concurrent use.
+type Bot struct {
+	Options
+	agent earshot.AgentID
+	wake  chan struct{} // holds a token when there may be work
+	index *tools.Index
+
+	mu       sync.Mutex // guards channels
+	channels map[earshot.Scope]earshot.Channel
+}
+
+// New returns a bot. It panics when a required option is missing.
+func New(o Options) *Bot {
+	for name, missing := range map[string]bool{
+		"Store": o.Store == nil, "Model": o.Model == nil, "Platform": o.Platform == nil,
+		"Identity.ID": o.Identity.ID == "", "Counter": o.Counter == nil,
+	} {
+		if missing {
+			panic("bot.New: Options." + name + " is required")
+		}
+	}
+	if o.Policy.Name == "" && o.Policy.First == nil {
+		o.Policy = assemble.Standard()
+	}
+	if o.Budget == (assemble.Budget{}) {
+		o.Budget = assemble.DefaultBudget()
+	}
+	if o.Answer.BotTurns <= 0 {
+		o.Answer.BotTurns = 3
+	}
+	o.Limits = o.Limits.withDefaults()
+	if o.Owner == "" {
+		o.Owner = rand.Text()
+	}
+	if o.NewKey == nil {
+		o.NewKey = func() string { return rand.Text()[:24] }
+	}
+	if o.Now == nil {
+		o.Now = func() earshot.Time { return earshot.TimeOf(time.Now()) }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Done == nil {
+		o.Done = func(Report) {}
+	}
+	if o.Fault == nil {
+		o.Fault = func(string) {}
+	}
+	return &Bot{
+		Options: o, agent: earshot.AgentID(o.Identity.ID), wake: make(chan struct{}, 1), index: tools.NewIndex(o.Store, 0),
+		channels: map[earshot.Scope]earshot.Channel{},
+	}
+}
+
+// Run answers what is to be answered until ctx ends, and then returns nil once
+// what was being posted is posted. Other errors are the store's, where it
+// cannot go on; calling Run again is safe.
+func (b *Bot) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	free := make(chan struct{}, b.Limits.Parallel)
+	for {
+		select {
+		case free <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		lease, turns, err := b.claim(ctx)
+		if err != nil {
+			<-free
+			if ctx.Err() != nil {
+				return nil
+			}
+			if !errors.Is(err, earshot.ErrNotFound) {
+				b.Log.Error("claim", "err", err)
+			}
+			if !b.idle(ctx) {
+				return nil
+			}
+			continue
+		}
+		held, stop := b.hold(ctx, lease, turns)
+		slots := 1
+		for b.suspect(turns) && slots < cap(free) {
+			free <- struct{}{} // wait until the others are at their end
+			slots++
+		}
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			defer func() {
+				for range slots {
+					<-free
+				}
+			}()
+			defer stop()
+			b.work(ctx, held, lease, turns)
+			b.hurry() // more may have come for this conversation
+		}()
+	}
+}
+
+// suspect reports whether what is answered next may be what ends processes: it
+// was claimed so often that few tries are left. It is then answered while this
+// process does nothing else. So a message that kills the process is given up
+// alone, and those that were answered beside it have tries left for themselves.
+func (b *Bot) suspect(turns []earshot.QueuedTurn) bool {
+	const alone = 3 // tries
+	return len(turns) > 0 && turns[0].Tries > max(b.Limits.Tries-alone, (b.Limits.Tries+1)/2)
+}
+
+// idle waits until there may be work; false when ctx ended.
+func (b *Bot) idle(ctx context.Context) bool {
+	poll := time.NewTimer(b.Limits.Poll)
+	defer poll.Stop()
+	select {
+	case <-b.wake:
+	case <-poll.C:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// hurry tells Run that there may be work.
+func (b *Bot) hurry() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}

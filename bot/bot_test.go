@@ -1,0 +1,268 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/store"
+)
+
+var (
+	self    = earshot.Identity{ID: "U0BOT", Name: "earshot", Aliases: []earshot.AuthorID{"B0BOT"}}
+	general = earshot.Channel{Platform: earshot.Local, Workspace: "T1", ID: "C1", Name: "general", Kind: earshot.KindChannel}
+	direct  = earshot.Channel{Platform: earshot.Local, Workspace: "T1", ID: "D1", Kind: earshot.KindDM}
+	alice   = earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}
+	bob     = earshot.Author{ID: "U2", Name: "Bob", Kind: earshot.Human}
+	ci      = earshot.Author{ID: "B9", Name: "CI", Kind: earshot.Bot}
+)
+
+// A board is a platform that shows what was posted, by key. Faults tell what
+// goes wrong with the next posts.
+type board struct {
+	mu     sync.Mutex // guards what follows
+	posts  []posted
+	faults []fault
+	max    int
+}
+
+type posted struct {
+	bot.Draft
+	id earshot.MessageID
+	at earshot.Time
+}
+
+type fault int
+
+const (
+	lostAnswer  fault = iota + 1 // it is posted, and nobody is told
+	lostRequest                  // it is not posted, and nobody is told
+	refused
+	busy
+)
+
+var errReset = errors.New("connection reset")
+
+func (p *board) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var f fault
+	if len(p.faults) > 0 {
+		f, p.faults = p.faults[0], p.faults[1:]
+	}
+	switch f {
+	case lostRequest:
+		return earshot.Message{}, errReset
+	case refused:
+		return earshot.Message{}, &bot.PostError{Err: errors.New("the channel is archived")}
+	case busy:
+		return earshot.Message{}, &bot.PostError{Retry: 3 * time.Second, Err: errors.New("slow down")}
+	}
+	x := posted{d, earshot.MessageID(fmt.Sprintf("p%03d", len(p.posts)+1)), earshot.TimeOf(time.Now())}
+	p.posts = append(p.posts, x)
+	if f == lostAnswer {
+		return earshot.Message{}, errReset
+	}
+	return x.message(), nil
+}
+
+func (x posted) message() earshot.Message {
+	m := earshot.Message{ID: x.id, Time: x.at, Text: x.Text, Thread: x.Thread}
+	if x.Thread == "" && x.Channel.Kind != earshot.KindDM {
+		m.Thread = x.Anchor.ID
+	}
+	return m
+}
+
+func (p *board) Find(_ context.Context, d bot.Draft) (earshot.Message, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.posts {
+		if x.Key == d.Key {
+			return x.message(), nil
+		}
+	}
+	return earshot.Message{}, earshot.ErrNotFound
+}
+
+func (p *board) MaxText() int { return p.max }
+
+func (p *board) all() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []string
+	for _, x := range p.posts {
+		out = append(out, x.Text)
+	}
+	return out
+}
+
+// blind is a board on which one cannot look.
+type blind struct{ b *board }
+
+func (p blind) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	return p.b.Post(ctx, d)
+}
+
+// An echo is a model that answers with the last line that it reads.
+type echo struct {
+	mu    sync.Mutex
+	asked []llm.Request
+	takes time.Duration
+	errs  []error // of the next calls
+}
+
+func (e *echo) Generate(ctx context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
+	e.mu.Lock()
+	e.asked = append(e.asked, r)
+	var err error
+	if len(e.errs) > 0 {
+		err, e.errs = e.errs[0], e.errs[1:]
+	}
+	e.mu.Unlock()
+	if err := r.Check(); err != nil {
+		return llm.Response{}, err
+	}
+	if e.takes > 0 {
+		select {
+		case <-time.After(e.takes):
+		case <-ctx.Done():
+			return llm.Response{}, context.Cause(ctx)
+		}
+	}
+	if err != nil {
+		return llm.Response{}, err
+	}
+	return llm.Response{Parts: []llm.Part{llm.Text("you said: " + lastLine(r))}, Stop: llm.StopEnd, Usage: earshot.Usage{Input: 10, Output: 2}}, nil
+}
+
+func (e *echo) calls() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.asked)
+}
+
+func lastLine(r llm.Request) string {
+	parts := r.Messages[len(r.Messages)-1].Parts
+	lines := strings.Split(strings.TrimSpace(parts[len(parts)-1].Text), "\n")
+	return lines[len(lines)-1]
+}
+
+// A world is a bot over a store in memory, in a time of its own.
+type world struct {
+	t       *testing.T
+	store   bot.Store
+	board   *board
+	model   llm.Model
+	options bot.Options
+	bot     *bot.Bot
+	stop    func()
+
+	said    map[string]earshot.Time // when, by id
+	mu      sync.Mutex              // guards reports
+	reports []bot.Report
+}
+
+func memory(t *testing.T) bot.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.(bot.Store)
+}
+
+// in runs f with a bot that runs, in a bubble of synctest.
+func in(t *testing.T, change func(*bot.Options), f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, store: memory(t), board: &board{}, model: &echo{}, said: map[string]earshot.Time{}}
+		counter, err := tokens.For("o200k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.options = bot.Options{
+			Store: w.store, Model: w.model, Platform: w.board, Identity: self, Counter: counter, Owner: "one",
+			Done: func(r bot.Report) {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.reports = append(w.reports, r)
+			},
+		}
+		if change != nil {
+			change(&w.options)
+		}
+		w.start()
+		f(w)
+		w.stop()
+	})
+}
+
+func (w *world) start() {
+	w.bot = bot.New(w.options)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.bot.Run(ctx) }()
+	w.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.t.Errorf("Run: %v", err)
+		}
+	}
+}
+
+// say hands the bot a message that is said now.
+func (w *world) say(c earshot.Channel, a earshot.Author, id, text string, change ...func(*bot.Event)) bot.Outcome {
+	w.t.Helper()
+	time.Sleep(time.Millisecond)
+	at, ok := w.said[id]
+	if !ok {
+		at = earshot.TimeOf(time.Now())
+		w.said[id] = at
+	}
+	e := bot.Event{Channel: c, Event: earshot.Event{
+		Delivery: "d-" + id, Raw: []byte(`{"text":"` + text + `"}`),
+		Message: earshot.Message{ID: earshot.MessageID(id), Time: at, Author: a, Text: text},
+	}}
+	for _, f := range change {
+		f(&e)
+	}
+	out, err := w.bot.Handle(w.t.Context(), e)
+	if err != nil {
+		w.t.Fatalf("Handle %s: %v", id, err)
+	}
+	return out
+}
+
+func under(root string) func(*bot.Event) {
+	return func(e *bot.Event) { e.Message.Thread = earshot.MessageID(root) }
+}
+
+// rest waits until nothing moves for a while.
+func (w *world) rest(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// turns returns all turns as "anchor state why", in the order of opening.
+func (w *world) turns() []string {
+	w.t.Helper()
+	list, err := w.store.QueuedTurns(w.t.Context(), earshot.TurnQuery{Limit: 1000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for i := len(list) - 1; i >= 0; i-- {
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s", list[i].Anchor, list[i].State, list[i].Why)))
+	}
+	return out
+}

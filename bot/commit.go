@@ -1,0 +1,107 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// commit ends a turn that was answered: reply, cursor, manifest, session, usage
+// and ledger are stored at once. A message that was answered alone moves
+// nothing.
+func (t *turn) commit(ctx context.Context) error {
+	if t.DryRun || strings.Contains(t.place.Anchor.Text, isolation) {
+		return t.finish(ctx, t.doneState(), t.doneWhy(), nil)
+	}
+	next := t.result.Next
+	shown := slices.Clone(next.Shown)
+	for _, id := range t.replies {
+		shown = append(shown, earshot.Shown{ID: id})
+	}
+	err := t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
+		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: t.replies}, Policy: t.input.Policy.Name, Hash: t.result.Hash,
+		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown, Attached: next.Attached, Session: t.session(),
+		Ledger: t.result.Ledger, Usage: t.usage, Time: t.Now(),
+	})
+	if err != nil || !t.Answer.OwnedThreads {
+		return err
+	}
+	return t.own(context.WithoutCancel(ctx), t.lease.Conversation)
+}
+
+// session is what the turn adds to the session: what the model has read that it
+// did not hold, and the reply.
+func (t *turn) session() []earshot.SessionEntry {
+	if !t.input.Policy.Session {
+		return nil
+	}
+	var out []earshot.SessionEntry
+	for _, m := range t.result.Messages {
+		if !slices.Contains(m.Sections, assemble.SessionPart) {
+			out = append(out, earshot.SessionEntry{Role: m.Role, Text: m.Text})
+		}
+	}
+	return append(out, earshot.SessionEntry{Role: earshot.Assistant, Text: t.text})
+}
+
+// doneState is how an answered turn ends: a dry run is dropped.
+func (t *turn) doneState() earshot.TurnState {
+	if t.DryRun {
+		return earshot.TurnDropped
+	}
+	return earshot.TurnDone
+}
+
+func (t *turn) doneWhy() string {
+	if t.DryRun {
+		return "dry run"
+	}
+	return ""
+}
+
+// finish ends the turn in the store and tells of it.
+func (t *turn) finish(ctx context.Context, state earshot.TurnState, why string, c *earshot.Turn) error {
+	t.Fault(faultBeforeFinish)
+	err := t.Store.Finish(ctx, t.lease, t.queued.ID, state, why, c)
+	if errors.Is(err, earshot.ErrConflict) {
+		if now, e := t.Store.QueuedTurn(ctx, t.queued.ID); e == nil && final(now.State) {
+			return errEnded
+		}
+	}
+	if err != nil {
+		return err
+	}
+	t.Fault(faultAfterFinish)
+	t.tell(context.WithoutCancel(ctx), t.queued.ID, t.report())
+	return nil
+}
+
+func (t *turn) report() Report {
+	return Report{Text: t.text, Result: t.result, Usage: t.usage, Calls: t.calls, Took: time.Since(t.since)}
+}
+
+// tell reports how a turn ended, to the log and to who wants to know.
+func (b *Bot) tell(ctx context.Context, id earshot.TurnID, r Report) {
+	var err error
+	if r.Turn, err = b.Store.QueuedTurn(ctx, id); err != nil {
+		b.Log.Error("read a turn that has ended", "turn", id, "err", err)
+		return
+	}
+	if r.Posts, err = b.Store.Posts(ctx, id); err != nil {
+		b.Log.Error("read the posts of a turn that has ended", "turn", id, "err", err)
+	}
+	facts := append(about(r.Turn.Conversation), "turn", id, "state", r.Turn.State, "message", r.Turn.Anchor,
+		"tokens", r.Result.Tokens.Total, "input", r.Usage.Input, "output", r.Usage.Output, "took", r.Took)
+	switch r.Turn.State {
+	case earshot.TurnFailed, earshot.TurnParked:
+		b.Log.Error("turn", append(facts, "why", r.Turn.Why)...)
+	default:
+		b.Log.Info("turn", append(facts, "why", r.Turn.Why)...)
+	}
+	b.Done(r)
+}

@@ -1,0 +1,106 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/gather"
+)
+
+// gather reads what the turn can use: what was recorded for it before a
+// restart, if it still stands, else what the store knows now.
+func (t *turn) gather(ctx context.Context) error {
+	t.steps = nil
+	if !t.halved && t.queued.Hash != "" {
+		ok, err := t.resume(ctx)
+		if err != nil {
+			return err
+		}
+		if ok {
+			t.Fault(faultAfterGather)
+			return nil
+		}
+	}
+	t.history(ctx)
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	in, res, err := gather.Turn(ctx, t.Store, gather.Request{
+		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.Identity, Policy: t.Policy, Budget: t.budget,
+		Counter: t.Counter, Instructions: t.Instructions, Conversation: t.lease.Conversation,
+	})
+	var bad *assemble.InputError
+	switch {
+	case errors.Is(err, assemble.ErrBudgetTooSmall):
+		return &giveUp{err.Error(), sayTooLarge}
+	case errors.As(err, &bad):
+		if m, e := t.Store.Message(ctx, t.lease.Conversation.Scope, t.queued.Anchor); e == nil && m.Deleted {
+			return errEnded
+		}
+		return &giveUp{"the context cannot be made: " + err.Error(), sayFailed}
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("gather: %w", err)
+	}
+	t.input, t.result = in, res
+	t.Fault(faultAfterGather)
+	return nil
+}
+
+// resume takes up the prompt and the journal that were recorded before. It
+// reports false where they no longer stand.
+func (t *turn) resume(ctx context.Context) (bool, error) {
+	q, err := t.Store.QueuedTurn(ctx, t.queued.ID)
+	if err != nil {
+		return false, err
+	}
+	if q.Input == nil {
+		return false, nil
+	}
+	in, err := Input(ctx, t.Store, q)
+	if errors.Is(err, ErrChanged) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	res, err := assemble.Turn(in)
+	if err != nil || res.Hash != q.Hash {
+		return false, nil
+	}
+	steps, err := t.Store.Steps(ctx, q.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, s := range steps {
+		if s.Erased {
+			return false, nil
+		}
+	}
+	t.input, t.result, t.steps = in, res, steps
+	return true, nil
+}
+
+// history asks the platform for what was said when nobody listened. It has
+// little time; that it could not be loaded is told to the model.
+func (t *turn) history(ctx context.Context) {
+	h, ok := t.Platform.(Historian)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.Limits.History)
+	defer cancel()
+	err := h.Fill(ctx, t.place)
+	if err == nil {
+		return
+	}
+	t.Log.Warn("history", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
+	gap := earshot.Coverage{Thread: t.place.Thread, State: earshot.Missing, Why: err.Error()}
+	if err := t.Store.PutCoverage(context.WithoutCancel(ctx), t.lease.Conversation.Scope, gap); err != nil {
+		t.Log.Warn("coverage", append(about(t.lease.Conversation), "err", err)...)
+	}
+}

@@ -1,0 +1,207 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// maxCalls is how many calls of one answer are run; the others are refused.
+const maxCalls = 16
+
+// generate asks the model until it answers without calling tools. What it was
+// asked before a restart it is not asked again.
+func (t *turn) generate(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, t.Limits.Generate, errTooLong)
+	defer cancel()
+	set := t.tools()
+	o := &llm.Options{MaxTokens: t.MaxTokens}
+	if set != nil {
+		o.Tools = set.Tools()
+	}
+	request, err := llm.FromResult(t.result, o)
+	if err != nil {
+		return &giveUp{"the request cannot be made: " + err.Error(), sayFailed}
+	}
+	if t.links, err = t.known(ctx); err != nil {
+		return t.interrupted(ctx, err)
+	}
+	t.usage, t.text = earshot.Usage{}, ""
+	k, err := t.replay(ctx, request)
+	if err != nil {
+		return t.interrupted(ctx, err)
+	}
+	for mute := 0; ; {
+		if k.last != nil {
+			calls := k.last.Calls()
+			text := k.text()
+			switch {
+			case len(calls) == 0 || k.rounds >= t.Limits.Rounds:
+				return t.decide(k.last.Stop, text)
+			default:
+				if err := t.run(ctx, &k, set, calls); err != nil {
+					return t.interrupted(ctx, err)
+				}
+			}
+		}
+		k.request.NoCalls = k.rounds >= t.Limits.Rounds
+		if err := k.request.Check(); err != nil {
+			return &giveUp{"the model's answer cannot be sent back: " + err.Error(), sayFailed}
+		}
+		a, err := t.ask(ctx, k.request)
+		if err != nil {
+			return t.interrupted(ctx, err)
+		}
+		t.Fault(faultAfterAnswer)
+		if a.Text() == "" && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && mute == 0 && strings.Join(k.said, "") == "" {
+			mute++ // once more
+			t.spend(a.Usage)
+			continue
+		}
+		if err := t.journalJSON(ctx, stepAnswer, a); err != nil {
+			return t.interrupted(ctx, err)
+		}
+		k.answered(a)
+		t.spend(a.Usage)
+	}
+}
+
+// text is what the model has to say: its last words, or where there are none
+// what it said beside its calls.
+func (k *talk) text() string {
+	if s := strings.TrimSpace(k.last.Text()); s != "" {
+		return s
+	}
+	return strings.TrimSpace(strings.Join(k.said, "\n\n"))
+}
+
+// decide makes the reply of the model's last words.
+func (t *turn) decide(stop llm.Stop, text string) error {
+	switch {
+	case text == "" && stop == llm.StopRefused:
+		return &giveUp{"the model declined to answer", sayRefused}
+	case text == "":
+		return &giveUp{fmt.Sprintf("the model said nothing (%s)", stop), sayFailed}
+	case stop == llm.StopLength:
+		text += "\n\n" + sayCutOff
+	}
+	t.text = guard(text, t.links)
+	if strings.TrimSpace(t.text) == "" {
+		return &giveUp{"the model said nothing that can be seen", sayFailed}
+	}
+	return nil
+}
+
+// ask asks the model once, and shows the answer while it is written.
+func (t *turn) ask(ctx context.Context, r llm.Request) (llm.Response, error) {
+	t.calls++
+	w, ok := t.Platform.(Writer)
+	if !ok || t.DryRun {
+		return t.Model.Generate(ctx, r, nil)
+	}
+	w.Writing(ctx, t.place, "", false)
+	var text strings.Builder
+	var shown earshot.Time
+	return t.Model.Generate(ctx, r, func(e llm.Event) {
+		if e.Again || e.Call != "" {
+			text.Reset()
+		}
+		text.WriteString(e.Text)
+		if now := t.Now(); now-shown >= showEvery || e.Again {
+			shown = now
+			w.Writing(ctx, t.place, guard(text.String(), t.links), false)
+		}
+	})
+}
+
+// showEvery is the time between two looks at an answer that is being written,
+// in microseconds.
+const showEvery = earshot.Time(200_000)
+
+// run runs the tools that an answer calls.
+func (t *turn) run(ctx context.Context, k *talk, set *tools.Set, calls []llm.Call) error {
+	var results []llm.Result
+	var shows []earshot.MessageID
+	for i, c := range calls {
+		answer := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
+		if set == nil {
+			answer.JSON = `{"error":"there is no such tool"}`
+		} else if i < maxCalls {
+			var err error
+			if answer, err = set.Call(ctx, c.Name, c.Args); err != nil {
+				return err
+			}
+		}
+		for _, m := range answer.Shows {
+			shows = append(shows, m.ID)
+		}
+		results = append(results, llm.Result{Call: c.ID, Name: c.Name, Parts: []llm.Part{llm.Text(answer.JSON)}, Failed: answer.Failed})
+	}
+	t.Fault(faultAfterTools)
+	if err := t.journalJSON(ctx, stepResults, results, shows...); err != nil {
+		return err
+	}
+	if err := t.heard(ctx, results); err != nil {
+		return err
+	}
+	k.told(results)
+	return nil
+}
+
+// tools returns the tools of the turn's channel, up to the anchor; nil when
+// there are none, as for a message that is answered alone.
+func (t *turn) tools() *tools.Set {
+	if t.NoTools || strings.Contains(t.place.Anchor.Text, isolation) {
+		return nil
+	}
+	return tools.ForChannel(t.lease.Conversation.Scope, t.Store, t.index, t.place.Anchor.Position(),
+		&tools.Options{Identity: t.Identity, Known: t.input.Messages, MaxBytes: t.Limits.Result})
+}
+
+// heard notes which addresses tools have told of.
+func (t *turn) heard(ctx context.Context, results []llm.Result) error {
+	var ids []earshot.MessageID
+	for _, r := range results {
+		for _, p := range r.Parts {
+			var found struct {
+				Messages []struct {
+					ID earshot.MessageID `json:"id"`
+				} `json:"messages"`
+			}
+			if json.Unmarshal([]byte(p.Text), &found) != nil {
+				continue
+			}
+			for _, m := range found.Messages {
+				ids = append(ids, m.ID)
+			}
+		}
+	}
+	return t.learn(ctx, t.links, ids)
+}
+
+// interrupted says what the end of asking means.
+func (t *turn) interrupted(ctx context.Context, err error) error {
+	var e *llm.Error
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errTooLong):
+		return &giveUp{fmt.Sprintf("no answer within %s", t.Limits.Generate), sayTooLong}
+	case cause != nil:
+		return cause
+	case !errors.As(err, &e):
+		return err
+	case e.TooLarge && t.halved:
+		return &giveUp{"the context is too large, halved too: " + err.Error(), sayTooLarge}
+	case e.TooLarge:
+		return err
+	case e.Retryable:
+		return &later{err, e.RetryAfter}
+	}
+	return &giveUp{err.Error(), sayFailed}
+}

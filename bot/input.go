@@ -1,0 +1,138 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/contract"
+)
+
+// ErrChanged is in the chain of [Input]'s error when what a turn read is no
+// longer there: it was erased.
+var ErrChanged = errors.New("what the turn read has changed")
+
+// A reference is what is stored of a turn's input: all of it but what the store
+// has anyway. Messages stand by id and revision; the conversation by how many
+// turns it had.
+type reference struct {
+	Input json.RawMessage `json:"input"` // as the contract has it
+	Turns int             `json:"turns"` // that the conversation had
+	Bare  bool            `json:"bare,omitempty"`
+}
+
+// maxTurns is how many recorded turns an input tells of; gather reads as many.
+const maxTurns = 200
+
+// refer writes an input by reference; turns is how many the conversation has.
+func refer(in assemble.Input, turns int) ([]byte, error) {
+	c := in.Conversation
+	bare := len(c.Turns)+len(c.Session)+len(c.Shown) == 0
+	in.Conversation = assemble.Conversation{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
+	messages := make([]earshot.Message, len(in.Messages))
+	for i, m := range in.Messages {
+		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies}
+	}
+	in.Messages = messages
+	raw, err := contract.EncodeInput(in)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(reference{raw, turns, bare})
+}
+
+// Input returns what a turn was made of, put together again from the store:
+// [assemble.Turn] makes of it the prompt that the turn's Hash is of. The error
+// is [ErrChanged] where something of it was erased since.
+func Input(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, error) {
+	var ref reference
+	if q.Input == nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, ErrChanged)
+	}
+	if err := json.Unmarshal(q.Input, &ref); err != nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	in, err := contract.Decode(ref.Input)
+	if err != nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	if in.Messages, err = revisions(ctx, st, q.Conversation.Scope, in.Messages); err != nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	if !ref.Bare {
+		err = recall(ctx, st, q.Conversation, ref.Turns, &in.Conversation)
+	}
+	return in, err
+}
+
+// revisions returns messages as they were.
+func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Message) ([]earshot.Message, error) {
+	ids := make([]earshot.MessageID, len(were))
+	for i, m := range were {
+		ids[i] = m.ID
+	}
+	list, err := st.ByID(ctx, s, ids...)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[earshot.MessageID]earshot.Message, len(list))
+	for _, m := range list {
+		byID[m.ID] = m
+	}
+	out := make([]earshot.Message, len(were))
+	for i, was := range were {
+		m, ok := byID[was.ID]
+		if !ok || m.Deleted && !was.Deleted {
+			return nil, fmt.Errorf("message %s: %w", was.ID, ErrChanged)
+		}
+		if m.Edited != was.Edited {
+			if m, err = revision(ctx, st, s, was); err != nil {
+				return nil, err
+			}
+		}
+		m.Seq, m.Replies = was.Seq, was.Replies
+		out[i] = m
+	}
+	return out, nil
+}
+
+func revision(ctx context.Context, st Store, s earshot.Scope, was earshot.Message) (earshot.Message, error) {
+	list, err := st.Revisions(ctx, s, was.ID)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	for _, m := range list {
+		if m.Edited == was.Edited {
+			return m, nil
+		}
+	}
+	return earshot.Message{}, fmt.Errorf("message %s: %w", was.ID, ErrChanged)
+}
+
+// recall reads the conversation as it was after its first n turns.
+func recall(ctx context.Context, st Store, id earshot.ConversationID, n int, c *assemble.Conversation) error {
+	turns, err := st.Turns(ctx, id, 0)
+	if err != nil {
+		return err
+	}
+	turns = turns[:min(n, len(turns))]
+	for i, t := range turns {
+		if i >= len(turns)-maxTurns {
+			c.Turns = append(c.Turns, t.Answer)
+		}
+		if t.Epoch != c.Epoch {
+			continue
+		}
+		whole, err := st.Turn(ctx, id, t.Number)
+		if err != nil {
+			return err
+		}
+		c.Shown = append(c.Shown, whole.Shown...)
+		c.Attached = append(c.Attached, whole.Attached...)
+		c.Session = append(c.Session, whole.Session...)
+	}
+	return nil
+}

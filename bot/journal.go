@@ -1,0 +1,90 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// The kinds of entries in a turn's journal.
+const (
+	stepAnswer  = "answer"  // an llm.Response
+	stepResults = "results" // []llm.Result, to the answer before
+	stepFailed  = "failed"  // why the person was told that there is no answer
+)
+
+// journal appends an entry.
+func (t *turn) journal(ctx context.Context, kind string, data []byte, shows ...earshot.MessageID) error {
+	s := earshot.Step{N: len(t.steps), Kind: kind, Data: data, Time: t.Now(), Shows: shows}
+	if err := t.Store.AddStep(ctx, t.lease, t.queued.ID, s); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	t.steps = append(t.steps, s)
+	t.Fault(faultAfterStep)
+	return nil
+}
+
+func (t *turn) journalJSON(ctx context.Context, kind string, v any, shows ...earshot.MessageID) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return t.journal(ctx, kind, data, shows...)
+}
+
+// A talk is how far the model has come.
+type talk struct {
+	request llm.Request
+	last    *llm.Response // what it said last, unless tools have answered it
+	rounds  int           // of tools
+	said    []string      // texts beside calls
+}
+
+// replay puts the journal behind a request.
+func (t *turn) replay(ctx context.Context, r llm.Request) (talk, error) {
+	k := talk{request: r}
+	for _, s := range t.steps {
+		switch s.Kind {
+		case stepAnswer:
+			var a llm.Response
+			if err := json.Unmarshal(s.Data, &a); err != nil {
+				return k, fmt.Errorf("journal entry %d: %w", s.N, err)
+			}
+			k.answered(a)
+			t.spend(a.Usage)
+		case stepResults:
+			var results []llm.Result
+			if err := json.Unmarshal(s.Data, &results); err != nil || k.last == nil {
+				return k, fmt.Errorf("journal entry %d follows no answer: %w", s.N, err)
+			}
+			if err := t.heard(ctx, results); err != nil {
+				return k, err
+			}
+			k.told(results)
+		}
+	}
+	return k, nil
+}
+
+func (k *talk) answered(a llm.Response) {
+	k.last = &a
+	if s := a.Text(); s != "" && len(a.Calls()) > 0 {
+		k.said = append(k.said, s)
+	}
+}
+
+func (k *talk) told(results []llm.Result) {
+	k.request = k.request.Append(*k.last, llm.Results(results...))
+	k.last = nil
+	k.rounds++
+}
+
+func (t *turn) spend(u earshot.Usage) {
+	t.usage.Input += u.Input
+	t.usage.Output += u.Output
+	t.usage.CacheRead += u.CacheRead
+	t.usage.CacheWrite += u.CacheWrite
+}

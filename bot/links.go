@@ -1,0 +1,87 @@
+package bot
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// links are the addresses that may stay live in a reply.
+type links struct {
+	exact map[string]bool
+	hosts []string // allow-listed, lower case
+}
+
+// known returns the addresses that this turn's people have written: those in
+// the messages that the prompt shows or has shown, but for the agent's own, and
+// the operator's.
+func (t *turn) known(ctx context.Context) (links, error) {
+	l := links{exact: map[string]bool{}}
+	for _, h := range t.Links {
+		l.hosts = append(l.hosts, strings.ToLower(h))
+	}
+	l.add(t.Instructions)
+	seen := map[earshot.MessageID]bool{}
+	for _, row := range t.result.Ledger {
+		seen[row.ID] = row.Verdict != earshot.Out
+	}
+	for _, m := range t.input.Messages {
+		if seen[m.ID] && !t.Identity.Is(m.Author.ID) {
+			l.add(m.Text)
+		}
+	}
+	var ids []earshot.MessageID
+	for _, s := range t.input.Conversation.Shown {
+		ids = append(ids, s.ID)
+	}
+	return l, t.learn(ctx, l, ids)
+}
+
+// learn adds the addresses of stored messages of others.
+func (t *turn) learn(ctx context.Context, l links, ids []earshot.MessageID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := t.Store.ByID(ctx, t.lease.Conversation.Scope, ids...)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if !m.Deleted && !t.Identity.Is(m.Author.ID) {
+			l.add(m.Text)
+		}
+	}
+	return nil
+}
+
+// add allows the addresses in a text.
+func (l links) add(text string) {
+	for _, at := range addresses(text) {
+		l.exact[text[at[0]:at[1]]] = true
+	}
+}
+
+// live reports whether an address may stay as it is.
+func (l links) live(address string) bool {
+	if l.exact[address] {
+		return true
+	}
+	for i := 0; i < len(address); i++ {
+		if c := address[i]; c <= ' ' || c >= 0x7F || c == '\\' || c == '|' {
+			return false
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	for _, h := range l.hosts {
+		if host == h || strings.HasSuffix(host, "."+h) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,113 @@
+package bot_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+)
+
+// mortal is a store as a process sees it that may die: afterwards it writes
+// nothing.
+type mortal struct {
+	bot.Store
+	p *process
+}
+
+func (m mortal) gone() error {
+	if m.p.dead.Load() {
+		return errDead
+	}
+	return nil
+}
+
+func (m mortal) PutChannel(ctx context.Context, c earshot.Channel) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.PutChannel(ctx, c)
+}
+
+func (m mortal) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+	if err := m.gone(); err != nil {
+		return nil, err
+	}
+	return m.Store.Record(ctx, s, list...)
+}
+
+func (m mortal) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+	if err := m.gone(); err != nil {
+		return earshot.Accepted{}, err
+	}
+	return m.Store.Accept(ctx, s, e, ask)
+}
+
+func (m mortal) Claim(ctx context.Context, agent earshot.AgentID, owner string, now earshot.Time, hold time.Duration) (earshot.Lease, []earshot.QueuedTurn, error) {
+	if err := m.gone(); err != nil {
+		return earshot.Lease{}, nil, err
+	}
+	return m.Store.Claim(ctx, agent, owner, now, hold)
+}
+
+func (m mortal) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, hold time.Duration) (earshot.Lease, error) {
+	if err := m.gone(); err != nil {
+		return l, err
+	}
+	return m.Store.Renew(ctx, l, now, hold)
+}
+
+func (m mortal) Release(ctx context.Context, l earshot.Lease, notBefore earshot.Time) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.Release(ctx, l, notBefore)
+}
+
+func (m mortal) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p earshot.Prompt) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.Begin(ctx, l, id, p)
+}
+
+func (m mortal) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID, s earshot.Step) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.AddStep(ctx, l, id, s)
+}
+
+func (m mortal) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.PutPost(ctx, l, p)
+}
+
+func (m mortal) Confirm(ctx context.Context, s earshot.Scope, key string, id earshot.MessageID) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.Confirm(ctx, s, key, id)
+}
+
+func (m mortal) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, t *earshot.Turn) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.Finish(ctx, l, id, state, why, t)
+}
+
+// mortalBoard is the platform as such a process sees it.
+type mortalBoard struct {
+	*board
+	p *process
+}
+
+func (m mortalBoard) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	if m.p.dead.Load() {
+		return earshot.Message{}, errDead
+	}
+	return m.board.Post(ctx, d)
+}

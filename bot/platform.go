@@ -1,0 +1,92 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A Platform posts messages. It is safe for concurrent use. What it can do
+// besides is told by further interfaces: [Finder], [Sizer], [Writer],
+// [Historian].
+type Platform interface {
+	// Post posts one message and returns it as the platform shows it: ID and
+	// Time, and by Thread and ReplyTo where it stands; what else is empty the
+	// bot fills in. It posts at most once: it must not try again by itself
+	// after a time-out, a reset or a 5xx.
+	//
+	// The error is a [*PostError] where it is known that nothing was posted.
+	// After every other error, ctx's included, the message may have arrived.
+	Post(ctx context.Context, d Draft) (earshot.Message, error)
+}
+
+// A Place is where a reply belongs: to which message, and in which thread.
+type Place struct {
+	Channel earshot.Channel
+	Anchor  earshot.Message // what is answered
+	// Thread is the root of the anchor's thread, "" where it stands at the top
+	// level. Whether the answer then begins a thread is the platform's way.
+	Thread earshot.MessageID
+}
+
+// A Draft is a message to post.
+type Draft struct {
+	Place
+	Text  string // Markdown, at most as long as the [Sizer] says
+	Key   string // opaque, at most 25 letters and digits; carried along as metadata or nonce
+	Chunk int    // from 0; the order of the posts of one turn
+}
+
+// A PostError is a post that certainly did not arrive.
+type PostError struct {
+	// Retry: the same post may succeed after this long, as when a limit is
+	// reached. 0: it never will.
+	Retry time.Duration
+	Err   error // for the operator; no token and no URL stands in it
+}
+
+func (e *PostError) Error() string {
+	if e.Retry > 0 {
+		return fmt.Sprintf("not posted, again in %s: %v", e.Retry, e.Err)
+	}
+	return fmt.Sprintf("not posted: %v", e.Err)
+}
+
+func (e *PostError) Unwrap() error { return e.Err }
+
+// A Finder can look whether a post arrived. Without it, a post of which this is
+// not known is parked for the operator.
+type Finder interface {
+	// Find returns our message that carries the draft's key, or
+	// [earshot.ErrNotFound] where the platform shows none.
+	Find(ctx context.Context, d Draft) (earshot.Message, error)
+}
+
+// A Sizer says how long a message may be.
+type Sizer interface {
+	// MaxText returns the bound in characters (runes). Without a Sizer it is
+	// [DefaultMaxText].
+	MaxText() int
+}
+
+// DefaultMaxText is how many characters a post has at most where the platform
+// does not say.
+const DefaultMaxText = 3800
+
+// A Writer shows that an answer is being written. Nothing depends on it: it
+// must not block, and its failures are its own.
+type Writer interface {
+	// Writing is told what the answer is so far, "" when it has begun or begins
+	// anew, and done once it is posted or given up.
+	Writing(ctx context.Context, p Place, text string, done bool)
+}
+
+// A Historian knows what was said when nobody listened.
+type Historian interface {
+	// Fill records in the store what the platform knows of the place, and what
+	// coverage that gives. It has the time that ctx gives it; an error becomes
+	// coverage, never an empty thread.
+	Fill(ctx context.Context, p Place) error
+}

@@ -1,0 +1,79 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// record makes an event durable, with the turn that it asks for, and confirms
+// the post that our own message is.
+func (b *Bot) record(ctx context.Context, e Event, ask *earshot.ConversationID, why string) (Outcome, error) {
+	if e.Received == 0 {
+		e.Received = b.Now()
+	}
+	if err := b.meet(ctx, e.Channel); err != nil {
+		return Outcome{}, err
+	}
+	b.Fault(faultBeforeCommit)
+	accepted, err := b.Store.Accept(ctx, e.Channel.Scope(), e.Event, ask)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("record message %s: %w", e.Message.ID, err)
+	}
+	if e.Key != "" && b.Identity.Is(e.Message.Author.ID) && !e.Message.Deleted {
+		err := b.Store.Confirm(ctx, e.Channel.Scope(), e.Key, e.Message.ID)
+		if err != nil && !errors.Is(err, earshot.ErrNotFound) && !errors.Is(err, earshot.ErrConflict) {
+			return Outcome{}, fmt.Errorf("confirm message %s: %w", e.Message.ID, err)
+		}
+	}
+	b.Fault(faultAfterCommitBeforeAck)
+	if accepted.Opened {
+		b.hurry()
+	}
+	return Outcome{Accepted: accepted, Why: why}, nil
+}
+
+// meet stores a channel when it is not known as it is now.
+func (b *Bot) meet(ctx context.Context, c earshot.Channel) error {
+	b.mu.Lock()
+	known := b.channels[c.Scope()] == c
+	b.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := b.Store.PutChannel(ctx, c); err != nil {
+		return fmt.Errorf("store channel %s: %w", c.ID, err)
+	}
+	b.mu.Lock()
+	b.channels[c.Scope()] = c
+	b.mu.Unlock()
+	return nil
+}
+
+// channel returns what is known of a channel. One that no event has told of
+// since the start is looked up among all, which are then known.
+func (b *Bot) channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error) {
+	b.mu.Lock()
+	c, ok := b.channels[s]
+	b.mu.Unlock()
+	if ok {
+		return c, nil
+	}
+	list, err := b.Store.Channels(ctx)
+	if err != nil {
+		return earshot.Channel{}, fmt.Errorf("look up channel %s: %w", s.Channel, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, info := range list {
+		if _, newer := b.channels[info.Scope()]; !newer {
+			b.channels[info.Scope()] = info.Channel
+		}
+	}
+	if c, ok = b.channels[s]; ok {
+		return c, nil
+	}
+	return earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel, Kind: earshot.KindChannel}, nil
+}

@@ -1,0 +1,200 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// What else than an error of the store a turn can end with.
+var (
+	errEnded   = errors.New("the turn was ended by another hand")
+	errStopped = errors.New("the bot stops")
+	errTooLong = errors.New("the answer took too long")
+)
+
+// A giveUp ends a turn as failed: the person is told say, the operator why.
+type giveUp struct{ why, say string }
+
+func (e *giveUp) Error() string { return e.why }
+
+// A park leaves a turn to an operator.
+type park struct{ why string }
+
+func (e *park) Error() string { return e.why }
+
+// A later is a failure that may pass.
+type later struct {
+	err   error
+	after time.Duration // at least
+}
+
+func (e *later) Error() string { return e.err.Error() }
+func (e *later) Unwrap() error { return e.err }
+
+// What people are told, once, when there is no answer.
+const (
+	sayQuestion = "You called? Tell me what you would like to know."
+	sayFailed   = "Sorry, I could not answer this: something went wrong on my side. The people who run me can see what."
+	sayDown     = "Sorry, I could not answer this: the language model cannot be reached at the moment. Please ask again later."
+	sayTooLong  = "Sorry, I could not answer this in time."
+	sayTooLarge = "Sorry, I could not answer this: the conversation is larger than the language model can read, even after leaving out what I could."
+	sayRefused  = "Sorry, I cannot answer this."
+	sayCutOff   = "(The answer was cut off here: it had become too long.)"
+)
+
+// settle ends a turn whose answer ended with err. What it returns is why the
+// turn is not at its end, nil when it is.
+func (t *turn) settle(ctx context.Context, err error) error {
+	var up *giveUp
+	var p *park
+	switch {
+	case err == nil:
+		return nil
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errStopped), errors.Is(err, errEnded), errors.Is(err, earshot.ErrFenced):
+		return err
+	case errors.As(err, &p):
+		return t.finish(ctx, earshot.TurnParked, p.why, nil)
+	case errors.As(err, &up):
+		return t.fail(ctx, up)
+	}
+	if errors.Is(err, earshot.ErrConflict) {
+		if now, e := t.Store.QueuedTurn(ctx, t.queued.ID); e == nil && final(now.State) {
+			return errEnded
+		}
+	}
+	var l *later
+	if t.queued.Tries >= t.Limits.Tries {
+		return t.fail(ctx, &giveUp{fmt.Sprintf("given up after %d tries: %v", t.queued.Tries, err), sayFailed})
+	}
+	if errors.As(err, &l) && t.queued.Tries >= 3 && t.age() > t.Limits.Patience {
+		return t.fail(ctx, &giveUp{fmt.Sprintf("given up after %s: %v", t.age().Round(time.Second), err), sayDown})
+	}
+	return err
+}
+
+// age is for how long the turn has waited.
+func (t *turn) age() time.Duration {
+	return time.Duration(t.Now()-t.queued.Opened) * time.Microsecond
+}
+
+// fail tells the person once, and the operator why.
+func (t *turn) fail(ctx context.Context, up *giveUp) error {
+	posts, err := t.Store.Posts(ctx, t.queued.ID)
+	if err != nil {
+		return err
+	}
+	replies := ofKind(posts, kindReply)
+	switch {
+	case visible(replies) && unknown(replies):
+		return t.finish(ctx, earshot.TurnParked, up.why+"; whether a post arrived is not known", nil)
+	case visible(replies), t.DryRun, t.queued.Tries > t.Limits.Tries+3:
+		return t.finish(ctx, earshot.TurnFailed, up.why, nil)
+	}
+	t.text = up.say
+	if err := t.journal(ctx, stepFailed, []byte(up.why)); err != nil && !errors.Is(err, earshot.ErrConflict) {
+		return err
+	}
+	err = t.deliver(ctx, kindApology, []string{up.say})
+	var p *park
+	var refused *giveUp
+	switch {
+	case errors.As(err, &p):
+		return t.finish(ctx, earshot.TurnParked, up.why+"; "+p.why, nil)
+	case errors.As(err, &refused):
+		return t.finish(ctx, earshot.TurnFailed, up.why+"; and the apology was not posted: "+refused.why, nil)
+	case err != nil && t.queued.Tries >= t.Limits.Tries:
+		return t.finish(ctx, earshot.TurnFailed, up.why+"; and the apology was not posted: "+err.Error(), nil)
+	case err != nil:
+		return err
+	}
+	return t.finish(ctx, earshot.TurnFailed, up.why, nil)
+}
+
+// unknown reports whether it is not known of a post whether it arrived.
+func unknown(posts []earshot.Post) bool {
+	for _, p := range posts {
+		if p.State == earshot.PostSending || p.State == earshot.PostAmbiguous {
+			return true
+		}
+	}
+	return false
+}
+
+// recovered makes a failed turn of a panic: one poisonous message must not
+// stop the others.
+func (t *turn) recovered(err *error) {
+	if p := recover(); p != nil {
+		t.Log.Error("a turn panicked", append(about(t.lease.Conversation), "turn", t.queued.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))...)
+		*err = &giveUp{fmt.Sprintf("panic: %v", p), sayFailed}
+	}
+}
+
+// maxBackoff bounds the time before a further try.
+const maxBackoff = 2 * time.Minute
+
+// release gives the lease back; err is why a turn is not at its end.
+func (b *Bot) release(ctx context.Context, lease earshot.Lease, t *turn, err error) {
+	if errors.Is(err, earshot.ErrFenced) || errors.Is(context.Cause(ctx), earshot.ErrFenced) {
+		b.Log.Warn("the lease was taken over", about(lease.Conversation)...)
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	var notBefore earshot.Time
+	switch {
+	case err == nil, errors.Is(err, errStopped):
+	case errors.Is(err, errEnded):
+		if t != nil {
+			b.tell(ctx, t.queued.ID, t.report())
+		}
+	default:
+		wait := b.Limits.Backoff
+		var l *later
+		if t != nil {
+			wait = min(wait<<min(max(t.queued.Tries-1, 0), 16), maxBackoff)
+		}
+		if errors.As(err, &l) {
+			wait = max(wait, min(l.after, maxBackoff))
+		}
+		notBefore = b.Now() + earshot.Time(wait/time.Microsecond)
+		b.Log.Warn("a turn waits", append(about(lease.Conversation), "for", wait, "err", err)...)
+	}
+	if err := b.Store.Release(ctx, lease, notBefore); err != nil {
+		b.Log.Error("release a lease", append(about(lease.Conversation), "err", err)...)
+	}
+}
+
+// both returns a context that ends with either: as soft does, with errStopped.
+func both(soft, hard context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(hard)
+	stop := context.AfterFunc(soft, func() { cancel(errStopped) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// about names a conversation in the log.
+func about(id earshot.ConversationID) []any {
+	return []any{"platform", id.Scope.Platform, "workspace", id.Scope.Workspace, "channel", id.Scope.Channel, "conversation", id.Name}
+}
+
+// smaller reports whether a turn goes on with half of its budget, because the
+// model could not read so much. It does so once.
+func (t *turn) smaller(err error) bool {
+	var e *llm.Error
+	if !errors.As(err, &e) || !e.TooLarge || t.halved {
+		return false
+	}
+	t.halved = true
+	t.budget.Tokens, t.budget.Session, t.budget.Limit = t.budget.Tokens/2, t.budget.Session/2, t.budget.Limit/2
+	t.Log.Info("the context was too large, half of it is tried", append(about(t.lease.Conversation), "turn", t.queued.ID)...)
+	return true
+}
