@@ -1,0 +1,222 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+)
+
+// A Handler takes an event and returns once it is durable, as [bot.Bot.Handle]
+// does. An error means that it may not be kept.
+type Handler func(ctx context.Context, e bot.Event) (bot.Outcome, error)
+
+// A Heard is what came of something that a person did: the message as it was
+// said, and what the bot makes of it.
+type Heard struct {
+	Message earshot.Message
+	Turn    earshot.TurnID // the turn that answers it; 0 when there is none
+	Why     string         // see [bot.Outcome]
+}
+
+// A Chat is the people's side of a platform. It is safe for concurrent use.
+type Chat struct {
+	*Platform
+	handle Handler
+}
+
+// Chat returns the people's side, whose events go to handle.
+func (p *Platform) Chat(handle Handler) *Chat { return &Chat{p, handle} }
+
+// A Said is what a person says. Channel, As and Text (or Files) are required.
+type Said struct {
+	Channel string // a name or id
+	As      string // a person's name or id
+	Bot     bool   // the person is a program, where nobody has the name yet
+	Text    string
+	Thread  earshot.MessageID // the root of the thread that it is said in
+	ReplyTo earshot.MessageID // the message that it answers, as Discord has it
+	Client  string            // the sender's own id: the same one twice is one message
+	Files   []earshot.File
+}
+
+// maxText is how many bytes one message may have.
+const maxText = 256 << 10
+
+// Say records what a person says and returns it as it is kept. Said again with
+// the same Client, it is the message that there is.
+func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
+	ch, err := c.channel(ctx, s.Channel)
+	if err != nil {
+		return Heard{}, err
+	}
+	if strings.TrimSpace(s.Text) == "" && len(s.Files) == 0 || len(s.Text) > maxText {
+		return Heard{}, fmt.Errorf("%w: a message has 1 to %d bytes of text, or files", ErrInvalid, maxText)
+	}
+	who, err := c.person(ctx, s.As, s.Bot)
+	if err != nil {
+		return Heard{}, err
+	}
+	for _, id := range []earshot.MessageID{s.Thread, s.ReplyTo} {
+		if id == "" {
+			continue
+		}
+		if up, err := c.store.Message(ctx, ch.Scope(), id); err != nil || up.Deleted {
+			return Heard{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
+		}
+	}
+	m := earshot.Message{Author: who, Thread: s.Thread, ReplyTo: s.ReplyTo, Files: s.Files, Time: c.now()}
+	m.ID = at(m.Time)
+	if s.Client != "" {
+		m.ID = keyed("c", string(ch.ID)+"\x00"+string(who.ID), s.Client)
+		switch known, err := c.store.Message(ctx, ch.Scope(), m.ID); {
+		case err == nil && known.Deleted:
+			return Heard{Message: known}, nil
+		case err == nil:
+			// Told again; whether the bot has answered for it is not known here.
+			return c.event(ctx, ch, "message", earshot.Same, s.Client, known)
+		case !errors.Is(err, earshot.ErrNotFound):
+			return Heard{}, err
+		}
+	}
+	if m.Text, m.Mentions, err = c.compose(ctx, s.Text); err != nil {
+		return Heard{}, err
+	}
+	return c.event(ctx, ch, "message", earshot.New, s.Client, m)
+}
+
+// Edit gives a message a new text. Only who wrote it may.
+func (c *Chat) Edit(ctx context.Context, channel string, id earshot.MessageID, as, text string) (Heard, error) {
+	ch, m, err := c.own(ctx, channel, id, as)
+	if err != nil {
+		return Heard{}, err
+	}
+	if strings.TrimSpace(text) == "" || len(text) > maxText {
+		return Heard{}, fmt.Errorf("%w: a message has 1 to %d bytes of text", ErrInvalid, maxText)
+	}
+	if m.Text, m.Mentions, err = c.compose(ctx, text); err != nil {
+		return Heard{}, err
+	}
+	m.Edited, m.Tokens = c.now(), 0
+	return c.event(ctx, ch, "edit", earshot.Edited, "", m)
+}
+
+// Delete takes a message back. Only who wrote it may.
+func (c *Chat) Delete(ctx context.Context, channel string, id earshot.MessageID, as string) error {
+	ch, m, err := c.own(ctx, channel, id, as)
+	if err != nil {
+		return err
+	}
+	_, err = c.event(ctx, ch, "delete", earshot.Gone, "", earshot.Message{ID: m.ID, Time: m.Time, Deleted: true})
+	return err
+}
+
+// React gives a message an emoji, by its name without colons. Within a process
+// a person gives each emoji once.
+func (c *Chat) React(ctx context.Context, channel string, id earshot.MessageID, as, name string) (earshot.Message, error) {
+	name = strings.Trim(strings.TrimSpace(name), ":")
+	if name == "" || len(name) > maxName || strings.ContainsAny(name, " \n:<>") {
+		return earshot.Message{}, fmt.Errorf("%w: an emoji is given by its name", ErrInvalid)
+	}
+	ch, err := c.channel(ctx, channel)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	who, err := c.person(ctx, as, false)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	m, err := c.store.Message(ctx, ch.Scope(), id)
+	if err != nil || m.Deleted {
+		return earshot.Message{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
+	}
+	if !c.reacts(reaction{ch.Scope(), id, who.ID, name}) {
+		return m, nil
+	}
+	reactions := append([]earshot.Reaction{}, m.Reactions...)
+	given := false
+	for i, r := range reactions {
+		if r.Name == name {
+			reactions[i].Count++
+			given = true
+		}
+	}
+	if !given {
+		reactions = append(reactions, earshot.Reaction{Name: name, Count: 1})
+	}
+	m.Reactions = reactions
+	// A reaction is no message: nothing is asked, so it needs no event.
+	if _, err := c.store.Record(ctx, ch.Scope(), m); err != nil {
+		return earshot.Message{}, fmt.Errorf("record a reaction: %w", err)
+	}
+	c.tell(Update{Channel: ch, Change: earshot.Updated, Message: m})
+	return m, nil
+}
+
+func (c *Chat) reacts(r reaction) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := !c.reacted[r]
+	c.reacted[r] = true
+	return first
+}
+
+// own returns a message that as wrote.
+func (c *Chat) own(ctx context.Context, channel string, id earshot.MessageID, as string) (earshot.Channel, earshot.Message, error) {
+	ch, err := c.channel(ctx, channel)
+	if err != nil {
+		return ch, earshot.Message{}, err
+	}
+	who, err := c.person(ctx, as, false)
+	if err != nil {
+		return ch, earshot.Message{}, err
+	}
+	m, err := c.store.Message(ctx, ch.Scope(), id)
+	if err != nil || m.Deleted {
+		return ch, m, fmt.Errorf("message %s: %w", id, orNotFound(err))
+	}
+	if m.Author.ID != who.ID {
+		return ch, m, fmt.Errorf("%w: message %s is not by %s", ErrForbidden, id, who.Name)
+	}
+	return ch, m, nil
+}
+
+func orNotFound(err error) error {
+	if err == nil {
+		return earshot.ErrNotFound
+	}
+	return err
+}
+
+// event hands over what happened, and tells watchers once it is durable.
+func (c *Chat) event(ctx context.Context, ch earshot.Channel, kind string, change earshot.Change, client string, m earshot.Message) (Heard, error) {
+	moment := m.Time
+	if m.Edited != 0 {
+		moment = m.Edited
+	}
+	raw, err := json.Marshal(map[string]any{
+		"type": kind, "channel": ch.ID, "id": m.ID, "time": moment.String(), "user": m.Author.ID,
+		"text": m.Text, "thread": m.Thread, "reply_to": m.ReplyTo, "files": m.Files,
+	})
+	if err != nil {
+		return Heard{}, fmt.Errorf("write the event: %w", err)
+	}
+	e := bot.Event{Channel: ch, Event: earshot.Event{
+		Delivery: kind + ":" + string(m.ID), Client: client, Raw: raw, Received: earshot.TimeOf(c.o.Now()), Message: m,
+	}}
+	if kind == "edit" {
+		e.Delivery += ":" + string(at(moment))
+	}
+	out, err := c.handle(ctx, e)
+	if err != nil {
+		return Heard{}, err
+	}
+	if !out.Duplicate {
+		c.tell(Update{Channel: ch, Change: change, Message: m})
+	}
+	return Heard{Message: m, Turn: out.Turn, Why: out.Why}, nil
+}

@@ -1,0 +1,256 @@
+package local
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+// A command is what a line that begins with a slash does. rest is what stands
+// behind its name.
+type command struct {
+	name, args, help string
+	run              func(t *terminal, ctx context.Context, rest string) error
+}
+
+// errQuit ends the terminal.
+var errQuit = errors.New("quit")
+
+// commands are made by a function, because /help lists them.
+func commands() []command {
+	return []command{
+		{"as", "NAME", "speak as somebody else", (*terminal).as},
+		{"channel", "[NAME]", "go to a channel, made if need be; without a name, list them", (*terminal).goTo},
+		{"dm", "", "write to the bot directly", (*terminal).dm},
+		{"thread", "[N]", "speak in the thread of message N; without a number, leave it", (*terminal).enter},
+		{"edit", "N TEXT", "change a message of yours", (*terminal).edit},
+		{"delete", "N", "take a message of yours back", (*terminal).remove},
+		{"react", "N EMOJI", "react to a message, with an emoji's name", (*terminal).react},
+		{"file", "PATH [TEXT]", "share a file: its name, size and hash are kept", (*terminal).file},
+		{"history", "[N]", "show the newest N messages here", (*terminal).history},
+		{"why", "", "show what the last answer here was made of", (*terminal).why},
+		{"help", "", "list what there is", (*terminal).help},
+		{"quit", "", "leave", func(*terminal, context.Context, string) error { return errQuit }},
+	}
+}
+
+// line does what a line says, and reports whether it was the last. A line that
+// begins with two slashes is said with one.
+func (t *terminal) line(ctx context.Context, line string) (quit bool) {
+	if line == "" {
+		return false
+	}
+	var err error
+	if name, ok := strings.CutPrefix(line, "/"); !ok || strings.HasPrefix(name, "/") {
+		err = t.say(ctx, Said{Text: name})
+	} else {
+		name, rest, _ := strings.Cut(name, " ")
+		err = fmt.Errorf("there is no /%s; /help lists what there is", name)
+		for _, c := range commands() {
+			if c.name == name {
+				err = c.run(t, ctx, strings.TrimSpace(rest))
+			}
+		}
+	}
+	if errors.Is(err, errQuit) {
+		return true
+	}
+	if err != nil && ctx.Err() == nil {
+		t.write(desk.Bad(desk.Line(err.Error(), 400)) + "\n")
+	}
+	return false
+}
+
+func (t *terminal) say(ctx context.Context, s Said) error {
+	s.Channel, s.As, s.Thread = string(t.channel.ID), string(t.who.ID), t.thread
+	t.mu.Lock()
+	t.typed = t.who.ID
+	t.mu.Unlock()
+	heard, err := t.chat.Say(ctx, s)
+	if err != nil {
+		return err
+	}
+	if heard.Turn != 0 && !t.screen.Live && t.screen.Wait != nil {
+		return t.screen.Wait(ctx, heard.Turn)
+	}
+	return nil
+}
+
+// target reads the number that a command begins with.
+func (t *terminal) target(rest string) (p place, more string, err error) {
+	first, more, _ := strings.Cut(rest, " ")
+	n, err := strconv.Atoi(strings.Trim(first, "[]"))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil || n < 1 || n > len(t.shown) {
+		return place{}, "", fmt.Errorf("which message? give the number that stands before it, 1 to %d", len(t.shown))
+	}
+	return t.shown[n-1], strings.TrimSpace(more), nil
+}
+
+func (t *terminal) as(ctx context.Context, rest string) error {
+	who, err := t.chat.person(ctx, rest, false)
+	if err == nil {
+		t.who = who
+		t.write(desk.Faint("You are "+desk.Line(who.Name, 40)+".") + "\n")
+	}
+	return err
+}
+
+func (t *terminal) goTo(ctx context.Context, rest string) error {
+	if rest == "" {
+		list, err := t.chat.Channels(ctx)
+		for _, c := range list {
+			t.write(fmt.Sprintf("#%s  %s\n", desk.Line(c.Name, 40), desk.Faint(desk.Number(c.Messages)+" messages")))
+		}
+		return err
+	}
+	c, err := t.chat.Channel(ctx, rest)
+	if err == nil {
+		t.channel, t.thread = c, ""
+		t.write(desk.Faint("You are in #"+desk.Line(c.Name, 40)+".") + "\n")
+	}
+	return err
+}
+
+func (t *terminal) dm(ctx context.Context, _ string) error {
+	c, err := t.chat.DM(ctx, string(t.who.ID))
+	if err == nil {
+		t.channel, t.thread = c, ""
+		t.write(desk.Faint("You write to "+t.chat.o.Agent.Name+" directly.") + "\n")
+	}
+	return err
+}
+
+func (t *terminal) enter(ctx context.Context, rest string) error {
+	if rest == "" {
+		t.thread = ""
+		t.write(desk.Faint("You left the thread.") + "\n")
+		return nil
+	}
+	p, _, err := t.target(rest)
+	if err != nil {
+		return err
+	}
+	if p.scope != t.channel.Scope() {
+		return errors.New("that message is in another channel; go there first with /channel")
+	}
+	m, err := t.chat.store.Message(ctx, p.scope, p.id)
+	if err != nil {
+		return err
+	}
+	if t.thread = m.Root(); t.thread == "" {
+		t.thread = m.ID
+	}
+	t.write(desk.Faint("You speak in its thread now; /thread leaves it.") + "\n")
+	return nil
+}
+
+func (t *terminal) edit(ctx context.Context, rest string) error {
+	p, text, err := t.target(rest)
+	if err == nil {
+		_, err = t.chat.Edit(ctx, string(p.scope.Channel), p.id, string(t.who.ID), text)
+	}
+	return err
+}
+
+func (t *terminal) remove(ctx context.Context, rest string) error {
+	p, _, err := t.target(rest)
+	if err == nil {
+		err = t.chat.Delete(ctx, string(p.scope.Channel), p.id, string(t.who.ID))
+	}
+	return err
+}
+
+func (t *terminal) react(ctx context.Context, rest string) error {
+	p, name, err := t.target(rest)
+	if err == nil {
+		_, err = t.chat.React(ctx, string(p.scope.Channel), p.id, string(t.who.ID), name)
+	}
+	return err
+}
+
+// maxFile is how many bytes a shared file may have.
+const maxFile = 64 << 20
+
+func (t *terminal) file(ctx context.Context, rest string) error {
+	path, text, _ := strings.Cut(rest, " ")
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return fmt.Errorf("%s is no file of at most 64 MiB", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	kind := mime.TypeByExtension(filepath.Ext(path))
+	if kind == "" {
+		kind = http.DetectContentType(data)
+	}
+	sum := sha256.Sum256(data)
+	hash := hex.EncodeToString(sum[:])
+	return t.say(ctx, Said{Text: strings.TrimSpace(text), Files: []earshot.File{{
+		ID: earshot.ArtifactID("f" + hash[:20]), Name: filepath.Base(path), Type: kind, Size: int64(len(data)), SHA256: hash,
+	}}})
+}
+
+// shownAtOnce is how many messages /history shows where no number is given.
+const shownAtOnce = 20
+
+func (t *terminal) history(ctx context.Context, rest string) error {
+	n := shownAtOnce
+	if rest != "" {
+		var err error
+		if n, err = strconv.Atoi(rest); err != nil || n < 1 || n > 1000 {
+			return errors.New("how many? give a number from 1 to 1000")
+		}
+	}
+	part := earshot.Whole()
+	if t.thread != "" {
+		part = earshot.ThreadOf(t.thread)
+	}
+	list, err := t.chat.store.Newest(ctx, t.channel.Scope(), part, earshot.Position{}, n)
+	for _, m := range list {
+		change := earshot.Same
+		if m.Edited != 0 {
+			change = earshot.Edited
+		}
+		t.show(Update{Channel: t.channel, Change: change, Message: m})
+	}
+	return err
+}
+
+func (t *terminal) why(ctx context.Context, _ string) error {
+	if t.screen.Why == nil {
+		return errors.New("this chat does not know")
+	}
+	var b strings.Builder
+	if err := t.screen.Why(ctx, &b, t.channel); err != nil {
+		return err
+	}
+	t.write(b.String())
+	return nil
+}
+
+func (t *terminal) help(context.Context, string) error {
+	table := desk.NewTable("command", "")
+	for _, c := range commands() {
+		table.Row(strings.TrimSpace("/"+c.name+" "+c.args), c.help)
+	}
+	t.write(table.Render(t.screen.Width) + desk.Faint("Everything else is said. Messages have their numbers in front.") + "\n")
+	return nil
+}

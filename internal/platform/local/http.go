@@ -1,0 +1,334 @@
+package local
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// maxBody is how many bytes a request may have.
+const maxBody = 1 << 20
+
+// Handler returns the HTTP front: JSON in, JSON out. Every request needs the
+// header "Authorization: Bearer TOKEN" and a Host that is this machine's own
+// name, so that no page of another site can reach it. Nothing changes by GET.
+//
+//	GET    /v1/channels
+//	POST   /v1/channels                              {"name": "ops"} or {"dm": "bob"}
+//	GET    /v1/channels/{channel}/messages           ?since=SEQ&limit=N
+//	POST   /v1/channels/{channel}/messages           {"as": "bob", "text": "…", "thread": "…", "reply_to": "…", "client": "…", "bot": false}
+//	PATCH  /v1/channels/{channel}/messages/{id}      {"as": "bob", "text": "…"}
+//	DELETE /v1/channels/{channel}/messages/{id}      ?as=bob
+//	POST   /v1/channels/{channel}/messages/{id}/reactions  {"as": "bob", "name": "eyes"}
+//
+// An answer of 200 to a change means that it is durable. After any other
+// status, or none, it may or may not be: said again with the same client, it
+// is the same message. It panics when the token is empty.
+func (c *Chat) Handler(token string) http.Handler {
+	if token == "" {
+		panic("local: the HTTP front needs a token")
+	}
+	s := &server{chat: c, token: sha256.Sum256([]byte(token))}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/channels", s.channels)
+	mux.HandleFunc("POST /v1/channels", s.open)
+	mux.HandleFunc("GET /v1/channels/{channel}/messages", s.list)
+	mux.HandleFunc("POST /v1/channels/{channel}/messages", s.say)
+	mux.HandleFunc("PATCH /v1/channels/{channel}/messages/{id}", s.edit)
+	mux.HandleFunc("DELETE /v1/channels/{channel}/messages/{id}", s.remove)
+	mux.HandleFunc("POST /v1/channels/{channel}/messages/{id}/reactions", s.react)
+	return s.guard(http.NewCrossOriginProtection().Handler(mux))
+}
+
+type server struct {
+	chat  *Chat
+	token [sha256.Size]byte
+}
+
+// guard lets requests pass that are this machine's and hold the token.
+func (s *server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		host := r.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		ip := net.ParseIP(strings.Trim(host, "[]"))
+		if host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			fail(w, http.StatusMisdirectedRequest, "the Host header names another machine")
+			return
+		}
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		sum := sha256.Sum256([]byte(given))
+		if !ok || subtle.ConstantTimeCompare(sum[:], s.token[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			fail(w, http.StatusUnauthorized, "the token is missing or wrong")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A channelJSON is a channel as the front writes it.
+type channelJSON struct {
+	ID       earshot.ChannelID   `json:"id"`
+	Name     string              `json:"name"`
+	Kind     earshot.ChannelKind `json:"kind"`
+	Topic    string              `json:"topic"`
+	Messages int                 `json:"messages"`
+}
+
+func (s *server) channels(w http.ResponseWriter, r *http.Request) {
+	list, err := s.chat.Channels(r.Context())
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	out := []channelJSON{}
+	for _, c := range list {
+		out = append(out, channelJSON{c.ID, c.Name, c.Kind, c.Topic, c.Messages})
+	}
+	reply(w, map[string]any{"channels": out})
+}
+
+func (s *server) open(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Name string `json:"name"`
+		DM   string `json:"dm"`
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	var c earshot.Channel
+	err := ErrInvalid
+	switch {
+	case in.Name != "" && in.DM == "":
+		c, err = s.chat.Channel(r.Context(), in.Name)
+	case in.DM != "" && in.Name == "":
+		c, err = s.chat.DM(r.Context(), in.DM)
+	}
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	reply(w, channelJSON{ID: c.ID, Name: c.Name, Kind: c.Kind, Topic: c.Topic})
+}
+
+// A messageJSON is a message as the front writes it; of a deleted one only the
+// id.
+type messageJSON struct {
+	ID        earshot.MessageID `json:"id"`
+	Seq       int64             `json:"seq"`
+	Time      string            `json:"time"`
+	Author    authorJSON        `json:"author"`
+	Text      string            `json:"text"`
+	Thread    earshot.MessageID `json:"thread,omitempty"`
+	ReplyTo   earshot.MessageID `json:"reply_to,omitempty"`
+	Edited    string            `json:"edited,omitempty"`
+	Deleted   bool              `json:"deleted,omitempty"`
+	Reactions []reactionJSON    `json:"reactions,omitempty"`
+	Files     []string          `json:"files,omitempty"`
+}
+
+type authorJSON struct {
+	ID   earshot.AuthorID   `json:"id"`
+	Name string             `json:"name"`
+	Kind earshot.AuthorKind `json:"kind"`
+}
+
+type reactionJSON struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+func messageOf(m earshot.Message) messageJSON {
+	out := messageJSON{
+		ID: m.ID, Seq: m.Seq, Time: m.Time.String(), Author: authorJSON(m.Author), Text: m.Text,
+		Thread: m.Thread, ReplyTo: m.ReplyTo, Edited: m.Edited.String(), Deleted: m.Deleted,
+	}
+	for _, r := range m.Reactions {
+		out.Reactions = append(out.Reactions, reactionJSON(r))
+	}
+	for _, f := range m.Files {
+		out.Files = append(out.Files, f.Name)
+	}
+	return out
+}
+
+// The bounds of a page of messages.
+const (
+	pageSize    = 200
+	maxPageSize = 1000
+)
+
+func (s *server) list(w http.ResponseWriter, r *http.Request) {
+	c, err := s.chat.channel(r.Context(), r.PathValue("channel"))
+	since, limit := int64(0), pageSize
+	if err == nil {
+		since, limit, err = page(r)
+	}
+	var list []earshot.Message
+	if err == nil {
+		list, err = s.chat.store.Since(r.Context(), c.Scope(), since, limit)
+	}
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	out := []messageJSON{}
+	for _, m := range list {
+		out = append(out, messageOf(m))
+		since = m.Seq
+	}
+	reply(w, map[string]any{"messages": out, "next": since})
+}
+
+// page reads where a list begins and how long it is.
+func page(r *http.Request) (since int64, limit int, err error) {
+	limit = pageSize
+	if v := r.URL.Query().Get("since"); v != "" {
+		if since, err = strconv.ParseInt(v, 10, 64); err != nil {
+			return 0, 0, ErrInvalid
+		}
+	}
+	if v := r.URL.Query().Get("limit"); v != "" {
+		if limit, err = strconv.Atoi(v); err != nil || limit < 1 {
+			return 0, 0, ErrInvalid
+		}
+	}
+	return since, min(limit, maxPageSize), nil
+}
+
+func (s *server) say(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		As      string            `json:"as"`
+		Bot     bool              `json:"bot"`
+		Text    string            `json:"text"`
+		Thread  earshot.MessageID `json:"thread"`
+		ReplyTo earshot.MessageID `json:"reply_to"`
+		Client  string            `json:"client"`
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	heard, err := s.chat.Say(r.Context(), Said{
+		Channel: r.PathValue("channel"), As: in.As, Bot: in.Bot, Text: in.Text,
+		Thread: in.Thread, ReplyTo: in.ReplyTo, Client: in.Client,
+	})
+	answer(w, heard, err)
+}
+
+func (s *server) edit(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		As   string `json:"as"`
+		Text string `json:"text"`
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	heard, err := s.chat.Edit(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Text)
+	answer(w, heard, err)
+}
+
+func answer(w http.ResponseWriter, h Heard, err error) {
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	reply(w, map[string]any{"message": messageOf(h.Message), "turn": h.Turn, "why": h.Why})
+}
+
+func (s *server) remove(w http.ResponseWriter, r *http.Request) {
+	err := s.chat.Delete(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), r.URL.Query().Get("as"))
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	reply(w, map[string]any{"deleted": r.PathValue("id")})
+}
+
+func (s *server) react(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		As   string `json:"as"`
+		Name string `json:"name"`
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	m, err := s.chat.React(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Name)
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	reply(w, map[string]any{"message": messageOf(m)})
+}
+
+// read decodes one JSON object, strictly, or answers that it cannot.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		fail(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+		return false
+	}
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if err == nil {
+		if _, err = dec.Token(); errors.Is(err, io.EOF) {
+			return true
+		}
+		err = errors.New("there is something after the object")
+	}
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		fail(w, http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
+		return false
+	}
+	fail(w, http.StatusBadRequest, err.Error())
+	return false
+}
+
+func reply(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // the caller is gone
+}
+
+func fail(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": why})
+}
+
+// statuses are what errors are answered with; of others the caller learns only
+// that it may try again.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{ErrInvalid, http.StatusBadRequest}, {earshot.ErrInvalid, http.StatusBadRequest},
+	{ErrForbidden, http.StatusForbidden}, {earshot.ErrNotFound, http.StatusNotFound},
+	{context.Canceled, http.StatusServiceUnavailable},
+}
+
+func failed(w http.ResponseWriter, err error) {
+	for _, s := range statuses {
+		if errors.Is(err, s.err) {
+			fail(w, s.status, err.Error())
+			return
+		}
+	}
+	fail(w, http.StatusInternalServerError, "it could not be kept; say it again")
+}

@@ -1,0 +1,136 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// maxName is how many bytes a person's name may have.
+const maxName = 64
+
+// person returns the author of this name or id, who is stored where nobody is
+// called so. The agent's own name is [ErrForbidden].
+func (p *Platform) person(ctx context.Context, name string, bot bool) (earshot.Author, error) {
+	name = strings.TrimPrefix(strings.TrimSpace(name), "@")
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '|' || r == '<' || r == '>' }) {
+		return earshot.Author{}, fmt.Errorf("%w: a person's name is one line of 1 to %d bytes without <, > and |", ErrInvalid, maxName)
+	}
+	if strings.EqualFold(name, p.o.Agent.Name) || p.o.Agent.Is(earshot.AuthorID(name)) {
+		return earshot.Author{}, fmt.Errorf("%w: %s is the bot", ErrForbidden, name)
+	}
+	list, err := p.store.Authors(ctx, p.o.Platform, p.o.Workspace)
+	if err != nil {
+		return earshot.Author{}, fmt.Errorf("list people: %w", err)
+	}
+	for _, a := range list {
+		if string(a.ID) == name {
+			return a, nil
+		}
+	}
+	for _, a := range list {
+		if strings.EqualFold(a.Name, name) && !p.o.Agent.Is(a.ID) {
+			return a, nil
+		}
+	}
+	a := earshot.Author{ID: earshot.AuthorID(slug(name)), Name: name, Kind: earshot.Human}
+	if bot {
+		a.Kind = earshot.Bot
+	}
+	for slices.ContainsFunc(list, func(b earshot.Author) bool { return b.ID == a.ID }) {
+		a.ID += "_"
+	}
+	if err := p.store.PutAuthors(ctx, p.o.Platform, p.o.Workspace, a); err != nil {
+		return earshot.Author{}, fmt.Errorf("store %s: %w", name, err)
+	}
+	return a, nil
+}
+
+// slug makes an id of a name.
+func slug(name string) string {
+	s := strings.Map(func(r rune) rune {
+		if r == ' ' {
+			return '-'
+		}
+		return unicode.ToLower(r)
+	}, name)
+	return s
+}
+
+// compose writes a text as the platform keeps it: @Name of somebody who is
+// known becomes a mention, as a chat client makes it when a person types it.
+// In code and within a word, such as an address, it stays as it is.
+func (p *Platform) compose(ctx context.Context, text string) (string, []earshot.AuthorID, error) {
+	if !strings.Contains(text, "@") {
+		return text, nil, nil
+	}
+	list, err := p.store.Authors(ctx, p.o.Platform, p.o.Workspace)
+	if err != nil {
+		return "", nil, fmt.Errorf("list people: %w", err)
+	}
+	if !slices.ContainsFunc(list, func(a earshot.Author) bool { return a.ID == p.o.Agent.ID }) {
+		list = append(list, p.agent())
+	}
+	// The longest name first: @Sam Okafor is not @Sam. The agent before others
+	// of its name.
+	slices.SortStableFunc(list, func(x, y earshot.Author) int {
+		if d := len(y.Name) - len(x.Name); d != 0 {
+			return d
+		}
+		switch {
+		case x.ID == p.o.Agent.ID:
+			return -1
+		case y.ID == p.o.Agent.ID:
+			return 1
+		}
+		return strings.Compare(string(x.ID), string(y.ID))
+	})
+	var b strings.Builder
+	var mentions []earshot.AuthorID
+	code, before := false, ' '
+	for i := 0; i < len(text); {
+		r := rune(text[i])
+		if r == '`' {
+			code = !code
+		}
+		if r == '@' && !code && !word(before) && before != '/' && before != '<' {
+			if a, n := named(list, text[i+1:]); n > 0 {
+				fmt.Fprintf(&b, "<@%s|%s>", a.ID, a.Name)
+				if !slices.Contains(mentions, a.ID) {
+					mentions = append(mentions, a.ID)
+				}
+				i += 1 + n
+				before = '>'
+				continue
+			}
+		}
+		before = r
+		b.WriteByte(text[i])
+		i++
+	}
+	return b.String(), mentions, nil
+}
+
+// named returns whose name s begins with, and how long it is there.
+func named(list []earshot.Author, s string) (earshot.Author, int) {
+	for _, a := range list {
+		n := len(a.Name)
+		if n == 0 || len(s) < n || !strings.EqualFold(s[:n], a.Name) || strings.ContainsAny(a.Name, "|<>\n") {
+			continue
+		}
+		if len(s) == n || !word(rune(s[n])) {
+			return a, n
+		}
+	}
+	return earshot.Author{}, 0
+}
+
+// word reports whether r is part of a word; of a character beyond ASCII one
+// byte is given, which is.
+func word(r rune) bool {
+	return r == '_' || r == '-' || r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r)
+}

@@ -1,0 +1,219 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+// A Screen says what a terminal is given. Person and Channel are required;
+// zero values of the rest mean that it cannot be done.
+type Screen struct {
+	Person  string // whom it speaks as at first
+	Channel string // where, at first: a name or id
+	Width   int    // cells of a line; 0: 100
+	// Live shows answers while they are written, and does not repeat what was
+	// typed: a person sits there. Otherwise each answer is awaited before the
+	// next line is read, so that the same lines give the same output.
+	Live bool
+	// Wait returns once a turn has ended. Without it nothing is awaited.
+	Wait func(ctx context.Context, id earshot.TurnID) error
+	// Why writes what the last turn of a channel saw, and why.
+	Why func(ctx context.Context, w io.Writer, c earshot.Channel) error
+}
+
+// Terminal lets people talk by lines: what begins with a slash is a command,
+// everything else is said. It returns nil when the input ends, at /quit, and
+// when ctx ends. Errors are those of reading; what a line did wrong is shown
+// and forgotten.
+func (c *Chat) Terminal(ctx context.Context, in io.Reader, out io.Writer, s Screen) error {
+	t := &terminal{chat: c, screen: s, out: out, number: map[place]int{}}
+	if t.screen.Width == 0 {
+		t.screen.Width = 100
+	}
+	var err error
+	if t.who, err = c.person(ctx, s.Person, false); err != nil {
+		return err
+	}
+	if t.channel, err = c.Channel(ctx, s.Channel); err != nil {
+		return err
+	}
+	stop := c.Watch(t.show)
+	defer stop()
+	t.write(desk.Faint(fmt.Sprintf("You are %s in #%s. Mention @%s to ask; /help lists what else there is.", desk.Line(t.who.Name, 40), desk.Line(t.channel.Name, 40), c.o.Agent.Name)) + "\n")
+	lines, failed := readLines(ctx, in)
+	for {
+		t.prompt()
+		select {
+		case <-ctx.Done():
+			return nil
+		case line, ok := <-lines:
+			if !ok {
+				return <-failed
+			}
+			if t.line(ctx, strings.TrimSpace(line)) {
+				return nil
+			}
+		}
+	}
+}
+
+// maxLine is how many bytes a line may have.
+const maxLine = 1 << 20
+
+// readLines gives the lines of in one by one. Its goroutine ends with in: a read
+// of a terminal cannot be broken off.
+func readLines(ctx context.Context, in io.Reader) (<-chan string, <-chan error) {
+	lines, failed := make(chan string), make(chan error, 1)
+	go func() {
+		defer close(lines)
+		sc := bufio.NewScanner(in)
+		sc.Buffer(nil, maxLine)
+		for sc.Scan() {
+			select {
+			case lines <- sc.Text():
+			case <-ctx.Done():
+				failed <- nil
+				return
+			}
+		}
+		failed <- sc.Err()
+	}()
+	return lines, failed
+}
+
+type place struct {
+	scope earshot.Scope
+	id    earshot.MessageID
+}
+
+type terminal struct {
+	chat   *Chat
+	screen Screen
+
+	who     earshot.Author
+	channel earshot.Channel
+	thread  earshot.MessageID
+
+	mu     sync.Mutex // guards what follows, and out
+	out    io.Writer
+	shown  []place       // messages by their numbers, from 1
+	number map[place]int // and back
+	draft  string        // what is written of an answer on the last line
+	typed  earshot.AuthorID
+}
+
+func (t *terminal) write(s string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = io.WriteString(t.out, s) // a terminal that is gone ends with the input
+}
+
+// prompt asks for a line.
+func (t *terminal) prompt() {
+	if !t.screen.Live {
+		return
+	}
+	where := "#" + t.channel.Name
+	if t.channel.Kind == earshot.KindDM {
+		where = "dm"
+	}
+	if t.thread != "" {
+		where += fmt.Sprintf(" ↳%d", t.numberOf(place{t.channel.Scope(), t.thread}))
+	}
+	t.write(desk.Faint(desk.Line(t.who.Name+" "+where, 60) + "> "))
+}
+
+// numberOf returns what a message is called on this screen.
+func (t *terminal) numberOf(p place) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.count(p)
+}
+
+func (t *terminal) count(p place) int {
+	if n, ok := t.number[p]; ok {
+		return n
+	}
+	t.shown = append(t.shown, p)
+	t.number[p] = len(t.shown)
+	return len(t.shown)
+}
+
+// show writes an update. The platform calls it for one at a time.
+func (t *terminal) show(u Update) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if u.Draft != nil {
+		t.showDraft(*u.Draft)
+		return
+	}
+	m, n := u.Message, t.count(place{u.Channel.Scope(), u.Message.ID})
+	mine := m.Author.ID == t.typed && u.Change == earshot.New && t.screen.Live
+	streamed := t.draft != "" && m.Text == t.draft
+	t.breakLine()
+	head := fmt.Sprintf("[%d] ", n)
+	if m.Root() != "" {
+		head = "  " + head
+	}
+	switch {
+	case mine, streamed:
+		_, _ = io.WriteString(t.out, desk.Faint(head)+"\n")
+		return
+	case u.Change == earshot.Gone:
+		_, _ = io.WriteString(t.out, desk.Faint(head+"(deleted)")+"\n")
+		return
+	}
+	label := desk.Line(m.Author.Name, 40)
+	if m.Author.Kind == earshot.Bot {
+		label += " (bot)"
+	}
+	text := desk.Clean(desk.Readable(m.Text))
+	if u.Change == earshot.Edited {
+		text = "(edited) " + text
+	}
+	for _, f := range m.Files {
+		text += "\n📎 " + desk.Line(f.Name, 60)
+	}
+	for _, r := range m.Reactions {
+		text += fmt.Sprintf("\n:%s: %d", desk.Line(r.Name, 40), r.Count)
+	}
+	body := desk.Paragraph(text, max(20, t.screen.Width-len(head)), strings.Repeat(" ", len(head)))
+	body = strings.ReplaceAll(body, strings.Repeat(" ", len(head))+"\n", "\n") // empty lines
+	_, _ = io.WriteString(t.out, desk.Faint(head)+desk.Strong(label)+": "+strings.TrimLeft(body, " "))
+}
+
+// showDraft writes what an answer has grown by.
+func (t *terminal) showDraft(d Draft) {
+	if !t.screen.Live {
+		return
+	}
+	switch grown, ok := strings.CutPrefix(d.Text, t.draft); {
+	case d.Done:
+		t.breakLine()
+	case !ok:
+		t.breakLine()
+		_, _ = io.WriteString(t.out, desk.Faint("… ")+desk.Clean(d.Text))
+		t.draft = d.Text
+	case grown != "":
+		if t.draft == "" {
+			_, _ = io.WriteString(t.out, "\n"+desk.Faint("… "))
+		}
+		_, _ = io.WriteString(t.out, desk.Clean(grown))
+		t.draft = d.Text
+	}
+}
+
+// breakLine ends the line of an answer that is being written.
+func (t *terminal) breakLine() {
+	if t.draft != "" {
+		_, _ = io.WriteString(t.out, "\n")
+		t.draft = ""
+	}
+}
