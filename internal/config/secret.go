@@ -1,0 +1,56 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+)
+
+// A Secret is a text that is never shown: whatever prints, logs or marshals it
+// writes ***. The zero Secret is empty.
+type Secret struct {
+	// A pointer, so that a print of a struct with an unexported Secret, where
+	// fmt cannot call its methods, shows an address and not the text.
+	text *string
+}
+
+// NewSecret returns a Secret that hides s.
+func NewSecret(s string) Secret {
+	if s == "" {
+		return Secret{}
+	}
+	return Secret{&s}
+}
+
+// Reveal returns the text. Call it only where the text goes to whom it belongs.
+func (s Secret) Reveal() string {
+	if s.text == nil {
+		return ""
+	}
+	return *s.text
+}
+
+// Empty reports whether there is nothing to hide.
+func (s Secret) Empty() bool { return s.text == nil }
+
+// String returns ***, or nothing when the secret is empty.
+func (s Secret) String() string {
+	if s.Empty() {
+		return ""
+	}
+	return "***"
+}
+
+// Format writes *** for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
+
+// MarshalText returns ***, in JSON and YAML too.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText takes the text as it is.
+func (s *Secret) UnmarshalText(text []byte) error {
+	*s = NewSecret(string(text))
+	return nil
+}
+
+// LogValue returns ***.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }

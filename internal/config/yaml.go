@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/earshot-ai/earshot/internal/yamlfile"
+)
+
+// A reader takes a YAML document into a struct, key by key, so that every
+// problem is found and has its line.
+type reader struct {
+	file     string
+	problems []error
+}
+
+func readYAML(file string, data []byte, c *Config) []error {
+	r := &reader{file: file}
+	if err := yamlfile.Check(data); err != nil {
+		return []error{fmt.Errorf("%s %w", file, err)}
+	}
+	doc, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		// The library's text quotes the lines around, which may hold a key that
+		// somebody has pasted: only the first line is passed on.
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return []error{fmt.Errorf("%s: %s", file, first)}
+	}
+	if len(doc.Docs) > 1 {
+		r.problems = append(r.problems, fmt.Errorf("%s: holds %d documents; one is read", file, len(doc.Docs)))
+	}
+	for _, d := range doc.Docs[:min(1, len(doc.Docs))] {
+		if d.Body != nil && d.Body.Type() != ast.NullType && d.Body.Type() != ast.CommentType {
+			r.block("", d.Body, reflect.ValueOf(c).Elem())
+		}
+	}
+	return r.problems
+}
+
+func (r *reader) bad(n ast.Node, key, format string, args ...any) {
+	r.problems = append(r.problems, fmt.Errorf("%s:%d: %s: %s", r.file, n.GetToken().Position.Line, key, fmt.Sprintf(format, args...)))
+}
+
+// block takes the keys of a mapping into a struct.
+func (r *reader) block(path string, n ast.Node, v reflect.Value) {
+	values, ok := mapping(n)
+	if !ok {
+		r.bad(n, orWhole(path), "must be a block of keys")
+		return
+	}
+	for _, kv := range values {
+		key := kv.Key.GetToken().Value
+		field, names := fieldOf(v, key)
+		at := join(path, key)
+		switch {
+		case !field.IsValid():
+			r.bad(kv.Key, at, "unknown key%s", instead(at, names))
+		case kv.Value.Type() == ast.NullType:
+			// A key without a value keeps the default.
+		case field.Kind() == reflect.Struct:
+			r.block(at, kv.Value, field)
+		case field.Kind() == reflect.Map:
+			r.table(at, kv.Value, field)
+		default:
+			r.leaf(at, kv.Value, field)
+		}
+	}
+}
+
+// table takes a mapping of names to structs.
+func (r *reader) table(path string, n ast.Node, v reflect.Value) {
+	values, ok := mapping(n)
+	if !ok {
+		r.bad(n, path, "must be a block of keys")
+		return
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for _, kv := range values {
+		var name string
+		if err := yaml.NodeToValue(kv.Key, &name); err != nil {
+			r.bad(kv.Key, path, "a name must be a text")
+			continue
+		}
+		one := reflect.New(v.Type().Elem()).Elem()
+		r.block(join(path, name), kv.Value, one)
+		v.SetMapIndex(reflect.ValueOf(name), one)
+	}
+}
+
+func (r *reader) leaf(path string, n ast.Node, v reflect.Value) {
+	if v.Kind() == reflect.String && n.Type() != ast.StringType && n.Type() != ast.LiteralType {
+		if n.Type() != ast.IntegerType && n.Type() != ast.FloatType {
+			r.bad(n, path, "must be a text")
+			return
+		}
+	}
+	if err := yaml.NodeToValue(n, v.Addr().Interface()); err != nil && !errors.Is(err, io.EOF) {
+		r.bad(n, path, "must be %s", kindWord(v.Type()))
+	}
+}
+
+// mapping returns the entries of a mapping, which the parser gives in two
+// forms.
+func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, true
+	}
+	return nil, false
+}
+
+// fieldOf returns the field of a struct with this key, and all keys.
+func fieldOf(v reflect.Value, key string) (field reflect.Value, names []string) {
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("yaml")
+		if name == "-" || name == "" {
+			continue
+		}
+		names = append(names, name)
+		if name == key {
+			field = v.Field(i)
+		}
+	}
+	slices.Sort(names)
+	return field, names
+}
+
+// instead says what to write in place of an unknown key.
+func instead(at string, names []string) string {
+	low := strings.ToLower(at)
+	for _, word := range []string{"key", "token", "secret", "password"} {
+		if strings.HasSuffix(low, word) {
+			return "; secrets are not read from this file: set the variable, or the one with _FILE behind it (docs/configuration.md lists them)"
+		}
+	}
+	return "; use one of " + strings.Join(names, ", ")
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func orWhole(path string) string {
+	if path == "" {
+		return "the configuration"
+	}
+	return path
+}

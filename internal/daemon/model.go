@@ -1,0 +1,115 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/model"
+	"github.com/earshot-ai/earshot/internal/model/anthropic"
+	"github.com/earshot-ai/earshot/internal/model/gemini"
+	"github.com/earshot-ai/earshot/internal/model/openai"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// A ModelInfo names a model that is configured.
+type ModelInfo struct {
+	Provider string
+	Name     string
+	Why      string // what made it the one: a setting or a variable
+}
+
+// general is the model of each provider where none is named.
+var general = map[string]string{
+	config.Anthropic: "claude-sonnet-5-5",
+	config.Gemini:    "gemini-2.5-flash",
+	config.OpenAI:    "gpt-5.1-mini",
+	config.Offline:   llm.OfflineName,
+}
+
+// Models returns the models that a configuration names, in the order in which
+// they are asked. Without a key or a base URL that is the offline one.
+func Models(c config.Config) []ModelInfo {
+	first := ModelInfo{Provider: c.Model.Provider, Name: c.Model.Name, Why: "model.provider"}
+	if first.Provider == "" {
+		first.Provider, first.Why = config.Offline, "no key and no base URL is set"
+		k := c.Keys
+		for _, p := range []struct {
+			provider, why string
+			set           bool
+		}{
+			{config.Anthropic, "ANTHROPIC_API_KEY", !k.AnthropicKey.Empty()}, {config.Anthropic, "ANTHROPIC_BASE_URL", k.AnthropicURL != ""},
+			{config.Gemini, "GEMINI_API_KEY", !k.GeminiKey.Empty()}, {config.Gemini, "GOOGLE_GEMINI_BASE_URL", k.GeminiURL != ""},
+			{config.OpenAI, "OPENAI_API_KEY", !k.OpenAIKey.Empty()}, {config.OpenAI, "OPENAI_BASE_URL", k.OpenAIURL != ""},
+		} {
+			if p.set {
+				first.Provider, first.Why = p.provider, p.why+" is set"
+				break
+			}
+		}
+	}
+	list := []ModelInfo{first}
+	if f := c.Model.Fallback; f.Provider != "" {
+		list = append(list, ModelInfo{Provider: f.Provider, Name: f.Name, Why: "model.fallback.provider"})
+	}
+	for i := range list {
+		if list[i].Name == "" || list[i].Provider == config.Offline {
+			list[i].Name = general[list[i].Provider]
+		}
+	}
+	return list
+}
+
+// newModel makes the model that answers: each one is asked again where that may
+// help, left alone while its provider is down, and replaced by the next.
+func newModel(c config.Config, list []ModelInfo, log *slog.Logger) (llm.Model, error) {
+	breakers := map[string]*model.Breaker{}
+	var models []llm.Model
+	var problems []error
+	for i, info := range list {
+		if info.Provider == config.Offline {
+			models = append(models, llm.Offline{})
+			continue
+		}
+		url := c.Model.BaseURL
+		if i > 0 {
+			url = c.Model.Fallback.BaseURL
+		}
+		m, err := provider(c.Keys, info, url)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("model %s of %s: %w", info.Name, info.Provider, err))
+			continue
+		}
+		if breakers[info.Provider] == nil {
+			breakers[info.Provider] = model.NewBreaker(info.Provider, nil)
+		}
+		models = append(models, model.Retry(model.Break(m, breakers[info.Provider]), &model.RetryOptions{Logger: log}))
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	return model.Fallback(log, models...), nil
+}
+
+// provider makes the adapter of one model. url is where its API is; "" for the
+// provider's own variable.
+func provider(k config.Keys, info ModelInfo, url string) (llm.Model, error) {
+	o := model.Options{Model: info.Name, BaseURL: url}
+	or := func(key config.Secret, elsewhere string) model.Options {
+		o.APIKey = model.NewSecret(key.Reveal())
+		if o.BaseURL == "" {
+			o.BaseURL = elsewhere
+		}
+		return o
+	}
+	switch info.Provider {
+	case config.Anthropic:
+		return anthropic.New(or(k.AnthropicKey, k.AnthropicURL))
+	case config.Gemini:
+		return gemini.New(or(k.GeminiKey, k.GeminiURL))
+	case config.OpenAI:
+		return openai.New(or(k.OpenAIKey, k.OpenAIURL))
+	}
+	return nil, fmt.Errorf("there is no provider %q", info.Provider)
+}
