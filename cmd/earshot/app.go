@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/charmbracelet/colorprofile"
+	kongcompletion "github.com/jotaen/kong-completion"
+	"github.com/posener/complete"
+	"golang.org/x/term"
+
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// commands is the command line as kong reads it. Flags that every command
+// takes are here.
+type commands struct {
+	DB   string `name:"db" placeholder:"SPEC" help:"Where messages are kept: a path, sqlite:PATH or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
+	JSON bool   `name:"json" help:"Write JSON for programs."`
+
+	Demo     demoCmd     `cmd:"" help:"Walk through one real question, on a bundled workspace or your own export."`
+	Import   importCmd   `cmd:"" help:"Read a chat export into the store."`
+	Export   exportCmd   `cmd:"" help:"Write the stored messages as JSON lines."`
+	Channels channelsCmd `cmd:"" help:"List the stored channels."`
+	Thread   threadCmd   `cmd:"" help:"Show a thread as people see it, with ids."`
+	Context  contextCmd  `cmd:"" help:"Show the prompt a model would get for a message, and why."`
+	Assemble assembleCmd `cmd:"" help:"Read one Input as JSON, write its Result."`
+	Search   searchCmd   `cmd:"" help:"Search one channel."`
+	Policy   policyCmd   `cmd:"" help:"List, show and check policies."`
+	Serve    serveCmd    `cmd:"" help:"Run the bot, and talk to it on the local platform."`
+	Turns    turnsCmd    `cmd:"" help:"List turns: what was asked, and what became of it."`
+	Turn     turnCmd     `cmd:"" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
+	Replay   replayCmd   `cmd:"" help:"Make a turn's prompt again: the same bytes, or what has changed."`
+	Diff     diffCmd     `cmd:"" help:"Say what entered and what left between two turns."`
+	Retry    retryCmd    `cmd:"" help:"Open a failed or parked turn again."`
+	Costs    costsCmd    `cmd:"" help:"Sum tokens and money by day, channel, person or model."`
+	Models   modelsCmd   `cmd:"" help:"List the models that are asked, with estimate against actual."`
+	Status   statusCmd   `cmd:"" help:"Say what is stored, what waits, and who would answer."`
+	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
+
+	Completion completionCmd `cmd:"" help:"Print shell code for tab completion."`
+}
+
+// An app is one run of the program: its streams, its environment, and what
+// the flags that every command takes say.
+type app struct {
+	in          io.Reader
+	raw         io.Writer // standard output as it is, for what programs read
+	out         io.Writer // the same for people: colours are removed where they are not wanted
+	err         io.Writer
+	environ     []string
+	terminal    bool // out is a terminal
+	asks        bool // in is one too, so that a person can be asked
+	errTerminal bool // err is a terminal
+	width       int  // of out, in cells
+
+	db   string
+	json bool
+}
+
+// plainWidth is the width of lines where out is no terminal.
+const plainWidth = 100
+
+// newApp returns a run that writes to out; stdout is asked what it is.
+func newApp(environ []string, stdin io.Reader, stdout, out, stderr io.Writer) *app {
+	a := &app{in: stdin, raw: out, environ: environ, width: plainWidth}
+	a.out = &colorprofile.Writer{Forward: out, Profile: a.profile(stdout)}
+	a.err = &colorprofile.Writer{Forward: stderr, Profile: a.profile(stderr)}
+	isTerminal := func(stream any) (*os.File, bool) {
+		f, ok := stream.(*os.File)
+		return f, ok && term.IsTerminal(int(f.Fd()))
+	}
+	if f, ok := isTerminal(stdout); ok {
+		a.terminal = true
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			a.width = w
+		}
+	}
+	_, a.errTerminal = isTerminal(stderr)
+	_, in := isTerminal(stdin)
+	a.asks = in && a.terminal
+	if w, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && w > 0 {
+		a.width = w
+	}
+	a.width = min(max(a.width, 60), 160)
+	return a
+}
+
+// profile returns which colours may be written to w. With NO_COLOR that is no
+// escape at all: bold is one too.
+func (a *app) profile(w io.Writer) colorprofile.Profile {
+	if a.getenv("NO_COLOR") != "" {
+		return colorprofile.NoTTY
+	}
+	return colorprofile.Detect(w, a.environ)
+}
+
+// getenv returns the value of an environment variable, "" when there is none.
+func (a *app) getenv(key string) string {
+	for _, kv := range a.environ {
+		if k, v, _ := strings.Cut(kv, "="); k == key {
+			return v
+		}
+	}
+	return ""
+}
+
+// execute reads the command line and runs the command that it names.
+func (a *app) execute(ctx context.Context, args []string) error {
+	var cmds commands
+	parser, err := kong.New(&cmds,
+		kong.Name("earshot"),
+		kong.Description("Everything your bot should have heard. Nothing it shouldn't."),
+		kong.Writers(a.out, a.err),
+		kong.Exit(func(code int) { panic(exited(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: a.width}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(a),
+	)
+	if err != nil {
+		panic(err) // the struct tags above are wrong
+	}
+	var policies []string
+	for _, p := range assemble.Policies() {
+		policies = append(policies, p.Name)
+	}
+	kongcompletion.Register(parser, kongcompletion.WithPredictor("policy", complete.PredictSet(policies...)),
+		kongcompletion.WithPredictor("channel", complete.PredictFunc(func(c complete.Args) []string { return a.channelWords(ctx, c.All) })))
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return &usageError{err.Error() + remedy(args)}
+	}
+	a.db, a.json = cmds.DB, cmds.JSON
+	for _, p := range parsed.Path {
+		if p.Flag != nil && p.Flag.Target.Kind() == reflect.String && p.Flag.Target.String() == "" {
+			return usagef("--%s must not be empty; leave it out for its default", p.Flag.Name)
+		}
+	}
+	return parsed.Run()
+}
+
+// A usageError is a command line or an input that cannot be used, with its
+// remedy. It ends the program with status 2.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// interrupted is what a person is told who has stopped a command that can go
+// on.
+type interrupted struct{ text string }
+
+func (e *interrupted) Error() string { return e.text }
+func (e *interrupted) Unwrap() error { return context.Canceled }
+
+// report writes err as one line and returns the exit status for it.
+func (a *app) report(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var told *interrupted
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) && !errors.As(err, &told) {
+		err = errors.New("interrupted")
+	}
+	if errors.Is(err, errClosed) {
+		return exitFailed
+	}
+	fmt.Fprintf(a.err, "earshot: %s\n", oneLine(err.Error()))
+	var usage *usageError
+	var input *assemble.InputError
+	if errors.As(err, &usage) || errors.As(err, &input) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// oneLine joins the lines of an error and removes what a terminal would obey.
+func oneLine(s string) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// writeJSON writes v for programs: indented, not escaped for HTML.
+func (a *app) writeJSON(v any) error {
+	enc := json.NewEncoder(a.raw)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// printf writes to standard output; the sink keeps a write error, which is not
+// worth a branch at every line.
+func (a *app) printf(format string, args ...any) {
+	fmt.Fprintf(a.out, format, args...)
+}

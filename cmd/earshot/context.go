@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/contract"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/tokens"
+)
+
+type contextCmd struct {
+	Channel    string `arg:"" help:"A channel's name or id." predictor:"channel"`
+	Message    string `arg:"" help:"The message to answer: its id, the beginning of it, a link, or the word last."`
+	Policy     string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
+	Budget     *int   `placeholder:"N" help:"Tokens that this turn may add (default: 8000)."`
+	Limit      *int   `placeholder:"N" help:"Tokens of the whole prompt (default: 200000)."`
+	Counter    string `placeholder:"NAME" default:"o200k" help:"How tokens are counted: o200k, bytes4, or o200k*1.15."`
+	As         string `placeholder:"TEXT" help:"Read the message as if it said this."`
+	FollowUpOf string `placeholder:"MESSAGE" help:"Show the turn after one that answered this message."`
+	Identity   string `placeholder:"ID" help:"Who the agent is (default: the stored bot named earshot, else a new one)."`
+	Ledger     string `enum:"in,all" default:"in" help:"Which messages the ledger lists: in (shown) or all."`
+	Compare    bool   `xor:"form" help:"Put all policies side by side."`
+	Transcript bool   `xor:"form" help:"Print a case in text form, to keep or to report; earshot assemble --transcript reads it."`
+}
+
+func (c *contextCmd) Help() string {
+	return `Reads the message as a question to the agent and prints the prompt that a model would get for it, as it
+would get it; then the ledger, which says of every message that was considered whether it is shown, in
+which section, why, and at how many tokens.
+
+The agent is the stored bot named earshot. Where there is none, as in most exports, it is a new one of that
+name that has not said anything yet; --identity makes it another author.
+
+With --follow-up-of the agent is taken to have answered that message before: with its own next message of
+the conversation where there is one, else with a line that stands in its place.`
+}
+
+func (c *contextCmd) Run(ctx context.Context, a *app) error {
+	switch {
+	case c.Message == "":
+		return usagef("MESSAGE is empty; give an id, a link, or the word last")
+	case c.Transcript && a.json:
+		return usagef("--transcript and --json are two forms of output; use one of them")
+	case c.Compare && c.Policy != "":
+		return usagef("--compare shows every built-in policy and --policy chooses one; use one of them")
+	}
+	policy, err := loadPolicy(c.Policy)
+	if err != nil {
+		return err
+	}
+	q, err := c.question(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer q.place.store.Close()
+	if c.Compare {
+		return compare(ctx, a, q)
+	}
+	p, err := q.ask(ctx, policy)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Transcript:
+		return writeTranscript(a, p)
+	case a.json:
+		return writePromptJSON(a, q, p)
+	}
+	c.show(a, q, p)
+	return nil
+}
+
+// question finds what is asked about, and as whom.
+func (c *contextCmd) question(ctx context.Context, a *app) (question, error) {
+	counter, err := tokens.For(c.Counter)
+	if err != nil {
+		return question{}, usagef("--counter: %s", err)
+	}
+	counter.Count("a first count loads the vocabulary, which is not to be timed")
+	q := question{counter: counter, budget: assemble.DefaultBudget(), text: c.As}
+	if n := c.Budget; n != nil {
+		if *n < 0 {
+			return q, usagef("--budget must not be negative")
+		}
+		q.budget.Tokens = *n
+		if *n > 0 {
+			q.budget.Session = 4 * *n
+		}
+	}
+	if n := c.Limit; n != nil {
+		if *n < 0 {
+			return q, usagef("--limit must not be negative")
+		}
+		q.budget.Limit = *n
+	}
+	if q.place, err = a.place(ctx, c.Channel, c.Message); err != nil {
+		return q, err
+	}
+	if q.identity, err = findIdentity(ctx, q.place, c.Identity); err == nil && c.FollowUpOf != "" {
+		q.after, err = q.follow(ctx, c.FollowUpOf)
+	}
+	if err != nil {
+		q.place.store.Close()
+	}
+	return q, err
+}
+
+func (c *contextCmd) show(a *app, q question, p prompt) {
+	a.printf("%s", desk.Faint(fmt.Sprintf("#%s · message %s · as %s (%s) · policy %s",
+		desk.Line(q.place.label, 40), q.place.message.ID, desk.Line(q.identity.Name, 40), q.identity.ID, p.policy.Name))+"\n")
+	if q.after != nil {
+		answer := "a line in place of the answer, which is not stored"
+		if r := q.after.reply; r != nil {
+			answer = "the answer " + string(r.ID)
+		}
+		a.printf("%s", desk.Faint(fmt.Sprintf("follow-up of %s, with %s", q.after.anchor.ID, answer))+"\n")
+	}
+	a.printf("\n%s\n", desk.Prompt(p.result, a.width, 0))
+	showLedger(a, p, c.Ledger == "all")
+	a.printf("\n%s%s", desk.Rule("tokens", a.width), desk.Tokens(p.result.Tokens, a.width))
+	if len(p.result.Notes) > 0 {
+		a.printf("\n%s%s", desk.Rule("notes", a.width), desk.Notes(p.result.Notes))
+	}
+	a.printf("%s\n", desk.Faint(fmt.Sprintf("read in %s, assembled in %s; prompt %.12s", short(p.gather), short(p.assemble), p.result.Hash)))
+}
+
+// showLedger prints the ledger under its rule.
+func showLedger(a *app, p prompt, all bool) {
+	in, out := shownOf(p.result.Ledger)
+	a.printf("%s%s", desk.Rule(fmt.Sprintf("ledger: %s shown, %s left out", desk.Number(in), desk.Number(out)), a.width),
+		desk.Ledger(p.result.Ledger, p.input.Messages, p.input.Identity, all, a.width))
+	if n := unread(p.input); n > 0 {
+		a.printf("%s\n", desk.Faint(desk.Number(n)+" more of the thread could not fit, and were not read"))
+	}
+	if out > 0 && !all {
+		a.printf("%s\n", desk.Faint("--ledger all lists them"))
+	}
+}
+
+// unread returns how many messages of the anchor's thread are stored and were
+// not read.
+func unread(in assemble.Input) int {
+	root := earshot.MessageID("")
+	for _, m := range in.Messages {
+		if m.ID == in.Anchor {
+			root = m.Root()
+		}
+	}
+	for _, s := range in.Stored {
+		if s.Thread == root && root != "" {
+			n := s.Count
+			for _, m := range in.Messages {
+				if !m.Deleted && (m.ID == root || m.Root() == root) {
+					n--
+				}
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// shownOf counts the messages that the model sees and those that it does not.
+func shownOf(l earshot.Ledger) (in, out int) {
+	for _, r := range l {
+		if r.Verdict == earshot.Out {
+			out++
+		} else {
+			in++
+		}
+	}
+	return in, out
+}
+
+// short writes a duration as people compare them: two digits and a unit.
+func short(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", d.Seconds()*1e3)
+	case d < time.Second:
+		return fmt.Sprintf("%.0f ms", d.Seconds()*1e3)
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// writePromptJSON writes input and result in the contract's form, so that the
+// input can be given to earshot assemble as it is.
+func writePromptJSON(a *app, q question, p prompt) error {
+	in, err := contract.EncodeInput(p.input)
+	if err != nil {
+		return err
+	}
+	res, err := contract.Encode(p.result)
+	if err != nil {
+		return err
+	}
+	return a.writeJSON(map[string]any{
+		"channel": q.place.label, "message": q.place.message.ID, "policy": p.policy.Name,
+		"input": json.RawMessage(in), "result": json.RawMessage(res),
+	})
+}
+
+func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store"
+)
+
+// spec returns where the store is: --db, else EARSHOT_DB, else a file in the
+// user's data directory. A value without a known scheme is a path.
+func (a *app) spec() (string, error) {
+	s := a.db
+	if s == "" {
+		s = a.getenv("EARSHOT_DB")
+	}
+	if s == "" {
+		dir, err := a.dataDir()
+		if err != nil {
+			return "", err
+		}
+		s = filepath.Join(dir, "earshot.db")
+	}
+	if path, ok := store.File(s); ok {
+		return "sqlite:" + path, nil
+	}
+	return s, nil
+}
+
+// dataDir returns Earshot's folder in the user's data directory.
+func (a *app) dataDir() (string, error) {
+	if d := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "earshot"), nil
+	}
+	home := a.getenv("HOME")
+	switch runtime.GOOS {
+	case "windows":
+		if d := a.getenv("LocalAppData"); d != "" {
+			return filepath.Join(d, "earshot"), nil
+		}
+	case "darwin":
+		if home != "" {
+			return filepath.Join(home, "Library", "Application Support", "earshot"), nil
+		}
+	default:
+		if home != "" {
+			return filepath.Join(home, ".local", "share", "earshot"), nil
+		}
+	}
+	return "", usagef("there is no data directory to keep messages in; say where with --db PATH or EARSHOT_DB")
+}
+
+// create opens the store, making it where there is none.
+func (a *app) create(ctx context.Context) (earshot.Store, error) {
+	spec, err := a.spec()
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(ctx, spec, nil)
+}
+
+// open opens a store that must exist.
+func (a *app) open(ctx context.Context) (earshot.Store, error) {
+	spec, err := a.spec()
+	if err != nil {
+		return nil, err
+	}
+	if path, ok := store.File(spec); ok {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, usagef("there is no database at %s yet; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first", path)
+		}
+	}
+	return store.Open(ctx, spec, nil)
+}
+
+// channels opens the store and lists what it holds; an empty store is an
+// error that says how to fill it.
+func (a *app) channels(ctx context.Context) (earshot.Store, []earshot.ChannelInfo, error) {
+	st, err := a.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := st.Channels(ctx)
+	if err == nil && len(list) == 0 {
+		err = usagef("the database is empty; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first")
+	}
+	if err != nil {
+		st.Close()
+		return nil, nil, err
+	}
+	return st, list, nil
+}

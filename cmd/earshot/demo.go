@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/archive"
+	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/testdata"
+)
+
+type demoCmd struct {
+	Import  string `placeholder:"EXPORT" help:"Your own export: a Slack zip or folder, or JSON lines." type:"path"`
+	Channel string `placeholder:"CHANNEL" help:"Of your export, the channel to look at."`
+	Message string `placeholder:"MESSAGE" help:"Of that channel, the message to look at."`
+	Chat    bool   `help:"Talk to the bot in that channel afterwards (default: on a terminal)."`
+	NoChat  bool   `help:"Do not."`
+}
+
+func (c *demoCmd) Help() string {
+	return `Needs no account, no key and no network. Messages go into a temporary store that is removed at the end;
+with --db they stay, and every other command can look at them.
+
+On a terminal it ends in a chat in the channel that was looked at: with the model whose key is set, else with the
+offline one.`
+}
+
+// A scene is a question of the bundled workspace that is worth looking at;
+// docs/workspace.md describes all of them.
+type scene struct {
+	channel  string
+	message  string
+	why      string
+	needs    []earshot.MessageID // without these the answer cannot be right
+	followUp string              // a later question in the same conversation
+	query    string
+}
+
+var firstScene = scene{
+	channel: "deploys", message: "1773154325.646159",
+	why: "“They” is explained only by the thread: the import workers. In the channel around it somebody says, within the same two minutes, that “they are running again” — the CI runners. " +
+		"Two workers run, two are kept stopped on purpose: the answer takes three messages of the thread.",
+	needs:    []earshot.MessageID{"1773153070.343179", "1773153843.434739", "1773154156.950029"},
+	followUp: "1773155420.227649",
+	query:    "import workers stopped row 17,204",
+}
+
+func (c *demoCmd) Run(ctx context.Context, a *app) error {
+	if c.Import == "" && (c.Channel != "" || c.Message != "") {
+		return usagef("--channel and --message choose from your own export; give it with --import PATH")
+	}
+	if c.Message != "" && c.Channel == "" {
+		return usagef("--message needs --channel")
+	}
+	st, done, err := c.store(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer done()
+	rep, err := c.load(ctx, a, st)
+	if err != nil {
+		return err
+	}
+	sc := firstScene
+	if c.Import != "" {
+		if sc, err = c.choose(ctx, a, st); err != nil {
+			return err
+		}
+	}
+	t, err := newTour(ctx, st, sc)
+	if err != nil {
+		return err
+	}
+	t.report, t.own, t.kept = rep, c.Import, a.db != ""
+	if err := t.run(ctx); err != nil {
+		return err
+	}
+	if a.json {
+		return t.json(a)
+	}
+	t.show(a)
+	if c.NoChat || !c.Chat && !a.asks {
+		return nil
+	}
+	return c.chat(ctx, a, t)
+}
+
+// chat lets a person talk to the bot where the tour has been.
+func (c *demoCmd) chat(ctx context.Context, a *app, t *tour) error {
+	cfg, err := config.Load(a.getenv("EARSHOT_CONFIG"), a.environ)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	self, ch := t.q.identity, t.q.place.channel
+	cfg.Agent.ID, cfg.Agent.Name, cfg.Agent.Aliases = string(self.ID), self.Name, nil
+	for _, alias := range self.Aliases {
+		cfg.Agent.Aliases = append(cfg.Agent.Aliases, string(alias))
+	}
+	cfg.Local.Workspace, cfg.Local.Channel, cfg.Local.Listen = string(ch.Workspace), string(ch.ID), ""
+	a.printf("\n%s", desk.Rule("your turn", a.width))
+	a.printf("%s", prose("Ask something in #"+desk.Line(t.q.place.label, 40)+". /thread and /as go where others talk, /why shows what the last answer was made of, /quit ends.", a.width))
+	return service{config: cfg, store: t.q.place.store, platform: ch.Platform}.run(ctx, a)
+}
+
+// store opens the store of --db, or a temporary one; done closes it and
+// removes what is temporary.
+func (c *demoCmd) store(ctx context.Context, a *app) (st earshot.Store, done func(), err error) {
+	if a.db != "" {
+		st, err = a.create(ctx)
+		return st, func() { st.Close() }, err
+	}
+	dir, err := os.MkdirTemp("", "earshot-demo-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove := func() { os.RemoveAll(dir) }
+	st, err = store.Open(ctx, "sqlite:"+filepath.Join(dir, "demo.db"), nil)
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	return st, func() { st.Close(); remove() }, nil
+}
+
+// load imports the export, or the bundled workspace.
+func (c *demoCmd) load(ctx context.Context, a *app, st earshot.Store) (archive.Report, error) {
+	if c.Import != "" {
+		read := importer(archive.ImportSlack)
+		if name := strings.TrimSuffix(strings.ToLower(c.Import), ".gz"); strings.HasSuffix(name, ".jsonl") {
+			read = archive.ImportJSONL
+		}
+		return importWithProgress(ctx, a, st, read, c.Import, &archive.Options{})
+	}
+	dir, err := os.MkdirTemp("", "earshot-workspace-")
+	if err != nil {
+		return archive.Report{}, err
+	}
+	defer os.RemoveAll(dir)
+	bundled, err := fs.Sub(testdata.Workspace, "workspace")
+	if err != nil {
+		return archive.Report{}, err
+	}
+	if err := os.CopyFS(dir, bundled); err != nil {
+		return archive.Report{}, fmt.Errorf("unpack the bundled workspace: %w", err)
+	}
+	return archive.ImportSlack(ctx, st, dir, &archive.Options{})
+}
+
+// newTour finds a scene's place in the store.
+func newTour(ctx context.Context, st earshot.Store, sc scene) (*tour, error) {
+	list, err := st.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, usagef("the export holds no messages")
+	}
+	p := place{store: st, channels: list}
+	if p.channel, err = findChannel(list, sc.channel); err != nil {
+		return nil, err
+	}
+	p.label = channelLabel(list, p.channel.Channel)
+	if p.message, err = findMessage(ctx, st, p.channel.Channel, p.label, sc.message); err != nil {
+		return nil, err
+	}
+	counter, err := tokens.For("o200k")
+	if err != nil {
+		return nil, err
+	}
+	counter.Count("a first count loads the vocabulary, which is not to be timed")
+	t := &tour{scene: sc, q: question{place: p, counter: counter, budget: assemble.DefaultBudget()}}
+	t.q.identity, err = findIdentity(ctx, p, "")
+	return t, err
+}
+
+// The width of the demo's prose.
+const proseWidth = 96
+
+// prose wraps a paragraph and indents it by two.
+func prose(s string, width int) string {
+	return desk.Paragraph(s, min(width, proseWidth)-2, "  ")
+}

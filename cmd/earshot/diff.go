@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+type diffCmd struct {
+	From int64 `arg:"" name:"turn" help:"A turn."`
+	To   int64 `arg:"" name:"other" help:"Another one of the same channel."`
+}
+
+func (c *diffCmd) Help() string {
+	return `Says which messages the model could see in the second turn and not in the first, which it could no longer see,
+and of which it saw more or less. What a session still holds counts as seen.`
+}
+
+// A change is what entered and what left between two ledgers.
+type change struct {
+	Entered []ledgerRowJSON `json:"entered"`
+	Left    []ledgerRowJSON `json:"left"` // as the later ledger has them; as the earlier, where that does not know them
+	Changed []ledgerRowJSON `json:"changed"`
+	Kept    int             `json:"kept"`
+}
+
+// seen reports whether the model could read the message: in this turn's words,
+// or in what the session holds.
+func seen(r earshot.LedgerRow) bool {
+	return r.Verdict != earshot.Out || r.Reason == "shown" || r.Reason == "own-recorded"
+}
+
+// changeOf compares two ledgers.
+func changeOf(from, to earshot.Ledger) change {
+	before := map[earshot.MessageID]earshot.LedgerRow{}
+	for _, r := range from {
+		before[r.ID] = r
+	}
+	c := change{Entered: []ledgerRowJSON{}, Left: []ledgerRowJSON{}, Changed: []ledgerRowJSON{}}
+	known := map[earshot.MessageID]bool{}
+	for _, r := range to {
+		known[r.ID] = true
+		was, ok := before[r.ID]
+		switch {
+		case seen(r) && !(ok && seen(was)):
+			c.Entered = append(c.Entered, ledgerRowJSON(r))
+		case !seen(r) && ok && seen(was):
+			c.Left = append(c.Left, ledgerRowJSON(r))
+		case seen(r) && r.Verdict != was.Verdict && r.Verdict != earshot.Out && was.Verdict != earshot.Out:
+			c.Changed = append(c.Changed, ledgerRowJSON(r))
+		case seen(r):
+			c.Kept++
+		}
+	}
+	for _, r := range from {
+		if !known[r.ID] && seen(r) {
+			c.Left = append(c.Left, ledgerRowJSON(r))
+		}
+	}
+	return c
+}
+
+func (c *diffCmd) Run(ctx context.Context, a *app) error {
+	l, err := a.ledgers(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	var of [2]wholeTurn
+	for i, id := range []int64{c.From, c.To} {
+		if of[i], err = l.whole(ctx, id); err != nil {
+			return err
+		}
+		if of[i].ledger() == nil {
+			return usagef("turn %d has no ledger: %s", id, of[i].changed)
+		}
+	}
+	s := of[0].queued.Conversation.Scope
+	if s != of[1].queued.Conversation.Scope {
+		return usagef("turn %d is of #%s and turn %d of #%s; two turns of one channel can be compared", c.From, of[0].row.ChannelName, c.To, of[1].row.ChannelName)
+	}
+	diff := changeOf(of[0].ledger(), of[1].ledger())
+	if a.json {
+		return a.writeJSON(struct {
+			From int64 `json:"from"`
+			To   int64 `json:"to"`
+			change
+		}{c.From, c.To, diff})
+	}
+	a.printf("from turn %d to turn %d in #%s\n", c.From, c.To, desk.Line(of[0].row.ChannelName, 40))
+	diff.show(ctx, a, l, s)
+	return nil
+}
+
+func (c change) show(ctx context.Context, a *app, l ledgers, s earshot.Scope) {
+	a.printf("%s entered, %s left, %s are shown in another length, %s stayed\n",
+		desk.Number(len(c.Entered)), desk.Number(len(c.Left)), desk.Number(len(c.Changed)), desk.Number(c.Kept))
+	t := desk.NewTable("", "id", "author", "section", "reason", "tokens", "first words").Right(5)
+	rows := 0
+	for _, part := range []struct {
+		sign string
+		list []ledgerRowJSON
+	}{{desk.Good("+"), c.Entered}, {desk.Bad("-"), c.Left}, {desk.Mark("~"), c.Changed}} {
+		for _, r := range part.list {
+			m, err := l.store.Message(ctx, s, r.ID)
+			if err != nil {
+				m = earshot.Message{}
+			}
+			rows++
+			t.Row(part.sign, desk.Faint(desk.ID(string(r.ID))), desk.Line(m.Author.Name, 16), r.Section, r.Reason, desk.Number(r.Tokens), desk.Line(m.Text, 200))
+		}
+	}
+	if rows > 0 {
+		a.printf("%s", t.Render(a.width))
+	}
+}

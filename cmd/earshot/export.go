@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/archive"
+)
+
+type exportCmd struct {
+	Channel string `placeholder:"CHANNEL" help:"One channel only: a name or an id." predictor:"channel"`
+	Output  string `short:"o" placeholder:"FILE" help:"Where to write (default: standard output)." type:"path"`
+}
+
+func (c *exportCmd) Help() string {
+	return `Writes Earshot's own JSON lines: one object a line, always in the same order, so that what is imported
+again with earshot import jsonl exports to the same bytes. It is JSON with or without --json.`
+}
+
+func (c *exportCmd) Run(ctx context.Context, a *app) error {
+	st, list, err := a.channels(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	var opts archive.ExportOptions
+	if c.Channel != "" {
+		ch, err := findChannel(list, c.Channel)
+		if err != nil {
+			return err
+		}
+		scope := ch.Scope()
+		opts.Channels = []earshot.Scope{scope}
+	}
+	if c.Output == "" || c.Output == "-" || c.Output == "/dev/stdout" {
+		w := bufio.NewWriterSize(a.raw, 1<<16)
+		if err := archive.Export(ctx, st, w, &opts); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	return writeFile(c.Output, func(w io.Writer) error { return archive.Export(ctx, st, w, &opts) })
+}
+
+// writeFile writes a file whole or not at all: under another name first. Links
+// are followed. What is no regular file, such as a device or a pipe, is written
+// into as it is.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInto(path, write)
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return fmt.Errorf("follow the link: %w", err)
+		}
+		return writeFile(path, write)
+	}
+	tmp := path + ".part"
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(tmp)
+		}
+	}()
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("put the export in its place: %w", err)
+	}
+	return nil
+}
+
+// writeInto writes to something that exists and stays what it is.
+func writeInto(path string, write func(io.Writer) error) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}

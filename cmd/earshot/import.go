@@ -1,0 +1,268 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/archive"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+type importCmd struct {
+	Slack importSlackCmd `cmd:"" help:"A Slack export: a zip or a folder, official or slackdump."`
+	JSONL importJSONLCmd `cmd:"" name:"jsonl" help:"JSON lines: Earshot's own export or the neutral format, gzip too."`
+}
+
+func (c *importCmd) Help() string {
+	return `Importing again changes nothing, and after an interruption the same command goes on. Archives are read,
+never extracted. Records that cannot be used are skipped, counted and named.`
+}
+
+// importLimits lift the bounds on what an archive may unpack to; the errors
+// that name them come from archive.
+type importLimits struct {
+	MaxBytes int64 `placeholder:"N" help:"What the archive may unpack to, in bytes (default: 16 GiB)."`
+	MaxRatio int   `placeholder:"N" help:"How many times its packed size one file may unpack to (default: 250)."`
+}
+
+type importSlackCmd struct {
+	importLimits
+
+	Path      string `arg:"" help:"The export: a zip file or a folder." type:"path"`
+	Workspace string `placeholder:"ID" help:"The workspace to import into (default: what the export says)."`
+}
+
+func (c *importSlackCmd) Run(ctx context.Context, a *app) error {
+	opts := &archive.Options{Workspace: earshot.WorkspaceID(c.Workspace), MaxBytes: c.MaxBytes, MaxRatio: c.MaxRatio}
+	if err := archive.ProbeSlack(c.Path, opts); err != nil {
+		return refused(err)
+	}
+	return importInto(ctx, a, archive.ImportSlack, c.Path, opts)
+}
+
+type importJSONLCmd struct {
+	importLimits
+
+	Path      string `arg:"" help:"The file: .jsonl or .jsonl.gz." type:"path"`
+	Workspace string `placeholder:"ID" help:"The workspace to import into (default: what the file says, else its name)."`
+	Platform  string `placeholder:"NAME" help:"The platform to import as (default: what the file says, else local)."`
+}
+
+func (c *importJSONLCmd) Run(ctx context.Context, a *app) error {
+	opts := &archive.Options{
+		Workspace: earshot.WorkspaceID(c.Workspace), Platform: earshot.Platform(c.Platform),
+		MaxBytes: c.MaxBytes, MaxRatio: c.MaxRatio,
+	}
+	if err := archive.ProbeJSONL(ctx, c.Path, opts); err != nil {
+		return refused(err)
+	}
+	return importInto(ctx, a, archive.ImportJSONL, c.Path, opts)
+}
+
+// refused makes a usage error of what is wrong with an archive or the options.
+func refused(err error) error {
+	for _, is := range []error{fs.ErrNotExist, archive.ErrFormat, archive.ErrBomb, archive.ErrWorkspace} {
+		if errors.Is(err, is) {
+			return &usageError{err.Error()}
+		}
+	}
+	return err
+}
+
+// An importer is one of archive's imports.
+type importer func(ctx context.Context, st earshot.Store, path string, opts *archive.Options) (archive.Report, error)
+
+// importInto imports a path into the store and says what came of it.
+func importInto(ctx context.Context, a *app, read importer, path string, opts *archive.Options) error {
+	st, err := a.create(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	before, err := st.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	rep, err := importWithProgress(ctx, a, st, read, path, opts)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(rep)
+	}
+	writeReport(a, rep)
+	list, err := st.Channels(ctx)
+	if err != nil || len(list) == 0 || a.forgets() {
+		return err
+	}
+	busiest := busiestOf(list, before, rep)
+	db := ""
+	if a.db != "" {
+		db = " --db " + shellWord(a.db)
+	}
+	a.printf("\nnext: earshot channels%s\n      earshot context%s %s last\n", db, db, shellWord(channelLabel(list, busiest.Channel)))
+	return nil
+}
+
+// forgets reports whether the store ends with the program.
+func (a *app) forgets() bool {
+	spec, err := a.spec()
+	return err == nil && (strings.HasPrefix(spec, "memory:") || strings.HasPrefix(spec, "sqlite::memory:"))
+}
+
+// busiestOf returns the channel with the most messages among those that an
+// import has added to. Where it added nothing, as when it is repeated, it is
+// among those of its workspace, or of the whole store when it names none.
+func busiestOf(list, before []earshot.ChannelInfo, rep archive.Report) earshot.ChannelInfo {
+	had := map[earshot.Scope]int{}
+	for _, c := range before {
+		had[c.Scope()] = c.Messages
+	}
+	rank := func(c earshot.ChannelInfo) int {
+		switch {
+		case c.Messages > had[c.Scope()]:
+			return 2
+		case rep.Workspace != "" && c.Workspace == rep.Workspace:
+			return 1
+		}
+		return 0
+	}
+	return slices.MaxFunc(list, func(x, y earshot.ChannelInfo) int {
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Messages, y.Messages))
+	})
+}
+
+// shellWord quotes a word where a shell would not take it as one.
+func shellWord(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("'\"\\$`&|;<>()*?[]#~!{}", r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// importWithProgress imports, with a bar on a terminal and now and then a line
+// elsewhere. Its errors say how to go on.
+func importWithProgress(ctx context.Context, a *app, st earshot.Store, read importer, path string, opts *archive.Options) (archive.Report, error) {
+	show, done := a.progress()
+	opts.Progress = show
+	rep, err := read(ctx, st, path, opts)
+	done()
+	switch {
+	case err == nil:
+		return rep, nil
+	case ctx.Err() != nil:
+		return rep, &interrupted{fmt.Sprintf("interrupted; %s so far kept, run the same command again to go on",
+			many(rep.Messages.Total(), "message"))}
+	}
+	return rep, refused(err)
+}
+
+// lineEvery is how often progress is told where there is no terminal.
+const lineEvery = 5 * time.Second
+
+// progress returns a function that shows how far an import is, on standard
+// error, and one to call at its end.
+func (a *app) progress() (show func(archive.Progress), done func()) {
+	if !a.errTerminal {
+		next := time.Now().Add(lineEvery)
+		return func(p archive.Progress) {
+			if now := time.Now(); now.After(next) {
+				next = now.Add(lineEvery)
+				share := ""
+				if p.Total > 0 {
+					share = fmt.Sprintf(" (%d %%)", 100*p.Done/p.Total)
+				}
+				fmt.Fprintf(a.err, "%s%s\n", many(p.Messages, "message"), share)
+			}
+		}, func() {}
+	}
+	bar := progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(a.err), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(80*time.Millisecond),
+		progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetTheme(progressbar.ThemeUnicode))
+	return func(p archive.Progress) {
+		if p.Total > 0 && bar.GetMax64() != p.Total {
+			bar.ChangeMax64(p.Total)
+		}
+		bar.Describe(many(p.Messages, "message"))
+		_ = bar.Set64(p.Done) // a bar that cannot be drawn is no reason to stop
+	}, func() { _ = bar.Finish() }
+}
+
+// many returns a number of things, as in "1 message" and "2,000 messages".
+func many(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return desk.Number(n) + " " + thing
+}
+
+// writeReport prints what an import did, with what it skipped and where.
+func writeReport(a *app, r archive.Report) {
+	n := r.Messages
+	rate := ""
+	if s := r.Duration.Seconds(); s >= 0.1 {
+		rate = fmt.Sprintf(", %s a second", desk.Number(int(float64(n.Total())/s)))
+	}
+	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s in %s by %s", many(n.Total(), "message"), many(r.Channels, "channel"), many(r.Authors, "author")))+
+		desk.Faint(fmt.Sprintf(" — %s, %s%s", r.Format, short(r.Duration), rate)))
+	var parts []string
+	for _, x := range []struct {
+		n    int
+		what string
+	}{{n.New, "new"}, {n.Edited, "edited"}, {n.Updated, "updated"}, {n.Deleted, "deleted"}, {n.Late, "older revisions"}, {n.Unchanged, "known already"}} {
+		if x.n > 0 {
+			parts = append(parts, desk.Number(x.n)+" "+x.what)
+		}
+	}
+	if r.Threads > 0 {
+		parts = append(parts, many(r.Threads, "thread"))
+	}
+	if r.Files > 0 {
+		parts = append(parts, many(r.Files, "file")+" named, none fetched")
+	}
+	if len(parts) > 0 {
+		a.printf("  %s\n", strings.Join(parts, " · "))
+	}
+	writeSkips(a, "skipped", r.Skipped)
+	writeSkips(a, "read in part", r.Partly)
+}
+
+// placesShown is how many places of each reason a summary names.
+const placesShown = 3
+
+func writeSkips(a *app, what string, list []archive.Skip) {
+	if len(list) == 0 {
+		return
+	}
+	a.printf("%s\n", desk.Mark(what))
+	for _, s := range list {
+		var at []string
+		for _, p := range s.Places[:min(len(s.Places), placesShown)] {
+			where := desk.Line(p.File, 60)
+			switch {
+			case p.Record > 1 && p.Line == 1: // the file is one line
+				where += fmt.Sprintf("#%d", p.Record)
+			case p.Line > 0:
+				where += fmt.Sprintf(":%d", p.Line)
+			case p.Record > 0:
+				where += fmt.Sprintf(" record %d", p.Record)
+			}
+			at = append(at, where)
+		}
+		more := ""
+		if s.Count > len(at) && len(at) > 0 {
+			more = ", …"
+		}
+		a.printf("  %6s  %s  %s\n", desk.Number(s.Count), desk.Line(s.Reason, 80), desk.Faint(strings.Join(at, ", ")+more))
+	}
+}

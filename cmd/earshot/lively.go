@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+// A lively is a message at which many have spoken before: a good place to ask.
+type lively struct {
+	channel string
+	message earshot.Message
+	said    int // messages of the thread before it
+	people  int
+}
+
+// Where lively threads are looked for, and how many are offered.
+const (
+	livelyChannels = 8
+	livelyLook     = 3000
+	livelyOffered  = 6
+	livelyMost     = 60 // more messages than this make a thread no livelier
+)
+
+// choose returns the scene that a person picks from their own export, or the
+// liveliest where nobody can be asked.
+func (c *demoCmd) choose(ctx context.Context, a *app, st earshot.Store) (scene, error) {
+	if c.Channel != "" && c.Message != "" {
+		return scene{channel: c.Channel, message: c.Message}, nil
+	}
+	list, err := st.Channels(ctx)
+	if err != nil {
+		return scene{}, err
+	}
+	if c.Channel != "" {
+		ch, err := findChannel(list, c.Channel)
+		if err != nil {
+			return scene{}, err
+		}
+		c.Channel = channelLabel(list, ch.Channel)
+	}
+	found, err := findLively(ctx, st, list, c.Channel)
+	if err != nil {
+		return scene{}, err
+	}
+	if len(found) == 0 {
+		return scene{}, usagef("the export holds no message by a person that could be asked about")
+	}
+	pick := 0
+	if a.asks && !a.json && len(found) > 1 {
+		if pick, err = a.pick(found); err != nil {
+			return scene{}, err
+		}
+	}
+	return scene{channel: found[pick].channel, message: string(found[pick].message.ID)}, nil
+}
+
+// pick asks which of the messages to look at; an empty answer is the first.
+func (a *app) pick(found []lively) (int, error) {
+	a.printf("%s\n", desk.Strong("Which message shall be the question?"))
+	for i, f := range found {
+		a.printf("  %d  %s\n", i+1, desk.Cut(fmt.Sprintf("#%s  %s %s  %s", desk.Line(f.channel, 24), desk.Strong(desk.Line(f.message.Author.Name, 20)+":"),
+			desk.Line(f.message.Text, 60), desk.Faint(fmt.Sprintf("after %d messages by %d people", f.said, f.people))), a.width-5))
+	}
+	in := bufio.NewScanner(a.in)
+	for {
+		a.printf("1–%d [1]: ", len(found))
+		if !in.Scan() {
+			a.printf("\n")
+			return 0, in.Err()
+		}
+		answer := strings.TrimSpace(in.Text())
+		if answer == "" {
+			return 0, nil
+		}
+		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(found) {
+			return n - 1, nil
+		}
+	}
+}
+
+// findLively looks through the newest messages of the largest channels, or of
+// one, for threads in which several people have spoken; of each it takes the
+// last question. Without any thread it takes the newest message of a person.
+func findLively(ctx context.Context, st earshot.Store, list []earshot.ChannelInfo, only string) ([]lively, error) {
+	list = slices.Clone(list)
+	all := slices.Clone(list)
+	slices.SortStableFunc(list, func(x, y earshot.ChannelInfo) int { return y.Messages - x.Messages })
+	var found, lone []lively
+	looked := 0
+	for _, ch := range list {
+		label := channelLabel(all, ch.Channel)
+		if only != "" && label != only {
+			continue
+		}
+		if looked++; looked > livelyChannels {
+			break
+		}
+		newest, err := st.Newest(ctx, ch.Scope(), earshot.Whole(), earshot.Position{}, livelyLook)
+		if err != nil {
+			return nil, err
+		}
+		threads, order := byThread(newest)
+		for _, root := range order {
+			if l, ok := askAt(threads[root]); ok {
+				l.channel = label
+				found = append(found, l)
+			}
+		}
+		for _, m := range slices.Backward(newest) {
+			if askable(m) {
+				lone = append(lone, lively{channel: label, message: m, people: 1})
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(x, y lively) int {
+		return cmp.Compare(y.people*min(y.said, livelyMost), x.people*min(x.said, livelyMost))
+	})
+	if len(found) == 0 {
+		found = lone
+	}
+	return found[:min(len(found), livelyOffered)], nil
+}
+
+// byThread groups messages by what they hang on: a thread's root, else the top
+// of their reply references as far as it is among them.
+func byThread(list []earshot.Message) (threads map[earshot.MessageID][]earshot.Message, order []earshot.MessageID) {
+	threads = map[earshot.MessageID][]earshot.Message{}
+	top := map[earshot.MessageID]earshot.MessageID{}
+	for _, m := range list {
+		root := m.ID
+		if up := cmp.Or(m.Root(), m.ReplyTo); up != "" {
+			root = cmp.Or(top[up], up)
+		}
+		top[m.ID] = root
+		if threads[root] == nil {
+			order = append(order, root)
+		}
+		threads[root] = append(threads[root], m)
+	}
+	return threads, order
+}
+
+// askAt returns the message of a thread at which to ask: the last question by
+// a person that at least three messages stand before, else the last message.
+func askAt(thread []earshot.Message) (lively, bool) {
+	best := -1
+	for i, m := range thread {
+		if i >= 3 && askable(m) && (strings.ContainsAny(m.Text, "?？") || best < 0 || !strings.ContainsAny(thread[best].Text, "?？")) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return lively{}, false
+	}
+	people := map[earshot.AuthorID]bool{}
+	for _, m := range thread[:best+1] {
+		people[m.Author.ID] = true
+	}
+	return lively{message: thread[best], said: best, people: len(people)}, true
+}
+
+// askable reports whether m is something that a person said.
+func askable(m earshot.Message) bool {
+	return m.Author.Kind != earshot.Bot && m.Author.Kind != earshot.System && strings.TrimSpace(m.Text) != ""
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/yamlfile"
+)
+
+type policyCmd struct {
+	List  policyListCmd  `cmd:"" help:"List the built-in policies."`
+	Show  policyShowCmd  `cmd:"" help:"Print a policy with every limit spelled out."`
+	Check policyCheckCmd `cmd:"" help:"Check a policy file."`
+}
+
+// policyPurposes says in a line what each built-in policy is for.
+var policyPurposes = map[string]string{
+	"standard":   "the thread and the channel around it, then only what is new",
+	"delta":      "the thread once, then what was said since the last answer",
+	"thread":     "the thread's newest messages, rebuilt for every turn",
+	"structured": "typed JSON of channel and thread once, then only what is new",
+	"window":     "the channel's recent talk as threads, and the reply chain",
+	"transcript": "the conversation as turns, addressed ones only",
+}
+
+type policyListCmd struct{}
+
+func (c *policyListCmd) Run(a *app) error {
+	type row struct {
+		Name     string   `json:"name"`
+		Purpose  string   `json:"purpose"`
+		Sections []string `json:"sections"`
+	}
+	var rows []row
+	for _, p := range assemble.Policies() {
+		r := row{Name: p.Name, Purpose: policyPurposes[p.Name]}
+		for _, s := range p.First {
+			r.Sections = append(r.Sections, string(s.Section))
+		}
+		rows = append(rows, r)
+	}
+	if a.json {
+		return a.writeJSON(rows)
+	}
+	t := desk.NewTable("policy", "what it shows", "sections of a first turn")
+	for _, r := range rows {
+		t.Row(desk.Strong(r.Name), r.Purpose, strings.Join(r.Sections, " · "))
+	}
+	a.printf("%s", t.Render(max(a.width, 140)))
+	return nil
+}
+
+type policyShowCmd struct {
+	Policy string `arg:"" help:"A built-in policy's name, or a file." predictor:"policy"`
+}
+
+func (c *policyShowCmd) Run(a *app) error {
+	p, err := loadPolicy(c.Policy)
+	if err != nil {
+		return err
+	}
+	p = p.WithDefaults()
+	if a.json {
+		return a.writeJSON(p)
+	}
+	out, err := yaml.MarshalWithOptions(p, yaml.IndentSequence(true))
+	if err != nil {
+		return err
+	}
+	a.printf("%s", out)
+	return nil
+}
+
+type policyCheckCmd struct {
+	File string `arg:"" help:"The policy file, YAML or JSON." type:"path"`
+}
+
+func (c *policyCheckCmd) Run(a *app) error {
+	p, err := readPolicy(c.File)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(map[string]any{"name": p.Name, "ok": true})
+	}
+	a.printf("%s: policy %s is fine; use it with `earshot context CHANNEL MESSAGE --policy %s`\n", c.File, p.Name, c.File)
+	return nil
+}
+
+// loadPolicy returns a built-in policy by name, or reads a file. The empty
+// name is the default policy.
+func loadPolicy(name string) (assemble.Policy, error) {
+	if name == "" {
+		return assemble.Standard(), nil
+	}
+	if p, ok := assemble.ByName(name); ok {
+		return p, nil
+	}
+	if _, err := os.Stat(name); err == nil || strings.ContainsAny(name, "./\\") {
+		return readPolicy(name)
+	}
+	var names []string
+	for _, p := range assemble.Policies() {
+		names = append(names, p.Name)
+	}
+	if near := nearest(name, names); len(near) > 0 {
+		return assemble.Policy{}, usagef("there is no policy %q; did you mean %s?", name, strings.Join(near, " or "))
+	}
+	return assemble.Policy{}, usagef("there is no policy %q; use one of %s, or a file", name, strings.Join(names, ", "))
+}
+
+// readPolicy reads a policy from a YAML or JSON file and checks it, naming
+// every problem at once.
+func readPolicy(path string) (assemble.Policy, error) {
+	raw, err := yamlfile.Read(path)
+	if err != nil {
+		return assemble.Policy{}, &usageError{err.Error()}
+	}
+	var p assemble.Policy
+	if err := yaml.UnmarshalWithOptions(raw, &p, yaml.Strict()); err != nil {
+		return assemble.Policy{}, usagef("%s: %s", path, firstLine(err))
+	}
+	if errs := p.Check(); len(errs) > 0 {
+		return assemble.Policy{}, usagef("%s: %s", path, errors.Join(errs...))
+	}
+	return p, nil
+}
+
+// firstLine returns the part of a YAML error that says what and where; the
+// excerpt of the file that follows would take several lines.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// nearest returns the up to three names that are written most like want,
+// nearest first, and none that is not alike.
+func nearest(want string, names []string) []string {
+	type near struct {
+		name string
+		dist int
+	}
+	var list []near
+	want = strings.ToLower(want)
+	for _, n := range names {
+		low := strings.ToLower(n)
+		d := distance(want, low)
+		if want != "" && strings.Contains(low, want) {
+			d = min(d, 1)
+		}
+		if d <= max(1, len([]rune(want))/3) {
+			list = append(list, near{n, d})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y near) int { return x.dist - y.dist })
+	var out []string
+	for _, n := range list[:min(3, len(list))] {
+		out = append(out, n.name)
+	}
+	return out
+}
+
+// distance is the number of single-character edits between two words.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			diag, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diag+cost)
+		}
+	}
+	return row[len(y)]
+}

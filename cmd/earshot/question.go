@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/gather"
+)
+
+// A question is one message of a stored channel, read as a question to the
+// agent.
+type question struct {
+	place    place
+	identity earshot.Identity
+	counter  assemble.Counter
+	budget   assemble.Budget
+	text     string // what the message is read as saying; "" for what it says
+	after    *earlierTurn
+}
+
+// An earlierTurn is the turn that a question follows up: what was asked, and
+// what the agent answered.
+type earlierTurn struct {
+	anchor earshot.Message
+	reply  *earshot.Message // nil when no answer of the agent is stored
+}
+
+// A prompt is what a question came to under one policy, and how long that took.
+type prompt struct {
+	policy   assemble.Policy
+	input    assemble.Input
+	result   assemble.Result
+	gather   time.Duration
+	assemble time.Duration
+}
+
+// placeholder is what stands in a session for an answer that is not stored.
+const placeholder = "(The answer that was given here is not stored.)"
+
+// ask makes the prompt. Of a follow-up it first makes the prompt of the turn
+// before, and holds that with its answer as the session.
+func (q question) ask(ctx context.Context, p assemble.Policy) (prompt, error) {
+	req := gather.Request{
+		Channel: q.place.channel.Channel, Anchor: q.place.message.ID, Identity: q.identity,
+		Policy: p, Budget: q.budget, Counter: q.counter, Text: q.text,
+	}
+	if q.after != nil {
+		state, err := q.earlier(ctx, req)
+		if err != nil {
+			return prompt{}, err
+		}
+		req.State = &state
+	}
+	out := prompt{policy: p}
+	start := time.Now()
+	in, err := gather.Input(ctx, q.place.store, req)
+	if err != nil {
+		return out, err
+	}
+	out.gather = time.Since(start)
+	start = time.Now()
+	out.result, err = assemble.Turn(in)
+	out.assemble = time.Since(start)
+	out.input = in
+	if err == nil && out.result.Next.Epoch != in.Conversation.Epoch {
+		// The session could not go on: what a first turn needs is read instead.
+		out.input, out.result, err = gather.Turn(ctx, q.place.store, req)
+	}
+	return out, q.explain(err)
+}
+
+// explain says what to do about an error of the assembler.
+func (q question) explain(err error) error {
+	var input *assemble.InputError
+	switch {
+	case errors.Is(err, assemble.ErrBudgetTooSmall):
+		return usagef("the message and its thread's root alone need more than %d tokens; raise --limit", q.budget.Limit)
+	case errors.As(err, &input) && input.Path == "anchor" && q.text != "":
+		return usagef("nothing is left to ask of --as %q: %s; give it words", q.text, input.Reason)
+	case errors.As(err, &input) && input.Path == "anchor":
+		return usagef("%s cannot be asked about: %s; read it as a question with --as \"…\", or pick another with `earshot thread %s %s`",
+			q.place.message.ID, input.Reason, q.place.label, q.place.message.ID)
+	}
+	return err
+}
+
+// earlier returns what is remembered after the turn before.
+func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Conversation, error) {
+	req.Anchor, req.Text = q.after.anchor.ID, ""
+	_, first, err := gather.Turn(ctx, q.place.store, req)
+	if err != nil {
+		return assemble.Conversation{}, err
+	}
+	c := assemble.Conversation{
+		Cursor: first.Next.Cursor, Epoch: first.Next.Epoch, Shown: first.Next.Shown, Attached: first.Next.Attached,
+		Turns: []earshot.Answer{{Anchor: q.after.anchor.ID}},
+	}
+	answer := placeholder
+	if r := q.after.reply; r != nil {
+		answer = r.Text
+		c.Shown = append(c.Shown, earshot.Shown{ID: r.ID, Revision: r.Edited})
+		c.Turns[0].Replies = []earshot.MessageID{r.ID}
+	}
+	if req.Policy.Session {
+		for _, m := range first.Messages {
+			c.Session = append(c.Session, earshot.SessionEntry{Role: m.Role, Text: m.Text})
+		}
+		c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: answer})
+	}
+	return c, nil
+}
+
+// follow finds the turn that the question follows up: the message want of the
+// same conversation, and the agent's next message after it.
+func (q question) follow(ctx context.Context, want string) (*earlierTurn, error) {
+	p := q.place
+	m, err := findMessage(ctx, p.store, p.channel.Channel, p.label, want)
+	if err != nil {
+		return nil, err
+	}
+	if m.Position().Compare(p.message.Position()) >= 0 {
+		return nil, usagef("%s does not stand before %s, so it cannot be the turn before", m.ID, p.message.ID)
+	}
+	of := func(m earshot.Message) (string, error) {
+		id, err := gather.ConversationOf(ctx, p.store, p.channel.Channel, m, q.identity)
+		return id.Name, err
+	}
+	here, err := of(p.message)
+	if err != nil {
+		return nil, err
+	}
+	there, err := of(m)
+	if err != nil {
+		return nil, err
+	}
+	if here != there {
+		return nil, usagef("%s is not of the same conversation as %s; `earshot thread %s %s` lists what is", m.ID, p.message.ID, p.label, p.message.ID)
+	}
+	t := &earlierTurn{anchor: m}
+	part := earshot.ThreadOf(earshot.MessageID(here))
+	if here == gather.TopLevel {
+		part = earshot.TopLevel()
+	}
+	for r, err := range p.store.Range(ctx, p.channel.Scope(), part, m.Position(), p.message.Position()) {
+		if err != nil {
+			return nil, err
+		}
+		if r.ID != m.ID && r.ID != p.message.ID && q.identity.Is(r.Author.ID) {
+			t.reply = &r
+			break
+		}
+	}
+	return t, nil
+}
+
+// agentName is the name of the bot that the desk speaks for where nothing else
+// is said.
+const agentName = "earshot"
+
+// findIdentity returns who the agent is: the author with the id or name want;
+// by default the stored bot named earshot; else one that nobody in the store
+// is.
+func findIdentity(ctx context.Context, p place, want string) (earshot.Identity, error) {
+	authors, err := p.store.Authors(ctx, p.channel.Platform, p.channel.Workspace)
+	if err != nil {
+		return earshot.Identity{}, err
+	}
+	var bots, alike []string
+	var stored *earshot.Author
+	for _, a := range authors {
+		switch {
+		case want != "" && string(a.ID) == want:
+			return identityOf(a, authors), nil
+		case want == "" && a.Kind == earshot.Bot && strings.EqualFold(a.Name, agentName):
+			stored = &a // of several ids the last: on Slack the user id, which mentions name
+		case want != "" && strings.EqualFold(a.Name, strings.TrimPrefix(want, "@")):
+			alike = append(alike, string(a.ID))
+		case a.Kind == earshot.Bot:
+			bots = append(bots, string(a.ID)+" ("+a.Name+")")
+		}
+	}
+	switch {
+	case stored != nil:
+		return identityOf(*stored, authors), nil
+	case want == "":
+		return earshot.Identity{ID: agentName, Name: agentName}, nil
+	case len(alike) == 1:
+		return findIdentity(ctx, p, alike[0])
+	case len(alike) > 1:
+		return earshot.Identity{}, usagef("%q is more than one author: use one of %s", want, some(alike, 8))
+	case len(bots) > 0:
+		return earshot.Identity{}, usagef("there is no author %q; the bots are %s", want, some(bots, 8))
+	}
+	return earshot.Identity{}, usagef("there is no author %q, and no bot is stored; leave --identity out to ask as a new one", want)
+}
+
+// identityOf returns an author as the agent. Bots of the same name are its
+// aliases: Slack gives one bot a user id and a bot id.
+func identityOf(a earshot.Author, authors []earshot.Author) earshot.Identity {
+	id := earshot.Identity{ID: a.ID, Name: a.Name}
+	if id.Name == "" {
+		id.Name = string(a.ID)
+	}
+	for _, b := range authors {
+		if b.ID != a.ID && b.Kind == earshot.Bot && a.Kind == earshot.Bot && b.Name == a.Name {
+			id.Aliases = append(id.Aliases, b.ID)
+		}
+	}
+	return id
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/gather"
+)
+
+type replayCmd struct {
+	ID     int64  `arg:"" name:"turn" help:"The turn's id."`
+	Policy string `short:"p" placeholder:"NAME|FILE" help:"What if it had been made with this policy." predictor:"policy"`
+	Budget int    `placeholder:"N" help:"What if the turn might have added this many tokens."`
+	Prompt bool   `help:"Print the prompt too."`
+}
+
+func (c *replayCmd) Help() string {
+	return `Makes a turn's prompt again from what is stored, and compares it with the recorded hash: the same bytes, or
+what has changed since, such as a deletion. The exit status is 1 when it has changed.
+
+With --policy or --budget it says instead what would have been different. Nothing is asked and nothing is stored.`
+}
+
+// replayJSON is what a replay came to, as --json writes it.
+type replayJSON struct {
+	ID      int64      `json:"id"`
+	Same    bool       `json:"same"`
+	Hash    string     `json:"hash"`
+	Changed string     `json:"changed,omitempty"`
+	Policy  string     `json:"policy,omitempty"`
+	Tokens  int        `json:"tokens,omitempty"`
+	Bytes   int        `json:"bytes,omitempty"`
+	WhatIf  *whatIf    `json:"what_if,omitempty"`
+	Prompt  *promptOut `json:"prompt,omitempty"`
+}
+
+// A whatIf is the prompt that another policy or budget would have made.
+type whatIf struct {
+	Policy string `json:"policy"`
+	Budget int    `json:"budget"`
+	Hash   string `json:"hash"`
+	Tokens int    `json:"tokens"`
+	Bytes  int    `json:"bytes"`
+	change
+}
+
+type promptOut struct {
+	System   string       `json:"system"`
+	Messages []messageOut `json:"messages"`
+}
+
+type messageOut struct {
+	Role string `json:"role"`
+	Text string `json:"text"`
+}
+
+func (c *replayCmd) Run(ctx context.Context, a *app) error {
+	if c.Budget < 0 {
+		return usagef("a budget cannot be negative")
+	}
+	l, err := a.ledgers(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	w, err := l.whole(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if w.queued.Hash == "" {
+		return usagef("turn %d did not come to a prompt: it is %s %s", c.ID, w.queued.State, w.queued.Why)
+	}
+	out := replayJSON{ID: c.ID, Same: w.result != nil, Hash: w.queued.Hash, Changed: w.changed}
+	if w.result == nil {
+		if a.json {
+			if err := a.writeJSON(out); err != nil {
+				return err
+			}
+		}
+		return fmt.Errorf("turn %d cannot be made again: %s", c.ID, w.changed)
+	}
+	out.Policy, out.Tokens, out.Bytes = w.input.Policy.Name, w.result.Tokens.Total, size(*w.result)
+	shown := *w.result
+	if c.Policy != "" || c.Budget > 0 {
+		res, wi, err := c.other(ctx, l, w)
+		if err != nil {
+			return err
+		}
+		out.WhatIf, shown = &wi, res
+	}
+	if a.json {
+		if c.Prompt {
+			out.Prompt = promptOf(shown)
+		}
+		return a.writeJSON(out)
+	}
+	a.printf("turn %d: the same %s bytes (%s tokens, policy %s, prompt %.12s)\n", c.ID, desk.Number(out.Bytes), desk.Number(out.Tokens), out.Policy, out.Hash)
+	if wi := out.WhatIf; wi != nil {
+		a.printf("with policy %s and a budget of %s: %s bytes, %s tokens\n", wi.Policy, desk.Number(wi.Budget), desk.Number(wi.Bytes), desk.Number(wi.Tokens))
+		wi.show(ctx, a, l, w.queued.Conversation.Scope)
+	}
+	if c.Prompt {
+		a.printf("\n%s\n", desk.Prompt(shown, a.width, 0))
+	}
+	return nil
+}
+
+// other makes the prompt with another policy or budget, of what was known of
+// the conversation then.
+func (c *replayCmd) other(ctx context.Context, l ledgers, w wholeTurn) (assemble.Result, whatIf, error) {
+	in := *w.input
+	if c.Policy != "" {
+		p, err := loadPolicy(c.Policy)
+		if err != nil {
+			return assemble.Result{}, whatIf{}, err
+		}
+		in.Policy = p
+	}
+	if c.Budget > 0 {
+		in.Budget.Tokens, in.Budget.Session = c.Budget, 4*c.Budget
+	}
+	state := in.Conversation
+	_, res, err := gather.Turn(ctx, l.store, gather.Request{
+		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: in.Policy, Budget: in.Budget,
+		Counter: in.Counter, Instructions: in.Instructions, State: &state,
+	})
+	if errors.Is(err, assemble.ErrBudgetTooSmall) {
+		return res, whatIf{}, usagef("the question and its thread's root alone need more than the model can read")
+	}
+	if err != nil {
+		return res, whatIf{}, err
+	}
+	return res, whatIf{
+		Policy: in.Policy.Name, Budget: in.Budget.Tokens, Hash: res.Hash, Tokens: res.Tokens.Total, Bytes: size(res),
+		change: changeOf(w.ledger(), res.Ledger),
+	}, nil
+}
+
+// size is how many bytes a prompt has.
+func size(r assemble.Result) int {
+	n := len(r.System)
+	for _, m := range r.Messages {
+		n += len(m.Text)
+	}
+	return n
+}
+
+func promptOf(r assemble.Result) *promptOut {
+	p := &promptOut{System: r.System, Messages: []messageOut{}}
+	for _, m := range r.Messages {
+		p.Messages = append(p.Messages, messageOut{string(m.Role), m.Text})
+	}
+	return p
+}

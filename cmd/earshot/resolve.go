@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+// findChannel returns the stored channel that a person means: by name, with
+// or without #, by id, or by workspace/name, where the workspace may have its
+// platform in front. What is unknown or means several is an error that lists
+// candidates.
+func findChannel(list []earshot.ChannelInfo, want string) (earshot.ChannelInfo, error) {
+	for _, same := range []func(x, y string) bool{func(x, y string) bool { return x == y }, strings.EqualFold} {
+		var found []earshot.ChannelInfo
+		for _, c := range list {
+			for _, name := range channelNames(c.Channel) {
+				if same(name, strings.TrimPrefix(want, "#")) {
+					found = append(found, c)
+					break
+				}
+			}
+		}
+		switch len(found) {
+		case 1:
+			return found[0], nil
+		case 0:
+			continue
+		}
+		var names []string
+		for _, c := range found[:min(len(found), 8)] {
+			names = append(names, qualified(c.Channel))
+		}
+		return earshot.ChannelInfo{}, usagef("%q is more than one channel: use one of %s", want, strings.Join(names, ", "))
+	}
+	var names []string
+	for _, c := range list {
+		names = append(names, channelLabel(list, c.Channel))
+	}
+	if near := nearest(strings.TrimPrefix(want, "#"), names); len(near) > 0 {
+		return earshot.ChannelInfo{}, usagef("there is no channel %q; did you mean %s? (earshot channels lists all)", want, strings.Join(near, " or "))
+	}
+	return earshot.ChannelInfo{}, usagef("there is no channel %q; there are %s (earshot channels lists all)", want, some(names, 8))
+}
+
+// channelNames lists what c may be called.
+func channelNames(c earshot.Channel) []string {
+	w, p := string(c.Workspace), string(c.Platform)
+	names := []string{string(c.ID), w + "/" + string(c.ID), p + "/" + w + "/" + string(c.ID)}
+	if c.Name != "" {
+		names = append(names, c.Name, w+"/"+c.Name, w+"/#"+c.Name, p+"/"+w+"/"+c.Name)
+	}
+	return names
+}
+
+// qualified names c so that it cannot be taken for another.
+func qualified(c earshot.Channel) string {
+	return fmt.Sprintf("%s/%s/%s", c.Platform, c.Workspace, c.ID)
+}
+
+// channelLabel is the shortest name of c that is its alone in list.
+func channelLabel(list []earshot.ChannelInfo, c earshot.Channel) string {
+	for _, name := range []string{c.Name, string(c.ID), string(c.Workspace) + "/" + c.Name} {
+		if name == "" || strings.HasSuffix(name, "/") {
+			continue
+		}
+		if found, err := findChannel(list, name); err == nil && found.Scope() == c.Scope() {
+			return name
+		}
+	}
+	return qualified(c)
+}
+
+// some joins at most n names and says how many more there are.
+func some(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}
+
+// last is the word for a channel's newest message.
+const last = "last"
+
+// findMessage returns the stored message that a person means: by id, by the
+// beginning of an id that no other has, by a link to it, or by the word last.
+func findMessage(ctx context.Context, st earshot.Store, c earshot.Channel, label, want string) (earshot.Message, error) {
+	s := c.Scope()
+	if want == last {
+		newest, err := st.Newest(ctx, s, earshot.Whole(), earshot.Position{}, 1)
+		if err != nil {
+			return earshot.Message{}, err
+		}
+		if len(newest) == 0 {
+			return earshot.Message{}, usagef("%s holds no messages", label)
+		}
+		return newest[0], nil
+	}
+	id := want
+	if strings.HasPrefix(want, "http") {
+		ch, ts, ok := parsePermalink(want)
+		if !ok {
+			return earshot.Message{}, usagef("%s is not a link to a message; copy one with Slack's “Copy link”", want)
+		}
+		if ch != c.ID {
+			return earshot.Message{}, usagef("the link leads to channel %s, and %s is %s", ch, label, c.ID)
+		}
+		id = ts
+	}
+	m, err := st.Message(ctx, s, earshot.MessageID(id))
+	switch {
+	case err == nil && m.Deleted:
+		return m, usagef("message %s of %s was deleted; nothing of it is kept", id, label)
+	case err == nil:
+		return m, nil
+	case !errors.Is(err, earshot.ErrNotFound):
+		return m, err
+	}
+	return findByPrefix(ctx, st, s, label, id)
+}
+
+// findByPrefix looks through the channel for ids that begin with prefix. It
+// reads until it has found three, enough to say that there are several.
+func findByPrefix(ctx context.Context, st earshot.Store, s earshot.Scope, label, prefix string) (earshot.Message, error) {
+	var found []earshot.Message
+	if len(prefix) >= 2 {
+		for m, err := range st.Range(ctx, s, earshot.Whole(), earshot.Position{}, earshot.Position{}) {
+			if err != nil {
+				return earshot.Message{}, err
+			}
+			if strings.HasPrefix(string(m.ID), prefix) {
+				found = append(found, m)
+			}
+			if len(found) == 3 {
+				break
+			}
+		}
+	}
+	switch {
+	case len(prefix) < 2:
+		return earshot.Message{}, usagef("%q is too short to be the beginning of an id; give more of it, find the id with `earshot search %s WORDS`, or use the word last", prefix, label)
+	case len(found) == 0:
+		return earshot.Message{}, usagef("there is no message %q in %s; find its id with `earshot search %s WORDS`, or use the word last", prefix, label, label)
+	case len(found) == 1:
+		return found[0], nil
+	}
+	var ids []string
+	for _, m := range found[:2] {
+		ids = append(ids, fmt.Sprintf("%s (%s)", m.ID, desk.Line(m.Text, 30)))
+	}
+	return earshot.Message{}, usagef("more than one message of %s begins with %q: %s …; give more of the id", label, prefix, strings.Join(ids, ", "))
+}
+
+// parsePermalink reads a link such as
+// https://team.slack.com/archives/C1/p1700000005000100?thread_ts=….
+// Slack's client makes them: the digits after p are the ts without its dot.
+func parsePermalink(link string) (earshot.ChannelID, string, bool) {
+	u, err := url.Parse(link)
+	if err != nil {
+		return "", "", false
+	}
+	part := strings.Split(strings.Trim(u.Path, "/"), "/")
+	if len(part) != 3 || part[0] != "archives" || len(part[2]) < 8 || part[2][0] != 'p' {
+		return "", "", false
+	}
+	digits := part[2][1:]
+	if strings.Trim(digits, "0123456789") != "" {
+		return "", "", false
+	}
+	cut := len(digits) - 6
+	return earshot.ChannelID(part[1]), digits[:cut] + "." + digits[cut:], true
+}
+
+// A place is where a command looks: a store, a channel of it and one message.
+type place struct {
+	store    earshot.Store
+	channels []earshot.ChannelInfo
+	channel  earshot.ChannelInfo
+	label    string // what the channel is called in messages to people
+	message  earshot.Message
+}
+
+// place opens the store and finds a channel, and unless message is "" a
+// message of it. The caller closes place.store.
+func (a *app) place(ctx context.Context, channel, message string) (place, error) {
+	st, list, err := a.channels(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	p := place{store: st, channels: list}
+	if p.channel, err = findChannel(list, channel); err == nil {
+		p.label = channelLabel(list, p.channel.Channel)
+		if message != "" {
+			p.message, err = findMessage(ctx, st, p.channel.Channel, p.label, message)
+		}
+	}
+	if err != nil {
+		st.Close()
+		return place{}, err
+	}
+	return p, nil
+}

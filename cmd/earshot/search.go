@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/internal/searcher"
+)
+
+type searchCmd struct {
+	Channel string   `arg:"" help:"A channel's name or id. A search never leaves its channel." predictor:"channel"`
+	Query   []string `arg:"" help:"What to look for: words, or a part in double quotes."`
+	Limit   int      `short:"n" default:"10" help:"How many hits at most."`
+}
+
+func (c *searchCmd) Run(ctx context.Context, a *app) error {
+	if c.Limit <= 0 {
+		return usagef("--limit must be at least 1")
+	}
+	query := strings.Join(c.Query, " ")
+	if len(search.Terms(query)) == 0 {
+		return usagef("there is nothing to search for in %q; give a word", query)
+	}
+	p, err := a.place(ctx, c.Channel, "")
+	if err != nil {
+		return err
+	}
+	defer p.store.Close()
+	hits, took, err := lookUp(ctx, p, search.Query{Text: query, Limit: c.Limit})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(map[string]any{"channel": p.label, "query": query, "hits": hitsJSON(hits)})
+	}
+	if len(hits) == 0 {
+		a.printf("nothing in #%s matches; fewer or other words may, or another channel (earshot channels)\n", desk.Line(p.label, 40))
+		return nil
+	}
+	writeHits(a, hits, query)
+	a.printf("%s\n", desk.Faint(fmt.Sprintf("%d hits in #%s, index built and searched in %s; show one with: earshot thread %s ID",
+		len(hits), desk.Line(p.label, 40), short(took), shellWord(p.label))))
+	return nil
+}
+
+// lookUp searches the place's channel. Recency counts from the channel's
+// newest message, so that an old export ranks as on its last day.
+func lookUp(ctx context.Context, p place, q search.Query) ([]searcher.Hit, time.Duration, error) {
+	if q.At == 0 {
+		q.At = p.channel.Last
+	}
+	start := time.Now()
+	hits, err := searcher.New(p.store, nil).Search(ctx, p.channel.Scope(), q)
+	return hits, time.Since(start), err
+}
+
+// writeHits lists hits: who, when, where, what the score is made of, and the
+// words around the match.
+func writeHits(a *app, hits []searcher.Hit, query string) {
+	for _, h := range hits {
+		var parts []string
+		for _, p := range h.Parts {
+			parts = append(parts, fmt.Sprintf("%s %.1f", p.Name, p.Value))
+		}
+		a.printf("%s  %s  %s\n", fmt.Sprintf("%5.1f", h.Score), desk.Strong(desk.Line(h.Message.Author.Name, 24)),
+			desk.Faint(desk.Minute(h.Message.Time)+"  "+desk.ID(string(h.ID))+"  "+strings.Join(parts, " + ")))
+		a.printf("       %s\n", desk.Cut(snippet(h.Message.Text, query), a.width-7))
+	}
+}
+
+// snippet returns a text from shortly before the first of the query's words,
+// with the words that match marked.
+func snippet(text, query string) string {
+	wanted := map[string]bool{}
+	for _, t := range search.Terms(query) {
+		wanted[t] = true
+	}
+	words := strings.Fields(desk.Clean(desk.Readable(text)))
+	first := -1
+	hit := make([]bool, len(words))
+	for i, w := range words {
+		for _, t := range search.Terms(w) {
+			if wanted[t] {
+				hit[i] = true
+			}
+		}
+		if hit[i] && first < 0 {
+			first = i
+		}
+	}
+	from := max(0, first-4)
+	var out []string
+	if from > 0 {
+		out = append(out, "…")
+	}
+	for i := from; i < min(len(words), from+60); i++ {
+		if w := desk.Line(words[i], 120); hit[i] {
+			out = append(out, desk.Mark(w))
+		} else {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+type hitJSON struct {
+	ID      earshot.MessageID  `json:"id"`
+	Score   float64            `json:"score"`
+	Parts   map[string]float64 `json:"parts"`
+	Message messageJSON        `json:"message"`
+}
+
+func hitsJSON(hits []searcher.Hit) []hitJSON {
+	out := []hitJSON{}
+	for _, h := range hits {
+		j := hitJSON{ID: h.ID, Score: h.Score, Parts: map[string]float64{}, Message: jsonMessage(h.Message)}
+		for _, p := range h.Parts {
+			j.Parts[p.Name] = p.Value
+		}
+		out = append(out, j)
+	}
+	return out
+}

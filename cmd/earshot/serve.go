@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+type serveCmd struct {
+	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Platform string `placeholder:"NAME" enum:",local" default:"" help:"Which platform: local (default)."`
+	DryRun   bool   `help:"Post nothing; show what would be said."`
+	Listen   string `placeholder:"ADDR" help:"Serve the local platform over HTTP too, on a loopback address such as 127.0.0.1:8484."`
+	Policy   string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
+}
+
+func (c *serveCmd) Help() string {
+	return `Runs the bot until it is interrupted. On the local platform people talk to it in the terminal, by lines, and
+over HTTP with --listen. With --listen and an input that is no terminal only HTTP is served.
+
+The model is the one whose key is set (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL), else
+the built-in offline one. docs/configuration.md lists what can be set.`
+}
+
+func (c *serveCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := a.config(c.Config)
+	if err != nil {
+		return err
+	}
+	if c.Listen != "" {
+		cfg.Local.Listen = c.Listen
+	}
+	if c.Policy != "" {
+		cfg.Policy = c.Policy
+	}
+	if problems := cfg.Check(); len(problems) > 0 {
+		return usagef("%v", errors.Join(problems...))
+	}
+	st, err := a.create(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	return service{config: cfg, store: st, dryRun: c.DryRun}.run(ctx, a)
+}
+
+// config returns the configuration that a file and the environment make, with
+// the store that the command line names.
+func (a *app) config(path string) (config.Config, error) {
+	if path == "" {
+		path = a.getenv("EARSHOT_CONFIG")
+	}
+	c, err := config.Load(path, a.environ)
+	if err != nil {
+		return c, usagef("%v", err)
+	}
+	if a.db == "" && c.Store != "" {
+		a.db = c.Store
+	}
+	c.Store, err = a.spec()
+	return c, err
+}
+
+// A service is a bot that runs, with its fronts.
+type service struct {
+	config   config.Config
+	store    earshot.Store
+	platform earshot.Platform // of the stored workspace, where it was imported
+	dryRun   bool
+}
+
+// run serves until ctx ends, or until the terminal's input does where that is
+// the only front.
+func (s service) run(ctx context.Context, a *app) error {
+	policy, err := loadPolicy(s.config.Policy)
+	if err != nil {
+		return err
+	}
+	out := &locked{w: a.out}
+	live := a.asks && !a.json
+	d, err := daemon.Open(ctx, daemon.Options{
+		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.platform, DryRun: s.dryRun,
+		Log: a.logger(s.config.Log, live), Done: s.ended(out),
+	})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := s.announce(a, d, out); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var running sync.WaitGroup
+	var failed error
+	running.Go(func() {
+		defer stop()
+		failed = d.Run(ctx)
+	})
+	if d.Address == "" || live {
+		err = d.Chat.Terminal(ctx, a.in, out, daemon.Screen{
+			Person: s.config.Local.Person, Channel: s.config.Local.Channel, Width: a.width, Live: live,
+			Wait: d.Wait, Why: func(ctx context.Context, w io.Writer, c earshot.Channel) error {
+				return whyLast(ctx, d.Store, w, c, a.width)
+			},
+		})
+		stop()
+	}
+	running.Wait()
+	return errors.Join(err, failed)
+}
+
+// announce says who answers, and where.
+func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
+	first := d.Models[0]
+	if a.json {
+		about := map[string]any{
+			"agent": d.Identity.ID, "provider": first.Provider, "model": first.Name, "policy": s.config.Policy,
+			"dry_run": s.dryRun, "address": d.Address,
+		}
+		if d.Made {
+			about["token"] = d.Token.Reveal()
+		}
+		return a.writeJSON(about)
+	}
+	fmt.Fprintf(out, "%s answers with the model %s (%s)%s\n", desk.Strong(desk.Line(d.Identity.Name, 40)), desk.Line(first.Name, 60), first.Why,
+		map[bool]string{true: "; dry run: nothing is posted"}[s.dryRun])
+	if d.Address != "" {
+		fmt.Fprintf(out, "HTTP on http://%s/v1/channels\n", d.Address)
+	}
+	if d.Made {
+		fmt.Fprintf(out, "token %s (for this run; set EARSHOT_LOCAL_TOKEN to choose it)\n", d.Token.Reveal())
+	}
+	return nil
+}
+
+// ended returns what is written of turns that ended in another way than by an
+// answer that everyone can see.
+func (s service) ended(out io.Writer) func(bot.Report) {
+	return func(r bot.Report) {
+		switch {
+		case r.Turn.State == earshot.TurnFailed, r.Turn.State == earshot.TurnParked:
+			fmt.Fprintf(out, "%s\n", desk.Bad(fmt.Sprintf("turn %d is %s: %s", r.Turn.ID, r.Turn.State, desk.Line(r.Turn.Why, 400))))
+		case s.dryRun && r.Text != "":
+			fmt.Fprintf(out, "%s\n%s\n", desk.Mark(fmt.Sprintf("turn %d would say:", r.Turn.ID)), strings.TrimRight(desk.Clean(desk.Readable(r.Text)), "\n"))
+		}
+	}
+}
+
+// logger writes to the error stream. Where a person reads answers on the same
+// screen, what is only informative is left out.
+func (a *app) logger(c config.Log, live bool) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		level = slog.LevelInfo
+	}
+	if live && level == slog.LevelInfo {
+		level = slog.LevelWarn
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(a.err, o))
+	}
+	return slog.New(slog.NewTextHandler(a.err, o))
+}
+
+// A locked writer is written to by one at a time.
+type locked struct {
+	mu sync.Mutex // guards w
+	w  io.Writer
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}

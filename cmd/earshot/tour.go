@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/archive"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/internal/searcher"
+)
+
+// A tour is what the demo shows of one question.
+type tour struct {
+	scene  scene
+	q      question
+	report archive.Report
+	own    string // the person's own export, "" for the bundled workspace
+	kept   bool   // the store outlives the demo
+
+	thread   []earshot.Message
+	policies []comparison
+	prompt   prompt
+	later    *prompt // the follow-up, where the scene has one
+	hits     []searcher.Hit
+	search   time.Duration
+}
+
+// run makes everything that is shown.
+func (t *tour) run(ctx context.Context) (err error) {
+	p := t.q.place
+	if t.thread, err = readThread(ctx, p.store, p.channel.Scope(), p.message); err != nil {
+		return err
+	}
+	if t.policies, err = comparePolicies(ctx, t.q, t.scene.needs); err != nil {
+		return err
+	}
+	if t.prompt, err = t.q.ask(ctx, assemble.Standard()); err != nil {
+		return err
+	}
+	if t.scene.followUp != "" {
+		if err := t.follow(ctx); err != nil {
+			return err
+		}
+	}
+	if t.scene.query == "" {
+		t.scene.query = desk.Line(p.message.Text, 80)
+	}
+	t.hits, t.search, err = lookUp(ctx, p, search.Query{
+		Text: t.scene.query, At: p.message.Time, Before: p.message.Position(), Exclude: []earshot.MessageID{p.message.ID}, Limit: 3,
+	})
+	return err
+}
+
+func (t *tour) follow(ctx context.Context) error {
+	q := t.q
+	var err error
+	if q.place.message, err = findMessage(ctx, q.place.store, q.place.channel.Channel, q.place.label, t.scene.followUp); err != nil {
+		return err
+	}
+	if q.after, err = q.follow(ctx, string(t.q.place.message.ID)); err != nil {
+		return err
+	}
+	later, err := q.ask(ctx, assemble.Standard())
+	t.later = &later
+	return err
+}
+
+// show writes the tour for a person.
+func (t *tour) show(a *app) {
+	step := 0
+	head := func(format string, args ...any) {
+		step++
+		a.printf("\n%s", desk.Rule(fmt.Sprintf("%d · %s", step, fmt.Sprintf(format, args...)), a.width))
+	}
+	n := t.report.Messages.Total()
+	what := "the chat of a small team over six weeks, which comes with Earshot"
+	if t.own != "" {
+		what = "your export"
+	}
+	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s messages in %s channels", desk.Number(n), desk.Number(t.report.Channels)))+
+		fmt.Sprintf(" — %s — read into SQLite in %s.", what, short(t.report.Duration)))
+	writeSkips(a, "skipped", t.report.Skipped)
+
+	head("the question")
+	t.showQuestion(a)
+	head("what each policy would have shown")
+	a.printf("%s", comparisonTable(t.policies, t.scene.needs).Render(a.width))
+	head("the prompt of policy standard, %s tokens", desk.Number(t.prompt.result.Tokens.Total))
+	system, rest := t.prompt.result, t.prompt.result
+	system.Messages, rest.System = nil, ""
+	a.printf("%s%s\n%s", desk.Prompt(system, a.width, 4), desk.Prompt(rest, a.width, 30), desk.Tokens(t.prompt.result.Tokens, a.width))
+	in, out := shownOf(t.prompt.result.Ledger)
+	head("why: the ledger, %s messages shown, %s left out", desk.Number(in), desk.Number(out))
+	a.printf("%s", desk.Ledger(newest(t.prompt.result.Ledger, 12), t.prompt.input.Messages, t.q.identity, false, a.width))
+	if in > 12 {
+		a.printf("%s\n", desk.Faint(fmt.Sprintf("and %d more above them; `earshot context` shows all", in-12)))
+	}
+	if t.later != nil {
+		head("the next question: only what was said since")
+		t.showLater(a)
+	}
+	head("search in #%s: %s", desk.Line(t.q.place.label, 40), desk.Line(t.scene.query, 40))
+	writeHits(a, t.hits, t.scene.query)
+	head("timings")
+	t.showTimings(a)
+	t.showNext(a)
+}
+
+func (t *tour) showQuestion(a *app) {
+	p := t.q.place
+	where := "standing alone"
+	if len(t.thread) > 1 {
+		where = "in a thread of " + replies(t.thread)
+	}
+	a.printf("%s\n", desk.Faint(fmt.Sprintf("  #%s, %s UTC, message %s, %s",
+		desk.Line(p.label, 40), desk.Minute(p.message.Time), p.message.ID, where)))
+	a.printf("  %s %s\n", desk.Strong(desk.Line(p.message.Author.Name, 40)+":"), desk.Mark(desk.Line(p.message.Text, a.width-20)))
+	if t.scene.why != "" {
+		a.printf("\n%s", prose(t.scene.why, a.width))
+	}
+	for _, m := range t.thread {
+		for _, id := range t.scene.needs {
+			if m.ID == id {
+				a.printf("    %s\n", desk.Cut(desk.Good("needed ")+desk.Faint(m.Time.UTC().Format("15:04"))+" "+
+					desk.Strong(desk.Line(m.Author.Name, 20)+":")+" "+desk.Line(m.Text, 400), a.width-4))
+			}
+		}
+	}
+}
+
+// showLater prints what the follow-up adds to the session.
+func (t *tour) showLater(a *app) {
+	res := t.later.result
+	last := res.Messages[len(res.Messages)-1:]
+	a.printf("%s", desk.Prompt(assemble.Result{Messages: last}, a.width, 20))
+	held := res.Tokens.Sections[assemble.SessionPart] + res.Tokens.Sections[assemble.Guide]
+	a.printf("%s\n", desk.Faint(fmt.Sprintf("%s tokens stand before it, byte for byte those of the first turn and its answer, so that a provider's cache hits; new are %s.",
+		desk.Number(held), desk.Number(res.Tokens.Total-held))))
+}
+
+func (t *tour) showTimings(a *app) {
+	table := desk.NewTable("", "time", "").Right(1)
+	n := t.report.Messages.Total()
+	table.Row("import", short(t.report.Duration), fmt.Sprintf("%s messages, %s a second, search terms and token counts included",
+		desk.Number(n), desk.Number(int(float64(n)/max(t.report.Duration.Seconds(), 1e-9)))))
+	table.Row("read", short(t.prompt.gather), fmt.Sprintf("%d messages from SQLite for policy standard", len(t.prompt.input.Messages)))
+	table.Row("assemble", short(t.prompt.assemble), fmt.Sprintf("%s tokens", desk.Number(t.prompt.result.Tokens.Total)))
+	table.Row("search", short(t.search), fmt.Sprintf("the index of %s messages built, and %d found", desk.Number(t.q.place.channel.Messages), len(t.hits)))
+	a.printf("%s", table.Render(a.width))
+}
+
+func (t *tour) showNext(a *app) {
+	p := t.q.place
+	db, channel := "", shellWord(p.label)
+	if t.kept {
+		db = " --db " + shellWord(a.db)
+	}
+	a.printf("\n%s\n", desk.Strong("next"))
+	if !t.kept {
+		again := "earshot demo"
+		if t.own != "" {
+			again = "earshot demo --import " + shellWord(t.own)
+		}
+		a.printf("  %s\n", "keep the messages:   "+again+" --db demo.db")
+		db = " --db demo.db"
+	}
+	a.printf("  ask anything:        earshot context%s %s %s --as \"@earshot what is left to do?\"\n", db, channel, p.message.ID)
+	a.printf("  compare policies:    earshot context%s %s %s --compare\n", db, channel, p.message.ID)
+	a.printf("  look around:         earshot channels%s\n", db)
+	if t.own == "" {
+		a.printf("  your own workspace:  earshot demo --import EXPORT\n")
+	}
+}
+
+// newest returns the last n rows of a ledger that are not out, and all that
+// are.
+func newest(l earshot.Ledger, n int) earshot.Ledger {
+	in, _ := shownOf(l)
+	var out earshot.Ledger
+	for _, r := range l {
+		if r.Verdict != earshot.Out {
+			if in > n {
+				in--
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// json writes the tour for programs.
+func (t *tour) json(a *app) error {
+	p := t.q.place
+	var needs []string
+	for _, id := range t.scene.needs {
+		needs = append(needs, string(id))
+	}
+	shows := map[string][]earshot.MessageID{}
+	for _, c := range t.policies {
+		shows[c.Policy] = c.needed
+	}
+	return a.writeJSON(map[string]any{
+		"import": t.report, "channel": p.label, "message": jsonMessage(p.message), "why": t.scene.why,
+		"needs": needs, "needs_shown": shows, "policies": t.policies,
+		"search": map[string]any{"query": t.scene.query, "hits": hitsJSON(t.hits)},
+		"microseconds": map[string]int64{
+			"read": t.prompt.gather.Microseconds(), "assemble": t.prompt.assemble.Microseconds(), "search": t.search.Microseconds(),
+		},
+		"prompt": strings.TrimSpace(t.prompt.result.Hash),
+	})
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+type turnsCmd struct {
+	Open    bool  `help:"Those that are not at their end: open, claimed, generating, posting."`
+	Done    bool  `help:"Those that were answered."`
+	Failed  bool  `help:"Those that failed; earshot retry opens them again."`
+	Parked  bool  `help:"Those of which it is not known whether the answer arrived."`
+	Dropped bool  `help:"Those that were not answered, each with its reason."`
+	Before  int64 `placeholder:"ID" help:"Older ones than this turn."`
+	Limit   int   `short:"n" default:"50" help:"How many at most."`
+
+	Channel string `placeholder:"CHANNEL" help:"Of one channel."`
+}
+
+func (c *turnsCmd) Help() string {
+	return `Lists turns, the newest first: what was asked, by whom, where, and what became of it. Without a flag all are listed.`
+}
+
+// states returns which turns are listed; none means all.
+func (c *turnsCmd) states() []earshot.TurnState {
+	var states []earshot.TurnState
+	for _, f := range []struct {
+		on  bool
+		add []earshot.TurnState
+	}{
+		{c.Open, unfinished}, {c.Done, []earshot.TurnState{earshot.TurnDone}}, {c.Failed, []earshot.TurnState{earshot.TurnFailed}},
+		{c.Parked, []earshot.TurnState{earshot.TurnParked}}, {c.Dropped, []earshot.TurnState{earshot.TurnDropped}},
+	} {
+		if f.on {
+			states = append(states, f.add...)
+		}
+	}
+	return states
+}
+
+var unfinished = []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}
+
+func (c *turnsCmd) Run(ctx context.Context, a *app) error {
+	if c.Limit < 1 || c.Before < 0 {
+		return usagef("--limit and --before must be above 0")
+	}
+	l, err := a.ledgers(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	q := earshot.TurnQuery{States: c.states(), Before: earshot.TurnID(c.Before), Limit: c.Limit}
+	if c.Channel != "" {
+		ch, err := findChannel(l.channels, c.Channel)
+		if err != nil {
+			return err
+		}
+		s := ch.Scope()
+		q.Scope = &s
+	}
+	list, err := l.store.QueuedTurns(ctx, q)
+	if err != nil {
+		return err
+	}
+	var rows []queuedJSON
+	for _, t := range list {
+		row, err := l.row(ctx, t)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	if a.json {
+		return a.writeJSON(append([]queuedJSON{}, rows...))
+	}
+	if len(rows) == 0 {
+		a.printf("no such turns\n")
+		return nil
+	}
+	t := desk.NewTable("turn", "state", "asked", "channel", "by", "question").Right(0)
+	for _, r := range rows {
+		words := desk.Line(r.Question, 200)
+		if r.Why != "" {
+			words = desk.Faint("("+desk.Line(r.Why, 60)+") ") + words
+		}
+		t.Row(fmt.Sprint(r.ID), stateStyle(r.State), r.minute, desk.Line(r.ChannelName, 24), desk.Line(r.By, 16), words)
+	}
+	a.printf("%s", t.Render(a.width))
+	return nil
+}
+
+// stateStyle colours a state by whether somebody must act.
+func stateStyle(s earshot.TurnState) string {
+	switch s {
+	case earshot.TurnDone:
+		return desk.Good(string(s))
+	case earshot.TurnFailed, earshot.TurnParked:
+		return desk.Bad(string(s))
+	case earshot.TurnDropped:
+		return desk.Faint(string(s))
+	}
+	return desk.Mark(string(s))
+}

@@ -1,0 +1,143 @@
+package desk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+func TestCleanTakesOutWhatATerminalWouldObey(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, want string }{
+		{"colours", "\x1b[31mred\x1b[0m", "[31mred[0m"},
+		{"a carriage return that overwrites the line", "safe\revil", "safeevil"},
+		{"a right-to-left override", "abc\u202edef", "abcdef"},
+		{"tag characters", "a\U000E0041b", "ab"},
+		{"the C1 form of an escape", "a\u009b31mb", "a31mb"},
+		{"line breaks and joiners stay", "a\n👩\u200d🔧", "a\n👩\u200d🔧"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, Clean(c.in)); diff != "" {
+				t.Errorf("Clean(%q) (-want +got):\n%s", c.in, diff)
+			}
+		})
+	}
+}
+
+func TestReadableShowsMentionsAsPeopleSeeThem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want string }{
+		{"<@U1|Alice> see <#C1|deploys>", "@Alice see #deploys"},
+		{"<@U1> and <!here> and <!subteam^S1|ops>", "@U1 and @here and @ops"},
+		{"<https://x.example/a|the log> or <https://x.example/b>", "the log or https://x.example/b"},
+		{"a < b, b > c, <html>, <", "a < b, b > c, <html>, <"},
+		{"<<@U1|Alice>>", "<@Alice>"},
+	} {
+		if diff := cmp.Diff(c.want, Readable(c.in)); diff != "" {
+			t.Errorf("Readable(%q) (-want +got):\n%s", c.in, diff)
+		}
+	}
+}
+
+func TestTableAlignsWideCharactersAndKeepsToItsWidth(t *testing.T) {
+	t.Parallel()
+	table := NewTable("who", "n", "words").Right(1)
+	table.Row("日本語", "5", "short")
+	table.Row(Strong("Al"), "1,234", strings.Repeat("日本", 40))
+	got := ansi.Strip(table.Render(40))
+	want := "who         n  words\n" +
+		"日本語      5  short\n" +
+		"Al      1,234  " + strings.Repeat("日本", 6) + "…\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for line := range strings.Lines(got) {
+		if w := ansi.StringWidth(line); w > 40 {
+			t.Errorf("%d cells wide: %q", w, line)
+		}
+	}
+}
+
+func TestPromptChangesNoByteOfWhatTheModelGets(t *testing.T) {
+	t.Parallel()
+	text := "[this thread]\nAlice: a\n  \n  b\n\n[question]\nBob: ?"
+	res := assemble.Result{System: "Guide.", Messages: []assemble.Message{{
+		Role: earshot.User, Text: text, Sections: []assemble.SectionName{assemble.Thread, assemble.Anchor},
+		Spans: []assemble.Span{{Section: assemble.Thread, From: 0, To: 30}, {Section: assemble.Anchor, From: 31, To: len(text)}},
+	}}}
+	got := Prompt(res, 60, 0)
+	if !strings.Contains(ansi.Strip(got), "\n"+text+"\n") {
+		t.Errorf("got\n%s\nwant it to hold\n%s", ansi.Strip(got), text)
+	}
+	if !strings.Contains(got, "\x1b[") {
+		t.Error("the sections have no colours")
+	}
+	folded := ansi.Strip(Prompt(res, 60, 4))
+	if !strings.Contains(folded, "⋮ 4 lines") || !strings.Contains(folded, "Bob: ?") {
+		t.Errorf("folded:\n%s", folded)
+	}
+}
+
+func TestLedgerFoldsWhatIsOut(t *testing.T) {
+	t.Parallel()
+	messages := []earshot.Message{
+		{ID: "m1", Time: 1_000_000, Author: earshot.Author{ID: "U1", Name: "Alice"}, Text: "one\ntwo"},
+		{ID: "m2", Time: 2_000_000, Author: earshot.Author{ID: "B1", Name: "CI", Kind: earshot.Bot}, Text: "build"},
+	}
+	ledger := earshot.Ledger{
+		{ID: "m1", Section: "thread", Verdict: earshot.Full, Reason: "thread", Tokens: 1200},
+		{ID: "m2", Verdict: earshot.Out, Reason: "cap"},
+		{ID: "m3", Verdict: earshot.Out, Reason: "cap"},
+		{ID: "m4", Verdict: earshot.Out, Reason: "shown"},
+	}
+	folded := ansi.Strip(Ledger(ledger, messages, earshot.Identity{ID: "B9", Name: "earshot"}, false, 120))
+	for _, want := range []string{"00:00  m1  Alice", "1,200  one two", "left out: 2 cap, 1 shown"} {
+		if !strings.Contains(folded, want) {
+			t.Errorf("%q is not in\n%s", want, folded)
+		}
+	}
+	if strings.Contains(folded, "CI (bot)") {
+		t.Errorf("a message that is out is listed:\n%s", folded)
+	}
+	if all := ansi.Strip(Ledger(ledger, messages, earshot.Identity{ID: "B9", Name: "earshot"}, true, 120)); !strings.Contains(all, "CI (bot)") {
+		t.Errorf("not all are listed:\n%s", all)
+	}
+}
+
+func TestLedgerTellsPeopleOfOneNameApartAndCutsNoID(t *testing.T) {
+	t.Parallel()
+	long := earshot.MessageID(strings.Repeat("0123456789", 6))
+	messages := []earshot.Message{
+		{ID: "m1", Time: 1_000_000, Author: earshot.Author{ID: "U1", Name: "Sam"}, Text: "one"},
+		{ID: long, Time: 2_000_000, Author: earshot.Author{ID: "U2", Name: "Sam"}, Text: "two"},
+	}
+	ledger := earshot.Ledger{
+		{ID: "m1", Section: "thread", Verdict: earshot.Full, Reason: "thread", Tokens: 1},
+		{ID: long, Section: "thread", Verdict: earshot.Full, Reason: "thread", Tokens: 1},
+	}
+	got := ansi.Strip(Ledger(ledger, messages, earshot.Identity{ID: "B9", Name: "earshot"}, false, 140))
+	for _, want := range []string{"  Sam  ", string(long) + "  Sam (2)  "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+func TestTokensSumAndScale(t *testing.T) {
+	t.Parallel()
+	got := ansi.Strip(Tokens(assemble.Tokens{Total: 1500, Budget: 8000, Counter: "o200k",
+		Sections: map[assemble.SectionName]int{assemble.Guide: 500, assemble.Thread: 1000, assemble.Chain: 0}}, 80))
+	want := "guide   " + strings.Repeat("█", 25) + strings.Repeat(" ", 25) + "      500   33 %\n" +
+		"thread  " + strings.Repeat("█", 50) + "    1,000   67 %\n" +
+		"total   " + strings.Repeat(" ", 50) + "    1,500\n" +
+		"counted with o200k; this turn may add 8,000\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

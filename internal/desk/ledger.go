@@ -1,0 +1,125 @@
+package desk
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// verdictStyles tell the verdicts apart.
+var verdictStyles = map[earshot.Verdict]lipgloss.Style{
+	earshot.Full:    good,
+	earshot.Cut:     mark,
+	earshot.Snippet: lipgloss.NewStyle().Foreground(lipgloss.Color("12")),
+	earshot.Out:     faint,
+}
+
+// Ledger writes a ledger as a table: when, id, who, verdict, section with the
+// reason where that says more, tokens, first words. Unless all is set the
+// messages that are out are folded to one line with a count for each reason.
+// People have the names that prompts for self give them, so that two of one
+// name are told apart.
+func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Identity, all bool, width int) string {
+	by := make(map[earshot.MessageID]*earshot.Message, len(messages))
+	names := make(map[earshot.MessageID]string, len(messages))
+	for i, s := range assemble.Speak(self, nil, messages) {
+		m := &messages[i]
+		by[m.ID], names[m.ID] = m, s.Name
+		if m.Author.Kind == earshot.Bot {
+			names[m.ID] += " (bot)"
+		}
+	}
+	t := NewTable("UTC", "id", "author", "verdict", "section", "tokens", "first words").Right(5)
+	when := clock(messages)
+	rows := 0
+	for _, r := range ledger {
+		if r.Verdict == earshot.Out && !all {
+			continue
+		}
+		rows++
+		var at, who, words string
+		if m := by[r.ID]; m != nil {
+			at, who, words = when(m.Time), Line(names[m.ID], 24), Line(m.Text, 200)
+			if words == "" && len(m.Files) > 0 {
+				words = "[" + Line(m.Files[0].Name, 60) + "]"
+			}
+		}
+		why := Section(assemble.SectionName(r.Section), r.Section)
+		if more := strings.TrimPrefix(r.Reason, r.Section); more != "" {
+			why += strings.TrimPrefix(more, ", ")
+			if r.Section != "" {
+				why = Section(assemble.SectionName(r.Section), r.Section) + " " + strings.TrimPrefix(more, ", ")
+			}
+		}
+		t.Row(at, Faint(ID(string(r.ID))), who, verdictStyles[r.Verdict].Render(string(r.Verdict)),
+			why, number(r.Tokens, 0), words)
+	}
+	var b strings.Builder
+	if rows > 0 {
+		b.WriteString(t.Render(width))
+	}
+	if outs := Outs(ledger); outs != "" && !all {
+		b.WriteString(Faint("left out: "+outs) + "\n")
+	}
+	return b.String()
+}
+
+// clock returns how times are written where all of the messages are to be told
+// apart: by the minute of one day, with month and day, or with the year.
+func clock(messages []earshot.Message) func(earshot.Time) string {
+	days, years := map[string]bool{}, map[int]bool{}
+	for _, m := range messages {
+		days[Day(m.Time)], years[m.Time.UTC().Year()] = true, true
+	}
+	layout := "15:04"
+	switch {
+	case len(years) > 1:
+		layout = "2006-01-02 15:04"
+	case len(days) > 1:
+		layout = "01-02 15:04"
+	}
+	return func(t earshot.Time) string { return t.UTC().Format(layout) }
+}
+
+// Outs counts the messages that are out by reason, the most frequent first:
+// "12 cap, 3 shown".
+func Outs(ledger earshot.Ledger) string {
+	count := map[string]int{}
+	var reasons []string
+	for _, r := range ledger {
+		if r.Verdict != earshot.Out {
+			continue
+		}
+		if count[r.Reason] == 0 {
+			reasons = append(reasons, r.Reason)
+		}
+		count[r.Reason]++
+	}
+	slices.SortFunc(reasons, func(x, y string) int {
+		if count[x] != count[y] {
+			return count[y] - count[x]
+		}
+		return strings.Compare(x, y)
+	})
+	var parts []string
+	for _, r := range reasons {
+		parts = append(parts, number(count[r], 0)+" "+r)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// authorName returns an author's name, or the id where there is none.
+func authorName(a earshot.Author) string {
+	name := a.Name
+	if name == "" {
+		name = string(a.ID)
+	}
+	if a.Kind == earshot.Bot {
+		name += " (bot)"
+	}
+	return name
+}

@@ -1,0 +1,151 @@
+package desk
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// Prompt writes a prompt as the model gets it: each message under a rule with
+// its role, each section in its colour. Of a text longer than maxLines (0: no
+// bound) the middle is folded, and the line in its place says how many lines
+// that is; no byte of what is shown is changed.
+func Prompt(res assemble.Result, width, maxLines int) string {
+	var b strings.Builder
+	if res.System != "" {
+		b.WriteString(rule("system", "", width))
+		b.WriteString(fold(Section(assemble.Guide, res.System), maxLines))
+	}
+	for _, m := range res.Messages {
+		var names []string
+		for _, s := range m.Sections {
+			names = append(names, Section(s, string(s)))
+		}
+		b.WriteString(rule(string(m.Role), strings.Join(names, Faint(" · ")), width))
+		b.WriteString(fold(coloured(m), maxLines))
+	}
+	return b.String()
+}
+
+// coloured returns a message's text, each span in its section's colour.
+func coloured(m assemble.Message) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range m.Spans {
+		if s.From < at || s.To < s.From || s.To > len(m.Text) {
+			continue
+		}
+		b.WriteString(m.Text[at:s.From])
+		b.WriteString(Section(s.Section, m.Text[s.From:s.To]))
+		at = s.To
+	}
+	b.WriteString(m.Text[at:])
+	return b.String()
+}
+
+// rule is a line with a word in it.
+func rule(word, note string, width int) string {
+	line := "── " + word + " "
+	out := Faint("── ") + Strong(word) + " "
+	if note != "" {
+		line += "  " + note + " "
+		out += "  " + note + " "
+	}
+	return out + Faint(strings.Repeat("─", max(3, width-ansi.StringWidth(line)))) + "\n"
+}
+
+// Rule is a line across the page with a heading in it.
+func Rule(heading string, width int) string {
+	return Faint("── ") + Title(heading) + " " +
+		Faint(strings.Repeat("─", max(3, width-4-ansi.StringWidth(heading)))) + "\n"
+}
+
+func fold(s string, maxLines int) string {
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	if maxLines <= 0 || len(lines) <= maxLines {
+		return strings.Join(lines, "\n") + "\n"
+	}
+	head := maxLines / 2
+	tail := maxLines - head - 1
+	out := slices.Clone(lines[:head])
+	out = append(out, Faint(fmt.Sprintf("  ⋮ %d lines", len(lines)-head-tail)))
+	out = append(out, lines[len(lines)-tail:]...)
+	return strings.Join(out, "\n") + "\n"
+}
+
+// sectionOrder is the order in which bars list the sections.
+var sectionOrder = []assemble.SectionName{
+	assemble.Guide, assemble.Instructions, assemble.SessionPart, assemble.Place, assemble.SummaryPart,
+	assemble.Transcript, assemble.Snapshot, assemble.Window, assemble.Thread, assemble.Chain,
+	assemble.Delta, assemble.Media, assemble.Anchor,
+}
+
+// Tokens writes what each section costs as bars, and the total.
+func Tokens(t assemble.Tokens, width int) string {
+	most, nameWidth := 1, 0
+	for name, n := range t.Sections {
+		most = max(most, n)
+		if n > 0 {
+			nameWidth = max(nameWidth, len(name))
+		}
+	}
+	room := max(10, min(50, width-nameWidth-20))
+	var b strings.Builder
+	for _, name := range sectionOrder {
+		n := t.Sections[name]
+		if n == 0 {
+			continue
+		}
+		bar := bar(n, most, room)
+		fmt.Fprintf(&b, "%-*s  %s%s  %s\n", nameWidth, name, Section(name, bar),
+			strings.Repeat(" ", room-ansi.StringWidth(bar)), number(n, 7)+Faint(fmt.Sprintf("  %3.0f %%", 100*float64(n)/float64(max(1, t.Total)))))
+	}
+	fmt.Fprintf(&b, "%-*s  %s  %s\n", nameWidth, "total", strings.Repeat(" ", room), Strong(number(t.Total, 7)))
+	b.WriteString(Faint(fmt.Sprintf("counted with %s; this turn may add %s", t.Counter, number(t.Budget, 0))) + "\n")
+	return b.String()
+}
+
+// bar draws n of most over room cells, in eighths of a cell.
+func bar(n, most, room int) string {
+	eighths := max(1, n*room*8/most)
+	s := strings.Repeat("█", eighths/8)
+	if r := eighths % 8; r > 0 {
+		s += string([]rune("▏▎▍▌▋▊▉")[r-1])
+	}
+	return s
+}
+
+// Number writes n with commas between thousands.
+func Number(n int) string { return number(n, 0) }
+
+// number writes n with commas, at least width wide.
+func number(n, width int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return fmt.Sprintf("%*s", width, s)
+}
+
+// Notes writes what an operator should know of a prompt.
+func Notes(notes []assemble.Note) string {
+	var b strings.Builder
+	for _, n := range notes {
+		b.WriteString(Mark(n.Kind) + "  " + Clean(n.Text) + "\n")
+	}
+	return b.String()
+}
+
+// Paragraph wraps a text at width cells and puts indent before each line.
+func Paragraph(s string, width int, indent string) string {
+	var b strings.Builder
+	for line := range strings.Lines(ansi.Wordwrap(s, width, "")) {
+		b.WriteString(indent + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	return b.String()
+}

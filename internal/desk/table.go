@@ -1,0 +1,78 @@
+package desk
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// A Table is rows under a header, without borders. Its last column gives way
+// where a line would be too long.
+type Table struct {
+	head  []string
+	rows  [][]string
+	right map[int]bool
+}
+
+// gap is how many cells stand between two columns.
+const gap = 2
+
+// NewTable returns a table with these headings.
+func NewTable(head ...string) *Table { return &Table{head: head, right: map[int]bool{}} }
+
+// Right aligns columns to the right, as numbers are read.
+func (t *Table) Right(columns ...int) *Table {
+	for _, c := range columns {
+		t.right[c] = true
+	}
+	return t
+}
+
+// Row adds a row. Cells may hold colours; they are one line each.
+func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+
+// Render returns the table, no line wider than width cells as long as the
+// columns before the last leave it ten.
+func (t *Table) Render(width int) string {
+	used := 0
+	for c := range len(t.head) - 1 {
+		w := ansi.StringWidth(t.head[c])
+		for _, r := range t.rows {
+			if c < len(r) {
+				w = max(w, ansi.StringWidth(r[c]))
+			}
+		}
+		used += w + gap
+	}
+	last, room := len(t.head)-1, max(10, width-used)
+	out := table.New().Headers(t.head...).Wrap(false).
+		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
+		BorderColumn(false).BorderRow(false).BorderHeader(false).
+		StyleFunc(func(row, col int) lipgloss.Style {
+			s := lipgloss.NewStyle()
+			if col < last {
+				s = s.PaddingRight(gap)
+			}
+			if t.right[col] {
+				s = s.Align(lipgloss.Right)
+			}
+			if row == table.HeaderRow {
+				s = s.Foreground(lipgloss.Color("8"))
+			}
+			return s
+		})
+	for _, r := range t.rows {
+		cells := append([]string{}, r...)
+		if last < len(cells) {
+			cells[last] = ansi.Truncate(cells[last], room, "…")
+		}
+		out.Row(cells...)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(out.Render() + "\n") {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return b.String()
+}
