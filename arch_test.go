@@ -1,0 +1,282 @@
+package earshot_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "github.com/earshot-ai/earshot"
+
+// An architecture is what ARCHITECTURE.md says, in a form that can be checked:
+// which packages are pure, and who may import whom.
+type architecture struct {
+	pure          []string
+	impure        []impureImport
+	impureMembers map[string]map[string]string // import path, member, why not
+	levels        []level
+	rules         []rule
+}
+
+// A level places a package: it may import what stands on a lower level only.
+type level struct {
+	level int
+	pkg   string
+	job   string
+}
+
+// An impureImport is a tree of packages that a pure package must not import.
+type impureImport struct {
+	path   string
+	why    string
+	except []string
+}
+
+// A rule forbids imports that the levels alone would allow. From, to and
+// except are patterns of folders in the module, or of import paths outside it.
+type rule struct {
+	from, to   string
+	siblings   bool     // any of to, but the package itself
+	thirdParty bool     // anything outside the module and the standard library
+	except     []string // patterns that to does not mean
+	exceptFrom []string // patterns that from does not mean
+	why        string
+}
+
+const (
+	noClock  = "no clock: times are passed in"
+	noOutput = "no I/O: what is made is returned"
+)
+
+// layout is the architecture of this module.
+var layout = architecture{
+	pure: []string{
+		".", "assemble", "llm", "internal/search", "internal/transcript", "internal/platform/*/*msg",
+	},
+	impure: []impureImport{
+		{path: "os", why: "no I/O: what a context is made of is passed in"},
+		{path: "net", why: "no I/O: what a context is made of is passed in", except: []string{"net/url", "net/netip"}},
+		{path: "syscall", why: "no I/O: what a context is made of is passed in"},
+		{path: "database/sql", why: "no I/O: a store is behind the interfaces of the root package"},
+		{path: "log", why: "no logging: degradation is data (coverage, notes, ledger)"},
+		{path: "math/rand", why: "no randomness: the same input gives the same bytes"},
+		{path: "crypto/rand", why: "no randomness: the same input gives the same bytes"},
+		{path: "sync", why: "no goroutines, so nothing to guard"},
+	},
+	impureMembers: map[string]map[string]string{
+		"time": {
+			"Now": noClock, "Since": noClock, "Until": noClock, "After": noClock, "AfterFunc": noClock, "Sleep": noClock,
+			"Tick": noClock, "NewTicker": noClock, "NewTimer": noClock,
+		},
+		"fmt": {"Print": noOutput, "Printf": noOutput, "Println": noOutput},
+	},
+	levels: []level{
+		{0, ".", "the vocabulary, and what a store promises"},
+		{0, "testdata", "the bundled workspace"},
+
+		{1, "assemble", "history to prompt and ledger"},
+		{1, "internal/search", "terms and ranking"},
+		{1, "internal/platform/*/*msg", "platform JSON to messages"},
+
+		{2, "llm", "the model port, and the offline model"},
+		{2, "internal/tokens", "counters for the assembler and the stores"},
+		{2, "internal/transcript", "the readable text form of an input"},
+
+		{3, "internal/contract", "the JSON of inputs and results"},
+		{3, "internal/searcher", "the search indexes of a store's channels"},
+		{3, "llm/llmtest", "a scripted model"},
+		{3, "internal/model", "a model that can be relied on, and what its adapters share"},
+		{3, "internal/media", "guarded fetch"},
+		{3, "internal/pgtest", "a PostgreSQL database for tests"},
+		{3, "store/storetest", "what every store must pass"},
+		{3, "store/internal/rule", "what all stores decide alike"},
+
+		{4, "store/internal/*", "the engines"},
+		{4, "internal/gather", "an input from any store"},
+		{4, "internal/model/*", "providers to llm"},
+		{4, "internal/backfill", "history, from whoever has it"},
+		{4, "internal/archive", "exports in and out"},
+
+		{5, "store", "stores from a spec string"},
+		{5, "tools", "tools of one channel"},
+		{5, "internal/summarize", "summaries between turns"},
+		{5, "internal/desk", "what the desk prints"},
+
+		{6, "bot", "from event to posted reply"},
+		{6, "internal/eval", "quality and speed, measured"},
+
+		{7, "internal/platform/*", "network to vocabulary"},
+		{7, "internal/simulate", "fake platforms"},
+		{7, "internal/api", "the sidecar over HTTP"},
+		{7, "internal/mcp", "the sidecar over MCP"},
+		{7, "internal/inspect", "the web page"},
+
+		{7, "internal/yamlfile", "YAML that a person wrote"},
+		{8, "internal/config", "one validated struct"},
+		{9, "internal/daemon", "wiring and lifecycle"},
+		{10, "cmd/...", "the program"},
+	},
+	rules: []rule{
+		{from: ".", thirdParty: true,
+			why: "the vocabulary is imported by everyone: it builds on the standard library only"},
+		{from: "internal/platform/*", to: "internal/platform/*", siblings: true,
+			why: "adapters never import one another: what two need belongs to the vocabulary"},
+		{from: "internal/platform/*/*msg", to: "internal/platform/*/*msg", siblings: true,
+			why: "decoders never import one another"},
+		{from: "internal/model/*", to: "internal/model/*", siblings: true,
+			why: "adapters never import one another: what two need belongs to internal/model"},
+		{from: "bot", to: "store",
+			why: "the bot works on any earshot.Store; who wires it chooses one"},
+		{from: "internal/*", to: "store", exceptFrom: []string{"internal/daemon", "internal/eval"},
+			why: "works on any earshot.Store; the program and the daemon choose one"},
+		{from: "internal/*", to: "testdata",
+			why: "the bundled workspace is the program's to load; nothing else depends on it"},
+		{from: "cmd/...", to: "internal/platform/...", why: "the daemon wires platforms; the program starts the daemon"},
+		{from: "cmd/...", to: "internal/model/...", why: "the daemon wires models; the desk must not link a provider"},
+		{from: "internal/*", to: "internal/model/...", exceptFrom: []string{"internal/daemon"},
+			why: "only the daemon knows which model there is: everyone else takes an llm.Model"},
+	},
+}
+
+func TestTheSourceKeepsToTheArchitecture(t *testing.T) {
+	t.Parallel()
+	src, err := parseTree(os.DirFS("."), module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(src.files["."]) == 0 || len(src.files["assemble"]) == 0 {
+		t.Fatalf("the check found no source: %v", src.dirs())
+	}
+	for _, broken := range layout.check(src) {
+		t.Error(broken)
+	}
+}
+
+// TestTheCheckFindsEachKindOfBreach keeps the check honest: a small tree that
+// breaks each rule once, and one that breaks none.
+func TestTheCheckFindsEachKindOfBreach(t *testing.T) {
+	t.Parallel()
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	for _, c := range []struct {
+		name string
+		tree fstest.MapFS
+		want []string // one substring for each line found, in order
+	}{
+		{
+			name: "a clean tree has nothing to say",
+			tree: fstest.MapFS{
+				"a.go": file("package earshot\nimport \"time\"\nvar Day = 24 * time.Hour"),
+				"assemble/a.go": file(`package assemble
+					import ("net/url"; "github.com/earshot-ai/earshot"; "github.com/rivo/uniseg")
+					var _ = earshot.Day; var _ url.URL; var _ uniseg.Graphemes`),
+				"assemble/a_test.go":                    file(`package assemble; import "os"`),
+				"assemble/testdata/x.go":                file(`not Go`),
+				"internal/daemon/d.go":                  file(`package daemon; import "github.com/earshot-ai/earshot/internal/model/gemini"; var _ = gemini.X`),
+				"internal/model/gemini/g.go":            file(`package gemini; import "github.com/earshot-ai/earshot/llm"; func New() llm.Model`),
+				"llm/l.go":                              file(`package llm; import "github.com/earshot-ai/earshot/internal/search"; func f(search.X) {}`),
+				"internal/search/s.go":                  file(`package search; func Go(after int) { sleep.Sleep() }`),
+				"elsewhere/go.mod":                      file("module elsewhere"),
+				"elsewhere/broken.go":                   file("package elsewhere; import \"github.com/earshot-ai/earshot/cmd/earshot\""),
+				"internal/platform/slack/s.go":          file(`package slack; import "github.com/earshot-ai/earshot/internal/platform/slack/slackmsg"`),
+				"internal/platform/slack/slackmsg/s.go": file(`package slackmsg`),
+			},
+		},
+		{
+			name: "a pure package reads the clock, under another name too",
+			tree: fstest.MapFS{"assemble/a.go": file("package assemble\nimport clock \"time\"\nvar t = clock.Now()\nvar f = clock.After")},
+			want: []string{"assemble/a.go:3: uses clock.Now: no clock", "assemble/a.go:4: uses clock.After: no clock"},
+		},
+		{
+			name: "a pure package starts a goroutine, locks, logs and reads files",
+			tree: fstest.MapFS{"internal/platform/slack/slackmsg/a.go": file("package slackmsg\nimport (\n\"os/exec\"\n\"sync/atomic\"\n\"log/slog\"\n\"math/rand/v2\"\n)\nfunc f() { go f() }")},
+			want: []string{
+				":3: imports os/exec: no I/O", ":4: imports sync/atomic: no goroutines",
+				":5: imports log/slog: no logging", ":6: imports math/rand/v2: no randomness",
+				":8: starts a goroutine",
+			},
+		},
+		{
+			name: "a pure package builds on one that is not",
+			tree: fstest.MapFS{
+				"internal/transcript/a.go": file("package transcript\nimport \"github.com/earshot-ai/earshot/internal/tokens\""),
+				"internal/tokens/a.go":     file("package tokens"),
+			},
+			want: []string{"a pure package builds on pure packages only", "imports point down only, and this is level 2 to level 2"},
+		},
+		{
+			name: "an import points up",
+			tree: fstest.MapFS{
+				"store/a.go": file("package store\nimport \"github.com/earshot-ai/earshot/bot\""),
+				"bot/a.go":   file("package bot"),
+			},
+			want: []string{"store/a.go:2: store imports " + module + "/bot: imports point down only, and this is level 5 to level 6"},
+		},
+		{
+			name: "the vocabulary imports a library",
+			tree: fstest.MapFS{"a.go": file("package earshot\nimport \"github.com/rivo/uniseg\"")},
+			want: []string{"standard library only"},
+		},
+		{
+			name: "one adapter imports another",
+			tree: fstest.MapFS{
+				"internal/platform/slack/a.go":   file("package slack\nimport \"github.com/earshot-ai/earshot/internal/platform/discord\""),
+				"internal/platform/discord/a.go": file("package discord"),
+			},
+			want: []string{"adapters never import one another", "imports point down only"},
+		},
+		{
+			name: "the desk links a provider",
+			tree: fstest.MapFS{
+				"cmd/earshot/a.go":           file("package main\nimport \"github.com/earshot-ai/earshot/internal/model/openai\""),
+				"internal/model/openai/a.go": file("package openai"),
+			},
+			want: []string{"the desk must not link a provider"},
+		},
+		{
+			name: "an exported signature names an internal type",
+			tree: fstest.MapFS{
+				"store/a.go": file(`package store
+					import "github.com/earshot-ai/earshot/internal/tokens"
+					func Open(c tokens.Counter) {}
+					type Options struct { Count func(tokens.Counter); hidden tokens.Counter }
+					type Store struct { c tokens.Counter }
+					func (s *Store) Counter() []tokens.Counter { var x tokens.Counter; return nil }
+					func (s hidden) Counter() tokens.Counter { return nil }
+					func open(c tokens.Counter) {}
+					var Default = tokens.New()
+					type Set[T tokens.Counter] map[string]T
+				`),
+				"internal/tokens/a.go": file("package tokens"),
+			},
+			want: []string{
+				"a.go:10: exported Set names the internal type tokens.Counter",
+				"a.go:3: exported Open names the internal type tokens.Counter",
+				"a.go:4: exported Options names the internal type tokens.Counter",
+				"a.go:6: exported Counter names the internal type tokens.Counter",
+				"a.go:9: exported Default names the internal type tokens.New",
+			},
+		},
+		{
+			name: "a package has no place in the table",
+			tree: fstest.MapFS{"util/a.go": file("package util")},
+			want: []string{"util: has no level"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			src, err := parseTree(c.tree, module)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := layout.check(src)
+			fits := slices.EqualFunc(got, c.want, strings.Contains)
+			if !fits {
+				t.Errorf("the check found something else (-got +want):\n%s", cmp.Diff(got, c.want))
+			}
+		})
+	}
+}
