@@ -80,6 +80,7 @@ var layout = architecture{
 
 		{1, "assemble", "history to prompt and ledger"},
 		{1, "internal/search", "terms and ranking"},
+		{1, "internal/secret", "texts that are never shown"},
 		{1, "internal/platform/*/*msg", "platform JSON to messages"},
 
 		{2, "llm", "the model port, and the offline model"},

@@ -9,7 +9,10 @@
 // YAML file. docs/configuration.md is made of the struct's tags.
 package config
 
-import "github.com/earshot-ai/earshot/assemble"
+import (
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/secret"
+)
 
 // A Config is all that can be set. The tags are the keys of the YAML file
 // (yaml), the variables that override them (env), and what the documentation
@@ -121,10 +124,10 @@ type Log struct {
 // Keys are what only the environment holds. Each secret may also be in a file:
 // the variable with _FILE behind its name holds the path.
 type Keys struct {
-	AnthropicKey Secret `env:"ANTHROPIC_API_KEY" doc:"the key of Anthropic's API."`
-	GeminiKey    Secret `env:"GEMINI_API_KEY" doc:"the key of the Gemini API."`
-	OpenAIKey    Secret `env:"OPENAI_API_KEY" doc:"the key of OpenAI's API, or of a server that speaks it."`
-	LocalToken   Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"what callers of the local HTTP front must send. Empty: one is made and printed at each start."`
+	AnthropicKey secret.Secret `env:"ANTHROPIC_API_KEY" doc:"the key of Anthropic's API."`
+	GeminiKey    secret.Secret `env:"GEMINI_API_KEY" doc:"the key of the Gemini API."`
+	OpenAIKey    secret.Secret `env:"OPENAI_API_KEY" doc:"the key of OpenAI's API, or of a server that speaks it."`
+	LocalToken   secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"what callers of the local HTTP front must send. Empty: one is made and printed at each start."`
 
 	AnthropicURL string `env:"ANTHROPIC_BASE_URL" doc:"Anthropic's API at another place."`
 	GeminiURL    string `env:"GOOGLE_GEMINI_BASE_URL" doc:"the Gemini API at another place."`

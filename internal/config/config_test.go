@@ -10,9 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/secret"
 )
 
-var secrets = cmp.Comparer(func(x, y config.Secret) bool { return x.Reveal() == y.Reveal() })
+var secrets = cmp.Comparer(func(x, y secret.Secret) bool { return x.Reveal() == y.Reveal() })
 
 func write(t *testing.T, text string) string {
 	t.Helper()
@@ -63,7 +64,7 @@ model:
 	want.Policy, want.Budget.Tokens, want.Answer.AutoAnswer, want.Answer.Each = "window", 4000, true, true
 	want.Model.Provider, want.Model.Name, want.Model.BaseURL = "openai", "qwen3:8b", "http://127.0.0.1:11434/v1"
 	want.Model.Prices = map[string]config.Price{"qwen3:8b": {Input: 1, Output: 2.5}}
-	want.Keys.AnthropicKey, want.Lease.Seconds = config.NewSecret("k"), 2
+	want.Keys.AnthropicKey, want.Lease.Seconds = secret.New("k"), 2
 	if diff := cmp.Diff(got, want, secrets); diff != "" {
 		t.Errorf("-got +want\n%s", diff)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/caarlos0/env/v11"
+
+	"github.com/earshot-ai/earshot/internal/secret"
 )
 
 // Load returns the defaults, overridden by the file at path ("": none) and by
@@ -108,7 +110,7 @@ func readSecretFiles(vars map[string]string) []error {
 	for i := range t.NumField() {
 		name := t.Field(i).Tag.Get("env")
 		path, ok := vars[name+"_FILE"]
-		if !ok || t.Field(i).Type != reflect.TypeFor[Secret]() {
+		if !ok || t.Field(i).Type != reflect.TypeFor[secret.Secret]() {
 			continue
 		}
 		if vars[name] != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/secret"
 )
 
 var update = flag.Bool("update", false, "write docs/configuration.md anew")
@@ -42,7 +43,7 @@ func TestEverythingThatCanBeSetIsDescribed(t *testing.T) {
 	walk = func(path string, ty reflect.Type) {
 		for i := range ty.NumField() {
 			f := ty.Field(i)
-			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[config.Secret]() {
+			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[secret.Secret]() {
 				walk(path+"."+f.Name, f.Type)
 			} else if f.Tag.Get("doc") == "" && f.Name != "Fault" {
 				t.Errorf("%s.%s has no doc tag", path, f.Name)

@@ -27,6 +27,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/config"
 	"github.com/earshot-ai/earshot/internal/platform/local"
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -59,7 +60,7 @@ type Daemon struct {
 	// Address is where the HTTP front listens, "" when there is none; Token is
 	// what it wants, and Made says that it was made at this start.
 	Address string
-	Token   config.Secret
+	Token   secret.Secret
 	Made    bool
 
 	bot      *bot.Bot
@@ -168,7 +169,7 @@ func (d *Daemon) listen(ctx context.Context, o Options) error {
 	}
 	d.Address = d.listener.Addr().String()
 	if d.Token = o.Config.Keys.LocalToken; d.Token.Empty() {
-		d.Token, d.Made = config.NewSecret(rand.Text()), true
+		d.Token, d.Made = secret.New(rand.Text()), true
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/config"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/platform/local"
+	"github.com/earshot-ai/earshot/internal/secret"
 )
 
 func defaults(t *testing.T) config.Config {
@@ -24,7 +25,7 @@ func defaults(t *testing.T) config.Config {
 
 func TestModelsAreChosenByWhatIsSet(t *testing.T) {
 	t.Parallel()
-	key := config.NewSecret("k")
+	key := secret.New("k")
 	for _, c := range []struct {
 		name string
 		set  func(c *config.Config)

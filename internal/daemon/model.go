@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/model/anthropic"
 	"github.com/earshot-ai/earshot/internal/model/gemini"
 	"github.com/earshot-ai/earshot/internal/model/openai"
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -96,8 +97,8 @@ func newModel(c config.Config, list []ModelInfo, log *slog.Logger) (llm.Model, e
 // provider's own variable.
 func provider(k config.Keys, info ModelInfo, url string) (llm.Model, error) {
 	o := model.Options{Model: info.Name, BaseURL: url}
-	or := func(key config.Secret, elsewhere string) model.Options {
-		o.APIKey = model.NewSecret(key.Reveal())
+	or := func(key secret.Secret, elsewhere string) model.Options {
+		o.APIKey = secret.New(key.Reveal())
 		if o.BaseURL == "" {
 			o.BaseURL = elsewhere
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -158,10 +159,10 @@ var (
 // bounded length.
 func (x *Exchange) scrub(s string) string {
 	if key := x.options.APIKey.Reveal(); key != "" {
-		s = strings.ReplaceAll(s, key, hidden)
+		s = strings.ReplaceAll(s, key, secret.Hidden)
 	}
 	s = urls.ReplaceAllString(s, "[url]")
-	s = keys.ReplaceAllString(s, hidden)
+	s = keys.ReplaceAllString(s, secret.Hidden)
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	if len(s) > maxMessage {
 		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"

@@ -12,13 +12,14 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/model"
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 )
 
 func TestASecretIsNeverShown(t *testing.T) {
 	t.Parallel()
-	s := model.NewSecret("sk-canary")
-	if s.Reveal() != "sk-canary" || s.Empty() || !model.NewSecret("").Empty() {
+	s := secret.New("sk-canary")
+	if s.Reveal() != "sk-canary" || s.Empty() || !secret.New("").Empty() {
 		t.Fatal("it is not kept")
 	}
 	var log strings.Builder
@@ -27,10 +28,10 @@ func TestASecretIsNeverShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type hidden struct{ key model.Secret }
+	type hidden struct{ key secret.Secret }
 	shown := []string{log.String(), string(marshalled)}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-		for _, v := range []any{s, &s, model.Options{APIKey: s}, &model.Options{APIKey: s}, hidden{s}, []model.Secret{s}} {
+		for _, v := range []any{s, &s, model.Options{APIKey: s}, &model.Options{APIKey: s}, hidden{s}, []secret.Secret{s}} {
 			shown = append(shown, fmt.Sprintf(verb, v))
 		}
 	}
@@ -42,7 +43,7 @@ func TestASecretIsNeverShown(t *testing.T) {
 	if got, want := fmt.Sprint(s), "***"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	var read struct{ Key model.Secret }
+	var read struct{ Key secret.Secret }
 	if err := json.Unmarshal([]byte(`{"Key":"sk-2"}`), &read); err != nil || read.Key.Reveal() != "sk-2" {
 		t.Errorf("read %q, %v", read.Key.Reveal(), err)
 	}
@@ -50,7 +51,7 @@ func TestASecretIsNeverShown(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
-	key := model.NewSecret("k")
+	key := secret.New("k")
 	for _, c := range []struct {
 		name string
 		o    model.Options
@@ -60,7 +61,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"a server without a key", model.Options{Model: "m", BaseURL: "http://localhost:11434/v1"}, nil},
 		{"nothing", model.Options{}, []string{"it has no name", "X_API_KEY is not set"}},
 		{"no URL", model.Options{Model: "m", APIKey: key, BaseURL: "user:pass@localhost:1"}, []string{"not of the form"}},
-		{"a key with a line break", model.Options{Model: "m", APIKey: model.NewSecret("a\nb")}, []string{"X_API_KEY holds a space"}},
+		{"a key with a line break", model.Options{Model: "m", APIKey: secret.New("a\nb")}, []string{"X_API_KEY holds a space"}},
 	} {
 		err := c.o.Check("X_API_KEY")
 		if (err != nil) != (c.want != nil) || err != nil && !errors.Is(err, model.ErrOptions) {

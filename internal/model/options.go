@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -16,7 +17,7 @@ type Options struct {
 	Model string
 	// APIKey goes with each request, in a header. Required by providers; a
 	// server at another BaseURL may do without.
-	APIKey Secret
+	APIKey secret.Secret
 	// BaseURL is where the API is, instead of at the provider: a gateway, a
 	// mock, a server with the same API. It has the form that the provider's own
 	// SDK takes (for OpenAI it ends in /v1).
@@ -57,7 +58,7 @@ func (o Options) Check(keyName string) error {
 // FromEnv reads a key and a base URL by the names of their variables. getenv is
 // os.Getenv or what stands in for it.
 func FromEnv(getenv func(string) string, key, baseURL string) Options {
-	return Options{APIKey: NewSecret(strings.TrimSpace(getenv(key))), BaseURL: strings.TrimSpace(getenv(baseURL))}
+	return Options{APIKey: secret.New(strings.TrimSpace(getenv(key))), BaseURL: strings.TrimSpace(getenv(baseURL))}
 }
 
 // Finish makes an answer of what an adapter has read: calls are there if and

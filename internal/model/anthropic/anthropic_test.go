@@ -12,12 +12,13 @@ import (
 	"github.com/earshot-ai/earshot/internal/model"
 	"github.com/earshot-ai/earshot/internal/model/anthropic"
 	"github.com/earshot-ai/earshot/internal/model/modeltest"
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 )
 
 func at(t *testing.T, s *modeltest.Server) llm.Model {
 	t.Helper()
-	m, err := anthropic.New(model.Options{Model: "claude-test", APIKey: model.NewSecret(modeltest.Key), BaseURL: s.URL})
+	m, err := anthropic.New(model.Options{Model: "claude-test", APIKey: secret.New(modeltest.Key), BaseURL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

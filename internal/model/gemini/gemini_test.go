@@ -12,12 +12,13 @@ import (
 	"github.com/earshot-ai/earshot/internal/model"
 	"github.com/earshot-ai/earshot/internal/model/gemini"
 	"github.com/earshot-ai/earshot/internal/model/modeltest"
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 )
 
 func at(t *testing.T, s *modeltest.Server, name string) llm.Model {
 	t.Helper()
-	m, err := gemini.New(model.Options{Model: name, APIKey: model.NewSecret(modeltest.Key), BaseURL: s.URL})
+	m, err := gemini.New(model.Options{Model: name, APIKey: secret.New(modeltest.Key), BaseURL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/model"
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -94,7 +95,7 @@ func (w *wire) sent() []string {
 func (s suite) model(t *testing.T, w *wire) llm.Model {
 	t.Helper()
 	m, err := s.New(model.Options{
-		Model: s.Model, APIKey: model.NewSecret(Key), BaseURL: s.server + s.Path, HTTPClient: &http.Client{Transport: w},
+		Model: s.Model, APIKey: secret.New(Key), BaseURL: s.server + s.Path, HTTPClient: &http.Client{Transport: w},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +283,7 @@ func (s suite) again(t *testing.T) {
 
 func (s suite) nobody(t *testing.T) {
 	t.Parallel()
-	m, err := s.New(model.Options{Model: s.Model, APIKey: model.NewSecret(Key), BaseURL: "http://127.0.0.1:1" + s.Path})
+	m, err := s.New(model.Options{Model: s.Model, APIKey: secret.New(Key), BaseURL: "http://127.0.0.1:1" + s.Path})
 	if err != nil {
 		t.Fatal(err)
 	}

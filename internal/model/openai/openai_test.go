@@ -13,12 +13,13 @@ import (
 	"github.com/earshot-ai/earshot/internal/model"
 	"github.com/earshot-ai/earshot/internal/model/modeltest"
 	"github.com/earshot-ai/earshot/internal/model/openai"
+	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 )
 
 func at(t *testing.T, s *modeltest.Server) llm.Model {
 	t.Helper()
-	m, err := openai.New(model.Options{Model: "m", APIKey: model.NewSecret(modeltest.Key), BaseURL: s.URL + "/v1"})
+	m, err := openai.New(model.Options{Model: "m", APIKey: secret.New(modeltest.Key), BaseURL: s.URL + "/v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func TestOnlyTheOptionsAreUsed(t *testing.T) {
 func TestTheProviderItselfIsTold(t *testing.T) {
 	t.Parallel()
 	s := modeltest.Serve(t, ok)
-	m, err := openai.New(model.Options{Model: "m", APIKey: model.NewSecret("k"), HTTPClient: &http.Client{Transport: detour(s.URL)}})
+	m, err := openai.New(model.Options{Model: "m", APIKey: secret.New("k"), HTTPClient: &http.Client{Transport: detour(s.URL)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,20 +1,26 @@
-package config
+// Package secret keeps keys and tokens out of whatever is printed, logged or
+// marshalled. Start with [New]; [Secret.Reveal] is the only way to the text.
+package secret
 
 import (
 	"fmt"
 	"log/slog"
 )
 
+// Hidden is what stands in place of a secret.
+const Hidden = "***"
+
 // A Secret is a text that is never shown: whatever prints, logs or marshals it
-// writes ***. The zero Secret is empty.
+// writes ***. The zero Secret is empty. Secrets are compared by what
+// Reveal returns, not by ==.
 type Secret struct {
 	// A pointer, so that a print of a struct with an unexported Secret, where
 	// fmt cannot call its methods, shows an address and not the text.
 	text *string
 }
 
-// NewSecret returns a Secret that hides s.
-func NewSecret(s string) Secret {
+// New returns a Secret that hides s.
+func New(s string) Secret {
 	if s == "" {
 		return Secret{}
 	}
@@ -37,7 +43,7 @@ func (s Secret) String() string {
 	if s.Empty() {
 		return ""
 	}
-	return "***"
+	return Hidden
 }
 
 // Format writes *** for every verb.
@@ -48,7 +54,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText takes the text as it is.
 func (s *Secret) UnmarshalText(text []byte) error {
-	*s = NewSecret(string(text))
+	*s = New(string(text))
 	return nil
 }
 
