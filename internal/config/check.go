@@ -12,6 +12,15 @@ import (
 	"github.com/earshot-ai/earshot/internal/tokens"
 )
 
+// Platforms are what platform may be.
+var Platforms = []string{PlatformLocal, PlatformSlack}
+
+// The platforms.
+const (
+	PlatformLocal = "local"
+	PlatformSlack = "slack"
+)
+
 // Providers are what model.provider may be; Offline answers without a network.
 var Providers = []string{Anthropic, Gemini, OpenAI, Offline}
 
@@ -43,7 +52,11 @@ func (c Config) Check() []error {
 			bad(key, "%q is unknown; use one of %s", value, strings.Join(of, ", "))
 		}
 	}
-	oneOf("platform", c.Platform, "local")
+	oneOf("platform", c.Platform, Platforms...)
+	oneOf("slack.tier", c.Slack.Tier, TierInternal, TierDistributed)
+	oneOf("slack.overflow", c.Slack.Overflow, OverflowQueue, OverflowDegrade)
+	oneOf("slack.reply", c.Slack.Reply, ReplyUpdate, ReplyStream, ReplyPost)
+	oneOf("slack.on_leave", c.Slack.OnLeave, LeaveKeep, LeavePurge)
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
 	if c.Model.Provider != "" {
@@ -66,12 +79,16 @@ func (c Config) Check() []error {
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.result_bytes", c.Limits.ResultBytes, 1024, 1 << 20},
 		{"limits.seconds", c.Limits.Seconds, 1, 3600}, {"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000},
 		{"lease.seconds", c.Lease.Seconds, 1, 300},
+		{"slack.sockets", c.Slack.Sockets, 1, 10}, {"slack.stale_serve_ttl", c.Slack.StaleServeTTL, 0, 7 * 24 * 3600},
+		{"slack.reconcile_hours", c.Slack.ReconcileHours, 0, 24 * 90},
+		{"slack.thread_history_limit", c.Slack.ThreadHistory, 1, 10_000}, {"slack.thread_context_limit", c.Slack.ThreadContext, 1, 10_000},
 	} {
 		if n.value < n.low || n.value > n.top {
 			bad(n.key, "is %d; use a number from %d to %d", n.value, n.low, n.top)
 		}
 	}
 	c.checkURLs(bad)
+	c.checkSlack(bad)
 	c.checkPrices(bad)
 	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
@@ -82,6 +99,7 @@ func (c Config) Check() []error {
 func (c Config) checkURLs(bad func(key, format string, args ...any)) {
 	for _, u := range []struct{ key, value string }{
 		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL},
+		{"slack.api_url", c.Slack.APIURL},
 		{"ANTHROPIC_BASE_URL", c.Keys.AnthropicURL}, {"GOOGLE_GEMINI_BASE_URL", c.Keys.GeminiURL}, {"OPENAI_BASE_URL", c.Keys.OpenAIURL},
 	} {
 		if u.value == "" {

@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Agent    Agent  `yaml:"agent" doc:"who the bot is"`
 	Store    string `yaml:"store" env:"EARSHOT_DB" doc:"where messages are kept: a path, sqlite:PATH, postgres://… or memory:. Empty: a file in your data directory."`
-	Platform string `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"which platform the bot lives on: local."`
+	Platform string `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"which platform the bot lives on: local or slack."`
 	Policy   string `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
 	Counter  string `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: o200k, bytes4, or o200k times a factor, as in o200k*1.15."`
 	Budget   Budget `yaml:"budget" doc:"tokens of a prompt"`
@@ -29,6 +29,7 @@ type Config struct {
 	Lease    Lease  `yaml:"lease" doc:"how replicas share conversations"`
 	Model    Model  `yaml:"model" doc:"which model answers"`
 	Local    Local  `yaml:"local" doc:"the platform without a network"`
+	Slack    Slack  `yaml:"slack" doc:"the bot on Slack; see slack.md"`
 	Log      Log    `yaml:"log" doc:"what the program says about itself"`
 	Keys     Keys   `yaml:"-"`
 
@@ -129,6 +130,11 @@ type Keys struct {
 	OpenAIKey    secret.Secret `env:"OPENAI_API_KEY" doc:"the key of OpenAI's API, or of a server that speaks it."`
 	LocalToken   secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"what callers of the local HTTP front must send. Empty: one is made and printed at each start."`
 
+	SlackBotToken         secret.Secret `env:"SLACK_BOT_TOKEN" doc:"the app's bot token, xoxb-…"`
+	SlackAppToken         secret.Secret `env:"SLACK_APP_TOKEN" doc:"its app-level token, xapp-…, for Socket Mode."`
+	SlackSigningSecret    secret.Secret `env:"SLACK_SIGNING_SECRET" doc:"its signing secret, for events by HTTP."`
+	SlackSigningSecretOld secret.Secret `env:"SLACK_SIGNING_SECRET_OLD" doc:"the one before, while it is being replaced; both are taken."`
+
 	AnthropicURL string `env:"ANTHROPIC_BASE_URL" doc:"Anthropic's API at another place."`
 	GeminiURL    string `env:"GOOGLE_GEMINI_BASE_URL" doc:"the Gemini API at another place."`
 	OpenAIURL    string `env:"OPENAI_BASE_URL" doc:"OpenAI's API at another place, such as http://127.0.0.1:11434/v1 for Ollama."`
@@ -139,7 +145,7 @@ func Default() Config {
 	b := assemble.DefaultBudget()
 	return Config{
 		Agent:    Agent{ID: "earshot", Name: "earshot"},
-		Platform: "local",
+		Platform: PlatformLocal,
 		Policy:   assemble.Standard().Name,
 		Counter:  "o200k",
 		Budget:   Budget{Tokens: b.Tokens, Limit: b.Limit},
@@ -147,6 +153,7 @@ func Default() Config {
 		Limits:   Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096},
 		Lease:    Lease{Seconds: 9},
 		Local:    Local{Workspace: "local", Person: "me", Channel: "general"},
+		Slack:    defaultSlack(),
 		Log:      Log{Level: "info", Format: "text"},
 	}
 }

@@ -178,3 +178,36 @@ func TestLoopback(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatSlackNeedsIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		environ []string
+		want    []string // one substring a problem
+	}{
+		{"nothing is set", nil, []string{"SLACK_BOT_TOKEN is not set", "SLACK_APP_TOKEN is not set, and neither is slack.listen"}},
+		{"sockets", []string{"SLACK_BOT_TOKEN=xoxb-1", "SLACK_APP_TOKEN=xapp-1"}, nil},
+		{"HTTP", []string{"SLACK_BOT_TOKEN=xoxb-1", "EARSHOT_LISTEN=:8080", "SLACK_SIGNING_SECRET=s"}, nil},
+		{"HTTP without a secret", []string{"SLACK_BOT_TOKEN=xoxb-1", "SLACK_APP_TOKEN=xapp-1", "EARSHOT_LISTEN=:8080"}, []string{"SLACK_SIGNING_SECRET is not set"}},
+		{"tokens that were mixed up", []string{"SLACK_BOT_TOKEN=xapp-canary", "SLACK_APP_TOKEN=xoxb-canary"},
+			[]string{"SLACK_BOT_TOKEN is not such a token", "SLACK_APP_TOKEN is not such a token"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg, err := config.Load("", append(c.environ, "EARSHOT_PLATFORM=slack"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := cfg.CheckSlackKeys()
+			if len(got) != len(c.want) {
+				t.Fatalf("got %v, want %d problems", got, len(c.want))
+			}
+			for i, want := range c.want {
+				if !strings.Contains(got[i].Error(), want) || strings.Contains(got[i].Error(), "canary") {
+					t.Errorf("got %q, want %q and no token", got[i], want)
+				}
+			}
+		})
+	}
+}
