@@ -1,0 +1,144 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/secret"
+)
+
+// DefaultAPIURL is where Slack's Web API is.
+const DefaultAPIURL = "https://slack.com/api/"
+
+// What an app may ask of history: Options.Tier.
+const (
+	Internal    = "internal"    // apps of one workspace, and of the Marketplace
+	Distributed = "distributed" // sold elsewhere: 1 request a minute, 15 objects
+)
+
+// What becomes of a read of history over its limit: Options.Overflow.
+const (
+	Queue   = "queue"   // it waits, as long as its context allows
+	Degrade = "degrade" // it fails at once with [*LimitedError]
+)
+
+// How an answer appears: Options.Reply.
+const (
+	ReplyUpdate = "update" // a placeholder, then its change
+	ReplyStream = "stream" // Slack's streaming calls
+	ReplyPost   = "post"   // the finished text
+)
+
+// A Store is what the platform reads and writes of a store besides what the
+// bot records.
+type Store interface {
+	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
+	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
+	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
+	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	PutChannel(ctx context.Context, c earshot.Channel) error
+	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) ([]earshot.Author, error)
+	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
+	Erase(ctx context.Context, s earshot.Scope) error
+}
+
+// Options are what a platform is made of. BotToken and Store are required, and
+// SigningSecrets for [Platform.Handler] or AppToken for [Platform.Listen]; zero
+// values of the rest mean the defaults.
+type Options struct {
+	APIURL         string // default: [DefaultAPIURL]
+	BotToken       secret.Secret
+	AppToken       secret.Secret
+	SigningSecrets []secret.Secret // two during a rotation
+	Store          Store
+
+	Tier     string // default: [Internal]
+	Overflow string // default: [Queue]
+	Reply    string // default: [ReplyUpdate]
+	// Purge erases what is stored of a channel when the bot is removed from
+	// it, and of all channels when the app is uninstalled. Otherwise it stays.
+	Purge bool
+
+	// Sockets is how many connections Listen holds, at most 10. Default: 2.
+	Sockets int
+	// Missed is told of a time in which no socket was up, so that what was
+	// said then can be read from history. It must not block; nil is fine.
+	Missed func(from, to time.Time)
+
+	HTTPClient *http.Client     // default: one of its own, with time-outs
+	Now        func() time.Time // default: time.Now
+	Log        *slog.Logger     // nil discards
+}
+
+// withDefaults returns the options completed, or every problem that they have.
+func (o Options) withDefaults() (Options, error) {
+	var problems []error
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.APIURL == "" {
+		o.APIURL = DefaultAPIURL
+	}
+	if u, err := url.Parse(o.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		problem("slack: the API URL is not of the form https://host/api/")
+	}
+	if !strings.HasSuffix(o.APIURL, "/") {
+		o.APIURL += "/"
+	}
+	if o.BotToken.Empty() {
+		problem("slack: there is no bot token: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) of the app")
+	}
+	if o.Store == nil {
+		problem("slack: there is no store")
+	}
+	if len(o.SigningSecrets) > 2 {
+		problem("slack: %d signing secrets are too many: two during a rotation, one otherwise", len(o.SigningSecrets))
+	}
+	for _, f := range []struct {
+		name    string
+		value   *string
+		allowed []string // the first is the default
+	}{
+		{"tier", &o.Tier, []string{Internal, Distributed}},
+		{"overflow", &o.Overflow, []string{Queue, Degrade}},
+		{"reply", &o.Reply, []string{ReplyUpdate, ReplyStream, ReplyPost}},
+	} {
+		if *f.value == "" {
+			*f.value = f.allowed[0]
+		}
+		known := false
+		for _, a := range f.allowed {
+			known = known || *f.value == a
+		}
+		if !known {
+			problem("slack: %s %q is none of %s", f.name, *f.value, strings.Join(f.allowed, ", "))
+		}
+	}
+	if o.Sockets == 0 {
+		o.Sockets = 2
+	}
+	if o.Sockets < 0 || o.Sockets > maxSockets {
+		problem("slack: %d sockets: 1 to %d are possible", o.Sockets, maxSockets)
+	}
+	if o.HTTPClient == nil {
+		o.HTTPClient = &http.Client{Timeout: 30 * time.Second}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Missed == nil {
+		o.Missed = func(time.Time, time.Time) {}
+	}
+	return o, errors.Join(problems...)
+}
+
+// maxSockets is how many connections Slack allows an app.
+const maxSockets = 10
