@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,9 +19,9 @@ import (
 
 type serveCmd struct {
 	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
-	Platform string `placeholder:"NAME" enum:",local" default:"" help:"Which platform: local (default)."`
+	Platform string `placeholder:"NAME" enum:",local,slack" default:"" help:"Which platform: local (default) or slack."`
 	DryRun   bool   `help:"Post nothing; show what would be said."`
-	Listen   string `placeholder:"ADDR" help:"Serve the local platform over HTTP too, on a loopback address such as 127.0.0.1:8484."`
+	Listen   string `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: take events by HTTP at an address such as :8080, under /slack/events."`
 	Policy   string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
 }
 
@@ -28,23 +29,17 @@ func (c *serveCmd) Help() string {
 	return `Runs the bot until it is interrupted. On the local platform people talk to it in the terminal, by lines, and
 over HTTP with --listen. With --listen and an input that is no terminal only HTTP is served.
 
+On Slack events come by Socket Mode where SLACK_APP_TOKEN is set, and by HTTP with --listen, where
+SLACK_SIGNING_SECRET must be set. docs/slack.md has an app manifest to paste; earshot check slack says what is missing.
+
 The model is the one whose key is set (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL), else
 the built-in offline one. docs/configuration.md lists what can be set.`
 }
 
 func (c *serveCmd) Run(ctx context.Context, a *app) error {
-	cfg, err := a.config(c.Config)
+	cfg, err := c.load(a)
 	if err != nil {
 		return err
-	}
-	if c.Listen != "" {
-		cfg.Local.Listen = c.Listen
-	}
-	if c.Policy != "" {
-		cfg.Policy = c.Policy
-	}
-	if problems := cfg.Check(); len(problems) > 0 {
-		return usagef("%v", errors.Join(problems...))
 	}
 	st, err := a.create(ctx)
 	if err != nil {
@@ -52,6 +47,26 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer st.Close()
 	return service{config: cfg, store: st, dryRun: c.DryRun}.run(ctx, a)
+}
+
+// load returns the configuration with what the flags say. They count as
+// variables, so that they are checked with all the rest.
+func (c *serveCmd) load(a *app) (config.Config, error) {
+	flags := *a
+	set := func(variable, value string) {
+		if value != "" {
+			flags.environ = append(slices.Clip(flags.environ), variable+"="+value)
+		}
+	}
+	set("EARSHOT_PLATFORM", c.Platform)
+	set("EARSHOT_POLICY", c.Policy)
+	cfg, err := flags.config(c.Config)
+	if c.Listen != "" {
+		set(map[string]string{config.PlatformLocal: "EARSHOT_LOCAL_LISTEN", config.PlatformSlack: "EARSHOT_LISTEN"}[cfg.Platform], c.Listen)
+		cfg, err = flags.config(c.Config)
+	}
+	a.db = flags.db
+	return cfg, err
 }
 
 // config returns the configuration that a file and the environment make, with
@@ -107,7 +122,7 @@ func (s service) run(ctx context.Context, a *app) error {
 		defer stop()
 		failed = d.Run(ctx)
 	})
-	if d.Address == "" || live {
+	if d.Chat != nil && (d.Address == "" || live) {
 		err = d.Chat.Terminal(ctx, a.in, out, daemon.Screen{
 			Person: s.config.Local.Person, Channel: s.config.Local.Channel, Width: a.width, Live: live,
 			Wait: d.Wait, Why: func(ctx context.Context, w io.Writer, c earshot.Channel) error {
@@ -126,7 +141,7 @@ func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 	if a.json {
 		about := map[string]any{
 			"agent": d.Identity.ID, "provider": first.Provider, "model": first.Name, "policy": s.config.Policy,
-			"dry_run": s.dryRun, "address": d.Address,
+			"dry_run": s.dryRun, "address": d.Address, "platform": d.Platform,
 		}
 		if d.Made {
 			about["token"] = d.Token.Reveal()
@@ -135,8 +150,11 @@ func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s answers with the model %s (%s)%s\n", desk.Strong(desk.Line(d.Identity.Name, 40)), desk.Line(first.Name, 60), first.Why,
 		map[bool]string{true: "; dry run: nothing is posted"}[s.dryRun])
+	if d.Place != "" {
+		fmt.Fprintf(out, "%s\n", desk.Line(d.Place, 200))
+	}
 	if d.Address != "" {
-		fmt.Fprintf(out, "HTTP on http://%s/v1/channels\n", d.Address)
+		fmt.Fprintf(out, "HTTP on http://%s%s\n", d.Address, d.Path)
 	}
 	if d.Made {
 		fmt.Fprintf(out, "token %s (for this run; set EARSHOT_LOCAL_TOKEN to choose it)\n", d.Token.Reveal())

@@ -6,13 +6,14 @@
 //	defer d.Close()
 //	err = d.Run(ctx) // until ctx ends
 //
-// Start with [Open] and [Daemon]. The goroutines are Run's: the bot's, and that
-// of the HTTP front where there is one; Run returns after they have.
+// Start with [Open] and [Daemon]. Each platform is opened in a file of its own.
+// The goroutines are Run's: the bot's, those of the platform and of the HTTP
+// front, and the one that forgets what is no longer needed; Run returns after
+// they have.
 package daemon
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -56,17 +57,26 @@ type Daemon struct {
 	Models   []ModelInfo // the one that answers, then the one that does if it fails
 	Counter  assemble.Counter
 	Identity earshot.Identity
-	Chat     *local.Chat
-	// Address is where the HTTP front listens, "" when there is none; Token is
-	// what it wants, and Made says that it was made at this start.
+	Platform earshot.Platform
+	// Chat is the local platform's; nil on another.
+	Chat *local.Chat
+	// Place says for people where the bot lives, "" where that goes without
+	// saying.
+	Place string
+	// Address is where the HTTP front listens, "" when there is none, and Path
+	// what it serves there. On the local platform Token is what it wants, and
+	// Made says that it was made at this start.
 	Address string
+	Path    string
 	Token   secret.Secret
 	Made    bool
 
 	bot      *bot.Bot
 	log      *slog.Logger
 	listener net.Listener
-	owned    bool // the store is ours to close
+	front    http.Handler                  // of the listener
+	parts    []func(context.Context) error // what runs beside the bot, until ctx ends
+	owned    bool                          // the store is ours to close
 
 	mu    sync.Mutex // guards ended
 	ended chan struct{}
@@ -76,17 +86,11 @@ type Daemon struct {
 // what to do. Whoever gets a Daemon closes it.
 func Open(ctx context.Context, o Options) (*Daemon, error) {
 	c := o.Config
-	d := &Daemon{
-		Models: Models(c), log: o.Log, ended: make(chan struct{}),
-		Identity: earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name},
-	}
-	for _, a := range c.Agent.Aliases {
-		d.Identity.Aliases = append(d.Identity.Aliases, earshot.AuthorID(a))
-	}
+	d := &Daemon{Models: Models(c), log: o.Log, ended: make(chan struct{})}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
-	for _, step := range []func(context.Context, Options) error{d.openStore, d.openPlatform, d.listen} {
+	for _, step := range []func(context.Context, Options) error{d.openStore, d.openPlatform} {
 		if err := step(ctx, o); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
@@ -114,15 +118,19 @@ func (d *Daemon) openStore(ctx context.Context, o Options) error {
 	return nil
 }
 
-// openPlatform opens the platform and puts the bot on it.
+// openPlatform opens the platform that is configured and puts the bot on it.
 func (d *Daemon) openPlatform(ctx context.Context, o Options) error {
-	c := o.Config
-	p, err := local.Open(ctx, d.Store, &local.Options{
-		Agent: d.Identity, Platform: o.LocalPlatform, Workspace: earshot.WorkspaceID(c.Local.Workspace),
-	})
-	if err != nil {
-		return fmt.Errorf("open the local platform: %w", err)
+	switch o.Config.Platform {
+	case config.PlatformSlack:
+		return d.openSlack(ctx, o)
+	default:
+		return d.openLocal(ctx, o)
 	}
+}
+
+// openBot makes the bot that answers on a platform.
+func (d *Daemon) openBot(o Options, p bot.Platform) error {
+	c := o.Config
 	answers, err := newModel(c, d.Models, d.log)
 	if err != nil {
 		return err
@@ -139,7 +147,7 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options) error {
 	}
 	d.bot = bot.New(bot.Options{
 		Store: d.Store, Model: answers, Platform: p, Identity: d.Identity, Counter: d.Counter,
-		Policy: o.Policy, Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
+		Policy: policy(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
 		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
@@ -149,28 +157,17 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options) error {
 		},
 		Log: d.log, DryRun: o.DryRun, Done: d.done(o.Done), Fault: fault,
 	})
-	d.Chat = p.Chat(d.bot.Handle)
 	return nil
 }
 
-// listen takes the address of the HTTP front, so that it is known, and taken,
+// listen takes an address for the HTTP front, so that it is known, and taken,
 // before anything runs.
-func (d *Daemon) listen(ctx context.Context, o Options) error {
-	addr := o.Config.Local.Listen
-	if addr == "" {
-		return nil
-	}
-	if !config.Loopback(addr) {
-		return errors.New("local.listen: must be a loopback address with a port, such as 127.0.0.1:8484")
-	}
+func (d *Daemon) listen(ctx context.Context, addr, path string, front http.Handler) error {
 	var err error
 	if d.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr); err != nil {
 		return fmt.Errorf("listen on %s: %w", addr, err)
 	}
-	d.Address = d.listener.Addr().String()
-	if d.Token = o.Config.Keys.LocalToken; d.Token.Empty() {
-		d.Token, d.Made = secret.New(rand.Text()), true
-	}
+	d.Address, d.Path, d.front = d.listener.Addr().String(), path, front
 	return nil
 }
 
@@ -179,35 +176,51 @@ const drain = 5 * time.Second
 
 // Run answers until ctx ends, and returns nil after what was under way has
 // come to rest: no event is taken that is not kept, and no post is left half
-// done. An error is one of the HTTP front or the store; the rest is stopped
-// then too.
+// done. An error is one of the platform, the HTTP front or the store; the rest
+// is stopped then too.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var front error
-	var running sync.WaitGroup
+	parts := append([]func(context.Context) error{d.bot.Run, d.forget}, d.parts...)
 	if d.listener != nil {
-		// No deadline for writing: a page is small, and its reader local.
-		srv := &http.Server{Handler: d.Chat.Handler(d.Token.Reveal()), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
+		parts = append(parts, d.serve)
+	}
+	failed := make([]error, len(parts))
+	var running sync.WaitGroup
+	for i, part := range parts {
 		running.Go(func() {
 			defer stop()
-			if err := srv.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
-				front = fmt.Errorf("serve %s: %w", d.Address, err)
-			}
-		})
-		running.Go(func() {
-			<-ctx.Done()
-			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-			defer cancel()
-			if err := srv.Shutdown(end); err != nil {
-				_ = srv.Close()
+			if failed[i] = part(ctx); ctx.Err() != nil && errors.Is(failed[i], context.Canceled) {
+				failed[i] = nil
 			}
 		})
 	}
-	err := d.bot.Run(ctx)
-	stop()
 	running.Wait()
-	return errors.Join(err, front)
+	return errors.Join(failed...)
+}
+
+// serve answers requests at the HTTP front until ctx ends, and then those that
+// are under way.
+func (d *Daemon) serve(ctx context.Context) error {
+	// No deadline for writing: what is answered is small, and its reader near.
+	srv := &http.Server{Handler: d.front, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
+	stopped := make(chan struct{})
+	defer func() { <-stopped }()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		if err := srv.Shutdown(end); err != nil {
+			_ = srv.Close()
+		}
+	}()
+	if err := srv.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", d.Address, err)
+	}
+	return nil
 }
 
 // Close gives back what Open took. Call it after Run has returned.

@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"testing"
+
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/config"
+)
+
+// messages returns the limits of a section in a policy's first and later turns.
+func messages(p assemble.Policy, name assemble.SectionName) (all []int) {
+	for _, s := range append(append([]assemble.Section{}, p.First...), p.Later...) {
+		if s.Section == name {
+			all = append(all, s.Messages)
+		}
+	}
+	return all
+}
+
+func TestTheLimitsOfSlackAreThoseOfTheBuiltInPolicies(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Platform, c.Slack.ThreadHistory, c.Slack.ThreadContext = config.PlatformSlack, 7, 9
+	builtIn := func(name string) assemble.Policy {
+		p, _ := assemble.ByName(name)
+		return p
+	}
+	own := builtIn("delta")
+	own.Name = "mine"
+	for _, x := range []struct {
+		set     string
+		p       assemble.Policy
+		section assemble.SectionName
+		want    int
+	}{
+		{"delta", builtIn("delta"), assemble.Thread, 7},
+		{"delta", builtIn("delta"), assemble.Delta, 7},
+		{"thread", builtIn("thread"), assemble.Thread, 9},
+		{"thread", builtIn("thread"), assemble.Transcript, 12},
+		{"standard", builtIn("standard"), assemble.Delta, 50},
+		{"mine.yaml", own, assemble.Thread, 50},
+	} {
+		c.Policy = x.set
+		for _, got := range messages(policy(c, x.p), x.section) {
+			if got != x.want {
+				t.Errorf("%s, %s: got %d messages, want %d", x.set, x.section, got, x.want)
+			}
+		}
+	}
+	if got := messages(builtIn("delta"), assemble.Delta); got[0] != 50 {
+		t.Errorf("the built-in policy was changed: %v", got)
+	}
+}
