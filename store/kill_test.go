@@ -88,6 +88,17 @@ func TestWhatWasAcknowledgedOutlivesAKill(t *testing.T) {
 	}
 }
 
+func TestManyProcessesMayOpenANewDatabaseAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "folder", "x.db")
+	for range 6 {
+		t.Run("one of them", func(t *testing.T) {
+			t.Parallel()
+			appendUntilKilled(t, path, 1)
+		})
+	}
+}
+
 // appendUntilKilled runs the subprocess, kills it after so many
 // acknowledgements, and returns all that it still managed to print.
 func appendUntilKilled(t *testing.T, path string, after int) []earshot.MessageID {

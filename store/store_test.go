@@ -139,6 +139,26 @@ func TestADatabaseThatIsNewerThanTheProgramIsRefused(t *testing.T) {
 	}
 }
 
+func TestADatabaseThatAKillLeftBeforeItsFirstMigrationIsMigrated(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	from, to, err := store.Migrate(t.Context(), path)
+	if err != nil || from != 0 || to < 2 {
+		t.Fatalf("got %d to %d, %v, want 0 to the newest", from, to, err)
+	}
+	open(t, path)
+}
+
 func TestManyMayOpenANewDatabaseAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")

@@ -76,6 +76,18 @@ var channelCases = []testCase{
 			{From: second(1), To: second(5), State: earshot.Stale},
 			{Thread: "m2", State: earshot.Known},
 		})
-		wantError(s.T, s.PutCoverage(s.Context(), s.scope, earshot.Coverage{State: "perhaps"}), earshot.ErrInvalid)
+		s.check(s.PutCoverage(s.Context(), s.scope,
+			earshot.Coverage{To: second(4), State: earshot.Missing, Why: "no scope"},
+			earshot.Coverage{To: second(5)}, earshot.Coverage{Thread: "m2"}, earshot.Coverage{Thread: "m3"}))
+		got, err = s.Coverage(s.Context(), s.scope)
+		s.check(err)
+		s.equal("coverage after a stretch became shorter", got, []earshot.Coverage{
+			{To: second(4), State: earshot.Missing, Why: "no scope"},
+			{From: second(1), To: second(5), State: earshot.Stale},
+		})
+		wantError(s.T, s.PutCoverage(s.Context(), s.scope, earshot.Coverage{To: second(9), State: earshot.Known}, earshot.Coverage{State: "perhaps"}), earshot.ErrInvalid)
+		again, err := s.Coverage(s.Context(), s.scope)
+		s.check(err)
+		s.equal("coverage after a call that was refused", again, got)
 	}},
 }

@@ -176,16 +176,23 @@ func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.Works
 }
 
 // PutCoverage implements [earshot.Messages].
-func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, c earshot.Coverage) error {
+func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...earshot.Coverage) error {
 	scope, err := rule.CheckScope(scope)
 	if err != nil {
 		return err
 	}
-	if c, err = rule.CheckCoverage(c); err != nil {
+	if list, err = rule.CheckCoverage(list); err != nil || len(list) == 0 {
 		return err
 	}
 	return s.write(ctx, func() error {
-		s.channel(scope).coverage[stretch{c.Thread, c.From, c.To}] = c
+		for _, c := range list {
+			at := stretch{c.Thread, c.From, c.To}
+			if c.State == "" {
+				delete(s.channel(scope).coverage, at)
+			} else {
+				s.channel(scope).coverage[at] = c
+			}
+		}
 		return nil
 	})
 }

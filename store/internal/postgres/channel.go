@@ -70,19 +70,26 @@ func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.Works
 }
 
 // PutCoverage implements [earshot.Messages].
-func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, c earshot.Coverage) error {
+func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...earshot.Coverage) error {
 	scope, err := rule.CheckScope(scope)
 	if err != nil {
 		return err
 	}
-	if c, err = rule.CheckCoverage(c); err != nil {
+	if list, err = rule.CheckCoverage(list); err != nil || len(list) == 0 {
 		return err
 	}
 	return s.apply(ctx, "put coverage", func(_ context.Context, t *tx) error {
 		t.write(openChannel, args(scope)...)
-		t.write(`INSERT INTO coverage (platform, workspace, channel, thread, from_time, to_time, state, why) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-			ON CONFLICT (platform, workspace, channel, thread, from_time, to_time) DO UPDATE SET state = excluded.state, why = excluded.why`,
-			args(scope, string(c.Thread), int64(c.From), int64(c.To), string(c.State), c.Why)...)
+		for _, c := range list {
+			at := args(scope, string(c.Thread), int64(c.From), int64(c.To))
+			if c.State == "" {
+				t.write(`DELETE FROM coverage`+in+` AND thread = $4 AND from_time = $5 AND to_time = $6`, at...)
+				continue
+			}
+			t.write(`INSERT INTO coverage (platform, workspace, channel, thread, from_time, to_time, state, why) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+				ON CONFLICT (platform, workspace, channel, thread, from_time, to_time) DO UPDATE SET state = excluded.state, why = excluded.why`,
+				append(at, string(c.State), c.Why)...)
+		}
 		return nil
 	})
 }

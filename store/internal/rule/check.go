@@ -90,16 +90,21 @@ func CheckAuthors(p earshot.Platform, authors []earshot.Author) ([]earshot.Autho
 	return out, nil
 }
 
-// CheckCoverage returns c as it is stored.
-func CheckCoverage(c earshot.Coverage) (earshot.Coverage, error) {
-	c.Thread, c.Why = text(c.Thread), Text(c.Why)
-	if !slices.Contains([]earshot.CoverageState{earshot.Known, earshot.Missing, earshot.Stale}, c.State) {
-		return c, fmt.Errorf("%w: state of coverage %q is not known, missing or stale", earshot.ErrInvalid, c.State)
+// CheckCoverage returns entries as they are stored; one without a state is to
+// be removed.
+func CheckCoverage(list []earshot.Coverage) ([]earshot.Coverage, error) {
+	out := make([]earshot.Coverage, len(list))
+	for i, c := range list {
+		c.Thread, c.Why = text(c.Thread), Text(c.Why)
+		if !slices.Contains([]earshot.CoverageState{"", earshot.Known, earshot.Missing, earshot.Stale}, c.State) {
+			return nil, fmt.Errorf("%w: state of coverage %q is not known, missing or stale", earshot.ErrInvalid, c.State)
+		}
+		if len(c.Thread) > MaxID {
+			return nil, tooLong("thread", len(c.Thread))
+		}
+		out[i] = c
 	}
-	if len(c.Thread) > MaxID {
-		return c, tooLong("thread", len(c.Thread))
-	}
-	return c, nil
+	return out, nil
 }
 
 // Conversation returns id as it is stored, for a look-up.

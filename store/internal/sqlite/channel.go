@@ -91,23 +91,33 @@ func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.Works
 }
 
 // PutCoverage implements [earshot.Messages].
-func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, c earshot.Coverage) error {
+func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...earshot.Coverage) error {
 	scope, err := rule.CheckScope(scope)
 	if err != nil {
 		return err
 	}
-	if c, err = rule.CheckCoverage(c); err != nil {
+	if list, err = rule.CheckCoverage(list); err != nil || len(list) == 0 {
 		return err
 	}
 	const channel = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
 		VALUES (?, ?, ?, '', '', '', '', 0, 0, 0, 0) ON CONFLICT (platform, workspace, id) DO NOTHING`
+	const remove = `DELETE FROM coverage` + in + ` AND thread = ? AND from_time = ? AND to_time = ?`
 	const query = `INSERT INTO coverage (platform, workspace, channel, thread, from_time, to_time, state, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (platform, workspace, channel, thread, from_time, to_time) DO UPDATE SET state = excluded.state, why = excluded.why`
 	return s.apply(ctx, "put coverage", func(t *tx) error {
 		if err := t.exec(channel, args(scope)...); err != nil {
 			return err
 		}
-		return t.exec(query, args(scope, string(c.Thread), int64(c.From), int64(c.To), string(c.State), c.Why)...)
+		for _, c := range list {
+			query, at := query, args(scope, string(c.Thread), int64(c.From), int64(c.To), string(c.State), c.Why)
+			if c.State == "" {
+				query, at = remove, at[:len(at)-2]
+			}
+			if err := t.exec(query, at...); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

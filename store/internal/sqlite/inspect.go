@@ -140,8 +140,8 @@ func inspectAs(ctx context.Context, path string, a access) (look, error) {
 }
 
 // mark makes an empty database Earshot's.
-func mark(ctx context.Context, db *sql.DB) error {
-	if _, err := db.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
+func mark(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
 		return fmt.Errorf("mark the database: %w", err)
 	}
 	return nil

@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
 )
 
 //go:embed migrations/*.sql
@@ -45,39 +47,76 @@ func Migrate(ctx context.Context, path string) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// migrate applies what is missing. Another process may be doing the same:
-// whoever comes second finds it done.
+// migrate applies what is missing, all of it or nothing, in one transaction
+// that nobody else writes beside: of several processes that start at once one
+// does it, and the others wait and find it done.
 func migrate(ctx context.Context, db *sql.DB) (from, to int64, err error) {
 	from, to, err = versions(ctx, db)
+	if err != nil || from == to {
+		return from, to, err
+	}
+	tx, err := db.BeginTx(ctx, nil) // immediate: see dial
+	if err != nil {
+		return from, to, fmt.Errorf("wait for another that migrates: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }() // after the commit it does nothing
+	from, to, err = versions(ctx, tx)
 	if err != nil || from == to {
 		return from, to, err
 	}
 	if from > to {
 		return from, to, fmt.Errorf("%w: the database has version %d, this program knows %d; use a newer earshot", earshot.ErrSchema, from, to)
 	}
-	if from == 0 {
-		if err := mark(ctx, db); err != nil {
-			return from, to, err
-		}
-	}
-	p, err := provider(db)
-	if err != nil {
-		return from, to, err
-	}
-	if _, err := p.Up(ctx); err != nil {
-		if now, _, e := versions(ctx, db); e != nil || now != to {
-			return from, to, fmt.Errorf("migrate from version %d to %d: %w", from, to, err)
-		}
+	if err := migrateFrom(ctx, tx, from); err != nil {
+		return from, to, fmt.Errorf("migrate from version %d to %d: %w", from, to, err)
 	}
 	return from, to, nil
 }
 
-func provider(db *sql.DB) (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations")
+// migrateFrom runs the files that follow version from, and commits. Each is
+// SQL as it stands: migrations only go up.
+func migrateFrom(ctx context.Context, tx *sql.Tx, from int64) error {
+	applied, err := database.NewStore(database.DialectSQLite3, goose.DefaultTablename)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
+	if from == 0 {
+		if err := mark(ctx, tx); err != nil {
+			return err
+		}
+		// One without an entry was left by a kill, before this was one transaction.
+		if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS `+goose.DefaultTablename); err != nil {
+			return err
+		}
+		err := errors.Join(applied.CreateVersionTable(ctx, tx), applied.Insert(ctx, tx, database.InsertRequest{Version: 0}))
+		if err != nil {
+			return err
+		}
+	}
+	files, err := fs.Glob(migrations, "migrations/*.sql") // in order
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return err
+		}
+		if version <= from {
+			continue
+		}
+		file, err := migrations.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, string(file)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := applied.Insert(ctx, tx, database.InsertRequest{Version: version}); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }
 
 // newest returns the newest version that this program knows.
@@ -97,8 +136,13 @@ func newest() (int64, error) {
 	return known, nil
 }
 
+// A querier is a database, or a transaction in it.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
 // versions reads the stored version without writing anything.
-func versions(ctx context.Context, db *sql.DB) (stored, known int64, err error) {
+func versions(ctx context.Context, db querier) (stored, known int64, err error) {
 	if known, err = newest(); err != nil {
 		return 0, 0, err
 	}
