@@ -33,6 +33,10 @@ type Options struct {
 	Limits       Limits
 	Links        []string // hosts whose links stay live in replies, their subdomains too
 
+	// Placeholder is what a reply says until it is there, where the platform is
+	// an [Updater], such as "…"; "" posts replies once they are whole.
+	Placeholder string
+
 	// Owner names this process among the replicas of one store; default: a
 	// random name. Two processes must never have the same.
 	Owner string

@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. What it can do
 // besides is told by further interfaces: [Finder], [Sizer], [Writer],
-// [Historian].
+// [Updater], [Apologizer], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID and
 	// Time, and by Thread and ReplyTo where it stands; what else is empty the
@@ -75,6 +75,39 @@ type Sizer interface {
 // does not say.
 const DefaultMaxText = 3800
 
+// An Updater can give a message that we posted another text. With it and
+// [Options.Placeholder] a turn posts the placeholder before the model is asked,
+// shows in its place what is written so far, and at the end the reply. Where
+// the platform is no Updater, or there is no placeholder text, the reply is
+// posted once it is whole.
+type Updater interface {
+	// Update gives our message id the draft's text, whole. Key and Chunk are
+	// those that it was posted with.
+	//
+	// The same update again changes nothing, so the last one is repeated after
+	// every error but one: a [*PostError] whose Retry is 0 says that this message
+	// takes no text any more, as when somebody has deleted it. The reply is then
+	// posted.
+	//
+	// A draft that is still growing comes once a second at most, and its failure
+	// means nothing: where a limit is near, return a PostError at once and keep
+	// the calls for the last text. One update of a message is under way at a
+	// time.
+	Update(ctx context.Context, d Draft, id earshot.MessageID) error
+}
+
+// An Apologizer can tell a person something that nobody else sees, such as
+// Slack's ephemeral messages. With it, who asked is told privately that there
+// is no answer, where nothing of the turn can be seen yet; without it everybody
+// is. A placeholder that can be seen becomes the apology in either case.
+type Apologizer interface {
+	// Apologize shows a text to the author of the place's anchor only. It is
+	// called once for a turn: after a [*PostError], which says that it was
+	// certainly not shown, the apology is posted for all to see; after every
+	// other error nothing more is said.
+	Apologize(ctx context.Context, p Place, text string) error
+}
+
 // A Writer shows that an answer is being written. Nothing depends on it: it
 // must not block, and its failures are its own.
 type Writer interface {
@@ -88,5 +121,8 @@ type Historian interface {
 	// Fill records in the store what the platform knows of the place, and what
 	// coverage that gives. It has the time that ctx gives it; an error becomes
 	// coverage, never an empty thread.
+	//
+	// What Queue.Posted knows as a post of ours it leaves out: the bot records
+	// that itself, and the platform may still show a placeholder.
 	Fill(ctx context.Context, p Place) error
 }
