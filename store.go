@@ -176,9 +176,9 @@ type Messages interface {
 	// cost does not depend on how many are stored.
 	Count(ctx context.Context, s Scope, part Part, upTo Position) (Count, error)
 
-	// PutCoverage records what is known of a stretch. It replaces the entry of
-	// the same thread, from and to.
-	PutCoverage(ctx context.Context, s Scope, c Coverage) error
+	// PutCoverage records what is known of stretches, all at once. Each replaces
+	// the entry of the same thread, from and to; one without a State removes it.
+	PutCoverage(ctx context.Context, s Scope, list ...Coverage) error
 	// Coverage lists what is recorded, by thread, from and to.
 	Coverage(ctx context.Context, s Scope) ([]Coverage, error)
 
