@@ -1,0 +1,29 @@
+package slack
+
+// A Need is a scope of the app, and what the bot cannot do without it.
+type Need struct {
+	Scope string
+	// Vital says that without it there is no bot at all.
+	Vital bool
+	Costs string // what is lost without it
+}
+
+// Needs returns the scopes of the bot token that docs/slack.md asks for. The
+// manifest there has the same.
+func Needs() []Need {
+	return []Need{
+		{"app_mentions:read", true, "mentions do not arrive where the bot cannot read the channel"},
+		{"chat:write", true, "nothing can be posted"},
+		{"channels:history", true, "nothing is heard in public channels"},
+		{"groups:history", false, "nothing is heard in private channels"},
+		{"im:history", false, "nothing is heard in direct messages"},
+		{"mpim:history", false, "nothing is heard in group direct messages"},
+		{"channels:read", false, "public channels have ids in place of names, and no topic"},
+		{"groups:read", false, "private channels have ids in place of names, and no topic"},
+		{"users:read", false, "people have ids in place of names"},
+		{"files:read", false, "files are listed by name and never read"},
+		{"reactions:read", false, "reactions that are added later are not seen"},
+		{"usergroups:read", false, "user groups have ids in place of names"},
+		{"assistant:write", false, "no status line is shown while an answer is written"},
+	}
+}
