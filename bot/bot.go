@@ -95,7 +95,7 @@ func (b *Bot) Run(ctx context.Context) error {
 			}
 			continue
 		}
-		held, stop := b.hold(ctx, lease, turns)
+		held, stop := b.hold(ctx, lease)
 		slots := 1
 		for b.suspect(turns) && slots < cap(free) {
 			free <- struct{}{} // wait until the others are at their end

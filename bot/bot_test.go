@@ -37,8 +37,10 @@ type board struct {
 
 type posted struct {
 	bot.Draft
-	id earshot.MessageID
-	at earshot.Time
+	id     earshot.MessageID
+	at     earshot.Time
+	edited earshot.Time
+	was    []string // the texts before
 }
 
 type fault int
@@ -67,7 +69,7 @@ func (p *board) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) 
 	case busy:
 		return earshot.Message{}, &bot.PostError{Retry: 3 * time.Second, Err: errors.New("slow down")}
 	}
-	x := posted{d, earshot.MessageID(fmt.Sprintf("p%03d", len(p.posts)+1)), earshot.TimeOf(time.Now())}
+	x := posted{Draft: d, id: earshot.MessageID(fmt.Sprintf("p%03d", len(p.posts)+1)), at: earshot.TimeOf(time.Now())}
 	p.posts = append(p.posts, x)
 	if f == lostAnswer {
 		return earshot.Message{}, errReset
@@ -104,6 +106,51 @@ func (p *board) all() []string {
 		out = append(out, x.Text)
 	}
 	return out
+}
+
+// A slate is a board on which texts can be replaced, and where people can be
+// told something alone.
+type slate struct {
+	*board
+	smudged []fault // of the next updates
+	private []string
+	deaf    error // what Apologize returns
+}
+
+func (p *slate) Update(_ context.Context, d bot.Draft, id earshot.MessageID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var f fault
+	if len(p.smudged) > 0 {
+		f, p.smudged = p.smudged[0], p.smudged[1:]
+	}
+	switch f {
+	case lostRequest:
+		return errReset
+	case refused:
+		return &bot.PostError{Err: errors.New("there is no such message")}
+	case busy:
+		return &bot.PostError{Retry: 3 * time.Second, Err: errors.New("slow down")}
+	}
+	for i := range p.posts {
+		if x := &p.posts[i]; x.id == id && x.Text != d.Text {
+			x.was, x.Text, x.edited = append(x.was, x.Text), d.Text, earshot.TimeOf(time.Now())
+		}
+	}
+	if f == lostAnswer {
+		return errReset
+	}
+	return nil
+}
+
+func (p *slate) Apologize(_ context.Context, at bot.Place, text string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e *bot.PostError
+	if !errors.As(p.deaf, &e) {
+		p.private = append(p.private, string(at.Anchor.Author.ID)+": "+text)
+	}
+	return p.deaf
 }
 
 // blind is a board on which one cannot look.

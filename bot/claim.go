@@ -16,10 +16,37 @@ func (b *Bot) claim(ctx context.Context) (earshot.Lease, []earshot.QueuedTurn, e
 }
 
 // hold renews a lease at a third of its life until stop is called. The context
-// ends when the lease is lost, or when the turn is ended by another hand, as by
-// the deletion of what it answers; it does not end with ctx.
-func (b *Bot) hold(ctx context.Context, lease earshot.Lease, turns []earshot.QueuedTurn) (held context.Context, stop func()) {
-	held, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+// ends when the lease is lost; it does not end with ctx.
+func (b *Bot) hold(ctx context.Context, lease earshot.Lease) (held context.Context, stop func()) {
+	return b.every(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		_, err := b.Store.Renew(ctx, lease, b.Now(), b.Limits.Lease)
+		if err != nil && !errors.Is(err, earshot.ErrFenced) {
+			// A lease that ran out is good while nobody takes it.
+			b.Log.Warn("renew a lease", append(about(lease.Conversation), "err", err)...)
+			return nil
+		}
+		return err
+	})
+}
+
+// watch looks as often whether the turn is still to be answered. The context
+// ends when it was ended by another hand, or when what it answers is deleted.
+func (t *turn) watch(ctx context.Context) (watched context.Context, stop func()) {
+	return t.every(ctx, func(ctx context.Context) error {
+		if q, err := t.Store.QueuedTurn(ctx, t.queued.ID); err == nil && final(q.State) {
+			return errEnded
+		}
+		if m, err := t.Store.Message(ctx, t.lease.Conversation.Scope, t.queued.Anchor); err == nil && m.Deleted {
+			return errWithdrawn
+		}
+		return nil
+	})
+}
+
+// every calls f at each third of a lease's life until stop is called. The
+// context ends with ctx, and with f's first error.
+func (b *Bot) every(ctx context.Context, f func(context.Context) error) (until context.Context, stop func()) {
+	until, cancel := context.WithCancelCause(ctx)
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -28,40 +55,19 @@ func (b *Bot) hold(ctx context.Context, lease earshot.Lease, turns []earshot.Que
 		for {
 			select {
 			case <-beat.C:
-			case <-held.Done():
+			case <-until.Done():
 				return
 			}
-			if err := b.beat(held, lease, turns); err != nil {
+			if err := f(until); err != nil {
 				cancel(err)
 				return
 			}
 		}
 	}()
-	return held, func() {
+	return until, func() {
 		cancel(context.Canceled)
 		<-gone
 	}
-}
-
-// beat renews the lease. The error is nil while the work may go on.
-func (b *Bot) beat(ctx context.Context, lease earshot.Lease, turns []earshot.QueuedTurn) error {
-	_, err := b.Store.Renew(ctx, lease, b.Now(), b.Limits.Lease)
-	if errors.Is(err, earshot.ErrFenced) {
-		return err
-	}
-	if err != nil {
-		// A lease that ran out is good while nobody takes it.
-		b.Log.Warn("renew a lease", append(about(lease.Conversation), "err", err)...)
-		return nil
-	}
-	// What is answered is the last that is left.
-	for _, q := range turns {
-		now, err := b.Store.QueuedTurn(ctx, q.ID)
-		if err != nil || !final(now.State) {
-			return nil
-		}
-	}
-	return errEnded
 }
 
 // choose decides which of a conversation's turns is answered now, and ends
@@ -97,6 +103,10 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, turns []earshot.Q
 		place: Place{Channel: channel, Anchor: w.anchor, Thread: w.anchor.Root()},
 	}, nil
 }
+
+// whyDeleted is why a turn is dropped whose question was taken back; the store
+// says it in the same words.
+const whyDeleted = "anchor deleted"
 
 // A waitingTurn is a turn with what it answers.
 type waitingTurn struct {
@@ -137,7 +147,7 @@ func (b *Bot) waiting(ctx context.Context, lease earshot.Lease, turns []earshot.
 		case w.anchor.ID == "":
 			why = "anchor unknown"
 		case w.anchor.Deleted && !visible(posts):
-			why = "anchor deleted"
+			why = whyDeleted
 		case !old && age > b.Limits.Fresh:
 			why = fmt.Sprintf("stale: said %s ago, only what is younger than %s is answered", age.Round(time.Second), b.Limits.Fresh)
 		}

@@ -14,15 +14,18 @@ const (
 	faultAfterClaim           = "after_claim"             // the lease is ours
 	faultAfterMerge           = "after_merge"             // earlier turns were given to the last
 	faultAfterGather          = "after_gather"
-	faultAfterBegin           = "after_begin"  // the prompt is recorded
-	faultAfterAnswer          = "after_answer" // the model has answered, the journal does not know
-	faultAfterStep            = "after_step"   // it does
-	faultAfterTools           = "after_tools"  // tools have run, the journal does not know
-	faultAfterPlan            = "after_plan"   // the posts are planned
-	faultBeforePost           = "before_post"  // sending is written, nothing is sent
-	faultAfterPost            = "after_post"   // the platform has it, we do not know
-	faultAfterRecord          = "after_record" // our own message is stored
-	faultAfterSent            = "after_sent"   // sent is written
+	faultAfterBegin           = "after_begin"       // the prompt is recorded
+	faultAfterPlaceholder     = "after_placeholder" // it can be seen
+	faultAfterAnswer          = "after_answer"      // the model has answered, the journal does not know
+	faultAfterStep            = "after_step"        // it does
+	faultAfterTools           = "after_tools"       // tools have run, the journal does not know
+	faultAfterPlan            = "after_plan"        // the posts are planned
+	faultBeforePost           = "before_post"       // sending is written, nothing is sent
+	faultAfterPost            = "after_post"        // the platform has it, we do not know
+	faultAfterRecord          = "after_record"      // our own message is stored
+	faultAfterSent            = "after_sent"        // sent is written
+	faultBeforeUpdate         = "before_update"     // the placeholder's last text is written, nobody sees it
+	faultAfterUpdate          = "after_update"      // it is seen, our own message is not stored
 	faultBeforeFinish         = "before_finish"
 	faultAfterFinish          = "after_finish" // committed, the lease is still ours
 )
@@ -37,6 +40,12 @@ func FaultPoints() []string {
 	}
 }
 
+// PlaceholderFaultPoints returns those that there are besides where a
+// placeholder becomes the reply.
+func PlaceholderFaultPoints() []string {
+	return []string{faultAfterPlaceholder, faultBeforeUpdate, faultAfterUpdate}
+}
+
 // KillAt returns a fault that ends the process at a point, as a kill does:
 // nothing is flushed, closed or given back. ok is false when there is no such
 // point.
@@ -45,5 +54,5 @@ func KillAt(point string) (fault func(string), ok bool) {
 		if at == point {
 			os.Exit(137)
 		}
-	}, slices.Contains(FaultPoints(), point)
+	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints()), point)
 }

@@ -38,7 +38,7 @@ func (t *turn) gather(ctx context.Context) error {
 		return &giveUp{err.Error(), sayTooLarge}
 	case errors.As(err, &bad):
 		if m, e := t.Store.Message(ctx, t.lease.Conversation.Scope, t.queued.Anchor); e == nil && m.Deleted {
-			return errEnded
+			return errWithdrawn
 		}
 		return &giveUp{"the context cannot be made: " + err.Error(), sayFailed}
 	case err != nil && ctx.Err() != nil:

@@ -101,28 +101,20 @@ func (t *turn) decide(stop llm.Stop, text string) error {
 // ask asks the model once, and shows the answer while it is written.
 func (t *turn) ask(ctx context.Context, r llm.Request) (llm.Response, error) {
 	t.calls++
-	w, ok := t.Platform.(Writer)
-	if !ok || t.DryRun {
+	d := t.display(ctx)
+	if d == nil {
 		return t.Model.Generate(ctx, r, nil)
 	}
-	w.Writing(ctx, t.place, "", false)
+	defer d.stop()
 	var text strings.Builder
-	var shown earshot.Time
 	return t.Model.Generate(ctx, r, func(e llm.Event) {
 		if e.Again || e.Call != "" {
 			text.Reset()
 		}
 		text.WriteString(e.Text)
-		if now := t.Now(); now-shown >= showEvery || e.Again {
-			shown = now
-			w.Writing(ctx, t.place, guard(text.String(), t.links), false)
-		}
+		d.show(ctx, text.String(), e.Again)
 	})
 }
-
-// showEvery is the time between two looks at an answer that is being written,
-// in microseconds.
-const showEvery = earshot.Time(200_000)
 
 // run runs the tools that an answer calls.
 func (t *turn) run(ctx context.Context, k *talk, set *tools.Set, calls []llm.Call) error {

@@ -14,21 +14,23 @@ func (t *turn) goOn(ctx context.Context) (ended bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	replies := ofKind(posts, kindReply)
+	replies, placed := ofKind(posts, kindReply), ofKind(posts, kindPlaceholder)
 	switch {
 	case t.DryRun && visible(posts) && t.queued.State == earshot.TurnPosting:
 		return true, &park{"a dry run posts nothing, and a post is on its way"}
-	case t.queued.State == earshot.TurnPosting && len(posts) > 0 && posts[len(posts)-1].Key[0] == kindApology:
+	case t.queued.State == earshot.TurnPosting && len(posts) > 0 && strings.IndexByte(string(kindApology)+string(kindPrivate), posts[len(posts)-1].Key[0]) >= 0:
 		return true, t.fail(ctx, &giveUp{t.failedBefore(ctx), posts[len(posts)-1].Text})
 	case visible(replies):
 		ok, err := t.resume(ctx)
 		if err != nil || ok {
 			return false, err
 		}
-		return true, t.asItIs(ctx, replies)
+		return true, t.asItIs(ctx, posts)
+	case t.place.Anchor.Deleted && visible(placed):
+		return true, errWithdrawn
 	case t.queued.Tries > t.Limits.Tries:
 		return true, &giveUp{"given up: the process has ended too often while it answered this", sayFailed}
-	case empty(t.Identity, t.place.Anchor):
+	case empty(t.Identity, t.place.Anchor) && !visible(placed):
 		return true, t.askBack(ctx)
 	}
 	return false, nil
@@ -50,12 +52,18 @@ func (t *turn) failedBefore(ctx context.Context) string {
 
 // asItIs ends a turn whose reply is partly visible and whose prompt was erased
 // since: the rest is said, and nothing of it is kept.
-func (t *turn) asItIs(ctx context.Context, replies []earshot.Post) error {
+func (t *turn) asItIs(ctx context.Context, posts []earshot.Post) error {
 	if err := t.deliver(ctx, kindReply, nil); err != nil {
 		return err
 	}
 	var text []string
-	for _, p := range replies {
+	for _, p := range ofKind(posts, kindPlaceholder) {
+		if p.State == earshot.PostSent { // its first part
+			t.replies = append([]earshot.MessageID{p.Message}, t.replies...)
+			text = append(text, p.Text)
+		}
+	}
+	for _, p := range ofKind(posts, kindReply) {
 		text = append(text, p.Text)
 	}
 	t.text = strings.Join(text, "\n")

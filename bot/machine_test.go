@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,7 +28,7 @@ import (
 
 // An act is a step of a script.
 type act struct {
-	kind  string // say, double, edit, delete, kill, replica, lose, wait
+	kind  string // say, late, double, edit, delete, echo, kill, replica, lose, smudge, wait
 	place int    // 0: a direct message, 1: a thread, 2: the channel
 	which int    // of the messages so far
 	point string
@@ -37,16 +38,16 @@ type act struct {
 func acts(points []string) *rapid.Generator[[]act] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) act {
 		a := act{kind: rapid.SampledFrom([]string{
-			"say", "say", "say", "say", "say", "double", "edit", "delete", "late", "kill", "kill", "kill", "replica", "lose", "wait", "wait",
+			"say", "say", "say", "say", "say", "double", "edit", "delete", "late", "echo", "kill", "kill", "kill", "replica", "lose", "smudge", "wait", "wait",
 		}).Draw(t, "kind")}
 		switch a.kind {
 		case "say", "late":
 			a.place = rapid.IntRange(0, 2).Draw(t, "place")
-		case "double", "edit", "delete":
+		case "double", "edit", "delete", "echo":
 			a.which = rapid.IntRange(0, 20).Draw(t, "which")
 		case "kill":
 			a.point = rapid.SampledFrom(points).Draw(t, "point")
-		case "lose":
+		case "lose", "smudge":
 			a.which = rapid.IntRange(1, 2).Draw(t, "fault")
 		case "wait":
 			a.wait = time.Duration(rapid.IntRange(0, 8000).Draw(t, "ms")) * time.Millisecond
@@ -69,6 +70,7 @@ var errDead = errors.New("the process is dead")
 type machine struct {
 	store bot.Store
 	board *board
+	slate *slate // nil: replies are posted at once
 	hold  time.Duration
 
 	mu    sync.Mutex // guards what follows
@@ -92,7 +94,7 @@ func (x *machine) failf(format string, args ...any) {
 }
 
 // Generate answers with a text of its own, after a while.
-func (x *machine) Generate(ctx context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
+func (x *machine) Generate(ctx context.Context, r llm.Request, tell func(llm.Event)) (llm.Response, error) {
 	if err := r.Check(); err != nil {
 		x.failf("request: %v", err)
 	}
@@ -100,16 +102,27 @@ func (x *machine) Generate(ctx context.Context, r llm.Request, _ func(llm.Event)
 	x.asked = append(x.asked, r)
 	n := len(x.asked)
 	x.mu.Unlock()
-	select {
-	case <-time.After(x.hold / 3):
-	case <-ctx.Done():
-		return llm.Response{}, context.Cause(ctx)
+	for range 3 {
+		if tell != nil {
+			tell(llm.Event{Text: unsaid})
+		}
+		select {
+		case <-time.After(x.hold / 9):
+		case <-ctx.Done():
+			return llm.Response{}, context.Cause(ctx)
+		}
 	}
 	if n%3 == 0 && len(r.Messages)%2 == 1 && len(r.Tools) > 0 && !strings.Contains(fmt.Sprint(r.Messages[len(r.Messages)-1].Parts[0].Kind), "result") {
 		return llm.Response{Parts: []llm.Part{llm.Calling(llm.Call{ID: fmt.Sprintf("c%d", n), Name: "channel_context", Args: `{"intent":"said"}`})}, Stop: llm.StopCalls}, nil
 	}
 	return llm.Response{Parts: []llm.Part{llm.Text(fmt.Sprintf("reply %d.", n))}, Stop: llm.StopEnd}, nil
 }
+
+// What a process says that it does not stand by.
+const (
+	placeholder = "wait for it"
+	unsaid      = "perhaps "
+)
 
 // start adds a process.
 func (x *machine) start(t testing.TB) {
@@ -119,8 +132,12 @@ func (x *machine) start(t testing.TB) {
 	}
 	p := &process{done: make(chan struct{})}
 	x.n++
+	var platform bot.Platform = mortalBoard{x.board, p}
+	if x.slate != nil {
+		platform = mortalSlate{mortalBoard{x.board, p}, x.slate}
+	}
 	p.bot = bot.New(bot.Options{
-		Store: mortal{x.store, p}, Model: x, Platform: mortalBoard{x.board, p}, Identity: self, Counter: counter, Owner: fmt.Sprintf("p%d", x.n),
+		Store: mortal{x.store, p}, Model: x, Platform: platform, Identity: self, Counter: counter, Owner: fmt.Sprintf("p%d", x.n), Placeholder: placeholder,
 		Limits: bot.Limits{Tries: 100, Lease: x.hold, Poll: x.hold / 9, Look: x.hold / 9, Backoff: x.hold / 9},
 		Fault: func(at string) {
 			x.mu.Lock()
@@ -226,6 +243,23 @@ func (x *machine) play(t testing.TB, script []act) {
 			if len(x.procs) < 3 {
 				x.start(t)
 			}
+		case "echo":
+			x.board.mu.Lock()
+			posts := slices.Clone(x.board.posts)
+			x.board.mu.Unlock()
+			if len(posts) == 0 {
+				continue
+			}
+			p := posts[a.which%len(posts)]
+			m := p.message()
+			m.Author, m.Edited = earshot.Author{ID: "B0BOT", Name: "earshot", Kind: earshot.Bot}, p.edited
+			x.deliver(t, p.Channel, earshot.Event{Delivery: fmt.Sprintf("d%d", i), Raw: []byte("{}"), Message: m})
+		case "smudge":
+			if x.slate != nil {
+				x.board.mu.Lock()
+				x.slate.smudged = append(x.slate.smudged, fault(a.which))
+				x.board.mu.Unlock()
+			}
 		case "lose":
 			x.board.mu.Lock()
 			x.board.faults = append(x.board.faults, fault(a.which))
@@ -272,7 +306,7 @@ func (x *machine) check(ctx context.Context) {
 	}
 	keys := map[string]bool{}
 	order := map[earshot.ConversationID]earshot.TurnID{}
-	replies := map[earshot.MessageID]int{}
+	replies := map[earshot.MessageID][]string{}
 	for _, p := range x.board.posts {
 		if keys[p.Key] {
 			x.failf("I11: key %s was posted twice", p.Key)
@@ -283,9 +317,9 @@ func (x *machine) check(ctx context.Context) {
 			x.failf("I5: turn %d was answered after turn %d", q.ID, order[q.Conversation])
 		}
 		order[q.Conversation] = q.ID
-		replies[p.Anchor.ID]++
-		if _, err := x.store.Message(ctx, p.Channel.Scope(), p.id); err != nil {
-			x.failf("our own message %s is not stored: %v", p.id, err)
+		replies[p.Anchor.ID] = append(replies[p.Anchor.ID], p.Text)
+		if m, err := x.store.Message(ctx, p.Channel.Scope(), p.id); err != nil || m.Text != p.Text {
+			x.failf("our own message %s is stored as %q, and says %q: %v", p.id, m.Text, p.Text, err)
 		}
 	}
 	for i, e := range x.said {
@@ -297,12 +331,14 @@ func (x *machine) check(ctx context.Context) {
 			x.failf("I3: %s is deleted: %v", m.ID, m.Deleted)
 		}
 		q, ok := has[e.Message.ID]
-		n := replies[e.Message.ID]
+		got := replies[e.Message.ID]
 		switch {
 		case !ok:
 			x.failf("I4: %s has no turn", e.Message.ID)
-		case q.State == earshot.TurnDone && n != 1, q.State == earshot.TurnDropped && n != 0, q.State == earshot.TurnFailed && n > 1:
-			x.failf("I4: %s is %s (%s) with %d visible posts", e.Message.ID, q.State, q.Why, n)
+		case q.State == earshot.TurnDone && (len(got) != 1 || !strings.HasPrefix(got[0], "reply ")),
+			q.State == earshot.TurnDropped && len(got) != 0 && (len(got) != 1 || x.slate == nil || !m.Deleted || !strings.Contains(got[0], "was deleted")),
+			q.State == earshot.TurnFailed && (len(got) > 1 || len(got) == 1 && !strings.HasPrefix(got[0], "Sorry")):
+			x.failf("I4: %s is %s (%s), and people see %q", e.Message.ID, q.State, q.Why, got)
 		case q.State == earshot.TurnParked || q.State != earshot.TurnDone && q.Why == "":
 			x.failf("I12: %s is %s, why: %q", e.Message.ID, q.State, q.Why)
 		case q.State == earshot.TurnOpen, q.State == earshot.TurnClaimed, q.State == earshot.TurnGenerating, q.State == earshot.TurnPosting:
@@ -321,6 +357,11 @@ func (x *machine) check(ctx context.Context) {
 						}
 					}
 				}
+			}
+		}
+		for _, s := range []string{placeholder, unsaid} {
+			if strings.Contains(text.String(), s) {
+				x.failf("request %d has %q, which was never said:\n%s", n, s, text.String())
 			}
 		}
 		words := map[string]int{}
@@ -374,45 +415,64 @@ func (x *machine) considered(ctx context.Context) {
 	}
 }
 
-func newMachine(st bot.Store, hold time.Duration) *machine {
-	return &machine{store: st, board: &board{}, hold: hold, acked: map[earshot.MessageID]bool{}, erase: map[earshot.MessageID]bool{}, late: map[string]bool{}}
+func newMachine(st bot.Store, hold time.Duration, placeholder bool) *machine {
+	x := &machine{store: st, board: &board{}, hold: hold, acked: map[earshot.MessageID]bool{}, erase: map[earshot.MessageID]bool{}, late: map[string]bool{}}
+	if placeholder {
+		x.slate = &slate{board: x.board}
+	}
+	return x
+}
+
+// points returns where a process may die.
+func points(placeholder bool) []string {
+	if placeholder {
+		return slices.Concat(bot.FaultPoints(), bot.PlaceholderFaultPoints())
+	}
+	return bot.FaultPoints()
 }
 
 func TestWhateverHappensEveryTurnHasOneEnd(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		script := acts(bot.FaultPoints()).Draw(rt, "script")
-		var x *machine
-		synctest.Test(t, func(t *testing.T) {
-			x = newMachine(memory(t), 9*time.Second)
-			x.play(t, script)
-			x.check(t.Context())
+	for _, placeholder := range []bool{false, true} {
+		t.Run(fmt.Sprintf("placeholder %v", placeholder), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(rt *rapid.T) {
+				script := acts(points(placeholder)).Draw(rt, "script")
+				var x *machine
+				synctest.Test(t, func(t *testing.T) {
+					x = newMachine(memory(t), 9*time.Second, placeholder)
+					x.play(t, script)
+					x.check(t.Context())
+				})
+				if len(x.errs) > 0 {
+					rt.Fatal(strings.Join(x.errs, "\n"))
+				}
+			})
 		})
-		if len(x.errs) > 0 {
-			rt.Fatal(strings.Join(x.errs, "\n"))
-		}
-	})
+	}
 }
 
 // TestADeathAtEachPoint kills once at every point, with nothing else in the
 // way, and checks that the point was reached.
 func TestADeathAtEachPoint(t *testing.T) {
 	t.Parallel()
-	for _, point := range bot.FaultPoints() {
-		t.Run(point, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				x := newMachine(memory(t), 9*time.Second)
-				say, wait := act{kind: "say"}, act{kind: "wait", wait: 8 * time.Second}
-				x.play(t, []act{{kind: "kill", point: point}, say, say, wait, say, wait, say, wait, wait, say, say})
-				x.check(t.Context())
-				for _, e := range x.errs {
-					t.Error(e)
-				}
-				if x.n < 2 {
-					t.Errorf("nothing died at %s", point)
-				}
+	for _, placeholder := range []bool{false, true} {
+		for _, point := range points(placeholder) {
+			t.Run(fmt.Sprintf("placeholder %v/%s", placeholder, point), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					x := newMachine(memory(t), 9*time.Second, placeholder)
+					say, wait := act{kind: "say"}, act{kind: "wait", wait: 8 * time.Second}
+					x.play(t, []act{{kind: "kill", point: point}, say, say, wait, say, wait, say, wait, wait, say, say})
+					x.check(t.Context())
+					for _, e := range x.errs {
+						t.Error(e)
+					}
+					if x.n < 2 {
+						t.Errorf("nothing died at %s", point)
+					}
+				})
 			})
-		})
+		}
 	}
 }

@@ -99,6 +99,26 @@ func (m mortal) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 	return m.Store.Finish(ctx, l, id, state, why, t)
 }
 
+// mortalSlate is one on which texts can be replaced.
+type mortalSlate struct {
+	mortalBoard
+	s *slate
+}
+
+func (m mortalSlate) Update(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
+	if m.p.dead.Load() {
+		return errDead
+	}
+	return m.s.Update(ctx, d, id)
+}
+
+func (m mortalSlate) Apologize(ctx context.Context, at bot.Place, text string) error {
+	if m.p.dead.Load() {
+		return errDead
+	}
+	return m.s.Apologize(ctx, at, text)
+}
+
 // mortalBoard is the platform as such a process sees it.
 type mortalBoard struct {
 	*board

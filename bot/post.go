@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,9 @@ const (
 	kindReply    = 'r'
 	kindApology  = 'a'
 	kindQuestion = 'q' // what is asked of a person who only called
+
+	kindPlaceholder = 'p' // what becomes the reply or the apology
+	kindPrivate     = 'w' // an apology that only the person sees, if anybody: it has no message
 )
 
 // Bounds of posting.
@@ -23,13 +27,25 @@ const (
 	maxSends = 5                // of one post
 )
 
-// post says the reply: split by the platform's bound, each part through the
-// outbox.
+// post says the reply: split by the platform's bound, the first part in the
+// placeholder's stead where there is one, the others through the outbox.
 func (t *turn) post(ctx context.Context) error {
 	if t.DryRun {
 		return nil
 	}
-	return t.deliver(ctx, kindReply, split(t.text, t.maxText()))
+	texts := split(t.text, t.maxText())
+	p, ok, err := t.held(ctx)
+	if err != nil {
+		return err
+	}
+	if ok {
+		var never *PostError
+		if err := t.become(ctx, p, texts); !errors.As(err, &never) {
+			return err
+		}
+		t.Log.Warn("the placeholder takes no text", append(about(t.lease.Conversation), "turn", t.queued.ID, "message", p.Message, "err", never)...)
+	}
+	return t.deliver(ctx, kindReply, texts)
 }
 
 func (b *Bot) maxText() int {
@@ -69,12 +85,12 @@ func (t *turn) plan(ctx context.Context, kind byte, texts []string) ([]earshot.P
 	}
 	posts := ofKind(all, kind)
 	if texts == nil || visible(posts) && len(posts) == len(texts) {
+		for i := range texts {
+			posts[i].Text = cmp.Or(posts[i].Text, texts[i]) // it may be erased
+		}
 		return posts, nil
 	}
-	next := 0
-	for _, p := range all {
-		next = max(next, p.Chunk+1)
-	}
+	next := nextChunk(all)
 	for i, text := range texts {
 		if i < len(posts) && seen(posts[i]) {
 			continue
@@ -107,6 +123,15 @@ func (t *turn) plan(ctx context.Context, kind byte, texts []string) ([]earshot.P
 		posts = posts[:i]
 	}
 	return posts, nil
+}
+
+// nextChunk returns the number of a turn's next post.
+func nextChunk(posts []earshot.Post) int {
+	next := 0
+	for _, p := range posts {
+		next = max(next, p.Chunk+1)
+	}
+	return next
 }
 
 func seen(p earshot.Post) bool { return visible([]earshot.Post{p}) }
@@ -257,30 +282,44 @@ func (t *turn) draft(p earshot.Post) Draft {
 // turn knows it, and writes that the post was sent. No lease is needed: it is
 // so.
 func (t *turn) arrived(ctx context.Context, p earshot.Post, m earshot.Message) (earshot.MessageID, error) {
-	scope := t.lease.Conversation.Scope
-	if m.Time == 0 {
-		stored, err := t.Store.ByID(ctx, scope, m.ID)
-		if err != nil {
-			return "", err
-		}
-		if len(stored) > 0 { // an event told of it
-			return m.ID, nil
-		}
-		m.Time = t.Now()
+	var err error
+	if p.Key[0] == kindPlaceholder {
+		err = t.remember(ctx, m, "")
+	} else {
+		err = t.recordOwn(ctx, m, p.Text)
 	}
-	m.Author = earshot.Author{ID: t.Identity.ID, Name: t.Identity.Name, Kind: earshot.Bot}
-	if m.Text == "" {
-		m.Text = p.Text
-	}
-	if _, err := t.Store.Record(ctx, scope, m); err != nil {
-		return "", fmt.Errorf("record our own message: %w", err)
+	if err != nil {
+		return "", err
 	}
 	t.Fault(faultAfterRecord)
-	if err := t.Store.Confirm(ctx, scope, p.Key, m.ID); err != nil {
+	if err := t.Store.Confirm(ctx, t.lease.Conversation.Scope, p.Key, m.ID); err != nil {
 		return "", fmt.Errorf("confirm a post: %w", err)
 	}
 	t.Fault(faultAfterSent)
 	return m.ID, nil
+}
+
+// recordOwn stores our own message as the platform shows it, and with our text
+// where it does not say.
+func (t *turn) recordOwn(ctx context.Context, m earshot.Message, text string) error {
+	scope := t.lease.Conversation.Scope
+	if m.Time == 0 {
+		stored, err := t.Store.ByID(ctx, scope, m.ID)
+		if err != nil || len(stored) > 0 { // an event told of it
+			return err
+		}
+		m.Time = t.Now()
+	}
+	m.Author, m.Text = t.self(), cmp.Or(m.Text, text)
+	if _, err := t.Store.Record(ctx, scope, m); err != nil {
+		return fmt.Errorf("record our own message: %w", err)
+	}
+	return nil
+}
+
+// self is the agent as an author.
+func (b *Bot) self() earshot.Author {
+	return earshot.Author{ID: b.Identity.ID, Name: b.Identity.Name, Kind: earshot.Bot}
 }
 
 // sleep waits, or returns why ctx has ended.

@@ -17,6 +17,10 @@ func (b *Bot) record(ctx context.Context, e Event, ask *earshot.ConversationID, 
 	if err := b.meet(ctx, e.Channel); err != nil {
 		return Outcome{}, err
 	}
+	e, err := b.unsaid(ctx, e)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("look up message %s: %w", e.Message.ID, err)
+	}
 	b.Fault(faultBeforeCommit)
 	accepted, err := b.Store.Accept(ctx, e.Channel.Scope(), e.Event, ask)
 	if err != nil {
@@ -52,8 +56,7 @@ func (b *Bot) meet(ctx context.Context, c earshot.Channel) error {
 	return nil
 }
 
-// channel returns what is known of a channel. One that no event has told of
-// since the start is looked up among all, which are then known.
+// channel returns what is known of a channel.
 func (b *Bot) channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error) {
 	b.mu.Lock()
 	c, ok := b.channels[s]
@@ -61,19 +64,12 @@ func (b *Bot) channel(ctx context.Context, s earshot.Scope) (earshot.Channel, er
 	if ok {
 		return c, nil
 	}
-	list, err := b.Store.Channels(ctx)
+	c, err := b.Store.Channel(ctx, s)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel, Kind: earshot.KindChannel}, nil
+	}
 	if err != nil {
 		return earshot.Channel{}, fmt.Errorf("look up channel %s: %w", s.Channel, err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, info := range list {
-		if _, newer := b.channels[info.Scope()]; !newer {
-			b.channels[info.Scope()] = info.Channel
-		}
-	}
-	if c, ok = b.channels[s]; ok {
-		return c, nil
-	}
-	return earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel, Kind: earshot.KindChannel}, nil
+	return c, nil
 }

@@ -13,9 +13,10 @@ import (
 
 // What else than an error of the store a turn can end with.
 var (
-	errEnded   = errors.New("the turn was ended by another hand")
-	errStopped = errors.New("the bot stops")
-	errTooLong = errors.New("the answer took too long")
+	errEnded     = errors.New("the turn was ended by another hand")
+	errStopped   = errors.New("the bot stops")
+	errTooLong   = errors.New("the answer took too long")
+	errWithdrawn = errors.New("what the turn answers was deleted")
 )
 
 // A giveUp ends a turn as failed: the person is told say, the operator why.
@@ -39,13 +40,14 @@ func (e *later) Unwrap() error { return e.err }
 
 // What people are told, once, when there is no answer.
 const (
-	sayQuestion = "You called? Tell me what you would like to know."
-	sayFailed   = "Sorry, I could not answer this: something went wrong on my side. The people who run me can see what."
-	sayDown     = "Sorry, I could not answer this: the language model cannot be reached at the moment. Please ask again later."
-	sayTooLong  = "Sorry, I could not answer this in time."
-	sayTooLarge = "Sorry, I could not answer this: the conversation is larger than the language model can read, even after leaving out what I could."
-	sayRefused  = "Sorry, I cannot answer this."
-	sayCutOff   = "(The answer was cut off here: it had become too long.)"
+	sayQuestion  = "You called? Tell me what you would like to know."
+	sayFailed    = "Sorry, I could not answer this: something went wrong on my side. The people who run me can see what."
+	sayDown      = "Sorry, I could not answer this: the language model cannot be reached at the moment. Please ask again later."
+	sayTooLong   = "Sorry, I could not answer this in time."
+	sayTooLarge  = "Sorry, I could not answer this: the conversation is larger than the language model can read, even after leaving out what I could."
+	sayRefused   = "Sorry, I cannot answer this."
+	sayWithdrawn = "(The message that I was answering was deleted.)"
+	sayCutOff    = "(The answer was cut off here: it had become too long.)"
 )
 
 // settle ends a turn whose answer ended with err. What it returns is why the
@@ -60,6 +62,12 @@ func (t *turn) settle(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	case errors.Is(err, errStopped), errors.Is(err, errEnded), errors.Is(err, earshot.ErrFenced):
 		return err
+	case errors.Is(err, errWithdrawn):
+		err = t.withdraw(ctx)
+		if !errors.As(err, &p) {
+			return err
+		}
+		return t.finish(ctx, earshot.TurnParked, whyDeleted+"; "+p.why, nil)
 	case errors.As(err, &p):
 		return t.finish(ctx, earshot.TurnParked, p.why, nil)
 	case errors.As(err, &up):
@@ -95,14 +103,21 @@ func (t *turn) fail(ctx context.Context, up *giveUp) error {
 	switch {
 	case visible(replies) && unknown(replies):
 		return t.finish(ctx, earshot.TurnParked, up.why+"; whether a post arrived is not known", nil)
-	case visible(replies), t.DryRun, t.queued.Tries > t.Limits.Tries+3:
+	case visible(replies), t.DryRun:
 		return t.finish(ctx, earshot.TurnFailed, up.why, nil)
+	case t.queued.Tries > t.Limits.Tries+3 && (unknown(ofKind(posts, kindApology)) || unknown(ofKind(posts, kindPlaceholder))):
+		return t.finish(ctx, earshot.TurnParked, up.why+"; whether the apology arrived is not known", nil)
+	case t.queued.Tries > t.Limits.Tries+3:
+		return t.finish(ctx, earshot.TurnFailed, up.why+"; and the person could not be told", nil)
 	}
 	t.text = up.say
+	if t.steps, err = t.Store.Steps(ctx, t.queued.ID); err != nil {
+		return err
+	}
 	if err := t.journal(ctx, stepFailed, []byte(up.why)); err != nil && !errors.Is(err, earshot.ErrConflict) {
 		return err
 	}
-	err = t.deliver(ctx, kindApology, []string{up.say})
+	err = t.apologize(ctx, up.say)
 	var p *park
 	var refused *giveUp
 	switch {

@@ -15,7 +15,8 @@ import (
 //	3 claim      the conversation's lease, and which of its turns is answered
 //	4 gather     what the turn can use, from the store and the platform
 //	5 assemble   the prompt; the queue is told of it
-//	6 generate   the model, with the channel's tools; every step in the journal
+//	6 generate   the model, with the channel's tools; every step in the journal;
+//	             where there is a placeholder, that is announced first
 //	7 post       the outbox, then the platform: one visible reply
 //	8 commit     reply, cursor, manifest, session, usage, ledger: at once
 
@@ -40,7 +41,9 @@ func (b *Bot) work(soft, hard context.Context, lease earshot.Lease, turns []ears
 		b.release(hard, lease, nil, err)
 		return
 	}
-	b.release(hard, lease, t, t.settle(hard, t.answer(soft, hard)))
+	err = t.settle(hard, t.answer(soft, hard))
+	t.written(hard)
+	b.release(hard, lease, t, err)
 }
 
 // answer takes one turn down the rest of the line.
@@ -48,6 +51,8 @@ func (t *turn) answer(soft, hard context.Context) (err error) {
 	defer t.recovered(&err)
 	soft, stop := both(soft, hard)
 	defer stop()
+	soft, rest := t.watch(soft)
+	defer rest()
 	if ended, err := t.goOn(hard); ended || err != nil {
 		return err
 	}
@@ -59,6 +64,9 @@ func (t *turn) answer(soft, hard context.Context) (err error) {
 			if again < maxAgain && isAgain(err) {
 				continue
 			}
+			return err
+		}
+		if err := t.announce(soft, hard); err != nil {
 			return err
 		}
 		if err := t.generate(soft); err != nil {
@@ -94,7 +102,10 @@ type turn struct {
 	steps  []earshot.Step
 	links  links // what may stay live in the reply
 
-	text    string // of the reply
+	text    string        // of the reply
+	placed  *earshot.Post // the placeholder, once it can be seen
+	unsure  bool          // an update of it may still arrive
+	wrote   bool          // the platform was told that an answer is written
 	usage   earshot.Usage
 	calls   int // of the model, by this process
 	replies []earshot.MessageID

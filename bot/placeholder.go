@@ -1,0 +1,224 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A placeholder holds the reply's place from before the model is asked. It goes
+// through the outbox as any post, with a kind of its own, and once it is there
+// it gets its last text by updates, which may be repeated: the reply, the
+// apology, or the word that the question was taken back. So a process may die
+// anywhere, and the next one puts the text again. What the placeholder says
+// meanwhile is not kept: the store has our message without a text.
+
+// announce posts the placeholder, unless something of the turn can be seen
+// already.
+func (t *turn) announce(soft, hard context.Context) error {
+	if _, able := t.Platform.(Updater); !able || t.Placeholder == "" || t.DryRun {
+		return nil
+	}
+	if soft.Err() != nil {
+		return context.Cause(soft)
+	}
+	posts, err := t.Store.Posts(hard, t.queued.ID)
+	if err != nil || visible(ofKind(posts, kindReply)) {
+		return err
+	}
+	if err := t.deliver(hard, kindPlaceholder, []string{t.Placeholder}); err != nil {
+		return err
+	}
+	t.Fault(faultAfterPlaceholder)
+	if p, ok, err := t.held(hard); err != nil {
+		return err
+	} else if ok {
+		t.placed = &p
+	}
+	return nil
+}
+
+// held returns the placeholder that can be seen and may still get a text. Where
+// it is not known whether one arrived it looks, and gives up one that did not.
+func (t *turn) held(ctx context.Context) (p earshot.Post, ok bool, err error) {
+	if _, able := t.Platform.(Updater); !able {
+		return p, false, nil
+	}
+	posts, err := t.Store.Posts(ctx, t.queued.ID)
+	if err != nil {
+		return p, false, err
+	}
+	for _, p := range ofKind(posts, kindPlaceholder) {
+		if p.State == earshot.PostSent {
+			return p, true, nil
+		}
+		if !seen(p) {
+			continue
+		}
+		m, err := t.find(ctx, p)
+		if err != nil {
+			return p, false, err
+		}
+		if m.ID != "" {
+			p.State = earshot.PostSent
+			p.Message, err = t.arrived(ctx, p, m)
+			return p, err == nil, err
+		}
+		p.State, p.Text = earshot.PostFailed, ""
+		if err := t.Store.PutPost(ctx, t.lease, p); err != nil {
+			return p, false, fmt.Errorf("give up a placeholder: %w", err)
+		}
+	}
+	return earshot.Post{}, false, nil
+}
+
+// become makes the reply of the placeholder, and posts what is left of it. A
+// [PostError] means that the reply is to be posted beside it.
+func (t *turn) become(ctx context.Context, p earshot.Post, texts []string) error {
+	posts, err := t.Store.Posts(ctx, t.queued.ID)
+	if err != nil {
+		return err
+	}
+	if replies := ofKind(posts, kindReply); visible(replies) && len(replies) == len(texts) {
+		return &PostError{Err: errors.New("all of the reply was posted before a restart")}
+	}
+	if err := t.replace(ctx, p, texts[0]); err != nil {
+		return err
+	}
+	if err := t.deliver(ctx, kindReply, texts[1:]); err != nil {
+		return err
+	}
+	t.replies = append([]earshot.MessageID{p.Message}, t.replies...)
+	return nil
+}
+
+// replace gives the placeholder its last text, and stores our message with it.
+// A [PostError] means that the placeholder takes none any more.
+func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
+	if p.Text != text {
+		p.Text = text
+		if err := t.Store.PutPost(ctx, t.lease, p); err != nil {
+			return fmt.Errorf("write what the placeholder becomes: %w", err)
+		}
+	}
+	t.Fault(faultBeforeUpdate)
+	if t.unsure {
+		// An update whose fate is not known must not arrive after this one.
+		if err := sleep(ctx, t.Limits.Look); err != nil {
+			return err
+		}
+	}
+	if err := t.update(ctx, p); err != nil {
+		return err
+	}
+	t.Fault(faultAfterUpdate)
+	return t.remember(ctx, earshot.Message{ID: p.Message}, text)
+}
+
+// update puts a post's text in its message's place, again and again until it is
+// there.
+func (t *turn) update(ctx context.Context, p earshot.Post) error {
+	for waited := time.Duration(0); ; {
+		call, cancel := context.WithTimeout(ctx, postTime)
+		err := t.Platform.(Updater).Update(call, t.draft(p), p.Message)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		wait := t.Limits.Look
+		var e *PostError
+		if errors.As(err, &e) {
+			if e.Retry <= 0 {
+				return err
+			}
+			wait = e.Retry
+		}
+		if waited += wait; waited > t.Limits.Patience {
+			return fmt.Errorf("update message %s: %v", p.Message, err) // whatever it is: once more, later
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// remember stores our own message with a text, whatever the platform has told
+// of it so far.
+func (t *turn) remember(ctx context.Context, m earshot.Message, text string) error {
+	scope := t.lease.Conversation.Scope
+	stored, err := t.Store.ByID(ctx, scope, m.ID)
+	if err != nil {
+		return err
+	}
+	if len(stored) > 0 {
+		was := stored[0]
+		if m.Time == 0 {
+			m.Time, m.Thread, m.ReplyTo = was.Time, was.Thread, was.ReplyTo
+		}
+		if m.Edited = was.Edited; was.Text != "" && was.Text != text {
+			m.Edited = max(was.Edited+1, t.Now()) // or the other text might win
+		}
+	}
+	if m.Time == 0 {
+		m.Time = t.Now()
+	}
+	m.Author, m.Text = t.self(), text
+	if _, err := t.Store.Record(ctx, scope, m); err != nil {
+		return fmt.Errorf("record our own message: %w", err)
+	}
+	return nil
+}
+
+// unsaid returns an event about our own placeholder as it is recorded: what it
+// says is the turn's to store, and no edit. Drafts are kept nowhere.
+func (b *Bot) unsaid(ctx context.Context, e Event) (Event, error) {
+	if _, able := b.Platform.(Updater); !able || e.Message.Deleted || !b.Identity.Is(e.Message.Author.ID) {
+		return e, nil
+	}
+	scope := e.Channel.Scope()
+	ours := e.Key != "" && e.Key[0] == kindPlaceholder || b.Placeholder != "" && e.Message.Text == b.Placeholder
+	if !ours {
+		q, err := b.Store.Posted(ctx, scope, e.Message.ID)
+		if errors.Is(err, earshot.ErrNotFound) {
+			return e, nil
+		}
+		if err != nil {
+			return e, err
+		}
+		posts, err := b.Store.Posts(ctx, q.ID)
+		if err != nil {
+			return e, err
+		}
+		for _, p := range ofKind(posts, kindPlaceholder) {
+			ours = ours || p.Message == e.Message.ID
+		}
+		if !ours {
+			return e, nil
+		}
+	}
+	e.Raw, e.Message.Text, e.Message.Edited, e.Message.Mentions = nil, "", 0, nil
+	stored, err := b.Store.ByID(ctx, scope, e.Message.ID)
+	if err == nil && len(stored) > 0 {
+		e.Message.Text, e.Message.Edited = stored[0].Text, stored[0].Edited
+	}
+	return e, err
+}
+
+// withdraw ends a turn whose anchor was deleted. A placeholder that can be seen
+// says so: it must not promise what does not come.
+func (t *turn) withdraw(ctx context.Context) error {
+	p, ok, err := t.held(ctx)
+	if err != nil {
+		return err
+	}
+	if ok {
+		var never *PostError
+		if err := t.replace(ctx, p, sayWithdrawn); err != nil && !errors.As(err, &never) {
+			return err
+		}
+	}
+	return t.finish(ctx, earshot.TurnDropped, whyDeleted, nil)
+}
