@@ -1,0 +1,243 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/http"
+	"path"
+	"time"
+)
+
+// A FaultKind is a way in which a call or an event goes wrong.
+type FaultKind string
+
+// What can happen to a call.
+const (
+	RateLimit    FaultKind = "rate_limit"    // 429 with Retry-After: Wait, at least a second
+	ServerError  FaultKind = "server_error"  // Status, 500 without one; nothing was done
+	APIError     FaultKind = "api_error"     // ok false with Error; nothing was done
+	LostRequest  FaultKind = "lost_request"  // the connection is reset; nothing was done
+	LostResponse FaultKind = "lost_response" // it was done, then the connection is reset
+	FailedLate   FaultKind = "failed_late"   // it was done, and answered with Status, 500 without one
+	HungResponse FaultKind = "hung_response" // it was done, and no answer comes until the caller gives up
+	LateResponse FaultKind = "late_response" // it was done, and answered after Wait
+	BadJSON      FaultKind = "bad_json"      // it was done, and the answer is cut off
+)
+
+// What can happen to an event.
+const (
+	DropEvent   FaultKind = "drop_event"   // it is never sent
+	LateEvent   FaultKind = "late_event"   // it is sent after Wait
+	RepeatEvent FaultKind = "repeat_event" // it is sent twice, under one event id
+	RenewEvent  FaultKind = "renew_event"  // it is sent twice, under two event ids
+	SwapEvent   FaultKind = "swap_event"   // it is sent after the next one
+)
+
+var faultKinds = map[FaultKind]bool{
+	RateLimit: true, ServerError: true, APIError: true, LostRequest: true, LostResponse: true, FailedLate: true,
+	HungResponse: true, LateResponse: true, BadJSON: true,
+	DropEvent: false, LateEvent: false, RepeatEvent: false, RenewEvent: false, SwapEvent: false,
+}
+
+// A Fault makes calls or events go wrong.
+type Fault struct {
+	Kind   FaultKind
+	On     string        // a method or an event's type, with * as in chat.*; "" is each
+	Skip   int           // so many that match pass first
+	Times  int           // how many go wrong; 0 is all
+	Chance float64       // of each, by the seed; 0 is certain
+	Wait   time.Duration // see the kinds
+	Status int
+	Error  string
+}
+
+// Check says what is wrong with a fault.
+func (f Fault) Check() error {
+	if _, known := faultKinds[f.Kind]; !known {
+		return fmt.Errorf("there is no fault %q", f.Kind)
+	}
+	if _, err := path.Match(f.On, ""); err != nil {
+		return fmt.Errorf("%q: %w", f.On, err)
+	}
+	if f.Chance < 0 || f.Chance > 1 || f.Skip < 0 || f.Times < 0 || f.Wait < 0 {
+		return fmt.Errorf("fault %s: a chance is from 0 to 1, a count and a wait are not negative", f.Kind)
+	}
+	return nil
+}
+
+// A fault is one that is in force.
+type fault struct {
+	Fault
+	seen, done int
+}
+
+// Inject puts faults in force. Of several that match, the one injected first
+// applies.
+func (s *Slack) Inject(faults ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range faults {
+		check(f.Check())
+		s.faults = append(s.faults, &fault{Fault: f})
+	}
+}
+
+// Heal ends all faults.
+func (s *Slack) Heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
+// strike returns the fault that name meets now, nil for none.
+func (s *Slack) strike(name string, call bool) *fault {
+	for _, f := range s.faults {
+		if f.On != "" {
+			if ok, err := path.Match(f.On, name); !ok || err != nil {
+				continue
+			}
+		}
+		if faultKinds[f.Kind] != call || f.Times > 0 && f.done >= f.Times {
+			continue
+		}
+		if f.seen++; f.seen <= f.Skip {
+			continue
+		}
+		if f.Chance > 0 && s.rng.Float64() >= f.Chance {
+			continue
+		}
+		f.done++
+		return f
+	}
+	return nil
+}
+
+// fault returns what this call meets, and writes it down.
+func (s *Slack) fault(r *request, c *Call) *fault {
+	f := s.strike(r.method, true)
+	if f != nil {
+		c.Fault = f.Kind
+	}
+	return f
+}
+
+// before lets a call fail before anything is done, and reports whether it was
+// answered.
+func (f *fault) before(s *Slack, w http.ResponseWriter, c *Call) bool {
+	if f == nil {
+		return false
+	}
+	switch f.Kind {
+	case RateLimit:
+		s.limited(w, c, max(f.Wait, time.Second))
+	case ServerError:
+		f.broken(s, w, c)
+	case APIError:
+		s.answered(c, f.Error, 0)
+		s.write(w, http.StatusOK, object{"ok": false, "error": f.Error})
+	case LostRequest:
+		reset(w)
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *fault) broken(s *Slack, w http.ResponseWriter, c *Call) {
+	status := cmp.Or(f.Status, http.StatusInternalServerError)
+	s.answered(c, "", status)
+	http.Error(w, "<html><body>Server Error</body></html>", status)
+}
+
+// after lets a call fail once it is done, and reports whether it was
+// answered.
+func (f *fault) after(s *Slack, w http.ResponseWriter, h *http.Request, c *Call) bool {
+	if f == nil {
+		return false
+	}
+	switch f.Kind {
+	case LostResponse:
+		reset(w)
+	case FailedLate:
+		f.broken(s, w, c)
+	case HungResponse:
+		select {
+		case <-h.Context().Done():
+		case <-s.ctx.Done():
+		}
+		reset(w)
+	case LateResponse:
+		t := time.NewTimer(f.Wait)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-s.ctx.Done():
+		}
+		return false
+	case BadJSON:
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		// A caller that has gone is told nothing.
+		_, _ = w.Write([]byte(`{"ok":true,"channel":"C0`))
+	default:
+		return false
+	}
+	return true
+}
+
+// reset ends the connection without an answer.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return // it has ended already
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // a reset rather than an orderly end
+	}
+	_ = conn.Close()
+}
+
+// route puts an event on its way, or lets it go wrong.
+func (s *Slack) route(d *delivery) {
+	f := s.strike(eventType(d.event), false)
+	held := s.held
+	s.held = nil
+	switch {
+	case f == nil:
+		s.enqueue(d)
+	case f.Kind == DropEvent:
+		s.over(d, "dropped", false)
+	case f.Kind == LateEvent:
+		s.after(f.Wait, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.enqueue(d)
+		})
+	case f.Kind == RepeatEvent:
+		s.enqueue(d)
+		s.queueAgain(d.event, d.envelope)
+	case f.Kind == RenewEvent:
+		s.enqueue(d)
+		s.queueAgain(d.event, s.envelope(d.event))
+	case f.Kind == SwapEvent:
+		s.held = d
+	}
+	if held != nil {
+		s.enqueue(held)
+	}
+}
+
+// queueAgain sends an event a second time, safe from further faults.
+func (s *Slack) queueAgain(event object, e envelope) {
+	s.enqueue(s.begin(event, e))
+}
+
+// Release sends an event that SwapEvent keeps back for want of a next one.
+func (s *Slack) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held != nil {
+		s.enqueue(s.held)
+		s.held = nil
+	}
+}

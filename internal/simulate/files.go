@@ -1,0 +1,180 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// FileServed says what a file's address answers.
+type FileServed string
+
+// What happens when a file is fetched. Without the token everyone gets the
+// login page, as a page with status 200.
+const (
+	ServeFile     FileServed = ""
+	ServeLogin    FileServed = "login"    // the login page in spite of the token
+	ServeRedirect FileServed = "redirect" // to another host, which has the file
+	ServeNothing  FileServed = "nothing"  // 404
+)
+
+// A File is what people share.
+type File struct {
+	ID       string // "" makes one
+	Name     string
+	Title    string // "" is Name
+	MIMEType string // "" is that of the name's extension
+	AltText  string
+	User     string
+	Data     []byte
+	Served   FileServed
+	External string // mode external: url_private is this address; "elsewhere" is one on another host of ours
+	Stub     bool   // messages carry file_access: check_file_info only, as with Slack Connect
+	Deleted  bool   // files.info answers file_deleted
+}
+
+// AddFile adds a file that Upload can share, and returns the id.
+func (s *Slack) AddFile(f File) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.ID = cmp.Or(f.ID, s.newID("F"))
+	f.Title = cmp.Or(f.Title, f.Name)
+	f.MIMEType = cmp.Or(f.MIMEType, mime.TypeByExtension(path.Ext(f.Name)), "application/octet-stream")
+	s.files = append(s.files, &f)
+	return f.ID
+}
+
+func (s *Slack) file(id string) *File {
+	for _, f := range s.files {
+		if f.ID == id {
+			return f
+		}
+	}
+	return nil
+}
+
+// share puts files into a message.
+func (s *Slack) share(m *message, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	list := []any{}
+	for _, id := range ids {
+		f := s.file(id)
+		if f == nil {
+			return fmt.Errorf("there is no file %q", id)
+		}
+		if f.User == "" {
+			f.User = m.author()
+		}
+		if f.Stub {
+			list = append(list, object{"id": f.ID, "file_access": "check_file_info"})
+			continue
+		}
+		list = append(list, s.fileJSON(f))
+	}
+	m.body["subtype"], m.body["files"] = "file_share", list
+	m.body["upload"], m.body["display_as_bot"] = false, false
+	return nil
+}
+
+// fileJSON is a file as files.info shows it.
+func (s *Slack) fileJSON(f *File) object {
+	kind := strings.TrimPrefix(path.Ext(f.Name), ".")
+	o := object{
+		"id": f.ID, "created": 1700000000, "timestamp": 1700000000, "name": f.Name, "title": f.Title, "mimetype": f.MIMEType,
+		"filetype": cmp.Or(kind, "binary"), "pretty_type": strings.ToUpper(cmp.Or(kind, "binary")), "user": f.User,
+		"user_team": s.o.Team.ID, "editable": false, "size": len(f.Data), "mode": "hosted", "is_external": false,
+		"external_type": "", "is_public": true, "public_url_shared": false, "display_as_bot": false, "username": "",
+		"url_private": s.url + "/files-pri/" + s.o.Team.ID + "-" + f.ID + "/" + f.Name, "has_rich_preview": false,
+		"permalink":   "https://" + s.o.Team.Domain + ".slack.com/files/" + f.User + "/" + f.ID + "/" + f.Name,
+		"file_access": "visible", "media_display_type": "unknown",
+	}
+	o["url_private_download"] = strings.Replace(o["url_private"].(string), "-"+f.ID+"/", "-"+f.ID+"/download/", 1)
+	if f.AltText != "" {
+		o["alt_txt"] = f.AltText
+	}
+	if strings.HasPrefix(f.MIMEType, "image/") {
+		o["thumb_360"], o["thumb_1024"] = o["url_private"], o["url_private"]
+	}
+	if f.External != "" {
+		o["mode"], o["is_external"], o["external_type"] = "external", true, "unknown"
+		o["url_private"] = f.External
+		if f.External == "elsewhere" {
+			o["url_private"] = s.elsewhere(f)
+		}
+		delete(o, "url_private_download")
+	}
+	return o
+}
+
+func (s *Slack) filesInfo(r *request) (object, error) {
+	f := s.file(r.args["file"])
+	switch {
+	case f == nil:
+		return nil, fail("file_not_found")
+	case f.Deleted:
+		return nil, fail("file_deleted")
+	}
+	o := s.fileJSON(f)
+	o["channels"], o["groups"], o["ims"] = []any{}, []any{}, []any{}
+	return object{"file": o, "comments": []any{}, "response_metadata": object{"next_cursor": ""}}, nil
+}
+
+// elsewhere is the address of a file on another host: the same server under
+// another name.
+func (s *Slack) elsewhere(f *File) string {
+	return strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/elsewhere/" + f.ID
+}
+
+// serveFile answers a file's address. It is written down as a call of
+// files.download.
+func (s *Slack) serveFile(w http.ResponseWriter, h *http.Request) {
+	_, id, _ := strings.Cut(h.PathValue("id"), "-")
+	token, _ := strings.CutPrefix(h.Header.Get("Authorization"), "Bearer ")
+	r := &request{method: "files.download", args: map[string]string{"file": id}, token: token}
+	s.mu.Lock()
+	c := s.record(r)
+	fault := s.fault(r, c)
+	f, entitled := s.file(id), token == s.o.App.BotToken && s.granted("files:read") && !s.removed
+	s.mu.Unlock()
+	if fault.before(s, w, c) {
+		return
+	}
+	switch {
+	case !entitled || f != nil && f.Served == ServeLogin:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to your workspace</body></html>")
+	case f == nil || f.Deleted || f.Served == ServeNothing:
+		s.answered(c, "file_not_found", http.StatusNotFound)
+		http.NotFound(w, h)
+	case f.Served == ServeRedirect:
+		http.Redirect(w, h, s.elsewhere(f), http.StatusFound)
+	case !fault.after(s, w, h, c):
+		serveData(w, f)
+	}
+}
+
+// serveElsewhere is the other host: it gives the file to everyone. A token
+// that comes along has leaked; the call, files.elsewhere, says so.
+func (s *Slack) serveElsewhere(w http.ResponseWriter, h *http.Request) {
+	r := &request{method: "files.elsewhere", args: map[string]string{"file": h.PathValue("id")}, token: h.Header.Get("Authorization")}
+	s.mu.Lock()
+	s.record(r)
+	f := s.file(h.PathValue("id"))
+	s.mu.Unlock()
+	if f == nil {
+		http.NotFound(w, h)
+		return
+	}
+	serveData(w, f)
+}
+
+func serveData(w http.ResponseWriter, f *File) {
+	w.Header().Set("Content-Type", f.MIMEType)
+	// A caller that has gone is told nothing.
+	_, _ = w.Write(f.Data)
+}

@@ -1,0 +1,166 @@
+package simulate
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// A Call is one call of a Web API method, or the fetch of a file. The token
+// is not kept.
+type Call struct {
+	Method     string
+	At         time.Time
+	Args       map[string]string // objects and lists as JSON text
+	Authorized bool              // it came with a token
+	Error      string            // what was answered, "" for ok
+	Status     int               // the HTTP status where it was not 200
+	Fault      FaultKind         // what was made to go wrong
+}
+
+// record writes down a call.
+func (s *Slack) record(r *request) *Call {
+	c := &Call{Method: r.method, At: s.o.Now(), Args: maps.Clone(r.args), Authorized: r.token != ""}
+	s.calls = append(s.calls, c)
+	return c
+}
+
+// answered writes down how a call ended.
+func (s *Slack) answered(c *Call, code string, status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Error = code
+	if status != 0 {
+		c.Status = status
+	}
+}
+
+// Calls returns the calls of these methods, or all, in the order in which
+// they came.
+func (s *Slack) Calls(methods ...string) []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Call
+	for _, c := range s.calls {
+		if len(methods) == 0 || slices.Contains(methods, c.Method) {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
+// ForgetCalls starts the record of calls anew, so that a test can count those
+// of one turn.
+func (s *Slack) ForgetCalls() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = nil
+}
+
+// A Message is what people see of one.
+type Message struct {
+	Channel   string
+	TS        string
+	Thread    string // the root's ts, "" in the channel
+	User      string // "" for a bot without a user
+	Bot       string // the bot's id, "" for a person
+	Text      string
+	Edited    bool
+	Broadcast bool
+	Tombstone bool
+	Streaming bool   // a stream that was not stopped
+	Metadata  object // event_type and event_payload, nil without
+}
+
+// Messages returns what people see in a channel, threads included, by time.
+func (s *Slack) Messages(channel string) []Message {
+	return s.see(channel, func(*message) bool { return true })
+}
+
+// Thread returns what people see of a thread: its root, then the replies.
+func (s *Slack) Thread(channel, root string) []Message {
+	return s.see(channel, func(m *message) bool { return m.ts == root || m.root == root })
+}
+
+// Posts returns what the app has posted that people see, in all channels.
+func (s *Slack) Posts() []Message {
+	s.mu.Lock()
+	ids, own := []string{}, s.o.App.BotID
+	for _, c := range s.channels {
+		ids = append(ids, c.ID)
+	}
+	s.mu.Unlock()
+	var out []Message
+	for _, id := range ids {
+		out = append(out, s.see(id, func(m *message) bool { return m.body["bot_id"] == own })...)
+	}
+	return out
+}
+
+// PostsByMetadata groups the app's posts by what their metadata says under a
+// key of its event_payload. Posts without it are under "".
+func (s *Slack) PostsByMetadata(key string) map[string][]Message {
+	out := map[string][]Message{}
+	for _, m := range s.Posts() {
+		payload, _ := m.Metadata["event_payload"].(object)
+		value := str(payload[key])
+		out[value] = append(out[value], m)
+	}
+	return out
+}
+
+func (s *Slack) see(channel string, which func(*message) bool) []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.channel(channel)
+	if c == nil {
+		check(errNoChannel)
+	}
+	var out []Message
+	for _, m := range c.messages {
+		if !which(m) {
+			continue
+		}
+		metadata, _ := m.body["metadata"].(object)
+		out = append(out, Message{
+			Channel: channel, TS: m.ts, Thread: m.root, User: m.author(), Bot: str(m.body["bot_id"]), Text: m.text(),
+			Edited: m.body["edited"] != nil, Broadcast: m.is("thread_broadcast"), Tombstone: m.is("tombstone"),
+			Streaming: m.streaming, Metadata: metadata,
+		})
+	}
+	return out
+}
+
+// Deliveries returns all events with what became of them, in the order in
+// which they happened.
+func (s *Slack) Deliveries() []Delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.deliveries)
+}
+
+// Undelivered returns the events that were given up: never acknowledged, and
+// not to be sent again.
+func (s *Slack) Undelivered() []Delivery {
+	return slices.DeleteFunc(s.Deliveries(), func(d Delivery) bool { return !d.Over || d.Done })
+}
+
+// Settle waits until every event is acknowledged or given up.
+func (s *Slack) Settle(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.settled.Broadcast()
+	})
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.pending > 0 && ctx.Err() == nil && s.ctx.Err() == nil {
+		s.settled.Wait()
+	}
+	if s.pending > 0 {
+		return context.Cause(ctx)
+	}
+	return nil
+}

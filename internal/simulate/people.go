@@ -1,0 +1,290 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Said is what a person, or another app's bot, says.
+type Said struct {
+	Channel string
+	User    string // a user's id, or a bot's for what a bot without a user posts
+	Text    string // as Slack writes it: <@U…>, <https://…|label>, &amp;
+	Thread  string // the ts of the root, "" for the channel itself
+
+	Broadcast   bool     // a reply that the channel sees too
+	Files       []string // ids of AddFile: a file_share
+	Blocks      []any    // nil makes those of a person
+	Attachments []any
+	Username    string    // another name for a bot's post
+	ClientID    string    // client_msg_id; "" makes one for a person
+	Mute        bool      // the app is not told: what was said before it came, or what got lost
+	At          time.Time // when it was said; zero is now. Later messages of the channel are later all the same.
+}
+
+// Say has a person say text in a channel, and returns its ts.
+func (s *Slack) Say(channel, user, text string) string {
+	return s.Post(Said{Channel: channel, User: user, Text: text})
+}
+
+// Reply has a person reply in the thread of root, and returns the reply's ts.
+func (s *Slack) Reply(channel, root, user, text string) string {
+	return s.Post(Said{Channel: channel, Thread: root, User: user, Text: text})
+}
+
+// Broadcast has a person reply in the thread of root and send the reply to
+// the channel too.
+func (s *Slack) Broadcast(channel, root, user, text string) string {
+	return s.Post(Said{Channel: channel, Thread: root, User: user, Text: text, Broadcast: true})
+}
+
+// Upload has a person share files, and returns the message's ts.
+func (s *Slack) Upload(channel, user, text string, files ...string) string {
+	return s.Post(Said{Channel: channel, User: user, Text: text, Files: files})
+}
+
+// Post is Say with everything that there is to say.
+func (s *Slack) Post(d Said) string {
+	ts, err := s.say(d)
+	check(err)
+	return ts
+}
+
+func (s *Slack) say(d Said) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.channel(d.Channel)
+	if c == nil {
+		return "", fmt.Errorf("there is no channel %q", d.Channel)
+	}
+	if d.Thread != "" && c.message(d.Thread) == nil {
+		return "", fmt.Errorf("there is no message %q in %s to reply to", d.Thread, d.Channel)
+	}
+	m := &message{root: d.Thread, body: object{"text": d.Text, "team": s.o.Team.ID}}
+	if d.At.IsZero() {
+		m.ts = s.stamp(c)
+	} else if m.ts = TS(d.At); c.message(m.ts) != nil {
+		return "", fmt.Errorf("%s has a message at %s already", d.Channel, m.ts)
+	}
+	if err := s.sign(m, d); err != nil {
+		return "", err
+	}
+	if d.Attachments != nil {
+		m.body["attachments"] = d.Attachments
+	}
+	if d.Broadcast && d.Thread != "" {
+		m.body["subtype"] = "thread_broadcast"
+	}
+	if err := s.share(m, d.Files); err != nil {
+		return "", err
+	}
+	c.add(m)
+	if !d.Mute {
+		s.tellNew(c, m)
+	}
+	return m.ts, nil
+}
+
+// sign says in m who wrote it.
+func (s *Slack) sign(m *message, d Said) error {
+	m.body["blocks"] = d.Blocks
+	if b := s.bot(d.User); b != nil {
+		m.body["subtype"], m.body["bot_id"], m.body["app_id"] = "bot_message", b.ID, b.AppID
+		m.body["username"] = b.Name
+		if d.Username != "" {
+			m.body["username"] = d.Username
+		}
+		if d.Blocks == nil {
+			delete(m.body, "blocks")
+		}
+		return nil
+	}
+	u := s.user(d.User)
+	if u == nil {
+		return fmt.Errorf("there is no user or bot %q", d.User)
+	}
+	m.body["user"] = u.ID
+	if b := s.bot(u.bot); b != nil {
+		s.signBot(m, b)
+	} else {
+		m.body["client_msg_id"] = d.ClientID
+		if d.ClientID == "" {
+			m.body["client_msg_id"] = s.uuid()
+		}
+	}
+	if d.Blocks == nil {
+		m.body["blocks"] = richText(d.Text)
+	}
+	if m.body["blocks"] == nil {
+		delete(m.body, "blocks")
+	}
+	return nil
+}
+
+// signBot says in m that an app wrote it.
+func (s *Slack) signBot(m *message, b *Bot) {
+	m.body["bot_id"], m.body["app_id"] = b.ID, b.AppID
+	profile := s.botJSON(b)
+	delete(profile, "user_id")
+	profile["team_id"] = s.o.Team.ID
+	m.body["bot_profile"] = profile
+}
+
+// uuid makes an id of the form that client_msg_id has.
+func (s *Slack) uuid() string {
+	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", s.rng.Uint32(), s.rng.Uint32()&0xffff, s.rng.Uint32()&0xfff, s.rng.Uint32()&0xfff, s.rng.Uint64()&0xffffffffffff)
+}
+
+// Edit has the author of a message change its text.
+func (s *Slack) Edit(channel, ts, text string) { check(s.edit(channel, ts, text)) }
+
+func (s *Slack) edit(channel, ts, text string) error {
+	return s.change(channel, ts, func(c *channelChange) {
+		c.body["text"] = text
+		c.body["blocks"] = richText(text)
+		c.body["edited"] = object{"user": c.author, "ts": c.stamp}
+	})
+}
+
+// UnfurlEdit has Slack add the preview of a link to a message: it is told as
+// message_changed, but nobody edited anything.
+func (s *Slack) UnfurlEdit(channel, ts, link, title, text string) {
+	check(s.change(channel, ts, func(c *channelChange) {
+		list, _ := c.body["attachments"].([]any)
+		c.body["attachments"] = append(slices.Clone(list), object{
+			"id": len(list) + 1, "from_url": link, "original_url": link, "service_name": "example.com", "title": title,
+			"title_link": link, "text": text, "fallback": title,
+		})
+	}))
+}
+
+// A channelChange is a message while it is changed.
+type channelChange struct {
+	body   object // a copy that takes the place of the message's
+	author string
+	stamp  string // the ts of the change
+}
+
+// change changes a message and tells of it as message_changed.
+func (s *Slack) change(channel, ts string, how func(*channelChange)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, m, err := s.find(channel, ts)
+	if err != nil {
+		return err
+	}
+	s.changeMessage(c, m, how)
+	return nil
+}
+
+func (s *Slack) changeMessage(c *channel, m *message, how func(*channelChange)) {
+	before := c.view(m, true)
+	now := &channelChange{body: maps.Clone(m.body), author: m.author(), stamp: s.stamp(c)}
+	how(now)
+	m.body = now.body
+	s.tellChanged(c, m, before, now.stamp)
+}
+
+// Delete has a person delete a message. A root with replies stays as a
+// tombstone, and the last reply takes a tombstone with it.
+func (s *Slack) Delete(channel, ts string) { check(s.delete(channel, ts)) }
+
+// DeleteRoot is Delete of a message that must have replies, so that a
+// tombstone stays.
+func (s *Slack) DeleteRoot(channel, ts string) {
+	s.mu.Lock()
+	c, _, err := s.find(channel, ts)
+	if err == nil && len(c.threads[ts]) == 0 {
+		err = fmt.Errorf("%s in %s has no replies: it would not leave a tombstone", ts, channel)
+	}
+	s.mu.Unlock()
+	check(err)
+	s.Delete(channel, ts)
+}
+
+func (s *Slack) delete(channel, ts string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, m, err := s.find(channel, ts)
+	if err == nil {
+		s.deleteMessage(c, m)
+	}
+	return err
+}
+
+func (s *Slack) deleteMessage(c *channel, m *message) {
+	if len(c.threads[m.ts]) > 0 {
+		s.changeMessage(c, m, func(now *channelChange) {
+			now.body = object{"subtype": "tombstone", "text": "This message was deleted.", "user": "USLACKBOT", "hidden": true}
+		})
+		return
+	}
+	before := c.view(m, true)
+	c.remove(m)
+	s.tellDeleted(c, m, before)
+	if root := c.message(m.root); root != nil && root.is("tombstone") && len(c.threads[root.ts]) == 0 {
+		s.deleteMessage(c, root)
+	}
+}
+
+// React has a person put an emoji to a message; Unreact takes it back.
+func (s *Slack) React(channel, ts, user, emoji string) {
+	check(s.react(channel, ts, user, emoji, true))
+}
+
+// Unreact takes back what React did.
+func (s *Slack) Unreact(channel, ts, user, emoji string) {
+	check(s.react(channel, ts, user, emoji, false))
+}
+
+var (
+	errReacted    = errors.New("already_reacted")
+	errNoReaction = errors.New("no_reaction")
+)
+
+func (s *Slack) react(channel, ts, user, emoji string, on bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, m, err := s.find(channel, ts)
+	if err != nil {
+		return err
+	}
+	return s.reactTo(c, m, user, emoji, on)
+}
+
+func (s *Slack) reactTo(c *channel, m *message, user, emoji string, on bool) error {
+	var kept []any
+	var people []any
+	old, _ := m.body["reactions"].([]any)
+	for _, r := range old {
+		if o, _ := r.(object); o["name"] == emoji {
+			people, _ = o["users"].([]any)
+			continue
+		}
+		kept = append(kept, r)
+	}
+	had := slices.Contains(people, any(user))
+	switch {
+	case on && had:
+		return errReacted
+	case !on && !had:
+		return errNoReaction
+	case on:
+		people = append(slices.Clone(people), user)
+	default:
+		people = slices.DeleteFunc(slices.Clone(people), func(v any) bool { return v == user })
+	}
+	if len(people) > 0 {
+		kept = append(kept, object{"name": emoji, "users": people, "count": len(people)})
+	}
+	m.body = maps.Clone(m.body)
+	m.body["reactions"] = kept
+	if len(kept) == 0 {
+		delete(m.body, "reactions")
+	}
+	s.tellReaction(c, m, user, emoji, on)
+	return nil
+}

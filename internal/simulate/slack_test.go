@@ -1,0 +1,330 @@
+package simulate_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/slack-go/slack"
+	"go.uber.org/goleak"
+
+	"github.com/earshot-ai/earshot/internal/simulate"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+// open starts a fake Slack that ends with the test.
+func open(t *testing.T, o simulate.SlackOptions) *simulate.Slack {
+	t.Helper()
+	s, err := simulate.NewSlack(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+// A team is a small world: two people of one name, a channel that the app is
+// in, and one that it is not.
+type team struct {
+	*simulate.Slack
+	mara, sam, sam2  string
+	general, private string
+	api              *slack.Client
+}
+
+func small(t *testing.T, o simulate.SlackOptions) *team {
+	t.Helper()
+	s := open(t, o)
+	w := &team{Slack: s}
+	w.mara = s.AddUser(simulate.User{Name: "mara", RealName: "Mara Vos"})
+	w.sam = s.AddUser(simulate.User{Name: "sam", RealName: "Sam", DisplayName: "Sam"})
+	w.sam2 = s.AddUser(simulate.User{Name: "sam.l", RealName: "Sam", DisplayName: "Sam"})
+	w.general = s.AddChannel(simulate.Channel{Name: "general", Members: []string{w.mara, w.sam, w.sam2, s.App().UserID}})
+	w.private = s.AddChannel(simulate.Channel{Name: "secret", Kind: simulate.Private, Members: []string{w.mara}})
+	w.api = client(t, s)
+	return w
+}
+
+// client is a client of Slack's API that nobody here wrote.
+func client(t *testing.T, s *simulate.Slack) *slack.Client {
+	t.Helper()
+	tr := &http.Transport{}
+	t.Cleanup(tr.CloseIdleConnections)
+	return slack.New(s.App().BotToken, slack.OptionAPIURL(s.URL()+"/api/"), slack.OptionAppLevelToken(s.App().AppToken), slack.OptionHTTPClient(&http.Client{Transport: tr}))
+}
+
+// mention addresses the app.
+func (w *team) mention(text string) string { return "<@" + w.App().UserID + "> " + text }
+
+// An ear is a bot's event URL: it verifies each signature and keeps what came.
+type ear struct {
+	*httptest.Server
+	mu     sync.Mutex // guards what follows
+	got    []heard
+	answer func(h heard, w http.ResponseWriter) // nil is 200
+}
+
+type heard struct {
+	EventID string `json:"event_id"`
+	Event   struct {
+		Type    string
+		Subtype string
+		Text    string
+		TS      string
+		Channel any
+		Hidden  bool
+		Message struct {
+			Text, Subtype string
+			ReplyCount    int `json:"reply_count"`
+		}
+	}
+	retry, reason string
+}
+
+func listen(t *testing.T, s *simulate.Slack) *ear {
+	t.Helper()
+	e := &ear{}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		v, err := slack.NewSecretsVerifier(r.Header, s.App().SigningSecret)
+		if err == nil {
+			_, _ = v.Write(body)
+			err = v.Ensure()
+		}
+		if err != nil {
+			t.Errorf("signature: %v", err)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		var challenge struct{ Type, Challenge string }
+		if json.Unmarshal(body, &challenge) == nil && challenge.Type == "url_verification" {
+			_, _ = io.WriteString(w, challenge.Challenge)
+			return
+		}
+		h := heard{retry: r.Header.Get("X-Slack-Retry-Num"), reason: r.Header.Get("X-Slack-Retry-Reason")}
+		if err := json.Unmarshal(body, &h); err != nil {
+			t.Errorf("event: %v", err)
+		}
+		e.mu.Lock()
+		e.got = append(e.got, h)
+		e.mu.Unlock()
+		if e.answer != nil {
+			e.answer(h, w)
+		}
+	}))
+	t.Cleanup(e.Close)
+	if err := s.Subscribe(t.Context(), e.URL); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// heard waits until all events are delivered and returns what came.
+func (e *ear) heard(t *testing.T, s *simulate.Slack) []heard {
+	t.Helper()
+	if err := s.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.got)
+}
+
+func kinds(list []heard) []string {
+	var out []string
+	for _, h := range list {
+		k := h.Event.Type
+		if h.Event.Subtype != "" {
+			k += "." + h.Event.Subtype
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+func TestAMentionArrivesTwiceUnderDifferentEventIDs(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	e := listen(t, w.Slack)
+	ts := w.Say(w.general, w.mara, w.mention("what is the berth count?"))
+	got := e.heard(t, w.Slack)
+	if diff := cmp.Diff(slices.Sorted(slices.Values(kinds(got))), []string{"app_mention", "message"}); diff != "" {
+		t.Fatalf("events (-got +want):\n%s", diff)
+	}
+	if got[0].EventID == got[1].EventID {
+		t.Errorf("both have the event id %s", got[0].EventID)
+	}
+	if got[0].Event.TS != ts || got[1].Event.TS != ts {
+		t.Errorf("got ts %s and %s, want %s twice", got[0].Event.TS, got[1].Event.TS, ts)
+	}
+}
+
+func TestWhatPeopleDoIsTold(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	webhook := w.AddBot(simulate.Bot{Name: "alerts"})
+	file := w.AddFile(simulate.File{Name: "plan.txt", Data: []byte("plan")})
+	root := w.Post(simulate.Said{Channel: w.general, User: w.mara, Text: "before", Mute: true})
+	reply := w.Post(simulate.Said{Channel: w.general, User: w.sam, Thread: root, Text: "a reply", Mute: true})
+	for _, c := range []struct {
+		name string
+		act  func()
+		want []string
+	}{
+		{"a message", func() { w.Say(w.general, w.mara, "hello") }, []string{"message"}},
+		{"a reply", func() { w.Reply(w.general, root, w.sam, "yes") }, []string{"message"}},
+		{"a reply that the channel sees too", func() { w.Broadcast(w.general, root, w.sam, "all") }, []string{"message.thread_broadcast"}},
+		{"a file", func() { w.Upload(w.general, w.mara, "see", file) }, []string{"message.file_share"}},
+		{"a webhook's alert", func() { w.Say(w.general, webhook, "disk full") }, []string{"message.bot_message"}},
+		{"an edit", func() { w.Edit(w.general, root, "after") }, []string{"message.message_changed"}},
+		{"an unfurl", func() { w.UnfurlEdit(w.general, root, "https://example.com", "Example", "text") }, []string{"message.message_changed"}},
+		{"a deleted reply", func() { w.Delete(w.general, reply) }, []string{"message.message_deleted"}},
+		{"a deleted root", func() { w.DeleteRoot(w.general, root) }, []string{"message.message_changed"}},
+		{"a reaction", func() { w.React(w.general, root, w.sam, "eyes") }, []string{"reaction_added"}},
+		{"a reaction taken back", func() { w.Unreact(w.general, root, w.sam, "eyes") }, []string{"reaction_removed"}},
+		{"a rename", func() { w.Rename(w.general, "lobby") }, []string{"channel_rename"}},
+		{"a person leaves", func() { w.Leave(w.general, w.sam2) }, []string{"message.channel_leave", "member_left_channel"}},
+		{"a person joins", func() { w.Join(w.general, w.sam2) }, []string{"message.channel_join", "member_joined_channel"}},
+		{"a new name", func() { w.ChangeUser(w.sam, "Samuel", "") }, []string{"user_change"}},
+		{"a DM", func() { w.Say(w.OpenDM(w.mara), w.mara, w.mention("psst")) }, []string{"message"}},
+		{"a home", func() { w.OpenHome(w.mara) }, []string{"app_home_opened"}},
+		{"where the app is not", func() { w.Say(w.private, w.mara, w.mention("secret")) }, nil},
+		{"put out", func() { w.Kick(w.general, w.App().UserID, w.mara) }, []string{"channel_left"}},
+		{"uninstalled", func() { w.Uninstall() }, []string{"tokens_revoked", "app_uninstalled"}},
+	} {
+		// In order: what is done stays.
+		t.Run(c.name, func(t *testing.T) {
+			e := listen(t, w.Slack)
+			c.act()
+			if diff := cmp.Diff(kinds(e.heard(t, w.Slack)), c.want); diff != "" {
+				t.Errorf("events (-got +want):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestADeletedRootStaysUntilItsLastReplyGoes(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	e := listen(t, w.Slack)
+	root := w.Say(w.general, w.mara, "root")
+	reply := w.Reply(w.general, root, w.sam, "reply")
+	w.DeleteRoot(w.general, root)
+	thread := w.Thread(w.general, root)
+	if len(thread) != 2 || !thread[0].Tombstone || thread[0].Text != "This message was deleted." {
+		t.Fatalf("the thread is %+v, want a tombstone and its reply", thread)
+	}
+	w.Delete(w.general, reply)
+	if left := w.Messages(w.general); len(left) != 0 {
+		t.Errorf("left are %+v, want nothing", left)
+	}
+	got := e.heard(t, w.Slack)
+	want := []string{"message", "message", "message.message_changed", "message.message_deleted", "message.message_deleted"}
+	if diff := cmp.Diff(kinds(got), want); diff != "" {
+		t.Fatalf("events (-got +want):\n%s", diff)
+	}
+	if m := got[2].Event.Message; m.Subtype != "tombstone" || m.ReplyCount != 1 || !got[2].Event.Hidden {
+		t.Errorf("the change is %+v, want a hidden tombstone with one reply", got[2].Event)
+	}
+}
+
+func TestAnEventIsSentAgainUntilItIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		answer func(heard, http.ResponseWriter)
+		want   []string // retry numbers and reasons
+		given  int      // events given up
+	}{
+		{"at the third try", func(h heard, w http.ResponseWriter) {
+			if h.retry != "2" {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+		}, []string{"", "1 http_error", "2 http_error"}, 0},
+		{"never", func(_ heard, w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) },
+			[]string{"", "1 http_error", "2 http_error", "3 http_error"}, 1},
+		{"when it asks for no retry", func(_ heard, w http.ResponseWriter) {
+			w.Header().Set("X-Slack-No-Retry", "1")
+			w.WriteHeader(http.StatusInternalServerError)
+		}, []string{""}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := small(t, simulate.SlackOptions{Retries: []time.Duration{0, time.Millisecond, time.Millisecond}})
+			e := listen(t, w.Slack)
+			e.answer = c.answer
+			w.Say(w.general, w.mara, "hello")
+			got := e.heard(t, w.Slack)
+			var tries []string
+			for _, h := range got {
+				tries = append(tries, strings.TrimSpace(h.retry+" "+h.reason))
+				if h.EventID != got[0].EventID {
+					t.Errorf("a retry has event id %s, want %s", h.EventID, got[0].EventID)
+				}
+			}
+			if diff := cmp.Diff(tries, c.want); diff != "" {
+				t.Errorf("tries (-got +want):\n%s", diff)
+			}
+			if n := len(w.Undelivered()); n != c.given {
+				t.Errorf("%d events were given up, want %d", n, c.given)
+			}
+		})
+	}
+}
+
+func TestASlowAnswerIsATimeout(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{AckWithin: 300 * time.Millisecond, Retries: []time.Duration{0}})
+	e := listen(t, w.Slack)
+	release := make(chan struct{})
+	defer close(release)
+	e.answer = func(h heard, _ http.ResponseWriter) {
+		if h.retry == "" {
+			<-release
+		}
+	}
+	w.Say(w.general, w.mara, "hello")
+	got := e.heard(t, w.Slack)
+	if last := got[len(got)-1]; last.retry != "1" || last.reason != "http_timeout" {
+		t.Errorf("got %+v, want a second try for http_timeout", got)
+	}
+}
+
+func TestAnURLIsVerifiedBeforeEventsGoThere(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	deaf := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(deaf.Close)
+	if err := w.Subscribe(t.Context(), deaf.URL); err == nil {
+		t.Error("an URL that does not answer the challenge was taken")
+	}
+	w.RotateSecret("another secret")
+	listen(t, w.Slack) // verifies with the new one
+}
+
+func TestOnlyLoopbackIsServed(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"0.0.0.0:0", "192.0.2.1:80", "localhost", ":8080"} {
+		if s, err := simulate.NewSlack(&simulate.SlackOptions{Listen: address}); err == nil {
+			s.Close() //nolint:errcheck // it should not be there
+			t.Errorf("%s was served", address)
+		}
+	}
+}

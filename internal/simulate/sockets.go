@@ -1,0 +1,237 @@
+package simulate
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	maxSockets = 10     // open connections of an app
+	maxAnswer  = 20_000 // bytes from which a frame of the app is dropped without a word
+)
+
+// A socket is an open Socket Mode connection.
+type socket struct {
+	conn    *websocket.Conn
+	closed  chan struct{}
+	writing sync.Mutex // guards writes to conn
+
+	leaving bool // told to disconnect; guarded by the Slack's mutex, as acks is
+	acks    map[string]chan struct{}
+}
+
+// connectionsOpen answers apps.connections.open with an address that works
+// once.
+func (s *Slack) connectionsOpen(*request) (object, error) {
+	if !s.o.SocketMode {
+		return nil, fail("not_allowed_token_type")
+	}
+	ticket := s.uuid()
+	s.tickets[ticket] = true
+	return object{"url": strings.Replace(s.url, "http", "ws", 1) + "/link/?ticket=" + ticket + "&app_id=" + s.o.App.ID}, nil
+}
+
+// serveSocket takes a connection for its ticket, says hello, and reads
+// acknowledgements until either side ends it.
+func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
+	ticket := h.URL.Query().Get("ticket")
+	s.mu.Lock()
+	valid := s.tickets[ticket] && !s.removed && s.ctx.Err() == nil
+	delete(s.tickets, ticket)
+	s.mu.Unlock()
+	if !valid {
+		http.Error(w, "invalid ticket", http.StatusForbidden)
+		return
+	}
+	up := websocket.Upgrader{}
+	conn, err := up.Upgrade(w, h, nil)
+	if err != nil {
+		return // Upgrade has answered
+	}
+	c := &socket{conn: conn, closed: make(chan struct{}), acks: map[string]chan struct{}{}}
+	defer c.end()
+	s.mu.Lock()
+	if s.ctx.Err() != nil {
+		s.mu.Unlock()
+		return
+	}
+	full := len(s.sockets) >= maxSockets
+	if !full {
+		s.sockets = append(s.sockets, c)
+	}
+	n := len(s.sockets)
+	s.busy.Add(1)
+	s.mu.Unlock()
+	defer s.busy.Done()
+	if full {
+		c.send(s.goodbye("too_many_websockets"))
+		return
+	}
+	defer s.unlink(c)
+	c.send(object{
+		"type": "hello", "num_connections": n, "connection_info": object{"app_id": s.o.App.ID},
+		"debug_info": object{"host": "applink-simulated", "build_number": 1, "approximate_connection_time": 18060},
+	})
+	s.busy.Go(func() { s.ping(c) })
+	s.listen(c)
+}
+
+func (s *Slack) goodbye(reason string) object {
+	return object{"type": "disconnect", "reason": reason, "debug_info": object{"host": "applink-simulated"}}
+}
+
+// send writes a frame. A connection that has ended shows when it is read.
+func (c *socket) send(frame object) {
+	body, err := json.Marshal(frame)
+	check(err) // frames are made of JSON values
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_ = c.conn.WriteMessage(websocket.TextMessage, body)
+}
+
+// ping keeps the connection alive, as clients expect it.
+func (s *Slack) ping(c *socket) {
+	t := time.NewTicker(s.o.PingEvery)
+	defer t.Stop()
+	for {
+		c.writing.Lock()
+		_ = c.conn.WriteControl(websocket.PingMessage, []byte("Ping from applink-simulated"), time.Now().Add(time.Second))
+		c.writing.Unlock()
+		select {
+		case <-t.C:
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+// listen reads acknowledgements.
+func (s *Slack) listen(c *socket) {
+	for {
+		_, frame, err := c.conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		var ack struct {
+			ID string `json:"envelope_id"`
+		}
+		if len(frame) >= maxAnswer || json.Unmarshal(frame, &ack) != nil {
+			continue
+		}
+		s.mu.Lock()
+		if done, ok := c.acks[ack.ID]; ok {
+			close(done)
+			delete(c.acks, ack.ID)
+		}
+		s.mu.Unlock()
+	}
+}
+
+// end closes the connection. Only its own server goroutine calls it.
+func (c *socket) end() {
+	close(c.closed)
+	_ = c.conn.Close()
+}
+
+// unlink takes a connection that has ended out of the list.
+func (s *Slack) unlink(c *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sockets = slices.DeleteFunc(s.sockets, func(o *socket) bool { return o == c })
+	s.settled.Broadcast()
+}
+
+// push sends d to one of the connections and waits for its acknowledgement.
+// Where there is none, an event that comes for the first time is lost: nothing
+// is kept for later.
+func (s *Slack) push(d *delivery) (outcome string, retry bool) {
+	s.mu.Lock()
+	open := slices.DeleteFunc(slices.Clone(s.sockets), func(c *socket) bool { return c.leaving })
+	if len(open) == 0 {
+		open = slices.Clone(s.sockets)
+	}
+	if len(open) == 0 {
+		s.mu.Unlock()
+		return "no connection", d.tries > 1
+	}
+	c := open[s.rng.IntN(len(open))]
+	id, acked := s.uuid(), make(chan struct{})
+	c.acks[id] = acked
+	reason := ""
+	if d.tries > 1 {
+		reason = "timeout"
+	}
+	s.mu.Unlock()
+	c.send(object{
+		"envelope_id": id, "payload": json.RawMessage(d.body), "type": "events_api", "accepts_response_payload": false,
+		"retry_attempt": d.tries - 1, "retry_reason": reason,
+	})
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(c.acks, id)
+	}()
+	t := time.NewTimer(s.o.AckWithin)
+	defer t.Stop()
+	select {
+	case <-acked:
+		return "acked", false
+	case <-t.C:
+		return "timeout", true
+	case <-c.closed:
+		return "connection closed", true
+	case <-s.ctx.Done():
+		return "closed", false
+	}
+}
+
+// Connections returns how many sockets are open.
+func (s *Slack) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sockets)
+}
+
+// Disconnect tells the oldest connection that it will end: for "warning" and
+// "refresh_requested" after DrainFor, for "link_disabled" at once. Events go
+// to the others from now on, where there are any.
+func (s *Slack) Disconnect(reason string) {
+	reason = cmp.Or(reason, "refresh_requested")
+	s.mu.Lock()
+	var c *socket
+	for _, o := range s.sockets {
+		if !o.leaving {
+			c = o
+			break
+		}
+	}
+	if c != nil {
+		c.leaving = true
+	}
+	s.mu.Unlock()
+	if c == nil {
+		return
+	}
+	c.send(s.goodbye(reason))
+	wait := s.o.DrainFor
+	if reason == "link_disabled" {
+		wait = 0
+	}
+	s.after(wait, func() { _ = c.conn.Close() })
+}
+
+// Cut ends all connections without a word, as a broken network does.
+func (s *Slack) Cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.sockets {
+		_ = c.conn.UnderlyingConn().Close()
+	}
+}

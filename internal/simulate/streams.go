@@ -1,0 +1,162 @@
+package simulate
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// startStream answers chat.startStream. In a channel it must say whom it is
+// for, and it always replies to something.
+func (s *Slack) startStream(r *request) (object, error) {
+	c, err := s.target(r)
+	if err != nil {
+		return nil, err
+	}
+	root := s.rootOf(c, r.args["thread_ts"])
+	switch {
+	case root == "":
+		return nil, fail("message_not_found")
+	case c.Kind != DM && r.args["recipient_user_id"] == "":
+		return nil, fail("missing_recipient_user_id")
+	case c.Kind != DM && r.args["recipient_team_id"] == "":
+		return nil, fail("missing_recipient_team_id")
+	}
+	text, err := r.streamed()
+	if err != nil {
+		return nil, err
+	}
+	m := &message{body: object{"team": s.o.Team.ID, "text": text}, streaming: true}
+	m.body["streaming_state"] = "in_progress"
+	s.postAs(c, m, root)
+	s.tellNew(c, m)
+	return object{"channel": c.ID, "ts": m.ts}, nil
+}
+
+// streamed reads the text of a stream's call: markdown_text, or the text
+// chunks of chunks.
+func (r *request) streamed() (string, error) {
+	text := r.args["markdown_text"]
+	if raw := r.args["chunks"]; raw != "" {
+		var chunks []struct{ Type, Text string }
+		if json.Unmarshal([]byte(raw), &chunks) != nil {
+			return "", fail("invalid_chunks")
+		}
+		for _, c := range chunks {
+			if c.Type == "markdown_text" {
+				text += c.Text
+			}
+		}
+	}
+	if utf8.RuneCountInString(text) > maxMarkdown {
+		return "", fail("msg_too_long")
+	}
+	return text, nil
+}
+
+// stream returns the stream that a call goes on with.
+func (s *Slack) stream(r *request) (*channel, *message, error) {
+	c, m, err := s.own(r, "message_not_owned_by_app")
+	if err == nil && !m.streaming {
+		return nil, nil, fail("message_not_in_streaming_state")
+	}
+	return c, m, err
+}
+
+// appendStream answers chat.appendStream. What is sent twice stands there
+// twice.
+func (s *Slack) appendStream(r *request) (object, error) {
+	c, m, err := s.stream(r)
+	if err != nil {
+		return nil, err
+	}
+	text, err := r.streamed()
+	if err != nil {
+		return nil, err
+	}
+	if text == "" {
+		return nil, fail("no_text")
+	}
+	s.changeMessage(c, m, func(now *channelChange) { now.body["text"] = str(now.body["text"]) + text })
+	return object{"channel": c.ID, "ts": m.ts}, nil
+}
+
+// stopStream answers chat.stopStream: the message is one like others then.
+func (s *Slack) stopStream(r *request) (object, error) {
+	c, m, err := s.stream(r)
+	if err != nil {
+		return nil, err
+	}
+	text, err := r.streamed()
+	if err != nil {
+		return nil, err
+	}
+	own, err := r.list("blocks", "invalid_blocks_format")
+	if err != nil {
+		return nil, err
+	}
+	extra := object{}
+	if err := r.metadata(extra); err != nil {
+		return nil, err
+	}
+	m.streaming = false
+	s.changeMessage(c, m, func(now *channelChange) {
+		now.body["text"] = str(now.body["text"]) + text
+		now.body["streaming_state"] = "completed"
+		now.body["blocks"] = append(richText(str(now.body["text"])), own...)
+		if extra["metadata"] != nil {
+			now.body["metadata"] = extra["metadata"]
+		}
+	})
+	return object{"channel": c.ID, "ts": m.ts, "message": c.view(m, true)}, nil
+}
+
+// A place is a thread, or with no thread a channel.
+type place struct{ channel, thread string }
+
+// A status is what assistant.threads.setStatus shows.
+type status struct {
+	text string
+	at   time.Time
+}
+
+// statusLasts is how long Slack shows a status that no message ends.
+const statusLasts = 2 * time.Minute
+
+func (s *Slack) setStatus(r *request) (object, error) {
+	c := s.channel(r.args["channel_id"])
+	if c == nil || !c.has(s.o.App.UserID) {
+		return nil, fail("channel_not_found")
+	}
+	root := s.rootOf(c, r.args["thread_ts"])
+	if root == "" {
+		return nil, fail("invalid_thread_ts")
+	}
+	at := place{c.ID, root}
+	s.statuses[at] = status{r.args["status"], s.o.Now()}
+	if strings.TrimSpace(r.args["status"]) == "" {
+		delete(s.statuses, at)
+	}
+	return object{}, nil
+}
+
+// Status returns what people see the app doing in a thread: "" after a post,
+// or two minutes after it was last said.
+func (s *Slack) Status(channel, thread string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, ok := s.statuses[place{channel, thread}]
+	if !ok || s.o.Now().Sub(st.at) >= statusLasts {
+		return ""
+	}
+	return st.text
+}
+
+// Ephemerals returns what only one person saw, in order.
+func (s *Slack) Ephemerals() []Ephemeral {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.ephemerals)
+}
