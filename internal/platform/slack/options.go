@@ -66,6 +66,10 @@ type Options struct {
 	// it, and of all channels when the app is uninstalled. Otherwise it stays.
 	Purge bool
 
+	// AgentView says that the app's manifest has agent_view: every message of a
+	// person at the top level of a DM begins a thread of its own.
+	AgentView bool
+
 	// Sockets is how many connections Listen holds, at most 10. Default: 2.
 	Sockets int
 	// Missed is told of a time in which no socket was up, so that what was

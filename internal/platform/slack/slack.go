@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -33,10 +34,16 @@ type Platform struct {
 	o      Options
 	client *client
 
+	names *names
+	heard heard
+
 	identity   earshot.Identity
 	workspace  earshot.WorkspaceID
 	enterprise string // the organisation's id, "" where there is none
 	url        string // of the workspace, such as https://example.slack.com/
+
+	stop func()        // closes gone
+	gone chan struct{} // closed when the app was removed from the workspace
 }
 
 // Open asks Slack who the bot is (auth.test, bots.info) and returns its
@@ -47,7 +54,9 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{o: o, client: newClient(o)}
+	p := &Platform{o: o, client: newClient(o), gone: make(chan struct{})}
+	p.names = newNames(p)
+	p.stop = sync.OnceFunc(func() { close(p.gone) })
 	if err := p.whoAmI(ctx); err != nil {
 		return nil, fmt.Errorf("slack: %w", err)
 	}

@@ -13,6 +13,8 @@ type Names struct {
 	User func(earshot.AuthorID) (earshot.Author, bool)
 	// Channel returns a channel's name without #, or "".
 	Channel func(earshot.ChannelID) string
+	// Group returns a user group's name without @, or "".
+	Group func(id string) string
 }
 
 func (n Names) user(id earshot.AuthorID) (earshot.Author, bool) {
@@ -33,7 +35,14 @@ const slackbot = "USLACKBOT"
 // false for what is no user.
 func Author(raw []byte) (a earshot.Author, bot earshot.AuthorID, team earshot.WorkspaceID, ok bool) {
 	v, _, err := parse(raw)
-	if err != nil || !v.object() || !isID(v.at("id")) {
+	if err != nil || !v.object() {
+		return earshot.Author{}, "", "", false
+	}
+	return readAuthor(v)
+}
+
+func readAuthor(v value) (a earshot.Author, bot earshot.AuthorID, team earshot.WorkspaceID, ok bool) {
+	if !isID(v.at("id")) {
 		return earshot.Author{}, "", "", false
 	}
 	p := v.get("profile")

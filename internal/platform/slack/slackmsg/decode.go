@@ -113,6 +113,13 @@ func (r *reader) decode(d *Decoded, v value) error {
 	case "message_replied":
 		d.Kind, d.Reason = Ignored, ReplyNotice
 		return nil
+	case "":
+		// By the Events API message_replied comes without its subtype:
+		// docs.slack.dev, message_replied.
+		if v.get("message").object() && v.get("text").absent() && v.get("user").absent() {
+			d.Kind, d.Reason = Ignored, ReplyNotice
+			return nil
+		}
 	case "ekm_access_denied":
 		d.Kind, d.Reason = Ignored, Withheld
 		return nil

@@ -152,6 +152,7 @@ func TestEvents(t *testing.T) {
 		"a deleted parent comes as a change":                 {`{"type":"message","subtype":"message_changed","message":{"subtype":"tombstone","text":"This message was deleted.","user":"USLACKBOT","ts":"1700000000.000100","thread_ts":"1700000000.000100"},"previous_message":` + old + `}`, Delete, "", "", ""},
 		"a tombstone in an export is a deletion":             {`{"type":"message","subtype":"tombstone","text":"This message was deleted.","user":"USLACKBOT","ts":"1700000000.000100"}`, Delete, "", "", ""},
 		"a reply notice is no message":                       {`{"type":"message","subtype":"message_replied","message":{"ts":"1.0"},"ts":"1700000000.000100"}`, Ignored, ReplyNotice, "", ""},
+		"nor is one that came without its subtype":           {`{"type":"message","hidden":true,"channel":"C1","message":{"user":"U1","text":"root","ts":"1700000000.000100","reply_count":1},"ts":"1700000001.000100"}`, Ignored, ReplyNotice, "", ""},
 		"another event is no message":                        {`{"type":"reaction_added","user":"U1"}`, Ignored, NotAMessage, "", ""},
 		"an ephemeral message is not the channel's":          {`{"type":"message","is_ephemeral":true,"text":"psst","user":"USLACKBOT","ts":"1700000000.000100"}`, Ignored, Ephemeral, "", ""},
 		"a callback is unwrapped":                            {`{"type":"event_callback","team_id":"T1","event":{"type":"app_mention","user":"U1","text":"hey","ts":"1700000000.000100","channel":"C1"}}`, Posted, "", "hey", ""},

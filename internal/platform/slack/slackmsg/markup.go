@@ -152,6 +152,11 @@ func (n Names) markup(inner string) (out string, id earshot.AuthorID, ok bool) {
 		}
 		return "<#" + target + labelled(label) + ">", "", true
 	case '!':
+		if group, ok := strings.CutPrefix(target, "subteam^"); ok && label == "" && isID(group) && n.Group != nil {
+			if label = n.Group(group); label != "" {
+				return "<!" + target + labelled("@"+label) + ">", "", true
+			}
+		}
 		return "<" + ampersand.Replace(inner) + ">", "", true
 	}
 	scheme, _, found := strings.Cut(inner, ":")

@@ -1,0 +1,163 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/platform/slack/slackmsg"
+)
+
+// changesChannel reports whether a message is Slack's note that the channel
+// has another name, topic, purpose or kind now.
+func changesChannel(e slackmsg.Event) bool {
+	switch e.Subtype {
+	case "channel_topic", "group_topic", "channel_purpose", "group_purpose", "channel_name", "group_name", "channel_convert_to_private":
+		return true
+	}
+	return false
+}
+
+// channelChanged takes over a channel's new name, where the channel is known.
+func (p *Platform) channelChanged(ctx context.Context, x delivery) error {
+	told := x.Event.Channel
+	if told.ID == "" {
+		return nil
+	}
+	c, err := p.o.Store.Channel(ctx, p.scope(told.ID))
+	if errors.Is(err, earshot.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("channel %s: %w", told.ID, err)
+	}
+	told.Platform, told.Workspace, told.Kind = earshot.Slack, p.workspace, c.Kind
+	c = over(c, told)
+	p.names.keep(c, channelTTL)
+	if err := p.o.Store.PutChannel(ctx, c); err != nil {
+		return fmt.Errorf("channel %s: %w", told.ID, err)
+	}
+	return nil
+}
+
+// joined learns about a channel that the bot was invited to.
+func (p *Platform) joined(ctx context.Context, x delivery) error {
+	if !p.identity.Is(x.Event.User) || x.Event.Channel.ID == "" {
+		return nil // who joined is said by Slack's own note, a message
+	}
+	soon, cancel := context.WithTimeout(ctx, nameTime)
+	defer cancel()
+	c, err := p.names.channel(soon, x.Event.Channel)
+	if err != nil {
+		p.o.Log.Debug("a channel is not known", "channel", c.ID, "err", err)
+	}
+	p.o.Log.Info("joined a channel", "channel", c.ID)
+	if err := p.o.Store.PutChannel(ctx, c); err != nil {
+		return fmt.Errorf("channel %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// left is told that the bot, or somebody else, left a channel.
+func (p *Platform) left(ctx context.Context, x delivery) error {
+	c := x.Event.Channel
+	if c.ID == "" || x.Event.Type == "member_left_channel" && !p.identity.Is(x.Event.User) {
+		return nil
+	}
+	// An event may come again up to a day later, and the bot may have been
+	// invited back: what is erased cannot be had again, so Slack is asked first.
+	member, err := p.member(ctx, c.ID)
+	if err != nil {
+		return fmt.Errorf("left channel %s: %w", c.ID, err)
+	}
+	if member {
+		return nil
+	}
+	p.o.Log.Info("left a channel", "channel", c.ID, "purge", p.o.Purge)
+	if !p.o.Purge {
+		return nil
+	}
+	p.names.forget(c.ID)
+	if err := p.o.Store.Erase(ctx, p.scope(c.ID)); err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		return fmt.Errorf("left channel %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// member asks Slack whether the bot is in a channel. A refusal says that it is
+// not, or that it cannot be known.
+func (p *Platform) member(ctx context.Context, id earshot.ChannelID) (bool, error) {
+	raw, err := p.client.call(ctx, "conversations.info", url.Values{"channel": {string(id)}})
+	var (
+		api  *APIError
+		info struct {
+			Channel struct {
+				IsMember bool `json:"is_member"`
+			} `json:"channel"`
+		}
+	)
+	switch {
+	case errors.As(err, &api):
+		return false, nil
+	case err != nil:
+		return false, err
+	case json.Unmarshal(raw, &info) != nil:
+		return false, ErrAnswer
+	}
+	return info.Channel.IsMember, nil
+}
+
+// removed is told that the app was uninstalled, or tokens of it revoked.
+func (p *Platform) removed(ctx context.Context, x delivery) error {
+	if x.Event.Type == "tokens_revoked" && !slices.ContainsFunc(x.Event.Bots, p.identity.Is) {
+		return nil
+	}
+	// As above: it may come late, and the app may have been installed again.
+	_, err := p.client.call(ctx, "auth.test", nil)
+	var api *APIError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &api):
+		return fmt.Errorf("%s: %w", x.Event.Type, err)
+	}
+	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", p.o.Purge, "err", err)
+	p.stop()
+	if !p.o.Purge {
+		return nil
+	}
+	list, err := p.o.Store.Channels(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", x.Event.Type, err)
+	}
+	for _, c := range list {
+		if c.Platform != earshot.Slack || c.Workspace != p.workspace {
+			continue
+		}
+		p.names.forget(c.ID)
+		if err := p.o.Store.Erase(ctx, c.Scope()); err != nil && !errors.Is(err, earshot.ErrNotFound) {
+			return fmt.Errorf("%s: channel %s: %w", x.Event.Type, c.ID, err)
+		}
+	}
+	return nil
+}
+
+// userChanged takes over a profile.
+func (p *Platform) userChanged(ctx context.Context, x delivery) error {
+	if x.Event.Author.ID == "" || p.identity.Is(x.Event.Author.ID) {
+		return nil
+	}
+	return p.names.changed(ctx, x.Event.Author, x.Event.Bot)
+}
+
+// groupChanged takes over a user group's name.
+func (p *Platform) groupChanged(_ context.Context, x delivery) error {
+	if x.Event.Group != "" && x.Event.Handle != "" {
+		p.names.putGroup(x.Event.Group, x.Event.Handle)
+	}
+	return nil
+}
