@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "internal/search", "internal/transcript", "internal/platform/*/*msg",
+		".", "assemble", "llm", "internal/search", "internal/transcript", "internal/platform/*/*msg", "internal/platform/*/markup",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -82,6 +82,7 @@ var layout = architecture{
 		{1, "internal/search", "terms and ranking"},
 		{1, "internal/secret", "texts that are never shown"},
 		{1, "internal/platform/*/*msg", "platform JSON to messages"},
+		{1, "internal/platform/*/markup", "Markdown to what a platform shows"},
 
 		{2, "llm", "the model port, and the offline model"},
 		{2, "internal/tokens", "counters for the assembler and the stores"},
