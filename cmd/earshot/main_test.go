@@ -10,7 +10,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"earshot": main})
+	testscript.Main(tests{m}, map[string]func(){"earshot": main})
+}
+
+// tests are the package's, after which the program that the kill tests have
+// built is removed.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	defer os.RemoveAll(killFolder)
+	return t.M.Run()
 }
 
 // TestScripts runs the program as a person would; each script says in its first

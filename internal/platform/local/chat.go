@@ -69,7 +69,10 @@ func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
 			return Heard{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
 		}
 	}
-	m := earshot.Message{Author: who, Thread: s.Thread, ReplyTo: s.ReplyTo, Files: s.Files, Time: c.now()}
+	m := earshot.Message{Author: who, Thread: s.Thread, ReplyTo: s.ReplyTo, Files: s.Files}
+	if m.Time, err = c.now(ctx, ch.Scope()); err != nil {
+		return Heard{}, err
+	}
 	m.ID = at(m.Time)
 	if s.Client != "" {
 		m.ID = keyed("c", string(ch.ID)+"\x00"+string(who.ID), s.Client)
@@ -101,7 +104,11 @@ func (c *Chat) Edit(ctx context.Context, channel string, id earshot.MessageID, a
 	if m.Text, m.Mentions, err = c.compose(ctx, text); err != nil {
 		return Heard{}, err
 	}
-	m.Edited, m.Tokens = c.now(), 0
+	now, err := c.now(ctx, ch.Scope())
+	if err != nil {
+		return Heard{}, err
+	}
+	m.Edited, m.Tokens = max(now, m.Edited+1), 0
 	return c.event(ctx, ch, "edit", earshot.Edited, "", m)
 }
 

@@ -43,7 +43,12 @@ func open(t *testing.T) world {
 
 func over(t *testing.T, st bot.Store) world {
 	t.Helper()
-	p, err := local.Open(t.Context(), st, &local.Options{Now: func() time.Time { return noon }})
+	return overAt(t, st, noon)
+}
+
+func overAt(t *testing.T, st bot.Store, clock time.Time) world {
+	t.Helper()
+	p, err := local.Open(t.Context(), st, &local.Options{Now: func() time.Time { return clock }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +107,29 @@ func TestTheOrderIsThatOfTheClockAndGoesOnAfterARestart(t *testing.T) {
 	third := say(t, over(t, w.store), local.Said{As: "bob", Text: "three"}).Message
 	if first.Position().Compare(second.Position()) >= 0 || second.Position().Compare(third.Position()) >= 0 {
 		t.Errorf("the order is %v, %v, %v", first.Position(), second.Position(), third.Position())
+	}
+}
+
+func TestProcessesWhoseClocksDifferKeepTheOrder(t *testing.T) {
+	t.Parallel()
+	ahead := open(t)
+	behind := overAt(t, ahead.store, noon.Add(-time.Hour))
+	first := say(t, ahead, local.Said{As: "bob", Text: "one"}).Message
+	second := say(t, behind, local.Said{As: "bob", Text: "two"}).Message
+	third := say(t, ahead, local.Said{As: "bob", Text: "three"}).Message
+	if first.Position().Compare(second.Position()) >= 0 || second.Position().Compare(third.Position()) >= 0 {
+		t.Errorf("the order is %v, %v, %v", first.Position(), second.Position(), third.Position())
+	}
+	for _, edit := range []struct {
+		w    world
+		text string
+	}{{ahead, "z"}, {behind, "y"}, {ahead, "x"}} {
+		if _, err := edit.w.chat.Edit(t.Context(), "general", third.ID, "bob", edit.text); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ahead.store.Message(t.Context(), scope, third.ID); err != nil || got.Text != edit.text {
+			t.Errorf("got %q, %v; want the newest edit %q", got.Text, err, edit.text)
+		}
 	}
 }
 

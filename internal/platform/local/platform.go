@@ -50,8 +50,9 @@ type Options struct {
 	Now func() time.Time
 }
 
-// A Platform is one workspace. It is safe for concurrent use. One process at a
-// time talks in it: the order of what is said is its clock's.
+// A Platform is one workspace. It is safe for concurrent use, and several
+// processes may talk in it over one store: what is said stands behind all that
+// is stored in its channel by then, whatever their clocks show.
 type Platform struct {
 	store earshot.Messages
 	o     Options
@@ -92,9 +93,6 @@ func Open(ctx context.Context, st earshot.Messages, o *Options) (*Platform, erro
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range list {
-		p.last = max(p.last, c.Last)
-	}
 	if err := st.PutAuthors(ctx, p.o.Platform, p.o.Workspace, p.agent()); err != nil {
 		return nil, fmt.Errorf("store the agent: %w", err)
 	}
@@ -108,12 +106,20 @@ func (p *Platform) agent() earshot.Author {
 	return earshot.Author{ID: p.o.Agent.ID, Name: p.o.Agent.Name, Kind: earshot.Bot}
 }
 
-// now returns the time of the next thing said: no two have the same.
-func (p *Platform) now() earshot.Time {
+// now returns the time of the next thing said in a channel: later than all that
+// is stored there, and no two in a process have the same.
+func (p *Platform) now(ctx context.Context, s earshot.Scope) (earshot.Time, error) {
+	newest, err := p.store.Newest(ctx, s, earshot.Whole(), earshot.Position{}, 1)
+	if err != nil {
+		return 0, fmt.Errorf("look where %s ends: %w", s.Channel, err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = max(p.last+1, earshot.TimeOf(p.o.Now()))
-	return p.last
+	if len(newest) > 0 {
+		p.last = max(p.last, newest[0].Time+1)
+	}
+	return p.last, nil
 }
 
 // Channels lists the workspace's channels.

@@ -26,7 +26,10 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if !errors.Is(err, earshot.ErrNotFound) {
 		return m, err
 	}
-	m = earshot.Message{ID: keyed("r", string(d.Channel.ID), d.Key), Time: p.now(), Author: p.agent(), Text: d.Text}
+	m = earshot.Message{ID: keyed("r", string(d.Channel.ID), d.Key), Author: p.agent(), Text: d.Text}
+	if m.Time, err = p.now(ctx, d.Channel.Scope()); err != nil {
+		return earshot.Message{}, err
+	}
 	m.Thread, m.ReplyTo = stands(d.Place)
 	if _, err := p.store.Record(ctx, d.Channel.Scope(), m); err != nil {
 		return earshot.Message{}, fmt.Errorf("post in %s: %w", d.Channel.ID, err)

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// killToken is what the HTTP front wants.
+const killToken = "a-token-for-tests"
+
+// A killWorld is a store, a program that is started over it again and again,
+// and people who say what was not acknowledged again.
+type killWorld struct {
+	binary, db string
+	environ    []string
+	talks      []*killTalk
+	kills      int
+
+	mu   sync.Mutex // guards what follows
+	rand *rand.Rand
+}
+
+// A killTalk is one person in one conversation, who says one thing after
+// another.
+type killTalk struct {
+	channel, person string
+	text            string
+	root            string   // the thread, once it is known
+	acknowledged    []string // ids, in order
+	said            int      // with the one that is not acknowledged
+}
+
+// killFolder is where the program is built; "" until it is.
+var killFolder string
+
+// built is the real program, built once.
+var built = sync.OnceValues(func() (path string, err error) {
+	if killFolder, err = os.MkdirTemp("", "earshot-kill-"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(killFolder, "earshot")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+// program returns the path of the real program, for tests that kill it.
+func program(t *testing.T) string {
+	t.Helper()
+	if testing.Short() || raceDetector {
+		t.Skip("kills the program again and again; runs without -short and -race")
+	}
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// sqliteWorld returns the spec of a new database.
+func sqliteWorld(t testing.TB) string { return filepath.Join(t.TempDir(), "kill.db") }
+
+func newKillWorld(t *testing.T, binary, db string, environ ...string) *killWorld {
+	t.Helper()
+	seed := *killSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-kill.seed=%d", seed)
+	return &killWorld{
+		binary: binary, db: db, rand: rand.New(rand.NewPCG(seed, 1)),
+		environ: append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "EARSHOT_LOCAL_TOKEN=" + killToken, "EARSHOT_LEASE_SECONDS=1", "EARSHOT_LOG_LEVEL=warn"}, environ...),
+		talks: []*killTalk{
+			{channel: "general", person: "alice", text: "@earshot are the workers running?"},
+			{channel: "general", person: "bob", text: "@earshot what was said about the release?"},
+			{channel: "ops", person: "carol", text: "@earshot who knows the runbook?"},
+			{channel: "dm-dave", person: "dave", text: "what is new?"},
+		},
+	}
+}
+
+func (w *killWorld) chance(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rand.IntN(n)
+}
+
+// A killProcess is the program while it runs.
+type killProcess struct {
+	cmd     *exec.Cmd
+	address string
+	gone    chan struct{} // closed when it has ended
+	stderr  *bytes.Buffer // to be read once it has
+}
+
+func (p *killProcess) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.gone
+}
+
+func (p *killProcess) errors() string {
+	<-p.gone
+	return p.stderr.String()
+}
+
+// start starts the program, which kills itself at the point fault ("": never),
+// and waits until it listens.
+func (w *killWorld) start(t *testing.T, fault string) *killProcess {
+	t.Helper()
+	p := &killProcess{gone: make(chan struct{}), stderr: &bytes.Buffer{}}
+	p.cmd = exec.Command(w.binary, "serve", "--platform", "local", "--listen", "127.0.0.1:0", "--json", "--db", w.db)
+	p.cmd.Env = append(slices.Clone(w.environ), "EARSHOT_FAULT="+fault)
+	p.cmd.Stderr = p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var hello struct {
+		Address string `json:"address"`
+	}
+	read := bufio.NewReader(out)
+	failed := json.NewDecoder(read).Decode(&hello)
+	go func() {
+		defer close(p.gone)
+		_, _ = io.Copy(io.Discard, read)
+		_ = p.cmd.Wait() // that it was killed is what is tested
+	}()
+	t.Cleanup(p.kill)
+	if failed != nil {
+		t.Fatalf("the program did not say where it listens: %v: %s", failed, p.errors())
+	}
+	p.address = hello.Address
+	return p
+}
+
+// perTalk is how often everyone speaks while the program runs once.
+const perTalk = 3
+
+// talk lets everyone say a few things, and the end come by end, which is told
+// of each acknowledgement and of the end of all talking.
+func (w *killWorld) talk(t *testing.T, p *killProcess, end func(heard <-chan struct{})) {
+	t.Helper()
+	heard := make(chan struct{}, perTalk*len(w.talks))
+	var people sync.WaitGroup
+	for _, k := range w.talks {
+		people.Go(func() {
+			for range perTalk {
+				if err := k.sayNext(t.Context(), p); err != nil {
+					var status *badStatus
+					if errors.As(err, &status) {
+						t.Errorf("%s: %v", k.person, err)
+					}
+					return // it is gone
+				}
+				heard <- struct{}{}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		people.Wait()
+		close(heard)
+	}()
+	end(heard)
+	<-done
+}
+
+// sayNext says what was not acknowledged, or something new.
+func (k *killTalk) sayNext(ctx context.Context, p *killProcess) error {
+	if k.said == 0 && k.channel != "general" {
+		open := map[string]string{"name": k.channel}
+		if dm, ok := strings.CutPrefix(k.channel, "dm-"); ok {
+			open = map[string]string{"dm": dm}
+		}
+		if err := p.call(ctx, "POST", "/v1/channels", open, nil); err != nil {
+			return err
+		}
+	}
+	k.said = len(k.acknowledged) + 1
+	var heard struct {
+		Message struct {
+			ID string `json:"id"`
+		} `json:"message"`
+		Turn int64 `json:"turn"`
+	}
+	err := p.call(ctx, "POST", "/v1/channels/"+k.channel+"/messages", map[string]string{
+		"as": k.person, "text": fmt.Sprintf("%s (%d)", k.text, k.said), "thread": k.root, "client": fmt.Sprintf("%s-%d", k.person, k.said),
+	}, &heard)
+	if err != nil {
+		return err
+	}
+	if heard.Turn == 0 {
+		return &badStatus{200, "a question opened no turn"}
+	}
+	k.acknowledged = append(k.acknowledged, heard.Message.ID)
+	if k.root == "" && !strings.HasPrefix(k.channel, "dm-") {
+		k.root = heard.Message.ID
+	}
+	return nil
+}
+
+type badStatus struct {
+	status int
+	body   string
+}
+
+func (e *badStatus) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.body) }
+
+func (p *killProcess) call(ctx context.Context, method, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+p.address+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+killToken)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return &badStatus{res.StatusCode, string(text)}
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(text, out)
+}
+
+// killsInARow is how often the program is killed before it may bring to an end
+// what waits. It is less than [bot.Limits.Tries]: a turn that a process was
+// killed in more often is given up, rightly, because it may be what kills.
+const killsInARow = 7
+
+// killed counts a kill, and after killsInARow of them lets the program bring
+// every turn to its end.
+func (w *killWorld) killed(t *testing.T) {
+	t.Helper()
+	if w.kills++; w.kills%killsInARow == 0 {
+		p := w.start(t, "")
+		w.settle(t, p)
+		p.kill()
+	}
+}
+
+// settle waits until no turn is unfinished.
+func (w *killWorld) settle(t *testing.T, p *killProcess) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		out, err := exec.Command(w.binary, "turns", "--open", "--json", "--db", w.db).Output()
+		if err != nil {
+			t.Fatalf("earshot turns: %v", err)
+		}
+		if strings.TrimSpace(string(out)) == "[]" {
+			return
+		}
+	}
+	p.kill()
+	t.Fatalf("turns are still unfinished after a minute: %s", p.errors())
+}
