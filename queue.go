@@ -40,6 +40,7 @@ type Event struct {
 	Raw      []byte // as it came; nil when it was erased
 	Received Time
 	Message  Message // what it says: a message, a newer revision, or a tombstone
+	Past     bool    // found in history, rather than told when it happened; not read back
 }
 
 // An Accepted is what came of an event.
@@ -154,8 +155,9 @@ type Queue interface {
 	// none; all in one transaction: when it returns, the event may be
 	// acknowledged. A delivery that is known writes nothing. A message has at
 	// most one turn of an agent, however often and under whichever deliveries
-	// it comes. An edit (Edited is set) opens none, nor does a message that is
-	// deleted, nor a second one with the same Client by the same author, said
+	// it comes. An edit (Edited is set) opens none, unless it is Past and New:
+	// history has a message only as it was edited last. Nor does a message that
+	// is deleted, nor a second one with the same Client by the same author, said
 	// within 10 minutes of one that has a turn. A tombstone, and what comes of
 	// a message or in reply to one that is deleted, is stored without Raw.
 	Accept(ctx context.Context, s Scope, e Event, ask *ConversationID) (Accepted, error)

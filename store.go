@@ -23,6 +23,13 @@ type Store interface {
 	Conversations
 	Turns
 	Queue
+	// Erase removes a whole channel: what was said and delivered in it, what
+	// agents keep of it, and what is known of the channel itself, with the
+	// workspace's authors who have spoken in no other channel (all of them with
+	// its last). Writes of a turn that is under way get ErrFenced. What is
+	// recorded afterwards begins anew; no sequence or turn id is given twice. A
+	// channel that is not stored is no error.
+	Erase(ctx context.Context, s Scope) error
 	Close() error
 }
 
@@ -119,6 +126,8 @@ type Terms struct {
 type Messages interface {
 	// PutChannel stores a channel or replaces what is known of it.
 	PutChannel(ctx context.Context, c Channel) error
+	// Channel returns what is known of one channel, or ErrNotFound.
+	Channel(ctx context.Context, s Scope) (Channel, error)
 	// Channels lists the stored channels by platform, workspace, name and id.
 	Channels(ctx context.Context) ([]ChannelInfo, error)
 	// PutAuthors stores names and kinds of a workspace's authors.

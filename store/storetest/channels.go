@@ -23,6 +23,26 @@ var channelCases = []testCase{
 		s.equal("renamed", got, []earshot.ChannelInfo{
 			{Channel: empty}, {Channel: general, Messages: 8, Threads: 2, First: second(1), Last: second(20)}})
 	}},
+	{"one channel is known by its scope", func(s *suite) {
+		_, err := s.Channel(s.Context(), s.scope)
+		wantError(s.T, err, earshot.ErrNotFound)
+		s.record(said(1, "x"))
+		bare := earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1"}
+		for _, want := range []earshot.Channel{
+			bare,
+			{Platform: earshot.Slack, Workspace: "T1", ID: "C1", Name: "general", Kind: earshot.KindChannel, Topic: "t", Purpose: "p"},
+		} {
+			s.check(s.PutChannel(s.Context(), want))
+			got, err := s.Channel(s.Context(), s.scope)
+			s.check(err)
+			s.equal("channel", got, want)
+		}
+		for _, other := range worlds() {
+			if _, err := s.Channel(s.Context(), other); (err == nil) != (other == s.scope) {
+				s.Errorf("%v: got %v", other, err)
+			}
+		}
+	}},
 	{"a thread whose replies are all deleted is none", func(s *suite) {
 		threads := func() int {
 			s.Helper()

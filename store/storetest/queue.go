@@ -187,6 +187,19 @@ var acceptCases = []testCase{
 		again.Delivery, again.Message.Edited = "edit again", second(6)
 		s.equal("an edit of a message with a turn names it", s.ask(again, "m1").Turn, out.Turn)
 	}},
+	{"a message that history has only as it was edited opens its turn, once", func(s *suite) {
+		e := heard(1, "edited")
+		e.Message.Edited, e.Past = second(5), true
+		first := s.ask(e, "m1")
+		s.equal("first", []any{first.Change, first.Opened}, []any{earshot.New, true})
+		e.Delivery, e.Message.Edited = "edited again", second(6)
+		again := s.ask(e, "m1")
+		s.equal("a later edit", []any{again.Change, again.Turn, again.Opened}, []any{earshot.Edited, first.Turn, false})
+		s.record(said(2, "known"))
+		known := heard(2, "known, edited")
+		known.Message.Edited, known.Past = second(5), true
+		s.equal("of what was known", s.ask(known, "m2").Opened, false)
+	}},
 	{"a message that its sender sent twice opens one turn", func(s *suite) {
 		base := func(n int, minutes float64) earshot.Event {
 			e := heard(n, "twice")

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,7 +15,8 @@ import (
 // it.
 type queue struct {
 	inboxes map[earshot.Scope]*inbox
-	turns   []*queuedTurn // the turn with id n stands at n-1
+	turns   []*queuedTurn // by id
+	last    earshot.TurnID
 	anchors map[owned]*queuedTurn
 	lines   map[earshot.ConversationID]*line
 	posts   map[place]*earshot.Post // by key; a post's turn is in it
@@ -93,7 +95,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 			return nil
 		}
 		t := s.queue.anchors[at]
-		if t == nil && !out.Duplicate && rule.MayOpen(e, c.byID[e.Message.ID].Message) && !s.sentTwice(id.Agent, scope, e) {
+		if t == nil && !out.Duplicate && rule.MayOpen(e, out.Change, c.byID[e.Message.ID].Deleted) && !s.sentTwice(id.Agent, scope, e) {
 			t, out.Opened = s.enqueue(id, e), true
 		}
 		if t != nil {
@@ -152,9 +154,10 @@ func (s *Store) enqueue(id earshot.ConversationID, e earshot.Event) *queuedTurn 
 	if opened == 0 {
 		opened = now
 	}
+	s.queue.last++
 	t := &queuedTurn{
 		QueuedTurn: earshot.QueuedTurn{
-			ID: earshot.TurnID(len(s.queue.turns) + 1), Conversation: id, Anchor: e.Message.ID,
+			ID: s.queue.last, Conversation: id, Anchor: e.Message.ID,
 			State: earshot.TurnOpen, Opened: opened, Updated: now,
 		},
 		from: -1, epoch: -1, client: e.Client, author: e.Message.Author.ID, said: e.Message.Time,
@@ -214,10 +217,11 @@ func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, erro
 
 // turn returns the turn with this id, or [earshot.ErrNotFound].
 func (q *queue) turn(id earshot.TurnID) (*queuedTurn, error) {
-	if id < 1 || int(id) > len(q.turns) {
+	i, found := slices.BinarySearchFunc(q.turns, id, func(t *queuedTurn, id earshot.TurnID) int { return cmp.Compare(t.ID, id) })
+	if !found {
 		return nil, fmt.Errorf("turn %d: %w", id, earshot.ErrNotFound)
 	}
-	return q.turns[id-1], nil
+	return q.turns[i], nil
 }
 
 func (t *queuedTurn) export() earshot.QueuedTurn {

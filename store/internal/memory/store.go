@@ -31,6 +31,7 @@ type Store struct {
 	conversations map[earshot.ConversationID]*conversation
 	keys          map[owned]earshot.ConversationID // by idempotency key
 	anchors       map[owned]bool                   // answered
+	erased        int64                            // the highest sequence of an erased channel
 	queue         queue
 }
 
@@ -101,6 +102,7 @@ func (s *Store) channel(scope earshot.Scope) *channel {
 	c := s.channels[scope]
 	if c == nil {
 		c = newChannel()
+		c.seq = s.erased
 		c.info = earshot.Channel{Platform: scope.Platform, Workspace: scope.Workspace, ID: scope.Channel}
 		s.channels[scope] = c
 	}
@@ -117,6 +119,20 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 		s.channel(c.Scope()).info = c
 		return nil
 	})
+}
+
+// Channel implements [earshot.Messages].
+func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Channel, error) {
+	var out earshot.Channel
+	err := s.read(ctx, func() error {
+		c := s.channels[rule.Scope(scope)]
+		if c == nil {
+			return fmt.Errorf("channel %q: %w", scope.Channel, earshot.ErrNotFound)
+		}
+		out = c.info
+		return nil
+	})
+	return out, err
 }
 
 // Channels implements [earshot.Messages].

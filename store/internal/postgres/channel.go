@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -17,13 +18,36 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 		return err
 	}
 	return s.apply(ctx, "put channel", func(_ context.Context, t *tx) error {
-		t.write(`INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0)
-			ON CONFLICT (platform, workspace, id) DO UPDATE
-			SET name = excluded.name, kind = excluded.kind, topic = excluded.topic, purpose = excluded.purpose`,
+		t.shared(c.Scope())
+		t.write(openChannel, args(c.Scope())...)
+		t.write(`UPDATE channel SET name = $4, kind = $5, topic = $6, purpose = $7`+ofChannel,
 			args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
 		return nil
 	})
+}
+
+const ofChannel = ` WHERE platform = $1 AND workspace = $2 AND id = $3`
+
+// openChannel makes a channel's row where there is none. The channel is locked,
+// if only shared: its first sequence follows those of an erased one.
+const openChannel = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
+	SELECT $1::text, $2::text, $3::text, '', '', '', '', seq, 0, 0, 0 FROM erased ON CONFLICT (platform, workspace, id) DO NOTHING`
+
+// Channel implements [earshot.Messages].
+func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Channel, error) {
+	scope = rule.Scope(scope)
+	found, err := list(ctx, s, "read a channel", `SELECT name, kind, topic, purpose FROM channel`+ofChannel, args(scope),
+		func(rows pgx.Rows, c *earshot.Channel) error {
+			c.Platform, c.Workspace, c.ID = scope.Platform, scope.Workspace, scope.Channel
+			return rows.Scan(&c.Name, &c.Kind, &c.Topic, &c.Purpose)
+		})
+	if err != nil {
+		return earshot.Channel{}, err
+	}
+	if len(found) == 0 {
+		return earshot.Channel{}, fmt.Errorf("channel %q: %w", scope.Channel, earshot.ErrNotFound)
+	}
+	return found[0], nil
 }
 
 // Channels implements [earshot.Messages].
@@ -79,6 +103,7 @@ func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...ea
 		return err
 	}
 	return s.apply(ctx, "put coverage", func(_ context.Context, t *tx) error {
+		t.shared(scope)
 		t.write(openChannel, args(scope)...)
 		for _, c := range list {
 			at := args(scope, string(c.Thread), int64(c.From), int64(c.To))

@@ -130,7 +130,7 @@ func (a *acceptance) run(ctx context.Context, t *tx) error {
 		gone = b.Deleted(m.ID)
 		t.putEvent(a.scope, a.event, a.quotes || gone)
 	}
-	a.opens = a.asked && a.out.Turn == 0 && !a.out.Duplicate && !a.twice && rule.MayOpen(a.event, earshot.Message{Deleted: gone})
+	a.opens = a.asked && a.out.Turn == 0 && !a.out.Duplicate && !a.twice && rule.MayOpen(a.event, a.out.Change, gone)
 	return nil
 }
 

@@ -66,7 +66,8 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	var seq int64
 	var stored []earshot.Message
 	t.exclusive(scope)
-	t.ask(`SELECT seq FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3`, args(scope), one(&known, &seq))
+	const last = `SELECT seq FROM channel` + ofChannel
+	t.ask(last, args(scope), one(&known, &seq))
 	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, args(scope, ids), gather(&stored, scanMessage))
 	if more != nil {
 		more()
@@ -76,6 +77,10 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	}
 	if !known {
 		t.write(openChannel, args(scope)...)
+		t.ask(last, args(scope), one(&known, &seq))
+		if err := t.send(ctx); err != nil {
+			return nil, err
+		}
 	}
 	b := rule.NewBatch(seq, stored)
 	revised := b.Revised(messages)
@@ -90,10 +95,6 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	b.Load(past)
 	return b, nil
 }
-
-// openChannel makes a channel's row where there is none.
-const openChannel = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
-	VALUES ($1, $2, $3, '', '', '', '', 0, 0, 0, 0) ON CONFLICT (platform, workspace, id) DO NOTHING`
 
 // writeBatch queues what b changes, and erases what a deletion erases.
 func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch) error {
@@ -147,10 +148,9 @@ func idsOf(list []earshot.Message) []string {
 
 // count queues the changes of a channel's counters and of its threads'.
 func (t *tx) count(scope earshot.Scope, c rule.Counters) {
-	const where = ` WHERE platform = $1 AND workspace = $2 AND id = $3`
 	a := args(scope, c.Seq, c.Messages, c.Top)
 	if len(c.Replies) == 0 {
-		t.write(`UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6`+where, a...)
+		t.write(`UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6`+ofChannel, a...)
 		return
 	}
 	roots := slices.Sorted(maps.Keys(c.Replies))
@@ -164,6 +164,6 @@ func (t *tx) count(scope earshot.Scope, c rule.Counters) {
 			ON CONFLICT (platform, workspace, channel, root) DO UPDATE SET replies = thread.replies + excluded.replies
 			RETURNING root, replies)
 		UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6, threads = threads + (
-			SELECT coalesce(sum(CASE thread_now.replies WHEN 0 THEN -1 WHEN change.n THEN 1 ELSE 0 END), 0) FROM thread_now JOIN change USING (root))`+where,
+			SELECT coalesce(sum(CASE thread_now.replies WHEN 0 THEN -1 WHEN change.n THEN 1 ELSE 0 END), 0) FROM thread_now JOIN change USING (root))`+ofChannel,
 		append(a, texts(roots), n)...)
 }

@@ -67,10 +67,11 @@ func Quotes(m earshot.Message) []earshot.MessageID {
 	return out
 }
 
-// MayOpen reports whether an event that was recorded as the stored message may
-// open a turn, as far as the message alone decides.
-func MayOpen(e earshot.Event, stored earshot.Message) bool {
-	return !e.Message.Deleted && !stored.Deleted && e.Message.Edited == 0
+// MayOpen reports whether an event may open a turn, as far as its message
+// alone decides: what recording it changed, and whether it is gone by now.
+func MayOpen(e earshot.Event, change earshot.Change, gone bool) bool {
+	said := e.Message.Edited == 0 || e.Past && change == earshot.New
+	return said && !gone && !e.Message.Deleted
 }
 
 // CheckOwner checks what Claim is given.

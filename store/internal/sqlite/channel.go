@@ -15,13 +15,30 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 	if err != nil {
 		return err
 	}
-	const query = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)
-		ON CONFLICT (platform, workspace, id) DO UPDATE
-		SET name = excluded.name, kind = excluded.kind, topic = excluded.topic, purpose = excluded.purpose`
+	const query = `UPDATE channel SET name = ?, kind = ?, topic = ?, purpose = ?` + ofChannel
 	return s.apply(ctx, "put channel", func(t *tx) error {
-		return t.exec(query, args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
+		if err := t.exec(openChannel, args(c.Scope())...); err != nil {
+			return err
+		}
+		return t.exec(query, append([]any{c.Name, string(c.Kind), c.Topic, c.Purpose}, args(c.Scope())...)...)
 	})
+}
+
+const ofChannel = ` WHERE platform = ? AND workspace = ? AND id = ?`
+
+// openChannel makes a channel's row where there is none.
+const openChannel = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
+	VALUES (?, ?, ?, '', '', '', '', (SELECT seq FROM erased WHERE one = 1), 0, 0, 0) ON CONFLICT (platform, workspace, id) DO NOTHING`
+
+// Channel implements [earshot.Messages].
+func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Channel, error) {
+	scope = rule.Scope(scope)
+	c := earshot.Channel{Platform: scope.Platform, Workspace: scope.Workspace, ID: scope.Channel}
+	err := s.row(ctx, `SELECT name, kind, topic, purpose FROM channel`+ofChannel, args(scope), &c.Name, &c.Kind, &c.Topic, &c.Purpose)
+	if err != nil {
+		return earshot.Channel{}, fmt.Errorf("channel %q: %w", scope.Channel, orNotFound(err))
+	}
+	return c, nil
 }
 
 // apply runs f in a transaction of the writer's.
@@ -99,13 +116,11 @@ func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...ea
 	if list, err = rule.CheckCoverage(list); err != nil || len(list) == 0 {
 		return err
 	}
-	const channel = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
-		VALUES (?, ?, ?, '', '', '', '', 0, 0, 0, 0) ON CONFLICT (platform, workspace, id) DO NOTHING`
 	const remove = `DELETE FROM coverage` + in + ` AND thread = ? AND from_time = ? AND to_time = ?`
 	const query = `INSERT INTO coverage (platform, workspace, channel, thread, from_time, to_time, state, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (platform, workspace, channel, thread, from_time, to_time) DO UPDATE SET state = excluded.state, why = excluded.why`
 	return s.apply(ctx, "put coverage", func(t *tx) error {
-		if err := t.exec(channel, args(scope)...); err != nil {
+		if err := t.exec(openChannel, args(scope)...); err != nil {
 			return err
 		}
 		for _, c := range list {

@@ -97,7 +97,7 @@ func (t *tx) accept(scope earshot.Scope, e earshot.Event, m rule.Message, asked 
 		return out, nil
 	}
 	found, err := t.one(`SELECT id FROM queued_turn`+in+` AND anchor = ? AND agent = ?`, args(scope, string(m.ID), string(id.Agent)), []any{&out.Turn})
-	if err != nil || found || out.Duplicate || !rule.MayOpen(e, earshot.Message{Deleted: gone}) {
+	if err != nil || found || out.Duplicate || !rule.MayOpen(e, out.Change, gone) {
 		return out, err
 	}
 	twice, err := t.sentTwice(id, e)
@@ -150,9 +150,10 @@ func (t *tx) enqueue(id earshot.ConversationID, e earshot.Event, now earshot.Tim
 		opened = now
 	}
 	var turn earshot.TurnID
-	_, err := t.one(`INSERT INTO queued_turn (agent, platform, workspace, channel, conversation, anchor, client, author, said,
+	_, err := t.one(`INSERT INTO queued_turn (id, agent, platform, workspace, channel, conversation, anchor, client, author, said,
 			state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', '', 0, ?, ?, -1, -1, 0, '', x'') RETURNING id`,
+		VALUES (1 + max((SELECT coalesce(max(id), 0) FROM queued_turn), (SELECT turn FROM erased WHERE one = 1)),
+			?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', '', 0, ?, ?, -1, -1, 0, '', x'') RETURNING id`,
 		own(id, id.Name, string(e.Message.ID), e.Client, string(e.Message.Author.ID), int64(e.Message.Time), int64(opened), int64(now)), []any{&turn})
 	if err != nil {
 		return 0, err

@@ -67,7 +67,6 @@ type batch struct {
 	top      int64
 	replied  int64                       // threads with replies
 	threads  map[earshot.MessageID]int64 // what is to be added to a thread's replies
-	known    bool                        // the channel has a row
 }
 
 // An entry is a message before and after.
@@ -103,9 +102,14 @@ func (b *batch) run(recordings []*recording) error {
 
 // load reads the channel's counters and what is stored of the messages.
 func (b *batch) load(recordings []*recording) error {
-	const query = `SELECT seq, messages, top, threads FROM channel WHERE platform = ? AND workspace = ? AND id = ?`
-	var err error
-	if b.known, err = b.tx.one(query, args(b.scope), []any{&b.seq, &b.messages, &b.top, &b.replied}); err != nil {
+	const query = `SELECT seq, messages, top, threads FROM channel` + ofChannel
+	known, err := b.tx.one(query, args(b.scope), []any{&b.seq, &b.messages, &b.top, &b.replied})
+	if err == nil && !known {
+		if err = b.tx.exec(openChannel, args(b.scope)...); err == nil {
+			_, err = b.tx.one(query, args(b.scope), []any{&b.seq, &b.messages, &b.top, &b.replied})
+		}
+	}
+	if err != nil {
 		return err
 	}
 	var ids []earshot.MessageID
@@ -118,8 +122,8 @@ func (b *batch) load(recordings []*recording) error {
 			}
 		}
 	}
-	if b.seq == 0 {
-		return nil // nothing was ever recorded here
+	if !known {
+		return nil
 	}
 	for q := range byIDQueries(b.scope, ids) {
 		rows, err := b.tx.query(q.text, q.args...)
@@ -314,10 +318,6 @@ func (b *batch) counters() error {
 			b.replied--
 		}
 	}
-	if b.known {
-		return b.tx.exec(`UPDATE channel SET seq = ?, messages = ?, top = ?, threads = ? WHERE platform = ? AND workspace = ? AND id = ?`,
-			append([]any{b.seq, b.messages, b.top, b.replied}, args(b.scope)...)...)
-	}
-	return b.tx.exec(`INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
-		VALUES (?, ?, ?, '', '', '', '', ?, ?, ?, ?)`, args(b.scope, b.seq, b.messages, b.top, b.replied)...)
+	return b.tx.exec(`UPDATE channel SET seq = ?, messages = ?, top = ?, threads = ?`+ofChannel,
+		append([]any{b.seq, b.messages, b.top, b.replied}, args(b.scope)...)...)
 }

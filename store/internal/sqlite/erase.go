@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Erase implements [earshot.Store].
+func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
+	scope = rule.Scope(scope)
+	return s.apply(ctx, "erase a channel", func(t *tx) error {
+		for _, step := range []func(earshot.Scope) error{t.raiseErased, t.eraseTurns, t.eraseAgents, t.eraseAuthors, t.eraseMessages} {
+			if err := step(scope); err != nil {
+				return err
+			}
+		}
+		return t.erase()
+	})
+}
+
+// raiseErased notes which turn ids and sequences are not given again.
+func (t *tx) raiseErased(scope earshot.Scope) error {
+	return t.exec(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+in+`), 0)),
+		seq = max(seq, coalesce((SELECT seq FROM channel WHERE platform = ? AND workspace = ? AND id = ?), 0)) WHERE one = 1`,
+		append(args(scope), args(scope)...)...)
+}
+
+func (t *tx) eraseTurns(scope earshot.Scope) error {
+	for _, table := range []string{"journal", "outbox"} {
+		if err := t.exec(`DELETE FROM `+table+` WHERE turn IN (SELECT id FROM queued_turn`+in+`)`, args(scope)...); err != nil {
+			return err
+		}
+	}
+	return t.exec(`DELETE FROM queued_turn`+in, args(scope)...)
+}
+
+// eraseAgents removes what is an agent's own, one agent after another: that is
+// how the indexes begin.
+func (t *tx) eraseAgents(scope earshot.Scope) error {
+	agents, err := all(t, `SELECT DISTINCT agent FROM conversation`, nil,
+		func(rows *sql.Rows, agent *earshot.AgentID) error { return rows.Scan(agent) })
+	if err != nil {
+		return err
+	}
+	for _, agent := range agents {
+		for _, table := range []string{"lease", "turn", "session", "manifest", "attachment", "ledger", "summary", "conversation"} {
+			if err := t.exec(`DELETE FROM `+table+ofAgent, own(earshot.ConversationID{Agent: agent, Scope: scope})...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eraseAuthors removes the workspace's authors who have spoken in no other
+// channel, and all of them with its last.
+func (t *tx) eraseAuthors(scope earshot.Scope) error {
+	const inWorkspace = ` WHERE platform = ? AND workspace = ?`
+	workspace := args(scope)[:2]
+	var a []any
+	for _, more := range [][]any{workspace, args(scope), args(scope), args(scope)} {
+		a = append(a, more...)
+	}
+	return t.exec(`DELETE FROM author`+inWorkspace+` AND (
+		id IN (SELECT author FROM message`+in+`) AND id NOT IN (SELECT author FROM message`+inWorkspace+` AND channel <> ?)
+		OR NOT EXISTS (SELECT 1 FROM channel`+inWorkspace+` AND id <> ?))`, a...)
+}
+
+func (t *tx) eraseMessages(scope earshot.Scope) error {
+	for _, table := range []string{"event", "reading", "revision", "thread", "coverage", "message"} {
+		if err := t.exec(`DELETE FROM `+table+in, args(scope)...); err != nil {
+			return err
+		}
+	}
+	return t.exec(`DELETE FROM channel WHERE platform = ? AND workspace = ? AND id = ?`, args(scope)...)
+}
