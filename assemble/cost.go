@@ -79,7 +79,7 @@ func attach(text string, files []earshot.File) string {
 	}
 	var list []string
 	for _, f := range files {
-		list = append(list, fileName(f))
+		list = append(list, FileName(f))
 	}
 	line := "[attached: " + strings.Join(list, ", ") + "]"
 	if text == "" {
@@ -88,8 +88,9 @@ func attach(text string, files []earshot.File) string {
 	return text + " " + line
 }
 
-// fileName returns a file's name for one line, or its id.
-func fileName(f earshot.File) string {
+// FileName returns a file's name as prompts show it: cleaned, on one line, at
+// most 100 graphemes; the id of a file without a name.
+func FileName(f earshot.File) string {
 	return escapeTags(firstOf(firstOf(oneLine(f.Name, maxFileName), oneLine(string(f.ID), maxFileName)), "file"))
 }
 

@@ -36,13 +36,13 @@ func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 			note("file %q is in none of the messages", oneLine(string(id), maxFileName))
 			continue
 		case f.Size > s.Bytes:
-			note("%s has %d bytes; the limit is %d", fileName(f), f.Size, s.Bytes)
+			note("%s has %d bytes; the limit is %d", FileName(f), f.Size, s.Bytes)
 			continue
 		}
 		if a, ok := t.attachedBefore(f, p.added); ok {
-			line := "[" + fileName(f) + " was attached in turn " + strconv.Itoa(a.Turn) + "]"
+			line := "[" + FileName(f) + " was attached in turn " + strconv.Itoa(a.Turn) + "]"
 			if a.Turn == t.turnNumber() {
-				line = "[" + fileName(f) + " is the same file as one attached here]"
+				line = "[" + FileName(f) + " is the same file as one attached here]"
 			}
 			if n := t.tok(line) + 1; used+n <= room {
 				used += n
@@ -51,7 +51,7 @@ func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 			continue
 		}
 		if len(p.attach) == s.Files {
-			note("%s is over the limit of %d files", fileName(f), s.Files)
+			note("%s is over the limit of %d files", FileName(f), s.Files)
 			continue
 		}
 		p.attach = append(p.attach, f.ID)
@@ -92,3 +92,8 @@ func (t *turn) attachedBefore(f earshot.File, added []earshot.Attached) (earshot
 	}
 	return earshot.Attached{}, false
 }
+
+// Inlined returns the text of a file as it may stand in a prompt: cleaned as
+// what people say is, every line indented, so that none of it is taken for a
+// label, a header or a delimiter.
+func Inlined(text string) string { return "  " + indent(escapeTags(clean(text))) }

@@ -35,7 +35,7 @@ func Speak(self earshot.Identity, known, messages []earshot.Message) []Spoken {
 			Text: strings.TrimSpace(escapeTags(n.resolveMentions(clean(m.Text)))),
 		}
 		for _, f := range m.Files {
-			out[i].Files = append(out[i].Files, fileName(f))
+			out[i].Files = append(out[i].Files, FileName(f))
 		}
 	}
 	return out

@@ -146,7 +146,7 @@ func (t *turn) authorRef(a earshot.Author) AuthorRef {
 func mediaRefs(files []earshot.File) []MediaRef {
 	out := []MediaRef{}
 	for _, f := range files {
-		out = append(out, MediaRef{oneLine(string(f.ID), maxFileName), oneLine(f.Type, maxFileName), fileName(f), f.Size})
+		out = append(out, MediaRef{oneLine(string(f.ID), maxFileName), oneLine(f.Type, maxFileName), FileName(f), f.Size})
 	}
 	return out
 }

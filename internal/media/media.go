@@ -86,6 +86,7 @@ const (
 	whyEmpty    = "it is empty"
 	whyPixels   = "its picture has too many pixels"
 	whyDamaged  = "it is damaged"
+	whyLocked   = "it is protected by a password"
 	whyType     = "files of this type cannot be read"
 )
 

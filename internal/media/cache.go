@@ -1,0 +1,114 @@
+package media
+
+import (
+	"container/list"
+	"sync"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// A key names a file in one channel: what one channel has loaded tells another
+// nothing, not even by how fast it is there.
+type key struct {
+	scope earshot.Scope
+	id    earshot.ArtifactID
+}
+
+// A loaded is a file as a model is given it.
+type loaded struct {
+	key
+	of    earshot.MessageID // the message that it was loaded for
+	media llm.Media         // without a name
+	sum   string            // SHA-256 of the bytes as they were
+	size  int64             // how many those were
+}
+
+// weight is what an entry takes, in bytes, besides a little.
+func (l *loaded) weight() int64 {
+	return int64(len(l.media.Data) + len(l.id) + len(l.of) + len(l.sum) + len(l.scope.Workspace) + len(l.scope.Channel))
+}
+
+// A cache keeps the files that were used last, up to a weight. It is safe for
+// concurrent use.
+type cache struct {
+	most int64
+
+	mu      sync.Mutex // guards what follows
+	held    int64
+	byKey   map[key]*list.Element // of *loaded
+	used    *list.List            // the last used first
+	loading map[*flight]bool
+}
+
+// A flight is a file that is being loaded. What is forgotten meanwhile is not
+// kept.
+type flight struct {
+	scope     earshot.Scope
+	of        earshot.MessageID
+	forgotten bool
+}
+
+func newCache(most int64) *cache {
+	return &cache{most: most, byKey: map[key]*list.Element{}, used: list.New(), loading: map[*flight]bool{}}
+}
+
+// get returns what is kept under k; nil when nothing is.
+func (c *cache) get(k key) *loaded {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[k]
+	if !ok {
+		return nil
+	}
+	c.used.MoveToFront(e)
+	return e.Value.(*loaded)
+}
+
+// begin notes that a file is being loaded for a message.
+func (c *cache) begin(s earshot.Scope, of earshot.MessageID) *flight {
+	f := &flight{scope: s, of: of}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loading[f] = true
+	return f
+}
+
+// end keeps what a flight has brought, nil for nothing, in place of what was
+// used longest ago.
+func (c *cache) end(f *flight, l *loaded) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.loading, f)
+	if l == nil || f.forgotten || l.weight() > c.most {
+		return
+	}
+	if e, ok := c.byKey[l.key]; ok {
+		c.drop(e)
+	}
+	c.byKey[l.key] = c.used.PushFront(l)
+	for c.held += l.weight(); c.held > c.most; {
+		c.drop(c.used.Back())
+	}
+}
+
+// forget drops what was loaded for a message.
+func (c *cache) forget(s earshot.Scope, of earshot.MessageID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for f := range c.loading {
+		f.forgotten = f.forgotten || f.scope == s && f.of == of
+	}
+	for k, e := range c.byKey {
+		if k.scope == s && e.Value.(*loaded).of == of {
+			c.drop(e)
+		}
+	}
+}
+
+// drop is called with the mutex held.
+func (c *cache) drop(e *list.Element) {
+	l := c.used.Remove(e).(*loaded)
+	delete(c.byKey, l.key)
+	c.held -= l.weight()
+}

@@ -1,0 +1,80 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// errInside is why an address is not dialled: it is not one of the public
+// network's.
+var errInside = errors.New("the address is not a public one")
+
+// notPublic are the networks that are no host's on the public network, besides
+// those that [netip.Addr] knows of. The registries:
+// https://www.iana.org/assignments/iana-ipv4-special-registry and
+// https://www.iana.org/assignments/iana-ipv6-special-registry. Networks that
+// carry an IPv4 address within (6to4, Teredo, NAT64) could lead anywhere.
+var notPublic = prefixes(
+	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+	"::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+)
+
+func prefixes(list ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(list))
+	for i, s := range list {
+		out[i] = netip.MustParsePrefix(s)
+	}
+	return out
+}
+
+// public reports whether a is a host's on the public network.
+func public(a netip.Addr) bool {
+	a = a.Unmap()
+	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" {
+		return false
+	}
+	for _, p := range notPublic {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// A guardedDialer connects to public addresses only. It looks names up itself
+// and dials what it has checked, so that a name cannot mean one address when it
+// is checked and another when it is dialled.
+type guardedDialer struct {
+	override string // host:port that may be on this machine
+	lookup   func(ctx context.Context, network, host string) ([]netip.Addr, error)
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+func (d *guardedDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := d.lookup(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	allowed := public
+	if d.override != "" && strings.EqualFold(address, d.override) {
+		allowed = func(a netip.Addr) bool { return a.Unmap().IsLoopback() || public(a) }
+	}
+	err = errInside
+	for _, a := range addresses {
+		if !allowed(a) {
+			continue
+		}
+		var conn net.Conn
+		if conn, err = d.dial(ctx, network, net.JoinHostPort(a.Unmap().String(), port)); err == nil {
+			return conn, nil
+		}
+	}
+	return nil, err
+}

@@ -1,0 +1,193 @@
+package media
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of one fetch. How long it may take in all is the caller's context's to
+// say.
+const (
+	maxRedirects  = 5
+	maxHeader     = 64 << 10
+	dialTime      = 5 * time.Second
+	handshakeTime = 5 * time.Second
+	headerTime    = 10 * time.Second
+)
+
+// A fetcher reads URLs that somebody else wrote.
+type fetcher struct {
+	override  string // host:port; may be asked over http where that is this machine
+	dialer    *guardedDialer
+	transport *http.Transport
+}
+
+func newFetcher(override string) *fetcher {
+	f := &fetcher{override: strings.ToLower(override)}
+	plain := &net.Dialer{Timeout: dialTime}
+	f.dialer = &guardedDialer{override: f.override, lookup: net.DefaultResolver.LookupNetIP, dial: plain.DialContext}
+	f.transport = &http.Transport{
+		// No proxy: behind one the address that is dialled could not be checked.
+		DialContext:         f.dialer.DialContext,
+		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: handshakeTime, ResponseHeaderTimeout: headerTime, MaxResponseHeaderBytes: maxHeader,
+		DisableCompression: true, // or few bytes could become many
+		DisableKeepAlives:  true, // no connection, and no goroutine, outlives its file
+	}
+	return f
+}
+
+// fetch returns the body that a source's URL leads to, at most so many bytes.
+// The token goes to the hosts of the source only, over https only, and is left
+// behind for good where a redirect leads to another host.
+func (f *fetcher) fetch(ctx context.Context, s Source, most int64) ([]byte, error) {
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, &Error{whyFailed, errors.New("its URL cannot be read")}
+	}
+	if err := f.check(at); err != nil {
+		return nil, &Error{whyFailed, err}
+	}
+	if !f.ours(at, s.Hosts) {
+		return nil, &Error{Why: whyExternal}
+	}
+	token := s.Token.Reveal()
+	for hop := 0; hop <= maxRedirects; hop++ {
+		resp, err := f.get(ctx, at, token)
+		if err != nil {
+			return nil, failed(ctx, err)
+		}
+		if !redirects(resp.StatusCode) {
+			defer resp.Body.Close()
+			return f.body(ctx, resp, s, hop > 0, most)
+		}
+		resp.Body.Close()
+		next, err := at.Parse(resp.Header.Get("Location"))
+		if err != nil || resp.Header.Get("Location") == "" {
+			return nil, &Error{whyFailed, errors.New("a redirect leads nowhere")}
+		}
+		if err := f.check(next); err != nil {
+			return nil, &Error{whyFailed, fmt.Errorf("redirected: %w", err)}
+		}
+		if !strings.EqualFold(next.Host, at.Host) || next.Scheme != at.Scheme || !f.ours(next, s.Hosts) {
+			token = ""
+		}
+		at = next
+	}
+	return nil, &Error{whyFailed, fmt.Errorf("more than %d redirects", maxRedirects)}
+}
+
+// get sends one request.
+func (f *fetcher) get(ctx context.Context, at *url.URL, token string) (*http.Response, error) {
+	req := (&http.Request{Method: http.MethodGet, URL: at, Host: at.Host, Header: http.Header{
+		"Accept": {"*/*"}, "User-Agent": {"earshot"},
+	}}).WithContext(ctx)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	return f.transport.RoundTrip(req) // not a Client: it would follow, and put URLs into errors
+}
+
+func redirects(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// check refuses URLs that no file has: what is not https to a host's usual
+// port, and what names a user. The override may be asked over http, where it is
+// on this machine; the dialer sees to that it is no other in the network.
+func (f *fetcher) check(u *url.URL) error {
+	if f.override != "" && strings.ToLower(u.Host) == f.override && u.User == nil && u.Opaque == "" && (u.Scheme == "https" || u.Scheme == "http" && onLoopback(u.Hostname())) {
+		return nil
+	}
+	switch {
+	case u.Scheme != "https":
+		return errors.New("its URL is not of https")
+	case u.User != nil || u.Opaque != "" || u.Hostname() == "":
+		return errors.New("its URL names a user or no host")
+	case u.Port() != "" && u.Port() != "443":
+		return errors.New("its URL names another port")
+	}
+	return nil
+}
+
+// ours reports whether a URL that was checked may be sent the token: its host
+// is one of the names, letter for letter, or the override.
+func (f *fetcher) ours(u *url.URL, hosts []string) bool {
+	if f.override != "" && strings.ToLower(u.Host) == f.override {
+		return true
+	}
+	return slices.Contains(hosts, strings.ToLower(u.Hostname()))
+}
+
+func onLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// body reads an answer.
+func (f *fetcher) body(ctx context.Context, resp *http.Response, s Source, redirected bool, most int64) ([]byte, error) {
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
+		return nil, &Error{whyRefused, errors.New(resp.Status)}
+	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusGone:
+		return nil, &Error{whyGone, errors.New(resp.Status)}
+	case resp.StatusCode != http.StatusOK:
+		return nil, &Error{whyFailed, errors.New(resp.Status)}
+	case resp.Header.Get("Content-Encoding") != "":
+		return nil, &Error{whyFailed, errors.New("it came compressed, which was not asked for")}
+	case resp.ContentLength > most:
+		return nil, &Error{Why: whyLarge}
+	}
+	data, err := read(ctx, resp.Body, most)
+	if err != nil {
+		return nil, err
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if isLogin(bare(s.Type), kind, sniff(data), redirected) {
+		return nil, &Error{Why: whyLogin}
+	}
+	return data, nil
+}
+
+// isLogin reports whether what came is a page in place of the file: Slack
+// answers so, with 200, where the token may not read files. A file that was
+// declared a page may be one; one that was declared a text may look like one.
+func isLogin(declared, served, looks string, redirected bool) bool {
+	const page = "text/html"
+	switch {
+	case redirected:
+		return served == page || looks == page
+	case served == page:
+		return !strings.Contains(declared, "html")
+	}
+	return looks == page && !strings.HasPrefix(declared, "text/") && !strings.Contains(declared, "xml")
+}
+
+// read reads all of r, at most so many bytes.
+func read(ctx context.Context, r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	switch {
+	case err != nil:
+		return nil, failed(ctx, err)
+	case int64(len(data)) > most:
+		return nil, &Error{Why: whyLarge}
+	case len(data) == 0:
+		return nil, &Error{Why: whyEmpty}
+	}
+	return data, nil
+}

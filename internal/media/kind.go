@@ -1,0 +1,39 @@
+package media
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+)
+
+// What is told of a file by its first bytes, besides what net/http knows: the
+// recordings that phones and chat clients make.
+var recordings = []struct {
+	at    int
+	magic string
+	kind  string
+}{
+	{0, "fLaC", "audio/flac"},
+	{0, "OggS", "audio/ogg"},
+	{4, "ftypM4A", "audio/mp4"},
+	{4, "ftypM4B", "audio/mp4"},
+	{0, "\xff\xfb", "audio/mpeg"}, {0, "\xff\xf3", "audio/mpeg"}, {0, "\xff\xf2", "audio/mpeg"}, {0, "\xff\xfa", "audio/mpeg"},
+	{0, "\xff\xf1", "audio/aac"}, {0, "\xff\xf9", "audio/aac"},
+}
+
+// sniff returns the media type of bytes without parameters, by their first
+// ones: application/octet-stream when they tell nothing.
+func sniff(data []byte) string {
+	for _, r := range recordings {
+		if len(data) > r.at && bytes.HasPrefix(data[r.at:], []byte(r.magic)) {
+			return r.kind
+		}
+	}
+	return bare(http.DetectContentType(data))
+}
+
+// bare returns a media type without its parameters, in lower case.
+func bare(kind string) string {
+	kind, _, _ = strings.Cut(kind, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}

@@ -1,0 +1,174 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// Options are what [New] can be told besides the platform. Zero fields mean the
+// defaults.
+type Options struct {
+	// Cache is how many bytes of loaded files are kept. Default: 50 MB; below 0
+	// nothing is kept.
+	Cache int64
+	// Override is the host:port that stands in for the platform, such as an
+	// emulator. It may be on this machine and, there, be asked over http.
+	Override string
+}
+
+// DefaultCache is how many bytes of loaded files are kept where nothing else is
+// said.
+const DefaultCache = 50_000_000
+
+// maxLoading is how many files are loaded at a time: each may be as large as
+// the caller allows.
+const maxLoading = 4
+
+// Files loads what people share on one platform. It is safe for concurrent use
+// and starts no goroutine that outlives a call.
+type Files struct {
+	opener  Opener
+	fetcher *fetcher
+	cache   *cache
+	slots   chan struct{} // taken while a file is loaded
+	unpack  chan struct{} // taken while a picture is in memory
+}
+
+// New returns the files of a platform.
+func New(o Opener, options *Options) *Files {
+	if options == nil {
+		options = &Options{}
+	}
+	size := options.Cache
+	if size == 0 {
+		size = DefaultCache
+	}
+	return &Files{
+		opener: o, fetcher: newFetcher(options.Override), cache: newCache(size),
+		slots: make(chan struct{}, maxLoading), unpack: make(chan struct{}, 1),
+	}
+}
+
+// Load returns a file of a message as a model can be given it, and the SHA-256
+// of its bytes as they were, in lower-case hex: pictures no larger than a model
+// sees, texts in UTF-8 and so that no line of them can be taken for a part of
+// the prompt, PDFs and recordings as they are. most bounds the bytes that are
+// read.
+//
+// The error is an [*Error] where the file cannot be given, and ctx's where ctx
+// was cancelled; what is late is the file's failure.
+func (x *Files) Load(ctx context.Context, s earshot.Scope, of earshot.MessageID, f earshot.File, most int64) (llm.Media, string, error) {
+	l := x.cache.get(key{s, f.ID})
+	if l == nil {
+		flight := x.cache.begin(s, of)
+		var err error
+		l, err = x.load(ctx, s, f, most)
+		if l != nil {
+			l.of = of
+		}
+		x.cache.end(flight, l)
+		if err != nil {
+			return llm.Media{}, "", err
+		}
+	}
+	if l.size > most {
+		return llm.Media{}, "", &Error{Why: whyLarge}
+	}
+	m := l.media
+	m.ID, m.Name = f.ID, assemble.FileName(f)
+	return m, l.sum, nil
+}
+
+// Forget drops what was loaded for a message, because it was deleted.
+func (x *Files) Forget(s earshot.Scope, of earshot.MessageID) { x.cache.forget(s, of) }
+
+func (x *Files) load(ctx context.Context, s earshot.Scope, f earshot.File, most int64) (*loaded, error) {
+	if err := take(ctx, x.slots); err != nil {
+		return nil, err
+	}
+	defer func() { <-x.slots }()
+	data, declared, err := x.open(ctx, s, f.ID, most)
+	if err != nil {
+		return nil, err
+	}
+	if declared == "" {
+		declared = f.Type
+	}
+	m, err := x.convert(ctx, data, bare(declared))
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	return &loaded{key: key{s, f.ID}, media: m, sum: hex.EncodeToString(sum[:]), size: int64(len(data))}, nil
+}
+
+// open returns the bytes of a file, and what it was declared to be.
+func (x *Files) open(ctx context.Context, s earshot.Scope, id earshot.ArtifactID, most int64) (data []byte, declared string, err error) {
+	from, err := x.opener.OpenFile(ctx, s, id)
+	if err != nil {
+		return nil, "", failed(ctx, err)
+	}
+	if from.Content != nil {
+		defer from.Content.Close()
+	}
+	switch {
+	case from.External:
+		return nil, "", &Error{Why: whyExternal}
+	case from.Size > most:
+		return nil, "", &Error{Why: whyLarge}
+	case from.Content != nil:
+		data, err = read(ctx, from.Content, most)
+	default:
+		data, err = x.fetcher.fetch(ctx, from, most)
+	}
+	return data, from.Type, err
+}
+
+// convert makes of bytes what a model takes. What they are decides, not what
+// they were declared to be; of two that look alike (a recording and a film in
+// the same container) the declaration does.
+func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.Media, error) {
+	kind := sniff(data)
+	if strings.HasPrefix(kind, "video/") && strings.HasPrefix(declared, "audio/") {
+		kind = "audio" + strings.TrimPrefix(kind, "video")
+	}
+	part, ok := llm.KindOf(kind)
+	switch {
+	case !ok:
+		return llm.Media{}, &Error{Why: whyType}
+	case part == llm.KindImage:
+		if err := take(ctx, x.unpack); err != nil {
+			return llm.Media{}, err
+		}
+		defer func() { <-x.unpack }()
+		return picture(data)
+	case part == llm.KindAudio:
+		return llm.Media{Type: kind, Data: data}, nil
+	case kind == "application/pdf":
+		if bytes.Contains(data, []byte("/Encrypt")) {
+			return llm.Media{}, &Error{Why: whyLocked}
+		}
+		return llm.Media{Type: kind, Data: data}, nil
+	}
+	return text(data)
+}
+
+// take takes one of a channel's places.
+func take(ctx context.Context, places chan struct{}) error {
+	if ctx.Err() != nil {
+		return failed(ctx, ctx.Err())
+	}
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return failed(ctx, ctx.Err())
+	}
+}
