@@ -121,9 +121,11 @@ func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
 // update puts a post's text in its message's place, again and again until it is
 // there.
 func (t *turn) update(ctx context.Context, p earshot.Post) error {
+	whole := t.draft(p)
+	whole.Growing = false
 	for waited := time.Duration(0); ; {
 		call, cancel := context.WithTimeout(ctx, postTime)
-		err := t.Platform.(Updater).Update(call, t.draft(p), p.Message)
+		err := t.Platform.(Updater).Update(call, whole, p.Message)
 		cancel()
 		if err == nil {
 			return nil

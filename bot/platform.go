@@ -37,6 +37,9 @@ type Draft struct {
 	Text  string // Markdown, at most as long as the [Sizer] says
 	Key   string // opaque, at most 25 letters and digits; carried along as metadata or nonce
 	Chunk int    // from 0; the order of the posts of one turn
+	// Growing says that more of the text is to come: of a placeholder, and of what
+	// is shown in its place until the answer is whole.
+	Growing bool
 }
 
 // A PostError is a post that certainly did not arrive.

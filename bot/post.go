@@ -275,7 +275,7 @@ func (t *turn) find(ctx context.Context, p earshot.Post) (earshot.Message, error
 }
 
 func (t *turn) draft(p earshot.Post) Draft {
-	return Draft{Place: t.place, Text: p.Text, Key: p.Key, Chunk: p.Chunk}
+	return Draft{Place: t.place, Text: p.Text, Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder}
 }
 
 // arrived stores what the platform shows as our own message, so that the next
