@@ -89,7 +89,7 @@ func (p *Platform) whoAmI(ctx context.Context) error {
 	p.identity.Aliases = []earshot.AuthorID{earshot.AuthorID(me.BotID)}
 	raw, err = p.client.call(ctx, "bots.info", url.Values{"bot": {me.BotID}})
 	if err != nil {
-		if api := (*APIError)(nil); errors.As(err, &api) && api.Code != "missing_scope" {
+		if api := (*APIError)(nil); errors.As(err, &api) {
 			p.o.Log.Warn("slack does not tell the bot's app", "err", err)
 			return nil
 		}

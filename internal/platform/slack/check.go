@@ -1,0 +1,312 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+)
+
+// A FindingState says what a finding means.
+type FindingState string
+
+// The states of a finding. With Bad the bot does not work, with Poor it works
+// less well; Unknown was not looked at.
+const (
+	Good    FindingState = "good"
+	Poor    FindingState = "poor"
+	Bad     FindingState = "bad"
+	Unknown FindingState = "unknown"
+)
+
+// A Finding is what a check found of one thing.
+type Finding struct {
+	What   string       `json:"what"`
+	State  FindingState `json:"state"`
+	Found  string       `json:"found"`
+	Costs  string       `json:"costs,omitempty"`  // what does not work like this
+	Remedy string       `json:"remedy,omitempty"` // what to do about it
+}
+
+// A CheckRequest says what is checked besides tokens and scopes.
+type CheckRequest struct {
+	// Channel is where a message may be posted, which is removed again: an id
+	// or a name. "" posts nowhere.
+	Channel string
+	// Serve starts an HTTP front for events and returns what stops it; nil where
+	// events come by Socket Mode only.
+	Serve func(http.Handler) (stop func(), err error)
+	// Patience is how long an event is waited for. Default: 15 s.
+	Patience time.Duration
+}
+
+const checkText = "Earshot checks that it can post here. This message removes itself."
+
+// Check looks whether a bot with these options can live on Slack, and tells
+// each finding as it comes. It posts nowhere but in the channel that is named,
+// and stores nothing of what it hears.
+func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
+	if r.Patience <= 0 {
+		r.Patience = 15 * time.Second
+	}
+	p, err := Open(ctx, o)
+	if err != nil {
+		tell(Finding{What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot cannot run"})
+		return
+	}
+	c := &check{Platform: p, request: r, tell: tell, heard: map[earshot.MessageID]bool{}, news: make(chan struct{}, 1)}
+	c.good("bot token", fmt.Sprintf("it is %s in workspace %s", p.identity.Name, p.workspace))
+	c.scopes()
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	ways := c.socket(ctx, &running) + c.front()
+	defer c.stopFront()
+	if ways == 0 {
+		c.say("events", Bad, "there is no way for events to come in", "nothing is heard",
+			"set SLACK_APP_TOKEN for Socket Mode, or slack.listen and SLACK_SIGNING_SECRET for HTTP")
+	}
+	if r.Channel == "" {
+		c.say("posting and events", Unknown, "not tried, because no channel was named", "", "name one with --channel; a message is posted there and removed")
+		return
+	}
+	c.channel(ctx, ways)
+}
+
+// A check is one run of Check.
+type check struct {
+	*Platform
+	request CheckRequest
+	tell    func(Finding)
+	unserve func()
+
+	mu    sync.Mutex // guards heard
+	heard map[earshot.MessageID]bool
+	news  chan struct{}
+}
+
+func (c *check) say(what string, state FindingState, found, costs, remedy string) {
+	c.tell(Finding{What: what, State: state, Found: found, Costs: costs, Remedy: remedy})
+}
+
+func (c *check) good(what, found string) { c.say(what, Good, found, "", "") }
+
+func (c *check) scopes() {
+	scopes := c.Scopes()
+	if len(scopes) == 0 {
+		c.say("scopes", Unknown, "the server does not tell which scopes the token has", "", "")
+		return
+	}
+	missing := lacking(scopes)
+	if len(missing) == 0 {
+		c.good("scopes", fmt.Sprintf("all %d are there", len(Needs())))
+	}
+	for _, n := range missing {
+		state := Poor
+		if n.Vital {
+			state = Bad
+		}
+		c.say("scope "+n.Scope, state, "missing", n.Costs, "add it under OAuth & Permissions and install the app again")
+	}
+}
+
+// socket looks whether Socket Mode can be opened, and listens. It returns how
+// many ways for events there are: 0 or 1.
+func (c *check) socket(ctx context.Context, running *sync.WaitGroup) int {
+	if c.o.AppToken.Empty() {
+		return 0
+	}
+	if _, err := c.client.callAs(ctx, c.o.AppToken, methodOpen, nil); err != nil {
+		c.say("app-level token", Bad, err.Error(), "no events come by Socket Mode",
+			"make one with connections:write under Basic Information, App-Level Tokens, and switch Socket Mode on")
+		return 0
+	}
+	c.good("app-level token", "Socket Mode can be opened")
+	running.Go(func() { _ = c.Listen(ctx, c.hear) })
+	return 1
+}
+
+// front starts the HTTP front.
+func (c *check) front() int {
+	if c.request.Serve == nil {
+		return 0
+	}
+	if len(c.o.SigningSecrets) == 0 {
+		c.say("signing secret", Bad, "SLACK_SIGNING_SECRET is not set", "no events are taken by HTTP", "copy it from Basic Information, App Credentials")
+		return 0
+	}
+	stop, err := c.request.Serve(c.Handler(c.hear))
+	if err != nil {
+		c.say("HTTP front", Bad, err.Error(), "no events come by HTTP", "stop the bot that runs there, or choose another address")
+		return 0
+	}
+	c.unserve = stop
+	c.good("HTTP front", "it listens; the app's Request URL must lead there, to /slack/events")
+	return 1
+}
+
+func (c *check) stopFront() {
+	if c.unserve != nil {
+		c.unserve()
+	}
+}
+
+// hear notes which messages events tell of.
+func (c *check) hear(_ context.Context, e bot.Event) (bot.Outcome, error) {
+	c.mu.Lock()
+	if len(c.heard) < 10_000 {
+		c.heard[e.Message.ID] = true
+	}
+	c.mu.Unlock()
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+	return bot.Outcome{}, nil
+}
+
+// channel posts in the channel that was named, and waits for the event.
+func (c *check) channel(ctx context.Context, ways int) {
+	id, name, member, err := c.find(ctx, c.request.Channel)
+	switch {
+	case err != nil:
+		c.say("channel", Bad, err.Error(), "", "name a channel of this workspace by its id, as the channel's details show it")
+		return
+	case !member:
+		c.say("channel", Bad, "the bot is no member of "+name, "nothing is heard there", "invite it there: /invite @"+c.identity.Name)
+		return
+	}
+	c.good("channel", name+" ("+id+")")
+	if _, err := c.client.call(ctx, methodHistory, url.Values{"channel": {id}, "limit": {"1"}}); err != nil {
+		c.say("history", Poor, err.Error(), "what was said before the bot listened is not known", "")
+	} else {
+		c.good("history", "it can be read")
+	}
+	raw, err := c.client.call(ctx, methodPost, url.Values{"channel": {id}, "text": {checkText}, "unfurl_links": {"false"}, "unfurl_media": {"false"}})
+	var posted struct {
+		TS string `json:"ts"`
+	}
+	if err == nil && (json.Unmarshal(raw, &posted) != nil || posted.TS == "") {
+		err = fmt.Errorf("%s: %w: it has no ts", methodPost, ErrAnswer)
+	}
+	if err != nil {
+		c.say("posting", Bad, err.Error(), "nothing can be answered", "")
+		return
+	}
+	c.good("posting", "a message was posted in "+name)
+	if ways > 0 {
+		c.delivery(ctx, earshot.MessageID(posted.TS))
+	}
+	if _, err := c.client.call(ctx, "chat.delete", url.Values{"channel": {id}, "ts": {posted.TS}}); err != nil {
+		c.say("removing", Poor, err.Error(), "the message of this check stays", "remove it by hand")
+		return
+	}
+	c.good("removing", "the message is gone again")
+}
+
+// delivery waits for the event of our own message.
+func (c *check) delivery(ctx context.Context, id earshot.MessageID) {
+	late := time.NewTimer(c.request.Patience)
+	defer late.Stop()
+	for {
+		c.mu.Lock()
+		heard, others := c.heard[id], len(c.heard)
+		c.mu.Unlock()
+		if heard {
+			c.good("events", "the message came back as an event")
+			return
+		}
+		select {
+		case <-c.news:
+		case <-ctx.Done():
+			return
+		case <-late.C:
+			found := fmt.Sprintf("no event came within %s", c.request.Patience)
+			if others > 0 {
+				found += fmt.Sprintf(", though %d others did", others)
+			}
+			c.say("events", Bad, found, "nothing is heard",
+				"subscribe to the bot events of docs/slack.md under Event Subscriptions; with HTTP, see that the Request URL is verified there; with Socket Mode, that no other process holds the app's connections")
+			return
+		}
+	}
+}
+
+var channelID = regexp.MustCompile(`^[CGD][A-Z0-9]{5,}$`)
+
+// find looks a channel up by id or name.
+func (c *check) find(ctx context.Context, want string) (id, name string, member bool, err error) {
+	type channel struct {
+		ID     string `json:"id"`
+		Name   string `json:"name"`
+		Member bool   `json:"is_member"`
+		IM     bool   `json:"is_im"`
+	}
+	found := func(x channel) (string, string, bool, error) {
+		if x.Name == "" {
+			return x.ID, x.ID, x.Member || x.IM, nil
+		}
+		return x.ID, "#" + x.Name, x.Member || x.IM, nil
+	}
+	want = strings.TrimPrefix(want, "#")
+	if channelID.MatchString(want) {
+		raw, err := c.client.call(ctx, "conversations.info", url.Values{"channel": {want}})
+		var answer struct{ Channel channel }
+		if err == nil {
+			err = json.Unmarshal(raw, &answer)
+		}
+		if err != nil {
+			return "", "", false, err
+		}
+		return found(answer.Channel)
+	}
+	const maxPages = 50
+	args := url.Values{"types": {"public_channel,private_channel"}, "exclude_archived": {"true"}, "limit": {"200"}}
+	for range maxPages {
+		raw, err := c.client.call(ctx, "conversations.list", args)
+		if err != nil {
+			return "", "", false, err
+		}
+		var page struct {
+			Channels []channel
+			Metadata struct {
+				Next string `json:"next_cursor"`
+			} `json:"response_metadata"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return "", "", false, fmt.Errorf("conversations.list: %w", ErrAnswer)
+		}
+		for _, x := range page.Channels {
+			if x.Name == want {
+				return found(x)
+			}
+		}
+		if page.Metadata.Next == "" {
+			break
+		}
+		args.Set("cursor", page.Metadata.Next)
+	}
+	return "", "", false, errors.New("there is no channel of that name that the bot can see")
+}
+
+// lacking returns the needs that a token's scopes do not meet.
+func lacking(scopes []string) []Need {
+	var out []Need
+	for _, n := range Needs() {
+		if !slices.Contains(scopes, n.Scope) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
