@@ -39,9 +39,9 @@ func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 			note("%s has %d bytes; the limit is %d", FileName(f), f.Size, s.Bytes)
 			continue
 		}
-		if a, ok := t.attachedBefore(f, p.added); ok {
+		if a, here, ok := t.attachedBefore(f, p.added); ok {
 			line := "[" + FileName(f) + " was attached in turn " + strconv.Itoa(a.Turn) + "]"
-			if a.Turn == t.turnNumber() {
+			if here {
 				line = "[" + FileName(f) + " is the same file as one attached here]"
 			}
 			if n := t.tok(line) + 1; used+n <= room {
@@ -78,19 +78,17 @@ func (t *turn) file(id earshot.ArtifactID) (earshot.File, bool) {
 	return earshot.File{}, false
 }
 
-// attachedBefore finds a file in the manifest or among what this turn adds. An
-// epoch that starts here has attached nothing.
-func (t *turn) attachedBefore(f earshot.File, added []earshot.Attached) (earshot.Attached, bool) {
-	list := added
-	if !t.broken && !t.isolated {
-		list = slices.Concat(t.in.Conversation.Attached, added)
+// attachedBefore finds a file in the manifest or, here, among what this turn
+// adds. An epoch that starts here has attached nothing.
+func (t *turn) attachedBefore(f earshot.File, added []earshot.Attached) (a earshot.Attached, here, ok bool) {
+	same := func(a earshot.Attached) bool { return a.ID == f.ID || a.SHA256 != "" && a.SHA256 == f.SHA256 }
+	if i := slices.IndexFunc(t.in.Conversation.Attached, same); i >= 0 && !t.broken && !t.isolated {
+		return t.in.Conversation.Attached[i], false, true
 	}
-	for _, a := range list {
-		if a.ID == f.ID || a.SHA256 != "" && a.SHA256 == f.SHA256 {
-			return a, true
-		}
+	if i := slices.IndexFunc(added, same); i >= 0 {
+		return added[i], true, true
 	}
-	return earshot.Attached{}, false
+	return a, false, false
 }
 
 // Inlined returns the text of a file as it may stand in a prompt: cleaned as

@@ -186,6 +186,7 @@ func TestFromResult(t *testing.T) {
 		return llm.Message{Role: role, Parts: parts, Cache: cache}
 	}
 	png := llm.Media{ID: "F1", Type: "image/png", Data: []byte{1}}
+	named := llm.Media{ID: "F1", Name: "a.png", Type: "image/png", Data: []byte{1}}
 	for _, c := range []struct {
 		name   string
 		result assemble.Result
@@ -213,6 +214,14 @@ func TestFromResult(t *testing.T) {
 			assemble.Result{Messages: []assemble.Message{user("q", "F1")}},
 			&llm.Options{Media: map[earshot.ArtifactID]llm.Media{"F1": {Type: "image/png", Data: []byte{1}}}},
 			llm.Request{MaxTokens: llm.DefaultMaxTokens, Messages: []llm.Message{said(earshot.User, true, llm.Image(png), llm.Text("q"))}},
+		},
+		{
+			"of several files each stands behind its name, and a line in the place of one that is missing",
+			assemble.Result{Messages: []assemble.Message{user("q", "F1", "F2")}},
+			&llm.Options{Media: map[earshot.ArtifactID]llm.Media{"F1": named}, Missing: map[earshot.ArtifactID]string{"F2": "[b.png was not attached]"}},
+			llm.Request{MaxTokens: llm.DefaultMaxTokens, Messages: []llm.Message{
+				said(earshot.User, true, llm.Text("[a.png]"), llm.Image(named), llm.Text("[b.png was not attached]"), llm.Text("q")),
+			}},
 		},
 		{
 			"a transcript that begins with the assistant is opened",

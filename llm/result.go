@@ -28,11 +28,15 @@ type Options struct {
 	MaxTokens int // default: [DefaultMaxTokens]
 	// Media holds the content of each file that the context attaches.
 	Media map[earshot.ArtifactID]Media
+	// Missing has, for each of these files that cannot be given after all, the
+	// line that stands in its place and says so.
+	Missing map[earshot.ArtifactID]string
 }
 
 // FromResult makes a request of an assembled context, text for text: nothing
 // is added to it but [Opening], and nothing left out. A message's files stand
-// before its text. Marked for caching are the ends of the system text, of the
+// before its text; where they are several, each behind its name, since not every
+// provider has a place for that. Marked for caching are the ends of the system text, of the
 // messages that were there in the turn before, and of the whole.
 func FromResult(result assemble.Result, o *Options) (Request, error) {
 	if o == nil {
@@ -47,7 +51,7 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 	}
 	held := -1 // the last message that is the session's alone
 	for _, m := range result.Messages {
-		parts, err := attached(m.Media, o.Media)
+		parts, err := attached(m.Media, o)
 		if err != nil {
 			return Request{}, err
 		}
@@ -72,16 +76,23 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 }
 
 // attached returns the parts of files.
-func attached(ids []earshot.ArtifactID, media map[earshot.ArtifactID]Media) ([]Part, error) {
+func attached(ids []earshot.ArtifactID, o *Options) ([]Part, error) {
 	var parts []Part
 	for _, id := range ids {
-		m, ok := media[id]
+		if line, ok := o.Missing[id]; ok {
+			parts = append(parts, Text(line))
+			continue
+		}
+		m, ok := o.Media[id]
 		if !ok {
 			return nil, fmt.Errorf("%w: the content of %s was not given", ErrMedia, id)
 		}
 		kind, ok := KindOf(m.Type)
 		if !ok {
 			return nil, fmt.Errorf("%w: %s is of type %q", ErrMedia, id, m.Type)
+		}
+		if len(ids) > 1 && m.Name != "" {
+			parts = append(parts, Text("["+m.Name+"]"))
 		}
 		m.ID = id
 		parts = append(parts, Part{Kind: kind, Media: &m})

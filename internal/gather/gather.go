@@ -39,6 +39,9 @@ type Request struct {
 	Counter      assemble.Counter
 	Instructions string
 	Attach       []earshot.ArtifactID
+	// Sums are the SHA-256 of files whose content was seen, where the store
+	// does not have them.
+	Sums map[earshot.ArtifactID]string
 
 	// Conversation names stored state to read. State, where it is set, is used
 	// in its place.
@@ -100,11 +103,26 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 		return assemble.Input{}, err
 	}
 	slices.SortFunc(r.messages, func(x, y earshot.Message) int { return x.Position().Compare(y.Position()) })
+	if len(req.Sums) > 0 {
+		r.sum()
+	}
 	return assemble.Input{
 		Policy: req.Policy, Budget: req.Budget, Counter: req.Counter, Instructions: req.Instructions,
 		Identity: req.Identity, Channel: req.Channel, Anchor: req.Anchor, Messages: r.messages,
 		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage,
 	}, nil
+}
+
+// sum puts the hashes that are given beside the files that have none.
+func (r *reader) sum() {
+	for i, m := range r.messages {
+		r.messages[i].Files = slices.Clone(m.Files)
+		for j, f := range m.Files {
+			if f.SHA256 == "" {
+				r.messages[i].Files[j].SHA256 = r.req.Sums[f.ID]
+			}
+		}
+	}
 }
 
 // maxTurns is how many recorded turns are read: more than a transcript loads.
@@ -133,7 +151,10 @@ func state(ctx context.Context, st Store, req Request) (assemble.Conversation, e
 	if err != nil {
 		return c, err
 	}
-	c.Shown, c.Attached = manifest.Shown, manifest.Attached
+	c.Shown, c.Attached = manifest.Shown, slices.Clone(manifest.Attached)
+	for i := range c.Attached {
+		c.Attached[i].Turn++ // stores count turns from 0, prompts from 1
+	}
 	if c.Session, err = st.Session(ctx, id); err != nil {
 		return c, err
 	}
