@@ -214,6 +214,11 @@ type Queue interface {
 	// the last of its epoch. With Failed, Parked or Dropped t is nil, why says
 	// why, and neither cursor nor manifest moves.
 	Finish(ctx context.Context, l Lease, id TurnID, state TurnState, why string, t *Turn) error
+	// Merge drops turns of the lease's conversation because another, into, answers
+	// them too, in one transaction; those that are final stay as they are. When
+	// into is dropped in its turn because its anchor was deleted, they are open
+	// again. ErrConflict when into is final.
+	Merge(ctx context.Context, l Lease, into TurnID, turns ...TurnID) error
 	// Reopen makes a parked or failed turn open again, with no tries counted.
 	// ErrConflict when it is neither, when its anchor is deleted, or while
 	// another turn of its conversation is Generating or Posting.

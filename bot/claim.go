@@ -87,17 +87,11 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, turns []earshot.Q
 	if !b.Answer.Each {
 		run = together(waiting)
 	}
-	at := b.last(run)
-	for i, w := range run {
-		if i == at {
-			continue
-		}
-		if err := b.drop(ctx, lease, w.QueuedTurn, fmt.Sprintf("answered with turn %d", run[at].ID)); err != nil {
-			return nil, err
-		}
+	w := run[b.last(run)]
+	if err := b.merge(ctx, lease, w, run); err != nil {
+		return nil, err
 	}
 	b.Fault(faultAfterMerge)
-	w := run[at]
 	return &turn{
 		Bot: b, lease: lease, queued: w.QueuedTurn, since: time.Now(), budget: b.Budget,
 		place: Place{Channel: channel, Anchor: w.anchor, Thread: w.anchor.Root()},
@@ -107,6 +101,27 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, turns []earshot.Q
 // whyDeleted is why a turn is dropped whose question was taken back; the store
 // says it in the same words.
 const whyDeleted = "anchor deleted"
+
+// merge gives turns to the one that answers for all. Should its question be
+// deleted before the reply, the store opens them again.
+func (b *Bot) merge(ctx context.Context, lease earshot.Lease, into waitingTurn, run []waitingTurn) error {
+	var others []earshot.TurnID
+	for _, w := range run {
+		if w.ID != into.ID {
+			others = append(others, w.ID)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	if err := b.Store.Merge(ctx, lease, into.ID, others...); err != nil {
+		return fmt.Errorf("merge turns: %w", err)
+	}
+	for _, id := range others {
+		b.tell(ctx, id, Report{})
+	}
+	return nil
+}
 
 // A waitingTurn is a turn with what it answers.
 type waitingTurn struct {

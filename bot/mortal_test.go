@@ -99,6 +99,13 @@ func (m mortal) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 	return m.Store.Finish(ctx, l, id, state, why, t)
 }
 
+func (m mortal) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.Merge(ctx, l, into, turns...)
+}
+
 // mortalSlate is one on which texts can be replaced.
 type mortalSlate struct {
 	mortalBoard

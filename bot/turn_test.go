@@ -467,3 +467,29 @@ func TestARefusedTurnCanBeAnsweredAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatALaterTurnWasToAnswerIsAnsweredWhenThatIsDeleted deletes the last of
+// several messages at each stage of the turn that answers them all.
+func TestWhatALaterTurnWasToAnswerIsAnsweredWhenThatIsDeleted(t *testing.T) {
+	t.Parallel()
+	for _, placeholder := range []string{"", "…"} {
+		t.Run("placeholder "+placeholder, func(t *testing.T) {
+			t.Parallel()
+			placing(t, func(o *bot.Options) { o.Model, o.Placeholder = &echo{takes: 10 * time.Second}, placeholder }, func(w *world, _ *slate) {
+				w.say(direct, alice, "m1", "one")
+				w.rest(time.Second)
+				w.say(direct, alice, "m2", "two")
+				w.say(direct, alice, "m3", "three")
+				w.say(direct, alice, "m4", "four")
+				w.rest(15 * time.Second) // the model is asked about the last
+				same(t, "turns", w.turns()[:3], []string{"m1 done", "m2 dropped answered with turn 4", "m3 dropped answered with turn 4"})
+				w.say(direct, alice, "m4", "", func(e *bot.Event) { e.Delivery, e.Message.Deleted = "del", true })
+				w.rest(time.Minute)
+				same(t, "turns", w.turns(), []string{"m1 done", "m2 dropped answered with turn 3", "m3 done", "m4 dropped anchor deleted"})
+				if got := w.board.all(); got[len(got)-1] != "you said: Alice: three" {
+					t.Errorf("posts: %q", got)
+				}
+			})
+		})
+	}
+}

@@ -127,6 +127,9 @@ func (s *Store) end(t *queuedTurn, state earshot.TurnState, why string) {
 	t.State, t.Why, t.Updated = state, why, s.time()
 	l := s.queue.line(t.Conversation)
 	l.turns = slices.DeleteFunc(l.turns, func(x *queuedTurn) bool { return x == t })
+	if state == earshot.TurnDropped && why == rule.AnchorDeleted {
+		s.part(t)
+	}
 }
 
 // Finish implements [earshot.Queue].

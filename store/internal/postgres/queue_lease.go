@@ -250,6 +250,9 @@ func (t *tx) commitQueued(ctx context.Context, r *running, turn earshot.Turn, ou
 // end makes a turn final. Its lease is locked.
 func (t *tx) end(q queued, state earshot.TurnState, why string, number int, now earshot.Time) {
 	t.write(`UPDATE queued_turn SET state = $2, why = $3, number = $4, updated = $5 WHERE id = $1`, int64(q.ID), string(state), why, number, int64(now))
+	if state == earshot.TurnDropped && why == rule.AnchorDeleted {
+		t.part(q, now)
+	}
 	t.advance(q.Conversation)
 }
 

@@ -15,6 +15,9 @@ const ClientWindow = earshot.Time(10 * time.Minute / time.Microsecond)
 // Why a turn was dropped by the store itself.
 const AnchorDeleted = "anchor deleted"
 
+// AnsweredWith is why a turn was dropped that another answers too.
+func AnsweredWith(into earshot.TurnID) string { return fmt.Sprintf("answered with turn %d", into) }
+
 // Unfinished reports whether a turn in this state is still to be answered.
 func Unfinished(s earshot.TurnState) bool {
 	switch s {

@@ -262,6 +262,11 @@ func (t *tx) end(q queued, state earshot.TurnState, why string, number int, now 
 	if err != nil {
 		return err
 	}
+	if state == earshot.TurnDropped && why == rule.AnchorDeleted {
+		if err := t.part(q, now); err != nil {
+			return err
+		}
+	}
 	return t.advance(q.Conversation)
 }
 

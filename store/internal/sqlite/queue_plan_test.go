@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
 // Every method of the queue runs once; then the plan of each statement that
@@ -27,6 +28,10 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		_, err := s.Accept(ctx, scope, e, &dm)
 		check(t, err)
 	}
+	for _, id := range []earshot.MessageID{"m62", "m63"} {
+		_, err := s.Accept(ctx, scope, earshot.Event{Message: said(id, 9, "x")}, &dm)
+		check(t, err)
+	}
 	l, _, err := s.Claim(ctx, dm.Agent, "owner", 10, time.Hour)
 	check(t, err)
 	turn := first + 1
@@ -35,6 +40,8 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		func() error { return s.Begin(ctx, l, turn, earshot.Prompt{Hash: "h"}) },
 		func() error { return s.PutPost(ctx, l, earshot.Post{Turn: turn, Key: "k", State: earshot.PostPlanned}) },
 		func() error { return s.Finish(ctx, l, turn, earshot.TurnFailed, "why", nil) },
+		func() error { return s.Merge(ctx, l, turn+1, turn+2) },
+		func() error { return s.Finish(ctx, l, turn+1, earshot.TurnDropped, rule.AnchorDeleted, nil) },
 		func() error { return s.Release(ctx, l, 0) },
 		func() error { return s.Reopen(ctx, turn) },
 		func() error { _, err := s.Record(ctx, scope, earshot.Message{ID: "m61", Deleted: true}); return err },

@@ -1,0 +1,59 @@
+package storetest
+
+import "github.com/earshot-ai/earshot"
+
+var mergeCases = []testCase{
+	{"what a later turn answers too is dropped", func(s *suite) {
+		a, b, c := s.asked(1, "m1"), s.asked(2, "m1"), s.asked(3, "m1")
+		l, _ := s.claim("me", second(5))
+		for range 2 {
+			s.check(s.Merge(s.Context(), l, c, a, b))
+		}
+		q := s.queued(b)
+		s.equal("the second", []any{q.State, q.Why}, []any{earshot.TurnDropped, "answered with turn 3"})
+		s.begin(l, c, prompt(3))
+		s.finish(l, c)
+		s.equal("the first, at the end", s.queued(a).State, earshot.TurnDropped)
+	}},
+	{"it is open again when the later one's question is deleted", func(s *suite) {
+		for n, drop := range []func(l earshot.Lease, id earshot.TurnID){
+			func(earshot.Lease, earshot.TurnID) { s.accept(deletion(3, "")) },
+			func(l earshot.Lease, id earshot.TurnID) { // a post of it can be seen: by hand
+				s.begin(l, id, prompt(13))
+				s.put(l, post(id, 0, earshot.PostSending))
+				s.accept(deletion(13, ""))
+				s.equal("while a post can be seen", s.queued(id).State, earshot.TurnPosting)
+				s.check(s.Finish(s.Context(), l, id, earshot.TurnDropped, "anchor deleted", nil))
+			},
+		} {
+			a, b, c := s.asked(1+10*n, "m1"), s.asked(2+10*n, "m1"), s.asked(3+10*n, "m1")
+			l, _ := s.claim("me", second(5))
+			s.check(s.Merge(s.Context(), l, c, b, a))
+			drop(l, c)
+			wantError(s.T, s.Merge(s.Context(), l, c, a), earshot.ErrConflict)
+			s.check(s.Release(s.Context(), l, 0))
+			l, turns := s.claim("you", second(6))
+			s.equal("open again", turnIDs(turns), []earshot.TurnID{a, b})
+			s.equal("without a reason", s.queued(b).Why, "")
+			s.check(s.Merge(s.Context(), l, b, a))
+			s.check(s.Finish(s.Context(), l, b, earshot.TurnDropped, "stale", nil))
+			s.check(s.Release(s.Context(), l, 0))
+			s.equal("dropped for another reason", s.queued(a).State, earshot.TurnDropped)
+			s.idle(second(9))
+		}
+	}},
+	{"a merge is within a conversation, and under its lease", func(s *suite) {
+		a, b, other := s.asked(1, "m1"), s.asked(2, "m1"), s.asked(3, "m3")
+		l, _ := s.claim("me", second(5))
+		wantError(s.T, s.Merge(s.Context(), l, b, a, other), earshot.ErrNotFound)
+		wantError(s.T, s.Merge(s.Context(), l, b, 999), earshot.ErrNotFound)
+		wantError(s.T, s.Merge(s.Context(), l, b, b), earshot.ErrNotFound)
+		wantError(s.T, s.Merge(s.Context(), l, other, a), earshot.ErrNotFound)
+		s.equal("nothing was dropped", s.queued(a).State, earshot.TurnClaimed)
+		s.check(s.Finish(s.Context(), l, a, earshot.TurnFailed, "x", nil))
+		s.check(s.Merge(s.Context(), l, b, a))
+		s.equal("what is final stays", s.queued(a).State, earshot.TurnFailed)
+		s.check(s.Release(s.Context(), l, 0))
+		wantError(s.T, s.Merge(s.Context(), l, b, a), earshot.ErrFenced)
+	}},
+}
