@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -36,6 +37,7 @@ type Platform struct {
 
 	names *names
 	heard heard
+	out   *out
 
 	identity   earshot.Identity
 	workspace  earshot.WorkspaceID
@@ -54,7 +56,11 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{o: o, client: newClient(o), gone: make(chan struct{})}
+	p := &Platform{o: o, client: newClient(o), out: newOut(o.Now()), gone: make(chan struct{})}
+	p.o.Missed = func(from, to time.Time) {
+		p.out.miss(to)
+		o.Missed(from, to)
+	}
 	p.names = newNames(p)
 	p.stop = sync.OnceFunc(func() { close(p.gone) })
 	if err := p.whoAmI(ctx); err != nil {

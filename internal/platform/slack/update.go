@@ -1,0 +1,72 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/platform/slack/markup"
+)
+
+const methodUpdate = "chat.update"
+
+// Update implements [bot.Updater]: chat.update. A stream is ended first.
+func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
+	if d.Growing {
+		return p.grow(ctx, d, id)
+	}
+	body := markup.Write(d.Text, d.Anchor.Author.ID)
+	if p.end(ctx, d, id, body) {
+		return nil
+	}
+	err := p.replace(ctx, d, id, body)
+	if is(err, "streaming_state_conflict") { // begun by a process that is gone
+		if err := p.close(ctx, d, id); err != nil {
+			return undone(err)
+		}
+		err = p.replace(ctx, d, id, body)
+	}
+	return p.unchanged(err)
+}
+
+// grow shows what there is of a text so far, where the rate allows it. What
+// streams is shown by Writing.
+func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
+	if p.out.stream(id) != nil || !p.out.may(methodUpdate+" growing", p.o.Now()) || !p.out.growing.AllowN(p.o.Now(), 1) {
+		return &bot.PostError{Retry: growEvery, Err: errors.New("the rate is kept for the last text")}
+	}
+	return p.unchanged(p.replace(ctx, d, id, markup.Write(d.Text, d.Anchor.Author.ID)))
+}
+
+// replace gives a message its text. The metadata is what it was posted with; a
+// stream gets it now.
+func (p *Platform) replace(ctx context.Context, d bot.Draft, id earshot.MessageID, body markup.Body) error {
+	_, err := p.say(ctx, methodUpdate, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key)}}, body)
+	return err
+}
+
+// unchanged turns an error of chat.update into what the bot decides by: a
+// [*bot.PostError] that may be repeated, one that may not, or another where the
+// message may have changed all the same.
+func (p *Platform) unchanged(err error) error {
+	var limited *LimitedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &limited):
+		p.out.block(methodUpdate+" growing", p.o.Now().Add(limited.After+time.Minute))
+	case is(err, "message_not_found"):
+		err = fmt.Errorf("somebody has deleted the message: %w", err)
+		return &bot.PostError{Err: err}
+	case is(err, "edit_window_closed"):
+		err = fmt.Errorf("the workspace's settings allow edits for a time only: %w", err)
+		return &bot.PostError{Err: err}
+	case is(err, "streaming_state_conflict"):
+		return err // it is stopped the next time
+	}
+	return undone(err)
+}
