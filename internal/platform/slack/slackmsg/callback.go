@@ -172,7 +172,8 @@ func Channel(raw []byte) (c earshot.Channel, ok bool) {
 }
 
 // channel reads a channel that is given as an object, or by its id only. kind
-// is Slack's channel_type, "" where it was not told.
+// is Slack's channel_type, "" where it was not told; events about members have
+// a letter for it.
 func channel(v value, kind string) earshot.Channel {
 	c := earshot.Channel{Platform: earshot.Slack, ID: channelID(v)}
 	if c.ID == "" {
@@ -183,9 +184,9 @@ func channel(v value, kind string) earshot.Channel {
 	switch {
 	case kind == "im", kind == "app_home", v.get("is_im").bool(), c.ID[0] == 'D':
 		c.Kind = earshot.KindDM
-	case kind == "mpim", kind == "group", v.get("is_mpim").bool(), v.get("is_group").bool(), v.get("is_private").bool(), c.ID[0] == 'G':
+	case kind == "mpim", kind == "group", kind == "G", v.get("is_mpim").bool(), v.get("is_group").bool(), v.get("is_private").bool(), c.ID[0] == 'G':
 		c.Kind = earshot.KindGroup
-	case kind == "channel", v.get("is_channel").bool():
+	case kind == "channel", kind == "C", v.get("is_channel").bool():
 		c.Kind = earshot.KindChannel
 	}
 	return c
