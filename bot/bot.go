@@ -28,7 +28,7 @@ type Bot struct {
 func New(o Options) *Bot {
 	for name, missing := range map[string]bool{
 		"Store": o.Store == nil, "Model": o.Model == nil, "Platform": o.Platform == nil,
-		"Identity.ID": o.Identity.ID == "", "Counter": o.Counter == nil,
+		"Identity.ID": o.Identity.ID == "", "Counter": o.Counter == nil && o.Count == nil,
 	} {
 		if missing {
 			panic("bot.New: Options." + name + " is required")
@@ -44,6 +44,9 @@ func New(o Options) *Bot {
 		o.Answer.BotTurns = 3
 	}
 	o.Limits = o.Limits.withDefaults()
+	if o.Count == nil {
+		o.Count = func() assemble.Counter { return o.Counter }
+	}
 	if o.Owner == "" {
 		o.Owner = rand.Text()
 	}

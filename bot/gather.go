@@ -24,13 +24,16 @@ func (t *turn) gather(ctx context.Context) error {
 			return nil
 		}
 	}
+	if t.counter == nil {
+		t.counter = t.Count()
+	}
 	t.history(ctx)
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
 	in, res, err := gather.Turn(ctx, t.Store, gather.Request{
 		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.Identity, Policy: t.Policy, Budget: t.budget,
-		Counter: t.Counter, Instructions: t.Instructions, Conversation: t.lease.Conversation,
+		Counter: t.counter, Instructions: t.Instructions, Conversation: t.lease.Conversation,
 	})
 	var bad *assemble.InputError
 	switch {

@@ -16,13 +16,17 @@ type Store interface {
 }
 
 // Options are what a bot is made of. Store, Model, Platform, Identity and
-// Counter are required; zero values of the rest mean the defaults.
+// Counter, or Count in its place, are required; zero values of the rest mean the
+// defaults.
 type Options struct {
 	Store    Store
 	Model    llm.Model
 	Platform Platform
 	Identity earshot.Identity
-	Counter  assemble.Counter
+	Counter  assemble.Counter // of every prompt
+	// Count is asked at the beginning of each turn which counter its prompt is
+	// made with. Default: always Counter. It is safe for concurrent use.
+	Count func() assemble.Counter
 
 	Policy       assemble.Policy // default: standard
 	Budget       assemble.Budget // default: [assemble.DefaultBudget]

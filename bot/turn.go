@@ -94,8 +94,9 @@ type turn struct {
 	place  Place
 	since  time.Time // when this process took it up
 
-	budget assemble.Budget
-	halved bool
+	counter assemble.Counter
+	budget  assemble.Budget
+	halved  bool
 
 	input  assemble.Input
 	result assemble.Result

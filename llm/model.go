@@ -115,6 +115,15 @@ type Response struct {
 	Usage    earshot.Usage `json:"usage"`
 	Provider string        `json:"provider"` // such as anthropic
 	Model    string        `json:"model"`    // as the provider names it
+	// Counted, unless it is nil, is what Usage is compared with.
+	Counted *Counted `json:"counted,omitempty"`
+}
+
+// A Counted says how long a request was by our own count. No adapter makes it:
+// who asks the model does.
+type Counted struct {
+	Model  string `json:"model"`  // as it was asked for; a provider may name it otherwise
+	Tokens int    `json:"tokens"` // of the request's text, tools' descriptions included, by the base counter
 }
 
 // Text returns the answer's text.
