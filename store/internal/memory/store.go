@@ -32,6 +32,7 @@ type Store struct {
 	keys          map[owned]earshot.ConversationID // by idempotency key
 	anchors       map[owned]bool                   // answered
 	erased        int64                            // the highest sequence of an erased channel
+	calls         []earshot.CallCount              // by rule.CompareCalls
 	queue         queue
 }
 
