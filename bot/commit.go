@@ -23,9 +23,13 @@ func (t *turn) commit(ctx context.Context) error {
 	for _, id := range t.replies {
 		shown = append(shown, earshot.Shown{ID: id})
 	}
-	err := t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
+	attached, err := t.given(next.Attached)
+	if err != nil {
+		return err
+	}
+	err = t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: t.replies}, Policy: t.input.Policy.Name, Hash: t.result.Hash,
-		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown, Attached: next.Attached, Session: t.session(),
+		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown, Attached: attached, Session: t.session(),
 		Ledger: t.result.Ledger, Usage: t.usage, Time: t.Now(),
 	})
 	if err != nil || !t.Answer.OwnedThreads {

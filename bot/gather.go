@@ -13,7 +13,7 @@ import (
 // gather reads what the turn can use: what was recorded for it before a
 // restart, if it still stands, else what the store knows now.
 func (t *turn) gather(ctx context.Context) error {
-	t.steps = nil
+	t.steps, t.files = nil, newSatchel()
 	if !t.halved && t.queued.Hash != "" {
 		ok, err := t.resume(ctx)
 		if err != nil {
@@ -31,10 +31,14 @@ func (t *turn) gather(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	in, res, err := gather.Turn(ctx, t.Store, gather.Request{
+	req := gather.Request{
 		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.Identity, Policy: t.Policy, Budget: t.budget,
 		Counter: t.counter, Instructions: t.Instructions, Conversation: t.lease.Conversation,
-	})
+	}
+	in, res, err := gather.Turn(ctx, t.Store, req)
+	if err == nil {
+		in, res, err = t.attach(ctx, req, in, res)
+	}
 	var bad *assemble.InputError
 	switch {
 	case errors.Is(err, assemble.ErrBudgetTooSmall):

@@ -25,6 +25,9 @@ func (t *turn) generate(ctx context.Context) error {
 	if set != nil {
 		o.Tools = set.Tools()
 	}
+	if err := t.hand(ctx, o); err != nil {
+		return t.interrupted(ctx, err)
+	}
 	request, err := llm.FromResult(t.result, o)
 	if err != nil {
 		return &giveUp{"the request cannot be made: " + err.Error(), sayFailed}
@@ -56,7 +59,10 @@ func (t *turn) generate(ctx context.Context) error {
 		}
 		a, err := t.ask(ctx, k.request)
 		if err != nil {
-			return t.interrupted(ctx, err)
+			if err = t.without(ctx, &k.request, err); err != nil {
+				return t.interrupted(ctx, err)
+			}
+			continue
 		}
 		t.Fault(faultAfterAnswer)
 		if a.Text() == "" && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && mute == 0 && strings.Join(k.said, "") == "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
@@ -34,7 +35,7 @@ func refer(in assemble.Input, turns int) ([]byte, error) {
 	in.Conversation = assemble.Conversation{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
 	messages := make([]earshot.Message, len(in.Messages))
 	for i, m := range in.Messages {
-		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies}
+		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Files: sums(m.Files, in.Attach)}
 	}
 	in.Messages = messages
 	raw, err := contract.EncodeInput(in)
@@ -94,9 +95,38 @@ func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Me
 			}
 		}
 		m.Seq, m.Replies = was.Seq, was.Replies
+		m.Files = summed(m.Files, was.Files)
 		out[i] = m
 	}
 	return out, nil
+}
+
+// sums returns what is stored of a message's files with the input: the hashes
+// of those that the turn attaches, which it has found out itself.
+func sums(files []earshot.File, attach []earshot.ArtifactID) []earshot.File {
+	var out []earshot.File
+	for _, f := range files {
+		if f.SHA256 != "" && slices.Contains(attach, f.ID) {
+			out = append(out, earshot.File{ID: f.ID, SHA256: f.SHA256})
+		}
+	}
+	return out
+}
+
+// summed returns files with their hashes.
+func summed(files, were []earshot.File) []earshot.File {
+	if len(were) == 0 {
+		return files
+	}
+	files = slices.Clone(files)
+	for i, f := range files {
+		for _, was := range were {
+			if was.ID == f.ID {
+				files[i].SHA256 = was.SHA256
+			}
+		}
+	}
+	return files
 }
 
 func revision(ctx context.Context, st Store, s earshot.Scope, was earshot.Message) (earshot.Message, error) {
@@ -131,7 +161,10 @@ func recall(ctx context.Context, st Store, id earshot.ConversationID, n int, c *
 			return err
 		}
 		c.Shown = append(c.Shown, whole.Shown...)
-		c.Attached = append(c.Attached, whole.Attached...)
+		for _, a := range whole.Attached {
+			a.Turn++ // as gather counts them
+			c.Attached = append(c.Attached, a)
+		}
 		c.Session = append(c.Session, whole.Session...)
 	}
 	return nil

@@ -14,6 +14,7 @@ const (
 	stepAnswer  = "answer"  // an llm.Response
 	stepResults = "results" // []llm.Result, to the answer before
 	stepFailed  = "failed"  // why the person was told that there is no answer
+	stepFiles   = "files"   // []handed: which files the model is given, and which not
 )
 
 // journal appends an entry.

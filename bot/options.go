@@ -35,6 +35,7 @@ type Options struct {
 	NoTools      bool            // the model gets no tools of the channel
 	Answer       Answer
 	Limits       Limits
+	Files        Files    // what people share; nil: nothing is attached
 	Links        []string // hosts whose links stay live in replies, their subdomains too
 
 	// Placeholder is what a reply says until it is there, where the platform is
@@ -85,6 +86,7 @@ type Limits struct {
 	Patience time.Duration // how long a turn waits for a model or platform that is down; default 2 min
 	Generate time.Duration // of asking the model, tools included; default 120 s
 	History  time.Duration // of asking the platform for history; default 3 s
+	Files    time.Duration // of loading the files that a turn attaches; default 5 s
 	Lease    time.Duration // how long a conversation is held; renewed at a third of it; default 9 s
 	Look     time.Duration // between two looks for a post that may have arrived; default 2 s
 	Poll     time.Duration // between two looks for work that nobody told of; default 1 s
@@ -100,7 +102,7 @@ func (l Limits) withDefaults() Limits {
 		v   *time.Duration
 		def time.Duration
 	}{
-		{&l.Fresh, 10 * time.Minute}, {&l.Patience, 2 * time.Minute}, {&l.Generate, 120 * time.Second}, {&l.History, 3 * time.Second},
+		{&l.Fresh, 10 * time.Minute}, {&l.Patience, 2 * time.Minute}, {&l.Generate, 120 * time.Second}, {&l.History, 3 * time.Second}, {&l.Files, 5 * time.Second},
 		{&l.Lease, 9 * time.Second}, {&l.Look, 2 * time.Second}, {&l.Poll, time.Second}, {&l.Backoff, 2 * time.Second},
 	} {
 		if *d.v <= 0 {

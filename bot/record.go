@@ -32,6 +32,9 @@ func (b *Bot) record(ctx context.Context, e Event, ask *earshot.ConversationID, 
 			return Outcome{}, fmt.Errorf("confirm message %s: %w", e.Message.ID, err)
 		}
 	}
+	if m := e.Message; b.Files != nil && (m.Deleted || m.Edited != 0) {
+		b.Files.Forget(e.Channel.Scope(), m.ID)
+	}
 	b.Fault(faultAfterCommitBeforeAck)
 	if accepted.Opened {
 		b.hurry()

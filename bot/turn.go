@@ -102,6 +102,8 @@ type turn struct {
 	result assemble.Result
 	steps  []earshot.Step
 	links  links // what may stay live in the reply
+	files  satchel
+	bare   bool // nothing is attached: the provider has refused files
 
 	text    string        // of the reply
 	placed  *earshot.Post // the placeholder, once it can be seen
