@@ -168,6 +168,12 @@ type Queue interface {
 	// and returns how many. Platforms deliver again for 24 hours: keep 25.
 	PruneEvents(ctx context.Context, before Time) (int, error)
 
+	// PruneTurns forgets what final turns that ended before a time were made of:
+	// their inputs, their journals and the texts of their posts. The turns stay,
+	// with what they committed, so that nothing is answered twice. It returns
+	// how many it found.
+	PruneTurns(ctx context.Context, before Time) (int, error)
+
 	// Claim takes the lease of the conversation whose lowest unfinished turn
 	// is the oldest, among those of the agent that nobody holds at now, the
 	// owner itself included, and returns its unfinished turns in order; the

@@ -223,8 +223,10 @@ type Conversations interface {
 	// Session returns the current epoch's prompt messages, in order.
 	Session(ctx context.Context, id ConversationID) ([]SessionEntry, error)
 
-	// PutSummary stores the newest rolling summary.
-	PutSummary(ctx context.Context, id ConversationID, s Summary) error
+	// PutSummary stores the newest rolling summary, made of what was known up to
+	// sequence known. ErrConflict when something said in what it covers was
+	// deleted since.
+	PutSummary(ctx context.Context, id ConversationID, s Summary, known int64) error
 	// Summary returns it, or ErrNotFound.
 	Summary(ctx context.Context, id ConversationID) (Summary, error)
 }

@@ -31,7 +31,7 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	s.record(said(50, "canary"), edit, reply(52, "m50", "canary"), said(53, "gone"), tombstone(53))
 	s.check(s.PutCoverage(ctx, s.scope, earshot.Coverage{State: earshot.Missing, Why: mine}))
 	done := s.answered(1, "dm", "m50")
-	s.check(s.PutSummary(ctx, s.conversation("dm"), earshot.Summary{Text: mine}))
+	s.check(s.PutSummary(ctx, s.conversation("dm"), earshot.Summary{Text: mine}, 99))
 	_, err := s.MergeMetadata(ctx, s.conversation("dm"), map[string]*string{"who": &mine})
 	s.check(err)
 	_, _, err = s.OpenConversation(ctx, s.conversation("keyed"), "key")

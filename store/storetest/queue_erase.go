@@ -328,7 +328,7 @@ var eraseCases = []testCase{
 		t := turn(2, "summary: canary")
 		t.Epoch, t.Shown, t.Ledger = 1, nil, nil
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
-		s.check(s.PutSummary(s.Context(), s.conversation("dm"), sum(40, 55)))
+		s.check(s.PutSummary(s.Context(), s.conversation("dm"), sum(40, 55), 9))
 		s.accept(deletion(60, ""))
 		s.equal("not covered: the epoch that has read it", s.text(first), []string{})
 		s.equal("and no later one", s.text(id), []string{"input", "session"})

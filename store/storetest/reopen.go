@@ -25,7 +25,7 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		_, err := s.merge("m2", map[string]*string{"a": to("1")})
 		s.check(err)
 		s.commit("m2", turn(1, "x"))
-		s.check(s.PutSummary(t.Context(), s.conversation("m2"), earshot.Summary{Text: "sum"}))
+		s.check(s.PutSummary(t.Context(), s.conversation("m2"), earshot.Summary{Text: "sum"}, 9))
 		before := s.everything()
 		s.check(s.Close())
 

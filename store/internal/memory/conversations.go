@@ -148,14 +148,22 @@ func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earsh
 }
 
 // PutSummary implements [earshot.Conversations].
-func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary) error {
+func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary, known int64) error {
 	sum = rule.CheckSummary(sum)
 	return s.write(ctx, func() error {
 		c, err := s.conversation(id)
-		if err == nil {
-			c.summary = &sum
+		if err != nil {
+			return err
 		}
-		return err
+		if in := s.channels[c.ID.Scope]; in != nil {
+			for _, m := range in.since(known) {
+				if m.Deleted && rule.Covers(sum, m.Time) {
+					return fmt.Errorf("the summary covers message %q, which is deleted: %w", m.ID, earshot.ErrConflict)
+				}
+			}
+		}
+		c.summary = &sum
+		return nil
 	})
 }
 

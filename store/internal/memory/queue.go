@@ -46,6 +46,7 @@ type queuedTurn struct {
 	said   earshot.Time
 	steps  []earshot.Step
 	posts  []*earshot.Post
+	pruned bool
 }
 
 // A line is a conversation's lease with its unfinished turns by id.
@@ -209,6 +210,23 @@ func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, erro
 				})
 			}
 			maps.DeleteFunc(box.events, func(_ earshot.MessageID, list []earshot.Event) bool { return len(list) == 0 })
+		}
+		return nil
+	})
+	return n, err
+}
+
+// PruneTurns implements [earshot.Queue].
+func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error) {
+	n := 0
+	err := s.write(ctx, func() error {
+		for _, t := range s.queue.turns {
+			if rule.Unfinished(t.State) || t.pruned || t.Updated >= before {
+				continue
+			}
+			t.Input, t.steps, t.pruned = nil, nil, true
+			t.erasePosts()
+			n++
 		}
 		return nil
 	})

@@ -186,7 +186,7 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 		case slices.ContainsFunc(l.turns, func(x *queuedTurn) bool { return rule.Begun(x.State) }):
 			return fmt.Errorf("another turn of the conversation is being answered: %w", earshot.ErrConflict)
 		}
-		t.State, t.Why, t.Tries, t.Updated = earshot.TurnOpen, "", 0, s.time()
+		t.State, t.Why, t.Tries, t.Updated, t.pruned = earshot.TurnOpen, "", 0, s.time(), false
 		i, _ := slices.BinarySearchFunc(l.turns, t, func(a, b *queuedTurn) int { return cmp.Compare(a.ID, b.ID) })
 		l.turns = slices.Insert(l.turns, i, t)
 		return nil

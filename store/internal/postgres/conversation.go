@@ -194,11 +194,19 @@ func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, se
 }
 
 // PutSummary implements [earshot.Conversations].
-func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary) error {
+func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary, known int64) error {
 	id, sum = rule.Conversation(id), rule.CheckSummary(sum)
 	return s.apply(ctx, "put summary", func(ctx context.Context, t *tx) error {
+		var gone string
+		found := false
+		t.shared(id.Scope)
+		t.ask(`SELECT id FROM message`+in+` AND seq > $4 AND seq > 0 AND deleted = 1 AND time >= $5 AND (time <= $6 OR $6 = 0) ORDER BY seq LIMIT 1`,
+			args(id.Scope, known, int64(sum.From), int64(sum.To)), one(&found, &gone))
 		if _, err := t.locked(ctx, id); err != nil {
 			return err
+		}
+		if found {
+			return fmt.Errorf("the summary covers message %q, which is deleted: %w", gone, earshot.ErrConflict)
 		}
 		t.write(`INSERT INTO summary (agent, platform, workspace, channel, conversation, text, from_time, to_time, turns)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

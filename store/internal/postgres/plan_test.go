@@ -220,7 +220,7 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { _, err := s.Conversation(ctx, id); return err },
 		func() error { _, err := s.MergeMetadata(ctx, id, map[string]*string{"a": new(string)}); return err },
 		func() error { return s.AdvanceCursor(ctx, id, 1) },
-		func() error { return s.PutSummary(ctx, id, earshot.Summary{}) },
+		func() error { return s.PutSummary(ctx, id, earshot.Summary{}, 1<<40) },
 		func() error { _, err := s.Summary(ctx, id); return err },
 		func() error {
 			_, err := s.CommitTurn(ctx, id, earshot.Turn{
@@ -258,6 +258,7 @@ func everyCallOfQueue(t *testing.T, s *Store) {
 	for _, f := range []func() error{
 		func() error { _, err := s.Events(ctx, scope, "q1"); return err },
 		func() error { _, err := s.PruneEvents(ctx, 1100); return err },
+		func() error { _, err := s.PruneTurns(ctx, 9); return err },
 		func() (err error) { l, err = s.Renew(ctx, l, 20, time.Hour); return err },
 		func() error {
 			return s.Begin(ctx, l, out.Turn, earshot.Prompt{Hash: "h", Input: []byte("x"), Shows: []earshot.MessageID{"old7"}})
@@ -269,7 +270,7 @@ func everyCallOfQueue(t *testing.T, s *Store) {
 		func() error { return s.Confirm(ctx, scope, "new", "posted") },
 		func() error { _, err := s.Posted(ctx, scope, "posted"); return err },
 		func() error { return s.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &turn) },
-		func() error { return s.PutSummary(ctx, id, earshot.Summary{Text: "x"}) },
+		func() error { return s.PutSummary(ctx, id, earshot.Summary{Text: "x"}, 1<<40) },
 		func() error { return s.Finish(ctx, l, out.Turn+1, earshot.TurnFailed, "x", nil) },
 		func() error { return s.Release(ctx, l, 0) },
 		func() error { return s.Reopen(ctx, out.Turn+1) },

@@ -198,30 +198,6 @@ func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.Mess
 		})
 }
 
-// pruneRows is how many events one transaction forgets.
-const pruneRows = 500
-
-// PruneEvents implements [earshot.Queue]. What another transaction is at is
-// left for the next time.
-func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
-	total := 0
-	for {
-		n := 0
-		err := s.apply(ctx, "prune events", func(ctx context.Context, t *tx) error {
-			n = 0
-			t.ask(`DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM event WHERE received < $1 ORDER BY received LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`,
-				[]any{int64(before), pruneRows}, func(pgx.Rows) error { n++; return nil })
-			return t.send(ctx)
-		})
-		if err != nil {
-			return total, err
-		}
-		if total += n; n < pruneRows {
-			return total, nil
-		}
-	}
-}
-
 // QueuedTurn implements [earshot.Queue].
 func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
 	found, err := list(ctx, s, "read a turn", `SELECT `+queuedColumns+`, input FROM queued_turn WHERE id = $1`, []any{int64(id)}, scanWhole)

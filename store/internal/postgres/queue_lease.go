@@ -289,7 +289,7 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 				return fmt.Errorf("turn %d of the conversation is being answered: %w", other.ID, earshot.ErrConflict)
 			}
 		}
-		t.write(`UPDATE queued_turn SET state = 'open', why = '', tries = 0, updated = $2 WHERE id = $1`, int64(id), int64(earshot.TimeOf(s.now())))
+		t.write(`UPDATE queued_turn SET state = 'open', why = '', tries = 0, pruned = 0, updated = $2 WHERE id = $1`, int64(id), int64(earshot.TimeOf(s.now())))
 		t.advance(c)
 		return nil
 	})

@@ -163,7 +163,7 @@ func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, se
 }
 
 // PutSummary implements [earshot.Conversations].
-func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary) error {
+func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary, known int64) error {
 	id, sum = rule.Conversation(id), rule.CheckSummary(sum)
 	const query = `INSERT INTO summary (agent, platform, workspace, channel, conversation, text, from_time, to_time, turns)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -172,6 +172,15 @@ func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum e
 	return s.apply(ctx, "put summary", func(t *tx) error {
 		if _, err := t.conversation(id, "name", id.Name); err != nil {
 			return err
+		}
+		var gone string
+		found, err := t.one(`SELECT id FROM message`+in+` AND seq > ? AND +deleted = 1 AND +time >= ? AND (+time <= ? OR ? = 0) ORDER BY seq LIMIT 1`,
+			args(id.Scope, known, int64(sum.From), int64(sum.To), int64(sum.To)), []any{&gone})
+		if err != nil {
+			return err
+		}
+		if found {
+			return fmt.Errorf("the summary covers message %q, which is deleted: %w", gone, earshot.ErrConflict)
 		}
 		return t.exec(query, own(id, id.Name, sum.Text, int64(sum.From), int64(sum.To), sum.Turns)...)
 	})

@@ -145,7 +145,7 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { _, err := s.Conversation(ctx, id); return err },
 		func() error { _, err := s.MergeMetadata(ctx, id, map[string]*string{"a": new(string)}); return err },
 		func() error { return s.AdvanceCursor(ctx, id, 1) },
-		func() error { return s.PutSummary(ctx, id, earshot.Summary{}) },
+		func() error { return s.PutSummary(ctx, id, earshot.Summary{}, 99) },
 		func() error { _, err := s.Summary(ctx, id); return err },
 		func() error {
 			_, err := s.CommitTurn(ctx, id, earshot.Turn{

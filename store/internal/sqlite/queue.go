@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -175,35 +174,6 @@ func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.Mess
 			}
 			return err
 		})
-}
-
-// pruneRows is how many events one transaction forgets: some ten milliseconds.
-const pruneRows = 500
-
-// PruneEvents implements [earshot.Queue].
-func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
-	total := 0
-	for {
-		n := 0
-		err := s.apply(ctx, "prune events", func(t *tx) error {
-			rows, err := t.query(`DELETE FROM event WHERE id IN (SELECT id FROM event WHERE received < ? ORDER BY received LIMIT ?) RETURNING id`,
-				int64(before), pruneRows)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			for n = 0; rows.Next(); n++ {
-			}
-			if err := errors.Join(rows.Err(), rows.Close()); err != nil || n == 0 {
-				return err
-			}
-			return t.erase()
-		})
-		total += n
-		if err != nil || n < pruneRows {
-			return total, err
-		}
-	}
 }
 
 // QueuedTurn implements [earshot.Queue].

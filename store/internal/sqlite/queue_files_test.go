@@ -41,7 +41,7 @@ func answer(t testing.TB, s *Store, n int, id earshot.ConversationID, text strin
 	}
 	turn := earshot.Turn{
 		Answer: earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{post.Message}}, Epoch: c.Epoch, Cursor: int64(n),
-		Shown:   []earshot.Shown{{ID: anchor}, {ID: post.Message}}, Attached: []earshot.Attached{{ID: "F1", SHA256: "00"}},
+		Shown: []earshot.Shown{{ID: anchor}, {ID: post.Message}}, Attached: []earshot.Attached{{ID: "F1", SHA256: "00"}},
 		Session: []earshot.SessionEntry{{Role: earshot.User, Text: "session " + text}, {Role: earshot.Assistant, Text: text}},
 		Ledger:  earshot.Ledger{{ID: anchor, Section: "anchor", Verdict: earshot.Full, Reason: "anchor", Tokens: 9}},
 	}

@@ -296,7 +296,7 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 				return fmt.Errorf("turn %d of the conversation is being answered: %w", other.ID, earshot.ErrConflict)
 			}
 		}
-		err = t.exec(`UPDATE queued_turn SET state = 'open', why = '', tries = 0, updated = ? WHERE id = ?`, int64(earshot.TimeOf(s.now())), int64(id))
+		err = t.exec(`UPDATE queued_turn SET state = 'open', why = '', tries = 0, pruned = 0, updated = ? WHERE id = ?`, int64(earshot.TimeOf(s.now())), int64(id))
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		ids = append(ids, earshot.MessageID(fmt.Sprint("m", i)))
 	}
 	first := answer(t, s, 0, dm, "text", ids[1:]...)
-	check(t, s.PutSummary(ctx, dm, earshot.Summary{Text: "sum"}))
+	check(t, s.PutSummary(ctx, dm, earshot.Summary{Text: "sum"}, 9))
 	e := earshot.Event{Delivery: "Ev61", Client: "c", Message: said("m61", 9, "x")}
 	for range 2 {
 		_, err := s.Accept(ctx, scope, e, &dm)
@@ -54,6 +54,7 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		func() error { _, err := s.QueuedTurn(ctx, turn); return err },
 		func() error { _, err := s.Depth(ctx); return err },
 		func() error { _, err := s.PruneEvents(ctx, 1<<60); return err },
+		func() error { _, err := s.PruneTurns(ctx, 1<<60); return err },
 	} {
 		check(t, f())
 	}

@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/jackc/pgx/v5"
+)
+
+// pruneRows is how many events or turns one transaction forgets.
+const pruneRows = 100
+
+// PruneEvents implements [earshot.Queue]. What another transaction is at is
+// left for the next time.
+func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
+	return s.prune(ctx, "prune events", func(ctx context.Context, t *tx) (n int, err error) {
+		t.ask(`DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM event WHERE received < $1 ORDER BY received LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`,
+			[]any{int64(before), pruneRows}, func(pgx.Rows) error { n++; return nil })
+		err = t.send(ctx)
+		return n, err
+	})
+}
+
+// PruneTurns implements [earshot.Queue]. What another transaction is at is
+// left for the next time.
+func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error) {
+	return s.prune(ctx, "prune turns", func(ctx context.Context, t *tx) (int, error) {
+		var turns []int64
+		t.ask(`SELECT id FROM queued_turn WHERE pruned = 0 AND state IN ('done', 'failed', 'parked', 'dropped') AND updated < $1
+			ORDER BY updated LIMIT $2 FOR UPDATE SKIP LOCKED`, []any{int64(before), pruneRows},
+			gather(&turns, func(rows pgx.Rows, id *int64) error { return rows.Scan(id) }))
+		if err := t.send(ctx); err != nil || len(turns) == 0 {
+			return 0, err
+		}
+		t.write(`UPDATE queued_turn SET input = '', pruned = 1 WHERE id = ANY($1)`, turns)
+		t.write(`DELETE FROM journal WHERE turn = ANY($1)`, turns)
+		t.write(`UPDATE outbox SET text = '' WHERE turn = ANY($1) AND text <> ''`, turns)
+		return len(turns), nil
+	})
+}
+
+// prune runs step, each time in a transaction, until it has less than
+// pruneRows to do, and returns how much there was.
+func (s *Store) prune(ctx context.Context, what string, step func(context.Context, *tx) (int, error)) (int, error) {
+	for total := 0; ; {
+		n := 0
+		err := s.apply(ctx, what, func(ctx context.Context, t *tx) (err error) {
+			n, err = step(ctx, t)
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+		if total += n; n < pruneRows {
+			return total, nil
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// pruneRows is how many events or turns one transaction forgets: some ten
+// milliseconds.
+const pruneRows = 500
+
+// PruneEvents implements [earshot.Queue].
+func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
+	return s.prune(ctx, "prune events", func(t *tx) (int, error) {
+		gone, err := all(t, `DELETE FROM event WHERE id IN (SELECT id FROM event WHERE received < ? ORDER BY received LIMIT ?) RETURNING id`,
+			[]any{int64(before), pruneRows}, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })
+		return len(gone), err
+	})
+}
+
+// PruneTurns implements [earshot.Queue].
+func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error) {
+	return s.prune(ctx, "prune turns", func(t *tx) (int, error) {
+		turns, err := all(t, `SELECT id FROM queued_turn WHERE pruned = 0 AND +state IN ('done', 'failed', 'parked', 'dropped') AND updated < ? ORDER BY updated LIMIT ?`,
+			[]any{int64(before), pruneRows}, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })
+		if err != nil {
+			return 0, err
+		}
+		for _, id := range turns {
+			for _, query := range []string{
+				`DELETE FROM journal WHERE turn = ?`, erasePosts, `UPDATE queued_turn SET input = x'', pruned = 1 WHERE id = ?`,
+			} {
+				if err := t.exec(query, id); err != nil {
+					return 0, err
+				}
+			}
+		}
+		return len(turns), nil
+	})
+}
+
+// prune runs step, each time in a transaction, until it has less than
+// pruneRows to do, and returns how much there was.
+func (s *Store) prune(ctx context.Context, what string, step func(*tx) (int, error)) (int, error) {
+	for total := 0; ; {
+		n := 0
+		err := s.apply(ctx, what, func(t *tx) (err error) {
+			if n, err = step(t); err != nil || n == 0 {
+				return err
+			}
+			return t.erase()
+		})
+		if err != nil {
+			return total, err
+		}
+		if total += n; n < pruneRows {
+			return total, nil
+		}
+	}
+}
