@@ -14,18 +14,23 @@ import (
 // leases: a disk has no clock of its own.
 func TestWhateverHappensOnSQLite(t *testing.T) {
 	t.Parallel()
-	scripts := 8
+	inRealTime(t, 8, 300*time.Millisecond, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "bot.db") })
+}
+
+// inRealTime runs scripts, each over a store of its own, every second one with
+// a placeholder.
+func inRealTime(t *testing.T, scripts int, lease time.Duration, spec func() string) {
 	if testing.Short() {
 		scripts = 2
 	}
 	for seed := range scripts {
 		placeholder := seed%2 == 1
 		script := acts(points(placeholder)).Example(seed + 1)
-		st, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "bot.db"), nil)
+		st, err := store.Open(t.Context(), spec(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := newMachine(st.(bot.Store), 300*time.Millisecond, placeholder)
+		x := newMachine(st.(bot.Store), lease, placeholder)
 		x.play(t, script)
 		x.check(t.Context())
 		if err := st.Close(); err != nil {

@@ -301,8 +301,15 @@ func (x *machine) check(ctx context.Context) {
 		return
 	}
 	has := map[earshot.MessageID]earshot.QueuedTurn{}
+	byID := map[string]earshot.QueuedTurn{}
 	for _, q := range turns {
 		has[q.Anchor] = q
+		byID[fmt.Sprintf("answered with turn %d", q.ID)] = q
+	}
+	for _, q := range turns {
+		if into, ok := byID[q.Why]; ok && into.Why == "anchor deleted" {
+			x.failf("I4: turn %d was to be answered with turn %d, which was dropped", q.ID, into.ID)
+		}
 	}
 	keys := map[string]bool{}
 	order := map[earshot.ConversationID]earshot.TurnID{}
