@@ -75,6 +75,9 @@ type Options struct {
 	// Missed is told of a time in which no socket was up, so that what was
 	// said then can be read from history. It must not block; nil is fine.
 	Missed func(from, to time.Time)
+	// Left is told of a channel that the bot is no longer in: what is said there
+	// is not heard. nil is fine.
+	Left func(ctx context.Context, s earshot.Scope) error
 
 	HTTPClient *http.Client     // default: one of its own, with time-outs
 	Now        func() time.Time // default: time.Now
@@ -137,6 +140,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Left == nil {
+		o.Left = func(context.Context, earshot.Scope) error { return nil }
 	}
 	if o.Missed == nil {
 		o.Missed = func(time.Time, time.Time) {}

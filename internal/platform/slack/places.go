@@ -78,6 +78,9 @@ func (p *Platform) left(ctx context.Context, x delivery) error {
 		return nil
 	}
 	p.o.Log.Info("left a channel", "channel", c.ID, "purge", p.o.Purge)
+	if err := p.o.Left(ctx, p.scope(c.ID)); err != nil {
+		return err
+	}
 	if !p.o.Purge {
 		return nil
 	}
