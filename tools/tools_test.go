@@ -163,19 +163,19 @@ func TestAnAnswerIsBoundedInBytes(t *testing.T) {
 	}
 }
 
-// TestHostileCallsReachNoOtherChannel asks with the same ids in 48 channels of
+// TestHostileCallsReachNoOtherChannel asks with the same ids in 52 channels of
 // 4 workspaces, each of whose texts carries a word of its own.
 func TestHostileCallsReachNoOtherChannel(t *testing.T) {
 	t.Parallel()
-	calls := 20_000
+	calls := 100_000
 	if testing.Short() {
-		calls = 2_000
+		calls = 5_000
 	}
 	st := open(t)
 	index := tools.NewIndex(st, 0)
 	var scopes []earshot.Scope
 	for w := range 4 {
-		for c := range 12 {
+		for c := range perWorkspace {
 			s := earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(fmt.Sprintf("T%d", w)), Channel: earshot.ChannelID(fmt.Sprintf("C%d", c))}
 			var list []earshot.Message
 			for i := range 10 {
@@ -191,10 +191,11 @@ func TestHostileCallsReachNoOtherChannel(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(3, 14))
+	told := 0 // calls that found something
 	for n := range calls {
 		i := rng.IntN(len(scopes))
 		other := scopes[rng.IntN(len(scopes))]
-		canary := fmt.Sprintf("canary%dx%d ", i/12, i%12)
+		canary := fmt.Sprintf("canary%dx%d ", i/perWorkspace, i%perWorkspace)
 		set := tools.ForChannel(scopes[i], st, index, earshot.Position{}, nil)
 		tool, args := hostile(rng, other)
 		got, err := set.Call(t.Context(), tool, args)
@@ -204,15 +205,24 @@ func TestHostileCallsReachNoOtherChannel(t *testing.T) {
 		if strings.Count(got.JSON, "canary") != strings.Count(got.JSON, canary) {
 			t.Fatalf("call %d in %v: %s(%s) says %s", n, scopes[i], tool, args, got.JSON)
 		}
+		if strings.Contains(got.JSON, canary) {
+			told++
+		}
+	}
+	if told < calls/10 {
+		t.Errorf("only %d of %d calls found something", told, calls)
 	}
 }
+
+// perWorkspace is how many channels a workspace has.
+const perWorkspace = 13
 
 // hostile makes a call that tries to reach another channel.
 func hostile(rng *rand.Rand, o earshot.Scope) (tool, args string) {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	id := pick("m0", "m3", "m9", "zz", "../"+string(o.Channel)+"/m1", string(o.Workspace)+":"+string(o.Channel)+":m1", "m%", "m1' OR 1=1 --", "*")
 	key := pick("channel", "Channel", "scope", "workspace", "channel_id", "thread_id", "Thread_ID", "intent", "INTENT", "__proto__", "\\u0069ntent")
-	word := pick("deploy", "canary", fmt.Sprintf("canary%dx%d", rng.IntN(4), rng.IntN(12)), "\"says deploy\"", "in:#"+string(o.Channel), "workspace:"+string(o.Workspace), "%", "*", "' OR ''='")
+	word := pick("deploy", "canary", fmt.Sprintf("canary%dx%d", rng.IntN(4), rng.IntN(perWorkspace)), "\"says deploy\"", "in:#"+string(o.Channel), "workspace:"+string(o.Workspace), "%", "*", "' OR ''='")
 	quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	if rng.IntN(2) == 0 {
 		return tools.ChannelContext, pick(
