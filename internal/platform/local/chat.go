@@ -41,7 +41,7 @@ type Said struct {
 	Thread  earshot.MessageID // the root of the thread that it is said in
 	ReplyTo earshot.MessageID // the message that it answers, as Discord has it
 	Client  string            // the sender's own id: the same one twice is one message
-	Files   []earshot.File
+	Files   []Upload
 }
 
 // maxText is how many bytes one message may have.
@@ -69,7 +69,7 @@ func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
 			return Heard{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
 		}
 	}
-	m := earshot.Message{Author: who, Thread: s.Thread, ReplyTo: s.ReplyTo, Files: s.Files}
+	m := earshot.Message{Author: who, Thread: s.Thread, ReplyTo: s.ReplyTo}
 	if m.Time, err = c.now(ctx, ch.Scope()); err != nil {
 		return Heard{}, err
 	}
@@ -89,7 +89,14 @@ func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
 	if m.Text, m.Mentions, err = c.compose(ctx, s.Text); err != nil {
 		return Heard{}, err
 	}
-	return c.event(ctx, ch, "message", earshot.New, s.Client, m)
+	if m.Files, err = c.share(ch.Scope(), m.ID, s.Files); err != nil {
+		return Heard{}, err
+	}
+	heard, err := c.event(ctx, ch, "message", earshot.New, s.Client, m)
+	if err != nil {
+		c.unshare(ch.Scope(), m.ID)
+	}
+	return heard, err
 }
 
 // Edit gives a message a new text. Only who wrote it may.
@@ -119,6 +126,9 @@ func (c *Chat) Delete(ctx context.Context, channel string, id earshot.MessageID,
 		return err
 	}
 	_, err = c.event(ctx, ch, "delete", earshot.Gone, "", earshot.Message{ID: m.ID, Time: m.Time, Deleted: true})
+	if err == nil {
+		c.unshare(ch.Scope(), m.ID)
+	}
 	return err
 }
 

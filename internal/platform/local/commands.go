@@ -2,12 +2,8 @@ package local
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"mime"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -37,7 +33,7 @@ func commands() []command {
 		{"edit", "N TEXT", "change a message of yours", (*terminal).edit},
 		{"delete", "N", "take a message of yours back", (*terminal).remove},
 		{"react", "N EMOJI", "react to a message, with an emoji's name", (*terminal).react},
-		{"file", "PATH [TEXT]", "share a file: its name, size and hash are kept", (*terminal).file},
+		{"file", "PATH [TEXT]", "share a file", (*terminal).file},
 		{"history", "[N]", "show the newest N messages here", (*terminal).history},
 		{"why", "", "show what the last answer here was made of", (*terminal).why},
 		{"help", "", "list what there is", (*terminal).help},
@@ -181,9 +177,6 @@ func (t *terminal) react(ctx context.Context, rest string) error {
 	return err
 }
 
-// maxFile is how many bytes a shared file may have.
-const maxFile = 64 << 20
-
 func (t *terminal) file(ctx context.Context, rest string) error {
 	path, text, _ := strings.Cut(rest, " ")
 	info, err := os.Stat(path)
@@ -191,21 +184,13 @@ func (t *terminal) file(ctx context.Context, rest string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return fmt.Errorf("%s is no file of at most 64 MiB", path)
+		return fmt.Errorf("%s is no file of at most 20 MiB", path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	kind := mime.TypeByExtension(filepath.Ext(path))
-	if kind == "" {
-		kind = http.DetectContentType(data)
-	}
-	sum := sha256.Sum256(data)
-	hash := hex.EncodeToString(sum[:])
-	return t.say(ctx, Said{Text: strings.TrimSpace(text), Files: []earshot.File{{
-		ID: earshot.ArtifactID("f" + hash[:20]), Name: filepath.Base(path), Type: kind, Size: int64(len(data)), SHA256: hash,
-	}}})
+	return t.say(ctx, Said{Text: strings.TrimSpace(text), Files: []Upload{{Name: filepath.Base(path), Data: data}}})
 }
 
 // shownAtOnce is how many messages /history shows where no number is given.

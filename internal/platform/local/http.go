@@ -26,7 +26,8 @@ const maxBody = 1 << 20
 //	GET    /v1/channels
 //	POST   /v1/channels                              {"name": "ops"} or {"dm": "bob"}
 //	GET    /v1/channels/{channel}/messages           ?since=SEQ&limit=N
-//	POST   /v1/channels/{channel}/messages           {"as": "bob", "text": "…", "thread": "…", "reply_to": "…", "client": "…", "bot": false}
+//	POST   /v1/channels/{channel}/messages           {"as": "bob", "text": "…", "thread": "…", "reply_to": "…", "client": "…", "bot": false,
+//	                                                  "files": [{"name": "a.png", "type": "image/png", "data": "BASE64"}]}
 //	PATCH  /v1/channels/{channel}/messages/{id}      {"as": "bob", "text": "…"}
 //	DELETE /v1/channels/{channel}/messages/{id}      ?as=bob
 //	POST   /v1/channels/{channel}/messages/{id}/reactions  {"as": "bob", "name": "eyes"}
@@ -219,14 +220,23 @@ func (s *server) say(w http.ResponseWriter, r *http.Request) {
 		Thread  earshot.MessageID `json:"thread"`
 		ReplyTo earshot.MessageID `json:"reply_to"`
 		Client  string            `json:"client"`
+		Files   []struct {
+			Name string `json:"name"`
+			Type string `json:"type"`
+			Data []byte `json:"data"`
+		} `json:"files"`
 	}
 	if !read(w, r, &in) {
 		return
 	}
-	heard, err := s.chat.Say(r.Context(), Said{
+	said := Said{
 		Channel: r.PathValue("channel"), As: in.As, Bot: in.Bot, Text: in.Text,
 		Thread: in.Thread, ReplyTo: in.ReplyTo, Client: in.Client,
-	})
+	}
+	for _, f := range in.Files {
+		said.Files = append(said.Files, Upload(f))
+	}
+	heard, err := s.chat.Say(r.Context(), said)
 	answer(w, heard, err)
 }
 

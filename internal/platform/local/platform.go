@@ -61,6 +61,7 @@ type Platform struct {
 	last     earshot.Time
 	watchers []*watcher
 	reacted  map[reaction]bool
+	files    []held // the oldest first
 }
 
 type reaction struct {

@@ -1,0 +1,24 @@
+package daemon
+
+import (
+	"net/url"
+
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/media"
+)
+
+// files returns what people share on a platform, nil where the platform does
+// not say where that is. A server that stands in for Slack stands in for its
+// files.
+func files(c config.Config, p bot.Platform) bot.Files {
+	o, ok := p.(media.Opener)
+	if !ok {
+		return nil
+	}
+	var options media.Options
+	if u, err := url.Parse(c.Slack.APIURL); err == nil {
+		options.Override = u.Host
+	}
+	return media.New(o, &options)
+}
