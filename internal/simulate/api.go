@@ -181,8 +181,8 @@ func read(h *http.Request) (*request, error) {
 		if err != nil {
 			return r, err
 		}
-		if !methods[r.method].json {
-			return r, nil // as Slack does: a body that it does not know is no body
+		if !methods[r.method].json || len(body) == 0 {
+			return r, nil // as Slack does: a body that it does not take is no body
 		}
 		var values map[string]json.RawMessage
 		if err := json.Unmarshal(body, &values); err != nil {

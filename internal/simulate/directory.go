@@ -36,8 +36,19 @@ func (s *Slack) botsInfo(r *request) (object, error) {
 	return object{"bot": s.botJSON(b)}, nil
 }
 
-// usersInfo answers for a bot's user too.
+// usersInfo answers for a bot's user too, and for several at once.
 func (s *Slack) usersInfo(r *request) (object, error) {
+	if ids := r.args["users"]; ids != "" {
+		list := []any{}
+		for id := range strings.SplitSeq(ids, ",") {
+			u := s.user(id)
+			if u == nil {
+				return nil, fail("user_not_found")
+			}
+			list = append(list, s.userJSON(u))
+		}
+		return object{"users": list}, nil
+	}
 	u := s.user(r.args["user"])
 	if u == nil {
 		return nil, fail("user_not_found")
