@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/earshot-ai/earshot/internal/config"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/desk"
 )
@@ -14,8 +16,9 @@ type modelsCmd struct {
 }
 
 func (c *modelsCmd) Help() string {
-	return `Says which models the bot asks, in which order and why, and for each that has answered how many tokens were
-counted and how many the provider has reported: the factor between them, and the counter that would fit.`
+	return `Says which models the bot asks, in which order and why, and for each that has answered, over its newest answers,
+how many tokens of its prompts were counted (with o200k) and how many its provider has reported; the factor between
+them; and the counter that prompts are made with. With counter: auto, which is the default, that is learned.`
 }
 
 // A modelJSON is a model as --json writes it.
@@ -23,11 +26,11 @@ type modelJSON struct {
 	Provider string  `json:"provider"`
 	Model    string  `json:"model"`
 	Why      string  `json:"why,omitempty"` // of one that is configured
-	Turns    int     `json:"turns"`
+	Answers  int     `json:"answers"`
 	Estimate int     `json:"estimate"`
 	Actual   int     `json:"actual"`
 	Factor   float64 `json:"factor,omitempty"`
-	Counter  string  `json:"counter,omitempty"`
+	Counter  string  `json:"counter"`
 	Priced   bool    `json:"priced"`
 }
 
@@ -36,43 +39,48 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	out := []modelJSON{}
-	for _, m := range daemon.Models(cfg) {
-		_, priced := daemon.PriceOf(cfg.Model.Prices, m.Name)
-		out = append(out, modelJSON{Provider: m.Provider, Model: m.Name, Why: m.Why, Priced: priced})
-	}
 	samples, err := c.samples(ctx, a)
 	if err != nil {
 		return err
 	}
+	out := []modelJSON{}
+	add := func(m daemon.ModelInfo, s daemon.Sample) {
+		_, priced := daemon.PriceOf(cfg.Model.Prices, m.Name)
+		counter := cfg.Counter
+		if counter == config.CounterAuto {
+			counter = s.Counter()
+		}
+		row := modelJSON{m.Provider, m.Name, m.Why, s.Answers, s.Counted, s.Reported, 0, counter, priced}
+		if s.Answers > 0 {
+			row.Factor = s.Factor()
+		}
+		out = append(out, row)
+	}
+	for _, m := range daemon.Models(cfg) {
+		of := func(s daemon.Sample) bool { return s.Provider == m.Provider && s.Model == m.Name }
+		s := daemon.Sample{}
+		if i := slices.IndexFunc(samples, of); i >= 0 {
+			s = samples[i]
+		}
+		samples = slices.DeleteFunc(samples, of)
+		add(m, s)
+	}
 	for _, s := range samples {
-		at := -1
-		for i, m := range out {
-			if m.Provider == s.Provider && m.Model == s.Model {
-				at = i
-			}
-		}
-		if at < 0 {
-			_, priced := daemon.PriceOf(cfg.Model.Prices, s.Model)
-			out = append(out, modelJSON{Provider: s.Provider, Model: s.Model, Priced: priced})
-			at = len(out) - 1
-		}
-		m := &out[at]
-		m.Turns, m.Estimate, m.Actual, m.Factor, m.Counter = s.Turns, s.Estimate, s.Actual, s.Factor(), s.Counter()
+		add(daemon.ModelInfo{Provider: s.Provider, Name: s.Model}, s)
 	}
 	if a.json {
 		return a.writeJSON(out)
 	}
-	t := desk.NewTable("provider", "model", "turns", "counted", "reported", "factor", "counter", "price", "").Right(2, 3, 4, 5)
+	t := desk.NewTable("provider", "model", "answers", "counted", "reported", "factor", "counter", "price", "").Right(2, 3, 4, 5)
 	for _, m := range out {
 		factor, price := "–", "none"
-		if m.Turns > 0 {
+		if m.Answers > 0 {
 			factor = fmt.Sprintf("%.2f", m.Factor)
 		}
 		if m.Priced {
 			price = "set"
 		}
-		t.Row(m.Provider, desk.Strong(desk.Line(m.Model, 40)), desk.Number(m.Turns), desk.Number(m.Estimate), desk.Number(m.Actual), factor, m.Counter, price, desk.Faint(m.Why))
+		t.Row(m.Provider, desk.Strong(desk.Line(m.Model, 40)), desk.Number(m.Answers), desk.Number(m.Estimate), desk.Number(m.Actual), factor, m.Counter, price, desk.Faint(m.Why))
 	}
 	a.printf("%s", t.Render(a.width))
 	return nil
@@ -90,5 +98,9 @@ func (c *modelsCmd) samples(ctx context.Context, a *app) ([]daemon.Sample, error
 		return nil, err
 	}
 	defer l.Close()
-	return daemon.Samples(ctx, l.store)
+	learned, err := daemon.Calibrate(ctx, l.store)
+	if err != nil {
+		return nil, err
+	}
+	return learned.Samples(), nil
 }

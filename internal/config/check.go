@@ -67,8 +67,8 @@ func (c Config) Check() []error {
 	} else if c.Model.Fallback.Name != "" || c.Model.Fallback.BaseURL != "" {
 		bad("model.fallback.provider", "is missing; name the provider, or leave the fallback out")
 	}
-	if _, err := tokens.For(c.Counter); err != nil {
-		bad("counter", "%v", err)
+	if _, err := tokens.For(c.Counter); err != nil && c.Counter != CounterAuto {
+		bad("counter", "%v, or %s", err, CounterAuto)
 	}
 	for _, n := range []struct {
 		key             string

@@ -22,7 +22,7 @@ type Config struct {
 	Store    string `yaml:"store" env:"EARSHOT_DB" doc:"where messages are kept: a path, sqlite:PATH, postgres://… or memory:. Empty: a file in your data directory."`
 	Platform string `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"which platform the bot lives on: local or slack."`
 	Policy   string `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
-	Counter  string `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: o200k, bytes4, or o200k times a factor, as in o200k*1.15."`
+	Counter  string `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
 	Budget   Budget `yaml:"budget" doc:"tokens of a prompt"`
 	Answer   Answer `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
 	Limits   Limits `yaml:"limits" doc:"what one turn may cost"`
@@ -37,6 +37,9 @@ type Config struct {
 	// what survives it.
 	Fault string `yaml:"-" env:"EARSHOT_FAULT"`
 }
+
+// CounterAuto is the counter that is learned.
+const CounterAuto = "auto"
 
 // An Agent is who the bot is.
 type Agent struct {
@@ -110,10 +113,11 @@ type Price struct {
 
 // A Local is the platform without a network.
 type Local struct {
-	Listen    string `yaml:"listen" env:"EARSHOT_LOCAL_LISTEN" doc:"a loopback address for the HTTP front, such as 127.0.0.1:8484. Empty: the terminal only."`
-	Workspace string `yaml:"workspace" env:"EARSHOT_LOCAL_WORKSPACE" doc:"the workspace's id."`
-	Person    string `yaml:"person" env:"EARSHOT_LOCAL_PERSON" doc:"whom the terminal speaks as at first."`
-	Channel   string `yaml:"channel" env:"EARSHOT_LOCAL_CHANNEL" doc:"the channel that the terminal opens at first."`
+	Listen      string `yaml:"listen" env:"EARSHOT_LOCAL_LISTEN" doc:"a loopback address for the HTTP front, such as 127.0.0.1:8484. Empty: the terminal only."`
+	Workspace   string `yaml:"workspace" env:"EARSHOT_LOCAL_WORKSPACE" doc:"the workspace's id."`
+	Person      string `yaml:"person" env:"EARSHOT_LOCAL_PERSON" doc:"whom the terminal speaks as at first."`
+	Channel     string `yaml:"channel" env:"EARSHOT_LOCAL_CHANNEL" doc:"the channel that the terminal opens at first."`
+	Placeholder bool   `yaml:"placeholder" env:"EARSHOT_LOCAL_PLACEHOLDER" doc:"an answer's message stands there, empty, before the model is asked, and gets its text once that is whole; otherwise it is posted then."`
 }
 
 // A Log says what is logged, and how.
@@ -147,7 +151,7 @@ func Default() Config {
 		Agent:    Agent{ID: "earshot", Name: "earshot"},
 		Platform: PlatformLocal,
 		Policy:   assemble.Standard().Name,
-		Counter:  "o200k",
+		Counter:  CounterAuto,
 		Budget:   Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Answer:   Answer{FreshMinutes: 10},
 		Limits:   Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096},

@@ -3,115 +3,162 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sync"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/config"
 	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/llm"
 )
 
-// A Sample compares what was counted with what one model has reported, over
-// the first calls of its newest turns.
+// What a factor is learned from, and how far it goes.
+const (
+	enough    = 5   // answers at least
+	looked    = 200 // turns that are looked at when the program starts
+	kept      = 100 // answers of a model that count: the newest
+	minFactor = 0.5
+	maxFactor = 3.0
+	// step is by how much a factor must be off before another is used: a
+	// conversation's prompts are counted alike while little changes.
+	step = 0.03
+)
+
+// A Sample compares what was counted with what a model has reported, over its
+// newest answers.
 type Sample struct {
 	Provider string
-	Model    string
-	Turns    int
-	Estimate int // tokens of the prompts by the base counter
-	Actual   int // tokens that the provider says it has read, tools' descriptions included
+	Model    string // by the name that it is asked by
+	Answers  int
+	Counted  int // tokens of the requests by the base counter
+	Reported int // tokens that the provider says it has read
 }
 
 // Factor is by how much the base counter is off.
 func (s Sample) Factor() float64 {
-	if s.Estimate == 0 {
+	if s.Counted == 0 {
 		return 1
 	}
-	return float64(s.Actual) / float64(s.Estimate)
+	return float64(s.Reported) / float64(s.Counted)
 }
 
 // Counter returns the spec of the counter that fits the model, such as
 // o200k*1.15; the base counter where too little is known.
-func (s Sample) Counter() string {
-	f := min(max(s.Factor(), 0.5), 3)
-	if s.Turns < enough || f > 0.99 && f < 1.01 {
-		return "o200k"
+func (s Sample) Counter() string { return spec(s.next(1)) }
+
+// next returns the factor that is used after the factor using. What the offline
+// model reports is a guess of its own, and nothing to learn from.
+func (s Sample) next(using float64) float64 {
+	f := min(max(s.Factor(), minFactor), maxFactor)
+	if s.Provider == config.Offline || s.Answers < enough || math.Abs(f/using-1) < step {
+		return using
 	}
-	return fmt.Sprintf("o200k*%.2f", f)
+	return math.Round(f*100) / 100
 }
 
-// enough is how many turns a factor is learned from at least, and looked the
-// number of turns that are looked at.
-const (
-	enough = 5
-	looked = 200
-)
+func spec(factor float64) string {
+	if factor == 1 {
+		return "o200k"
+	}
+	return fmt.Sprintf("o200k*%.2f", factor)
+}
 
-// Samples compares estimates with what models have reported, for the newest
-// turns, by provider and model. Nothing besides the turns is kept: what was
-// learned is there after a restart, and gone where they are erased.
-func Samples(ctx context.Context, st bot.Store) ([]Sample, error) {
+// A Calibration learns how models count from what their providers report. What
+// it is made of stands in the journals of the turns: it is there after a
+// restart, and goes where they are erased. It is safe for concurrent use.
+type Calibration struct {
+	mu     sync.Mutex // guards what follows
+	models map[modelName]*calibrated
+}
+
+type modelName struct{ provider, model string }
+
+type calibrated struct {
+	answers []answered // the newest, oldest first
+	using   float64
+}
+
+type answered struct{ counted, reported int }
+
+// Calibrate reads what the newest turns of a store tell of.
+func Calibrate(ctx context.Context, st bot.Store) (*Calibration, error) {
+	c := &Calibration{models: map[modelName]*calibrated{}}
 	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{States: []earshot.TurnState{earshot.TurnDone}, Limit: looked})
 	if err != nil {
 		return nil, fmt.Errorf("list turns: %w", err)
 	}
-	base, err := tokens.For("o200k")
-	if err != nil {
-		return nil, err
-	}
-	by := map[[2]string]*Sample{}
-	for _, brief := range list {
-		q, err := st.QueuedTurn(ctx, brief.ID) // a list has no inputs
+	for _, q := range slices.Backward(list) {
+		entries, err := Journal(ctx, st, q.ID)
 		if err != nil {
-			return nil, fmt.Errorf("turn %d: %w", brief.ID, err)
-		}
-		if err := take(ctx, st, q, base, by); err != nil {
 			return nil, err
 		}
+		for _, e := range entries {
+			if e.Answer != nil {
+				c.learn(*e.Answer)
+			}
+		}
 	}
+	return c, nil
+}
+
+// learn takes an answer that was measured.
+func (c *Calibration) learn(a llm.Response) {
+	reported := a.Usage.Input + a.Usage.CacheRead + a.Usage.CacheWrite
+	if a.Counted == nil || a.Counted.Tokens <= 0 || reported <= 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := modelName{a.Provider, a.Counted.Model}
+	m := c.models[name]
+	if m == nil {
+		m = &calibrated{using: 1}
+		c.models[name] = m
+	}
+	m.answers = append(m.answers, answered{a.Counted.Tokens, reported})
+	m.answers = m.answers[max(0, len(m.answers)-kept):]
+}
+
+// Samples returns what is known, by provider and model.
+func (c *Calibration) Samples() []Sample {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var out []Sample
-	for _, s := range by {
-		out = append(out, *s)
+	for name, m := range c.models {
+		out = append(out, m.sample(name))
 	}
 	slices.SortFunc(out, func(x, y Sample) int {
 		return cmp.Or(cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.Model, y.Model))
 	})
-	return out, nil
+	return out
 }
 
-// take adds a turn's first call, unless its prompt cannot be made again.
-func take(ctx context.Context, st bot.Store, q earshot.QueuedTurn, base assemble.Counter, by map[[2]string]*Sample) error {
-	entries, err := Journal(ctx, st, q.ID)
+func (m *calibrated) sample(name modelName) Sample {
+	s := Sample{Provider: name.provider, Model: name.model, Answers: len(m.answers)}
+	for _, a := range m.answers {
+		s.Counted += a.counted
+		s.Reported += a.reported
+	}
+	return s
+}
+
+// counter returns the counter for the next prompt of a model.
+func (c *Calibration) counter(info ModelInfo) assemble.Counter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	factor := 1.0
+	name := modelName{info.Provider, info.Name}
+	if m := c.models[name]; m != nil {
+		m.using = m.sample(name).next(m.using)
+		factor = m.using
+	}
+	counter, err := tokens.For(spec(factor))
 	if err != nil {
-		return err
+		panic(err) // the factor is bounded
 	}
-	if len(entries) == 0 || entries[0].Answer == nil {
-		return nil
-	}
-	a := entries[0].Answer
-	actual := a.Usage.Input + a.Usage.CacheRead + a.Usage.CacheWrite
-	in, err := bot.Input(ctx, st, q)
-	if errors.Is(err, bot.ErrChanged) || actual == 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	res, err := assemble.Turn(in)
-	if err != nil || res.Hash != q.Hash {
-		return nil
-	}
-	key := [2]string{a.Provider, a.Model}
-	if by[key] == nil {
-		by[key] = &Sample{Provider: a.Provider, Model: a.Model}
-	}
-	s := by[key]
-	s.Turns++
-	s.Actual += actual
-	s.Estimate += base.Count(res.System)
-	for _, m := range res.Messages {
-		s.Estimate += base.Count(m.Text)
-	}
-	return nil
+	return counter
 }

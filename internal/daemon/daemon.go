@@ -55,7 +55,6 @@ type Screen = local.Screen
 type Daemon struct {
 	Store    bot.Store
 	Models   []ModelInfo // the one that answers, then the one that does if it fails
-	Counter  assemble.Counter
 	Identity earshot.Identity
 	Platform earshot.Platform
 	// Chat is the local platform's; nil on another.
@@ -129,14 +128,23 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options) error {
 }
 
 // openBot makes the bot that answers on a platform.
-func (d *Daemon) openBot(o Options, p bot.Platform) error {
+func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 	c := o.Config
-	answers, err := newModel(c, d.Models, d.log)
+	learned, err := Calibrate(ctx, d.Store)
+	if err != nil {
+		return fmt.Errorf("calibrate the counter: %w", err)
+	}
+	answers, err := newModel(c, d.Models, learned.learn, d.log)
 	if err != nil {
 		return err
 	}
-	if d.Counter, err = tokens.For(c.Counter); err != nil {
-		return fmt.Errorf("counter: %w", err)
+	count := func() assemble.Counter { return learned.counter(d.Models[0]) }
+	if c.Counter != config.CounterAuto {
+		fixed, err := tokens.For(c.Counter)
+		if err != nil {
+			return fmt.Errorf("counter: %w", err)
+		}
+		count = func() assemble.Counter { return fixed }
 	}
 	var fault func(string)
 	if c.Fault != "" {
@@ -146,7 +154,7 @@ func (d *Daemon) openBot(o Options, p bot.Platform) error {
 		}
 	}
 	d.bot = bot.New(bot.Options{
-		Store: d.Store, Model: answers, Platform: p, Identity: d.Identity, Counter: d.Counter,
+		Store: d.Store, Model: answers, Platform: p, Identity: d.Identity, Count: count,
 		Policy: policy(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
 		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each},
 		Limits: bot.Limits{
@@ -155,9 +163,20 @@ func (d *Daemon) openBot(o Options, p bot.Platform) error {
 			Lease:    time.Duration(c.Lease.Seconds) * time.Second,
 			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
 		},
-		Log: d.log, DryRun: o.DryRun, Done: d.done(o.Done), Fault: fault,
+		Placeholder: placeholder(c), Log: d.log, DryRun: o.DryRun, Done: d.done(o.Done), Fault: fault,
 	})
 	return nil
+}
+
+// placeholder returns what stands where the answer will be, "" for none.
+func placeholder(c config.Config) string {
+	switch {
+	case c.Platform == config.PlatformSlack && c.Slack.Reply != config.ReplyPost:
+		return c.Slack.Placeholder
+	case c.Platform == config.PlatformLocal && c.Local.Placeholder:
+		return "…"
+	}
+	return ""
 }
 
 // listen takes an address for the HTTP front, so that it is known, and taken,

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,13 +112,25 @@ func (p endToEnd) environ(w *wire, db string) []string {
 // A running daemon and the person who talks to it.
 type running struct {
 	*daemon.Daemon
-	ctx context.Context
+	ctx  context.Context
+	stop func() // may be called twice
 }
 
 // start runs a daemon for the time of a test.
 func (p endToEnd) start(t *testing.T, w *wire, db string) running {
 	t.Helper()
-	c, err := config.Load("", p.environ(w, db))
+	d := startWith(t, p.environ(w, db))
+	if got := d.Models[0].Provider; got != p.provider {
+		t.Errorf("the model is of %s, want %s", got, p.provider)
+	}
+	return d
+}
+
+// startWith runs a daemon by an environment, until it is stopped or the test
+// ends.
+func startWith(t *testing.T, environ []string) running {
+	t.Helper()
+	c, err := config.Load("", environ)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,18 +141,16 @@ func (p endToEnd) start(t *testing.T, w *wire, db string) running {
 		stop()
 		t.Fatal(err)
 	}
-	if got := d.Models[0].Provider; got != p.provider {
-		t.Errorf("the model is of %s, want %s", got, p.provider)
-	}
 	ran := make(chan error, 1)
 	go func() { ran <- d.Run(ctx) }()
-	t.Cleanup(func() {
+	end := sync.OnceFunc(func() {
 		stop()
 		if err := errors.Join(<-ran, d.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return running{d, ctx}
+	t.Cleanup(end)
+	return running{d, ctx, end}
 }
 
 // say says something as a person, and returns the turn that answers it, 0 for

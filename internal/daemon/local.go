@@ -29,7 +29,7 @@ func (d *Daemon) openLocal(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("open the local platform: %w", err)
 	}
-	if err := d.openBot(o, p); err != nil {
+	if err := d.openBot(ctx, o, p); err != nil {
 		return err
 	}
 	d.Chat = p.Chat(d.bot.Handle)

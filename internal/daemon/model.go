@@ -63,14 +63,15 @@ func Models(c config.Config) []ModelInfo {
 }
 
 // newModel makes the model that answers: each one is asked again where that may
-// help, left alone while its provider is down, and replaced by the next.
-func newModel(c config.Config, list []ModelInfo, log *slog.Logger) (llm.Model, error) {
+// help, left alone while its provider is down, and replaced by the next. What
+// each answers is told to learn.
+func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), log *slog.Logger) (llm.Model, error) {
 	breakers := map[string]*model.Breaker{}
 	var models []llm.Model
 	var problems []error
 	for i, info := range list {
 		if info.Provider == config.Offline {
-			models = append(models, llm.Offline{})
+			models = append(models, measured{llm.Offline{}, info.Name, learn})
 			continue
 		}
 		url := c.Model.BaseURL
@@ -85,6 +86,7 @@ func newModel(c config.Config, list []ModelInfo, log *slog.Logger) (llm.Model, e
 		if breakers[info.Provider] == nil {
 			breakers[info.Provider] = model.NewBreaker(info.Provider, nil)
 		}
+		m = measured{m, info.Name, learn}
 		models = append(models, model.Retry(model.Break(m, breakers[info.Provider]), &model.RetryOptions{Logger: log}))
 	}
 	if len(problems) > 0 {

@@ -13,6 +13,7 @@ var _ interface {
 	bot.Platform
 	bot.Finder
 	bot.Sizer
+	bot.Updater
 	bot.Writer
 } = (*Platform)(nil)
 
@@ -20,13 +21,18 @@ var _ interface {
 func (p *Platform) MaxText() int { return 12_000 }
 
 // Post implements [bot.Platform]. The draft's key is the message's identity:
-// the same one again is the message that there is.
+// the same one again is the message that there is. A placeholder is kept as a
+// message without a text, which is how people see it over HTTP; a terminal
+// shows what is written so far.
 func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
 	m, err := p.Find(ctx, d)
 	if !errors.Is(err, earshot.ErrNotFound) {
 		return m, err
 	}
 	m = earshot.Message{ID: keyed("r", string(d.Channel.ID), d.Key), Author: p.agent(), Text: d.Text}
+	if d.Growing {
+		m.Text = ""
+	}
 	if m.Time, err = p.now(ctx, d.Channel.Scope()); err != nil {
 		return earshot.Message{}, err
 	}
@@ -34,8 +40,42 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if _, err := p.store.Record(ctx, d.Channel.Scope(), m); err != nil {
 		return earshot.Message{}, fmt.Errorf("post in %s: %w", d.Channel.ID, err)
 	}
-	p.tell(Update{Channel: d.Channel, Change: earshot.New, Message: m})
+	if !d.Growing {
+		p.tell(Update{Channel: d.Channel, Change: earshot.New, Message: m})
+	}
 	return m, nil
+}
+
+// Update implements [bot.Updater]. What still grows is shown by Writing and
+// kept nowhere.
+func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
+	if d.Growing {
+		return nil
+	}
+	m, err := p.store.Message(ctx, d.Channel.Scope(), id)
+	switch {
+	case errors.Is(err, earshot.ErrNotFound), err == nil && (m.Deleted || !p.o.Agent.Is(m.Author.ID)):
+		return &bot.PostError{Err: fmt.Errorf("message %s in %s is not there any more", id, d.Channel.ID)}
+	case err != nil:
+		return fmt.Errorf("update message %s: %w", id, err)
+	case m.Text == d.Text:
+		return nil
+	}
+	change := earshot.New
+	if m.Text != "" {
+		change = earshot.Edited
+		now, err := p.now(ctx, d.Channel.Scope())
+		if err != nil {
+			return err
+		}
+		m.Edited = max(now, m.Edited+1)
+	}
+	m.Text, m.Tokens = d.Text, 0
+	if _, err := p.store.Record(ctx, d.Channel.Scope(), m); err != nil {
+		return fmt.Errorf("update message %s: %w", id, err)
+	}
+	p.tell(Update{Channel: d.Channel, Change: change, Message: m})
+	return nil
 }
 
 // Find implements [bot.Finder].

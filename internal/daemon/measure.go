@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// A measured model says of each of its answers how long the request was by the
+// base counter, and tells what learns from it. The turn's journal keeps both.
+type measured struct {
+	llm.Model
+	name  string // by which it is asked
+	learn func(llm.Response)
+}
+
+// Generate implements [llm.Model].
+func (m measured) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
+	a, err := m.Model.Generate(ctx, r, stream)
+	if err != nil {
+		return a, err
+	}
+	if n, ok := count(r); ok {
+		a.Counted = &llm.Counted{Model: m.name, Tokens: n}
+		m.learn(a)
+	}
+	return a, nil
+}
+
+// count counts a request's text. It is not ok where the request holds what only
+// the provider can count: media, and the provider's own parts.
+func count(r llm.Request) (n int, ok bool) {
+	n = tokens.Base(r.System)
+	for _, t := range r.Tools {
+		n += tokens.Base(t.Name) + tokens.Base(t.Description) + tokens.Base(string(t.Schema))
+	}
+	for _, m := range r.Messages {
+		parts, ok := countParts(m.Parts)
+		if !ok {
+			return 0, false
+		}
+		n += parts
+	}
+	return n, true
+}
+
+func countParts(parts []llm.Part) (n int, ok bool) {
+	for _, p := range parts {
+		switch p.Kind {
+		case llm.KindText:
+			n += tokens.Base(p.Text)
+		case llm.KindCall:
+			n += tokens.Base(p.Call.Name) + tokens.Base(string(p.Call.Args))
+		case llm.KindResult:
+			inside, ok := countParts(p.Result.Parts)
+			if !ok {
+				return 0, false
+			}
+			n += inside
+		default:
+			return 0, false
+		}
+	}
+	return n, true
+}
