@@ -66,7 +66,7 @@ func (b *Bot) forUs(ctx context.Context, e Event, id earshot.ConversationID) (wh
 	switch {
 	case m.Deleted:
 		return whyDeletion, false, nil
-	case m.Edited != 0:
+	case m.Edited != 0 && !e.Past:
 		return whyEdit, false, nil
 	case m.Author.Kind == earshot.System:
 		return whySystem, false, nil
