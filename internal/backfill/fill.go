@@ -1,0 +1,180 @@
+package backfill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Bounds of what one turn asks for.
+const (
+	threadCalls  = 8
+	channelCalls = 1
+)
+
+// Fill sees to it that the store has what a turn for anchor needs: of the
+// anchor's thread ("" where it stands at the top level) the root and the newest
+// messages, and of the channel's top level the newest before it. It takes as
+// much time as ctx gives. What cannot be had becomes coverage and is fetched in
+// the background if that is possible at all; the error is the store's.
+func (f *Filler) Fill(ctx context.Context, c earshot.Channel, anchor earshot.Message, thread earshot.MessageID) error {
+	r, err := f.room(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.listens(r, anchor)
+	var lanes []*lane
+	if thread != "" {
+		lanes = append(lanes, r.lane(thread))
+	}
+	if thread == "" || !f.ThreadsAlone {
+		lanes = append(lanes, r.lane(""))
+	}
+	f.mu.Unlock()
+	var g errgroup.Group
+	for _, l := range lanes {
+		g.Go(func() error { return f.serve(ctx, l, anchor) })
+	}
+	return g.Wait()
+}
+
+// serve does one lane's part of a turn.
+func (f *Filler) serve(ctx context.Context, l *lane, anchor earshot.Message) error {
+	f.mu.Lock()
+	l.wanted, l.upTo = true, max(l.upTo, anchor.Time)
+	f.mu.Unlock()
+	limit := channelCalls
+	if l.thread != "" {
+		limit = threadCalls
+	}
+	err := f.fetchFor(ctx, l, anchor, limit)
+	var theirs *sourceError
+	if err != nil && !errors.As(err, &theirs) && !errors.Is(err, errOverflow) && ctx.Err() == nil {
+		return err
+	}
+	why := ""
+	switch {
+	case theirs != nil:
+		why = theirs.Error()
+	case errors.Is(err, errOverflow):
+		why = err.Error()
+	case err != nil:
+		why = "there was no time to load it"
+	}
+	f.mu.Lock()
+	if why != "" {
+		l.why = why
+	}
+	missing := l.unknown(anchor.Time)
+	f.mu.Unlock()
+	if err := f.save(context.WithoutCancel(ctx), l); err != nil {
+		return err
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if why != "" {
+		f.Log.Warn("history is incomplete", append(about(l), "stretches", len(missing), "err", err)...)
+	}
+	f.queue[l.method()].put(job{channel: l.room.channel, thread: l.thread}, true)
+	return nil
+}
+
+// fetchFor fetches until a turn has what it needs of the lane.
+func (f *Filler) fetchFor(ctx context.Context, l *lane, anchor earshot.Message, limit int) error {
+	if err := l.hold(ctx); err != nil {
+		return err
+	}
+	defer l.release()
+	for range limit {
+		w, err := f.turnNeeds(ctx, l, anchor)
+		if err != nil || w == nil {
+			return err
+		}
+		if f.resting(l) {
+			return nil // why is known
+		}
+		if err := f.pace.turn(ctx, f.line(l)); err != nil {
+			return err
+		}
+		page, err := f.fetch(ctx, l, *w)
+		if err != nil {
+			return err
+		}
+		if err := f.follow(context.WithoutCancel(ctx), l, page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turnNeeds returns the window that is fetched next for a turn, nil when it has
+// what it needs.
+func (f *Filler) turnNeeds(ctx context.Context, l *lane, anchor earshot.Message) (*Window, error) {
+	root, err := f.root(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	u, some := l.newestMissing(anchor.Time)
+	askRoot := l.asked && !l.rootAsked
+	f.mu.Unlock()
+	if !root && askRoot {
+		return f.rootWindow(l, anchor.Time), nil
+	}
+	if !some {
+		return nil, nil
+	}
+	if root || l.thread == "" {
+		want := f.Want
+		if l.thread == "" {
+			want = f.Neighbours
+		}
+		list, err := f.Store.Newest(ctx, l.room.channel.Scope(), l.part(), anchor.Position(), want)
+		if err != nil {
+			return nil, fmt.Errorf("read what is stored of %s: %w", l, err)
+		}
+		if len(list) == want && list[0].Time > u.to {
+			return nil, nil
+		}
+	}
+	return f.window(l, u, false), nil
+}
+
+// root reports whether the store has the thread's root, or knows that it was
+// deleted. The top level has none to ask for.
+func (f *Filler) root(ctx context.Context, l *lane) (bool, error) {
+	if l.thread == "" {
+		return true, nil
+	}
+	root, err := f.Store.Message(ctx, l.room.channel.Scope(), l.thread)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the root of %s: %w", l, err)
+	}
+	f.mu.Lock()
+	l.first = root.Time
+	f.mu.Unlock()
+	return true, nil
+}
+
+// about returns a lane's attributes for the log.
+func about(l *lane) []any {
+	c := l.room.channel
+	return []any{"platform", c.Platform, "workspace", c.Workspace, "channel", c.ID, "thread", l.thread}
+}
+
+// String names the lane in errors.
+func (l *lane) String() string {
+	if l.thread == "" {
+		return fmt.Sprintf("channel %s", l.room.channel.ID)
+	}
+	return fmt.Sprintf("thread %s of channel %s", l.thread, l.room.channel.ID)
+}
