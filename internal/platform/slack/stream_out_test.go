@@ -294,9 +294,9 @@ func TestTheStatusLineIsKeptAliveUntilTheAnswerIsThere(t *testing.T) {
 			want: []string{"1.000001 is thinking…"},
 		},
 		{
-			name: "not at the top level of a DM",
+			name:  "not at the top level of a DM",
 			place: bot.Place{Channel: earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "D1", Kind: earshot.KindDM}, Anchor: place.Anchor},
-			end:  func(_ *slack.Platform, cancel func()) { cancel() },
+			end:   func(_ *slack.Platform, cancel func()) { cancel() },
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
