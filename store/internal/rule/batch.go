@@ -43,7 +43,7 @@ func NewBatch(seq int64, stored []earshot.Message) *Batch {
 func (b *Batch) entry(id earshot.MessageID) *entry {
 	e := b.entries[id]
 	if e == nil {
-		e = &entry{past: map[earshot.Time]Message{}, kept: map[earshot.Time]bool{}}
+		e = &entry{}
 		b.entries[id] = e
 	}
 	return e
@@ -80,7 +80,7 @@ func (b *Batch) Revised(messages []Message) []earshot.MessageID {
 // Load adds stored older revisions, of those that Revised listed.
 func (b *Batch) Load(revisions []earshot.Message) {
 	for _, m := range revisions {
-		b.entry(m.ID).past[m.Edited] = Message{Message: m}
+		b.entry(m.ID).keep(Message{Message: m}, false)
 	}
 }
 
@@ -125,9 +125,19 @@ func (e *entry) remember(past Message) bool {
 		}
 		past = next
 	}
-	e.past[past.Edited] = past
-	e.kept[past.Edited] = true
+	e.keep(past, true)
 	return true
+}
+
+// keep notes an older revision, and whether it is to be written.
+func (e *entry) keep(past Message, write bool) {
+	if e.past == nil {
+		e.past, e.kept = map[earshot.Time]Message{}, map[earshot.Time]bool{}
+	}
+	e.past[past.Edited] = past
+	if write {
+		e.kept[past.Edited] = true
+	}
 }
 
 // Seq returns a message's sequence as it is by now, 0 when it is not stored.

@@ -49,32 +49,42 @@ func said(id earshot.MessageID, at earshot.Time, text string) earshot.Message {
 func TestEveryReadAndWriteOfMessagesUsesAnIndex(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	ctx := t.Context()
 	everyCall(t, s)
-	plans := map[string][]string{}
-	for query := range s.stmts {
-		plans[query] = plan(ctx, t, s, query)
-	}
-	for query := range s.writer.tx.stmts {
-		if word, _, _ := strings.Cut(query, " "); slices.Contains([]string{"SELECT", "UPDATE", "DELETE", "INSERT"}, word) {
-			plans[query] = plan(ctx, t, s, query)
-		}
-	}
+	plans := s.plans(t)
 	if len(plans) < 40 {
 		t.Fatalf("only %d statements were seen", len(plans))
 	}
 	for query, steps := range plans {
 		for _, step := range steps {
 			listsAll := strings.Contains(query, "FROM channel c")
-			scan := strings.HasPrefix(step, "SCAN") && !strings.HasSuffix(step, "VALUES CLAUSE") && step != "SCAN CONSTANT ROW"
 			unbound := strings.Contains(query, "(time, id)") && strings.HasPrefix(step, "SEARCH message") &&
 				strings.Count(query, "SELECT") == 1 && !strings.Contains(step, "(time,id)")
 			wrong := strings.Contains(query, "thread = ?") && strings.Contains(step, "message_by_position")
-			if (scan || strings.Contains(step, "TEMP B-TREE")) && !listsAll || unbound || wrong {
+			if (scans(step) || strings.Contains(step, "TEMP B-TREE")) && !listsAll || unbound || wrong {
 				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
 			}
 		}
 	}
+}
+
+// plans returns the steps of every statement that was prepared.
+func (s *Store) plans(t *testing.T) map[string][]string {
+	t.Helper()
+	plans := map[string][]string{}
+	for query := range s.stmts {
+		plans[query] = plan(t.Context(), t, s, query)
+	}
+	for query := range s.writer.tx.stmts {
+		if word, _, _ := strings.Cut(query, " "); slices.Contains([]string{"SELECT", "UPDATE", "DELETE", "INSERT"}, word) {
+			plans[query] = plan(t.Context(), t, s, query)
+		}
+	}
+	return plans
+}
+
+// scans reports whether a step reads a whole table or index.
+func scans(step string) bool {
+	return strings.HasPrefix(step, "SCAN") && !strings.HasSuffix(step, "VALUES CLAUSE") && step != "SCAN CONSTANT ROW"
 }
 
 func plan(ctx context.Context, t *testing.T, s *Store, query string) []string {

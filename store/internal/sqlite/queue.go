@@ -74,7 +74,7 @@ func (t *tx) accept(scope earshot.Scope, e earshot.Event, m rule.Message, asked 
 	gone := false // the message is a tombstone
 	if out.Duplicate {
 		out.Recorded = earshot.Recorded{ID: m.ID, Change: earshot.Same}
-		if _, err := t.one(`SELECT seq FROM message`+in4, args(scope, string(m.ID)), []any{&out.Seq}); err != nil {
+		if _, err := t.one(`SELECT seq FROM message`+inID, args(scope, string(m.ID)), []any{&out.Seq}); err != nil {
 			return out, err
 		}
 	} else {

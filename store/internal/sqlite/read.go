@@ -23,8 +23,9 @@ type idQuery struct {
 	ids  int
 }
 
-// byIDQueries yields the queries that look ids up, in chunks.
-func byIDQueries(scope earshot.Scope, ids []earshot.MessageID) iter.Seq[idQuery] {
+// idQueries yields the queries that look ids up, in chunks: queries holds one
+// for each.
+func idQueries(queries map[int]string, scope earshot.Scope, ids []earshot.MessageID) iter.Seq[idQuery] {
 	return func(yield func(idQuery) bool) {
 		for len(ids) > 0 {
 			n := chunk(len(ids))
@@ -32,7 +33,7 @@ func byIDQueries(scope earshot.Scope, ids []earshot.MessageID) iter.Seq[idQuery]
 			for _, id := range ids[:n] {
 				a = append(a, string(id))
 			}
-			if !yield(idQuery{byID[n], a, n}) {
+			if !yield(idQuery{queries[n], a, n}) {
 				return
 			}
 			ids = ids[n:]
@@ -40,13 +41,10 @@ func byIDQueries(scope earshot.Scope, ids []earshot.MessageID) iter.Seq[idQuery]
 	}
 }
 
-var byID = func() map[int]string {
-	m := map[int]string{}
-	for _, n := range chunks {
-		m[n] = `SELECT ` + columns + ` FROM message` + in + ` AND id IN ` + marks(n, 1)
-	}
-	return m
-}()
+var (
+	byID     = chunked(func(n int) string { return `SELECT ` + columns + ` FROM message` + in + ` AND id IN ` + marks(n, 1) })
+	pastByID = chunked(func(n int) string { return `SELECT ` + columns + ` FROM revision` + in + ` AND id IN ` + marks(n, 1) })
+)
 
 // Message implements [earshot.Messages].
 func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
@@ -63,7 +61,7 @@ func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.Mes
 // ByID implements [earshot.Messages].
 func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
 	var out []earshot.Message
-	for q := range byIDQueries(rule.Scope(scope), rule.IDs(ids)) {
+	for q := range idQueries(byID, rule.Scope(scope), rule.IDs(ids)) {
 		rows, err := s.query(ctx, q.text, q.args...)
 		found, err := messages(rows, err, q.ids)
 		if err != nil {
@@ -219,8 +217,8 @@ func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.
 // Revisions implements [earshot.Messages].
 func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Message, error) {
 	scope, id = rule.Scope(scope), rule.ID(id)
-	rows, err := s.query(ctx, `SELECT `+columns+` FROM revision`+in4+`
-		UNION ALL SELECT `+columns+` FROM message`+in4+` ORDER BY edited`,
+	rows, err := s.query(ctx, `SELECT `+columns+` FROM revision`+inID+`
+		UNION ALL SELECT `+columns+` FROM message`+inID+` ORDER BY edited`,
 		append(args(scope, string(id)), args(scope, string(id))...)...)
 	out, err := messages(rows, err, 4)
 	if err != nil {

@@ -45,211 +45,123 @@ func (t *tx) record(recordings []*recording) error {
 		batches[r.scope] = append(batches[r.scope], r)
 	}
 	for _, scope := range scopes {
-		b := &batch{tx: t, scope: scope, entries: map[earshot.MessageID]*entry{}, threads: map[earshot.MessageID]int64{}}
-		if err := b.run(batches[scope]); err != nil {
+		if err := t.recordIn(scope, batches[scope]); err != nil {
 			return fmt.Errorf("store messages: %w", err)
 		}
 	}
 	return nil
 }
 
-// A batch stores messages of one scope: it loads what is stored of them,
-// decides in memory, and writes each changed row once.
-type batch struct {
-	tx      *tx
-	scope   earshot.Scope
-	entries map[earshot.MessageID]*entry
-	order   []*entry          // those that changed, in the order of their first change
-	gone    []earshot.Message // those that became tombstones, stored before
-
-	seq      int64 // the channel's counters
-	messages int64
-	top      int64
-	replied  int64                       // threads with replies
-	threads  map[earshot.MessageID]int64 // what is to be added to a thread's replies
-}
-
-// An entry is a message before and after.
-type entry struct {
-	before, after *rule.Message // before is nil when it is not stored
-	changed       bool
-}
-
-func (b *batch) run(recordings []*recording) error {
-	if err := b.load(recordings); err != nil {
-		return err
-	}
+func (t *tx) recordIn(scope earshot.Scope, recordings []*recording) error {
+	var all []rule.Message
 	for _, r := range recordings {
-		for i := range r.messages {
-			out, err := b.one(r.messages[i])
-			if err != nil {
-				return err
-			}
-			r.outcomes[i] = out
-		}
+		all = append(all, r.messages...)
 	}
-	if len(b.order) == 0 {
-		return nil
-	}
-	b.count()
-	for _, step := range []func() error{b.insert, b.update, b.counters} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return b.tx.forget(b.scope, b.gone)
-}
-
-// load reads the channel's counters and what is stored of the messages.
-func (b *batch) load(recordings []*recording) error {
-	const query = `SELECT seq, messages, top, threads FROM channel` + ofChannel
-	known, err := b.tx.one(query, args(b.scope), []any{&b.seq, &b.messages, &b.top, &b.replied})
-	if err == nil && !known {
-		if err = b.tx.exec(openChannel, args(b.scope)...); err == nil {
-			_, err = b.tx.one(query, args(b.scope), []any{&b.seq, &b.messages, &b.top, &b.replied})
-		}
-	}
+	b, err := t.batchOf(scope, all)
 	if err != nil {
 		return err
 	}
-	var ids []earshot.MessageID
 	for _, r := range recordings {
 		for i := range r.messages {
-			id := r.messages[i].ID
-			if b.entries[id] == nil {
-				b.entries[id] = &entry{}
-				ids = append(ids, id)
-			}
+			r.outcomes[i] = b.Add(r.messages[i])
 		}
 	}
-	if !known {
-		return nil
-	}
-	for q := range byIDQueries(b.scope, ids) {
-		rows, err := b.tx.query(q.text, q.args...)
-		found, err := messages(rows, err, q.ids)
-		if err != nil {
-			return err
-		}
-		for _, m := range found {
-			e := b.entries[m.ID]
-			e.before = &rule.Message{Message: m}
-			e.after = e.before
-		}
-	}
-	return nil
+	return t.writeBatch(scope, b)
 }
 
-// one decides about one copy of a message.
-func (b *batch) one(in rule.Message) (earshot.Recorded, error) {
-	e := b.entries[in.ID]
-	o := rule.Revise(e.after, in)
-	out := earshot.Recorded{ID: in.ID, Change: o.Change}
-	switch o.Change {
-	case earshot.Same:
-		out.Seq = e.after.Seq
-		return out, nil
-	case earshot.Late:
-		changed, err := b.remember(*o.Past)
-		if !changed {
-			out.Change = earshot.Same
+// batchOf loads what is stored of messages.
+func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (*rule.Batch, error) {
+	var seq int64
+	var stored []earshot.Message
+	const last = `SELECT seq FROM channel` + ofChannel
+	known, err := t.one(last, args(scope), []any{&seq})
+	switch {
+	case err != nil:
+		return nil, err
+	case known:
+		ids := make([]earshot.MessageID, len(all))
+		for i := range all {
+			ids[i] = all[i].ID
 		}
-		out.Seq = e.after.Seq
-		return out, err
-	case earshot.Edited:
-		if _, err := b.remember(*o.Past); err != nil {
-			return out, err
-		}
-	case earshot.Gone:
-		if e.after != nil {
-			if err := b.tx.exec(`DELETE FROM revision`+in4, args(b.scope, string(in.ID))...); err != nil {
-				return out, err
-			}
-			if err := b.tx.erase(); err != nil {
-				return out, err
-			}
-			b.gone = append(b.gone, o.Next.Message)
+		stored, err = t.messages(byID, scope, rule.IDs(ids))
+	default:
+		if err = t.exec(openChannel, args(scope)...); err == nil {
+			_, err = t.one(last, args(scope), []any{&seq})
 		}
 	}
-	b.seq++
-	next := o.Next
-	next.Seq = b.seq
-	if !e.changed {
-		e.changed = true
-		b.order = append(b.order, e)
+	if err != nil {
+		return nil, err
 	}
-	e.after = &next
-	out.Seq = b.seq
+	b := rule.NewBatch(seq, stored)
+	past, err := t.messages(pastByID, scope, b.Revised(all))
+	b.Load(past)
+	return b, err
+}
+
+// messages looks ids up by one of the queries of idQueries.
+func (t *tx) messages(queries map[int]string, scope earshot.Scope, ids []earshot.MessageID) ([]earshot.Message, error) {
+	var out []earshot.Message
+	for q := range idQueries(queries, scope, ids) {
+		rows, err := t.query(q.text, q.args...)
+		found, err := messages(rows, err, q.ids)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
 	return out, nil
 }
 
-const in4 = in + ` AND id = ?`
-
-// remember keeps an older revision and reports whether that changed anything.
-func (b *batch) remember(past rule.Message) (bool, error) {
-	rows, err := b.tx.query(`SELECT `+columns+` FROM revision`+in4+` AND edited = ?`, args(b.scope, string(past.ID), int64(past.Edited))...)
-	found, err := messages(rows, err, 1)
-	if err != nil {
-		return false, err
-	}
-	if len(found) > 0 {
-		next, changed := rule.Blend(rule.Message{Message: found[0]}, past)
-		if !changed {
-			return false, nil
-		}
-		past = next
-		if err := b.tx.exec(`DELETE FROM revision`+in4+` AND edited = ?`, args(b.scope, string(past.ID), int64(past.Edited))...); err != nil {
-			return false, err
+// writeBatch writes what b changes, and erases what a deletion erases.
+func (t *tx) writeBatch(scope earshot.Scope, b *rule.Batch) error {
+	gone, inserts, updates := b.Forgotten(), b.Inserts(), b.Updates()
+	for _, m := range gone {
+		if err := t.exec(`DELETE FROM revision`+inID, args(scope, string(m.ID))...); err != nil {
+			return err
 		}
 	}
-	v, err := values(args(b.scope), &past)
-	if err != nil {
-		return false, err
+	for _, m := range b.Kept() {
+		v, err := values(args(scope), &m)
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`INSERT OR REPLACE INTO revision (platform, workspace, channel, `+columns+`) VALUES `+marks(3+columnCount, 1), v...); err != nil {
+			return err
+		}
 	}
-	return true, b.tx.exec(`INSERT INTO revision (platform, workspace, channel, `+columns+`) VALUES `+marks(3+columnCount, 1), v...)
+	if err := t.insert(scope, inserts); err != nil {
+		return err
+	}
+	if err := t.update(scope, updates); err != nil {
+		return err
+	}
+	if len(inserts)+len(updates) > 0 {
+		if err := t.count(scope, b.Counters()); err != nil {
+			return err
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := t.erase(); err != nil {
+		return err
+	}
+	return t.forget(scope, gone)
 }
 
-// count adds up what the changed rows change in the counters.
-func (b *batch) count() {
-	for _, e := range b.order {
-		if m := e.before; m != nil && !m.Deleted {
-			b.add(m.Thread, -1)
-		}
-		if m := e.after; !m.Deleted {
-			b.add(m.Thread, +1)
-		}
-	}
-}
-
-func (b *batch) add(thread earshot.MessageID, n int64) {
-	b.messages += n
-	if thread == "" {
-		b.top += n
-	} else {
-		b.threads[thread] += n
-	}
-}
-
-// insert writes the new rows, many to a statement: that saves a third of the
-// time.
-func (b *batch) insert() error {
-	var rows []*rule.Message
-	for _, e := range b.order {
-		if e.before == nil {
-			rows = append(rows, e.after)
-		}
-	}
+// insert writes new rows, many to a statement: that saves a third of the time.
+func (t *tx) insert(scope earshot.Scope, rows []*rule.Message) error {
 	for len(rows) > 0 {
 		n := chunk(len(rows))
-		var v []any
+		v := make([]any, 0, n*(3+columnCount+1))
 		for _, m := range rows[:n] {
 			var err error
-			if v, err = values(append(v, args(b.scope)...), m); err != nil {
+			if v, err = values(append(v, args(scope)...), m); err != nil {
 				return err
 			}
 			v = append(v, m.Terms)
 		}
-		if err := b.tx.exec(inserts[n], v...); err != nil {
+		if err := t.exec(inserts[n], v...); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -271,53 +183,52 @@ func chunk(n int) int {
 	return 1
 }
 
-var inserts = func() map[int]string {
+// chunked returns a statement for each of chunks.
+func chunked(statement func(n int) string) map[int]string {
 	m := map[int]string{}
 	for _, n := range chunks {
-		m[n] = `INSERT INTO message (platform, workspace, channel, ` + columns + `, terms) VALUES ` + marks(3+columnCount+1, n)
+		m[n] = statement(n)
 	}
 	return m
-}()
+}
 
-func (b *batch) update() error {
-	query := `UPDATE message SET (` + columns + `, terms) = ` + marks(columnCount+1, 1) + in4
-	for _, e := range b.order {
-		if e.before == nil {
-			continue
-		}
-		v, err := values(nil, e.after)
+var inserts = chunked(func(n int) string {
+	return `INSERT INTO message (platform, workspace, channel, ` + columns + `, terms) VALUES ` + marks(3+columnCount+1, n)
+})
+
+func (t *tx) update(scope earshot.Scope, rows []*rule.Message) error {
+	query := `UPDATE message SET (` + columns + `, terms) = ` + marks(columnCount+1, 1) + inID
+	for _, m := range rows {
+		v, err := values(nil, m)
 		if err != nil {
 			return err
 		}
-		v = append(v, e.after.Terms)
-		if err := b.tx.exec(query, append(v, args(b.scope, string(e.after.ID))...)...); err != nil {
+		if err := t.exec(query, append(append(v, m.Terms), args(scope, string(m.ID))...)...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// counters writes the counts of the threads and of the channel.
-func (b *batch) counters() error {
+// count writes the changes of a channel's counters and of its threads'.
+func (t *tx) count(scope earshot.Scope, c rule.Counters) error {
 	const thread = `INSERT INTO thread (platform, workspace, channel, root, replies) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (platform, workspace, channel, root) DO UPDATE SET replies = thread.replies + excluded.replies
 		RETURNING replies`
-	for _, root := range slices.Sorted(maps.Keys(b.threads)) {
-		n := b.threads[root]
-		if n == 0 {
-			continue
-		}
+	threads := 0
+	for _, root := range slices.Sorted(maps.Keys(c.Replies)) {
+		n := c.Replies[root]
 		var now int64
-		if _, err := b.tx.one(thread, args(b.scope, string(root), n), []any{&now}); err != nil {
+		if _, err := t.one(thread, args(scope, string(root), n), []any{&now}); err != nil {
 			return err
 		}
 		switch {
 		case now > 0 && now == n:
-			b.replied++
+			threads++
 		case now == 0:
-			b.replied--
+			threads--
 		}
 	}
-	return b.tx.exec(`UPDATE channel SET seq = ?, messages = ?, top = ?, threads = ?`+ofChannel,
-		append([]any{b.seq, b.messages, b.top, b.replied}, args(b.scope)...)...)
+	return t.exec(`UPDATE channel SET seq = ?, messages = messages + ?, top = top + ?, threads = threads + ?`+ofChannel,
+		append([]any{c.Seq, c.Messages, c.Top, threads}, args(scope)...)...)
 }

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"database/sql"
-	"encoding/json"
-	"fmt"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -17,6 +15,8 @@ const columnCount = 13
 
 // in is the bound of every read.
 const in = ` WHERE platform = ? AND workspace = ? AND channel = ?`
+
+const inID = in + ` AND id = ?`
 
 // args returns a scope's parameters with what follows them.
 func args(s earshot.Scope, more ...any) []any {
@@ -80,63 +80,7 @@ func (s *scanner) read(rows *sql.Rows, m *earshot.Message) error {
 		Seq:     integer(s.seq),
 		Tokens:  int(integer(s.tokens)),
 	}
-	if s.lists == "" {
-		return nil
-	}
-	return readLists(s.lists, m)
-}
-
-// listsJSON is what the column lists holds.
-type listsJSON struct {
-	Mentions  []earshot.AuthorID `json:"mentions,omitempty"`
-	Reactions []reactionJSON     `json:"reactions,omitempty"`
-	Files     []fileJSON         `json:"files,omitempty"`
-}
-
-type reactionJSON struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
-}
-
-type fileJSON struct {
-	ID     earshot.ArtifactID `json:"id"`
-	Name   string             `json:"name"`
-	Type   string             `json:"type,omitempty"`
-	Size   int64              `json:"size,omitempty"`
-	SHA256 string             `json:"sha256,omitempty"`
-}
-
-func readLists(text string, m *earshot.Message) error {
-	var l listsJSON
-	if err := json.Unmarshal([]byte(text), &l); err != nil {
-		return fmt.Errorf("read the lists of message %q: %w", m.ID, err)
-	}
-	m.Mentions = l.Mentions
-	for _, r := range l.Reactions {
-		m.Reactions = append(m.Reactions, earshot.Reaction(r))
-	}
-	for _, f := range l.Files {
-		m.Files = append(m.Files, earshot.File(f))
-	}
-	return nil
-}
-
-func writeLists(m *rule.Message) (string, error) {
-	if len(m.Mentions)+len(m.Reactions)+len(m.Files) == 0 {
-		return "", nil
-	}
-	l := listsJSON{Mentions: m.Mentions}
-	for _, r := range m.Reactions {
-		l.Reactions = append(l.Reactions, reactionJSON(r))
-	}
-	for _, f := range m.Files {
-		l.Files = append(l.Files, fileJSON(f))
-	}
-	b, err := json.Marshal(l)
-	if err != nil {
-		return "", fmt.Errorf("write the lists of message %q: %w", m.ID, err)
-	}
-	return string(b), nil
+	return rule.ReadLists(s.lists, m)
 }
 
 func integer(v any) int64 {
@@ -146,7 +90,7 @@ func integer(v any) int64 {
 
 // values appends the parameters of columns for m.
 func values(to []any, m *rule.Message) ([]any, error) {
-	lists, err := writeLists(m)
+	lists, err := rule.WriteLists(m)
 	if err != nil {
 		return nil, err
 	}

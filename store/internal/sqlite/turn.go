@@ -98,7 +98,7 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 		}
 	}
 	if len(turn.Ledger) > 0 {
-		ledger, err := marshalLedger(turn.Ledger)
+		ledger, err := rule.WriteLedger(turn.Ledger)
 		if err != nil {
 			return err
 		}
@@ -161,8 +161,8 @@ func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int)
 	case err != nil:
 		return earshot.Turn{}, fmt.Errorf("read the ledger of turn %d: %w", number, err)
 	default:
-		if t.Ledger, err = unmarshalLedger(entries); err != nil {
-			return earshot.Turn{}, fmt.Errorf("read the ledger of turn %d: %w", number, err)
+		if t.Ledger, err = rule.ReadLedger(entries); err != nil {
+			return earshot.Turn{}, fmt.Errorf("turn %d: %w", number, err)
 		}
 	}
 	return t, nil
@@ -241,35 +241,6 @@ func (s *Store) manifest(ctx context.Context, id earshot.ConversationID, which s
 		m.attached[r.turn] = append(m.attached[r.turn], r.Attached)
 	}
 	return m, nil
-}
-
-type ledgerJSON struct {
-	ID      earshot.MessageID `json:"id"`
-	Section string            `json:"section,omitempty"`
-	Verdict earshot.Verdict   `json:"verdict"`
-	Reason  string            `json:"reason,omitempty"`
-	Tokens  int               `json:"tokens,omitempty"`
-}
-
-func marshalLedger(l earshot.Ledger) (string, error) {
-	rows := make([]ledgerJSON, len(l))
-	for i, r := range l {
-		rows[i] = ledgerJSON(r)
-	}
-	b, err := json.Marshal(rows)
-	return string(b), err
-}
-
-func unmarshalLedger(s string) (earshot.Ledger, error) {
-	var rows []ledgerJSON
-	if err := json.Unmarshal([]byte(s), &rows); err != nil {
-		return nil, err
-	}
-	l := make(earshot.Ledger, len(rows))
-	for i, r := range rows {
-		l[i] = earshot.LedgerRow(r)
-	}
-	return l, nil
 }
 
 var _ earshot.Store = (*Store)(nil)
