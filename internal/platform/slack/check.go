@@ -127,14 +127,30 @@ func (c *check) socket(ctx context.Context, running *sync.WaitGroup) int {
 	if c.o.AppToken.Empty() {
 		return 0
 	}
-	if _, err := c.client.callAs(ctx, c.o.AppToken, methodOpen, nil); err != nil {
+	up, ended := make(chan struct{}, 1), make(chan error, 1)
+	c.o.Missed = func(time.Time, time.Time) { // told when the first connection is up
+		select {
+		case up <- struct{}{}:
+		default:
+		}
+	}
+	running.Go(func() { ended <- c.Listen(ctx, c.hear) })
+	late := time.NewTimer(c.request.Patience)
+	defer late.Stop()
+	var err error
+	select {
+	case <-up:
+		c.good("app-level token", "Socket Mode can be opened")
+		return 1
+	case err = <-ended:
+	case <-late.C:
+		err = fmt.Errorf("no connection is up within %s", c.request.Patience)
+	}
+	if err != nil {
 		c.say("app-level token", Bad, err.Error(), "no events come by Socket Mode",
 			"make one with connections:write under Basic Information, App-Level Tokens, and switch Socket Mode on")
-		return 0
 	}
-	c.good("app-level token", "Socket Mode can be opened")
-	running.Go(func() { _ = c.Listen(ctx, c.hear) })
-	return 1
+	return 0
 }
 
 // front starts the HTTP front.

@@ -110,6 +110,19 @@ func (x *inbox) send(body string) int {
 	return w.Code
 }
 
+// opening opens a platform on another server, with what x has.
+func opening(t *testing.T, x *inbox, url string) *slack.Platform {
+	t.Helper()
+	p, err := slack.Open(t.Context(), slack.Options{
+		APIURL: url, BotToken: x.botToken(), AppToken: secret.New(x.slack.App().AppToken), SigningSecrets: x.signing(), Store: x.store, Sockets: 1,
+		Log: slog.New(slog.NewTextHandler(x.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // settle waits until everything that was said has arrived.
 func (x *inbox) settle() {
 	x.Helper()

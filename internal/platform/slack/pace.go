@@ -19,7 +19,6 @@ type tier struct {
 }
 
 var (
-	tier1 = tier{1, 10} // 1+ a minute; bursts are tolerated
 	tier2 = tier{15, 5}
 	tier3 = tier{40, 10}
 	tier4 = tier{90, 20}
@@ -31,7 +30,7 @@ var (
 
 // tiers of the methods that are called; of others tier 2 is assumed.
 var tiers = map[string]tier{
-	methodOpen:           tier1,
+	methodOpen:           tier3,
 	"usergroups.list":    tier2,
 	"chat.startStream":   tier2,
 	"chat.stopStream":    tier2,
