@@ -35,7 +35,7 @@ type commands struct {
 	Assemble assembleCmd `cmd:"" help:"Read one Input as JSON, write its Result."`
 	Search   searchCmd   `cmd:"" help:"Search one channel."`
 	Policy   policyCmd   `cmd:"" help:"List, show and check policies."`
-	Serve    serveCmd    `cmd:"" help:"Run the bot, and talk to it on the local platform."`
+	Serve    serveCmd    `cmd:"" help:"Run the bot, on Slack or on the local platform."`
 	Turns    turnsCmd    `cmd:"" help:"List turns: what was asked, and what became of it."`
 	Turn     turnCmd     `cmd:"" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
 	Replay   replayCmd   `cmd:"" help:"Make a turn's prompt again: the same bytes, or what has changed."`
@@ -44,6 +44,7 @@ type commands struct {
 	Costs    costsCmd    `cmd:"" help:"Sum tokens and money by day, channel, person or model."`
 	Models   modelsCmd   `cmd:"" help:"List the models that are asked, with estimate against actual."`
 	Status   statusCmd   `cmd:"" help:"Say what is stored, what waits, and who would answer."`
+	Check    checkCmd    `cmd:"" help:"Look whether the bot can live on a platform, and what is missing."`
 	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+type checkCmd struct {
+	Slack checkSlackCmd `cmd:"" help:"Look whether the bot can live on Slack: tokens, scopes, history, posting, events."`
+}
+
+type checkSlackCmd struct {
+	Config  string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Channel string `placeholder:"CHANNEL" help:"Where a message may be posted, which is removed again: a name or an id. Without it nothing is posted."`
+	Listen  string `placeholder:"ADDR" help:"Take events by HTTP at an address such as :8080, as serve does."`
+}
+
+func (c *checkSlackCmd) Help() string {
+	return `Says of everything that is missing what that costs, and what to do about it. Nothing is posted but in the channel that
+is named, and nothing that is heard is kept. Stop a bot that runs with the same tokens first: events go to either.
+
+The exit status is 1 when the bot cannot work like this.`
+}
+
+// errUnfit ends a check that has told why.
+var errUnfit = errors.New("the bot cannot work like this; the lines that begin with ✗ say why")
+
+func (c *checkSlackCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := (&serveCmd{Config: c.Config, Platform: "slack", Listen: c.Listen}).load(a)
+	if err != nil {
+		return err
+	}
+	found := []daemon.Finding{}
+	bad := false
+	err = daemon.CheckSlack(ctx, daemon.Options{Config: cfg, Log: a.logger(cfg.Log, true)}, c.Channel, func(f daemon.Finding) {
+		found = append(found, f)
+		bad = bad || f.State == daemon.Bad
+		if !a.json {
+			a.finding(f)
+		}
+	})
+	if err != nil {
+		return usagef("%v", err)
+	}
+	if a.json {
+		if err := a.writeJSON(found); err != nil {
+			return err
+		}
+	}
+	if bad {
+		return errUnfit
+	}
+	return nil
+}
+
+// finding writes one finding: what was found, what it costs, what to do.
+func (a *app) finding(f daemon.Finding) {
+	sign := map[daemon.FindingState]string{
+		daemon.Good: desk.Good("✓"), daemon.Poor: desk.Mark("!"), daemon.Bad: desk.Bad("✗"), daemon.Unknown: desk.Faint("?"),
+	}[f.State]
+	a.printf("%s %s: %s\n", sign, desk.Strong(f.What), desk.Line(f.Found, 400))
+	if f.Costs != "" {
+		a.printf("    so %s\n", desk.Line(f.Costs, 400))
+	}
+	if f.Remedy != "" {
+		a.printf("    %s\n", desk.Faint(desk.Line(f.Remedy, 400)))
+	}
+}
