@@ -1,0 +1,403 @@
+package bot_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/llm/llmtest"
+)
+
+// A drawer has the content of files, by id.
+type drawer struct {
+	mu     sync.Mutex // guards what follows
+	holds  map[earshot.ArtifactID]llm.Media
+	errs   map[earshot.ArtifactID]error
+	slow   map[earshot.ArtifactID]bool // until ctx ends
+	opened []string
+	forgot []earshot.MessageID
+}
+
+// canary is in every picture of a drawer.
+const canary = "canary-bytes"
+
+func newDrawer() *drawer {
+	d := &drawer{holds: map[earshot.ArtifactID]llm.Media{}, errs: map[earshot.ArtifactID]error{}, slow: map[earshot.ArtifactID]bool{}}
+	for _, id := range []earshot.ArtifactID{"F1", "F2", "F3"} {
+		d.holds[id] = llm.Media{Type: "image/png", Data: []byte(canary + string(id))}
+	}
+	d.holds["F1copy"] = d.holds["F1"]
+	return d
+}
+
+type because struct{ error }
+
+func (e because) Reason() string { return e.Error() }
+
+func (d *drawer) Load(ctx context.Context, _ earshot.Scope, of earshot.MessageID, f earshot.File, _ int64) (llm.Media, string, error) {
+	d.mu.Lock()
+	d.opened = append(d.opened, string(f.ID))
+	slices.Sort(d.opened)
+	m, ok := d.holds[f.ID]
+	slow, err := d.slow[f.ID], d.errs[f.ID]
+	d.mu.Unlock()
+	if slow {
+		<-ctx.Done()
+		err = because{errors.New("fetching it took too long")}
+	}
+	if err == nil && !ok {
+		m = llm.Media{Type: "image/png", Data: []byte(canary + string(f.ID))}
+	}
+	if err != nil {
+		return llm.Media{}, "", err
+	}
+	m.ID, m.Name = f.ID, f.Name
+	sum := sha256.Sum256(m.Data)
+	return m, hex.EncodeToString(sum[:]), nil
+}
+
+func (d *drawer) Forget(_ earshot.Scope, of earshot.MessageID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.forgot = append(d.forgot, of)
+}
+
+// sharing adds files to a message; their names are their ids and ".png".
+func sharing(ids ...earshot.ArtifactID) func(*bot.Event) {
+	return func(e *bot.Event) {
+		for _, id := range ids {
+			e.Message.Files = append(e.Message.Files, earshot.File{ID: id, Name: string(id) + ".png", Type: "image/png", Size: 12})
+		}
+	}
+}
+
+// saw returns the parts of a request's last message, in a word each: a file by
+// its kind and id, a text by its lines in brackets that tell of files.
+func saw(r llm.Request) []string {
+	var out []string
+	for _, p := range r.Messages[len(r.Messages)-1].Parts {
+		if p.Media != nil {
+			out = append(out, string(p.Kind)+" "+string(p.Media.ID))
+			continue
+		}
+		for line := range strings.SplitSeq(p.Text, "\n") {
+			if strings.HasPrefix(line, "[F") {
+				out = append(out, line)
+			}
+		}
+	}
+	return out
+}
+
+// whole returns what a request holds of files in all of its messages.
+func whole(r llm.Request) int {
+	n := 0
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Media != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// withFiles runs f with a bot that has files and a model that answers to
+// everything.
+func withFiles(t *testing.T, change func(*bot.Options, *drawer), f func(w *world, d *drawer, m *llmtest.Model)) {
+	t.Helper()
+	d, m := newDrawer(), llmtest.New()
+	for range 10 {
+		m.Then(llmtest.Say("I see."))
+	}
+	in(t, func(o *bot.Options) {
+		o.Model, o.Files = m, d
+		if change != nil {
+			change(o, d)
+		}
+	}, func(w *world) { f(w, d, m) })
+}
+
+func conversation(name string) earshot.ConversationID {
+	return earshot.ConversationID{Agent: earshot.AgentID(self.ID), Scope: general.Scope(), Name: name}
+}
+
+func (w *world) attachments(name string) []string {
+	w.t.Helper()
+	m, err := w.store.Manifest(w.t.Context(), conversation(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for _, a := range m.Attached {
+		out = append(out, fmt.Sprintf("%s %.8s %d", a.ID, a.SHA256, a.Turn))
+	}
+	return out
+}
+
+func TestAFileIsAttachedOnceAndThenReferredTo(t *testing.T) {
+	t.Parallel()
+	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> what does this show?", sharing("F1"))
+		w.rest(time.Second)
+		w.say(general, alice, "m2", "<@U0BOT> and now?", under("m1"))
+		w.rest(time.Second)
+		// A restart changes nothing.
+		w.stop()
+		w.start()
+		w.say(general, bob, "m3", "here it is again, and another", under("m1"), sharing("F1copy", "F2"))
+		w.say(general, alice, "m4", "<@U0BOT> compare them", under("m1"))
+		w.rest(time.Second)
+		asked := m.Requests()
+		same(t, "the first turn", saw(asked[0]), []string{"image F1"})
+		same(t, "the next", saw(asked[1]), []string{"[F1.png was attached in turn 1]"})
+		same(t, "after a restart and a second upload", saw(asked[2]), []string{"image F2", "[F1copy.png was attached in turn 1]", "[F1.png was attached in turn 1]"})
+		same(t, "files were loaded", d.opened, []string{"F1", "F1copy", "F2"})
+		if n := whole(asked[1]) + whole(asked[2]); n != 1 {
+			t.Errorf("later requests hold %d files, want the new one", n)
+		}
+		f1, f2 := sha256.Sum256([]byte(canary+"F1")), sha256.Sum256([]byte(canary+"F2"))
+		same(t, "the manifest", w.attachments("m1"), []string{fmt.Sprintf("F1 %.8s 0", hex.EncodeToString(f1[:])), fmt.Sprintf("F2 %.8s 2", hex.EncodeToString(f2[:]))})
+	})
+}
+
+// Each prompt is made again from what is stored, to the same hash; the bytes of
+// a file are stored nowhere.
+func TestATurnWithFilesIsReplayed(t *testing.T) {
+	t.Parallel()
+	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> what does this show?", sharing("F1"))
+		w.rest(time.Second)
+		w.say(general, bob, "m2", "<@U0BOT> the same?", under("m1"), sharing("F1copy", "F3"))
+		w.rest(time.Second)
+		list, err := w.store.QueuedTurns(t.Context(), earshot.TurnQuery{Limit: 10})
+		if err != nil || len(list) != 2 {
+			w.t.Fatalf("%d turns, %v", len(list), err)
+		}
+		for _, q := range list {
+			q, err := w.store.QueuedTurn(t.Context(), q.ID)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			input, err := bot.Input(t.Context(), w.store, q)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			res, err := assemble.Turn(input)
+			if err != nil || res.Hash != q.Hash {
+				t.Errorf("turn %d is made again as %.12s, %v; it was %.12s", q.ID, res.Hash, err, q.Hash)
+			}
+			steps, err := w.store.Steps(t.Context(), q.ID)
+			if err != nil || len(steps) != 2 || steps[0].Kind != "files" {
+				w.t.Fatalf("the journal is %+v, %v", steps, err)
+			}
+			for _, s := range append(steps, earshot.Step{Data: q.Input}) {
+				if strings.Contains(string(s.Data), "canary") || strings.Contains(string(s.Data), "Y2FuYXJ5") {
+					t.Errorf("the bytes of a file are stored: %s", s.Data)
+				}
+			}
+		}
+	})
+}
+
+func TestAFileThatCannotBeGivenIsOneLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		set  func(d *drawer)
+		want string
+	}{
+		{"for a reason that is told", func(d *drawer) { d.errs["F1"] = because{errors.New("it is too large")} }, "[F1.png was not attached: it is too large]"},
+		{"for one that is not", func(d *drawer) { d.errs["F1"] = errors.New("dial tcp 10.0.0.1: secret-token") }, "[F1.png was not attached: it could not be fetched]"},
+		{"because it is slow", func(d *drawer) { d.slow["F1"] = true }, "[F1.png was not attached: fetching it took too long]"},
+		{"because there is too much", func(d *drawer) { d.holds["F1"] = llm.Media{Type: "application/pdf", Data: make([]byte, 15<<20)} }, "[F1.png was not attached: the files of this message are too large together]"},
+		{"because there is too much to read", func(d *drawer) { d.holds["F1"] = llm.Media{Type: "text/plain", Data: make([]byte, 65<<10)} }, "[F1.png was not attached: the files of this message are too large together]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			withFiles(t, func(o *bot.Options, d *drawer) { c.set(d) }, func(w *world, d *drawer, m *llmtest.Model) {
+				w.say(general, alice, "m1", "<@U0BOT> what do these show?", sharing("F1", "F2"))
+				w.rest(4 * time.Second)
+				if got := len(m.Requests()); got == 1 && d.slow["F1"] {
+					t.Error("the model was asked before the time was up")
+				}
+				w.rest(2 * time.Second)
+				same(t, "posts", w.board.all(), []string{"I see."})
+				same(t, "the request", saw(m.Requests()[0]), []string{c.want, "[F2.png]", "image F2"})
+				got := w.attachments("m1")
+				if len(got) != 1 || !strings.HasPrefix(got[0], "F2 ") {
+					t.Errorf("the manifest holds %q, want what was given", got)
+				}
+				// Shared again it is tried again.
+				d.mu.Lock()
+				delete(d.errs, "F1")
+				delete(d.slow, "F1")
+				d.holds["F1"] = llm.Media{Type: "image/png", Data: []byte("x")}
+				d.mu.Unlock()
+				w.say(general, alice, "m2", "<@U0BOT> once more", under("m1"), sharing("F1"))
+				w.rest(time.Second)
+				if got := saw(m.Requests()[1]); !slices.Contains(got, "image F1") {
+					t.Errorf("shared again the model sees %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatTheProviderRefusesIsAskedWithoutFiles(t *testing.T) {
+	t.Parallel()
+	for name, refusal := range map[string]*llm.Error{
+		"for a file that it cannot read": {Status: 400, Message: "could not process image"},
+		"for its size":                   {Status: 413, TooLarge: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := llmtest.New(llmtest.Fail(refusal), llmtest.Say("I do not see it."), llmtest.Say("Still not."))
+			withFiles(t, func(o *bot.Options, d *drawer) { o.Model = m }, func(w *world, d *drawer, _ *llmtest.Model) {
+				w.say(general, alice, "m1", "<@U0BOT> what does this show?", sharing("F1"))
+				w.rest(time.Second)
+				same(t, "posts", w.board.all(), []string{"I do not see it."})
+				same(t, "the second request", saw(m.Requests()[1]), []string{"[F1.png was not attached: the model's provider does not take it]"})
+				if got := w.attachments("m1"); got != nil {
+					t.Errorf("the manifest holds %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestARefusalThatIsNotOfFilesIsOne(t *testing.T) {
+	t.Parallel()
+	m := llmtest.New(llmtest.Fail(&llm.Error{Status: 400, Message: "no"}), llmtest.Fail(&llm.Error{Status: 400, Message: "no"}))
+	withFiles(t, func(o *bot.Options, d *drawer) { o.Model = m }, func(w *world, d *drawer, _ *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> hello?")
+		w.say(direct, bob, "m2", "what is this?", sharing("F1"))
+		w.rest(time.Second)
+		if got := len(m.Requests()); got != 3 {
+			t.Errorf("the model was asked %d times; want once without files, and twice with", got)
+		}
+	})
+}
+
+// A turn that is taken up again is given the same files, and those that could
+// not be given stay so.
+func TestATurnThatIsTakenUpAgainHasItsFiles(t *testing.T) {
+	t.Parallel()
+	m := llmtest.New(llmtest.Fail(&llm.Error{Status: 529, Retryable: true}), llmtest.Say("I see."))
+	withFiles(t, func(o *bot.Options, d *drawer) {
+		o.Model = m
+		d.errs["F2"] = because{errors.New("it is damaged")}
+	}, func(w *world, d *drawer, _ *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> what do these show?", sharing("F1", "F2"))
+		w.rest(100 * time.Millisecond)
+		d.mu.Lock()
+		delete(d.errs, "F2")
+		d.mu.Unlock()
+		w.rest(10 * time.Second)
+		asked := m.Requests()
+		if len(asked) != 2 {
+			w.t.Fatalf("the model was asked %d times", len(asked))
+		}
+		if diff := cmp.Diff(asked[1].Messages, asked[0].Messages); diff != "" {
+			t.Errorf("asked again, it is another request (-got +want):\n%s", diff)
+		}
+		same(t, "the request", saw(asked[1]), []string{"[F1.png]", "image F1", "[F2.png was not attached: it is damaged]"})
+		if got := w.attachments("m1"); len(got) != 1 {
+			t.Errorf("the manifest holds %q", got)
+		}
+	})
+}
+
+func TestWhichFilesATurnAttaches(t *testing.T) {
+	t.Parallel()
+	standard := assemble.Standard()
+	without := assemble.Standard()
+	without.Name = "without"
+	without.First = slices.DeleteFunc(slices.Clone(without.First), func(s assemble.Section) bool { return s.Section == assemble.Media })
+	without.Later = slices.DeleteFunc(slices.Clone(without.Later), func(s assemble.Section) bool { return s.Section == assemble.Media })
+	two := assemble.Standard()
+	two.Name = "two"
+	two.First = slices.Clone(two.First)
+	for i, s := range two.First {
+		if s.Section == assemble.Media {
+			two.First[i].Files = 2
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		policy assemble.Policy
+		text   string
+		want   []string // in the order of the request
+		opened []string
+	}{
+		{"the anchor's, then the thread's from the newest on, none of the channel around", standard, "<@U0BOT> look", []string{"F4", "F3", "F2", "F1"}, []string{"F1", "F2", "F3", "F4"}},
+		{"as many as the policy says", two, "<@U0BOT> look", []string{"F4", "F3"}, []string{"F3", "F4"}},
+		{"none without the section", without, "<@U0BOT> look", nil, nil},
+		{"its own where a message is answered alone", standard, "<@U0BOT> 🚫 look", []string{"F4"}, []string{"F4"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			withFiles(t, func(o *bot.Options, _ *drawer) { o.Policy = c.policy }, func(w *world, d *drawer, m *llmtest.Model) {
+				w.say(general, bob, "m1", "the plan", sharing("F1"))
+				w.say(general, ci, "x1", "elsewhere", sharing("FX"))
+				w.say(general, bob, "m2", "its first page", under("m1"), sharing("F2"))
+				w.say(general, bob, "m3", "its second", under("m1"), sharing("F3"))
+				w.say(general, alice, "m4", c.text, under("m1"), sharing("F4"))
+				w.rest(time.Second)
+				var got []string
+				for _, p := range m.Requests()[0].Messages[0].Parts {
+					if p.Media != nil {
+						got = append(got, string(p.Media.ID))
+					}
+				}
+				same(t, "attached", got, c.want)
+				same(t, "loaded", d.opened, c.opened)
+			})
+		})
+	}
+}
+
+func TestADeletedMessagesFilesAreForgotten(t *testing.T) {
+	t.Parallel()
+	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> what does this show?", sharing("F1"))
+		w.rest(time.Second)
+		w.say(general, alice, "m1", "", func(e *bot.Event) {
+			e.Delivery, e.Message = "gone", earshot.Message{ID: "m1", Time: e.Message.Time, Deleted: true}
+		})
+		w.say(general, alice, "m2", "<@U0BOT> and now?", under("m1"))
+		w.rest(time.Second)
+		if !slices.Equal(d.forgot, []earshot.MessageID{"m1"}) {
+			t.Errorf("forgotten: %q", d.forgot)
+		}
+		same(t, "after the deletion", saw(m.Requests()[1]), nil)
+		list, err := w.store.QueuedTurns(t.Context(), earshot.TurnQuery{Limit: 10})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, q := range list {
+			steps, err := w.store.Steps(t.Context(), q.ID)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for _, s := range steps {
+				if strings.Contains(string(s.Data), "F1.png") {
+					t.Errorf("the journal of turn %d still names the file: %s", q.ID, s.Data)
+				}
+			}
+		}
+	})
+}
