@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon"
@@ -16,7 +19,8 @@ type statusCmd struct {
 }
 
 func (c *statusCmd) Help() string {
-	return `Says what is stored, how many turns there are in each state, which waits longest, and which model would answer.`
+	return `Says what is stored, how many turns there are in each state, which waits longest, which model would answer, and how
+often a platform was called in the last 24 hours, refused (429) and made to wait.`
 }
 
 // statusJSON is the state of a store as --json writes it.
@@ -30,6 +34,19 @@ type statusJSON struct {
 	Provider string                    `json:"provider"`
 	Model    string                    `json:"model"`
 	Policy   string                    `json:"policy"`
+	Calls    []callsJSON               `json:"calls"`
+}
+
+// callsJSON is what was asked of a platform's API in the last 24 hours.
+type callsJSON struct {
+	Platform  earshot.Platform    `json:"platform"`
+	Workspace earshot.WorkspaceID `json:"workspace"`
+	Method    string              `json:"method"`
+	Calls     int                 `json:"calls"`
+	Limited   int                 `json:"limited"` // refused because of a rate limit (429)
+	Failed    int                 `json:"failed"`
+	Waits     int                 `json:"waits"` // held back because of a limit
+	Waited    float64             `json:"waited_seconds"`
 }
 
 func (c *statusCmd) Run(ctx context.Context, a *app) error {
@@ -56,6 +73,9 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	if out.Oldest, err = l.oldest(ctx, out.Turns); err != nil {
 		return err
 	}
+	if out.Calls, err = l.asked(ctx); err != nil {
+		return err
+	}
 	if a.json {
 		return a.writeJSON(out)
 	}
@@ -70,13 +90,55 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	}
 	if len(out.Turns) == 0 {
 		a.printf("turns   none yet\n")
-		return nil
+	} else {
+		a.printf("\n%s", t.Render(a.width))
 	}
-	a.printf("\n%s", t.Render(a.width))
+	if len(out.Calls) > 0 {
+		a.printf("\n%s", callsTable(out.Calls).Render(a.width))
+	}
 	if o := out.Oldest; o != nil {
 		a.printf("\nwaits longest: turn %d since %s in %s (%d tries)\n", o.ID, o.minute, desk.Line(o.ChannelName, 40), o.Tries)
 	}
 	return nil
+}
+
+// asked sums what was asked of platforms in the last 24 hours.
+func (l ledgers) asked(ctx context.Context) ([]callsJSON, error) {
+	counts, err := l.store.Calls(ctx, earshot.TimeOf(time.Now().Add(-24*time.Hour)))
+	if err != nil {
+		return nil, err
+	}
+	out := []callsJSON{}
+	slices.SortStableFunc(counts, func(x, y earshot.CallCount) int {
+		return cmp.Or(cmp.Compare(x.Platform, y.Platform), cmp.Compare(x.Workspace, y.Workspace), cmp.Compare(x.Method, y.Method))
+	})
+	for _, c := range counts {
+		n := len(out)
+		if n == 0 || out[n-1].Platform != c.Platform || out[n-1].Workspace != c.Workspace || out[n-1].Method != c.Method {
+			out = append(out, callsJSON{Platform: c.Platform, Workspace: c.Workspace, Method: c.Method})
+			n++
+		}
+		sum := &out[n-1]
+		sum.Calls += c.Calls
+		sum.Limited += c.Limited
+		sum.Failed += c.Failed
+		sum.Waits += c.Waits
+		sum.Waited += c.Waited.Seconds()
+	}
+	return out, nil
+}
+
+func callsTable(list []callsJSON) *desk.Table {
+	t := desk.NewTable("calls in 24 hours", "workspace", "calls", "429", "failed", "waits", "waited").Right(2, 3, 4, 5, 6)
+	for _, c := range list {
+		limited := desk.Number(c.Limited)
+		if c.Limited > 0 {
+			limited = desk.Mark(limited)
+		}
+		t.Row(desk.Line(c.Method, 40), desk.Line(string(c.Workspace), 20), desk.Number(c.Calls), limited, desk.Number(c.Failed), desk.Number(c.Waits),
+			(time.Duration(c.Waited * float64(time.Second))).Round(time.Millisecond).String())
+	}
+	return t
 }
 
 // stateMeaning says in a line what a state means to an operator.
