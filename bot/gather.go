@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/gather"
 )
@@ -90,24 +89,4 @@ func (t *turn) resume(ctx context.Context) (bool, error) {
 	}
 	t.input, t.result, t.steps = in, res, steps
 	return true, nil
-}
-
-// history asks the platform for what was said when nobody listened. It has
-// little time; that it could not be loaded is told to the model.
-func (t *turn) history(ctx context.Context) {
-	h, ok := t.Platform.(Historian)
-	if !ok {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, t.Limits.History)
-	defer cancel()
-	err := h.Fill(ctx, t.place)
-	if err == nil {
-		return
-	}
-	t.Log.Warn("history", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
-	gap := earshot.Coverage{Thread: t.place.Thread, State: earshot.Missing, Why: err.Error()}
-	if err := t.Store.PutCoverage(context.WithoutCancel(ctx), t.lease.Conversation.Scope, gap); err != nil {
-		t.Log.Warn("coverage", append(about(t.lease.Conversation), "err", err)...)
-	}
 }

@@ -92,7 +92,9 @@ func TestAReplyGrowsInThePlaceholdersStead(t *testing.T) {
 
 func TestALongReplyBeginsInThePlaceholdersStead(t *testing.T) {
 	t.Parallel()
-	placing(t, func(o *bot.Options) { o.Model = typist{words: strings.Repeat("word ", 100) + "end", every: time.Second} }, func(w *world, p *slate) {
+	placing(t, func(o *bot.Options) {
+		o.Model = typist{words: strings.Repeat("word ", 100) + "end", every: time.Second}
+	}, func(w *world, p *slate) {
 		w.board.max = 200
 		w.say(general, alice, "m1", "<@U0BOT> hi")
 		w.rest(5 * time.Minute)
