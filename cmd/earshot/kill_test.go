@@ -19,17 +19,21 @@ var (
 // to it in several conversations, each message answered by itself.
 func TestKillAtRandom(t *testing.T) {
 	t.Parallel()
-	inWorlds(t, *killCycles, sqliteWorld, true, atRandom)
+	inWorlds(t, *killCycles, killSetting{each: true}, atRandom)
 }
 
 // TestKillAtEveryFaultPoint lets the program kill itself at each point of a
 // message's line.
 func TestKillAtEveryFaultPoint(t *testing.T) {
 	t.Parallel()
-	for _, each := range []bool{true, false} {
-		t.Run(fmt.Sprintf("each %v", each), func(t *testing.T) {
+	for name, s := range map[string]killSetting{
+		"each message is answered":   {each: true},
+		"the last is answered":       {},
+		"a placeholder comes before": {each: true, placeholder: true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorlds(t, max(*killCycles, len(bot.FaultPoints())), sqliteWorld, each, atPoint)
+			inWorlds(t, max(*killCycles, len(s.points())), s, atPoint)
 		})
 	}
 }
@@ -37,14 +41,31 @@ func TestKillAtEveryFaultPoint(t *testing.T) {
 // TestKillOnPostgreSQL does both on the other engine, a tenth as often.
 func TestKillOnPostgreSQL(t *testing.T) {
 	t.Parallel()
+	s := killSetting{each: true, placeholder: true, spec: pgtest.Spec}
 	t.Run("at random", func(t *testing.T) {
 		t.Parallel()
-		inWorlds(t, max(*killCycles/10, 5), pgtest.Spec, true, atRandom)
+		inWorlds(t, max(*killCycles/10, 5), s, atRandom)
 	})
 	t.Run("at every fault point", func(t *testing.T) {
 		t.Parallel()
-		inWorlds(t, max(*killCycles/10, len(bot.FaultPoints())), pgtest.Spec, true, atPoint)
+		inWorlds(t, max(*killCycles/10, len(s.points())), s, atPoint)
 	})
+}
+
+// A killSetting is how the program is set up.
+type killSetting struct {
+	each        bool // every question has an answer of its own
+	placeholder bool
+	spec        func(testing.TB) string // of a new store; nil: SQLite
+}
+
+// points are those at which the program can kill itself.
+func (s killSetting) points() []string {
+	points := bot.FaultPoints()
+	if s.placeholder {
+		points = append(points, bot.PlaceholderFaultPoints()...)
+	}
+	return points
 }
 
 // cyclesInWorld is how often the program is killed over one store. Several
@@ -53,18 +74,18 @@ const cyclesInWorld = 20
 
 // inWorlds runs cycles in worlds of their own stores, and checks each at its
 // end. A cycle is told its number among all.
-func inWorlds(t *testing.T, cycles int, spec func(testing.TB) string, each bool, cycle func(t *testing.T, w *killWorld, n int)) {
+func inWorlds(t *testing.T, cycles int, s killSetting, cycle func(t *testing.T, w *killWorld, n int)) {
 	t.Helper()
 	binary := program(t)
 	for from := 0; from < cycles; from += cyclesInWorld {
 		t.Run(fmt.Sprintf("from cycle %d", from+1), func(t *testing.T) {
 			t.Parallel()
-			w := newKillWorld(t, binary, spec(t), fmt.Sprintf("EARSHOT_ANSWER_EACH=%v", each))
+			w := newKillWorld(t, binary, s)
 			for n := from; n < min(from+cyclesInWorld, cycles); n++ {
 				cycle(t, w, n)
 				w.killed(t)
 			}
-			w.check(t, each)
+			w.check(t)
 		})
 	}
 }
@@ -86,7 +107,7 @@ func atRandom(t *testing.T, w *killWorld, _ int) {
 // atPoint lets the program kill itself at the next point.
 func atPoint(t *testing.T, w *killWorld, n int) {
 	t.Helper()
-	point := bot.FaultPoints()[n%len(bot.FaultPoints())]
+	point := w.points()[n%len(w.points())]
 	p := w.start(t, point)
 	w.talk(t, p, func(<-chan struct{}) {
 		select {

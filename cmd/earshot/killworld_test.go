@@ -26,6 +26,7 @@ const killToken = "a-token-for-tests"
 // A killWorld is a store, a program that is started over it again and again,
 // and people who say what was not acknowledged again.
 type killWorld struct {
+	killSetting
 	binary, db string
 	environ    []string
 	talks      []*killTalk
@@ -73,19 +74,24 @@ func program(t *testing.T) string {
 	return path
 }
 
-// sqliteWorld returns the spec of a new database.
-func sqliteWorld(t testing.TB) string { return filepath.Join(t.TempDir(), "kill.db") }
-
-func newKillWorld(t *testing.T, binary, db string, environ ...string) *killWorld {
+func newKillWorld(t *testing.T, binary string, s killSetting) *killWorld {
 	t.Helper()
+	home := t.TempDir()
+	db := filepath.Join(home, "kill.db")
+	if s.spec != nil {
+		db = s.spec(t)
+	}
 	seed := *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
 	t.Logf("-kill.seed=%d", seed)
 	return &killWorld{
-		binary: binary, db: db, rand: rand.New(rand.NewPCG(seed, 1)),
-		environ: append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "EARSHOT_LOCAL_TOKEN=" + killToken, "EARSHOT_LEASE_SECONDS=1", "EARSHOT_LOG_LEVEL=warn"}, environ...),
+		killSetting: s, binary: binary, db: db, rand: rand.New(rand.NewPCG(seed, 1)),
+		environ: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "EARSHOT_LOCAL_TOKEN=" + killToken, "EARSHOT_LEASE_SECONDS=1", "EARSHOT_LOG_LEVEL=warn",
+			fmt.Sprintf("EARSHOT_ANSWER_EACH=%v", s.each), fmt.Sprintf("EARSHOT_LOCAL_PLACEHOLDER=%v", s.placeholder),
+		},
 		talks: []*killTalk{
 			{channel: "general", person: "alice", text: "@earshot are the workers running?"},
 			{channel: "general", person: "bob", text: "@earshot what was said about the release?"},

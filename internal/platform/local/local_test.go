@@ -133,6 +133,49 @@ func TestProcessesWhoseClocksDifferKeepTheOrder(t *testing.T) {
 	}
 }
 
+func TestAPlaceholderBecomesTheAnswer(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	ask := say(t, w, local.Said{As: "bob", Text: "@earshot hi"}).Message
+	ch, err := w.chat.Channel(t.Context(), "general")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	stop := w.chat.Watch(func(u local.Update) { seen = append(seen, string(u.Change)+" "+u.Message.Text) })
+	defer stop()
+	d := bot.Draft{Place: bot.Place{Channel: ch, Anchor: ask}, Text: "…", Key: "p1", Growing: true}
+	m, err := w.chat.Post(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		text    string
+		growing bool
+		want    string // what is kept
+	}{{"Hel …", true, ""}, {"Hello.", false, "Hello."}, {"Hello.", false, "Hello."}, {"A better one.", false, "A better one."}} {
+		d.Text, d.Growing = step.text, step.growing
+		if err := w.chat.Update(t.Context(), d, m.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.store.Message(t.Context(), scope, m.ID); err != nil || got.Text != step.want || got.Thread != ask.ID {
+			t.Errorf("after %q there is %+v, %v; want %q", step.text, got, err, step.want)
+		}
+	}
+	if diff := cmp.Diff(seen, []string{"new Hello.", "edited A better one."}); diff != "" {
+		t.Errorf("what people see: -got +want\n%s", diff)
+	}
+	if _, err := w.store.Record(t.Context(), scope, earshot.Message{ID: m.ID, Deleted: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []earshot.MessageID{m.ID, ask.ID, "nowhere"} {
+		var never *bot.PostError
+		if err := w.chat.Update(t.Context(), d, id); !errors.As(err, &never) || never.Retry != 0 {
+			t.Errorf("an update of %s: %v; want that it never will", id, err)
+		}
+	}
+}
+
 func TestTheSameThingSaidTwiceIsOneMessage(t *testing.T) {
 	t.Parallel()
 	w := open(t)
