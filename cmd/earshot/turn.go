@@ -55,7 +55,7 @@ func (c *turnCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if a.json {
-		return w.writeJSON(a, cfg.Model.Prices)
+		return w.writeJSON(ctx, a, l, cfg.Model.Prices)
 	}
 	w.show(ctx, a, l, cfg.Model.Prices, c.Ledger == "all")
 	return nil
@@ -248,6 +248,14 @@ func (w *wholeTurn) showJournal(a *app) {
 				}
 				a.printf("%s  %s said %s bytes: %s\n", at, desk.Strong(r.Name), desk.Number(size), desk.Line(first, max(20, a.width-50)))
 			}
+		case e.Files != nil:
+			for _, f := range e.Files {
+				if f.Why != "" {
+					a.printf("%s  %s was not attached: %s\n", at, desk.Line(f.Name, 60), desk.Line(f.Why, 200))
+					continue
+				}
+				a.printf("%s  %s is attached as %s of %s bytes\n", at, desk.Strong(desk.Line(f.Name, 60)), desk.Line(f.Type, 60), desk.Number(f.Bytes))
+			}
 		case e.Failed != "":
 			a.printf("%s  %s\n", at, desk.Bad(desk.Line(e.Failed, 400)))
 		default:
@@ -257,7 +265,11 @@ func (w *wholeTurn) showJournal(a *app) {
 	a.printf("\n")
 }
 
-func (w *wholeTurn) writeJSON(a *app, prices map[string]config.Price) error {
+func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l ledgers, prices map[string]config.Price) error {
+	attachments, err := w.attachments(ctx, l)
+	if err != nil {
+		return err
+	}
 	type post struct {
 		Chunk   int               `json:"chunk"`
 		State   earshot.PostState `json:"state"`
@@ -269,19 +281,21 @@ func (w *wholeTurn) writeJSON(a *app, prices map[string]config.Price) error {
 		Time    string `json:"time"`
 		Answer  any    `json:"answer,omitempty"`
 		Results any    `json:"results,omitempty"`
+		Files   any    `json:"files,omitempty"`
 		Failed  string `json:"failed,omitempty"`
 	}
 	out := struct {
 		queuedJSON
-		Policy  string          `json:"policy,omitempty"`
-		Result  json.RawMessage `json:"result,omitempty"`
-		Changed string          `json:"changed,omitempty"`
-		Ledger  any             `json:"ledger"`
-		Journal []entry         `json:"journal"`
-		Posts   []post          `json:"posts"`
-		Spent   spent           `json:"spent"`
-		Took    int64           `json:"took_us"`
-	}{queuedJSON: w.row, Changed: w.changed, Ledger: ledgerJSON(w.ledger()), Journal: []entry{}, Posts: []post{}, Spent: w.spent(prices),
+		Policy  string           `json:"policy,omitempty"`
+		Result  json.RawMessage  `json:"result,omitempty"`
+		Changed string           `json:"changed,omitempty"`
+		Ledger  any              `json:"ledger"`
+		Files   []attachmentJSON `json:"attachments"`
+		Journal []entry          `json:"journal"`
+		Posts   []post           `json:"posts"`
+		Spent   spent            `json:"spent"`
+		Took    int64            `json:"took_us"`
+	}{queuedJSON: w.row, Changed: w.changed, Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: []entry{}, Posts: []post{}, Spent: w.spent(prices),
 		Took: int64(w.queued.Updated - w.queued.Opened)}
 	if w.result != nil {
 		raw, err := contract.Encode(*w.result)
@@ -297,6 +311,9 @@ func (w *wholeTurn) writeJSON(a *app, prices map[string]config.Price) error {
 		}
 		if e.Results != nil {
 			x.Results = e.Results
+		}
+		if e.Files != nil {
+			x.Files = e.Files
 		}
 		out.Journal = append(out.Journal, x)
 	}

@@ -163,6 +163,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 			Lease:    time.Duration(c.Lease.Seconds) * time.Second,
 			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
 		},
+		Files:       files(c, p),
 		Placeholder: placeholder(c), Log: d.log, DryRun: o.DryRun, Done: d.done(o.Done), Fault: fault,
 	})
 	return nil

@@ -11,19 +11,31 @@ import (
 )
 
 // An Entry is one step of a turn's journal, as it is read by people. One of
-// Answer, Results and Failed is set; none, where it was erased.
+// Answer, Results, Files and Failed is set; none, where it was erased.
 type Entry struct {
 	N       int
 	Time    earshot.Time
 	Answer  *llm.Response // what the model said
 	Results []llm.Result  // what tools said to it
+	Files   []File        // which files the model was given, and which not
 	Failed  string        // why the person was told that there is no answer
+}
+
+// A File is what became of a file that a turn attaches.
+type File struct {
+	ID     earshot.ArtifactID `json:"id"`
+	Name   string             `json:"name"`
+	Type   string             `json:"type,omitempty"`   // as the model was given it
+	Bytes  int                `json:"bytes,omitempty"`  // likewise
+	SHA256 string             `json:"sha256,omitempty"` // of what was shared
+	Why    string             `json:"why,omitempty"`    // it was not given
 }
 
 // The kinds of steps that package bot writes.
 const (
 	kindAnswer  = "answer"
 	kindResults = "results"
+	kindFiles   = "files"
 	kindFailed  = "failed"
 )
 
@@ -43,6 +55,8 @@ func Journal(ctx context.Context, st bot.Store, id earshot.TurnID) ([]Entry, err
 				err = json.Unmarshal(s.Data, e.Answer)
 			case kindResults:
 				err = json.Unmarshal(s.Data, &e.Results)
+			case kindFiles:
+				err = json.Unmarshal(s.Data, &e.Files)
 			case kindFailed:
 				e.Failed = string(s.Data)
 			default:
