@@ -8,9 +8,11 @@ import (
 )
 
 // What was delivered is remembered for 25 hours, because Slack may deliver an
-// event again for 24 (https://docs.slack.dev/apis/events-api).
+// event again for 24 (https://docs.slack.dev/apis/events-api). What a turn was
+// made of can be shown and replayed for 90 days.
 const (
 	remembered  = 25 * time.Hour
+	replayable  = 90 * 24 * time.Hour
 	forgetEvery = time.Hour
 )
 
@@ -20,14 +22,23 @@ func (d *Daemon) forget(ctx context.Context) error {
 	again := time.NewTicker(forgetEvery)
 	defer again.Stop()
 	for {
-		n, err := d.Store.PruneEvents(ctx, earshot.TimeOf(time.Now().Add(-remembered)))
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			d.log.Warn("forget old deliveries", "err", err)
-		case n > 0:
-			d.log.Debug("forgot old deliveries", "events", n)
+		for _, old := range []struct {
+			what  string
+			age   time.Duration
+			prune func(context.Context, earshot.Time) (int, error)
+		}{
+			{"deliveries", remembered, d.Store.PruneEvents},
+			{"turns", replayable, d.Store.PruneTurns},
+		} {
+			n, err := old.prune(ctx, earshot.TimeOf(time.Now().Add(-old.age)))
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case err != nil:
+				d.log.Warn("forget what is old", "what", old.what, "err", err)
+			case n > 0:
+				d.log.Debug("forgot what is old", "what", old.what, "count", n)
+			}
 		}
 		select {
 		case <-again.C:

@@ -2,7 +2,7 @@
 // at the door, which values are within bounds, what a message becomes when
 // another copy of it arrives, and how metadata merge.
 //
-// A store calls [Scope], [Prepare] and [Message.Revise], and keeps the answer.
+// A store calls [Scope], [Prepare] and [Batch], and keeps the answer.
 // Nothing here knows how rows are kept, so two stores cannot disagree.
 package rule
 
