@@ -22,6 +22,7 @@ type file struct {
 	Mode     string `json:"mode"`
 	External bool   `json:"is_external"`
 	Access   string `json:"file_access"`
+	Public   bool   `json:"is_public"`
 
 	Private  string `json:"url_private"`
 	Download string `json:"url_private_download"`
@@ -36,16 +37,22 @@ type file struct {
 	} `json:"shares"`
 }
 
-// in reports whether the file was shared in a channel.
+// in reports whether people in a channel may see the file: it was shared there,
+// or with the whole workspace. Where Slack tells of no place, as while an upload
+// is being shared, the message that brought the file is what counts.
 func (f *file) in(c earshot.ChannelID) bool {
-	_, public := f.Shares.Public[string(c)]
-	_, private := f.Shares.Private[string(c)]
-	return public || private || slices.Contains(slices.Concat(f.Channels, f.Groups, f.DMs), string(c))
+	places := slices.Concat(f.Channels, f.Groups, f.DMs)
+	for _, shares := range []map[string]json.RawMessage{f.Shares.Public, f.Shares.Private} {
+		for place := range shares {
+			places = append(places, place)
+		}
+	}
+	return f.Public || len(places) == 0 || slices.Contains(places, string(c))
 }
 
 // OpenFile asks Slack where a file of a channel is (files.info), as
-// [media.Opener] asks. A file that was not shared in that channel does not
-// exist, whoever asks for it.
+// [media.Opener] asks. A file of another channel does not exist, whoever asks
+// for it.
 func (p *Platform) OpenFile(ctx context.Context, s earshot.Scope, id earshot.ArtifactID) (media.Source, error) {
 	if s.Platform != earshot.Slack || s.Workspace != p.workspace || id == "" {
 		return media.Source{}, fmt.Errorf("file: %w", earshot.ErrNotFound)
@@ -60,11 +67,11 @@ func (p *Platform) OpenFile(ctx context.Context, s earshot.Scope, id earshot.Art
 	var answer struct {
 		File file `json:"file"`
 	}
-	// A field of another kind costs itself.
-	if mistyped := (*json.UnmarshalTypeError)(nil); !errors.As(json.Unmarshal(raw, &answer), &mistyped) && answer.File.Private+answer.File.Mode+answer.File.Access == "" {
+	_ = json.Unmarshal(raw, &answer) // a field of another kind costs itself
+	f := answer.File
+	if f.Private+f.Mode+f.Access == "" {
 		return media.Source{}, fmt.Errorf("files.info: %w: it tells of no file", ErrAnswer)
 	}
-	f := answer.File
 	if f.Mode == "tombstone" || f.Mode == "hidden_by_limit" || !f.in(s.Channel) {
 		return media.Source{}, fmt.Errorf("files.info: %w", earshot.ErrNotFound)
 	}
