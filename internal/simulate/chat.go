@@ -233,7 +233,13 @@ func (s *Slack) chatPermalink(r *request) (object, error) {
 }
 
 // An Ephemeral is a message that one person sees, until they reload.
-type Ephemeral struct{ Channel, Thread, User, TS, Text string }
+type Ephemeral struct {
+	Channel string `json:"channel"`
+	Thread  string `json:"thread,omitempty"`
+	User    string `json:"user"`
+	TS      string `json:"ts"`
+	Text    string `json:"text"`
+}
 
 // chatEphemeral answers chat.postEphemeral. Nobody else, and no event, tells
 // of such a message.

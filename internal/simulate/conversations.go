@@ -121,7 +121,7 @@ func (s *Slack) conversationsJoin(r *request) (object, error) {
 	case c.has(s.o.App.UserID):
 		return object{"channel": s.channelJSON(c), "warning": "already_in_channel", "response_metadata": object{"warnings": []any{"already_in_channel"}}}, nil
 	}
-	s.joined(c, s.o.App.UserID, "")
+	s.joined(c, s.o.App.UserID)
 	return object{"channel": s.channelJSON(c)}, nil
 }
 

@@ -17,13 +17,13 @@ import (
 
 // A Delivery is what became of an event.
 type Delivery struct {
-	EventID string
-	Type    string // type, and subtype after a dot: message.message_changed
-	Body    []byte // the envelope
-	Tries   int
-	Last    string // the last answer: "200", "timeout", "no connection", "dropped", …
-	Done    bool   // acknowledged
-	Over    bool   // acknowledged, or given up
+	EventID string          `json:"event_id"`
+	Type    string          `json:"type"` // type, and subtype after a dot: message.message_changed
+	Body    json.RawMessage `json:"body"` // the envelope
+	Tries   int             `json:"tries"`
+	Last    string          `json:"last"` // what the last try came to: "acked", "http_timeout", "no connection", "dropped", …
+	Done    bool            `json:"done"` // acknowledged
+	Over    bool            `json:"over"` // acknowledged, or given up
 }
 
 // A delivery is an event on its way. Its fields are guarded by the Slack's

@@ -10,13 +10,13 @@ import (
 // A Call is one call of a Web API method, or the fetch of a file. The token
 // is not kept.
 type Call struct {
-	Method     string
-	At         time.Time
-	Args       map[string]string // objects and lists as JSON text
-	Authorized bool              // it came with a token
-	Error      string            // what was answered, "" for ok
-	Status     int               // the HTTP status where it was not 200
-	Fault      FaultKind         // what was made to go wrong
+	Method     string            `json:"method"`
+	At         time.Time         `json:"at"`
+	Args       map[string]string `json:"args"`             // objects and lists as JSON text
+	Authorized bool              `json:"authorized"`       // it came with a token
+	Error      string            `json:"error,omitempty"`  // what was answered, "" for ok
+	Status     int               `json:"status,omitempty"` // the HTTP status where it was not 200
+	Fault      FaultKind         `json:"fault,omitempty"`  // what was made to go wrong
 }
 
 // record writes down a call.
@@ -60,17 +60,17 @@ func (s *Slack) ForgetCalls() {
 
 // A Message is what people see of one.
 type Message struct {
-	Channel   string
-	TS        string
-	Thread    string // the root's ts, "" in the channel
-	User      string // "" for a bot without a user
-	Bot       string // the bot's id, "" for a person
-	Text      string
-	Edited    bool
-	Broadcast bool
-	Tombstone bool
-	Streaming bool   // a stream that was not stopped
-	Metadata  object // event_type and event_payload, nil without
+	Channel   string `json:"channel"`
+	TS        string `json:"ts"`
+	Thread    string `json:"thread,omitempty"` // the root's ts, "" in the channel
+	User      string `json:"user,omitempty"`   // "" for a bot without a user
+	Bot       string `json:"bot,omitempty"`    // the bot's id, "" for a person
+	Text      string `json:"text"`
+	Edited    bool   `json:"edited,omitempty"`
+	Broadcast bool   `json:"broadcast,omitempty"`
+	Tombstone bool   `json:"tombstone,omitempty"`
+	Streaming bool   `json:"streaming,omitempty"` // a stream that was not stopped
+	Metadata  object `json:"metadata,omitempty"`  // event_type and event_payload, nil without
 }
 
 // Messages returns what people see in a channel, threads included, by time.

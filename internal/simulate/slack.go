@@ -22,6 +22,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -38,8 +39,9 @@ type SlackOptions struct {
 	Now    func() time.Time // nil is time.Now
 	Seed   uint64           // of everything that is left to chance
 
-	Team Team // zero fields get fixed values
-	App  App  // the app under test; zero fields get fixed values
+	Team   Team  // zero fields get fixed values; those of Export where it tells
+	Export fs.FS // what was said before: an export in Slack's layout
+	App    App   // the app under test; zero fields get fixed values
 
 	Tier   Tier           // how often the app may call
 	Limits map[string]int // calls a minute by method, before the tier; negative is no limit
@@ -59,6 +61,8 @@ type SlackOptions struct {
 
 // A Team is a workspace.
 type Team struct{ ID, Name, Domain string }
+
+const defaultTeam = "T0SIMULATE"
 
 // An App is what is installed in the workspace. Its secrets are made up and
 // the same in every run.
@@ -138,6 +142,13 @@ func NewSlack(o *SlackOptions) (*Slack, error) {
 	}
 	s.url = "http://" + l.Addr().String()
 	s.install()
+	if s.o.Export != nil {
+		if err := s.load(s.o.Export); err != nil {
+			s.stop()
+			l.Close()
+			return nil, err
+		}
+	}
 	s.server = &http.Server{Handler: s.mux(), ReadHeaderTimeout: 10 * time.Second}
 	s.busy.Go(func() {
 		// The error is that of Close.
@@ -170,7 +181,7 @@ func (s *Slack) defaults() {
 		o.Retries = []time.Duration{0, time.Minute, 5 * time.Minute}
 	}
 	t := &o.Team
-	t.ID, t.Name, t.Domain = cmp.Or(t.ID, "T0SIMULATE"), cmp.Or(t.Name, "Simulated"), cmp.Or(t.Domain, "simulated")
+	t.ID, t.Name, t.Domain = cmp.Or(t.ID, defaultTeam), cmp.Or(t.Name, "Simulated"), cmp.Or(t.Domain, "simulated")
 	a := &o.App
 	a.ID, a.BotID, a.UserID = cmp.Or(a.ID, "A0EARSHOT"), cmp.Or(a.BotID, "B0EARSHOT"), cmp.Or(a.UserID, "U0EARSHOT")
 	a.Name = cmp.Or(a.Name, "earshot")
@@ -246,6 +257,8 @@ func (s *Slack) mux() http.Handler {
 	m.HandleFunc("/api/{method}", s.serveMethod)
 	m.HandleFunc("GET /link/", s.serveSocket)
 	m.HandleFunc("GET /files-pri/{id}/{name...}", s.serveFile)
+	m.HandleFunc("POST /simulate/{act}", s.serveAct)
+	m.HandleFunc("GET /simulate/{what}", s.serveState)
 	m.HandleFunc("GET /elsewhere/{id}", s.serveElsewhere)
 	return m
 }

@@ -1,0 +1,243 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An order is what a script outside of Go asks people to do, as the JSON body
+// of POST URL/simulate/ACT. Channels and people may be named instead of
+// numbered.
+type order struct {
+	Channel   string `json:"channel"`
+	User      string `json:"user"`
+	Text      string `json:"text"`
+	Thread    string `json:"thread"`
+	Broadcast bool   `json:"broadcast"`
+	TS        string `json:"ts"`
+	Emoji     string `json:"emoji"`
+	Name      string `json:"name"`     // of a channel or a file
+	Content   string `json:"content"`  // of a file
+	AltText   string `json:"alt_text"` // of a file
+	By        string `json:"by"`
+	URL       string `json:"url"`
+	Reason    string `json:"reason"`
+	Fault     string `json:"fault"` // as ParseFault reads it
+}
+
+// acts are the acts of people and of fate that can be ordered.
+var acts = map[string]func(*Slack, *http.Request, order) (any, error){
+	"say": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Broadcast: o.Broadcast}))
+	},
+	"upload": func(s *Slack, _ *http.Request, o order) (any, error) {
+		id := s.AddFile(File{Name: o.Name, AltText: o.AltText, Data: []byte(o.Content)})
+		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Files: []string{id}}))
+	},
+	"edit":   func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.edit(o.Channel, o.TS, o.Text) },
+	"delete": func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.delete(o.Channel, o.TS) },
+	"react": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return nil, s.react(o.Channel, o.TS, o.User, o.Emoji, true)
+	},
+	"unreact": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return nil, s.react(o.Channel, o.TS, o.User, o.Emoji, false)
+	},
+	"rename": func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.rename(o.Channel, o.Name) },
+	"join":   func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.join(o.Channel, o.User) },
+	"leave":  func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.left(o.Channel, o.User, o.User) },
+	"kick":   func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.left(o.Channel, o.User, o.By) },
+	"open": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return object{"channel": s.OpenHome(o.User)}, nil
+	},
+	"subscribe": func(s *Slack, r *http.Request, o order) (any, error) {
+		return nil, s.Subscribe(r.Context(), o.URL)
+	},
+	"inject": func(s *Slack, _ *http.Request, o order) (any, error) {
+		f, err := ParseFault(o.Fault)
+		if err == nil {
+			s.Inject(f)
+		}
+		return nil, err
+	},
+	"heal":       func(s *Slack, _ *http.Request, _ order) (any, error) { s.Heal(); return nil, nil },
+	"release":    func(s *Slack, _ *http.Request, _ order) (any, error) { s.Release(); return nil, nil },
+	"disconnect": func(s *Slack, _ *http.Request, o order) (any, error) { s.Disconnect(o.Reason); return nil, nil },
+	"cut":        func(s *Slack, _ *http.Request, _ order) (any, error) { s.Cut(); return nil, nil },
+	"uninstall":  func(s *Slack, _ *http.Request, _ order) (any, error) { s.Uninstall(); return nil, nil },
+	"settle":     func(s *Slack, r *http.Request, _ order) (any, error) { return nil, s.Settle(r.Context()) },
+}
+
+func said(ts string, err error) (any, error) { return object{"ts": ts}, err }
+
+// serveAct carries out an order. A page in a browser must not be able to: it
+// cannot send this content type elsewhere, nor reach a loopback name.
+func (s *Slack) serveAct(w http.ResponseWriter, h *http.Request) {
+	act, ok := acts[h.PathValue("act")]
+	if !ok {
+		s.reply(w, nil, fmt.Errorf("there is no act %q; there are %s", h.PathValue("act"), strings.Join(slices.Sorted(maps.Keys(acts)), ", ")))
+		return
+	}
+	if !local(h) || !strings.HasPrefix(h.Header.Get("Content-Type"), "application/json") {
+		s.reply(w, nil, fmt.Errorf("orders are application/json, sent to a loopback address"))
+		return
+	}
+	var o order
+	d := json.NewDecoder(http.MaxBytesReader(w, h.Body, 1<<20))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		s.reply(w, nil, fmt.Errorf("the order is not understood: %w", err))
+		return
+	}
+	s.byName(&o)
+	answer, err := act(s, h, o)
+	s.reply(w, answer, err)
+}
+
+// local reports whether a request was sent to a loopback name.
+func local(h *http.Request) bool {
+	host, _, err := net.SplitHostPort(h.Host)
+	if err != nil {
+		host = h.Host
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// byName puts ids where an order has names. The DM of a person is @name.
+func (s *Slack) byName(o *order) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	user := func(name string) string {
+		for _, u := range s.users {
+			if u.Name == strings.TrimPrefix(name, "@") {
+				return u.ID
+			}
+		}
+		return name
+	}
+	o.User, o.By = user(o.User), user(o.By)
+	if to, ok := strings.CutPrefix(o.Channel, "@"); ok && s.user(user(to)) != nil {
+		o.Channel = s.openDM([]string{user(to), s.o.App.UserID}).ID
+		return
+	}
+	for _, c := range s.channels {
+		if c.Name != "" && c.Name == strings.TrimPrefix(o.Channel, "#") {
+			o.Channel = c.ID
+		}
+	}
+}
+
+// reply answers an order.
+func (s *Slack) reply(w http.ResponseWriter, answer any, err error) {
+	out := object{"ok": err == nil}
+	status := http.StatusOK
+	switch a := answer.(type) {
+	case object:
+		maps.Copy(out, a)
+	default:
+		if a != nil {
+			out["list"] = a
+		}
+	}
+	if err != nil {
+		out, status = object{"ok": false, "error": err.Error()}, http.StatusBadRequest
+	}
+	s.write(w, status, out)
+}
+
+// serveState answers what there is: messages, calls, deliveries, ephemerals,
+// users and channels.
+func (s *Slack) serveState(w http.ResponseWriter, h *http.Request) {
+	if !local(h) {
+		s.reply(w, nil, fmt.Errorf("this is for loopback addresses"))
+		return
+	}
+	o := order{Channel: h.FormValue("channel"), Thread: h.FormValue("thread")}
+	s.byName(&o)
+	switch what := h.PathValue("what"); what {
+	case "messages":
+		s.mu.Lock()
+		c := s.channel(o.Channel)
+		s.mu.Unlock()
+		if c == nil {
+			s.reply(w, nil, fmt.Errorf("there is no channel %q", o.Channel))
+			return
+		}
+		list := s.Messages(o.Channel)
+		if o.Thread != "" {
+			list = s.Thread(o.Channel, o.Thread)
+		}
+		s.reply(w, anys(list), nil)
+	case "calls":
+		s.reply(w, anys(s.Calls()), nil)
+	case "deliveries":
+		s.reply(w, anys(s.Deliveries()), nil)
+	case "ephemerals":
+		s.reply(w, anys(s.Ephemerals()), nil)
+	case "users", "channels":
+		s.reply(w, s.people(what == "users"), nil)
+	default:
+		s.reply(w, nil, fmt.Errorf("there is no %q; there are calls, channels, deliveries, ephemerals, messages, users", what))
+	}
+}
+
+func (s *Slack) people(users bool) []any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []any{}
+	if users {
+		for _, u := range s.users {
+			list = append(list, object{"id": u.ID, "name": u.Name, "real_name": u.RealName, "is_bot": u.bot != ""})
+		}
+		return list
+	}
+	for _, c := range s.channels {
+		list = append(list, object{"id": c.ID, "name": c.Name, "kind": c.Kind, "members": anys(c.Members), "messages": len(c.messages)})
+	}
+	return list
+}
+
+// ParseFault reads a fault from text: its kind, @ and what it is on, and
+// settings after commas, as in
+//
+//	lost_response@chat.postMessage,times=3,skip=1,chance=0.5,wait=2s,status=502,error=fatal_error
+func ParseFault(text string) (Fault, error) {
+	head, settings, _ := strings.Cut(text, ",")
+	kind, on, _ := strings.Cut(head, "@")
+	f := Fault{Kind: FaultKind(strings.TrimSpace(kind)), On: strings.TrimSpace(on)}
+	for setting := range strings.SplitSeq(settings, ",") {
+		if setting == "" {
+			continue
+		}
+		key, value, _ := strings.Cut(strings.TrimSpace(setting), "=")
+		var err error
+		switch key {
+		case "times":
+			f.Times, err = strconv.Atoi(value)
+		case "skip":
+			f.Skip, err = strconv.Atoi(value)
+		case "chance":
+			f.Chance, err = strconv.ParseFloat(value, 64)
+		case "wait":
+			f.Wait, err = time.ParseDuration(value)
+		case "status":
+			f.Status, err = strconv.Atoi(value)
+		case "error":
+			f.Error = value
+		default:
+			return f, fmt.Errorf("fault %q: there is no setting %q; there are times, skip, chance, wait, status, error", text, key)
+		}
+		if err != nil {
+			return f, fmt.Errorf("fault %q: %s: %w", text, key, err)
+		}
+	}
+	return f, f.Check()
+}
