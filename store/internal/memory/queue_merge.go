@@ -43,7 +43,7 @@ func (s *Store) part(t *queuedTurn) {
 		if other.Conversation != t.Conversation || other.State != earshot.TurnDropped || other.Why != rule.AnsweredWith(t.ID) {
 			continue
 		}
-		other.State, other.Why, other.Updated = earshot.TurnOpen, "", s.time()
+		other.State, other.Why, other.Updated, other.pruned = earshot.TurnOpen, "", s.time(), false
 		i, _ := slices.BinarySearchFunc(l.turns, other, func(a, b *queuedTurn) int { return cmp.Compare(a.ID, b.ID) })
 		l.turns = slices.Insert(l.turns, i, other)
 	}

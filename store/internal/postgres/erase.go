@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Erase implements [earshot.Store]. The leases and conversations are locked
-// first: who writes under them is finished or finds nothing.
+// Erase implements [earshot.Store]. The leases, conversations and turns are
+// locked first: who writes under them is finished or finds nothing.
 func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 	scope = rule.Scope(scope)
 	return s.apply(ctx, "erase a channel", func(ctx context.Context, t *tx) error {
@@ -24,6 +24,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		a := args(scope, agents)
 		t.write(`SELECT 1 FROM lease`+ofAgents+` ORDER BY agent, conversation FOR UPDATE`, a...)
 		t.write(`SELECT 1 FROM conversation`+ofAgents+` ORDER BY agent, name FOR UPDATE`, a...)
+		t.write(`SELECT 1 FROM queued_turn`+in+` ORDER BY id FOR UPDATE`, args(scope)...)
 		for _, table := range []string{"journal", "outbox"} {
 			t.write(`DELETE FROM `+table+` WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn`+in+`))`, args(scope)...)
 		}
@@ -44,7 +45,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 // channel, and all of them with its last.
 func (t *tx) eraseAuthors(scope earshot.Scope) {
 	const inWorkspace = ` WHERE platform = $1 AND workspace = $2`
-	t.write(`DELETE FROM author`+inWorkspace+` AND (
+	t.write(`DELETE FROM author`+inWorkspace+` AND id = ANY(ARRAY(SELECT id FROM author`+inWorkspace+` AND (
 		id IN (SELECT author FROM message`+in+`) AND id NOT IN (SELECT author FROM message`+inWorkspace+` AND channel <> $3)
-		OR NOT EXISTS (SELECT 1 FROM channel`+inWorkspace+` AND id <> $3))`, args(scope)...)
+		OR NOT EXISTS (SELECT 1 FROM channel`+inWorkspace+` AND id <> $3)) ORDER BY id FOR UPDATE))`, args(scope)...)
 }

@@ -1,6 +1,9 @@
 package postgres
 
 import (
+	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,5 +69,48 @@ func TestAChannelThatIsErasedLeavesNoRow(t *testing.T) {
 	check(t, s.Erase(t.Context(), scope))
 	if got := rowsOfAll(t, s); got != before {
 		t.Errorf("got %d rows, want the %d of the other channel", got, before)
+	}
+}
+
+// Replicas hear, answer, delete, prune and erase at once. Nobody waits in a
+// circle, and what is erased last is erased whole.
+func TestReplicasAnswerAndEraseWithoutDeadlock(t *testing.T) {
+	t.Parallel()
+	spec := pgtest.Spec(t)
+	first := opened(t, spec)
+	empty, before := rowsOfAll(t, first), deadlocks(t, first)
+	refused := func(err error) bool {
+		return err == nil || errors.Is(err, earshot.ErrFenced) || errors.Is(err, earshot.ErrNotFound) || errors.Is(err, earshot.ErrConflict)
+	}
+	var wg sync.WaitGroup
+	for r := range 4 {
+		s := opened(t, spec)
+		wg.Go(func() {
+			for n := range 60 {
+				_, answered := answer(t, s, fmt.Sprint("replica ", r))
+				_, recorded := s.Record(t.Context(), scope, tombstones(question(n-5))...)
+				errs := []error{hear(t, s, n, 5), answered, recorded, s.PutAuthors(t.Context(), scope.Platform, scope.Workspace, said("m", 1, "").Author)}
+				if n%8 == r {
+					errs = append(errs, s.Erase(t.Context(), scope))
+				}
+				if n%4 == r {
+					_, err := s.PruneTurns(t.Context(), 1<<60)
+					errs = append(errs, err)
+				}
+				for _, err := range errs {
+					if !refused(err) {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	check(t, first.Erase(t.Context(), scope))
+	if got := rowsOfAll(t, first); got != empty {
+		t.Errorf("got %d rows, want the %d of an empty store", got, empty)
+	}
+	if n := deadlocks(t, first) - before; n > 0 {
+		t.Errorf("%d deadlocks", n)
 	}
 }

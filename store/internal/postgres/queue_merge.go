@@ -34,6 +34,6 @@ func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID,
 
 // part opens the turns again that one would have answered too.
 func (t *tx) part(q queued, now earshot.Time) {
-	t.write(`UPDATE queued_turn SET state = 'open', why = '', updated = $6`+ofConversation+` AND state = 'dropped' AND why = $7`,
+	t.write(`UPDATE queued_turn SET state = 'open', why = '', pruned = 0, updated = $6`+ofConversation+` AND state = 'dropped' AND why = $7`,
 		own(q.Conversation, q.Conversation.Name, int64(now), rule.AnsweredWith(q.ID))...)
 }

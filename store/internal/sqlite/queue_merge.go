@@ -35,6 +35,6 @@ func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID,
 
 // part opens the turns again that one would have answered too.
 func (t *tx) part(q queued, now earshot.Time) error {
-	return t.exec(`UPDATE queued_turn SET state = 'open', why = '', updated = ?`+ofConversation+` AND +state = 'dropped' AND why = ?`,
+	return t.exec(`UPDATE queued_turn SET state = 'open', why = '', pruned = 0, updated = ?`+ofConversation+` AND +state = 'dropped' AND why = ?`,
 		append([]any{int64(now)}, own(q.Conversation, q.Conversation.Name, rule.AnsweredWith(q.ID))...)...)
 }
