@@ -35,7 +35,7 @@ func text(data []byte) (llm.Media, error) {
 		}
 		s = s[:end]
 	}
-	s = assemble.Inlined(s)
+	s = assemble.Inlined(strings.TrimRight(s, "\r\n"))
 	if strings.TrimSpace(s) == "" {
 		return llm.Media{}, &Error{Why: whyEmpty}
 	}
