@@ -36,6 +36,7 @@ type commands struct {
 	Search   searchCmd   `cmd:"" help:"Search one channel."`
 	Policy   policyCmd   `cmd:"" help:"List, show and check policies."`
 	Serve    serveCmd    `cmd:"" help:"Run the bot, on Slack or on the local platform."`
+	Simulate simulateCmd `cmd:"" help:"Stand in for a platform, to try a bot without an account."`
 	Turns    turnsCmd    `cmd:"" help:"List turns: what was asked, and what became of it."`
 	Turn     turnCmd     `cmd:"" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
 	Replay   replayCmd   `cmd:"" help:"Make a turn's prompt again: the same bytes, or what has changed."`

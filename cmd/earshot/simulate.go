@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/simulate"
+	"github.com/earshot-ai/earshot/testdata"
+)
+
+type simulateCmd struct {
+	Slack simulateSlackCmd `cmd:"" help:"A Slack on this machine: Web API, events and sockets."`
+}
+
+type simulateSlackCmd struct {
+	Listen     string   `placeholder:"ADDR" default:"127.0.0.1:0" help:"A loopback address (default: a free port)."`
+	Events     string   `placeholder:"URL" help:"Where the bot takes events, such as http://127.0.0.1:8080/slack/events."`
+	SocketMode bool     `help:"Send events by Socket Mode instead."`
+	Tier       string   `enum:"internal,distributed,unlimited" default:"internal" help:"How often the bot may call: internal (50 a minute), distributed (1 a minute, 15 messages) or unlimited."`
+	Fault      []string `sep:"none" placeholder:"FAULT" help:"What goes wrong: KIND[@METHOD][,times=N][,skip=N][,chance=P][,wait=D]. May be repeated."`
+	Seed       uint64   `placeholder:"N" help:"Of everything that is left to chance."`
+	Content    string   `placeholder:"DIR" help:"What was said before: bundled, or a folder with a Slack export (default: two channels and three people)."`
+}
+
+func (c *simulateSlackCmd) Help() string {
+	return `Serves a made-up Slack workspace until it is interrupted, for a bot of any language. Its tokens are made up too.
+People are ordered about over HTTP: POST /simulate/say, edit, delete, upload, react, join, leave, kick, rename, open,
+inject, heal, settle, …; GET /simulate/messages, calls, deliveries, ephemerals, users and channels tell what became of it.
+
+Faults of calls: rate_limit, server_error, api_error, lost_request, lost_response, failed_late, hung_response,
+late_response, bad_json. Of events: drop_event, late_event, repeat_event, renew_event, swap_event.`
+}
+
+func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {
+	var faults []simulate.Fault
+	for _, text := range c.Fault {
+		f, err := simulate.ParseFault(text)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		faults = append(faults, f)
+	}
+	content, err := c.content()
+	if err != nil {
+		return err
+	}
+	tiers := map[string]simulate.Tier{"internal": simulate.TierInternal, "distributed": simulate.TierDistributed, "unlimited": simulate.TierUnlimited}
+	s, err := simulate.NewSlack(&simulate.SlackOptions{
+		Listen: c.Listen, Seed: c.Seed, Tier: tiers[c.Tier], EventsURL: c.Events, SocketMode: c.SocketMode, Export: content,
+	})
+	if err != nil {
+		return usagef("%v", err)
+	}
+	defer s.Close() //nolint:errcheck // nothing of it is kept
+	if content == nil {
+		populate(s)
+	}
+	s.Inject(faults...)
+	if err := c.announce(a, s); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// content returns what was said before, nil for nothing.
+func (c *simulateSlackCmd) content() (fs.FS, error) {
+	switch c.Content {
+	case "":
+		return nil, nil
+	case "bundled":
+		return fs.Sub(testdata.Workspace, "workspace")
+	}
+	if info, err := os.Stat(c.Content); err != nil || !info.IsDir() {
+		return nil, usagef("--content %s: there is no such folder; name one with a Slack export, or bundled", c.Content)
+	}
+	return os.DirFS(c.Content), nil
+}
+
+// populate makes a workspace of two channels and three people, two of whom
+// have one display name.
+func populate(s *simulate.Slack) {
+	bot := s.App().UserID
+	mara := s.AddUser(simulate.User{ID: "U0MARA", Name: "mara", RealName: "Mara Vos", DisplayName: "Mara"})
+	sam := s.AddUser(simulate.User{ID: "U0SAM", Name: "sam", RealName: "Sam Okafor", DisplayName: "Sam"})
+	other := s.AddUser(simulate.User{ID: "U0SAML", Name: "sam.l", RealName: "Sam Lindqvist", DisplayName: "Sam"})
+	s.AddChannel(simulate.Channel{ID: "C0GENERAL", Name: "general", Members: []string{mara, sam, other, bot}})
+	s.AddChannel(simulate.Channel{ID: "C0RANDOM", Name: "random", Members: []string{mara, sam, other}})
+}
+
+// announce says where it serves, and what a bot needs to talk to it.
+func (c *simulateSlackCmd) announce(a *app, s *simulate.Slack) error {
+	api, app := s.URL()+"/api/", s.App()
+	env := [][2]string{
+		{"EARSHOT_SLACK_API_URL", api}, {"SLACK_BOT_TOKEN", app.BotToken}, {"SLACK_APP_TOKEN", app.AppToken}, {"SLACK_SIGNING_SECRET", app.SigningSecret},
+	}
+	if a.json {
+		values := map[string]string{}
+		for _, e := range env {
+			values[e[0]] = e[1]
+		}
+		return a.writeJSON(map[string]any{"url": s.URL(), "api_url": api, "team": s.Team().ID, "bot_user": app.UserID, "bot": app.BotID, "app": app.ID, "env": values})
+	}
+	a.printf("%s\n", desk.Strong("a Slack on "+s.URL()))
+	a.printf("The bot is <@%s>. It needs:\n\n", app.UserID)
+	for _, e := range env {
+		a.printf("export %s=%s\n", e[0], e[1])
+	}
+	a.printf("\nEvents go %s. Have somebody say something:\n\n", c.way())
+	a.printf("curl -s %s/simulate/say -H 'Content-Type: application/json' -d '{\"channel\":\"general\",\"user\":\"mara\",\"text\":\"<@%s> hello\"}'\n", s.URL(), app.UserID)
+	a.printf("curl -s '%s/simulate/messages?channel=general'\n", s.URL())
+	return nil
+}
+
+// way says how events reach the bot.
+func (c *simulateSlackCmd) way() string {
+	switch {
+	case c.SocketMode:
+		return "by Socket Mode"
+	case c.Events != "":
+		return "to " + desk.Line(strings.TrimSpace(c.Events), 200)
+	}
+	return "nowhere until POST /simulate/subscribe names a URL"
+}
