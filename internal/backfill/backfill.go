@@ -249,7 +249,7 @@ const parallel = 16
 func (f *Filler) missIn(ctx context.Context, c earshot.ChannelInfo, gap span) error {
 	start := gap.from == 0
 	if start {
-		gap.from = max(dawn, c.Last)
+		gap = span{max(dawn, c.Last), max(gap.to, c.Last)}
 	}
 	r, err := f.room(ctx, c.Channel)
 	if err != nil {

@@ -32,7 +32,7 @@ func (f *Filler) fetch(ctx context.Context, l *lane, w Window) (Page, error) {
 	// What came is recorded, though the turn's time may be over.
 	ctx = context.WithoutCancel(ctx)
 	at := l.examine(w, page, start)
-	if err := f.record(ctx, l, page, at, start); err != nil {
+	if err := f.record(ctx, l, w, page, at, start); err != nil {
 		return Page{}, err
 	}
 	f.mu.Lock()
@@ -195,6 +195,8 @@ func (p *Page) hides() bool { return p.Hidden && p.NewestFirst }
 // learn takes up what a page shows: what is known, and how to go on.
 func (l *lane) learn(w Window, page Page, at sight, size int) {
 	l.asked, l.newestFirst, l.next = true, page.NewestFirst, nil
+	wanted := l.known().missing(span{w.Oldest, w.Latest})
+	news := len(wanted.within(at.known)) > 0
 	l.got = l.got.add(at.known)
 	l.shown += at.n
 	for _, m := range page.Messages {
@@ -208,7 +210,7 @@ func (l *lane) learn(w Window, page Page, at sight, size int) {
 		if at.n > 0 {
 			l.hidden = at.edge + 1
 		}
-	case !at.whole && at.known.from > at.known.to:
+	case page.Cursor != "" && len(wanted) > 0 && !news:
 		w.Cursor = page.Cursor
 		l.next = &w
 	case !page.NewestFirst:

@@ -16,7 +16,7 @@ import (
 // record stores what a page shows and the store does not have: each message
 // with its JSON, and what is gone. What may want an answer is handled after
 // all else, in the order in which it was said.
-func (f *Filler) record(ctx context.Context, l *lane, page Page, at sight, start earshot.Time) error {
+func (f *Filler) record(ctx context.Context, l *lane, w Window, page Page, at sight, start earshot.Time) error {
 	scope := l.room.channel.Scope()
 	ids := make([]earshot.MessageID, len(page.Messages))
 	for i, m := range page.Messages {
@@ -44,9 +44,11 @@ func (f *Filler) record(ctx context.Context, l *lane, page Page, at sight, start
 			events = append(events, x.Event)
 		}
 	}
-	gone, err := f.gone(ctx, l, page, at, start)
-	if err != nil {
-		return err
+	var gone []earshot.Event
+	if w.Cursor == "" { // the window's other pages show the others
+		if gone, err = f.gone(ctx, l, page, at, start); err != nil {
+			return err
+		}
 	}
 	if err := f.accept(ctx, l, append(events, gone...)); err != nil {
 		return err

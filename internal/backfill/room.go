@@ -164,7 +164,7 @@ func (r *room) miss(gap span) {
 	}
 	r.gaps = r.gaps.add(gap)
 	for _, l := range r.lanes {
-		l.got = l.got.without(gap)
+		l.got, l.next = l.got.without(gap), nil
 	}
 	for len(r.gaps) > maxGaps {
 		r.since = r.gaps[0].to + 1

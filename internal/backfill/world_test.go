@@ -176,7 +176,7 @@ func (w *world) Replies(ctx context.Context, c earshot.Channel, root earshot.Mes
 		return backfill.Page{}, fmt.Errorf("thread_not_found: %w", backfill.ErrNotThere)
 	}
 	var head []earshot.Message
-	if list[0].ID == root && !(w.rootless && (list[0].Time < win.Oldest || list[0].Time > win.Latest)) && win.Cursor == "" {
+	if list[0].ID == root && !(w.rootless && (list[0].Time < win.Oldest || list[0].Time > win.Latest)) {
 		head = list[:1]
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(m earshot.Message) bool {
