@@ -47,20 +47,29 @@ func (s *Slack) begin(event object, e envelope) *delivery {
 // enqueue hands d to the deliverer.
 func (s *Slack) enqueue(d *delivery) {
 	s.queue = append(s.queue, d)
+	s.wake()
+}
+
+// wake lets a sender look at the queue.
+func (s *Slack) wake() {
 	select {
 	case s.queued <- struct{}{}:
 	default:
 	}
 }
 
-// deliver sends what is queued, one after the other, until Close. An event
-// that was not acknowledged is sent again later, beside what follows it.
+// deliver is a sender: it sends what is queued, one after the other, until
+// Close. An event that was not acknowledged is sent again later, beside what
+// follows it.
 func (s *Slack) deliver() {
 	for {
 		s.mu.Lock()
 		var d *delivery
 		if len(s.queue) > 0 {
 			d, s.queue = s.queue[0], s.queue[1:]
+		}
+		if len(s.queue) > 0 {
+			s.wake()
 		}
 		s.mu.Unlock()
 		if d == nil {

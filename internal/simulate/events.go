@@ -4,42 +4,44 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
 // tellNew tells the app of a message that somebody wrote. A mention outside
 // of a DM is told twice, as app_mention and as message, with different event
-// ids and in either order.
+// ids and in either order. The scope of app_mention is its own.
 func (s *Slack) tellNew(c *channel, m *message) {
-	if !s.hears(c) {
+	if s.removed || !c.has(s.o.App.UserID) {
 		return
 	}
 	e := c.told(m)
 	e["channel"], e["channel_type"], e["event_ts"] = c.ID, string(c.Kind), m.ts
-	emit := []func(){func() { s.emit(e) }}
-	if s.mentionsApp(m) && c.Kind != DM {
+	var events []object
+	if s.hears(c) {
+		events = append(events, e)
+	}
+	if s.mentionsApp(m) && c.Kind != DM && s.granted("app_mentions:read") {
 		mention := maps.Clone(e)
 		mention["type"] = "app_mention"
 		delete(mention, "channel_type")
 		delete(mention, "subtype")
-		if s.granted("app_mentions:read") {
-			emit = append(emit, func() { s.emit(mention) })
-		}
+		events = append(events, mention)
 	}
 	if s.rng.IntN(2) == 1 {
-		for i := len(emit) - 1; i >= 0; i-- {
-			emit[i]()
-		}
-	} else {
-		for _, f := range emit {
-			f()
-		}
+		slices.Reverse(events)
 	}
-	if root := c.message(m.root); root != nil && s.o.RepliedEvents {
+	for _, e := range events {
+		s.emit(e)
+	}
+	if root := c.message(m.root); root != nil && s.o.RepliedEvents && s.hears(c) {
 		// https://docs.slack.dev/reference/events/message/message_replied:
 		// "missing the subtype field when dispatched over the Events API".
 		at := s.stamp(c)
-		s.emit(object{"type": "message", "hidden": true, "channel": c.ID, "message": c.view(root, false), "ts": at, "event_ts": at, "channel_type": string(c.Kind)})
+		s.emit(object{
+			"type": "message", "hidden": true, "channel": c.ID, "channel_type": string(c.Kind),
+			"message": c.view(root, false), "ts": at, "event_ts": at,
+		})
 	}
 }
 
@@ -117,6 +119,40 @@ func (s *Slack) envelope(event object) envelope {
 	})
 	check(err) // an event is made of JSON values
 	return envelope{id: id, body: body}
+}
+
+// LimitEvents tells the app that it is sent no more events this minute, as
+// Slack does beyond 30,000 an hour. What is not sent then is DropEvent's.
+func (s *Slack) LimitEvents() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastID++
+	now := s.o.Now()
+	event := object{
+		"type": "app_rate_limited", "token": "simulated-verification-token", "team_id": s.o.Team.ID, "api_app_id": s.o.App.ID,
+		"minute_rate_limited": now.Unix() - now.Unix()%60,
+	}
+	body, err := json.Marshal(event)
+	check(err) // as in envelope
+	s.route(s.begin(event, envelope{id: fmt.Sprintf("app_rate_limited %d", s.lastID), body: body}))
+}
+
+// Redeliver sends an event again, as Slack may within a day. With renewed it
+// has another event id.
+func (s *Slack) Redeliver(eventID string, renewed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.deliveries, func(d Delivery) bool { return d.EventID == eventID })
+	if i < 0 {
+		check(fmt.Errorf("there was no event %q", eventID))
+	}
+	var was struct{ Event object }
+	check(json.Unmarshal(s.deliveries[i].Body, &was)) // it was marshalled above
+	e := envelope{id: eventID, body: s.deliveries[i].Body}
+	if renewed {
+		e = s.envelope(was.Event)
+	}
+	s.enqueue(s.begin(was.Event, e))
 }
 
 // An envelope is an event as it goes out.

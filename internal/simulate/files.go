@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -79,6 +80,31 @@ func (s *Slack) share(m *message, ids []string) error {
 	m.body["subtype"], m.body["files"] = "file_share", list
 	m.body["upload"], m.body["display_as_bot"] = false, false
 	return nil
+}
+
+// DeleteFile has somebody delete a file: the messages that share it change.
+func (s *Slack) DeleteFile(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.file(id)
+	if f == nil {
+		check(fmt.Errorf("there is no file %q", id))
+	}
+	f.Deleted = true
+	for _, c := range s.channels {
+		for _, m := range slices.Clone(c.messages) {
+			files, _ := m.body["files"].([]any)
+			i := slices.IndexFunc(files, func(v any) bool { o, _ := v.(object); return o["id"] == id })
+			if i < 0 {
+				continue
+			}
+			s.changeMessage(c, m, func(now *channelChange) {
+				left := slices.Clone(files)
+				left[i] = object{"id": id, "mode": "tombstone"}
+				now.body["files"] = left
+			})
+		}
+	}
 }
 
 // fileJSON is a file as files.info shows it.

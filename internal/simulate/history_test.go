@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,7 +111,7 @@ func TestHistoryGivesParentsNewestFirst(t *testing.T) {
 					for _, m := range res.Messages {
 						page = append(page, m.Timestamp)
 					}
-					if !slices.IsSortedFunc(page, func(a, b string) int { return -cmpString(a, b) }) {
+					if !slices.IsSortedFunc(page, func(a, b string) int { return strings.Compare(b, a) }) {
 						rt.Fatalf("a page is not newest first: %v", page)
 					}
 					got = append(got, page...)
@@ -125,16 +126,6 @@ func TestHistoryGivesParentsNewestFirst(t *testing.T) {
 			})
 		})
 	}
-}
-
-func cmpString(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func TestTheFirstPageOfALongThreadIsItsOldest(t *testing.T) {

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -145,8 +146,16 @@ func (s *Slack) edit(channel, ts, text string) error {
 	return s.change(channel, ts, func(c *channelChange) {
 		c.body["text"] = text
 		c.body["blocks"] = richText(text)
-		c.body["edited"] = object{"user": c.author, "ts": c.stamp}
+		c.body["edited"] = object{"user": cmp.Or(c.author, str(c.body["bot_id"])), "ts": c.stamp}
 	})
+}
+
+// Annotate has another app put metadata on a message of its own: it is told as
+// message_changed, but what people see is the same.
+func (s *Slack) Annotate(channel, ts, kind string, payload map[string]any) {
+	check(s.change(channel, ts, func(c *channelChange) {
+		c.body["metadata"] = object{"event_type": kind, "event_payload": payload}
+	}))
 }
 
 // UnfurlEdit has Slack add the preview of a link to a message: it is told as

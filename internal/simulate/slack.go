@@ -55,6 +55,7 @@ type SlackOptions struct {
 	SocketMode bool            // events go to sockets instead
 	AckWithin  time.Duration   // an event must be answered within; 0 is 3 s
 	Retries    []time.Duration // waits before an event is sent again; nil is 0, 1 and 5 minutes
+	Senders    int             // events that may be under way at once; 0 is 1, which keeps their order
 	PingEvery  time.Duration   // between pings on a socket; 0 is 5 s
 	DrainFor   time.Duration   // a socket lives on after its disconnect message; 0 is 10 s
 }
@@ -154,7 +155,9 @@ func NewSlack(o *SlackOptions) (*Slack, error) {
 		// The error is that of Close.
 		_ = s.server.Serve(l)
 	})
-	s.busy.Go(s.deliver)
+	for range max(s.o.Senders, 1) {
+		s.busy.Go(s.deliver)
+	}
 	return s, nil
 }
 

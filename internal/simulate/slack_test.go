@@ -1,6 +1,7 @@
 package simulate_test
 
 import (
+	stdcmp "cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -79,6 +80,7 @@ type ear struct {
 }
 
 type heard struct {
+	Outer   string `json:"type"`
 	EventID string `json:"event_id"`
 	Event   struct {
 		Type    string
@@ -150,7 +152,7 @@ func (e *ear) heard(t *testing.T, s *simulate.Slack) []heard {
 func kinds(list []heard) []string {
 	var out []string
 	for _, h := range list {
-		k := h.Event.Type
+		k := stdcmp.Or(h.Event.Type, h.Outer)
 		if h.Event.Subtype != "" {
 			k += "." + h.Event.Subtype
 		}
@@ -194,6 +196,9 @@ func TestWhatPeopleDoIsTold(t *testing.T) {
 		{"a file", func() { w.Upload(w.general, w.mara, "see", file) }, []string{"message.file_share"}},
 		{"a webhook's alert", func() { w.Say(w.general, webhook, "disk full") }, []string{"message.bot_message"}},
 		{"an edit", func() { w.Edit(w.general, root, "after") }, []string{"message.message_changed"}},
+		{"another app's metadata", func() { w.Annotate(w.general, root, "kind", map[string]any{"id": "1"}) }, []string{"message.message_changed"}},
+		{"a deleted file", func() { w.DeleteFile(file) }, []string{"message.message_changed"}},
+		{"too many events", func() { w.LimitEvents() }, []string{"app_rate_limited"}},
 		{"an unfurl", func() { w.UnfurlEdit(w.general, root, "https://example.com", "Example", "text") }, []string{"message.message_changed"}},
 		{"a deleted reply", func() { w.Delete(w.general, reply) }, []string{"message.message_deleted"}},
 		{"a deleted root", func() { w.DeleteRoot(w.general, root) }, []string{"message.message_changed"}},
@@ -304,6 +309,49 @@ func TestASlowAnswerIsATimeout(t *testing.T) {
 	got := e.heard(t, w.Slack)
 	if last := got[len(got)-1]; last.retry != "1" || last.reason != "http_timeout" {
 		t.Errorf("got %+v, want a second try for http_timeout", got)
+	}
+}
+
+func TestAnEventMayComeAgainLater(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	e := listen(t, w.Slack)
+	w.Say(w.general, w.mara, "hello")
+	first := e.heard(t, w.Slack)[0]
+	w.Redeliver(first.EventID, false)
+	w.Redeliver(first.EventID, true)
+	got := e.heard(t, w.Slack)
+	if len(got) != 3 || got[1].EventID != first.EventID || got[2].EventID == first.EventID || got[2].Event.TS != first.Event.TS {
+		t.Errorf("heard %+v, want the message under its id, and under another", got)
+	}
+}
+
+func TestSeveralSendersDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{Senders: 3, AckWithin: time.Minute})
+	e := listen(t, w.Slack)
+	var together sync.WaitGroup
+	together.Add(3)
+	e.answer = func(heard, http.ResponseWriter) {
+		together.Done()
+		together.Wait() // until all three are here
+	}
+	for range 3 {
+		w.Say(w.general, w.mara, "hello")
+	}
+	if got := e.heard(t, w.Slack); len(got) != 3 {
+		t.Errorf("heard %d", len(got))
+	}
+}
+
+func TestAMentionNeedsNoHistoryScope(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{App: simulate.App{Scopes: []string{"app_mentions:read"}}})
+	e := listen(t, w.Slack)
+	w.Say(w.general, w.mara, "among ourselves")
+	w.Say(w.general, w.mara, w.mention("hello"))
+	if diff := cmp.Diff(kinds(e.heard(t, w.Slack)), []string{"app_mention"}); diff != "" {
+		t.Errorf("events (-got +want):\n%s", diff)
 	}
 }
 

@@ -126,18 +126,26 @@ type status struct {
 const statusLasts = 2 * time.Minute
 
 func (s *Slack) setStatus(r *request) (object, error) {
+	if _, err := s.threadNote(r); err != nil {
+		return nil, err
+	}
 	c := s.channel(r.args["channel_id"])
-	if c == nil || !c.has(s.o.App.UserID) {
-		return nil, fail("channel_not_found")
-	}
-	root := s.rootOf(c, r.args["thread_ts"])
-	if root == "" {
-		return nil, fail("invalid_thread_ts")
-	}
-	at := place{c.ID, root}
+	at := place{c.ID, s.rootOf(c, r.args["thread_ts"])}
 	s.statuses[at] = status{r.args["status"], s.o.Now()}
 	if strings.TrimSpace(r.args["status"]) == "" {
 		delete(s.statuses, at)
+	}
+	return object{}, nil
+}
+
+// threadNote answers the methods that only decorate a thread.
+func (s *Slack) threadNote(r *request) (object, error) {
+	c := s.channel(r.args["channel_id"])
+	switch {
+	case c == nil || !c.has(s.o.App.UserID):
+		return nil, fail("channel_not_found")
+	case s.rootOf(c, r.args["thread_ts"]) == "":
+		return nil, fail("invalid_thread_ts")
 	}
 	return object{}, nil
 }
