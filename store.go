@@ -15,7 +15,8 @@ var (
 )
 
 // A Store keeps what is said and what agents were shown of it. It is safe for
-// concurrent use. Everything that returns without error is durable.
+// concurrent use. Everything that returns without error is durable; a lease
+// may be lost with a machine that its owner and the store are on.
 //
 // store.Open opens one; store/storetest is the suite that each must pass.
 type Store interface {

@@ -43,7 +43,18 @@ func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Chann
 
 // apply runs f in a transaction of the writer's.
 func (s *Store) apply(ctx context.Context, what string, f func(*tx) error) error {
-	if err := s.writer.do(ctx, &job{apply: f}); err != nil {
+	return s.do(ctx, what, &job{apply: f})
+}
+
+// lease is apply for what changes a lease alone. It outlives the process, but
+// not a power cut, which ends whoever holds one too: there is nothing to wait
+// for.
+func (s *Store) lease(ctx context.Context, what string, f func(*tx) error) error {
+	return s.do(ctx, what, &job{apply: f, brief: true})
+}
+
+func (s *Store) do(ctx context.Context, what string, j *job) error {
+	if err := s.writer.do(ctx, j); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

@@ -319,3 +319,48 @@ func recordingOf(t *testing.T, m earshot.Message) *recording {
 }
 
 var background = context.Background()
+
+// What a commit waits for is seen from within its transaction.
+func TestOnlyWhatChangesLeasesAloneDoesNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	const normal, full = 1, 2
+	reads := func(brief bool, level *int) *job {
+		return &job{brief: brief, apply: func(t *tx) error {
+			return t.conn.QueryRowContext(context.Background(), "PRAGMA synchronous").Scan(level)
+		}}
+	}
+	for _, c := range []struct {
+		name  string
+		brief []bool
+		want  int
+	}{
+		{"at the beginning", []bool{false}, full},
+		{"a lease", []bool{true}, normal},
+		{"several leases", []bool{true, true}, normal},
+		{"a lease with something else", []bool{true, false}, full},
+		{"something else with a lease", []bool{false, true}, full},
+		{"a lease again", []bool{true}, normal},
+		{"something else", []bool{false}, full},
+	} {
+		levels := make([]int, len(c.brief))
+		s.alone(t, func() {
+			for i := range levels {
+				levels[i] = -1
+			}
+			var group []*job
+			for i, brief := range c.brief {
+				group = append(group, reads(brief, &levels[i]))
+			}
+			s.writer.commit(group)
+			for _, j := range group {
+				check(t, j.err)
+			}
+		})
+		for _, got := range levels {
+			if got != c.want {
+				t.Errorf("%s: got synchronous %d, want %d", c.name, got, c.want)
+			}
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		return earshot.Lease{}, nil, none(err)
 	}
 	var turns []earshot.QueuedTurn
-	err = s.apply(ctx, "claim", func(t *tx) error {
+	err = s.lease(ctx, "claim", func(t *tx) error {
 		found, err := t.one(claimable, []any{string(agent), int64(now)}, dest())
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 		return l, err
 	}
 	until := rule.Until(now, hold)
-	err := s.apply(ctx, "renew a lease", func(t *tx) error {
+	err := s.lease(ctx, "renew a lease", func(t *tx) error {
 		have, _, err := t.held(l)
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 
 // Release implements [earshot.Queue].
 func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.Time) error {
-	return s.apply(ctx, "release a lease", func(t *tx) error {
+	return s.lease(ctx, "release a lease", func(t *tx) error {
 		have, _, err := t.held(l)
 		if errors.Is(err, earshot.ErrFenced) {
 			return nil // another's by now, and theirs to give back

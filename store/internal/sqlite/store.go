@@ -3,7 +3,8 @@
 // One goroutine writes, over one connection, and gathers what arrives while
 // it waits for the disk into the next transaction (see writer). Reads go over
 // connections of their own and never wait for it: the file is in WAL mode.
-// Everything is durable when the call returns (synchronous=FULL).
+// Everything is durable when the call returns (synchronous=FULL), but for the
+// taking and giving back of leases, which a power cut takes with their holders.
 package sqlite
 
 import (

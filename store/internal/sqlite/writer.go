@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,10 +19,12 @@ const (
 	maxGroupRows = 4096
 )
 
-// A job is something to write. Either apply or record is set.
+// A job is something to write. Either apply or record is set. What is brief
+// need not outlive a power cut.
 type job struct {
 	apply  func(*tx) error
 	record *recording
+	brief  bool
 	err    error
 	done   chan struct{}
 }
@@ -152,6 +155,9 @@ func (w *writer) commit(group []*job) {
 // nothing was written.
 func (w *writer) together(group []*job) (err error) {
 	t := w.tx
+	if err := t.sync(slices.ContainsFunc(group, func(j *job) bool { return !j.brief })); err != nil {
+		return err
+	}
 	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -212,6 +218,24 @@ type tx struct {
 	now    func() time.Time
 	stmts  map[string]*sql.Stmt
 	erased bool // something was deleted that may still stand in the files
+	lax    bool // a commit does not wait for the disk
+}
+
+// sync says whether the commits that follow wait for the disk. One that does
+// brings what was committed before it along.
+func (t *tx) sync(wait bool) error {
+	if t.lax == !wait {
+		return nil
+	}
+	level := "FULL"
+	if !wait {
+		level = "NORMAL"
+	}
+	if err := t.pragma("synchronous = " + level); err != nil {
+		return fmt.Errorf("set how a commit is written: %w", err)
+	}
+	t.lax = !wait
+	return nil
 }
 
 func (t *tx) stmt(query string) (*sql.Stmt, error) {
