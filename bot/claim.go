@@ -94,8 +94,17 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, turns []earshot.Q
 	b.Fault(faultAfterMerge)
 	return &turn{
 		Bot: b, lease: lease, queued: w.QueuedTurn, since: time.Now(), budget: b.Budget,
-		place: Place{Channel: channel, Anchor: w.anchor, Thread: w.anchor.Root()},
+		place: place(channel, lease.Conversation, w.anchor),
 	}, nil
+}
+
+// place says where an answer belongs. A message at the top level of a DM whose
+// conversation has its name begins a thread, which the store does not keep.
+func place(c earshot.Channel, id earshot.ConversationID, anchor earshot.Message) Place {
+	if c.Kind == earshot.KindDM && anchor.Root() == "" && id.Name == string(anchor.ID) {
+		anchor.Thread = anchor.ID
+	}
+	return Place{Channel: c, Anchor: anchor, Thread: anchor.Root()}
 }
 
 // whyDeleted is why a turn is dropped whose question was taken back; the store

@@ -14,8 +14,9 @@ const maxWalk = 200
 
 // ConversationOf returns which conversation a message belongs to, for the agent
 // that identity is. A message in a thread belongs to the thread; one at the top
-// level of a DM to the DM; any other begins the thread that it would root. Where
-// replies are references, it belongs to the conversation whose answer stands in
+// level of a DM to the DM, unless it is marked as a root by its own id as
+// thread; any other begins the thread that it would root. Where replies are
+// references, it belongs to the conversation whose answer stands in
 // its chain, which has the name of the message that was answered first.
 func ConversationOf(ctx context.Context, st earshot.Messages, c earshot.Channel, m earshot.Message, identity earshot.Identity) (earshot.ConversationID, error) {
 	id := earshot.ConversationID{Agent: earshot.AgentID(identity.ID), Scope: c.Scope(), Name: string(m.ID)}
@@ -23,7 +24,7 @@ func ConversationOf(ctx context.Context, st earshot.Messages, c earshot.Channel,
 	case m.Root() != "":
 		id.Name = string(m.Root())
 		return id, nil
-	case c.Kind == earshot.KindDM:
+	case c.Kind == earshot.KindDM && m.Thread != m.ID:
 		id.Name = TopLevel
 		return id, nil
 	}

@@ -48,6 +48,9 @@ func (p *Platform) take(ctx context.Context, c slackmsg.Callback, raw []byte, ha
 		p.heard.count("other_workspace", false, p.o.Now())
 		return nil
 	}
+	if c.Event.Agent {
+		p.agent.Store(true)
+	}
 	use, known := uses[c.Event.Type]
 	p.heard.count(kind, known, p.o.Now())
 	if !known {
@@ -170,7 +173,7 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 func (p *Platform) rooted(c earshot.Channel, m earshot.Message) earshot.Message {
 	if c.Kind == earshot.KindDM && m.Root() == "" && !m.Deleted {
 		m.Thread = ""
-		if p.o.AgentView {
+		if p.agent.Load() {
 			m.Thread = m.ID
 		}
 	}

@@ -352,30 +352,70 @@ func TestOtherEventsAreAcknowledgedAndCounted(t *testing.T) {
 
 func TestUnderAgentViewAMessageOfADMBeginsAThread(t *testing.T) {
 	t.Parallel()
-	for name, agent := range map[string]bool{"agent view": true, "an ordinary DM": false} {
+	for name, tt := range map[string]struct {
+		setting, told bool
+		want          bool
+	}{
+		"by setting":      {setting: true, want: true},
+		"by what is told": {told: true, want: true},
+		"an ordinary DM":  {},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := listenTo(t, func(so *simulate.SlackOptions, o *slack.Options) { so.App.AgentView, o.AgentView = agent, agent })
+			x := listenTo(t, func(so *simulate.SlackOptions, o *slack.Options) { so.App.AgentView, o.AgentView = tt.told, tt.setting })
 			dm := x.slack.OpenHome(x.mara)
-			got := make(chan earshot.MessageID, 1)
-			x.serve(func(ctx context.Context, e bot.Event) (bot.Outcome, error) {
-				if e.Channel.Kind != earshot.KindDM {
-					t.Errorf("kind: got %q, want a DM", e.Channel.Kind)
-				}
-				got <- e.Message.Thread
-				return x.bot.Handle(ctx, e)
-			})
+			x.slack.LookAt(x.mara, x.general) // an app without agent_view is not told
+			x.settle()
 			ts := x.slack.Say(dm, x.mara, "hello")
 			x.settle()
-			want := earshot.MessageID("")
+			list, err := x.store.QueuedTurns(t.Context(), earshot.TurnQuery{})
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%d turns: %v", len(list), err)
+			}
+			want := "top"
+			if tt.want {
+				want = ts
+			}
+			if got := list[0].Conversation.Name; got != want {
+				t.Errorf("conversation: got %q, want %q", got, want)
+			}
+			if c, err := x.store.Channel(t.Context(), x.scope(dm)); err != nil || c.Kind != earshot.KindDM {
+				t.Errorf("channel: got %+v, %v, want a DM", c, err)
+			}
+		})
+	}
+}
+
+func TestAnAgentAnswersWhereItWasAsked(t *testing.T) {
+	t.Parallel()
+	for name, agent := range map[string]bool{"in the thread that a message begins": true, "at the top level of an ordinary DM": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.AgentView = agent })
+			done := make(chan bot.Report, 1)
+			x.bot.Platform, x.bot.Done = x.platform, func(r bot.Report) { done <- r }
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- x.bot.Run(ctx) }()
+			dm := x.slack.OpenDM(x.mara)
+			ts := x.slack.Say(dm, x.mara, "hello")
+			select {
+			case <-done:
+			case <-time.After(30 * time.Second):
+				t.Fatalf("no answer\n%s", x.log)
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			x.settle()
+			posts := x.slack.Posts()
+			want := ""
 			if agent {
-				want = earshot.MessageID(ts)
+				want = ts
 			}
-			if got := <-got; got != want {
-				t.Errorf("thread: got %q, want %q", got, want)
-			}
-			if diff := cmp.Diff([]string{ts}, x.turns()); diff != "" {
-				t.Errorf("turns (-want +got):\n%s", diff)
+			if len(posts) != 1 || posts[0].Thread != want {
+				t.Errorf("got %+v, want one post in thread %q", posts, want)
 			}
 		})
 	}

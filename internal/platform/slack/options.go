@@ -67,7 +67,8 @@ type Options struct {
 	Purge bool
 
 	// AgentView says that the app's manifest has agent_view: every message of a
-	// person at the top level of a DM begins a thread of its own.
+	// person at the top level of a DM begins a thread of its own. Events tell it
+	// too, so it need not be set.
 	AgentView bool
 
 	// Sockets is how many connections Listen holds, at most 10. Default: 2.

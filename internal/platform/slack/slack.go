@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -44,6 +45,8 @@ type Platform struct {
 	enterprise string // the organisation's id, "" where there is none
 	url        string // of the workspace, such as https://example.slack.com/
 
+	agent atomic.Bool // the app has agent_view, as events tell
+
 	stop func()        // closes gone
 	gone chan struct{} // closed when the app was removed from the workspace
 }
@@ -62,6 +65,7 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 		o.Missed(from, to)
 	}
 	p.names = newNames(p)
+	p.agent.Store(o.AgentView)
 	p.stop = sync.OnceFunc(func() { close(p.gone) })
 	if err := p.whoAmI(ctx); err != nil {
 		return nil, fmt.Errorf("slack: %w", err)

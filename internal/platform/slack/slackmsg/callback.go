@@ -43,6 +43,7 @@ type Event struct {
 	Handle string             // that group's name, without @
 	Bots   []earshot.AuthorID // whose bot tokens were revoked
 	Key    string             // of our own post, in its metadata
+	Agent  bool               // told to an app with agent_view only
 }
 
 // The metadata that our own posts carry.
@@ -121,6 +122,9 @@ func event(v value) Event {
 			e.Bots = append(e.Bots, id)
 		}
 	}
+	// Slack tells where a person looks with each message to an agent:
+	// docs.slack.dev, GenericMessageEvent, app_context.
+	e.Agent = e.Type == "app_context_changed" || v.get("app_context").object()
 	e.Key = key(v)
 	if e.Key == "" {
 		e.Key = key(v.get("message"))
