@@ -112,7 +112,16 @@ type killProcess struct {
 	cmd     *exec.Cmd
 	address string
 	gone    chan struct{} // closed when it has ended
-	stderr  *bytes.Buffer // to be read once it has
+
+	mu     sync.Mutex // guards stderr
+	stderr bytes.Buffer
+}
+
+// Write takes what the program says of itself.
+func (p *killProcess) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stderr.Write(b)
 }
 
 func (p *killProcess) kill() {
@@ -121,18 +130,19 @@ func (p *killProcess) kill() {
 }
 
 func (p *killProcess) errors() string {
-	<-p.gone
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.stderr.String()
 }
 
 // start starts the program, which kills itself at the point fault ("": never),
 // and waits until it listens.
-func (w *killWorld) start(t *testing.T, fault string) *killProcess {
+func (w *killWorld) start(t *testing.T, fault string, environ ...string) *killProcess {
 	t.Helper()
-	p := &killProcess{gone: make(chan struct{}), stderr: &bytes.Buffer{}}
+	p := &killProcess{gone: make(chan struct{})}
 	p.cmd = exec.Command(w.binary, "serve", "--platform", "local", "--listen", "127.0.0.1:0", "--json", "--db", w.db)
-	p.cmd.Env = append(slices.Clone(w.environ), "EARSHOT_FAULT="+fault)
-	p.cmd.Stderr = p.stderr
+	p.cmd.Env = append(append(slices.Clone(w.environ), "EARSHOT_FAULT="+fault), environ...)
+	p.cmd.Stderr = p
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

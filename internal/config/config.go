@@ -155,7 +155,7 @@ func Default() Config {
 		Budget:   Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Answer:   Answer{FreshMinutes: 10},
 		Limits:   Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096},
-		Lease:    Lease{Seconds: 9},
+		Lease:    Lease{Seconds: 8},
 		Local:    Local{Workspace: "local", Person: "me", Channel: "general"},
 		Slack:    defaultSlack(),
 		Log:      Log{Level: "info", Format: "text"},
