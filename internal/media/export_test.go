@@ -20,6 +20,14 @@ func (x *Files) Network(lookup func(host string) []netip.Addr, dial func(ctx con
 	x.fetcher.transport.TLSClientConfig.InsecureSkipVerify = true
 }
 
+// KeepAlive lets connections be used again until the returned function is
+// called: a test with a thousand requests is about what is sent, not about
+// handshakes.
+func (x *Files) KeepAlive() (stop func()) {
+	x.fetcher.transport.DisableKeepAlives = false
+	return x.fetcher.transport.CloseIdleConnections
+}
+
 // Held returns how many bytes the cache holds, and of how many files.
 func (x *Files) Held() (bytes int64, files int) {
 	x.cache.mu.Lock()

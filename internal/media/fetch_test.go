@@ -77,9 +77,10 @@ func TestTheTokenGoesNowhereElse(t *testing.T) {
 		}
 	}
 	followed := 0
+	x := w.open(at("https://files.slack.com/f"), &media.Options{Cache: -1})
+	defer x.KeepAlive()()
 	for _, u := range list {
 		redirect = u
-		x := w.open(at("https://files.slack.com/f"), nil)
 		if _, err := load(t.Context(), x); err != nil && strings.Contains(err.Error(), token) {
 			t.Errorf("redirected to %q: the token stands in an error: %v", u, err)
 		}

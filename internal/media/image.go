@@ -59,10 +59,13 @@ func picture(data []byte) (m llm.Media, err error) {
 		return m, &Error{whyDamaged, err}
 	}
 	small := shrink(whole)
-	if small == whole && format != "gif" && len(data) <= maxEncoded {
-		return llm.Media{Type: "image/" + format, Data: data}, nil
+	if format != "gif" && small == whole {
+		if len(data) <= maxEncoded {
+			return llm.Media{Type: "image/" + format, Data: data}, nil
+		}
+		return encode(small, false) // what did not become smaller as it was
 	}
-	return encode(small, format)
+	return encode(small, format == "png" || format == "gif")
 }
 
 // pixelCost is how many bytes a pixel takes at most while a picture is
@@ -125,11 +128,11 @@ func shrink(from image.Image) image.Image {
 	}
 }
 
-// encode writes a picture: what came as a photograph as JPEG, anything else as
-// PNG, unless that is too large.
-func encode(m image.Image, format string) (llm.Media, error) {
+// encode writes a picture: as JPEG, or where nothing of it shall be lost as PNG,
+// unless that is too large.
+func encode(m image.Image, lossless bool) (llm.Media, error) {
 	var b bytes.Buffer
-	if format == "png" || format == "gif" {
+	if lossless {
 		if err := png.Encode(&b, m); err != nil {
 			return llm.Media{}, &Error{whyDamaged, err}
 		}

@@ -3,12 +3,18 @@ package media_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"image"
 	"image/color"
 	"image/png"
 	"io"
 	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +22,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -39,6 +46,20 @@ var (
 	platformAt  = netip.MustParseAddr("93.184.216.34")
 	elsewhereAt = netip.MustParseAddr("93.184.216.35")
 )
+
+// certificate is the servers': handshakes with an elliptic key take little.
+var certificate = func() tls.Certificate {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}()
 
 // An opener is a platform that has these files.
 type opener map[earshot.ArtifactID]media.Source
@@ -90,9 +111,10 @@ func newWorld(t *testing.T, platform http.HandlerFunc) *world {
 		}
 		_, _ = rw.Write(picture(t, 2, 2))
 	}
-	quiet := func(s *httptest.Server, tls bool) *httptest.Server {
+	quiet := func(s *httptest.Server, secure bool) *httptest.Server {
 		s.Config.ErrorLog = log.New(io.Discard, "", 0)
-		if tls {
+		if secure {
+			s.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 			s.StartTLS()
 		} else {
 			s.Start()
