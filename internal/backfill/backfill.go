@@ -29,7 +29,8 @@ type Options struct {
 
 	// Handle takes a message that was said when nobody listened, and that may
 	// still want an answer, or that is a post of our own. Past is set in its
-	// event. Default: it is recorded as all others are, and answered by nobody.
+	// event; it may come twice, and be told as an event too. Default: it is
+	// recorded as all others are, and answered by nobody.
 	Handle func(ctx context.Context, c earshot.Channel, f Found) error
 	// Fresh is how old such a message may be. Default: 10 minutes.
 	Fresh time.Duration

@@ -85,10 +85,19 @@ func (f *Filler) resting(l *lane) bool {
 func (f *Filler) rest(l *lane) time.Duration {
 	d := f.Refresh - time.Since(l.refused)
 	if u, ok := l.newestMissing(forever); ok && l.isGap(u) && u.to > l.seen {
-		d = max(d, f.Refresh-time.Since(l.fetched))
+		again := f.Refresh
+		if l.thread == "" {
+			// One call tells whether somebody has asked something meanwhile.
+			again = min(again, channelRefresh)
+		}
+		d = max(d, again-time.Since(l.fetched))
 	}
 	return d
 }
+
+// channelRefresh is how long a channel's top level is left alone where
+// connections come and go.
+const channelRefresh = 10 * time.Second
 
 func (f *Filler) line(l *lane) line { return line{l.room.channel.Workspace, l.method()} }
 

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,13 @@ func (f *Filler) Fill(ctx context.Context, c earshot.Channel, anchor earshot.Mes
 	for _, l := range lanes {
 		g.Go(func() error { return f.serve(ctx, l, anchor) })
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		f.mu.Lock()
+		delete(f.rooms, c.Scope()) // whoever asked may note it in the store
+		f.mu.Unlock()
+		return err
+	}
+	return nil
 }
 
 // serve does one lane's part of a turn.
@@ -91,6 +98,7 @@ func (f *Filler) fetchFor(ctx context.Context, l *lane, anchor earshot.Message, 
 		return err
 	}
 	defer l.release()
+	var limited error
 	for range limit {
 		w, err := f.turnNeeds(ctx, l, anchor)
 		if err != nil || w == nil {
@@ -100,9 +108,13 @@ func (f *Filler) fetchFor(ctx context.Context, l *lane, anchor earshot.Message, 
 			return nil // why is known
 		}
 		if err := f.pace.turn(ctx, f.line(l)); err != nil {
-			return err
+			return cmp.Or(limited, err)
 		}
 		page, err := f.fetch(ctx, l, *w)
+		var limit *LimitError
+		if limited = err; errors.As(err, &limit) {
+			continue // the pace heeds it
+		}
 		if err != nil {
 			return err
 		}
@@ -110,7 +122,7 @@ func (f *Filler) fetchFor(ctx context.Context, l *lane, anchor earshot.Message, 
 			return err
 		}
 	}
-	return nil
+	return limited
 }
 
 // turnNeeds returns the window that is fetched next for a turn, nil when it has

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -131,9 +133,9 @@ func (p *player) play(script []act) {
 		case "join":
 			p.join()
 		case "refuse":
-			p.w.fail = p.refusal(a.which)
+			p.w.refuse(p.refusal(a.which))
 		case "allow":
-			p.w.fail = nil
+			p.w.refuse(nil)
 		case "wait":
 			time.Sleep(a.wait)
 		}
@@ -141,7 +143,7 @@ func (p *player) play(script []act) {
 			break
 		}
 	}
-	p.w.fail = nil
+	p.w.refuse(nil)
 	p.rise()
 	p.join()
 	if len(p.problem) == 0 {
@@ -177,12 +179,11 @@ func (p *player) join() {
 
 // change edits or deletes what was heard, while it is heard.
 func (p *player) change(c earshot.ChannelID, a act) {
-	list := p.w.said[c]
-	if !p.hears() || len(list) == 0 {
+	if !p.hears() {
 		return
 	}
-	m := *list[max(0, len(list)-1-a.which)]
-	if m.Deleted || a.kind == "remove" && m.Thread == "" && len(p.w.thread(c, m.ID)) > 1 {
+	m, ok := p.w.recent(c, a.which)
+	if !ok || m.Deleted || a.kind == "remove" && m.Replies != nil {
 		return
 	}
 	if a.kind == "edit" {
@@ -223,33 +224,35 @@ func (p *player) ask(c earshot.ChannelID, thread earshot.MessageID, at string) {
 	p.asked[c][thread] = true
 }
 
+// each does something for each place that a turn asked about.
+func (p *player) each(do func(earshot.ChannelID, earshot.MessageID)) {
+	for _, c := range slices.Sorted(maps.Keys(p.asked)) {
+		for _, thread := range slices.Sorted(maps.Keys(p.asked[c])) {
+			do(c, thread)
+		}
+	}
+}
+
 // settle gives the background its time. Then all that turns asked for is known,
 // and they ask nobody any more.
 func (p *player) settle() {
 	for range 2 {
-		for c, threads := range p.asked {
-			for thread := range threads {
-				p.ask(c, thread, "at the end")
-			}
-		}
+		p.each(func(c earshot.ChannelID, thread earshot.MessageID) { p.ask(c, thread, "at the end") })
 		time.Sleep(48 * time.Hour)
 	}
-	p.w.count()
-	for c, threads := range p.asked {
-		for thread := range threads {
-			p.ask(c, thread, "after the end")
-			if g := p.gaps(c, thread); len(g) > 0 {
-				p.wrong("after the end: %+v", g)
-			}
+	p.w.take()
+	p.each(func(c earshot.ChannelID, thread earshot.MessageID) {
+		p.ask(c, thread, "after the end")
+		if g := p.gaps(c, thread); len(g) > 0 {
+			p.wrong("after the end: %+v", g)
 		}
-	}
+	})
 	time.Sleep(time.Hour)
-	list := p.w.calls
-	if n := p.w.count(); n > 0 {
-		p.wrong("%d calls although all is known: %+v", n, list)
+	if list := p.w.take(); len(list) > 0 {
+		p.wrong("%d calls although all is known: %+v", len(list), list)
 	}
 	seen := map[earshot.MessageID]bool{}
-	for _, id := range p.handled {
+	for _, id := range p.handled() {
 		if seen[id] || p.heard[id] {
 			p.wrong("message %s was handled twice", id)
 		}

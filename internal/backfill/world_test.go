@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -100,6 +101,18 @@ func (w *world) remove(c earshot.ChannelID, id earshot.MessageID) earshot.Messag
 		w.said[c] = slices.DeleteFunc(w.said[c], func(m *earshot.Message) bool { return m.ID == id })
 	}
 	return gone
+}
+
+// recent returns what was said last, or some before that; Replies is set where
+// it has any.
+func (w *world) recent(c earshot.ChannelID, before int) (earshot.Message, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.said[c]
+	if len(list) == 0 {
+		return earshot.Message{}, false
+	}
+	return w.found(c, *list[max(0, len(list)-1-before)]).Message, true
 }
 
 // thread returns root and replies. w.mu is held.
@@ -220,13 +233,21 @@ func (w *world) page(c earshot.ChannelID, list []earshot.Message, win backfill.W
 	return p
 }
 
-// count returns how many calls were made since it was asked last.
-func (w *world) count() int {
+// take returns the calls that were made since it was asked last.
+func (w *world) take() []call {
+	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := len(w.calls)
+	list := w.calls
 	w.calls = nil
-	return n
+	return list
+}
+
+// refuse sets by what every call fails; nil: none does.
+func (w *world) refuse(fail func(method string, c earshot.ChannelID) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail = fail
 }
 
 // A desk is a bot's place in a world: a store, and a filler while it is up.
@@ -235,13 +256,40 @@ type desk struct {
 	w       *world
 	store   earshot.Store
 	options backfill.Options
-	log     strings.Builder
+	log     journal
 
 	filler  *backfill.Filler
 	stop    context.CancelFunc
 	stopped chan struct{}
-	handled []earshot.MessageID
+	mu      sync.Mutex // guards done
+	done    []earshot.MessageID
 	n       int // of deliveries
+}
+
+// A journal is a log that is read while it is written.
+type journal struct {
+	mu   sync.Mutex // guards text
+	text strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// handled returns what was handed on, in that order.
+func (d *desk) handled() []earshot.MessageID {
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.done)
 }
 
 func newDesk(t testing.TB, w *world) *desk {
@@ -256,8 +304,12 @@ func newDesk(t testing.TB, w *world) *desk {
 			if !f.Past {
 				t.Errorf("message %s was handled as if it were told just now", f.Message.ID)
 			}
-			d.handled = append(d.handled, f.Message.ID)
-			_, err := st.Accept(ctx, c.Scope(), f.Event, nil)
+			accepted, err := st.Accept(ctx, c.Scope(), f.Event, nil)
+			if err == nil && accepted.Change == earshot.New {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				d.done = append(d.done, f.Message.ID)
+			}
 			return err
 		},
 		Log: slog.New(slog.NewTextHandler(&d.log, nil)),
