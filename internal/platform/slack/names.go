@@ -230,7 +230,7 @@ func (n *names) askUser(ctx context.Context, id earshot.AuthorID) error {
 	if err != nil {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.users[id] = known[earshot.Author]{n.users[id].value, n.p.o.Now().Add(failedTTL)}
+		n.users[id] = known[earshot.Author]{n.users[id].value, n.p.o.Now().Add(refused(err, userTTL))}
 		return err
 	}
 	a, bot, _, ok := slackmsg.Author(raw)
@@ -280,11 +280,7 @@ func (n *names) askGroups(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err != nil {
-		wait := failedTTL
-		if api := (*APIError)(nil); errors.As(err, &api) {
-			wait = groupTTL // such as for want of the scope
-		}
-		n.groupsAt = n.p.o.Now().Add(wait)
+		n.groupsAt = n.p.o.Now().Add(refused(err, groupTTL))
 		return err
 	}
 	_ = json.Unmarshal(list, &groups) // what can be read counts
@@ -337,8 +333,17 @@ func (n *names) askChannel(ctx context.Context, id earshot.ChannelID) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.channels[id] = known[earshot.Channel]{n.channels[id].value, n.p.o.Now().Add(failedTTL)}
+	n.channels[id] = known[earshot.Channel]{n.channels[id].value, n.p.o.Now().Add(refused(err, channelTTL))}
 	return err
+}
+
+// refused returns for how long a thing is not asked for again: what Slack does
+// not tell us, as for want of a scope, for as long as what it does.
+func refused(err error, ttl time.Duration) time.Duration {
+	if api := (*APIError)(nil); errors.As(err, &api) {
+		return ttl
+	}
+	return failedTTL
 }
 
 // keep remembers a channel.

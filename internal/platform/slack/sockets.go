@@ -138,10 +138,10 @@ func (l *listener) serve(ctx context.Context, s *socket) {
 	for {
 		// The socket is read by its own goroutine, which outlives this call while
 		// it drains.
-		done := make(chan struct{})
+		done, now := make(chan struct{}), s
 		l.running.Go(func() {
 			defer close(done)
-			s.run(ctx)
+			now.run(ctx)
 			l.down()
 		})
 		select {

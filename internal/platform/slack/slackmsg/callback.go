@@ -181,7 +181,7 @@ func Channel(raw []byte) (c earshot.Channel, ok bool) {
 func channel(v value, kind string) earshot.Channel {
 	c := earshot.Channel{Platform: earshot.Slack, ID: channelID(v)}
 	if c.ID == "" {
-		return c
+		return earshot.Channel{}
 	}
 	c.Name = oneLine(v.at("name"))
 	c.Topic, c.Purpose = text(v.get("topic").at("value")), text(v.get("purpose").at("value"))
