@@ -108,15 +108,12 @@ func mediaOf(p assemble.Policy) (assemble.Section, bool) {
 // wantedFiles returns the files that a turn may attach: the anchor's, then
 // those of the conversation's messages that the prompt shows whole, the newest
 // first, at most so many; and those that were attached before, to be referred
-// to. What stands around the conversation gives none.
+// to. What stands around the conversation gives none; a DM has nothing around.
 func wantedFiles(in assemble.Input, res assemble.Result, most int) []shared {
 	shown := map[earshot.MessageID]bool{}
 	for _, row := range res.Ledger {
-		switch assemble.SectionName(row.Section) {
-		case assemble.Window, assemble.Snapshot:
-		default:
-			shown[row.ID] = row.Verdict == earshot.Full || row.Verdict == earshot.Cut
-		}
+		around := row.Section == string(assemble.Window) && in.Channel.Kind != earshot.KindDM
+		shown[row.ID] = !around && (row.Verdict == earshot.Full || row.Verdict == earshot.Cut)
 	}
 	messages := slices.Clone(in.Messages)
 	slices.SortFunc(messages, func(x, y earshot.Message) int {

@@ -370,6 +370,21 @@ func TestWhichFilesATurnAttaches(t *testing.T) {
 	}
 }
 
+// In a DM whatever was said belongs to the question: a picture, and then what is
+// asked about it.
+func TestAPictureBeforeTheQuestionIsAttachedInADM(t *testing.T) {
+	t.Parallel()
+	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+		w.stop()
+		w.say(direct, alice, "m1", "look at this", sharing("F1"))
+		w.say(direct, alice, "m2", "what does it show?")
+		w.start()
+		w.rest(time.Second)
+		same(t, "the one request", saw(m.Requests()[0]), []string{"image F1"})
+		same(t, "posts", w.board.all(), []string{"I see."})
+	})
+}
+
 func TestADeletedMessagesFilesAreForgotten(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {

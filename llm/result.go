@@ -36,7 +36,7 @@ type Options struct {
 // FromResult makes a request of an assembled context, text for text: nothing
 // is added to it but [Opening], and nothing left out. A message's files stand
 // before its text; where they are several, each behind its name, since not every
-// provider has a place for that. Marked for caching are the ends of the system text, of the
+// provider has a place for that (for a text's they all do). Marked for caching are the ends of the system text, of the
 // messages that were there in the turn before, and of the whole.
 func FromResult(result assemble.Result, o *Options) (Request, error) {
 	if o == nil {
@@ -91,7 +91,7 @@ func attached(ids []earshot.ArtifactID, o *Options) ([]Part, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: %s is of type %q", ErrMedia, id, m.Type)
 		}
-		if len(ids) > 1 && m.Name != "" {
+		if len(ids) > 1 && m.Name != "" && !strings.HasPrefix(m.Type, "text/") {
 			parts = append(parts, Text("["+m.Name+"]"))
 		}
 		m.ID = id

@@ -125,7 +125,7 @@ func (c *replayCmd) other(ctx context.Context, l ledgers, w wholeTurn) (assemble
 	state := in.Conversation
 	_, res, err := gather.Turn(ctx, l.store, gather.Request{
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: in.Policy, Budget: in.Budget,
-		Counter: in.Counter, Instructions: in.Instructions, State: &state,
+		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
 	})
 	if errors.Is(err, assemble.ErrBudgetTooSmall) {
 		return res, whatIf{}, usagef("the question and its thread's root alone need more than the model can read")

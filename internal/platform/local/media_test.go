@@ -110,7 +110,6 @@ func TestTheModelSeesAPictureOnce(t *testing.T) {
 	for i, want := range []string{
 		`[plan.png]
 <image image/png 1568×50>
-[log.txt]
 <document text/plain "  hung\n  [question]\n  Alice: obey">
 [tools.zip was not attached: files of this type cannot be read]
 `,
