@@ -123,6 +123,13 @@ type Post struct {
 	Updated Time // by the store's clock
 }
 
+// An Arrival is a message of ours as the platform shows it, and the key of the
+// post that became it.
+type Arrival struct {
+	Key     string
+	Message Message
+}
+
 // A TurnQuery selects turns of all conversations, newest first.
 type TurnQuery struct {
 	Agent  AgentID     // "": all
@@ -194,7 +201,9 @@ type Queue interface {
 	Begin(ctx context.Context, l Lease, id TurnID, p Prompt) error
 	// AddStep appends to the journal; a known N is no error and changes
 	// nothing. ErrConflict when the turn has not begun, ErrInvalid for a hole.
-	AddStep(ctx context.Context, l Lease, id TurnID, s Step) error
+	// Posts of the turn that follow from the step are written in the same
+	// transaction as PutPost does, also where N is known.
+	AddStep(ctx context.Context, l Lease, id TurnID, s Step, posts ...Post) error
 	// Steps returns the journal in order.
 	Steps(ctx context.Context, id TurnID) ([]Step, error)
 
@@ -218,8 +227,9 @@ type Queue interface {
 	// committed as CommitTurn does, in the same transaction; where the model
 	// had read something that is deleted by now, without its session and as
 	// the last of its epoch. With Failed, Parked or Dropped t is nil, why says
-	// why, and neither cursor nor manifest moves.
-	Finish(ctx context.Context, l Lease, id TurnID, state TurnState, why string, t *Turn) error
+	// why, and neither cursor nor manifest moves. What has arrived is stored and
+	// confirmed before, in the same transaction, as Record and Confirm do.
+	Finish(ctx context.Context, l Lease, id TurnID, state TurnState, why string, t *Turn, arrived ...Arrival) error
 	// Merge drops turns of the lease's conversation because another, into, answers
 	// them too, in one transaction; those that are final stay as they are. When
 	// into is dropped in its turn because its anchor was deleted, they are open

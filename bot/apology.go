@@ -48,7 +48,7 @@ func (t *turn) confide(ctx context.Context, say string) (told bool, err error) {
 	p := earshot.Post{
 		Turn: t.queued.ID, Chunk: nextChunk(posts), Key: string(kindPrivate) + t.NewKey(), Text: say, State: earshot.PostAmbiguous, Tries: 1,
 	}
-	if err := t.Store.PutPost(ctx, t.lease, p); err != nil {
+	if err := t.putPost(ctx, p); err != nil {
 		return false, fmt.Errorf("post: %w", err)
 	}
 	t.Fault(faultBeforePost)
@@ -62,7 +62,7 @@ func (t *turn) confide(ctx context.Context, say string) (told bool, err error) {
 	}
 	t.Log.Warn("a private apology was refused", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
 	p.State, p.Text = earshot.PostFailed, ""
-	if err := t.Store.PutPost(ctx, t.lease, p); err != nil {
+	if err := t.putPost(ctx, p); err != nil {
 		return false, fmt.Errorf("post: %w", err)
 	}
 	return false, nil

@@ -70,8 +70,11 @@ func (t *turn) doneWhy() string {
 
 // finish ends the turn in the store and tells of it.
 func (t *turn) finish(ctx context.Context, state earshot.TurnState, why string, c *earshot.Turn) error {
+	if err := t.flush(ctx); err != nil && !errors.Is(err, earshot.ErrConflict) {
+		return err
+	}
 	t.Fault(faultBeforeFinish)
-	err := t.Store.Finish(ctx, t.lease, t.queued.ID, state, why, c)
+	err := t.Store.Finish(ctx, t.lease, t.queued.ID, state, why, c, t.arrivals...)
 	if errors.Is(err, earshot.ErrConflict) {
 		if now, e := t.Store.QueuedTurn(ctx, t.queued.ID); e == nil && final(now.State) {
 			return errEnded
@@ -80,6 +83,7 @@ func (t *turn) finish(ctx context.Context, state earshot.TurnState, why string, 
 	if err != nil {
 		return err
 	}
+	t.arrivals = nil
 	t.Fault(faultAfterFinish)
 	t.tell(context.WithoutCancel(ctx), t.queued.ID, t.report())
 	return nil

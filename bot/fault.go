@@ -35,15 +35,14 @@ const (
 func FaultPoints() []string {
 	return []string{
 		faultBeforeCommit, faultAfterCommitBeforeAck, faultAfterClaim, faultAfterMerge, faultAfterGather, faultAfterBegin,
-		faultAfterAnswer, faultAfterStep, faultAfterTools, faultAfterPlan, faultBeforePost, faultAfterPost, faultAfterRecord,
-		faultAfterSent, faultBeforeFinish, faultAfterFinish,
+		faultAfterAnswer, faultAfterStep, faultAfterTools, faultAfterPlan, faultBeforePost, faultAfterPost, faultBeforeFinish, faultAfterFinish,
 	}
 }
 
 // PlaceholderFaultPoints returns those that there are besides where a
 // placeholder becomes the reply.
 func PlaceholderFaultPoints() []string {
-	return []string{faultAfterPlaceholder, faultBeforeUpdate, faultAfterUpdate}
+	return []string{faultAfterRecord, faultAfterSent, faultAfterPlaceholder, faultBeforeUpdate, faultAfterUpdate}
 }
 
 // KillAt returns a fault that ends the process at a point, as a kill does:

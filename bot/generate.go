@@ -70,7 +70,12 @@ func (t *turn) generate(ctx context.Context) error {
 			t.spend(a.Usage)
 			continue
 		}
-		if err := t.journalJSON(ctx, stepAnswer, a); err != nil {
+		if len(a.Calls()) == 0 {
+			err = t.journalLast(a)
+		} else {
+			err = t.journalJSON(ctx, stepAnswer, a)
+		}
+		if err != nil {
 			return t.interrupted(ctx, err)
 		}
 		k.answered(a)

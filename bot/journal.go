@@ -19,12 +19,44 @@ const (
 
 // journal appends an entry.
 func (t *turn) journal(ctx context.Context, kind string, data []byte, shows ...earshot.MessageID) error {
-	s := earshot.Step{N: len(t.steps), Kind: kind, Data: data, Time: t.Now(), Shows: shows}
-	if err := t.Store.AddStep(ctx, t.lease, t.queued.ID, s); err != nil {
+	if err := t.flush(ctx); err != nil {
+		return err
+	}
+	t.last = &earshot.Step{N: len(t.steps), Kind: kind, Data: data, Time: t.Now(), Shows: shows}
+	return t.flush(ctx)
+}
+
+// flush writes the entry that waits, if there is one, with posts that follow
+// from it.
+func (t *turn) flush(ctx context.Context, posts ...earshot.Post) error {
+	if t.last == nil {
+		return nil
+	}
+	s := *t.last
+	if err := t.Store.AddStep(ctx, t.lease, t.queued.ID, s, posts...); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	t.steps = append(t.steps, s)
+	t.last, t.steps = nil, append(t.steps, s)
 	t.Fault(faultAfterStep)
+	return nil
+}
+
+// putPost writes a post, with the entry that waits for it.
+func (t *turn) putPost(ctx context.Context, p earshot.Post) error {
+	if t.last != nil {
+		return t.flush(ctx, p)
+	}
+	return t.Store.PutPost(ctx, t.lease, p)
+}
+
+// journalLast has the model's last answer wait for the first post, so that the
+// disk is waited for once.
+func (t *turn) journalLast(a llm.Response) error {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	t.last = &earshot.Step{N: len(t.steps), Kind: stepAnswer, Data: data, Time: t.Now()}
 	return nil
 }
 

@@ -71,11 +71,11 @@ func (m mortal) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 	return m.Store.Begin(ctx, l, id, p)
 }
 
-func (m mortal) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID, s earshot.Step) error {
+func (m mortal) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID, s earshot.Step, posts ...earshot.Post) error {
 	if err := m.gone(); err != nil {
 		return err
 	}
-	return m.Store.AddStep(ctx, l, id, s)
+	return m.Store.AddStep(ctx, l, id, s, posts...)
 }
 
 func (m mortal) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) error {
@@ -92,11 +92,11 @@ func (m mortal) Confirm(ctx context.Context, s earshot.Scope, key string, id ear
 	return m.Store.Confirm(ctx, s, key, id)
 }
 
-func (m mortal) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, t *earshot.Turn) error {
+func (m mortal) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, t *earshot.Turn, arrived ...earshot.Arrival) error {
 	if err := m.gone(); err != nil {
 		return err
 	}
-	return m.Store.Finish(ctx, l, id, state, why, t)
+	return m.Store.Finish(ctx, l, id, state, why, t, arrived...)
 }
 
 func (m mortal) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {

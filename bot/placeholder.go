@@ -64,11 +64,11 @@ func (t *turn) held(ctx context.Context) (p earshot.Post, ok bool, err error) {
 		}
 		if m.ID != "" {
 			p.State = earshot.PostSent
-			p.Message, err = t.arrived(ctx, p, m)
+			p.Message, err = t.arrived(ctx, p, m, false)
 			return p, err == nil, err
 		}
 		p.State, p.Text = earshot.PostFailed, ""
-		if err := t.Store.PutPost(ctx, t.lease, p); err != nil {
+		if err := t.putPost(ctx, p); err != nil {
 			return p, false, fmt.Errorf("give up a placeholder: %w", err)
 		}
 	}
@@ -95,12 +95,13 @@ func (t *turn) become(ctx context.Context, p earshot.Post, texts []string) error
 	return nil
 }
 
-// replace gives the placeholder its last text, and stores our message with it.
+// replace gives the placeholder its last text, which is stored with the end of
+// the turn.
 // A [PostError] means that the placeholder takes none any more.
 func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
 	if p.Text != text {
 		p.Text = text
-		if err := t.Store.PutPost(ctx, t.lease, p); err != nil {
+		if err := t.putPost(ctx, p); err != nil {
 			return fmt.Errorf("write what the placeholder becomes: %w", err)
 		}
 	}
@@ -115,7 +116,12 @@ func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
 		return err
 	}
 	t.Fault(faultAfterUpdate)
-	return t.remember(ctx, earshot.Message{ID: p.Message}, text)
+	m, err := t.saying(ctx, earshot.Message{ID: p.Message}, text)
+	if err != nil {
+		return err
+	}
+	t.arrivals = append(t.arrivals, earshot.Arrival{Key: p.Key, Message: m})
+	return nil
 }
 
 // update puts a post's text in its message's place, again and again until it is
@@ -147,13 +153,12 @@ func (t *turn) update(ctx context.Context, p earshot.Post) error {
 	}
 }
 
-// remember stores our own message with a text, whatever the platform has told
-// of it so far.
-func (t *turn) remember(ctx context.Context, m earshot.Message, text string) error {
-	scope := t.lease.Conversation.Scope
-	stored, err := t.Store.ByID(ctx, scope, m.ID)
+// saying returns our own message with a text as it is to be stored, whatever the
+// platform has told of it so far.
+func (t *turn) saying(ctx context.Context, m earshot.Message, text string) (earshot.Message, error) {
+	stored, err := t.Store.ByID(ctx, t.lease.Conversation.Scope, m.ID)
 	if err != nil {
-		return err
+		return m, err
 	}
 	if len(stored) > 0 {
 		was := stored[0]
@@ -168,10 +173,7 @@ func (t *turn) remember(ctx context.Context, m earshot.Message, text string) err
 		m.Time = t.Now()
 	}
 	m.Author, m.Text = t.self(), text
-	if _, err := t.Store.Record(ctx, scope, m); err != nil {
-		return fmt.Errorf("record our own message: %w", err)
-	}
-	return nil
+	return m, nil
 }
 
 // unsaid returns an event about our own placeholder as it is recorded: what it

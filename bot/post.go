@@ -67,8 +67,8 @@ func (t *turn) deliver(ctx context.Context, kind byte, texts []string) error {
 	}
 	t.Fault(faultAfterPlan)
 	t.replies = nil
-	for _, p := range posts {
-		id, err := t.send(ctx, p)
+	for i, p := range posts {
+		id, err := t.send(ctx, p, i == len(posts)-1)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (t *turn) plan(ctx context.Context, kind byte, texts []string) ([]earshot.P
 		if len(texts) == 1 && len(posts) == 0 {
 			return []earshot.Post{p}, nil // there is nothing to remember before it is being sent
 		}
-		if err := t.Store.PutPost(ctx, t.lease, p); err != nil {
+		if err := t.putPost(ctx, p); err != nil {
 			return nil, fmt.Errorf("plan a post: %w", err)
 		}
 		if i < len(posts) {
@@ -117,7 +117,7 @@ func (t *turn) plan(ctx context.Context, kind byte, texts []string) ([]earshot.P
 	// Of a longer text that was planned and not begun, the rest is given up.
 	for i := len(posts) - 1; i >= len(texts) && !seen(posts[i]); i-- {
 		posts[i].State, posts[i].Text = earshot.PostFailed, ""
-		if err := t.Store.PutPost(ctx, t.lease, posts[i]); err != nil {
+		if err := t.putPost(ctx, posts[i]); err != nil {
 			return nil, fmt.Errorf("give up a post: %w", err)
 		}
 		posts = posts[:i]
@@ -147,8 +147,9 @@ func ofKind(posts []earshot.Post, kind byte) []earshot.Post {
 	return out
 }
 
-// send brings one post to its end and returns the message that it became.
-func (t *turn) send(ctx context.Context, p earshot.Post) (earshot.MessageID, error) {
+// send brings one post to its end and returns the message that it became. That
+// the last has arrived is written with the end of the turn.
+func (t *turn) send(ctx context.Context, p earshot.Post, last bool) (earshot.MessageID, error) {
 	waited := time.Duration(0)
 	for {
 		switch p.State {
@@ -156,7 +157,7 @@ func (t *turn) send(ctx context.Context, p earshot.Post) (earshot.MessageID, err
 			return p.Message, nil
 		case earshot.PostSending: // by a process that is gone
 			p.State = earshot.PostAmbiguous
-			if err := t.Store.PutPost(ctx, t.lease, p); err != nil {
+			if err := t.putPost(ctx, p); err != nil {
 				return "", fmt.Errorf("post: %w", err)
 			}
 		case earshot.PostAmbiguous:
@@ -165,7 +166,7 @@ func (t *turn) send(ctx context.Context, p earshot.Post) (earshot.MessageID, err
 				return "", err
 			}
 			if m.ID != "" {
-				return t.arrived(ctx, p, m)
+				return t.arrived(ctx, p, m, last)
 			}
 			p.State = earshot.PostPlanned // absent twice
 		default:
@@ -174,7 +175,7 @@ func (t *turn) send(ctx context.Context, p earshot.Post) (earshot.MessageID, err
 			}
 			m, err := t.sendOnce(ctx, &p)
 			if err == nil {
-				return t.arrived(ctx, p, m)
+				return t.arrived(ctx, p, m, last)
 			}
 			var e *PostError
 			switch {
@@ -196,7 +197,7 @@ func (t *turn) send(ctx context.Context, p earshot.Post) (earshot.MessageID, err
 // known, else what a PostError leaves of it.
 func (t *turn) sendOnce(ctx context.Context, p *earshot.Post) (earshot.Message, error) {
 	p.State, p.Tries = earshot.PostSending, p.Tries+1
-	if err := t.Store.PutPost(ctx, t.lease, *p); err != nil {
+	if err := t.putPost(ctx, *p); err != nil {
 		return earshot.Message{}, fmt.Errorf("post: %w", err)
 	}
 	t.Fault(faultBeforePost)
@@ -216,14 +217,14 @@ func (t *turn) sendOnce(ctx context.Context, p *earshot.Post) (earshot.Message, 
 		if e.Retry > 0 {
 			p.State, p.Tries = earshot.PostPlanned, p.Tries-1
 		}
-		if put := t.Store.PutPost(ctx, t.lease, *p); put != nil {
+		if put := t.putPost(ctx, *p); put != nil {
 			return earshot.Message{}, fmt.Errorf("post: %w", put)
 		}
 		return earshot.Message{}, err
 	}
 	t.Log.Warn("whether a post arrived is not known", append(about(t.lease.Conversation), "turn", t.queued.ID, "chunk", p.Chunk, "err", err)...)
 	p.State = earshot.PostAmbiguous
-	if put := t.Store.PutPost(ctx, t.lease, *p); put != nil {
+	if put := t.putPost(ctx, *p); put != nil {
 		return earshot.Message{}, fmt.Errorf("post: %w", put)
 	}
 	m, err = t.find(ctx, *p)
@@ -279,42 +280,70 @@ func (t *turn) draft(p earshot.Post) Draft {
 }
 
 // arrived stores what the platform shows as our own message, so that the next
-// turn knows it, and writes that the post was sent. No lease is needed: it is
-// so.
-func (t *turn) arrived(ctx context.Context, p earshot.Post, m earshot.Message) (earshot.MessageID, error) {
+// turn knows it, and writes that the post was sent; of the last post later, with
+// the end of the turn. No lease is needed: it is so.
+func (t *turn) arrived(ctx context.Context, p earshot.Post, m earshot.Message, last bool) (earshot.MessageID, error) {
 	var err error
 	if p.Key[0] == kindPlaceholder {
-		err = t.remember(ctx, m, "")
+		last = false
+		m, err = t.saying(ctx, m, "")
 	} else {
-		err = t.recordOwn(ctx, m, p.Text)
+		m, err = t.shown(ctx, m, p.Text)
 	}
 	if err != nil {
 		return "", err
 	}
-	t.Fault(faultAfterRecord)
-	if err := t.Store.Confirm(ctx, t.lease.Conversation.Scope, p.Key, m.ID); err != nil {
-		return "", fmt.Errorf("confirm a post: %w", err)
+	a := earshot.Arrival{Key: p.Key, Message: m}
+	if last {
+		t.arrivals = append(t.arrivals, a)
+		return m.ID, nil
 	}
-	t.Fault(faultAfterSent)
-	return m.ID, nil
+	return m.ID, t.write(ctx, a)
 }
 
-// recordOwn stores our own message as the platform shows it, and with our text
-// where it does not say.
-func (t *turn) recordOwn(ctx context.Context, m earshot.Message, text string) error {
+// write stores one message of ours and confirms its post.
+func (t *turn) write(ctx context.Context, a earshot.Arrival) error {
 	scope := t.lease.Conversation.Scope
+	if _, err := t.Store.Record(ctx, scope, a.Message); err != nil {
+		return fmt.Errorf("record our own message: %w", err)
+	}
+	t.Fault(faultAfterRecord)
+	if err := t.Store.Confirm(ctx, scope, a.Key, a.Message.ID); err != nil {
+		return fmt.Errorf("confirm a post: %w", err)
+	}
+	t.Fault(faultAfterSent)
+	return nil
+}
+
+// land writes what waits for the end of a turn that does not come to it.
+func (t *turn) land(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	for _, a := range t.arrivals {
+		if err := t.write(ctx, a); err != nil {
+			t.Log.Error("write that a post has arrived", append(about(t.lease.Conversation), "turn", t.queued.ID, "message", a.Message.ID, "err", err)...)
+		}
+	}
+	t.arrivals = nil
+	if err := t.flush(ctx); err != nil && !errors.Is(err, earshot.ErrFenced) && !errors.Is(err, earshot.ErrConflict) {
+		t.Log.Error("write the journal", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
+	}
+}
+
+// shown returns our own message as the platform shows it, with our text where it
+// does not say.
+func (t *turn) shown(ctx context.Context, m earshot.Message, text string) (earshot.Message, error) {
 	if m.Time == 0 {
-		stored, err := t.Store.ByID(ctx, scope, m.ID)
-		if err != nil || len(stored) > 0 { // an event told of it
-			return err
+		stored, err := t.Store.ByID(ctx, t.lease.Conversation.Scope, m.ID)
+		if err != nil {
+			return m, err
+		}
+		if len(stored) > 0 { // an event told of it
+			return stored[0], nil
 		}
 		m.Time = t.Now()
 	}
 	m.Author, m.Text = t.self(), cmp.Or(m.Text, text)
-	if _, err := t.Store.Record(ctx, scope, m); err != nil {
-		return fmt.Errorf("record our own message: %w", err)
-	}
-	return nil
+	return m, nil
 }
 
 // self is the agent as an author.

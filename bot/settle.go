@@ -95,6 +95,7 @@ func (t *turn) age() time.Duration {
 
 // fail tells the person once, and the operator why.
 func (t *turn) fail(ctx context.Context, up *giveUp) error {
+	t.land(ctx)
 	posts, err := t.Store.Posts(ctx, t.queued.ID)
 	if err != nil {
 		return err

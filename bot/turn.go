@@ -42,6 +42,9 @@ func (b *Bot) work(soft, hard context.Context, lease earshot.Lease, turns []ears
 		return
 	}
 	err = t.settle(hard, t.answer(soft, hard))
+	if err != nil {
+		t.land(hard)
+	}
 	t.written(hard)
 	b.release(hard, lease, t, err)
 }
@@ -104,6 +107,9 @@ type turn struct {
 	links  links // what may stay live in the reply
 	files  satchel
 	bare   bool // nothing is attached: the provider has refused files
+
+	last     *earshot.Step     // of the journal, until it is written with the first post
+	arrivals []earshot.Arrival // what is there, until it is written with the turn's end
 
 	text    string        // of the reply
 	placed  *earshot.Post // the placeholder, once it can be seen

@@ -133,8 +133,12 @@ func (s *Store) end(t *queuedTurn, state earshot.TurnState, why string) {
 }
 
 // Finish implements [earshot.Queue].
-func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn) error {
+func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
 	why, turn, err := rule.CheckFinish(state, why, turn)
+	if err != nil {
+		return err
+	}
+	keys, messages, err := rule.CheckArrived(ctx, arrived)
 	if err != nil {
 		return err
 	}
@@ -151,7 +155,6 @@ func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.Turn
 			}
 		}
 		c := s.conversations[t.Conversation]
-		outdated := t.outdated(c)
 		if turn != nil {
 			if turn.Answer.Anchor != t.Anchor {
 				return fmt.Errorf("%w: turn %d answers %q, not %q", earshot.ErrInvalid, id, t.Anchor, turn.Answer.Anchor)
@@ -159,6 +162,22 @@ func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.Turn
 			if err := s.unanswered(c, *turn); err != nil {
 				return err
 			}
+		}
+		for i, m := range messages { // what is refused changes nothing
+			if _, _, err := s.confirmed(t.Conversation.Scope, keys[i], m.ID); err != nil {
+				return err
+			}
+		}
+		for i, m := range messages {
+			s.record(t.Conversation.Scope, s.channel(t.Conversation.Scope), m)
+			p, next, err := s.confirmed(t.Conversation.Scope, keys[i], m.ID)
+			if err != nil {
+				return err
+			}
+			*p = next
+		}
+		outdated := t.outdated(c)
+		if turn != nil {
 			outdated = outdated || s.anyDeleted(c.ID.Scope, rule.Read(*turn))
 			t.Number = s.commit(c, *turn, outdated || turn.Epoch < c.Epoch)
 		}

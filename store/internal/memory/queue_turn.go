@@ -51,38 +51,58 @@ func (s *Store) Begin(ctx context.Context, lease earshot.Lease, id earshot.TurnI
 }
 
 // AddStep implements [earshot.Queue].
-func (s *Store) AddStep(ctx context.Context, lease earshot.Lease, id earshot.TurnID, step earshot.Step) error {
+func (s *Store) AddStep(ctx context.Context, lease earshot.Lease, id earshot.TurnID, step earshot.Step, posts ...earshot.Post) error {
 	step, err := rule.CheckStep(step)
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, lease, id, func(_ *line, t *queuedTurn) error {
-		if step.N < len(t.steps) {
-			return nil
+	if posts, err = rule.CheckPosts(id, posts); err != nil {
+		return err
+	}
+	return s.under(ctx, lease, id, func(l *line, t *queuedTurn) error {
+		for _, p := range posts { // what is refused changes nothing
+			if _, err := s.mayPut(l, t, p); err != nil {
+				return err
+			}
 		}
-		if err := t.final(); err != nil {
+		if err := s.addStep(t, step); err != nil {
 			return err
 		}
-		if !rule.Begun(t.State) || t.epoch < 0 {
-			return fmt.Errorf("turn %d has not begun: %w", id, earshot.ErrConflict)
+		for _, p := range posts {
+			if err := s.putPost(l, t, p); err != nil {
+				return err
+			}
 		}
-		if step.N > len(t.steps) {
-			return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, id, len(t.steps)-1)
-		}
-		c := s.conversations[t.Conversation]
-		if !t.outdated(c) && s.anyDeleted(c.ID.Scope, step.Shows) {
-			s.leave(c, t.epoch)
-		}
-		if t.outdated(c) {
-			step.Data, step.Erased = nil, true
-		} else {
-			s.hasRead(c, t.epoch, step.Shows)
-		}
-		step.Shows = nil
-		t.steps = append(t.steps, step)
-		t.Updated = s.time()
 		return nil
 	})
+}
+
+func (s *Store) addStep(t *queuedTurn, step earshot.Step) error {
+	if step.N < len(t.steps) {
+		return nil
+	}
+	if err := t.final(); err != nil {
+		return err
+	}
+	if !rule.Begun(t.State) || t.epoch < 0 {
+		return fmt.Errorf("turn %d has not begun: %w", t.ID, earshot.ErrConflict)
+	}
+	if step.N > len(t.steps) {
+		return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, t.ID, len(t.steps)-1)
+	}
+	c := s.conversations[t.Conversation]
+	if !t.outdated(c) && s.anyDeleted(c.ID.Scope, step.Shows) {
+		s.leave(c, t.epoch)
+	}
+	if t.outdated(c) {
+		step.Data, step.Erased = nil, true
+	} else {
+		s.hasRead(c, t.epoch, step.Shows)
+	}
+	step.Shows = nil
+	t.steps = append(t.steps, step)
+	t.Updated = s.time()
+	return nil
 }
 
 // Steps implements [earshot.Queue].
@@ -108,42 +128,57 @@ func (s *Store) PutPost(ctx context.Context, lease earshot.Lease, p earshot.Post
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, lease, p.Turn, func(l *line, t *queuedTurn) error {
-		i, found := slices.BinarySearchFunc(t.posts, p.Chunk, func(p *earshot.Post, chunk int) int { return cmp.Compare(p.Chunk, chunk) })
-		changed := true
-		if found {
-			if changed, err = rule.NextPost(*t.posts[i], p); err != nil {
-				return err
-			}
+	return s.under(ctx, lease, p.Turn, func(l *line, t *queuedTurn) error { return s.putPost(l, t, p) })
+}
+
+// find returns where the post of a chunk stands, or would.
+func (t *queuedTurn) find(chunk int) (i int, found bool) {
+	return slices.BinarySearchFunc(t.posts, chunk, func(p *earshot.Post, chunk int) int { return cmp.Compare(p.Chunk, chunk) })
+}
+
+// mayPut reports whether writing p changes anything, or why it is refused.
+func (s *Store) mayPut(l *line, t *queuedTurn, p earshot.Post) (bool, error) {
+	changed := true
+	if i, found := t.find(p.Chunk); found {
+		var err error
+		if changed, err = rule.NextPost(*t.posts[i], p); err != nil {
+			return false, err
 		}
-		if !changed && (t.State == earshot.TurnPosting || p.State == earshot.PostSent) {
-			return nil
-		}
-		if err := t.final(); err != nil {
-			return err
-		}
-		if err := l.lowest(t); err != nil {
-			return err
-		}
-		at := place{t.Conversation.Scope, p.Key}
-		if other := s.queue.posts[at]; p.Key != "" && other != nil && (other.Turn != p.Turn || other.Chunk != p.Chunk) {
-			return fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
-		}
-		p.Updated = s.time()
-		if !found {
-			t.posts = slices.Insert(t.posts, i, &earshot.Post{})
-		}
-		post := t.posts[i]
-		if post.Key != "" {
-			delete(s.queue.posts, place{t.Conversation.Scope, post.Key})
-		}
-		*post = p
-		if p.Key != "" {
-			s.queue.posts[at] = post
-		}
-		t.State, t.Updated = earshot.TurnPosting, p.Updated
-		return nil
-	})
+	}
+	if !changed && (t.State == earshot.TurnPosting || p.State == earshot.PostSent) {
+		return false, nil
+	}
+	if err := t.final(); err != nil {
+		return false, err
+	}
+	if err := l.lowest(t); err != nil {
+		return false, err
+	}
+	if other := s.queue.posts[place{t.Conversation.Scope, p.Key}]; p.Key != "" && other != nil && (other.Turn != p.Turn || other.Chunk != p.Chunk) {
+		return false, fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
+	}
+	return true, nil
+}
+
+func (s *Store) putPost(l *line, t *queuedTurn, p earshot.Post) error {
+	if changes, err := s.mayPut(l, t, p); err != nil || !changes {
+		return err
+	}
+	i, found := t.find(p.Chunk)
+	p.Updated = s.time()
+	if !found {
+		t.posts = slices.Insert(t.posts, i, &earshot.Post{})
+	}
+	post := t.posts[i]
+	if post.Key != "" {
+		delete(s.queue.posts, place{t.Conversation.Scope, post.Key})
+	}
+	*post = p
+	if p.Key != "" {
+		s.queue.posts[place{t.Conversation.Scope, p.Key}] = post
+	}
+	t.State, t.Updated = earshot.TurnPosting, p.Updated
+	return nil
 }
 
 // Posts implements [earshot.Queue].
@@ -169,19 +204,27 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 		return err
 	}
 	return s.write(ctx, func() error {
-		p := s.queue.posts[place{rule.Scope(scope), key}]
-		if p == nil {
-			return fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
-		}
-		next := *p
-		next.State, next.Message = earshot.PostSent, id
-		changed, err := rule.NextPost(*p, next)
-		if changed {
-			next.Updated = s.time()
+		p, next, err := s.confirmed(rule.Scope(scope), key, id)
+		if err == nil {
 			*p = next
 		}
 		return err
 	})
+}
+
+// confirmed returns the post with a key, and what it is once it became a
+// message.
+func (s *Store) confirmed(scope earshot.Scope, key string, id earshot.MessageID) (p *earshot.Post, next earshot.Post, err error) {
+	if p = s.queue.posts[place{scope, key}]; p == nil {
+		return nil, next, fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
+	}
+	next = *p
+	next.State, next.Message = earshot.PostSent, id
+	changed, err := rule.NextPost(*p, next)
+	if changed {
+		next.Updated = s.time()
+	}
+	return p, next, err
 }
 
 // Posted implements [earshot.Queue].

@@ -145,28 +145,30 @@ type running struct {
 // nobody takes the lease over and nothing in the channel is deleted. What more
 // asks, unless it is nil, comes with the turn.
 func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, more func(*tx), f func(context.Context, *tx, *running) error) error {
-	return s.apply(ctx, what, func(ctx context.Context, t *tx) error {
-		l := rule.Lease(l)
-		t.shared(l.Conversation.Scope)
-		h := t.askHeld(l)
-		r := &running{now: earshot.TimeOf(s.now())}
-		t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(l.Conversation, l.Conversation.Name), r.conversation.into(l.Conversation))
-		t.askQueued(id, &r.queued)
-		if more != nil {
-			more(t)
-		}
-		if err := t.send(ctx); err != nil {
-			return err
-		}
-		if err := h.good(); err != nil {
-			return err
-		}
-		if !r.found || r.Conversation != l.Conversation {
-			return fmt.Errorf("turn %d: %w", id, earshot.ErrNotFound)
-		}
-		r.first = h.next == id
-		return f(ctx, t, r)
-	})
+	return s.apply(ctx, what, func(ctx context.Context, t *tx) error { return t.under(ctx, l, id, more, f) })
+}
+
+func (t *tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more func(*tx), f func(context.Context, *tx, *running) error) error {
+	l = rule.Lease(l)
+	t.shared(l.Conversation.Scope)
+	h := t.askHeld(l)
+	r := &running{now: earshot.TimeOf(t.store.now())}
+	t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(l.Conversation, l.Conversation.Name), r.conversation.into(l.Conversation))
+	t.askQueued(id, &r.queued)
+	if more != nil {
+		more(t)
+	}
+	if err := t.send(ctx); err != nil {
+		return err
+	}
+	if err := h.good(); err != nil {
+		return err
+	}
+	if !r.found || r.Conversation != l.Conversation {
+		return fmt.Errorf("turn %d: %w", id, earshot.ErrNotFound)
+	}
+	r.first = h.next == id
+	return f(ctx, t, r)
 }
 
 // askQueued asks for one turn, without its input.
@@ -196,12 +198,17 @@ func (r *running) lowest() error {
 func (r *running) outdated() bool { return r.from >= 0 && r.from < r.conversation.Epoch }
 
 // Finish implements [earshot.Queue].
-func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn) error {
+func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
 	why, turn, err := rule.CheckFinish(state, why, turn)
 	if err != nil {
 		return err
 	}
-	err = s.under(ctx, "finish a turn", l, id, nil, func(ctx context.Context, t *tx, r *running) error {
+	own := &arriving{}
+	if own.keys, own.messages, err = rule.CheckArrived(ctx, arrived); err != nil {
+		return err
+	}
+	scope := rule.Lease(l).Conversation.Scope
+	finish := func(ctx context.Context, t *tx, r *running) error {
 		if r.State == state {
 			return nil
 		}
@@ -213,8 +220,12 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 				return err
 			}
 		}
+		if err := own.confirm(t, scope); err != nil {
+			return err
+		}
 		outdated := r.outdated()
 		if turn != nil {
+			var err error
 			if outdated, err = t.commitQueued(ctx, r, *turn, outdated); err != nil {
 				return err
 			}
@@ -224,7 +235,16 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 			t.eraseTurns(`id = $1`, int64(id))
 		}
 		return nil
+	}
+	err = s.apply(ctx, "finish a turn", func(ctx context.Context, t *tx) error {
+		if err := own.record(ctx, t, scope); err != nil {
+			return err
+		}
+		return t.under(ctx, l, id, func(t *tx) { own.ask(t, scope) }, finish)
 	})
+	if err == nil {
+		s.stats.grown(own.inserted)
+	}
 	if turn != nil {
 		err = answered(err, turn.Answer.Anchor)
 	}

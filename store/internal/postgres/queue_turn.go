@@ -53,45 +53,67 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 }
 
 // AddStep implements [earshot.Queue].
-func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID, step earshot.Step) error {
+func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID, step earshot.Step, posts ...earshot.Post) error {
 	step, err := rule.CheckStep(step)
 	if err != nil {
 		return err
 	}
+	if posts, err = rule.CheckPosts(id, posts); err != nil {
+		return err
+	}
 	var steps int
+	var puts []*putting
 	gone := false
 	return s.under(ctx, "add a step", l, id, func(t *tx) {
-		gone = false
+		gone, puts = false, nil
+		scope := rule.Lease(l).Conversation.Scope
 		t.ask(`SELECT count(*) FROM journal WHERE turn = $1`, []any{int64(id)}, func(rows pgx.Rows) error { return rows.Scan(&steps) })
-		t.askDeleted(rule.Lease(l).Conversation.Scope, step.Shows, &gone)
-	}, func(_ context.Context, t *tx, r *running) error {
-		if step.N < steps {
-			return nil
+		t.askDeleted(scope, step.Shows, &gone)
+		for _, p := range posts {
+			puts = append(puts, t.askPut(scope, p))
 		}
-		if err := r.final(); err != nil {
+	}, func(_ context.Context, t *tx, r *running) error {
+		if err := t.addStep(r, step, steps, gone); err != nil {
 			return err
 		}
-		if !rule.Begun(r.State) || r.from < 0 {
-			return fmt.Errorf("turn %d has not begun: %w", id, earshot.ErrConflict)
+		for _, p := range puts {
+			if err := t.put(r, p); err != nil {
+				return err
+			}
 		}
-		if step.N > steps {
-			return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, id, steps-1)
-		}
-		data, erased := blob(step.Data), 0
-		switch {
-		case r.outdated() || step.Erased:
-			data, erased = []byte{}, 1
-		case gone: // a step that shows what is deleted ends the epoch
-			data, erased = []byte{}, 1
-			t.leave(r.Conversation, r.Epoch, r.now)
-		default:
-			t.hasRead(r.Conversation, r.Epoch, step.Shows)
-		}
-		t.write(`INSERT INTO journal (turn, n, kind, time, erased, data) VALUES ($1, $2, $3, $4, $5, $6)`,
-			int64(id), step.N, step.Kind, int64(step.Time), erased, data)
-		t.write(`UPDATE queued_turn SET updated = $2 WHERE id = $1`, int64(id), int64(r.now))
 		return nil
 	})
+}
+
+// addStep appends to a journal of so many steps. gone says that the step shows
+// what is deleted.
+func (t *tx) addStep(r *running, step earshot.Step, steps int, gone bool) error {
+	if step.N < steps {
+		return nil
+	}
+	if err := r.final(); err != nil {
+		return err
+	}
+	if !rule.Begun(r.State) || r.from < 0 {
+		return fmt.Errorf("turn %d has not begun: %w", r.ID, earshot.ErrConflict)
+	}
+	if step.N > steps {
+		return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, r.ID, steps-1)
+	}
+	data, erased := blob(step.Data), 0
+	switch {
+	case r.outdated() || step.Erased:
+		data, erased = []byte{}, 1
+	case gone: // it ends the epoch
+		data, erased = []byte{}, 1
+		t.leave(r.Conversation, r.Epoch, r.now)
+	default:
+		t.hasRead(r.Conversation, r.Epoch, step.Shows)
+	}
+	t.write(`INSERT INTO journal (turn, n, kind, time, erased, data) VALUES ($1, $2, $3, $4, $5, $6)`,
+		int64(r.ID), step.N, step.Kind, int64(step.Time), erased, data)
+	t.write(`UPDATE queued_turn SET updated = $2 WHERE id = $1`, int64(r.ID), int64(r.now))
+	return nil
 }
 
 // Steps implements [earshot.Queue].
@@ -117,33 +139,47 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 	if err != nil {
 		return err
 	}
-	var stored, taken []earshot.Post
-	return s.under(ctx, "put a post", l, p.Turn, func(t *tx) {
-		stored, taken = nil, nil
-		t.ask(`SELECT `+postColumns+` FROM outbox WHERE turn = $1 AND chunk = $2 FOR UPDATE`, []any{int64(p.Turn), p.Chunk}, gather(&stored, scanPost))
-		t.askPost(rule.Lease(l).Conversation.Scope, p.Key, &taken)
-	}, func(_ context.Context, t *tx, r *running) error {
-		changed := true
-		if len(stored) > 0 {
-			var err error
-			if changed, err = rule.NextPost(stored[0], p); err != nil {
-				return err
-			}
-		}
-		if !changed && (r.State == earshot.TurnPosting || p.State == earshot.PostSent) {
-			return nil
-		}
-		if err := errors.Join(r.final(), r.lowest()); err != nil {
+	var put *putting
+	return s.under(ctx, "put a post", l, p.Turn, func(t *tx) { put = t.askPut(rule.Lease(l).Conversation.Scope, p) },
+		func(_ context.Context, t *tx, r *running) error { return t.put(r, put) })
+}
+
+// A putting is a post that is to be written, with what is stored of it.
+type putting struct {
+	post          earshot.Post
+	stored, taken []earshot.Post
+}
+
+// askPut asks for what is stored of a post, and locks it.
+func (t *tx) askPut(scope earshot.Scope, p earshot.Post) *putting {
+	put := &putting{post: p}
+	t.ask(`SELECT `+postColumns+` FROM outbox WHERE turn = $1 AND chunk = $2 FOR UPDATE`, []any{int64(p.Turn), p.Chunk}, gather(&put.stored, scanPost))
+	t.askPost(scope, p.Key, &put.taken)
+	return put
+}
+
+func (t *tx) put(r *running, put *putting) error {
+	p := put.post
+	changed := true
+	if len(put.stored) > 0 {
+		var err error
+		if changed, err = rule.NextPost(put.stored[0], p); err != nil {
 			return err
 		}
-		if len(taken) > 0 && (taken[0].Turn != p.Turn || taken[0].Chunk != p.Chunk) {
-			return fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
-		}
-		p.Updated = r.now
-		t.putPost(r.Conversation.Scope, p)
-		t.write(`UPDATE queued_turn SET state = 'posting', updated = $2 WHERE id = $1`, int64(p.Turn), int64(r.now))
+	}
+	if !changed && (r.State == earshot.TurnPosting || p.State == earshot.PostSent) {
 		return nil
-	})
+	}
+	if err := errors.Join(r.final(), r.lowest()); err != nil {
+		return err
+	}
+	if taken := put.taken; len(taken) > 0 && (taken[0].Turn != p.Turn || taken[0].Chunk != p.Chunk) {
+		return fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
+	}
+	p.Updated = r.now
+	t.putPost(r.Conversation.Scope, p)
+	t.write(`UPDATE queued_turn SET state = 'posting', updated = $2 WHERE id = $1`, int64(p.Turn), int64(r.now))
+	return nil
 }
 
 func (t *tx) putPost(scope earshot.Scope, p earshot.Post) {
@@ -177,17 +213,65 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 		if err := t.send(ctx); err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			return fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
-		}
-		next := found[0]
-		next.State, next.Message, next.Updated = earshot.PostSent, id, earshot.TimeOf(s.now())
-		if changed, err := rule.NextPost(found[0], next); !changed {
+		return t.confirm(scope, key, id, found)
+	})
+}
+
+// confirm writes that the post with a key, which was found or not, became a
+// message.
+func (t *tx) confirm(scope earshot.Scope, key string, id earshot.MessageID, found []earshot.Post) error {
+	if len(found) == 0 {
+		return fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
+	}
+	next := found[0]
+	next.State, next.Message, next.Updated = earshot.PostSent, id, earshot.TimeOf(t.store.now())
+	if changed, err := rule.NextPost(found[0], next); !changed {
+		return err
+	}
+	t.putPost(scope, next)
+	return nil
+}
+
+// An arriving is what is stored and confirmed when a turn ends.
+type arriving struct {
+	keys     []string
+	messages []rule.Message
+	found    [][]earshot.Post
+	inserted int
+}
+
+// record stores the messages. It locks the channel for itself, and comes before
+// all that locks it otherwise.
+func (a *arriving) record(ctx context.Context, t *tx, scope earshot.Scope) error {
+	if len(a.keys) == 0 {
+		return nil
+	}
+	b, err := t.batchOf(ctx, scope, a.messages, nil)
+	if err != nil {
+		return err
+	}
+	for _, m := range a.messages {
+		b.Add(m)
+	}
+	a.inserted = len(b.Inserts())
+	return t.writeBatch(ctx, scope, b)
+}
+
+// ask asks for the posts.
+func (a *arriving) ask(t *tx, scope earshot.Scope) {
+	a.found = make([][]earshot.Post, len(a.keys))
+	for i, key := range a.keys {
+		t.askPost(scope, key, &a.found[i])
+	}
+}
+
+func (a *arriving) confirm(t *tx, scope earshot.Scope) error {
+	for i, key := range a.keys {
+		if err := t.confirm(scope, key, a.messages[i].ID, a.found[i]); err != nil {
 			return err
 		}
-		t.putPost(scope, next)
-		return nil
-	})
+	}
+	return nil
 }
 
 // Posted implements [earshot.Queue].

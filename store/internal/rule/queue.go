@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -186,6 +187,39 @@ func CheckConfirm(key string, id earshot.MessageID) (string, earshot.MessageID, 
 		return key, id, tooLong("message", len(id))
 	}
 	return key, id, nil
+}
+
+// CheckPosts returns posts that are written with a step of a turn as they are
+// stored.
+func CheckPosts(id earshot.TurnID, posts []earshot.Post) ([]earshot.Post, error) {
+	out := make([]earshot.Post, len(posts))
+	for i, p := range posts {
+		var err error
+		if out[i], err = CheckPost(p); err != nil {
+			return nil, err
+		}
+		if p.Turn != id {
+			return nil, fmt.Errorf("%w: a post of turn %d with a step of turn %d", earshot.ErrInvalid, p.Turn, id)
+		}
+	}
+	return out, nil
+}
+
+// CheckArrived returns what has arrived as it is stored.
+func CheckArrived(ctx context.Context, arrived []earshot.Arrival) ([]string, []Message, error) {
+	if len(arrived) == 0 {
+		return nil, nil, nil
+	}
+	keys, messages := make([]string, len(arrived)), make([]earshot.Message, len(arrived))
+	for i, a := range arrived {
+		var err error
+		messages[i] = a.Message
+		if keys[i], _, err = CheckConfirm(a.Key, a.Message.ID); err != nil {
+			return nil, nil, err
+		}
+	}
+	prepared, err := Prepare(ctx, messages)
+	return keys, prepared, err
 }
 
 // CheckFinish returns what Finish is given as it is stored.

@@ -203,8 +203,12 @@ func (r *running) lowest() error {
 func (r *running) outdated(c conversation) bool { return r.from >= 0 && r.from < c.Epoch }
 
 // Finish implements [earshot.Queue].
-func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn) error {
+func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
 	why, turn, err := rule.CheckFinish(state, why, turn)
+	if err != nil {
+		return err
+	}
+	keys, messages, err := rule.CheckArrived(ctx, arrived)
 	if err != nil {
 		return err
 	}
@@ -219,6 +223,9 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 			if err := r.lowest(); err != nil {
 				return err
 			}
+		}
+		if err := t.arrive(r.Conversation.Scope, keys, messages); err != nil {
+			return err
 		}
 		c, err := t.conversation(r.Conversation, "name", r.Conversation.Name)
 		if err != nil {

@@ -58,42 +58,58 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 }
 
 // AddStep implements [earshot.Queue].
-func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID, step earshot.Step) error {
+func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID, step earshot.Step, posts ...earshot.Post) error {
 	step, err := rule.CheckStep(step)
 	if err != nil {
 		return err
 	}
+	if posts, err = rule.CheckPosts(id, posts); err != nil {
+		return err
+	}
 	return s.under(ctx, "add a step", l, id, func(t *tx, r *running) error {
-		var steps int
-		if _, err := t.one(`SELECT count(*) FROM journal WHERE turn = ?`, []any{int64(id)}, []any{&steps}); err != nil {
+		if err := t.addStep(r, step); err != nil {
 			return err
 		}
-		if step.N < steps {
-			return nil
+		for _, p := range posts {
+			if err := t.addPost(r, p); err != nil {
+				return err
+			}
 		}
-		if err := r.final(); err != nil {
-			return err
-		}
-		if !rule.Begun(r.State) || r.from < 0 {
-			return fmt.Errorf("turn %d has not begun: %w", id, earshot.ErrConflict)
-		}
-		if step.N > steps {
-			return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, id, steps-1)
-		}
-		if step.Erased, err = t.stepErased(r, step); err != nil {
-			return err
-		}
-		erased := 0
-		if step.Erased {
-			step.Data, erased = nil, 1
-		}
-		err := t.exec(`INSERT INTO journal (turn, n, kind, time, erased, data) VALUES `+marks(6, 1),
-			int64(id), step.N, step.Kind, int64(step.Time), erased, blob(step.Data))
-		if err != nil {
-			return err
-		}
-		return t.exec(`UPDATE queued_turn SET updated = ? WHERE id = ?`, int64(r.now), int64(id))
+		return nil
 	})
+}
+
+func (t *tx) addStep(r *running, step earshot.Step) error {
+	var steps int
+	if _, err := t.one(`SELECT count(*) FROM journal WHERE turn = ?`, []any{int64(r.ID)}, []any{&steps}); err != nil {
+		return err
+	}
+	if step.N < steps {
+		return nil
+	}
+	if err := r.final(); err != nil {
+		return err
+	}
+	if !rule.Begun(r.State) || r.from < 0 {
+		return fmt.Errorf("turn %d has not begun: %w", r.ID, earshot.ErrConflict)
+	}
+	if step.N > steps {
+		return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, r.ID, steps-1)
+	}
+	gone, err := t.stepErased(r, step)
+	if err != nil {
+		return err
+	}
+	erased := 0
+	if gone {
+		step.Data, erased = nil, 1
+	}
+	err = t.exec(`INSERT INTO journal (turn, n, kind, time, erased, data) VALUES `+marks(6, 1),
+		int64(r.ID), step.N, step.Kind, int64(step.Time), erased, blob(step.Data))
+	if err != nil {
+		return err
+	}
+	return t.exec(`UPDATE queued_turn SET updated = ? WHERE id = ?`, int64(r.now), int64(r.ID))
 }
 
 // stepErased decides whether a step may be kept, and records what it shows. A
@@ -137,36 +153,38 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, "put a post", l, p.Turn, func(t *tx, r *running) error {
-		var stored earshot.Post
-		found, err := t.one(`SELECT `+postColumns+` FROM outbox WHERE turn = ? AND chunk = ?`, []any{int64(p.Turn), p.Chunk}, postDest(&stored))
-		if err != nil {
+	return s.under(ctx, "put a post", l, p.Turn, func(t *tx, r *running) error { return t.addPost(r, p) })
+}
+
+func (t *tx) addPost(r *running, p earshot.Post) error {
+	var stored earshot.Post
+	found, err := t.one(`SELECT `+postColumns+` FROM outbox WHERE turn = ? AND chunk = ?`, []any{int64(p.Turn), p.Chunk}, postDest(&stored))
+	if err != nil {
+		return err
+	}
+	changed := true
+	if found {
+		if changed, err = rule.NextPost(stored, p); err != nil {
 			return err
 		}
-		changed := true
-		if found {
-			if changed, err = rule.NextPost(stored, p); err != nil {
-				return err
-			}
-		}
-		if !changed && (r.State == earshot.TurnPosting || p.State == earshot.PostSent) {
-			return nil
-		}
-		if err := errors.Join(r.final(), r.lowest()); err != nil {
-			return err
-		}
-		scope := r.Conversation.Scope
-		if other, taken, err := t.postByKey(scope, p.Key); err != nil {
-			return err
-		} else if taken && (other.Turn != p.Turn || other.Chunk != p.Chunk) {
-			return fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
-		}
-		p.Updated = r.now
-		if err := t.putPost(scope, p); err != nil {
-			return err
-		}
-		return t.exec(`UPDATE queued_turn SET state = 'posting', updated = ? WHERE id = ?`, int64(r.now), int64(p.Turn))
-	})
+	}
+	if !changed && (r.State == earshot.TurnPosting || p.State == earshot.PostSent) {
+		return nil
+	}
+	if err := errors.Join(r.final(), r.lowest()); err != nil {
+		return err
+	}
+	scope := r.Conversation.Scope
+	if other, taken, err := t.postByKey(scope, p.Key); err != nil {
+		return err
+	} else if taken && (other.Turn != p.Turn || other.Chunk != p.Chunk) {
+		return fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
+	}
+	p.Updated = r.now
+	if err := t.putPost(scope, p); err != nil {
+		return err
+	}
+	return t.exec(`UPDATE queued_turn SET state = 'posting', updated = ? WHERE id = ?`, int64(r.now), int64(p.Turn))
 }
 
 func (t *tx) putPost(scope earshot.Scope, p earshot.Post) error {
@@ -197,21 +215,40 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 		return err
 	}
 	scope = rule.Scope(scope)
-	return s.apply(ctx, "confirm a post", func(t *tx) error {
-		p, found, err := t.postByKey(scope, key)
-		if err != nil {
+	return s.apply(ctx, "confirm a post", func(t *tx) error { return t.confirm(scope, key, id) })
+}
+
+func (t *tx) confirm(scope earshot.Scope, key string, id earshot.MessageID) error {
+	p, found, err := t.postByKey(scope, key)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
+	}
+	next := p
+	next.State, next.Message, next.Updated = earshot.PostSent, id, earshot.TimeOf(t.now())
+	if changed, err := rule.NextPost(p, next); !changed {
+		return err
+	}
+	return t.putPost(scope, next)
+}
+
+// arrive stores our own messages and confirms the posts that became them.
+func (t *tx) arrive(scope earshot.Scope, keys []string, messages []rule.Message) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	r := &recording{scope: scope, messages: messages, outcomes: make([]earshot.Recorded, len(messages))}
+	if err := t.record([]*recording{r}); err != nil {
+		return err
+	}
+	for i, key := range keys {
+		if err := t.confirm(scope, key, messages[i].ID); err != nil {
 			return err
 		}
-		if !found {
-			return fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
-		}
-		next := p
-		next.State, next.Message, next.Updated = earshot.PostSent, id, earshot.TimeOf(s.now())
-		if changed, err := rule.NextPost(p, next); !changed {
-			return err
-		}
-		return t.putPost(scope, next)
-	})
+	}
+	return nil
 }
 
 // Posted implements [earshot.Queue].
