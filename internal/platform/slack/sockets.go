@@ -189,7 +189,7 @@ func (l *listener) open(ctx context.Context) (*socket, error) {
 	}
 	s := &socket{l: l, conn: conn, renew: make(chan struct{}), retired: make(chan struct{})}
 	if err := s.hello(); err != nil {
-		conn.Close()
+		_ = conn.Close() // of no use any more
 		return nil, err
 	}
 	l.comeUp()
@@ -348,7 +348,7 @@ func (s *socket) run(ctx context.Context) {
 	// Slack does not always answer a farewell: nothing is waited for.
 	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	_ = s.conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second))
-	s.conn.Close()
+	_ = s.conn.Close() // what was to be said is said
 }
 
 // mind pings, and ends the connection when it is to end.
