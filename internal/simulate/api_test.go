@@ -23,7 +23,7 @@ func call(t *testing.T, s *simulate.Slack, method string, args map[string]string
 	for k, v := range args {
 		form.Set(k, v)
 	}
-	res, err := http.PostForm(s.URL()+"/api/"+method, form) //nolint:noctx // a test's own server
+	res, err := http.PostForm(s.URL()+"/api/"+method, form)
 	if err != nil {
 		t.Fatal(err)
 	}

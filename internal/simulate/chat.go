@@ -67,10 +67,7 @@ func (r *request) content(body object, most int) error {
 	if blocks == nil {
 		blocks = richText(str(body["text"]))
 	}
-	body["blocks"] = blocks
-	if blocks == nil {
-		delete(body, "blocks")
-	}
+	setBlocks(body, blocks)
 	if attachments != nil {
 		body["attachments"] = attachments
 	}

@@ -55,7 +55,15 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 	"leave":  func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.left(o.Channel, o.User, o.User) },
 	"kick":   func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.left(o.Channel, o.User, o.By) },
 	"open": func(s *Slack, _ *http.Request, o order) (any, error) {
-		return object{"channel": s.OpenHome(o.User)}, nil
+		channel, err := s.openHome(o.User)
+		return object{"channel": channel}, err
+	},
+	"look": func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.lookAt(o.User, o.Channel) },
+	"call": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return nil, s.changeUser(o.User, o.Name, o.Name)
+	},
+	"unfurl": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return nil, s.unfurl(o.Channel, o.TS, o.URL, o.Name, o.Text)
 	},
 	"subscribe": func(s *Slack, r *http.Request, o order) (any, error) {
 		return nil, s.Subscribe(r.Context(), o.URL)

@@ -35,11 +35,15 @@ func order(t *testing.T, s *simulate.Slack, method, path, body, kind string) map
 
 func TestPeopleAreOrderedAboutOverHTTP(t *testing.T) {
 	t.Parallel()
-	w := small(t, simulate.SlackOptions{})
+	w := small(t, simulate.SlackOptions{App: simulate.App{AgentView: true}})
 	e := listen(t, w.Slack)
 	do := func(act, body string) map[string]any {
 		t.Helper()
-		return order(t, w.Slack, http.MethodPost, act, body, "application/json")
+		answer := order(t, w.Slack, http.MethodPost, act, body, "application/json")
+		if answer["ok"] != true {
+			t.Errorf("%s: %v", act, answer)
+		}
+		return answer
 	}
 	root, _ := do("say", `{"channel":"#general","user":"mara","text":"hello"}`)["ts"].(string)
 	if root == "" {
@@ -51,6 +55,9 @@ func TestPeopleAreOrderedAboutOverHTTP(t *testing.T) {
 	do("edit", `{"channel":"general","ts":"`+root+`","text":"hello all"}`)
 	do("react", `{"channel":"general","ts":"`+root+`","user":"sam","emoji":"wave"}`)
 	do("unreact", `{"channel":"general","ts":"`+root+`","user":"sam","emoji":"wave"}`)
+	do("unfurl", `{"channel":"general","ts":"`+root+`","url":"https://example.com","name":"Example","text":"a page"}`)
+	do("call", `{"user":"sam","name":"Samuel"}`)
+	do("look", `{"user":"mara","channel":"general"}`)
 	do("delete", `{"channel":"general","ts":"`+root+`"}`)
 	do("leave", `{"channel":"general","user":"sam.l"}`)
 	do("join", `{"channel":"general","user":"sam.l"}`)
@@ -64,19 +71,19 @@ func TestPeopleAreOrderedAboutOverHTTP(t *testing.T) {
 	do("settle", `{}`)
 	want := []string{
 		"message", "message", "message", "message.file_share", "message.message_changed", "reaction_added", "reaction_removed",
-		"message.message_changed", "message.channel_leave", "member_left_channel", "message.channel_join", "member_joined_channel",
+		"message.message_changed", "user_change", "app_context_changed", "message.message_changed", "message.channel_leave", "member_left_channel", "message.channel_join", "member_joined_channel",
 		"channel_rename", "app_home_opened",
 	}
 	if diff := cmp.Diff(kinds(e.heard(t, w.Slack)), want); diff != "" {
 		t.Errorf("events (-got +want):\n%s", diff)
 	}
 	for path, n := range map[string]int{
-		"messages?channel=lobby": 5, "messages?channel=lobby&thread=" + root: 2, "calls": 1, "deliveries": 14, "ephemerals": 0,
+		"messages?channel=lobby": 5, "messages?channel=lobby&thread=" + root: 2, "calls": 1, "deliveries": 17, "ephemerals": 0,
 		"users": 4, "channels": 3,
 	} {
 		got, _ := order(t, w.Slack, http.MethodGet, path, "", "")["list"].([]any)
 		if len(got) != n {
-			t.Errorf("%s: %d, want %d: %v", path, len(got), n, got)
+			t.Errorf("%s: %d, want %d", path, len(got), n)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -117,12 +116,17 @@ func (s *Slack) sign(m *message, d Said) error {
 		}
 	}
 	if d.Blocks == nil {
-		m.body["blocks"] = richText(d.Text)
-	}
-	if m.body["blocks"] == nil {
-		delete(m.body, "blocks")
+		setBlocks(m.body, richText(d.Text))
 	}
 	return nil
+}
+
+// setBlocks puts blocks into a body, or takes them out where there are none.
+func setBlocks(body object, blocks []any) {
+	delete(body, "blocks")
+	if len(blocks) > 0 {
+		body["blocks"] = blocks
+	}
 }
 
 // signBot says in m that an app wrote it.
@@ -145,7 +149,7 @@ func (s *Slack) Edit(channel, ts, text string) { check(s.edit(channel, ts, text)
 func (s *Slack) edit(channel, ts, text string) error {
 	return s.change(channel, ts, func(c *channelChange) {
 		c.body["text"] = text
-		c.body["blocks"] = richText(text)
+		setBlocks(c.body, richText(text))
 		c.body["edited"] = object{"user": cmp.Or(c.author, str(c.body["bot_id"])), "ts": c.stamp}
 	})
 }
@@ -161,13 +165,17 @@ func (s *Slack) Annotate(channel, ts, kind string, payload map[string]any) {
 // UnfurlEdit has Slack add the preview of a link to a message: it is told as
 // message_changed, but nobody edited anything.
 func (s *Slack) UnfurlEdit(channel, ts, link, title, text string) {
-	check(s.change(channel, ts, func(c *channelChange) {
+	check(s.unfurl(channel, ts, link, title, text))
+}
+
+func (s *Slack) unfurl(channel, ts, link, title, text string) error {
+	return s.change(channel, ts, func(c *channelChange) {
 		list, _ := c.body["attachments"].([]any)
 		c.body["attachments"] = append(slices.Clone(list), object{
 			"id": len(list) + 1, "from_url": link, "original_url": link, "service_name": "example.com", "title": title,
 			"title_link": link, "text": text, "fallback": title,
 		})
-	}))
+	})
 }
 
 // A channelChange is a message while it is changed.
@@ -237,63 +245,4 @@ func (s *Slack) deleteMessage(c *channel, m *message) {
 	if root := c.message(m.root); root != nil && root.is("tombstone") && len(c.threads[root.ts]) == 0 {
 		s.deleteMessage(c, root)
 	}
-}
-
-// React has a person put an emoji to a message; Unreact takes it back.
-func (s *Slack) React(channel, ts, user, emoji string) {
-	check(s.react(channel, ts, user, emoji, true))
-}
-
-// Unreact takes back what React did.
-func (s *Slack) Unreact(channel, ts, user, emoji string) {
-	check(s.react(channel, ts, user, emoji, false))
-}
-
-var (
-	errReacted    = errors.New("already_reacted")
-	errNoReaction = errors.New("no_reaction")
-)
-
-func (s *Slack) react(channel, ts, user, emoji string, on bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, m, err := s.find(channel, ts)
-	if err != nil {
-		return err
-	}
-	return s.reactTo(c, m, user, emoji, on)
-}
-
-func (s *Slack) reactTo(c *channel, m *message, user, emoji string, on bool) error {
-	var kept []any
-	var people []any
-	old, _ := m.body["reactions"].([]any)
-	for _, r := range old {
-		if o, _ := r.(object); o["name"] == emoji {
-			people, _ = o["users"].([]any)
-			continue
-		}
-		kept = append(kept, r)
-	}
-	had := slices.Contains(people, any(user))
-	switch {
-	case on && had:
-		return errReacted
-	case !on && !had:
-		return errNoReaction
-	case on:
-		people = append(slices.Clone(people), user)
-	default:
-		people = slices.DeleteFunc(slices.Clone(people), func(v any) bool { return v == user })
-	}
-	if len(people) > 0 {
-		kept = append(kept, object{"name": emoji, "users": people, "count": len(people)})
-	}
-	m.body = maps.Clone(m.body)
-	m.body["reactions"] = kept
-	if len(kept) == 0 {
-		delete(m.body, "reactions")
-	}
-	s.tellReaction(c, m, user, emoji, on)
-	return nil
 }

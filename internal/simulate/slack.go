@@ -146,7 +146,7 @@ func NewSlack(o *SlackOptions) (*Slack, error) {
 	if s.o.Export != nil {
 		if err := s.load(s.o.Export); err != nil {
 			s.stop()
-			l.Close()
+			_ = l.Close()
 			return nil, err
 		}
 	}

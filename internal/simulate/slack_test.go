@@ -180,7 +180,7 @@ func TestAMentionArrivesTwiceUnderDifferentEventIDs(t *testing.T) {
 
 func TestWhatPeopleDoIsTold(t *testing.T) {
 	t.Parallel()
-	w := small(t, simulate.SlackOptions{})
+	w := small(t, simulate.SlackOptions{App: simulate.App{AgentView: true}})
 	webhook := w.AddBot(simulate.Bot{Name: "alerts"})
 	file := w.AddFile(simulate.File{Name: "plan.txt", Data: []byte("plan")})
 	root := w.Post(simulate.Said{Channel: w.general, User: w.mara, Text: "before", Mute: true})
@@ -210,6 +210,7 @@ func TestWhatPeopleDoIsTold(t *testing.T) {
 		{"a new name", func() { w.ChangeUser(w.sam, "Samuel", "") }, []string{"user_change"}},
 		{"a DM", func() { w.Say(w.OpenDM(w.mara), w.mara, w.mention("psst")) }, []string{"message"}},
 		{"a home", func() { w.OpenHome(w.mara) }, []string{"app_home_opened"}},
+		{"what a person looks at", func() { w.LookAt(w.mara, w.general) }, []string{"app_context_changed"}},
 		{"where the app is not", func() { w.Say(w.private, w.mara, w.mention("secret")) }, nil},
 		{"put out", func() { w.Kick(w.general, w.App().UserID, w.mara) }, []string{"channel_left"}},
 		{"uninstalled", func() { w.Uninstall() }, []string{"tokens_revoked", "app_uninstalled"}},
@@ -371,7 +372,7 @@ func TestOnlyLoopbackIsServed(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", "192.0.2.1:80", "localhost", ":8080"} {
 		if s, err := simulate.NewSlack(&simulate.SlackOptions{Listen: address}); err == nil {
-			s.Close() //nolint:errcheck // it should not be there
+			s.Close()
 			t.Errorf("%s was served", address)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,7 @@ func (w *team) dial(t *testing.T) *websocket.Conn {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // it may be closed already
+	t.Cleanup(func() { conn.Close() })
 	if f := next(t, conn); f.Type != "hello" && f.Type != "disconnect" {
 		t.Fatalf("the first frame is %+v, want hello", f)
 	}
@@ -117,7 +118,7 @@ func TestATicketWorksOnce(t *testing.T) {
 	defer conn.Close()
 	res.Body.Close()
 	_, res, err = websocket.DefaultDialer.DialContext(t.Context(), link, nil)
-	if err == nil || res.StatusCode != 403 {
+	if err == nil || res.StatusCode != http.StatusForbidden {
 		t.Errorf("the ticket worked twice: %v", err)
 	}
 	res.Body.Close()

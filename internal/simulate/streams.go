@@ -105,7 +105,7 @@ func (s *Slack) stopStream(r *request) (object, error) {
 	s.changeMessage(c, m, func(now *channelChange) {
 		now.body["text"] = str(now.body["text"]) + text
 		now.body["streaming_state"] = "completed"
-		now.body["blocks"] = append(richText(str(now.body["text"])), own...)
+		setBlocks(now.body, append(richText(str(now.body["text"])), own...))
 		if extra["metadata"] != nil {
 			now.body["metadata"] = extra["metadata"]
 		}

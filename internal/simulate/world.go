@@ -143,6 +143,9 @@ func (s *Slack) addChannel(c Channel) *channel {
 func (s *Slack) OpenDM(user string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.user(user) == nil {
+		check(fmt.Errorf("there is no user %q", user))
+	}
 	return s.openDM([]string{user, s.o.App.UserID}).ID
 }
 
