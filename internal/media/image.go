@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // decoders of what people share
+	_ "image/gif" // so that a GIF is decoded
 	"image/jpeg"
 	"image/png"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp"
+	_ "golang.org/x/image/webp" // so that a WebP is decoded
 
 	"github.com/earshot-ai/earshot/llm"
 )
