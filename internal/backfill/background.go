@@ -101,7 +101,8 @@ func (f *Filler) do(ctx context.Context, j *job) (again bool, err error) {
 	}
 	f.mu.Lock()
 	l := r.lane(j.thread)
-	rest := f.rest(l)
+	u, _ := l.newestMissing(forever)
+	rest := f.rest(l, u)
 	f.mu.Unlock()
 	if rest > 0 {
 		j.notBefore = time.Now().Add(rest)

@@ -37,7 +37,7 @@ func (f *Filler) fetch(ctx context.Context, l *lane, w Window) (Page, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l.learn(w, page, at, f.Tier.Objects)
+	l.learn(w, page, at, f.Tier)
 	l.fetched, l.seen, l.refused, l.why = time.Now(), start, time.Time{}, ""
 	if l.hidden != 0 {
 		l.why = "the platform hides what is older"
@@ -73,18 +73,12 @@ func (f *Filler) call(ctx context.Context, l *lane, w Window) (Page, error) {
 	return Page{}, &sourceError{fmt.Errorf("%s: %w", l.method(), err)}
 }
 
-// resting reports whether the lane is left alone for a while: the platform
-// refused, or what may have been missed was fetched a short time ago.
-func (f *Filler) resting(l *lane) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.rest(l) > 0
-}
-
-// rest returns for how long. f.mu is held.
-func (f *Filler) rest(l *lane) time.Duration {
+// rest returns for how long a stretch of the lane is left alone: the platform
+// refused, or it may hold what was missed and was fetched a short time ago.
+// f.mu is held.
+func (f *Filler) rest(l *lane, u span) time.Duration {
 	d := f.Refresh - time.Since(l.refused)
-	if u, ok := l.newestMissing(forever); ok && l.isGap(u) && u.to > l.seen {
+	if l.isGap(u) && u.to > l.seen {
 		again := f.Refresh
 		if l.thread == "" {
 			// One call tells whether somebody has asked something meanwhile.
@@ -112,51 +106,6 @@ func (l *lane) newestMissing(upTo earshot.Time) (span, bool) {
 	return span{}, false
 }
 
-// window returns how u is asked for. Where pages begin with the oldest, a
-// window is made that probably holds no more than one page of the newest: as
-// much as a turn reads, or in the background as much as may be had.
-func (f *Filler) window(l *lane, u span, background bool) *Window {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if l.next != nil {
-		return l.next
-	}
-	w := Window{Oldest: u.from, Latest: u.to, Limit: f.Tier.Most}
-	if slices.ContainsFunc(l.room.gaps, func(g span) bool { return g.to == u.to }) {
-		w.Latest += clocks
-	}
-	width := l.width
-	switch {
-	case l.thread == "" || l.newestFirst || !l.asked && f.Tier.Objects >= smallPage:
-		if width = 0; !background {
-			w.Limit = f.Tier.Objects
-		}
-	case !l.asked:
-		width = earshot.Time(fill * float64(f.Tier.Objects) * float64(firstPace))
-	case background:
-		width = width / earshot.Time(f.Tier.Objects) * earshot.Time(f.Tier.Most)
-	}
-	top := u.to
-	if l.replies != nil && l.replies.Last >= u.from {
-		top = min(top, l.replies.Last)
-	}
-	if width > 0 {
-		w.Oldest = max(u.from, top-width)
-	}
-	return &w
-}
-
-const (
-	// smallPage is below how many messages a page hardly holds a whole thread.
-	smallPage = 100
-	// firstPace is what a thread's pace is taken to be before anything is known
-	// of it: two messages a minute. Too narrow a window shows too little, too
-	// wide a one shows the wrong end.
-	firstPace = earshot.Time(30 * time.Second / time.Microsecond)
-	// fill is how much of a page a window is made to hold.
-	fill = 0.7
-)
-
 // rootWindow asks for a thread's beginning.
 func (f *Filler) rootWindow(l *lane, upTo earshot.Time) *Window {
 	f.mu.Lock()
@@ -169,8 +118,9 @@ func (f *Filler) rootWindow(l *lane, upTo earshot.Time) *Window {
 type sight struct {
 	known span // what of the window is known now; from > to for nothing
 	n     int  // messages in the window, the root not counted
-	edge  earshot.Time
 	whole bool // the window's end was reached
+	// The oldest and the newest of them.
+	oldest, newest earshot.Time
 }
 
 // examine returns what w is known by a page that was asked for at start. At the
@@ -182,18 +132,19 @@ func (l *lane) examine(w Window, page Page, start earshot.Time) sight {
 		if t < w.Oldest || t > w.Latest || l.thread != "" && m.Message.ID == l.thread {
 			continue
 		}
-		if s.n++; s.n == 1 || (t < s.edge) == page.NewestFirst {
-			s.edge = t
+		if s.n++; s.n == 1 {
+			s.oldest, s.newest = t, t
 		}
+		s.oldest, s.newest = min(s.oldest, t), max(s.newest, t)
 	}
 	switch {
 	case s.whole:
 	case s.n == 0:
 		s.known = span{1, 0}
 	case page.NewestFirst:
-		s.known.from = s.edge + 1
+		s.known.from = s.oldest + 1
 	default:
-		s.known.to = min(s.known.to, s.edge-1)
+		s.known.to = min(s.known.to, s.newest-1)
 	}
 	return s
 }
@@ -202,51 +153,27 @@ func (l *lane) examine(w Window, page Page, start earshot.Time) sight {
 func (p *Page) hides() bool { return p.Hidden && p.NewestFirst }
 
 // learn takes up what a page shows: what is known, and how to go on.
-func (l *lane) learn(w Window, page Page, at sight, size int) {
+func (l *lane) learn(w Window, page Page, at sight, t Tier) {
 	l.asked, l.newestFirst, l.next = true, page.NewestFirst, nil
 	wanted := l.known().missing(span{w.Oldest, w.Latest})
 	news := len(wanted.within(at.known)) > 0
 	l.got = l.got.add(at.known)
-	l.shown += at.n
+	l.walk.shown += at.n
 	for _, m := range page.Messages {
 		if l.thread != "" && m.Message.ID == l.thread {
-			l.first, l.replies = m.Message.Time, m.Message.Replies
+			l.first, l.walk.replies = m.Message.Time, m.Message.Replies
 		}
 	}
 	switch {
 	case page.hides() && page.Cursor == "":
 		l.hidden = w.Latest + 1
 		if at.n > 0 {
-			l.hidden = at.edge + 1
+			l.hidden = at.oldest + 1
 		}
 	case page.Cursor != "" && len(wanted) > 0 && !news:
 		w.Cursor = page.Cursor
 		l.next = &w
 	case !page.NewestFirst:
-		l.width = l.nextWidth(w, at, size)
+		l.walk.learn(l.first, w, at, t)
 	}
-}
-
-// nextWidth guesses how long a window holds most of a page for a turn.
-func (l *lane) nextWidth(w Window, at sight, page int) earshot.Time {
-	have := at.known.to - at.known.from + 1
-	want := fill * float64(page)
-	if at.whole {
-		return earshot.Time(float64(have) * min(8, max(0.125, want/max(1, float64(at.n)))))
-	}
-	left := w.Latest - at.known.to
-	if r := l.replies; r != nil && r.Last > at.known.to {
-		left = min(left, r.Last-at.known.to)
-	}
-	expected := float64(at.n) * float64(left) / float64(have)
-	if r := l.replies; r != nil {
-		rest := float64(max(1, r.Count-l.shown))
-		if expected = min(expected, rest); w.Oldest <= l.first {
-			expected = rest
-		}
-	}
-	if expected <= want {
-		return left
-	}
-	return max(1, min(left/4, earshot.Time(float64(left)*want/expected)))
 }

@@ -104,9 +104,6 @@ func (f *Filler) fetchFor(ctx context.Context, l *lane, anchor earshot.Message, 
 		if err != nil || w == nil {
 			return err
 		}
-		if f.resting(l) {
-			return nil // why is known
-		}
 		if err := f.pace.turn(ctx, f.line(l)); err != nil {
 			return cmp.Or(limited, err)
 		}
@@ -134,7 +131,10 @@ func (f *Filler) turnNeeds(ctx context.Context, l *lane, anchor earshot.Message)
 	}
 	f.mu.Lock()
 	u, some := l.newestMissing(anchor.Time)
-	askRoot := l.asked && !l.rootAsked
+	for some && f.rest(l, u) > 0 {
+		u, some = l.newestMissing(u.from - 1) // why this one is missing is known
+	}
+	askRoot := l.asked && !l.rootAsked && f.rest(l, span{}) <= 0
 	f.mu.Unlock()
 	if !root && askRoot {
 		return f.rootWindow(l, anchor.Time), nil

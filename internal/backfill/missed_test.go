@@ -273,7 +273,7 @@ func TestAnEmptyAnswerDeletesNothing(t *testing.T) {
 func TestCoverageDoesNotPileUp(t *testing.T) {
 	scene(t, func(t *testing.T, w *world, d *desk) {
 		var anchor earshot.Message
-		for i := range 120 {
+		for i := range 60 {
 			d.start(true)
 			root := d.hear("C1", w.say("C1", "", "root"))
 			for range 3 {

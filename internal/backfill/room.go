@@ -36,19 +36,16 @@ type lane struct {
 	thread earshot.MessageID // "" for the top level
 	busy   chan struct{}     // holds a token while someone fetches or saves
 
-	got     spans             // fetched
-	first   earshot.Time      // the thread's root was said then; 0 when that is not known
-	upTo    earshot.Time      // turns have asked up to here
-	wanted  bool              // a turn has asked at all
-	hidden  earshot.Time      // the platform keeps to itself what is older
-	replies *earshot.Activity // as the root told last
-	shown   int               // replies that pages held
-
-	width       earshot.Time // of the next window; 0: all that is missing
-	newestFirst bool         // how the platform's pages come
-	asked       bool         // at least one page came
-	rootAsked   bool         // the root was asked for by itself
-	next        *Window      // what goes on where a page brought nothing
+	got         spans        // fetched
+	first       earshot.Time // the thread's root was said then; 0 when that is not known
+	upTo        earshot.Time // turns have asked up to here
+	wanted      bool         // a turn has asked at all
+	hidden      earshot.Time // the platform keeps to itself what is older
+	walk        walk
+	newestFirst bool    // how the platform's pages come
+	asked       bool    // at least one page came
+	rootAsked   bool    // the root was asked for by itself
+	next        *Window // what goes on where a page brought nothing
 
 	used    time.Time
 	fetched time.Time    // the last page
