@@ -23,7 +23,7 @@ import (
 // commands is the command line as kong reads it. Flags that every command
 // takes are here.
 type commands struct {
-	DB   string `name:"db" placeholder:"SPEC" help:"Where messages are kept: a path, sqlite:PATH or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
+	DB   string `name:"db" placeholder:"SPEC" help:"Where messages are kept: a path, sqlite:PATH, postgres://USER@HOST/DATABASE or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
 	JSON bool   `name:"json" help:"Write JSON for programs."`
 
 	Demo     demoCmd     `cmd:"" help:"Walk through one real question, on a bundled workspace or your own export."`
@@ -69,8 +69,12 @@ type app struct {
 	json bool
 }
 
-// plainWidth is the width of lines where out is no terminal.
-const plainWidth = 100
+// The width of lines, in cells.
+const (
+	plainWidth = 100 // where out is no terminal
+	minWidth   = 40
+	maxWidth   = 160
+)
 
 // newApp returns a run that writes to out; stdout is asked what it is.
 func newApp(environ []string, stdin io.Reader, stdout, out, stderr io.Writer) *app {
@@ -93,7 +97,7 @@ func newApp(environ []string, stdin io.Reader, stdout, out, stderr io.Writer) *a
 	if w, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && w > 0 {
 		a.width = w
 	}
-	a.width = min(max(a.width, 60), 160)
+	a.width = min(max(a.width, minWidth), maxWidth)
 	return a
 }
 

@@ -62,6 +62,6 @@ func (c *channelsCmd) Run(ctx context.Context, a *app) error {
 		t.Row(row...)
 	}
 	a.printf("%s", t.Render(a.width))
-	a.printf("%s\n", desk.Faint(desk.Number(total)+" messages in "+desk.Number(len(list))+" channels"))
+	a.printf("%s\n", desk.Faint(desk.Count(total, "message")+" in "+desk.Count(len(list), "channel")))
 	return nil
 }

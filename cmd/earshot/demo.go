@@ -19,6 +19,8 @@ import (
 )
 
 type demoCmd struct {
+	importLimits
+
 	Import  string `placeholder:"EXPORT" help:"Your own export: a Slack zip or folder, or JSON lines." type:"path"`
 	Channel string `placeholder:"CHANNEL" help:"Of your export, the channel to look at."`
 	Message string `placeholder:"MESSAGE" help:"Of that channel, the message to look at."`
@@ -57,6 +59,9 @@ var firstScene = scene{
 func (c *demoCmd) Run(ctx context.Context, a *app) error {
 	if c.Import == "" && (c.Channel != "" || c.Message != "") {
 		return usagef("--channel and --message choose from your own export; give it with --import PATH")
+	}
+	if c.Import == "" && (c.MaxBytes != 0 || c.MaxRatio != 0) {
+		return usagef("--max-bytes and --max-ratio are for your own export; give it with --import PATH")
 	}
 	if c.Message != "" && c.Channel == "" {
 		return usagef("--message needs --channel")
@@ -138,7 +143,7 @@ func (c *demoCmd) load(ctx context.Context, a *app, st earshot.Store) (archive.R
 		if name := strings.TrimSuffix(strings.ToLower(c.Import), ".gz"); strings.HasSuffix(name, ".jsonl") {
 			read = archive.ImportJSONL
 		}
-		return importWithProgress(ctx, a, st, read, c.Import, &archive.Options{})
+		return importWithProgress(ctx, a, st, read, c.Import, &archive.Options{MaxBytes: c.MaxBytes, MaxRatio: c.MaxRatio})
 	}
 	dir, err := os.MkdirTemp("", "earshot-workspace-")
 	if err != nil {

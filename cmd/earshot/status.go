@@ -80,7 +80,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 		return a.writeJSON(out)
 	}
 	a.printf("store   %s\n", desk.Clean(out.DB))
-	a.printf("heard   %s messages in %s channels, the newest %s\n", desk.Number(out.Messages), desk.Number(out.Channels), desk.Minute(newest))
+	a.printf("heard   %s in %s, the newest %s\n", desk.Count(out.Messages, "message"), desk.Count(out.Channels, "channel"), desk.Minute(newest))
 	a.printf("model   %s (%s, %s); policy %s\n", desk.Line(models[0].Name, 60), models[0].Provider, models[0].Why, desk.Line(cfg.Policy, 60))
 	t := desk.NewTable("turns", "", "").Right(1)
 	for _, s := range append(append([]earshot.TurnState{}, unfinished...), earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped) {

@@ -82,7 +82,7 @@ func (t *tour) show(a *app) {
 	if t.own != "" {
 		what = "your export"
 	}
-	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s messages in %s channels", desk.Number(n), desk.Number(t.report.Channels)))+
+	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s in %s", desk.Count(n, "message"), desk.Count(t.report.Channels, "channel")))+
 		fmt.Sprintf(" — %s — read into SQLite in %s.", what, short(t.report.Duration)))
 	writeSkips(a, "skipped", t.report.Skipped)
 
@@ -95,7 +95,7 @@ func (t *tour) show(a *app) {
 	system.Messages, rest.System = nil, ""
 	a.printf("%s%s\n%s", desk.Prompt(system, a.width, 4), desk.Prompt(rest, a.width, 30), desk.Tokens(t.prompt.result.Tokens, a.width))
 	in, out := shownOf(t.prompt.result.Ledger)
-	head("why: the ledger, %s messages shown, %s left out", desk.Number(in), desk.Number(out))
+	head("why: the ledger, %s shown, %s left out", desk.Count(in, "message"), desk.Number(out))
 	a.printf("%s", desk.Ledger(newest(t.prompt.result.Ledger, 12), t.prompt.input.Messages, t.q.identity, false, a.width))
 	if in > 12 {
 		a.printf("%s\n", desk.Faint(fmt.Sprintf("and %d more above them; `earshot context` shows all", in-12)))
@@ -146,11 +146,11 @@ func (t *tour) showLater(a *app) {
 func (t *tour) showTimings(a *app) {
 	table := desk.NewTable("", "time", "").Right(1)
 	n := t.report.Messages.Total()
-	table.Row("import", short(t.report.Duration), fmt.Sprintf("%s messages, %s a second, search terms and token counts included",
-		desk.Number(n), desk.Number(int(float64(n)/max(t.report.Duration.Seconds(), 1e-9)))))
-	table.Row("read", short(t.prompt.gather), fmt.Sprintf("%d messages from SQLite for policy standard", len(t.prompt.input.Messages)))
+	table.Row("import", short(t.report.Duration), fmt.Sprintf("%s, %s a second, search terms and token counts included",
+		desk.Count(n, "message"), desk.Number(int(float64(n)/max(t.report.Duration.Seconds(), 1e-9)))))
+	table.Row("read", short(t.prompt.gather), fmt.Sprintf("%s from SQLite for policy standard", desk.Count(len(t.prompt.input.Messages), "message")))
 	table.Row("assemble", short(t.prompt.assemble), fmt.Sprintf("%s tokens", desk.Number(t.prompt.result.Tokens.Total)))
-	table.Row("search", short(t.search), fmt.Sprintf("the index of %s messages built, and %d found", desk.Number(t.q.place.channel.Messages), len(t.hits)))
+	table.Row("search", short(t.search), fmt.Sprintf("the index of %s built, and %d found", desk.Count(t.q.place.channel.Messages, "message"), len(t.hits)))
 	a.printf("%s", table.Render(a.width))
 }
 

@@ -119,7 +119,7 @@ func (x *lineImport) message(line []byte) (earshot.Scope, []earshot.Message, boo
 
 // usable reports whether a channel can be stored.
 func usable(s earshot.Scope) bool {
-	return s.Platform != "" && s.Channel != "" && len(s.Platform) <= 500 && len(s.Workspace) <= 500 && len(s.Channel) <= 500
+	return s.Platform != "" && s.Channel != "" && len(s.Platform) <= 500 && len(s.Channel) <= 500 && checkWorkspace(s.Workspace) == nil
 }
 
 // author collects authors, who stand together, and stores them in groups.
@@ -161,7 +161,7 @@ func (x *lineImport) put(ctx context.Context, kind string, line []byte) error {
 		return x.store.PutChannel(ctx, c)
 	case "author":
 		var l authorLine
-		if json.Unmarshal(line, &l) != nil || l.ID == "" || len(l.ID) > maxID || l.Platform == "" || len(l.Platform)+len(l.Workspace) > maxID {
+		if json.Unmarshal(line, &l) != nil || l.ID == "" || len(l.ID) > maxID || l.Platform == "" || len(l.Platform)+len(l.Workspace) > maxID || checkWorkspace(l.Workspace) != nil {
 			x.skip("no usable author")
 			return nil
 		}

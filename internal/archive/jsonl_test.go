@@ -177,6 +177,36 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 }
 
+// What an export says of workspaces is checked as what options say is.
+func TestAWorkspaceThatCannotBeShownIsNotImported(t *testing.T) {
+	t.Parallel()
+	lines := []string{`{"earshot":"export","version":1}`}
+	for _, w := range []string{"T1", "", "T\\u0000", "T\\n2", "a/b", strings.Repeat("w", 600)} {
+		of := `"platform":"slack","workspace":"` + w + `"`
+		lines = append(lines,
+			`{"type":"channel",`+of+`,"id":"C1","name":"c","kind":"channel"}`,
+			`{"type":"author",`+of+`,"id":"U1","name":"Alice","kind":"human"}`,
+			`{"type":"message",`+of+`,"channel":"C1","id":"1","time":"2026-01-01T00:00:00Z","author":{"id":"U1","name":"Alice","kind":"human"},"text":"hi"}`,
+			`{"type":"coverage",`+of+`,"channel":"C1","state":"missing"}`)
+	}
+	s := open(t, "memory:")
+	got, err := ImportEarshot(t.Context(), s, written(t, "x.jsonl", []byte(strings.Join(lines, "\n"))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Channels(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range list {
+		names = append(names, string(c.Workspace))
+	}
+	if diff := cmp.Diff([]string{"", "T1"}, names); diff != "" || got.Messages.New != 2 || got.SkippedCount() != len(lines)-1-2*4 {
+		t.Errorf("got %+v, %d skipped; workspaces (-want +got):\n%s", got, got.SkippedCount(), diff)
+	}
+}
+
 // Hostile strings in every field come back as they were stored, and stay
 // within their channel.
 func TestNaughtyStrings(t *testing.T) {

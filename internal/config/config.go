@@ -89,7 +89,7 @@ type Lease struct {
 // A Model says which model answers.
 type Model struct {
 	Provider string           `yaml:"provider" env:"EARSHOT_MODEL_PROVIDER" doc:"anthropic, gemini, openai (or any server with its API) or offline. Empty: the first whose key or base URL is set, else offline."`
-	Name     string           `yaml:"name" env:"EARSHOT_MODEL" doc:"the model's name at its provider. Empty: a general one of the provider."`
+	Name     string           `yaml:"name" env:"EARSHOT_MODEL" doc:"the model's name at its provider. Empty: a general one of the provider, which changes between versions of Earshot, as providers shut models down; earshot models names it. Name one to keep it."`
 	BaseURL  string           `yaml:"base_url" env:"EARSHOT_MODEL_BASE_URL" doc:"where the provider's API is, such as a gateway or a server of your own. Empty: the provider's own variable, else the provider."`
 	Fallback Fallback         `yaml:"fallback" doc:"the model that is asked when the first one fails"`
 	Prices   map[string]Price `yaml:"prices" doc:"by model name: what a million tokens cost (input, output, cache_read, cache_write), in a currency of your choice; earshot costs multiplies."`

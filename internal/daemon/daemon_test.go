@@ -32,7 +32,7 @@ func TestModelsAreChosenByWhatIsSet(t *testing.T) {
 		want []daemon.ModelInfo
 	}{
 		{"nothing", func(*config.Config) {}, []daemon.ModelInfo{{Provider: "offline", Name: "offline", Why: "no key and no base URL is set"}}},
-		{"a key", func(c *config.Config) { c.Keys.GeminiKey = key }, []daemon.ModelInfo{{Provider: "gemini", Name: "gemini-2.5-flash", Why: "GEMINI_API_KEY is set"}}},
+		{"a key", func(c *config.Config) { c.Keys.GeminiKey = key }, []daemon.ModelInfo{{Provider: "gemini", Name: "gemini-3.8-flash", Why: "GEMINI_API_KEY is set"}}},
 		{"a base URL and a name", func(c *config.Config) { c.Keys.OpenAIURL, c.Model.Name = "http://127.0.0.1/v1", "qwen3" },
 			[]daemon.ModelInfo{{Provider: "openai", Name: "qwen3", Why: "OPENAI_BASE_URL is set"}}},
 		{"a provider over a key", func(c *config.Config) { c.Keys.AnthropicKey, c.Model.Provider = key, "offline" },

@@ -21,11 +21,15 @@ type ModelInfo struct {
 	Why      string // what made it the one: a setting or a variable
 }
 
-// general is the model of each provider where none is named.
+// general is the model of each provider where none is named: one that answers
+// quickly, calls tools and costs little, among those that the provider had no
+// plans to shut down in November 2026. At OpenAI it is the newest that takes
+// tools by chat completions without further settings
+// (https://github.com/openai/openai-openapi/issues/541).
 var general = map[string]string{
 	config.Anthropic: "claude-sonnet-5-5",
-	config.Gemini:    "gemini-2.5-flash",
-	config.OpenAI:    "gpt-5.1-mini",
+	config.Gemini:    "gemini-3.8-flash",
+	config.OpenAI:    "gpt-5.4-mini",
 	config.Offline:   llm.OfflineName,
 }
 

@@ -64,6 +64,30 @@ func TestTableAlignsWideCharactersAndKeepsToItsWidth(t *testing.T) {
 	}
 }
 
+func TestATableBecomesBlocksOnANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	table := NewTable("channel", "id", "messages", "topic", "").Right(2)
+	table.Row(Strong("deploys"), "C0123456789", "1,234", "releases and migrations of all that runs", Faint("busy"))
+	table.Row("ops", "C2", "5", "", "")
+	want := "channel   deploys\nid        C0123456789\nmessages  1,234\ntopic     releases and migrations of\n          all that runs\n          busy\n" +
+		"\nchannel   ops\nid        C2\nmessages  5\n"
+	if diff := cmp.Diff(want, ansi.Strip(table.Render(40))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := table.Render(60); strings.Count(got, "\n") != 3 {
+		t.Errorf("on a wider terminal it is no table:\n%s", got)
+	}
+}
+
+func TestCountSpeaksOfOneInTheSingular(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0 messages", 1: "1 message", 2: "2 messages", 1234: "1,234 messages"} {
+		if got := Count(n, "message"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestPromptChangesNoByteOfWhatTheModelGets(t *testing.T) {
 	t.Parallel()
 	text := "[this thread]\nAlice: a\n  \n  b\n\n[question]\nBob: ?"

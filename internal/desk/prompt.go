@@ -123,6 +123,15 @@ func bar(n, most, room int) string {
 // Number writes n with commas between thousands.
 func Number(n int) string { return number(n, 0) }
 
+// Count writes how many there are of what the noun names, in the plural with an
+// s unless there is one.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Number(n) + " " + noun
+}
+
 // number writes n with commas, at least width wide.
 func number(n, width int) string {
 	s := strconv.Itoa(n)

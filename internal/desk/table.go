@@ -9,7 +9,8 @@ import (
 )
 
 // A Table is rows under a header, without borders. Its last column gives way
-// where a line would be too long.
+// where a line would be too long; on a narrow terminal, where that does not
+// help, each row becomes a block of lines.
 type Table struct {
 	head  []string
 	rows  [][]string
@@ -33,8 +34,13 @@ func (t *Table) Right(columns ...int) *Table {
 // Row adds a row. Cells may hold colours; they are one line each.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
+// narrow is the width of a terminal, in cells, below which a table that is too
+// wide is written in blocks. On a wider one its lines may be longer than the
+// terminal's: what stands beside one another can be compared.
+const narrow = 60
+
 // Render returns the table, no line wider than width cells as long as the
-// columns before the last leave it ten.
+// columns before the last leave it ten, or the terminal is narrow.
 func (t *Table) Render(width int) string {
 	used := 0
 	for c := range len(t.head) - 1 {
@@ -45,6 +51,9 @@ func (t *Table) Render(width int) string {
 			}
 		}
 		used += w + gap
+	}
+	if width < narrow && used+10 > width {
+		return t.blocks(width)
 	}
 	last, room := len(t.head)-1, max(10, width-used)
 	out := table.New().Headers(t.head...).Wrap(false).
@@ -73,6 +82,31 @@ func (t *Table) Render(width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(out.Render() + "\n") {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return b.String()
+}
+
+// blocks writes each row as lines of heading and cell, and a blank line between
+// rows. Cells without a heading go on over several lines.
+func (t *Table) blocks(width int) string {
+	label := 0
+	for _, h := range t.head {
+		label = max(label, ansi.StringWidth(h))
+	}
+	indent := strings.Repeat(" ", label+gap)
+	var b strings.Builder
+	for i, r := range t.rows {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		for c, cell := range r {
+			if strings.TrimSpace(ansi.Strip(cell)) == "" {
+				continue
+			}
+			head := faint.Render(t.head[c]) + strings.Repeat(" ", label-ansi.StringWidth(t.head[c])+gap)
+			text := strings.TrimSpace(ansi.Wrap(cell, max(10, width-label-gap), ""))
+			b.WriteString(head + strings.ReplaceAll(text, "\n", "\n"+indent) + "\n")
+		}
 	}
 	return b.String()
 }

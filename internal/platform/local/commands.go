@@ -108,7 +108,7 @@ func (t *terminal) goTo(ctx context.Context, rest string) error {
 	if rest == "" {
 		list, err := t.chat.Channels(ctx)
 		for _, c := range list {
-			t.write(fmt.Sprintf("#%s  %s\n", desk.Line(c.Name, 40), desk.Faint(desk.Number(c.Messages)+" messages")))
+			t.write(fmt.Sprintf("#%s  %s\n", desk.Line(c.Name, 40), desk.Faint(desk.Count(c.Messages, "message"))))
 		}
 		return err
 	}

@@ -381,7 +381,7 @@ there is no /nothing; /help lists what there is
 You are in #ops.
 [5] Bob: in ops
 #general  3 messages
-#ops  1 messages
+#ops  1 message
 You write to earshot directly.
 [6] Bob: direct
 the ledger of dm-bob
