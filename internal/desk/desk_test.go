@@ -69,7 +69,7 @@ func TestATableBecomesBlocksOnANarrowTerminal(t *testing.T) {
 	table := NewTable("channel", "id", "messages", "topic", "").Right(2)
 	table.Row(Strong("deploys"), "C0123456789", "1,234", "releases and migrations of all that runs", Faint("busy"))
 	table.Row("ops", "C2", "5", "", "")
-	want := "channel   deploys\nid        C0123456789\nmessages  1,234\ntopic     releases and migrations of\n          all that runs\n          busy\n" +
+	want := "channel   deploys\nid        C0123456789\nmessages  1,234\ntopic     releases and migrations of all\n          that runs\n          busy\n" +
 		"\nchannel   ops\nid        C2\nmessages  5\n"
 	if diff := cmp.Diff(want, ansi.Strip(table.Render(40))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
