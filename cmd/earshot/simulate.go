@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -50,6 +51,7 @@ func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {
 	tiers := map[string]simulate.Tier{"internal": simulate.TierInternal, "distributed": simulate.TierDistributed, "unlimited": simulate.TierUnlimited}
 	s, err := simulate.NewSlack(&simulate.SlackOptions{
 		Listen: c.Listen, Seed: c.Seed, Tier: tiers[c.Tier], EventsURL: c.Events, SocketMode: c.SocketMode, Export: content,
+		Log: slog.New(slog.NewTextHandler(a.err, nil)),
 	})
 	if err != nil {
 		return usagef("%v", err)

@@ -87,6 +87,7 @@ func (s *Slack) serveMethod(w http.ResponseWriter, h *http.Request) {
 	call := s.record(r)
 	f := s.fault(r, call)
 	s.mu.Unlock()
+	defer s.ended(call)
 	if f.before(s, w, call) {
 		return
 	}

@@ -141,7 +141,8 @@ func (s *Slack) over(d *delivery, last string, acked bool) {
 	r := &s.deliveries[d.index]
 	r.Done, r.Over = acked, true
 	s.pending--
-	s.settled.Broadcast()
+	s.happened()
+	s.o.Log.Info("event", "type", r.Type, "event", r.EventID, "tries", r.Tries, "outcome", last)
 }
 
 // hook sends d by HTTP. The reasons are those of X-Slack-Retry-Reason.

@@ -167,6 +167,7 @@ func (s *Slack) serveFile(w http.ResponseWriter, h *http.Request) {
 	fault := s.fault(r, c)
 	f, entitled := s.file(id), token == s.o.App.BotToken && s.granted("files:read") && !s.removed
 	s.mu.Unlock()
+	defer s.ended(c)
 	if fault.before(s, w, c) {
 		return
 	}
@@ -189,9 +190,10 @@ func (s *Slack) serveFile(w http.ResponseWriter, h *http.Request) {
 func (s *Slack) serveElsewhere(w http.ResponseWriter, h *http.Request) {
 	r := &request{method: "files.elsewhere", args: map[string]string{"file": h.PathValue("id")}, token: h.Header.Get("Authorization")}
 	s.mu.Lock()
-	s.record(r)
+	c := s.record(r)
 	f := s.file(h.PathValue("id"))
 	s.mu.Unlock()
+	defer s.ended(c)
 	if f == nil {
 		http.NotFound(w, h)
 		return

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -34,6 +35,15 @@ func (s *Slack) answered(c *Call, code string, status int) {
 	if status != 0 {
 		c.Status = status
 	}
+	s.happened()
+}
+
+// ended tells the log of a call.
+func (s *Slack) ended(c *Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.happened()
+	s.o.Log.Info("call", "method", c.Method, "error", c.Error, "status", c.Status, "fault", string(c.Fault))
 }
 
 // Calls returns the calls of these methods, or all, in the order in which
@@ -148,19 +158,46 @@ func (s *Slack) Undelivered() []Delivery {
 
 // Settle waits until every event is acknowledged or given up.
 func (s *Slack) Settle(ctx context.Context) error {
+	return s.Until(ctx, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.pending == 0
+	})
+}
+
+// Until waits until is says so. It is asked whenever something has happened
+// here: a call was answered, an event delivered or given up, a socket opened
+// or closed. It may use the methods of s.
+func (s *Slack) Until(ctx context.Context, is func() bool) error {
 	stop := context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.settled.Broadcast()
+		s.happened()
 	})
 	defer stop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.pending > 0 && ctx.Err() == nil && s.ctx.Err() == nil {
-		s.settled.Wait()
+	for {
+		s.mu.Lock()
+		seen := s.changes
+		s.mu.Unlock()
+		if is() {
+			return nil
+		}
+		s.mu.Lock()
+		for s.changes == seen && ctx.Err() == nil && s.ctx.Err() == nil {
+			s.changed.Wait()
+		}
+		s.mu.Unlock()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if s.ctx.Err() != nil {
+			return errors.New("the fake Slack was closed")
+		}
 	}
-	if s.pending > 0 {
-		return context.Cause(ctx)
-	}
-	return nil
+}
+
+// happened wakes those who wait. The mutex is held.
+func (s *Slack) happened() {
+	s.changes++
+	s.changed.Broadcast()
 }

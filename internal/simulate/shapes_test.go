@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/slack-go/slack"
+
 	"github.com/earshot-ai/earshot/internal/simulate"
 )
 
@@ -154,6 +157,42 @@ func TestAnswersHaveTheFieldsOfSlacksExamples(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWhatPeopleWriteIsReadAsItIs posts strings that are known to break
+// programs, and reads them back.
+func TestWhatPeopleWriteIsReadAsItIs(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join(specs(t), "naughty", "blns.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	w := small(t, simulate.SlackOptions{Tier: simulate.TierUnlimited})
+	for _, text := range list {
+		w.Say(w.general, w.mara, text)
+	}
+	var got []string
+	p := &slack.GetConversationHistoryParameters{ChannelID: w.general, Limit: 100}
+	for {
+		res, err := w.api.GetConversationHistoryContext(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range res.Messages {
+			got = append(got, m.Text)
+		}
+		if p.Cursor = res.ResponseMetaData.NextCursor; p.Cursor == "" {
+			break
+		}
+	}
+	slices.Reverse(got)
+	if diff := cmp.Diff(got, list); diff != "" {
+		t.Errorf("read (-got +want):\n%s", diff)
 	}
 }
 

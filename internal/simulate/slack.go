@@ -23,6 +23,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -58,6 +59,8 @@ type SlackOptions struct {
 	Senders    int             // events that may be under way at once; 0 is 1, which keeps their order
 	PingEvery  time.Duration   // between pings on a socket; 0 is 5 s
 	DrainFor   time.Duration   // a socket lives on after its disconnect message; 0 is 10 s
+
+	Log *slog.Logger // calls and events, one line each, at Info; nil discards
 }
 
 // A Team is a workspace.
@@ -119,7 +122,8 @@ type Slack struct {
 	pending    int           // deliveries that are not over
 	held       *delivery     // kept back until the next one has gone
 	deliveries []Delivery
-	settled    *sync.Cond
+	changes    int        // counts what happens
+	changed    *sync.Cond // something happened
 
 	tickets map[string]bool
 	sockets []*socket
@@ -132,7 +136,7 @@ func NewSlack(o *SlackOptions) (*Slack, error) {
 		s.o = *o
 	}
 	s.defaults()
-	s.settled = sync.NewCond(&s.mu)
+	s.changed = sync.NewCond(&s.mu)
 	s.rng = rand.New(rand.NewPCG(s.o.Seed, 0x51ac))
 	s.eventsURL = s.o.EventsURL
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -177,6 +181,7 @@ func (s *Slack) defaults() {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.AckWithin = cmp.Or(o.AckWithin, 3*time.Second)
 	o.PingEvery = cmp.Or(o.PingEvery, 5*time.Second)
 	o.DrainFor = cmp.Or(o.DrainFor, 10*time.Second)
@@ -249,7 +254,7 @@ func (s *Slack) Close() error {
 	}
 	s.busy.Wait()
 	s.mu.Lock()
-	s.settled.Broadcast()
+	s.happened()
 	s.mu.Unlock()
 	return err
 }

@@ -1,9 +1,13 @@
 package simulate_test
 
 import (
+	"bytes"
 	stdcmp "cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -342,6 +346,33 @@ func TestSeveralSendersDoNotWaitForEachOther(t *testing.T) {
 	}
 	if got := e.heard(t, w.Slack); len(got) != 3 {
 		t.Errorf("heard %d", len(got))
+	}
+}
+
+func TestUntilIsAskedWheneverSomethingHappens(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	w := small(t, simulate.SlackOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	var posting sync.WaitGroup
+	posting.Go(func() {
+		if _, _, err := w.api.PostMessageContext(t.Context(), w.general, slack.MsgOptionText("confidential", false)); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := w.Until(t.Context(), func() bool { return len(w.Posts()) == 1 }); err != nil {
+		t.Error(err)
+	}
+	posting.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := w.Until(ctx, func() bool { return false }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Until says %v of what never happens", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := log.String(); !strings.Contains(got, "method=chat.postMessage") || strings.Contains(got, "confidential") || strings.Contains(got, w.App().BotToken) {
+		t.Errorf("the log is %s", got)
 	}
 }
 

@@ -66,8 +66,10 @@ func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
 	full := len(s.sockets) >= maxSockets
 	if !full {
 		s.sockets = append(s.sockets, c)
+		s.happened()
 	}
 	n := len(s.sockets)
+	s.o.Log.Info("socket opened", "open", n, "refused", full)
 	s.busy.Add(1)
 	s.mu.Unlock()
 	defer s.busy.Done()
@@ -146,7 +148,8 @@ func (s *Slack) unlink(c *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sockets = slices.DeleteFunc(s.sockets, func(o *socket) bool { return o == c })
-	s.settled.Broadcast()
+	s.happened()
+	s.o.Log.Info("socket closed", "open", len(s.sockets))
 }
 
 // push sends d to one of the connections and waits for its acknowledgement.
