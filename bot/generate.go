@@ -32,11 +32,9 @@ func (t *turn) generate(ctx context.Context) error {
 	if err != nil {
 		return &giveUp{"the request cannot be made: " + err.Error(), sayFailed}
 	}
-	if t.links, err = t.known(ctx); err != nil {
-		return t.interrupted(ctx, err)
-	}
+	t.links = t.known()
 	t.usage, t.text = earshot.Usage{}, ""
-	k, err := t.replay(ctx, request)
+	k, err := t.replay(request)
 	if err != nil {
 		return t.interrupted(ctx, err)
 	}
@@ -46,7 +44,7 @@ func (t *turn) generate(ctx context.Context) error {
 			text := k.text()
 			switch {
 			case len(calls) == 0 || k.rounds >= t.Limits.Rounds:
-				return t.decide(k.last.Stop, text)
+				return t.decide(ctx, k.last.Stop, text)
 			default:
 				if err := t.run(ctx, &k, set, calls); err != nil {
 					return t.interrupted(ctx, err)
@@ -93,7 +91,7 @@ func (k *talk) text() string {
 }
 
 // decide makes the reply of the model's last words.
-func (t *turn) decide(stop llm.Stop, text string) error {
+func (t *turn) decide(ctx context.Context, stop llm.Stop, text string) (err error) {
 	switch {
 	case text == "" && stop == llm.StopRefused:
 		return &giveUp{"the model declined to answer", sayRefused}
@@ -102,7 +100,9 @@ func (t *turn) decide(stop llm.Stop, text string) error {
 	case stop == llm.StopLength:
 		text += "\n\n" + sayCutOff
 	}
-	t.text = guard(text, t.links)
+	if t.text, err = t.guarded(ctx, text); err != nil {
+		return t.interrupted(ctx, err)
+	}
 	if strings.TrimSpace(t.text) == "" {
 		return &giveUp{"the model said nothing that can be seen", sayFailed}
 	}
@@ -150,9 +150,7 @@ func (t *turn) run(ctx context.Context, k *talk, set *tools.Set, calls []llm.Cal
 	if err := t.journalJSON(ctx, stepResults, results, shows...); err != nil {
 		return err
 	}
-	if err := t.heard(ctx, results); err != nil {
-		return err
-	}
+	t.heard(results)
 	k.told(results)
 	return nil
 }
@@ -167,9 +165,8 @@ func (t *turn) tools() *tools.Set {
 		&tools.Options{Identity: t.Identity, Known: t.input.Messages, MaxBytes: t.Limits.Result})
 }
 
-// heard notes which addresses tools have told of.
-func (t *turn) heard(ctx context.Context, results []llm.Result) error {
-	var ids []earshot.MessageID
+// heard notes which messages tools have told of.
+func (t *turn) heard(results []llm.Result) {
 	for _, r := range results {
 		for _, p := range r.Parts {
 			var found struct {
@@ -181,11 +178,10 @@ func (t *turn) heard(ctx context.Context, results []llm.Result) error {
 				continue
 			}
 			for _, m := range found.Messages {
-				ids = append(ids, m.ID)
+				t.links.more = append(t.links.more, m.ID)
 			}
 		}
 	}
-	return t.learn(ctx, t.links, ids)
 }
 
 // interrupted says what the end of asking means.

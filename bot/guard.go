@@ -115,6 +115,9 @@ var topLevel = strings.Fields("com net org edu gov mil int info biz name io ai d
 // offsets. A name with a dot is one if it goes on with a path, or ends as sites
 // do.
 func addresses(text string) [][2]int {
+	if !strings.ContainsAny(text, ".:/。．｡") {
+		return nil // each has one of them
+	}
 	var all [][2]int
 	for _, r := range []*regexp.Regexp{scheme, mail, domain} {
 		for _, at := range r.FindAllStringIndex(text, -1) {

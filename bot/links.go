@@ -11,13 +11,14 @@ import (
 // links are the addresses that may stay live in a reply.
 type links struct {
 	exact map[string]bool
-	hosts []string // allow-listed, lower case
+	hosts []string            // allow-listed, lower case
+	more  []earshot.MessageID // messages whose addresses may too; read where there is something to decide
 }
 
 // known returns the addresses that this turn's people have written: those in
-// the messages that the prompt shows or has shown, but for the agent's own, and
-// the operator's.
-func (t *turn) known(ctx context.Context) (links, error) {
+// the messages that the prompt shows, but for the agent's own, and the
+// operator's; those that it has shown are to be read.
+func (t *turn) known() links {
 	l := links{exact: map[string]bool{}}
 	for _, h := range t.Links {
 		l.hosts = append(l.hosts, strings.ToLower(h))
@@ -32,28 +33,27 @@ func (t *turn) known(ctx context.Context) (links, error) {
 			l.add(m.Text)
 		}
 	}
-	var ids []earshot.MessageID
 	for _, s := range t.input.Conversation.Shown {
-		ids = append(ids, s.ID)
+		l.more = append(l.more, s.ID)
 	}
-	return l, t.learn(ctx, l, ids)
+	return l
 }
 
-// learn adds the addresses of stored messages of others.
-func (t *turn) learn(ctx context.Context, l links, ids []earshot.MessageID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	list, err := t.Store.ByID(ctx, t.lease.Conversation.Scope, ids...)
-	if err != nil {
-		return err
-	}
-	for _, m := range list {
-		if !m.Deleted && !t.Identity.Is(m.Author.ID) {
-			l.add(m.Text)
+// guarded returns a whole reply as it may be posted.
+func (t *turn) guarded(ctx context.Context, text string) (string, error) {
+	if len(t.links.more) > 0 && (len(addresses(text)) > 0 || strings.Contains(text, "](") || strings.Contains(text, "<")) {
+		list, err := t.Store.ByID(ctx, t.lease.Conversation.Scope, t.links.more...)
+		if err != nil {
+			return "", err
 		}
+		for _, m := range list {
+			if !m.Deleted && !t.Identity.Is(m.Author.ID) {
+				t.links.add(m.Text)
+			}
+		}
+		t.links.more = nil
 	}
-	return nil
+	return guard(text, t.links), nil
 }
 
 // add allows the addresses in a text.
