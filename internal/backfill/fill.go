@@ -14,7 +14,7 @@ import (
 // Bounds of what one turn asks for.
 const (
 	threadCalls  = 8
-	channelCalls = 1
+	channelCalls = 2 // one for what was missed, one for what was said before
 )
 
 // Fill sees to it that the store has what a turn for anchor needs: of the

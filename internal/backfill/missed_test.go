@@ -174,7 +174,7 @@ func TestFiveHundredChannelsMakeNoBurst(t *testing.T) {
 		anchor := d.hear("C000", w.say("C000", "", "@earshot?"))
 		start := time.Now()
 		d.fill("C000", anchor)
-		if took, calls := time.Since(start), w.take(); took > time.Second || len(calls) != 1 {
+		if took, calls := time.Since(start), w.take(); took > time.Second || len(calls) == 0 || calls[0].channel != "C000" {
 			t.Errorf("a turn took %s: %+v", took, calls)
 		}
 		time.Sleep(time.Hour)

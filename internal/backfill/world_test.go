@@ -384,6 +384,7 @@ func (d *desk) gaps(c earshot.ChannelID, thread earshot.MessageID) []earshot.Cov
 // says that they are not known. Edits of what was heard may be missing.
 func (d *desk) check(c earshot.ChannelID, thread earshot.MessageID, anchor earshot.Message, n int) error {
 	ctx := context.Background()
+	gaps := d.gaps(c, thread) // first, as gather does: the background may be at work
 	part := earshot.ThreadOf(thread)
 	stored, err := d.store.Newest(ctx, channel(c).Scope(), part, anchor.Position(), n)
 	if err != nil {
@@ -402,7 +403,6 @@ func (d *desk) check(c earshot.ChannelID, thread earshot.MessageID, anchor earsh
 	for _, m := range stored {
 		have[m.ID] = true
 	}
-	gaps := d.gaps(c, thread)
 	said := func(t earshot.Time) bool {
 		return slices.ContainsFunc(gaps, func(g earshot.Coverage) bool { return g.From <= t && (g.To == 0 || t <= g.To) })
 	}

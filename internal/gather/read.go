@@ -68,6 +68,12 @@ func (r *reader) read(ctx context.Context) error {
 		// Why the session ended must be seen again: what it shows was deleted.
 		sections = slices.Concat(r.req.Policy.Later, sections)
 	}
+	// Before the messages: history that arrives meanwhile is then read although
+	// it is said to be missing, and not the other way round.
+	var err error
+	if r.coverage, err = r.store.Coverage(ctx, r.scope); err != nil {
+		return err
+	}
 	if err := r.byID(ctx, r.anchor.Root()); err != nil {
 		return err
 	}
@@ -87,12 +93,7 @@ func (r *reader) read(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.parents(ctx); err != nil {
-		return err
-	}
-	var err error
-	r.coverage, err = r.store.Coverage(ctx, r.scope)
-	return err
+	return r.parents(ctx)
 }
 
 func (r *reader) section(ctx context.Context, s assemble.Section) error {
