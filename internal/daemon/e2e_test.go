@@ -48,6 +48,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "it was not killed:", talk(said))
 		os.Exit(1)
 	}
+	if os.Getenv("EARSHOT_TEST_SERVE") != "" {
+		fmt.Fprintln(os.Stderr, "it was not killed:", serve())
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
