@@ -32,7 +32,8 @@ People are ordered about over HTTP: POST /simulate/say, edit, delete, upload, re
 inject, heal, settle, …; GET /simulate/messages, calls, deliveries, ephemerals, users and channels tell what became of it.
 
 Faults of calls: rate_limit, server_error, api_error, lost_request, lost_response, failed_late, hung_response,
-late_response, bad_json. Of events: drop_event, late_event, repeat_event, renew_event, swap_event.`
+late_response, bad_json. Of events: drop_event, late_event, repeat_event, renew_event, swap_event,
+cut_socket.`
 }
 
 func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {

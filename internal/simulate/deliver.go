@@ -34,6 +34,7 @@ type delivery struct {
 	index int // in deliveries
 	tries int
 	last  string
+	cut   bool // the first try breaks its socket
 }
 
 // begin writes down that an event will be sent.

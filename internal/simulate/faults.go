@@ -32,12 +32,13 @@ const (
 	RepeatEvent FaultKind = "repeat_event" // it is sent twice, under one event id
 	RenewEvent  FaultKind = "renew_event"  // it is sent twice, under two event ids
 	SwapEvent   FaultKind = "swap_event"   // it is sent after the next one
+	CutSocket   FaultKind = "cut_socket"   // the socket that it is sent to breaks, and it comes again on another
 )
 
 var faultKinds = map[FaultKind]bool{
 	RateLimit: true, ServerError: true, APIError: true, LostRequest: true, LostResponse: true, FailedLate: true,
 	HungResponse: true, LateResponse: true, BadJSON: true,
-	DropEvent: false, LateEvent: false, RepeatEvent: false, RenewEvent: false, SwapEvent: false,
+	DropEvent: false, LateEvent: false, RepeatEvent: false, RenewEvent: false, SwapEvent: false, CutSocket: false,
 }
 
 // A Fault makes calls or events go wrong.
@@ -221,6 +222,9 @@ func (s *Slack) route(d *delivery) {
 		s.queueAgain(d.event, s.envelope(d.event))
 	case f.Kind == SwapEvent:
 		s.held = d
+	case f.Kind == CutSocket:
+		d.cut = true
+		s.enqueue(d)
 	}
 	if held != nil {
 		s.enqueue(held)

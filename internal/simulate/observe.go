@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -43,7 +44,17 @@ func (s *Slack) ended(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.happened()
-	s.o.Log.Info("call", "method", c.Method, "error", c.Error, "status", c.Status, "fault", string(c.Fault))
+	facts := []slog.Attr{slog.String("method", c.Method)}
+	if c.Error != "" {
+		facts = append(facts, slog.String("error", c.Error))
+	}
+	if c.Status != 0 {
+		facts = append(facts, slog.Int("status", c.Status))
+	}
+	if c.Fault != "" {
+		facts = append(facts, slog.String("fault", string(c.Fault)))
+	}
+	s.o.Log.LogAttrs(s.ctx, slog.LevelInfo, "call", facts...)
 }
 
 // Calls returns the calls of these methods, or all, in the order in which

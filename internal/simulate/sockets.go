@@ -177,6 +177,9 @@ func (s *Slack) push(d *delivery) (outcome string, retry bool) {
 		"envelope_id": id, "payload": json.RawMessage(d.body), "type": "events_api", "accepts_response_payload": false,
 		"retry_attempt": d.tries - 1, "retry_reason": reason,
 	})
+	if d.cut && d.tries == 1 {
+		_ = c.conn.UnderlyingConn().Close()
+	}
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

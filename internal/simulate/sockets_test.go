@@ -48,6 +48,11 @@ type frame struct {
 	}
 }
 
+// many are n waits before an event is sent again.
+func many(n int, wait time.Duration) []time.Duration {
+	return slices.Repeat([]time.Duration{wait}, n)
+}
+
 func next(t *testing.T, conn *websocket.Conn) frame {
 	t.Helper()
 	var f frame
@@ -157,7 +162,7 @@ func TestWhatIsNotAcknowledgedComesAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := small(t, simulate.SlackOptions{SocketMode: true, AckWithin: 100 * time.Millisecond, Retries: []time.Duration{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}})
+			w := small(t, simulate.SlackOptions{SocketMode: true, AckWithin: 100 * time.Millisecond, Retries: many(50, 0)})
 			conn := w.dial(t)
 			w.Say(w.general, w.mara, "hello")
 			first := next(t, conn)
@@ -216,6 +221,26 @@ func TestARefreshedSocketLetsItsSuccessorTakeOver(t *testing.T) {
 	var e *websocket.CloseError
 	if _, _, err := fresh.ReadMessage(); err == nil || errors.As(err, &e) && e.Code == websocket.CloseNormalClosure {
 		t.Errorf("a cut socket says %v, want no orderly end", err)
+	}
+}
+
+func TestASocketBreaksWhileAnEventIsUnderWay(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{SocketMode: true, AckWithin: time.Minute, Retries: many(100, 20*time.Millisecond)})
+	broken := w.dial(t)
+	w.Inject(simulate.Fault{Kind: simulate.CutSocket, Times: 1})
+	w.Say(w.general, w.mara, "hello")
+	if err := w.Until(t.Context(), func() bool { return w.Connections() == 0 }); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, _, err := broken.ReadMessage(); err != nil {
+			break // it may have had the event before
+		}
+	}
+	f := next(t, w.dial(t))
+	if f.Payload.Event.Text != "hello" || f.Attempt == 0 {
+		t.Errorf("got %+v, want the event again", f)
 	}
 }
 
