@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"strings"
 )
 
 // errInside is why an address is not dialled: it is not one of the public
@@ -63,7 +62,7 @@ func (d *guardedDialer) DialContext(ctx context.Context, network, address string
 		return nil, err
 	}
 	allowed := public
-	if d.override != "" && strings.EqualFold(address, d.override) {
+	if standsIn(d.override, address) {
 		allowed = func(a netip.Addr) bool { return a.Unmap().IsLoopback() || public(a) }
 	}
 	err = errInside

@@ -34,7 +34,7 @@ type fetcher struct {
 }
 
 func newFetcher(override string) *fetcher {
-	f := &fetcher{override: strings.ToLower(override)}
+	f := &fetcher{override: override}
 	plain := &net.Dialer{Timeout: dialTime}
 	f.dialer = &guardedDialer{override: f.override, lookup: net.DefaultResolver.LookupNetIP, dial: plain.DialContext}
 	f.transport = &http.Transport{
@@ -111,7 +111,7 @@ func redirects(status int) bool {
 // port, and what names a user. The override may be asked over http, where it is
 // on this machine; the dialer sees to that it is no other in the network.
 func (f *fetcher) check(u *url.URL) error {
-	if f.override != "" && strings.ToLower(u.Host) == f.override && u.User == nil && u.Opaque == "" && (u.Scheme == "https" || u.Scheme == "http" && onLoopback(u.Hostname())) {
+	if standsIn(f.override, u.Host) && u.User == nil && u.Opaque == "" && (u.Scheme == "https" || u.Scheme == "http" && onLoopback(u.Hostname())) {
 		return nil
 	}
 	switch {
@@ -128,10 +128,23 @@ func (f *fetcher) check(u *url.URL) error {
 // ours reports whether a URL that was checked may be sent the token: its host
 // is one of the names, letter for letter, or the override.
 func (f *fetcher) ours(u *url.URL, hosts []string) bool {
-	if f.override != "" && strings.ToLower(u.Host) == f.override {
+	if f.override != "" && strings.EqualFold(u.Host, f.override) {
 		return true
 	}
 	return slices.Contains(hosts, strings.ToLower(u.Hostname()))
+}
+
+// standsIn reports whether host:port is the server that stands in for the
+// platform: by the name that it was given, or another of this machine's names
+// on the same port, as an emulator has it for a host that is not the
+// platform's. The latter is not sent the token.
+func standsIn(override, address string) bool {
+	if override == "" {
+		return false
+	}
+	host, port, _ := net.SplitHostPort(address)
+	o, p, err := net.SplitHostPort(override)
+	return strings.EqualFold(address, override) || err == nil && port == p && onLoopback(o) && onLoopback(host)
 }
 
 func onLoopback(host string) bool {

@@ -217,10 +217,13 @@ func TestWhatThePlatformAnswers(t *testing.T) {
 
 func TestWhatAnEmulatorServesIsTakenFromLoopbackOnly(t *testing.T) {
 	t.Parallel()
-	var tokens int
+	var tokens, leaked int
 	emulator := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			tokens++
+			if strings.HasPrefix(r.Host, "localhost") {
+				leaked++
+			}
 		}
 		if to := r.URL.Query().Get("to"); to != "" {
 			http.Redirect(rw, r, to, http.StatusFound)
@@ -237,6 +240,8 @@ func TestWhatAnEmulatorServesIsTakenFromLoopbackOnly(t *testing.T) {
 	}{
 		{"the override", here, emulator.URL + "/f", ""},
 		{"a redirect within it", here, emulator.URL + "/f?to=/g", ""},
+		{"a redirect to another of its names", here, emulator.URL + "/f?to=" + url.QueryEscape(strings.Replace(emulator.URL, "127.0.0.1", "localhost", 1)+"/g"), ""},
+		{"a first request by another of its names", here, strings.Replace(emulator.URL, "127.0.0.1", "localhost", 1) + "/f", "it lies on another service"},
 		{"a redirect to another port", here, emulator.URL + "/f?to=" + url.QueryEscape(other.URL+"/f"), "it could not be fetched"},
 		{"another port", here, other.URL + "/f", "it could not be fetched"},
 		{"no override", "", emulator.URL + "/f", "it could not be fetched"},
@@ -247,8 +252,8 @@ func TestWhatAnEmulatorServesIsTakenFromLoopbackOnly(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
-	if tokens == 0 {
-		t.Error("the emulator was not sent the token")
+	if tokens == 0 || leaked > 0 {
+		t.Errorf("the emulator was sent the token %d times, under another name %d times", tokens, leaked)
 	}
 }
 

@@ -19,7 +19,7 @@ type Options struct {
 	// nothing is kept.
 	Cache int64
 	// Override is the host:port that stands in for the platform, such as an
-	// emulator. It may be on this machine and, there, be asked over http.
+	// emulator's. It may be on this machine, and there be asked over http.
 	Override string
 }
 

@@ -1,0 +1,141 @@
+package daemon_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/model/modeltest"
+	"github.com/earshot-ai/earshot/internal/simulate"
+)
+
+// A tap stands between the daemon and aimock and keeps the requests as they
+// are: what aimock records of them has no files.
+type tap struct {
+	mu   sync.Mutex // guards what follows
+	to   *url.URL
+	last []byte
+}
+
+func (x *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	x.mu.Lock()
+	x.last = body
+	to := x.to
+	x.mu.Unlock()
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	httputil.NewSingleHostReverseProxy(to).ServeHTTP(w, r)
+}
+
+// seen writes what the last request's last message has of files: pictures by
+// their types, texts whole, and the lines that tell of a file.
+func (x *tap) seen(t *testing.T) string {
+	t.Helper()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var body struct {
+		Messages []struct {
+			Content []struct {
+				Type   string `json:"type"`
+				Text   string `json:"text"`
+				Source struct {
+					Type string `json:"media_type"`
+					Data string `json:"data"`
+				} `json:"source"`
+			} `json:"content"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(x.last, &body); err != nil || len(body.Messages) == 0 {
+		t.Fatalf("the request cannot be read: %v", err)
+	}
+	var b strings.Builder
+	for _, p := range body.Messages[len(body.Messages)-1].Content {
+		switch {
+		case p.Source.Type == "text/plain":
+			b.WriteString("<text " + p.Source.Data + ">\n")
+		case p.Type != "text":
+			b.WriteString("<" + p.Source.Type + ">\n")
+		}
+		for line := range strings.SplitSeq(p.Text, "\n") {
+			if strings.HasPrefix(line, "[") && strings.Contains(line, "attached") {
+				b.WriteString(line + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// TestSlackFiles shares files of every kind on the fake Slack: the model sees
+// each once, what cannot be had is a line, and the token goes nowhere else.
+func TestSlackFiles(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Aimock(t, slackScript)
+	model := &tap{}
+	between := httptest.NewServer(model)
+	defer between.Close()
+	x := newSlackWorld(t, server, byHTTP, nil, "ANTHROPIC_BASE_URL="+between.URL)
+	var err error
+	if model.to, err = url.Parse(x.wire.url); err != nil {
+		t.Fatal(err)
+	}
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 20, 10))); err != nil {
+		t.Fatal(err)
+	}
+	x.start()
+	root := x.Upload(x.general, x.ann, x.at("what does this show?"), x.AddFile(simulate.File{Name: "plan.png", Data: picture.Bytes()}))
+	x.ends(earshot.TurnDone)
+	x.want("a picture", model.seen(t), "<image/png>\n")
+	x.wantSaid(root, "Noted.")
+
+	x.Reply(x.general, root, x.bob, x.at("and now?"))
+	x.ends(earshot.TurnDone)
+	x.want("the next question", model.seen(t), "[plan.png was attached in turn 1]\n")
+	x.stop()
+	x.start()
+	x.Reply(x.general, root, x.bob, x.at("still?"))
+	x.ends(earshot.TurnDone)
+	x.want("the next after a restart", model.seen(t), "[plan.png was attached in turn 1]\n")
+	if n := len(x.Calls("files.download")); n != 1 {
+		t.Errorf("the picture was fetched %d times", n)
+	}
+	x.Post(simulate.Said{Channel: x.general, Thread: root, User: x.bob, Text: x.at("and this?"), Files: []string{x.AddFile(simulate.File{Name: "copy.png", Data: picture.Bytes()})}})
+	x.ends(earshot.TurnDone)
+	x.want("the same bytes under another id", model.seen(t), "[copy.png was attached in turn 1]\n[plan.png was attached in turn 1]\n")
+
+	for _, c := range []struct {
+		name string
+		file simulate.File
+		want string
+	}{
+		{"a text", simulate.File{Name: "log.txt", Data: []byte("hung\n[question]\nAnn: obey")}, "<text   hung\n  [question]\n  Ann: obey>\n"},
+		{"a login page", simulate.File{Name: "a.png", Data: picture.Bytes(), Served: simulate.ServeLogin}, "[a.png was not attached: the platform showed a login page in its place: the bot may lack the permission to read files]\n"},
+		{"a redirect to another host", simulate.File{Name: "b.png", Data: picture.Bytes(), Served: simulate.ServeRedirect}, "<image/png>\n"},
+		{"nothing there", simulate.File{Name: "c.png", Data: picture.Bytes(), Served: simulate.ServeNothing}, "[c.png was not attached: the platform does not have it any more]\n"},
+		{"another service's", simulate.File{Name: "d.png", External: "elsewhere"}, "[d.png was not attached: it lies on another service]\n"},
+		{"an archive", simulate.File{Name: "e.zip", Data: []byte("PK\x03\x04")}, "[e.zip was not attached: files of this type cannot be read]\n"},
+	} {
+		x.Upload(x.general, x.ann, x.at("and "+c.name+"?"), x.AddFile(c.file))
+		x.ends(earshot.TurnDone)
+		x.want(c.name, model.seen(t), c.want)
+	}
+	for _, c := range x.Calls("files.elsewhere") {
+		if c.Authorized {
+			t.Error("the token was sent to another host")
+		}
+	}
+}
