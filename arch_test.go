@@ -131,6 +131,8 @@ var layout = architecture{
 			why: "decoders never import one another"},
 		{from: "internal/model/*", to: "internal/model/*", siblings: true,
 			why: "adapters never import one another: what two need belongs to internal/model"},
+		{from: "internal/simulate", to: "internal/platform/...",
+			why: "a fake that shares code with the adapter shares its mistakes"},
 		{from: "bot", to: "store",
 			why: "the bot works on any earshot.Store; who wires it chooses one"},
 		{from: "internal/*", to: "store", exceptFrom: []string{"internal/daemon", "internal/eval"},

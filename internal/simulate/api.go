@@ -192,13 +192,14 @@ func read(h *http.Request) (*request, error) {
 			return r, &apiError{"invalid_json", nil}
 		}
 		for k, v := range values {
+			if string(v) == "null" {
+				continue
+			}
 			var text string
 			if json.Unmarshal(v, &text) != nil {
 				text = string(v)
 			}
-			if text != "null" {
-				r.args[k] = text
-			}
+			r.args[k] = text
 		}
 		delete(r.args, "token") // with JSON the token must be in the header
 		return r, nil

@@ -303,11 +303,11 @@ func TestJSONIsTakenWhereSlackTakesIt(t *testing.T) {
 		return answer
 	}
 	token := w.App().BotToken
-	body := `{"channel":"` + w.general + `","text":"a","unfurl_links":false,"metadata":{"event_type":"t","event_payload":{"id":"1"}}}`
+	body := `{"channel":"` + w.general + `","text":"null","unfurl_links":false,"thread_ts":null,"metadata":{"event_type":"t","event_payload":{"id":"1"}}}`
 	if got := post("chat.postMessage", body, token); got["ok"] != true {
 		t.Errorf("a post as JSON: %v", got)
 	}
-	if c := w.Calls("chat.postMessage")[0]; c.Args["unfurl_links"] != "false" || c.Args["metadata"] != `{"event_type":"t","event_payload":{"id":"1"}}` {
+	if c := w.Calls("chat.postMessage")[0]; c.Args["unfurl_links"] != "false" || c.Args["text"] != "null" || c.Args["metadata"] != `{"event_type":"t","event_payload":{"id":"1"}}` {
 		t.Errorf("the arguments were %v", c.Args)
 	}
 	if got := post("chat.postMessage", `{"token":"`+token+`"}`, ""); got["error"] != "not_authed" {

@@ -45,7 +45,7 @@ func (s *Slack) begin(event object, e envelope) *delivery {
 	return d
 }
 
-// enqueue hands d to the deliverer.
+// enqueue hands d to the senders.
 func (s *Slack) enqueue(d *delivery) {
 	s.queue = append(s.queue, d)
 	s.wake()
@@ -158,7 +158,7 @@ func (s *Slack) hook(d *delivery, target string) (outcome string, retry bool) {
 		return "connection_failed", true
 	}
 	defer res.Body.Close()
-	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+	if _, err := io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)); err != nil {
 		return "http_timeout", true
 	}
 	if res.StatusCode/100 != 2 {

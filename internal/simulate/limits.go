@@ -1,8 +1,6 @@
 package simulate
 
-import (
-	"time"
-)
+import "time"
 
 // Tier says how often an app may call.
 type Tier int
@@ -41,9 +39,9 @@ func (s *Slack) spend(r *request, m method) error {
 		most = 0
 	}
 	if own, ok := s.o.Limits[r.method]; ok {
-		most = max(own, 0)
+		most = own
 	}
-	if most == 0 {
+	if most <= 0 {
 		return nil
 	}
 	now := s.o.Now()

@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -45,7 +46,7 @@ type SlackOptions struct {
 	App    App   // the app under test; zero fields get fixed values
 
 	Tier   Tier           // how often the app may call
-	Limits map[string]int // calls a minute by method, before the tier; negative is no limit
+	Limits map[string]int // calls a minute by method, before the tier; 0 is no limit
 
 	// Where documents are silent or clients disagree, a setting chooses.
 	RootOnFirstPageOnly bool // conversations.replies repeats the root on every page otherwise
@@ -199,7 +200,7 @@ func (s *Slack) defaults() {
 	if a.Scopes == nil {
 		a.Scopes = AllScopes()
 	}
-	a.Scopes = slices.Clone(a.Scopes)
+	a.Scopes, o.Retries, o.Limits = slices.Clone(a.Scopes), slices.Clone(o.Retries), maps.Clone(o.Limits)
 }
 
 // install makes the app a member of the workspace: its bot and its user.

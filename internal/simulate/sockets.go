@@ -57,10 +57,10 @@ func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
 		return // Upgrade has answered
 	}
 	c := &socket{conn: conn, closed: make(chan struct{}), acks: map[string]chan struct{}{}}
-	defer c.end()
 	s.mu.Lock()
 	if s.ctx.Err() != nil {
 		s.mu.Unlock()
+		c.end()
 		return
 	}
 	full := len(s.sockets) >= maxSockets
@@ -73,6 +73,7 @@ func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
 	s.busy.Add(1)
 	s.mu.Unlock()
 	defer s.busy.Done()
+	defer c.end()
 	if full {
 		c.send(s.goodbye("too_many_websockets"))
 		return
