@@ -51,7 +51,7 @@ func countParts(parts []llm.Part) (n int, ok bool) {
 		case llm.KindText:
 			n += tokens.Base(p.Text)
 		case llm.KindCall:
-			n += tokens.Base(p.Call.Name) + tokens.Base(string(p.Call.Args))
+			n += tokens.Base(p.Call.Name) + tokens.Base(p.Call.Args)
 		case llm.KindResult:
 			inside, ok := countParts(p.Result.Parts)
 			if !ok {

@@ -23,9 +23,8 @@ type ModelInfo struct {
 
 // general is the model of each provider where none is named: one that answers
 // quickly, calls tools and costs little, among those that the provider had no
-// plans to shut down in November 2026. At OpenAI it is the newest that takes
-// tools by chat completions without further settings
-// (https://github.com/openai/openai-openapi/issues/541).
+// plans to shut down in November 2026. At OpenAI it is one that takes tools
+// by chat completions as it is.
 var general = map[string]string{
 	config.Anthropic: "claude-sonnet-5-5",
 	config.Gemini:    "gemini-3.8-flash",

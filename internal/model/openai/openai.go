@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -48,6 +49,9 @@ type Model struct {
 	// own: the provider itself, whose newer models know max_completion_tokens
 	// only, where many servers know max_tokens only.
 	own bool
+	// blunt: the model takes tools only when it is told not to reason, as those
+	// of OpenAI do since gpt-5.6 (https://github.com/BerriAI/litellm/pull/34569).
+	blunt atomic.Bool
 }
 
 // New returns the model that o names. The error is [model.ErrOptions]. Nothing
@@ -64,7 +68,9 @@ func New(o model.Options) (*Model, error) {
 	return m, nil
 }
 
-// Generate implements [llm.Model].
+// Generate implements [llm.Model]. A request is sent once more at once where the
+// model refuses it because it would reason: it is then told not to, and so are
+// all that follow.
 func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
 	x := m.options.Exchange()
 	options := []option.RequestOption{
@@ -79,13 +85,18 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 		options = append(options, option.WithAPIKey(m.options.APIKey.Reveal()))
 	}
 	chat := sdk.NewChatCompletionService(options...)
-	chunks := chat.NewStreaming(ctx, m.params(r))
+	blunt := m.blunt.Load()
+	chunks := chat.NewStreaming(ctx, m.params(r, blunt))
 	defer func() { _ = chunks.Close() }()
 	a := answer{stream: stream}
 	for chunks.Next() {
 		a.add(chunks.Current())
 	}
 	if err := chunks.Err(); err != nil || a.finish == "" {
+		if len(r.Tools) > 0 && !blunt && refusesToReason(x.Said()) {
+			m.blunt.Store(true)
+			return m.Generate(ctx, r, stream)
+		}
 		return llm.Response{}, x.Error(ctx, fault(err, x.Said()))
 	}
 	out := a.response(r)
@@ -107,6 +118,17 @@ func (u upstream) code() string {
 		return s
 	}
 	return u.Type
+}
+
+// refusesToReason reports whether an answer is that tools and reasoning do not
+// go together.
+func refusesToReason(body []byte) bool {
+	var said struct {
+		Error struct {
+			Param string `json:"param"`
+		} `json:"error"`
+	}
+	return json.Unmarshal(body, &said) == nil && said.Error.Param == "reasoning_effort"
 }
 
 // fault reads an error: of the stream as the SDK tells it, else as the server

@@ -312,3 +312,32 @@ func (d detour) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.URL.Scheme, r.URL.Host = "http", strings.TrimPrefix(string(d), "http://")
 	return http.DefaultTransport.RoundTrip(r)
 }
+
+// OpenAI's models since gpt-5.6 take tools by this API only when they are told
+// not to reason, and others do not know the field.
+func TestAModelThatTakesToolsOnlyWithoutReasoning(t *testing.T) {
+	t.Parallel()
+	refusal := modeltest.Answer{Status: 400, Body: `{"error":{"message":"Function tools with reasoning_effort are not supported for m in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.","type":"invalid_request_error","param":"reasoning_effort","code":null}}`}
+	const none = `"reasoning_effort":"none"`
+	s := modeltest.Serve(t, refusal, ok)
+	m := at(t, s)
+	for range 2 {
+		if a, err := m.Generate(t.Context(), question, nil); err != nil || a.Text() != "ok" {
+			t.Fatalf("got %q, %v", a.Text(), err)
+		}
+	}
+	var with []bool
+	for _, r := range s.Requests() {
+		with = append(with, strings.Contains(r.Body, none))
+	}
+	if diff := cmp.Diff(with, []bool{false, true, true}); diff != "" {
+		t.Errorf("which requests say %s: -got +want\n%s", none, diff)
+	}
+
+	never := modeltest.Serve(t, refusal)
+	_, err := at(t, never).Generate(t.Context(), question, nil)
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Status != 400 || e.Retryable || len(never.Requests()) != 2 {
+		t.Errorf("a model that cannot be told: %v after %d requests; want a 400 after 2", err, len(never.Requests()))
+	}
+}

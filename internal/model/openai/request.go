@@ -14,8 +14,9 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// params writes a request in the provider's words.
-func (m *Model) params(r llm.Request) sdk.ChatCompletionNewParams {
+// params writes a request in the provider's words; blunt says that the model
+// must not reason where it has tools.
+func (m *Model) params(r llm.Request, blunt bool) sdk.ChatCompletionNewParams {
 	p := sdk.ChatCompletionNewParams{
 		Model:         m.options.Model,
 		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
@@ -31,6 +32,9 @@ func (m *Model) params(r llm.Request) sdk.ChatCompletionNewParams {
 				Name: t.Name, Description: sdk.String(t.Description), Parameters: schema(t.Schema),
 			},
 		}})
+	}
+	if len(p.Tools) > 0 && blunt {
+		p.ReasoningEffort = shared.ReasoningEffortNone
 	}
 	if r.NoCalls && len(p.Tools) > 0 {
 		p.ToolChoice.OfAuto = sdk.String("none")
