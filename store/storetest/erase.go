@@ -144,7 +144,7 @@ var purgeCases = []testCase{
 			"Begin":   s.Begin(s.Context(), l, id, prompt(2)),
 			"AddStep": s.AddStep(s.Context(), l, id, earshot.Step{N: 1, Data: []byte("canary")}),
 			"PutPost": s.PutPost(s.Context(), l, post(id, 0, earshot.PostSending)),
-			"Finish":  s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t),
+			"Finish":  s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t, earshot.Arrival{Key: post(id, 0, earshot.PostPlanned).Key, Message: said(2, "canary")}),
 			"Renew":   renewed,
 		} {
 			if !errors.Is(err, earshot.ErrFenced) {

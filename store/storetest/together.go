@@ -181,6 +181,13 @@ var closeCases = []testCase{
 		if _, err := s.Newest(background, s.scope, whole, open, 1); err == nil {
 			s.Error("Newest after Close: no error")
 		}
+		_, channel := s.Channel(background, s.scope)
+		_, pruned := s.PruneTurns(background, second(1))
+		for name, err := range map[string]error{"Channel": channel, "PruneTurns": pruned, "Erase": s.Erase(background, s.scope)} {
+			if err == nil {
+				s.Errorf("%s after Close: no error", name)
+			}
+		}
 		for _, err := range s.Range(background, s.scope, whole, open, open) {
 			if err == nil {
 				s.Error("Range after Close: no error")
