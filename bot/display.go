@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,13 @@ func (t *turn) display(ctx context.Context) *display {
 		writer.Writing(ctx, t.place, "", false)
 	}
 	return d
+}
+
+// ours reports whether the placeholder is still waiting for its last text. A
+// process that hung while another took the turn over must not write over that.
+func (d *display) ours(ctx context.Context) bool {
+	posts, err := d.Store.Posts(ctx, d.queued.ID)
+	return err == nil && slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Chunk == d.held.Chunk && p.Text == d.held.Text })
 }
 
 // written tells the platform that nothing is written any more.
@@ -100,6 +108,9 @@ func (d *display) update(ctx context.Context, u updates, text string) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, updateTime)
 	defer cancel()
+	if u.lost = !d.ours(ctx); u.lost {
+		return
+	}
 	p := *d.held
 	p.Text = text
 	err := d.Platform.(Updater).Update(ctx, d.draft(p), p.Message)

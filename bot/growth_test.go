@@ -116,6 +116,9 @@ func onDisk(t *testing.T, path string) (rows, bytes int) {
 		}
 		counts = append(counts, `(SELECT count(*) FROM "`+name+`")`)
 	}
+	if err := tables.Err(); err != nil {
+		t.Fatal(err)
+	}
 	if err := db.QueryRow(`SELECT ` + strings.Join(counts, " + ")).Scan(&rows); err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,8 @@ func (t *turn) update(ctx context.Context, p earshot.Post) error {
 			wait = e.Retry
 		}
 		if waited += wait; waited > t.Limits.Patience {
-			return fmt.Errorf("update message %s: %v", p.Message, err) // whatever it is: once more, later
+			// No PostError: a further try of the turn may find the way open.
+			return errors.New("update message " + string(p.Message) + ": " + err.Error())
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return err

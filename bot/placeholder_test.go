@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -324,4 +325,43 @@ func TestAFailureIsToldToThePersonAlone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestADraftIsNotWrittenOverTheReplyOfAnother has the store tell, as after a
+// takeover, that the placeholder has its last text.
+func TestADraftIsNotWrittenOverTheReplyOfAnother(t *testing.T) {
+	t.Parallel()
+	p := &slate{board: &board{}}
+	over := &takenOver{}
+	in(t, func(o *bot.Options) {
+		over.Store = o.Store
+		o.Store, o.Platform, o.Placeholder = over, p, "…"
+		o.Model = typist{words: strings.TrimSpace(strings.Repeat("word ", 20)), every: time.Second}
+	}, func(w *world) {
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.rest(5 * time.Second)
+		drafts := len(p.posts[0].was)
+		over.yes.Store(true)
+		w.rest(10 * time.Second)
+		if now := len(p.posts[0].was); now != drafts || drafts < 2 {
+			t.Errorf("%d drafts before, %d after the takeover", drafts, now)
+		}
+		over.yes.Store(false)
+		w.rest(time.Minute)
+	})
+}
+
+type takenOver struct {
+	bot.Store
+	yes atomic.Bool
+}
+
+func (s *takenOver) Posts(ctx context.Context, id earshot.TurnID) ([]earshot.Post, error) {
+	list, err := s.Store.Posts(ctx, id)
+	for i := range list {
+		if s.yes.Load() {
+			list[i].Text = "the reply of another"
+		}
+	}
+	return list, err
 }
