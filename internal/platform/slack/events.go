@@ -147,9 +147,9 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 	if d.Message.ID == "" || told.ID == "" {
 		return nil // Ignored, for a reason that has nothing to record
 	}
-	channel, err := p.names.channel(soon, told)
+	channel, err := p.names.channel(ctx, told)
 	if err != nil {
-		p.o.Log.Debug("a channel is not known", "channel", told.ID, "err", err)
+		return fmt.Errorf("message %s: %w", d.Message.ID, err)
 	}
 	if changesChannel(x.Event) {
 		p.names.keep(channel, channelTTL)

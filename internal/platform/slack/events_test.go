@@ -3,6 +3,7 @@ package slack_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -139,6 +140,63 @@ func TestAnAppMentionAloneCarriesEnough(t *testing.T) {
 	}
 	if got, err := x.store.Channel(t.Context(), x.scope(c)); err != nil || got.Kind != earshot.KindGroup || got.Name != "secret" {
 		t.Errorf("channel: got %+v, %v", got, err)
+	}
+}
+
+// One message has been seen eleven times under new event ids, and a sender may
+// send twice.
+func TestAMessageThatComesAgainIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t)
+	x.slack.Inject(simulate.Fault{Kind: simulate.RenewEvent, On: "message"}, simulate.Fault{Kind: simulate.RepeatEvent, On: "app_mention"})
+	first := x.slack.Post(simulate.Said{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c1"})
+	again := x.slack.Post(simulate.Said{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c1"})
+	other := x.slack.Post(simulate.Said{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c2"})
+	x.settle()
+	for i := range 11 {
+		body := fmt.Sprintf(`{"type":"event_callback","event_id":"EvAgain%d","event":{"type":"message","channel":%q,"channel_type":"channel","user":%q,"text":"<@%s> hello","ts":%q,"client_msg_id":"c1"}}`, i, x.general, x.mara, x.me, first)
+		if got := x.send(body); got != http.StatusOK {
+			t.Fatalf("got status %d", got)
+		}
+	}
+	if diff := cmp.Diff([]string{first, other}, x.turns()); diff != "" {
+		t.Errorf("turns (-want +got):\n%s", diff)
+	}
+	x.message(x.general, again) // stored all the same
+}
+
+func TestEveryKindOfMessageIsHeard(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t)
+	hook := x.slack.AddBot(simulate.Bot{Name: "CI"})
+	plan := x.slack.AddFile(simulate.File{Name: "plan.pdf", Data: []byte("%PDF-")})
+	root := x.slack.Say(x.general, x.mara, "root")
+	for name, tt := range map[string]struct {
+		said  simulate.Said
+		check func(earshot.Message) bool
+	}{
+		"a file": {simulate.Said{User: x.mara, Text: "the plan", Files: []string{plan}}, func(m earshot.Message) bool {
+			return len(m.Files) == 1 && m.Files[0].Name == "plan.pdf" && m.Text == "the plan"
+		}},
+		"a bot without a user": {simulate.Said{User: hook, Text: "", Username: "Build", Attachments: []any{map[string]any{"fallback": "red", "text": "build 7 is red"}}}, func(m earshot.Message) bool {
+			return m.Author == earshot.Author{ID: earshot.AuthorID(hook), Name: "Build", Kind: earshot.Bot} && m.Text == "build 7 is red"
+		}},
+		"a reply that the channel sees": {simulate.Said{User: x.mara, Text: "all", Thread: root, Broadcast: true}, func(m earshot.Message) bool {
+			return m.Root() == earshot.MessageID(root)
+		}},
+		"blocks that are broken": {simulate.Said{User: x.mara, Text: "still here", Blocks: []any{7, map[string]any{"type": []any{}}}}, func(m earshot.Message) bool {
+			return m.Text == "still here"
+		}},
+		"forty thousand characters": {simulate.Said{User: x.mara, Text: strings.Repeat("word ", 8000)}, func(m earshot.Message) bool {
+			return len(m.Text) >= 39_999
+		}},
+	} {
+		tt.said.Channel = x.general
+		ts := x.slack.Post(tt.said)
+		x.settle()
+		if m := x.message(x.general, ts); !tt.check(m) {
+			t.Errorf("%s: got %+.300v", name, m)
+		}
 	}
 }
 

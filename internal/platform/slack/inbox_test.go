@@ -64,6 +64,9 @@ func listenTo(t *testing.T, settings ...setting) *inbox {
 	}
 	t.Cleanup(func() { _ = x.slack.Close() })
 	app := x.slack.App()
+	t.Cleanup(func() { // whatever happened, at debug level too
+		hides(t, x.log.String(), app.BotToken, app.AppToken, app.SigningSecret, "simulated-verification-token", "ticket=")
+	})
 	o.APIURL = x.slack.URL() + "/api/"
 	o.BotToken, o.AppToken = secret.New(app.BotToken), secret.New(app.AppToken)
 	o.SigningSecrets = []secret.Secret{secret.New(app.SigningSecret)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"sync"
@@ -23,9 +24,9 @@ const (
 	groupTTL   = time.Hour
 	failedTTL  = time.Minute // what could not be had is not asked for again at once
 	// nameTime is how long an event waits for the names of people who are seen
-	// for the first time. Slack wants its answer within three seconds. After it
-	// the message is recorded with their ids and no names: the next message of
-	// theirs brings the name to all of them.
+	// for the first time, and for what a channel is that is. Slack wants its
+	// answer within three seconds. After it the message is recorded with their
+	// ids and no names: the next message of theirs brings the name to all of them.
 	nameTime = time.Second
 	maxAsked = 30 // names that one message or page of history asks for
 	together = 4  // at a time
@@ -299,28 +300,36 @@ func (n *names) putGroup(id, handle string) {
 }
 
 // channel returns a channel by its id, and what an event told of it besides:
-// as it is in memory, in the store, or with Slack. Where Slack cannot be asked
-// it is what is known; the error is then Slack's.
+// as it is in memory, in the store, or with Slack, which is given [nameTime]. The
+// error is the store's; where Slack does not answer it is what is known.
 func (n *names) channel(ctx context.Context, told earshot.Channel) (earshot.Channel, error) {
 	told.Platform, told.Workspace = earshot.Slack, n.p.workspace
 	n.mu.Lock()
 	k, ok := n.channels[told.ID]
 	n.mu.Unlock()
 	if !ok {
-		if c, err := n.p.o.Store.Channel(ctx, told.Scope()); err == nil {
+		switch c, err := n.p.o.Store.Channel(ctx, told.Scope()); {
+		case err == nil && (c.Name != "" || c.Kind == earshot.KindDM):
 			k = n.keep(c, channelTTL)
-		} else if !errors.Is(err, earshot.ErrNotFound) {
-			return told, err
+		case err == nil:
+			k.value = c // Slack was not asked yet, or did not answer
+		case !errors.Is(err, earshot.ErrNotFound):
+			return told, fmt.Errorf("look up channel %s: %w", told.ID, err)
 		}
 	}
-	var err error
-	if n.p.o.Now().After(k.until) && told.Kind != earshot.KindDM && (k.value.Kind != earshot.KindDM) {
-		err = n.once(ctx, "channel "+string(told.ID), func() error { return n.askChannel(ctx, told.ID) })
+	if n.p.o.Now().After(k.until) && told.Kind != earshot.KindDM && k.value.Kind != earshot.KindDM {
+		soon, cancel := context.WithTimeout(ctx, nameTime)
+		defer cancel()
+		if err := n.once(soon, "channel "+string(told.ID), func() error { return n.askChannel(soon, told.ID) }); err != nil {
+			n.p.o.Log.Debug("a channel is not known", "channel", told.ID, "err", err)
+		}
 		n.mu.Lock()
-		k = n.channels[told.ID]
+		if asked := n.channels[told.ID]; asked.value.ID != "" {
+			k = asked
+		}
 		n.mu.Unlock()
 	}
-	return over(k.value, told), err
+	return over(k.value, told), nil
 }
 
 // askChannel asks Slack what a channel is.

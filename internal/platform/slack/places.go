@@ -49,11 +49,9 @@ func (p *Platform) joined(ctx context.Context, x delivery) error {
 	if !p.identity.Is(x.Event.User) || x.Event.Channel.ID == "" {
 		return nil // who joined is said by Slack's own note, a message
 	}
-	soon, cancel := context.WithTimeout(ctx, nameTime)
-	defer cancel()
-	c, err := p.names.channel(soon, x.Event.Channel)
+	c, err := p.names.channel(ctx, x.Event.Channel)
 	if err != nil {
-		p.o.Log.Debug("a channel is not known", "channel", c.ID, "err", err)
+		return err
 	}
 	p.o.Log.Info("joined a channel", "channel", c.ID)
 	if err := p.o.Store.PutChannel(ctx, c); err != nil {
