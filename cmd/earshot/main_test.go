@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/earshot-ai/earshot/internal/simulate"
 )
 
 func TestMain(m *testing.M) {
@@ -40,10 +42,25 @@ func TestScripts(t *testing.T) {
 			}))
 			env.Defer(failing.Close)
 			env.Setenv("FAILING", failing.URL+"/v1")
-			if err := os.MkdirAll(env.WorkDir+"/data", 0o755); err != nil {
+			if err := fakeSlack(env); err != nil {
 				return err
 			}
-			return nil
+			return os.MkdirAll(env.WorkDir+"/data", 0o755)
 		},
 	})
+}
+
+// fakeSlack gives a script a Slack of its own, whose app it may be.
+func fakeSlack(env *testscript.Env) error {
+	s, err := simulate.NewSlack(&simulate.SlackOptions{SocketMode: true})
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = s.Close() })
+	s.AddChannel(simulate.Channel{Name: "general", Members: []string{s.App().UserID}})
+	s.AddChannel(simulate.Channel{Name: "elsewhere"})
+	env.Setenv("SLACK_API", s.URL()+"/api/")
+	env.Setenv("BOT_TOKEN", s.App().BotToken)
+	env.Setenv("APP_TOKEN", s.App().AppToken)
+	return nil
 }
