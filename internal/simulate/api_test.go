@@ -177,8 +177,9 @@ func TestAStreamIsWrittenPieceByPiece(t *testing.T) {
 	if m := w.Thread(w.general, root)[1]; !m.Streaming {
 		t.Errorf("the message is %+v, want one that streams", m)
 	}
-	if _, _, err := w.api.StopStreamContext(ctx, w.general, ts, slack.MsgOptionMarkdownText("three")); err != nil {
-		t.Fatal(err)
+	chunks := map[string]string{"channel": w.general, "ts": ts, "chunks": `[{"type":"markdown_text","text":"three"},{"type":"task_update","id":"1"}]`}
+	if answer := call(t, w.Slack, "chat.stopStream", chunks); answer["ok"] != true {
+		t.Fatal(answer)
 	}
 	if m := w.Thread(w.general, root)[1]; m.Text != "one two two three" || m.Streaming || m.Edited {
 		t.Errorf("the message is %+v", m)
@@ -195,8 +196,10 @@ func TestErrorsHaveSlacksNames(t *testing.T) {
 	t.Parallel()
 	w := small(t, simulate.SlackOptions{})
 	root := w.Say(w.general, w.mara, "root")
+	own := w.Post(simulate.Said{Channel: w.general, User: w.App().UserID, Text: "own"})
 	gone := w.AddFile(simulate.File{Name: "gone.txt", Deleted: true})
 	archived := w.AddChannel(simulate.Channel{Name: "old", Archived: true, Members: []string{w.App().UserID}})
+	oldPublic := w.AddChannel(simulate.Channel{Name: "older", Archived: true, Members: []string{w.mara}})
 	public := w.AddChannel(simulate.Channel{Name: "elsewhere", Members: []string{w.mara}})
 	type args = map[string]string
 	for _, c := range []struct {
@@ -222,13 +225,24 @@ func TestErrorsHaveSlacksNames(t *testing.T) {
 		{"metadata that is no JSON", "chat.postMessage", args{"channel": w.general, "text": "a", "metadata": "x"}, "invalid_metadata_format"},
 		{"an archived channel", "chat.postMessage", args{"channel": archived, "text": "a"}, "is_archived"},
 		{"somebody else's message", "chat.update", args{"channel": w.general, "ts": root, "text": "b"}, "cant_update_message"},
-		{"an update that is too long", "chat.update", args{"channel": w.general, "ts": root, "text": "b"}, "cant_update_message"},
+		{"an update that is too long", "chat.update", args{"channel": w.general, "ts": own, "text": strings.Repeat("x", 4_001)}, "msg_too_long"},
 		{"a delete of nothing", "chat.delete", args{"channel": w.general, "ts": "1.000001"}, "message_not_found"},
 		{"an apology to nobody", "chat.postEphemeral", args{"channel": w.general, "user": "U0NOBODY", "text": "a"}, "user_not_in_channel"},
 		{"nobody", "users.info", args{"user": "U0NOBODY"}, "user_not_found"},
 		{"no such bot", "bots.info", args{"bot": "B0NOBODY"}, "bot_not_found"},
 		{"a deleted file", "files.info", args{"file": gone}, "file_deleted"},
 		{"a channel type that there is not", "conversations.list", args{"types": "rooms"}, "invalid_types"},
+		{"no such group of people", "conversations.open", args{"users": w.mara + ",U0NOBODY"}, "user_not_found"},
+		{"nobody to talk to", "conversations.open", nil, "users_list_not_supplied"},
+		{"joining what is private", "conversations.join", args{"channel": w.private}, "channel_not_found"},
+		{"joining what is archived", "conversations.join", args{"channel": oldPublic}, "is_archived"},
+		{"a limit that is none", "conversations.members", args{"channel": w.general, "limit": "many"}, "invalid_limit"},
+		{"another team", "team.info", args{"team": "T0OTHER"}, "team_not_found"},
+		{"a reaction to nothing", "reactions.add", args{"channel": w.general, "timestamp": "1.000001", "name": "x"}, "message_not_found"},
+		{"a reaction without a name", "reactions.add", args{"channel": w.general, "timestamp": root}, "invalid_name"},
+		{"a reaction that is not there", "reactions.remove", args{"channel": w.general, "timestamp": root, "name": "x"}, "no_reaction"},
+		{"a status of no thread", "assistant.threads.setStatus", args{"channel_id": w.general, "thread_ts": "1.000001", "status": "s"}, "invalid_thread_ts"},
+		{"a stream to nothing", "chat.startStream", args{"channel": w.general, "thread_ts": "1.000001"}, "message_not_found"},
 		{"sockets where events go by HTTP", "apps.connections.open", args{"token": w.App().AppToken}, "not_allowed_token_type"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -236,6 +250,68 @@ func TestErrorsHaveSlacksNames(t *testing.T) {
 				t.Errorf("got %v, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestAnAppFindsWhereItIs(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	group, _, _, err := w.api.OpenConversationContext(t.Context(), &slack.OpenConversationParameters{Users: []string{w.mara, w.sam}, ReturnIM: true})
+	if err != nil || !group.IsMpIM {
+		t.Fatalf("a group DM: %+v, %v", group, err)
+	}
+	w.AddChannel(simulate.Channel{Name: "elsewhere", Members: []string{w.mara}})
+	list, _, err := w.api.GetConversationsForUserContext(t.Context(), &slack.GetConversationsForUserParameters{Types: []string{"public_channel", "mpim"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range list {
+		got = append(got, c.ID)
+	}
+	if diff := cmp.Diff(got, []string{w.general, group.ID}); diff != "" {
+		t.Errorf("users.conversations (-got +want):\n%s", diff)
+	}
+}
+
+func TestALimitOfItsOwnGoesBeforeTheTier(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{Limits: map[string]int{"auth.test": 2, "conversations.history": 0}, Tier: simulate.TierDistributed})
+	for i := range 3 {
+		_, err := w.api.AuthTestContext(t.Context())
+		var limited *slack.RateLimitedError
+		if errors.As(err, &limited) != (i == 2) {
+			t.Errorf("call %d: %v", i+1, err)
+		}
+		if _, err := w.api.GetConversationHistoryContext(t.Context(), &slack.GetConversationHistoryParameters{ChannelID: w.general}); err != nil {
+			t.Errorf("read %d: %v", i+1, err)
+		}
+	}
+	w.ForgetCalls()
+	if n := len(w.Calls()); n != 0 {
+		t.Errorf("%d calls are remembered", n)
+	}
+}
+
+func TestAScriptThatNamesNothingStops(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	for name, act := range map[string]func(){
+		"a channel": func() { w.Say("C0NOWHERE", w.mara, "x") },
+		"a person":  func() { w.Say(w.general, "U0NOBODY", "x") },
+		"a message": func() { w.Edit(w.general, "1.000001", "x") },
+		"a root":    func() { w.Reply(w.general, "1.000001", w.mara, "x") },
+		"a file":    func() { w.Upload(w.general, w.mara, "x", "F0NOTHING") },
+		"an event":  func() { w.Redeliver("Ev0", false) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s that does not exist was taken", name)
+				}
+			}()
+			act()
+		}()
 	}
 }
 
