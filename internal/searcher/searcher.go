@@ -82,9 +82,21 @@ func New(source Source, o *Options) *Searcher {
 // first. What the store knows when Search is called is found. A message that
 // is deleted meanwhile is left out.
 func (s *Searcher) Search(ctx context.Context, scope earshot.Scope, q search.Query) ([]Hit, error) {
+	hits, known, err := s.search(ctx, scope, q)
+	if err == nil && !known {
+		s.Forget(scope)
+		hits, _, err = s.search(ctx, scope, q)
+	}
+	return hits, err
+}
+
+// search is Search, and reports whether the store knows all that was found. It
+// does unless the channel was erased since its index was built: a message that
+// is deleted leaves a tombstone.
+func (s *Searcher) search(ctx context.Context, scope earshot.Scope, q search.Query) (hits []Hit, known bool, err error) {
 	found, err := s.find(ctx, scope, q)
 	if err != nil || len(found) == 0 {
-		return nil, err
+		return nil, true, err
 	}
 	ids := make([]earshot.MessageID, len(found))
 	for i, h := range found {
@@ -92,19 +104,19 @@ func (s *Searcher) Search(ctx context.Context, scope earshot.Scope, q search.Que
 	}
 	messages, err := s.source.ByID(ctx, scope, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("read what was found: %w", err)
+		return nil, true, fmt.Errorf("read what was found: %w", err)
 	}
 	byID := make(map[earshot.MessageID]earshot.Message, len(messages))
 	for _, m := range messages {
 		byID[m.ID] = m
 	}
-	hits := make([]Hit, 0, len(found))
+	hits = make([]Hit, 0, len(found))
 	for _, h := range found {
 		if m, ok := byID[h.ID]; ok && !m.Deleted {
 			hits = append(hits, Hit{h, m})
 		}
 	}
-	return hits, nil
+	return hits, len(byID) == len(found), nil
 }
 
 // find searches the channel's index, which is built or brought up to date

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/search"
 	"github.com/earshot-ai/earshot/internal/searcher"
+	"github.com/earshot-ai/earshot/store"
 )
 
 // A shelf is a source in memory. Each message's sequence is its place.
@@ -224,4 +225,46 @@ func TestIndexesAreEvictedByBytes(t *testing.T) {
 	if tiny.Bytes() != 0 {
 		t.Errorf("%d bytes are held after the last was forgotten", tiny.Bytes())
 	}
+}
+
+func TestAChannelThatWasErasedIsFoundAsItIsNow(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+	s := searcher.New(st, nil)
+	find := func(want ...earshot.MessageID) {
+		t.Helper()
+		hits, err := s.Search(t.Context(), scope, search.Query{Text: "migration", Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []earshot.MessageID
+		for _, h := range hits {
+			got = append(got, h.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	say := func(id earshot.MessageID, text string) {
+		t.Helper()
+		if _, err := st.Record(t.Context(), scope, earshot.Message{ID: id, Time: 1, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("m1", "migration migration migration")
+	find("m1")
+	if err := st.Erase(t.Context(), scope); err != nil {
+		t.Fatal(err)
+	}
+	say("m2", "the migration, among other things that were said")
+	find("m2")
+	if err := st.Erase(t.Context(), scope); err != nil {
+		t.Fatal(err)
+	}
+	find()
 }
