@@ -24,9 +24,9 @@ const (
 type display struct {
 	*turn
 	writer  Writer
-	held    *earshot.Post
-	wrote   earshot.Time
-	updates chan updates // holds its value while no update is under way
+	post    *earshot.Post // the placeholder; nil where there is none
+	told    earshot.Time  // when the writer was
+	updates chan updates  // holds its value while no update is under way
 }
 
 // The updates of a placeholder so far.
@@ -41,8 +41,8 @@ func (t *turn) display(ctx context.Context) *display {
 	if t.DryRun || !able && t.placed == nil {
 		return nil
 	}
-	d := &display{turn: t, writer: writer, held: t.placed, updates: make(chan updates, 1)}
-	d.updates <- updates{lost: t.unsure}
+	d := &display{turn: t, writer: writer, post: t.placed, updates: make(chan updates, 1)}
+	d.updates <- t.updates
 	if able {
 		t.wrote = true
 		writer.Writing(ctx, t.place, "", false)
@@ -54,7 +54,7 @@ func (t *turn) display(ctx context.Context) *display {
 // process that hung while another took the turn over must not write over that.
 func (d *display) ours(ctx context.Context) bool {
 	posts, err := d.Store.Posts(ctx, d.queued.ID)
-	return err == nil && slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Chunk == d.held.Chunk && p.Text == d.held.Text })
+	return err == nil && slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Chunk == d.post.Chunk && p.Text == d.post.Text })
 }
 
 // written tells the platform that nothing is written any more.
@@ -67,11 +67,11 @@ func (t *turn) written(ctx context.Context) {
 // show is told all of the text so far, and whether it begins again.
 func (d *display) show(ctx context.Context, text string, again bool) {
 	now := d.Now()
-	if d.writer != nil && (again || now-d.wrote >= writeEvery) {
-		d.wrote = now
+	if d.writer != nil && (again || now-d.told >= writeEvery) {
+		d.told = now
 		d.writer.Writing(ctx, d.place, guard(text, d.links), false)
 	}
-	if d.held == nil {
+	if d.post == nil {
 		return
 	}
 	select {
@@ -111,7 +111,7 @@ func (d *display) update(ctx context.Context, u updates, text string) {
 	if u.lost = !d.ours(ctx); u.lost {
 		return
 	}
-	p := *d.held
+	p := *d.post
 	p.Text = text
 	err := d.Platform.(Updater).Update(ctx, d.draft(p), p.Message)
 	var e *PostError
@@ -125,6 +125,5 @@ func (d *display) update(ctx context.Context, u updates, text string) {
 
 // stop waits until nothing is under way. Nothing may be shown afterwards.
 func (d *display) stop() {
-	u := <-d.updates
-	d.unsure = d.unsure || u.lost
+	d.turn.updates = <-d.updates
 }

@@ -106,7 +106,7 @@ func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
 		}
 	}
 	t.Fault(faultBeforeUpdate)
-	if t.unsure {
+	if t.updates.lost {
 		// An update whose fate is not known must not arrive after this one.
 		if err := sleep(ctx, t.Limits.Look); err != nil {
 			return err

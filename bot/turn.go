@@ -113,7 +113,7 @@ type turn struct {
 
 	text    string        // of the reply
 	placed  *earshot.Post // the placeholder, once it can be seen
-	unsure  bool          // an update of it may still arrive
+	updates updates       // of it, so far
 	wrote   bool          // the platform was told that an answer is written
 	usage   earshot.Usage
 	calls   int // of the model, by this process
