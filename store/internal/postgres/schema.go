@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 )
@@ -84,23 +85,6 @@ func (c *config) migrate(ctx context.Context) (from, to int64, err error) {
 // migrationLock is taken by whoever migrates the tables of a schema.
 const migrationLock = `SELECT pg_advisory_lock(hashtextextended('earshot schema ' || coalesce(current_schema(), ''), 0))`
 
-// newest returns the newest version that this program knows.
-func newest() (int64, error) {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return 0, err
-	}
-	var known int64
-	for _, f := range files {
-		v, err := goose.NumericComponent(f)
-		if err != nil {
-			return 0, err
-		}
-		known = max(known, v)
-	}
-	return known, nil
-}
-
 // errEncoding and errServer refuse what this store cannot live in.
 var (
 	errEncoding = errors.New("the database's encoding is not UTF8; create one with ENCODING 'UTF8'")
@@ -110,7 +94,7 @@ var (
 // versions reads the stored version without writing anything, and refuses a
 // server that the store cannot use.
 func versions(ctx context.Context, db *sql.DB) (stored, known int64, err error) {
-	if known, err = newest(); err != nil {
+	if known, err = rule.Newest(migrations); err != nil {
 		return 0, 0, err
 	}
 	var encoding string

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
 )
@@ -24,7 +25,7 @@ func Version(ctx context.Context, path string) (stored, known int64, err error) 
 	if err != nil {
 		return 0, 0, err
 	}
-	known, err = newest()
+	known, err = rule.Newest(migrations)
 	return found.stored, known, err
 }
 
@@ -119,23 +120,6 @@ func migrateFrom(ctx context.Context, tx *sql.Tx, from int64) error {
 	return tx.Commit()
 }
 
-// newest returns the newest version that this program knows.
-func newest() (int64, error) {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return 0, err
-	}
-	var known int64
-	for _, f := range files {
-		v, err := goose.NumericComponent(f)
-		if err != nil {
-			return 0, err
-		}
-		known = max(known, v)
-	}
-	return known, nil
-}
-
 // A querier is a database, or a transaction in it.
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
@@ -143,7 +127,7 @@ type querier interface {
 
 // versions reads the stored version without writing anything.
 func versions(ctx context.Context, db querier) (stored, known int64, err error) {
-	if known, err = newest(); err != nil {
+	if known, err = rule.Newest(migrations); err != nil {
 		return 0, 0, err
 	}
 	var tables int
