@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot/assemble"
 )
@@ -15,10 +16,10 @@ import (
 func guard(text string, l links) string {
 	text = mute(assemble.Clean(text))
 	text = apart(text, l)
-	ticks := tickRun(text)
+	code := fences(text)
+	ticks := tickRun(text, code)
 	var b strings.Builder
 	at := 0
-	code := fences(text)
 	for _, a := range addresses(text) {
 		if l.live(text[a[0]:a[1]]) || inside(code, a[0]) {
 			continue
@@ -27,13 +28,28 @@ func guard(text string, l links) string {
 		if a[0] > 0 && strings.IndexByte("`\\", text[a[0]-1]) >= 0 {
 			b.WriteByte(' ') // or it would be one run of ticks, or one that is escaped
 		}
-		b.WriteString(ticks + text[a[0]:a[1]] + ticks)
+		b.WriteString(ticks + cutTo(text[a[0]:a[1]], maxDead) + ticks)
 		if a[1] < len(text) && text[a[1]] == '`' {
 			b.WriteByte(' ')
 		}
 		at = a[1]
 	}
 	return b.String() + text[at:]
+}
+
+// maxDead is how many bytes of an address are shown that is not live. What is
+// longer than a post would be cut, and be live in parts.
+const maxDead = 300
+
+// cutTo cuts s to at most n bytes, and says so.
+func cutTo(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
 }
 
 var (
@@ -159,42 +175,6 @@ func isSite(s string) bool {
 		return len(labels) == 4 && (rest != "" || port != "")
 	}
 	return rest != "" || slices.Contains(topLevel, last) || strings.HasPrefix(last, "xn--")
-}
-
-// tickRun returns a run of ticks that is longer than any in the text, so that
-// it can be closed by no other.
-func tickRun(text string) string {
-	longest, n := 0, 0
-	for i := 0; i < len(text); i++ {
-		if text[i] != '`' {
-			n = 0
-			continue
-		}
-		n++
-		longest = max(longest, n)
-	}
-	return strings.Repeat("`", longest+1)
-}
-
-// fences returns the code between fences of ticks that are closed.
-func fences(text string) [][2]int {
-	var out [][2]int
-	open, at := "", 0
-	from := 0
-	for line := range strings.SplitAfterSeq(text, "\n") {
-		body := strings.TrimRight(line, "\n")
-		mark := markOf(body)
-		switch {
-		case mark == "" || strings.Contains(strings.TrimLeft(strings.TrimSpace(body), "`"), "`"):
-		case open == "":
-			open, from = mark, at+len(line)
-		case strings.TrimSpace(body) == mark && len(mark) >= len(open):
-			out = append(out, [2]int{from, at})
-			open = ""
-		}
-		at += len(line)
-	}
-	return out
 }
 
 func inside(list [][2]int, at int) bool {

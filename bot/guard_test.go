@@ -132,9 +132,9 @@ func TestSplitKeepsTextAndFences(t *testing.T) {
 		parts      int
 	}{
 		{"short", "hello", 100, 1},
-		{"words", strings.Repeat("word ", 100), 100, 6},
+		{"words", strings.Repeat("word ", 100), 100, 5},
 		{"one long word", strings.Repeat("x", 950), 100, 10},
-		{"not in ASCII", strings.Repeat("日本語", 100), 100, 4},
+		{"not in ASCII", strings.Repeat("日本語", 100), 100, 3},
 		{"a fence", "before\n```go\n" + strings.Repeat("line of code\n", 40) + "```\nafter", 200, 0},
 		{"a fence of four", "````\n" + strings.Repeat("```\nx\n", 60) + "````", 120, 0},
 		{"two fences", strings.Repeat("```\n"+strings.Repeat("a\n", 30)+"```\ntext\n", 5), 100, 0},

@@ -1,40 +1,50 @@
 package bot
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
 
 // split cuts a text into parts of at most most characters (runes): between
 // paragraphs where it can, else between lines, sentences or words. A code
-// fence that a cut goes through is closed and opened again. It returns at least
-// one part, and none is blank.
+// fence that a cut goes through is closed and opened again, and a table's head
+// is repeated. It returns at least one part, and none is blank.
 func split(text string, most int) []string {
 	most = max(most, 100)
 	var parts []string
-	fence := "" // the line that has opened the fence that we are in
+	head, fence := "", "" // what the next part begins with, and the line in it that opens a fence
+	reserve := 0          // for what closes a fence
+	longest := len(tickRun(text, fences(text))) - 1
+	if strings.Contains(text, "```") || strings.Contains(text, "~~~") {
+		reserve = len("\n   ") + maxMark
+	}
 	for rest := strings.TrimRight(text, " \n"); rest != ""; {
-		head := ""
-		if fence != "" {
-			head = fence + "\n"
-		}
 		room := most - utf8.RuneCountInString(head)
 		if utf8.RuneCountInString(rest) <= room {
 			parts = append(parts, head+rest)
 			break
 		}
-		room -= utf8.RuneCountInString("\n" + fenceMark + "~") // a mark may be longer than three
-		cut := cutAt(rest, max(room, most/2))
-		part := rest[:cut]
+		cut := cutAt(rest, max(room-reserve, most/2), longest)
+		open := fenceAfter(fence, rest[:cut])
+		if i := lastLine(rest[:cut]); fence == "" && open != "" && i > 0 && strings.HasPrefix(rest[i:cut], open) {
+			cut, open = i, "" // nothing of the code is in this part
+		}
+		part := head + strings.TrimRight(rest[:cut], " \n")
 		rest = strings.TrimLeft(rest[cut:], "\n")
-		open := fenceAfter(fence, part)
-		part = head + strings.TrimRight(part, " \n")
+		head, fence = "", open
 		if open != "" {
-			part += "\n" + markOf(open)
+			indent, mark := markOf(open)
+			part += "\n" + indent + mark
+			if line, after, _ := strings.Cut(rest, "\n"); fenceAfter(open, line) == "" {
+				rest, fence = strings.TrimLeft(after, "\n"), "" // it ended here
+			} else {
+				head = open + "\n"
+			}
 		} else {
+			head = tableHead(part, rest, most/3)
 			rest = strings.TrimLeft(rest, " ")
 		}
-		fence = open
 		if strings.TrimSpace(part) != "" {
 			parts = append(parts, part)
 		}
@@ -42,15 +52,39 @@ func split(text string, most int) []string {
 	return parts
 }
 
-const (
-	fenceMark = "```"
-	maxMark   = 4  // a longer run of ticks is text
-	maxInfo   = 40 // bytes of the line that opens a fence that are repeated
-)
+// lastLine returns where the last line of s begins that is not empty.
+func lastLine(s string) int {
+	return strings.LastIndexByte(strings.TrimRight(s, "\n"), '\n') + 1
+}
+
+var ruled = regexp.MustCompile(`^\|?[\s:|-]*-[\s:|-]*$`)
+
+// tableHead returns the two lines that a table begins with of which part has the
+// first rows and rest the others, or "" where no table is cut, or they are
+// longer than most bytes.
+func tableHead(part, rest string, most int) string {
+	if !strings.HasPrefix(rest, "|") {
+		return ""
+	}
+	lines := strings.Split(part, "\n")
+	first := len(lines)
+	for first > 0 && strings.HasPrefix(lines[first-1], "|") {
+		first--
+	}
+	if first > len(lines)-2 || !ruled.MatchString(lines[first+1]) {
+		return ""
+	}
+	head := lines[first] + "\n" + lines[first+1] + "\n"
+	if len(head) > most {
+		return ""
+	}
+	return head
+}
 
 // cutAt returns where to cut s, which has more than most runes: a byte offset
-// above 0.
-func cutAt(s string, most int) int {
+// above 0. What stands between two runs of just ticks ticks, the longest that
+// there are, is an address that is not live: it stays whole.
+func cutAt(s string, most, ticks int) int {
 	end := 0
 	for n := 0; n < most && end < len(s); n++ {
 		_, size := utf8.DecodeRuneInString(s[end:])
@@ -61,34 +95,8 @@ func cutAt(s string, most int) int {
 			return i + len(sep)
 		}
 	}
+	if i := span(s, end, ticks); i > 0 {
+		return i
+	}
 	return max(end, 1)
-}
-
-// fenceAfter returns the line that has opened the fence in which s ends, ""
-// when it ends outside of one.
-func fenceAfter(fence, s string) string {
-	for line := range strings.SplitSeq(s, "\n") {
-		mark := markOf(line)
-		switch {
-		case mark == "":
-		case fence == "":
-			fence = strings.TrimSpace(line)
-			if len(fence) > maxInfo || strings.Contains(fence[len(mark):], "`") {
-				fence = mark
-			}
-		case strings.TrimSpace(line) == mark && len(mark) >= len(markOf(fence)):
-			fence = ""
-		}
-	}
-	return fence
-}
-
-// markOf returns the ticks with which a line opens or closes a fence, or "".
-func markOf(line string) string {
-	line = strings.TrimLeft(line, " ")
-	n := len(line) - len(strings.TrimLeft(line, "`"))
-	if n < len(fenceMark) || n > maxMark {
-		return ""
-	}
-	return line[:n]
 }
