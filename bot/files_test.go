@@ -262,6 +262,7 @@ func TestWhatTheProviderRefusesIsAskedWithoutFiles(t *testing.T) {
 	for name, refusal := range map[string]*llm.Error{
 		"for a file that it cannot read": {Status: 400, Message: "could not process image"},
 		"for its size":                   {Status: 413, TooLarge: true},
+		"because it takes no pictures":   {Status: 404, Message: "no endpoint that supports image input"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -150,8 +150,11 @@ func (t *turn) without(ctx context.Context, r *llm.Request, err error) error {
 }
 
 // refusals are the statuses by which providers refuse a file: of a type that
-// they do not read, or that they find broken.
-var refusals = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity}
+// they do not read, or that they find broken. OpenRouter answers 404 where a
+// model takes no pictures: https://github.com/openclaw/openclaw/issues/99078.
+var refusals = []int{
+	http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+}
 
 // given returns what of the manifest's additions the model was really given.
 func (t *turn) given(added []earshot.Attached) ([]earshot.Attached, error) {

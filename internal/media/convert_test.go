@@ -241,7 +241,7 @@ func TestWhatAFileIsAndWhetherItIsGiven(t *testing.T) {
 		{"a film", "video/webm", "\x1a\x45\xdf\xa3\x01", "", "files of this type cannot be read"},
 		{"MP3 with a tag", "", "ID3\x04\x00", "audio/mpeg", ""},
 		{"MP3 without one", "", "\xff\xfb\x90\x44\x00", "audio/mpeg", ""},
-		{"WAV", "", "RIFF\x24\x00\x00\x00WAVEfmt ", "audio/wave", ""},
+		{"WAV", "", "RIFF\x24\x00\x00\x00WAVEfmt ", "audio/wav", ""},
 		{"Ogg", "", "OggS\x00\x02", "audio/ogg", ""},
 		{"FLAC", "", "fLaC\x00", "audio/flac", ""},
 		{"an archive", "application/zip", zipped.String(), "", "files of this type cannot be read"},

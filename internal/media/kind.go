@@ -29,7 +29,11 @@ func sniff(data []byte) string {
 			return r.kind
 		}
 	}
-	return bare(http.DetectContentType(data))
+	kind := bare(http.DetectContentType(data))
+	if kind == "audio/wave" {
+		return "audio/wav" // by the name that providers know
+	}
+	return kind
 }
 
 // bare returns a media type without its parameters, in lower case.
