@@ -43,8 +43,8 @@ type Options struct {
 	// missing, when messages may have been missed since. Default: 10 minutes;
 	// negative: never.
 	StaleServeTTL time.Duration
-	// Refresh is how long a thread or channel is not asked for again where
-	// messages may have been missed, or where the platform refused. Default: 5
+	// Refresh is how long a thread is not asked for again where messages may
+	// have been missed, and anything that the platform refused. Default: 5
 	// minutes.
 	Refresh time.Duration
 
@@ -265,6 +265,13 @@ func (f *Filler) missIn(ctx context.Context, c earshot.ChannelInfo, gap span) er
 		r.miss(gap) // otherwise Missed has
 	}
 	l := r.lane("")
+	var threads []earshot.MessageID
+	if start && c.Last >= f.activeSince() {
+		threads = r.unfinished()
+	}
 	f.mu.Unlock()
+	for _, id := range threads {
+		f.later(job{channel: c.Channel, thread: id})
+	}
 	return f.save(ctx, l)
 }

@@ -301,6 +301,41 @@ func TestCoverageDoesNotPileUp(t *testing.T) {
 	})
 }
 
+// TestWhatIsMissingStaysSo: a restart forgets neither what is not known nor
+// that somebody wants it.
+func TestWhatIsMissingStaysSo(t *testing.T) {
+	scene(t, func(t *testing.T, w *world, d *desk) {
+		for range 500 {
+			w.say("C1", "", "from before")
+		}
+		root := w.say("C1", "", "root")
+		for range 1000 {
+			w.say("C1", root.ID, "reply")
+		}
+		time.Sleep(time.Hour)
+		d.start(false)
+		anchor := d.hear("C1", w.say("C1", root.ID, "@earshot?"))
+		d.fill("C1", anchor)
+		unknown := func() []earshot.Coverage { return append(d.gaps("C1", ""), d.gaps("C1", root.ID)...) }
+		before := unknown()
+		if len(before) != 2 || before[0].State != earshot.Missing || before[1].State != earshot.Missing {
+			t.Fatalf("coverage is %+v", before)
+		}
+		d.end()
+		d.start(false)
+		after := slices.DeleteFunc(unknown(), func(c earshot.Coverage) bool { return c.From >= anchor.Time })
+		if diff := cmp.Diff(after, before); diff != "" {
+			t.Errorf("after a restart (-got +want):\n%s", diff)
+		}
+		d.end()
+		d.start(true)
+		time.Sleep(time.Hour)
+		if g := unknown(); len(g) > 0 {
+			t.Errorf("the background did not go on: %+v", g)
+		}
+	})
+}
+
 // TestWhoLeftHearsNothing: after the bot was removed from a channel nothing
 // counts as known there.
 func TestWhoLeftHearsNothing(t *testing.T) {

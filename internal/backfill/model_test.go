@@ -55,7 +55,7 @@ func someSettings() *rapid.Generator[settings] {
 		return settings{
 			distributed: rapid.Bool().Draw(t, "distributed"), degrade: rapid.Bool().Draw(t, "degrade"), alone: rapid.Bool().Draw(t, "alone"),
 			newest: rapid.Bool().Draw(t, "newest"), rootless: rapid.Bool().Draw(t, "rootless"),
-			want: rapid.SampledFrom([]int{5, 20, 200}).Draw(t, "want"), objects: rapid.SampledFrom([]int{2, 7, 15, 200}).Draw(t, "objects"),
+			want: rapid.SampledFrom([]int{5, 20, 200}).Draw(t, "want"), objects: rapid.SampledFrom([]int{4, 7, 15, 200}).Draw(t, "objects"),
 		}
 	})
 }

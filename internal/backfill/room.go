@@ -1,7 +1,6 @@
 package backfill
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -152,6 +151,19 @@ func (r *room) read(list []earshot.Coverage) {
 	}
 }
 
+// unfinished returns the threads of which the store says that something is
+// missing, by id.
+func (r *room) unfinished() []earshot.MessageID {
+	var ids []earshot.MessageID
+	for id, list := range r.saved {
+		if id != "" && slices.ContainsFunc(list, func(c earshot.Coverage) bool { return c.State != earshot.Known }) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // miss notes that events may have been missed. Of many gaps the oldest are
 // given up: it is as if the channel had been heard only since.
 func (r *room) miss(gap span) {
@@ -192,8 +204,14 @@ func (r *room) lane(thread earshot.MessageID) *lane {
 	}
 	l := &lane{room: r, thread: thread, busy: make(chan struct{}, 1), used: now}
 	for _, c := range r.saved[thread] {
-		if c.State == earshot.Known && c.To != 0 {
+		switch {
+		case c.State == earshot.Known && c.To != 0:
 			l.got = l.got.add(span{max(dawn, c.From), c.To})
+		case c.State != earshot.Known && (thread != "" || c.From < r.since):
+			l.wanted = true // a turn has asked, before the room was forgotten
+		}
+		if thread != "" {
+			l.upTo = max(l.upTo, c.To)
 		}
 	}
 	r.lanes[thread] = l
@@ -241,129 +259,4 @@ func (l *lane) unknown(upTo earshot.Time) []span {
 	known, since := l.known(), l.room.since
 	from := max(dawn, l.first)
 	return append(known.missing(span{from, min(upTo, since-1)}), known.missing(span{max(from, since), upTo})...)
-}
-
-// entries returns the lane as the store is to have it.
-func (l *lane) entries(now earshot.Time, staleServe time.Duration) []earshot.Coverage {
-	var out []earshot.Coverage
-	got, upTo := l.got, l.upTo
-	if l.thread == "" {
-		// Gaps stand by themselves, so that they are found again.
-		got, upTo = l.got.within(span{dawn, l.room.since - 1}), forever
-		for _, g := range l.room.gaps {
-			got = append(got, l.got.within(g)...)
-		}
-		if l.room.since != 0 {
-			out = append(out, earshot.Coverage{From: l.room.since, State: earshot.Known})
-		}
-	}
-	for _, k := range got {
-		out = append(out, earshot.Coverage{Thread: l.thread, From: k.from, To: k.to, State: earshot.Known})
-	}
-	for _, u := range l.unknown(upTo) {
-		gap := l.isGap(u)
-		if !gap && !l.wanted {
-			continue
-		}
-		c := earshot.Coverage{Thread: l.thread, From: u.from, To: u.to, State: earshot.Missing, Why: cmp.Or(l.why, "not loaded yet")}
-		if u.from <= max(dawn, l.first) {
-			c.From = 0
-		}
-		if age := time.Duration(now-u.from) * time.Microsecond; gap && l.untouched(u, upTo) && age <= staleServe {
-			c.State = earshot.Stale
-			c.Why = fmt.Sprintf("as it was %s ago: %s", age.Round(time.Second), cmp.Or(l.why, "events may have been missed"))
-		}
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b earshot.Coverage) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
-	})
-	return out
-}
-
-// isGap reports whether u was missed while the channel was listened to.
-func (l *lane) isGap(u span) bool { return l.room.since != 0 && u.from >= l.room.since }
-
-// untouched reports whether nothing of u's gap was fetched: that is done from
-// the newest backwards.
-func (l *lane) untouched(u span, upTo earshot.Time) bool {
-	return slices.ContainsFunc(l.room.gaps, func(g span) bool { return min(g.to, upTo) == u.to })
-}
-
-// save writes the lane into the store where it is not what the store has.
-func (f *Filler) save(ctx context.Context, l *lane) error {
-	r := l.room
-	r.order.Lock()
-	defer r.order.Unlock()
-	f.mu.Lock()
-	want := l.entries(f.Now(), f.StaleServeTTL)
-	put := changes(r.saved[l.thread], want)
-	if len(put) > 0 && l.thread != "" && len(want) > 0 {
-		put = append(put, r.forget(l.thread)...)
-	}
-	if len(put) == 0 || r.left {
-		f.mu.Unlock()
-		return nil
-	}
-	r.saved[l.thread] = want
-	f.mu.Unlock()
-	err := f.Store.PutCoverage(ctx, r.channel.Scope(), put...)
-	if err != nil {
-		f.mu.Lock()
-		if f.rooms[r.channel.Scope()] == r {
-			delete(f.rooms, r.channel.Scope()) // what the store has is not known: read it again
-		}
-		f.mu.Unlock()
-		return fmt.Errorf("record coverage of channel %s: %w", r.channel.ID, err)
-	}
-	return nil
-}
-
-// changes returns what makes have into want.
-func changes(have, want []earshot.Coverage) []earshot.Coverage {
-	var out []earshot.Coverage
-	for _, c := range want {
-		if !slices.Contains(have, c) {
-			out = append(out, c)
-		}
-	}
-	for _, c := range have {
-		if !slices.ContainsFunc(want, func(w earshot.Coverage) bool { return w.From == c.From && w.To == c.To }) {
-			c.State = ""
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// forget returns what removes the entries of the thread that was known longest
-// ago, when there are too many besides the one that is kept.
-func (r *room) forget(keep earshot.MessageID) []earshot.Coverage {
-	if len(r.saved) <= maxThreads {
-		return nil
-	}
-	var oldest earshot.MessageID
-	at := forever
-	for id, list := range r.saved {
-		if id == "" || id == keep || r.lanes[id] != nil && len(r.lanes[id].busy) > 0 {
-			continue
-		}
-		newest := earshot.Time(0)
-		for _, c := range list {
-			newest = max(newest, c.To)
-		}
-		if newest < at || newest == at && id < oldest {
-			oldest, at = id, newest
-		}
-	}
-	if oldest == "" {
-		return nil
-	}
-	out := slices.Clone(r.saved[oldest])
-	for i := range out {
-		out[i].State = ""
-	}
-	delete(r.saved, oldest)
-	delete(r.lanes, oldest)
-	return out
 }

@@ -98,8 +98,10 @@ func (x *walk) learn(first earshot.Time, w Window, at sight, t Tier) {
 		x.width = at.known.from - x.newest(want, rest)
 	case float64(at.n) > want/4: // enough to know their pace
 		x.width = 1 + earshot.Time(want*float64(at.newest-at.oldest)/float64(at.n))
+	case at.n == 0:
+		x.width = held * grow
 	default:
-		x.width = earshot.Time(float64(held) * min(grow, want/max(1, float64(at.n))))
+		x.width = earshot.Time(float64(held) * min(grow, want/float64(at.n)))
 	}
 }
 
