@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -312,6 +313,24 @@ func TestAScriptThatNamesNothingStops(t *testing.T) {
 			}()
 			act()
 		}()
+	}
+}
+
+func TestAStrangerIsOfAnotherWorkspace(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	guest := w.AddUser(simulate.User{Name: "guest", Team: "T0OTHER"})
+	w.Join(w.general, guest)
+	w.Upload(w.general, guest, "hello", w.AddFile(simulate.File{Name: "a.txt"}))
+	res, err := w.api.GetConversationHistoryContext(t.Context(), &slack.GetConversationHistoryParameters{ChannelID: w.general, Limit: 1})
+	if err != nil || res.Messages[0].Team != "T0OTHER" {
+		t.Errorf("the message is %+v, %v", res.Messages, err)
+	}
+	if u, err := w.api.GetUserInfoContext(t.Context(), guest); err != nil || u.TeamID != "T0OTHER" || !u.IsStranger {
+		t.Errorf("users.info: %+v, %v", u, err)
+	}
+	if seen := w.Messages(w.general); !slices.Equal(seen[len(seen)-1].Files, []string{"a.txt"}) {
+		t.Errorf("people see %+v", seen)
 	}
 }
 

@@ -81,17 +81,18 @@ func (s *Slack) ForgetCalls() {
 
 // A Message is what people see of one.
 type Message struct {
-	Channel   string `json:"channel"`
-	TS        string `json:"ts"`
-	Thread    string `json:"thread,omitempty"` // the root's ts, "" in the channel
-	User      string `json:"user,omitempty"`   // "" for a bot without a user
-	Bot       string `json:"bot,omitempty"`    // the bot's id, "" for a person
-	Text      string `json:"text"`
-	Edited    bool   `json:"edited,omitempty"`
-	Broadcast bool   `json:"broadcast,omitempty"`
-	Tombstone bool   `json:"tombstone,omitempty"`
-	Streaming bool   `json:"streaming,omitempty"` // a stream that was not stopped
-	Metadata  object `json:"metadata,omitempty"`  // event_type and event_payload, nil without
+	Channel   string   `json:"channel"`
+	TS        string   `json:"ts"`
+	Thread    string   `json:"thread,omitempty"` // the root's ts, "" in the channel
+	User      string   `json:"user,omitempty"`   // "" for a bot without a user
+	Bot       string   `json:"bot,omitempty"`    // the bot's id, "" for a person
+	Text      string   `json:"text"`
+	Files     []string `json:"files,omitempty"` // their names, "" for one that is not told
+	Edited    bool     `json:"edited,omitempty"`
+	Broadcast bool     `json:"broadcast,omitempty"`
+	Tombstone bool     `json:"tombstone,omitempty"`
+	Streaming bool     `json:"streaming,omitempty"` // a stream that was not stopped
+	Metadata  object   `json:"metadata,omitempty"`  // event_type and event_payload, nil without
 }
 
 // Messages returns what people see in a channel, threads included, by time.
@@ -144,9 +145,15 @@ func (s *Slack) see(channel string, which func(*message) bool) []Message {
 			continue
 		}
 		metadata, _ := m.body["metadata"].(object)
+		shared, _ := m.body["files"].([]any)
+		var files []string
+		for _, f := range shared {
+			o, _ := f.(object)
+			files = append(files, str(o["name"]))
+		}
 		out = append(out, Message{
 			Channel: channel, TS: m.ts, Thread: m.root, User: m.author(), Bot: str(m.body["bot_id"]), Text: m.text(),
-			Edited: m.body["edited"] != nil, Broadcast: m.is("thread_broadcast"), Tombstone: m.is("tombstone"),
+			Files: files, Edited: m.body["edited"] != nil, Broadcast: m.is("thread_broadcast"), Tombstone: m.is("tombstone"),
 			Streaming: m.streaming, Metadata: metadata,
 		})
 	}

@@ -107,6 +107,9 @@ func (s *Slack) sign(m *message, d Said) error {
 		return fmt.Errorf("there is no user or bot %q", d.User)
 	}
 	m.body["user"] = u.ID
+	if u.Team != "" {
+		m.body["team"], m.body["user_team"], m.body["source_team"] = u.Team, u.Team, u.Team
+	}
 	if b := s.bot(u.bot); b != nil {
 		s.signBot(m, b)
 	} else {

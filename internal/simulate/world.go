@@ -21,6 +21,7 @@ type User struct {
 	TZ          string // "" is Europe/Amsterdam
 	Guest       bool
 	Deleted     bool
+	Team        string // another workspace's id: a stranger in a shared channel, as with Slack Connect
 
 	bot    string // the bot that it is the face of
 	fields object // what an export has of it
@@ -227,6 +228,9 @@ func (s *Slack) userJSON(u *User) object {
 	}
 	maps.Copy(o, u.fields)
 	o["profile"] = profile
+	if u.Team != "" {
+		o["team_id"], profile["team"], o["is_stranger"] = u.Team, u.Team, true
+	}
 	return o
 }
 
