@@ -27,7 +27,7 @@ func hostile(r *rand.Rand, most int) string {
 func TestNoAddressHidesBehindFences(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 30_000 {
+	for range 10_000 {
 		text := hostile(r, 12)
 		if got := guard(text, links{}); liveTargets(t, got) != nil {
 			t.Fatalf("%q became %q: %q is live", text, got, liveTargets(t, got))
@@ -38,7 +38,7 @@ func TestNoAddressHidesBehindFences(t *testing.T) {
 func TestNoAddressComesAliveWhereAReplyIsCut(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 20_000 {
+	for range 6_000 {
 		text := "x" + hostile(r, 40)
 		for i, part := range split(guard(text, links{}), 450) {
 			if live := liveTargets(t, part); live != nil {
