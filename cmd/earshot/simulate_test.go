@@ -40,7 +40,7 @@ func TestASimulatedSlackServesUntilItIsInterrupted(t *testing.T) {
 			if err := json.NewDecoder(out).Decode(&about); err != nil {
 				t.Fatal(err)
 			}
-			go io.Copy(io.Discard, out) //nolint:errcheck // the pipe ends with the program
+			go io.Copy(io.Discard, out)
 			if about.Env["EARSHOT_SLACK_API_URL"] != about.API {
 				t.Errorf("the API is at %q and at %q", about.API, about.Env["EARSHOT_SLACK_API_URL"])
 			}

@@ -59,7 +59,7 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 		return object{"channel": channel}, err
 	},
 	"look": func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.lookAt(o.User, o.Channel) },
-	"call": func(s *Slack, _ *http.Request, o order) (any, error) {
+	"name": func(s *Slack, _ *http.Request, o order) (any, error) {
 		return nil, s.changeUser(o.User, o.Name, o.Name)
 	},
 	"unfurl": func(s *Slack, _ *http.Request, o order) (any, error) {

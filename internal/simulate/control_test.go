@@ -56,7 +56,7 @@ func TestPeopleAreOrderedAboutOverHTTP(t *testing.T) {
 	do("react", `{"channel":"general","ts":"`+root+`","user":"sam","emoji":"wave"}`)
 	do("unreact", `{"channel":"general","ts":"`+root+`","user":"sam","emoji":"wave"}`)
 	do("unfurl", `{"channel":"general","ts":"`+root+`","url":"https://example.com","name":"Example","text":"a page"}`)
-	do("call", `{"user":"sam","name":"Samuel"}`)
+	do("name", `{"user":"sam","name":"Samuel"}`)
 	do("look", `{"user":"mara","channel":"general"}`)
 	do("delete", `{"channel":"general","ts":"`+root+`"}`)
 	do("leave", `{"channel":"general","user":"sam.l"}`)
