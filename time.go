@@ -2,6 +2,7 @@ package earshot
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -30,6 +31,9 @@ func (t Time) String() string {
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.999999Z07:00")
 }
+
+// TS returns t as a Slack ts: seconds, a dot, six decimals.
+func (t Time) TS() string { return fmt.Sprintf("%d.%06d", t/1e6, t%1e6) }
 
 // ParseTime reads an RFC 3339 time with any offset and precision, or a Slack
 // ts such as "1700000005.000100" (seconds, a dot, up to six decimals). What is

@@ -49,4 +49,8 @@ type Turn struct {
 	Ledger   Ledger
 	Usage    Usage
 	Time     Time // when it was committed
+	// Metadata is merged into the conversation's when the turn is committed, as
+	// MergeMetadata does; where that would break a bound, nothing of it is. It
+	// is not read back.
+	Metadata map[string]*string
 }

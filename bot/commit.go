@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,15 +28,25 @@ func (t *turn) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
+	return t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: t.replies}, Policy: t.input.Policy.Name, Hash: t.result.Hash,
 		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown, Attached: attached, Session: t.session(),
-		Ledger: t.result.Ledger, Usage: t.usage, Time: t.Now(),
+		Ledger: t.result.Ledger, Usage: t.usage, Time: t.Now(), Metadata: t.metadata(),
 	})
-	if err != nil || !t.Answer.OwnedThreads {
-		return err
+}
+
+// metaProcessed is up to when what was said has been answered: a Slack ts,
+// which the store moves forward only.
+const metaProcessed = "last_processed_ts"
+
+// metadata is what a turn that was answered leaves with its conversation.
+func (t *turn) metadata() map[string]*string {
+	at := t.place.Anchor.Time.TS()
+	m := map[string]*string{metaProcessed: &at}
+	if t.Answer.OwnedThreads {
+		maps.Copy(m, t.ownedBy(t.Identity.ID))
 	}
-	return t.own(context.WithoutCancel(ctx), t.lease.Conversation)
+	return m
 }
 
 // session is what the turn adds to the session: what the model has read that it

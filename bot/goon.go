@@ -73,7 +73,7 @@ func (t *turn) asItIs(ctx context.Context, posts []earshot.Post) error {
 	}
 	return t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: t.replies}, Policy: t.Policy.Name, Hash: t.queued.Hash,
-		Cursor: c.Cursor, Epoch: c.Epoch, Time: t.Now(),
+		Cursor: c.Cursor, Epoch: c.Epoch, Time: t.Now(), Metadata: t.metadata(),
 	})
 }
 

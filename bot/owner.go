@@ -34,15 +34,10 @@ func (b *Bot) owns(ctx context.Context, id earshot.ConversationID) (bool, error)
 	return err == nil && c.Metadata[metaOwner] == string(b.Identity.ID) && b.Now()-since < ownedFor, nil
 }
 
-// own makes the agent the owner of a thread that it has answered in.
-func (b *Bot) own(ctx context.Context, id earshot.ConversationID) error {
-	return b.setOwner(ctx, id, b.Identity.ID)
-}
-
-func (b *Bot) setOwner(ctx context.Context, id earshot.ConversationID, owner earshot.AuthorID) error {
+// ownedBy is the metadata that says who owns a thread from now on.
+func (b *Bot) ownedBy(owner earshot.AuthorID) map[string]*string {
 	name, at := string(owner), b.Now().String()
-	_, err := b.Store.MergeMetadata(ctx, id, map[string]*string{metaOwner: &name, metaSince: &at})
-	return err
+	return map[string]*string{metaOwner: &name, metaSince: &at}
 }
 
 // yield gives a thread to another bot that has spoken in it and was named
@@ -61,7 +56,8 @@ func (b *Bot) yield(ctx context.Context, id earshot.ConversationID, m earshot.Me
 	}
 	for _, x := range list {
 		if x.ID != m.ID && (slices.Contains(named(x), m.Author.ID) || slices.Contains(x.Mentions, m.Author.ID)) {
-			return b.setOwner(ctx, id, m.Author.ID)
+			_, err := b.Store.MergeMetadata(ctx, id, b.ownedBy(m.Author.ID))
+			return err
 		}
 	}
 	return nil

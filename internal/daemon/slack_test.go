@@ -46,6 +46,7 @@ func scenarios(t *testing.T, server string, by transport) {
 	root := x.Say(x.general, x.ann, x.at("is it raining?"))
 	x.ends(earshot.TurnDone)
 	x.want("a mention at the top level", x.prompt(), "@earshot is it raining?")
+	x.want("how far it was processed", x.processed(root), root)
 	x.wantSaid(root, "Noted.")
 
 	root = x.Say(x.general, x.ann, "the build is red")
@@ -57,8 +58,9 @@ func scenarios(t *testing.T, server string, by transport) {
 	x.wantSaid(root, "Noted.")
 
 	x.Reply(x.general, root, x.bob, "I have reverted it")
-	x.Reply(x.general, root, x.bob, x.at("and now?"))
+	again := x.Reply(x.general, root, x.bob, x.at("and now?"))
 	x.ends(earshot.TurnDone)
+	x.want("how far it was processed", x.processed(root), again)
 	x.want("a mention in that thread again", x.prompt(),
 		"Since your last message, the following conversation took place (last 1 messages):\n---\nBob: I have reverted it\n---\nCurrent question: @earshot and now?")
 	x.wantSaid(root, "Noted.", "Noted.")
@@ -88,6 +90,19 @@ func scenarios(t *testing.T, server string, by transport) {
 	if got := x.prompt(); !strings.Contains(got, "earshot: disk of db1 is at 91%") {
 		t.Errorf("the first question in the bot's own thread lacks its root: %s", got)
 	}
+}
+
+// processed returns the conversation's last_processed_ts.
+func (x *slackWorld) processed(root string) string {
+	x.t.Helper()
+	c, err := x.daemon.Store.Conversation(x.t.Context(), earshot.ConversationID{
+		Agent: earshot.AgentID(x.self), Name: root,
+		Scope: earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(x.Team().ID), Channel: earshot.ChannelID(x.general)},
+	})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return c.Metadata["last_processed_ts"]
 }
 
 // want compares a prompt.
@@ -233,4 +248,5 @@ func failsForGood(t *testing.T, server string, by transport) {
 	if n != 1 || !strings.Contains(r.Turn.Why, "400") {
 		t.Errorf("the person was told %d times, %q; want once", n, r.Turn.Why)
 	}
+	x.want("how far it was processed", x.processed(root), "")
 }

@@ -53,6 +53,30 @@ var turnCases = []testCase{
 			wantError(s.T, err, earshot.ErrNotFound)
 		}
 	}},
+	{"a turn moves its conversation's metadata with it", func(s *suite) {
+		s.opened("m1", "")
+		_, err := s.merge("m1", map[string]*string{"kept": to("1"), "changed": to("1")})
+		s.check(err)
+		after := func(n int, patch map[string]*string) map[string]string {
+			s.Helper()
+			t := turn(n, "x")
+			t.Metadata = patch
+			_, err := s.CommitTurn(s.Context(), s.conversation("m1"), t)
+			s.check(err)
+			read, err := s.Turns(s.Context(), s.conversation("m1"), 1)
+			s.check(err)
+			s.equal("read back", read[0].Metadata, map[string]*string(nil))
+			c, err := s.Conversation(s.Context(), s.conversation("m1"))
+			s.check(err)
+			return c.Metadata
+		}
+		s.equal("first", after(1, map[string]*string{"changed": to("2"), "last_processed_ts": to("1700000005.000100")}),
+			map[string]string{"kept": "1", "changed": "2", "last_processed_ts": "1700000005.000100"})
+		s.equal("backward", after(2, map[string]*string{"changed": nil, "last_processed_ts": to("1700000001.000000")}),
+			map[string]string{"kept": "1", "last_processed_ts": "1700000005.000100"})
+		s.equal("what cannot be", after(3, map[string]*string{"A": to("1"), "changed": to("3")}),
+			map[string]string{"kept": "1", "last_processed_ts": "1700000005.000100"})
+	}},
 	{"a turn may be almost empty, and is dated by the store", func(s *suite) {
 		s.opened("m1", "")
 		s.commit("m1", earshot.Turn{Answer: earshot.Answer{Anchor: "m1"}})

@@ -208,5 +208,5 @@ func keyed(letter, who, key string) earshot.MessageID {
 
 // at makes an id of a time, which nothing else said has.
 func at(t earshot.Time) earshot.MessageID {
-	return earshot.MessageID(fmt.Sprintf("%d.%06d", t/1e6, t%1e6))
+	return earshot.MessageID(t.TS())
 }

@@ -49,18 +49,12 @@ func (p *Platform) window(c earshot.Channel, w backfill.Window) url.Values {
 	}
 	args := url.Values{
 		"channel": {string(c.ID)}, "limit": {strconv.Itoa(most)}, "inclusive": {"true"}, "include_all_metadata": {"true"},
-		"oldest": {timestamp(w.Oldest)}, "latest": {timestamp(w.Latest)},
+		"oldest": {w.Oldest.TS()}, "latest": {w.Latest.TS()},
 	}
 	if w.Cursor != "" {
 		args.Set("cursor", w.Cursor)
 	}
 	return args
-}
-
-// timestamp writes a time as Slack's ts.
-func timestamp(t earshot.Time) string {
-	const second = earshot.Time(time.Second / time.Microsecond)
-	return fmt.Sprintf("%d.%06d", t/second, t%second)
 }
 
 // page reads one page. A message that cannot be read costs itself, not the

@@ -217,6 +217,7 @@ func (s *Store) unanswered(c *conversation, t earshot.Turn) error {
 // read what is deleted by now, leaves no text and ends its epoch.
 func (s *Store) commit(c *conversation, t earshot.Turn, outdated bool) int {
 	now := s.time()
+	c.Metadata, t.Metadata = rule.TurnMetadata(c.Metadata, t.Metadata), nil
 	t = rule.Number(t, len(c.turns), now)
 	epoch := t.Epoch
 	if outdated {

@@ -101,8 +101,12 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 		t.write(`INSERT INTO ledger (agent, platform, workspace, channel, conversation, turn, entries) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			at(turn.Number, ledger)...)
 	}
-	t.write(`UPDATE conversation SET cursor = $6, epoch = $7, turns = $8, updated = $9`+named,
-		at(max(c.Cursor, turn.Cursor), max(c.Epoch, epoch), turn.Number+1, int64(now))...)
+	metadata, err := json.Marshal(rule.TurnMetadata(c.Metadata, turn.Metadata))
+	if err != nil {
+		return err
+	}
+	t.write(`UPDATE conversation SET cursor = $6, epoch = $7, turns = $8, metadata = $9, updated = $10`+named,
+		at(max(c.Cursor, turn.Cursor), max(c.Epoch, epoch), turn.Number+1, string(metadata), int64(now))...)
 	return nil
 }
 

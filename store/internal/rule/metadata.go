@@ -61,6 +61,15 @@ func MergeMetadata(have map[string]string, patch map[string]*string) (map[string
 	return next, nil
 }
 
+// TurnMetadata returns a conversation's metadata after a turn, which is not
+// undone by a patch that cannot be merged.
+func TurnMetadata(have map[string]string, patch map[string]*string) map[string]string {
+	if next, err := MergeMetadata(have, patch); err == nil {
+		return next
+	}
+	return have
+}
+
 // advance moves the reserved key to v where that is forward.
 func advance(m map[string]string, v *string) error {
 	if v == nil {

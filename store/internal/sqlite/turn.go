@@ -106,8 +106,12 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 			return err
 		}
 	}
-	return t.exec(`UPDATE conversation SET cursor = ?, epoch = ?, turns = ?, updated = ?`+ofAgent+` AND name = ?`,
-		append([]any{max(c.Cursor, turn.Cursor), max(c.Epoch, epoch), turn.Number + 1, int64(now)}, at()...)...)
+	metadata, err := json.Marshal(rule.TurnMetadata(c.Metadata, turn.Metadata))
+	if err != nil {
+		return err
+	}
+	return t.exec(`UPDATE conversation SET cursor = ?, epoch = ?, turns = ?, metadata = ?, updated = ?`+ofAgent+` AND name = ?`,
+		append([]any{max(c.Cursor, turn.Cursor), max(c.Epoch, epoch), turn.Number + 1, string(metadata), int64(now)}, at()...)...)
 }
 
 // Turns implements [earshot.Turns].
