@@ -54,17 +54,26 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 // opened is a platform whose calls of one method are answered by a script.
 func opened(t *testing.T, s *script, o slack.Options) *slack.Platform {
 	t.Helper()
-	st, err := store.Open(t.Context(), "memory:", nil)
-	if err != nil {
-		t.Fatal(err)
+	if o.Store == nil {
+		o.Store = memory(t)
 	}
-	t.Cleanup(func() { _ = st.Close() })
-	o.APIURL, o.BotToken, o.Store, o.HTTPClient = "https://slack.test/api/", secret.New("xoxb-canary-1"), st, &http.Client{Transport: s}
+	o.APIURL, o.BotToken, o.HTTPClient = "https://slack.test/api/", secret.New("xoxb-canary-1"), &http.Client{Transport: s}
 	p, err := slack.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// memory opens a store in memory.
+func memory(t *testing.T) earshot.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return st
 }
 
 var (

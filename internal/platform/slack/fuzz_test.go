@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/platform/slack"
+	"github.com/earshot-ai/earshot/internal/secret"
 )
 
 // FuzzEvents holds the door to its promises: whatever Slack signs is answered
@@ -17,21 +19,24 @@ import (
 // unsigned is.
 func FuzzEvents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
-		x := listenTo(t)
-		h := x.platform.Handler(func(ctx context.Context, e bot.Event) (bot.Outcome, error) {
-			if e.Message.ID == "" || e.Channel.ID == "" || e.Channel.Workspace != x.platform.Workspace() || e.Channel.Kind == "" {
+		const key = "a signing secret"
+		st := memory(t)
+		p := opened(t, &script{}, slack.Options{Store: st, SigningSecrets: []secret.Secret{secret.New(key)}})
+		b := hearing(t, st, p)
+		h := p.Handler(func(ctx context.Context, e bot.Event) (bot.Outcome, error) {
+			if e.Message.ID == "" || e.Channel.ID == "" || e.Channel.Workspace != p.Workspace() || e.Channel.Kind == "" {
 				t.Errorf("handed on: %+v", e)
 			}
 			if !utf8.ValidString(e.Message.Text) || !utf8.ValidString(e.Channel.Name) {
 				t.Errorf("not valid UTF-8: %q", e.Message.Text)
 			}
-			out, err := x.bot.Handle(ctx, e)
+			out, err := b.Handle(ctx, e)
 			if err != nil {
 				t.Errorf("it cannot be kept: %v", err)
 			}
 			return out, err
 		})
-		signed := genuine(x.slack.App().SigningSecret, time.Now(), body)
+		signed := genuine(key, time.Now(), body)
 		got := signed.post(t, h).Code
 		var object map[string]json.RawMessage
 		if len(body) < 1<<20 && json.Unmarshal([]byte(body), &object) == nil && object != nil && got != http.StatusOK {

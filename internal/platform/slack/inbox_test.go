@@ -21,7 +21,6 @@ import (
 	"github.com/earshot-ai/earshot/internal/simulate"
 	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/llm"
-	"github.com/earshot-ai/earshot/store"
 )
 
 // An inbox is a fake Slack, and a bot that hears what is said there and
@@ -48,17 +47,14 @@ func purging(_ *simulate.SlackOptions, o *slack.Options)  { o.Purge = true }
 // arrive; by socket once Listen runs.
 func listenTo(t *testing.T, settings ...setting) *inbox {
 	t.Helper()
-	st, err := store.Open(t.Context(), "memory:", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	st := memory(t)
 	x := &inbox{T: t, store: st, log: &logged{}}
 	so := simulate.SlackOptions{Retries: []time.Duration{0, 0, 0}}
 	o := slack.Options{Store: st, Log: slog.New(slog.NewTextHandler(x.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, set := range settings {
 		set(&so, &o)
 	}
+	var err error
 	if x.slack, err = simulate.NewSlack(&so); err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +69,7 @@ func listenTo(t *testing.T, settings ...setting) *inbox {
 	if x.platform, err = slack.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	counter, err := tokens.For("o200k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.bot = bot.New(bot.Options{Store: st, Model: llm.Offline{}, Platform: mute{}, Counter: counter, Identity: x.platform.Identity()})
+	x.bot = hearing(t, st, x.platform)
 	x.me = app.UserID
 	x.mara = x.slack.AddUser(simulate.User{Name: "mara", DisplayName: "Mara"})
 	x.general = x.slack.AddChannel(simulate.Channel{Name: "general", Topic: "all of us", Members: []string{x.me, x.mara}})
@@ -86,6 +78,16 @@ func listenTo(t *testing.T, settings ...setting) *inbox {
 	}
 	x.slack.ForgetCalls()
 	return x
+}
+
+// hearing is a bot that records what it hears.
+func hearing(t *testing.T, st earshot.Store, p *slack.Platform) *bot.Bot {
+	t.Helper()
+	counter, err := tokens.For("o200k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bot.New(bot.Options{Store: st, Model: llm.Offline{}, Platform: mute{}, Counter: counter, Identity: p.Identity()})
 }
 
 // serve takes events by HTTP from now on.

@@ -129,7 +129,7 @@ func (r *reader) decode(d *Decoded, v value) error {
 		return nil
 	}
 	m, _, err := r.message(v)
-	d.Kind, d.Message, d.ClientID = Posted, m, v.at("client_msg_id")
+	d.Kind, d.Message, d.ClientID = Posted, m, clientID(v)
 	return err
 }
 
@@ -147,7 +147,7 @@ func (r *reader) changed(d *Decoded, v, previous value) error {
 	if err != nil {
 		return err
 	}
-	d.Message, d.ClientID = m, now.at("client_msg_id")
+	d.Message, d.ClientID = m, clientID(now)
 	if t := workspaceID(now.at("team")); t != "" {
 		d.Team = t
 	}
@@ -280,6 +280,15 @@ func workspaceID(s string) earshot.WorkspaceID {
 		return ""
 	}
 	return earshot.WorkspaceID(s)
+}
+
+// clientID returns the sender's own id of a message, or "" where it cannot be
+// one.
+func clientID(m value) string {
+	if s := m.at("client_msg_id"); isID(s) {
+		return s
+	}
+	return ""
 }
 
 func channelID(v value) earshot.ChannelID {
