@@ -230,6 +230,9 @@ func (x *machine) play(t testing.TB, script []act) {
 			switch a.kind {
 			case "edit":
 				e.Message.Edited, e.Message.Text = earshot.TimeOf(time.Now()), strings.Replace(e.Message.Text, "said ", fmt.Sprintf("said e%d", i), 1)
+				if x.late[theirWords.FindString(x.said[n].Message.Text)] {
+					x.late[theirWords.FindString(e.Message.Text)] = true
+				}
 			case "delete":
 				x.erase[e.Message.ID] = true
 				e.Message = earshot.Message{ID: e.Message.ID, Time: e.Message.Time, Thread: e.Message.Thread, Deleted: true}
@@ -406,6 +409,7 @@ func (x *machine) considered(ctx context.Context) {
 		if a, err := x.store.Message(ctx, id.Scope, t.Answer.Anchor); err == nil && a.Position().Compare(last) > 0 {
 			last = a.Position()
 		}
+		looked[t.Answer.Anchor] = true // also where the ledger was erased
 		for _, row := range whole.Ledger {
 			looked[row.ID] = true
 		}
