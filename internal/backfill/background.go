@@ -244,7 +244,8 @@ func (l *lane) gapsMissing() spans {
 
 // follow looks at what a channel's page tells of the threads. Where nothing was
 // said in a gap, or as many replies are stored as there are, nothing was
-// missed; any other thread is fetched.
+// missed; any other thread is fetched. Where pages are small it is also noted
+// how long threads are.
 func (f *Filler) follow(ctx context.Context, l *lane, page Page) error {
 	if l.thread != "" {
 		return nil
@@ -263,10 +264,14 @@ func (f *Filler) follow(ctx context.Context, l *lane, page Page) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(l.room.gaps) == 0 {
-		return nil
-	}
 	for _, m := range roots {
+		if f.Tier.Objects < smallPage && m.Message.Replies != nil {
+			t := l.room.lane(m.Message.ID)
+			t.first, t.walk.replies = m.Message.Time, m.Message.Replies
+		}
+		if len(l.room.gaps) == 0 {
+			continue
+		}
 		t := l.room.lane(m.Message.ID)
 		t.first = m.Message.Time
 		missing := t.gapsMissing()

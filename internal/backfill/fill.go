@@ -30,14 +30,17 @@ func (f *Filler) Fill(ctx context.Context, c earshot.Channel, anchor earshot.Mes
 	f.mu.Lock()
 	f.listens(r, anchor)
 	var lanes []*lane
-	if thread != "" {
-		lanes = append(lanes, r.lane(thread))
-	}
 	if thread == "" || !f.ThreadsAlone {
 		lanes = append(lanes, r.lane(""))
 	}
+	if thread != "" {
+		lanes = append(lanes, r.lane(thread))
+	}
 	f.mu.Unlock()
 	var g errgroup.Group
+	if f.Tier.Objects < smallPage {
+		g.SetLimit(1) // one after the other: the channel's page may tell how long the thread is
+	}
 	for _, l := range lanes {
 		g.Go(func() error { return f.serve(ctx, l, anchor) })
 	}

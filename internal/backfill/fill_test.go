@@ -174,35 +174,66 @@ func TestALongThreadShowsItsNewest(t *testing.T) {
 	}
 }
 
+// TestTheDistributedTierShowsWhatOneCallBrings: one call of each method, 15
+// messages. How long the thread is may be seen among the channel's messages.
 func TestTheDistributedTierShowsWhatOneCallBrings(t *testing.T) {
-	scene(t, func(t *testing.T, w *world, d *desk) {
-		root := w.say("C1", "", "root")
-		for i := range 40 {
-			time.Sleep(time.Minute + time.Second)
-			w.say("C1", root.ID, fmt.Sprint("reply ", i))
-		}
-		w.perMin, w.objects = 1, 15
-		d.options.Tier = backfill.Distributed
-		d.start(true)
-		time.Sleep(time.Second)
-		anchor := d.hear("C1", w.say("C1", root.ID, "@earshot?"))
-		d.fill("C1", anchor)
-		wantCalls(t, w, 2) // one of replies, one of history
-		list, err := d.store.Newest(t.Context(), channel("C1").Scope(), earshot.ThreadOf(root.ID), anchor.Position(), 10)
-		if err != nil || len(list) != 8 || list[0].ID != root.ID || list[1].Text != "reply 34" || list[6].Text != "reply 39" {
-			t.Errorf("root and newest are not there: %+v, %v", list, err)
-		}
-		d.mustCheck("C1", root.ID, anchor, 100)
-		time.Sleep(20 * time.Minute)
-		if g := d.gaps("C1", root.ID); len(g) > 0 {
-			t.Errorf("after the background: %+v", g)
-		}
-		for _, x := range d.filler.Calls() {
-			if x.Limited > 0 {
-				t.Errorf("the platform had to refuse: %+v", x)
-			}
-		}
-	})
+	for _, c := range []struct {
+		name    string
+		replies int
+		pause   time.Duration
+		after   int // roots said after the thread's: more than 14 and it is not seen
+		shows   int // at least so many of the newest replies
+	}{
+		{"a lively thread", 40, 61 * time.Second, 0, 8},
+		{"a slow thread", 40, 5 * time.Hour, 0, 8},
+		{"a short thread is there whole", 12, 30 * time.Hour, 0, 12},
+		{"a short thread of an old root", 8, 10 * time.Minute, 30, 8},
+		{"a long thread of an old root", 40, 15 * time.Minute, 30, 6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			scene(t, func(t *testing.T, w *world, d *desk) {
+				root := w.say("C1", "", "root")
+				for range c.after {
+					w.say("C1", "", "something else")
+				}
+				for i := range c.replies {
+					time.Sleep(c.pause)
+					w.say("C1", root.ID, fmt.Sprint("reply ", i))
+				}
+				w.perMin, w.objects = 1, 15
+				d.options.Tier = backfill.Distributed
+				d.start(false)
+				time.Sleep(time.Second)
+				anchor := d.hear("C1", w.say("C1", root.ID, "@earshot?"))
+				d.fill("C1", anchor)
+				wantCalls(t, w, 2) // one of replies, one of history
+				list, err := d.store.Newest(t.Context(), channel("C1").Scope(), earshot.ThreadOf(root.ID), anchor.Position(), c.shows+1)
+				if err != nil || len(list) != c.shows+1 {
+					t.Fatalf("%d messages, %v", len(list), err)
+				}
+				for i, m := range list[:c.shows] {
+					if want := fmt.Sprint("reply ", c.replies-c.shows+i); m.Text != want {
+						t.Fatalf("message %d of the newest is %q, want %q", i, m.Text, want)
+					}
+				}
+				if _, ok := d.stored("C1", root.ID); !ok {
+					t.Error("the root is not stored")
+				}
+				d.mustCheck("C1", root.ID, anchor, 100)
+				d.end()
+				d.start(true)
+				time.Sleep(time.Hour)
+				if g := d.gaps("C1", root.ID); len(g) > 0 {
+					t.Errorf("after the background: %+v", g)
+				}
+				for _, x := range d.filler.Calls() {
+					if x.Limited > 1 { // one for the process that was there before
+						t.Errorf("the platform had to refuse: %+v", x)
+					}
+				}
+			})
+		})
+	}
 }
 
 // TestAFailureIsCoverage: whatever the platform answers, the turn goes on and

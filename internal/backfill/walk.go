@@ -23,9 +23,9 @@ const (
 	// smallPage is below how many messages a page hardly holds a whole thread.
 	smallPage = 100
 	// firstPace is what a thread's pace is taken to be before anything is known
-	// of it: two messages a minute. Too narrow a window shows too little, too
-	// wide a one shows the wrong end.
-	firstPace = 30 * time.Second
+	// of it: six messages an hour. Too narrow a window shows too little, too wide
+	// a one the wrong end.
+	firstPace = 10 * time.Minute
 	// A window is made to hold no more of a page than this, and no more for a
 	// turn than so many times its page.
 	fill, ample = 0.7, 1.5
@@ -60,7 +60,7 @@ func (f *Filler) window(l *lane, u span, background bool) *Window {
 	case l.isGap(u) && l.untouched(u, forever):
 		width = 0 // few are missed as a rule
 	case !l.asked:
-		width = earshot.Time(f.Tier.aim() * float64(firstPace/time.Microsecond))
+		width = l.walk.begin(f.Tier, l.first, u.to)
 	case background:
 		width = earshot.Time(float64(width) / f.Tier.aim() * fill * float64(f.Tier.Most))
 	}
@@ -72,6 +72,18 @@ func (f *Filler) window(l *lane, u span, background bool) *Window {
 		w.Oldest = max(u.from, top-width)
 	}
 	return &w
+}
+
+// begin guesses how long the first window is, where a page is small. The root
+// may have been seen among the channel's messages.
+func (x *walk) begin(t Tier, first, to earshot.Time) earshot.Time {
+	switch {
+	case x.replies == nil:
+		return earshot.Time(t.aim() * float64(firstPace/time.Microsecond))
+	case x.replies.Count < t.Most:
+		return 0
+	}
+	return max(1, earshot.Time(t.aim()*float64(min(to, x.replies.Last)-first)/float64(x.replies.Count)))
 }
 
 // learn guesses how long a window is that holds most of a page for a turn.
