@@ -78,6 +78,7 @@ func (c Config) Check() []error {
 		{"budget.limit", c.Budget.Limit, 1, 10_000_000}, {"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.result_bytes", c.Limits.ResultBytes, 1024, 1 << 20},
 		{"limits.seconds", c.Limits.Seconds, 1, 3600}, {"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000},
+		{"limits.file_seconds", c.Limits.FileSeconds, 1, 60}, {"limits.file_cache_mb", c.Limits.FileCacheMB, 0, 100_000},
 		{"lease.seconds", c.Lease.Seconds, 1, 300},
 		{"slack.sockets", c.Slack.Sockets, 1, 10}, {"slack.stale_serve_ttl", c.Slack.StaleServeTTL, 0, 7 * 24 * 3600},
 		{"slack.reconcile_hours", c.Slack.ReconcileHours, 0, 24 * 90},

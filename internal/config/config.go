@@ -79,6 +79,8 @@ type Limits struct {
 	ResultBytes int `yaml:"result_bytes" env:"EARSHOT_RESULT_BYTES" doc:"the bytes of one tool's result."`
 	Seconds     int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the seconds from claiming a turn to its answer."`
 	MaxTokens   int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the tokens of one answer of the model."`
+	FileSeconds int `yaml:"file_seconds" env:"EARSHOT_FILE_SECONDS" doc:"the seconds that fetching the files of a question may take; what is late is named as such."`
+	FileCacheMB int `yaml:"file_cache_mb" env:"EARSHOT_FILE_CACHE_MB" doc:"the megabytes of fetched files that the process keeps in memory. 0: none."`
 }
 
 // A Lease says how replicas share conversations.
@@ -154,7 +156,7 @@ func Default() Config {
 		Counter:  CounterAuto,
 		Budget:   Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Answer:   Answer{FreshMinutes: 10},
-		Limits:   Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096},
+		Limits:   Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, FileSeconds: 5, FileCacheMB: 50},
 		Lease:    Lease{Seconds: 8},
 		Local:    Local{Workspace: "local", Person: "me", Channel: "general"},
 		Slack:    defaultSlack(),

@@ -161,6 +161,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
 			Generate: time.Duration(c.Limits.Seconds) * time.Second,
 			Lease:    time.Duration(c.Lease.Seconds) * time.Second,
+			Files:    time.Duration(c.Limits.FileSeconds) * time.Second,
 			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
 		},
 		Files:       files(c, p),

@@ -16,7 +16,10 @@ func files(c config.Config, p bot.Platform) bot.Files {
 	if !ok {
 		return nil
 	}
-	var options media.Options
+	options := media.Options{Cache: int64(c.Limits.FileCacheMB) * 1_000_000}
+	if options.Cache == 0 {
+		options.Cache = -1
+	}
 	if u, err := url.Parse(c.Slack.APIURL); err == nil {
 		options.Override = u.Host
 	}
