@@ -42,6 +42,8 @@ func (t *turn) display(ctx context.Context) *display {
 		return nil
 	}
 	d := &display{turn: t, writer: writer, post: t.placed, updates: make(chan updates, 1)}
+	// An answer that comes at once is shown once.
+	t.updates.next = max(t.updates.next, d.Now()+updateEvery)
 	d.updates <- t.updates
 	if able {
 		t.wrote = true

@@ -65,7 +65,7 @@ func TestAReplyGrowsInThePlaceholdersStead(t *testing.T) {
 	placing(t, func(o *bot.Options) { o.Model = typist{words: said, every: 100 * time.Millisecond} }, func(w *world, p *slate) {
 		w.say(general, alice, "m1", "<@U0BOT> hi")
 		w.rest(500 * time.Millisecond)
-		same(t, "posts at once", w.board.all(), []string{"word …"})
+		same(t, "posts at once", w.board.all(), []string{"…"})
 		if got := w.own("p001"); got.Text != "" {
 			t.Errorf("the store has a draft: %q", got.Text)
 		}
@@ -167,7 +167,7 @@ func TestALateDraftDoesNotReplaceTheReply(t *testing.T) {
 	t.Parallel()
 	p := &tardy{slate: slate{board: &board{}}}
 	in(t, func(o *bot.Options) {
-		o.Platform, o.Placeholder, o.Model = p, "…", typist{words: "It is up.", every: 100 * time.Millisecond}
+		o.Platform, o.Placeholder, o.Model = p, "…", typist{words: "It is up.", every: 600 * time.Millisecond}
 	}, func(w *world) {
 		w.say(general, alice, "m1", "<@U0BOT> hi")
 		w.rest(time.Minute)
