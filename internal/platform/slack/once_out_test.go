@@ -3,7 +3,6 @@ package slack_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/internal/simulate"
 	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -72,7 +72,7 @@ func TestOneReplyEachWhateverIsLost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			x := newAsked(t, c.reply)
+			x := newAsked(t, c.reply, llmtest.New(repeat(5*c.questions, llmtest.Say("It is so because **that** is how it was done before."))...))
 			x.slack.Inject(c.faults...)
 			x.ask(t, c.questions)
 			if parked := x.check(t); parked > 0 && !c.may || parked == 0 && c.must {
@@ -95,7 +95,7 @@ type asked struct {
 
 // newAsked makes one. Each look at the platform's clock takes a third of a second, so
 // that it hardly waits for a rate.
-func newAsked(t *testing.T, reply string) *asked {
+func newAsked(t *testing.T, reply string, model llm.Model) *asked {
 	t.Helper()
 	var looks atomic.Int64
 	began := time.Now().Add(-24 * time.Hour)
@@ -128,7 +128,7 @@ func newAsked(t *testing.T, reply string) *asked {
 		t.Fatal(err)
 	}
 	o := bot.Options{
-		Store: st.(bot.Store), Platform: p, Identity: p.Identity(), Counter: counter, Model: llmtest.New(slices.Repeat([]llmtest.Step{llmtest.Say("It is so because **that** is how it was done before.")}, 5000)...),
+		Store: st.(bot.Store), Platform: p, Identity: p.Identity(), Counter: counter, Model: model,
 		Limits: bot.Limits{
 			Fresh: 100 * time.Hour, Patience: 2 * time.Second, Look: 5 * time.Millisecond, Poll: 20 * time.Millisecond, Backoff: 5 * time.Millisecond,
 			Parallel: 32, Tries: 30,

@@ -60,14 +60,18 @@ func Write(source string, ask earshot.AuthorID) Body {
 	if utf8.RuneCountInString(b.Markdown) <= maxMarkdown && utf8.RuneCountInString(b.Mrkdwn) <= maxMrkdwn {
 		return b
 	}
-	// Marks have made it longer than Slack takes: the text as it came, and in
-	// place of brackets characters that look alike, one for each.
+	// Marks have made it longer than Slack takes: in place of brackets
+	// characters that look alike, one for each; and in a text that is too long
+	// all the same, no marks.
 	safe = defuse(alike.Replace(source), nil, "")
 	if utf8.RuneCountInString(b.Markdown) > maxMarkdown {
 		b.Markdown = safe
 	}
 	if utf8.RuneCountInString(b.Mrkdwn) > maxMrkdwn {
-		b.Mrkdwn = safe
+		b.Mrkdwn = mrkdwn(safe, "")
+	}
+	if utf8.RuneCountInString(b.Mrkdwn) > maxMrkdwn {
+		b.Mrkdwn = fence(strings.ReplaceAll(safe, "`", tick))
 	}
 	return b
 }

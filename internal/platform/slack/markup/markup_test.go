@@ -40,6 +40,7 @@ func TestMarkdownIsWritten(t *testing.T) {
 		{"HTML", "a <b>bold</b> & <br> &amp; &lt;i&gt;", "a &lt;b>bold&lt;/b> & &lt;br> &amp; &lt;i&gt;", "a &lt;b&gt;bold&lt;/b&gt; &amp; &lt;br&gt; &amp; &lt;i&gt;"},
 		{"code in HTML", "<div>\n`a<b`\n</div>", "&lt;div>\n`a<b`\n&lt;/div>", "&lt;div&gt;\n`a&lt;b`\n&lt;/div&gt;"},
 		{"an escaped bracket", `\<b> \*x\*`, `&lt;b> \*x\*`, "&lt;b&gt; *x*"},
+		{"ticks that are text", "a \\` b ``` c\n\n`d`", "a \\` b ``` c\n\n`d`", "a ˋ b ˋˋˋ c\n\n`d`"},
 		{"a rule", "a\n\n---\n\nb", "a\n\n---\n\nb", "a\n\n———\n\nb"},
 		{"line breaks", "a\nb  \nc", "a\nb  \nc", "a\nb\nc"},
 		{"the person asked", "<@U1>: yes, `<@U1>`", "<@U1>: yes, `< @U1>`", "<@U1>: yes, `&lt; @U1&gt;`"},

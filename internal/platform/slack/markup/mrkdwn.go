@@ -145,7 +145,7 @@ func (w *writer) inline(n ast.Node) string {
 		if w.table {
 			return s
 		}
-		return "`" + escape(strings.ReplaceAll(s, "`", "ˋ")) + "`"
+		return "`" + escape(strings.ReplaceAll(s, "`", tick)) + "`"
 	case *ast.Emphasis:
 		mark := "_"
 		if n.Level > 1 {
@@ -200,6 +200,8 @@ func (w *writer) text(s []byte) string {
 	if w.table {
 		return said
 	}
+	// Ticks that are text must not meet those that are marks.
+	said = strings.ReplaceAll(said, "`", tick)
 	parts := []string{said}
 	mention := "<@" + string(w.ask) + ">"
 	if w.ask != "" {
@@ -210,6 +212,8 @@ func (w *writer) text(s []byte) string {
 	}
 	return strings.Join(parts, mention)
 }
+
+const tick = "ˋ" // looks like one, and marks nothing
 
 // raw is a code span's text.
 func (w *writer) raw(n ast.Node) string {
