@@ -198,7 +198,9 @@ func counted(t *testing.T, server string, by transport) {
 		if counts, err = store.Calls(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(counts, func(c earshot.CallCount) bool { return c.Method == "chat.postMessage" && c.Limited == 1 && c.Calls == 2 })
+		return slices.ContainsFunc(counts, func(c earshot.CallCount) bool {
+			return c.Method == "chat.postMessage" && c.Limited == 1 && c.Calls == 2
+		})
 	})
 }
 
