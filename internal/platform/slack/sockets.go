@@ -29,8 +29,9 @@ const (
 	maxEnvelope = 4 << 20          // bytes
 	backFirst   = time.Second      // before a lost socket is opened again; doubles
 	backMost    = time.Minute
-	lanes       = 8  // events of one socket that are taken at a time
-	laneLength  = 32 // envelopes that wait in one
+	steady      = 10 * time.Second // after which a socket has held, and is opened again at once
+	lanes       = 8                // events of one socket that are taken at a time
+	laneLength  = 32               // envelopes that wait in one
 )
 
 // ErrNoAppToken says that no socket can be opened.
@@ -110,7 +111,7 @@ func (l *listener) hold(ctx context.Context) error {
 		}
 		since := l.p.o.Now()
 		l.serve(ctx, s)
-		if l.p.o.Now().Sub(since) > backMost {
+		if l.p.o.Now().Sub(since) > steady {
 			back = backFirst
 		} else if sleep(ctx, back+rand.N(back/2)) == nil {
 			back = min(2*back, backMost) // it does not hold
@@ -146,7 +147,11 @@ func (l *listener) serve(ctx context.Context, s *socket) {
 		})
 		select {
 		case <-done:
-			return
+			select {
+			case <-s.renew: // both at once: Slack announced it
+			default:
+				return
+			}
 		case <-s.renew:
 		}
 		next, err := l.open(ctx)
@@ -192,6 +197,7 @@ func (l *listener) open(ctx context.Context) (*socket, error) {
 		_ = conn.Close() // of no use any more
 		return nil, err
 	}
+	l.p.o.Log.Info("a socket is up")
 	l.comeUp()
 	return s, nil
 }

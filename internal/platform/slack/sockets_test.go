@@ -132,7 +132,7 @@ func TestSocketsAreReplacedBeforeTheyEnd(t *testing.T) {
 	t.Parallel()
 	g := newGaps()
 	x := listenTo(t, bySocket, g.set, func(so *simulate.SlackOptions, o *slack.Options) {
-		o.Sockets, so.DrainFor = 1, 50*time.Millisecond
+		o.Sockets, so.DrainFor = 1, 500*time.Millisecond
 	})
 	listening(x, g, x.bot.Handle)
 	var said []string
