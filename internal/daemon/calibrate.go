@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -84,7 +85,8 @@ type calibrated struct {
 
 type answered struct{ counted, reported int }
 
-// Calibrate reads what the newest turns of a store tell of.
+// Calibrate reads what the newest turns of a store tell of. What a newer program
+// may have written otherwise is left out.
 func Calibrate(ctx context.Context, st bot.Store) (*Calibration, error) {
 	c := &Calibration{models: map[modelName]*calibrated{}}
 	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{States: []earshot.TurnState{earshot.TurnDone}, Limit: looked})
@@ -92,13 +94,14 @@ func Calibrate(ctx context.Context, st bot.Store) (*Calibration, error) {
 		return nil, fmt.Errorf("list turns: %w", err)
 	}
 	for _, q := range slices.Backward(list) {
-		entries, err := Journal(ctx, st, q.ID)
+		steps, err := st.Steps(ctx, q.ID)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("journal of turn %d: %w", q.ID, err)
 		}
-		for _, e := range entries {
-			if e.Answer != nil {
-				c.learn(*e.Answer)
+		for _, s := range steps {
+			var a llm.Response
+			if s.Kind == kindAnswer && json.Unmarshal(s.Data, &a) == nil {
+				c.learn(a)
 			}
 		}
 	}
