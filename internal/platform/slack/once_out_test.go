@@ -167,13 +167,8 @@ func (x *asked) ask(t *testing.T, n int) {
 		id := x.slack.Say(c, x.mara, fmt.Sprintf("<@%s> question %d?", x.slack.App().UserID, i))
 		x.questions[earshot.MessageID(id)] = c
 	}
-	late := time.After(2 * time.Minute)
-	for i := range n {
-		select {
-		case <-x.reports:
-		case <-late:
-			t.Fatalf("%d turns do not end", n-i)
-		}
+	for range n {
+		<-x.reports
 	}
 }
 

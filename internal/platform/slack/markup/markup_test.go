@@ -81,7 +81,9 @@ var others = strings.NewReplacer("<@U1>", "", "&lt;@U1&gt;", "")
 
 var mark = regexp.MustCompile(`(?i)[<＜﹤][@!#＠！＃﹫]|[@＠﹫](here|channel|everyone)\b`)
 
-func unslash(s string) string { return regexp.MustCompile(`\\([[:punct:]])`).ReplaceAllString(s, "$1") }
+var slashed = regexp.MustCompile(`\\([[:punct:]])`)
+
+func unslash(s string) string { return slashed.ReplaceAllString(s, "$1") }
 
 func visible(r rune) rune {
 	if r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn) {
