@@ -39,7 +39,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	}
 	args := url.Values{
 		"channel": {string(d.Channel.ID)}, "metadata": {metadata(d.Key)},
-		// What a model writes must fetch nothing: docs/threats.
+		// What a model writes must fetch nothing.
 		"unfurl_links": {"false"}, "unfurl_media": {"false"},
 	}
 	if root != "" {

@@ -66,29 +66,33 @@ func (p *Platform) show(ctx context.Context, s *status, key string, channel ears
 	defer p.out.forgetStatus(key, s)
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
-	for shown := false; ; {
+	shown := false
+	for ; say != ""; say = s.next(ctx, say, tick.C) {
 		ok, err := p.setStatus(ctx, channel, root, say)
-		if shown = shown || ok; err != nil {
+		if err != nil {
 			return
 		}
-	wait:
-		for {
-			select {
-			case <-s.done:
-			case <-ctx.Done():
-			case next := <-s.say:
-				if next == say {
-					continue
-				}
-				say = next
-				break wait
-			case <-tick.C:
-				break wait
+		shown = shown || ok
+	}
+	if shown {
+		_, _ = p.setStatus(context.WithoutCancel(ctx), channel, root, "") // or it ends by itself
+	}
+}
+
+// next returns what the line is to say next, "" when it is to go.
+func (s *status) next(ctx context.Context, say string, tick <-chan time.Time) string {
+	for {
+		select {
+		case <-s.done:
+			return ""
+		case <-ctx.Done():
+			return ""
+		case <-tick:
+			return say
+		case next := <-s.say:
+			if next != say {
+				return next
 			}
-			if shown {
-				_, _ = p.setStatus(context.WithoutCancel(ctx), channel, root, "") // or it ends by itself
-			}
-			return
 		}
 	}
 }
