@@ -32,7 +32,8 @@ func (n *names) channel(ctx context.Context, told earshot.Channel) (earshot.Chan
 	if n.p.o.Now().After(k.until) && told.Kind != earshot.KindDM && k.value.Kind != earshot.KindDM {
 		soon, cancel := context.WithTimeout(ctx, nameTime)
 		defer cancel()
-		if err := n.once(soon, "channel "+string(told.ID), func() error { return n.askChannel(soon, told.ID) }); err != nil {
+		had := func() bool { return !n.p.o.Now().After(n.channels[told.ID].until) }
+		if err := n.once(soon, "channel "+string(told.ID), had, func() error { return n.askChannel(soon, told.ID) }); err != nil {
 			n.p.o.Log.Debug("a channel is not known", "channel", told.ID, "err", err)
 		}
 		n.mu.Lock()

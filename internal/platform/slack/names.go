@@ -178,7 +178,8 @@ func (n *names) ask(ctx context.Context, m missing) {
 	var g errgroup.Group
 	g.SetLimit(together)
 	for _, id := range m.users {
-		g.Go(func() error { return n.once(ctx, "user "+string(id), func() error { return n.askUser(ctx, id) }) })
+		had := func() bool { return !n.p.o.Now().After(n.users[id].until) }
+		g.Go(func() error { return n.once(ctx, "user "+string(id), had, func() error { return n.askUser(ctx, id) }) })
 	}
 	for _, id := range m.channels {
 		g.Go(func() error {
@@ -187,16 +188,22 @@ func (n *names) ask(ctx context.Context, m missing) {
 		})
 	}
 	if m.groups {
-		g.Go(func() error { return n.once(ctx, "groups", func() error { return n.askGroups(ctx) }) })
+		had := func() bool { return !n.p.o.Now().After(n.groupsAt) }
+		g.Go(func() error { return n.once(ctx, "groups", had, func() error { return n.askGroups(ctx) }) })
 	}
 	if err := g.Wait(); err != nil {
 		n.p.o.Log.Debug("names are not known", "err", err)
 	}
 }
 
-// once lets one caller at a time ask for a thing; the others wait for it.
-func (n *names) once(ctx context.Context, what string, ask func() error) error {
+// once lets one caller at a time ask for a thing; the others wait for it. had
+// reports, under the lock, whether it was had since the caller looked.
+func (n *names) once(ctx context.Context, what string, had func() bool, ask func() error) error {
 	n.mu.Lock()
+	if had() {
+		n.mu.Unlock()
+		return nil
+	}
 	flight, flying := n.flights[what]
 	if !flying {
 		flight = make(chan struct{})
