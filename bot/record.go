@@ -59,6 +59,14 @@ func (b *Bot) meet(ctx context.Context, c earshot.Channel) error {
 	return nil
 }
 
+// Left forgets what the bot remembers of a channel that it is no longer in: the
+// channel may be erased, and is stored again when an event comes.
+func (b *Bot) Left(s earshot.Scope) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.channels, s)
+}
+
 // channel returns what is known of a channel.
 func (b *Bot) channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error) {
 	b.mu.Lock()

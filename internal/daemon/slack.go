@@ -32,7 +32,10 @@ func (d *Daemon) openSlack(ctx context.Context, o Options) error {
 	settings := slackOptions(c)
 	settings.Store, settings.Log = d.Store, d.log
 	settings.Missed = func(from, to time.Time) { s.Filler.Missed(from, to) }
-	settings.Left = func(ctx context.Context, scope earshot.Scope) error { return s.Filler.Left(ctx, scope) }
+	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
+		d.bot.Left(scope)
+		return s.Filler.Left(ctx, scope)
+	}
 	var err error
 	if s.Platform, err = slack.Open(ctx, settings); err != nil {
 		return err

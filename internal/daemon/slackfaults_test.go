@@ -182,6 +182,12 @@ func removed(t *testing.T, server string, by transport) {
 		}
 		return !slices.ContainsFunc(list, func(c earshot.ChannelInfo) bool { return string(c.ID) == x.general && c.Messages > 0 })
 	})
+	x.Join(x.general, x.self)
+	x.Say(x.general, x.ann, x.at("are you back?"))
+	x.ends(earshot.TurnDone)
+	if got := x.prompt(); !strings.Contains(got, "[channel] #general (slack channel). Topic: what goes on") {
+		t.Errorf("after it was invited again the model reads: %s", got)
+	}
 }
 
 func counted(t *testing.T, server string, by transport) {
