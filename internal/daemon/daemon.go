@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -150,7 +151,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 	if c.Fault != "" {
 		var ok bool
 		if fault, ok = bot.KillAt(c.Fault); !ok {
-			return fmt.Errorf("EARSHOT_FAULT: %q is no point; use one of %s", c.Fault, strings.Join(bot.FaultPoints(), ", "))
+			return fmt.Errorf("EARSHOT_FAULT: %q is no point; use one of %s", c.Fault, strings.Join(slices.Concat(bot.FaultPoints(), bot.PlaceholderFaultPoints()), ", "))
 		}
 	}
 	d.bot = bot.New(bot.Options{
