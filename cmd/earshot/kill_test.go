@@ -96,10 +96,10 @@ func atRandom(t *testing.T, w *killWorld, _ int) {
 	t.Helper()
 	p := w.start(t, "")
 	w.talk(t, p, func(heard <-chan struct{}) {
-		for range w.chance(perTalk * len(w.talks)) {
+		for range w.rand.IntN(perTalk * len(w.talks)) {
 			<-heard
 		}
-		time.Sleep(time.Duration(w.chance(100_000)) * time.Microsecond) // the moment of the kill is chance, nothing waits for it
+		time.Sleep(time.Duration(w.rand.IntN(100_000)) * time.Microsecond) // the moment of the kill is chance, nothing waits for it
 		p.kill()
 	})
 }

@@ -31,9 +31,7 @@ type killWorld struct {
 	environ    []string
 	talks      []*killTalk
 	kills      int
-
-	mu   sync.Mutex // guards what follows
-	rand *rand.Rand
+	rand       *rand.Rand
 }
 
 // A killTalk is one person in one conversation, who says one thing after
@@ -99,12 +97,6 @@ func newKillWorld(t *testing.T, binary string, s killSetting) *killWorld {
 			{channel: "dm-dave", person: "dave", text: "what is new?"},
 		},
 	}
-}
-
-func (w *killWorld) chance(n int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.rand.IntN(n)
 }
 
 // A killProcess is the program while it runs.
