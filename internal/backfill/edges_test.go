@@ -34,6 +34,36 @@ func TestTwoStartsInARow(t *testing.T) {
 		d.start(true)
 		time.Sleep(time.Minute)
 		d.mustHave("C1", missed)
+		d.end()
+		last := earshot.TimeOf(time.Now())
+		d.hear("C1", w.say("C1", "", "heard"))
+		d.start(false)
+		for _, g := range d.gaps("C1", "") {
+			if g.From < last {
+				t.Errorf("what was fetched counts as missing: %+v", g)
+			}
+		}
+	})
+}
+
+// TestTheBackgroundStopsSomewhere: it does not read a channel to its beginning.
+func TestTheBackgroundStopsSomewhere(t *testing.T) {
+	scene(t, func(t *testing.T, w *world, d *desk) {
+		d.options.ChannelDepth = 300
+		d.options.Tier = backfill.Tier{PerMinute: 40, Burst: 10, Objects: 100}
+		for range 2000 {
+			w.say("C1", "", "from before")
+		}
+		time.Sleep(time.Hour)
+		d.start(true)
+		anchor := d.hear("C1", w.say("C1", "", "@earshot?"))
+		d.fill("C1", anchor)
+		time.Sleep(24 * time.Hour)
+		wantCalls(t, w, 4)
+		d.mustCheck("C1", "", anchor, 2000)
+		if g := d.gaps("C1", ""); len(g) != 1 || g[0].State != earshot.Missing {
+			t.Errorf("coverage is %+v", g)
+		}
 	})
 }
 
@@ -150,10 +180,10 @@ func TestAClockThatIsAhead(t *testing.T) {
 		d.start(true)
 		time.Sleep(time.Hour)
 		d.fill("C1", d.hear("C1", w.say("C1", root.ID, "@earshot?")))
-		d.filler.Missed(time.Now().Add(ahead-time.Minute), time.Now().Add(ahead))
 		time.Sleep(10 * time.Minute)
-		from := time.Now()
+		d.filler.Missed(time.Now().Add(ahead-time.Minute), time.Now().Add(ahead))
 		d.fill("C1", d.hear("C1", w.say("C1", root.ID, "@earshot?")))
+		from := time.Now()
 		time.Sleep(5 * time.Second)
 		missed := w.say("C1", root.ID, "not heard")
 		time.Sleep(5 * time.Second)
