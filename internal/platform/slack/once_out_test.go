@@ -62,7 +62,7 @@ func TestOneReplyEachWhateverIsLost(t *testing.T) {
 			},
 		},
 		{
-			name: "starts and ends of streams", questions: 200, reply: slack.ReplyStream,
+			name: "starts and ends of streams", questions: 100, reply: slack.ReplyStream,
 			faults: []simulate.Fault{
 				lost(simulate.LostResponse, "chat.startStream", often), lost(simulate.LostRequest, "chat.startStream", seldom),
 				lost(simulate.LostResponse, "chat.stopStream", often), lost(simulate.LostRequest, "chat.stopStream", seldom),
@@ -93,13 +93,13 @@ type asked struct {
 	reports chan bot.Report
 }
 
-// newAsked makes one. Each look at the platform's clock takes a third of a second, so
+// newAsked makes one. Each look at the platform's clock takes over half a second, so
 // that it hardly waits for a rate.
 func newAsked(t *testing.T, reply string, model llm.Model) *asked {
 	t.Helper()
 	var looks atomic.Int64
 	began := time.Now().Add(-24 * time.Hour)
-	clock := func() time.Time { return began.Add(time.Duration(looks.Add(1)) * 300 * time.Millisecond) }
+	clock := func() time.Time { return began.Add(time.Duration(looks.Add(1)) * 600 * time.Millisecond) }
 	s, err := simulate.NewSlack(&simulate.SlackOptions{Tier: simulate.TierUnlimited, SocketMode: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
