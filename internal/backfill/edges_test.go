@@ -218,3 +218,29 @@ func TestManyThreadsOfAChannel(t *testing.T) {
 		}
 	})
 }
+
+// TestAThreadIsNotKnownByItsChannel: after the top level was fetched and the
+// process has started anew, the threads still have the gap.
+func TestAThreadIsNotKnownByItsChannel(t *testing.T) {
+	scene(t, func(t *testing.T, w *world, d *desk) {
+		d.start(false)
+		root := d.hear("C1", w.say("C1", "", "root"))
+		d.fill("C1", root)
+		time.Sleep(time.Hour)
+		from := time.Now()
+		missed := w.say("C1", root.ID, "not heard")
+		time.Sleep(time.Minute)
+		d.filler.Missed(from, time.Now())
+		time.Sleep(time.Second)
+		d.fill("C1", d.hear("C1", w.say("C1", "", "@earshot, at the top level")))
+		time.Sleep(time.Hour)
+		d.hear("C1", w.say("C1", "", "heard"))
+		d.end()
+		d.start(false)
+		time.Sleep(time.Second)
+		anchor := d.hear("C1", w.say("C1", root.ID, "@earshot, in the thread"))
+		d.fill("C1", anchor)
+		d.fill("C1", anchor) // the newest gap first
+		d.mustHave("C1", missed)
+	})
+}
