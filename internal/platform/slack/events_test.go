@@ -313,7 +313,10 @@ func TestLeavingAChannel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := listenTo(t, tt.settings...)
+			left := make(chan earshot.Scope, 10)
+			x := listenTo(t, append(tt.settings, func(_ *simulate.SlackOptions, o *slack.Options) {
+				o.Left = func(_ context.Context, s earshot.Scope) error { left <- s; return nil }
+			})...)
 			ts := x.slack.Say(x.general, x.mara, "<@"+x.me+"> remember this")
 			x.settle()
 			if tt.back {
@@ -327,6 +330,9 @@ func TestLeavingAChannel(t *testing.T) {
 			_, err := x.store.Message(t.Context(), x.scope(x.general), earshot.MessageID(ts))
 			if kept := err == nil; kept != tt.kept {
 				t.Errorf("kept: got %v, want %v (%v)", kept, tt.kept, err)
+			}
+			if got := <-left; got != x.scope(x.general) {
+				t.Errorf("told to have left %v", got)
 			}
 		})
 	}

@@ -66,27 +66,29 @@ func (p *Platform) left(ctx context.Context, x delivery) error {
 	if c.ID == "" || x.Event.Type == "member_left_channel" && !p.identity.Is(x.Event.User) {
 		return nil
 	}
-	// An event may come again up to a day later, and the bot may have been
-	// invited back: what is erased cannot be had again, so Slack is asked first.
-	member, err := p.member(ctx, c.ID)
-	if err != nil {
-		return fmt.Errorf("left channel %s: %w", c.ID, err)
+	purge := p.o.Purge
+	if purge {
+		// An event may come again up to a day later, and the bot may have been
+		// invited back: what is erased cannot be had again, so Slack is asked first.
+		member, err := p.member(ctx, c.ID)
+		if err != nil {
+			return fmt.Errorf("left channel %s: %w", c.ID, err)
+		}
+		purge = !member
 	}
-	if member {
-		return nil
+	p.o.Log.Info("left a channel", "channel", c.ID, "purge", purge)
+	return p.leave(ctx, p.scope(c.ID), purge)
+}
+
+// leave erases a channel, where that is wanted, and tells that it is not heard.
+func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error {
+	if purge {
+		p.names.forget(s.Channel)
+		if err := p.o.Store.Erase(ctx, s); err != nil && !errors.Is(err, earshot.ErrNotFound) {
+			return fmt.Errorf("leave channel %s: %w", s.Channel, err)
+		}
 	}
-	p.o.Log.Info("left a channel", "channel", c.ID, "purge", p.o.Purge)
-	if err := p.o.Left(ctx, p.scope(c.ID)); err != nil {
-		return err
-	}
-	if !p.o.Purge {
-		return nil
-	}
-	p.names.forget(c.ID)
-	if err := p.o.Store.Erase(ctx, p.scope(c.ID)); err != nil && !errors.Is(err, earshot.ErrNotFound) {
-		return fmt.Errorf("left channel %s: %w", c.ID, err)
-	}
-	return nil
+	return p.o.Left(ctx, s)
 }
 
 // member asks Slack whether the bot is in a channel. A refusal says that it is
@@ -128,9 +130,6 @@ func (p *Platform) removed(ctx context.Context, x delivery) error {
 	}
 	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", p.o.Purge, "err", err)
 	p.stop()
-	if !p.o.Purge {
-		return nil
-	}
 	list, err := p.o.Store.Channels(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Event.Type, err)
@@ -139,9 +138,8 @@ func (p *Platform) removed(ctx context.Context, x delivery) error {
 		if c.Platform != earshot.Slack || c.Workspace != p.workspace {
 			continue
 		}
-		p.names.forget(c.ID)
-		if err := p.o.Store.Erase(ctx, c.Scope()); err != nil && !errors.Is(err, earshot.ErrNotFound) {
-			return fmt.Errorf("%s: channel %s: %w", x.Event.Type, c.ID, err)
+		if err := p.leave(ctx, c.Scope(), p.o.Purge); err != nil {
+			return fmt.Errorf("%s: %w", x.Event.Type, err)
 		}
 	}
 	return nil

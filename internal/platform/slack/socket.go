@@ -30,6 +30,7 @@ type socket struct {
 	conn    *websocket.Conn
 	writing sync.Mutex // one writer at a time
 
+	early   []envelope    // that came before the hello
 	renew   chan struct{} // closed when Slack announces its end
 	retired chan struct{} // closed when another has taken its place
 
@@ -45,16 +46,22 @@ type envelope struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// hello waits for the first word.
+// hello waits for Slack's hello, and keeps what comes before it.
 func (s *socket) hello() error {
 	s.conn.SetReadLimit(maxEnvelope)
 	s.alive(helloTime)
-	var e envelope
-	if err := s.conn.ReadJSON(&e); err != nil {
-		return fmt.Errorf("socket: %w", hide(err))
-	}
-	if e.Type != "hello" {
-		return fmt.Errorf("socket: slack said %s and not hello", word(e.Type, "_"))
+	for {
+		var e envelope
+		if err := s.conn.ReadJSON(&e); err != nil {
+			return fmt.Errorf("socket: %w", hide(err))
+		}
+		if e.Type == "hello" {
+			break
+		}
+		if e.ID == "" || len(s.early) >= laneLength {
+			return fmt.Errorf("socket: slack said %s and not hello", word(e.Type, "_"))
+		}
+		s.early = append(s.early, e)
 	}
 	// Slack pings; both its pings and its pongs to ours are signs of life.
 	s.conn.SetPingHandler(func(data string) error {
@@ -104,6 +111,9 @@ func (s *socket) run(ctx context.Context) {
 				s.take(ctx, e)
 			}
 		})
+	}
+	for _, e := range s.early {
+		queues[s.lane(e)] <- e
 	}
 	renewed := false
 	for {

@@ -152,7 +152,7 @@ func TestSocketsAreReplacedBeforeTheyEnd(t *testing.T) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.list) != 1 {
-		t.Errorf("%d times without a socket, want the start's only: %v", len(g.list), g.list)
+		t.Errorf("%d times without a socket, want the start's only: %v\n%s", len(g.list), g.list, x.log)
 	}
 }
 
