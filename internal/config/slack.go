@@ -17,6 +17,7 @@ type Slack struct {
 	ReconcileHours int    `yaml:"reconcile_hours" env:"EARSHOT_SLACK_RECONCILE_HOURS" doc:"after a downtime, channels in which something was said within so many hours are caught up with. 0: only when a turn needs them."`
 	Reply          string `yaml:"reply" env:"EARSHOT_SLACK_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer), stream (Slack's streaming calls) or post (at once, when it is whole)."`
 	Placeholder    string `yaml:"placeholder" env:"EARSHOT_SLACK_PLACEHOLDER" doc:"what stands there until the answer does."`
+	AgentView      bool   `yaml:"agent_view" env:"EARSHOT_SLACK_AGENT_VIEW" doc:"the app's manifest has agent_view, as that of slack.md: each message of a direct message begins a thread of its own. It is also noticed when Slack tells of it, until the next start."`
 	OnLeave        string `yaml:"on_leave" env:"EARSHOT_SLACK_ON_LEAVE" doc:"what happens to what was heard in a channel that the bot is removed from, and in a workspace that uninstalls it: keep or purge."`
 	ThreadHistory  int    `yaml:"thread_history_limit" env:"SLACK_INTEGRATION_THREAD_HISTORY_LIMIT" doc:"how many messages the policy delta shows of a thread."`
 	ThreadContext  int    `yaml:"thread_context_limit" env:"slackThreadContextLimit" doc:"how many messages the policy thread shows of a thread."`

@@ -105,7 +105,7 @@ func slackOptions(c config.Config) slack.Options {
 	o := slack.Options{
 		APIURL: c.Slack.APIURL, BotToken: c.Keys.SlackBotToken, AppToken: c.Keys.SlackAppToken,
 		Tier: c.Slack.Tier, Overflow: c.Slack.Overflow, Reply: c.Slack.Reply, Purge: c.Slack.OnLeave == config.LeavePurge,
-		Sockets: c.Slack.Sockets,
+		Sockets: c.Slack.Sockets, AgentView: c.Slack.AgentView,
 	}
 	for _, s := range []secret.Secret{c.Keys.SlackSigningSecret, c.Keys.SlackSigningSecretOld} {
 		if !s.Empty() {
