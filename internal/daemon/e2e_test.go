@@ -296,7 +296,7 @@ func (p endToEnd) restart(t *testing.T) {
 	}{
 		{"an answer is in the journal", "after_step", "say hello", hello, 1},
 		{"a call of a tool is in the journal", "after_step", "which port", "Staging is on port 4242.", 2},
-		{"the post is planned", "after_plan", "say hello", hello, 1},
+		{"the post is about to be sent", "before_post", "say hello", hello, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -37,3 +37,14 @@ func limited(p assemble.Policy, n int, names ...assemble.SectionName) assemble.P
 	p.First, p.Later = within(p.First), within(p.Later)
 	return p
 }
+
+// around reports whether a policy shows the channel around a thread. The zero
+// policy is standard.
+func around(p assemble.Policy) bool {
+	if p.First == nil {
+		p = assemble.Standard()
+	}
+	return slices.ContainsFunc(slices.Concat(p.First, p.Later), func(s assemble.Section) bool {
+		return s.Section == assemble.Window || s.Section == assemble.Snapshot
+	})
+}

@@ -56,6 +56,7 @@ func (d *Daemon) openSlack(ctx context.Context, o Options) error {
 		Tier:  tier, Degrade: c.Slack.Overflow == config.OverflowDegrade,
 		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),
 		Active:        orNever(time.Duration(c.Slack.ReconcileHours) * time.Hour),
+		ThreadsAlone:  !around(policy(c, o.Policy)),
 		Log:           d.log,
 	})
 	if err != nil {
