@@ -55,9 +55,9 @@ func counting(n *int) slack.Handler {
 
 func TestOnlyWhatSlackSignedIsTaken(t *testing.T) {
 	t.Parallel()
-	x := listenTo(t)
-	key := x.slack.App().SigningSecret
 	now := time.Now()
+	x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.Now = func() time.Time { return now } })
+	key := x.slack.App().SigningSecret
 	for name, tt := range map[string]struct {
 		request request
 		status  int
