@@ -132,8 +132,8 @@ func (t *turn) body(m *msg) string {
 func (t *turn) fullCost(m *msg) int {
 	w := t.words(m)
 	if w.cost == 0 {
-		n := m.Tokens
-		if n <= 0 || !t.in.Counter.Base() || w.body != m.Text {
+		n, known := t.in.Counter.Stored(m.Tokens)
+		if !known || m.Tokens <= 0 || w.body != m.Text {
 			n = t.in.Counter.Count(w.body)
 		}
 		w.cost = t.lineCost(m, w.body, n)

@@ -64,7 +64,8 @@ type Counter interface {
 	// tokens and is nearly as long as that allows. It need not end on a
 	// grapheme boundary.
 	Prefix(s string, max int) int
-	// Base reports whether Count is the count that stores keep with a message
-	// ([earshot.Message.Tokens]), so that counting is arithmetic.
-	Base() bool
+	// Stored returns what Count would of a text of which stores keep the count n
+	// ([earshot.Message.Tokens]: o200k), so that counting is arithmetic; ok is
+	// false where n does not tell.
+	Stored(n int) (count int, ok bool)
 }

@@ -153,8 +153,11 @@ func (t *tally) back(ctx context.Context, part earshot.Part, before earshot.Posi
 // a stored count in the counter's own tokens, one is taken to be eight bytes,
 // so that too much is read and not too little.
 func (t *tally) leastCost(m earshot.Message) int {
-	n := m.Tokens
-	if n == 0 || t.req.Counter == nil || !t.req.Counter.Base() {
+	n, known := 0, false
+	if t.req.Counter != nil {
+		n, known = t.req.Counter.Stored(m.Tokens)
+	}
+	if !known || m.Tokens == 0 {
 		n = len(m.Text) / 8
 	}
 	if links := strings.Count(m.Text, "<"); links > 0 {

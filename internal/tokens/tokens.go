@@ -66,8 +66,8 @@ func Base(text string) int { return o200k{}.Count(text) }
 // o200k is the base counter.
 type o200k struct{}
 
-func (o200k) Name() string { return "o200k" }
-func (o200k) Base() bool   { return true }
+func (o200k) Name() string             { return "o200k" }
+func (o200k) Stored(n int) (int, bool) { return n, true }
 
 func (o200k) Count(s string) int {
 	v := vocabulary()
@@ -124,10 +124,13 @@ type scaled struct{ millionths int64 }
 func (c scaled) Name() string {
 	return "o200k*" + strconv.FormatFloat(float64(c.millionths)/1e6, 'f', -1, 64)
 }
-func (c scaled) Base() bool { return false }
+func (c scaled) Stored(n int) (int, bool) {
+	return int((int64(n)*c.millionths + 999_999) / 1_000_000), true
+}
 
 func (c scaled) Count(s string) int {
-	return int((int64(Base(s))*c.millionths + 999_999) / 1_000_000)
+	n, _ := c.Stored(Base(s))
+	return n
 }
 
 func (c scaled) Prefix(s string, max int) int {
@@ -161,9 +164,9 @@ func parseFactor(s string) (int64, bool) {
 // vocabulary.
 type bytes4 struct{}
 
-func (bytes4) Name() string       { return "bytes4" }
-func (bytes4) Base() bool         { return false }
-func (bytes4) Count(s string) int { return (len(s) + 3) / 4 }
+func (bytes4) Name() string           { return "bytes4" }
+func (bytes4) Stored(int) (int, bool) { return 0, false }
+func (bytes4) Count(s string) int     { return (len(s) + 3) / 4 }
 
 func (bytes4) Prefix(s string, max int) int {
 	if max <= 0 {

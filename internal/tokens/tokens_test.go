@@ -19,15 +19,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tiktoken-go/tokenizer/codec"
 
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/tokens"
 )
 
 func TestFor(t *testing.T) {
 	t.Parallel()
 	type counter struct {
-		Name  string
-		Base  bool
-		Count int // of "hello world", two tokens of o200k in 11 bytes
+		Name   string
+		Stored bool // o200k's count tells this one's
+		Count  int  // of "hello world", two tokens of o200k in 11 bytes
+	}
+	of := func(c assemble.Counter) counter {
+		n := c.Count("hello world")
+		stored, ok := c.Stored(tokens.Base("hello world"))
+		if ok && stored != n {
+			t.Errorf("%s counts %d, and %d of what is stored", c.Name(), n, stored)
+		}
+		return counter{c.Name(), ok, n}
 	}
 	for _, c := range []struct {
 		name, spec string
@@ -36,12 +45,12 @@ func TestFor(t *testing.T) {
 		{"no spec is o200k", "", counter{"o200k", true, 2}},
 		{"o200k by name", "o200k", counter{"o200k", true, 2}},
 		{"a quarter of the bytes, rounded up", "bytes4", counter{"bytes4", false, 3}},
-		{"a factor rounds up", "o200k*1.15", counter{"o200k*1.15", false, 3}},
-		{"a factor that fits exactly adds nothing", "o200k*1.5", counter{"o200k*1.5", false, 3}},
-		{"a factor loses its zeros", "o200k*01.150", counter{"o200k*1.15", false, 3}},
+		{"a factor rounds up", "o200k*1.15", counter{"o200k*1.15", true, 3}},
+		{"a factor that fits exactly adds nothing", "o200k*1.5", counter{"o200k*1.5", true, 3}},
+		{"a factor loses its zeros", "o200k*01.150", counter{"o200k*1.15", true, 3}},
 		{"a factor of one is o200k", "o200k*1.0", counter{"o200k", true, 2}},
-		{"a small factor", "o200k*0.000001", counter{"o200k*0.000001", false, 1}},
-		{"the largest factor", "o200k*10", counter{"o200k*10", false, 20}},
+		{"a small factor", "o200k*0.000001", counter{"o200k*0.000001", true, 1}},
+		{"the largest factor", "o200k*10", counter{"o200k*10", true, 20}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +58,7 @@ func TestFor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(counter{got.Name(), got.Base(), got.Count("hello world")}, c.want); diff != "" {
+			if diff := cmp.Diff(of(got), c.want); diff != "" {
 				t.Errorf("-got +want\n%s", diff)
 			}
 			again, err := tokens.For(got.Name())
