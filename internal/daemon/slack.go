@@ -65,7 +65,8 @@ func (d *Daemon) openSlack(ctx context.Context, o Options) error {
 	if err := d.openBot(ctx, o, s); err != nil {
 		return err
 	}
-	d.parts = append(d.parts, s.Filler.Run, d.meter(s.counted))
+	calls := &meter{store: d.Store, log: d.log, counted: s.counted}
+	d.parts = append(d.parts, s.Filler.Run, calls.run)
 	if !c.Keys.SlackAppToken.Empty() {
 		d.parts = append(d.parts, func(ctx context.Context) error { return s.Listen(ctx, d.bot.Handle) })
 	}
