@@ -29,37 +29,10 @@ func (d *Daemon) openSlack(ctx context.Context, o Options) error {
 		return err
 	}
 	s := &slackBot{}
-	settings := slackOptions(c)
-	settings.Store, settings.Log = d.Store, d.log
-	settings.Missed = func(from, to time.Time) { s.Filler.Missed(from, to) }
-	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
-		d.bot.Left(scope)
-		return s.Filler.Left(ctx, scope)
-	}
-	var err error
-	if s.Platform, err = slack.Open(ctx, settings); err != nil {
+	if err := d.enterSlack(ctx, c, s); err != nil {
 		return err
 	}
-	d.Platform, d.Identity = earshot.Slack, s.Identity()
-	d.Place = fmt.Sprintf("it is @%s in the Slack workspace %s", d.Identity.Name, s.Workspace())
-	tier := backfill.Internal
-	if c.Slack.Tier == config.TierDistributed {
-		tier = backfill.Distributed
-	}
-	s.Filler, err = backfill.Open(ctx, backfill.Options{
-		Store: d.Store, Source: s.Platform, Platform: earshot.Slack, Workspace: s.Workspace(),
-		Handle: func(ctx context.Context, c earshot.Channel, f backfill.Found) error {
-			_, err := d.bot.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key})
-			return err
-		},
-		Fresh: time.Duration(c.Answer.FreshMinutes) * time.Minute,
-		Tier:  tier, Degrade: c.Slack.Overflow == config.OverflowDegrade,
-		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),
-		Active:        orNever(time.Duration(c.Slack.ReconcileHours) * time.Hour),
-		ThreadsAlone:  !around(policy(c, o.Policy)),
-		Log:           d.log,
-	})
-	if err != nil {
+	if err := d.openHistory(ctx, o, s); err != nil {
 		return err
 	}
 	if err := d.openBot(ctx, o, s); err != nil {
@@ -77,6 +50,49 @@ func (d *Daemon) openSlack(ctx context.Context, o Options) error {
 	mux.Handle("POST "+slackPath, s.Handler(d.bot.Handle))
 	mux.HandleFunc("GET /healthz", d.health)
 	return d.listen(ctx, c.Slack.Listen, slackPath, mux)
+}
+
+// enterSlack asks Slack who the bot is.
+func (d *Daemon) enterSlack(ctx context.Context, c config.Config, s *slackBot) (err error) {
+	settings := slackOptions(c)
+	settings.Store, settings.Log = d.Store, d.log
+	settings.Missed = func(from, to time.Time) { s.Missed(from, to) }
+	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
+		d.bot.Left(scope)
+		return s.Left(ctx, scope)
+	}
+	if s.Platform, err = slack.Open(ctx, settings); err != nil {
+		return err
+	}
+	d.Platform, d.Identity = earshot.Slack, s.Identity()
+	for _, a := range c.Agent.Aliases {
+		d.Identity.Aliases = append(d.Identity.Aliases, earshot.AuthorID(a))
+	}
+	d.Place = fmt.Sprintf("it is @%s in the Slack workspace %s", d.Identity.Name, s.Workspace())
+	return nil
+}
+
+// openHistory opens what reads history where nobody listened.
+func (d *Daemon) openHistory(ctx context.Context, o Options, s *slackBot) (err error) {
+	c := o.Config
+	tier := backfill.Internal
+	if c.Slack.Tier == config.TierDistributed {
+		tier = backfill.Distributed
+	}
+	s.Filler, err = backfill.Open(ctx, backfill.Options{
+		Store: d.Store, Source: s.Platform, Platform: earshot.Slack, Workspace: s.Workspace(),
+		Handle: func(ctx context.Context, c earshot.Channel, f backfill.Found) error {
+			_, err := d.bot.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key})
+			return err
+		},
+		Fresh: time.Duration(c.Answer.FreshMinutes) * time.Minute,
+		Tier:  tier, Degrade: c.Slack.Overflow == config.OverflowDegrade,
+		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),
+		Active:        orNever(time.Duration(c.Slack.ReconcileHours) * time.Hour),
+		ThreadsAlone:  !around(policy(c, o.Policy)),
+		Log:           d.log,
+	})
+	return err
 }
 
 // A slackBot is the platform as the bot has it: what Slack does, and history
