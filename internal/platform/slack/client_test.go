@@ -298,4 +298,8 @@ func TestTheBotKnowsWhoItIs(t *testing.T) {
 	if got := x.platform.Workspace(); string(got) != x.slack.Team().ID {
 		t.Errorf("workspace: got %s, want %s", got, x.slack.Team().ID)
 	}
+	stored, err := x.store.Authors(t.Context(), earshot.Slack, x.platform.Workspace())
+	if diff := cmp.Diff([]earshot.Author{{ID: want.ID, Name: want.Name, Kind: earshot.Bot}}, stored); err != nil || diff != "" {
+		t.Errorf("stored (-want +got), error %v:\n%s", err, diff)
+	}
 }

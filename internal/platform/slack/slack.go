@@ -70,6 +70,11 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	if err := p.whoAmI(ctx); err != nil {
 		return nil, fmt.Errorf("slack: %w", err)
 	}
+	// Who reads the store later knows by this which of the bots was this one.
+	self := earshot.Author{ID: p.identity.ID, Name: p.identity.Name, Kind: earshot.Bot}
+	if err := o.Store.PutAuthors(ctx, earshot.Slack, p.workspace, self); err != nil {
+		return nil, fmt.Errorf("slack: store the bot: %w", err)
+	}
 	return p, nil
 }
 
