@@ -25,7 +25,8 @@ type order struct {
 	TS        string `json:"ts"`
 	Emoji     string `json:"emoji"`
 	Name      string `json:"name"`     // of a channel or a file
-	Content   string `json:"content"`  // of a file
+	Content   string `json:"content"`  // of a file, as text
+	Base64    []byte `json:"base64"`   // of a file that is no text
 	AltText   string `json:"alt_text"` // of a file
 	By        string `json:"by"`
 	URL       string `json:"url"`
@@ -39,7 +40,11 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Broadcast: o.Broadcast}))
 	},
 	"upload": func(s *Slack, _ *http.Request, o order) (any, error) {
-		id := s.AddFile(File{Name: o.Name, AltText: o.AltText, Data: []byte(o.Content)})
+		data := o.Base64
+		if len(data) == 0 {
+			data = []byte(o.Content)
+		}
+		id := s.AddFile(File{Name: o.Name, AltText: o.AltText, Data: data})
 		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Files: []string{id}}))
 	},
 	"edit":   func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.edit(o.Channel, o.TS, o.Text) },

@@ -151,3 +151,22 @@ func TestAnExportIsWhatWasSaidBefore(t *testing.T) {
 		t.Errorf("files.info: %+v, %v", f, err)
 	}
 }
+
+func TestAFileThatIsNoTextIsUploadedAsBase64(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	answer := order(t, w.Slack, http.MethodPost, "upload", `{"channel":"general","user":"mara","name":"a.png","base64":"iVBORw0KGgr/"}`, "application/json")
+	if answer["ok"] != true {
+		t.Fatal(answer)
+	}
+	history, err := w.api.GetConversationHistoryContext(t.Context(), &slack.GetConversationHistoryParameters{ChannelID: w.general, Limit: 1})
+	if err != nil || len(history.Messages) != 1 || len(history.Messages[0].Files) != 1 {
+		t.Fatalf("got %v, %v", history, err)
+	}
+	if got, want := history.Messages[0].Files[0].Size, len("\x89PNG\r\n\x1a\n\xff"); got != want {
+		t.Errorf("the file has %d bytes, want %d", got, want)
+	}
+	if got := order(t, w.Slack, http.MethodPost, "upload", `{"channel":"general","user":"mara","name":"a.png","base64":"?"}`, "application/json"); got["ok"] == true {
+		t.Error("what is no base64 was taken")
+	}
+}
