@@ -246,6 +246,7 @@ func TestAFailureIsCoverage(t *testing.T) {
 	}{
 		{"a limit", &backfill.LimitError{Wait: time.Minute, Err: errors.New("ratelimited")}, "limited for 1m0s"},
 		{"a missing scope", &backfill.ScopeError{Scope: "channels:history", Err: errors.New("missing_scope")}, "the scope channels:history is missing"},
+		{"a missing scope without a name", &backfill.ScopeError{Err: errors.New("missing_scope")}, "a scope is missing: missing_scope"},
 		{"not a member", backfill.ErrNotThere, "the agent is no member"},
 		{"a broken server", errors.New("status 502"), "status 502"},
 	} {

@@ -83,6 +83,9 @@ type ScopeError struct {
 }
 
 func (e *ScopeError) Error() string {
+	if e.Scope == "" { // the platform did not name it
+		return fmt.Sprintf("a scope is missing: %v", e.Err)
+	}
 	return fmt.Sprintf("the scope %s is missing: add it to the app and install the app again: %v", e.Scope, e.Err)
 }
 func (e *ScopeError) Unwrap() error { return e.Err }
