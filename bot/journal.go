@@ -95,6 +95,10 @@ func (t *turn) replay(r llm.Request) (talk, error) {
 			}
 			t.heard(results)
 			k.told(results)
+		case stepFailed:
+			if k.last != nil && (len(k.last.Calls()) == 0 || k.rounds >= t.Limits.Rounds) && k.text() == "" {
+				k.last = nil // the turn failed of it: answered again, it asks again
+			}
 		}
 	}
 	return k, nil

@@ -468,6 +468,38 @@ func TestARefusedTurnCanBeAnsweredAgain(t *testing.T) {
 	})
 }
 
+// TestAModelThatSaidNothingIsAskedAgainByRetry opens turns again that failed
+// because the model had nothing to say, at once or after all its rounds.
+func TestAModelThatSaidNothingIsAskedAgainByRetry(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string][]llmtest.Step{
+		"at once":          {llmtest.Say(""), llmtest.Say("")},
+		"after its rounds": {llmtest.Call("nothing", `{}`), llmtest.Call("nothing", `{}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := llmtest.New(append(steps, llmtest.Say(""), llmtest.Say(""), llmtest.Say("noon"))...)
+			in(t, func(o *bot.Options) { o.Model, o.Limits.Rounds = model, 1 }, func(w *world) {
+				out := w.say(general, alice, "m1", "<@U0BOT> hi")
+				for range 2 {
+					w.rest(time.Minute)
+					if got := w.turns()[0]; !strings.HasPrefix(got, "m1 failed the model said nothing") {
+						t.Fatalf("turn: %s", got)
+					}
+					if err := w.store.Reopen(t.Context(), out.Turn); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.rest(time.Minute)
+				same(t, "turns", w.turns(), []string{"m1 done"})
+				if got := w.board.all(); len(got) != 2 || got[1] != "noon" {
+					t.Errorf("posts: %q", got)
+				}
+			})
+		})
+	}
+}
+
 // TestWhatALaterTurnWasToAnswerIsAnsweredWhenThatIsDeleted deletes the last of
 // several messages at each stage of the turn that answers them all.
 func TestWhatALaterTurnWasToAnswerIsAnsweredWhenThatIsDeleted(t *testing.T) {
