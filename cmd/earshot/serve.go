@@ -54,7 +54,7 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 func (c *serveCmd) load(a *app) (config.Config, error) {
 	flags := *a
 	set := func(variable, value string) {
-		if value != "" {
+		if variable != "" && value != "" {
 			flags.environ = append(slices.Clip(flags.environ), variable+"="+value)
 		}
 	}
