@@ -194,8 +194,8 @@ func (l *listener) open(ctx context.Context) (*socket, error) {
 		_ = conn.Close() // of no use any more
 		return nil, err
 	}
-	l.p.o.Log.Info("a socket is up")
 	l.comeUp()
+	l.p.o.Log.Info("a socket is up")
 	return s, nil
 }
 
