@@ -102,9 +102,6 @@ type slackBot struct {
 	*backfill.Filler
 }
 
-// Calls are the platform's.
-func (s *slackBot) Calls() []slack.Call { return s.Platform.Calls() }
-
 // Fill implements [bot.Historian].
 func (s *slackBot) Fill(ctx context.Context, p bot.Place) error {
 	return s.Filler.Fill(ctx, p.Channel, p.Anchor, p.Thread)
