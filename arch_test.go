@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "internal/search", "internal/transcript", "internal/platform/*/*msg", "internal/platform/*/markup",
+		".", "assemble", "llm", "internal/logform", "internal/search", "internal/zones", "internal/transcript", "internal/platform/*/*msg", "internal/platform/*/markup",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -77,9 +77,11 @@ var layout = architecture{
 	levels: []level{
 		{0, ".", "the vocabulary, and what a store promises"},
 		{0, "testdata", "the bundled workspace"},
+		{0, "internal/zones", "the rules of time zones, the machine not asked"},
 
 		{1, "assemble", "history to prompt and ledger"},
 		{1, "internal/search", "terms and ranking"},
+		{1, "internal/logform", "prompts of the log form, read back"},
 		{1, "internal/secret", "texts that are never shown"},
 		{1, "internal/platform/*/*msg", "platform JSON to messages"},
 		{1, "internal/platform/*/markup", "Markdown to what a platform shows"},

@@ -31,11 +31,20 @@ type Shown struct {
 	Revision Time // [Message.Edited]; zero for the original
 }
 
-// An Attached is a file that the model has been given, and in which turn.
+// An Attached is a file that the model has been given, in which turn, and what
+// it was charged for it.
 type Attached struct {
 	ID     ArtifactID
 	SHA256 string
 	Turn   int
+	Tokens int // 0 when unknown
+}
+
+// A Named is the name by which a session knows somebody. Names are state: they
+// are never read back out of a prompt's text, where anybody can write.
+type Named struct {
+	ID   AuthorID
+	Name string
 }
 
 // A Manifest records what the model has been shown in this session, so that
@@ -43,6 +52,7 @@ type Attached struct {
 type Manifest struct {
 	Shown    []Shown
 	Attached []Attached
+	Names    []Named
 }
 
 // A Summary is a rolling summary of older turns, with the range it covers.
@@ -62,13 +72,30 @@ type Role string
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
+	ToolRole  Role = "tool" // what a tool answered to one call of the assistant's
 )
+
+// A Call is a tool that the assistant called, with the arguments as it wrote
+// them.
+type Call struct {
+	ID   string
+	Name string
+	Args string
+}
 
 // A SessionEntry is one message of the prompt as the model holds it, byte for
 // byte.
 type SessionEntry struct {
-	Role Role
-	Text string
+	Role  Role
+	Text  string
+	Media []ArtifactID // files that were given with it; their hashes stand in the manifest
+	Calls []Call       // the assistant's: what it called
+	Call  string       // a tool's: the id of the call that it answers
+	// Failed says of a tool's answer that it tells what went wrong.
+	Failed bool
+	// Opaque is what the provider must be given back as it was, as package bot
+	// wrote it; "" where Text and Calls are all.
+	Opaque string
 }
 
 // An Answer ties an anchor to the reply that it got; several ids when the

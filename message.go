@@ -33,10 +33,13 @@ const (
 )
 
 // An Author is who said something, as the platform told it with the message.
+// Zone is what a platform's profile tells; messages carry none.
 type Author struct {
-	ID   AuthorID
-	Name string
-	Kind AuthorKind
+	ID       AuthorID
+	Name     string
+	FullName string // told apart by it from others of the same Name; "" when unknown
+	Kind     AuthorKind
+	Zone     string // IANA name of the person's time zone; "" when unknown
 }
 
 // An Identity is the agent itself. Aliases are further ids that it goes by on
@@ -76,6 +79,36 @@ type File struct {
 	SHA256 string
 }
 
+// A SharedKind says how a message came to quote something, and so how far its
+// author and place can be believed.
+type SharedKind string
+
+// The kinds of what messages share.
+const (
+	Forward  SharedKind = "forward" // the platform vouches for author, place and time
+	Link     SharedKind = "link"    // a preview of a page; Place is the page's host
+	AppQuote SharedKind = "app"     // an app put it there: its author may be anybody it likes
+)
+
+// A Shared is what a message quotes: a forward, the preview of a link, what an
+// app attached. It is not its author's words.
+type Shared struct {
+	Kind   SharedKind
+	ID     AuthorID // of who said it; "" when unknown
+	Author string   // their name; "" when unknown
+	Place  string   // where: #support, or a link's host; "" when unknown
+	Time   Time     // when; 0 when unknown
+	Text   string   // in the stored form, as [Message.Text]
+}
+
+// A Blob is the content of a file as models are given it: scaled, or as text.
+type Blob struct {
+	SHA256 string // of the file's bytes as they were shared, lower-case hex
+	Type   string // media type of Data
+	Name   string
+	Data   []byte
+}
+
 // An Activity is what is known of a root's replies without loading them.
 type Activity struct {
 	Count    int  // replies in all
@@ -89,7 +122,8 @@ type Activity struct {
 // empty, or the message's own id, when it is no reply in a thread. ReplyTo is a
 // reply reference, as Discord has them. Edited is the time of the last edit
 // and names the revision. A message with Deleted set is a tombstone: it has an
-// id and a position, and nothing that anyone wrote.
+// id and a position, and nothing that anyone wrote. Shared is what the message
+// quotes, in the platform's order; no word of it stands in Text.
 type Message struct {
 	ID        MessageID
 	Time      Time
@@ -102,9 +136,10 @@ type Message struct {
 	Seq       int64 // the store's sequence in this channel: when it became known; 0 when not from a store
 	Mentions  []AuthorID
 	Reactions []Reaction
+	Shared    []Shared
 	Files     []File
 	Tokens    int       // the count of Text by the base counter (o200k); 0 when unknown
-	Replies   *Activity // of a root whose thread is not loaded; nil when unknown
+	Replies   *Activity // of a root: what the platform told of its thread, or what is stored; nil when unknown
 }
 
 // Position returns where m stands in its channel.

@@ -152,10 +152,11 @@ type TurnQuery struct {
 // What is deleted leaves the queue too. Raw events of the message, and of
 // those that reply to it and may quote it, lose their bytes. A conversation
 // that has read it, by Prompt.Shows, Step.Shows, or a committed turn's Shown
-// and Ledger, begins the next epoch: the session of the old one, the inputs
-// and journals of its turns and the texts of their posts are erased, and the
-// summary that covers it. A turn that is under way then may still post and be
-// finished; nothing that it says is kept.
+// and Ledger, begins the next epoch: the session of the old one, with all that
+// its entries hold, and its names, the inputs and journals of its turns and the
+// texts of their posts are erased, and the summary that covers it. A turn that
+// is under way then may still post and be finished; nothing that it says is
+// kept.
 type Queue interface {
 	// Accept stores the raw event, its message as Record does, and with ask
 	// an open turn for it in that conversation, which is created when there is
@@ -177,8 +178,9 @@ type Queue interface {
 
 	// PruneTurns forgets what final turns that ended before a time were made of:
 	// their inputs, their journals and the texts of their posts. The turns stay,
-	// with what they committed, so that nothing is answered twice. It returns
-	// how many it found.
+	// with what they committed, so that nothing is answered twice. Blobs whose
+	// last PutBlob was before that time go too. It returns how many turns it
+	// found.
 	PruneTurns(ctx context.Context, before Time) (int, error)
 
 	// Claim takes the lease of the conversation whose lowest unfinished turn

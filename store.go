@@ -23,6 +23,7 @@ type Store interface {
 	Messages
 	Conversations
 	Turns
+	Blobs
 	Queue
 	Meter
 	// Erase removes a whole channel: what was said and delivered in it, what
@@ -119,7 +120,19 @@ type Terms struct {
 	Author  AuthorID
 	Thread  MessageID
 	Deleted bool
-	Terms   []string // one entry per occurrence
+	Terms   []string // of its text; one entry per occurrence
+	Quoted  []Quote  // of what it shares, in its order
+}
+
+// A Quote is a stretch of a message that somebody else said: it is found under
+// its own author, not under who quotes it. Author and Name are "" where they
+// are not known. An app can name anybody it likes, so what an app quotes has no
+// Author; where it names nobody it is the app's own talk, among the message's
+// Terms.
+type Quote struct {
+	Author AuthorID
+	Name   string
+	Terms  []string
 }
 
 // Messages keeps what was said. A message's identity is (platform, workspace,
@@ -132,16 +145,21 @@ type Messages interface {
 	Channel(ctx context.Context, s Scope) (Channel, error)
 	// Channels lists the stored channels by platform, workspace, name and id.
 	Channels(ctx context.Context) ([]ChannelInfo, error)
-	// PutAuthors stores names and kinds of a workspace's authors.
+	// PutAuthors stores names, kinds and zones of a workspace's authors. An empty
+	// FullName or Zone tells nothing and leaves what is stored.
 	PutAuthors(ctx context.Context, p Platform, w WorkspaceID, authors ...Author) error
-	// Authors lists a workspace's authors by id.
-	Authors(ctx context.Context, p Platform, w WorkspaceID) ([]Author, error)
+	// Authors lists a workspace's authors by id: those named, or all where none
+	// is.
+	Authors(ctx context.Context, p Platform, w WorkspaceID, ids ...AuthorID) ([]Author, error)
 
 	// Record stores messages in one transaction: new ones, newer revisions,
 	// tombstones (Deleted set; kept also when the message was never seen).
-	// Each change gets the channel's next sequence. Text is normalised at the
-	// door (NUL becomes U+2400, broken UTF-8 U+FFFD); token counts and search
-	// terms are made here, outside the writer. The channel need not exist.
+	// Each change gets the channel's next sequence, but for those that are no
+	// news to anybody: what the platform told of a root's thread, and an author's
+	// full name. They are Updated under the sequence that there is, so that a
+	// root does not become news with every reply. Text is normalised at the door
+	// (NUL becomes U+2400, broken UTF-8 U+FFFD); token counts and search terms are
+	// made here, outside the writer. The channel need not exist.
 	//
 	// The order of arrival changes nothing but sequences. Of one revision the
 	// copy with the greater text wins whole; of the same text what is told of
@@ -149,12 +167,19 @@ type Messages interface {
 	// greater value. Mentions, reactions and files come and go without a
 	// revision: there the copy that arrives wins, except that a nil list tells
 	// nothing ([]Reaction{} says that there are none). A newer revision brings
-	// its own lists. Late gives no sequence. A root's own id as thread is
-	// stored as none; Seq, Tokens and Replies are not taken from the caller; a
-	// tombstone keeps id and time only.
+	// its own lists. What a message shares goes with its revision, as its text
+	// does; of the same text it is such a list, since link previews arrive behind
+	// their message and without an edit. Of one author the greater full name
+	// stays. Late gives no sequence. A root's own id as thread is stored as none;
+	// Seq and Tokens, an author's Zone and LastHour of Replies are not taken from
+	// the caller. Replies is what the platform told of a root's thread, of
+	// whichever revision: the greater count stays, and the later last reply; a
+	// count of none tells nothing. A tombstone keeps id and time only.
 	//
 	// ErrInvalid, naming the message, when one has no id, no time (a tombstone
-	// may) or an id of more than 512 bytes; then nothing is stored.
+	// may) or an id of more than 512 bytes; then nothing is stored. Of who is
+	// quoted such an id is stored as none: others than the message's author may
+	// write it.
 	Record(ctx context.Context, s Scope, messages ...Message) ([]Recorded, error)
 
 	// Message returns one message, a tombstone too. ErrNotFound when unknown.
@@ -179,9 +204,14 @@ type Messages interface {
 	// Revisions returns the stored revisions of a message, oldest first, the
 	// current one last. Of a deleted message only the tombstone is left.
 	Revisions(ctx context.Context, s Scope, id MessageID) ([]Message, error)
-	// Activity returns the replies of each root that has any, at or before
-	// upTo; LastHour counts back from upTo's time, both ends included, and is 0
-	// without an upTo.
+	// Activity returns what is known of the replies of each root that has any, at
+	// or before upTo: what is stored, or what the platform told with the root
+	// where that is more. Replies that were only told of have no position but the
+	// last one's, so they count where that is at or before upTo's time, or
+	// without an upTo: what was said after it changes nothing. [Message.Replies]
+	// of a stored message is not bounded like that. LastHour counts what is
+	// stored, back from upTo's time, both ends included, and is 0 without an
+	// upTo. [Messages.Count] counts what is stored alone.
 	Activity(ctx context.Context, s Scope, upTo Position, roots ...MessageID) (map[MessageID]Activity, error)
 	// Count counts a part at or before upTo. When upTo is near the newest its
 	// cost does not depend on how many are stored.
@@ -219,8 +249,9 @@ type Conversations interface {
 	// and moves nothing.
 	AdvanceCursor(ctx context.Context, id ConversationID, seq int64) error
 
-	// Manifest returns what the current epoch's session has shown. Of a
-	// conversation that does not exist it is empty; so are Session and Turns.
+	// Manifest returns what the current epoch's session has shown, each name
+	// once: of two for one id the first counts. Of a conversation that does not
+	// exist it is empty; so are Session and Turns.
 	Manifest(ctx context.Context, id ConversationID) (Manifest, error)
 	// Session returns the current epoch's prompt messages, in order.
 	Session(ctx context.Context, id ConversationID) ([]SessionEntry, error)
@@ -233,6 +264,29 @@ type Conversations interface {
 	Summary(ctx context.Context, id ConversationID) (Summary, error)
 }
 
+// BlobBytes is how much a channel keeps of its files, in bytes of [Blob.Data];
+// a blob counts as 4 KiB at least.
+const BlobBytes = 64 << 20
+
+// Blobs keeps what models were given of files, so that a later prompt of the
+// same epoch holds the same bytes. It is bounded by BlobBytes: the blobs of a
+// channel that were put longest ago go first. To put one again is cheap and
+// makes it the newest; to read it does not, so that a read writes nothing.
+//
+// A blob is kept for the messages that it was put for. It is erased when the
+// last of them is deleted or no longer has the file in its newest revision, when
+// its channel is erased, and by PruneTurns when its last PutBlob is too old.
+type Blobs interface {
+	// PutBlob stores the content of one file of a message. A stored blob with
+	// this hash keeps its bytes, as prompts hold them, and is kept for this
+	// message too. ErrNotFound
+	// when the message is not stored, is deleted, or has no such file;
+	// ErrInvalid without a hash or file id, or for more than BlobBytes.
+	PutBlob(ctx context.Context, s Scope, of MessageID, id ArtifactID, b Blob) error
+	// Blob returns the blob with this hash, or ErrNotFound.
+	Blob(ctx context.Context, s Scope, sha256 string) (Blob, error)
+}
+
 // Turns keeps each turn with its ledger.
 type Turns interface {
 	// CommitTurn records a turn that succeeded: its answer, cursor, epoch,
@@ -240,8 +294,8 @@ type Turns interface {
 	// ledger are appended, never copied. It returns the turn's number, which
 	// what the turn attached is given too; a zero Time becomes the store's. A
 	// greater epoch begins the next: its session and manifest start empty.
-	// Where something that it shows is deleted by now, its session is not
-	// stored and the next epoch begins. ErrConflict when the anchor was
+	// Where something that it shows is deleted by now, its session and names are
+	// not stored and the next epoch begins. ErrConflict when the anchor was
 	// answered already by this agent in this scope or the epoch is older than
 	// the conversation's; ErrNotFound when there is no such conversation.
 	CommitTurn(ctx context.Context, id ConversationID, t Turn) (int, error)

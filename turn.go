@@ -22,7 +22,8 @@ type LedgerRow struct {
 }
 
 // A Ledger has one row for every message that a turn considered, in the order
-// of Position.
+// of Position, and behind them one for each other message that its tools told
+// of.
 type Ledger []LedgerRow
 
 // Usage is what a model call cost, in tokens as the provider reports them.
@@ -45,6 +46,9 @@ type Turn struct {
 	Epoch    int
 	Shown    []Shown
 	Attached []Attached
+	Names    []Named        // of whom this turn named first in its epoch
+	Form     string         // of the session's text: the policy's frame; "" of a turn recorded before there was a choice
+	Zone     string         // of the times that the session shows; an epoch has one
 	Session  []SessionEntry // what this turn appends to the session
 	Ledger   Ledger
 	Usage    Usage
