@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+
 	"github.com/earshot-ai/earshot"
 )
 
@@ -77,6 +79,56 @@ var channelCases = []testCase{
 		s.check(err)
 		s.equal("authors", got, []earshot.Author{b, a})
 		wantError(s.T, s.PutAuthors(s.Context(), earshot.Slack, "T1", earshot.Author{Name: "nobody"}), earshot.ErrInvalid)
+	}},
+	{"a full name and a zone stay until another is told", func(s *suite) {
+		put := func(authors ...earshot.Author) {
+			s.Helper()
+			s.check(s.PutAuthors(s.Context(), earshot.Slack, "T1", authors...))
+		}
+		want := earshot.Author{ID: "U1", Name: "Alice", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Europe/Berlin"}
+		stored := func(what string) {
+			s.Helper()
+			got, err := s.Authors(s.Context(), earshot.Slack, "T1")
+			s.check(err)
+			s.equal(what, got, []earshot.Author{want})
+		}
+		put(want)
+		stored("as it was put")
+		want.Name = "Ali"
+		put(earshot.Author{ID: "U1", Name: "Ali", Kind: earshot.Human})
+		stored("after a message told the name alone")
+		want.Zone = "Asia/Tokyo"
+		put(earshot.Author{ID: "U1", Name: "Ali", Kind: earshot.Human, Zone: "Asia/Tokyo"})
+		stored("after a move")
+		want.FullName, want.Name = "Alice Huber", "Alice"
+		put(earshot.Author{ID: "U1", Name: "x", FullName: "Alice Huber"}, earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human})
+		stored("after two entries in one call, the second of which tells no full name")
+		put(earshot.Author{ID: "U\x002", Name: "N", FullName: "a\x00b", Zone: "\xff"})
+		got, err := s.Authors(s.Context(), earshot.Slack, "T1", "U\x002")
+		s.check(err)
+		s.equal("normalised", got, []earshot.Author{{ID: "U␀2", Name: "N", FullName: "a␀b", Zone: "\ufffd"}})
+	}},
+	{"authors are read by id", func(s *suite) {
+		var all []earshot.Author
+		for i := range 130 {
+			all = append(all, earshot.Author{ID: earshot.AuthorID(fmt.Sprintf("U%03d", i)), Name: fmt.Sprint("name ", i), Zone: "UTC"})
+		}
+		s.check(s.PutAuthors(s.Context(), earshot.Slack, "T1", all...))
+		s.check(s.PutAuthors(s.Context(), earshot.Slack, "T2", earshot.Author{ID: "U900"}))
+		ask := func(ids ...earshot.AuthorID) []earshot.Author {
+			s.Helper()
+			got, err := s.Authors(s.Context(), earshot.Slack, "T1", ids...)
+			s.check(err)
+			return got
+		}
+		s.equal("two, by id, each once", ask("U007", "U003", "nobody", "U007"), []earshot.Author{all[3], all[7]})
+		s.equal("of another workspace", ask("U900"), []earshot.Author(nil))
+		s.equal("none is all", ask(), all)
+		var many []earshot.AuthorID
+		for i := range 121 {
+			many = append(many, all[129-i].ID)
+		}
+		s.equal("many", ask(many...), all[9:])
 	}},
 	{"an author's new name changes no message", func(s *suite) {
 		s.record(said(1, "x"))

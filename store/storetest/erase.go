@@ -28,7 +28,9 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	s.check(s.PutChannel(ctx, earshot.Channel{Platform: s.scope.Platform, Workspace: s.scope.Workspace, ID: s.scope.Channel, Name: mine}))
 	edit := said(50, "edited")
 	edit.Edited = second(51)
+	edit.Files = sharing(50, "F1").Files
 	s.record(said(50, "canary"), edit, reply(52, "m50", "canary"), said(53, "gone"), tombstone(53))
+	s.keep(50, "F1", "aa")
 	s.check(s.PutCoverage(ctx, s.scope, earshot.Coverage{State: earshot.Missing, Why: mine}))
 	done := s.answered(1, "dm", "m50")
 	s.check(s.PutSummary(ctx, s.conversation("dm"), earshot.Summary{Text: mine}, 99))
@@ -74,7 +76,7 @@ func (s *suite) empty(turns []earshot.TurnID) {
 	terms := collect(s.T, s.Terms(ctx, s.scope, 0))
 	queue, err := s.QueuedTurns(ctx, earshot.TurnQuery{Scope: &s.scope})
 	s.check(err)
-	n := []int{len(known), len(revisions), len(activity), count.Count, len(coverage), len(terms), len(queue)}
+	n := []int{len(s.kept("aa")), len(known), len(revisions), len(activity), count.Count, len(coverage), len(terms), len(queue)}
 	for _, name := range []string{"dm", "keyed"} {
 		id := s.conversation(name)
 		_, err = s.Conversation(ctx, id)
@@ -87,7 +89,7 @@ func (s *suite) empty(turns []earshot.TurnID) {
 		s.check(err)
 		manifest, err := s.Manifest(ctx, id)
 		s.check(err)
-		n = append(n, len(list), len(session), len(manifest.Shown), len(manifest.Attached))
+		n = append(n, len(list), len(session), len(manifest.Shown), len(manifest.Attached), len(manifest.Names))
 	}
 	for i := range 4 {
 		n = append(n, len(s.raws(i)))
@@ -128,6 +130,7 @@ var purgeCases = []testCase{
 			s.equal("text", other.text(other.turns[0]), everyText)
 			s.equal("under way", other.text(other.turns[1]), []string{"input", "journal", "post"})
 			s.equal("raw", len(other.raws(2)), 1)
+			s.equal("blob", other.kept("aa"), []string{"aa"})
 			sum, err := other.Summary(s.Context(), other.conversation("dm"))
 			s.check(err)
 			s.equal("summary", sum.Text, fmt.Sprint(other.scope))

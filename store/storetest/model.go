@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/search"
 	"pgregory.net/rapid"
 )
 
@@ -31,8 +32,8 @@ var modelCases = []testCase{
 	}},
 }
 
-// drawCopy draws one copy of one of four messages. What reactions, files and
-// mentions a copy has depends on its message, revision and text only, as their
+// drawCopy draws one copy of one of four messages. What reactions, files,
+// mentions and quotes a copy has depends on its message, revision and text only, as their
 // order of arrival is meant to matter.
 func drawCopy(t *rapid.T) earshot.Message {
 	n := rapid.IntRange(0, 3).Draw(t, "message")
@@ -54,6 +55,13 @@ func drawCopy(t *rapid.T) earshot.Message {
 		m.Reactions = []earshot.Reaction{{Name: m.Text + m.Edited.String(), Count: 1}}
 		m.Mentions = []earshot.AuthorID{"U" + earshot.AuthorID(m.Text)}
 	}
+	if rapid.Bool().Draw(t, "shared") {
+		m.Shared = []earshot.Shared{{Kind: earshot.Link, Author: "erin", Text: "quoted " + m.Text + m.Edited.String()}}
+	}
+	m.Author.FullName = rapid.SampledFrom([]string{"", "Alice M", "Alice N"}).Draw(t, "full name")
+	if count := rapid.IntRange(0, 3).Draw(t, "told"); count > 0 {
+		m.Replies = &earshot.Activity{Count: count, Last: second(rapid.IntRange(20, 22).Draw(t, "last"))}
+	}
 	return m
 }
 
@@ -62,7 +70,12 @@ func drawCopy(t *rapid.T) earshot.Message {
 func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 	out := map[earshot.MessageID][]earshot.Message{}
 	gone := map[earshot.MessageID]earshot.Message{}
+	told := map[earshot.MessageID]earshot.Activity{}
 	for _, m := range copies {
+		if r := m.Replies; r != nil {
+			told[m.ID] = earshot.Activity{Count: max(r.Count, told[m.ID].Count), Last: max(r.Last, told[m.ID].Last)}
+			m.Replies = nil
+		}
 		if m.Deleted {
 			gone[m.ID] = m
 			continue
@@ -79,15 +92,21 @@ func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 			list[i] = m
 		case m.Text == list[i].Text:
 			o := &list[i]
-			o.Author.Name = max(o.Author.Name, m.Author.Name)
+			o.Author.Name, o.Author.FullName = max(o.Author.Name, m.Author.Name), max(o.Author.FullName, m.Author.FullName)
 			o.Thread, o.ReplyTo = max(o.Thread, m.Thread), max(o.ReplyTo, m.ReplyTo)
 			if o.Reactions == nil {
 				o.Reactions, o.Mentions = m.Reactions, m.Mentions
+			}
+			if o.Shared == nil {
+				o.Shared = m.Shared
 			}
 		}
 	}
 	for id := range out {
 		slices.SortFunc(out[id], func(a, b earshot.Message) int { return cmp.Compare(a.Edited, b.Edited) })
+		if a, ok := told[id]; ok {
+			out[id][len(out[id])-1].Replies = &a
+		}
 	}
 	for id, m := range gone {
 		out[id] = []earshot.Message{m}
@@ -137,8 +156,18 @@ func (s *suite) state(t *rapid.T) map[earshot.MessageID][]earshot.Message {
 
 func equalStates(a, b map[earshot.MessageID][]earshot.Message) bool {
 	return maps.EqualFunc(a, b, func(x, y []earshot.Message) bool {
-		return slices.EqualFunc(x, y, func(m, n earshot.Message) bool { return fmt.Sprint(m) == fmt.Sprint(n) })
+		return slices.EqualFunc(x, y, func(m, n earshot.Message) bool { return written(m) == written(n) })
 	})
+}
+
+// written returns all of m as text.
+func written(m earshot.Message) string {
+	told := ""
+	if m.Replies != nil {
+		told = fmt.Sprint(*m.Replies)
+	}
+	m.Replies = nil
+	return fmt.Sprint(m, told)
 }
 
 // settled checks that every read agrees with the state, and that copies that
@@ -178,7 +207,21 @@ func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
 		}
 	}
 	slices.SortFunc(live, func(a, b earshot.Message) int { return a.Position().Compare(b.Position()) })
-	text := fmt.Sprint(live)
+	var text string
+	for _, m := range live {
+		text += written(m)
+	}
+	terms, err := collectTerms(s)
+	must(err)
+	for i, m := range live {
+		want := search.Terms(m.Text)
+		for _, x := range m.Shared {
+			want = append(want, search.Terms(x.Text)...)
+		}
+		if !slices.Equal(terms[m.ID], want) {
+			t.Fatalf("the terms of message %d are %q, want %q", i, terms[m.ID], want)
+		}
+	}
 	for name, part := range map[string]earshot.Part{"whole": whole, "top": top, "m0": earshot.ThreadOf("m0"), "m2": earshot.ThreadOf("m2")} {
 		for _, n := range []int{1, 3} {
 			var want []earshot.MessageID
@@ -204,4 +247,20 @@ func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
 		t.Fatalf("Replying %v, want %v", ids(replying), ids(want))
 	}
 	return text
+}
+
+// collectTerms reads the search terms of every message, those of its quotes
+// behind its own.
+func collectTerms(s *suite) (map[earshot.MessageID][]string, error) {
+	out := map[earshot.MessageID][]string{}
+	for t, err := range s.Terms(background, s.scope, 0) {
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range t.Quoted {
+			t.Terms = append(t.Terms, q.Terms...)
+		}
+		out[t.ID] = t.Terms
+	}
+	return out, nil
 }

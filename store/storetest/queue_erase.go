@@ -64,6 +64,8 @@ func (s *suite) text(id earshot.TurnID) []string {
 	s.check(err)
 	if len(t.Session) > 0 {
 		out = append(out, "session")
+	} else if len(t.Names) > 0 {
+		s.Errorf("turn %d has names and no session", id)
 	}
 	return out
 }
@@ -151,7 +153,7 @@ var eraseCases = []testCase{
 		s.check(err)
 		m, err := s.Manifest(s.Context(), s.conversation("m1"))
 		s.check(err)
-		s.equal("the next epoch is empty", []int{len(session), len(m.Shown)}, []int{0, 0})
+		s.equal("the next epoch is empty", []int{len(session), len(m.Shown), len(m.Names)}, []int{0, 0, 0})
 	}},
 	{"a deletion ends the epochs that have read the message, and no other", func(s *suite) {
 		s.record(said(50, "canary"), said(51, "other"))
@@ -265,7 +267,7 @@ var eraseCases = []testCase{
 		t = s.commit("m2", t)
 		got, err := s.Turn(s.Context(), s.conversation("m2"), t.Number)
 		s.check(err)
-		s.equal("without a queue", []any{len(got.Session), s.epoch("m2")}, []any{0, 1})
+		s.equal("without a queue", []any{len(got.Session), len(got.Names), s.epoch("m2")}, []any{0, 0, 1})
 	}},
 	{"a failed or parked turn keeps no text of what is deleted, and is not answered when that is its anchor", func(s *suite) {
 		s.record(said(50, "canary"))

@@ -12,10 +12,14 @@ import (
 
 func full(n int) earshot.Message {
 	m := said(n, "see <@U2|Bob>, the log is attached")
-	m.Author = earshot.Author{ID: "B7", Name: "CI", Kind: earshot.Bot}
+	m.Author = earshot.Author{ID: "B7", Name: "CI", FullName: "Build and Test", Kind: earshot.Bot}
 	m.Thread, m.ReplyTo, m.Edited = "m0", "m0", second(n+5)
 	m.Mentions = []earshot.AuthorID{"U2", "U3"}
 	m.Reactions = []earshot.Reaction{{Name: "eyes", Count: 2}, {Name: "+1", Count: 1}}
+	m.Shared = []earshot.Shared{
+		{Kind: earshot.Forward, ID: "U9", Author: "Erin Vogt", Place: "#support", Time: second(-90), Text: "we see it\n\tin our region too"},
+		{Kind: earshot.Link, Place: "example.com"},
+	}
 	m.Files = []earshot.File{{ID: "F1", Name: "a.png", Type: "image/png", Size: 1 << 40, SHA256: "ab"}, {ID: "F2", Name: "b"}}
 	return m
 }
@@ -37,12 +41,12 @@ var recordCases = []testCase{
 	}},
 	{"what the store gives is not taken from the caller", func(s *suite) {
 		m := said(1, "hello")
-		m.Seq, m.Tokens, m.Replies = 77, 99, &earshot.Activity{Count: 5}
+		m.Seq, m.Tokens, m.Author.Zone = 77, 99, "Europe/Berlin"
 		s.record(m)
 		got := s.message("m1")
+		s.equal("zone", got.Author.Zone, "")
 		s.equal("seq", got.Seq, int64(1))
 		s.equal("tokens", got.Tokens, tokens.Base("hello"))
-		s.equal("replies", got.Replies, (*earshot.Activity)(nil))
 	}},
 	{"a root with its own id as thread is no reply", func(s *suite) {
 		m := said(1, "root")
@@ -93,7 +97,7 @@ var recordCases = []testCase{
 	{"a copy without lists tells nothing about them", func(s *suite) {
 		m := full(1)
 		s.record(m)
-		m.Reactions, m.Files, m.Mentions = nil, nil, nil
+		m.Reactions, m.Files, m.Mentions, m.Shared = nil, nil, nil, nil
 		s.equal("change", s.record(m), []earshot.Change{earshot.Same})
 		s.equal("message", bare(s.message("m1")), full(1))
 	}},
@@ -179,9 +183,9 @@ var recordCases = []testCase{
 		m := full(1)
 		s.record(m)
 		s.equal("given", m, full(1))
-		m.Mentions[0], m.Reactions[0].Count = "X", 99
+		m.Mentions[0], m.Reactions[0].Count, m.Shared[0].Text = "X", 99, "changed"
 		got := s.message("m1")
-		got.Files[0].Name = "changed"
+		got.Files[0].Name, got.Shared[0].Author = "changed", "changed"
 		s.equal("stored", bare(s.message("m1")), full(1))
 	}},
 	{"terms are made when a message is stored", func(s *suite) {

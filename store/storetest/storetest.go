@@ -34,10 +34,10 @@ func Run(t *testing.T, open func(t *testing.T) earshot.Store) {
 		cases []testCase
 	}{
 		{"Record", recordCases}, {"Text", textCases}, {"Read", readCases}, {"Count", countCases}, {"Channels", channelCases}, {"Calls", callCases},
-		{"Isolation", isolationCases}, {"Conversations", conversationCases}, {"Turns", turnCases}, {"Together", concurrencyCases},
+		{"Isolation", isolationCases}, {"Conversations", conversationCases}, {"Turns", turnCases}, {"Blobs", blobCases}, {"Together", concurrencyCases},
 		{"AnyOrder", modelCases}, {"Close", closeCases},
 		{"Accept", acceptCases}, {"Leases", leaseCases}, {"QueuedTurns", queuedTurnCases}, {"Merge", mergeCases}, {"AtOnce", batchCases}, {"Erasure", eraseCases}, {"Erase", purgeCases}, {"Prune", pruneCases},
-		{"AnyQueue", queueModelCases},
+		{"AnyQueue", queueModelCases}, {"Shared", sharedCases}, {"Replies", repliesCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +180,7 @@ func tombstone(n int) earshot.Message {
 
 // bare returns m without what only the store knows of it.
 func bare(m earshot.Message) earshot.Message {
-	m.Seq, m.Tokens, m.Replies = 0, 0, nil
+	m.Seq, m.Tokens = 0, 0
 	return m
 }
 

@@ -69,10 +69,11 @@ var textCases = []testCase{
 func hostile(text string) earshot.Message {
 	return earshot.Message{
 		ID: earshot.MessageID("id " + text), Time: second(1), Text: text,
-		Author: earshot.Author{ID: earshot.AuthorID(text), Name: text, Kind: earshot.AuthorKind(text)},
+		Author: earshot.Author{ID: earshot.AuthorID(text), Name: text, FullName: text, Kind: earshot.AuthorKind(text)},
 		Thread: earshot.MessageID("root " + text), ReplyTo: earshot.MessageID("to " + text),
 		Mentions:  []earshot.AuthorID{earshot.AuthorID(text)},
 		Reactions: []earshot.Reaction{{Name: text, Count: 1}},
+		Shared:    []earshot.Shared{{Kind: earshot.SharedKind(text), ID: earshot.AuthorID(text), Author: text, Place: text, Text: text}},
 		Files:     []earshot.File{{ID: earshot.ArtifactID(text), Name: text, Type: text, SHA256: text}},
 	}
 }

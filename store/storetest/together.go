@@ -183,7 +183,11 @@ var closeCases = []testCase{
 		}
 		_, channel := s.Channel(background, s.scope)
 		_, pruned := s.PruneTurns(background, second(1))
-		for name, err := range map[string]error{"Channel": channel, "PruneTurns": pruned, "Erase": s.Erase(background, s.scope)} {
+		_, blob := s.Blob(background, s.scope, "aa")
+		put := s.PutBlob(background, s.scope, "m1", "F1", blobOf("aa"))
+		for name, err := range map[string]error{
+			"Channel": channel, "PruneTurns": pruned, "Erase": s.Erase(background, s.scope), "Blob": blob, "PutBlob": put,
+		} {
 			if err == nil {
 				s.Errorf("%s after Close: no error", name)
 			}

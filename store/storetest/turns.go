@@ -12,14 +12,28 @@ func turn(n int, text string) earshot.Turn {
 		Answer: earshot.Answer{Anchor: earshot.MessageID(fmt.Sprintf("m%d", n)), Replies: []earshot.MessageID{"r1", "r2"}},
 		Policy: "standard", Hash: "cafe", Cursor: int64(n),
 		Shown:    []earshot.Shown{{ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Revision: second(n)}, {ID: "m0"}},
-		Attached: []earshot.Attached{{ID: "F1", SHA256: "ab"}},
-		Session:  []earshot.SessionEntry{{Role: earshot.User, Text: text}, {Role: earshot.Assistant, Text: "re: " + text}},
+		Attached: []earshot.Attached{{ID: "F1", SHA256: "ab", Tokens: 85}},
+		Names:    []earshot.Named{{ID: earshot.AuthorID(fmt.Sprint("U", n)), Name: "name of " + text}},
+		Form:     "log", Zone: "Europe/Berlin",
+		Session: exchange(text),
 		Ledger: earshot.Ledger{
 			{ID: "m0", Section: "thread", Verdict: earshot.Out, Reason: "shown"},
 			{ID: "m1", Section: "anchor", Verdict: earshot.Full, Reason: "anchor", Tokens: 7},
 		},
 		Usage: earshot.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4},
 		Time:  second(100 + n),
+	}
+}
+
+// exchange is a question with a file, a call of a tool, what that answered, and
+// the reply.
+func exchange(text string) []earshot.SessionEntry {
+	return []earshot.SessionEntry{
+		{Role: earshot.User, Text: text, Media: []earshot.ArtifactID{"F1", "F2"}},
+		{Role: earshot.Assistant, Calls: []earshot.Call{{ID: "call 1", Name: "search", Args: `{"query": "` + text + `"}`}, {ID: "call 2"}}, Opaque: `{"of": "` + text + `"}`},
+		{Role: earshot.ToolRole, Call: "call 1", Text: "found " + text},
+		{Role: earshot.ToolRole, Call: "call 2", Text: "no such tool", Failed: true},
+		{Role: earshot.Assistant, Text: "re: " + text},
 	}
 }
 
@@ -109,7 +123,7 @@ var turnCases = []testCase{
 		for n := range 12 {
 			t := s.commit("m1", turn(n, fmt.Sprint("text ", n)))
 			session = append(session, t.Session...)
-			m.Shown, m.Attached = append(m.Shown, t.Shown...), append(m.Attached, t.Attached...)
+			m.Shown, m.Attached, m.Names = append(m.Shown, t.Shown...), append(m.Attached, t.Attached...), append(m.Names, t.Names...)
 		}
 		got, err := s.Session(s.Context(), s.conversation("m1"))
 		s.check(err)
@@ -132,10 +146,55 @@ var turnCases = []testCase{
 		s.equal("session", session, next.Session)
 		m, err := s.Manifest(s.Context(), s.conversation("m1"))
 		s.check(err)
-		s.equal("manifest", m, earshot.Manifest{Shown: next.Shown, Attached: next.Attached})
+		s.equal("manifest", m, earshot.Manifest{Shown: next.Shown, Attached: next.Attached, Names: next.Names})
 		old, err := s.Turn(s.Context(), s.conversation("m1"), 0)
 		s.check(err)
 		s.equal("the old turn is kept", old.Session[0].Text, "old")
+	}},
+	{"an epoch knows each person by the first name that it was given", func(s *suite) {
+		s.opened("m1", "")
+		named := func(n, epoch int, names ...earshot.Named) {
+			s.Helper()
+			t := turn(n, "x")
+			t.Epoch, t.Names = epoch, names
+			s.commit("m1", t)
+		}
+		named(1, 0, earshot.Named{ID: "U1", Name: "Alice"}, earshot.Named{ID: "U2", Name: "Bob"}, earshot.Named{ID: "U1", Name: "Eve"})
+		named(2, 0, earshot.Named{ID: "U3", Name: "Alice"}, earshot.Named{ID: "U2", Name: "Mallory"})
+		first, err := s.Turn(s.Context(), s.conversation("m1"), 0)
+		s.check(err)
+		s.equal("within a turn", first.Names, []earshot.Named{{ID: "U1", Name: "Alice"}, {ID: "U2", Name: "Bob"}})
+		m, err := s.Manifest(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("over turns", m.Names, []earshot.Named{{ID: "U1", Name: "Alice"}, {ID: "U2", Name: "Bob"}, {ID: "U3", Name: "Alice"}})
+		named(3, 1, earshot.Named{ID: "U2", Name: "Robert\x00"})
+		m, err = s.Manifest(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("in the next", m.Names, []earshot.Named{{ID: "U2", Name: "Robert\u2400"}})
+	}},
+	{"a session entry comes back byte for byte", func(s *suite) {
+		s.opened("m1", "")
+		odd := "\"\\</script>&\u2028\n\t\r \u00e9 e\u0301 \U0001f600"
+		t := turn(1, "x")
+		t.Session = []earshot.SessionEntry{
+			{Role: earshot.User, Text: odd, Media: []earshot.ArtifactID{earshot.ArtifactID(odd), ""}},
+			{Role: earshot.Assistant, Text: odd, Calls: []earshot.Call{{ID: odd, Name: odd, Args: odd}, {}}, Opaque: odd},
+			{Role: earshot.ToolRole, Text: odd, Call: odd, Failed: true},
+			{Role: earshot.Assistant, Calls: []earshot.Call{}, Media: []earshot.ArtifactID{}},
+			{},
+		}
+		want := s.commit("m1", t)
+		got, err := s.Turn(s.Context(), s.conversation("m1"), 0)
+		s.check(err)
+		s.equal("turn", got, want)
+		session, err := s.Session(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("session", session, want.Session)
+		bad := turn(2, "\x00\xff")
+		s.commit("m1", bad)
+		got, err = s.Turn(s.Context(), s.conversation("m1"), 1)
+		s.check(err)
+		s.equal("what cannot be stored", got.Session, exchange("\u2400\ufffd"))
 	}},
 	{"a turn that comes too late changes nothing", func(s *suite) {
 		s.opened("m1", "")
@@ -179,7 +238,7 @@ var turnCases = []testCase{
 			s.check(err)
 			turns, err := s.Turns(s.Context(), id, 0)
 			s.check(err)
-			s.equal("empty", []int{len(session), len(m.Shown), len(m.Attached), len(turns)}, []int{0, 0, 0, 0})
+			s.equal("empty", []int{len(session), len(m.Shown), len(m.Attached), len(m.Names), len(turns)}, []int{0, 0, 0, 0, 0})
 		}
 	}},
 }

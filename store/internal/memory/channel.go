@@ -21,6 +21,7 @@ type channel struct {
 	replying map[earshot.MessageID][]*rule.Message // likewise, by reply reference
 	history  map[earshot.MessageID][]rule.Message  // older revisions by Edited
 	coverage map[stretch]earshot.Coverage
+	blobs    blobs
 }
 
 type stretch struct {
@@ -35,6 +36,7 @@ func newChannel() *channel {
 		replying: map[earshot.MessageID][]*rule.Message{},
 		history:  map[earshot.MessageID][]rule.Message{},
 		coverage: map[stretch]earshot.Coverage{},
+		blobs:    newBlobs(),
 	}
 }
 
@@ -42,35 +44,55 @@ func newChannel() *channel {
 func (c *channel) record(in rule.Message) earshot.Recorded {
 	stored := c.byID[in.ID]
 	o := rule.Revise(stored, in)
+	change := o.Change
 	switch o.Change {
-	case earshot.Same:
-		return earshot.Recorded{ID: in.ID, Change: earshot.Same, Seq: stored.Seq}
 	case earshot.Late:
 		if !c.remember(*o.Past) {
-			o.Change = earshot.Same
+			change = earshot.Same
 		}
-		return earshot.Recorded{ID: in.ID, Change: o.Change, Seq: stored.Seq}
 	case earshot.Edited:
 		c.remember(*o.Past)
 	case earshot.Gone:
 		delete(c.history, in.ID)
 	}
-	c.replace(stored, o.Next)
-	return earshot.Recorded{ID: in.ID, Change: o.Change, Seq: c.seq}
+	switch {
+	case o.Quiet:
+		if change == earshot.Same {
+			change = earshot.Updated
+		}
+		c.relist(o.Next)
+	case o.Change != earshot.Same && o.Change != earshot.Late:
+		c.replace(stored, o.Next)
+	}
+	return earshot.Recorded{ID: in.ID, Change: change, Seq: c.byID[in.ID].Seq}
+}
+
+// relist puts next in the place of what is stored of it, which has the same
+// sequence and position.
+func (c *channel) relist(next rule.Message) {
+	m := &next
+	c.byID[m.ID] = m
+	i, _ := slices.BinarySearchFunc(c.known, m.Seq, func(k *rule.Message, seq int64) int { return cmp.Compare(k.Seq, seq) })
+	c.known[i] = m
+	for _, list := range [][]*rule.Message{c.whole, c.threads[m.Thread], c.replying[m.ReplyTo]} {
+		if i, at := find(list, m.Position()); at {
+			list[i] = m
+		}
+	}
 }
 
 // remember keeps an older revision and reports whether that changed anything.
 func (c *channel) remember(past rule.Message) bool {
-	past.Terms = ""
 	list := c.history[past.ID]
 	i, found := slices.BinarySearchFunc(list, past, func(a, b rule.Message) int { return cmp.Compare(a.Edited, b.Edited) })
 	if !found {
 		c.history[past.ID] = slices.Insert(list, i, past)
 		return true
 	}
-	next, changed := rule.Blend(list[i], past)
+	next, changed, quiet := rule.Blend(list[i], past)
+	next.Terms = ""
 	list[i] = next
-	return changed
+	return changed || quiet
 }
 
 // replace puts next in stored's place under the next sequence.
@@ -79,6 +101,7 @@ func (c *channel) replace(stored *rule.Message, next rule.Message) {
 	next.Seq = c.seq
 	m := &next
 	if stored != nil {
+		c.blobs.revised(stored.Message, m.Message)
 		c.stale++
 		if !stored.Deleted {
 			c.whole = without(c.whole, stored)

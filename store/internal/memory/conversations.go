@@ -136,14 +136,16 @@ func (s *Store) Manifest(ctx context.Context, id earshot.ConversationID) (earsho
 	err := s.epoch(ctx, id, func(t earshot.Turn) {
 		out.Shown = append(out.Shown, t.Shown...)
 		out.Attached = append(out.Attached, t.Attached...)
+		out.Names = append(out.Names, t.Names...)
 	})
+	out.Names = rule.Names(out.Names)
 	return out, err
 }
 
 // Session implements [earshot.Conversations].
 func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earshot.SessionEntry, error) {
 	var out []earshot.SessionEntry
-	err := s.epoch(ctx, id, func(t earshot.Turn) { out = append(out, t.Session...) })
+	err := s.epoch(ctx, id, func(t earshot.Turn) { out = append(out, rule.CloneSession(t.Session)...) })
 	return out, err
 }
 
@@ -221,7 +223,7 @@ func (s *Store) commit(c *conversation, t earshot.Turn, outdated bool) int {
 	t = rule.Number(t, len(c.turns), now)
 	epoch := t.Epoch
 	if outdated {
-		t.Session = nil
+		t = rule.WithoutText(t)
 		epoch++
 	} else {
 		s.hasRead(c, t.Epoch, rule.Read(t))

@@ -88,7 +88,7 @@ func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Par
 		err := s.in(ctx, scope, func(c *channel) {
 			list = slices.Clone(from(upTo(c.part(rule.Part(part)), rule.Position(end)), rule.Position(begin)))
 		})
-		each(ctx, list, err, yield, one)
+		each(ctx, list, err, yield, func(m *rule.Message) (earshot.Message, error) { return one(m), nil })
 	}
 }
 
@@ -142,14 +142,23 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, to earshot.Po
 	err := s.in(ctx, scope, func(c *channel) {
 		for _, root := range rule.IDs(roots) {
 			list := upTo(c.threads[root], rule.Position(to))
-			if root == "" || len(list) == 0 {
+			if root == "" {
 				continue
 			}
-			a := earshot.Activity{Count: len(list), Last: list[len(list)-1].Time}
+			var a earshot.Activity
+			if n := len(list); n > 0 {
+				a = earshot.Activity{Count: n, Last: list[n-1].Time}
+			}
 			if !to.IsZero() {
 				a.LastHour = len(from(list, earshot.Position{Time: to.Time - rule.Hour}))
 			}
-			out[root] = a
+			var told *earshot.Activity
+			if m := c.byID[root]; m != nil {
+				told = m.Replies
+			}
+			if a, ok := rule.Activity(a, told, to); ok {
+				out[root] = a
+			}
 		}
 	})
 	return out, err
@@ -173,23 +182,23 @@ func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.
 	return func(yield func(earshot.Terms, error) bool) {
 		var list []*rule.Message
 		err := s.in(ctx, scope, func(c *channel) { list = c.since(seq) })
-		each(ctx, list, err, yield, func(m *rule.Message) earshot.Terms {
-			return earshot.Terms{
-				ID: m.ID, Seq: m.Seq, Time: m.Time, Author: m.Author.ID, Thread: m.Thread,
-				Deleted: m.Deleted, Terms: rule.SplitTerms(m.Terms),
-			}
+		each(ctx, list, err, yield, func(m *rule.Message) (earshot.Terms, error) {
+			t := earshot.Terms{ID: m.ID, Seq: m.Seq, Time: m.Time, Author: m.Author.ID, Thread: m.Thread, Deleted: m.Deleted}
+			err := rule.ReadTerms(m.Terms, &t)
+			return t, err
 		})
 	}
 }
 
 // each yields list's messages as f makes them, or err.
-func each[T any](ctx context.Context, list []*rule.Message, err error, yield func(T, error) bool, f func(*rule.Message) T) {
+func each[T any](ctx context.Context, list []*rule.Message, err error, yield func(T, error) bool, f func(*rule.Message) (T, error)) {
 	var none T
 	for _, m := range list {
 		if err = ctx.Err(); err != nil {
 			break
 		}
-		if !yield(f(m), nil) {
+		v, err := f(m)
+		if !yield(v, err) || err != nil {
 			return
 		}
 	}
@@ -211,7 +220,12 @@ func one(m *rule.Message) earshot.Message {
 	out := m.Message
 	out.Mentions = append([]earshot.AuthorID(nil), m.Mentions...)
 	out.Reactions = append([]earshot.Reaction(nil), m.Reactions...)
+	out.Shared = append([]earshot.Shared(nil), m.Shared...)
 	out.Files = append([]earshot.File(nil), m.Files...)
+	if a := m.Replies; a != nil {
+		told := *a
+		out.Replies = &told
+	}
 	return out
 }
 

@@ -228,6 +228,9 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 			t.erasePosts()
 			n++
 		}
+		for _, c := range s.channels {
+			c.blobs.prune(before)
+		}
 		return nil
 	})
 	return n, err

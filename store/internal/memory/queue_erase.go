@@ -64,7 +64,7 @@ func (t *queuedTurn) visible() bool {
 func (s *Store) eraseEpochs(c *conversation, from, to int) {
 	for i := range c.turns {
 		if t := &c.turns[i]; from <= t.Epoch && t.Epoch <= to {
-			t.Session = nil
+			*t = rule.WithoutText(*t)
 		}
 	}
 	for _, t := range s.queue.turns {

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -173,18 +174,24 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 			s.authors[at] = map[earshot.AuthorID]earshot.Author{}
 		}
 		for _, a := range authors {
-			s.authors[at][a.ID] = a
+			s.authors[at][a.ID] = rule.Author(s.authors[at][a.ID], a)
 		}
 		return nil
 	})
 }
 
 // Authors implements [earshot.Messages].
-func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) ([]earshot.Author, error) {
+func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
 	var out []earshot.Author
 	err := s.read(ctx, func() error {
-		for _, a := range s.authors[workspace{rule.ID(p), rule.ID(w)}] {
-			out = append(out, a)
+		all := s.authors[workspace{rule.ID(p), rule.ID(w)}]
+		if len(ids) == 0 {
+			out = slices.AppendSeq(out, maps.Values(all))
+		}
+		for _, id := range rule.IDs(ids) {
+			if a, ok := all[id]; ok {
+				out = append(out, a)
+			}
 		}
 		return nil
 	})

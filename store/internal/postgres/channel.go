@@ -68,29 +68,33 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 	if err != nil || len(authors) == 0 {
 		return err
 	}
-	// By id, so that two calls at once wait for each other in one order; of
-	// several entries of one author the last holds.
-	slices.Reverse(authors)
-	slices.SortStableFunc(authors, func(a, b earshot.Author) int { return cmp.Compare(a.ID, b.ID) })
-	authors = slices.CompactFunc(authors, func(a, b earshot.Author) bool { return a.ID == b.ID })
-	var ids, names, kinds []string
+	// By id, so that two calls at once wait for each other in one order.
+	slices.SortFunc(authors, func(a, b earshot.Author) int { return cmp.Compare(a.ID, b.ID) })
+	var ids, names, kinds, full, zones []string
 	for _, a := range authors {
 		ids, names, kinds = append(ids, string(a.ID)), append(names, a.Name), append(kinds, string(a.Kind))
+		full, zones = append(full, a.FullName), append(zones, a.Zone)
 	}
 	return s.apply(ctx, "put authors", func(_ context.Context, t *tx) error {
-		t.write(`INSERT INTO author (platform, workspace, id, name, kind)
-			SELECT $1::text, $2::text, v.* FROM unnest($3::text[], $4::text[], $5::text[]) AS v
-			ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind`,
-			string(rule.ID(p)), string(rule.ID(w)), ids, names, kinds)
+		t.write(`INSERT INTO author (platform, workspace, id, name, kind, full_name, zone)
+			SELECT $1::text, $2::text, v.* FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS v
+			ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
+				full_name = CASE excluded.full_name WHEN '' THEN author.full_name ELSE excluded.full_name END,
+				zone = CASE excluded.zone WHEN '' THEN author.zone ELSE excluded.zone END`,
+			string(rule.ID(p)), string(rule.ID(w)), ids, names, kinds, full, zones)
 		return nil
 	})
 }
 
 // Authors implements [earshot.Messages].
-func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) ([]earshot.Author, error) {
-	return list(ctx, s, "list authors", `SELECT id, name, kind FROM author WHERE platform = $1 AND workspace = $2 ORDER BY id`,
-		[]any{string(rule.ID(p)), string(rule.ID(w))},
-		func(rows pgx.Rows, a *earshot.Author) error { return rows.Scan(&a.ID, &a.Name, &a.Kind) })
+func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
+	query, a := `SELECT id, name, kind, full_name, zone FROM author WHERE platform = $1 AND workspace = $2`, []any{string(rule.ID(p)), string(rule.ID(w))}
+	if len(ids) > 0 {
+		query, a = query+` AND id = ANY($3)`, append(a, texts(rule.IDs(ids)))
+	}
+	return list(ctx, s, "list authors", query+` ORDER BY id`, a, func(rows pgx.Rows, a *earshot.Author) error {
+		return rows.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone)
+	})
 }
 
 // PutCoverage implements [earshot.Messages].

@@ -59,7 +59,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 		(SELECT count(*) ` + replies + ` AND m.time >= $7 AND (m.time, m.id) <= ($5, $6)),
 		coalesce((SELECT m.time ` + replies + ` AND (m.time, m.id) <= ($5, $6) ORDER BY m.time DESC, m.id DESC LIMIT 1), 0)
 		FROM thread t WHERE t.platform = $1 AND t.workspace = $2 AND t.channel = $3 AND t.root = ANY($4)`
-	bound := or(upTo, last)
+	scope, bound, ids := rule.Scope(scope), or(upTo, last), texts(rule.IDs(roots))
 	hourAgo := bound.Time // without a moment there is no hour before it
 	if !upTo.IsZero() {
 		hourAgo -= rule.Hour
@@ -68,17 +68,40 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 		root string
 		earshot.Activity
 	}
-	found, err := list(ctx, s, "read the activity of threads", query,
-		args(rule.Scope(scope), texts(rule.IDs(roots)), int64(bound.Time), string(bound.ID), int64(hourAgo)),
-		func(rows pgx.Rows, r *row) error { return rows.Scan(&r.root, &r.Count, &r.LastHour, &r.Last) })
+	var found []row
+	var told []earshot.Message
+	err := s.read(ctx, func(t *tx) {
+		found, told = nil, nil
+		t.ask(query, args(scope, ids, int64(bound.Time), string(bound.ID), int64(hourAgo)),
+			gather(&found, func(rows pgx.Rows, r *row) error { return rows.Scan(&r.root, &r.Count, &r.LastHour, &r.Last) }))
+		t.ask(`SELECT id, lists FROM message`+in+` AND id = ANY($4) AND lists <> ''`, args(scope, ids), gather(&told, scanReplies))
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the activity of threads: %w", err)
+	}
+	stored := map[earshot.MessageID]earshot.Activity{}
+	for _, r := range found {
+		stored[earshot.MessageID(r.root)] = r.Activity
+	}
+	toldOf := map[earshot.MessageID]*earshot.Activity{}
+	for _, m := range told {
+		toldOf[m.ID] = m.Replies
 	}
 	out := map[earshot.MessageID]earshot.Activity{}
-	for _, r := range found {
-		if r.Count > 0 {
-			out[earshot.MessageID(r.root)] = r.Activity
+	for _, root := range rule.IDs(roots) {
+		if a, ok := rule.Activity(stored[root], toldOf[root], upTo); ok && root != "" {
+			out[root] = a
 		}
 	}
 	return out, nil
+}
+
+// scanReplies fills m with what was told of its thread.
+func scanReplies(rows pgx.Rows, m *earshot.Message) error {
+	var id, lists string
+	if err := rows.Scan(&id, &lists); err != nil {
+		return err
+	}
+	m.ID = earshot.MessageID(id)
+	return rule.ReadReplies(lists, m)
 }

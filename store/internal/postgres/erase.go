@@ -28,11 +28,11 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		for _, table := range []string{"journal", "outbox"} {
 			t.write(`DELETE FROM `+table+` WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn`+in+`))`, args(scope)...)
 		}
-		for _, table := range []string{"lease", "turn", "session", "manifest", "attachment", "ledger", "summary", "conversation"} {
+		for _, table := range []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "conversation"} {
 			t.write(`DELETE FROM `+table+ofAgents, a...)
 		}
 		t.eraseAuthors(scope)
-		for _, table := range []string{"queued_turn", "event", "reading", "revision", "thread", "coverage", "message"} {
+		for _, table := range []string{"blob", "blob_file", "queued_turn", "event", "reading", "revision", "thread", "coverage", "message"} {
 			t.write(`DELETE FROM `+table+in, args(scope)...)
 		}
 		t.write(`WITH gone AS (DELETE FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3 RETURNING seq)

@@ -20,9 +20,11 @@ func filled(t *testing.T, s *Store, scope earshot.Scope) int {
 	id := earshot.ConversationID{Agent: "agent-" + earshot.AgentID(scope.Channel), Scope: scope, Name: "dm"}
 	root, edit, inThread := said("m1", 1, "text"), said("m1", 1, "edited"), said("m2", 2, "text")
 	edit.Edited, inThread.Thread = 3, "m1"
+	edit.Files = []earshot.File{{ID: "F1"}}
 	inThread.Author.ID = "U-" + earshot.AuthorID(scope.Channel)
 	_, err := s.Record(ctx, scope, root, edit, inThread)
 	check(t, err)
+	check(t, s.PutBlob(ctx, scope, "m1", "F1", earshot.Blob{SHA256: "aa", Data: []byte("x")}))
 	check(t, s.PutAuthors(ctx, scope.Platform, scope.Workspace, inThread.Author))
 	check(t, s.PutCoverage(ctx, scope, earshot.Coverage{State: earshot.Missing}))
 	out, err := s.Accept(ctx, scope, earshot.Event{Delivery: "Ev", Message: said("m3", 3, "asked")}, &id)
@@ -34,7 +36,7 @@ func filled(t *testing.T, s *Store, scope earshot.Scope) int {
 	check(t, s.PutPost(ctx, l, earshot.Post{Turn: out.Turn, Key: "k", Text: "x", State: earshot.PostPlanned}))
 	check(t, s.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &earshot.Turn{
 		Answer: earshot.Answer{Anchor: "m3"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
-		Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)}))
+		Names: make([]earshot.Named, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)}))
 	check(t, s.PutSummary(ctx, id, earshot.Summary{Text: "x"}, 9))
 	return rowsOfAll(t, s)
 }
@@ -45,7 +47,7 @@ func rowsOfAll(t *testing.T, s *Store) int {
 	tables, err := list(t.Context(), s, "tables", `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`, nil,
 		func(rows pgx.Rows, name *string) error { return rows.Scan(name) })
 	check(t, err)
-	if len(tables) < 18 {
+	if len(tables) < 21 {
 		t.Fatalf("found the tables %v", tables)
 	}
 	total := 0
@@ -63,7 +65,7 @@ func TestAChannelThatIsErasedLeavesNoRow(t *testing.T) {
 	other := scope
 	other.Channel = "C2"
 	before := filled(t, s, other)
-	if with := filled(t, s, scope); with < before+18 {
+	if with := filled(t, s, scope); with < before+21 {
 		t.Fatalf("%d rows became %d: not every table was filled", before, with)
 	}
 	check(t, s.Erase(t.Context(), scope))
@@ -92,6 +94,9 @@ func TestReplicasAnswerAndEraseWithoutDeadlock(t *testing.T) {
 				errs := []error{hear(t, s, n, 5), answered, recorded, s.PutAuthors(t.Context(), scope.Platform, scope.Workspace, said("m", 1, "").Author)}
 				if n%8 == r {
 					errs = append(errs, s.Erase(t.Context(), scope))
+				}
+				if blob := share(t, s, n); !refused(blob) {
+					t.Error(blob)
 				}
 				if n%4 == r {
 					_, err := s.PruneTurns(t.Context(), 1<<60)

@@ -250,12 +250,17 @@ func TestTheLongestIDsFitIntoEveryIndex(t *testing.T) {
 	m.Edited = 5
 	_, err = s.Record(t.Context(), at, m)
 	check(t, err)
+	m.Files = []earshot.File{{ID: earshot.ArtifactID(long())}}
+	m.Edited++
+	_, err = s.Record(t.Context(), at, m)
+	check(t, err)
+	check(t, s.PutBlob(t.Context(), at, m.ID, m.Files[0].ID, earshot.Blob{SHA256: long(), Type: long(), Name: long()}))
 	check(t, s.PutCoverage(t.Context(), at, earshot.Coverage{Thread: m.Thread, State: earshot.Known}))
 	id := earshot.ConversationID{Agent: earshot.AgentID(long()), Scope: at, Name: long()}
 	_, _, err = s.OpenConversation(t.Context(), id, long())
 	check(t, err)
 	_, err = s.CommitTurn(t.Context(), id, earshot.Turn{Answer: earshot.Answer{Anchor: m.ID}, Shown: []earshot.Shown{{ID: m.ID}},
-		Attached: []earshot.Attached{{ID: "F"}}, Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
+		Attached: []earshot.Attached{{ID: "F"}}, Names: []earshot.Named{{ID: earshot.AuthorID(long()), Name: long()}}, Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
 	check(t, err)
 	e := earshot.Event{Delivery: long(), Client: long(), Raw: []byte("x"), Message: said(earshot.MessageID(long()), 2, "x")}
 	e.Message.Author.ID = m.Author.ID

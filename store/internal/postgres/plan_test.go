@@ -94,6 +94,9 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO session SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'user', 'text' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO manifest SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'old1', 0 FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO attachment SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'F1', '' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO named SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'U1', 'Alice' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO blob SELECT 'slack', 'T1', CASE WHEN n % 20 = 0 THEN 'C1' ELSE 'X' || n % 300 END, 'hash' || n, '', '', 4096, n, 'x' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO blob_file SELECT platform, workspace, channel, 'old' || put, 'F1', sha256 FROM blob`,
 		`INSERT INTO ledger SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, n % 10, '[]' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO summary SELECT 'a', 'slack', 'T1', 'C1', 'm' || n, '', 0, 0, 0 FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO author SELECT 'slack', 'T' || n % 50, 'U' || n, '', '' FROM generate_series(1, 20000) AS n`,
@@ -213,6 +216,7 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { _, err := s.Channels(ctx); return err },
 		func() error { return s.PutAuthors(ctx, "slack", "T1", earshot.Author{ID: "U1"}) },
 		func() error { _, err := s.Authors(ctx, "slack", "T1"); return err },
+		func() error { _, err := s.Authors(ctx, "slack", "T1", "U1"); return err },
 		func() error { return s.PutCoverage(ctx, scope, earshot.Coverage{State: earshot.Known}) },
 		func() error { _, err := s.Coverage(ctx, scope); return err },
 		func() error { _, _, err := s.OpenConversation(ctx, id, ""); return err },
@@ -225,7 +229,7 @@ func everyCall(t *testing.T, s *Store) {
 		func() error {
 			_, err := s.CommitTurn(ctx, id, earshot.Turn{
 				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
-				Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
+				Names: make([]earshot.Named, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
 			return err
 		},
 		func() error { _, err := s.Session(ctx, id); return err },
@@ -236,6 +240,35 @@ func everyCall(t *testing.T, s *Store) {
 		check(t, f())
 	}
 	everyCallOfQueue(t, s)
+	everyCallOfBlobs(t, s)
+}
+
+// everyCallOfBlobs puts blobs new and again, in the place of others, and takes
+// them away in each way that there is.
+func everyCallOfBlobs(t *testing.T, s *Store) {
+	t.Helper()
+	ctx := t.Context()
+	m := said("shares", 2_200_000, "x")
+	m.Files = []earshot.File{{ID: "F1"}, {ID: "F2"}}
+	_, err := s.Record(ctx, scope, m)
+	check(t, err)
+	put := func(id earshot.ArtifactID, hash string, size int) {
+		t.Helper()
+		check(t, s.PutBlob(ctx, scope, m.ID, id, earshot.Blob{SHA256: hash, Data: make([]byte, size)}))
+	}
+	put("F1", "aa", 1)
+	put("F2", "bb", 1)
+	put("F1", "aa", 1)
+	put("F1", "cc", earshot.BlobBytes-20*4096)
+	_, err = s.Blob(ctx, scope, "cc")
+	check(t, err)
+	m.Files, m.Edited = m.Files[1:], m.Time+1
+	for _, next := range []earshot.Message{m, {ID: m.ID, Deleted: true}} {
+		_, err = s.Record(ctx, scope, next)
+		check(t, err)
+	}
+	_, err = s.PruneTurns(ctx, 100)
+	check(t, err)
 }
 
 func everyCallOfQueue(t *testing.T, s *Store) {

@@ -146,6 +146,7 @@ func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 	a := own(id, id.Name, from, to)
 	const epochs = ofConversation + ` AND epoch >= $6 AND epoch <= $7`
 	t.write(`DELETE FROM session`+epochs, a...)
+	t.write(`DELETE FROM named`+epochs, a...)
 	t.eraseTurns(`id = ANY(ARRAY(SELECT id FROM queued_turn`+epochs+`))`, a...)
 	t.leave(id, to, now)
 }

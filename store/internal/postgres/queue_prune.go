@@ -24,6 +24,9 @@ func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, erro
 // PruneTurns implements [earshot.Queue]. What another transaction is at is
 // left for the next time.
 func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error) {
+	if err := s.pruneBlobs(ctx, before); err != nil {
+		return 0, err
+	}
 	return s.prune(ctx, "prune turns", func(ctx context.Context, t *tx) (int, error) {
 		var turns []int64
 		t.ask(`SELECT id FROM queued_turn WHERE pruned = 0 AND state IN ('done', 'failed', 'parked', 'dropped') AND updated < $1

@@ -31,6 +31,9 @@ func TestReplicasAnswerAndDeleteWithoutDeadlock(t *testing.T) {
 				if err := hear(t, s, n, talks); err != nil {
 					t.Error(err)
 				}
+				if err := share(t, s, n); err != nil && !errors.Is(err, earshot.ErrNotFound) {
+					t.Error(err)
+				}
 				if random.IntN(3) == 0 {
 					k := random.IntN(n + 1)
 					if _, err := s.Record(t.Context(), scope, tombstones(question(k), question(max(k-1, 0)))...); err != nil {
@@ -61,9 +64,15 @@ func TestReplicasAnswerAndDeleteWithoutDeadlock(t *testing.T) {
 	if n := deadlocks(t, first) - before; n > 0 {
 		t.Errorf("%d deadlocks", n)
 	}
-	var left int
+	var left, blobs int
 	check(t, first.pool.QueryRow(t.Context(), `SELECT count(*) FROM reading r JOIN message m USING (platform, workspace, channel)
 		JOIN session s USING (agent, platform, workspace, channel, conversation, epoch) WHERE m.id = r.message AND m.deleted = 1`).Scan(&left))
+	check(t, first.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM blob_file f JOIN message m USING (platform, workspace, channel)
+		WHERE m.id = f.message AND m.deleted = 1) + (SELECT count(*) FROM blob b WHERE NOT EXISTS (SELECT 1 FROM blob_file f WHERE f.sha256 = b.sha256))
+		+ (SELECT count(*) FROM blob_file f WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE f.sha256 = b.sha256))`).Scan(&blobs))
+	if blobs > 0 {
+		t.Errorf("%d blobs are left of what is deleted, or nobody's", blobs)
+	}
 	if left > 0 {
 		t.Errorf("%d session entries are left of epochs that had read what is deleted", left)
 	}
@@ -74,7 +83,19 @@ func question(n int) earshot.MessageID { return earshot.MessageID(fmt.Sprint("q"
 func hear(t *testing.T, s *Store, n, talks int) error {
 	id := earshot.ConversationID{Agent: "a", Scope: scope, Name: fmt.Sprint("talk ", n%talks)}
 	e := earshot.Event{Delivery: fmt.Sprint("Ev", n), Raw: []byte("raw"), Message: said(question(n), earshot.Time(n+1), "text")}
+	e.Message.Files = []earshot.File{{ID: "F1"}, {ID: "F2"}}
 	_, err := s.Accept(t.Context(), scope, e, &id)
+	return err
+}
+
+// share puts a blob of the nth message's own and one that others have too.
+func share(t *testing.T, s *Store, n int) error {
+	own := earshot.Blob{SHA256: fmt.Sprint("own ", n), Data: []byte("x")}
+	shared := earshot.Blob{SHA256: fmt.Sprint("shared ", n%3), Data: []byte("x")}
+	err := s.PutBlob(t.Context(), scope, question(n), "F1", own)
+	if err == nil {
+		err = s.PutBlob(t.Context(), scope, question(n), "F2", shared)
+	}
 	return err
 }
 

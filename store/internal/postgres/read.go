@@ -215,8 +215,8 @@ func scanTerms(rows pgx.Rows, t *earshot.Terms) error {
 		return err
 	}
 	t.ID, t.Time, t.Author, t.Thread = earshot.MessageID(id), earshot.Time(at), earshot.AuthorID(author), earshot.MessageID(thread)
-	t.Deleted, t.Terms = deleted != 0, rule.SplitTerms(terms)
-	return nil
+	t.Deleted = deleted != 0
+	return rule.ReadTerms(terms, t)
 }
 
 func byPosition(list []earshot.Message) {

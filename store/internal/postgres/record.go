@@ -129,9 +129,17 @@ func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 		t.write(updateMessages, args(scope, r.id[0], r.time[0], r.thread[0], r.replyTo[0], r.edited[0], r.deleted[0], r.seq[0], r.tokens[0],
 			r.author[0], r.name[0], r.kind[0], r.lists[0], r.text[0], r.terms[0])...)
 	}
+	for _, m := range b.Relisted() {
+		lists, err := rule.WriteLists(m)
+		if err != nil {
+			return err
+		}
+		t.write(`UPDATE message SET lists = $5`+in+` AND id = $4`, args(scope, string(m.ID), lists)...)
+	}
 	if len(inserts)+len(updates) > 0 {
 		t.count(scope, b.Counters())
 	}
+	t.dropOf(scope, gone, b.Drops())
 	if len(gone) > 0 {
 		return t.forget(ctx, scope, gone)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -45,6 +46,42 @@ func TestADatabaseThatIsNewerThanTheProgramIsRefused(t *testing.T) {
 		if !errors.Is(err, earshot.ErrSchema) || !strings.Contains(err.Error(), "9041") || !strings.Contains(err.Error(), fmt.Sprint("knows ", known)) {
 			t.Errorf("%s: got %v, want ErrSchema naming 9041 and %d", name, err, known)
 		}
+	}
+}
+
+func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
+	t.Parallel()
+	spec := pgtest.Spec(t)
+	s := opened(t, spec)
+	id := earshot.ConversationID{Agent: "a", Scope: scope, Name: "dm"}
+	_, _, err := s.OpenConversation(t.Context(), id, "")
+	check(t, err)
+	commit := func(anchor earshot.MessageID) {
+		t.Helper()
+		_, err := s.CommitTurn(t.Context(), id, earshot.Turn{
+			Answer: earshot.Answer{Anchor: anchor}, Attached: []earshot.Attached{{ID: "F1", Tokens: 5}}, Names: []earshot.Named{{ID: "U1"}}, Form: "log",
+			Session: []earshot.SessionEntry{{Role: earshot.ToolRole, Text: "found", Call: "1"}}})
+		check(t, err)
+	}
+	commit("m1")
+	for _, query := range []string{
+		`ALTER TABLE turn DROP COLUMN form, DROP COLUMN zone`, `ALTER TABLE session DROP COLUMN more`, `ALTER TABLE attachment DROP COLUMN tokens`,
+		`DROP TABLE named, blob, blob_file`, `DELETE FROM goose_db_version WHERE version_id = 7`,
+	} {
+		exec(t, s, query)
+	}
+	s = opened(t, spec)
+	got, err := s.Turn(t.Context(), id, 0)
+	check(t, err)
+	want := earshot.SessionEntry{Role: earshot.ToolRole, Text: "found"}
+	if d := cmp.Diff(got.Session, []earshot.SessionEntry{want}); d != "" || got.Form != "" || got.Names != nil || got.Attached[0].Tokens != 0 {
+		t.Errorf("got %+v; session (-got +want):\n%s", got, d)
+	}
+	commit("m2")
+	m, err := s.Manifest(t.Context(), id)
+	check(t, err)
+	if len(m.Names) != 1 || len(m.Attached) != 2 {
+		t.Errorf("got %+v, want what both turns attached and the name of the second", m)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const turnColumns = `number, anchor, replies, policy, hash, cursor, epoch, input, output, cache_read, cache_write, time`
+const turnColumns = `number, anchor, replies, policy, hash, cursor, epoch, input, output, cache_read, cache_write, time, form, zone`
 
 // CommitTurn implements [earshot.Turns].
 func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn earshot.Turn) (int, error) {
@@ -76,7 +76,7 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 	turn = rule.Number(turn, c.turns, now)
 	epoch := turn.Epoch
 	if outdated {
-		turn.Session = nil
+		turn = rule.WithoutText(turn)
 		epoch++
 	} else {
 		t.hasRead(c.ID, turn.Epoch, rule.Read(turn))
@@ -88,10 +88,12 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 	}
 	u := turn.Usage
 	t.write(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+turnColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 		at(turn.Number, string(turn.Answer.Anchor), string(replies), turn.Policy, turn.Hash, turn.Cursor, turn.Epoch,
-			u.Input, u.Output, u.CacheRead, u.CacheWrite, int64(turn.Time))...)
-	t.writeSession(turn, at)
+			u.Input, u.Output, u.CacheRead, u.CacheWrite, int64(turn.Time), turn.Form, turn.Zone)...)
+	if err := t.writeSession(turn, at); err != nil {
+		return err
+	}
 	t.writeManifest(turn, at)
 	if len(turn.Ledger) > 0 {
 		ledger, err := rule.WriteLedger(turn.Ledger)
@@ -108,42 +110,6 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 	t.write(`UPDATE conversation SET cursor = $6, epoch = $7, turns = $8, metadata = $9, updated = $10`+named,
 		at(max(c.Cursor, turn.Cursor), max(c.Epoch, epoch), turn.Number+1, string(metadata), int64(now))...)
 	return nil
-}
-
-// appended writes rows of what a turn appends, numbered from 0: two columns
-// each.
-const appended = ` SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::bigint, $7::bigint, v.n - 1, v.a, v.b `
-
-func (t *tx) writeSession(turn earshot.Turn, at func(...any) []any) {
-	if len(turn.Session) == 0 {
-		return
-	}
-	var roles, lines []string
-	for _, e := range turn.Session {
-		roles, lines = append(roles, string(e.Role)), append(lines, e.Text)
-	}
-	t.write(`INSERT INTO session (agent, platform, workspace, channel, conversation, epoch, turn, n, role, text)`+appended+
-		`FROM unnest($8::text[], $9::text[]) WITH ORDINALITY AS v (a, b, n)`, at(turn.Epoch, turn.Number, roles, lines)...)
-}
-
-func (t *tx) writeManifest(turn earshot.Turn, at func(...any) []any) {
-	if len(turn.Shown) > 0 {
-		var ids []string
-		var revisions []int64
-		for _, x := range turn.Shown {
-			ids, revisions = append(ids, string(x.ID)), append(revisions, int64(x.Revision))
-		}
-		t.write(`INSERT INTO manifest (agent, platform, workspace, channel, conversation, epoch, turn, n, message, revision)`+appended+
-			`FROM unnest($8::text[], $9::bigint[]) WITH ORDINALITY AS v (a, b, n)`, at(turn.Epoch, turn.Number, ids, revisions)...)
-	}
-	if len(turn.Attached) > 0 {
-		var ids, sums []string
-		for _, a := range turn.Attached {
-			ids, sums = append(ids, string(a.ID)), append(sums, a.SHA256)
-		}
-		t.write(`INSERT INTO attachment (agent, platform, workspace, channel, conversation, epoch, turn, n, artifact, sha256)`+appended+
-			`FROM unnest($8::text[], $9::text[]) WITH ORDINALITY AS v (a, b, n)`, at(turn.Epoch, turn.Number, ids, sums)...)
-	}
 }
 
 // Turns implements [earshot.Turns].
@@ -208,85 +174,11 @@ func scanTurn(rows pgx.Rows, t *earshot.Turn) error {
 	var replies string
 	u := &t.Usage
 	err := rows.Scan(&t.Number, &t.Answer.Anchor, &replies, &t.Policy, &t.Hash, &t.Cursor, &t.Epoch,
-		&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &t.Time)
+		&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &t.Time, &t.Form, &t.Zone)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal([]byte(replies), &t.Answer.Replies)
-}
-
-// current bounds a read to the conversation's epoch.
-const current = `epoch = (SELECT epoch FROM conversation` + named + `)`
-
-// Session implements [earshot.Conversations].
-func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earshot.SessionEntry, error) {
-	id = rule.Conversation(id)
-	var out []earshot.SessionEntry
-	err := s.read(ctx, func(t *tx) {
-		out = nil
-		t.askSession(id, current, &out)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the session: %w", err)
-	}
-	return out, nil
-}
-
-func (t *tx) askSession(id earshot.ConversationID, which string, out *[]earshot.SessionEntry, more ...any) {
-	t.ask(`SELECT role, text FROM session`+ofConversation+` AND `+which+` ORDER BY epoch, turn, n`, own(id, append([]any{id.Name}, more...)...),
-		gather(out, func(rows pgx.Rows, e *earshot.SessionEntry) error { return rows.Scan(&e.Role, &e.Text) }))
-}
-
-// Manifest implements [earshot.Conversations].
-func (s *Store) Manifest(ctx context.Context, id earshot.ConversationID) (earshot.Manifest, error) {
-	id = rule.Conversation(id)
-	var m manifest
-	if err := s.read(ctx, func(t *tx) { m.ask(t, id, current) }); err != nil {
-		return earshot.Manifest{}, fmt.Errorf("read the manifest: %w", err)
-	}
-	return m.whole(), nil
-}
-
-// A manifest is what was read of one, each row with its turn.
-type manifest struct {
-	shown    []shown
-	attached []earshot.Attached
-}
-
-type shown struct {
-	earshot.Shown
-	turn int
-}
-
-func (m *manifest) ask(t *tx, id earshot.ConversationID, which string, more ...any) {
-	*m = manifest{}
-	a := own(id, append([]any{id.Name}, more...)...)
-	const order = ` ORDER BY epoch, turn, n`
-	t.ask(`SELECT turn, message, revision FROM manifest`+ofConversation+` AND `+which+order, a,
-		gather(&m.shown, func(rows pgx.Rows, x *shown) error { return rows.Scan(&x.turn, &x.ID, &x.Revision) }))
-	t.ask(`SELECT turn, artifact, sha256 FROM attachment`+ofConversation+` AND `+which+order, a,
-		gather(&m.attached, func(rows pgx.Rows, x *earshot.Attached) error { return rows.Scan(&x.Turn, &x.ID, &x.SHA256) }))
-}
-
-func (m *manifest) whole() earshot.Manifest {
-	out := earshot.Manifest{Attached: m.attached}
-	for _, x := range m.shown {
-		out.Shown = append(out.Shown, x.Shown)
-	}
-	return out
-}
-
-// share gives each of turns, which are in the order of their numbers, its own.
-func (m *manifest) share(turns []earshot.Turn) {
-	at := func(number int) *earshot.Turn { return &turns[number-turns[0].Number] }
-	for _, x := range m.shown {
-		t := at(x.turn)
-		t.Shown = append(t.Shown, x.Shown)
-	}
-	for _, x := range m.attached {
-		t := at(x.Turn)
-		t.Attached = append(t.Attached, x)
-	}
 }
 
 var _ earshot.Store = (*Store)(nil)

@@ -11,12 +11,13 @@ import (
 // A Batch works out what Record writes for messages of one channel, from what
 // is stored of them: each changed row once, however many copies arrived. A
 // store loads the stored messages and revisions, calls Add for every copy in
-// its order, and writes what Inserts, Updates, Kept, Forgotten and Counters
-// then tell.
+// its order, and writes what Inserts, Updates, Relisted, Kept, Forgotten and
+// Counters then tell.
 type Batch struct {
 	seq     int64
 	entries map[earshot.MessageID]*entry
 	order   []*entry // those that changed, in the order of their first change
+	quiet   []*entry // those that changed without a sequence, likewise
 }
 
 // An entry is a message before and after, with its older revisions.
@@ -26,6 +27,7 @@ type entry struct {
 	kept          map[earshot.Time]bool // those of past that are to be written
 	forgotten     bool                  // it was known, and became a tombstone
 	changed       bool
+	quiet         bool // changed without a sequence
 }
 
 // NewBatch returns a Batch for a channel whose last sequence is seq, with what
@@ -90,12 +92,10 @@ func (b *Batch) Add(in Message) earshot.Recorded {
 	o := Revise(e.after, in)
 	out := earshot.Recorded{ID: in.ID, Change: o.Change}
 	switch o.Change {
-	case earshot.Same, earshot.Late:
-		if o.Change == earshot.Late && !e.remember(*o.Past) {
+	case earshot.Late:
+		if !e.remember(*o.Past) {
 			out.Change = earshot.Same
 		}
-		out.Seq = e.after.Seq
-		return out
 	case earshot.Edited:
 		e.remember(*o.Past)
 	case earshot.Gone:
@@ -103,8 +103,22 @@ func (b *Batch) Add(in Message) earshot.Recorded {
 		clear(e.past)
 		clear(e.kept)
 	}
-	b.seq++
 	next := o.Next
+	if o.Quiet {
+		if out.Change == earshot.Same {
+			out.Change = earshot.Updated
+		}
+		if !e.quiet {
+			e.quiet = true
+			b.quiet = append(b.quiet, e)
+		}
+		e.after = &next
+	}
+	if o.Quiet || o.Change == earshot.Same || o.Change == earshot.Late {
+		out.Seq = e.after.Seq
+		return out
+	}
+	b.seq++
 	next.Seq = b.seq
 	if !e.changed {
 		e.changed = true
@@ -117,13 +131,13 @@ func (b *Batch) Add(in Message) earshot.Recorded {
 
 // remember keeps an older revision and reports whether that changed anything.
 func (e *entry) remember(past Message) bool {
-	past.Terms = ""
 	if have, ok := e.past[past.Edited]; ok {
-		next, changed := Blend(have, past)
-		if !changed {
+		next, changed, quiet := Blend(have, past)
+		if !changed && !quiet {
 			return false
 		}
 		past = next
+		past.Terms = ""
 	}
 	e.keep(past, true)
 	return true
@@ -164,6 +178,18 @@ func (b *Batch) rows(inserts bool) []*Message {
 	var out []*Message
 	for _, e := range b.order {
 		if (e.before == nil) == inserts {
+			out = append(out, e.after)
+		}
+	}
+	return out
+}
+
+// Relisted are the stored messages of which only the lists changed, and that
+// keep their sequence.
+func (b *Batch) Relisted() []*Message {
+	var out []*Message
+	for _, e := range b.quiet {
+		if !e.changed {
 			out = append(out, e.after)
 		}
 	}

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,9 +17,9 @@ const MaxID = 512
 func ID[T ~string](id T) T { return text(id) }
 
 // IDs returns each of ids as it is stored, each once, in their order.
-func IDs(ids []earshot.MessageID) []earshot.MessageID {
-	out := make([]earshot.MessageID, 0, len(ids))
-	seen := make(map[earshot.MessageID]bool, len(ids))
+func IDs[T ~string](ids []T) []T {
+	out := make([]T, 0, len(ids))
+	seen := make(map[T]bool, len(ids))
 	for _, id := range ids {
 		id = text(id)
 		if !seen[id] {
@@ -73,21 +74,38 @@ func CheckChannel(c earshot.Channel) (earshot.Channel, error) {
 	}, err
 }
 
-// CheckAuthors returns a workspace's authors as they are stored.
+// CheckAuthors returns a workspace's authors as they are stored, each once: of
+// several entries the last holds, with what [Author] keeps of those before.
 func CheckAuthors(p earshot.Platform, authors []earshot.Author) ([]earshot.Author, error) {
 	if p == "" {
 		return nil, fmt.Errorf("%w: no platform", earshot.ErrInvalid)
 	}
-	out := make([]earshot.Author, len(authors))
+	out := make([]earshot.Author, 0, len(authors))
+	places := make(map[earshot.AuthorID]int, len(authors))
 	for i, a := range authors {
 		if a.ID == "" {
 			return nil, fmt.Errorf("%w: authors[%d] has no id", earshot.ErrInvalid, i)
 		}
-		if out[i] = author(a); len(out[i].ID) > MaxID {
-			return nil, tooLong(fmt.Sprintf("authors[%d].id", i), len(out[i].ID))
+		a = author(a)
+		if len(a.ID) > MaxID {
+			return nil, tooLong(fmt.Sprintf("authors[%d].id", i), len(a.ID))
 		}
+		if at, again := places[a.ID]; again {
+			out[at] = Author(out[at], a)
+			continue
+		}
+		places[a.ID] = len(out)
+		out = append(out, a)
 	}
 	return out, nil
+}
+
+// Author returns what is stored of an author after in was put: an empty full
+// name or zone tells nothing.
+func Author(stored, in earshot.Author) earshot.Author {
+	in.FullName = cmp.Or(in.FullName, stored.FullName)
+	in.Zone = cmp.Or(in.Zone, stored.Zone)
+	return in
 }
 
 // CheckCoverage returns entries as they are stored; one without a state is to
@@ -130,7 +148,7 @@ func CheckConversation(id earshot.ConversationID, idempotencyKey string) (earsho
 }
 
 func author(a earshot.Author) earshot.Author {
-	return earshot.Author{ID: text(a.ID), Name: Text(a.Name), Kind: text(a.Kind)}
+	return earshot.Author{ID: text(a.ID), Name: Text(a.Name), FullName: Text(a.FullName), Kind: text(a.Kind), Zone: Text(a.Zone)}
 }
 
 func tooLong(what string, n int) error {

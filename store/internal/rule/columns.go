@@ -3,17 +3,38 @@ package rule
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
 
-// What a database keeps in one column as JSON: mentions, reactions and files
-// of a message, and the ledger of a turn.
+// What a database keeps in one column as JSON: what a message has besides its
+// text, and the ledger of a turn.
 
 type listsJSON struct {
 	Mentions  []earshot.AuthorID `json:"mentions,omitempty"`
 	Reactions []reactionJSON     `json:"reactions,omitempty"`
+	Shared    []sharedJSON       `json:"shared,omitempty"`
 	Files     []fileJSON         `json:"files,omitempty"`
+	Replies   *repliesJSON       `json:"replies,omitempty"`
+	FullName  string             `json:"full_name,omitempty"` // of the author
+}
+
+// sharedJSON is what a message quotes. Times are microseconds.
+type sharedJSON struct {
+	Kind   earshot.SharedKind `json:"kind"`
+	ID     earshot.AuthorID   `json:"id,omitempty"`
+	Author string             `json:"author,omitempty"`
+	Place  string             `json:"place,omitempty"`
+	Time   earshot.Time       `json:"time,omitempty"`
+	Text   string             `json:"text,omitempty"`
+}
+
+// repliesJSON is what the platform told of a root's thread. How many replies
+// the last hour has depends on when one asks, and is not kept.
+type repliesJSON struct {
+	Count int          `json:"count"`
+	Last  earshot.Time `json:"last,omitempty"`
 }
 
 type reactionJSON struct {
@@ -31,10 +52,16 @@ type fileJSON struct {
 
 // WriteLists writes the lists of m as text; "" when all are empty.
 func WriteLists(m *Message) (string, error) {
-	if len(m.Mentions)+len(m.Reactions)+len(m.Files) == 0 {
+	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files) == 0 && m.Replies == nil && m.Author.FullName == "" {
 		return "", nil
 	}
-	l := listsJSON{Mentions: m.Mentions}
+	l := listsJSON{Mentions: m.Mentions, FullName: m.Author.FullName}
+	for _, x := range m.Shared {
+		l.Shared = append(l.Shared, sharedJSON(x))
+	}
+	if a := m.Replies; a != nil {
+		l.Replies = &repliesJSON{a.Count, a.Last}
+	}
 	for _, r := range m.Reactions {
 		l.Reactions = append(l.Reactions, reactionJSON(r))
 	}
@@ -57,7 +84,13 @@ func ReadLists(text string, m *earshot.Message) error {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return fmt.Errorf("read the lists of message %q: %w", m.ID, err)
 	}
-	m.Mentions = l.Mentions
+	m.Mentions, m.Author.FullName = l.Mentions, l.FullName
+	for _, x := range l.Shared {
+		m.Shared = append(m.Shared, earshot.Shared(x))
+	}
+	if a := l.Replies; a != nil {
+		m.Replies = &earshot.Activity{Count: a.Count, Last: a.Last}
+	}
 	for _, r := range l.Reactions {
 		m.Reactions = append(m.Reactions, earshot.Reaction(r))
 	}
@@ -65,6 +98,17 @@ func ReadLists(text string, m *earshot.Message) error {
 		m.Files = append(m.Files, earshot.File(f))
 	}
 	return nil
+}
+
+// ReadReplies is ReadLists for what was told of m's thread alone.
+func ReadReplies(text string, m *earshot.Message) error {
+	if !strings.Contains(text, `"replies":`) {
+		return nil
+	}
+	whole := earshot.Message{ID: m.ID}
+	err := ReadLists(text, &whole)
+	m.Replies = whole.Replies
+	return err
 }
 
 type ledgerJSON struct {

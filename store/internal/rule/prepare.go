@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/earshot-ai/earshot/internal/tokens"
 )
 
-// A Message is a message ready to be stored, with its search terms as
-// [JoinTerms] wrote them.
+// A Message is a message ready to be stored, with its search terms as they are
+// stored (see terms.go).
 type Message struct {
 	earshot.Message
 	Terms string
@@ -34,6 +33,9 @@ func Prepare(ctx context.Context, messages []earshot.Message) ([]Message, error)
 			return nil, fmt.Errorf("messages[%d]: %w", i, err)
 		}
 		bytes += len(out[i].Text)
+		for _, x := range out[i].Shared {
+			bytes += len(x.Text)
+		}
 	}
 	const worthAWorker = 4 << 10 // bytes of text; about half a millisecond
 	workers := min(runtime.GOMAXPROCS(0), bytes/worthAWorker+1, len(out))
@@ -69,11 +71,13 @@ var cutters = sync.Pool{New: func() any { return new(search.Cutter) }}
 
 // measure counts m's tokens and makes its terms.
 func (m *Message) measure(cutter *search.Cutter) {
-	if m.Deleted || m.Text == "" {
+	if m.Deleted {
 		return
 	}
-	m.Tokens = tokens.Base(m.Text)
-	m.Terms = JoinTerms(cutter.Terms(m.Text))
+	if m.Text != "" {
+		m.Tokens = tokens.Base(m.Text)
+	}
+	m.Terms = writeTerms(cutter, &m.Message)
 }
 
 // admit fills out with m as it is stored.
@@ -91,9 +95,11 @@ func admit(out *Message, m earshot.Message) error {
 		out.Message = earshot.Message{
 			ID: id, Time: m.Time, Author: author(m.Author), Text: Text(m.Text),
 			Thread: text(m.Thread), ReplyTo: text(m.ReplyTo), Edited: m.Edited,
-			Mentions: clean(m.Mentions, text[earshot.AuthorID]), Reactions: clean(m.Reactions, reaction), Files: clean(m.Files, file),
+			Mentions: clean(m.Mentions, text[earshot.AuthorID]), Reactions: clean(m.Reactions, reaction),
+			Shared: clean(m.Shared, shared), Files: clean(m.Files, file), Replies: told(m.Replies),
 		}
 		out.Thread = out.Root()
+		out.Author.Zone = "" // a zone is of a profile, and told with none of its messages
 	}
 	for _, f := range []struct{ name, id string }{
 		{"id", string(id)}, {"author.id", string(out.Author.ID)}, {"thread", string(out.Thread)}, {"reply_to", string(out.ReplyTo)},
@@ -130,13 +136,22 @@ func file(f earshot.File) earshot.File {
 	return earshot.File{ID: text(f.ID), Name: Text(f.Name), Type: Text(f.Type), Size: f.Size, SHA256: Text(f.SHA256)}
 }
 
-// JoinTerms writes terms as one text. No term holds a line break.
-func JoinTerms(terms []string) string { return strings.Join(terms, "\n") }
+// shared returns what a message quotes as it is stored. An id that is too long
+// to be anybody's is none: an app may write what it likes into an attachment,
+// and must not be able to have the message refused by it.
+func shared(x earshot.Shared) earshot.Shared {
+	x.Kind, x.ID, x.Author, x.Place, x.Text = text(x.Kind), text(x.ID), Text(x.Author), Text(x.Place), Text(x.Text)
+	if len(x.ID) > MaxID {
+		x.ID = ""
+	}
+	return x
+}
 
-// SplitTerms reads what JoinTerms wrote.
-func SplitTerms(s string) []string {
-	if s == "" {
+// told returns what a platform told of a thread as it is stored. A count of
+// none tells nothing, as the greater stays.
+func told(a *earshot.Activity) *earshot.Activity {
+	if a == nil || a.Count <= 0 {
 		return nil
 	}
-	return strings.Split(s, "\n")
+	return &earshot.Activity{Count: a.Count, Last: a.Last}
 }

@@ -6,16 +6,19 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/search"
 )
 
 // An Outcome is what becomes of a stored message when another copy of it
 // arrives. Next is what is stored from now on. Past, where it is not nil, is a
 // revision for the history: the stored one after [earshot.Edited], the arrived
-// one after [earshot.Late].
+// one after [earshot.Late]. Quiet says that Next differs from what is stored,
+// and is no news: it keeps its sequence, and only its lists are to be written.
 type Outcome struct {
 	Change earshot.Change
 	Next   Message
 	Past   *Message
+	Quiet  bool
 }
 
 // Revise decides what becomes of stored, nil when there is none, when in
@@ -33,42 +36,88 @@ func Revise(stored *Message, in Message) Outcome {
 	case in.Deleted:
 		return Outcome{Change: earshot.Gone, Next: Message{Message: Tombstone(stored.ID, stored.Time)}}
 	case in.Edited > stored.Edited:
-		return Outcome{Change: earshot.Edited, Next: in, Past: stored}
+		next := in
+		next.Replies, _ = replies(stored.Replies, in.Replies)
+		return Outcome{Change: earshot.Edited, Next: next, Past: past(*stored)}
 	case in.Edited < stored.Edited:
-		return Outcome{Change: earshot.Late, Next: *stored, Past: &in}
+		next := *stored
+		var quiet bool
+		next.Replies, quiet = replies(stored.Replies, in.Replies)
+		return Outcome{Change: earshot.Late, Next: next, Past: past(in), Quiet: quiet}
 	}
-	next, changed := Blend(*stored, in)
-	if !changed {
-		return Outcome{Change: earshot.Same, Next: *stored}
+	next, changed, quiet := Blend(*stored, in)
+	switch {
+	case changed:
+		return Outcome{Change: earshot.Updated, Next: next}
+	case quiet:
+		return Outcome{Change: earshot.Updated, Next: next, Quiet: true}
 	}
-	return Outcome{Change: earshot.Updated, Next: next}
+	return Outcome{Change: earshot.Same, Next: *stored}
+}
+
+// past returns m as a revision of the history. What was told of its thread is
+// of no revision.
+func past(m Message) *Message {
+	m.Terms, m.Replies = "", nil
+	return &m
+}
+
+// replies returns the greater of what two copies tell of a thread, and whether
+// that differs from the stored one.
+func replies(stored, in *earshot.Activity) (*earshot.Activity, bool) {
+	switch {
+	case in == nil:
+		return stored, false
+	case stored == nil:
+		return in, true
+	}
+	next := earshot.Activity{Count: max(stored.Count, in.Count), Last: max(stored.Last, in.Last)}
+	return &next, next != *stored
 }
 
 // Blend makes one of two copies of the same revision, and reports whether it
-// differs from the stored one. The copy with the greater text wins whole. Of
-// the same text the greater time, author, thread and reply reference win, so
-// that what is told wins over what is not; reactions, files and mentions come
-// and go without a revision, so there the copy that arrived wins, unless its
-// list is nil, which tells nothing.
-func Blend(stored, in Message) (next Message, changed bool) {
+// differs from the stored one in what is news, and in what is not: what was
+// told of a thread, and an author's full name.
+//
+// The copy with the greater text wins whole. Of the same text the greater time,
+// author, thread and reply reference win, so that what is told wins over what
+// is not; reactions, files, mentions and what is shared come and go without a
+// revision, so there the copy that arrived wins, unless its list is nil, which
+// tells nothing.
+func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	switch cmp.Compare(in.Text, stored.Text) {
 	case -1:
-		return stored, false
+		next = stored
 	case +1:
-		return in, true
+		next, changed = in, true
+	default:
+		next, changed, quiet = blendSame(stored, in)
 	}
+	var more bool
+	next.Replies, more = replies(stored.Replies, in.Replies)
+	return next, changed, quiet || more
+}
+
+// blendSame is Blend for copies of the same text.
+func blendSame(stored, in Message) (next Message, changed, quiet bool) {
 	next = stored
-	next.Terms, next.Tokens = in.Terms, in.Tokens
 	greater(&next.Time, in.Time, &changed)
 	greater(&next.Thread, in.Thread, &changed)
 	greater(&next.ReplyTo, in.ReplyTo, &changed)
-	if compareAuthors(in.Author, next.Author) > 0 {
-		next.Author, changed = in.Author, true
-	}
+	next.Author = blendAuthors(stored.Author, in.Author)
+	quiet = next.Author.FullName != stored.Author.FullName
+	changed = changed || compareAuthors(next.Author, stored.Author) != 0
 	arrived(&next.Mentions, in.Mentions, &changed)
 	arrived(&next.Reactions, in.Reactions, &changed)
+	arrived(&next.Shared, in.Shared, &changed)
 	arrived(&next.Files, in.Files, &changed)
-	return next, changed
+	if changed {
+		next.Terms, next.Tokens = in.Terms, in.Tokens
+		if in.Shared == nil && len(stored.Shared) > 0 {
+			next.measure(&search.Cutter{})
+		}
+	}
+	return next, changed, quiet
 }
 
 func greater[T cmp.Ordered](have *T, in T, changed *bool) {
@@ -83,9 +132,34 @@ func arrived[T comparable](have *[]T, in []T, changed *bool) {
 	}
 }
 
+// blendAuthors returns the greater of two authors, with the greater full name
+// that is told of that id.
+func blendAuthors(a, b earshot.Author) earshot.Author {
+	next := a
+	if compareAuthors(a, b) < 0 {
+		next = b
+	}
+	if a.ID == b.ID {
+		next.FullName = max(a.FullName, b.FullName)
+	}
+	return next
+}
+
+// compareAuthors compares what of two authors is news.
 func compareAuthors(a, b earshot.Author) int {
 	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
 
 // Hour is how far [earshot.Activity.LastHour] reaches back, both ends counted.
 const Hour = earshot.Time(time.Hour / time.Microsecond)
+
+// Activity returns what is known of a root's replies at or before upTo: what is
+// stored of them, and what the platform told. Replies that were told of have no
+// position but the last one's, so the count is taken only where the bound is
+// behind that. ok is false where there are none.
+func Activity(stored earshot.Activity, told *earshot.Activity, upTo earshot.Position) (a earshot.Activity, ok bool) {
+	if told != nil && (upTo.IsZero() || told.Last != 0 && told.Last <= upTo.Time) {
+		stored.Count, stored.Last = max(stored.Count, told.Count), max(stored.Last, told.Last)
+	}
+	return stored, stored.Count > 0
+}

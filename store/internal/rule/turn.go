@@ -27,11 +27,13 @@ func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 		return earshot.Shown{ID: text(s.ID), Revision: s.Revision}
 	})
 	t.Attached = clean(t.Attached, func(a earshot.Attached) earshot.Attached {
-		return earshot.Attached{ID: text(a.ID), SHA256: Text(a.SHA256), Turn: a.Turn}
+		return earshot.Attached{ID: text(a.ID), SHA256: Text(a.SHA256), Turn: a.Turn, Tokens: a.Tokens}
 	})
-	t.Session = clean(t.Session, func(e earshot.SessionEntry) earshot.SessionEntry {
-		return earshot.SessionEntry{Role: text(e.Role), Text: Text(e.Text)}
-	})
+	t.Names = Names(clean(t.Names, func(n earshot.Named) earshot.Named {
+		return earshot.Named{ID: text(n.ID), Name: Text(n.Name)}
+	}))
+	t.Form, t.Zone = Text(t.Form), Text(t.Zone)
+	t.Session = clean(t.Session, checkEntry)
 	t.Ledger = clean(t.Ledger, func(r earshot.LedgerRow) earshot.LedgerRow {
 		return earshot.LedgerRow{ID: text(r.ID), Section: Text(r.Section), Verdict: text(r.Verdict), Reason: Text(r.Reason), Tokens: r.Tokens}
 	})
@@ -47,8 +49,8 @@ func CheckSummary(s earshot.Summary) earshot.Summary {
 // CloneTurn returns a copy of t that shares nothing with it.
 func CloneTurn(t earshot.Turn) earshot.Turn {
 	t.Answer.Replies = slices.Clone(t.Answer.Replies)
-	t.Shown, t.Attached = slices.Clone(t.Shown), slices.Clone(t.Attached)
-	t.Session, t.Ledger = slices.Clone(t.Session), slices.Clone(t.Ledger)
+	t.Shown, t.Attached, t.Names = slices.Clone(t.Shown), slices.Clone(t.Attached), slices.Clone(t.Names)
+	t.Session, t.Ledger = CloneSession(t.Session), slices.Clone(t.Ledger)
 	return t
 }
 
@@ -63,8 +65,15 @@ func Number(t earshot.Turn, number int, now earshot.Time) earshot.Turn {
 		t.Attached[i].Turn = number
 	}
 	t.Answer.Replies = nonEmpty(t.Answer.Replies)
-	t.Shown, t.Attached = nonEmpty(t.Shown), nonEmpty(t.Attached)
+	t.Shown, t.Attached, t.Names = nonEmpty(t.Shown), nonEmpty(t.Attached), nonEmpty(t.Names)
 	t.Session, t.Ledger = nonEmpty(t.Session), nonEmpty(t.Ledger)
+	return t
+}
+
+// WithoutText returns t without what it repeats of what was said: its session
+// and the names in it.
+func WithoutText(t earshot.Turn) earshot.Turn {
+	t.Session, t.Names = nil, nil
 	return t
 }
 

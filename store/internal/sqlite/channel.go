@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -99,11 +101,13 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 	if err != nil || len(authors) == 0 {
 		return err
 	}
-	const query = `INSERT INTO author (platform, workspace, id, name, kind) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind`
+	const query = `INSERT INTO author (platform, workspace, id, name, kind, full_name, zone) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
+			full_name = CASE excluded.full_name WHEN '' THEN author.full_name ELSE excluded.full_name END,
+			zone = CASE excluded.zone WHEN '' THEN author.zone ELSE excluded.zone END`
 	return s.apply(ctx, "put authors", func(t *tx) error {
 		for _, a := range authors {
-			if err := t.exec(query, string(rule.ID(p)), string(rule.ID(w)), string(a.ID), a.Name, string(a.Kind)); err != nil {
+			if err := t.exec(query, string(rule.ID(p)), string(rule.ID(w)), string(a.ID), a.Name, string(a.Kind), a.FullName, a.Zone); err != nil {
 				return err
 			}
 		}
@@ -112,10 +116,31 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 }
 
 // Authors implements [earshot.Messages].
-func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) ([]earshot.Author, error) {
-	return list(ctx, s, "list authors", `SELECT id, name, kind FROM author WHERE platform = ? AND workspace = ? ORDER BY id`,
-		[]any{string(rule.ID(p)), string(rule.ID(w))},
-		func(rows *sql.Rows, a *earshot.Author) error { return rows.Scan(&a.ID, &a.Name, &a.Kind) })
+func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
+	const query = `SELECT id, name, kind, full_name, zone FROM author WHERE platform = ? AND workspace = ?`
+	read := func(query string, which []earshot.AuthorID) ([]earshot.Author, error) {
+		a := []any{string(rule.ID(p)), string(rule.ID(w))}
+		for _, id := range which {
+			a = append(a, string(id))
+		}
+		return list(ctx, s, "list authors", query, a, func(rows *sql.Rows, a *earshot.Author) error {
+			return rows.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone)
+		})
+	}
+	if len(ids) == 0 {
+		return read(query+` ORDER BY id`, nil)
+	}
+	var out []earshot.Author
+	for ids = rule.IDs(ids); len(ids) > 0; {
+		n := chunk(len(ids))
+		found, err := read(query+` AND id IN `+marks(n, 1), ids[:n])
+		if err != nil {
+			return nil, err
+		}
+		out, ids = append(out, found...), ids[n:]
+	}
+	slices.SortFunc(out, func(a, b earshot.Author) int { return cmp.Compare(a.ID, b.ID) })
+	return out, nil
 }
 
 // PutCoverage implements [earshot.Messages].

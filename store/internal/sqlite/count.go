@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -74,11 +75,13 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 	if !upTo.IsZero() {
 		hourAgo -= rule.Hour
 	}
+	ids := slices.DeleteFunc(rule.IDs(roots), func(id earshot.MessageID) bool { return id == "" })
+	told, err := s.told(ctx, scope, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read what was told of threads: %w", err)
+	}
 	out := map[earshot.MessageID]earshot.Activity{}
-	for _, root := range rule.IDs(roots) {
-		if root == "" {
-			continue
-		}
+	for _, root := range ids {
 		thread, at := args(scope, string(root)), []any{int64(bound.Time), string(bound.ID)}
 		var a []any
 		for _, more := range [][]any{thread, at, thread, {int64(hourAgo)}, at, thread, at, thread} {
@@ -86,14 +89,34 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 		}
 		var total, after, hour int64
 		var newest sql.NullInt64
-		err := s.row(ctx, query, a, &total, &after, &hour, &newest)
-		if err == sql.ErrNoRows || err == nil && total == after {
-			continue
-		}
-		if err != nil {
+		if err := s.row(ctx, query, a, &total, &after, &hour, &newest); err != nil && err != sql.ErrNoRows {
 			return nil, fmt.Errorf("read the activity of thread %q: %w", root, err)
 		}
-		out[root] = earshot.Activity{Count: int(total - after), LastHour: int(hour), Last: earshot.Time(newest.Int64)}
+		stored := earshot.Activity{Count: int(total - after), LastHour: int(hour), Last: earshot.Time(newest.Int64)}
+		if a, ok := rule.Activity(stored, told[root], upTo); ok {
+			out[root] = a
+		}
+	}
+	return out, nil
+}
+
+// told returns what the platform told of the threads of roots.
+func (s *Store) told(ctx context.Context, scope earshot.Scope, roots []earshot.MessageID) (map[earshot.MessageID]*earshot.Activity, error) {
+	out := map[earshot.MessageID]*earshot.Activity{}
+	for q := range idQueries(toldByID, scope, roots) {
+		found, err := list(ctx, s, "read lists", q.text, q.args, func(rows *sql.Rows, m *earshot.Message) error {
+			var lists string
+			if err := rows.Scan(&m.ID, &lists); err != nil {
+				return err
+			}
+			return rule.ReadReplies(lists, m)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			out[m.ID] = m.Replies
+		}
 	}
 	return out, nil
 }

@@ -12,7 +12,7 @@ import (
 func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 	scope = rule.Scope(scope)
 	return s.apply(ctx, "erase a channel", func(t *tx) error {
-		for _, step := range []func(earshot.Scope) error{t.raiseErased, t.eraseTurns, t.eraseAgents, t.eraseAuthors, t.eraseMessages} {
+		for _, step := range []func(earshot.Scope) error{t.raiseErased, t.eraseTurns, t.eraseAgents, t.eraseAuthors, t.eraseBlobs, t.eraseMessages} {
 			if err := step(scope); err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func (t *tx) eraseAgents(scope earshot.Scope) error {
 		return err
 	}
 	for _, agent := range agents {
-		for _, table := range []string{"lease", "turn", "session", "manifest", "attachment", "ledger", "summary", "conversation"} {
+		for _, table := range []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "conversation"} {
 			if err := t.exec(`DELETE FROM `+table+ofAgent, own(earshot.ConversationID{Agent: agent, Scope: scope})...); err != nil {
 				return err
 			}

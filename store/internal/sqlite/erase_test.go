@@ -12,13 +12,14 @@ import (
 func fill(t *testing.T, s *Store, scope earshot.Scope, from int, text string) {
 	t.Helper()
 	ctx := t.Context()
-	author := earshot.Author{ID: earshot.AuthorID("U-" + text), Name: text, Kind: earshot.Human}
+	author := earshot.Author{ID: earshot.AuthorID("U-" + text), Name: text, FullName: text, Kind: earshot.Human, Zone: text}
 	check(t, s.PutChannel(ctx, earshot.Channel{Platform: scope.Platform, Workspace: scope.Workspace, ID: scope.Channel, Name: text, Topic: text}))
 	check(t, s.PutAuthors(ctx, scope.Platform, scope.Workspace, author))
 	check(t, s.PutCoverage(ctx, scope, earshot.Coverage{State: earshot.Missing, Why: text}))
 	for i := range 60 {
 		m := said(earshot.MessageID(fmt.Sprint("s", i)), earshot.Time(1000+i), text+strings.Repeat(" zebra", i*i%700))
 		m.Author = author
+		m.Shared = []earshot.Shared{{Kind: earshot.Forward, Author: text, Place: text, Text: text + " quoted"}}
 		if i%3 == 2 {
 			m.Thread, m.ReplyTo = "s0", "s1"
 		}
@@ -27,6 +28,7 @@ func fill(t *testing.T, s *Store, scope earshot.Scope, from int, text string) {
 		edit.Edited, edit.Text = m.Time+1, m.Text+" edited"
 		_, err := s.Record(ctx, scope, m, edit)
 		check(t, err)
+		check(t, s.PutBlob(ctx, scope, m.ID, "F", earshot.Blob{SHA256: fmt.Sprint("hash ", from, i), Name: text, Data: []byte(m.Text)}))
 	}
 	for i := range 12 {
 		id := earshot.ConversationID{Agent: earshot.AgentID(fmt.Sprint("agent", i%2)), Scope: scope, Name: fmt.Sprint("c", i%4)}

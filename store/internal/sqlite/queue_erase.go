@@ -130,8 +130,10 @@ func (t *tx) forgetReading(r reading, said, now earshot.Time) error {
 // eraseEpochs removes the text that the epochs of a conversation hold, both
 // ends counted, and ends them.
 func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Time) error {
-	if err := t.exec(`DELETE FROM session`+ofConversation+` AND epoch >= ? AND epoch <= ?`, own(id, id.Name, from, to)...); err != nil {
-		return err
+	for _, table := range []string{"session", "named"} {
+		if err := t.exec(`DELETE FROM `+table+ofConversation+` AND epoch >= ? AND epoch <= ?`, own(id, id.Name, from, to)...); err != nil {
+			return err
+		}
 	}
 	turns, err := all(t, `SELECT id FROM queued_turn`+ofConversation+` AND epoch >= ? AND epoch <= ? ORDER BY epoch, id`, own(id, id.Name, from, to),
 		func(rows *sql.Rows, id *earshot.TurnID) error { return rows.Scan(id) })

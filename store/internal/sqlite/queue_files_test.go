@@ -21,8 +21,11 @@ func answer(t testing.TB, s *Store, n int, id earshot.ConversationID, text strin
 	ctx := t.Context()
 	anchor := earshot.MessageID(fmt.Sprint("m", n))
 	now := earshot.Time(n + 1)
-	out, err := s.Accept(ctx, id.Scope, earshot.Event{Delivery: fmt.Sprint("Ev", n), Raw: []byte("raw " + text), Received: now, Message: said(anchor, now, text)}, &id)
+	m := said(anchor, now, text)
+	m.Files = []earshot.File{{ID: "F1", Name: text}}
+	out, err := s.Accept(ctx, id.Scope, earshot.Event{Delivery: fmt.Sprint("Ev", n), Raw: []byte("raw " + text), Received: now, Message: m}, &id)
 	check(t, err)
+	check(t, s.PutBlob(ctx, id.Scope, anchor, "F1", earshot.Blob{SHA256: fmt.Sprint("hash ", n), Name: text, Data: []byte("blob " + text)}))
 	l, turns, err := s.Claim(ctx, id.Agent, "owner", now, time.Hour)
 	check(t, err)
 	if len(turns) != 1 || turns[0].ID != out.Turn {
@@ -41,9 +44,14 @@ func answer(t testing.TB, s *Store, n int, id earshot.ConversationID, text strin
 	}
 	turn := earshot.Turn{
 		Answer: earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{post.Message}}, Epoch: c.Epoch, Cursor: int64(n),
-		Shown: []earshot.Shown{{ID: anchor}, {ID: post.Message}}, Attached: []earshot.Attached{{ID: "F1", SHA256: "00"}},
-		Session: []earshot.SessionEntry{{Role: earshot.User, Text: "session " + text}, {Role: earshot.Assistant, Text: text}},
-		Ledger:  earshot.Ledger{{ID: anchor, Section: "anchor", Verdict: earshot.Full, Reason: "anchor", Tokens: 9}},
+		Shown: []earshot.Shown{{ID: anchor}, {ID: post.Message}}, Attached: []earshot.Attached{{ID: "F1", SHA256: fmt.Sprint("hash ", n), Tokens: 85}},
+		Names: []earshot.Named{{ID: "U1", Name: "name " + text}}, Form: "log", Zone: "UTC",
+		Session: []earshot.SessionEntry{
+			{Role: earshot.User, Text: "session " + text, Media: []earshot.ArtifactID{"F1"}},
+			{Role: earshot.Assistant, Calls: []earshot.Call{{ID: "1", Name: "search", Args: text}}, Opaque: "opaque " + text},
+			{Role: earshot.ToolRole, Call: "1", Text: "found " + text}, {Role: earshot.Assistant, Text: text},
+		},
+		Ledger: earshot.Ledger{{ID: anchor, Section: "anchor", Verdict: earshot.Full, Reason: "anchor", Tokens: 9}},
 	}
 	check(t, s.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &turn))
 	check(t, s.Release(ctx, l, 0))
@@ -98,6 +106,105 @@ func TestWhatTheQueueHeldOfADeletedMessageStandsInNoFile(t *testing.T) {
 		if occurs(t, s, canary) {
 			t.Errorf("%q still stands in a file", canary)
 		}
+	}
+}
+
+// Each place that holds a canary held one while its message was there.
+func TestWhatASessionQuotedOfADeletedMessageStandsInNoFile(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	answer(t, s, 0, dm, "x")
+	places := []string{"in args", "in opaque", "in a result", "in a name", "in a file's name", "in a file"}
+	m := said("m1", 9, "x")
+	m.Files = []earshot.File{{ID: "F1"}}
+	_, err := s.Record(t.Context(), scope, m)
+	check(t, err)
+	check(t, s.PutBlob(t.Context(), scope, "m1", "F1", earshot.Blob{SHA256: "aa", Name: places[4], Data: []byte(places[5])}))
+	_, err = s.CommitTurn(t.Context(), dm, earshot.Turn{
+		Answer: earshot.Answer{Anchor: "m1"}, Shown: []earshot.Shown{{ID: "m1"}}, Names: []earshot.Named{{ID: "U2", Name: places[3]}},
+		Session: []earshot.SessionEntry{
+			{Role: earshot.Assistant, Calls: []earshot.Call{{ID: "1", Name: "search", Args: places[0]}}, Opaque: places[1]},
+			{Role: earshot.ToolRole, Call: "1", Text: places[2]},
+		}})
+	check(t, err)
+	for _, place := range places {
+		if !occurs(t, s, place) {
+			t.Errorf("%q was never in the files", place)
+		}
+	}
+	_, err = s.Record(t.Context(), scope, earshot.Message{ID: "m1", Deleted: true})
+	check(t, err)
+	s.scrubNow(t)
+	for _, place := range places {
+		if occurs(t, s, place) {
+			t.Errorf("%q still stands in a file", place)
+		}
+	}
+}
+
+// Contents of all sizes go, whatever took them away: a deletion, an edit, the
+// bound with a deletion after it, or age.
+func TestWhatABlobHeldStandsInNoFile(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	ctx := t.Context()
+	const n = 48
+	lines := func(n int) []byte { return []byte(strings.Repeat("canary in a file\n", 1+n*n*10)) }
+	message := func(n int, files ...earshot.ArtifactID) earshot.Message {
+		m := said(earshot.MessageID(fmt.Sprint("m", n)), earshot.Time(n+1), "x")
+		m.Files = []earshot.File{}
+		for _, id := range files {
+			m.Files = append(m.Files, earshot.File{ID: id})
+		}
+		return m
+	}
+	for i := range n {
+		_, err := s.Record(ctx, scope, message(i, "F1", "F2"))
+		check(t, err)
+		check(t, s.PutBlob(ctx, scope, message(i).ID, "F1", earshot.Blob{SHA256: fmt.Sprint("hash ", i), Data: lines(i)}))
+	}
+	if !occurs(t, s, "canary") {
+		t.Fatal("the canary was never in the files")
+	}
+	due := func(what string) {
+		t.Helper()
+		s.alone(t, func() {
+			if !s.writer.tx.erased {
+				t.Errorf("%s: no scrub is due", what)
+			}
+			s.writer.tx.erased = false
+		})
+	}
+	s.alone(t, func() { // as the bound does
+		check(t, s.writer.tx.exec("BEGIN IMMEDIATE"))
+		for i := range n / 4 {
+			check(t, s.writer.tx.removeBlob(scope, fmt.Sprint("hash ", i)))
+		}
+		check(t, s.writer.tx.exec("COMMIT"))
+	})
+	for i := n / 4; i < n/2; i++ {
+		edit := message(i, "F2")
+		edit.Edited = 500
+		_, err := s.Record(ctx, scope, edit)
+		check(t, err)
+	}
+	due("an edit")
+	for i := range 3 * n / 4 {
+		if i < n/4 || i >= n/2 {
+			_, err := s.Record(ctx, scope, earshot.Message{ID: message(i).ID, Deleted: true})
+			check(t, err)
+		}
+	}
+	if _, err := s.Blob(ctx, scope, fmt.Sprint("hash ", n-1)); err != nil {
+		t.Errorf("what nothing took away: %v", err)
+	}
+	due("a deletion")
+	_, err := s.PruneTurns(ctx, 1<<62)
+	check(t, err)
+	due("age")
+	s.scrubNow(t)
+	if occurs(t, s, "canary") {
+		t.Error("the canary still stands in a file")
 	}
 }
 

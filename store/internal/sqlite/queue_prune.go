@@ -22,6 +22,9 @@ func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, erro
 
 // PruneTurns implements [earshot.Queue].
 func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error) {
+	if err := s.pruneBlobs(ctx, before); err != nil {
+		return 0, err
+	}
 	return s.prune(ctx, "prune turns", func(t *tx) (int, error) {
 		turns, err := all(t, `SELECT id FROM queued_turn WHERE pruned = 0 AND +state IN ('done', 'failed', 'parked', 'dropped') AND updated < ? ORDER BY updated LIMIT ?`,
 			[]any{int64(before), pruneRows}, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })

@@ -43,6 +43,7 @@ func idQueries(queries map[int]string, scope earshot.Scope, ids []earshot.Messag
 
 var (
 	byID     = chunked(func(n int) string { return `SELECT ` + columns + ` FROM message` + in + ` AND id IN ` + marks(n, 1) })
+	toldByID = chunked(func(n int) string { return `SELECT id, lists FROM message` + in + ` AND id IN ` + marks(n, 1) })
 	pastByID = chunked(func(n int) string { return `SELECT ` + columns + ` FROM revision` + in + ` AND id IN ` + marks(n, 1) })
 )
 
@@ -271,8 +272,11 @@ func (s *Store) termsPage(ctx context.Context, scope earshot.Scope, seq int64) (
 		}
 		out = append(out, earshot.Terms{
 			ID: earshot.MessageID(id), Seq: integer(number), Time: earshot.Time(integer(at)), Author: earshot.AuthorID(author),
-			Thread: earshot.MessageID(thread), Deleted: integer(deleted) != 0, Terms: rule.SplitTerms(terms),
+			Thread: earshot.MessageID(thread), Deleted: integer(deleted) != 0,
 		})
+		if err := rule.ReadTerms(terms, &out[len(out)-1]); err != nil {
+			return nil, err
+		}
 	}
 	return out, rows.Err()
 }

@@ -135,13 +135,16 @@ func (t *tx) writeBatch(scope earshot.Scope, b *rule.Batch) error {
 	if err := t.update(scope, updates); err != nil {
 		return err
 	}
+	if err := t.relist(scope, b.Relisted()); err != nil {
+		return err
+	}
 	if len(inserts)+len(updates) > 0 {
 		if err := t.count(scope, b.Counters()); err != nil {
 			return err
 		}
 	}
-	if len(gone) == 0 {
-		return nil
+	if err := t.dropFiles(scope, gone, b.Drops()); err != nil || len(gone) == 0 {
+		return err
 	}
 	if err := t.erase(); err != nil {
 		return err
@@ -204,6 +207,20 @@ func (t *tx) update(scope earshot.Scope, rows []*rule.Message) error {
 			return err
 		}
 		if err := t.exec(query, append(append(v, m.Terms), args(scope, string(m.ID))...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relist writes the lists of messages of which nothing else changed.
+func (t *tx) relist(scope earshot.Scope, rows []*rule.Message) error {
+	for _, m := range rows {
+		lists, err := rule.WriteLists(m)
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`UPDATE message SET lists = ?`+inID, append([]any{lists}, args(scope, string(m.ID))...)...); err != nil {
 			return err
 		}
 	}

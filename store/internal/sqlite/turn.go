@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-const turnColumns = `number, anchor, replies, policy, hash, cursor, epoch, input, output, cache_read, cache_write, time`
+const turnColumns = `number, anchor, replies, policy, hash, cursor, epoch, input, output, cache_read, cache_write, time, form, zone`
 
 // CommitTurn implements [earshot.Turns].
 func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn earshot.Turn) (int, error) {
@@ -59,7 +59,7 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 	turn = rule.Number(turn, c.turns, now)
 	epoch := turn.Epoch
 	if outdated {
-		turn.Session = nil
+		turn = rule.WithoutText(turn)
 		epoch++
 	} else if err := t.hasRead(c.ID, turn.Epoch, rule.Read(turn)); err != nil {
 		return err
@@ -70,32 +70,14 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 		return err
 	}
 	u := turn.Usage
-	err = t.exec(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+turnColumns+`) VALUES `+marks(17, 1),
+	err = t.exec(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+turnColumns+`) VALUES `+marks(19, 1),
 		at(turn.Number, string(turn.Answer.Anchor), string(replies), turn.Policy, turn.Hash, turn.Cursor, turn.Epoch,
-			u.Input, u.Output, u.CacheRead, u.CacheWrite, int64(turn.Time))...)
+			u.Input, u.Output, u.CacheRead, u.CacheWrite, int64(turn.Time), turn.Form, turn.Zone)...)
 	if err != nil {
 		return err
 	}
-	for n, e := range turn.Session {
-		err := t.exec(`INSERT INTO session (agent, platform, workspace, channel, conversation, epoch, turn, n, role, text) VALUES `+marks(10, 1),
-			at(turn.Epoch, turn.Number, n, string(e.Role), e.Text)...)
-		if err != nil {
-			return err
-		}
-	}
-	for n, x := range turn.Shown {
-		err := t.exec(`INSERT INTO manifest (agent, platform, workspace, channel, conversation, epoch, turn, n, message, revision) VALUES `+marks(10, 1),
-			at(turn.Epoch, turn.Number, n, string(x.ID), int64(x.Revision))...)
-		if err != nil {
-			return err
-		}
-	}
-	for n, a := range turn.Attached {
-		err := t.exec(`INSERT INTO attachment (agent, platform, workspace, channel, conversation, epoch, turn, n, artifact, sha256) VALUES `+marks(10, 1),
-			at(turn.Epoch, turn.Number, n, string(a.ID), a.SHA256)...)
-		if err != nil {
-			return err
-		}
+	if err := errors.Join(t.putSession(turn, at), t.putManifest(turn, at)); err != nil {
+		return err
 	}
 	if len(turn.Ledger) > 0 {
 		ledger, err := rule.WriteLedger(turn.Ledger)
@@ -133,8 +115,7 @@ func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int)
 		return nil, err
 	}
 	for i := range out {
-		t := &out[i]
-		t.Shown, t.Attached = m.shown[t.Number], m.attached[t.Number]
+		m.share(&out[i])
 	}
 	return out, nil
 }
@@ -154,7 +135,7 @@ func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int)
 	if err != nil {
 		return earshot.Turn{}, err
 	}
-	t.Shown, t.Attached = m.shown[number], m.attached[number]
+	m.share(&t)
 	if t.Session, err = s.session(ctx, id, `epoch = ? AND turn = ?`, t.Epoch, number); err != nil {
 		return earshot.Turn{}, err
 	}
@@ -177,74 +158,12 @@ func (s *Store) turns(ctx context.Context, query string, args []any) ([]earshot.
 		var replies string
 		u := &t.Usage
 		err := rows.Scan(&t.Number, &t.Answer.Anchor, &replies, &t.Policy, &t.Hash, &t.Cursor, &t.Epoch,
-			&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &t.Time)
+			&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &t.Time, &t.Form, &t.Zone)
 		if err != nil {
 			return err
 		}
 		return json.Unmarshal([]byte(replies), &t.Answer.Replies)
 	})
-}
-
-// Session implements [earshot.Conversations].
-func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earshot.SessionEntry, error) {
-	id = rule.Conversation(id)
-	return s.session(ctx, id, current, own(id, id.Name)...)
-}
-
-// current bounds a read to the conversation's epoch.
-const current = `epoch = (SELECT epoch FROM conversation` + ofAgent + ` AND name = ?)`
-
-func (s *Store) session(ctx context.Context, id earshot.ConversationID, which string, a ...any) ([]earshot.SessionEntry, error) {
-	return list(ctx, s, "read the session", `SELECT role, text FROM session`+ofConversation+` AND `+which+` ORDER BY epoch, turn, n`,
-		own(id, append([]any{id.Name}, a...)...),
-		func(rows *sql.Rows, e *earshot.SessionEntry) error { return rows.Scan(&e.Role, &e.Text) })
-}
-
-// Manifest implements [earshot.Conversations].
-func (s *Store) Manifest(ctx context.Context, id earshot.ConversationID) (earshot.Manifest, error) {
-	id = rule.Conversation(id)
-	m, err := s.manifest(ctx, id, current, own(id, id.Name)...)
-	if err != nil {
-		return earshot.Manifest{}, err
-	}
-	return m.whole, nil
-}
-
-// A manifest is what was read of one, whole and by turn.
-type manifest struct {
-	whole    earshot.Manifest
-	shown    map[int][]earshot.Shown
-	attached map[int][]earshot.Attached
-}
-
-func (s *Store) manifest(ctx context.Context, id earshot.ConversationID, which string, a ...any) (manifest, error) {
-	type row struct {
-		turn int
-		earshot.Shown
-		earshot.Attached
-	}
-	m := manifest{shown: map[int][]earshot.Shown{}, attached: map[int][]earshot.Attached{}}
-	bound := own(id, append([]any{id.Name}, a...)...)
-	shown, err := list(ctx, s, "read the manifest", `SELECT turn, message, revision FROM manifest`+ofConversation+` AND `+which+` ORDER BY epoch, turn, n`, bound,
-		func(rows *sql.Rows, r *row) error { return rows.Scan(&r.turn, &r.Shown.ID, &r.Revision) })
-	if err != nil {
-		return m, err
-	}
-	attached, err := list(ctx, s, "read the manifest", `SELECT turn, artifact, sha256 FROM attachment`+ofConversation+` AND `+which+` ORDER BY epoch, turn, n`, bound,
-		func(rows *sql.Rows, r *row) error { return rows.Scan(&r.turn, &r.Attached.ID, &r.SHA256) })
-	if err != nil {
-		return m, err
-	}
-	for _, r := range shown {
-		m.whole.Shown = append(m.whole.Shown, r.Shown)
-		m.shown[r.turn] = append(m.shown[r.turn], r.Shown)
-	}
-	for _, r := range attached {
-		r.Attached.Turn = r.turn
-		m.whole.Attached = append(m.whole.Attached, r.Attached)
-		m.attached[r.turn] = append(m.attached[r.turn], r.Attached)
-	}
-	return m, nil
 }
 
 var _ earshot.Store = (*Store)(nil)

@@ -1,0 +1,165 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/jackc/pgx/v5"
+)
+
+// blobs lets one transaction at a time add to a channel's blobs or remove old
+// ones. The channel's lock, at least shared, is taken first: a transaction that
+// changes messages holds it exclusively and removes blobs without this lock.
+func (t *tx) blobs(s earshot.Scope) {
+	t.write(`SELECT pg_advisory_xact_lock($1)`, t.key("blobs", string(s.Platform), string(s.Workspace), string(s.Channel)))
+}
+
+// PutBlob implements [earshot.Blobs]. The bytes are sent only when they are not
+// stored.
+func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, b earshot.Blob) error {
+	scope, of, id, b, err := rule.CheckBlob(scope, of, id, b)
+	if err != nil {
+		return err
+	}
+	return s.apply(ctx, "put a blob", func(ctx context.Context, t *tx) error {
+		p := blobPut{scope: scope, of: of, id: id, blob: b}
+		p.ask(t)
+		if err := t.send(ctx); err != nil {
+			return err
+		}
+		return p.write(t, earshot.TimeOf(s.now()))
+	})
+}
+
+// A blobPut is a call of PutBlob with what it found: the message, the hash of
+// its file's blob before, whether the blob is stored, and the channel's newest
+// put and total size.
+type blobPut struct {
+	scope earshot.Scope
+	of    earshot.MessageID
+	id    earshot.ArtifactID
+	blob  earshot.Blob
+
+	message []earshot.Message
+	before  string
+	had     bool
+	put     earshot.Time
+	stored  bool
+	newest  earshot.Time
+	total   int64
+}
+
+const ofFile = in + ` AND message = $4 AND artifact = $5`
+
+func (p *blobPut) ask(t *tx) {
+	t.shared(p.scope)
+	t.blobs(p.scope)
+	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, args(p.scope, []string{string(p.of)}), gather(&p.message, scanMessage))
+	t.ask(`SELECT sha256 FROM blob_file`+ofFile, args(p.scope, string(p.of), string(p.id)), one(&p.had, &p.before))
+	t.ask(`SELECT put FROM blob`+in+` AND sha256 = $4`, args(p.scope, p.blob.SHA256), one(&p.stored, &p.put))
+	t.ask(`SELECT coalesce(max(put), 0), coalesce(sum(size), 0)::bigint FROM blob`+in, args(p.scope), one(new(bool), &p.newest, &p.total))
+}
+
+func (p *blobPut) write(t *tx, now earshot.Time) error {
+	var m *earshot.Message
+	if len(p.message) > 0 {
+		m = &p.message[0]
+	}
+	if err := rule.MayHold(m, p.of, p.id); err != nil {
+		return err
+	}
+	if p.had && p.before != p.blob.SHA256 {
+		t.dropFiles(p.scope, `message = $4 AND artifact = $5`, string(p.of), string(p.id))
+	}
+	if !p.had || p.before != p.blob.SHA256 {
+		t.write(`INSERT INTO blob_file (platform, workspace, channel, message, artifact, sha256) VALUES ($1, $2, $3, $4, $5, $6)`,
+			args(p.scope, string(p.of), string(p.id), p.blob.SHA256)...)
+	}
+	put := int64(rule.BlobTime(now, p.newest))
+	switch {
+	case p.stored && p.put == p.newest:
+		return nil
+	case p.stored:
+		t.write(`UPDATE blob SET put = $5`+in+` AND sha256 = $4`, args(p.scope, p.blob.SHA256, put)...)
+		return nil
+	}
+	size := rule.BlobSize(p.blob)
+	if p.total+size > earshot.BlobBytes {
+		// Those that stay are the newest that fit beside it.
+		t.removeBlobs(p.scope, `sha256 = ANY(ARRAY(SELECT sha256 FROM (SELECT sha256, sum(size) OVER (ORDER BY put DESC) AS kept
+			FROM blob`+in+`) AS b WHERE kept > $4::bigint))`, earshot.BlobBytes-size)
+	}
+	data := p.blob.Data
+	if data == nil {
+		data = []byte{}
+	}
+	t.write(`INSERT INTO blob (platform, workspace, channel, sha256, type, name, size, put, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		args(p.scope, p.blob.SHA256, p.blob.Type, p.blob.Name, size, put, data)...)
+	return nil
+}
+
+// removeBlobs queues the removal of blobs, whichever files have them. The
+// parameters of which begin at $4.
+func (t *tx) removeBlobs(scope earshot.Scope, which string, a ...any) {
+	t.write(`WITH gone AS (DELETE FROM blob`+in+` AND `+which+` RETURNING sha256)
+		DELETE FROM blob_file`+in+` AND sha256 = ANY(ARRAY(SELECT sha256 FROM gone))`, args(scope, a...)...)
+}
+
+// dropFiles queues the removal of files' blobs, unless other files have them
+// too. The parameters of which begin at $4. The second part of the statement
+// still sees the rows that the first deletes, so it leaves them out.
+func (t *tx) dropFiles(scope earshot.Scope, which string, a ...any) {
+	t.write(`WITH gone AS (DELETE FROM blob_file`+in+` AND `+which+` RETURNING message, artifact, sha256)
+		DELETE FROM blob b WHERE platform = $1 AND workspace = $2 AND channel = $3 AND sha256 = ANY(ARRAY(SELECT sha256 FROM gone))
+		AND NOT EXISTS (SELECT 1 FROM blob_file f WHERE f.platform = $1 AND f.workspace = $2 AND f.channel = $3 AND f.sha256 = b.sha256
+			AND NOT EXISTS (SELECT 1 FROM gone g WHERE g.message = f.message AND g.artifact = f.artifact))`, args(scope, a...)...)
+}
+
+// dropOf queues the removal of the blobs of deleted messages and of files that
+// were removed from messages. The channel is locked exclusively.
+func (t *tx) dropOf(scope earshot.Scope, gone []earshot.Message, lost []rule.Drop) {
+	if len(gone) > 0 {
+		t.dropFiles(scope, `message = ANY($4)`, idsOf(gone))
+	}
+	for _, d := range lost {
+		t.dropFiles(scope, `message = $4 AND artifact = ANY($5)`, string(d.Message), texts(d.Files))
+	}
+}
+
+// pruneBlobs removes blobs whose last PutBlob was before a time, one channel
+// after another.
+func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
+	for {
+		old, err := list(ctx, s, "prune blobs", `SELECT platform, workspace, channel FROM blob WHERE put < $1 ORDER BY put LIMIT 1`, []any{int64(before)},
+			func(rows pgx.Rows, scope *earshot.Scope) error {
+				return rows.Scan(&scope.Platform, &scope.Workspace, &scope.Channel)
+			})
+		if err != nil || len(old) == 0 {
+			return err
+		}
+		err = s.apply(ctx, "prune blobs", func(_ context.Context, t *tx) error {
+			t.shared(old[0])
+			t.blobs(old[0])
+			t.removeBlobs(old[0], `put < $4`, int64(before))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Blob implements [earshot.Blobs].
+func (s *Store) Blob(ctx context.Context, scope earshot.Scope, sha256 string) (earshot.Blob, error) {
+	hash := rule.ID(sha256)
+	found, err := list(ctx, s, "read a blob", `SELECT sha256, type, name, data FROM blob`+in+` AND sha256 = $4`, args(rule.Scope(scope), hash),
+		func(rows pgx.Rows, b *earshot.Blob) error { return rows.Scan(&b.SHA256, &b.Type, &b.Name, &b.Data) })
+	if err != nil {
+		return earshot.Blob{}, err
+	}
+	if len(found) == 0 {
+		return earshot.Blob{}, rule.NoBlob(hash)
+	}
+	return found[0], nil
+}

@@ -1,0 +1,87 @@
+package rule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// minBlob is what a blob is counted with at least, so that a channel has no
+// more than some ten thousand of them.
+const minBlob = 4 << 10
+
+// BlobSize is how much of [earshot.BlobBytes] a blob takes.
+func BlobSize(b earshot.Blob) int64 {
+	return max(int64(len(b.Data)), minBlob)
+}
+
+// BlobTime is the put of a blob that is put now: the clock's time, or just after
+// the channel's newest put where clocks differ.
+func BlobTime(now, newest earshot.Time) earshot.Time { return max(now, newest+1) }
+
+// CheckBlob returns what PutBlob is given as it is stored. Data is the caller's.
+func CheckBlob(s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, b earshot.Blob) (earshot.Scope, earshot.MessageID, earshot.ArtifactID, earshot.Blob, error) {
+	s, of, id = Scope(s), text(of), text(id)
+	b.SHA256, b.Type, b.Name = Text(b.SHA256), Text(b.Type), Text(b.Name)
+	var err error
+	switch {
+	case b.SHA256 == "":
+		err = fmt.Errorf("%w: the blob has no hash", earshot.ErrInvalid)
+	case id == "":
+		err = fmt.Errorf("%w: the blob's file has no id", earshot.ErrInvalid)
+	case len(b.SHA256) > MaxID:
+		err = tooLong("hash", len(b.SHA256))
+	case len(id) > MaxID:
+		err = tooLong("the file's id", len(id))
+	case BlobSize(b) > earshot.BlobBytes:
+		err = fmt.Errorf("%w: the blob has %d bytes, a channel keeps %d", earshot.ErrInvalid, len(b.Data), int64(earshot.BlobBytes))
+	}
+	return s, of, id, b, err
+}
+
+// MayHold returns [earshot.ErrNotFound] unless m, the stored message or nil,
+// has the file.
+func MayHold(m *earshot.Message, of earshot.MessageID, id earshot.ArtifactID) error {
+	if m == nil || m.Deleted {
+		return fmt.Errorf("message %q: %w", of, earshot.ErrNotFound)
+	}
+	if !slices.ContainsFunc(m.Files, func(f earshot.File) bool { return f.ID == id }) {
+		return fmt.Errorf("file %q of message %q: %w", id, of, earshot.ErrNotFound)
+	}
+	return nil
+}
+
+// NoBlob is the error for a blob that is not stored.
+func NoBlob(sha256 string) error { return fmt.Errorf("blob %q: %w", sha256, earshot.ErrNotFound) }
+
+// Dropped returns the files that before has and after does not.
+func Dropped(before, after earshot.Message) []earshot.ArtifactID {
+	var out []earshot.ArtifactID
+	for _, f := range before.Files {
+		if !slices.ContainsFunc(after.Files, func(g earshot.File) bool { return g.ID == f.ID }) {
+			out = append(out, f.ID)
+		}
+	}
+	return out
+}
+
+// A Drop names files that a newer copy of a message does not have.
+type Drop struct {
+	Message earshot.MessageID
+	Files   []earshot.ArtifactID
+}
+
+// Drops are the files that stored messages have lost, deleted messages left out.
+func (b *Batch) Drops() []Drop {
+	var out []Drop
+	for _, e := range b.order {
+		if e.before == nil || e.before.Deleted || e.after.Deleted {
+			continue
+		}
+		if files := Dropped(e.before.Message, e.after.Message); len(files) > 0 {
+			out = append(out, Drop{e.after.ID, files})
+		}
+	}
+	return out
+}

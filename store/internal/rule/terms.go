@@ -1,0 +1,84 @@
+package rule
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/search"
+)
+
+// A message's search terms are stored as one text, a term to a line. The terms
+// of what it quotes follow those of its own, each quote under a line that
+// begins with a tab and says whose words they are: no term holds white space.
+
+// A quoteJSON is the line above a quote's terms, behind the tab.
+type quoteJSON struct {
+	ID   earshot.AuthorID `json:"id,omitempty"`
+	Name string           `json:"name,omitempty"`
+}
+
+const quoteMark = "\n\t"
+
+// writeTerms makes the terms of m and of what it quotes. What an app attached
+// and nobody else is named for is the app's own talk.
+func writeTerms(cutter *search.Cutter, m *earshot.Message) string {
+	own := cutter.Terms(m.Text)
+	if len(m.Shared) == 0 {
+		return strings.Join(own, "\n")
+	}
+	var quotes strings.Builder
+	terms, bytes := search.MaxTerms, search.MaxText // what is left of the bounds
+	for _, x := range m.Shared {
+		x.Text = search.Head(x.Text, bytes)
+		list := cutter.Terms(x.Text)
+		list = list[:min(len(list), terms)]
+		if len(list) == 0 {
+			continue
+		}
+		bytes -= len(x.Text)
+		terms -= len(list)
+		whose := quoteJSON{x.ID, search.Head(x.Author, search.MaxName)}
+		if x.Kind == earshot.AppQuote {
+			whose.ID = "" // an app can claim any
+			if whose.Name == "" {
+				own = append(own, list...)
+				continue
+			}
+		}
+		line, err := json.Marshal(whose)
+		if err != nil { // two strings: it cannot happen
+			continue
+		}
+		quotes.WriteString(quoteMark)
+		quotes.Write(line)
+		quotes.WriteByte('\n')
+		quotes.WriteString(strings.Join(list, "\n"))
+	}
+	return strings.Join(own, "\n") + quotes.String()
+}
+
+// ReadTerms sets the terms of t, and of what it quotes, to what is stored.
+func ReadTerms(stored string, t *earshot.Terms) error {
+	own, quotes, quoting := strings.Cut(stored, quoteMark)
+	t.Terms = lines(own)
+	for quoting {
+		var quote string
+		quote, quotes, quoting = strings.Cut(quotes, quoteMark)
+		line, terms, _ := strings.Cut(quote, "\n")
+		var whose quoteJSON
+		if err := json.Unmarshal([]byte(line), &whose); err != nil {
+			return fmt.Errorf("read the search terms of message %q: %w", t.ID, err)
+		}
+		t.Quoted = append(t.Quoted, earshot.Quote{Author: whose.ID, Name: whose.Name, Terms: lines(terms)})
+	}
+	return nil
+}
+
+func lines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}

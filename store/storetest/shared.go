@@ -1,0 +1,228 @@
+package storetest
+
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/search"
+)
+
+// quoting returns said(n, text) with what Erin and a link say.
+func quoting(n int, text string) earshot.Message {
+	m := said(n, text)
+	m.Shared = full(n).Shared
+	m.Shared[1].Text = "how locks\nwork"
+	return m
+}
+
+func (s *suite) terms(seq int64) []earshot.Terms {
+	s.Helper()
+	return collect(s.T, s.Terms(s.Context(), s.scope, seq))
+}
+
+var sharedCases = []testCase{
+	{"a link preview that arrives behind its message is an update and no edit", func(s *suite) {
+		s.record(said(1, "see this"))
+		s.equal("outcome", s.recorded(quoting(1, "see this"))[0], earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 2})
+		s.equal("message", bare(s.message("m1")), quoting(1, "see this"))
+		list, err := s.Revisions(s.Context(), s.scope, "m1")
+		s.check(err)
+		s.equal("revisions", len(list), 1)
+		s.equal("a copy that tells nothing of it", s.record(said(1, "see this")), []earshot.Change{earshot.Same})
+		gone := said(1, "see this")
+		gone.Shared = []earshot.Shared{}
+		s.equal("a copy that says it is gone", s.record(gone), []earshot.Change{earshot.Updated})
+		s.equal("without", bare(s.message("m1")), said(1, "see this"))
+	}},
+	{"what is shared goes with its revision", func(s *suite) {
+		edit := said(1, "without the quote")
+		edit.Edited = second(9)
+		s.equal("changes", s.record(quoting(1, "with it"), edit), []earshot.Change{earshot.New, earshot.Edited})
+		s.equal("message", bare(s.message("m1")), edit)
+		list, err := s.Revisions(s.Context(), s.scope, "m1")
+		s.check(err)
+		s.equal("revisions", bareAll(list), []earshot.Message{quoting(1, "with it"), edit})
+		s.equal("the greater text brings its own", s.record(quoting(2, "a"), said(2, "b"), said(3, "b"), quoting(3, "a")),
+			[]earshot.Change{earshot.New, earshot.Updated, earshot.New, earshot.Same})
+		s.equal("m2", bare(s.message("m2")), said(2, "b"))
+		s.equal("m3", bare(s.message("m3")), said(3, "b"))
+	}},
+	{"a tombstone keeps nothing that was shared", func(s *suite) {
+		edit := quoting(1, "y")
+		edit.Edited = second(9)
+		s.record(quoting(1, "x"), edit, tombstone(1))
+		want := tombstone(1)
+		want.Seq = 3
+		s.equal("message", s.message("m1"), want)
+		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Deleted: true}})
+		late := quoting(2, "x")
+		late.Deleted = true
+		s.record(late)
+		want = tombstone(2)
+		want.Seq = 4
+		s.equal("shared by a tombstone", s.message("m2"), want)
+	}},
+	{"what is quoted is found under its own author", func(s *suite) {
+		s.record(quoting(1, "look at the locks"))
+		want := earshot.Terms{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Terms: search.Terms("look at the locks"), Quoted: []earshot.Quote{
+			{Author: "U9", Name: "Erin Vogt", Terms: search.Terms("we see it in our region too")},
+			{Terms: search.Terms("how locks work")},
+		}}
+		s.equal("terms", s.terms(0), []earshot.Terms{want})
+		m := quoting(1, "look at the locks")
+		m.Shared, m.Reactions = nil, full(1).Reactions
+		s.equal("a copy that tells nothing of it, with reactions", s.record(m), []earshot.Change{earshot.Updated})
+		want.Seq = 2
+		s.equal("terms", s.terms(0), []earshot.Terms{want})
+		m.Shared = []earshot.Shared{}
+		s.record(m)
+		want.Seq, want.Quoted = 3, nil
+		s.equal("terms without", s.terms(0), []earshot.Terms{want})
+		silent := said(2, "")
+		silent.Shared = quoting(2, "").Shared[:1]
+		s.record(silent)
+		s.equal("terms of a forward alone", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: second(2), Author: "U1",
+			Quoted: []earshot.Quote{{Author: "U9", Name: "Erin Vogt", Terms: search.Terms("we see it in our region too")}}}})
+	}},
+	{"an app can claim no author's id, and what nobody is named for is its own", func(s *suite) {
+		m := said(1, "alert")
+		m.Shared = []earshot.Shared{
+			{Kind: earshot.AppQuote, ID: "U2", Author: "Bob", Text: "approved"},
+			{Kind: earshot.AppQuote, ID: "U2", Text: "disk full"},
+		}
+		s.record(m)
+		s.equal("message", bare(s.message("m1")), m)
+		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Terms: search.Terms("alert disk full"),
+			Quoted: []earshot.Quote{{Name: "Bob", Terms: search.Terms("approved")}}}})
+	}},
+	{"what is quoted cannot have a message refused, nor reach out of its place", func(s *suite) {
+		m := said(1, "x")
+		m.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: earshot.AuthorID(strings.Repeat("U", 600)), Author: "Erin\n\t{\"id\":\"U1\"}\x00", Text: "canary\n\t{}"}}
+		s.record(m, said(2, "after"))
+		m.Shared[0].ID, m.Shared[0].Author = "", "Erin\n\t{\"id\":\"U1\"}␀"
+		s.equal("message", bare(s.message("m1")), m)
+		s.equal("terms", s.terms(0)[0].Quoted, []earshot.Quote{{Name: m.Shared[0].Author, Terms: search.Terms("canary")}})
+	}},
+	{"the terms of what is quoted are bounded together", func(s *suite) {
+		m := said(1, "own")
+		long := strings.Repeat("日", 5000)
+		m.Shared = []earshot.Shared{{Kind: earshot.Link, Text: long}, {Kind: earshot.Link, Text: long}, {Kind: earshot.Link, Text: long}}
+		s.record(m)
+		t := s.terms(0)[0]
+		n := 0
+		for _, q := range t.Quoted {
+			n += len(q.Terms)
+		}
+		s.equal("own and quoted", []int{len(t.Terms), n}, []int{1, search.MaxTerms})
+	}},
+}
+
+// rooted returns said(n, text) with what the platform tells of its thread.
+func rooted(n int, text string, count, last int) earshot.Message {
+	m := said(n, text)
+	m.Replies = &earshot.Activity{Count: count, Last: second(last)}
+	return m
+}
+
+var repliesCases = []testCase{
+	{"what the platform told of a thread comes back with its root", func(s *suite) {
+		m := rooted(1, "root", 14, 50)
+		m.Replies.LastHour = 3
+		s.record(m)
+		want := rooted(1, "root", 14, 50)
+		want.Seq = 1
+		want.Tokens = s.message("m1").Tokens
+		s.equal("Message", s.message("m1"), want)
+		list, err := s.Newest(s.Context(), s.scope, whole, open, 5)
+		s.check(err)
+		s.equal("Newest", list, []earshot.Message{want})
+		s.equal("Range", collect(s.T, s.Range(s.Context(), s.scope, top, open, open)), []earshot.Message{want})
+		list, err = s.Since(s.Context(), s.scope, 0, 0)
+		s.check(err)
+		s.equal("Since", list, []earshot.Message{want})
+	}},
+	{"a count that rises is no news", func(s *suite) {
+		s.record(rooted(1, "root", 2, 20), said(2, "x"))
+		same := earshot.Recorded{ID: "m1", Change: earshot.Same, Seq: 1}
+		updated := earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 1}
+		for _, c := range []struct {
+			name     string
+			given    earshot.Message
+			outcome  earshot.Recorded
+			count    int
+			lastTold int
+		}{
+			{"nothing told", said(1, "root"), same, 2, 20},
+			{"none told", rooted(1, "root", 0, 0), same, 2, 20},
+			{"a greater count", rooted(1, "root", 3, 30), updated, 3, 30},
+			{"a lesser count", rooted(1, "root", 2, 20), same, 3, 30},
+			{"a lesser count with a later last", rooted(1, "root", 1, 40), updated, 3, 40},
+		} {
+			s.equal(c.name, s.recorded(c.given)[0], c.outcome)
+			s.equal(c.name+": message", bare(s.message("m1")), rooted(1, "root", c.count, c.lastTold))
+		}
+		list, err := s.Since(s.Context(), s.scope, 1, 0)
+		s.check(err)
+		s.equal("became known since", ids(list), names("m2"))
+		s.equal("the next sequence", s.recorded(said(3, "y"))[0].Seq, int64(3))
+		s.equal("terms", s.terms(0)[0].Terms, search.Terms("root"))
+		s.equal("newest", s.newest(whole, open, 9), names("m1", "m2", "m3"))
+		s.record(tombstone(1))
+		s.equal("newest without it", s.newest(whole, open, 9), names("m2", "m3"))
+		s.equal("tombstone", s.message("m1").Replies, (*earshot.Activity)(nil))
+	}},
+	{"a count is of no revision", func(s *suite) {
+		edit := said(1, "after")
+		edit.Edited = second(9)
+		s.equal("changes", s.record(rooted(1, "before", 2, 20), edit), []earshot.Change{earshot.New, earshot.Edited})
+		want := rooted(1, "after", 2, 20)
+		want.Edited = edit.Edited
+		s.equal("edited", bare(s.message("m1")), want)
+		late := s.recorded(rooted(1, "before", 5, 50))[0]
+		s.equal("an older copy that tells more", late, earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 2})
+		want.Replies = &earshot.Activity{Count: 5, Last: second(50)}
+		s.equal("message", bare(s.message("m1")), want)
+		list, err := s.Revisions(s.Context(), s.scope, "m1")
+		s.check(err)
+		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "before"), want})
+		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 2, Time: second(1), Author: "U1", Terms: search.Terms("after")}})
+	}},
+	{"a full name that is told later is no news", func(s *suite) {
+		named := said(1, "x")
+		named.Author.FullName = "Alice Maier"
+		s.record(said(1, "x"))
+		s.equal("outcome", s.recorded(named)[0], earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 1})
+		s.equal("message", bare(s.message("m1")), named)
+		s.equal("told again, and not told", s.record(named, said(1, "x")), []earshot.Change{earshot.Same, earshot.Same})
+		renamed := said(1, "x")
+		renamed.Author.Name = "Bob"
+		s.equal("another name", s.recorded(renamed)[0], earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 2})
+		named.Author.Name = "Bob"
+		s.equal("renamed", bare(s.message("m1")), named)
+	}},
+	{"activity answers with what was told where that is more", func(s *suite) {
+		s.record(rooted(1, "unread", 14, 50), rooted(2, "read in part", 3, 45), reply(40, "m2", "a"), reply(41, "m2", "b"),
+			rooted(3, "read", 1, 30), reply(30, "m3", "a"), reply(60, "m3", "later"), said(4, "alone"))
+		gone := rooted(5, "gone", 9, 20)
+		s.record(gone, tombstone(5))
+		undated := rooted(6, "undated", 4, 0)
+		undated.Replies.Last = 0
+		s.record(undated)
+		ask := func(upTo earshot.Position) map[earshot.MessageID]earshot.Activity {
+			s.Helper()
+			got, err := s.Activity(s.Context(), s.scope, upTo, "m1", "m2", "m3", "m4", "m5", "m6", "nope", "")
+			s.check(err)
+			return got
+		}
+		type activity = map[earshot.MessageID]earshot.Activity
+		s.equal("without a bound", ask(open), activity{
+			"m1": {Count: 14, Last: second(50)}, "m2": {Count: 3, Last: second(45)}, "m3": {Count: 2, Last: second(60)}, "m6": {Count: 4}})
+		s.equal("at the last that was told", ask(at(50)), activity{
+			"m1": {Count: 14, Last: second(50)}, "m2": {Count: 3, LastHour: 2, Last: second(45)}, "m3": {Count: 1, LastHour: 1, Last: second(30)}})
+		s.equal("before it", ask(at(44)), activity{
+			"m2": {Count: 2, LastHour: 2, Last: second(41)}, "m3": {Count: 1, LastHour: 1, Last: second(30)}})
+		count, err := s.Count(s.Context(), s.scope, earshot.ThreadOf("m1"), open)
+		s.check(err)
+		s.equal("Count is of what is stored", count, earshot.Count{Count: 1, From: second(1), To: second(1)})
+	}},
+}
