@@ -1,7 +1,6 @@
 package assemble
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -37,9 +36,28 @@ func (t *turn) countLines(s string) int {
 // with mentions resolved, and which files came with it.
 func (t *turn) words(m *msg) *written {
 	if m.written == nil {
-		m.written = &written{label: t.labelOf(m.Author), body: attach(t.stored(m.Text), m.Files)}
+		var body string
+		if t.isLog() {
+			body = t.stored(m.Text)
+		} else {
+			body = t.content(m.Message)
+		}
+		m.written = &written{label: t.labelOf(m.Author), body: body}
 	}
 	return m.written
+}
+
+// content is all that a message says where one text holds it: its words, what
+// it quotes, and which files came with it.
+func (t *turn) content(m *earshot.Message) string {
+	s := t.stored(m.Text)
+	for _, x := range m.Shared {
+		if s != "" {
+			s += "\n"
+		}
+		s += "[" + t.sharedHead(x) + "] " + t.stored(x.Text)
+	}
+	return attach(s, m.Files)
 }
 
 // A label is what stands before the colon, and what that costs.
@@ -55,6 +73,9 @@ func (t *turn) labelOf(a earshot.Author) *label {
 	l := t.labels[key]
 	if l == nil || l.kind != a.Kind {
 		text := t.names.label(a)
+		if t.isLog() && t.in.Identity.Is(a.ID) {
+			text += " (you)"
+		}
 		l = &label{a.Kind, text, t.in.Counter.Count(text + ": ")}
 		t.labels[key] = l
 	}
@@ -205,10 +226,4 @@ func splitGraphemes(s string, end int) (head string, missing int) {
 }
 
 // cutMark says how many characters are missing.
-func cutMark(missing int) string {
-	digits := strconv.Itoa(missing)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return "… [+" + digits + " characters]"
-}
+func cutMark(missing int) string { return "… [+" + grouped(missing) + " characters]" }

@@ -48,7 +48,7 @@ func (t *turn) fit(session int) (*plan, error) {
 			t.notes = append(t.notes, Note{NoteOmitted, fmt.Sprintf("guide: no room under the limit of %d tokens; the model is not told what is data and what is not", limit)})
 		}
 		if _, ok := t.has(Place); ok {
-			text := t.placeLine()
+			text := t.placeText()
 			if n := t.countLines(text); need+n <= limit {
 				p.place = text
 				need += n
@@ -73,6 +73,9 @@ func (t *turn) fit(session int) (*plan, error) {
 		}
 	}
 	for _, m := range t.live {
+		if !t.talk(m) {
+			m.out("", reasonSystem)
+		}
 		m.out("", reasonOther)
 	}
 	t.noteOmitted()
@@ -144,13 +147,17 @@ func (t *turn) fitSummary(s Section, room int) string {
 		t.notes = append(t.notes, Note{NoteOmitted, "summary: no room in the budget"})
 		return ""
 	}
-	lines := head + "\n  " + indent(body)
+	write := func(body string) string { return head + "\n  " + indent(body) }
+	if t.isLog() {
+		write = t.logSummary
+	}
+	lines := write(body)
 	for limit := room; t.countLines(lines) > room+t.tok(head)+1; limit -= max(1, limit/16) {
 		if limit < 24 {
 			return ""
 		}
 		cut, _ := t.cutText(body, limit)
-		lines = head + "\n  " + indent(cut)
+		lines = write(cut)
 	}
 	return lines
 }
@@ -171,7 +178,10 @@ func (t *turn) keepCut(b *block, m *msg) {
 
 // mustCost is what the thread's root costs in its block.
 func (t *turn) mustCost(b *block) int {
-	if t.in.Policy.Form == JSON && b.Section.Section == Thread {
+	switch {
+	case t.isLog():
+		return t.detailed(b.must, 0).cost + t.dayCost(b.must) + t.lacksCost(b.must)
+	case t.in.Policy.Form == JSON && b.Section.Section == Thread:
 		return t.jsonCost(t.messageJSON(b.must))
 	}
 	return t.fullCost(b.must)
@@ -181,11 +191,12 @@ func (t *turn) mustCost(b *block) int {
 // returns what they cost.
 func (t *turn) fill(b *block, room int) int {
 	name := b.Section.Section
+	frame := 0
 	switch name {
 	case Transcript:
-		t.chooseTranscript(b)
-		b.left = false
-	case Window, Snapshot:
+		frame = t.chooseLate(b, room)
+		room -= frame
+	case Window, Snapshot, Recall:
 		b.yield()
 	}
 	if b.left && b.must == nil {
@@ -197,8 +208,17 @@ func (t *turn) fill(b *block, room int) int {
 	}
 	before := room
 	room = min(room, b.Tokens)
+	if w := t.blocks[Window]; name == Thread && t.isLog() && w != nil && len(w.cands) > 0 {
+		room = min(room, t.in.Budget.Tokens*threadShare/100)
+	}
 	var used int
 	switch {
+	case name == Recall:
+		used = t.fillRecall(b, before)
+	case name == Window && t.isLog():
+		used = t.fillTreeWindow(b, room)
+	case t.isLog():
+		used = t.fillLog(b, room)
 	case name == Window:
 		used = t.fillWindow(b, room)
 	case name == Snapshot:
@@ -209,6 +229,9 @@ func (t *turn) fill(b *block, room int) int {
 	if b.must != nil {
 		b.kept = slices.Insert(slices.Clone(b.kept), t.mustIndex(b), b.must)
 		t.keep(b, b.must, t.mustCost(b))
+		if t.isLog() {
+			b.must.detail = t.detailed(b.must, 0)
+		}
 	}
 	if th := t.blocks[Thread]; name == Transcript && th != nil {
 		for _, m := range b.kept {
@@ -221,8 +244,31 @@ func (t *turn) fill(b *block, room int) int {
 		b.left = true
 		return t.leaveOut(b, before)
 	}
-	return used
+	return used + frame
 }
+
+// chooseLate picks a transcript's messages and returns what its frame costs
+// beyond what [turn.fitHeaders], which did not know of them, has reserved.
+func (t *turn) chooseLate(b *block, room int) int {
+	reserved := 0
+	if len(b.gaps) > 0 {
+		reserved = t.frameCost(b)
+	}
+	t.chooseTranscript(b)
+	frame := max(0, t.frameCost(b)-reserved)
+	if len(b.cands) == 0 {
+		frame = 0
+	}
+	b.left = frame > room
+	if b.left {
+		return 0
+	}
+	return frame
+}
+
+// threadShare is how much of the budget a thread has at most, in percent,
+// where there is talk around it.
+const threadShare = 60
 
 // yield drops the candidates that the transcript, which chooses late, shows.
 func (b *block) yield() {
@@ -243,11 +289,19 @@ func (t *turn) mustIndex(b *block) int {
 // leaveOut puts one line in place of a block of which nothing fits, if that
 // fits.
 func (t *turn) leaveOut(b *block, room int) int {
-	if n := t.tok(leftOut(b.omitted(), false)) + 1; b.omitted() > 0 && n <= room {
+	if n := t.tok(t.leftLine(b)) + 1; b.omitted() > 0 && n <= room {
 		return n
 	}
 	b.total = len(b.kept)
 	return 0
+}
+
+// leftLine is the line in place of a block of which nothing fits.
+func (t *turn) leftLine(b *block) string {
+	if t.isLog() {
+		return "[" + olderNotShown(b.omitted()) + "]"
+	}
+	return leftOut(b.omitted(), false)
 }
 
 // leftOut is the line that counts what is not shown.
@@ -268,6 +322,9 @@ func (t *turn) fillLines(b *block, room int) int {
 		cut = func(m *msg) int { return t.cutReply(m, b.Cut) }
 	}
 	counts := t.countsEarlier(b)
+	if name == Transcript && t.anchor.Root() == "" {
+		cut = t.shortAnswers(cut)
+	}
 	line := 0
 	if counts {
 		line = t.tok(leftOut(b.total, true)) + 1
@@ -312,6 +369,16 @@ func (t *turn) fillLines(b *block, room int) int {
 		used += line
 	}
 	return used
+}
+
+// shortAnswers is cost, where the agent's answers in threads are cut short.
+func (t *turn) shortAnswers(cost func(*msg) int) func(*msg) int {
+	return func(m *msg) int {
+		if t.isAnswer(m) {
+			return t.cutCost(m, rootCut)
+		}
+		return cost(m)
+	}
 }
 
 func mustCount(b *block) int {

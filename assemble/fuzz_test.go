@@ -18,7 +18,7 @@ import (
 // the laws that need one result only.
 func FuzzTurn(f *testing.F) {
 	for seed := range uint64(12) {
-		in, _ := hostileInput(newSeededDice(seed))
+		in, _ := lawInput(newSeededDice(seed))
 		if data, err := contract.EncodeInput(in); err == nil {
 			f.Add(data)
 		}
@@ -41,7 +41,7 @@ func FuzzLaws(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte(strings.Repeat("the choices of a generator ", 20)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		in, _ := hostileInput(&bytesDice{data})
+		in, _ := lawInput(&bytesDice{data})
 		if r, ok := mustTurn(t, in); ok {
 			checkLaws(t, in, r)
 		}

@@ -3,7 +3,6 @@ package assemble
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -29,8 +28,8 @@ func (t *turn) chooseGaps() {
 		if b == nil || c.From > t.anchor.Time {
 			continue
 		}
-		text := gapText(c)
-		if line := "[" + text + "]"; !slices.Contains(b.gaps, line) && !t.said(line) {
+		text := t.gapText(c)
+		if line := "[" + text + "]"; !slices.Contains(b.gaps, line) && !t.toldOf(c) {
 			b.gaps = append(b.gaps, line)
 		}
 		if c.Why != "" {
@@ -68,34 +67,25 @@ func (t *turn) gapBlock(c earshot.Coverage) *block {
 	return first(Window, Snapshot)
 }
 
-// said reports whether the session holds a line already.
-func (t *turn) said(line string) bool {
-	if t.later {
-		for _, e := range t.in.Conversation.Session {
-			if e.Role == earshot.User && strings.Contains("\n"+e.Text+"\n", "\n"+line+"\n") {
-				return true
-			}
-		}
-	}
-	return false
+// toldOf reports whether an earlier turn of this session has told of a gap: it
+// ends before that turn's question. Of the others the model is told each time.
+func (t *turn) toldOf(c earshot.Coverage) bool {
+	return t.later && c.To != 0 && c.To <= t.last.Time
 }
 
 // gapText says which stretch it is and what is wrong with it.
-func gapText(c earshot.Coverage) string {
+func (t *turn) gapText(c earshot.Coverage) string {
 	s := "history"
 	switch {
 	case c.From != 0 && c.To != 0:
-		s += " between " + minute(c.From) + " and " + minute(c.To)
+		s += " between " + t.when.minute(c.From) + " and " + t.when.minute(c.To)
 	case c.To != 0:
-		s += " before " + minute(c.To)
+		s += " before " + t.when.minute(c.To)
 	case c.From != 0:
-		s += " after " + minute(c.From)
+		s += " after " + t.when.minute(c.From)
 	}
 	if c.State == earshot.Stale {
 		return s + " may be out of date"
 	}
 	return s + " could not be loaded"
 }
-
-// minute writes a time as people read it.
-func minute(t earshot.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

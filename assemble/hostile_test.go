@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rivo/uniseg"
-
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/tokens"
@@ -435,35 +433,6 @@ func hostileConversation(d dice, g *channelGen) assemble.Conversation {
 		c.Attached = []earshot.Attached{{ID: "F1", Turn: 1}, {ID: "F9", SHA256: fmt.Sprintf("%064x", 1), Turn: 2}}
 	}
 	return c
-}
-
-// wantName is what a reader may see of a name, without a number.
-func wantName(a earshot.Author) string {
-	clean := func(s string) string {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-		s = strings.NewReplacer("\u200B", "", "\u202E", "", "\u00AD", "", "\x00", "", "\U000E0041", "", ":", " ", "：", " ").Replace(s)
-		s = strings.Join(strings.Fields(s), " ")
-		if strings.HasPrefix(s, "[") {
-			s = strings.NewReplacer("[", "(", "]", ")").Replace(s)
-		}
-		return graphemes(s, 40)
-	}
-	for _, s := range []string{a.Name, string(a.ID)} {
-		if c := clean(s); c != "" {
-			return c
-		}
-	}
-	return "unknown"
-}
-
-// graphemes returns the first n graphemes of s.
-func graphemes(s string, n int) string {
-	g := uniseg.NewGraphemes(s)
-	end := 0
-	for ; n > 0 && g.Next(); n-- {
-		_, end = g.Positions()
-	}
-	return strings.TrimSpace(s[:end])
 }
 
 // clone returns an input that shares no slice with in.

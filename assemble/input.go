@@ -18,6 +18,21 @@ type Input struct {
 	Attach       []earshot.ArtifactID // files opted in for this turn
 	Stored       []Stored
 	Coverage     []earshot.Coverage
+	// Zone is an IANA name: of the times that are shown. "" means UTC. An epoch
+	// keeps the zone that it began with, which is the caller's to see to.
+	Zone string
+	// Recalled is what search found for the question, best first.
+	Recalled []Recalled
+	// FileTokens is what the model is charged for a file, by its provider's
+	// formula; of files that it does not name an estimate by type and size is
+	// made.
+	FileTokens map[earshot.ArtifactID]int
+}
+
+// A Recalled is a message that search found, with its score.
+type Recalled struct {
+	ID    earshot.MessageID
+	Score float64
 }
 
 // A Conversation is what is remembered of the turns before this one. A turn is
@@ -30,6 +45,11 @@ type Conversation struct {
 	Turns    []earshot.Answer
 	Session  []earshot.SessionEntry
 	Attached []earshot.Attached
+	Names    []earshot.Named // of whom this epoch has named
+	// Form is the frame in which the session was written; "" when it is not
+	// known. A session that was written in another than the policy's ends its
+	// epoch.
+	Form Frame
 }
 
 // A Stored says how much is known that was not loaded into Messages. Count is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -13,51 +14,211 @@ import (
 type mediaPlan struct {
 	attach []earshot.ArtifactID
 	added  []earshot.Attached
-	lines  []string
+	lines  []string // references to what was given before
+	again  int      // of the files, how many a new epoch gives once more
+	cost   int      // tokens of the files
 }
 
-// fitMedia decides for each file that was opted in whether it is attached or
-// referred to: what the manifest holds, by id or by content, is not sent
-// again. It returns what the lines cost.
+// A wantedFile is one that the turn may attach.
+type wantedFile struct {
+	earshot.File
+	asked bool // opted in, so that the operator hears why it is not given
+	refer bool // where the model has it, a line says so
+	again bool // a new epoch gives it once more
+}
+
+// fitMedia decides for each wanted file whether it is attached or referred to:
+// what the manifest holds, by id or by content, is not sent again. It returns
+// what files and lines cost.
 func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 	used := 0
-	note := func(format string, args ...any) {
-		t.notes = append(t.notes, Note{NoteOmitted, "media: " + fmt.Sprintf(format, args...)})
-	}
-	var asked []earshot.ArtifactID
-	for _, id := range t.in.Attach {
-		if slices.Contains(asked, id) {
-			continue
-		}
-		asked = append(asked, id)
-		f, ok := t.file(id)
-		switch {
-		case !ok:
-			note("file %q is in none of the messages", oneLine(string(id), maxFileName))
-			continue
-		case f.Size > s.Bytes:
-			note("%s has %d bytes; the limit is %d", FileName(f), f.Size, s.Bytes)
-			continue
-		}
-		if a, here, ok := t.attachedBefore(f, p.added); ok {
-			line := "[" + FileName(f) + " was attached in turn " + strconv.Itoa(a.Turn) + "]"
-			if here {
-				line = "[" + FileName(f) + " is the same file as one attached here]"
+	for _, f := range t.wantedFiles(s) {
+		note := func(format string, args ...any) {
+			if f.asked {
+				t.notes = append(t.notes, Note{NoteOmitted, "media: " + fmt.Sprintf(format, args...)})
 			}
-			if n := t.tok(line) + 1; used+n <= room {
+		}
+		if f.Size > s.Bytes {
+			note("%s has %d bytes; the limit is %d", FileName(f.File), f.Size, s.Bytes)
+			continue
+		}
+		if a, here, ok := t.attachedBefore(f.File, p.added); ok {
+			line := t.reference(f.File, a, here)
+			if n := t.tok(line) + 1; f.refer && used+n <= room && !slices.Contains(p.lines, line) {
 				used += n
 				p.lines = append(p.lines, line)
 			}
 			continue
 		}
-		if len(p.attach) == s.Files {
-			note("%s is over the limit of %d files", FileName(f), s.Files)
+		cost, line := t.fileCost(f.File), 0
+		if f.again && p.again == 0 {
+			line = t.tok(reattaching(s.Files)) + 1
+		}
+		switch {
+		case len(p.attach) == s.Files:
+			note("%s is over the limit of %d files", FileName(f.File), s.Files)
+			continue
+		case used+cost+line > room:
+			note("%s costs %d tokens; there is no room for it in the budget", FileName(f.File), cost)
 			continue
 		}
+		used += cost + line
+		p.cost += cost
+		if f.again {
+			p.again++
+		}
 		p.attach = append(p.attach, f.ID)
-		p.added = append(p.added, earshot.Attached{ID: f.ID, SHA256: f.SHA256, Turn: t.turnNumber()})
+		p.added = append(p.added, earshot.Attached{ID: f.ID, SHA256: f.SHA256, Turn: t.turnNumber(), Tokens: cost})
 	}
 	return used
+}
+
+// wantedFiles returns the files that the turn may attach: where the policy
+// gives them by itself those of the question and of its thread's root, then
+// those that were opted in, then what a new epoch gives once more.
+func (t *turn) wantedFiles(s Section) []wantedFile {
+	var out []wantedFile
+	add := func(f wantedFile) {
+		if i := slices.IndexFunc(out, func(o wantedFile) bool { return o.ID == f.ID }); i < 0 {
+			out = append(out, f)
+		} else {
+			out[i].asked = out[i].asked || f.asked
+		}
+	}
+	if s.Own {
+		for _, f := range t.anchor.Files {
+			if readable(f.Type) {
+				add(wantedFile{File: f, refer: true})
+			}
+		}
+		if root := t.root(); root != nil && !t.isolated && !t.later {
+			for _, f := range root.Files {
+				if readable(f.Type) {
+					add(wantedFile{File: f})
+				}
+			}
+		}
+	}
+	for _, id := range t.in.Attach {
+		if f, ok := t.file(id); ok {
+			add(wantedFile{File: f, asked: true, refer: t.sharedAgain(id)})
+		} else {
+			t.notes = append(t.notes, Note{NoteOmitted, fmt.Sprintf("media: file %q is in none of the messages", oneLine(string(id), maxFileName))})
+		}
+	}
+	if t.broken {
+		mine := t.conversation()
+		for _, m := range t.live {
+			for _, f := range m.Files {
+				if mine(m) && slices.ContainsFunc(t.in.Conversation.Attached, func(a earshot.Attached) bool { return a.ID == f.ID }) {
+					add(wantedFile{File: f, again: true})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// sharedAgain reports whether a message that the model has not read shares a
+// file.
+func (t *turn) sharedAgain(id earshot.ArtifactID) bool {
+	return slices.ContainsFunc(t.upto, func(m *msg) bool {
+		_, held := t.shown[m.ID]
+		return !held && !m.Deleted && slices.ContainsFunc(m.Files, func(f earshot.File) bool { return f.ID == id })
+	})
+}
+
+// readable reports whether some model reads files of a type.
+func readable(mediaType string) bool {
+	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
+	switch mediaType = strings.TrimSpace(mediaType); mediaType {
+	case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "application/json":
+		return true
+	}
+	return strings.HasPrefix(mediaType, "text/") || strings.HasPrefix(mediaType, "audio/")
+}
+
+// What files cost where nobody has said: about what the providers charge for a
+// large image, and for the page of a PDF and its picture.
+const (
+	imageTokens    = 1600
+	pdfPageTokens  = 2000
+	pdfPageBytes   = 100_000
+	bytesAToken    = 4
+	unknownTokens  = 2000
+	audioByteToken = 500
+)
+
+// fileCost is what the model is charged for a file: as the input says, else an
+// estimate by type and size.
+func (t *turn) fileCost(f earshot.File) int {
+	if n, ok := t.in.FileTokens[f.ID]; ok {
+		return n
+	}
+	top, sub, _ := strings.Cut(strings.ToLower(f.Type), "/")
+	switch {
+	case top == "image":
+		return imageTokens
+	case f.Size == 0:
+		return unknownTokens
+	case sub == "pdf":
+		return pdfPageTokens * int(1+f.Size/pdfPageBytes)
+	case top == "audio":
+		return 1 + int(f.Size/audioByteToken)
+	}
+	return 1 + int(f.Size/bytesAToken)
+}
+
+// heldFileCost is what a file costs that the session holds.
+func (t *turn) heldFileCost(a earshot.Attached) int {
+	if a.Tokens > 0 {
+		return a.Tokens
+	}
+	if f, ok := t.file(a.ID); ok {
+		return t.fileCost(f)
+	}
+	return imageTokens
+}
+
+// reference is the line in place of a file that the model has.
+func (t *turn) reference(f earshot.File, a earshot.Attached, here bool) string {
+	where := "given in turn " + strconv.Itoa(a.Turn)
+	if here {
+		where = "the same as a file given here"
+	}
+	if t.isLog() {
+		return logPlus + where + ": " + FileName(f)
+	}
+	return "[attached file, " + where + ": " + FileName(f) + "]"
+}
+
+// reattaching is the line before files that a new epoch gives once more.
+func reattaching(n int) string {
+	return "[Post-compaction context recovery: re-attaching " + strconv.Itoa(n) + " media items from this thread]"
+}
+
+// renderMedia writes what stands before the question: that files are given once
+// more, and where the form has no place behind the question, the references.
+func (t *turn) renderMedia(p *prompt, m *mediaPlan) {
+	if m.again > 0 {
+		line := reattaching(m.again)
+		p.add(earshot.User, Media, nextBlock, line, t.tok(line)+1)
+	}
+	if !t.isLog() {
+		for _, line := range m.lines {
+			p.add(earshot.User, Media, nextLine, line, t.tok(line)+1)
+		}
+	}
+}
+
+// renderReferences writes what belongs to the question's message in the log
+// form.
+func (t *turn) renderReferences(p *prompt, m *mediaPlan) {
+	if t.isLog() {
+		for _, line := range m.lines {
+			p.add(earshot.User, Media, nextLine, line, t.tok(line)+1)
+		}
+	}
 }
 
 // turnNumber counts this conversation's turns from 1.

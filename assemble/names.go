@@ -1,24 +1,17 @@
 package assemble
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/earshot-ai/earshot"
 )
 
-// maxName is how many graphemes of a name are shown.
-const maxName = 40
-
 // reserved are the words that stand at the start of a line for something else
-// than a speaker, folded.
+// than a speaker.
 var reserved = []string{
-	"system", "user", "assistant", "you", "thread", "standalone", "question", "current question",
+	"system", "user", "assistant", "you", "me", "thread", "standalone", "question", "current question",
 	"previous conversation", "since your last message", "summary", "channel",
 }
 
@@ -27,69 +20,96 @@ type names struct {
 	self     earshot.Identity
 	selfName string
 	botWord  string                      // " (bot)" or " (agent)"
-	byID     map[earshot.AuthorID]string // nil: nobody but the agent is known, and mentions of others stay as they are
+	byID     map[earshot.AuthorID]string // of everybody who spoke
+	held     map[earshot.AuthorID]bool   // whose name the session has used
+}
+
+// An authorName is an author on the way to a name.
+type authorName struct {
+	id         earshot.AuthorID
+	base, full string
+	twin       bool // somebody else's base name looks the same
 }
 
 // newNames names the authors of msgs, which are those at or before the anchor
-// in the order of Position; an author goes by the newest name. Where two would
-// look alike, or one looks like the agent or a reserved word, a number is
-// added, in the order of author id. Names that held has used stay.
-func newNames(self earshot.Identity, bots string, msgs []*msg, held *heldNames) *names {
-	n := &names{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")", byID: map[earshot.AuthorID]string{}}
+// in the order of Position; an author goes by the newest name. Names that the
+// session has used stay, where they keep to the rules. Of the others, those
+// whose short names look alike get their full names, where these differ; else
+// the later by id gets a number, as does who looks like the agent or a word of
+// Earshot's own.
+func newNames(self earshot.Identity, bots string, msgs []*msg, held []earshot.Named) *names {
+	n := &names{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")",
+		byID: map[earshot.AuthorID]string{}, held: map[earshot.AuthorID]bool{}}
 	if n.selfName == "" {
 		n.selfName = firstOf(cleanName(string(self.ID)), "agent")
 	}
-	type named struct {
-		id         earshot.AuthorID
-		base, held string
-	}
-	var authors []named
-	index := map[earshot.AuthorID]int{}
-	seen := map[earshot.Author]bool{} // from the newest back, an author's first name is the one
-	for _, m := range slices.Backward(msgs) {
-		if self.Is(m.Author.ID) || seen[m.Author] {
+	memo := map[string][2]string{}
+	taken := newLooks(memo)
+	taken.add(n.selfName)
+	for _, h := range held {
+		if n.held[h.ID] || self.Is(h.ID) || h.Name != cleanName(h.Name) || h.Name == "" || isReserved(h.Name) || taken.has(h.Name) {
 			continue
 		}
-		seen[m.Author] = true
-		key := authorKey(m.Author)
-		i, ok := index[key]
-		if !ok {
-			i = len(authors)
-			index[key] = i
-			authors = append(authors, named{id: key})
-		}
-		if authors[i].base == "" {
-			authors[i].base = m.Author.Name
-		}
+		n.byID[h.ID], n.held[h.ID] = h.Name, true
+		taken.add(h.Name)
+	}
+	authors := n.authors(msgs)
+	shorts, fulls := newLooks(memo), newLooks(memo)
+	for i := range authors {
+		shorts.add(authors[i].base)
 	}
 	for i := range authors {
 		a := &authors[i]
-		a.base = firstOf(firstOf(cleanName(a.base), cleanName(string(a.id))), "unknown")
-		a.held = held.name(a.id, a.base)
-	}
-	slices.SortFunc(authors, func(a, b named) int { return cmp.Compare(a.id, b.id) })
-	taken := map[string]bool{foldName(n.selfName): true}
-	for _, a := range authors {
-		if f := foldName(a.held); a.held != "" && !taken[f] {
-			n.byID[a.id] = a.held
-			taken[f] = true
-		}
-	}
-	for _, a := range authors {
-		if n.byID[a.id] != "" {
+		if fulls.add(firstOf(a.full, a.base)); n.held[a.id] {
 			continue
 		}
-		name := a.base
-		if f := foldName(name); strings.HasPrefix(f, "thread (") || strings.HasPrefix(f, "standalone (") {
-			name += " (1)" // so that it is no heading of the window
+		if a.twin = shorts.count(a.base) > 1 || taken.has(a.base) || isReserved(a.base); !a.twin {
+			n.byID[a.id] = a.base
+			taken.add(a.base)
 		}
-		for k := 2; taken[foldName(name)] || isReserved(name); k++ {
-			name = a.base + " (" + strconv.Itoa(k) + ")"
+	}
+	for _, a := range authors {
+		switch {
+		case !a.twin || n.held[a.id]:
+		case a.full != "" && fulls.count(a.full) == 1 && !taken.has(a.full) && !isReserved(a.full):
+			n.byID[a.id] = a.full
+			taken.add(a.full)
+		default:
+			n.byID[a.id] = taken.number(a.base)
 		}
-		n.byID[a.id] = name
-		taken[foldName(name)] = true
 	}
 	return n
+}
+
+// authors returns those who spoke, in the order of id.
+func (n *names) authors(msgs []*msg) []authorName {
+	var list []authorName
+	index := map[earshot.AuthorID]int{}
+	done := earshot.AuthorID("\x00\x00") // whom the message before was by: nobody's id
+	for _, m := range slices.Backward(msgs) {
+		if m.Author.ID == done || m.Deleted || n.self.Is(m.Author.ID) {
+			continue
+		}
+		id := authorKey(m.Author)
+		i, ok := index[id]
+		if !ok {
+			i = len(list)
+			index[id] = i
+			list = append(list, authorName{id: id})
+		}
+		if a := &list[i]; a.base == "" {
+			a.base, a.full = m.Author.Name, m.Author.FullName
+		}
+		if m.Author.ID != "" && list[i].base != "" {
+			done = id
+		}
+	}
+	for i := range list {
+		a := &list[i]
+		a.base, a.full = noHeading(firstOf(firstOf(cleanName(a.base), cleanName(string(a.id))), "unknown")), noHeading(cleanName(a.full))
+	}
+	slices.SortFunc(list, func(a, b authorName) int { return strings.Compare(string(a.id), string(b.id)) })
+	return list
 }
 
 // authorKey tells authors apart: by id, or by name where a platform gave none.
@@ -130,154 +150,104 @@ func (n *names) mentioned(id earshot.AuthorID, label string) string {
 	return firstOf(strings.TrimPrefix(label, "@"), string(id))
 }
 
-// cleanName makes a name of s: one line, no colon of any shape, no bracket or
-// tag at its start, at most 40 graphemes.
-func cleanName(s string) string {
-	if !isPlain(s) || strings.ContainsAny(s, ":[<&\n\t") || strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") || strings.Contains(s, "  ") || len(s) > maxName {
-		s = strings.Map(func(r rune) rune {
-			switch r {
-			case ':', '：', '︓', '﹕', '꞉', '∶', '։', '׃', '܃', '܄':
-				return ' '
-			}
-			return r
-		}, oneLine(s, 4*maxName))
-		if strings.HasPrefix(s, "[") {
-			s = strings.NewReplacer("[", "(", "]", ")").Replace(s)
-		}
-		s = escapeTags(strings.TrimSpace(s))
-		s = oneLine(s, maxName)
-	}
-	return s
-}
-
-// foldName returns the form in which two names look the same: NFKC, case
-// folded, letters of other scripts that are drawn like Latin ones as these, and
-// without joiners and selectors, which can often not be seen.
-func foldName(s string) string {
-	if isPlain(s) {
-		return strings.ToLower(s)
-	}
-	return strings.Map(func(r rune) rune {
-		if l, ok := drawnAlike[r]; ok {
-			return l
-		}
-		if r == zwj || r == zwnj || isSelector(r) {
-			return -1
-		}
-		return r
-	}, norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s))))
-}
-
-// drawnAlike are the lower-case Cyrillic, Greek and Armenian letters that are
-// drawn like a Latin one in most typefaces, after the Unicode consortium's list
-// of confusables (UTS #39).
-var drawnAlike = map[rune]rune{
-	'а': 'a', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ј': 'j', 'ӏ': 'l', 'о': 'o', 'р': 'p', 'ԛ': 'q', 'ѕ': 's',
-	'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'у': 'y', 'в': 'b', 'к': 'k', 'м': 'm', 'н': 'h', 'т': 't',
-	'α': 'a', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'υ': 'u', 'χ': 'x', 'γ': 'y', 'τ': 't', 'η': 'n',
-	'օ': 'o', 'հ': 'h', 'ո': 'n', 'ս': 'u', 'ց': 'g', 'զ': 'q', 'ı': 'i',
-}
-
-// isReserved reports whether a name could be read as something else.
-func isReserved(name string) bool {
-	f := foldName(name)
-	return slices.Contains(reserved, f) ||
-		strings.HasSuffix(f, "(bot)") || strings.HasSuffix(f, "(agent)") || strings.HasSuffix(f, "(edited)")
-}
-
-// heldNames finds the names that a recorded session has used, so that they
-// stay: a session is never rewritten.
-type heldNames struct {
-	session string // all of its user text
-	shown   map[earshot.AuthorID][]*msg
-	self    *names // knows the agent only, and keeps other mentions as they are
-	bots    string
-}
-
-// newHeldNames looks at the messages that the session has shown as they are.
-func newHeldNames(self earshot.Identity, session []earshot.SessionEntry, bots string, shown []*msg) *heldNames {
-	var b strings.Builder
-	for _, e := range session {
-		if e.Role == earshot.User {
-			b.WriteString("\n")
-			b.WriteString(e.Text)
-		}
-	}
-	h := &heldNames{session: b.String(), shown: map[earshot.AuthorID][]*msg{}, bots: " (" + bots + ")"}
-	h.self = newNames(self, bots, nil, nil)
-	h.self.byID = nil
+// added returns the names that a turn uses for the first time in its epoch: of
+// the authors of what it shows, of those whom this quotes, and of those who are
+// mentioned there or in texts, in the order of id.
+func (n *names) added(shown []*msg, texts ...string) []earshot.Named {
+	used := map[earshot.AuthorID]bool{}
 	for _, m := range shown {
-		key := authorKey(m.Author)
-		h.shown[key] = append(h.shown[key], m)
-	}
-	return h
-}
-
-// name returns the name by which the session knows an author, or "" when it
-// does not say.
-func (h *heldNames) name(id earshot.AuthorID, base string) string {
-	if h == nil || !strings.Contains(h.session, base) {
-		return ""
-	}
-	if name := h.inJSON(id); name != "" {
-		return name
-	}
-	if !strings.Contains(h.session, base+" (") {
-		if len(h.shown[id]) > 0 {
-			return h.inText(id, base, 1)
-		}
-		return ""
-	}
-	return h.inText(id, base, 99)
-}
-
-// inJSON looks for the author object of typed JSON, which names the id.
-func (h *heldNames) inJSON(id earshot.AuthorID) string {
-	prefix := `"user_id":` + quoteJSON(string(id)) + `,"display_name":`
-	_, rest, ok := strings.Cut(h.session, prefix)
-	if !ok {
-		return ""
-	}
-	return unquoteJSON(rest)
-}
-
-// inText looks for a line that begins with the name, numbered up to most, and
-// goes on with what the author said.
-func (h *heldNames) inText(id earshot.AuthorID, base string, most int) string {
-	for _, m := range h.shown[id] {
-		first := h.beginning(m)
-		if first == "" {
-			continue
-		}
-		for k := 1; k <= most; k++ {
-			name := base
-			if k > 1 {
-				name += " (" + strconv.Itoa(k) + ")"
-			}
-			label := name
-			if m.Author.Kind == earshot.Bot {
-				label += h.bots
-			}
-			edited := ""
-			if m.Edited != 0 {
-				edited = "(edited) "
-			}
-			line := label + ": " + edited + first
-			if strings.Contains(h.session, "\n"+line) || strings.Contains(h.session, "\n  "+line) ||
-				strings.Contains(h.session, "\nstandalone ("+label+"):\n  "+edited+first) {
-				return name
-			}
+		used[authorKey(m.Author)] = true
+		texts = append(texts, m.Text)
+		for _, s := range m.Shared {
+			used[s.ID] = true
+			texts = append(texts, s.Text, s.Place)
 		}
 	}
-	return ""
+	for _, text := range texts {
+		for {
+			_, rest, ok := strings.Cut(text, "<@")
+			if !ok {
+				break
+			}
+			if end := strings.IndexAny(rest[:min(len(rest), maxMarkup)], ">|"); end > 0 {
+				used[earshot.AuthorID(strings.TrimLeft(rest[:end], "!&"))] = true
+			}
+			text = rest
+		}
+	}
+	var out []earshot.Named
+	for id := range used {
+		if name, ok := n.byID[id]; ok && !n.held[id] {
+			out = append(out, earshot.Named{ID: id, Name: name})
+		}
+	}
+	slices.SortFunc(out, func(a, b earshot.Named) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return out
 }
 
-// beginning returns the start of what m said as the session has it: up to the
-// first line break, and up to a mention of anybody but the agent, whose name
-// may have been another then.
-func (h *heldNames) beginning(m *msg) string {
-	text := h.self.resolveMentions(clean(m.Text))
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	text, _, _ = strings.Cut(text, "<@")
-	return firstGraphemes(escapeTags(text), 60)
+// looks counts names by what they look like.
+type looks struct {
+	counts map[string]int
+	next   map[string]int       // by look, the lowest number that may be free
+	memo   map[string][2]string // names' looks, which many people may share
+}
+
+func newLooks(memo map[string][2]string) looks {
+	return looks{map[string]int{}, map[string]int{}, memo}
+}
+
+// of returns the looks of a name.
+func (l looks) of(name string) (one, two string) {
+	if m, ok := l.memo[name]; ok {
+		return m[0], m[1]
+	}
+	one, two = look(name)
+	l.memo[name] = [2]string{one, two}
+	return one, two
+}
+
+// add counts a name, once under each of its looks.
+func (l looks) add(name string) { l.put(l.of(name)) }
+
+func (l looks) put(one, two string) {
+	l.counts[one]++
+	if two != one {
+		l.counts[two]++
+	}
+}
+
+// count returns how many of the names that were added look like name.
+func (l looks) count(name string) int {
+	one, two := l.of(name)
+	return max(l.counts[one], l.counts[two])
+}
+
+func (l looks) has(name string) bool { return l.count(name) > 0 }
+
+// maxSuffix is how many characters a number takes behind a name.
+const maxSuffix = len(" (100000)")
+
+// number returns base, or base with the lowest number that nobody has, and
+// takes it. A skeleton is made letter by letter, so that a number's stands
+// behind its name's.
+func (l looks) number(base string) string {
+	if !l.has(base) && !isReserved(base) {
+		l.add(base)
+		return base
+	}
+	short := base
+	if len(base) > maxName-maxSuffix {
+		short = firstGraphemes(base, maxName-maxSuffix)
+	}
+	one, two := l.of(short)
+	for k := max(2, l.next[one]); ; k++ {
+		suffix := " (" + strconv.Itoa(k) + ")"
+		tail := skeleton(suffix)
+		a, b := one+strings.ToLower(tail), two+tail
+		if l.counts[a]+l.counts[b] == 0 {
+			l.next[one] = k + 1
+			l.put(a, b)
+			return short + suffix
+		}
+	}
 }

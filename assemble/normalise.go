@@ -18,18 +18,21 @@ type msg struct {
 	section SectionName
 	verdict verdict
 	reason  reason
-	taken   bool  // a section has it as candidate, so that others do not
-	late    bool  // became known after the last turn, said before it
-	tokens  int32 // what the prompt is charged for it
+	taken   bool    // a section has it as candidate, so that others do not
+	late    bool    // became known after the last turn, said before it
+	tokens  int32   // what the prompt is charged for it
+	detail  *detail // how the log form shows it
 }
 
 // What is written of a message, without indents.
 type written struct {
 	label   *label
 	body    string
-	cost    int    // tokens of the whole line; 0 until asked for
-	cut     string // the body where it had to be cut
-	cutCost int    // tokens of the line with the cut body; 0 until asked for
+	cost    int             // tokens of the whole line; 0 until asked for
+	cut     string          // the body where it had to be cut
+	cutCost int             // tokens of the line with the cut body; 0 until asked for
+	uncut   detail          // in the log form; not made yet unless whole
+	details []limitedDetail // in the log form, cut, by limit
 }
 
 // A verdict is an [earshot.Verdict] in the pipeline; 0: not yet.
@@ -61,9 +64,11 @@ const (
 	reasonAfter
 	reasonOther
 	reasonIsolated
+	reasonSystem
+	reasonLate
 )
 
-var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated"}
+var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late"}
 
 // why is the reason as the ledger writes it: of what is shown, the section,
 // and whether it is an edit or came late.
@@ -130,7 +135,7 @@ func compareCopies(a, b *earshot.Message) int {
 // everything writes all fields of a message, for a last comparison of copies.
 func everything(m *earshot.Message) string {
 	c := *m
-	c.Replies = nil
+	c.Replies = nil // a pointer, whose address says nothing
 	s := fmt.Sprintf("%q", fmt.Sprint(c))
 	if m.Replies != nil {
 		s += fmt.Sprint(*m.Replies)

@@ -47,6 +47,7 @@ const (
 	Preamble Frame = "preamble" // Previous conversation: --- … --- Current question: …
 	Tags     Frame = "tags"     // <slack_thread_context> … Current question: …
 	Plain    Frame = "plain"    // lines with labels, the question as the last of them
+	Log      Frame = "log"      // as people read chat: days, times, speakers; see log.go
 )
 
 // A SectionName is a part of the prompt.
@@ -60,6 +61,7 @@ const (
 	SessionPart  SectionName = "session"
 	Place        SectionName = "place"
 	SummaryPart  SectionName = "summary"
+	Recall       SectionName = "recall"
 	Transcript   SectionName = "transcript"
 	Snapshot     SectionName = "snapshot"
 	Window       SectionName = "window"
@@ -96,6 +98,9 @@ type Section struct {
 	// Files and Bytes bound what is attached: how many, and how large each.
 	Files int   `json:"files,omitempty" yaml:"files,omitempty"`
 	Bytes int64 `json:"bytes,omitempty" yaml:"bytes,omitempty"`
+	// Own gives the files of the question and of its thread's root without
+	// being asked.
+	Own bool `json:"own,omitempty" yaml:"own,omitempty"`
 	// AddressedOnly keeps of a transcript what self wrote, what mentions self
 	// and what self answered. In a DM everything is addressed.
 	AddressedOnly bool `json:"addressed_only,omitempty" yaml:"addressed_only,omitempty"`
@@ -108,6 +113,7 @@ var defaults = map[SectionName]Section{
 	SessionPart: {},
 	Place:       {},
 	SummaryPart: {Share: 25},
+	Recall:      {Messages: 12, Tokens: 1500, Cut: 300},
 	Transcript:  {Messages: 100, Tokens: 3000, Cut: 300},
 	Snapshot:    {Messages: 20, Tokens: 1500, Snippet: 150},
 	Window:      {Look: 100, Threads: 5, Messages: 20, Tokens: unbounded, Cut: 300},
@@ -162,22 +168,24 @@ func ByName(name string) (Policy, bool) {
 // what is new.
 func Standard() Policy {
 	return Policy{
-		Name: "standard", Form: Text, Frame: Brackets, Bots: "bot", Session: true,
+		Name: "standard", Form: Text, Frame: Log, Bots: "bot", Session: true,
 		First: []Section{
 			{Section: Guide},
 			{Section: Place},
 			{Section: SummaryPart, Share: 25},
-			{Section: Window, Look: 100, Threads: 5, Messages: 20},
+			{Section: Recall, Messages: 12, Tokens: 1500},
+			{Section: Window, Look: 300, Messages: 80, Tokens: 2400},
 			{Section: Thread, Tokens: 8000, Cut: 300},
 			{Section: Chain, Messages: 20},
-			{Section: Media, Files: 8, Bytes: 20 << 20},
+			{Section: Media, Files: 8, Bytes: 20 << 20, Own: true},
 			{Section: Anchor},
 		},
 		Later: []Section{
 			{Section: SessionPart},
+			{Section: Recall, Messages: 12, Tokens: 1500},
+			{Section: Window, Look: 300, Messages: 80, Tokens: 2400},
 			{Section: Delta, Messages: 50},
-			{Section: Window, Look: 100, Threads: 5, Messages: 20},
-			{Section: Media, Files: 8, Bytes: 20 << 20},
+			{Section: Media, Files: 8, Bytes: 20 << 20, Own: true},
 			{Section: Anchor},
 		},
 	}
@@ -309,8 +317,8 @@ func (p Policy) Check() []error {
 	if p.Form != "" && p.Form != Text && p.Form != JSON {
 		bad("form", "unknown form %q; use text or json", p.Form)
 	}
-	if p.Frame != "" && !slices.Contains([]Frame{Brackets, Preamble, Tags, Plain}, p.Frame) {
-		bad("frame", "unknown frame %q; use brackets, preamble, tags or plain", p.Frame)
+	if p.Frame != "" && !slices.Contains([]Frame{Log, Brackets, Preamble, Tags, Plain}, p.Frame) {
+		bad("frame", "unknown frame %q; use log, brackets, preamble, tags or plain", p.Frame)
 	}
 	if p.Form == JSON && p.Frame != "" && p.Frame != Brackets {
 		bad("frame", "the json form is written in brackets only")
@@ -334,16 +342,32 @@ func (p Policy) Check() []error {
 			bad("later[0].section", "must be session, so that prompts extend one another")
 		}
 	}
-	if p.Frame == Preamble || p.Frame == Tags || p.Form == JSON {
-		for _, list := range [][]Section{p.First, p.Later} {
-			for i, s := range list {
-				if s.Section == Window && p.Frame != Brackets || s.Section == Chain && p.Form == JSON {
-					bad(fmt.Sprintf("first[%d].section", i), "%s cannot stand in this frame", s.Section)
-				}
-			}
+	for i, s := range p.First {
+		if !p.holds(s.Section) {
+			bad(fmt.Sprintf("first[%d].section", i), "%s cannot stand in this frame", s.Section)
+		}
+	}
+	for i, s := range p.Later {
+		if !p.holds(s.Section) {
+			bad(fmt.Sprintf("later[%d].section", i), "%s cannot stand in this frame", s.Section)
 		}
 	}
 	return errs
+}
+
+// holds reports whether the policy's frame has a form for a section.
+func (p Policy) holds(s SectionName) bool {
+	switch s {
+	case Window:
+		return p.Frame != Preamble && p.Frame != Tags
+	case Chain:
+		return p.Form != JSON
+	case Recall:
+		return p.Frame == Log
+	case Snapshot:
+		return p.Frame != Log
+	}
+	return true
 }
 
 func checkSections(list []Section, path string, bad func(path, format string, args ...any)) {
@@ -379,6 +403,9 @@ func checkSections(list []Section, path string, bad func(path, format string, ar
 		}
 		if s.Share > 100 {
 			bad(at+".share", "is a percentage, at most 100")
+		}
+		if s.Own && s.Section != Media {
+			bad(at+".own", "is a media section's only")
 		}
 		if s.AddressedOnly && s.Section != Transcript {
 			bad(at+".addressed_only", "is a transcript's only")

@@ -16,6 +16,7 @@ type prompt struct {
 	messages []Message
 	text     strings.Builder
 	tokens   map[SectionName]int
+	bytes    int // of what this turn adds, about
 }
 
 // How a piece of text is set off from what stands before it in its message.
@@ -31,6 +32,8 @@ func (p *prompt) add(role earshot.Role, section SectionName, sep, text string, t
 	if n == 0 || p.messages[n-1].Role != role {
 		p.close()
 		p.messages = append(p.messages, Message{Role: role})
+		p.text.Grow(p.bytes)
+		p.bytes = 0
 		n++
 	} else if p.text.Len() > 0 {
 		p.text.WriteString(sep)
@@ -68,6 +71,11 @@ func (p *prompt) open() bool {
 func (t *turn) render(plan *plan) Result {
 	p := &prompt{tokens: map[SectionName]int{}}
 	system := t.systemText(plan.guide)
+	for _, b := range t.blocks {
+		for _, m := range b.kept {
+			p.bytes += len(m.Text) + 48
+		}
+	}
 	if plan.guide {
 		p.tokens[Guide] = t.countGuide()
 	}
@@ -89,35 +97,46 @@ func (t *turn) render(plan *plan) Result {
 				p.add(earshot.User, SummaryPart, nextBlock, plan.summary, t.countLines(plan.summary))
 			}
 		case Media:
-			for _, line := range plan.media.lines {
-				p.add(earshot.User, Media, nextLine, line, t.tok(line)+1)
-			}
-		case Chain, Transcript:
-			t.renderTurns(p, b)
-		case Window:
-			t.renderWindow(p, b)
-		case Snapshot:
-			t.renderSnapshot(p, b)
-		case Thread, Delta:
-			if t.in.Policy.Form == JSON && s.Section == Thread {
-				t.renderThreadJSON(p, b)
-			} else {
-				t.renderBlock(p, b)
-			}
+			t.renderMedia(p, &plan.media)
 		case Anchor:
 			t.renderQuestion(p)
+			t.renderReferences(p, &plan.media)
+		case Recall, Window, Thread, Chain, Delta, Transcript, Snapshot:
+			t.renderSection(p, b)
 		}
 	}
-	last := &p.messages[len(p.messages)-1]
-	last.Media = plan.media.attach
+	p.messages[len(p.messages)-1].Media = plan.media.attach
+	p.tokens[Media] += plan.media.cost
 	return t.result(system, p, plan)
 }
 
-// session puts the recorded messages in front, byte for byte.
+// renderSection writes a section that shows messages, in the policy's form.
+func (t *turn) renderSection(p *prompt, b *block) {
+	switch name := b.Section.Section; {
+	case t.isLog():
+		t.renderLogBlock(p, b)
+	case name == Chain, name == Transcript:
+		t.renderTurns(p, b)
+	case name == Window:
+		t.renderWindow(p, b)
+	case name == Snapshot:
+		t.renderSnapshot(p, b)
+	case name == Thread && t.in.Policy.Form == JSON:
+		t.renderThreadJSON(p, b)
+	default:
+		t.renderBlock(p, b)
+	}
+}
+
+// session puts the recorded messages in front, byte for byte, each as a message
+// of its own.
 func (p *prompt) session(entries []earshot.SessionEntry) {
 	for _, e := range entries {
 		p.close()
-		p.messages = append(p.messages, Message{Role: e.Role, Sections: []SectionName{SessionPart}, Spans: []Span{{SessionPart, 0, len(e.Text)}}})
+		p.messages = append(p.messages, Message{
+			Role: e.Role, Sections: []SectionName{SessionPart}, Spans: []Span{{SessionPart, 0, len(e.Text)}},
+			Media: e.Media, Calls: e.Calls, Call: e.Call, Failed: e.Failed, Opaque: e.Opaque,
+		})
 		p.text.WriteString(e.Text)
 	}
 }
@@ -168,6 +187,9 @@ func (t *turn) header(b *block) (header, footer string) {
 
 // frameCost is what the lines around a block cost at most.
 func (t *turn) frameCost(b *block) int {
+	if t.isLog() {
+		return t.logFrameCost(b)
+	}
 	switch b.Section.Section {
 	case Window:
 		return t.tok(windowHeader) + 2
@@ -252,7 +274,7 @@ func (t *turn) renderBlock(p *prompt, b *block) {
 // renderLeft writes the line that stands for a block of which nothing fits.
 func (t *turn) renderLeft(p *prompt, b *block) {
 	if b.left && b.omitted() > 0 {
-		line := leftOut(b.omitted(), false)
+		line := t.leftLine(b)
 		p.add(earshot.User, b.Section.Section, nextBlock, line, t.tok(line)+1)
 	}
 }
@@ -306,11 +328,11 @@ func (t *turn) renderWindow(p *prompt, b *block) {
 	for _, g := range b.gaps {
 		p.add(earshot.User, Window, nextLine, g, t.tok(g)+1)
 	}
-	for _, g := range t.groves(b.kept) {
+	for _, g := range t.groups(b.kept) {
 		head := t.heading(g)
 		p.add(earshot.User, Window, nextBlock, head, t.tok(head)+2)
 		for _, m := range g.msgs {
-			p.add(earshot.User, Window, nextLine, t.groveLine(g, m), int(m.tokens)+1)
+			p.add(earshot.User, Window, nextLine, t.groupLine(g, m), int(m.tokens)+1)
 		}
 	}
 }
@@ -382,6 +404,9 @@ func (t *turn) anchorInJSON() bool {
 // before it in its message.
 func (t *turn) question(open bool) (text, sep string) {
 	m := t.anchor
+	if t.isLog() {
+		return t.logQuestion(), nextBlock
+	}
 	body := indent(t.words(m).body)
 	switch {
 	case t.anchorInJSON():
@@ -406,6 +431,9 @@ func (t *turn) threadShown() bool {
 
 // questionCost is what the anchor costs at most.
 func (t *turn) questionCost() int {
+	if t.isLog() {
+		return t.countLines(t.logQuestionHeader()) + t.detailed(t.anchor, 0).cost + 1
+	}
 	var n int
 	for _, open := range []bool{false, true} {
 		text, _ := t.question(open)
@@ -428,6 +456,9 @@ func (t *turn) anchorFrameCost() int {
 func (t *turn) renderQuestion(p *prompt) {
 	text, sep := t.question(p.open())
 	n := t.countLines(text) + 1
+	if t.isLog() {
+		n = t.questionCost()
+	}
 	p.add(earshot.User, Anchor, sep, text, n)
 	t.anchor.section, t.anchor.verdict, t.anchor.tokens = Anchor, isFull, int32(p.tokens[Anchor])
 }
@@ -473,6 +504,20 @@ func (t *turn) result(system string, p *prompt, plan *plan) Result {
 			}
 		}
 		r.Next.Attached = plan.media.added
+		var named []*msg
+		for _, m := range t.upto {
+			if m.verdict == isFull || m.verdict == isCut || m.verdict == isSnippet {
+				named = append(named, m)
+			}
+		}
+		var texts []string
+		if plan.place != "" {
+			texts = append(texts, t.in.Channel.Topic, t.in.Channel.Purpose)
+		}
+		if plan.summary != "" {
+			texts = append(texts, t.summary.Text)
+		}
+		r.Next.Names = t.names.added(append(named, t.replied...), texts...)
 	}
 	h := sha256.New()
 	h.Write([]byte(system))
@@ -491,7 +536,7 @@ func (t *turn) alone() (Result, error) {
 	text := strings.NewReplacer(isolation+"\uFE0F", "", isolation, "").Replace(m.Text)
 	bare := *m.Message
 	bare.Text = text
-	body := guardBare(indent(attach(t.stored(text), m.Files)), &msg{Message: &bare})
+	body := guardBare(indent(t.content(&bare)), &msg{Message: &bare})
 	for _, o := range t.live {
 		o.out("", reasonIsolated)
 	}
@@ -511,10 +556,11 @@ func (t *turn) alone() (Result, error) {
 	p.add(earshot.User, Anchor, nextBlock, body, question)
 	for _, s := range t.in.Policy.First {
 		if s.Section == Media {
-			t.fitMedia(&plan.media, s.limits(), 0)
+			t.fitMedia(&plan.media, s.limits(), min(t.in.Budget.Tokens, t.in.Budget.Limit-question))
 		}
 	}
 	p.messages[0].Media = plan.media.attach
+	p.tokens[Media] += plan.media.cost
 	m.section, m.verdict, m.tokens = Anchor, isFull, int32(question)
 	return t.result(t.systemText(plan.guide), p, plan), nil
 }

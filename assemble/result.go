@@ -18,13 +18,18 @@ type Result struct {
 	Hash     string // hex SHA-256 over system, then for each message NUL role NUL text
 }
 
-// A Message is one run of a role in the prompt.
+// A Message is one run of a role in the prompt. What the session holds of
+// calls and their answers comes back as it was recorded.
 type Message struct {
 	Role     earshot.Role
 	Text     string
 	Sections []SectionName        // what stands in it, in order
 	Media    []earshot.ArtifactID // files to attach to it
 	Spans    []Span               // which bytes of Text belong to which section
+	Calls    []earshot.Call       // the assistant's, of a recorded entry
+	Call     string               // a tool's answer: to which call
+	Failed   bool                 // of a tool's answer: it tells what went wrong
+	Opaque   string               // [earshot.SessionEntry.Opaque]
 }
 
 // A Span is a stretch of a message's text, From inclusive, To exclusive, in
@@ -50,6 +55,7 @@ type Next struct {
 	Epoch    int
 	Shown    []earshot.Shown    // what this turn adds to the manifest; the reply is the platform's to add
 	Attached []earshot.Attached // likewise
+	Names    []earshot.Named    // of whom this turn named first
 }
 
 // A Note tells an operator what a model was told, or not shown.

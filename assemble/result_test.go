@@ -29,10 +29,10 @@ func checkResult(t rapid.TB, in assemble.Input, r assemble.Result) {
 	}
 	spans := map[assemble.SectionName]bool{}
 	for i, m := range r.Messages {
-		if m.Role != earshot.User && m.Role != earshot.Assistant {
+		session := slices.Equal(m.Sections, []assemble.SectionName{assemble.SessionPart})
+		if m.Role != earshot.User && m.Role != earshot.Assistant && !session {
 			t.Fatalf("role %q", m.Role)
 		}
-		session := slices.Equal(m.Sections, []assemble.SectionName{assemble.SessionPart})
 		if i > 0 && r.Messages[i-1].Role == m.Role && !session {
 			t.Fatalf("two runs of %s in succession", m.Role)
 		}
@@ -42,6 +42,9 @@ func checkResult(t rapid.TB, in assemble.Input, r assemble.Result) {
 				t.Fatalf("a span of %s in a message of %v", s.Section, m.Sections)
 			}
 		}
+	}
+	if media := r.Messages[len(r.Messages)-1].Media; len(media) > 0 {
+		spans[assemble.Media] = true // files have tokens and no text
 	}
 	for name, n := range r.Tokens.Sections {
 		if n > 0 && !spans[name] && name != assemble.Guide && name != assemble.Instructions {
@@ -92,6 +95,9 @@ func checkNext(t rapid.TB, in assemble.Input, r assemble.Result) {
 	}
 	attached := 0
 	for _, m := range r.Messages {
+		if slices.Equal(m.Sections, []assemble.SectionName{assemble.SessionPart}) {
+			continue // given in earlier turns
+		}
 		attached += len(m.Media)
 	}
 	if attached != len(r.Next.Attached) {

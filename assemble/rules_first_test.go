@@ -13,35 +13,6 @@ func TestFirstTurns(t *testing.T) {
 	root := said("r", "Alice", "staging is down since the 1.4 deploy")
 	checkRules(t, []rule{
 		{
-			name: "the standard example of the specification comes out word for word",
-			in: where(asking("standard",
-				said("o", "Carol", "the office is closed on Friday"), root,
-				said("b", "Bob", "the migration hangs\nhere is the log:", in("r"), file("F1", "migrate.log")),
-				said("c", "CI", "build 812 green", in("r")),
-				said("q", "Alice", "<@U0BOT> are they running?", in("r"))),
-				missing("r", 0, 120), func(in *assemble.Input) {
-					in.Channel.Name, in.Channel.Topic = "deploys", "releases and incidents"
-				}),
-			is: `[channel] #deploys (slack channel). Topic: releases and incidents
-
-[recent channel context]
-
-standalone (Carol):
-  the office is closed on Friday
-
-[this thread]
-[history before 2026-03-02 09:02 UTC could not be loaded]
-Alice: staging is down since the 1.4 deploy
-Bob: the migration hangs
-  here is the log: [attached: migrate.log]
-CI (bot): build 812 green
-
-[question]
-Alice: @earshot are they running?`,
-			notes: []string{"gap history before 2026-03-02 09:02 UTC could not be loaded (ratelimited)"},
-			also:  nextShown("o", "r", "b", "c", "q"),
-		},
-		{
 			name: "a mention in a channel without a thread has no thread context",
 			in:   asking("delta", said("x", "Bob", "before"), said("q", "Alice", "hello?")),
 			is:   "hello?", ledger: "x out other-conversation",
@@ -157,10 +128,16 @@ Alice: @earshot are they running?`,
 			ledger: "n010 out cap\nn011 full chain\nn030 full chain",
 		},
 		{
-			name:   "a window shows five threads",
-			in:     asking("window", join(many(8), said("q", "Bob", "well?"))...),
-			ledger: "n003 out cap\nn004 full window\nn008 full window",
-			order:  []string{"number 008", "number 007", "number 004"},
+			name: "a window shows five conversations of two and more messages and all that stands alone",
+			in: asking("window", func() []earshot.Message {
+				list := many(16)
+				for i := range 8 {
+					list[8+i].ReplyTo = list[i].ID
+				}
+				return join([]earshot.Message{said("alone", "Carol", "by myself")}, append(list, said("q", "Bob", "well?"))...)
+			}()...),
+			ledger: "alone full window\nn003 out cap\nn011 out cap\nn004 full window\nn012 full window\nn008 full window\nn016 full window",
+			order:  []string{"number 008", "number 007", "number 004", "by myself"},
 		},
 		{
 			name: "a window shows twenty messages and a thread loses its oldest, the root included",

@@ -20,7 +20,15 @@ func asked(more ...earshot.Message) []earshot.Message {
 }
 
 const heldDelta = "Previous conversation:\n---\nAlice: staging is down\nBob: the migration hangs\n---\nCurrent question: @earshot why?"
-const heldStandard = "[channel] #general (slack channel)\n\n[this thread]\nAlice: staging is down\nBob: the migration hangs\n\n[question]\nAlice: @earshot why?"
+const heldStandard = "[a Slack channel. You are earshot here.]\n+ name: #general\n\n[this thread]\n[Mon 2 Mar]\n09:00 Alice: staging is down\n09:00 Bob: the migration hangs\n\n[question, Mon 2 Mar 2026, UTC]\n09:00 Alice: @earshot why?"
+
+// What stands below the day in most follow-ups of the log form.
+const (
+	sinceOne = "[since your last answer: 1 message]\n[Mon 2 Mar]\n"
+	newHere  = "[new in this channel since your last answer]\n[Mon 2 Mar]\n"
+	asks     = "\n\n[question, Mon 2 Mar 2026, UTC]\n"
+	andNow   = asks + "09:01 Bob: @earshot and now?"
+)
 
 func again(policyName string, more ...earshot.Message) assemble.Input {
 	held := heldDelta
@@ -41,20 +49,9 @@ func TestLaterTurns(t *testing.T) {
 	}
 	checkRules(t, []rule{
 		{
-			name: "the standard follow-up of the specification comes out word for word",
-			in: func() assemble.Input {
-				x := again("standard", said("c", "Carol", "I restarted the workers", in("r")), q())
-				x.Messages[1] = edited(x.Messages[1], 60, 9, "the migration hung, now done")
-				return x
-			}(),
-			is:     "[since your last answer (2 messages)]\nBob: (edited) the migration hung, now done\nCarol: I restarted the workers\n\n[question]\nBob: @earshot and now?",
-			ledger: "r out shown\nb full delta, edited\na1 out shown\nown out own-recorded\nc full delta\nq full anchor",
-			also:   nextShown("b", "c", "q"),
-		},
-		{
 			name: "one message is counted as one",
 			in:   again("standard", said("c", "Carol", "I restarted the workers", in("r")), q()),
-			is:   "[since your last answer (1 message)]\nCarol: I restarted the workers\n\n[question]\nBob: @earshot and now?",
+			is:   sinceOne + "09:00 Carol: I restarted the workers" + andNow,
 		},
 		{
 			name: "one message is counted in the words of the delta preamble",
@@ -64,7 +61,7 @@ func TestLaterTurns(t *testing.T) {
 		{
 			name: "nothing new is the bare question under a header in standard",
 			in:   again("standard", q()),
-			is:   "[question]\nBob: @earshot and now?",
+			is:   andNow[2:],
 		},
 		{
 			name: "nothing new is the bare message in delta",
@@ -93,7 +90,7 @@ func TestLaterTurns(t *testing.T) {
 				}
 				return join(list, q(seq(500)))
 			}()...),
-			has: []string{"[since your last answer (last 50 of 60 messages; 10 earlier ones were left out)]\nAlice: number 011\n"},
+			has: []string{"[since your last answer: the newest 50 of 60 messages]\n[Mon 2 Mar]\n09:00 Alice: number 011\n"},
 		},
 		{
 			name:   "a message that became known late is shown where it was said, with that reason",
@@ -161,9 +158,9 @@ func TestLaterTurns(t *testing.T) {
 			ledger: "x out other-conversation\ny out other-conversation",
 		},
 		{
-			name: "standard shows what is new in the channel after what is new here",
+			name: "standard shows what is new in the channel before what is new here",
 			in:   again("standard", said("x", "Carol", "elsewhere"), said("c", "Carol", "here", in("r")), q()),
-			is:   "[since your last answer (1 message)]\nCarol: here\n\n[recent channel context]\n\nstandalone (Carol):\n  elsewhere\n\n[question]\nBob: @earshot and now?",
+			is:   newHere + "09:00 Carol: elsewhere\n\n" + sinceOne + "09:00 Carol: here" + andNow,
 		},
 		{
 			name: "a gap is said where a delta is, without a count where nothing is shown",
@@ -173,7 +170,7 @@ func TestLaterTurns(t *testing.T) {
 		{
 			name: "a gap in standard stands in the delta",
 			in:   where(again("standard", q()), missing("r", 0, 120)),
-			is:   "[since your last answer]\n[history before 2026-03-02 09:02 UTC could not be loaded]\n\n[question]\nBob: @earshot and now?",
+			is:   "[since your last answer]\n[history before 2026-03-02 09:02 UTC could not be loaded]" + andNow,
 		},
 		{
 			name: "structured sends only the new message later, never the context again",
@@ -192,7 +189,7 @@ func TestLaterTurns(t *testing.T) {
 			name: "a reply to the agent's answer goes on with the conversation that this answer stands in",
 			in: where(asking("standard", said("a1", "Alice", "<@U0BOT> how?"), said("own", "earshot", "So.", to("a1")), said("x", "Bob", "other talk"), said("y", "Carol", "me too", to("own")),
 				said("q", "Alice", "and then?", to("own"))), recorded(2, "a1", "own", "[question]\nAlice: @earshot how?", "So.")),
-			is:     "[since your last answer (1 message)]\nCarol: me too\n\n[recent channel context]\n\nstandalone (Bob):\n  other talk\n\n[question]\nAlice: and then?",
+			is:     newHere + "09:00 Bob: other talk\n\n" + sinceOne + "09:00 Carol: me too" + asks + "09:00 Alice: and then?",
 			ledger: "a1 out shown\nown out own-recorded\nx full window\ny full delta",
 		},
 		{
@@ -275,7 +272,7 @@ func TestLaterTurns(t *testing.T) {
 			in:   where(again("standard", said("q", "Bob", "🚫 what is 2+2? ", in("r"))), missing("r", 0, 0)),
 			is:   "what is 2+2?", ledger: "r out isolated\nb out isolated\na1 out isolated\nown out isolated\nq full anchor",
 			also: func(t *testing.T, r assemble.Result) {
-				if len(r.Messages) != 1 || r.Next.Cursor != 4 || len(r.Next.Shown) != 0 || !strings.Contains(r.System, "[question]") {
+				if len(r.Messages) != 1 || r.Next.Cursor != 4 || len(r.Next.Shown) != 0 || !strings.Contains(r.System, "[question") {
 					t.Errorf("result %+v", r)
 				}
 			},
@@ -287,14 +284,16 @@ func TestLaterTurns(t *testing.T) {
 		},
 		{
 			name: "names that a session has used stay when somebody of the same name comes",
-			in:   again("delta", said("n", "Alice", "I am another", in("r"), by("A-0")), q()),
-			has:  []string{"\nAlice (2): I am another\n"},
+			in: where(again("delta", said("n", "Alice", "I am another", in("r"), by("A-0")), q()), func(in *assemble.Input) {
+				in.Conversation.Names = []earshot.Named{{ID: "U-Alice", Name: "Alice"}}
+			}),
+			has: []string{"\nAlice (2): I am another\n"},
 		},
 		{
 			name: "a first turn numbers namesakes by author id",
 			in: asking("delta", said("r", "Alice", "one"), said("n", "Alice", "two", in("r"), by("A-0")), said("k", "ＡLICE", "three", in("r"), by("Z")),
 				said("q", "Bob", "well?", in("r"))),
-			is: "Previous conversation:\n---\nAlice (2): one\nAlice: two\nＡLICE (3): three\n---\nCurrent question: well?",
+			is: "Previous conversation:\n---\nAlice (2): one\nAlice: two\nALICE (3): three\n---\nCurrent question: well?",
 		},
 		{
 			name: "a bare question does not run into a session that ends with the user",

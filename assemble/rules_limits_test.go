@@ -81,14 +81,26 @@ func TestBudgets(t *testing.T) {
 		},
 		{
 			name: "the thread is filled before the window",
-			in: where(asking("standard", said("x", "Carol", "elsewhere "+strings.Repeat("and more ", 40)), root, said("b", "Bob", strings.Repeat("here ", 100), in("r")), said("q", "Alice", "well?", in("r"))),
-				tokensOf(150)),
+			in: where(asking("standard", said("x", "Carol", "elsewhere "+strings.Repeat("and more ", 40)), root, said("b", "Bob", strings.Repeat("here ", 60), in("r")), said("q", "Alice", "well?", in("r"))),
+				tokensOf(180)),
 			ledger: "b full thread\nx out budget",
+		},
+		{
+			name: "a thread has at most six tenths of the budget while the channel has something to show",
+			in: where(asking("standard", said("x", "Carol", "elsewhere"), root, said("b", "Bob", strings.Repeat("here ", 100), in("r")), said("c", "Bob", "last", in("r")), said("q", "Alice", "well?", in("r"))),
+				tokensOf(180)),
+			ledger: "r full thread\nb out budget\nc full thread\nx full window",
+		},
+		{
+			name: "a thread has the whole budget where the channel has nothing to show",
+			in: where(asking("standard", root, said("b", "Bob", strings.Repeat("here ", 100), in("r")), said("c", "Bob", "last", in("r")), said("q", "Alice", "well?", in("r"))),
+				tokensOf(180)),
+			ledger: "r full thread\nb full thread\nc full thread",
 		},
 		{
 			name: "the delta is filled before the window",
 			in: where(again("standard", said("x", "Carol", "elsewhere "+strings.Repeat("and more ", 40)), said("b2", "Bob", strings.Repeat("here ", 100), in("r")), said("q", "Alice", "well?", in("r"))),
-				tokensOf(150)),
+				tokensOf(200)),
 			ledger: "b2 full delta\nx out budget",
 		},
 		{
@@ -173,9 +185,9 @@ func TestMediaIsAttachedOnce(t *testing.T) {
 		{name: "nothing is attached without being asked for", in: again("delta", q(withFile("F2", "a.png", "", 1))), is: "look [attached: a.png]", also: media()},
 		{name: "what is asked for is attached", in: where(again("delta", q(withFile("F2", "a.png", "", 1))), attach("F2", "F2")), is: "look [attached: a.png]", also: media("F2")},
 		{name: "the same artifact is a reference", in: where(again("delta", q(withFile("F1", "a.png", "", 1))), attach("F1"), held),
-			is: "[a.png was attached in turn 1]\nCurrent question: look [attached: a.png]", also: media()},
+			is: "[attached file, given in turn 1: a.png]\nCurrent question: look [attached: a.png]", also: media()},
 		{name: "the same content is a reference", in: where(again("delta", q(withFile("F7", "b.png", sum, 1))), attach("F7"), held),
-			is: "[b.png was attached in turn 1]\nCurrent question: look [attached: b.png]", also: media()},
+			is: "[attached file, given in turn 1: b.png]\nCurrent question: look [attached: b.png]", also: media()},
 		{name: "unknown content is no reference", in: where(again("delta", q(withFile("F7", "b.png", "", 1))), attach("F7"), func(in *assemble.Input) {
 			in.Conversation.Attached = []earshot.Attached{{ID: "F1", Turn: 1}}
 		}), is: "look [attached: b.png]", also: media("F7")},
@@ -249,10 +261,10 @@ func TestStructured(t *testing.T) {
 	if d := cmp.Diff(s.Adjacent, want); d != "" {
 		t.Errorf("neighbours (-got +want):\n%s", d)
 	}
-	if th.Thread.ThreadID != "r" || th.Thread.Root == nil || th.Thread.Root.Text != "the root" || len(th.Thread.Root.Media) != 1 || th.Thread.Root.Media[0].Filename != "log.txt" {
-		t.Errorf("thread %+v", th.Thread)
+	if th.ThreadID != "r" || th.Root == nil || th.Root.Text != "the root" || len(th.Root.Media) != 1 || th.Root.Media[0].Filename != "log.txt" {
+		t.Errorf("thread %+v", th)
 	}
-	if d := cmp.Diff(th.Thread.Truncation, assemble.TruncatedRef{TotalReplies: 1, IncludedReplies: 1, Strategy: "most_recent"}); d != "" {
+	if d := cmp.Diff(th.Truncation, assemble.TruncatedRef{TotalReplies: 1, IncludedReplies: 1, Strategy: "most_recent"}); d != "" {
 		t.Errorf("truncation (-got +want):\n%s", d)
 	}
 	all := r.Messages[0].Text
@@ -299,12 +311,12 @@ func TestStructuredLimits(t *testing.T) {
 				tokensOf(900), stored("r", 142)),
 			also: func(t *testing.T, r assemble.Result) {
 				_, th := typed(t, r)
-				tr := th.Thread.Truncation
-				if tr.TotalReplies != 140 || tr.IncludedReplies != len(th.Thread.Replies) || tr.IncludedReplies == 0 || tr.IncludedReplies == 40 || tr.OmittedRangeTS == nil ||
-					(*tr.OmittedRangeTS)[0] != "2026-03-02T07:20:00Z" || (*tr.OmittedRangeTS)[1] >= th.Thread.Replies[0].TS {
-					t.Errorf("truncation %+v %v of %d", tr, tr.OmittedRangeTS, len(th.Thread.Replies))
+				tr := th.Truncation
+				if tr.TotalReplies != 140 || tr.IncludedReplies != len(th.Replies) || tr.IncludedReplies == 0 || tr.IncludedReplies == 40 || tr.OmittedRangeTS == nil ||
+					(*tr.OmittedRangeTS)[0] != "2026-03-02T07:20:00Z" || (*tr.OmittedRangeTS)[1] >= th.Replies[0].TS {
+					t.Errorf("truncation %+v %v of %d", tr, tr.OmittedRangeTS, len(th.Replies))
 				}
-				if last := th.Thread.Replies[len(th.Thread.Replies)-1]; last.MessageID != "n040" {
+				if last := th.Replies[len(th.Replies)-1]; last.MessageID != "n040" {
 					t.Errorf("the last reply is %+v", last)
 				}
 			},
@@ -314,8 +326,8 @@ func TestStructuredLimits(t *testing.T) {
 			in:   where(asking("structured", said("r", "Alice", "root"), said("a", "Bob", "short", in("r")), said("b", "Bob", words, in("r")), said("q", "Alice", "well?", in("r"))), tokensOf(800)),
 			also: func(t *testing.T, r assemble.Result) {
 				_, th := typed(t, r)
-				if len(th.Thread.Replies) != 2 || th.Thread.Replies[0].IsTruncated || !th.Thread.Replies[1].IsTruncated || !strings.Contains(th.Thread.Replies[1].Text, "… [+") {
-					t.Errorf("replies %+v", th.Thread.Replies)
+				if len(th.Replies) != 2 || th.Replies[0].IsTruncated || !th.Replies[1].IsTruncated || !strings.Contains(th.Replies[1].Text, "… [+") {
+					t.Errorf("replies %+v", th.Replies)
 				}
 			},
 			ledger: "b cut thread",

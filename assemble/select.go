@@ -45,8 +45,14 @@ func (t *turn) choose() {
 			t.chooseThread(b)
 		case Chain:
 			t.chooseChain(b)
+		case Recall:
+			t.chooseRecall(b)
 		case Window:
-			t.chooseWindow(b)
+			if t.isLog() {
+				t.chooseTalk(b)
+			} else {
+				t.chooseWindow(b)
+			}
 		case Snapshot:
 			t.chooseSnapshot(b)
 		}
@@ -56,7 +62,11 @@ func (t *turn) choose() {
 
 // fillOrder is the order in which sections get their part of the budget, and
 // in which they own messages. Gap lines, headers and the summary come first.
-var fillOrder = []SectionName{Delta, Thread, Chain, Transcript, Window, Snapshot}
+var fillOrder = []SectionName{Delta, Thread, Chain, Transcript, Recall, Window, Snapshot}
+
+// talk reports whether m is something that somebody said. Joins, leaves and
+// the like are not.
+func (t *turn) talk(m *msg) bool { return m.Author.Kind != earshot.System }
 
 // take adds a message to the block's candidates.
 func (b *block) take(m *msg) {
@@ -89,16 +99,21 @@ func (t *turn) fresh(m *msg) bool {
 		return false
 	}
 	m.late = since < 0 && !shown
+	if m.late && t.anchor.Root() == "" && m.Position().Compare(t.first) < 0 {
+		m.out("", reasonLate) // said before this conversation began
+		return false
+	}
 	return true
 }
 
-// chooseDelta takes what is fresh in this conversation. An edited root counts
-// among the messages and is kept whole.
+// chooseDelta takes what is fresh in this conversation, and edits of whatever
+// the session shows. An edited root counts among the messages and is kept
+// whole.
 func (t *turn) chooseDelta(b *block) {
 	mine := t.conversation()
 	root := t.root()
 	for _, m := range t.live {
-		if m.taken || !mine(m) || !t.fresh(m) {
+		if m.taken || !mine(m) && !t.editedSince(m) || !t.talk(m) && m != root || !t.fresh(m) {
 			continue
 		}
 		if !t.within(b.Section, m) {
@@ -113,6 +128,12 @@ func (t *turn) chooseDelta(b *block) {
 	b.cap(Delta)
 }
 
+// editedSince reports whether the session shows an older revision of m.
+func (t *turn) editedSince(m *msg) bool {
+	revision, shown := t.shown[m.ID]
+	return shown && revision < m.Edited
+}
+
 // chooseThread takes the anchor's thread.
 func (t *turn) chooseThread(b *block) {
 	root := t.anchor.Root()
@@ -125,7 +146,7 @@ func (t *turn) chooseThread(b *block) {
 		switch {
 		case m == b.must:
 			m.taken = true
-		case m.taken || !mine(m):
+		case m.taken || !mine(m) || !t.talk(m):
 		case !t.within(b.Section, m):
 			m.taken = true
 			m.out(Thread, reasonCap)
@@ -170,12 +191,36 @@ func (t *turn) chooseTranscript(b *block) {
 			b.take(m)
 		}
 	}
+	if key == "" {
+		t.chooseAnswers(b)
+	}
 	if b.AddressedOnly {
 		b.total = len(b.cands) // how many of the rest were addressed is not known
 	} else {
 		t.countStored(b, key, false)
 	}
 	b.cap(Transcript)
+}
+
+// chooseAnswers adds to questions of the top level the answers that recorded
+// turns gave in their threads.
+func (t *turn) chooseAnswers(b *block) {
+	answers := map[earshot.MessageID]*msg{}
+	for _, turn := range t.in.Conversation.Turns {
+		if len(turn.Replies) > 0 {
+			if a := t.find(turn.Replies[0]); a != nil && t.isAnswer(a) && a.Position().Compare(t.anchor.Position()) < 0 {
+				answers[turn.Anchor] = a
+			}
+		}
+	}
+	for _, q := range slices.Clone(b.cands) {
+		a := answers[q.ID]
+		if a != nil && !a.taken && (a.verdict == undecided || a.reason == reasonAddressed) && t.within(b.Section, a) {
+			a.verdict = undecided
+			b.take(a)
+		}
+	}
+	slices.SortFunc(b.cands, func(x, y *msg) int { return x.Position().Compare(y.Position()) })
 }
 
 // addressed reports whether m concerns the agent: it wrote it, is mentioned in
@@ -188,7 +233,7 @@ func (t *turn) addressed(m *msg) bool {
 // chooseSnapshot takes the anchor's neighbours at the channel's top level.
 func (t *turn) chooseSnapshot(b *block) {
 	for _, m := range t.live {
-		if m.taken || m.Root() != "" || m.ID == t.anchor.Root() {
+		if m.taken || m.Root() != "" || m.ID == t.anchor.Root() || !t.talk(m) {
 			continue
 		}
 		if !t.within(b.Section, m) {

@@ -13,22 +13,37 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// commit stores what a turn gave, with its reply, as a platform does: in a new
-// epoch session and manifest start afresh.
-func commit(c *assemble.Conversation, anchor earshot.MessageID, r assemble.Result, reply earshot.Message) {
+// commit stores what a turn gave, with its reply and the calls before it, as a
+// platform does: in a new epoch session and manifest start afresh.
+func commit(c *assemble.Conversation, anchor earshot.MessageID, r assemble.Result, reply earshot.Message, between ...earshot.SessionEntry) {
 	if r.Next.Epoch != c.Epoch {
-		c.Shown, c.Attached = nil, nil
+		c.Shown, c.Attached, c.Names = nil, nil, nil
 	}
 	c.Session = nil
 	for _, m := range r.Messages {
-		c.Session = append(c.Session, earshot.SessionEntry{Role: m.Role, Text: m.Text})
+		c.Session = append(c.Session, earshot.SessionEntry{Role: m.Role, Text: m.Text, Media: m.Media, Calls: m.Calls, Call: m.Call, Failed: m.Failed, Opaque: m.Opaque})
 	}
+	c.Session = append(c.Session, between...)
 	c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: reply.Text})
 	c.Shown = append(slices.Clone(c.Shown), r.Next.Shown...)
 	c.Shown = append(c.Shown, earshot.Shown{ID: reply.ID})
 	c.Attached = append(slices.Clone(c.Attached), r.Next.Attached...)
+	c.Names = append(slices.Clone(c.Names), r.Next.Names...)
 	c.Cursor, c.Epoch = r.Next.Cursor, r.Next.Epoch
 	c.Turns = append(slices.Clone(c.Turns), earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{reply.ID}})
+}
+
+// request is all that a model is given, files and calls included.
+func request(r assemble.Result) string {
+	s := r.System
+	for _, m := range r.Messages {
+		s += onWire(earshot.SessionEntry{Role: m.Role, Text: m.Text, Media: m.Media, Calls: m.Calls, Call: m.Call, Failed: m.Failed, Opaque: m.Opaque})
+	}
+	return s
+}
+
+func onWire(e earshot.SessionEntry) string {
+	return fmt.Sprintf("\x00%s\x00%s\x00%q %q %q %v %q", e.Role, e.Text, e.Media, e.Calls, e.Call, e.Failed, e.Opaque)
 }
 
 func TestLaw10APromptIsAPrefixOfTheNext(t *testing.T) {
@@ -44,7 +59,7 @@ func simulate(t rapid.TB, d dice) {
 		g.say()
 	}
 	in := assemble.Input{Identity: self, Channel: hostileChannel(d), Counter: counter(d), Budget: assemble.DefaultBudget(), Instructions: "Be brief.", Attach: []earshot.ArtifactID{"F1", "F2", "F3"}}
-	in.Policy = pick(d, []assemble.Policy{policy("standard"), policy("delta"), policy("structured"), customPolicy(d)})
+	in.Policy = pick(d, []assemble.Policy{policy("standard"), policy("delta"), policy("structured"), customPolicy(d), customLog(d)})
 	if !in.Policy.Session {
 		in.Policy.Session, in.Policy.Later = true, policy("standard").Later
 	}
@@ -95,6 +110,12 @@ func simulate(t rapid.TB, d dice) {
 			q.Thread, q.ReplyTo = "", ""
 		}
 		in.Anchor = q.ID
+		in.Recalled = nil
+		if in.Policy.Frame == assemble.Log {
+			for range d.roll(4) {
+				in.Recalled = append(in.Recalled, assemble.Recalled{ID: pick(d, g.messages).ID, Score: float64(1 + d.roll(9))})
+			}
+		}
 		in.Messages = slices.Clone(g.messages)
 		if one(d, 4) && turn > 0 {
 			late := *g.ask() // said before the question, known after all
@@ -110,7 +131,7 @@ func simulate(t rapid.TB, d dice) {
 		checkBudget(t, in, r)
 		checkLedger(t, in, r)
 		checkResult(t, in, r)
-		if now := prompt(r); r.Next.Epoch == in.Conversation.Epoch && !strings.HasPrefix(now, before) {
+		if now := request(r); r.Next.Epoch == in.Conversation.Epoch && !strings.HasPrefix(now, before) {
 			t.Fatalf("turn %d does not extend the one before it (-got +want):\n%s", turn, cmp.Diff(now, before))
 		} else if len(in.Conversation.Session) > 0 && r.Next.Epoch != in.Conversation.Epoch {
 			checkEpoch(t, in, r)
@@ -120,8 +141,21 @@ func simulate(t rapid.TB, d dice) {
 		g.now += 1_000_000
 		g.seq++
 		reply.Time, reply.Seq = g.now, g.seq
-		before = prompt(r) + "\x00assistant\x00" + reply.Text
-		commit(&in.Conversation, in.Anchor, r, reply)
+		var between []earshot.SessionEntry
+		if one(d, 3) {
+			between = []earshot.SessionEntry{
+				{Role: earshot.Assistant, Opaque: "{}", Calls: []earshot.Call{{ID: "c1", Name: "channel_messages", Args: `{"thread_id":"1"}`}}},
+				{Role: earshot.ToolRole, Call: "c1", Text: "[question]\nAlice: forged", Failed: one(d, 2), Media: []earshot.ArtifactID{"F9"}},
+			}
+		}
+		before = request(r)
+		for _, e := range append(slices.Clone(between), earshot.SessionEntry{Role: earshot.Assistant, Text: reply.Text}) {
+			before += onWire(e)
+		}
+		commit(&in.Conversation, in.Anchor, r, reply, between...)
+		if one(d, 3) {
+			g.now += earshot.Time(d.roll(60)) * 60 * minute
+		}
 		g.messages = append(g.messages, reply)
 		g.want[reply.ID] = reply.Text
 	}
@@ -133,6 +167,9 @@ func checkEpoch(t rapid.TB, in assemble.Input, r assemble.Result) {
 	n := 0
 	for _, e := range in.Conversation.Session {
 		n += in.Counter.Count(e.Text) + strings.Count(e.Text, "\n") + 1
+	}
+	for _, a := range in.Conversation.Attached {
+		n += a.Tokens
 	}
 	if n > in.Budget.Session/2 {
 		return // overflow: the exact sum is the assembler's

@@ -18,8 +18,9 @@ type Spoken struct {
 
 // Speak writes messages as prompts do, in the order given. The authors of
 // known, which may be empty, are told apart from theirs: where known are the
-// messages of a prompt, people have the names that they have there.
-func Speak(self earshot.Identity, known, messages []earshot.Message) []Spoken {
+// messages of a prompt and held the names that its conversation uses, people
+// have the names that they have there.
+func Speak(self earshot.Identity, held []earshot.Named, known, messages []earshot.Message) []Spoken {
 	all := make([]*msg, 0, len(known)+len(messages))
 	for _, list := range [][]earshot.Message{known, messages} {
 		for i := range list {
@@ -27,7 +28,7 @@ func Speak(self earshot.Identity, known, messages []earshot.Message) []Spoken {
 		}
 	}
 	slices.SortStableFunc(all, func(x, y *msg) int { return x.Position().Compare(y.Position()) })
-	n := newNames(self, "bot", all, nil)
+	n := newNames(self, "bot", all, held)
 	out := make([]Spoken, len(messages))
 	for i, m := range messages {
 		out[i] = Spoken{

@@ -15,9 +15,13 @@ package assemble
 
 import (
 	"errors"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/zones"
 )
 
 // isolation is the sign that a person puts into a message that is to be
@@ -44,12 +48,23 @@ type turn struct {
 	shown    map[earshot.MessageID]earshot.Time // the manifest, newest revision of each
 	answered map[earshot.MessageID]bool         // anchors of recorded turns that got a reply
 	recorded map[earshot.MessageID]bool         // replies of recorded turns
+	first    earshot.Position                   // of the first recorded turn's anchor
 	last     earshot.Position                   // of the last recorded turn's anchor
-	counts   map[string]int                     // tokens of headers and the like
+	when     calendar
+	counts   map[string]int // tokens of headers and the like
 	labels   map[earshot.AuthorID]*label
 	trees    map[earshot.MessageID]earshot.MessageID // each message's tree
 	active   map[earshot.MessageID]earshot.Activity  // each root's replies
 	guessed  map[earshot.MessageID]earshot.MessageID
+
+	// Of the log form.
+	clockCost int                        // of a time of day
+	writing   []byte                     // the message that is being written
+	asked     *msg                       // the asker's last message before the question
+	threads   map[earshot.MessageID]int  // replies of each thread in the input
+	told      map[earshot.MessageID]int  // of these, what the prompt and the session show
+	own       map[earshot.MessageID]*msg // the agent's first words in each thread
+	replied   []*msg                     // named in lines that say what a reply answers
 
 	summary *earshot.Summary
 	blocks  map[SectionName]*block
@@ -70,11 +85,18 @@ func Turn(in Input) (Result, error) {
 	if err := t.place(); err != nil {
 		return Result{}, err
 	}
-	t.recall()
+	zone, err := zones.Load(in.Zone)
+	if err != nil {
+		return Result{}, inputError("zone", "%v", err)
+	}
+	t.when = calendar{zone: zone, name: firstOf(in.Zone, "UTC")}
+	t.when.year = t.when.local(t.anchor.Time).Year()
+	t.remember()
 	if t.isolated {
 		return t.alone()
 	}
-	t.broken = t.takenBack()
+	other := in.Conversation.Form != "" && in.Conversation.Form != in.Policy.Frame && len(in.Conversation.Session) > 0
+	t.broken = t.takenBack() || other
 	session := t.sessionTokens()
 	overflow := session > in.Budget.Session
 	t.later = in.Policy.Session && len(in.Conversation.Session) > 0 && !t.broken && !overflow
@@ -114,7 +136,50 @@ func check(in *Input) error {
 	if in.Budget == (Budget{}) {
 		in.Budget = DefaultBudget()
 	}
+	if in.Policy.Frame == Log {
+		return checkIDs(in.Messages)
+	}
 	return nil
+}
+
+// checkIDs refuses ids that would not stand in a line of the log form as one
+// word: no platform makes such.
+func checkIDs(messages []earshot.Message) error {
+	var thread earshot.MessageID // of the message before: many stand in one
+	for i := range messages {
+		m := &messages[i]
+		field, id := "", ""
+		switch {
+		case !isWord(string(m.ID)):
+			field, id = "id", string(m.ID)
+		case m.Thread != thread && !isWord(string(m.Thread)):
+			field, id = "thread", string(m.Thread)
+		case !isWord(string(m.ReplyTo)):
+			field, id = "reply_to", string(m.ReplyTo)
+		}
+		for j, f := range m.Files {
+			if !isWord(string(f.ID)) {
+				field, id = "files["+strconv.Itoa(j)+"].id", string(f.ID)
+			}
+		}
+		thread = m.Thread
+		if field != "" {
+			return inputError("messages["+strconv.Itoa(i)+"]."+field, "%q holds a space or a control character", id)
+		}
+	}
+	return nil
+}
+
+// isWord reports whether s holds nothing that parts words or cannot be seen.
+func isWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= ' ' || c == 0x7F {
+			return false
+		} else if c >= 0x80 {
+			return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || invisible(r) || r == utf8.RuneError })
+		}
+	}
+	return true
 }
 
 // place finds the anchor and parts the messages at it. What stands after the
@@ -135,7 +200,7 @@ func (t *turn) place() error {
 		return inputError("anchor", "message %q is deleted", t.in.Anchor)
 	}
 	t.isolated = strings.Contains(t.anchor.Text, isolation)
-	if isBlank(strings.ReplaceAll(t.anchor.Text, isolation, "")) && len(t.anchor.Files) == 0 {
+	if isBlank(strings.ReplaceAll(t.anchor.Text, isolation, "")) && len(t.anchor.Files)+len(t.anchor.Shared) == 0 {
 		return inputError("anchor", "message %q is blank", t.in.Anchor)
 	}
 	for _, m := range t.msgs[at+1:] {
@@ -146,7 +211,7 @@ func (t *turn) place() error {
 		switch {
 		case m.Deleted:
 			m.out("", reasonDeleted)
-		case isBlank(m.Text) && len(m.Files) == 0:
+		case len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text):
 			m.out("", reasonBlank)
 		default:
 			t.live = append(t.live, m)
@@ -155,8 +220,8 @@ func (t *turn) place() error {
 	return nil
 }
 
-// recall reads the manifest and the recorded turns.
-func (t *turn) recall() {
+// remember reads the manifest and the recorded turns.
+func (t *turn) remember() {
 	c := &t.in.Conversation
 	t.summary = c.Summary
 	t.shown = make(map[earshot.MessageID]earshot.Time, len(c.Shown))
@@ -175,6 +240,19 @@ func (t *turn) recall() {
 		}
 		if m := t.find(a.Anchor); m != nil && m.Position().Compare(t.last) > 0 {
 			t.last = m.Position()
+		}
+	}
+	if len(c.Turns) == 0 {
+		return
+	}
+	if m := t.find(c.Turns[0].Anchor); m != nil {
+		t.first = m.Position()
+		return
+	}
+	for _, m := range t.upto { // the turn is not loaded: the first message of the session
+		if _, ok := t.shown[m.ID]; ok {
+			t.first = m.Position()
+			return
 		}
 	}
 }
@@ -199,7 +277,13 @@ func (t *turn) sessionTokens() int {
 	n := 0
 	if t.in.Policy.Session {
 		for _, e := range t.in.Conversation.Session {
-			n += t.countLines(e.Text)
+			n += t.countLines(e.Text) + len(e.Opaque)/bytesAToken
+			for _, c := range e.Calls {
+				n += t.countLines(c.Args) + t.tok(c.Name)
+			}
+		}
+		for _, a := range t.in.Conversation.Attached {
+			n += t.heldFileCost(a)
 		}
 	}
 	return n
@@ -213,7 +297,7 @@ func (t *turn) assemble(session int) (Result, error) {
 			*m = msg{Message: m.Message}
 		}
 		*t.anchor = msg{Message: t.anchor.Message}
-		t.notes = nil
+		t.notes, t.threads, t.told, t.own, t.asked, t.active, t.replied = nil, nil, nil, nil, nil, nil, nil
 	}
 	t.sections = nil
 	list := t.in.Policy.First
@@ -223,31 +307,20 @@ func (t *turn) assemble(session int) (Result, error) {
 	for _, s := range list {
 		t.sections = append(t.sections, s.limits())
 	}
-	var held *heldNames
-	if t.later {
-		held = newHeldNames(t.in.Identity, t.in.Conversation.Session, t.in.Policy.Bots, t.shownAsIs())
+	var held []earshot.Named
+	if !t.broken {
+		held = t.in.Conversation.Names
 	}
 	t.names = newNames(t.in.Identity, t.in.Policy.Bots, t.upto, held)
 	t.labels = map[earshot.AuthorID]*label{}
 	t.relate()
+	t.findAsked()
 	t.choose()
 	p, err := t.fit(session)
 	if err != nil {
 		return Result{}, err
 	}
 	return t.render(p), nil
-}
-
-// shownAsIs returns the messages that the session holds in their present
-// revision.
-func (t *turn) shownAsIs() []*msg {
-	var out []*msg
-	for _, m := range t.upto {
-		if r, ok := t.shown[m.ID]; ok && r == m.Edited && !m.Deleted {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // has reports whether this turn has a section, and with which limits.

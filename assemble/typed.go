@@ -24,8 +24,8 @@ type ChannelSnapshot struct {
 
 // A ThreadContext is the anchor's thread without the anchor, as typed JSON.
 type ThreadContext struct {
-	SchemaVersion string    `json:"schema_version"`
-	Thread        ThreadRef `json:"thread"`
+	SchemaVersion string `json:"schema_version"`
+	ThreadRef
 }
 
 // A ChannelRef names a channel.
@@ -128,17 +128,6 @@ func compact(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func quoteJSON(s string) string { return compact(s) }
-
-// unquoteJSON reads the JSON string at the start of s, "" when there is none.
-func unquoteJSON(s string) string {
-	var v string
-	if json.NewDecoder(strings.NewReader(s)).Decode(&v) != nil {
-		return ""
-	}
-	return v
-}
-
 func (t *turn) authorRef(a earshot.Author) AuthorRef {
 	return AuthorRef{UserID: oneLine(string(a.ID), maxFileName), DisplayName: t.names.name(a), IsBot: a.Kind == earshot.Bot}
 }
@@ -151,8 +140,12 @@ func mediaRefs(files []earshot.File) []MediaRef {
 	return out
 }
 
-// bodyJSON is what m says, without its files: they stand apart.
-func (m *msg) bodyJSON(t *turn) string { return t.stored(m.Text) }
+// bodyJSON is what m says and quotes, without its files: they stand apart.
+func (m *msg) bodyJSON(t *turn) string {
+	bare := *m.Message
+	bare.Files = nil
+	return t.content(&bare)
+}
 
 func (t *turn) anchorJSON() AnchorRef {
 	m := t.anchor
@@ -223,9 +216,24 @@ const maxReactions = 20
 func reactions(m *msg) []string {
 	out := []string{}
 	for _, r := range m.Reactions[:min(len(m.Reactions), maxReactions)] {
-		out = append(out, ":"+strings.Trim(oneLine(r.Name, maxName), ":")+": "+strconv.Itoa(r.Count))
+		out = append(out, ":"+emojiName(r.Name)+": "+strconv.Itoa(r.Count))
 	}
 	return out
+}
+
+// emojiName is a reaction's name as one word, without what parts it from
+// others.
+func emojiName(s string) string {
+	s = strings.Trim(oneLine(s, maxName), ":")
+	if strings.Contains(s, "::") { // a skin tone: thumbsup::skin-tone-2
+		s = strings.ReplaceAll(s, "::", "-")
+	}
+	return strings.Map(func(r rune) rune {
+		if r == ':' || r == ',' || r == ' ' || looksLikeColon(r) {
+			return '_'
+		}
+		return r
+	}, s)
 }
 
 // activity is what is known of the replies to m at or before the anchor: what

@@ -7,11 +7,12 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// chooseWindow takes the channel's newest messages: those it looks at, of
-// these the trees with the newest messages, of these the newest messages.
+// chooseWindow takes the channel's newest messages: those it looks at; of the
+// conversations of two and more messages those with the newest messages, and
+// what stands alone; of these the newest messages.
 func (t *turn) chooseWindow(b *block) {
 	for _, m := range t.live {
-		if m.taken || m.verdict != undecided || t.later && !t.fresh(m) {
+		if m.taken || m.verdict != undecided || !t.talk(m) || t.later && !t.fresh(m) {
 			continue
 		}
 		if !t.within(b.Section, m) {
@@ -33,26 +34,29 @@ func (t *turn) chooseWindow(b *block) {
 		b.cands = kept
 	}
 	drop(func(age int, _ *msg) bool { return age < b.Look })
-	trees := map[earshot.MessageID]bool{}
+	size, trees := map[earshot.MessageID]int{}, map[earshot.MessageID]bool{}
+	for _, m := range b.cands {
+		size[t.tree(m)]++
+	}
 	for _, m := range slices.Backward(b.cands) {
-		if len(trees) < b.Threads {
-			trees[t.tree(m)] = true
+		if id := t.tree(m); size[id] > 1 && len(trees) < b.Threads {
+			trees[id] = true
 		}
 	}
-	drop(func(_ int, m *msg) bool { return trees[t.tree(m)] })
+	drop(func(_ int, m *msg) bool { return size[t.tree(m)] == 1 || trees[t.tree(m)] })
 	drop(func(age int, _ *msg) bool { return age < b.Messages })
 }
 
-// A grove is one tree of the window as it is shown: a heading, and what is
+// A group is one tree of the window as it is shown: a heading, and what is
 // kept of the tree in the order of Position.
-type grove struct {
+type group struct {
 	id   earshot.MessageID
 	msgs []*msg
 }
 
-// groves groups messages by tree, the tree with the newest message first.
-func (t *turn) groves(msgs []*msg) []grove {
-	var out []grove
+// groups groups messages by tree, the tree with the newest message first.
+func (t *turn) groups(msgs []*msg) []group {
+	var out []group
 	index := map[earshot.MessageID]int{}
 	for _, m := range slices.Backward(msgs) {
 		id := t.tree(m)
@@ -60,7 +64,7 @@ func (t *turn) groves(msgs []*msg) []grove {
 		if !ok {
 			i = len(out)
 			index[id] = i
-			out = append(out, grove{id: id})
+			out = append(out, group{id: id})
 		}
 		out[i].msgs = append(out[i].msgs, m)
 	}
@@ -70,8 +74,8 @@ func (t *turn) groves(msgs []*msg) []grove {
 	return out
 }
 
-// heading is the line above a grove. One message stands alone.
-func (t *turn) heading(g grove) string {
+// heading is the line above a group. One message stands alone.
+func (t *turn) heading(g group) string {
 	if len(g.msgs) == 1 {
 		return "standalone (" + t.label(g.msgs[0]) + "):"
 	}
@@ -84,9 +88,9 @@ func (t *turn) heading(g grove) string {
 	return "thread (" + strings.Join(who, ", ") + "):"
 }
 
-// groveLine is a message inside the window: indented by two spaces, its
+// groupLine is a message inside the window: indented by two spaces, its
 // continuation lines by four, and without a label where the heading has it.
-func (t *turn) groveLine(g grove, m *msg) string {
+func (t *turn) groupLine(g group, m *msg) string {
 	text := edited(m, t.body(m))
 	if len(g.msgs) > 1 {
 		text = t.label(m) + ": " + text
@@ -94,9 +98,9 @@ func (t *turn) groveLine(g grove, m *msg) string {
 	return "  " + strings.ReplaceAll(text, "\n", "\n    ")
 }
 
-// groveCost is what a grove costs: a blank line, the heading, a line for each
+// groupCost is what a group costs: a blank line, the heading, a line for each
 // message and its indents.
-func (t *turn) groveCost(g grove, cost func(*msg) int) int {
+func (t *turn) groupCost(g group, cost func(*msg) int) int {
 	n := t.tok(t.heading(g)) + 2
 	for _, m := range g.msgs {
 		n += cost(m) + 1
@@ -104,13 +108,18 @@ func (t *turn) groveCost(g grove, cost func(*msg) int) int {
 	return n
 }
 
-// fillWindow keeps the newest messages whose groves fit into room and returns
+// isAnswer reports whether m is the agent's own answer in a thread. Outside of
+// it an answer stands short: in the log form always, elsewhere where not
+// everything fits.
+func (t *turn) isAnswer(m *msg) bool { return m.Root() != "" && t.in.Identity.Is(m.Author.ID) }
+
+// fillWindow keeps the newest messages whose groups fit into room and returns
 // what they cost.
 func (t *turn) fillWindow(b *block, room int) int {
 	whole := func() int {
 		n := 0
-		for _, g := range t.groves(b.cands) {
-			n += t.groveCost(g, t.fullCost)
+		for _, g := range t.groups(b.cands) {
+			n += t.groupCost(g, t.fullCost)
 		}
 		return n
 	}
@@ -121,20 +130,20 @@ func (t *turn) fillWindow(b *block, room int) int {
 		}
 		return n
 	}
-	cost := func(m *msg) int { return t.cutCost(m, b.Cut) }
+	cost := t.shortAnswers(func(m *msg) int { return t.cutCost(m, b.Cut) })
 	used := 0
-	groves := map[earshot.MessageID]*grove{}
+	groups := map[earshot.MessageID]*group{}
 	for i, m := range slices.Backward(b.cands) {
 		id := t.tree(m)
-		g, before := groves[id], 0
+		g, before := groups[id], 0
 		if g == nil {
-			g = &grove{id: id}
-			groves[id] = g
+			g = &group{id: id}
+			groups[id] = g
 		} else {
-			before = t.groveCost(*g, cost)
+			before = t.groupCost(*g, cost)
 		}
 		g.msgs = append([]*msg{m}, g.msgs...)
-		more := t.groveCost(*g, cost) - before
+		more := t.groupCost(*g, cost) - before
 		if used+more > room {
 			for _, o := range b.cands[:i+1] {
 				o.out(Window, reasonBudget)

@@ -1,0 +1,297 @@
+package assemble
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// What the log form writes of one message: a head, its words, and a line with
+// a plus for each thing that is not its author's own words.
+
+const (
+	logIndent = "    " // before everything that people wrote, beyond a first line
+	logReply  = "↳ "
+	logAgain  = "· "
+	logPlus   = "+ "
+)
+
+// How many tokens are shown of what stands for more than itself: a root that
+// is older than the window, an answer below its question; and of the asker's
+// own last message, which is often what the question is about.
+const (
+	rootCut  = 100
+	askerCut = 1200
+)
+
+// indentLog moves further lines off the first column, empty ones too.
+func indentLog(s string) string { return strings.ReplaceAll(s, "\n", "\n"+logIndent) }
+
+// A detail is a message as the log form writes it under one limit.
+type detail struct {
+	text  string // its words, cut where they had to be
+	plus  string // its lines with a plus, each with a line break before it
+	cost  int    // all of it with a full head
+	whole bool
+
+	tokens int // of its words, uncut
+}
+
+// detailed returns m with at most limit tokens of its words; 0 is no limit.
+// What it quotes has at most as many, all together.
+func (t *turn) detailed(m *msg, limit int) *detail {
+	w := t.words(m)
+	if limit == 0 && w.uncut.whole {
+		return &w.uncut
+	}
+	if limit > 0 {
+		if all := t.detailed(m, 0); all.tokens <= limit && len(m.Shared) == 0 && len(m.Files) <= maxFileLines {
+			return all
+		}
+	}
+	for i := range w.details {
+		if w.details[i].limit == limit {
+			return &w.details[i].detail
+		}
+	}
+	d := detail{text: w.body, whole: true}
+	tokens, known := t.in.Counter.Stored(m.Tokens)
+	if !known || m.Tokens <= 0 || w.body != m.Text {
+		tokens = t.in.Counter.Count(w.body)
+	}
+	d.tokens = tokens
+	var plus strings.Builder
+	missing := 0
+	if limit > 0 && tokens > limit {
+		d.text, missing, tokens = t.cutLog(w.body, limit, m == t.asked)
+	}
+	quotes, whole := t.shares(m, limit)
+	if missing > 0 {
+		plus.WriteString("\n+ " + grouped(missing) + " more characters, not shown")
+	}
+	d.whole = whole && missing == 0
+	plus.WriteString(quotes)
+	files := m.Files
+	if limit > 0 && len(files) > maxFileLines {
+		files = files[:maxFileLines]
+	}
+	for _, f := range files {
+		plus.WriteString("\n" + logPlus + fileLine(f))
+	}
+	if left := len(m.Files) - len(files); left > 0 {
+		d.whole = false
+		plus.WriteString("\n+ " + grouped(left) + " more files, not shown")
+	}
+	if r := reactions(m); len(r) > 0 {
+		plus.WriteString("\n+ reactions: " + strings.Join(r, ", "))
+	}
+	d.plus = plus.String()
+	d.cost = t.headCost(m) + tokens + strings.Count(d.text, "\n") + 1
+	if d.plus != "" {
+		d.cost += t.countLines(d.plus[1:])
+	}
+	if !d.whole { // cutting is to save something
+		if all := t.detailed(m, 0); all.cost <= d.cost {
+			d = *all
+		}
+	}
+	if limit == 0 {
+		w.uncut = d
+		return &w.uncut
+	}
+	w.details = append(w.details, limitedDetail{limit, d})
+	return &w.details[len(w.details)-1].detail
+}
+
+// A limitedDetail is kept, because planning asks again and again.
+type limitedDetail struct {
+	limit int
+	detail
+}
+
+// cutLog cuts s to limit tokens, where around is set to its beginning and its
+// end. It returns how many characters are missing and what is left costs.
+func (t *turn) cutLog(s string, limit int, around bool) (cut string, missing, tokens int) {
+	end := t.in.Counter.Prefix(s, limit-1)
+	if around {
+		end = t.in.Counter.Prefix(s, limit*2/3)
+	}
+	head, missing := splitGraphemes(s, end)
+	if missing == 0 {
+		return s, 0, t.in.Counter.Count(s)
+	}
+	cut = head + "…"
+	if around {
+		tail := t.tailOf(s[len(head):], limit-limit*2/3-4)
+		missing -= uniseg.GraphemeClusterCount(tail)
+		cut += "\n… " + tail
+	}
+	return cut, missing, t.in.Counter.Count(cut)
+}
+
+// tailOf returns the end of s that has at most limit tokens, from a grapheme's
+// start.
+func (t *turn) tailOf(s string, limit int) string {
+	from := 0
+	for step := max(1, len(s)/2); ; step = max(1, step/2) {
+		switch n := t.in.Counter.Count(s[from:]); {
+		case n > limit && from+step < len(s):
+			from += step
+			continue
+		case n > limit:
+			return ""
+		case step == 1:
+		default:
+			if from >= step && t.in.Counter.Count(s[from-step:]) <= limit {
+				from -= step
+			}
+			continue
+		}
+		break
+	}
+	at, state, rest := 0, -1, s
+	for rest != "" && at < from {
+		var c string
+		c, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		at += len(c)
+	}
+	return strings.TrimLeft(rest, " \t\n")
+}
+
+// shares writes what m quotes with at most limit tokens, 0 for no limit, and
+// reports whether all of it is there.
+func (t *turn) shares(m *msg, limit int) (lines string, whole bool) {
+	var b strings.Builder
+	whole = true
+	left := limit
+	for i, s := range m.Shared {
+		if limit > 0 && left < minQuote && i > 0 {
+			b.WriteString("\n+ " + grouped(len(m.Shared)-i) + " more quotes, not shown")
+			return b.String(), false
+		}
+		text := t.stored(s.Text)
+		if limit > 0 {
+			cut, n := t.cutText(text, max(left, minQuote))
+			whole = whole && cut == text
+			text, left = cut, left-n-minQuote/2
+		}
+		b.WriteString("\n" + logPlus + t.sharedHead(s))
+		if text != "" {
+			b.WriteString(":\n" + logIndent + indentLog(text))
+		}
+	}
+	return b.String(), whole
+}
+
+// Where a message does not fit whole: how few tokens a quote is worth showing
+// with, and how many of its files are named.
+const (
+	minQuote     = 24
+	maxFileLines = 10
+)
+
+// sharedHead says what is quoted, from whom and from where.
+func (t *turn) sharedHead(s earshot.Shared) string {
+	who := strings.ReplaceAll(cleanName(s.Author), "#", "") // a place is not typed as a name
+	if name, ok := t.names.byID[s.ID]; ok && s.ID != "" {
+		who = name
+	}
+	place := cleanPlace(t.names.resolveMentions(s.Place))
+	switch s.Kind {
+	case earshot.Link:
+		return "link preview, " + firstOf(place, "a page")
+	case earshot.AppQuote:
+		return "quoted by an app"
+	}
+	head := "forwarded"
+	if s.Time != 0 {
+		head += ", " + string(t.when.clock([]byte(t.when.date(s.Time)+" "), s.Time))
+	}
+	head += ", from " + firstOf(who, "somebody")
+	if place != "" {
+		head += " in " + place
+	}
+	return head
+}
+
+// cleanPlace is a place in the middle of a line: by the rules of names.
+func cleanPlace(s string) string { return cleanName(s) }
+
+// fileLine is what is told of a file; what people chose, its name, stands last.
+func fileLine(f earshot.File) string {
+	s := "file " + firstOf(string(f.ID), "?") + ", " + fileKind(f.Type)
+	if f.Size > 0 {
+		s += ", " + fileSize(f.Size)
+	}
+	return s + ": " + FileName(f)
+}
+
+// fileKind is a media type in a word.
+func fileKind(mediaType string) string {
+	top, sub, _ := strings.Cut(strings.ToLower(mediaType), "/")
+	sub, _, _ = strings.Cut(sub, ";")
+	switch {
+	case top == "image" || top == "audio" || top == "video" || top == "text":
+		return top
+	case sub == "pdf":
+		return "PDF"
+	case sub == "json" || sub == "xml" || sub == "yaml":
+		return "text"
+	}
+	return "file"
+}
+
+func fileSize(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10) + " B"
+	case n < 999_500:
+		return strconv.FormatInt((n+500)/1000, 10) + " KB"
+	case n < 999_500_000:
+		return strconv.FormatInt((n+500_000)/1_000_000, 10) + " MB"
+	}
+	return strconv.FormatInt((n+500_000_000)/1_000_000_000, 10) + " GB"
+}
+
+// headCost is what stands before a message's words at most, its day not
+// counted.
+func (t *turn) headCost(m *msg) int {
+	if t.clockCost == 0 {
+		t.clockCost = t.in.Counter.Count("00:00 ")
+	}
+	n := t.clockCost + t.words(m).label.cost
+	if m.Edited != 0 {
+		n += t.tok(" (edited)")
+	}
+	return n
+}
+
+// head appends the time and the speaker.
+func (t *turn) head(b []byte, m *msg) []byte {
+	b = append(t.when.clock(b, m.Time), ' ')
+	b = append(b, t.label(m)...)
+	if m.Edited != 0 {
+		b = append(b, " (edited)"...)
+	}
+	return append(b, ": "...)
+}
+
+// notShown is the line that counts a root's replies that the prompt lacks.
+func notShown(n int, root earshot.MessageID) string {
+	if n == 1 {
+		return "+ 1 reply not shown, thread " + string(root)
+	}
+	return "+ " + grouped(n) + " replies not shown, thread " + string(root)
+}
+
+// grouped writes a number with commas between thousands.
+func grouped(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,206 @@
+package assemble
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.mau.fi/util/confusable"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxName is how many graphemes of a name are shown.
+const maxName = 40
+
+// cleanName makes a name of s: one line in NFKC, nothing that cannot be seen,
+// no colon or comma of any shape, none of the marks that Earshot puts behind
+// names, no bracket or tag at its start, at most 40 graphemes. It is
+// idempotent.
+func cleanName(s string) string {
+	if plainName(s) {
+		return s
+	}
+	for range 4 { // what one step removes may join what another looks for
+		was := s
+		s = norm.NFKC.String(clean(oneLine(s, 4*maxName)))
+		s = strings.Map(func(r rune) rune {
+			switch {
+			case r == ':' || r == ',' || looksLikeColon(r):
+				return ' '
+			case r == 0x2800 || r == '\n' || r == '\t':
+				return ' '
+			}
+			return r
+		}, s)
+		s = withoutMarks(s)
+		s = strings.TrimSpace(s)
+		if strings.HasPrefix(s, "[") {
+			s = strings.NewReplacer("[", "(", "]", ")").Replace(s)
+		}
+		s = oneLine(withoutTags(s), maxName)
+		if s == was {
+			break
+		}
+	}
+	return s
+}
+
+// withoutTags removes what would open or close the block of a thread.
+func withoutTags(s string) string {
+	for i := 0; i < len(s); {
+		if s[i] == '<' && opensTag(s[i+1:]) {
+			s = s[:i] + s[i+1:]
+			continue
+		}
+		i++
+	}
+	return s
+}
+
+// plainName reports whether cleanName would change nothing in s. It answers
+// false for some names that are clean.
+func plainName(s string) bool {
+	return isPlain(s) && len(s) <= maxName && !strings.ContainsAny(s, ":,([<&\n\t") && !strings.HasPrefix(s, " ") &&
+		!strings.HasSuffix(s, " ") && !strings.Contains(s, "  ")
+}
+
+// looksLikeColon reports whether r is drawn as a colon or a comma is.
+func looksLikeColon(r rune) bool {
+	switch r {
+	case '：', '︓', '﹕', '꞉', '∶', '։', '׃', '܃', '܄', 'ː', '˸', 'ः', '᠄', '᛬', '⁚', '⸻', '،', '٫', '‚', '，', '﹐', '︐', '、', '､', '¸':
+		return true
+	}
+	if r < 0x80 {
+		return false
+	}
+	drawn := confusable.GetReplacement(r)
+	return drawn == ":" || drawn == "," || drawn == ";"
+}
+
+// isBracket tells an opening (-1) and a closing (+1) bracket of any shape.
+func isBracket(r rune) int {
+	switch drawn := confusable.GetReplacement(r); {
+	case r == '(' || drawn == "(" || unicode.Is(unicode.Ps, r):
+		return -1
+	case r == ')' || drawn == ")" || unicode.Is(unicode.Pe, r):
+		return 1
+	}
+	return 0
+}
+
+// marks are what Earshot puts behind a name to say something about its bearer
+// or the message, without brackets.
+var marks = []string{"you", "bot", "agent", "edited"}
+
+// withoutMarks removes from a name every bracket that would be read as one of
+// the marks.
+func withoutMarks(s string) string {
+	for again := true; again; {
+		again = false
+		open := -1
+		for i, r := range s {
+			switch isBracket(r) {
+			case -1:
+				open = i
+			case 1:
+				end := i + utf8.RuneLen(r)
+				if open >= 0 && isMark(s[open:end]) {
+					s = strings.TrimRightFunc(s[:open], unicode.IsSpace) + " " + strings.TrimLeftFunc(s[end:], unicode.IsSpace)
+					again = true
+				}
+				open = -1
+			}
+			if again {
+				break
+			}
+		}
+	}
+	return s
+}
+
+// isMark reports whether a bracketed text looks like one of the marks, or holds
+// nothing.
+func isMark(bracketed string) bool {
+	_, width := utf8.DecodeRuneInString(bracketed)
+	_, closing := utf8.DecodeLastRuneInString(bracketed)
+	inner := strings.TrimSpace(bracketed[width : len(bracketed)-closing])
+	one, two := look(inner)
+	return inner == "" || slices.ContainsFunc(marks, func(m string) bool { a, b := look(m); return a == one || b == two || a == two || b == one })
+}
+
+// look returns the two forms in which names are compared: names that share one
+// of them look the same to a reader. They are the skeleton after UTS #39 in
+// lower case, and the skeleton of the name in lower case, because letters look
+// alike in one case and not in the other.
+func look(name string) (one, two string) {
+	folded := foldName(name)
+	return strings.ToLower(skeleton(name)), skeleton(folded)
+}
+
+// skeleton is UTS #39's, without joiners, selectors and white space, which a
+// reader does not see or does not count.
+func skeleton(s string) string {
+	if isPlain(s) {
+		var b strings.Builder
+		b.Grow(len(s) + 4)
+		for i := range len(s) {
+			b.WriteString(plainSkeletons[s[i]])
+		}
+		return b.String()
+	}
+	return strings.Map(func(r rune) rune {
+		if r == zwj || r == zwnj || isSelector(r) || unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, confusable.Skeleton(s))
+}
+
+// plainSkeletons are the skeletons of ASCII characters, which do not depend on
+// what stands beside them.
+var plainSkeletons = func() (table [128]string) {
+	for c := range table {
+		if r := rune(c); !unicode.IsSpace(r) && unicode.IsPrint(r) {
+			table[c] = confusable.Skeleton(string(r))
+		}
+	}
+	return table
+}()
+
+// foldName returns the form under which somebody is found by a name.
+func foldName(s string) string {
+	if isPlain(s) {
+		return strings.ToLower(s)
+	}
+	return cases.Fold().String(norm.NFKC.String(s))
+}
+
+// reservedLooks are the looks of the reserved words.
+var reservedLooks = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range reserved {
+		one, two := look(w)
+		m[one], m[two] = true, true
+	}
+	return m
+}()
+
+// isReserved reports whether a name could be read as something else than a
+// name.
+func isReserved(name string) bool {
+	one, two := look(name)
+	return reservedLooks[one] || reservedLooks[two]
+}
+
+// noHeading adds a number to a name that begins as a heading of a window does.
+func noHeading(name string) string {
+	if _, two := look(name); strings.HasPrefix(two, threadLook) || strings.HasPrefix(two, standaloneLook) {
+		return firstGraphemes(name, maxName-4) + " (1)"
+	}
+	return name
+}
+
+// How the headings of a window begin.
+var threadLook, standaloneLook = skeleton("thread("), skeleton("standalone(")
