@@ -1,0 +1,5 @@
+//go:build race
+
+package logform_test
+
+const raceDetector = true
