@@ -28,7 +28,7 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 	w := input{
 		Policy:  jsontext.Value(policy),
 		Budget:  &budget{&in.Budget.Tokens, &in.Budget.Session, &in.Budget.Limit},
-		Counter: ptr(in.Counter.Name()), Instructions: some(in.Instructions),
+		Counter: ptr(in.Counter.Name()), Instructions: some(in.Instructions), Zone: some(in.Zone),
 		Identity: &identity{ptr(string(in.Identity.ID)), &in.Identity.Name, strs(in.Identity.Aliases)},
 		Channel: &channel{some(string(in.Channel.Platform)), some(string(in.Channel.Workspace)), some(string(in.Channel.ID)),
 			some(in.Channel.Name), some(string(in.Channel.Kind)), some(in.Channel.Topic), some(in.Channel.Purpose)},
@@ -36,7 +36,16 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 		Conversation: conversationWire(in.Conversation),
 	}
 	for i := range in.Messages {
-		*w.Messages = append(*w.Messages, messageWire(&in.Messages[i]))
+		m := messageWire(&in.Messages[i])
+		for _, f := range m.Files {
+			if n, ok := in.FileTokens[earshot.ArtifactID(optional(f.ID))]; ok {
+				f.Tokens = ptr(n)
+			}
+		}
+		*w.Messages = append(*w.Messages, m)
+	}
+	for _, x := range in.Recalled {
+		w.Recalled = append(w.Recalled, &recalled{ptr(string(x.ID)), some(x.Score)})
 	}
 	for _, s := range in.Stored {
 		w.Stored = append(w.Stored, &stored{some(string(s.Thread)), ptr(s.Count), some(s.From.String()), some(s.To.String())})
@@ -50,7 +59,7 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 func messageWire(m *earshot.Message) *message {
 	w := &message{
 		ID: ptr(string(m.ID)), Time: ptr(timeText(m.Time)), Text: &m.Text,
-		Author: &author{some(string(m.Author.ID)), some(m.Author.Name), some(string(m.Author.Kind))},
+		Author: &author{some(string(m.Author.ID)), some(m.Author.Name), some(m.Author.FullName), some(string(m.Author.Kind))},
 		Thread: some(string(m.Thread)), ReplyTo: some(string(m.ReplyTo)), Edited: some(m.Edited.String()),
 		Deleted: some(m.Deleted), Seq: some(m.Seq), Mentions: strs(m.Mentions), Tokens: some(m.Tokens),
 	}
@@ -60,8 +69,11 @@ func messageWire(m *earshot.Message) *message {
 	if a := m.Replies; a != nil {
 		w.Replies = &replies{&a.Count, &a.LastHour, some(a.Last.String())}
 	}
+	for _, x := range m.Shared {
+		w.Shared = append(w.Shared, &shared{some(string(x.ID)), some(x.Author), some(x.Place), some(x.Time.String()), some(x.Text), ptr(string(x.Kind))})
+	}
 	for _, f := range m.Files {
-		w.Files = append(w.Files, &file{some(string(f.ID)), some(f.Name), some(f.Type), some(f.Size), some(f.SHA256)})
+		w.Files = append(w.Files, &file{some(string(f.ID)), some(f.Name), some(f.Type), some(f.Size), some(f.SHA256), nil})
 	}
 	return w
 }
@@ -75,7 +87,7 @@ func timeText(t earshot.Time) string {
 }
 
 func conversationWire(c assemble.Conversation) *conversation {
-	w := &conversation{Cursor: some(c.Cursor), Epoch: some(c.Epoch)}
+	w := &conversation{Cursor: some(c.Cursor), Epoch: some(c.Epoch), Form: some(string(c.Form))}
 	if s := c.Summary; s != nil {
 		w.Summary = &summary{&s.Text, some(s.From.String()), some(s.To.String()), some(s.Turns)}
 	}
@@ -86,12 +98,25 @@ func conversationWire(c assemble.Conversation) *conversation {
 		w.Turns = append(w.Turns, &turn{ptr(string(t.Anchor)), strs(t.Replies)})
 	}
 	for _, e := range c.Session {
-		w.Session = append(w.Session, &entry{ptr(string(e.Role)), ptr(e.Text)})
+		x := &entry{ptr(string(e.Role)), ptr(e.Text), strs(e.Media), nil, some(e.Call), some(e.Failed), some(e.Opaque)}
+		x.Calls = callsWire(e.Calls)
+		w.Session = append(w.Session, x)
+	}
+	for _, n := range c.Names {
+		w.Names = append(w.Names, namedWire(n))
 	}
 	for _, a := range c.Attached {
 		w.Attached = append(w.Attached, attachedWire(a))
 	}
 	return w
+}
+
+func callsWire(calls []earshot.Call) []*call {
+	var out []*call
+	for _, c := range calls {
+		out = append(out, &call{ptr(c.ID), ptr(c.Name), ptr(c.Args)})
+	}
+	return out
 }
 
 // some returns nil for the zero value, which is left out.

@@ -29,10 +29,12 @@ type (
 		Budget       *budget        `json:"budget,omitzero"`
 		Counter      *string        `json:"counter,omitzero"`
 		Instructions *string        `json:"instructions,omitzero"`
+		Zone         *string        `json:"zone,omitzero"`
 		Identity     *identity      `json:"identity"`
 		Channel      *channel       `json:"channel"`
 		Anchor       *string        `json:"anchor"`
 		Messages     *[]*message    `json:"messages"`
+		Recalled     []*recalled    `json:"recalled,omitempty"`
 		Conversation *conversation  `json:"conversation,omitzero"`
 		Attach       []string       `json:"attach,omitempty"`
 		Stored       []*stored      `json:"stored,omitempty"`
@@ -58,9 +60,10 @@ type (
 		Purpose   *string `json:"purpose,omitzero"`
 	}
 	author struct {
-		ID   *string `json:"id,omitzero"`
-		Name *string `json:"name,omitzero"`
-		Kind *string `json:"kind,omitzero"`
+		ID       *string `json:"id,omitzero"`
+		Name     *string `json:"name,omitzero"`
+		FullName *string `json:"full_name,omitzero"`
+		Kind     *string `json:"kind,omitzero"`
 	}
 	message struct {
 		ID        *string     `json:"id"`
@@ -76,7 +79,20 @@ type (
 		Reactions []*reaction `json:"reactions,omitempty"`
 		Tokens    *int        `json:"tokens,omitzero"`
 		Replies   *replies    `json:"replies,omitzero"`
+		Shared    []*shared   `json:"shared,omitempty"`
 		Files     []*file     `json:"files,omitempty"`
+	}
+	shared struct {
+		AuthorID *string `json:"author_id,omitzero"`
+		Author   *string `json:"author,omitzero"`
+		Place    *string `json:"place,omitzero"`
+		Time     *string `json:"time,omitzero"`
+		Text     *string `json:"text,omitzero"`
+		Kind     *string `json:"kind"`
+	}
+	recalled struct {
+		ID    *string  `json:"id"`
+		Score *float64 `json:"score,omitzero"`
 	}
 	reaction struct {
 		Name  *string `json:"name"`
@@ -93,6 +109,7 @@ type (
 		Type   *string `json:"type,omitzero"`
 		Size   *int64  `json:"size,omitzero"`
 		SHA256 *string `json:"sha256,omitzero"`
+		Tokens *int    `json:"tokens,omitzero"` // what the model is charged for its content
 	}
 	conversation struct {
 		Cursor   *int64      `json:"cursor,omitzero"`
@@ -101,7 +118,13 @@ type (
 		Shown    []*shown    `json:"shown,omitempty"`
 		Turns    []*turn     `json:"turns,omitempty"`
 		Session  []*entry    `json:"session,omitempty"`
+		Names    []*named    `json:"names,omitempty"`
 		Attached []*attached `json:"attached,omitempty"`
+		Form     *string     `json:"form,omitzero"` // the frame that the session was written in
+	}
+	named struct {
+		ID   *string `json:"id"`
+		Name *string `json:"name"`
 	}
 	summary struct {
 		Text  *string `json:"text"`
@@ -118,13 +141,24 @@ type (
 		ReplyIDs []string `json:"reply_ids"`
 	}
 	entry struct {
-		Role *string `json:"role"`
-		Text *string `json:"text"`
+		Role   *string  `json:"role"`
+		Text   *string  `json:"text,omitzero"`
+		Media  []string `json:"media,omitempty"`
+		Calls  []*call  `json:"calls,omitempty"`
+		Call   *string  `json:"call,omitzero"`
+		Failed *bool    `json:"failed,omitzero"`
+		Opaque *string  `json:"opaque,omitzero"`
+	}
+	call struct {
+		ID   *string `json:"id"`
+		Name *string `json:"name"`
+		Args *string `json:"args"`
 	}
 	attached struct {
 		ID     *string `json:"id"`
 		SHA256 *string `json:"sha256"`
 		Turn   *int    `json:"turn"`
+		Tokens *int    `json:"tokens,omitzero"`
 	}
 	stored struct {
 		Thread *string `json:"thread"`
@@ -318,6 +352,7 @@ func (r *reader) input(w *input) assemble.Input {
 		Policy:       r.policy(w.Policy),
 		Budget:       r.budget(w.Budget),
 		Instructions: optional(w.Instructions),
+		Zone:         optional(w.Zone),
 		Attach:       ids[earshot.ArtifactID](w.Attach),
 	}
 	spec := optional(w.Counter)
@@ -349,7 +384,21 @@ func (r *reader) input(w *input) assemble.Input {
 	}
 	for i, m := range required(r, "messages", w.Messages) {
 		at := "messages[" + strconv.Itoa(i) + "]"
-		in.Messages = append(in.Messages, r.message(at, item(r, at, m)))
+		m = item(r, at, m)
+		in.Messages = append(in.Messages, r.message(at, m))
+		for j, f := range m.Files {
+			if f != nil && f.Tokens != nil {
+				if in.FileTokens == nil {
+					in.FileTokens = map[earshot.ArtifactID]int{}
+				}
+				in.FileTokens[earshot.ArtifactID(optional(f.ID))] = r.count(at+".files["+strconv.Itoa(j)+"].tokens", f.Tokens)
+			}
+		}
+	}
+	for i, x := range w.Recalled {
+		at := "recalled[" + strconv.Itoa(i) + "]"
+		x = item(r, at, x)
+		in.Recalled = append(in.Recalled, assemble.Recalled{ID: earshot.MessageID(r.id(at+".id", x.ID)), Score: optional(x.Score)})
 	}
 	in.Conversation = r.conversation(w.Conversation)
 	for i, s := range w.Stored {
@@ -432,7 +481,7 @@ func (r *reader) message(at string, w *message) earshot.Message {
 	a := required(r, at+".author", w.Author)
 	m := earshot.Message{
 		ID: earshot.MessageID(r.id(at+".id", w.ID)), Time: r.time(at+".time", ptr(required(r, at+".time", w.Time))),
-		Author: earshot.Author{ID: earshot.AuthorID(optional(a.ID)), Name: optional(a.Name), Kind: earshot.AuthorKind(optional(a.Kind))},
+		Author: earshot.Author{ID: earshot.AuthorID(optional(a.ID)), Name: optional(a.Name), FullName: optional(a.FullName), Kind: earshot.AuthorKind(optional(a.Kind))},
 		Text:   required(r, at+".text", w.Text), Thread: earshot.MessageID(optional(w.Thread)), ReplyTo: earshot.MessageID(optional(w.ReplyTo)),
 		Edited: r.timeOrEmpty(at+".edited", w.Edited), Deleted: optional(w.Deleted), Seq: optional(w.Seq),
 		Mentions: ids[earshot.AuthorID](w.Mentions), Tokens: r.count(at+".tokens", w.Tokens),
@@ -453,6 +502,10 @@ func (r *reader) message(at string, w *message) earshot.Message {
 		p := at + ".replies"
 		m.Replies = &earshot.Activity{Count: r.count(p+".count", x.Count), LastHour: r.count(p+".last_hour", x.LastHour), Last: r.timeOrEmpty(p+".last", x.Last)}
 	}
+	for i, x := range w.Shared {
+		p := at + ".shared[" + strconv.Itoa(i) + "]"
+		m.Shared = append(m.Shared, r.shared(p, item(r, p, x)))
+	}
 	for i, f := range w.Files {
 		p := at + ".files[" + strconv.Itoa(i) + "]"
 		f = item(r, p, f)
@@ -465,6 +518,19 @@ func (r *reader) message(at string, w *message) earshot.Message {
 	return m
 }
 
+func (r *reader) shared(at string, w *shared) earshot.Shared {
+	s := earshot.Shared{
+		Kind: earshot.SharedKind(required(r, at+".kind", w.Kind)), ID: earshot.AuthorID(optional(w.AuthorID)), Author: optional(w.Author),
+		Place: optional(w.Place), Time: r.timeOrEmpty(at+".time", w.Time), Text: optional(w.Text),
+	}
+	switch s.Kind {
+	case earshot.Forward, earshot.Link, earshot.AppQuote:
+	default:
+		r.fail(at+".kind", "unknown kind %q; use forward, link or app", s.Kind)
+	}
+	return s
+}
+
 func ptr[T any](v T) *T { return &v }
 
 func (r *reader) conversation(w *conversation) assemble.Conversation {
@@ -472,7 +538,7 @@ func (r *reader) conversation(w *conversation) assemble.Conversation {
 		return assemble.Conversation{}
 	}
 	const at = "conversation"
-	c := assemble.Conversation{Cursor: optional(w.Cursor), Epoch: r.count(at+".epoch", w.Epoch)}
+	c := assemble.Conversation{Cursor: optional(w.Cursor), Epoch: r.count(at+".epoch", w.Epoch), Form: assemble.Frame(optional(w.Form))}
 	if s := w.Summary; s != nil {
 		c.Summary = &earshot.Summary{Text: required(r, at+".summary.text", s.Text), From: r.timeOrEmpty(at+".summary.from", s.From), To: r.timeOrEmpty(at+".summary.to", s.To), Turns: r.count(at+".summary.turns", s.Turns)}
 	}
@@ -488,17 +554,42 @@ func (r *reader) conversation(w *conversation) assemble.Conversation {
 	}
 	for i, e := range w.Session {
 		p := at + ".session[" + strconv.Itoa(i) + "]"
-		e = item(r, p, e)
-		role := earshot.Role(required(r, p+".role", e.Role))
-		if role != earshot.User && role != earshot.Assistant {
-			r.fail(p+".role", "unknown role %q; use user or assistant", role)
-		}
-		c.Session = append(c.Session, earshot.SessionEntry{Role: role, Text: required(r, p+".text", e.Text)})
+		c.Session = append(c.Session, r.entry(p, item(r, p, e)))
+	}
+	for i, n := range w.Names {
+		p := at + ".names[" + strconv.Itoa(i) + "]"
+		n = item(r, p, n)
+		c.Names = append(c.Names, earshot.Named{ID: earshot.AuthorID(r.id(p+".id", n.ID)), Name: r.id(p+".name", n.Name)})
 	}
 	for i, a := range w.Attached {
 		p := at + ".attached[" + strconv.Itoa(i) + "]"
 		a = item(r, p, a)
-		c.Attached = append(c.Attached, earshot.Attached{ID: earshot.ArtifactID(optional(a.ID)), SHA256: strings.ToLower(optional(a.SHA256)), Turn: r.count(p+".turn", a.Turn)})
+		c.Attached = append(c.Attached, earshot.Attached{ID: earshot.ArtifactID(optional(a.ID)), SHA256: strings.ToLower(optional(a.SHA256)), Turn: r.count(p+".turn", a.Turn), Tokens: r.count(p+".tokens", a.Tokens)})
 	}
 	return c
+}
+
+// entry is one message of the session. Calls are the assistant's, and what
+// answers one names it.
+func (r *reader) entry(at string, w *entry) earshot.SessionEntry {
+	e := earshot.SessionEntry{
+		Role: earshot.Role(required(r, at+".role", w.Role)), Text: optional(w.Text), Media: ids[earshot.ArtifactID](w.Media),
+		Call: optional(w.Call), Failed: optional(w.Failed), Opaque: optional(w.Opaque),
+	}
+	for i, c := range w.Calls {
+		p := at + ".calls[" + strconv.Itoa(i) + "]"
+		c = item(r, p, c)
+		e.Calls = append(e.Calls, earshot.Call{ID: r.id(p+".id", c.ID), Name: r.id(p+".name", c.Name), Args: required(r, p+".args", c.Args)})
+	}
+	switch {
+	case e.Role != earshot.User && e.Role != earshot.Assistant && e.Role != earshot.ToolRole:
+		r.fail(at+".role", "unknown role %q; use user, assistant or tool", e.Role)
+	case w.Text == nil && len(e.Calls) == 0:
+		r.fail(at+".text", "is required")
+	case e.Role != earshot.Assistant && len(e.Calls) > 0:
+		r.fail(at+".calls", "are the assistant's only")
+	case (e.Role == earshot.ToolRole) != (e.Call != ""):
+		r.fail(at+".call", "names the call that a tool answers; a tool's entry has one, others have none")
+	}
+	return e
 }

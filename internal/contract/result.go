@@ -24,6 +24,10 @@ type (
 		Text     string   `json:"text"`
 		Sections []string `json:"sections"`
 		Media    []string `json:"media"`
+		Calls    []*call  `json:"calls,omitempty"` // of a recorded entry, as in conversation.session
+		Call     string   `json:"call,omitempty"`
+		Failed   bool     `json:"failed,omitzero"`
+		Opaque   string   `json:"opaque,omitempty"`
 	}
 	resultTokens struct {
 		Total    int            `json:"total"`
@@ -42,6 +46,7 @@ type (
 		Cursor   int64       `json:"cursor"`
 		Epoch    int         `json:"epoch"`
 		Shown    []*shown    `json:"shown"`
+		Names    []*named    `json:"names"`
 		Attached []*attached `json:"attached"`
 	}
 	note struct {
@@ -59,13 +64,13 @@ func Encode(r assemble.Result) ([]byte, error) {
 		Messages: make([]resultMessage, 0, len(r.Messages)),
 		Ledger:   make([]ledgerRow, 0, len(r.Ledger)),
 		Notes:    make([]note, 0, len(r.Notes)),
-		Next:     next{Cursor: r.Next.Cursor, Epoch: r.Next.Epoch, Shown: []*shown{}, Attached: []*attached{}},
+		Next:     next{Cursor: r.Next.Cursor, Epoch: r.Next.Epoch, Shown: []*shown{}, Names: []*named{}, Attached: []*attached{}},
 	}
 	for name, n := range r.Tokens.Sections {
 		w.Tokens.Sections[string(name)] = n
 	}
 	for _, m := range r.Messages {
-		rm := resultMessage{Role: string(m.Role), Text: m.Text, Sections: []string{}, Media: []string{}}
+		rm := resultMessage{Role: string(m.Role), Text: m.Text, Sections: []string{}, Media: []string{}, Calls: callsWire(m.Calls), Call: m.Call, Failed: m.Failed, Opaque: m.Opaque}
 		for _, s := range m.Sections {
 			rm.Sections = append(rm.Sections, string(s))
 		}
@@ -80,6 +85,9 @@ func Encode(r assemble.Result) ([]byte, error) {
 	for _, s := range r.Next.Shown {
 		w.Next.Shown = append(w.Next.Shown, shownWire(s))
 	}
+	for _, n := range r.Next.Names {
+		w.Next.Names = append(w.Next.Names, namedWire(n))
+	}
 	for _, a := range r.Next.Attached {
 		w.Next.Attached = append(w.Next.Attached, attachedWire(a))
 	}
@@ -93,8 +101,10 @@ func shownWire(s earshot.Shown) *shown {
 	return &shown{ptr(string(s.ID)), ptr(s.Revision.String())}
 }
 
+func namedWire(n earshot.Named) *named { return &named{ptr(string(n.ID)), ptr(n.Name)} }
+
 func attachedWire(a earshot.Attached) *attached {
-	w := &attached{ID: ptr(string(a.ID)), Turn: ptr(a.Turn)}
+	w := &attached{ID: ptr(string(a.ID)), Turn: ptr(a.Turn), Tokens: some(a.Tokens)}
 	if a.SHA256 != "" {
 		w.SHA256 = ptr(a.SHA256)
 	}

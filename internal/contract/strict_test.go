@@ -223,8 +223,8 @@ func TestAResultIsWrittenWithEveryFieldAndNoEscapesOfHTML(t *testing.T) {
 		}
 		Ledger []map[string]any
 		Next   *struct {
-			Cursor, Epoch   *int
-			Shown, Attached []any
+			Cursor, Epoch          *int
+			Shown, Names, Attached []any
 		}
 		Notes []any
 		Hash  *string
@@ -235,7 +235,7 @@ func TestAResultIsWrittenWithEveryFieldAndNoEscapesOfHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.System == nil || len(got.Messages) != 1 || got.Messages[0].Media == nil || got.Tokens == nil || got.Tokens.Total == nil || len(got.Ledger) != 1 || len(got.Ledger[0]) != 5 ||
-		got.Next == nil || got.Next.Shown == nil || got.Next.Attached == nil || got.Notes == nil || got.Hash == nil {
+		got.Next == nil || got.Next.Shown == nil || got.Next.Names == nil || got.Next.Attached == nil || got.Notes == nil || got.Hash == nil {
 		t.Errorf("a field is absent or null: %s", data)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +38,9 @@ func formatGiven(b *strings.Builder, c Case) {
 	if counter != "" {
 		b.WriteString("counter " + firstLine(counter) + "\n")
 	}
+	if in.Zone != "" {
+		b.WriteString("zone " + wordWith(in.Zone, "/") + "\n")
+	}
 	f.text("instructions", in.Instructions)
 	self := f.identity(in.Identity)
 	f.channel(in.Channel)
@@ -65,6 +70,16 @@ func formatGiven(b *strings.Builder, c Case) {
 	}
 	if len(in.Attach) > 0 {
 		b.WriteString("attach " + words(in.Attach) + "\n")
+	}
+	f.fileTokens(in.FileTokens)
+	for i, v := range in.Recalled {
+		b.WriteString(map[bool]string{true: "recalled ", false: ","}[i == 0] + word(string(v.ID)))
+		if v.Score != 0 {
+			b.WriteString("=" + strconv.FormatFloat(v.Score, 'g', -1, 64))
+		}
+	}
+	if len(in.Recalled) > 0 {
+		b.WriteByte('\n')
 	}
 	if in.Anchor != "" {
 		b.WriteString("anchor " + word(string(in.Anchor)) + "\n")
@@ -174,8 +189,14 @@ func (f *formatter) authors(in *assemble.Input, self string) {
 		if a.Name != plain.Name {
 			f.b.WriteString(" name=" + word(a.Name))
 		}
+		if a.FullName != "" {
+			f.b.WriteString(" full_name=" + word(a.FullName))
+		}
 		if a.Kind != plain.Kind {
 			f.b.WriteString(" kind=" + word(string(a.Kind)))
+		}
+		if a.Zone != "" {
+			f.b.WriteString(" zone=" + wordWith(a.Zone, "/"))
 		}
 		f.b.WriteByte('\n')
 	}
@@ -207,6 +228,9 @@ func (f *formatter) conversation(in *assemble.Input) {
 	}
 	if c.Epoch != 0 {
 		state = append(state, "epoch="+strconv.Itoa(c.Epoch))
+	}
+	if c.Form != "" {
+		state = append(state, "form="+word(string(c.Form)))
 	}
 	if len(c.Shown) > 0 {
 		var ids []string
@@ -240,18 +264,27 @@ func (f *formatter) conversation(in *assemble.Input) {
 		f.number(" turns=", int64(s.Turns))
 		writeLines(f.b, s.Text)
 	}
+	for _, n := range c.Names {
+		f.b.WriteString("named " + word(string(n.ID)) + " " + word(n.Name) + "\n")
+	}
 	for _, e := range c.Session {
-		f.b.WriteString("session " + word(string(e.Role)))
-		writeLines(f.b, e.Text)
+		f.session(e)
 	}
 	for _, a := range c.Attached {
-		f.b.WriteString("attached " + word(string(a.ID)))
-		f.number(" turn=", int64(a.Turn))
-		if a.SHA256 != "" {
-			f.b.WriteString(" sha256=" + word(a.SHA256))
-		}
-		f.b.WriteByte('\n')
+		f.attached(a)
 	}
+}
+
+// fileTokens writes what files cost, by id.
+func (f *formatter) fileTokens(tokens map[earshot.ArtifactID]int) {
+	if len(tokens) == 0 {
+		return
+	}
+	var list []string
+	for _, id := range slices.Sorted(maps.Keys(tokens)) {
+		list = append(list, word(string(id))+"="+strconv.Itoa(tokens[id]))
+	}
+	f.b.WriteString("file_tokens " + strings.Join(list, ",") + "\n")
 }
 
 // cursor writes the id of the message that has the cursor's sequence, where

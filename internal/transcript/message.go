@@ -23,10 +23,19 @@ func (r *reader) message(x *scanner, e entry) {
 		}
 		r.mark(x, &m)
 	}
-	m.Text = x.text(e)
+	m.Text = x.text(e.more)
+	x.extras(e, func(y *scanner, kind string, more []string) { r.extra(y, &m, kind, more) })
+	r.seq = m.Seq
+	r.in.Messages = append(r.in.Messages, m)
+}
+
+// extras reads the + lines of an entry: read gets each behind its first word,
+// with the further lines of its text.
+func (x *scanner) extras(e entry, read func(y *scanner, kind string, more []string)) {
 	for _, extra := range e.extras {
 		y := &scanner{line: extra.line, s: extra.s}
-		r.extra(y, &m)
+		kind := y.take(func(c rune) bool { return 'a' <= c && c <= 'z' })
+		read(y, kind, extra.more)
 		if !y.done() {
 			y.fail("something is left at the end of the line: %q", y.left())
 		}
@@ -34,8 +43,6 @@ func (r *reader) message(x *scanner, e entry) {
 			x.err = y.err
 		}
 	}
-	r.seq = m.Seq
-	r.in.Messages = append(r.in.Messages, m)
 }
 
 // nextSeq is the sequence of a message that names none: one more than that of
@@ -78,10 +85,23 @@ func (r *reader) mark(x *scanner, m *earshot.Message) {
 	}
 }
 
-// extra reads "file a.png id=F1 type=image/png size=1234" or
-// "replies 3 last_hour=1 last=09:05:00".
-func (r *reader) extra(x *scanner, m *earshot.Message) {
-	kind := x.take(func(c rune) bool { return 'a' <= c && c <= 'z' })
+// extra reads what stands behind the first word of a + line:
+// "file a.png id=F1 type=image/png size=1234", "replies 3 last=09:05:00", or
+// what the message shares.
+func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []string) {
+	switch kind {
+	case "forward", "link", "app":
+		m.Shared = append(m.Shared, r.shared(x, earshot.SharedKind(kind), more))
+		return
+	case "shared":
+		x.spaces()
+		own := earshot.SharedKind(x.word("a kind"))
+		m.Shared = append(m.Shared, r.shared(x, own, more))
+		return
+	}
+	if len(more) > 0 {
+		x.fail("%s has no text, and indented lines follow it", kind)
+	}
 	x.spaces()
 	switch kind {
 	case "file":
@@ -105,11 +125,27 @@ func (r *reader) extra(x *scanner, m *earshot.Message) {
 		})
 		m.Replies = a
 	default:
-		x.fail("not understood: %q; a + line is a file or replies", kind+x.left())
+		x.fail("not understood: %q; a + line is a file or replies, or a forward, link or app that is quoted", kind+x.left())
 	}
 }
 
-// formatMessage writes m with the lines below it.
+// shared reads `author=Erin id=U9 place=#support time=17:20: text`.
+func (r *reader) shared(x *scanner, kind earshot.SharedKind, more []string) earshot.Shared {
+	s := earshot.Shared{Kind: kind}
+	x.fields(map[string]func(){
+		"author": func() { s.Author = x.word("a name") },
+		"id":     func() { s.ID = earshot.AuthorID(x.word("an id")) },
+		"place":  func() { s.Place = x.wordWith("a place", placeSigns) },
+		"time":   func() { s.Time = x.time(r.date) },
+	})
+	s.Text = x.maybeText(more)
+	return s
+}
+
+// placeSigns are what a place needs no quotes for, besides letters and digits.
+const placeSigns = "#/"
+
+// message writes m with the lines below it.
 func (f *formatter) message(m *earshot.Message) {
 	b := f.b
 	if d, ok := dateOf(m.Time); ok && d != f.date {
@@ -142,6 +178,9 @@ func (f *formatter) message(m *earshot.Message) {
 		}
 	}
 	writeLines(b, m.Text)
+	for _, v := range m.Shared {
+		f.shared(v)
+	}
 	for _, v := range m.Files {
 		b.WriteString("  + file " + word(v.Name))
 		if string(v.ID) != v.Name {
@@ -162,4 +201,25 @@ func (f *formatter) message(m *earshot.Message) {
 		f.time(" last=", v.Last)
 		b.WriteByte('\n')
 	}
+}
+
+// shared writes what a message quotes.
+func (f *formatter) shared(s earshot.Shared) {
+	switch s.Kind {
+	case earshot.Forward, earshot.Link, earshot.AppQuote:
+		f.b.WriteString("  + " + string(s.Kind))
+	default:
+		f.b.WriteString("  + shared " + word(string(s.Kind)))
+	}
+	if s.Author != "" {
+		f.b.WriteString(" author=" + word(s.Author))
+	}
+	if s.ID != "" {
+		f.b.WriteString(" id=" + word(string(s.ID)))
+	}
+	if s.Place != "" {
+		f.b.WriteString(" place=" + wordWith(s.Place, placeSigns))
+	}
+	f.time(" time=", s.Time)
+	writeExtra(f.b, s.Text)
 }

@@ -17,68 +17,6 @@ const defaultDate = "2026-03-02"
 // defaultIdentity is the agent where a case does not say.
 const defaultIdentity = "earshot"
 
-// An entry is a line of a given section with the indented lines below it.
-type entry struct {
-	line   int
-	head   string
-	more   []string // further lines of its text
-	extras []extra
-}
-
-// An extra is a line such as "  + file a.png".
-type extra struct {
-	line int
-	s    string
-}
-
-// entries groups the lines of a section. Empty lines and comments between
-// entries are dropped; an empty line above an indented one belongs to the text.
-func entries(s section) ([]entry, error) {
-	var list []entry
-	blank := 0
-	for i, l := range s.body {
-		n := s.line + i
-		trimmed := strings.Trim(l, " \t")
-		switch {
-		case trimmed == "":
-			blank++
-			continue
-		case strings.HasPrefix(l, indent):
-			if len(list) == 0 {
-				return nil, &Error{n, "indented text belongs to a message, and there is none above"}
-			}
-			e := &list[len(list)-1]
-			if len(e.extras) > 0 {
-				return nil, &Error{n, "the text of a message stands above its + lines"}
-			}
-			for ; blank > 0; blank-- {
-				e.more = append(e.more, "")
-			}
-			more := strings.TrimRight(l[len(indent):], " \t")
-			if strings.HasPrefix(more, `"`) {
-				x := &scanner{line: n, s: more}
-				if more = x.rest(); x.err != nil {
-					return nil, x.err
-				}
-			}
-			e.more = append(e.more, more)
-		case strings.HasPrefix(l, "  + "):
-			if len(list) == 0 {
-				return nil, &Error{n, "a + line belongs to a message, and there is none above"}
-			}
-			e := &list[len(list)-1]
-			e.extras = append(e.extras, extra{n, strings.TrimPrefix(trimmed, "+ ")})
-		case strings.HasPrefix(l, "#"):
-		case l[0] == ' ' || l[0] == '\t':
-			return nil, &Error{n, "indent the further lines of a text by four spaces"}
-		default:
-			list = append(list, entry{line: n, head: strings.TrimRight(l, " \t")})
-		}
-		blank = 0
-	}
-	return list, nil
-}
-
 // A reader turns entries into an input.
 type reader struct {
 	c       *Case
@@ -128,7 +66,7 @@ func (r *reader) entry(x *scanner, e entry) {
 		r.message(x, e)
 		return
 	}
-	key := x.take(func(c rune) bool { return 'a' <= c && c <= 'z' })
+	key := x.take(func(c rune) bool { return 'a' <= c && c <= 'z' || c == '_' })
 	read, ok := keys[key]
 	if !ok {
 		x.fail("a line begins with a time (a message) or with one of %s; this begins with %q", keyNames(), firstWord(e.head))
@@ -141,7 +79,7 @@ func (r *reader) entry(x *scanner, e entry) {
 	if len(e.more) > 0 && !read.text {
 		x.fail("%s has no text, and indented lines follow it", key)
 	}
-	if len(e.extras) > 0 {
+	if len(e.extras) > 0 && !read.extras {
 		x.fail("%s has no + lines", key)
 	}
 	if x.err == nil {
@@ -154,9 +92,10 @@ func (r *reader) entry(x *scanner, e entry) {
 
 // A key is a line that is no message.
 type key struct {
-	line func(*reader, *scanner, entry)
-	many bool // may stand more than once
-	text bool // ends in a text, which may have further lines
+	line   func(*reader, *scanner, entry)
+	many   bool // may stand more than once
+	text   bool // ends in a text, which may have further lines
+	extras bool // may have + lines below it
 }
 
 // keys are filled below, since reading them needs them.
@@ -167,20 +106,24 @@ func init() {
 		"policy":       {line: (*reader).policy},
 		"budget":       {line: (*reader).budget},
 		"counter":      {line: func(r *reader, x *scanner, _ entry) { r.c.Counter = x.rest() }},
-		"instructions": {line: func(r *reader, x *scanner, e entry) { r.in.Instructions = x.text(e) }, text: true},
+		"instructions": {line: func(r *reader, x *scanner, e entry) { r.in.Instructions = x.text(e.more) }, text: true},
+		"zone":         {line: func(r *reader, x *scanner, _ entry) { x.spaces(); r.in.Zone = x.wordWith("a zone", "/") }},
 		"identity":     {line: (*reader).identity},
 		"channel":      {line: (*reader).channel},
-		"topic":        {line: func(r *reader, x *scanner, e entry) { r.in.Channel.Topic = x.text(e) }, text: true},
-		"purpose":      {line: func(r *reader, x *scanner, e entry) { r.in.Channel.Purpose = x.text(e) }, text: true},
+		"topic":        {line: func(r *reader, x *scanner, e entry) { r.in.Channel.Topic = x.text(e.more) }, text: true},
+		"purpose":      {line: func(r *reader, x *scanner, e entry) { r.in.Channel.Purpose = x.text(e.more) }, text: true},
 		"author":       {line: (*reader).author, many: true},
 		"date":         {line: (*reader).day, many: true},
 		"state":        {line: (*reader).state, many: true},
 		"summary":      {line: (*reader).summary, text: true},
-		"session":      {line: (*reader).session, many: true, text: true},
+		"session":      {line: (*reader).session, many: true, text: true, extras: true},
+		"named":        {line: (*reader).named, many: true},
 		"attached":     {line: (*reader).attached, many: true},
 		"stored":       {line: (*reader).stored, many: true},
 		"coverage":     {line: (*reader).coverage, many: true, text: true},
 		"attach":       {line: (*reader).attach},
+		"file_tokens":  {line: (*reader).fileTokens},
+		"recalled":     {line: (*reader).recalled},
 		"anchor":       {line: func(r *reader, x *scanner, _ entry) { x.spaces(); r.in.Anchor = earshot.MessageID(x.word("an id")) }},
 	}
 }
@@ -199,14 +142,25 @@ func firstWord(s string) string {
 	return w
 }
 
-// text reads ": text" to the end of the entry.
-func (x *scanner) text(e entry) string {
+// text reads ": text" to the end of the line; more are its further lines.
+func (x *scanner) text(more []string) string {
 	if !x.accept(":") {
 		x.fail("a colon and a text are missing at %q", x.left())
 		return ""
 	}
 	lines := []string{x.rest()}
-	return strings.Join(append(lines, e.more...), "\n")
+	return strings.Join(append(lines, more...), "\n")
+}
+
+// maybeText is text where there need not be one.
+func (x *scanner) maybeText(more []string) string {
+	if strings.HasPrefix(x.left(), ":") {
+		return x.text(more)
+	}
+	if len(more) > 0 {
+		x.fail("a colon is missing before the text")
+	}
+	return ""
 }
 
 // fields reads "key=value" pairs up to a colon or the end of the line.
@@ -342,9 +296,11 @@ func (r *reader) author(x *scanner, _ entry) {
 	}
 	a := plainAuthor(handle, mark, r.in.Identity)
 	x.fields(map[string]func(){
-		"id":   func() { a.ID = earshot.AuthorID(x.word("an id")) },
-		"name": func() { a.Name = x.word("a name") },
-		"kind": func() { a.Kind = earshot.AuthorKind(x.word("a kind")) },
+		"id":        func() { a.ID = earshot.AuthorID(x.word("an id")) },
+		"name":      func() { a.Name = x.word("a name") },
+		"full_name": func() { a.FullName = x.word("a name") },
+		"kind":      func() { a.Kind = earshot.AuthorKind(x.word("a kind")) },
+		"zone":      func() { a.Zone = x.wordWith("a zone", "/") },
 	})
 	r.authors[handle] = a
 }
@@ -387,7 +343,7 @@ func (r *reader) day(x *scanner, _ entry) {
 	r.date = d
 }
 
-// state reads "cursor=m2 epoch=1 shown=m1,m2@09:03:00 turns=m2:m3,m5:m6+m7".
+// state reads "cursor=m2 epoch=1 form=log shown=m1,m2@09:03:00 turns=m2:m3".
 func (r *reader) state(x *scanner, _ entry) {
 	c := &r.in.Conversation
 	once := func(name string, f func()) func() {
@@ -401,6 +357,7 @@ func (r *reader) state(x *scanner, _ entry) {
 	}
 	x.fields(map[string]func(){
 		"cursor": once("cursor", func() { r.cursor, r.cursorLine = x.word("a cursor"), x.line }),
+		"form":   once("form", func() { c.Form = assemble.Frame(x.word("a frame")) }),
 		"epoch":  once("epoch", func() { c.Epoch = int(x.integer("epoch")) }),
 		"shown": once("shown", func() {
 			for more := true; more && x.err == nil; more = x.accept(",") {
@@ -455,25 +412,8 @@ func (r *reader) summary(x *scanner, e entry) {
 		"to":    func() { s.To = x.time(r.date) },
 		"turns": func() { s.Turns = int(x.integer("turns")) },
 	})
-	s.Text = x.text(e)
+	s.Text = x.text(e.more)
 	r.in.Conversation.Summary = s
-}
-
-func (r *reader) session(x *scanner, e entry) {
-	x.spaces()
-	role := earshot.Role(x.word("a role"))
-	c := &r.in.Conversation
-	c.Session = append(c.Session, earshot.SessionEntry{Role: role, Text: x.text(e)})
-}
-
-func (r *reader) attached(x *scanner, _ entry) {
-	x.spaces()
-	a := earshot.Attached{ID: earshot.ArtifactID(x.word("a file's id"))}
-	x.fields(map[string]func(){
-		"turn":   func() { a.Turn = int(x.integer("turn")) },
-		"sha256": func() { a.SHA256 = x.word("a hash") },
-	})
-	r.in.Conversation.Attached = append(r.in.Conversation.Attached, a)
 }
 
 // thread reads an optional " >m1".
@@ -502,17 +442,42 @@ func (r *reader) coverage(x *scanner, e entry) {
 		"from": func() { c.From = x.time(r.date) },
 		"to":   func() { c.To = x.time(r.date) },
 	})
-	if strings.HasPrefix(x.left(), ":") {
-		c.Why = x.text(e)
-	} else if len(e.more) > 0 {
-		x.fail("a colon is missing before the text")
-	}
+	c.Why = x.maybeText(e.more)
 	r.in.Coverage = append(r.in.Coverage, c)
 }
 
 func (r *reader) attach(x *scanner, _ entry) {
 	x.spaces()
 	r.in.Attach = typed[earshot.ArtifactID](x.words("a file's id"))
+}
+
+// fileTokens reads "F1=1105,F2=85".
+func (r *reader) fileTokens(x *scanner, _ entry) {
+	x.spaces()
+	r.in.FileTokens = map[earshot.ArtifactID]int{}
+	for more := true; more && x.err == nil; more = x.accept(",") {
+		id := earshot.ArtifactID(x.word("a file's id"))
+		if _, ok := r.in.FileTokens[id]; ok {
+			x.fail("%s stands twice", id)
+		}
+		if !x.accept("=") {
+			x.fail("a file's tokens are written F1=1105")
+		}
+		r.in.FileTokens[id] = int(x.integer("a file's tokens"))
+	}
+}
+
+// recalled reads "m3=23.3,m7=12": what search found, best first. What has no
+// score has 0.
+func (r *reader) recalled(x *scanner, _ entry) {
+	x.spaces()
+	for more := true; more && x.err == nil; more = x.accept(",") {
+		v := assemble.Recalled{ID: earshot.MessageID(x.word("an id"))}
+		if x.accept("=") {
+			v.Score = x.number("a score")
+		}
+		r.in.Recalled = append(r.in.Recalled, v)
+	}
 }
 
 // typed makes ids of words.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -62,7 +64,43 @@ func author() *rapid.Generator[earshot.Author] {
 			ID:   id[earshot.AuthorID]().Draw(t, "author id"),
 			Name: text().Draw(t, "author name"),
 			Kind: kind(earshot.Human, earshot.Bot, earshot.System).Draw(t, "author kind"),
+			// Most people have neither.
+			FullName: rapid.OneOf(rapid.Just(""), text()).Draw(t, "full name"),
+			Zone:     rapid.OneOf(rapid.Just(""), zone()).Draw(t, "author zone"),
 		}
+	})
+}
+
+func score() *rapid.Generator[float64] {
+	return rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, 12, 23.3, math.Inf(1), math.Inf(-1), math.NaN(), math.SmallestNonzeroFloat64}))
+}
+
+func zone() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Etc/GMT+5", "America/Argentina/Buenos_Aires"}), text())
+}
+
+func shared() *rapid.Generator[earshot.Shared] {
+	return rapid.Custom(func(t *rapid.T) earshot.Shared {
+		return earshot.Shared{
+			Kind: kind(earshot.Forward, earshot.Link, earshot.AppQuote, "shared", "file", "replies").Draw(t, "shared kind"),
+			ID:   id[earshot.AuthorID]().Draw(t, "shared id"), Author: text().Draw(t, "shared author"),
+			Place: rapid.OneOf(rapid.SampledFrom([]string{"#support", "example.com", "#", "/", "##/"}), text()).Draw(t, "place"),
+			Time:  instant().Draw(t, "shared time"), Text: text().Draw(t, "shared text"),
+		}
+	})
+}
+
+func sessionEntry() *rapid.Generator[earshot.SessionEntry] {
+	return rapid.Custom(func(t *rapid.T) earshot.SessionEntry {
+		e := earshot.SessionEntry{
+			Role: kind(earshot.User, earshot.Assistant, earshot.ToolRole).Draw(t, "role"), Text: text().Draw(t, "session text"),
+			Media: rapid.SliceOfN(id[earshot.ArtifactID](), 0, 2).Draw(t, "session media"),
+			Call:  text().Draw(t, "call"), Failed: rapid.Bool().Draw(t, "failed"), Opaque: text().Draw(t, "opaque"),
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "calls") {
+			e.Calls = append(e.Calls, earshot.Call{ID: text().Draw(t, "call id"), Name: text().Draw(t, "tool"), Args: text().Draw(t, "args")})
+		}
+		return e
 	})
 }
 
@@ -84,6 +122,7 @@ func message(authors []earshot.Author) *rapid.Generator[earshot.Message] {
 		for range rapid.IntRange(0, 2).Draw(t, "reactions") {
 			m.Reactions = append(m.Reactions, earshot.Reaction{Name: text().Draw(t, "reaction"), Count: rapid.IntRange(-1, 3).Draw(t, "count")})
 		}
+		m.Shared = rapid.SliceOfN(shared(), 0, 2).Draw(t, "shared")
 		for range rapid.IntRange(0, 2).Draw(t, "files") {
 			m.Files = append(m.Files, earshot.File{
 				ID: id[earshot.ArtifactID]().Draw(t, "file"), Name: text().Draw(t, "name"), Type: text().Draw(t, "type"),
@@ -125,8 +164,10 @@ func input() *rapid.Generator[assemble.Input] {
 				Kind:  kind(earshot.KindChannel, earshot.KindDM, earshot.KindGroup).Draw(t, "channel kind"),
 				Topic: text().Draw(t, "topic"), Purpose: text().Draw(t, "purpose"),
 			},
-			Anchor: id[earshot.MessageID]().Draw(t, "anchor"),
-			Attach: rapid.SliceOfN(id[earshot.ArtifactID](), 0, 2).Draw(t, "attach"),
+			Anchor:     id[earshot.MessageID]().Draw(t, "anchor"),
+			Zone:       zone().Draw(t, "zone"),
+			FileTokens: rapid.MapOfN(id[earshot.ArtifactID](), rapid.Int(), 0, 3).Draw(t, "file tokens"),
+			Attach:     rapid.SliceOfN(id[earshot.ArtifactID](), 0, 2).Draw(t, "attach"),
 		}
 		if rapid.Bool().Draw(t, "self speaks") {
 			authors = append(authors, earshot.Author{ID: in.Identity.ID, Name: in.Identity.Name, Kind: earshot.Bot})
@@ -148,10 +189,17 @@ func input() *rapid.Generator[assemble.Input] {
 			c.Turns = append(c.Turns, earshot.Answer{Anchor: id[earshot.MessageID]().Draw(t, "of"), Replies: rapid.SliceOfN(id[earshot.MessageID](), 0, 2).Draw(t, "replies")})
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "session") {
-			c.Session = append(c.Session, earshot.SessionEntry{Role: kind(earshot.User, earshot.Assistant).Draw(t, "role"), Text: text().Draw(t, "session text")})
+			c.Session = append(c.Session, sessionEntry().Draw(t, "entry"))
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "attached") {
-			c.Attached = append(c.Attached, earshot.Attached{ID: id[earshot.ArtifactID]().Draw(t, "attached id"), SHA256: text().Draw(t, "sha"), Turn: rapid.IntRange(0, 2).Draw(t, "turn")})
+			c.Attached = append(c.Attached, earshot.Attached{ID: id[earshot.ArtifactID]().Draw(t, "attached id"), SHA256: text().Draw(t, "sha"), Turn: rapid.IntRange(0, 2).Draw(t, "turn"), Tokens: rapid.IntRange(-1, 2).Draw(t, "attached tokens")})
+		}
+		c.Form = kind[assemble.Frame]("", assemble.Log, assemble.Plain).Draw(t, "form")
+		for range rapid.IntRange(0, 2).Draw(t, "names") {
+			c.Names = append(c.Names, earshot.Named{ID: id[earshot.AuthorID]().Draw(t, "named id"), Name: text().Draw(t, "named")})
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "recalled") {
+			in.Recalled = append(in.Recalled, assemble.Recalled{ID: id[earshot.MessageID]().Draw(t, "recalled id"), Score: score().Draw(t, "score")})
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "stored") {
 			in.Stored = append(in.Stored, assemble.Stored{Thread: id[earshot.MessageID]().Draw(t, "of"), Count: rapid.IntRange(0, 2).Draw(t, "count"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to")})
@@ -185,6 +233,61 @@ func TestWhateverAnInputHoldsIsReadBack(t *testing.T) {
 			t.Fatalf("Format wrote the same case in two ways:\n%s", cmp.Diff(string(again), string(out)))
 		}
 	})
+}
+
+// TestNoFieldOfAnInputIsForgotten fails where a field is added to what an input
+// holds and the text form does not learn it.
+func TestNoFieldOfAnInputIsForgotten(t *testing.T) {
+	t.Parallel()
+	want := transcript.Case{Input: assemble.Input{Policy: assemble.Standard()}}
+	n := 0
+	fill(t, reflect.ValueOf(&want.Input).Elem(), &n)
+	got, err := transcript.Parse(transcript.Format(want))
+	if err != nil {
+		t.Fatalf("%v in:\n%s", err, transcript.Format(want))
+	}
+	if d := cmp.Diff(got, want, same); d != "" {
+		t.Errorf("Parse(Format(c)) (-got +want):\n%s", d)
+	}
+}
+
+// fill sets every field below v to a value that no other has. A policy is
+// written as JSON of whatever fields it has, and a counter by its name.
+func fill(t *testing.T, v reflect.Value, n *int) {
+	*n++
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("s" + strconv.Itoa(*n))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n))
+	case reflect.Float64:
+		v.SetFloat(float64(*n) + 0.5)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(t, v.Index(0), n)
+		fill(t, v.Index(1), n)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(t, key, n)
+		fill(t, value, n)
+		v.SetMapIndex(key, value)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			switch f := v.Type().Field(i); f.Type {
+			case reflect.TypeFor[assemble.Policy](), reflect.TypeFor[assemble.Counter]():
+			default:
+				fill(t, v.Field(i), n)
+			}
+		}
+	default:
+		t.Fatalf("no value for a %s", v.Type())
+	}
 }
 
 // FuzzParse looks for a text that Parse does not survive, or that it reads as

@@ -14,6 +14,9 @@
 //	09:01:00 m3 earshot* >m1: Paused.
 //	09:05:00 m4 ci^ >m1: build 812 green
 //	09:06:00 m5 alice >m1: @earshot are they done?
+//	  + forward author="Erin Vogt" place=#support time=08:20:00: we see it in our region too
+//	      since the deploy
+//	  + file migrate.log id=F1 type=text/plain size=1234
 //	state cursor=m3 shown=m1,m2,m3
 //	anchor m5
 //	-- prompt --
@@ -21,6 +24,21 @@
 //	-- ledger --
 //	m1 out   shown
 //	m4 full  delta
+//
+// What belongs to a message stands below it: further lines of its text indented
+// by four spaces, then + lines with what it quotes, its files and its replies.
+// The session is written in the same way, with the calls of tools as + lines:
+//
+//	zone Europe/Berlin
+//	author alice id=U1 full_name="Alice Maier"
+//	named U1 Alice
+//	session user media=F1: [question]
+//	session assistant: Let me look.
+//	  + call c1 channel_context: {"intent":"migration"}
+//	session tool call=c1: {"results":[]}
+//	attached F1 turn=3 tokens=1105 sha256=ab12
+//	file_tokens F2=85
+//	recalled m1=23.3,m2=12
 //
 // The text of the comment says why the case exists. Whatever an Input can hold
 // has a form here, and Parse(Format(c)) is c again: what cannot be written
@@ -172,16 +190,25 @@ func Format(c Case) []byte {
 }
 
 // Prompt renders the messages of a result for a reader: each below a line with
-// its role and the ids of the files attached to it. The system text is left
-// out.
+// its role, the call that it answers and the ids of the files attached to it,
+// and below it a line for each call that it makes. The system text is left out.
 func Prompt(r assemble.Result) string {
 	var parts []string
 	for _, m := range r.Messages {
 		head := ">>> " + string(m.Role)
+		if m.Call != "" {
+			head += " " + word(m.Call)
+		}
+		if m.Failed {
+			head += " failed"
+		}
 		if len(m.Media) > 0 {
 			head += " with " + words(m.Media)
 		}
 		parts = append(parts, head+"\n"+m.Text)
+		for _, c := range m.Calls {
+			parts = append(parts, fmt.Sprintf(">>> call %s %s: %s", word(c.ID), word(c.Name), c.Args))
+		}
 	}
 	return strings.Join(parts, "\n")
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // same compares cases; a list without entries is the same as none.
-var same = cmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreFields(assemble.Input{}, "Counter")}
+var same = cmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateNaNs(), cmpopts.IgnoreFields(assemble.Input{}, "Counter")}
 
 const example = `follow-up in a thread: only what was said since, other bots kept, own reply dropped
 -- given --
@@ -93,6 +93,7 @@ const everything = `all forms
 policy delta
 budget tokens=900 limit=5000
 counter o200k*1.15
+zone Europe/Berlin
 instructions: Be brief.
 
     "  indented by a tab:\t "
@@ -101,7 +102,7 @@ identity earshot id=U0BOT aliases=B0BOT,"A:1"
 channel slack/"T/1"/C1 #"büro & co" group
 topic: releases and incidents
 purpose: "  # not a comment"
-author alice id=U1
+author alice id=U1 full_name="Alice Maier" zone=Etc/GMT+5
 author alice2 id=U2 name=alice
 author the-old-name* id=B0BOT name="the old name"
 author ci-main^ id=U9CI name="CI: main"
@@ -111,6 +112,15 @@ author ci-main^ id=U9CI name="CI: main"
 
     def f():
         return 1
+  + forward author="Erin Vogt" id=U9 place=#support time=08:20:00: we see it in "our" region too
+      > quoted
+        + file not-one
+
+      -- given --
+  + forward
+  + link place=status.example.com: "  # all green"
+  + app author="CI: main"
+  + shared "" place="two words"
   + file migrate.log id=F1 type=text/plain size=1234 sha256=ab12
   + file "a b.png"
   + replies 3 last_hour=1 last=09:05:00
@@ -120,17 +130,31 @@ date 2026-03-04
 00:00:01 m4 the-old-name* >m1: 👩‍👩‍👧 かな　漢字
 - "" joined! deleted seq=0:
 @-9223372036854775808 m6 ci-main^: red
-state cursor=m3 epoch=2 shown=m1,m2@2026-03-02T09:02:00Z turns=m1:m3:m4,m2
+state cursor=m3 epoch=2 form=log shown=m1,m2@2026-03-02T09:02:00Z turns=m1:m3:m4,m2
 summary from=2026-03-01T00:00:00Z to=00:00:00 turns=4: They ship on Fridays.
-session user: [question]
+named U1 Alice
+named U2 "alice (2)"
+session user media=F1,"F 2": [question]
     Alice: are they done?
+session assistant: Let me look.
+  + call c1 channel_context: {"intent": "migration"}
+  + call c2 channel_messages
+  + call "" "odd tool": {
+        "thread_id": "m1"
+      }
+  + opaque: {"signature":"ab=="}
+session tool call=c1: {"results":[]}
+session tool call=c2 failed: no such thread
+    + it ends here
 session assistant: Yes.
-attached F1 turn=3 sha256=ab12
+attached F1 turn=3 tokens=1105 sha256=ab12
 stored >m1 count=190 from=2026-03-02T09:00:00Z to=00:00:00
 stored count=4000
 coverage missing >m1 to=2026-03-02T08:00:00Z: rate limited
 coverage known
 attach F1,F2
+file_tokens "F 2"=85,F1=1105
+recalled m2=23.3,m3,"m 9"=-1e+21
 anchor m6
 -- ledger --
 m1    full  thread
@@ -157,6 +181,26 @@ func TestEveryFormIsReadAndWrittenTheSame(t *testing.T) {
 	if got, want := c.Input.Conversation.Cursor, int64(9); got != want {
 		t.Errorf("cursor by id: got %d, want %d", got, want)
 	}
+	if d := cmp.Diff(m.Shared, []earshot.Shared{
+		{Kind: earshot.Forward, Author: "Erin Vogt", ID: "U9", Place: "#support", Time: at("08:20:00"), Text: "we see it in \"our\" region too\n> quoted\n  + file not-one\n\n-- given --"},
+		{Kind: earshot.Forward},
+		{Kind: earshot.Link, Place: "status.example.com", Text: "  # all green"},
+		{Kind: earshot.AppQuote, Author: "CI: main"},
+		{Place: "two words"},
+	}); d != "" {
+		t.Errorf("what m1 shares (-got +want):\n%s", d)
+	}
+	if d := cmp.Diff(c.Input.Conversation.Session[1:4], []earshot.SessionEntry{
+		{Role: earshot.Assistant, Text: "Let me look.", Opaque: `{"signature":"ab=="}`, Calls: []earshot.Call{
+			{ID: "c1", Name: "channel_context", Args: `{"intent": "migration"}`},
+			{ID: "c2", Name: "channel_messages"},
+			{Name: "odd tool", Args: "{\n  \"thread_id\": \"m1\"\n}"},
+		}},
+		{Role: earshot.ToolRole, Call: "c1", Text: `{"results":[]}`},
+		{Role: earshot.ToolRole, Call: "c2", Failed: true, Text: "no such thread\n+ it ends here"},
+	}); d != "" {
+		t.Errorf("what was called and answered (-got +want):\n%s", d)
+	}
 	if got, want := c.Input.Messages[5].Time, earshot.Time(math.MinInt64); got != want {
 		t.Errorf("a time without a year: got %d, want %d", got, want)
 	}
@@ -174,6 +218,29 @@ func TestWhatAPersonMayWriteDifferently(t *testing.T) {
 	}
 	if m.Time != at("09:00:00") || c.Input.Anchor != "m1" {
 		t.Errorf("got %v and anchor %q", m.Time, c.Input.Anchor)
+	}
+}
+
+func TestAPromptShowsCallsAndWhatTheyAnswered(t *testing.T) {
+	t.Parallel()
+	got := transcript.Prompt(assemble.Result{System: "Guide.", Messages: []assemble.Message{
+		{Role: earshot.User, Text: "Alice: what changed?", Media: []earshot.ArtifactID{"F1", "F 2"}},
+		{Role: earshot.Assistant, Text: "Let me look.", Calls: []earshot.Call{{ID: "c1", Name: "channel_context", Args: `{"intent":"deploys"}`}, {ID: "c 2", Name: "channel_messages"}}},
+		{Role: earshot.ToolRole, Call: "c1", Text: `{"results":[]}`},
+		{Role: earshot.ToolRole, Call: "c 2", Failed: true, Text: "no such thread"},
+	}})
+	want := `>>> user with F1,"F 2"
+Alice: what changed?
+>>> assistant
+Let me look.
+>>> call c1 channel_context: {"intent":"deploys"}
+>>> call "c 2" channel_messages: ` + `
+>>> tool c1
+{"results":[]}
+>>> tool "c 2" failed
+no such thread`
+	if d := cmp.Diff(got, want); d != "" {
+		t.Errorf("Prompt (-got +want):\n%s", d)
 	}
 }
 
@@ -220,6 +287,18 @@ func TestAnErrorNamesTheLineAndTheRemedy(t *testing.T) {
 		{"a number that is none", "-- given --\nbudget tokens=many\n", 2, `tokens is not a whole number: "many"`},
 		{"something at the end", "-- given --\nanchor m1 m2\n", 2, `" m2"`},
 		{"bytes that are no text", "-- given --\n09:00:00 m1 alice: \xff\n", 2, "not UTF-8"},
+		{"a file with a text", "-- given --\n09:00:00 m1 alice: hi\n  + file a.png\n      more\n", 3, "file has no text"},
+		{"the text of a + line without its colon", "-- given --\n09:00:00 m1 alice: hi\n  + forward author=Erin\n      more\n", 3, "a colon is missing"},
+		{"the text of a message below its + lines", "-- given --\n09:00:00 m1 alice: hi\n  + forward: fyi\n    there\n", 4, "stands above its + lines"},
+		{"a mark that shared things do not have", "-- given --\n09:00:00 m1 alice: hi\n  + forward from=Erin: fyi\n", 3, `"from=Erin: fyi"`},
+		{"a session's file line", "-- given --\nsession user: hi\n  + file a.png\n", 3, "a call or opaque"},
+		{"a session entry without a colon", "-- given --\nsession tool call=c1\n", 2, "a colon is missing"},
+		{"a mark that sessions do not have", "-- given --\nsession tool of=c1: x\n", 2, "media= call= failed"},
+		{"opaque content twice", "-- given --\nsession assistant: x\n  + opaque: a\n  + opaque: b\n", 4, "opaque stands twice"},
+		{"a file charged twice", "-- given --\nfile_tokens F1=1,F1=2\n", 2, "F1 stands twice"},
+		{"a file charged nothing", "-- given --\nfile_tokens F1\n", 2, "F1=1105"},
+		{"a score that is none", "-- given --\nrecalled m1=best\n", 2, `not a number: "best"`},
+		{"somebody named nothing", "-- given --\nnamed U1\n", 2, "a name is missing"},
 		{"an empty + line", "-- given --\n09:00:00 m1 alice: hi\n  + \n", 3, "a file or replies"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -113,12 +113,28 @@ func commentAt(l string) int {
 	}
 }
 
-// indent begins each further line of a text.
-const indent = "    "
+// indent begins each further line of a text, and extraIndent those of the text
+// of a + line.
+const (
+	indent      = "    "
+	extraIndent = "      "
+)
 
 // writeLines writes ": text", its first line behind what stands in the line
 // already and the others indented.
-func writeLines(b *strings.Builder, text string) {
+func writeLines(b *strings.Builder, text string) { writeIndented(b, text, indent) }
+
+// writeExtra is writeLines for a + line, of which an empty text leaves no
+// colon.
+func writeExtra(b *strings.Builder, text string) {
+	if text == "" {
+		b.WriteByte('\n')
+		return
+	}
+	writeIndented(b, text, extraIndent)
+}
+
+func writeIndented(b *strings.Builder, text, indent string) {
 	b.WriteByte(':')
 	lines := strings.Split(text, "\n")
 	if lines[0] != "" {
@@ -272,6 +288,16 @@ func (x *scanner) integer(what string) int64 {
 	n, err := strconv.ParseInt(w, 10, 64)
 	if err != nil {
 		x.fail("%s is not a whole number: %q", what, w)
+	}
+	return n
+}
+
+// number reads a number that need not be whole.
+func (x *scanner) number(what string) float64 {
+	w := x.word(what)
+	n, err := strconv.ParseFloat(w, 64)
+	if err != nil {
+		x.fail("%s is not a number: %q", what, w)
 	}
 	return n
 }
