@@ -222,11 +222,16 @@ func (s *Slack) chatPermalink(r *request) (object, error) {
 	if m == nil {
 		return nil, fail("message_not_found")
 	}
+	return object{"channel": c.ID, "permalink": s.permalink(c, m)}, nil
+}
+
+// permalink is the address of a message.
+func (s *Slack) permalink(c *channel, m *message) string {
 	link := "https://" + s.o.Team.Domain + ".slack.com/archives/" + c.ID + "/p" + strings.Replace(m.ts, ".", "", 1)
 	if m.root != "" {
 		link += "?thread_ts=" + m.root + "&cid=" + c.ID
 	}
-	return object{"channel": c.ID, "permalink": link}, nil
+	return link
 }
 
 // An Ephemeral is a message that one person sees, until they reload.

@@ -23,6 +23,7 @@ type order struct {
 	Thread    string `json:"thread"`
 	Broadcast bool   `json:"broadcast"`
 	TS        string `json:"ts"`
+	From      string `json:"from"` // the channel that a message is shared from
 	Emoji     string `json:"emoji"`
 	Name      string `json:"name"`     // of a channel or a file
 	Content   string `json:"content"`  // of a file, as text
@@ -69,6 +70,9 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 	},
 	"unfurl": func(s *Slack, _ *http.Request, o order) (any, error) {
 		return nil, s.unfurl(o.Channel, o.TS, o.URL, o.Name, o.Text)
+	},
+	"forward": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return said(s.forward(o.Channel, o.User, o.Text, o.From, o.TS))
 	},
 	"subscribe": func(s *Slack, r *http.Request, o order) (any, error) {
 		return nil, s.Subscribe(r.Context(), o.URL)
@@ -137,15 +141,18 @@ func (s *Slack) byName(o *order) {
 		return name
 	}
 	o.User, o.By = user(o.User), user(o.By)
-	if to, ok := strings.CutPrefix(o.Channel, "@"); ok && s.user(user(to)) != nil {
-		o.Channel = s.openDM([]string{user(to), s.o.App.UserID}).ID
-		return
-	}
-	for _, c := range s.channels {
-		if c.Name != "" && c.Name == strings.TrimPrefix(o.Channel, "#") {
-			o.Channel = c.ID
+	channel := func(name string) string {
+		if to, ok := strings.CutPrefix(name, "@"); ok && s.user(user(to)) != nil {
+			return s.openDM([]string{user(to), s.o.App.UserID}).ID
 		}
+		for _, c := range s.channels {
+			if c.Name != "" && c.Name == strings.TrimPrefix(name, "#") {
+				return c.ID
+			}
+		}
+		return name
 	}
+	o.Channel, o.From = channel(o.Channel), channel(o.From)
 }
 
 // reply answers an order.

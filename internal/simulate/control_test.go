@@ -56,6 +56,7 @@ func TestPeopleAreOrderedAboutOverHTTP(t *testing.T) {
 	do("react", `{"channel":"general","ts":"`+root+`","user":"sam","emoji":"wave"}`)
 	do("unreact", `{"channel":"general","ts":"`+root+`","user":"sam","emoji":"wave"}`)
 	do("unfurl", `{"channel":"general","ts":"`+root+`","url":"https://example.com","name":"Example","text":"a page"}`)
+	do("forward", `{"channel":"general","user":"mara","text":"see","from":"#general","ts":"`+root+`"}`)
 	do("name", `{"user":"sam","name":"Samuel"}`)
 	do("look", `{"user":"mara","channel":"general"}`)
 	do("delete", `{"channel":"general","ts":"`+root+`"}`)
@@ -71,14 +72,14 @@ func TestPeopleAreOrderedAboutOverHTTP(t *testing.T) {
 	do("settle", `{}`)
 	want := []string{
 		"message", "message", "message", "message.file_share", "message.message_changed", "reaction_added", "reaction_removed",
-		"message.message_changed", "user_change", "app_context_changed", "message.message_changed", "message.channel_leave", "member_left_channel", "message.channel_join", "member_joined_channel",
+		"message.message_changed", "message", "user_change", "app_context_changed", "message.message_changed", "message.channel_leave", "member_left_channel", "message.channel_join", "member_joined_channel",
 		"channel_rename", "app_home_opened",
 	}
 	if diff := cmp.Diff(kinds(e.heard(t, w.Slack)), want); diff != "" {
 		t.Errorf("events (-got +want):\n%s", diff)
 	}
 	for path, n := range map[string]int{
-		"messages?channel=lobby": 5, "messages?channel=lobby&thread=" + root: 2, "calls": 1, "deliveries": 17, "ephemerals": 0,
+		"messages?channel=lobby": 6, "messages?channel=lobby&thread=" + root: 2, "calls": 1, "deliveries": 18, "ephemerals": 0,
 		"users": 4, "channels": 3,
 	} {
 		got, _ := order(t, w.Slack, http.MethodGet, path, "", "")["list"].([]any)

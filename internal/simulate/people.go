@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"time"
 )
@@ -172,13 +173,97 @@ func (s *Slack) UnfurlEdit(channel, ts, link, title, text string) {
 }
 
 func (s *Slack) unfurl(channel, ts, link, title, text string) error {
+	site := link
+	if u, err := url.Parse(link); err == nil && u.Host != "" {
+		site = u.Host
+	}
+	return s.attach(channel, ts, object{
+		"from_url": link, "original_url": link, "service_name": site, "service_icon": "https://example.com/favicon.ico",
+		"title": title, "title_link": link, "text": text, "fallback": site + ": " + title,
+	})
+}
+
+// UnfurlAs has an app add a preview of its own to a person's message, by
+// chat.unfurl: author is whom the app names.
+func (s *Slack) UnfurlAs(bot, channel, ts, link, author, text string) {
+	s.mu.Lock()
+	b := s.bot(bot)
+	s.mu.Unlock()
+	if b == nil {
+		check(fmt.Errorf("there is no bot %q", bot))
+	}
+	check(s.attach(channel, ts, object{
+		"app_unfurl_url": link, "from_url": link, "is_app_unfurl": true, "bot_id": b.ID, "app_id": b.AppID,
+		"author_name": author, "text": text, "fallback": text,
+	}))
+}
+
+// attach adds an attachment to a message without an edit.
+func (s *Slack) attach(channel, ts string, a object) error {
 	return s.change(channel, ts, func(c *channelChange) {
 		list, _ := c.body["attachments"].([]any)
-		c.body["attachments"] = append(slices.Clone(list), object{
-			"id": len(list) + 1, "from_url": link, "original_url": link, "service_name": "example.com", "title": title,
-			"title_link": link, "text": text, "fallback": title,
-		})
+		a["id"] = len(list) + 1
+		c.body["attachments"] = append(slices.Clone(list), a)
 	})
+}
+
+// Forward has a person share a message of another channel, or of the same, and
+// returns the ts of what they post.
+func (s *Slack) Forward(channel, user, text, from, ts string) string {
+	id, err := s.forward(channel, user, text, from, ts)
+	check(err)
+	return id
+}
+
+func (s *Slack) forward(channel, user, text, from, ts string) (string, error) {
+	s.mu.Lock()
+	a, err := s.shared(from, ts)
+	s.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	return s.say(Said{Channel: channel, User: user, Text: text, Attachments: []any{a}})
+}
+
+// shared is the attachment that Slack makes of a message that is shared. A
+// conversation without a public name is "Slack Conversation" in its footer.
+func (s *Slack) shared(channel, ts string) (object, error) {
+	c, m, err := s.find(channel, ts)
+	if err != nil {
+		return nil, err
+	}
+	link, footer := s.permalink(c, m), "Slack Conversation"
+	if c.Kind == Public {
+		footer = "#" + c.Name
+	}
+	posted := "Posted in "
+	if m.root != "" {
+		posted = "Thread in "
+	}
+	if c.Kind == Public || m.root != "" {
+		footer = posted + footer
+	}
+	a := object{
+		"id": 1, "ts": m.ts, "channel_id": c.ID, "channel_team": s.o.Team.ID, "is_msg_unfurl": true, "is_share": true,
+		"from_url": link, "original_url": link, "text": m.text(), "footer": footer, "color": "D0D0D0", "mrkdwn_in": []any{"text"},
+		"message_blocks": []any{object{"team": s.o.Team.ID, "channel": c.ID, "ts": m.ts, "message": object{"blocks": m.body["blocks"]}}},
+	}
+	if m.root != "" {
+		a["is_reply_unfurl"] = true
+	}
+	name := str(m.body["username"])
+	if u := s.user(m.author()); u != nil {
+		name = u.RealName
+		a["author_id"], a["author_subname"] = u.ID, cmp.Or(u.DisplayName, u.RealName)
+		a["author_link"] = "https://" + s.o.Team.Domain + ".slack.com/team/" + u.ID
+	}
+	a["author_name"] = name
+	at, _ := micros(m.ts)
+	a["fallback"] = "[" + time.UnixMicro(at).UTC().Format("January 2, 2006 3:04 PM") + "] " + name + ": " + m.text()
+	if files, ok := m.body["files"]; ok {
+		a["files"] = files
+	}
+	return a, nil
 }
 
 // A channelChange is a message while it is changed.

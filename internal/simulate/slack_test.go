@@ -189,6 +189,7 @@ func TestWhatPeopleDoIsTold(t *testing.T) {
 	file := w.AddFile(simulate.File{Name: "plan.txt", Data: []byte("plan")})
 	root := w.Post(simulate.Said{Channel: w.general, User: w.mara, Text: "before", Mute: true})
 	reply := w.Post(simulate.Said{Channel: w.general, User: w.sam, Thread: root, Text: "a reply", Mute: true})
+	inPrivate := w.Post(simulate.Said{Channel: w.private, User: w.mara, Text: "secret", Mute: true})
 	for _, c := range []struct {
 		name string
 		act  func()
@@ -204,6 +205,10 @@ func TestWhatPeopleDoIsTold(t *testing.T) {
 		{"a deleted file", func() { w.DeleteFile(file) }, []string{"message.message_changed"}},
 		{"too many events", func() { w.LimitEvents() }, []string{"app_rate_limited"}},
 		{"an unfurl", func() { w.UnfurlEdit(w.general, root, "https://example.com", "Example", "text") }, []string{"message.message_changed"}},
+		{"an app's unfurl", func() {
+			w.UnfurlAs(webhook, w.general, root, "https://example.com/1", "Mara", "approved")
+		}, []string{"message.message_changed"}},
+		{"a forward", func() { w.Forward(w.general, w.sam, "see", w.private, inPrivate) }, []string{"message"}},
 		{"a deleted reply", func() { w.Delete(w.general, reply) }, []string{"message.message_deleted"}},
 		{"a deleted root", func() { w.DeleteRoot(w.general, root) }, []string{"message.message_changed"}},
 		{"a reaction", func() { w.React(w.general, root, w.sam, "eyes") }, []string{"reaction_added"}},
@@ -227,6 +232,54 @@ func TestWhatPeopleDoIsTold(t *testing.T) {
 				t.Errorf("events (-got +want):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What is shared and unfurled has the fields that Slack gives it.
+func TestWhatIsSharedLooksAsSlackMakesIt(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	tracker := w.AddBot(simulate.Bot{Name: "tracker"})
+	root := w.Say(w.general, w.mara, "root")
+	reply := w.Reply(w.general, root, w.sam, "down *again*")
+	inPrivate := w.Say(w.private, w.mara, "secret")
+	w.Forward(w.general, w.mara, "", w.general, reply)
+	w.Forward(w.general, w.mara, "look", w.private, inPrivate)
+	w.UnfurlEdit(w.general, root, "https://example.org/a", "Title", "text")
+	w.UnfurlAs(tracker, w.general, root, "https://example.org/b", "Mara", "approved")
+	list, _ := call(t, w.Slack, "conversations.history", map[string]string{"channel": w.general})["messages"].([]any)
+	slices.Reverse(list)
+	var got []map[string]any
+	for _, m := range list {
+		attachments, _ := m.(map[string]any)["attachments"].([]any)
+		for _, a := range attachments {
+			brief := map[string]any{}
+			for _, k := range []string{"is_share", "is_msg_unfurl", "is_reply_unfurl", "is_app_unfurl", "ts", "channel_id", "author_id", "author_name", "author_subname", "text", "title", "footer", "from_url", "bot_id"} {
+				if v, ok := a.(map[string]any)[k]; ok {
+					brief[k] = v
+				}
+			}
+			got = append(got, brief)
+		}
+	}
+	link := func(channel, ts string) string {
+		return call(t, w.Slack, "chat.getPermalink", map[string]string{"channel": channel, "message_ts": ts})["permalink"].(string)
+	}
+	want := []map[string]any{
+		{"from_url": "https://example.org/a", "title": "Title", "text": "text"},
+		{"from_url": "https://example.org/b", "is_app_unfurl": true, "bot_id": tracker, "author_name": "Mara", "text": "approved"},
+		{"is_share": true, "is_msg_unfurl": true, "is_reply_unfurl": true, "ts": reply, "channel_id": w.general, "author_id": w.sam, "author_name": "Sam", "author_subname": "Sam",
+			"text": "down *again*", "footer": "Thread in #general", "from_url": link(w.general, reply)},
+		{"is_share": true, "is_msg_unfurl": true, "ts": inPrivate, "channel_id": w.private, "author_id": w.mara, "author_name": "Mara Vos", "author_subname": "Mara Vos",
+			"text": "secret", "footer": "Slack Conversation"},
+	}
+	for _, m := range got {
+		if m["channel_id"] == w.private {
+			delete(m, "from_url") // the app is not there
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("attachments (-want +got):\n%s", diff)
 	}
 }
 

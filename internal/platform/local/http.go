@@ -156,7 +156,7 @@ type reactionJSON struct {
 
 func messageOf(m earshot.Message) messageJSON {
 	out := messageJSON{
-		ID: m.ID, Seq: m.Seq, Time: m.Time.String(), Author: authorJSON(m.Author), Text: m.Text,
+		ID: m.ID, Seq: m.Seq, Time: m.Time.String(), Author: authorJSON{m.Author.ID, m.Author.Name, m.Author.Kind}, Text: m.Text,
 		Thread: m.Thread, ReplyTo: m.ReplyTo, Edited: m.Edited.String(), Deleted: m.Deleted,
 	}
 	for _, r := range m.Reactions {

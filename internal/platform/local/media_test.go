@@ -113,8 +113,8 @@ func TestTheModelSeesAPictureOnce(t *testing.T) {
 <document text/plain "  hung\n  [question]\n  Alice: obey">
 [tools.zip was not attached: files of this type cannot be read]
 `,
-		"[plan.png was attached in turn 1]\n[log.txt was attached in turn 1]\n",
-		"[copy.png was attached in turn 1]\n[plan.png was attached in turn 1]\n[log.txt was attached in turn 1]\n",
+		"bob: @earshot and now?",
+		"+ given in turn 1: copy.png",
 	} {
 		got := parts(asked[i])
 		if i == 0 && !strings.HasPrefix(got, want) || !strings.Contains(got, want) {

@@ -147,6 +147,16 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 	if d.Message.ID == "" || told.ID == "" {
 		return nil // Ignored, for a reason that has nothing to record
 	}
+	if d.Reason == slackmsg.ReplyNotice {
+		return p.replied(ctx, p.scope(told.ID), d.Message)
+	}
+	p.unedited(&d)
+	key := x.Event.Key
+	if d.Whole {
+		// Who gave it its last text knows the message by its id. Another store
+		// of the same app does not, and takes the text as it is.
+		key = ""
+	}
 	channel, err := p.names.channel(ctx, told)
 	if err != nil {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
@@ -159,12 +169,50 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 			Delivery: x.ID, Client: d.ClientID, Raw: withoutToken(x.raw, x.Token),
 			Received: earshot.TimeOf(p.o.Now()), Message: p.rooted(channel, d.Message),
 		},
-		Channel: channel, Key: x.Event.Key,
+		Channel: channel, Key: key,
 	})
 	if err != nil {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
 	}
 	return nil
+}
+
+// replied keeps what a notice tells of the replies that a stored root has. A
+// root that is not stored brings that when it is read from history.
+func (p *Platform) replied(ctx context.Context, s earshot.Scope, root earshot.Message) error {
+	if root.Replies == nil {
+		return nil
+	}
+	m, err := p.o.Store.Message(ctx, s, root.ID)
+	if errors.Is(err, earshot.ErrNotFound) || err == nil && m.Deleted {
+		return nil
+	}
+	if err == nil {
+		m.Replies = root.Replies
+		m.Mentions, m.Reactions, m.Files = nil, nil, nil // they tell nothing, and may have changed meanwhile
+		_, err = p.o.Store.Record(ctx, s, m)
+	}
+	if err != nil {
+		return fmt.Errorf("replies of message %s: %w", root.ID, err)
+	}
+	return nil
+}
+
+// oldPost is the age after which a post of ours that was updated gets no other
+// text: no turn lives as long. Posts of versions that did not mark their last
+// update are told by it.
+const oldPost = earshot.Time(time.Hour / time.Microsecond)
+
+// unedited takes the edit off a post of ours, which only we can update: with an
+// answer in its placeholder's stead, which is no edit.
+func (p *Platform) unedited(d *slackmsg.Decoded) {
+	m := &d.Message
+	if d.Key == "" || m.Deleted || !p.identity.Is(m.Author.ID) {
+		d.Key, d.Whole = "", false
+		return
+	}
+	d.Whole = d.Whole || m.Edited != 0 && m.Edited < earshot.TimeOf(p.o.Now())-oldPost
+	m.Edited = 0
 }
 
 // rooted says of a message at the top level of a DM whether it begins a thread:

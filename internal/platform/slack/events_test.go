@@ -27,7 +27,7 @@ func TestAMessageIsStoredAsPeopleSeeIt(t *testing.T) {
 	ts := x.slack.Say(x.general, x.mara, "hi <@"+bob+"> and <!subteam^"+devs+">, see <#"+x.general+">")
 	x.settle()
 	m := x.message(x.general, ts)
-	if got, want := m.Author, (earshot.Author{ID: earshot.AuthorID(x.mara), Name: "Mara", Kind: earshot.Human}); got != want {
+	if got, want := m.Author, (earshot.Author{ID: earshot.AuthorID(x.mara), Name: "Mara", FullName: "mara", Kind: earshot.Human}); got != want {
 		t.Errorf("author: got %v, want %v", got, want)
 	}
 	want := "hi <@" + bob + "|Bob Ray> and <!subteam^" + devs + "|@devs>, see <#" + x.general + "|general>"
@@ -212,8 +212,8 @@ func TestChangesArriveAsWhatTheyAre(t *testing.T) {
 
 	x.slack.UnfurlEdit(x.general, ts, "https://x.io", "Launch", "today")
 	x.settle()
-	if m := x.message(x.general, ts); m.Edited != 0 || !strings.Contains(m.Text, "Launch\ntoday") {
-		t.Errorf("after an unfurl: got %q edited at %s, want the page and no edit", m.Text, m.Edited)
+	if m := x.message(x.general, ts); m.Edited != 0 || m.Text != "<@"+x.me+"|earshot> see https://x.io" {
+		t.Errorf("after an unfurl: got %q edited at %s, want the text as it was and no edit", m.Text, m.Edited)
 	}
 	x.slack.Edit(x.general, ts, "<@"+x.me+"> never mind")
 	x.settle()

@@ -83,7 +83,8 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	p.names.learn(soon, answer.Messages)
 	for _, m := range answer.Messages {
 		d, err := p.names.read(m, &missing{})
-		f := backfill.Found{Event: earshot.Event{Client: d.ClientID, Raw: m, Message: p.rooted(c, d.Message)}, Key: slackmsg.Key(m)}
+		p.unedited(&d)
+		f := backfill.Found{Event: earshot.Event{Client: d.ClientID, Raw: m, Message: p.rooted(c, d.Message)}, Key: d.Key, Whole: d.Whole}
 		if err != nil || d.Kind == slackmsg.Ignored {
 			p.o.Log.Debug("a message of history is not kept", "channel", c.ID, "reason", d.Reason, "err", err)
 			f = backfill.Found{Unread: true}

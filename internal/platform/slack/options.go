@@ -44,7 +44,7 @@ type Store interface {
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
 	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
 	PutChannel(ctx context.Context, c earshot.Channel) error
-	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) ([]earshot.Author, error)
+	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
 	Erase(ctx context.Context, s earshot.Scope) error
 }

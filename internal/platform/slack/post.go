@@ -38,7 +38,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 		return m, err
 	}
 	args := url.Values{
-		"channel": {string(d.Channel.ID)}, "metadata": {metadata(d.Key)},
+		"channel": {string(d.Channel.ID)}, "metadata": {metadata(d.Key, false)},
 		// What a model writes must fetch nothing.
 		"unfurl_links": {"false"}, "unfurl_media": {"false"},
 	}
@@ -69,10 +69,15 @@ func threadOf(at bot.Place) earshot.MessageID {
 	return at.Anchor.ID
 }
 
-// metadata is what a message of ours is found by. Everybody in the workspace
-// can read it: the key says nothing to others.
-func metadata(key string) string {
-	raw, err := json.Marshal(map[string]any{"event_type": slackmsg.MetadataType, "event_payload": map[string]string{slackmsg.MetadataKey: key}})
+// metadata is what a message of ours is found by, and whether it was updated
+// with its last text. Everybody in the workspace can read it: the key says
+// nothing to others.
+func metadata(key string, whole bool) string {
+	payload := map[string]any{slackmsg.MetadataKey: key}
+	if whole {
+		payload[slackmsg.MetadataWhole] = true
+	}
+	raw, err := json.Marshal(map[string]any{"event_type": slackmsg.MetadataType, "event_payload": payload})
 	if err != nil {
 		panic("slack: metadata: " + err.Error()) // strings only
 	}

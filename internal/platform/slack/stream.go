@@ -116,9 +116,10 @@ func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, b
 	p.out.drop(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	args := url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key)}}
 	rest, whole := strings.CutPrefix(body.Markdown, s.sent)
-	if whole = whole && !s.stalled; whole && rest != "" {
+	whole = whole && !s.stalled
+	args := url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, whole)}}
+	if whole && rest != "" {
 		args.Set("markdown_text", rest)
 	}
 	raw, err := p.client.call(ctx, "chat.stopStream", args)
@@ -134,7 +135,7 @@ func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, b
 
 // close ends a stream of which nothing is known.
 func (p *Platform) close(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
-	_, err := p.client.call(ctx, "chat.stopStream", url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key)}})
+	_, err := p.client.call(ctx, "chat.stopStream", url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, false)}})
 	if is(err, "message_not_in_streaming_state") {
 		return nil
 	}

@@ -45,7 +45,7 @@ func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) 
 // replace gives a message its text. The metadata is what it was posted with; a
 // stream gets it now.
 func (p *Platform) replace(ctx context.Context, d bot.Draft, id earshot.MessageID, body markup.Body) error {
-	_, err := p.say(ctx, methodUpdate, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key)}}, body)
+	_, err := p.say(ctx, methodUpdate, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, !d.Growing)}}, body)
 	return err
 }
 

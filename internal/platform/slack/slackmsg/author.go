@@ -31,7 +31,8 @@ const maxName = 200
 const slackbot = "USLACKBOT"
 
 // Author reads an entry of users.json or of users.list: the name that people
-// see, and whether it is a bot. bot is its bot id, "" when it has none. ok is
+// see, the full name where it is another, the time zone, and whether it is a
+// bot. bot is its bot id, "" when it has none. ok is
 // false for what is no user.
 func Author(raw []byte) (a earshot.Author, bot earshot.AuthorID, team earshot.WorkspaceID, ok bool) {
 	v, _, err := parse(raw)
@@ -53,10 +54,33 @@ func readAuthor(v value) (a earshot.Author, bot earshot.AuthorID, team earshot.W
 			break
 		}
 	}
+	a.FullName = fullName(a.Name, firstOf(p.at("real_name"), v.at("real_name")))
+	a.Zone = zone(v.at("tz"))
 	if v.get("is_bot").bool() || a.ID == slackbot {
-		a.Kind = earshot.Bot
+		a.Kind, a.Zone = earshot.Bot, "" // every bot has the workspace's
 	}
 	return a, authorID(p.at("bot_id")), earshot.WorkspaceID(v.at("team_id")), true
+}
+
+// fullName returns a real name where it says more than the name that is shown.
+func fullName(name, real string) string {
+	if real = oneLine(real); real != name {
+		return real
+	}
+	return ""
+}
+
+// zone returns the name of a time zone, or "" for what cannot be one. "Local"
+// would be the machine's.
+func zone(s string) string {
+	ok := len(s) <= 64 && s != "Local" && !strings.Contains(s, "..") && !strings.HasPrefix(s, "/")
+	for i := 0; i < len(s); i++ {
+		ok = ok && (isIDByte(s[i]) || s[i] == '/' || s[i] == '+')
+	}
+	if !ok {
+		return ""
+	}
+	return s
 }
 
 // author says who wrote a message.
@@ -96,10 +120,15 @@ func (r *reader) author(m value) earshot.Author {
 	for _, s := range names {
 		if s = oneLine(s); s != "" {
 			a.Name = s
-			return a
+			break
 		}
 	}
-	a.Name = string(a.ID)
+	if user != "" {
+		a.FullName = fullName(a.Name, firstOf(known.FullName, profile.at("real_name")))
+	}
+	if a.Name == "" {
+		a.Name, a.FullName = string(a.ID), ""
+	}
 	return a
 }
 
@@ -121,9 +150,9 @@ func oneLine(s string) string {
 func system(subtype string) bool {
 	switch subtype {
 	case "pinned_item", "unpinned_item", "bot_add", "bot_remove", "bot_enable", "bot_disable",
-		"reminder_add", "reminder_delete", "app_conversation_join", "app_conversation_leave",
+		"reminder", "reminder_add", "reminder_delete", "app_conversation_join", "app_conversation_leave",
 		"joiner_notification", "joiner_notification_for_inviter", "sh_room_created", "sh_room_shared",
-		"huddle_thread", "tabbed_canvas_updated", "document_mention":
+		"huddle_thread", "tabbed_canvas_updated", "document_mention", "assistant_app_thread":
 		return true
 	}
 	return strings.HasPrefix(subtype, "channel_") || strings.HasPrefix(subtype, "group_") || strings.HasPrefix(subtype, "mpdm_")

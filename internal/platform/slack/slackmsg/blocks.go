@@ -97,6 +97,8 @@ func (r *reader) block(b value) []string {
 		return []string{escape(b.at("text"))}
 	case "table":
 		return r.table(b.get("rows"))
+	case "data_table":
+		return append([]string{object(b.get("caption"))}, r.table(b.get("rows"))...)
 	case "actions", "divider", "file", "context_actions":
 		return nil // nothing that anyone said
 	}
@@ -127,7 +129,7 @@ func (r *reader) table(rows value) []string {
 			if c.at("type") == "rich_text" {
 				cells = append(cells, strings.Join(r.richText(c.get("elements")), " "))
 			} else {
-				cells = append(cells, object(c))
+				cells = append(cells, firstOf(object(c), escape(c.at("value"))))
 			}
 		}
 		out = append(out, strings.Join(cells, " | "))

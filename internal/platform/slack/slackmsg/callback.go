@@ -48,8 +48,9 @@ type Event struct {
 
 // The metadata that our own posts carry.
 const (
-	MetadataType = "earshot_post" // event_type
-	MetadataKey  = "key"          // in event_payload: the opaque key of the post
+	MetadataType  = "earshot_post" // event_type
+	MetadataKey   = "key"          // in event_payload: the opaque key of the post
+	MetadataWhole = "whole"        // likewise, true: a placeholder has got its last text
 )
 
 // ReadCallback reads an envelope. The error is ErrTooLarge, ErrSyntax, or
@@ -125,21 +126,25 @@ func event(v value) Event {
 	// Slack tells where a person looks with each message to an agent:
 	// docs.slack.dev, GenericMessageEvent, app_context.
 	e.Agent = e.Type == "app_context_changed" || v.get("app_context").object()
-	e.Key = key(v)
+	e.Key, _ = key(v)
 	if e.Key == "" {
-		e.Key = key(v.get("message"))
+		e.Key, _ = key(v.get("message"))
 	}
 	return e
 }
 
-// key returns the key that a message of ours carries.
-func key(m value) string {
-	if d := m.get("metadata"); d.at("event_type") == MetadataType {
-		if k := d.get("event_payload").at(MetadataKey); isID(k) {
-			return k
-		}
+// key returns the key that a message of ours carries, and whether it has got
+// its last text.
+func key(m value) (key string, whole bool) {
+	d := m.get("metadata")
+	if d.at("event_type") != MetadataType {
+		return "", false
 	}
-	return ""
+	payload := d.get("event_payload")
+	if key = payload.at(MetadataKey); !isID(key) {
+		return "", false
+	}
+	return key, payload.get(MetadataWhole).bool()
 }
 
 // Key returns the key that our own post carries in its metadata, in a message
@@ -149,7 +154,8 @@ func Key(raw []byte) string {
 	if err != nil {
 		return ""
 	}
-	return key(v)
+	k, _ := key(v)
+	return k
 }
 
 // Stamp returns the id and time of a message of which nothing else may be

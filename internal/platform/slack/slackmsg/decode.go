@@ -32,7 +32,7 @@ const (
 // Reasons of Ignored.
 const (
 	NotAMessage = "not a message"      // another event
-	ReplyNotice = "reply notice"       // message_replied: the reply comes by itself
+	ReplyNotice = "reply notice"       // message_replied: the reply comes by itself; Message has the root's id, time and Replies
 	Unfurl      = "unfurl"             // message_changed without a change by the author; Message is filled in
 	Ephemeral   = "ephemeral"          // seen by one person only, not part of the channel
 	Withheld    = "content withheld"   // the key to it was revoked
@@ -42,7 +42,8 @@ const (
 // A Decoded is what one JSON object tells.
 //
 // Message is the message as it now is; of a Delete it is a tombstone: id,
-// time, thread and nothing else. Seq, Tokens and SHA-256 are never set.
+// time, thread and nothing else. Text holds the author's own words alone; what
+// the message quotes is its Shared. Seq, Tokens and SHA-256 are never set.
 type Decoded struct {
 	Kind     Kind
 	Reason   string // of Ignored, one of the constants
@@ -51,6 +52,8 @@ type Decoded struct {
 	Channel  earshot.ChannelID   // "" where the object does not tell, as in exports
 	Team     earshot.WorkspaceID // likewise; of the author, which in shared channels may be another than the channel's
 	ClientID string              // client_msg_id
+	Key      string              // of our own post, in its metadata
+	Whole    bool                // of our own post: it has its last text
 	Notes    []string            // what could not be read, as paths; at most 20
 }
 
@@ -111,13 +114,13 @@ func (r *reader) decode(d *Decoded, v value) error {
 	case "tombstone":
 		return r.deleted(d, v.at("ts"), v.at("thread_ts"))
 	case "message_replied":
-		d.Kind, d.Reason = Ignored, ReplyNotice
+		r.replied(d, v.get("message"))
 		return nil
 	case "":
 		// By the Events API message_replied comes without its subtype:
 		// docs.slack.dev, message_replied.
 		if v.get("message").object() && v.get("text").absent() && v.get("user").absent() {
-			d.Kind, d.Reason = Ignored, ReplyNotice
+			r.replied(d, v.get("message"))
 			return nil
 		}
 	case "ekm_access_denied":
@@ -130,6 +133,7 @@ func (r *reader) decode(d *Decoded, v value) error {
 	}
 	m, _, err := r.message(v)
 	d.Kind, d.Message, d.ClientID = Posted, m, clientID(v)
+	d.Key, d.Whole = key(v)
 	return err
 }
 
@@ -148,6 +152,7 @@ func (r *reader) changed(d *Decoded, v, previous value) error {
 		return err
 	}
 	d.Message, d.ClientID = m, clientID(now)
+	d.Key, d.Whole = key(now)
 	if t := workspaceID(now.at("team")); t != "" {
 		d.Team = t
 	}
@@ -159,8 +164,8 @@ func (r *reader) changed(d *Decoded, v, previous value) error {
 		return nil
 	}
 	before := &reader{names: r.names}
-	was := before.compose(previous, person(previous))
-	if was.own != own.own || forwards(previous) != forwards(now) || !slices.EqualFunc(before.files(previous), m.Files, sameFile) {
+	was := before.compose(previous, before.author(previous).Kind)
+	if was.own != own.own || !slices.Equal(was.attached(), own.attached()) || !slices.EqualFunc(before.files(previous), m.Files, sameFile) {
 		d.Kind, d.Reason = Edit, ""
 		if previousEdit := editTime(previous); m.Edited.IsZero() || m.Edited == previousEdit {
 			// A bot's update may carry no new edit time: the event's own
@@ -173,16 +178,22 @@ func (r *reader) changed(d *Decoded, v, previous value) error {
 	return nil
 }
 
-// forwards counts the messages that an author shared; unlike unfurls they are
-// the author's own doing.
-func forwards(m value) int {
-	n := 0
-	for _, a := range m.get("attachments").list {
-		if a.get("is_share").bool() {
-			n++
+// attached returns what the author has attached: forwards and quotes, without
+// what was unfurled later. A forward is compared by who said it and when, since
+// its text follows the edits of the original.
+func (c composed) attached() []earshot.Shared {
+	var out []earshot.Shared
+	for _, q := range c.shared {
+		if q.unfurled {
+			continue
 		}
+		x := q.Shared
+		if x.Kind == earshot.Forward {
+			x = earshot.Shared{Kind: x.Kind, ID: x.ID, Time: x.Time}
+		}
+		out = append(out, x)
 	}
-	return n
+	return out
 }
 
 func (r *reader) deleted(d *Decoded, ts, thread string) error {
@@ -206,11 +217,12 @@ func (r *reader) message(v value) (earshot.Message, composed, error) {
 	if err != nil || !isTS(ts) {
 		return earshot.Message{}, composed{}, errors.Join(ErrNotMessage, errors.New("it has no ts"))
 	}
-	c := r.compose(v, person(v))
+	author := r.author(v)
+	c := r.compose(v, author.Kind)
 	m := earshot.Message{
 		ID:        earshot.MessageID(ts),
 		Time:      t,
-		Author:    r.author(v),
+		Author:    author,
 		Edited:    editTime(v),
 		Reactions: r.reactions(v.get("reactions")),
 		Files:     r.files(v),
@@ -221,8 +233,10 @@ func (r *reader) message(v value) (earshot.Message, composed, error) {
 	} else if thread != "" {
 		r.note("thread_ts: not a ts")
 	}
-	_, m.Mentions = r.names.stored(c.own)
-	m.Text, _ = r.names.stored(c.text())
+	m.Text, m.Mentions = r.names.stored(c.own)
+	for _, q := range c.shared {
+		m.Shared = append(m.Shared, q.Shared)
+	}
 	m.Text = strings.TrimRight(m.Text, "\n")
 	if len(m.Text) > maxText {
 		m.Text = cutBytes(m.Text, maxText)
@@ -232,9 +246,10 @@ func (r *reader) message(v value) (earshot.Message, composed, error) {
 }
 
 // person reports whether a message was typed by a person in Slack's own
-// client, where text and blocks say the same.
+// client, where text and blocks say the same and only Slack attaches anything.
+// What an app posts in a person's name carries the app's ids.
 func person(v value) bool {
-	return v.at("bot_id") == "" && !v.get("bot_profile").object() && v.at("subtype") != "bot_message" && v.at("user") != ""
+	return v.first("bot_id", "app_id") == "" && !v.get("bot_profile").object() && v.at("subtype") != "bot_message" && v.at("user") != ""
 }
 
 // editTime returns when a message was last edited, or zero.
@@ -246,14 +261,32 @@ func editTime(v value) earshot.Time {
 	return t
 }
 
-// activity returns what a root tells of its replies.
+// activity returns what a root tells of its replies. The last one is not told
+// everywhere, but may stand in the list of replies that a notice or an export
+// has.
 func activity(v value) *earshot.Activity {
 	count := v.get("reply_count").int()
-	if count <= 0 || count > 1<<30 || v.at("thread_ts") != v.at("ts") {
+	thread := v.at("thread_ts")
+	if count <= 0 || count > 1<<30 || thread != "" && thread != v.at("ts") {
 		return nil
 	}
-	last, _ := earshot.ParseTime(v.at("latest_reply"))
-	return &earshot.Activity{Count: int(count), Last: last}
+	a := &earshot.Activity{Count: int(count)}
+	a.Last, _ = earshot.ParseTime(v.at("latest_reply"))
+	for _, x := range v.get("replies").list {
+		if t, err := earshot.ParseTime(x.at("ts")); err == nil && isTS(x.at("ts")) {
+			a.Last = max(a.Last, t)
+		}
+	}
+	return a
+}
+
+// replied fills in what a reply notice tells of the root.
+func (r *reader) replied(d *Decoded, root value) {
+	d.Kind, d.Reason = Ignored, ReplyNotice
+	ts := root.at("ts")
+	if t, err := earshot.ParseTime(ts); err == nil && isTS(ts) {
+		d.Message = earshot.Message{ID: earshot.MessageID(ts), Time: t, Replies: activity(root)}
+	}
 }
 
 // reactions reads emoji names and counts, in Slack's order.

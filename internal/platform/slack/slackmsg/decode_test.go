@@ -19,6 +19,7 @@ var team = Names{
 		a, ok := map[earshot.AuthorID]earshot.Author{
 			"U1":    {ID: "U1", Name: "Alice", Kind: earshot.Human},
 			"U2":    {ID: "U2", Name: "Bob <|> O'Neil", Kind: earshot.Human},
+			"U3":    {ID: "U3", Name: "Sam", FullName: "Sam Lindqvist", Kind: earshot.Human, Zone: "Europe/Oslo"},
 			"U0BOT": {ID: "U0BOT", Name: "earshot", Kind: earshot.Bot},
 		}[id]
 		return a, ok
@@ -58,9 +59,6 @@ func TestText(t *testing.T) {
 		"an attachment is read whole, and once":            {`"bot_id":"B1","text":"deploy","attachments":[{"fallback":"deploy failed","pretext":"deploy","title":"failed","title_link":"https://ci/1","text":"see <@U1>","fields":[{"title":"env","value":"prod"}],"footer":"ci"}]`, "deploy\n<https://ci/1|failed>\nsee <@U1|Alice>\nenv: prod\nci"},
 		"a fallback speaks only where nothing else does":   {`"bot_id":"B1","text":"","attachments":[{"fallback":"build 7 green"}]`, "build 7 green"},
 		"a word inside another is not said already":        {`"bot_id":"B1","text":"look","attachments":[{"text":"ok"}]`, "look\nok"},
-		"a shared message is attributed":                   {`"user":"U1","text":"see","attachments":[{"is_share":true,"is_msg_unfurl":true,"author_name":"Bob","author_id":"U2","text":"the &lt;db&gt; is down","ts":"1.0"}]`, "see\nShared from Bob: the <db> is down"},
-		"a shared message without text reads its blocks":   {`"user":"U1","text":"","attachments":[{"is_share":true,"author_id":"U1","message_blocks":[{"message":{"blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"from afar"}]}]}]}}]}]`, "Shared from Alice: from afar"},
-		"an unfurled page is attributed":                   {`"user":"U1","text":"<https://x.io>","attachments":[{"from_url":"https://x.io","service_name":"X","title":"Launch","text":"today"}]`, "<https://x.io>\nShared from X: Launch\ntoday"},
 		"every element of rich text is read":               {`"bot_id":"B1","text":"","blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"a & b"},{"type":"emoji","name":"tada"},{"type":"link","url":"https://x.io","text":"x"},{"type":"usergroup","usergroup_id":"S1"},{"type":"channel","channel_id":"C1"},{"type":"broadcast","range":"here"},{"type":"date","timestamp":1,"fallback":"Monday"}]},{"type":"rich_text_list","style":"ordered","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"one"}]},{"type":"rich_text_section","elements":[{"type":"text","text":"two"}]}]},{"type":"rich_text_list","style":"bullet","indent":1,"elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"deep"}]}]},{"type":"rich_text_quote","elements":[{"type":"text","text":"said\nso"}]},{"type":"rich_text_preformatted","elements":[{"type":"text","text":"x := 1"}]}]}]`, "a & b:tada:<https://x.io|x><!subteam^S1><#C1|general><!here>Monday\n1. one\n2. two\n    • deep\n> said\n> so\n```\nx := 1\n```"},
 		"literal brackets of rich text do not become live": {`"bot_id":"B1","text":"","blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"<"},{"type":"text","text":"@U1>"}]}]}]`, "&lt;@U1>"},
 		"a malformed block costs only itself":              {`"bot_id":"B1","text":"","blocks":[7,{"type":"section","text":[]},{"type":"section","text":{"type":"mrkdwn","text":"still here"}}]`, "still here"},
@@ -113,6 +111,18 @@ func TestMessage(t *testing.T) {
 		"a stranger has the name that came with the message": {
 			`"user":"U77","user_profile":{"display_name":"","real_name":"Zoe"},"text":"hi"`,
 			earshot.Message{Author: earshot.Author{ID: "U77", Name: "Zoe", Kind: earshot.Human}, Text: "hi"}},
+		"a full name is told where it is another": {
+			`"user":"U77","user_profile":{"display_name":"zoe","real_name":"Zoe Maier"},"text":"hi"`,
+			earshot.Message{Author: earshot.Author{ID: "U77", Name: "zoe", FullName: "Zoe Maier", Kind: earshot.Human}, Text: "hi"}},
+		"the users list knows a full name too": {
+			`"user":"U3","text":"hi"`,
+			earshot.Message{Author: earshot.Author{ID: "U3", Name: "Sam", FullName: "Sam Lindqvist", Kind: earshot.Human}, Text: "hi"}},
+		"a message of files has no text": {
+			`"subtype":"file_share","user":"U1","text":"","files":[{"id":"F1","name":"plan.pdf","title":"The plan","mimetype":"application/pdf","size":9}]`,
+			earshot.Message{Author: alice, Files: []earshot.File{{ID: "F1", Name: "plan.pdf", Type: "application/pdf", Size: 9}}}},
+		"the last reply stands in an export's list": {
+			`"user":"U1","text":"x","thread_ts":"1700000000.000100","reply_count":2,"replies":[{"user":"U1","ts":"1700000009.000000"},{"user":"U2","ts":"1700000003.000000"},{"ts":"x"}]`,
+			earshot.Message{Author: alice, Text: "x", Thread: "1700000000.000100", Replies: &earshot.Activity{Count: 2, Last: last}}},
 		"a join is the platform's own note": {
 			`"subtype":"channel_join","user":"U1","text":"<@U1> has joined the channel"`,
 			earshot.Message{Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.System}, Text: "<@U1|Alice> has joined the channel", Mentions: []earshot.AuthorID{"U1"}}},
@@ -144,7 +154,7 @@ func TestEvents(t *testing.T) {
 		edited       string
 	}{
 		"a change of text is an edit":                        {`{"type":"message","subtype":"message_changed","channel":"C1","ts":"1700000050.000000","message":{"user":"U1","text":"b","ts":"1700000000.000100","edited":{"ts":"1700000049.000000"}},"previous_message":` + old + `}`, Edit, "", "b", "1700000049.000000"},
-		"an unfurl is none, and is still told":               {`{"type":"message","subtype":"message_changed","ts":"1700000050.000000","message":{"user":"U1","text":"a","ts":"1700000000.000100","attachments":[{"from_url":"https://x.io","title":"X"}]},"previous_message":` + old + `}`, Ignored, Unfurl, "a\nShared from x.io: X", ""},
+		"an unfurl is none, and is still told":               {`{"type":"message","subtype":"message_changed","ts":"1700000050.000000","message":{"user":"U1","text":"a","ts":"1700000000.000100","attachments":[{"from_url":"https://x.io","title":"X"}]},"previous_message":` + old + `}`, Ignored, Unfurl, "a", ""},
 		"a bot's update without edit time gets one":          {`{"type":"message","subtype":"message_changed","ts":"1700000050.000000","message":{"bot_id":"B1","text":"done","ts":"1700000000.000100"},"previous_message":{"bot_id":"B1","text":"running","ts":"1700000000.000100"}}`, Edit, "", "done", "1700000050.000000"},
 		"a file that is added is an edit":                    {`{"type":"message","subtype":"message_changed","ts":"1700000050.000000","message":{"user":"U1","text":"a","ts":"1700000000.000100","files":[{"id":"F1"}]},"previous_message":` + old + `}`, Edit, "", "a", "1700000050.000000"},
 		"without the previous message the edit time decides": {`{"type":"message","subtype":"message_changed","message":{"user":"U1","text":"b","ts":"1700000000.000100","edited":{"ts":"1700000049.000000"}}}`, Edit, "", "b", "1700000049.000000"},
@@ -177,6 +187,101 @@ func TestEvents(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The subtypes are those of docs.slack.dev, message, and of Slack's client.
+func TestWhatIsNoTalk(t *testing.T) {
+	t.Parallel()
+	for want, subtypes := range map[earshot.AuthorKind][]string{
+		earshot.System: {
+			"channel_join", "channel_leave", "channel_topic", "channel_purpose", "channel_name", "channel_archive", "channel_unarchive",
+			"channel_convert_to_private", "channel_convert_to_public", "channel_posting_permissions", "channel_canvas_updated",
+			"group_join", "group_leave", "group_topic", "group_purpose", "group_name", "group_archive", "group_unarchive",
+			"mpdm_move", "pinned_item", "unpinned_item", "bot_add", "bot_remove", "bot_enable", "bot_disable",
+			"reminder", "reminder_add", "reminder_delete", "app_conversation_join", "app_conversation_leave", "joiner_notification",
+			"sh_room_created", "huddle_thread", "tabbed_canvas_updated", "assistant_app_thread",
+		},
+		earshot.Human: {"", "me_message", "thread_broadcast", "reply_broadcast", "file_share", "file_comment", "file_mention"},
+		earshot.Bot:   {"bot_message"},
+	} {
+		for _, s := range subtypes {
+			by := `"user":"U1"`
+			if s == "bot_message" {
+				by = `"bot_id":"B1","username":"CI"`
+			}
+			if d := decode(t, `{"type":"message","ts":"1700000000.000100","subtype":"`+s+`",`+by+`,"text":"x"}`); d.Message.Author.Kind != want {
+				t.Errorf("subtype %q: got author kind %q, want %q", s, d.Message.Author.Kind, want)
+			}
+		}
+	}
+}
+
+func TestAReplyNoticeTellsOfTheRoot(t *testing.T) {
+	t.Parallel()
+	const root = `"message":{"type":"message","user":"U1","text":"root","thread_ts":"1700000000.000100","reply_count":1,"replies":[{"user":"U2","ts":"1700000009.000000"}],"ts":"1700000000.000100"},"hidden":true,"channel":"C1","ts":"1700000009.000200"}`
+	for name, in := range map[string]string{
+		"as documented": `{"type":"message","subtype":"message_replied",` + root,
+		"as delivered":  `{"type":"message",` + root,
+	} {
+		d := decode(t, in)
+		want := earshot.Message{ID: "1700000000.000100", Time: 1700000000000100, Replies: &earshot.Activity{Count: 1, Last: 1700000009000000}}
+		if diff := cmp.Diff(want, d.Message); diff != "" || d.Kind != Ignored || d.Reason != ReplyNotice {
+			t.Errorf("%s: got %q %q, message (-want +got):\n%s", name, d.Kind, d.Reason, diff)
+		}
+	}
+}
+
+func TestAPostOfOursTellsItsKeyAndWhetherItIsWhole(t *testing.T) {
+	t.Parallel()
+	const ours = `{"user":"U0BOT","bot_id":"B0","text":"because","ts":"1700000000.000100","edited":{"ts":"1700000009.000000"},"metadata":{"event_type":"earshot_post","event_payload":{"key":"p1","whole":true}}}`
+	for name, tt := range map[string]struct {
+		in    string
+		key   string
+		whole bool
+	}{
+		"with its last text, in history":  {ours, "p1", true},
+		"with its last text, in an event": {`{"type":"message","subtype":"message_changed","channel":"C1","message":` + ours + `,"previous_message":` + strings.Replace(ours, "because", "…", 1) + `}`, "p1", true},
+		"while it waits":                  {strings.Replace(ours, `,"whole":true`, "", 1), "p1", false},
+		"of another app":                  {strings.Replace(ours, "earshot_post", "other", 1), "", false},
+		"without a key":                   {strings.Replace(ours, `"key":"p1",`, "", 1), "", false},
+	} {
+		d := decode(t, tt.in)
+		if d.Key != tt.key || d.Whole != tt.whole || d.Message.Text != "because" {
+			t.Errorf("%s: got key %q, whole %v, text %q", name, d.Key, d.Whole, d.Message.Text)
+		}
+	}
+}
+
+func TestAuthor(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		in   string
+		want earshot.Author
+	}{
+		"the full name stands beside a display name": {
+			`{"id":"U1","name":"sam.l","tz":"Europe/Oslo","real_name":"Sam Lindqvist","profile":{"display_name":"Sam","real_name":"Sam Lindqvist"}}`,
+			earshot.Author{ID: "U1", Name: "Sam", FullName: "Sam Lindqvist", Kind: earshot.Human, Zone: "Europe/Oslo"}},
+		"one name is not told twice": {
+			`{"id":"U1","name":"sam","real_name":"Sam Lindqvist","profile":{"display_name":"","real_name":"Sam Lindqvist"}}`,
+			earshot.Author{ID: "U1", Name: "Sam Lindqvist", Kind: earshot.Human}},
+		"an older list has the real name beside the profile": {
+			`{"id":"U1","real_name":"Sam Lindqvist","tz":"America/Argentina/Buenos_Aires","profile":{"display_name":"Sam"}}`,
+			earshot.Author{ID: "U1", Name: "Sam", FullName: "Sam Lindqvist", Kind: earshot.Human, Zone: "America/Argentina/Buenos_Aires"}},
+		"what is no zone is none": {
+			`{"id":"U1","name":"sam","tz":"../../etc/passwd"}`,
+			earshot.Author{ID: "U1", Name: "sam", Kind: earshot.Human}},
+		"nor is the machine's": {
+			`{"id":"U1","name":"sam","tz":"Local"}`,
+			earshot.Author{ID: "U1", Name: "sam", Kind: earshot.Human}},
+		"a bot lives nowhere": {
+			`{"id":"U2","name":"ci","is_bot":true,"tz":"America/Los_Angeles"}`,
+			earshot.Author{ID: "U2", Name: "ci", Kind: earshot.Bot}},
+	} {
+		a, _, _, ok := Author([]byte(tt.in))
+		if diff := cmp.Diff(tt.want, a); diff != "" || !ok {
+			t.Errorf("%s: ok %v, author (-want +got):\n%s", name, ok, diff)
+		}
 	}
 }
 

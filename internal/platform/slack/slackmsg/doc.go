@@ -8,9 +8,10 @@
 // Slack's JSON has grown for a decade and differs between events, history and
 // exports, so nothing here is strict: every field is read by itself, and one
 // that is malformed costs that field and a note, never the message. What a
-// person would read in Slack ends up in Message.Text once, whether it came in
-// text, blocks, attachments or an unfurl. Markup stays in Slack's form
-// (<@U1|Alice>, <#C1|general>, <https://…|label>), its entities do not.
+// person would read in Slack ends up once: in Message.Text what its author says,
+// whether it came in text, blocks or a bot's attachments, and in Message.Shared
+// what it quotes. Markup stays in Slack's form (<@U1|Alice>, <#C1|general>,
+// <https://…|label>), its entities do not.
 //
 // The package is pure: same bytes in, same Decoded out.
 package slackmsg

@@ -36,9 +36,15 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		m := d.Message
-		texts := []string{m.Text, string(m.ID), string(m.Thread), string(m.Author.ID), m.Author.Name}
+		texts := []string{m.Text, string(m.ID), string(m.Thread), string(m.Author.ID), m.Author.Name, m.Author.FullName}
 		for _, x := range m.Reactions {
 			texts = append(texts, x.Name)
+		}
+		for _, x := range m.Shared {
+			texts = append(texts, string(x.Kind), string(x.ID), x.Author, x.Place, x.Text)
+			if len(x.Text) > maxText {
+				t.Errorf("a quote of %d bytes, want at most %d", len(x.Text), maxText)
+			}
 		}
 		for _, x := range m.Files {
 			texts = append(texts, string(x.ID), x.Name, x.Type)
@@ -59,7 +65,7 @@ func FuzzDecode(f *testing.F) {
 		if len(m.Text) > maxText {
 			t.Errorf("text of %d bytes, want at most %d", len(m.Text), maxText)
 		}
-		if m.Deleted && (m.Text != "" || m.Author != (earshot.Author{}) || m.Files != nil || m.Mentions != nil) {
+		if m.Deleted && (m.Text != "" || m.Author != (earshot.Author{}) || m.Files != nil || m.Mentions != nil || m.Shared != nil) {
 			t.Errorf("a tombstone with content: %+v", m)
 		}
 	})
