@@ -3,7 +3,6 @@ package gather
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
@@ -39,16 +38,12 @@ func (r *reader) delta(ctx context.Context, s assemble.Section) error {
 	return r.count(ctx, root, part)
 }
 
-// Bounds of what is read of a manifest. A session's budget holds fewer
-// messages, and two of each author tell by which name the session knows them.
-const (
-	maxShown  = 2000
-	perAuthor = 2
-)
+// maxShown bounds what is read of a manifest. A session's budget holds fewer
+// messages.
+const maxShown = 2000
 
 // manifest looks up what was shown. It keeps what is edited or deleted since,
-// wherever in the channel it stands, and of each author enough to know them by
-// the same name again.
+// wherever in the channel it stands.
 func (r *reader) manifest(ctx context.Context) error {
 	revision := make(map[earshot.MessageID]earshot.Time, len(r.state.Shown))
 	var ids []earshot.MessageID
@@ -65,13 +60,8 @@ func (r *reader) manifest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := map[earshot.AuthorID]int{}
 	for _, m := range slices.Backward(list) {
-		switch {
-		case m.Deleted || m.Edited != revision[m.ID]:
-			r.keep(m)
-		case known[m.Author.ID] < perAuthor && !blank(m) && !strings.Contains(m.Text, "<"):
-			known[m.Author.ID]++
+		if m.Deleted || m.Edited != revision[m.ID] {
 			r.keep(m)
 		}
 	}
@@ -79,7 +69,8 @@ func (r *reader) manifest(ctx context.Context) error {
 }
 
 // changes keeps what became known since the cursor and is wanted, and of the
-// rest the newest that the policy's window looks at. whole is false when there
+// rest the newest that the policy's window looks at; where the window shows
+// only what was said since, none of it. whole is false when there
 // was more than can be looked through.
 func (r *reader) changes(ctx context.Context, want func(earshot.Message) bool) (whole bool, err error) {
 	var others []earshot.Message
@@ -92,7 +83,7 @@ func (r *reader) changes(ctx context.Context, want func(earshot.Message) bool) (
 		for _, m := range list {
 			if want(m) {
 				r.keep(m)
-			} else if !m.Deleted && !blank(m) && m.Position().Compare(r.anchor.Position()) < 0 {
+			} else if !r.isLog() && !m.Deleted && !blank(m) && m.Position().Compare(r.anchor.Position()) < 0 {
 				others = append(others, m)
 			}
 		}

@@ -160,6 +160,9 @@ func (t *tally) leastCost(m earshot.Message) int {
 	if !known || m.Tokens == 0 {
 		n = len(m.Text) / 8
 	}
+	for _, x := range m.Shared {
+		n += len(x.Text) / 8
+	}
 	if links := strings.Count(m.Text, "<"); links > 0 {
 		n = max(1, n/4, n-links*linkCost)
 	}
@@ -171,5 +174,5 @@ func (t *tally) leastCost(m earshot.Message) int {
 
 // blank reports whether a message shows nothing.
 func blank(m earshot.Message) bool {
-	return len(m.Files) == 0 && strings.TrimSpace(m.Text) == ""
+	return len(m.Files)+len(m.Shared) == 0 && strings.TrimSpace(m.Text) == ""
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/zones"
 )
 
 // A Store is what gathering needs of an [earshot.Store].
@@ -42,6 +43,13 @@ type Request struct {
 	// Sums are the SHA-256 of files whose content was seen, where the store
 	// does not have them.
 	Sums map[earshot.ArtifactID]string
+	// FileTokens is what the model is charged for a file, where that is known.
+	FileTokens map[earshot.ArtifactID]int
+
+	// Zone is of the times that a new epoch shows; "" means the asker's own,
+	// where the store knows it, else DefaultZone. A session goes on in the zone
+	// that it began in.
+	Zone, DefaultZone string
 
 	// Conversation names stored state to read. State, where it is set, is used
 	// in its place.
@@ -96,7 +104,11 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	}
 	r.anchor = anchor
 	r.keep(anchor)
-	if r.state, err = state(ctx, st, req); err != nil {
+	if err := r.remember(ctx); err != nil {
+		return assemble.Input{}, err
+	}
+	zone, err := r.zone(ctx)
+	if err != nil {
 		return assemble.Input{}, err
 	}
 	if err := r.read(ctx); err != nil {
@@ -109,7 +121,8 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	return assemble.Input{
 		Policy: req.Policy, Budget: req.Budget, Counter: req.Counter, Instructions: req.Instructions,
 		Identity: req.Identity, Channel: req.Channel, Anchor: req.Anchor, Messages: r.messages,
-		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage,
+		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone,
+		FileTokens: req.FileTokens,
 	}, nil
 }
 
@@ -128,48 +141,85 @@ func (r *reader) sum() {
 // maxTurns is how many recorded turns are read: more than a transcript loads.
 const maxTurns = 200
 
-// state returns what is remembered of the conversation: given, stored, or
+// remember sets what is remembered of the conversation: given, stored, or
 // nothing.
-func state(ctx context.Context, st Store, req Request) (assemble.Conversation, error) {
-	var c assemble.Conversation
-	if req.State != nil {
-		return *req.State, nil
+func (r *reader) remember(ctx context.Context) error {
+	if r.req.State != nil {
+		r.state, r.begun = *r.req.State, r.req.Zone
+		return nil
 	}
-	id := req.Conversation
+	id := r.req.Conversation
 	if id == (earshot.ConversationID{}) {
-		return c, nil
+		return nil
 	}
-	stored, err := st.Conversation(ctx, id)
+	stored, err := r.store.Conversation(ctx, id)
 	if errors.Is(err, earshot.ErrNotFound) {
-		return c, nil
+		return nil
 	}
 	if err != nil {
-		return c, err
+		return err
 	}
+	c := &r.state
 	c.Cursor, c.Epoch = stored.Cursor, stored.Epoch
-	manifest, err := st.Manifest(ctx, id)
+	manifest, err := r.store.Manifest(ctx, id)
 	if err != nil {
-		return c, err
+		return err
 	}
-	c.Shown, c.Attached = manifest.Shown, slices.Clone(manifest.Attached)
+	c.Shown, c.Attached, c.Names = manifest.Shown, slices.Clone(manifest.Attached), manifest.Names
 	for i := range c.Attached {
 		c.Attached[i].Turn++ // stores count turns from 0, prompts from 1
 	}
-	if c.Session, err = st.Session(ctx, id); err != nil {
-		return c, err
+	if c.Session, err = r.store.Session(ctx, id); err != nil {
+		return err
 	}
-	summary, err := st.Summary(ctx, id)
+	summary, err := r.store.Summary(ctx, id)
 	if err == nil {
 		c.Summary = &summary
 	} else if !errors.Is(err, earshot.ErrNotFound) {
-		return c, err
+		return err
 	}
-	turns, err := st.Turns(ctx, id, maxTurns)
+	turns, err := r.store.Turns(ctx, id, maxTurns)
 	if err != nil {
-		return c, err
+		return err
 	}
 	for _, t := range turns {
 		c.Turns = append(c.Turns, t.Answer)
 	}
-	return c, nil
+	if n := len(turns); n > 0 && turns[n-1].Epoch == c.Epoch {
+		c.Form, r.begun = formOf(turns[n-1]), turns[n-1].Zone
+	}
+	return nil
+}
+
+// formOf is the frame that a turn's session was written in. A turn that does
+// not tell was recorded before there was the log form.
+func formOf(t earshot.Turn) assemble.Frame {
+	switch {
+	case t.Form != "":
+		return assemble.Frame(t.Form)
+	case t.Policy == assemble.Standard().Name:
+		return assemble.Brackets
+	}
+	return ""
+}
+
+// zone returns the zone of the times that are shown: the one that the session
+// began in, the one that was asked for, the asker's, or the default.
+func (r *reader) zone(ctx context.Context) (string, error) {
+	switch {
+	case r.later():
+		return r.begun, nil
+	case r.req.Zone != "":
+		return r.req.Zone, nil
+	}
+	list, err := r.store.Authors(ctx, r.scope.Platform, r.scope.Workspace, r.anchor.Author.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, a := range list {
+		if _, err := zones.Load(a.Zone); a.ID == r.anchor.Author.ID && a.Zone != "" && err == nil {
+			return a.Zone, nil
+		}
+	}
+	return r.req.DefaultZone, nil
 }

@@ -27,6 +27,7 @@ type reader struct {
 	req    Request
 	anchor earshot.Message
 	state  assemble.Conversation
+	begun  string // the zone that the session began in
 
 	// recent are the channel's newest messages, where a window has read them.
 	recent []earshot.Message
@@ -38,11 +39,14 @@ type reader struct {
 }
 
 // keep adds messages that the reader does not have, and none from after the
-// anchor.
+// anchor, nor a count of replies of which some are from after it.
 func (r *reader) keep(list ...earshot.Message) {
 	for _, m := range list {
 		if r.got[m.ID] || m.Position().Compare(r.anchor.Position()) > 0 {
 			continue
+		}
+		if told := m.Replies; told != nil && (told.Last == 0 || told.Last > r.anchor.Time) {
+			m.Replies = nil
 		}
 		r.got[m.ID] = true
 		r.messages = append(r.messages, m)
@@ -135,14 +139,18 @@ func (r *reader) byID(ctx context.Context, ids ...earshot.MessageID) error {
 	return err
 }
 
-// recorded keeps the anchor of the last recorded turn: what stands after it is
-// new to the conversation.
+// recorded keeps the anchors of the first and the last recorded turn: what
+// stands before the one was said before the conversation began, what stands
+// after the other is new to it.
 func (r *reader) recorded(ctx context.Context) error {
 	if n := len(r.state.Turns); n > 0 {
-		return r.byID(ctx, r.state.Turns[n-1].Anchor)
+		return r.byID(ctx, r.state.Turns[0].Anchor, r.state.Turns[n-1].Anchor)
 	}
 	return nil
 }
+
+// isLog reports whether the policy asks for the log form.
+func (r *reader) isLog() bool { return r.req.Policy.Frame == assemble.Log }
 
 // thread reads the newest of the anchor's thread and counts the rest.
 func (r *reader) thread(ctx context.Context, s assemble.Section) error {
@@ -192,11 +200,23 @@ func (r *reader) transcript(ctx context.Context, s assemble.Section) error {
 		w.counts, w.rest, w.most = r.addressed(), true, max(maxPast, 4*s.Messages)
 	}
 	all, err := r.fill(ctx, part, w)
-	if err != nil || all {
+	if err != nil {
 		return err
 	}
-	if root == "" {
+	if root == "" { // the answers that stand in the questions' threads
+		var answers []earshot.MessageID
+		for _, a := range r.state.Turns {
+			if r.got[a.Anchor] {
+				answers = append(answers, a.Replies...)
+			}
+		}
+		if err := r.byID(ctx, answers...); err != nil {
+			return err
+		}
 		part = earshot.Whole()
+	}
+	if all {
+		return nil
 	}
 	return r.count(ctx, root, part)
 }

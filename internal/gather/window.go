@@ -34,9 +34,13 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 	case len(list) < size:
 		return nil
 	case t.probable() > 2*s.Look:
-		return r.aside(ctx, s, w)
+		err = r.aside(ctx, s, w)
+	default:
+		_, err = t.back(ctx, earshot.Whole(), list[0].Position())
 	}
-	_, err = t.back(ctx, earshot.Whole(), list[0].Position())
+	if err == nil && r.isLog() && !r.later() {
+		err = r.count(ctx, "", earshot.Whole()) // the prompt says how much it does not show
+	}
 	return err
 }
 
@@ -49,7 +53,7 @@ func (r *reader) outside() func(earshot.Message) bool {
 		shown = r.shown()
 	}
 	return func(m earshot.Message) bool {
-		return !shown[m.ID] && (!apart || m.Root() != root && m.ID != root)
+		return (!r.isLog() || m.Author.Kind != earshot.System) && !shown[m.ID] && (!apart || m.Root() != root && m.ID != root)
 	}
 }
 
@@ -81,6 +85,9 @@ func (r *reader) aside(ctx context.Context, s assemble.Section, w want) error {
 // has the trees that the whole channel would give it. Where nobody refers to
 // anything a thread's root is enough to name its tree, and nothing is read.
 func (r *reader) parents(ctx context.Context) error {
+	if r.isLog() {
+		return r.roots(ctx)
+	}
 	if !slices.ContainsFunc(r.messages, func(m earshot.Message) bool { return m.ReplyTo != "" }) {
 		return nil
 	}
@@ -93,6 +100,73 @@ func (r *reader) parents(ctx context.Context) error {
 		from = len(r.messages)
 		if err := r.byID(ctx, ids...); err != nil || len(r.messages) == from {
 			return err
+		}
+	}
+	return nil
+}
+
+// maxRoots is of how many roots that are older than the window the agent's
+// answer is looked for.
+const maxRoots = 8
+
+// roots keeps what loaded messages answer, with how lively the threads of these
+// roots are and, of the newest of them, the agent's answer.
+func (r *reader) roots(ctx context.Context) error {
+	from := len(r.messages)
+	for at := 0; at < len(r.messages) && len(r.messages) < from+maxTree; {
+		var ids []earshot.MessageID
+		for _, m := range r.messages[at:] {
+			ids = append(ids, cmp.Or(m.ReplyTo, m.Root()))
+		}
+		at = len(r.messages)
+		if err := r.byID(ctx, ids...); err != nil {
+			return err
+		}
+	}
+	var old []earshot.MessageID
+	for _, m := range r.messages[from:] {
+		if !m.Deleted {
+			old = append(old, m.ID)
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	lively, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), old...)
+	if err != nil {
+		return err
+	}
+	end := len(r.messages)
+	for i := range r.messages[from:end] {
+		m := &r.messages[from+i]
+		a, ok := lively[m.ID]
+		if !ok {
+			continue
+		}
+		m.Replies = &a
+		if end-from-i <= maxRoots {
+			if err := r.answer(ctx, *m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// answer keeps the agent's answer to a root, where it is among the first
+// replies.
+func (r *reader) answer(ctx context.Context, root earshot.Message) error {
+	n := 0
+	for m, err := range r.store.Range(ctx, r.scope, earshot.ThreadOf(root.ID), root.Position(), r.anchor.Position()) {
+		if err != nil {
+			return err
+		}
+		if r.req.Identity.Is(m.Author.ID) && m.ID != root.ID {
+			r.keep(m)
+			return nil
+		}
+		if n++; n > 3 {
+			return nil
 		}
 	}
 	return nil
