@@ -58,9 +58,27 @@ type authorLine struct {
 }
 
 type authorOf struct {
-	ID   earshot.AuthorID   `json:"id"`
-	Name string             `json:"name"`
-	Kind earshot.AuthorKind `json:"kind"`
+	ID       earshot.AuthorID   `json:"id"`
+	Name     string             `json:"name"`
+	FullName string             `json:"full_name,omitempty"`
+	Kind     earshot.AuthorKind `json:"kind"`
+	Zone     string             `json:"zone,omitempty"`
+}
+
+// A sharedOf is what a message quotes.
+type sharedOf struct {
+	Kind   earshot.SharedKind `json:"kind"`
+	ID     earshot.AuthorID   `json:"id,omitempty"`
+	Author string             `json:"author,omitempty"`
+	Place  string             `json:"place,omitempty"`
+	Time   stamp              `json:"time,omitempty"`
+	Text   string             `json:"text,omitempty"`
+}
+
+// A repliesOf is what the platform told of a root's thread.
+type repliesOf struct {
+	Count int   `json:"count"`
+	Last  stamp `json:"last,omitempty"`
 }
 
 type coverageLine struct {
@@ -94,7 +112,9 @@ type revision struct {
 	Edited    stamp              `json:"edited,omitempty"`
 	Mentions  []earshot.AuthorID `json:"mentions,omitempty"`
 	Reactions []reactionOf       `json:"reactions,omitempty"`
+	Shared    []sharedOf         `json:"shared,omitempty"`
 	Files     []fileOf           `json:"files,omitempty"`
+	Replies   *repliesOf         `json:"replies,omitempty"`
 }
 
 type reactionOf struct {
@@ -131,8 +151,14 @@ func revisionOf(m earshot.Message) revision {
 	for _, x := range m.Reactions {
 		r.Reactions = append(r.Reactions, reactionOf(x))
 	}
+	for _, x := range m.Shared {
+		r.Shared = append(r.Shared, sharedOf{x.Kind, x.ID, x.Author, x.Place, stampOf(x.Time), x.Text})
+	}
 	for _, x := range m.Files {
 		r.Files = append(r.Files, fileOf(x))
+	}
+	if a := m.Replies; a != nil {
+		r.Replies = &repliesOf{a.Count, stampOf(a.Last)}
 	}
 	return r
 }
@@ -154,8 +180,22 @@ func (l messageLine) message(r revision) (earshot.Message, error) {
 	for _, x := range r.Reactions {
 		m.Reactions = append(m.Reactions, earshot.Reaction(x))
 	}
+	for _, x := range r.Shared {
+		at, err := x.Time.time("shared.time")
+		if err != nil {
+			return earshot.Message{}, err
+		}
+		m.Shared = append(m.Shared, earshot.Shared{Kind: x.Kind, ID: x.ID, Author: x.Author, Place: x.Place, Time: at, Text: x.Text})
+	}
 	for _, x := range r.Files {
 		m.Files = append(m.Files, earshot.File(x))
+	}
+	if a := r.Replies; a != nil {
+		last, err := a.Last.time("replies.last")
+		if err != nil {
+			return earshot.Message{}, err
+		}
+		m.Replies = &earshot.Activity{Count: a.Count, Last: last}
 	}
 	return m, nil
 }

@@ -134,7 +134,19 @@ func TestExportRoundTrip(t *testing.T) {
 	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
 	at := earshot.Time(1704103200000100)
 	alice := earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}
+	named := alice
+	named.FullName = "Alice Maier"
+	quoted := []earshot.Shared{
+		{Kind: earshot.Forward, ID: "U9", Author: "Erin <Vogt>", Place: "#support", Time: at - 60e6 + 1, Text: "we see it\nin our region too"},
+		{Kind: earshot.Link, Place: "example.com", Text: "Locks & latches"},
+		{Kind: earshot.AppQuote, Author: "CI"},
+	}
+	if err := from.PutAuthors(t.Context(), earshot.Slack, "T1", earshot.Author{ID: "U1", Name: "Alice", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Europe/Berlin"}); err != nil {
+		t.Fatal(err)
+	}
 	for _, m := range []earshot.Message{
+		{ID: "1704103300.000100", Time: at + 100e6, Author: named, Text: "from support", Shared: quoted[:1], Replies: &earshot.Activity{Count: 14, Last: at + 200e6}},
+		{ID: "1704103300.000100", Time: at + 100e6, Author: named, Text: "from the vendor", Shared: quoted, Edited: at + 150e6},
 		{ID: "1704103200.000100", Time: at, Author: alice, Text: "1.4 is out <&>\u2028", Edited: at + 2e6},
 		{ID: "1704103200.000100", Time: at, Author: alice, Text: "1.4 is nearly out", Edited: at + 1e6},
 		{ID: "9.000100", Time: 9000100, Deleted: true},
@@ -150,7 +162,12 @@ func TestExportRoundTrip(t *testing.T) {
 		}
 	}
 	want := exported(t, from)
-	for _, part := range []string{`"revisions":[`, `"type":"coverage"`, `"deleted":true`, `"type":"author"`, "<&>"} {
+	for _, part := range []string{`"revisions":[`, `"type":"coverage"`, `"deleted":true`, `"type":"author"`, "<&>",
+		`"name":"Alice","full_name":"Alice Maier","kind":"human","zone":"Europe/Berlin"}`, `"author":{"id":"U1","name":"Alice","full_name":"Alice Maier","kind":"human"},"text":"from the vendor"`,
+		`"shared":[{"kind":"forward","id":"U9","author":"Erin <Vogt>","place":"#support","time":"2024-01-01T09:59:00.000101Z","text":"we see it\nin our region too"},` +
+			`{"kind":"link","place":"example.com","text":"Locks & latches"},{"kind":"app","author":"CI"}]`,
+		`"replies":{"count":14,"last":"2024-01-01T10:03:20.0001Z"}`,
+	} {
 		if !strings.Contains(want, part) {
 			t.Errorf("the export has no %s:\n%s", part, want)
 		}

@@ -45,7 +45,8 @@ func (p *people) meet(a earshot.Author, at earshot.Time) {
 	if !ok && len(p.met) >= maxPeople {
 		return
 	}
-	if !ok || cmp.Or(cmp.Compare(old.at, at), cmp.Compare(old.author.Name, a.Name), cmp.Compare(old.author.Kind, a.Kind)) < 0 {
+	if !ok || cmp.Or(cmp.Compare(old.at, at), cmp.Compare(old.author.Name, a.Name),
+		cmp.Compare(old.author.FullName, a.FullName), cmp.Compare(old.author.Kind, a.Kind)) < 0 {
 		p.met[a.ID] = sighting{a, at}
 	}
 }

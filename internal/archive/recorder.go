@@ -107,6 +107,9 @@ func (b *batcher) add(ctx context.Context, m earshot.Message) error {
 	}
 	b.open = append(b.open, m)
 	b.bytes += len(m.Text)
+	for _, x := range m.Shared {
+		b.bytes += len(x.Text)
+	}
 	if len(b.open) < batchMessages && b.bytes < batchBytes {
 		return nil
 	}

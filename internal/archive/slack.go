@@ -332,7 +332,9 @@ func (d *channelReader) message(ctx context.Context, b buffer, index, line int) 
 		d.x.partly.add(n, at)
 	}
 	m := x.Message
-	m.Replies = nil // the archive holds the replies themselves
+	if x.Key != "" && m.Author.Kind == earshot.Bot {
+		m.Edited = 0 // an answer in its placeholder's stead is no edit
+	}
 	if root := m.Root(); root != "" && !m.Deleted {
 		d.roots.add(root)
 	}

@@ -258,9 +258,15 @@ func (f *Filler) follow(ctx context.Context, l *lane, page Page) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	stored, err := f.Store.Activity(ctx, l.room.channel.Scope(), earshot.Position{}, ids...)
-	if err != nil {
-		return fmt.Errorf("read the threads of %s: %w", l, err)
+	f.mu.Lock()
+	missed := len(l.room.gaps) > 0
+	f.mu.Unlock()
+	var stored map[earshot.MessageID]earshot.Activity
+	if missed {
+		var err error
+		if stored, err = f.stored(ctx, l.room.channel.Scope(), ids); err != nil {
+			return fmt.Errorf("read the threads of %s: %w", l, err)
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -269,7 +275,7 @@ func (f *Filler) follow(ctx context.Context, l *lane, page Page) error {
 			t := l.room.lane(m.Message.ID)
 			t.first, t.walk.replies = m.Message.Time, m.Message.Replies
 		}
-		if len(l.room.gaps) == 0 {
+		if !missed {
 			continue
 		}
 		t := l.room.lane(m.Message.ID)
@@ -292,4 +298,41 @@ func (f *Filler) follow(ctx context.Context, l *lane, page Page) error {
 		}
 	}
 	return nil
+}
+
+// stored counts the replies that are stored of roots. [earshot.Messages.Activity]
+// alone would not do: it answers with what was told, too, and so calls a thread
+// complete of which nothing was read.
+func (f *Filler) stored(ctx context.Context, s earshot.Scope, roots []earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error) {
+	lively, err := f.Store.Activity(ctx, s, earshot.Position{}, roots...)
+	if err != nil {
+		return nil, err
+	}
+	out := map[earshot.MessageID]earshot.Activity{}
+	for root := range lively {
+		thread := earshot.ThreadOf(root)
+		count, err := f.Store.Count(ctx, s, thread, earshot.Position{})
+		if err != nil {
+			return nil, err
+		}
+		newest, err := f.Store.Newest(ctx, s, thread, earshot.Position{}, 2)
+		if err != nil {
+			return nil, err
+		}
+		a := earshot.Activity{Count: count.Count}
+		here, err := f.Store.ByID(ctx, s, root)
+		if err != nil {
+			return nil, err
+		}
+		if len(here) == 1 && !here[0].Deleted {
+			a.Count--
+		}
+		for _, m := range newest {
+			if m.ID != root {
+				a.Last = m.Time
+			}
+		}
+		out[root] = a
+	}
+	return out, nil
 }

@@ -42,27 +42,47 @@ func (f *Filler) Fill(ctx context.Context, c earshot.Channel, anchor earshot.Mes
 		g.SetLimit(1) // one after the other: the channel's page may tell how long the thread is
 	}
 	for _, l := range lanes {
-		g.Go(func() error { return f.serve(ctx, l, anchor) })
+		g.Go(func() error { return f.serve(ctx, l, f.forTurn(l, anchor.Position())) })
 	}
 	if err := g.Wait(); err != nil {
-		f.mu.Lock()
-		delete(f.rooms, c.Scope()) // whoever asked may note it in the store
-		f.mu.Unlock()
+		f.doubt(c.Scope())
 		return err
 	}
 	return nil
 }
 
-// serve does one lane's part of a turn.
-func (f *Filler) serve(ctx context.Context, l *lane, anchor earshot.Message) error {
+// doubt forgets a room after an error of the store: whoever asked may note it
+// there.
+func (f *Filler) doubt(s earshot.Scope) {
 	f.mu.Lock()
-	l.wanted, l.upTo = true, max(l.upTo, anchor.Time)
-	f.mu.Unlock()
-	limit := channelCalls
+	defer f.mu.Unlock()
+	delete(f.rooms, s)
+}
+
+// A need is what somebody who waits wants to have of a lane.
+type need struct {
+	upTo  earshot.Time // what is later is not asked for
+	calls int          // of the platform, at most
+	// next returns the window that is fetched next, nil when all is there.
+	next func(ctx context.Context) (*Window, error)
+}
+
+// forTurn is what a turn needs of a lane.
+func (f *Filler) forTurn(l *lane, upTo earshot.Position) need {
+	n := need{upTo: upTo.Time, calls: channelCalls}
 	if l.thread != "" {
-		limit = threadCalls
+		n.calls = threadCalls
 	}
-	err := f.fetchFor(ctx, l, anchor, limit)
+	n.next = func(ctx context.Context) (*Window, error) { return f.turnNeeds(ctx, l, upTo) }
+	return n
+}
+
+// serve does one lane's part for somebody who waits.
+func (f *Filler) serve(ctx context.Context, l *lane, n need) error {
+	f.mu.Lock()
+	l.wanted, l.upTo = true, max(l.upTo, n.upTo)
+	f.mu.Unlock()
+	err := f.fetchFor(ctx, l, n)
 	var theirs *sourceError
 	if err != nil && !errors.As(err, &theirs) && !errors.Is(err, errOverflow) && ctx.Err() == nil {
 		return err
@@ -80,7 +100,7 @@ func (f *Filler) serve(ctx context.Context, l *lane, anchor earshot.Message) err
 	if why != "" {
 		l.why = why
 	}
-	missing := l.unknown(anchor.Time)
+	missing := l.unknown(n.upTo)
 	f.mu.Unlock()
 	if err := f.save(context.WithoutCancel(ctx), l); err != nil {
 		return err
@@ -95,15 +115,15 @@ func (f *Filler) serve(ctx context.Context, l *lane, anchor earshot.Message) err
 	return nil
 }
 
-// fetchFor fetches until a turn has what it needs of the lane.
-func (f *Filler) fetchFor(ctx context.Context, l *lane, anchor earshot.Message, limit int) error {
+// fetchFor fetches until there is what is needed of the lane.
+func (f *Filler) fetchFor(ctx context.Context, l *lane, n need) error {
 	if err := l.hold(ctx); err != nil {
 		return err
 	}
 	defer l.release()
 	var limited error
-	for range limit {
-		w, err := f.turnNeeds(ctx, l, anchor)
+	for range n.calls {
+		w, err := n.next(ctx)
 		if err != nil || w == nil {
 			return err
 		}
@@ -127,20 +147,17 @@ func (f *Filler) fetchFor(ctx context.Context, l *lane, anchor earshot.Message, 
 
 // turnNeeds returns the window that is fetched next for a turn, nil when it has
 // what it needs.
-func (f *Filler) turnNeeds(ctx context.Context, l *lane, anchor earshot.Message) (*Window, error) {
+func (f *Filler) turnNeeds(ctx context.Context, l *lane, upTo earshot.Position) (*Window, error) {
 	root, err := f.root(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
-	u, some := l.newestMissing(anchor.Time)
-	for some && f.rest(l, u) > 0 {
-		u, some = l.newestMissing(u.from - 1) // why this one is missing is known
-	}
+	u, some := f.newestToAsk(l, upTo.Time)
 	askRoot := l.asked && !l.rootAsked && f.rest(l, span{}) <= 0
 	f.mu.Unlock()
 	if !root && askRoot {
-		return f.rootWindow(l, anchor.Time), nil
+		return f.rootWindow(l, upTo.Time), nil
 	}
 	if !some {
 		return nil, nil
@@ -150,7 +167,7 @@ func (f *Filler) turnNeeds(ctx context.Context, l *lane, anchor earshot.Message)
 		if l.thread == "" {
 			want = f.Neighbours
 		}
-		list, err := f.Store.Newest(ctx, l.room.channel.Scope(), l.part(), anchor.Position(), want)
+		list, err := f.Store.Newest(ctx, l.room.channel.Scope(), l.part(), upTo, want)
 		if err != nil {
 			return nil, fmt.Errorf("read what is stored of %s: %w", l, err)
 		}
@@ -159,6 +176,16 @@ func (f *Filler) turnNeeds(ctx context.Context, l *lane, anchor earshot.Message)
 		}
 	}
 	return f.window(l, u, false), nil
+}
+
+// newestToAsk returns the newest stretch of the lane that is not known and that
+// the platform may be asked for now. f.mu is held.
+func (f *Filler) newestToAsk(l *lane, upTo earshot.Time) (span, bool) {
+	u, some := l.newestMissing(upTo)
+	for some && f.rest(l, u) > 0 {
+		u, some = l.newestMissing(u.from - 1) // why this one is missing is known
+	}
+	return u, some
 }
 
 // root reports whether the store has the thread's root, or knows that it was

@@ -34,11 +34,20 @@ func (f *Filler) record(ctx context.Context, l *lane, w Window, page Page, at si
 	var later []Found
 	for _, x := range page.Messages {
 		have, ok := stored[x.Message.ID]
+		said := ok && have.Text != ""
+		if x.Key != "" && said {
+			// What we said is stored as we said it; the platform has it in its own form.
+			x.Message.Text, x.Message.Edited, x.Message.Mentions = have.Text, have.Edited, have.Mentions
+		}
 		if x.Unread || ok && (have.Deleted || same(have, x.Message)) {
 			continue
 		}
 		x.Past, x.Received, x.Delivery = true, f.Now(), delivery(x.Message)
-		if !ok && f.Handle != nil && (x.Key != "" || f.wantsAnswer(l, x.Message)) {
+		if f.Handle != nil && (x.Key != "" && !said || !ok && f.wantsAnswer(l, x.Message)) {
+			if x.Whole {
+				x.Key = "" // it waits for nothing: who knows it by its id stores its text
+				x.Delivery += " whole"
+			}
 			later = append(later, x)
 		} else {
 			events = append(events, x.Event)
@@ -93,15 +102,24 @@ func (f *Filler) accept(ctx context.Context, l *lane, events []earshot.Event) er
 // same reports whether the store would learn nothing from m.
 func same(have, m earshot.Message) bool {
 	return !m.Deleted && have.Edited == m.Edited && have.Text == m.Text && have.Thread == m.Root() &&
-		slices.Equal(have.Reactions, m.Reactions) &&
+		slices.Equal(have.Shared, m.Shared) && knows(have.Replies, m.Replies) && slices.Equal(have.Reactions, m.Reactions) &&
 		slices.EqualFunc(have.Files, m.Files, func(x, y earshot.File) bool { return x.ID == y.ID })
+}
+
+// knows reports whether as much is stored of a root's replies as is told. Those
+// that are stored themselves may be more.
+func knows(have, told *earshot.Activity) bool {
+	return told == nil || have != nil && have.Count >= told.Count && have.Last >= told.Last
 }
 
 // delivery names what history says of a message, so that saying it again
 // stores no second copy.
 func delivery(m earshot.Message) string {
 	h := fnv.New64a()
-	fmt.Fprint(h, m.Edited, m.Deleted, m.Text, m.Thread, m.Reactions, m.Files)
+	fmt.Fprint(h, m.Edited, m.Deleted, m.Text, m.Thread, m.Reactions, m.Files, m.Shared)
+	if a := m.Replies; a != nil {
+		fmt.Fprint(h, a.Count, a.Last)
+	}
 	return fmt.Sprintf("history %s %x", m.ID, h.Sum64())
 }
 

@@ -62,6 +62,9 @@ type Found struct {
 	// Key is that of the post that our own message carries; "" when the
 	// platform does not say.
 	Key string
+	// Whole says that our own message has its last text, which is not to be
+	// taken from a placeholder that still waits for its answer.
+	Whole bool
 	// Unread says that the message exists and could not be read, or is none
 	// that is kept. Only its id and time are looked at.
 	Unread bool

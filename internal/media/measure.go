@@ -1,0 +1,65 @@
+package media
+
+import (
+	"bytes"
+	"compress/zlib"
+	"image"
+	"io"
+	"regexp"
+
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// A Size is what providers ask of a file when they charge for it. What does not
+// apply is zero.
+type Size struct {
+	Width, Height int // of a picture, in pixels
+	Pages         int // of a PDF; at least 1, and an estimate where its pages cannot be counted
+}
+
+// Measure returns the size of a file that was loaded.
+func Measure(m llm.Media) Size {
+	kind, _ := llm.KindOf(m.Type)
+	switch {
+	case kind == llm.KindImage:
+		if c, _, err := image.DecodeConfig(bytes.NewReader(m.Data)); err == nil {
+			return Size{Width: c.Width, Height: c.Height}
+		}
+	case bare(m.Type) == "application/pdf":
+		return Size{Pages: pages(m.Data)}
+	}
+	return Size{}
+}
+
+var (
+	pageObject = regexp.MustCompile(`/Type\s*/Page[^s\w]`)
+	objects    = regexp.MustCompile(`/ObjStm[^>]*>>\s*stream\r?\n`)
+)
+
+const (
+	// maxUnpacked bounds what is unpacked of a PDF's object streams, in bytes.
+	maxUnpacked = 8 << 20
+	// pageBytes is what a page takes where nothing is found that can be counted.
+	pageBytes = 50_000
+)
+
+// pages counts the pages of a PDF: objects of that type, which newer files have
+// in compressed streams. It reads what strangers wrote: what cannot be unpacked
+// is passed over, and no more is unpacked than a bound.
+func pages(data []byte) int {
+	n := len(pageObject.FindAllIndex(data, -1))
+	left := int64(maxUnpacked)
+	for _, at := range objects.FindAllIndex(data, -1) {
+		z, err := zlib.NewReader(bytes.NewReader(data[at[1]:]))
+		if err != nil || left <= 0 {
+			continue
+		}
+		list, _ := io.ReadAll(io.LimitReader(z, left))
+		left -= int64(len(list))
+		n += len(pageObject.FindAllIndex(list, -1))
+	}
+	if n == 0 {
+		n = 1 + len(data)/pageBytes
+	}
+	return n
+}
