@@ -17,6 +17,8 @@ type Index struct {
 	forward []uint32          // the numbers of each doc's terms, in the order of its text
 	known   map[earshot.MessageID]known
 	authors map[earshot.AuthorID]int32
+	names   map[string]int32            // of who is quoted
+	quotes  map[uint32][]quote          // by doc; most have none
 	threads map[earshot.MessageID]int32 // by root
 	replies [][]uint32                  // by thread: docs
 
@@ -55,8 +57,16 @@ type doc struct {
 	author int32
 	thread int32 // the thread that it is a reply in, or -1
 	from   uint32
-	n      uint16 // terms; at most MaxTerms
+	n      uint16 // terms, those of quotes behind its own; at most 2*MaxTerms
 	dead   bool
+	quotes bool // somebody else; see Index.quotes
+}
+
+// A quote is a stretch of a doc's terms that somebody else said. author and
+// name are -1 where they are not known.
+type quote struct {
+	author, name int32
+	from, n      uint16 // terms, from the doc's first on
 }
 
 // A known is where a message stands, and its newest sequence. A deleted
@@ -73,7 +83,9 @@ const (
 	bytesPost   = 5
 	bytesNumber = 5
 	bytesDoc    = 120 // and its id
-	bytesName   = 64  // an author, a thread; and its id
+	bytesName   = 64  // an author, a thread, a name; and its id
+	bytesQuotes = 64  // that a doc quotes
+	bytesQuote  = 12  // each quote
 )
 
 // NewIndex returns an empty index.
@@ -82,6 +94,8 @@ func NewIndex() *Index {
 		numbers: map[string]uint32{},
 		known:   map[earshot.MessageID]known{},
 		authors: map[earshot.AuthorID]int32{},
+		names:   map[string]int32{},
+		quotes:  map[uint32][]quote{},
 		threads: map[earshot.MessageID]int32{},
 		bytes:   bytesIndex,
 	}
@@ -116,9 +130,16 @@ func (x *Index) Add(t earshot.Terms) {
 		x.drop(uint32(k.doc))
 	}
 	k = known{doc: -1, seq: t.Seq}
-	if !t.Deleted && len(x.docs) < maxDocs && len(x.forward) < 1<<32-MaxTerms {
+	if !t.Deleted && len(x.docs) < maxDocs && len(x.forward) < 1<<32-2*MaxTerms {
 		k.doc = int32(len(x.docs))
-		x.append(doc{id: id, time: t.Time, author: x.author(t.Author), thread: x.thread(t)}, t.Terms)
+		d := doc{id: id, time: t.Time, author: x.author(t.Author), thread: x.thread(t)}
+		own := t.Terms[:min(len(t.Terms), MaxTerms)]
+		if len(t.Quoted) == 0 {
+			x.append(d, own)
+		} else {
+			terms, quotes := x.quote(own, t.Quoted)
+			x.append(d, terms, quotes...)
+		}
 	}
 	x.known[id] = k
 	if x.dead > 1024 && x.dead > len(x.docs)/4 {
@@ -126,11 +147,29 @@ func (x *Index) Add(t earshot.Terms) {
 	}
 }
 
-// append adds a doc with its terms.
-func (x *Index) append(d doc, terms []string) {
+// quote returns a message's own terms with those of what it quotes behind them,
+// at most MaxTerms of these, and where each stands.
+func (x *Index) quote(own []string, quoted []earshot.Quote) (terms []string, quotes []quote) {
+	terms = slices.Clone(own)
+	for _, q := range quoted {
+		list := q.Terms[:min(len(q.Terms), len(own)+MaxTerms-len(terms))]
+		if len(list) == 0 {
+			continue
+		}
+		at := quote{author: -1, name: x.name(q.Name), from: uint16(len(terms)), n: uint16(len(list))}
+		if q.Author != "" {
+			at.author = x.author(q.Author)
+		}
+		terms, quotes = append(terms, list...), append(quotes, at)
+	}
+	return terms, quotes
+}
+
+// append adds a doc with its terms, those of quotes among them.
+func (x *Index) append(d doc, terms []string, quotes ...quote) {
 	number := uint32(len(x.docs))
 	d.from = uint32(len(x.forward))
-	for _, name := range terms[:min(len(terms), MaxTerms)] {
+	for _, name := range terms {
 		n, ok := x.numbers[name]
 		if !ok {
 			name = strings.Clone(name) // name may be a piece of a whole row
@@ -156,6 +195,11 @@ func (x *Index) append(d doc, terms []string) {
 	if d.thread >= 0 {
 		x.replies[d.thread] = append(x.replies[d.thread], number)
 		x.bytes += bytesNumber
+	}
+	if len(quotes) > 0 {
+		d.quotes = true
+		x.quotes[number] = quotes
+		x.bytes += bytesQuotes + bytesQuote*int64(len(quotes))
 	}
 	x.docs = append(x.docs, d)
 }
@@ -185,6 +229,21 @@ func (x *Index) author(id earshot.AuthorID) int32 {
 	return n
 }
 
+// name returns the number of a name, or -1 where there is none.
+func (x *Index) name(name string) int32 {
+	name = Name(name)
+	if name == "" {
+		return -1
+	}
+	n, ok := x.names[name]
+	if !ok {
+		n = int32(len(x.names))
+		x.names[strings.Clone(name)] = n
+		x.bytes += bytesName + int64(len(name))
+	}
+	return n
+}
+
 // thread returns the number of the thread that t is a reply in, or -1.
 func (x *Index) thread(t earshot.Terms) int32 {
 	if t.Thread == "" || t.Thread == t.ID {
@@ -208,6 +267,10 @@ func (x *Index) compact() {
 	for id := range x.authors {
 		y.bytes += bytesName + int64(len(id))
 	}
+	y.names = x.names
+	for name := range x.names {
+		y.bytes += bytesName + int64(len(name))
+	}
 	y.threads = x.threads
 	y.replies = make([][]uint32, len(x.replies))
 	for id := range x.threads {
@@ -230,7 +293,7 @@ func (x *Index) compact() {
 		k := y.known[d.id]
 		k.doc = int32(len(y.docs))
 		y.known[d.id] = k
-		y.append(d, terms)
+		y.append(d, terms, x.quotes[uint32(i)]...)
 	}
 	*x = *y
 }

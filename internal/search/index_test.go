@@ -23,6 +23,12 @@ func said(seq int64, id string, minute int, author, text string) earshot.Terms {
 
 func minutes(n int) earshot.Time { return earshot.Time(1_700_000_000_000_000 + int64(n)*60_000_000) }
 
+// quoting returns t with a quote.
+func quoting(t earshot.Terms, author, name, text string) earshot.Terms {
+	t.Quoted = append(slices.Clone(t.Quoted), earshot.Quote{Author: earshot.AuthorID(author), Name: name, Terms: search.Terms(text)})
+	return t
+}
+
 func gone(seq int64, id string) earshot.Terms {
 	return earshot.Terms{ID: earshot.MessageID(id), Seq: seq, Deleted: true}
 }
@@ -94,6 +100,83 @@ func TestSearch(t *testing.T) {
 				t.Errorf("-got +want\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhatIsQuotedIsFoundUnderItsOwnAuthor(t *testing.T) {
+	t.Parallel()
+	x := indexOf(
+		quoting(said(1, "m1", 1, "carol", "from the vendor"), "erin", "Erin Vogt", "the region is slow"),
+		quoting(quoting(said(2, "m2", 2, "alice", "look at this"), "", "Ｅｒｉｎ  VOGT", "the migration hangs"), "", "", "how locks work"),
+		said(3, "m3", 3, "erin", "the region is back"),
+		quoting(said(4, "m4", 4, "carol", ""), "bob", "Bob", "lunch"),
+		quoting(said(5, "m5", 5, "carol", "hangs"), "bob", "Bob", "migration"),
+	)
+	carol, erin, bob := []earshot.AuthorID{"carol"}, []earshot.AuthorID{"erin"}, []earshot.AuthorID{"bob"}
+	for _, c := range []struct {
+		name string
+		q    search.Query
+		want string
+	}{
+		{"by anybody", search.Query{Text: "region"}, "m3 m1"},
+		{"words of the message and of what it quotes count together", search.Query{Text: "vendor slow"}, "m1"},
+		{"under its author's id", search.Query{Text: "region", Authors: erin}, "m3 m1"},
+		{"under its author's name, however it is written", search.Query{Text: "region migration", Names: []string{" erin vogt"}}, "m2 m1"},
+		{"under either", search.Query{Text: "migration region", Authors: erin, Names: []string{"Erin Vogt"}}, "m2 m3 m1"},
+		{"not under who quotes it", search.Query{Text: "region", Authors: carol}, ""},
+		{"who quotes it is found by their own words", search.Query{Text: "vendor region", Authors: carol}, "m1"},
+		{"what nobody is named for is found without names only", search.Query{Text: "locks", Authors: []earshot.AuthorID{"", "alice"}, Names: []string{""}}, ""},
+		{"and is found then", search.Query{Text: "locks"}, "m2"},
+		{"a message that only quotes", search.Query{Text: "lunch", Authors: bob}, "m4"},
+		{"a name that nobody has", search.Query{Text: "region", Names: []string{"mallory"}}, ""},
+		{"the newest of what somebody said or is quoted with", search.Query{Authors: bob}, "m5 m4"},
+		{"of which the id is named", search.Query{Text: "m1", Authors: erin}, "m1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(ids(x.Search(c.q)), c.want); diff != "" {
+				t.Errorf("-got +want\n%s", diff)
+			}
+		})
+	}
+}
+
+// A phrase is said by one person: the end of a message and the beginning of
+// what it quotes are none.
+func TestAPhraseDoesNotReachIntoAQuote(t *testing.T) {
+	t.Parallel()
+	const phrase = `"deploy hangs"`
+	whole := indexOf(said(1, "m1", 1, "carol", "deploy hangs"))
+	parted := indexOf(quoting(said(1, "m1", 1, "carol", "deploy"), "erin", "Erin", "hangs"))
+	quoted := indexOf(quoting(said(1, "m1", 1, "carol", ""), "erin", "Erin", "deploy hangs"))
+	part := func(x *search.Index) float64 {
+		for _, p := range x.Search(search.Query{Text: phrase})[0].Parts {
+			if p.Name == search.PartPhrase {
+				return p.Value
+			}
+		}
+		return 0
+	}
+	if a, b, c := part(whole), part(parted), part(quoted); a <= 0 || b != 0 || c != a {
+		t.Errorf("the phrase counts %g in a text, %g over an end and %g in a quote", a, b, c)
+	}
+}
+
+func TestQuotesAreBoundedAndCounted(t *testing.T) {
+	t.Parallel()
+	plain, long := said(1, "m1", 1, "carol", "own"), strings.Repeat("日", search.MaxTerms+1)
+	m := plain
+	for i := range 4 {
+		m = quoting(m, "", fmt.Sprint("Erin ", i), long)
+	}
+	x, y := indexOf(plain), indexOf(m)
+	for i, want := range []string{"m1", "", "", ""} {
+		if got := ids(y.Search(search.Query{Names: []string{fmt.Sprint("Erin ", i)}, Text: "日日"})); got != want {
+			t.Errorf("quote %d: found %q, want %q", i, got, want)
+		}
+	}
+	if more := y.Bytes() - x.Bytes(); more < 4*search.MaxTerms {
+		t.Errorf("%d terms of quotes hold %d bytes", search.MaxTerms, more)
 	}
 }
 
@@ -174,13 +257,19 @@ func TestAddKeepsTheNewestRevision(t *testing.T) {
 // them.
 func history(r *rand.Rand, n int) (all, left []earshot.Terms) {
 	newest := map[earshot.MessageID]earshot.Terms{}
-	for seq := range n {
+	text := func() string {
 		words := make([]string, 1+r.IntN(8))
 		for i := range words {
 			words[i] = fmt.Sprintf("w%d", int(math.Exp(r.Float64()*4)))
 		}
+		return strings.Join(words, " ")
+	}
+	for seq := range n {
 		id := fmt.Sprintf("m%d", r.IntN(n/2+1))
-		m := said(int64(seq+1), id, r.IntN(n/4+1), fmt.Sprint("u", r.IntN(3)), strings.Join(words, " "))
+		m := said(int64(seq+1), id, r.IntN(n/4+1), fmt.Sprint("u", r.IntN(3)), text())
+		for range max(0, r.IntN(8)-5) {
+			m = quoting(m, []string{"", "u1", "u9"}[r.IntN(3)], []string{"", "Erin"}[r.IntN(2)], text())
+		}
 		if r.IntN(3) == 0 {
 			m.Thread = earshot.MessageID(fmt.Sprintf("m%d", r.IntN(n/2+1)))
 		}
@@ -218,6 +307,9 @@ func TestSearchDependsOnWhatIsLeftOnly(t *testing.T) {
 			if r.IntN(2) == 0 {
 				q.Before = earshot.Position{Time: minutes(r.IntN(n/4 + 1))}
 			}
+			if r.IntN(2) == 0 {
+				q.Authors, q.Names = []earshot.AuthorID{"u1", "u9"}[:r.IntN(3)], []string{"erin"}[:r.IntN(2)]
+			}
 			want := fresh.Search(q)
 			if diff := cmp.Diff(x.Search(q), want); diff != "" {
 				t.Fatalf("%+v: -got +want\n%s", q, diff)
@@ -229,8 +321,24 @@ func TestSearchDependsOnWhatIsLeftOnly(t *testing.T) {
 	}
 }
 
+// spoken returns those of a message's terms that q's people said.
+func spoken(m earshot.Terms, q search.Query) []string {
+	all := len(q.Authors)+len(q.Names) == 0
+	var terms []string
+	if all || slices.Contains(q.Authors, m.Author) {
+		terms = append(terms, m.Terms...)
+	}
+	for _, s := range m.Quoted {
+		if all || s.Author != "" && slices.Contains(q.Authors, s.Author) || slices.Contains(q.Names, search.Name(s.Name)) {
+			terms = append(terms, s.Terms...)
+		}
+	}
+	return terms
+}
+
 // The words' part is BM25, computed here the slow way, and no better message
-// is passed over.
+// is passed over. Of a message only the terms of those who are asked for
+// count, also in its length; how rare a word is does not depend on them.
 func TestSearchIsBM25(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 9))
@@ -238,34 +346,38 @@ func TestSearchIsBM25(t *testing.T) {
 	x := indexOf(left...)
 	length := 0
 	for _, m := range left {
-		length += len(m.Terms)
+		length += len(spoken(m, search.Query{}))
 	}
 	average := float64(length) / float64(len(left))
 	for range 100 {
 		words := []string{fmt.Sprintf("w%d", 1+r.IntN(8)), fmt.Sprintf("w%d", 9+r.IntN(40))}
+		q := search.Query{Text: strings.Join(words, " "), Limit: len(left)}
+		if r.IntN(2) == 0 {
+			q.Authors, q.Names = []earshot.AuthorID{"u1", "u9"}[:r.IntN(3)], []string{"erin"}[:r.IntN(2)]
+		}
 		want := map[earshot.MessageID]float64{}
 		for _, w := range words {
 			has := 0.0
 			for _, m := range left {
-				if slices.Contains(m.Terms, w) {
+				if slices.Contains(spoken(m, search.Query{}), w) {
 					has++
 				}
 			}
 			for _, m := range left {
-				tf := 0.0
-				for _, term := range m.Terms {
+				tf, terms := 0.0, spoken(m, q)
+				for _, term := range terms {
 					if term == w {
 						tf++
 					}
 				}
 				if tf > 0 {
 					idf := math.Log(1 + (float64(len(left))-has+0.5)/(has+0.5))
-					want[m.ID] += idf * tf * 1.8 / (tf + 0.8*(1-0.4+0.4*float64(len(m.Terms))/average))
+					want[m.ID] += idf * tf * 1.8 / (tf + 0.8*(1-0.4+0.4*float64(len(terms))/average))
 				}
 			}
 		}
 		got := map[earshot.MessageID]float64{}
-		for _, h := range x.Search(search.Query{Text: strings.Join(words, " "), Limit: len(left)}) {
+		for _, h := range x.Search(q) {
 			got[h.ID] = h.Parts[0].Value
 		}
 		if diff := cmp.Diff(got, want, cmpopts.EquateApprox(1e-5, 1e-5)); diff != "" {

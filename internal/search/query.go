@@ -23,8 +23,12 @@ type Query struct {
 	Before earshot.Position
 	// Since admits what was said at or after it.
 	Since earshot.Time
-	// Authors admits what they said; empty: everyone.
+	// Authors and Names admit what they said, also where a message of somebody
+	// else quotes it; both empty: everyone. Of a message only the words count
+	// that one of them said. A name, as [Name] compares it, finds quotes only:
+	// who said a message itself is known by id.
 	Authors []earshot.AuthorID
+	Names   []string
 	// Exclude leaves messages out.
 	Exclude []earshot.MessageID
 	// Limit is how many hits are wanted; 0 means 8.
@@ -101,7 +105,9 @@ type plan struct {
 	pairs   map[uint64]int // of neighbours' numbers, with their places in shares
 	shares  []float64      // of all pairs' weight
 	phrases [][]uint32     // quoted
-	authors map[int32]bool
+	only    bool           // what certain people said
+	authors map[int32]bool // their ids' numbers
+	names   map[int32]bool // their names' numbers
 	exclude map[earshot.MessageID]bool
 	keep    int // candidates that are looked at closely
 }
@@ -111,9 +117,7 @@ func (x *Index) plan(q Query, w weights) *plan {
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
 	}
-	if len(q.Text) > maxQuery {
-		q.Text = q.Text[:runeStart(q.Text, maxQuery)]
-	}
+	q.Text = Head(q.Text, maxQuery)
 	p := &plan{q: q, w: w, keep: max(64, 4*q.Limit)}
 	text, quoted := unquote(q.Text)
 	all := Terms(text)
@@ -125,11 +129,16 @@ func (x *Index) plan(q Query, w weights) *plan {
 			p.phrases = append(p.phrases, numbers)
 		}
 	}
-	if len(q.Authors) > 0 {
-		p.authors = map[int32]bool{}
+	if p.only = len(q.Authors)+len(q.Names) > 0; p.only {
+		p.authors, p.names = map[int32]bool{}, map[int32]bool{}
 		for _, a := range q.Authors {
 			if n, ok := x.authors[a]; ok {
 				p.authors[n] = true
+			}
+		}
+		for _, name := range q.Names {
+			if n, ok := x.names[Name(name)]; ok {
+				p.names[n] = true
 			}
 		}
 	}
@@ -270,17 +279,24 @@ func (x *Index) sequence(terms []string) ([]uint32, bool) {
 	return numbers, len(numbers) > 0
 }
 
-// admits reports whether d may be a hit.
-func (p *plan) admits(d *doc) bool {
+// admits reports whether a doc may be a hit. In one that quotes somebody the
+// words may still be of others: see [Index.said].
+func (x *Index) admits(p *plan, number uint32) bool {
+	d := &x.docs[number]
 	switch {
 	case d.dead, d.time < p.q.Since:
 		return false
 	case !p.q.Before.IsZero() && !upTo(d, p.q.Before):
 		return false
-	case p.authors != nil && !p.authors[d.author]:
+	case p.only && !p.authors[d.author] && !(d.quotes && slices.ContainsFunc(x.quotes[number], p.quoted)):
 		return false
 	}
 	return p.exclude == nil || !p.exclude[d.id]
+}
+
+// quoted reports whether q is of somebody whose words are admitted.
+func (p *plan) quoted(q quote) bool {
+	return !p.only || q.author >= 0 && p.authors[q.author] || q.name >= 0 && p.names[q.name]
 }
 
 // upTo reports whether d stands at or before pos.

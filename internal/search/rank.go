@@ -48,7 +48,7 @@ func (x *Index) named(p *plan) []uint32 {
 	var named []uint32
 	for field := range strings.FieldsSeq(p.q.Text) {
 		k, ok := x.known[earshot.MessageID(strings.Trim(field, `"<>(),;`))]
-		if ok && k.doc >= 0 && p.admits(&x.docs[k.doc]) && !slices.Contains(named, uint32(k.doc)) && len(named) < maxQueryTerms {
+		if ok && k.doc >= 0 && x.admits(p, uint32(k.doc)) && !slices.Contains(named, uint32(k.doc)) && len(named) < maxQueryTerms {
 			named = append(named, uint32(k.doc))
 		}
 	}
@@ -74,7 +74,7 @@ func (x *Index) newest(p *plan, best *top) {
 		if best.full() && x.docs[i].time < x.docs[best.list[0].doc].time {
 			continue
 		}
-		if p.admits(&x.docs[i]) {
+		if x.admits(p, uint32(i)) {
 			best.offer(candidate{doc: uint32(i)})
 		}
 	}
@@ -134,17 +134,66 @@ func (x *Index) score(p *plan, best *top) {
 			slot := &scores[number-first]
 			words := *slot
 			*slot = 0
+			if p.only && x.docs[number].quotes {
+				if words = x.words(p, number, norms); words == 0 {
+					continue
+				}
+			}
 			if best.full() && words*(1+p.w.recency) < best.least() {
 				continue
 			}
-			d := &x.docs[number]
-			if !p.admits(d) {
+			if !x.admits(p, number) {
 				continue
 			}
-			recency := float64(words * float64(p.w.recency*recencyOf(d.time, p.q.At)))
+			recency := float64(words * float64(p.w.recency*recencyOf(x.docs[number].time, p.q.At)))
 			best.offer(candidate{number, words + recency, words, recency})
 		}
 	}
+}
+
+// words scores what in a doc is said by those whose words are admitted, as if
+// that were all of it.
+func (x *Index) words(p *plan, number uint32, norms norms) float64 {
+	said := x.said(p, number)
+	length := uint16(0)
+	times := map[uint32]int{}
+	for _, n := range said {
+		if n != between {
+			length++
+			times[n]++
+		}
+	}
+	var sum float64
+	for _, t := range p.terms {
+		if tf := float64(min(times[t.number], tfMax)); tf > 0 {
+			sum += float64(float64(t.weight*(k1+1))*tf) / (tf + norms.of(length))
+		}
+	}
+	return sum
+}
+
+// between stands between the terms of one person and another's, so that a
+// phrase does not reach from one into the other. No term has that number.
+const between = math.MaxUint32
+
+// said returns the numbers of those of a doc's terms that are admitted.
+func (x *Index) said(p *plan, number uint32) []uint32 {
+	d := &x.docs[number]
+	all := x.numbersOf(d)
+	if !d.quotes {
+		return all
+	}
+	quotes := x.quotes[number]
+	var out []uint32
+	if !p.only || p.authors[d.author] {
+		out = append(out, all[:quotes[0].from]...)
+	}
+	for _, q := range quotes {
+		if p.quoted(q) {
+			out = append(append(out, between), all[q.from:q.from+q.n]...)
+		}
+	}
+	return out
 }
 
 // norms is BM25's part of a doc's length, for each length up to its end.
@@ -182,7 +231,7 @@ func (x *Index) hit(p *plan, c candidate) Hit {
 	h.add(PartWords, c.words)
 	h.add(PartRecency, c.recency)
 	if c.words > 0 {
-		numbers := x.numbersOf(d)
+		numbers := x.said(p, c.doc)
 		numbers = numbers[:min(len(numbers), maxPlace)]
 		h.add(PartPhrase, float64(c.words*float64(float64(p.w.phrase*p.adjacency(numbers))+float64(p.w.quoted*p.quotes(numbers)))))
 		h.add(PartExact, float64(c.words*float64(p.w.exact*p.wholes(numbers))))

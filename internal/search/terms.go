@@ -15,6 +15,7 @@ const (
 	MaxText  = 160 << 10 // bytes of a text that are read
 	MaxTerms = 8192      // terms of a text
 	MaxTerm  = 96        // bytes of a term; a longer one is cut
+	MaxName  = 256       // bytes of a name that somebody is found by; a longer one is cut
 )
 
 // Terms returns the search terms of a text, one entry per occurrence, in the
@@ -45,9 +46,7 @@ const maxStems = 16_384
 
 // Terms returns the terms of a text, see the function [Terms].
 func (x *Cutter) Terms(text string) []string {
-	if len(text) > MaxText {
-		text = text[:runeStart(text, MaxText)]
-	}
+	text = Head(text, MaxText)
 	c := cutter{stem: x.stem}
 	c.markup(strings.ToValidUTF8(text, " "))
 	return c.terms
@@ -75,6 +74,21 @@ func runeStart(s string, i int) int {
 		i--
 	}
 	return i
+}
+
+// Head returns s, or where it is longer than n bytes its beginning, with its
+// last character whole.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:runeStart(s, n)]
+}
+
+// Name returns a person's name in the form in which names are compared: NFKC
+// and lower case, with single spaces.
+func Name(name string) string {
+	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(Head(name, MaxName)))), " ")
 }
 
 // A cutter collects the terms of a text.

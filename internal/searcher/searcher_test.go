@@ -268,3 +268,49 @@ func TestAChannelThatWasErasedIsFoundAsItIsNow(t *testing.T) {
 	}
 	find()
 }
+
+func TestWhatAMessageQuotesIsFoundOverAStore(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	s := searcher.New(st, nil)
+	find := func(q search.Query, want ...earshot.MessageID) {
+		t.Helper()
+		hits, err := s.Search(t.Context(), scope("a"), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []earshot.MessageID
+		for _, h := range hits {
+			got = append(got, h.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: got %v, want %v", q, got, want)
+		}
+	}
+	say := func(shared ...earshot.Shared) {
+		t.Helper()
+		m := message("m1", "from the vendor")
+		m.Author.ID, m.Shared = "carol", append([]earshot.Shared{}, shared...)
+		if _, err := st.Record(t.Context(), scope("a"), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	carol, erin := []earshot.AuthorID{"carol"}, []earshot.AuthorID{"erin"}
+	say()
+	find(search.Query{Text: "region"})
+	say(earshot.Shared{Kind: earshot.Forward, ID: "erin", Author: "Erin Vogt", Text: "the region is slow"})
+	find(search.Query{Text: "region"}, "m1")
+	find(search.Query{Text: "region", Authors: erin}, "m1")
+	find(search.Query{Text: "region", Names: []string{"erin vogt"}}, "m1")
+	find(search.Query{Text: "region", Authors: carol})
+	find(search.Query{Text: "vendor", Authors: carol}, "m1")
+	say(earshot.Shared{Kind: earshot.AppQuote, ID: "erin", Author: "Erin Vogt", Text: "approved"}, earshot.Shared{Kind: earshot.AppQuote, Text: "disk full"})
+	find(search.Query{Text: "region"})
+	find(search.Query{Text: "approved", Authors: erin})
+	find(search.Query{Text: "approved", Names: []string{"Erin Vogt"}}, "m1")
+	find(search.Query{Text: "disk", Authors: carol}, "m1")
+}
