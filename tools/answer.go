@@ -1,121 +1,106 @@
 package tools
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/assemble"
 )
 
-// The JSON of an answer.
-type (
-	wire struct {
-		Messages []message `json:"messages"`
-		Omitted  int       `json:"omitted,omitzero"`   // messages that were left out
-		NotFound []string  `json:"not_found,omitzero"` // ids
-	}
-	message struct {
-		ID        string   `json:"id"`
-		ThreadID  string   `json:"thread_id,omitzero"`
-		Time      string   `json:"time"`
-		Author    string   `json:"author"`
-		Bot       bool     `json:"bot,omitzero"`
-		Edited    bool     `json:"edited,omitzero"`
-		Text      string   `json:"text"`
-		Cut       bool     `json:"cut,omitzero"` // text is its beginning
-		Files     []string `json:"files,omitzero"`
-		Reactions []string `json:"reactions,omitzero"`
-	}
-	failure struct {
-		Error string `json:"error"`
-	}
+// levels are to how many graphemes texts are cut, one after the other, until an
+// answer fits; 0 is not at all. A thread's root is a step behind the others.
+// Where it does not fit then, messages are left out. 1,200 graphemes are about
+// the 300 tokens that a prompt cuts replies to.
+var levels = []int{0, 4000, 1200, 300, 300}
+
+// Where cutting begins: a message that is asked for is given whole, one that
+// was found need not be.
+const (
+	asWhole = 0
+	asFound = 1
 )
 
-func failed(reason string, maxBytes int) Answer {
-	raw, _ := json.Marshal(failure{reason}) // a constant text
-	return Answer{JSON: string(raw[:min(len(raw), maxBytes)]), Failed: true}
-}
-
-// maxText is how many graphemes of one message an answer has.
-const maxText = 4000
-
-// answer writes what was found, as much of it as may be said. What stands last
-// is left out first, of a thread what stands after the root.
-func (s *Set) answer(f found) Answer {
-	out := wire{Messages: []message{}, Omitted: f.omitted, NotFound: f.missing}
-	rows := s.rows(f.messages)
-	size := encodedLen(out)
-	size += 16 // the count of what is left out
-	keep := make([]bool, len(rows))
-	order := make([]int, 0, len(rows))
-	for i := range rows {
-		order = append(order, i)
-	}
-	if len(rows) > 1 && isThread(f.messages) { // root, then the newest
-		for i := range order[1:] {
-			order[1+i] = len(rows) - 1 - i
+// fit cuts texts, from a level on, until the entries fit beside so many bytes
+// of an answer, and returns which of them do. order has the entries' places,
+// those that are left out first at its end.
+func (s *Set) fit(beside int, list []entry, order []int, from int) []bool {
+	room := s.o.MaxBytes - beside
+	keep := make([]bool, len(list))
+	sizes := make([]int, len(list))
+	for n, most := range levels[from:] {
+		total := 0
+		for i, e := range list {
+			if e.first {
+				e.said.cut(levels[max(0, from+n-1)])
+			} else {
+				e.said.cut(most)
+			}
+			sizes[i] = encodedLen(e.json) + 1
+			total += sizes[i]
+		}
+		if total <= room {
+			break
 		}
 	}
 	for _, i := range order {
-		n := encodedLen(rows[i]) + 1
-		if size+n > s.o.MaxBytes {
+		if room -= sizes[i]; room < 0 {
 			break
 		}
-		size += n
 		keep[i] = true
 	}
-	var a Answer
-	for i, r := range rows {
-		if keep[i] {
-			out.Messages = append(out.Messages, r)
-			a.Shows = append(a.Shows, f.messages[i])
-		} else {
-			out.Omitted++
-		}
+	return keep
+}
+
+// inOrder returns the places 0 to n-1.
+func inOrder(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
 	}
-	raw, err := json.Marshal(out, json.Deterministic(true))
+	return order
+}
+
+// write makes an answer, which must not be too long.
+func (s *Set) write(v any, shows []earshot.Message) (Answer, error) {
+	raw, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil || len(raw) > s.o.MaxBytes {
-		return failed("the answer is too long; ask for less", s.o.MaxBytes)
+		return Answer{}, tooLong
 	}
-	a.JSON = string(raw)
-	return a
-}
-
-// rows writes messages as prompts do.
-func (s *Set) rows(list []earshot.Message) []message {
-	rows := make([]message, len(list))
-	for i, x := range assemble.Speak(s.o.Identity, s.o.Known, list) {
-		m := list[i]
-		text, cut := assemble.Cut(x.Text, maxText)
-		rows[i] = message{
-			ID: assemble.Clean(string(m.ID)), ThreadID: assemble.Clean(string(m.Root())), Time: m.Time.String(),
-			Author: x.Name, Bot: x.Bot, Edited: m.Edited != 0, Text: text, Cut: cut, Files: x.Files,
-		}
-		for _, r := range m.Reactions[:min(len(m.Reactions), 20)] {
-			name, _ := assemble.Cut(strings.Join(strings.Fields(assemble.Clean(r.Name)), " "), 40)
-			rows[i].Reactions = append(rows[i].Reactions, ":"+strings.Trim(name, ":")+": "+strconv.Itoa(r.Count))
-		}
-	}
-	return rows
-}
-
-// isThread reports whether the messages are a root and its replies.
-func isThread(list []earshot.Message) bool {
-	for _, m := range list[1:] {
-		if m.Root() != list[0].ID {
-			return false
-		}
-	}
-	return true
+	return Answer{JSON: string(raw), Shows: shows}, nil
 }
 
 func encodedLen(v any) int {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return 1 << 30 // nothing that does not encode is said
+		return 1 << 30 // what does not encode is left out
 	}
 	return len(raw)
+}
+
+// Shown returns the ids of the messages that an answer of one of these tools
+// tells of, in its order; none of anything else. It reads what was journalled.
+func Shown(answer string) []earshot.MessageID {
+	type message struct {
+		ID earshot.MessageID `json:"message_id"`
+	}
+	var a struct {
+		Results  []message `json:"results"`
+		Messages []message `json:"messages"`
+		Root     *message  `json:"root"`
+		Replies  []message `json:"replies"`
+		message            // of a file
+	}
+	if json.Unmarshal([]byte(answer), &a) != nil {
+		return nil
+	}
+	list := append(append(a.Results, a.Messages...), a.message)
+	if a.Root != nil {
+		list = append(list, *a.Root)
+	}
+	var ids []earshot.MessageID
+	for _, m := range append(list, a.Replies...) {
+		if m.ID != "" {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
 }

@@ -2,10 +2,14 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-ai/earshot"
 )
 
 type contextArgs struct {
@@ -18,17 +22,24 @@ type contextArgs struct {
 type messagesArgs struct {
 	ThreadID   *string  `json:"thread_id"`
 	MessageIDs []string `json:"message_ids"`
+	ArtifactID *string  `json:"media_artifact_id"`
 	MaxReplies *int     `json:"max_replies"`
+}
+
+type pastArgs struct {
+	Query *string `json:"query"`
+	Limit *int    `json:"limit"`
 }
 
 // decode reads arguments strictly: exact names, each once, nothing else, and
 // nothing after the object.
 func decode(args string, v any) error {
+	const remedy = "send one JSON object with the arguments of the schema"
 	if len(args) > maxArgs {
-		return &refusal{"the arguments are too long"}
+		return refuse("the arguments are too long", fmt.Sprintf("send at most %d bytes", maxArgs))
 	}
 	if !strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") {
-		return &refusal{"the arguments are not a JSON object"}
+		return refuse("the arguments are not a JSON object", remedy)
 	}
 	err := json.Unmarshal([]byte(args), v, json.RejectUnknownMembers(true))
 	if err == nil {
@@ -37,13 +48,21 @@ func decode(args string, v any) error {
 	var sem *json.SemanticError
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return &refusal{"an argument stands twice"}
+		return refuse("an argument stands twice", "send each argument once")
 	case errors.Is(err, json.ErrUnknownName):
-		return &refusal{"an argument is unknown; the names are those of the schema, exactly"}
+		return refuse("an argument is unknown", "use the names of the schema, exactly; no tool reaches another channel")
 	case errors.As(err, &sem):
-		return &refusal{"an argument is of the wrong type"}
+		return refuse("an argument is of the wrong type", "use the types of the schema")
 	}
-	return &refusal{"the arguments are not a JSON object"}
+	return refuse("the arguments are not a JSON object", remedy)
+}
+
+// words returns a required text to search for.
+func words(name string, v *string) (string, error) {
+	if v == nil || strings.TrimSpace(*v) == "" || len(*v) > maxIntent {
+		return "", refuse(name+" is missing, empty or too long", fmt.Sprintf("give %s as words, at most %d bytes", name, maxIntent))
+	}
+	return *v, nil
 }
 
 // within returns an optional number, or its default.
@@ -52,7 +71,7 @@ func within(name string, v *int, def, most int) (int, error) {
 	case v == nil:
 		return def, nil
 	case *v < 1 || *v > most:
-		return 0, &refusal{name + " is out of its bounds"}
+		return 0, refuse(name+" is out of its bounds", fmt.Sprintf("give 1 to %d", most))
 	}
 	return *v, nil
 }
@@ -60,7 +79,24 @@ func within(name string, v *int, def, most int) (int, error) {
 // checkID refuses what no platform gives as an id.
 func checkID(name, id string) error {
 	if id == "" || len(id) > maxIDLength {
-		return &refusal{name + " is empty or too long"}
+		return refuse(name+" is empty or too long", "give an id as you were shown it")
 	}
 	return nil
+}
+
+// localLayouts are the dates and times without an offset that since may be:
+// they are of the set's zone.
+var localLayouts = []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
+
+// time reads a time or a date, which begins at midnight.
+func (s *Set) time(name, v string) (earshot.Time, error) {
+	if t, err := earshot.ParseTime(v); err == nil {
+		return t, nil
+	}
+	for _, layout := range localLayouts {
+		if t, err := time.ParseInLocation(layout, strings.TrimSpace(v), s.zone); err == nil && t.Year() > 1 {
+			return earshot.TimeOf(t), nil
+		}
+	}
+	return 0, refuse(name+" is neither a date nor a time", "write it as 2026-03-02 or 2026-03-02T14:00:00Z")
 }

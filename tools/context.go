@@ -1,92 +1,366 @@
 package tools
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/internal/searcher"
 )
 
-// found is what a tool has to say, in its order.
-type found struct {
-	messages []earshot.Message
-	omitted  int      // more there would be
-	missing  []string // ids that are not there
+// The answer of channel_context.
+type (
+	contextAnswer struct {
+		Results        []result `json:"results"` // the best first
+		Omitted        int      `json:"omitted,omitzero"`
+		UnknownAuthors []string `json:"unknown_authors,omitzero"` // nobody here goes by these names
+		Coverage       coverage `json:"coverage"`
+	}
+	result struct {
+		said
+		ThreadID        *string        `json:"thread_id"` // null at the top level
+		ThreadSummary   *threadSummary `json:"thread_summary"`
+		RelevanceSignal string         `json:"relevance_signal,omitzero"` // of a search
+	}
+	// A threadSummary is of the thread that the message begins or stands in.
+	threadSummary struct {
+		ReplyCount       int      `json:"reply_count"`
+		LastReplyTS      string   `json:"last_reply_ts"`
+		ParticipantNames []string `json:"participant_names"`
+	}
+)
+
+// A quest is one search with what was read for it.
+type quest struct {
+	search.Query
+	since   earshot.Time
+	authors []string
+	unknown []string // of these
+	hits    []searcher.Hit
+	known   []earshot.Coverage
+	threads map[earshot.MessageID]*thread
+	unread  []earshot.MessageID // the threads of hits first, then the newest
+	found   int                 // of unread: the threads of hits
+
+	unchecked earshot.Time // threads that began before were not looked at; 0: all were
 }
 
-// context searches the channel.
-func (s *Set) context(ctx context.Context, raw string) (found, error) {
+// context searches the channel. What the store does not know of it is fetched
+// first, where that can be: the stretch that is asked for, and of threads that
+// were not read those that the search leads to, or the newest.
+func (s *Set) context(ctx context.Context, raw string) (Answer, error) {
+	q, err := s.quest(raw)
+	if err != nil {
+		return Answer{}, err
+	}
+	late := false // the stretch could not be asked for
+	if q.since != 0 && s.o.Fetcher != nil {
+		done, err := s.fetch(ctx, func(ctx context.Context) error { return s.o.Fetcher.FetchSince(ctx, s.scope, q.since, s.at) })
+		if err != nil {
+			return Answer{}, err
+		}
+		late = !done
+	}
+	if err := s.find(ctx, q); err != nil {
+		return Answer{}, err
+	}
+	var failed []earshot.MessageID
+	if ids := q.toFetch(); len(ids) > 0 && s.o.Fetcher != nil {
+		if failed, err = s.fetchThreads(ctx, ids...); err != nil {
+			return Answer{}, err
+		}
+		if err := s.find(ctx, q); err != nil {
+			return Answer{}, err
+		}
+	}
+	for _, id := range failed {
+		if t := q.threads[id]; t != nil {
+			t.untried = true
+		}
+	}
+	return s.results(ctx, q, late)
+}
+
+// quest reads the arguments of a search.
+func (s *Set) quest(raw string) (*quest, error) {
 	var args contextArgs
 	if err := decode(raw, &args); err != nil {
-		return found{}, err
+		return nil, err
 	}
-	if args.Intent == nil || strings.TrimSpace(*args.Intent) == "" || len(*args.Intent) > maxIntent {
-		return found{}, &refusal{"intent is missing, empty or too long"}
+	q := &quest{}
+	var err error
+	if q.Text, err = words("intent", args.Intent); err != nil {
+		return nil, err
 	}
-	limit, err := within("max_results", args.MaxResults, defResults, maxResults)
-	if err != nil {
-		return found{}, err
+	if q.Limit, err = within("max_results", args.MaxResults, defResults, maxResults); err != nil {
+		return nil, err
 	}
-	q := search.Query{Text: *args.Intent, At: s.at.Time, Before: s.at, Limit: limit}
+	if args.Since != nil {
+		if q.since, err = s.time("since", *args.Since); err != nil {
+			return nil, err
+		}
+	}
+	if q.authors = args.Authors; len(q.authors) > maxAuthors {
+		return nil, refuse("authors are too many", "name the few that matter, or leave authors out")
+	}
+	q.At, q.Before, q.Since = s.at.Time, s.at, q.since
 	if s.at.ID != "" {
 		q.Exclude = []earshot.MessageID{s.at.ID}
 	}
-	if args.Since != nil {
-		if q.Since, err = earshot.ParseTime(*args.Since); err != nil {
-			return found{}, &refusal{"since is no time such as 2026-03-02T14:00:00Z"}
+	return q, nil
+}
+
+// find searches what the store has, and reads what it knows of the threads
+// around what was found.
+func (s *Set) find(ctx context.Context, q *quest) (err error) {
+	q.hits = nil
+	if len(q.authors) > 0 {
+		if q.Authors, q.unknown, err = s.authors(ctx, q.authors); err != nil {
+			return err
+		}
+		// Who is quoted here need never have spoken here.
+		q.Names = nil
+		for _, n := range q.authors {
+			q.Names = append(q.Names, withoutMark(n))
 		}
 	}
-	if len(args.Authors) > maxAuthors {
-		return found{}, &refusal{"authors are too many"}
-	}
-	if len(args.Authors) > 0 {
-		if q.Authors, err = s.authors(ctx, args.Authors); err != nil || len(q.Authors) == 0 {
-			return found{}, err
-		}
-	}
-	hits, err := s.index.search.Search(ctx, s.scope, q)
+	hits, err := s.index.search.Search(ctx, s.scope, q.Query)
 	if err != nil {
-		return found{}, err
+		return err
 	}
-	var f found
 	for _, h := range hits {
 		if s.visible(h.Message) { // the index may be ahead of an edit of its time
-			f.messages = append(f.messages, h.Message)
+			q.hits = append(q.hits, h)
 		}
 	}
-	return f, nil
+	return s.around(ctx, q)
+}
+
+// Bounds of what a search looks through for threads that were not read.
+const (
+	maxRoots       = 1000 // of the channel's newest
+	maxTold        = 200  // of those whose replies the platform has told of, and that are not known whole
+	maxUnfinished  = 50   // of which coverage says that something is missing
+	maxParticipant = 10
+	maxVoices      = 50 // replies that are looked through for participants
+)
+
+// around looks up the threads of hits, and those that the store lacks replies
+// of.
+func (s *Set) around(ctx context.Context, q *quest) (err error) {
+	if q.known, err = s.store.Coverage(ctx, s.scope); err != nil {
+		return err
+	}
+	var ids []earshot.MessageID
+	for _, h := range q.hits {
+		ids = append(ids, cmp.Or(h.Message.Root(), h.ID))
+	}
+	found := len(ids)
+	roots, err := s.store.Newest(ctx, s.scope, earshot.TopLevel(), s.at, maxRoots)
+	if err != nil {
+		return err
+	}
+	told := s.told(q.known, roots)
+	q.unchecked = 0
+	if len(told) > maxTold {
+		q.unchecked = told[maxTold].Time + 1
+	} else if len(told) > 0 && len(roots) == maxRoots {
+		q.unchecked = roots[0].Time
+	}
+	for _, m := range told[:min(len(told), maxTold)] {
+		ids = append(ids, m.ID)
+	}
+	unfinished := map[earshot.MessageID]bool{}
+	for _, c := range slices.Backward(q.known) {
+		if c.Thread != "" && (c.State == earshot.Missing || c.State == earshot.Stale) && len(unfinished) < maxUnfinished {
+			unfinished[c.Thread] = true
+			ids = append(ids, c.Thread)
+		}
+	}
+	if q.threads, err = s.threads(ctx, q.known, ids...); err != nil {
+		return err
+	}
+	q.unread, q.found = nil, 0
+	for i, id := range ids {
+		t := q.threads[id]
+		wants := t.unread() > 0 || unfinished[id]
+		if !wants || t.hidden || t.last != 0 && t.last < q.since || t.root == nil && t.stored == 0 || slices.Contains(q.unread, id) {
+			continue
+		}
+		q.unread = append(q.unread, id)
+		if i < found {
+			q.found++
+		}
+	}
+	return nil
+}
+
+// told returns the roots whose replies the platform has told of, and that are
+// not known whole, the newest first.
+func (s *Set) told(known []earshot.Coverage, roots []earshot.Message) []earshot.Message {
+	var out []earshot.Message
+	for _, m := range slices.Backward(roots) {
+		if a := m.Replies; a != nil && a.Count > 0 && !s.isWhole(known, m, a.Last) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// maxTogether is how many threads are fetched for one search.
+const maxTogether = 3
+
+// toFetch returns which threads are fetched: those of hits, and others where
+// the hits are few.
+func (q *quest) toFetch() []earshot.MessageID {
+	ids := q.unread
+	if len(q.hits) >= q.Limit {
+		ids = ids[:q.found]
+	}
+	return ids[:min(len(ids), maxTogether)]
+}
+
+// results writes what a search has found, and what it could not look through.
+func (s *Set) results(ctx context.Context, q *quest, late bool) (Answer, error) {
+	out := contextAnswer{Results: []result{}, UnknownAuthors: q.unknown}
+	var err error
+	if out.Coverage, err = s.scanned(ctx, q.since); err != nil {
+		return Answer{}, err
+	}
+	gaps := s.missing(q.known, q.threads, q.since)
+	if late {
+		gaps = slices.Insert(gaps, 0, missing{From: s.optionalTS(q.since), To: s.optionalTS(s.at.Time), State: earshot.Missing})
+	}
+	out.Coverage.Missing = gaps[:min(len(gaps), maxMissing)]
+	if q.unchecked > q.since {
+		out.Coverage.Unchecked = s.ts(q.unchecked)
+	}
+	out.Coverage.MoreMissing = len(gaps) - len(out.Coverage.Missing)
+	list := make([]earshot.Message, len(q.hits))
+	for i, h := range q.hits {
+		list[i] = h.Message
+	}
+	entries, err := s.entries(ctx, list, q.threads)
+	if err != nil {
+		return Answer{}, err
+	}
+	var cut search.Cutter
+	for i, e := range entries {
+		e.json.(*result).RelevanceSignal = signal(&cut, q.Text, q.hits[i])
+	}
+	out.Omitted = len(entries) // so that there is room for the count
+	keep := s.fit(encodedLen(out), entries, inOrder(len(entries)), asFound)
+	out.Omitted = 0
+	var shows []earshot.Message
+	for i, e := range entries {
+		if !keep[i] {
+			out.Omitted++
+			continue
+		}
+		out.Results = append(out.Results, *e.json.(*result))
+		shows = append(shows, e.message)
+	}
+	if len(shows) == 0 && len(entries) > 0 {
+		return Answer{}, tooLong
+	}
+	return s.write(out, shows)
+}
+
+// entries tells of messages, each with what is known of its thread.
+func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[earshot.MessageID]*thread) ([]entry, error) {
+	voices := map[earshot.MessageID][]earshot.Message{}
+	for _, m := range list {
+		root := cmp.Or(m.Root(), m.ID)
+		if t := threads[root]; t == nil || t.total == 0 || voices[root] != nil {
+			continue
+		}
+		replies, err := s.store.Newest(ctx, s.scope, earshot.ThreadOf(root), s.at, maxVoices)
+		if err != nil {
+			return nil, err
+		}
+		if t := threads[root]; t.root != nil {
+			voices[root] = append(voices[root], *t.root)
+		}
+		voices[root] = append(voices[root], replies...)
+	}
+	var others []earshot.Message
+	place := map[earshot.MessageID]int{} // of a thread's in others
+	for _, root := range slices.Sorted(maps.Keys(voices)) {
+		place[root] = len(others)
+		others = append(others, voices[root]...)
+	}
+	texts, names := s.say(list, others)
+	out := make([]entry, len(list))
+	for i, m := range list {
+		r := &result{said: texts[i]}
+		if up := m.Root(); up != "" {
+			id := line(string(up), maxIDLength)
+			r.ThreadID = &id
+		}
+		root := cmp.Or(m.Root(), m.ID)
+		if t := threads[root]; t != nil && t.total > 0 {
+			r.ThreadSummary = &threadSummary{ReplyCount: t.total, LastReplyTS: s.ts(t.last), ParticipantNames: []string{}}
+			for j, v := range voices[root] {
+				name := names[place[root]+j]
+				if v.Author.Kind != earshot.System && len(r.ThreadSummary.ParticipantNames) < maxParticipant && !slices.Contains(r.ThreadSummary.ParticipantNames, name) {
+					r.ThreadSummary.ParticipantNames = append(r.ThreadSummary.ParticipantNames, name)
+				}
+			}
+		}
+		out[i] = entry{message: m, said: &r.said, json: r}
+	}
+	return out, nil
 }
 
 // recent is among how many of the channel's newest messages a name is looked
 // for.
 const recent = 1000
 
-// authors returns the ids of those who go by the names in this channel.
-func (s *Set) authors(ctx context.Context, names []string) ([]earshot.AuthorID, error) {
+// authors returns the ids of those who go by the names in this channel, and
+// the names that nobody goes by.
+func (s *Set) authors(ctx context.Context, names []string) (ids []earshot.AuthorID, unknown []string, err error) {
 	list, err := s.store.Newest(ctx, s.scope, earshot.Whole(), s.at, recent)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	list = append(list, s.o.Known...)
-	wanted := map[string]bool{}
-	for _, n := range names {
-		n = strings.TrimPrefix(strings.TrimSpace(n), "@")
-		wanted[strings.ToLower(n)] = true
-		wanted[strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(n, " (bot)"), " (agent)"))] = true
+	places := map[string][]int{} // in names
+	for i, n := range names {
+		for _, form := range []string{strings.TrimPrefix(strings.TrimSpace(n), "@"), withoutMark(n)} {
+			places[strings.ToLower(form)] = append(places[strings.ToLower(form)], i)
+		}
 	}
-	var ids []earshot.AuthorID
 	seen := map[earshot.AuthorID]bool{}
-	for i, x := range assemble.Speak(s.o.Identity, s.o.Known, list) {
+	found := make([]bool, len(names))
+	for i, x := range s.speak(list) {
 		a := list[i].Author
 		if seen[a.ID] || a.ID == "" {
 			continue
 		}
-		if wanted[strings.ToLower(x.Name)] || wanted[strings.ToLower(a.Name)] || wanted[strings.ToLower(string(a.ID))] {
-			seen[a.ID] = true
-			ids = append(ids, a.ID)
+		for _, form := range []string{x.Name, a.Name, string(a.ID)} {
+			for _, at := range places[strings.ToLower(form)] {
+				found[at] = true
+				if !seen[a.ID] {
+					seen[a.ID] = true
+					ids = append(ids, a.ID)
+				}
+			}
 		}
 	}
-	return ids, nil
+	for i, n := range names {
+		if !found[i] {
+			unknown = append(unknown, line(n, maxName))
+		}
+	}
+	return ids, unknown, nil
+}
+
+// withoutMark is a name as people say it, without what prompts put around it.
+func withoutMark(name string) string {
+	name = strings.TrimPrefix(strings.TrimSpace(name), "@")
+	return strings.TrimSuffix(strings.TrimSuffix(name, " (bot)"), " (agent)")
 }

@@ -1,100 +1,258 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 )
 
-// notFound is said of what is not there, and of what must not be seen.
-const notFound = "not found"
+// The answers of channel_messages.
+type (
+	// A threadAnswer has the fields of ThreadContext, and more of each message.
+	threadAnswer struct {
+		SchemaVersion string                `json:"schema_version"`
+		ThreadID      string                `json:"thread_id"`
+		Root          *said                 `json:"root"` // null where it is not known
+		Replies       []said                `json:"replies"`
+		Truncation    assemble.TruncatedRef `json:"truncation"`
+		Coverage      threadCoverage        `json:"coverage"`
+	}
+	threadCoverage struct {
+		Missing []missing `json:"missing"`
+	}
+	messagesAnswer struct {
+		Messages []result `json:"messages"`
+		NotFound []string `json:"not_found"`
+		Omitted  int      `json:"omitted,omitzero"` // messages that did not fit
+	}
+)
 
-// messages fetches a thread, or messages by id.
-func (s *Set) messages(ctx context.Context, raw string) (found, error) {
+// messages fetches a thread, messages by id, or a file.
+func (s *Set) messages(ctx context.Context, raw string) (Answer, error) {
 	var args messagesArgs
 	if err := decode(raw, &args); err != nil {
-		return found{}, err
+		return Answer{}, err
 	}
 	replies, err := within("max_replies", args.MaxReplies, defReplies, maxReplies)
 	if err != nil {
-		return found{}, err
+		return Answer{}, err
+	}
+	given := 0
+	for _, is := range []bool{args.ThreadID != nil, len(args.MessageIDs) > 0, args.ArtifactID != nil} {
+		if is {
+			given++
+		}
 	}
 	switch {
-	case (args.ThreadID == nil) == (len(args.MessageIDs) == 0):
-		return found{}, &refusal{"give thread_id or message_ids, one of them"}
+	case given != 1:
+		return Answer{}, refuse("thread_id, message_ids and media_artifact_id exclude each other", "give exactly one of them")
 	case args.ThreadID != nil:
 		return s.thread(ctx, *args.ThreadID, replies)
+	case args.ArtifactID != nil:
+		return s.media(ctx, *args.ArtifactID)
 	}
 	return s.byID(ctx, args.MessageIDs)
 }
 
 // thread returns a thread's root and its newest replies, in the order of
-// Position. The id of a reply stands for its thread.
-func (s *Set) thread(ctx context.Context, id string, replies int) (found, error) {
+// Position. The id of a reply stands for its thread. A thread of which the
+// store knows something is fetched where it lacks the rest.
+func (s *Set) thread(ctx context.Context, id string, replies int) (Answer, error) {
 	if err := checkID("thread_id", id); err != nil {
-		return found{}, err
+		return Answer{}, err
 	}
-	root := earshot.MessageID(id)
-	known, err := s.store.ByID(ctx, s.scope, root)
+	root, err := s.rootOf(ctx, earshot.MessageID(id))
 	if err != nil {
-		return found{}, err
+		return Answer{}, err
 	}
-	var f found
-	if len(known) > 0 && s.visible(known[0]) {
-		if up := known[0].Root(); up != "" {
-			root = up
-			if known, err = s.store.ByID(ctx, s.scope, root); err != nil {
-				return found{}, err
+	var failed []earshot.MessageID
+	if s.o.Fetcher != nil {
+		if failed, err = s.fetchThreads(ctx, root); err != nil {
+			return Answer{}, err
+		}
+	}
+	known, err := s.store.Coverage(ctx, s.scope)
+	if err != nil {
+		return Answer{}, err
+	}
+	threads, err := s.threads(ctx, known, root)
+	if err != nil {
+		return Answer{}, err
+	}
+	t := threads[root]
+	t.untried = len(failed) > 0
+	list, err := s.store.Newest(ctx, s.scope, earshot.ThreadOf(root), s.at, replies+2) // the root, and one that is left out
+	if err != nil {
+		return Answer{}, err
+	}
+	list = slices.DeleteFunc(list, func(m earshot.Message) bool { return m.ID == root || !s.visible(m) })
+	if t.root == nil && len(list) == 0 {
+		return Answer{}, notFound // deleted while it was fetched
+	}
+	known = slices.DeleteFunc(known, func(c earshot.Coverage) bool { return c.Thread != root })
+	return s.threadAnswer(ctx, t, list, replies, s.missing(known, threads, 0))
+}
+
+// rootOf returns the thread that an id stands for: its own, or a reply's. It
+// must be one of which something may be seen.
+func (s *Set) rootOf(ctx context.Context, id earshot.MessageID) (earshot.MessageID, error) {
+	list, err := s.store.ByID(ctx, s.scope, id)
+	if err != nil {
+		return "", err
+	}
+	if len(list) > 0 && s.visible(list[0]) {
+		return cmp.Or(list[0].Root(), id), nil
+	}
+	replies, err := s.store.Newest(ctx, s.scope, earshot.ThreadOf(id), s.at, 2)
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(replies, func(m earshot.Message) bool { return m.ID != id && s.visible(m) }) {
+		return "", notFound
+	}
+	return id, nil
+}
+
+// threadAnswer writes the root and of list the newest replies.
+func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Message, replies int, gaps []missing) (Answer, error) {
+	out := threadAnswer{
+		SchemaVersion: assemble.SchemaVersion, ThreadID: line(string(t.id), maxIDLength), Replies: []said{},
+		Truncation: assemble.TruncatedRef{TotalReplies: max(t.total, len(list)), IncludedReplies: replies, Strategy: "most_recent"},
+		Coverage:   threadCoverage{Missing: gaps[:min(len(gaps), maxMissing)]},
+	}
+	first := max(0, len(list)-replies)
+	shown := list[first:]
+	if t.root != nil {
+		shown = append([]earshot.Message{*t.root}, shown...)
+	}
+	texts, _ := s.say(shown, nil)
+	entries := make([]entry, len(shown))
+	order := inOrder(len(shown)) // the root, then the newest
+	for i := range shown {
+		entries[i] = entry{message: shown[i], said: &texts[i], json: &texts[i], first: shown[i].ID == t.id}
+	}
+	if t.root != nil {
+		slices.Reverse(order[1:])
+	} else {
+		slices.Reverse(order)
+	}
+	room := encodedLen(out) + 2*len(s.ts(began)) + 8 // the range that is left out
+	keep := s.fit(room, entries, order, asWhole)
+	var shows []earshot.Message
+	for i, e := range entries {
+		switch {
+		case !keep[i]:
+			continue
+		case e.first:
+			out.Root = e.said
+		default:
+			out.Replies = append(out.Replies, *e.said)
+		}
+		shows = append(shows, e.message)
+	}
+	if len(shows) == 0 {
+		return Answer{}, tooLong
+	}
+	out.Truncation.IncludedReplies = len(out.Replies)
+	var err error
+	if out.Truncation.OmittedRangeTS, err = s.omitted(ctx, t, list[:len(list)-len(out.Replies)], len(out.Replies)); err != nil {
+		return Answer{}, err
+	}
+	return s.write(out, shows)
+}
+
+// began is a time whose ts is as long as one can be.
+const began earshot.Time = 1_772_442_000_000_001
+
+// omitted returns the first and the last ts of the replies that are not shown:
+// those that are stored, of which the newest are in left, and those that the
+// store lacks, as far as one knows where these stand. It is nil where all are
+// shown.
+func (s *Set) omitted(ctx context.Context, t *thread, left []earshot.Message, shown int) (*[]string, error) {
+	var from, to earshot.Time
+	if t.stored > shown && len(left) > 0 {
+		to = left[len(left)-1].Time
+		for m, err := range s.store.Range(ctx, s.scope, earshot.ThreadOf(t.id), earshot.Position{}, s.at) {
+			if err != nil {
+				return nil, err
+			}
+			if m.ID != t.id {
+				from = m.Time
+				break
 			}
 		}
 	}
-	if len(known) > 0 && s.visible(known[0]) {
-		f.messages = known
+	if t.unread() > 0 {
+		to = max(to, t.last)
+		if t.root != nil {
+			from = t.root.Time
+		}
 	}
-	part := earshot.ThreadOf(root)
-	list, err := s.store.Newest(ctx, s.scope, part, s.at, replies+1)
-	if err != nil {
-		return found{}, err
+	if to == 0 {
+		return nil, nil
 	}
-	list = slices.DeleteFunc(list, func(m earshot.Message) bool { return m.ID == root || !s.visible(m) })
-	list = list[max(0, len(list)-replies):]
-	f.messages = append(f.messages, list...)
-	if len(f.messages) == 0 {
-		return found{}, &refusal{notFound}
-	}
-	count, err := s.store.Count(ctx, s.scope, part, s.at)
-	if err != nil {
-		return found{}, err
-	}
-	f.omitted = max(0, count.Count-len(f.messages))
-	return f, nil
+	return &[]string{s.ts(cmp.Or(from, to)), s.ts(to)}, nil
 }
 
 // byID returns messages in the order of Position.
-func (s *Set) byID(ctx context.Context, ids []string) (found, error) {
+func (s *Set) byID(ctx context.Context, ids []string) (Answer, error) {
 	if len(ids) > maxIDs {
-		return found{}, &refusal{"message_ids are too many"}
+		return Answer{}, refuse("message_ids are too many", "ask for fewer at once")
 	}
 	want := make([]earshot.MessageID, len(ids))
 	for i, id := range ids {
 		if err := checkID("message_ids", id); err != nil {
-			return found{}, err
+			return Answer{}, err
 		}
 		want[i] = earshot.MessageID(id)
 	}
 	list, err := s.store.ByID(ctx, s.scope, want...)
 	if err != nil {
-		return found{}, err
+		return Answer{}, err
 	}
-	f := found{messages: slices.DeleteFunc(list, func(m earshot.Message) bool { return !s.visible(m) })}
-	if len(f.messages) == 0 {
-		return found{}, &refusal{notFound}
+	list = slices.DeleteFunc(list, func(m earshot.Message) bool { return !s.visible(m) })
+	if len(list) == 0 {
+		return Answer{}, notFound
 	}
+	out := messagesAnswer{Messages: []result{}, NotFound: []string{}}
 	for _, id := range ids {
-		if !slices.ContainsFunc(f.messages, func(m earshot.Message) bool { return string(m.ID) == id }) && !slices.Contains(f.missing, id) {
-			f.missing = append(f.missing, id)
+		if !slices.ContainsFunc(list, func(m earshot.Message) bool { return string(m.ID) == id }) && !slices.Contains(out.NotFound, id) {
+			out.NotFound = append(out.NotFound, id)
 		}
 	}
-	return f, nil
+	known, err := s.store.Coverage(ctx, s.scope)
+	if err != nil {
+		return Answer{}, err
+	}
+	var roots []earshot.MessageID
+	for _, m := range list {
+		roots = append(roots, cmp.Or(m.Root(), m.ID))
+	}
+	threads, err := s.threads(ctx, known, roots...)
+	if err != nil {
+		return Answer{}, err
+	}
+	entries, err := s.entries(ctx, list, threads)
+	if err != nil {
+		return Answer{}, err
+	}
+	out.Omitted = len(entries)
+	keep := s.fit(encodedLen(out), entries, inOrder(len(entries)), asWhole)
+	out.Omitted = 0
+	var shows []earshot.Message
+	for i, e := range entries {
+		if !keep[i] {
+			out.Omitted++
+			continue
+		}
+		out.Messages = append(out.Messages, *e.json.(*result))
+		shows = append(shows, e.message)
+	}
+	if len(shows) == 0 {
+		return Answer{}, tooLong
+	}
+	return s.write(out, shows)
 }

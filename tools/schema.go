@@ -10,34 +10,44 @@ const (
 	maxAuthors  = 20
 	maxIDs      = 100
 	maxReplies  = 200
+	maxTurns    = 20
 	defResults  = 8
 	defReplies  = 50
+	defTurns    = 5
 	maxIDLength = 256 // bytes
 )
 
-// Tools returns the tools of a channel as a model is told of them.
+// Tools returns the tools of a channel as a model is told of them. They are
+// paid for in every prompt, and so are short.
 func Tools() []llm.Tool {
 	return []llm.Tool{
 		{
-			Name: ChannelContext,
-			Description: "Searches the messages of this channel, threads included, and returns those that fit best, the best first. " +
-				"Use it when what you were given is not enough. It reaches this channel only.",
+			Name:        ChannelContext,
+			Description: "Searches this channel's messages, threads included, best first. coverage says what was searched and what is missing.",
 			Schema: `{"type":"object","properties":{` +
-				`"intent":{"type":"string","minLength":1,"maxLength":2000,"description":"What you look for, in the words that people would have used. Put a part in double quotes to have it as it stands."},` +
-				`"since":{"type":"string","description":"Only what was said at or after this time, such as 2026-03-02T14:00:00Z."},` +
-				`"authors":{"type":"array","items":{"type":"string"},"maxItems":20,"description":"Only what these people said, by the names that you see."},` +
+				`"intent":{"type":"string","description":"What you look for, in words people would have used; in double quotes what must stand as it is."},` +
+				`"since":{"type":"string","description":"From this date or time on: 2026-03-02 or 2026-03-02T14:00:00Z."},` +
+				`"authors":{"type":"array","items":{"type":"string"},"description":"Only these people, by the names you see."},` +
 				`"max_results":{"type":"integer","minimum":1,"maximum":50,"default":8}},` +
 				`"required":["intent"],"additionalProperties":false}`,
 		},
 		{
-			Name: ChannelMessages,
-			Description: "Fetches a thread of this channel with its newest replies, or single messages, by id. " +
-				"Give thread_id or message_ids, not both. It reaches this channel only.",
+			Name:        ChannelMessages,
+			Description: "Fetches by id from this channel: a thread with its newest replies, messages, or a file. Give exactly one of thread_id, message_ids, media_artifact_id.",
 			Schema: `{"type":"object","properties":{` +
-				`"thread_id":{"type":"string","description":"The id of the thread's first message."},` +
-				`"message_ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":100},` +
-				`"max_replies":{"type":"integer","minimum":1,"maximum":200,"default":50,"description":"How many of a thread's newest replies."}},` +
+				`"thread_id":{"type":"string"},` +
+				`"message_ids":{"type":"array","items":{"type":"string"},"maxItems":100},` +
+				`"media_artifact_id":{"type":"string","description":"A file's id; its content is given once."},` +
+				`"max_replies":{"type":"integer","minimum":1,"maximum":200,"default":50}},` +
 				`"additionalProperties":false}`,
+		},
+		{
+			Name:        ConversationSearch,
+			Description: "Searches your earlier turns in this conversation: what you were asked and what you answered.",
+			Schema: `{"type":"object","properties":{` +
+				`"query":{"type":"string"},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":20,"default":5}},` +
+				`"required":["query"],"additionalProperties":false}`,
 		},
 	}
 }

@@ -1,0 +1,82 @@
+package tools
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/internal/searcher"
+)
+
+// maxWords is how many of the words that were looked for are named.
+const maxWords = 6
+
+// signal says in plain words why search ranks a message where it does. Its
+// words are the question's, never the message's.
+func signal(cut *search.Cutter, intent string, h searcher.Hit) string {
+	parts := map[string]float64{}
+	for _, p := range h.Parts {
+		parts[p.Name] = p.Value
+	}
+	var reasons []string
+	add := func(reason string, holds bool) {
+		if holds {
+			reasons = append(reasons, reason)
+		}
+	}
+	add("has this id", parts[search.PartID] > 0)
+	score := parts[search.PartWords]
+	if score > 0 {
+		has, all := matching(cut, intent, h.Message)
+		if len(has) > 0 {
+			reasons = append(reasons, "has "+strings.Join(has, ", ")+" of "+strconv.Itoa(all)+" words")
+		} else {
+			reasons = append(reasons, "has words of it")
+		}
+	}
+	add("quoted or neighbouring words together", parts[search.PartPhrase] > 0)
+	add("an exact name, number or address", parts[search.PartExact] > 0)
+	add("said lately", score > 0 && parts[search.PartRecency] >= score/2)
+	add("has replies", parts[search.PartActivity] > 0)
+	if len(reasons) == 0 {
+		return "among the newest"
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// matching returns the words of the intent that a message has, and how many
+// different ones the intent has.
+func matching(cut *search.Cutter, intent string, m earshot.Message) (has []string, all int) {
+	held := map[string]bool{}
+	texts := []string{m.Text}
+	for _, q := range m.Shared {
+		texts = append(texts, q.Text)
+	}
+	for _, f := range m.Files {
+		texts = append(texts, f.Name)
+	}
+	for _, text := range texts {
+		for _, t := range cut.Terms(text) {
+			held[t] = true
+		}
+	}
+	seen := map[string]bool{}
+	for w := range strings.FieldsSeq(strings.NewReplacer(`"`, " ", "“", " ", "”", " ").Replace(intent)) {
+		key := strings.Join(cut.Terms(w), " ")
+		if key == "" || seen[key] {
+			continue
+		}
+		seen[key] = true
+		all++
+		for _, t := range cut.Terms(w) {
+			if held[t] {
+				if len(has) < maxWords {
+					has = append(has, line(strings.Trim(w, ".,;:!?()"), maxName))
+				}
+				break
+			}
+		}
+	}
+	return has, all
+}
