@@ -27,9 +27,12 @@ const OfflineName = "offline"
 //
 // A tool's result is JSON in which messages are objects with a text (or
 // snippet), an author (a name, or an object with display_name or name) and
-// perhaps a time (or ts) and an id (or message_id), wherever they stand in it:
+// perhaps a ts (or time) and a message_id (or id), wherever they stand in it.
+// What a message quotes stands in its list shared, and is quoted as such; what a
+// list missing names has not been read, and the answer says so:
 //
-//	{"messages": [{"id": "…", "time": "2026-03-02T09:00:00Z", "author": {"id": "U1", "name": "Alice"}, "text": "…"}]}
+//	{"results": [{"message_id": "…", "ts": "2026-03-02T09:00:00Z", "author": {"user_id": "U1", "display_name": "Alice"}, "text": "…",
+//		"shared": [{"kind": "forward", "author": "Erin", "text": "…"}]}], "coverage": {"missing": []}}
 //
 // A result that is not JSON is read like a prompt.
 type Offline struct{}

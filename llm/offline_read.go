@@ -76,6 +76,7 @@ func (s *sight) add(t *text, found bool) {
 func (s *sight) result(r Result) {
 	for _, p := range r.Parts {
 		if p.Kind != KindText {
+			s.files = s.files || p.Media != nil
 			continue
 		}
 		t := &text{}
@@ -103,6 +104,9 @@ const (
 )
 
 func readPrompt(s string) *text {
+	if logQuestion.MatchString(s) {
+		return readLog(s)
+	}
 	t := &text{}
 	for line := range strings.Lines(s) {
 		t.line(strings.TrimRight(line, "\n"))
@@ -286,8 +290,13 @@ func (t *text) value(v any, depth int) {
 			t.value(e, depth+1)
 		}
 	case map[string]any:
-		if q, ok := message(v); ok {
+		q, ok := message(v)
+		if ok {
 			t.quotes = append(t.quotes, q)
+		}
+		t.shared(v, q)
+		if list, ok := v["missing"].([]any); ok && len(list) > 0 {
+			t.gap = true
 		}
 		names := make([]string, 0, len(v))
 		for name := range v {
@@ -295,6 +304,9 @@ func (t *text) value(v any, depth int) {
 		}
 		slices.Sort(names)
 		for _, name := range names {
+			if name == "shared" || name == "missing" {
+				continue
+			}
 			if anchor, ok := v[name].(map[string]any); ok && name == "anchor" {
 				if q, ok := message(anchor); ok && t.question == "" {
 					t.question = q.text
@@ -306,31 +318,68 @@ func (t *text) value(v any, depth int) {
 	}
 }
 
+// maxShared is how many of what a message quotes are read.
+const maxShared = 10
+
+// shared reads what a message quotes: its words are not those of who shared it,
+// and only of a forward is it certain whose they are.
+func (t *text) shared(o map[string]any, by quote) {
+	list, _ := o["shared"].([]any)
+	for _, e := range list[:min(len(list), maxShared)] {
+		v, _ := e.(map[string]any)
+		said, ok := first(v, "text")
+		if !ok {
+			continue
+		}
+		who, ok := first(v, "author", "place")
+		if kind, _ := first(v, "kind"); ok && kind != string(earshot.Forward) {
+			who += ", as quoted"
+		}
+		if !ok {
+			who = "somebody"
+		}
+		if by.speaker == "" {
+			by.speaker, _ = speaker(o)
+		}
+		t.quotes = append(t.quotes, quote{speaker: who + ", shared by " + by.speaker, text: said, time: at(v)})
+	}
+}
+
+// speaker returns who said an object that is a message.
+func speaker(o map[string]any) (string, bool) {
+	if author, is := o["author"].(map[string]any); is {
+		return first(author, "display_name", "name", "id", "user_id")
+	}
+	return first(o, "author", "speaker", "name")
+}
+
+// at returns when an object's words were said.
+func at(o map[string]any) earshot.Time {
+	if s, ok := first(o, "time", "ts"); ok {
+		if t, err := earshot.ParseTime(s); err == nil {
+			return t
+		}
+	}
+	return 0
+}
+
 // message reads an object that is one.
 func message(o map[string]any) (quote, bool) {
 	text, whole := first(o, "text")
 	if !whole {
 		text, _ = first(o, "snippet")
 	}
-	speaker, ok := first(o, "author", "speaker", "name")
-	if author, is := o["author"].(map[string]any); is {
-		speaker, ok = first(author, "display_name", "name", "id", "user_id")
-	}
+	who, ok := speaker(o)
 	if !ok || text == "" {
 		return quote{}, false
 	}
-	q := quote{speaker: speaker, text: text, cut: !whole && strings.HasSuffix(text, "…")}
+	q := quote{speaker: who, text: text, time: at(o), cut: !whole && strings.HasSuffix(text, "…")}
 	for _, name := range []string{"is_truncated", "cut"} {
 		if cut, _ := o[name].(bool); cut {
 			q.cut = true
 		}
 	}
 	q.id, _ = first(o, "id", "message_id")
-	if at, ok := first(o, "time", "ts"); ok {
-		if parsed, err := earshot.ParseTime(at); err == nil {
-			q.time = parsed
-		}
-	}
 	return q, true
 }
 

@@ -109,11 +109,15 @@ func TestOfflineCallsTheChannelsTools(t *testing.T) {
 	if diff := cmp.Diff(answer.Calls(), want); diff != "" || answer.Stop != llm.StopCalls {
 		t.Fatalf("calls, stop %q: -got +want\n%s", answer.Stop, diff)
 	}
-	found := `{"messages":[` +
-		`{"id":"1","time":"2026-02-20T10:00:00Z","author":{"id":"U4","name":"Erin"},"text":"a migration hangs when a worker holds the lock"},` +
-		`{"id":"2","time":"2026-02-21T10:00:00Z","author":{"id":"U2","name":"Bob"},"text":"lunch?"},` +
-		`{"id":"m5","time":"2026-03-02T09:06:00Z","author":{"name":"Alice"},"text":"@earshot why does the migration hang?"},` +
-		`{"id":"m2","time":"2026-03-02T09:00:40Z","author":{"name":"Bob"},"text":"the migration hangs on the workers table\nhere is the log"}],"omitted":3}`
+	said := func(id, ts, who, text string) string {
+		return `{"message_id":"` + id + `","ts":"` + ts + `","author":{"user_id":"U","display_name":"` + who + `","is_bot":false},"text":"` + text + `","is_truncated":false,"media":[],"thread_id":null,"thread_summary":null,"relevance_signal":"has migration of 3 words"}`
+	}
+	found := `{"results":[` +
+		said("1", "2026-02-20T10:00:00Z", "Erin", "a migration hangs when a worker holds the lock") + "," +
+		said("2", "2026-02-21T10:00:00Z", "Bob", "lunch?") + "," +
+		said("m5", "2026-03-02T09:06:00Z", "Alice", "@earshot why does the migration hang?") + "," +
+		said("m2", "2026-03-02T09:00:40Z", "Bob", `the migration hangs on the workers table\nhere is the log`) +
+		`],"omitted":3,"coverage":{"messages_scanned":9,"time_range":null,"missing":[]}}`
 	r = r.Append(answer, llm.Results(llm.Result{Call: "offline_1", Name: "channel_context", Parts: []llm.Part{llm.Text(found)}}))
 	answer, err = llm.Offline{}.Generate(t.Context(), r, nil)
 	if err != nil {
@@ -177,6 +181,10 @@ func TestOfflineReadsWhateverAToolSays(t *testing.T) {
 		{"lines", "Bob: the key is under the mat\nCarol: no idea", false, "- Bob: “the key is under the mat”"},
 		{"its own earlier answer", `{"messages":[{"author":"Earshot","text":"I am the offline model: I do not understand what you ask, I quote what was said here.\n\nThese fit best:\n- Bob: “the key”"}]}`, false, "I found no message here"},
 		{"nothing that fits", `{"messages":[{"author":"Bob","text":"hello"}]}`, false, "I found no message here"},
+		{"what a message quotes", `{"results":[{"author":{"display_name":"Bob"},"text":"see there","shared":[{"kind":"forward","author":"Erin","ts":"2026-03-02T09:00:00Z","text":"the key is in the lab"}]}]}`, false, "- Erin, shared by Bob, 2 Mar 2026 09:00 UTC: “the key is in the lab”"},
+		{"what an app quotes", `{"results":[{"author":{"display_name":"Bob"},"text":"","shared":[{"kind":"app","author":"Alice","text":"the key is yours"}]}]}`, false, "- Alice, as quoted, shared by Bob: “the key is yours”"},
+		{"what was not read", `{"results":[],"coverage":{"messages_scanned":4,"time_range":null,"missing":[{"from":null,"to":null,"thread_id":"r","state":"missing","messages":14}]}}`, false, "Part of the history could not be loaded"},
+		{"a thread", `{"schema_version":"1.0","thread_id":"r","root":{"message_id":"r","author":{"display_name":"Bob"},"text":"the key?"},"replies":[{"message_id":"s","author":{"display_name":"Carol"},"text":"the key is in the safe"}],"truncation":{"total_replies":1},"coverage":{"missing":[]}}`, false, "- Carol: “the key is in the safe”"},
 		{"an error", "Bob: the key is not to be told", true, "I found no message here"},
 		{"broken JSON", `{"messages":[{"author":"Bob","text":"the key`, false, "I found no message here"},
 		{"nothing", `{"messages":[]}`, false, "I found no message here"},
@@ -205,6 +213,13 @@ func TestOfflineSaysWhatItLacks(t *testing.T) {
 	}
 	if got := say(llm.Image(llm.Media{Type: "image/png", Data: []byte{1}}), llm.Text("what is this?")); !strings.Contains(got, "I cannot look at files") {
 		t.Errorf("with a file: %s", got)
+	}
+	ask := llm.Request{MaxTokens: 500, Tools: channelTools, Messages: []llm.Message{{Role: earshot.User, Parts: []llm.Part{llm.Text("what is this?")}}}}
+	call := llm.Response{Parts: []llm.Part{llm.Calling(llm.Call{ID: "c", Name: "channel_messages", Args: "{}"})}}
+	r := ask.Append(call, llm.Results(llm.Result{Call: "c", Name: "channel_messages", Parts: []llm.Part{
+		llm.Text(`{"artifact_id":"F1","filename":"a.png","content":"follows"}`), llm.Image(llm.Media{Type: "image/png", Data: []byte{1}})}}))
+	if answer, err := (llm.Offline{}).Generate(t.Context(), r, nil); err != nil || !strings.Contains(answer.Text(), "I cannot look at files") {
+		t.Errorf("with a file of a tool's: %q, %v", answer.Text(), err)
 	}
 }
 

@@ -37,7 +37,8 @@ type Options struct {
 // is added to it but [Opening], and nothing left out. A message's files stand
 // before its text; where they are several, each behind its name, since not every
 // provider has a place for that (for a text's they all do). Marked for caching are the ends of the system text, of the
-// messages that were there in the turn before, and of the whole.
+// messages that were there in the turn before, and of the whole. What the session
+// holds becomes the messages that it was recorded of ([Record]).
 func FromResult(result assemble.Result, o *Options) (Request, error) {
 	if o == nil {
 		o = &Options{}
@@ -50,18 +51,32 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 		r.Messages = append(r.Messages, Message{Role: earshot.User, Parts: []Part{Text(Opening)}})
 	}
 	held := -1 // the last message that is the session's alone
-	for _, m := range result.Messages {
-		parts, err := attached(m.Media, o)
+	for i := 0; i < len(result.Messages); {
+		m := result.Messages[i]
+		n := run(result.Messages[i:])
+		var parts []Part
+		var err error
+		switch m.Role {
+		case earshot.Assistant:
+			parts = answer(m)
+		case earshot.ToolRole:
+			var called []Part
+			if k := len(r.Messages); k > 0 {
+				called = r.Messages[k-1].Parts
+			}
+			parts, err = results(result.Messages[i:i+n], called, o)
+			m.Role = earshot.User
+		default:
+			parts, err = question(m, o)
+		}
 		if err != nil {
 			return Request{}, err
 		}
-		if m.Text != "" {
-			parts = append(parts, Text(m.Text))
-		}
+		i += n
 		if len(parts) == 0 {
 			continue
 		}
-		if !slices.ContainsFunc(m.Sections, func(s assemble.SectionName) bool { return s != assemble.SessionPart }) && len(m.Sections) > 0 {
+		if ofSession(m) {
 			held = len(r.Messages)
 		}
 		r.Messages = append(r.Messages, Message{Role: m.Role, Parts: parts})
@@ -79,25 +94,33 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 func attached(ids []earshot.ArtifactID, o *Options) ([]Part, error) {
 	var parts []Part
 	for _, id := range ids {
-		if line, ok := o.Missing[id]; ok {
-			parts = append(parts, Text(line))
-			continue
+		p, err := file(id, o)
+		if err != nil {
+			return nil, err
 		}
-		m, ok := o.Media[id]
-		if !ok {
-			return nil, fmt.Errorf("%w: the content of %s was not given", ErrMedia, id)
+		if p.Media != nil && len(ids) > 1 && named(*p.Media) {
+			parts = append(parts, Text("["+p.Media.Name+"]"))
 		}
-		kind, ok := KindOf(m.Type)
-		if !ok {
-			return nil, fmt.Errorf("%w: %s is of type %q", ErrMedia, id, m.Type)
-		}
-		if len(ids) > 1 && m.Name != "" && !strings.HasPrefix(m.Type, "text/") {
-			parts = append(parts, Text("["+m.Name+"]"))
-		}
-		m.ID = id
-		parts = append(parts, Part{Kind: kind, Media: &m})
+		parts = append(parts, p)
 	}
 	return parts, nil
+}
+
+// file returns the part of a file, or of the line that stands in its place.
+func file(id earshot.ArtifactID, o *Options) (Part, error) {
+	if line, ok := o.Missing[id]; ok {
+		return Text(line), nil
+	}
+	m, ok := o.Media[id]
+	if !ok {
+		return Part{}, fmt.Errorf("%w: the content of %s was not given", ErrMedia, id)
+	}
+	kind, ok := KindOf(m.Type)
+	if !ok {
+		return Part{}, fmt.Errorf("%w: %s is of type %q", ErrMedia, id, m.Type)
+	}
+	m.ID = id
+	return Part{Kind: kind, Media: &m}, nil
 }
 
 // KindOf returns the kind of part that a media type is given as; false when

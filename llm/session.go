@@ -1,0 +1,245 @@
+package llm
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// Record returns messages of a request as a session keeps them: one entry for
+// each, and one for each result of a tool. [FromResult] makes the same messages
+// of the entries again, so that a later request begins with an earlier one.
+//
+// Content of files is not kept: an entry names its files, and whoever asks again
+// gives their content. What Text, Calls and Media cannot say of a message stands
+// in Opaque, as the JSON of parts: of the assistant's message all of them, in
+// the provider's own form; of a user's the files, with the lines that stand for
+// those that were not given, before the text; of a tool's those behind its text.
+func Record(messages []Message) []earshot.SessionEntry {
+	var out []earshot.SessionEntry
+	for _, m := range messages {
+		switch {
+		case m.Role == earshot.Assistant:
+			out = append(out, recordAnswer(m.Parts))
+		case holdsResults(m):
+			for _, p := range m.Parts {
+				if p.Kind == KindResult && p.Result != nil {
+					out = append(out, recordResult(*p.Result))
+				}
+			}
+		default:
+			out = append(out, recordQuestion(m.Parts))
+		}
+	}
+	return out
+}
+
+func recordAnswer(parts []Part) earshot.SessionEntry {
+	r := Response{Parts: parts}
+	e := earshot.SessionEntry{Role: earshot.Assistant, Text: r.Text()}
+	for _, c := range r.Calls() {
+		e.Calls = append(e.Calls, earshot.Call(c))
+	}
+	if !plainAnswer(parts) {
+		e.Opaque = writeParts(parts)
+	}
+	return e
+}
+
+// plainAnswer reports whether parts are a text and then calls, and nothing of a
+// provider's own.
+func plainAnswer(parts []Part) bool {
+	for i, p := range parts {
+		if p.Opaque != nil || p.Kind != KindCall && (p.Kind != KindText || i > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func recordResult(r Result) earshot.SessionEntry {
+	e := earshot.SessionEntry{Role: earshot.ToolRole, Call: r.Call, Failed: r.Failed, Media: mediaOf(r.Parts)}
+	rest := r.Parts
+	if len(rest) > 0 && rest[0].Kind == KindText {
+		e.Text, rest = rest[0].Text, rest[1:]
+	}
+	if len(rest) > 0 {
+		e.Opaque = writeParts(rest)
+	}
+	return e
+}
+
+func recordQuestion(parts []Part) earshot.SessionEntry {
+	e := earshot.SessionEntry{Role: earshot.User, Media: mediaOf(parts)}
+	if n := len(parts); n > 0 && parts[n-1].Kind == KindText {
+		e.Text, parts = parts[n-1].Text, parts[:n-1]
+	}
+	if len(parts) > 0 {
+		e.Opaque = writeParts(parts)
+	}
+	return e
+}
+
+func mediaOf(parts []Part) []earshot.ArtifactID {
+	var ids []earshot.ArtifactID
+	for _, p := range parts {
+		if p.Media != nil && p.Media.ID != "" && !slices.Contains(ids, p.Media.ID) {
+			ids = append(ids, p.Media.ID)
+		}
+	}
+	return ids
+}
+
+// Bare returns parts without the content of files, those of results included.
+func Bare(parts []Part) []Part {
+	parts = slices.Clone(parts)
+	for i, p := range parts {
+		if p.Media != nil {
+			m := *p.Media
+			m.Data = nil
+			parts[i].Media = &m
+		}
+		if p.Result != nil {
+			r := *p.Result
+			r.Parts = Bare(r.Parts)
+			parts[i].Result = &r
+		}
+	}
+	return parts
+}
+
+func writeParts(parts []Part) string {
+	raw, err := json.Marshal(Bare(parts))
+	if err != nil {
+		panic("llm: " + err.Error()) // of texts and bytes alone: cannot be
+	}
+	return string(raw)
+}
+
+// readParts reads what writeParts wrote; nil where that is not what it is, as
+// after an import.
+func readParts(s string) []Part {
+	var parts []Part
+	if s == "" || json.Unmarshal([]byte(s), &parts) != nil {
+		return nil
+	}
+	return parts
+}
+
+// Held returns how many messages of the request that [FromResult] makes are of
+// the session alone: those that the turns before this one have sent or got.
+func Held(result assemble.Result) int {
+	n := 0
+	for i := 0; i < len(result.Messages); i += run(result.Messages[i:]) {
+		m := result.Messages[i]
+		if !ofSession(m) {
+			break
+		}
+		if i == 0 && m.Role == earshot.Assistant {
+			n++ // the opening
+		}
+		if m.Text != "" || m.Opaque != "" || len(m.Media)+len(m.Calls) > 0 || m.Role == earshot.ToolRole {
+			n++
+		}
+	}
+	return n
+}
+
+// ofSession reports whether a message holds nothing but what was recorded.
+func ofSession(m assemble.Message) bool {
+	return len(m.Sections) > 0 && !slices.ContainsFunc(m.Sections, func(s assemble.SectionName) bool { return s != assemble.SessionPart })
+}
+
+// run returns how many of the first messages become one of a request: answers of
+// tools are one message of the user's.
+func run(messages []assemble.Message) int {
+	n := 1
+	for messages[0].Role == earshot.ToolRole && n < len(messages) && messages[n].Role == earshot.ToolRole {
+		n++
+	}
+	return n
+}
+
+// question returns the parts of a user's message.
+func question(m assemble.Message, o *Options) ([]Part, error) {
+	parts, err := attached(m.Media, o)
+	if kept := readParts(m.Opaque); kept != nil {
+		parts, err = filled(kept, o)
+	}
+	if m.Text != "" {
+		parts = append(parts, Text(m.Text))
+	}
+	return parts, err
+}
+
+// answer returns the parts of the assistant's message: as the provider wrote
+// them, where they were kept.
+func answer(m assemble.Message) []Part {
+	kept := Response{Parts: readParts(m.Opaque)}
+	calls := make([]earshot.Call, 0, len(m.Calls))
+	for _, c := range kept.Calls() {
+		calls = append(calls, earshot.Call(c))
+	}
+	if len(kept.Parts) > 0 && slices.Equal(calls, m.Calls) {
+		return kept.Parts
+	}
+	var parts []Part
+	if m.Text != "" {
+		parts = append(parts, Text(m.Text))
+	}
+	for _, c := range m.Calls {
+		parts = append(parts, Calling(Call(c)))
+	}
+	return parts
+}
+
+// results returns the parts of the tools' answers to one message.
+func results(messages []assemble.Message, called []Part, o *Options) ([]Part, error) {
+	names := map[string]string{}
+	for _, c := range (Response{Parts: called}).Calls() {
+		names[c.ID] = c.Name
+	}
+	var list []Result
+	for _, m := range messages {
+		r := Result{Call: m.Call, Name: names[m.Call], Failed: m.Failed}
+		if m.Text != "" {
+			r.Parts = append(r.Parts, Text(m.Text))
+		}
+		files, err := attached(m.Media, o)
+		if kept := readParts(m.Opaque); kept != nil {
+			files, err = filled(kept, o)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.Parts = append(r.Parts, files...)
+		list = append(list, r)
+	}
+	return Results(list...), nil
+}
+
+// filled returns parts with the content of their files.
+func filled(parts []Part, o *Options) ([]Part, error) {
+	out := make([]Part, 0, len(parts))
+	for _, p := range parts {
+		if p.Media == nil {
+			out = append(out, p)
+			continue
+		}
+		given, err := file(p.Media.ID, o)
+		if err != nil {
+			return nil, err
+		}
+		if given.Media != nil {
+			given.Media.Name = p.Media.Name
+		}
+		out = append(out, given)
+	}
+	return out, nil
+}
+
+// named reports whether a file needs its name before it: a text's stands in it.
+func named(m Media) bool { return m.Name != "" && !strings.HasPrefix(m.Type, "text/") }
