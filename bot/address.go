@@ -146,14 +146,14 @@ func empty(self earshot.Identity, m earshot.Message) bool {
 		return s
 	})
 	m.Text = strings.ReplaceAll(text, isolation, "")
-	return nothing(m) || len(m.Files) == 0 && !strings.ContainsFunc(m.Text, func(r rune) bool {
+	return nothing(m) || len(m.Files)+len(m.Shared) == 0 && !strings.ContainsFunc(m.Text, func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r) || r == '?' || r == '!'
 	})
 }
 
 // nothing reports whether nothing of m can be seen.
 func nothing(m earshot.Message) bool {
-	return len(m.Files) == 0 && !strings.ContainsFunc(m.Text, func(r rune) bool {
+	return len(m.Files)+len(m.Shared) == 0 && !strings.ContainsFunc(m.Text, func(r rune) bool {
 		return unicode.IsGraphic(r) && !unicode.IsSpace(r)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -198,11 +199,14 @@ func (e *echo) calls() int {
 	return len(e.asked)
 }
 
+// lastLine returns the last line of a request, without the time before it.
 func lastLine(r llm.Request) string {
 	parts := r.Messages[len(r.Messages)-1].Parts
 	lines := strings.Split(strings.TrimSpace(parts[len(parts)-1].Text), "\n")
-	return lines[len(lines)-1]
+	return clock.ReplaceAllString(lines[len(lines)-1], "")
 }
+
+var clock = regexp.MustCompile(`^[0-9]{2}:[0-9]{2} `)
 
 // A world is a bot over a store in memory, in a time of its own.
 type world struct {

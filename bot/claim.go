@@ -92,10 +92,16 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, turns []earshot.Q
 		return nil, err
 	}
 	b.Fault(faultAfterMerge)
-	return &turn{
+	t := &turn{
 		Bot: b, lease: lease, queued: w.QueuedTurn, since: time.Now(), budget: b.Budget,
 		place: place(channel, lease.Conversation, w.anchor),
-	}, nil
+	}
+	for _, other := range run {
+		if other.ID != w.ID {
+			t.together = append(t.together, other.Anchor)
+		}
+	}
+	return t, nil
 }
 
 // place says where an answer belongs. A message at the top level of a DM whose

@@ -5,18 +5,17 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/llm"
 )
 
 // commit ends a turn that was answered: reply, cursor, manifest, session, usage
 // and ledger are stored at once. A message that was answered alone moves
 // nothing.
 func (t *turn) commit(ctx context.Context) error {
-	if t.DryRun || strings.Contains(t.place.Anchor.Text, isolation) {
+	if t.DryRun || t.alone() {
 		return t.finish(ctx, t.doneState(), t.doneWhy(), nil)
 	}
 	next := t.result.Next
@@ -31,7 +30,8 @@ func (t *turn) commit(ctx context.Context) error {
 	return t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: t.replies}, Policy: t.input.Policy.Name, Hash: t.result.Hash,
 		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown, Attached: attached, Session: t.session(),
-		Ledger: t.result.Ledger, Usage: t.usage, Time: t.Now(), Metadata: t.metadata(),
+		Names: next.Names, Form: string(t.input.Policy.WithDefaults().Frame), Zone: t.input.Zone,
+		Ledger: t.ledger(), Usage: t.usage, Time: t.Now(), Metadata: t.metadata(),
 	})
 }
 
@@ -49,19 +49,42 @@ func (t *turn) metadata() map[string]*string {
 	return m
 }
 
-// session is what the turn adds to the session: what the model has read that it
-// did not hold, and the reply.
+// session is what the turn adds to the session: what the last request held that
+// the session did not, with its files, calls and results, and the reply. So the
+// next turn's request begins with this one's. The reply is as it was posted: no
+// request has held the model's own form of it, and what guard took out of it
+// must not come back.
 func (t *turn) session() []earshot.SessionEntry {
 	if !t.input.Policy.Session {
 		return nil
 	}
-	var out []earshot.SessionEntry
-	for _, m := range t.result.Messages {
-		if !slices.Contains(m.Sections, assemble.SessionPart) {
-			out = append(out, earshot.SessionEntry{Role: m.Role, Text: m.Text})
+	return append(llm.Record(t.asked), earshot.SessionEntry{Role: earshot.Assistant, Text: t.text})
+}
+
+// ToolSection stands in the ledger of a turn for what tools have told.
+const ToolSection = "tools"
+
+// ledger is the prompt's, with what tools have told: it stays in the session, so
+// that its deletion must end the epoch, as that of everything else that was read.
+func (t *turn) ledger() earshot.Ledger {
+	out := slices.Clone(t.result.Ledger)
+	at := map[earshot.MessageID]int{}
+	for i, row := range out {
+		at[row.ID] = i
+	}
+	for _, id := range t.read {
+		row := earshot.LedgerRow{ID: id, Section: ToolSection, Verdict: earshot.Snippet, Reason: ToolSection}
+		i, known := at[id]
+		switch {
+		case id == "":
+		case !known:
+			at[id] = len(out)
+			out = append(out, row)
+		case out[i].Verdict == earshot.Out:
+			out[i] = row
 		}
 	}
-	return append(out, earshot.SessionEntry{Role: earshot.Assistant, Text: t.text})
+	return out
 }
 
 // doneState is how an answered turn ends: a dry run is dropped.

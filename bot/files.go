@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
@@ -24,8 +23,9 @@ type Files interface {
 	Forget(s earshot.Scope, of earshot.MessageID)
 }
 
-// Bounds of what one request may carry besides its prompt: what providers take
-// in one request (20 MB, in base64), and texts that leave room for the answer.
+// Bounds of the files in one request, those of earlier turns included: what
+// providers take in one request (20 MB, in base64), and texts that leave room
+// for the answer.
 const (
 	maxAttached = 14 << 20
 	maxInlined  = 64 << 10
@@ -35,6 +35,8 @@ const (
 const (
 	whyUnread  = "it could not be fetched"
 	whyCrowded = "the files of this message are too large together"
+	whyFull    = "the files of this conversation are too large together"
+	whyChanged = "it is not there any more as it was"
 )
 
 // A shared is a file with the message that it was shared by.
@@ -43,39 +45,63 @@ type shared struct {
 	of earshot.MessageID
 }
 
-// A satchel is what a turn has loaded of files.
-type satchel struct {
-	media map[earshot.ArtifactID]llm.Media
-	sums  map[earshot.ArtifactID]string
-	why   map[earshot.ArtifactID]string // of those that cannot be given
+// turnFiles are the files of a turn's request.
+type turnFiles struct {
+	media map[earshot.ArtifactID]llm.Media         // what this turn gives
+	sums  map[earshot.ArtifactID]string            // SHA-256 of all that is here
+	of    map[earshot.ArtifactID]earshot.MessageID // who shared what this turn gives
+	why   map[earshot.ArtifactID]string            // of those that cannot be given
+
+	opened map[earshot.ArtifactID]string // SHA-256 of what tools have opened
+	tools  []earshot.ArtifactID          // of what this turn gives: what tools gave, in order
+
+	held    map[earshot.ArtifactID]llm.Media // what the session's messages hold
+	missing map[earshot.ArtifactID]string    // of those: why they cannot be given again
 }
 
-func newSatchel() satchel {
-	return satchel{map[earshot.ArtifactID]llm.Media{}, map[earshot.ArtifactID]string{}, map[earshot.ArtifactID]string{}}
+func newTurnFiles() turnFiles {
+	return turnFiles{
+		media: map[earshot.ArtifactID]llm.Media{}, sums: map[earshot.ArtifactID]string{},
+		of: map[earshot.ArtifactID]earshot.MessageID{}, why: map[earshot.ArtifactID]string{},
+		opened: map[earshot.ArtifactID]string{},
+	}
 }
 
-// attach loads the files that the turn shows, where the policy has a place for
-// them, and gathers again with them: what a file is like decides whether it was
-// there before. A file that cannot be loaded is no reason not to answer.
+// maxEpochs is how often a turn's files may change whether its session goes on.
+const maxEpochs = 3
+
+// attach loads the files that the turn gives, where the policy has a place for
+// them, and those that the session holds, and gathers again with them: what a
+// file is like decides whether it was there before, and what it costs. A file
+// that cannot be loaded is no reason not to answer.
+//
+// Where the session's files and the turn's are more than a request may carry,
+// or the provider has refused files while the session held some, the epoch ends:
+// a first turn gives the question's files again, and a prompt never loses from
+// its middle what it was made with.
 func (t *turn) attach(ctx context.Context, req gather.Request, in assemble.Input, res assemble.Result) (assemble.Input, assemble.Result, error) {
-	section, ok := mediaOf(in.Policy)
-	if !ok || t.Files == nil || t.bare {
-		return in, res, nil
-	}
-	wanted := wantedFiles(in, res, section.Files)
-	if len(wanted) == 0 {
-		return in, res, nil
-	}
-	var fetch []shared
-	for _, f := range wanted {
-		req.Attach = append(req.Attach, f.ID)
-		if !holds(in.Conversation, f.ID) {
-			fetch = append(fetch, f)
+	for range maxEpochs {
+		goesOn := llm.Held(res) > 0
+		if goesOn {
+			t.restore(ctx, in.Conversation)
+		}
+		wanted := t.wanted(in, res)
+		t.load(ctx, wanted, nil)
+		if goesOn && (t.anew || len(t.files.held) > 0 && t.files.size(in.Conversation.Attached) > maxAttached) {
+			req.Budget.Session, req.NewEpoch = 1, true
+		} else if len(wanted) == 0 {
+			return in, res, nil
+		}
+		req.Attach, req.Sums, req.FileTokens = nil, t.files.sums, t.fileTokens()
+		for _, f := range wanted {
+			req.Attach = append(req.Attach, f.ID)
+		}
+		var err error
+		if in, res, err = gather.Turn(ctx, t.Store, req); err != nil || goesOn == (llm.Held(res) > 0) {
+			return in, res, err
 		}
 	}
-	t.load(ctx, fetch)
-	req.Sums = t.files.sums
-	return gather.Turn(ctx, t.Store, req)
+	return in, res, nil
 }
 
 // mediaOf returns a policy's section of files, with its limits; false where it
@@ -90,85 +116,115 @@ func mediaOf(p assemble.Policy) (assemble.Section, bool) {
 	return assemble.Section{}, false
 }
 
-// wantedFiles returns the files that a turn may attach: the anchor's, then
-// those of the conversation's messages that the prompt shows whole, the newest
-// first, at most so many; and those that were attached before, to be referred
-// to. What stands around the conversation gives none; a DM has nothing around.
-func wantedFiles(in assemble.Input, res assemble.Result, most int) []shared {
-	shown := map[earshot.MessageID]bool{}
-	for _, row := range res.Ledger {
-		around := row.Section == string(assemble.Window) && in.Channel.Kind != earshot.KindDM
-		shown[row.ID] = !around && (row.Verdict == earshot.Full || row.Verdict == earshot.Cut)
-	}
-	messages := slices.Clone(in.Messages)
-	slices.SortFunc(messages, func(x, y earshot.Message) int {
-		if (x.ID == in.Anchor) != (y.ID == in.Anchor) {
-			if x.ID == in.Anchor {
-				return -1
-			}
-			return 1
-		}
-		return y.Position().Compare(x.Position())
-	})
+// wanted returns the files that a turn gives by itself, the question's first, at
+// most as many as the policy says, and those that its prompt has chosen besides,
+// as a new epoch does. Other files are lines of the prompt, and the model asks
+// for them.
+func (t *turn) wanted(in assemble.Input, res assemble.Result) []shared {
 	var out []shared
-	for _, m := range messages {
-		for _, f := range m.Files {
-			known := slices.ContainsFunc(out, func(s shared) bool { return s.ID == f.ID })
-			if m.Deleted || known || len(out) == most || !shown[m.ID] && !holds(in.Conversation, f.ID) {
-				continue
+	add := func(f shared) {
+		if !slices.ContainsFunc(out, func(o shared) bool { return o.ID == f.ID }) {
+			out = append(out, f)
+		}
+	}
+	for _, f := range t.own(in, res) {
+		add(f)
+	}
+	for _, m := range res.Messages {
+		for _, id := range m.Media {
+			if !slices.Contains(m.Sections, assemble.SessionPart) {
+				add(sharedIn(in.Messages, id))
 			}
-			out = append(out, shared{f, m.ID})
 		}
 	}
 	return out
 }
 
-// holds reports whether a conversation was given a file.
-func holds(c assemble.Conversation, id earshot.ArtifactID) bool {
-	return slices.ContainsFunc(c.Attached, func(a earshot.Attached) bool { return a.ID == id })
+// own returns the files of the question, of what is answered together with it,
+// and of its thread's root where this turn shows that. In policies that are not
+// written as a log all files are asked for.
+func (t *turn) own(in assemble.Input, res assemble.Result) []shared {
+	section, ok := mediaOf(in.Policy)
+	if !ok || t.Files == nil || t.bare || in.Policy.WithDefaults().Frame != assemble.Log {
+		return nil
+	}
+	shown := map[earshot.MessageID]bool{}
+	for _, row := range res.Ledger {
+		shown[row.ID] = row.Verdict == earshot.Full || row.Verdict == earshot.Cut
+	}
+	var out []shared
+	give := func(id earshot.MessageID) {
+		for _, m := range in.Messages {
+			for _, f := range m.Files {
+				known := slices.ContainsFunc(out, func(s shared) bool { return s.ID == f.ID })
+				if m.ID == id && shown[id] && !m.Deleted && !known && len(out) < section.Files {
+					out = append(out, shared{f, m.ID})
+				}
+			}
+		}
+	}
+	give(in.Anchor)
+	for _, id := range slices.Backward(t.together) {
+		give(id)
+	}
+	give(t.place.Anchor.Root())
+	return out
 }
 
-// load loads files at the same time, within the time that there is for it, and
-// notes for each what came of it.
-func (t *turn) load(ctx context.Context, list []shared) {
-	section, _ := mediaOf(t.Policy)
-	ctx, cancel := context.WithTimeout(ctx, t.Limits.Files)
-	defer cancel()
-	media, sums, errs := make([]llm.Media, len(list)), make([]string, len(list)), make([]error, len(list))
-	var loading sync.WaitGroup
-	for i, f := range list {
-		if t.Files == nil {
-			errs[i] = errNoFiles
-			continue
+// sharedIn finds a file by its id.
+func sharedIn(messages []earshot.Message, id earshot.ArtifactID) shared {
+	for _, m := range slices.Backward(messages) {
+		for _, f := range m.Files {
+			if f.ID == id {
+				return shared{f, m.ID}
+			}
 		}
-		loading.Go(func() {
-			media[i], sums[i], errs[i] = t.Files.Load(ctx, t.lease.Conversation.Scope, f.of, f.File, section.Bytes)
-		})
 	}
-	loading.Wait()
-	for i, f := range list {
-		why := ""
-		if errs[i] != nil {
-			why = reasonOf(errs[i])
-			t.Log.Warn("file", append(about(t.lease.Conversation), "turn", t.queued.ID, "message", f.of, "file", f.ID, "err", errs[i])...)
-		} else if !t.files.fits(media[i]) {
-			why = whyCrowded
-		}
-		if why != "" {
-			t.files.why[f.ID] = why
-			continue
-		}
-		t.files.media[f.ID], t.files.sums[f.ID] = media[i], sums[i]
-	}
+	return shared{File: earshot.File{ID: id}}
 }
 
-// errNoFiles is why files of a turn that was begun elsewhere cannot be loaded.
-var errNoFiles = errors.New("this bot loads no files")
+// fileTokens returns what the model is charged for what this turn gives.
+func (t *turn) fileTokens() map[earshot.ArtifactID]int {
+	out := map[earshot.ArtifactID]int{}
+	for id, m := range t.files.media {
+		if n := t.tokensOf(m); n > 0 {
+			out[id] = n
+		}
+	}
+	return out
+}
 
-// fits reports whether a request may carry one more file.
-func (s satchel) fits(m llm.Media) bool {
+// tokensOf returns what the model is charged for a file; 0 when that is not
+// known.
+func (t *turn) tokensOf(m llm.Media) int {
+	switch {
+	case m.Type == inlined && t.counter != nil:
+		return t.counter.Count(string(m.Data))
+	case t.FileTokens != nil:
+		return t.FileTokens(m)
+	}
+	return 0
+}
+
+// size is how many bytes of files the request would carry with the session's:
+// what was given before in the same bytes is not given again.
+func (x turnFiles) size(before []earshot.Attached) int {
+	n := 0
+	for id, m := range x.media {
+		if !slices.ContainsFunc(before, func(a earshot.Attached) bool { return a.SHA256 != "" && a.SHA256 == x.sums[id] }) {
+			n += len(m.Data)
+		}
+	}
+	for _, m := range x.held {
+		n += len(m.Data)
+	}
+	return n
+}
+
+// fits reports whether a turn may give one file more.
+func (x turnFiles) fits(m llm.Media) bool {
 	bytes, words := 0, 0
-	for _, o := range s.media {
+	for _, o := range x.media {
 		bytes += len(o.Data)
 		if o.Type == inlined {
 			words += len(o.Data)

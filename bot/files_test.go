@@ -1,9 +1,11 @@
 package bot_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,6 +117,11 @@ func whole(r llm.Request) int {
 	return n
 }
 
+// size returns how many messages and files a request has.
+func size(r llm.Request) []string {
+	return []string{fmt.Sprintf("%d messages", len(r.Messages)), fmt.Sprintf("%d files", whole(r))}
+}
+
 // withFiles runs f with a bot that has files and a model that answers to
 // everything.
 func withFiles(t *testing.T, change func(*bot.Options, *drawer), f func(w *world, d *drawer, m *llmtest.Model)) {
@@ -125,6 +132,7 @@ func withFiles(t *testing.T, change func(*bot.Options, *drawer), f func(w *world
 	}
 	in(t, func(o *bot.Options) {
 		o.Model, o.Files = m, d
+		o.Store = keeping(o.Store)
 		if change != nil {
 			change(o, d)
 		}
@@ -148,29 +156,156 @@ func (w *world) attachments(name string) []string {
 	return out
 }
 
-func TestAFileIsAttachedOnceAndThenReferredTo(t *testing.T) {
+func TestAFileStaysWhereItWasGiven(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
 		w.say(general, alice, "m1", "<@U0BOT> what does this show?", sharing("F1"))
 		w.rest(time.Second)
-		w.say(general, alice, "m2", "<@U0BOT> and now?", under("m1"))
+		w.say(general, alice, "m2", "<@U0BOT> what colour is it?", under("m1"))
 		w.rest(time.Second)
-		// A restart changes nothing.
+		// A restart changes nothing. Shared again, the same bytes are not given again.
 		w.stop()
 		w.start()
-		w.say(general, bob, "m3", "here it is again, and another", under("m1"), sharing("F1copy", "F2"))
-		w.say(general, alice, "m4", "<@U0BOT> compare them", under("m1"))
+		w.say(general, alice, "m3", "<@U0BOT> and this, and another?", under("m1"), sharing("F1copy", "F2"))
 		w.rest(time.Second)
 		asked := m.Requests()
 		same(t, "the first turn", saw(asked[0]), []string{"image F1"})
-		same(t, "the next", saw(asked[1]), []string{"[F1.png was attached in turn 1]"})
-		same(t, "after a restart and a second upload", saw(asked[2]), []string{"image F2", "[F1copy.png was attached in turn 1]", "[F1.png was attached in turn 1]"})
-		same(t, "files were loaded", d.opened, []string{"F1", "F1copy", "F2"})
-		if n := whole(asked[1]) + whole(asked[2]); n != 1 {
-			t.Errorf("later requests hold %d files, want the new one", n)
+		for i, want := range []int{1, 1, 2} {
+			if n := whole(asked[i]); n != want {
+				t.Errorf("request %d holds %d files, want %d", i+1, n, want)
+			}
+			if diff := cmp.Diff(asked[i].Messages[0].Parts, asked[0].Messages[0].Parts); diff != "" {
+				t.Errorf("request %d has the first message otherwise (-got +want):\n%s", i+1, diff)
+			}
 		}
+		if got := saw(asked[2]); !slices.Contains(got, "image F2") || slices.Contains(got, "image F1copy") {
+			t.Errorf("the third turn gives %q", got)
+		}
+		same(t, "files were loaded", d.opened, []string{"F1", "F1copy", "F2"})
 		f1, f2 := sha256.Sum256([]byte(canary+"F1")), sha256.Sum256([]byte(canary+"F2"))
 		same(t, "the manifest", w.attachments("m1"), []string{fmt.Sprintf("F1 %.8s 0", hex.EncodeToString(f1[:])), fmt.Sprintf("F2 %.8s 2", hex.EncodeToString(f2[:]))})
+	})
+}
+
+// What the store has lost is asked of the platform again, and taken if it is the
+// same; else a line stands there.
+func TestAFileThatTheStoreHasLost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(d *drawer)
+		want   []string // of the first message, on the second turn
+	}{
+		{"is loaded again", func(*drawer) {}, []string{"image F1"}},
+		{"is not given as other bytes", func(d *drawer) { d.holds["F1"] = llm.Media{Type: "image/png", Data: []byte("other")} }, []string{"[F1.png was not attached: it is not there any more as it was]"}},
+		{"is missed by its reason", func(d *drawer) { d.errs["F1"] = because{errors.New("the platform does not have it any more")} }, []string{"[F1.png was not attached: the platform does not have it any more]"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+				w.say(general, alice, "m1", "<@U0BOT> what does this show?", sharing("F1"))
+				w.rest(time.Second)
+				w.options.Store.(*keeper).lose()
+				d.mu.Lock()
+				c.change(d)
+				d.mu.Unlock()
+				w.say(general, alice, "m2", "<@U0BOT> what colour is it?", under("m1"))
+				w.rest(time.Second)
+				asked := m.Requests()
+				if len(asked) != 2 {
+					w.t.Fatalf("the model was asked %d times: %q", len(asked), w.turns())
+				}
+				first := asked[1]
+				first.Messages = first.Messages[:1]
+				same(t, "the first message", saw(first), c.want)
+			})
+		})
+	}
+}
+
+// What would be more than a request may carry ends the epoch, and the root's
+// files are given again with the question's.
+func TestTooManyBytesEndTheEpoch(t *testing.T) {
+	t.Parallel()
+	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+		for _, id := range []earshot.ArtifactID{"F1", "F2", "F3"} {
+			d.holds[id] = llm.Media{Type: "application/pdf", Data: bytes.Repeat([]byte(id), 3<<20)}
+		}
+		for i, id := range []earshot.ArtifactID{"F1", "F2", "F3"} {
+			change := []func(*bot.Event){sharing(id)}
+			if i > 0 {
+				change = append(change, under("m1"))
+			}
+			w.say(general, alice, fmt.Sprintf("m%d", i+1), "<@U0BOT> what does this show?", change...)
+			w.rest(time.Second)
+		}
+		asked := m.Requests()
+		same(t, "the second turn goes on", size(asked[1]), []string{"3 messages", "2 files"})
+		same(t, "the third begins anew", size(asked[2]), []string{"1 messages", "2 files"})
+		if got := saw(asked[2]); !slices.Contains(got, "document F3") || !slices.Contains(got, "document F1") {
+			t.Errorf("it gives %q, want the question's file and the root's", got)
+		}
+		c, err := w.store.Conversation(t.Context(), conversation("m1"))
+		if err != nil || c.Epoch != 1 {
+			t.Errorf("epoch %d, %v", c.Epoch, err)
+		}
+		if got := w.attachments("m1"); len(got) != 2 {
+			t.Errorf("the manifest holds %q", got)
+		}
+	})
+}
+
+// A provider that refuses what the session holds, such as another model than
+// the one that took it, is asked without files, once, and in a new epoch.
+func TestWhatTheProviderRefusesOfTheSessionEndsTheEpoch(t *testing.T) {
+	t.Parallel()
+	m := llmtest.New(llmtest.Say("I see."), llmtest.Fail(&llm.Error{Status: 400, Message: "no pictures"}), llmtest.Say("Yes."), llmtest.Say("And yes."))
+	withFiles(t, func(o *bot.Options, _ *drawer) { o.Model = m }, func(w *world, d *drawer, _ *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> what does this show?", sharing("F1"))
+		w.rest(time.Second)
+		w.say(general, alice, "m2", "<@U0BOT> and this?", under("m1"), sharing("F2"))
+		w.rest(time.Second)
+		w.say(general, alice, "m3", "<@U0BOT> sure?", under("m1"))
+		w.rest(time.Second)
+		same(t, "posts", w.board.all(), []string{"I see.", "Yes.", "And yes."})
+		asked := m.Requests()
+		same(t, "asked again", size(asked[2]), []string{"1 messages", "0 files"})
+		if got := saw(asked[2]); !slices.Contains(got, "[F2.png was not attached: the model's provider does not take it]") {
+			t.Errorf("the model is told %q of the question's file", got)
+		}
+		if got := len(asked[3].Messages); got != 3 {
+			t.Errorf("the next turn has %d messages", got)
+		}
+		if diff := cmp.Diff(asked[3].Messages[0].Parts, asked[2].Messages[0].Parts); diff != "" {
+			t.Errorf("the prefix is another (-got +want):\n%s", diff)
+		}
+	})
+}
+
+// What was deleted is in no later request, and a new epoch begins.
+func TestADeletedMessagesFileIsInNoRequest(t *testing.T) {
+	t.Parallel()
+	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+		w.say(general, bob, "m0", "the plan")
+		w.say(general, alice, "m1", "<@U0BOT> what does this show?", under("m0"), sharing("F1"))
+		w.rest(time.Second)
+		w.say(general, alice, "m1", "", func(e *bot.Event) {
+			e.Delivery, e.Message = "gone", earshot.Message{ID: "m1", Time: e.Message.Time, Thread: "m0", Deleted: true}
+		})
+		w.say(general, alice, "m2", "<@U0BOT> what colour is it?", under("m0"))
+		w.rest(time.Second)
+		asked := m.Requests()
+		if len(asked) != 2 || whole(asked[0]) != 1 {
+			t.Fatalf("%d requests", len(asked))
+		}
+		raw, err := json.Marshal(asked[1])
+		if err != nil || whole(asked[1]) != 0 || len(asked[1].Messages) != 1 || bytes.Contains(raw, []byte("F1")) {
+			t.Errorf("after the deletion the model reads %s, %v", raw, err)
+		}
+		c, err := w.store.Conversation(t.Context(), conversation("m0"))
+		if err != nil || c.Epoch != 1 {
+			t.Errorf("epoch %d, %v", c.Epoch, err)
+		}
 	})
 }
 
@@ -329,14 +464,15 @@ func TestWhichFilesATurnAttaches(t *testing.T) {
 	without.Name = "without"
 	without.First = slices.DeleteFunc(slices.Clone(without.First), func(s assemble.Section) bool { return s.Section == assemble.Media })
 	without.Later = slices.DeleteFunc(slices.Clone(without.Later), func(s assemble.Section) bool { return s.Section == assemble.Media })
-	two := assemble.Standard()
-	two.Name = "two"
-	two.First = slices.Clone(two.First)
-	for i, s := range two.First {
+	one := assemble.Standard()
+	one.Name = "one"
+	one.First = slices.Clone(one.First)
+	for i, s := range one.First {
 		if s.Section == assemble.Media {
-			two.First[i].Files = 2
+			one.First[i].Files = 1
 		}
 	}
+	plain, _ := assemble.ByName("delta")
 	for _, c := range []struct {
 		name   string
 		policy assemble.Policy
@@ -344,9 +480,10 @@ func TestWhichFilesATurnAttaches(t *testing.T) {
 		want   []string // in the order of the request
 		opened []string
 	}{
-		{"the anchor's, then the thread's from the newest on, none of the channel around", standard, "<@U0BOT> look", []string{"F4", "F3", "F2", "F1"}, []string{"F1", "F2", "F3", "F4"}},
-		{"as many as the policy says", two, "<@U0BOT> look", []string{"F4", "F3"}, []string{"F3", "F4"}},
+		{"the question's and its thread's root's", standard, "<@U0BOT> look", []string{"F4", "F1"}, []string{"F1", "F4"}},
+		{"as many as the policy says", one, "<@U0BOT> look", []string{"F4"}, []string{"F4"}},
 		{"none without the section", without, "<@U0BOT> look", nil, nil},
+		{"none in a policy that is not a log", plain, "<@U0BOT> look", nil, nil},
 		{"its own where a message is answered alone", standard, "<@U0BOT> 🚫 look", []string{"F4"}, []string{"F4"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -371,8 +508,8 @@ func TestWhichFilesATurnAttaches(t *testing.T) {
 	}
 }
 
-// In a DM whatever was said belongs to the question: a picture, and then what is
-// asked about it.
+// What one answer serves is one question: a picture, and then what is asked about
+// it.
 func TestAPictureBeforeTheQuestionIsAttachedInADM(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {

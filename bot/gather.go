@@ -12,8 +12,8 @@ import (
 // gather reads what the turn can use: what was recorded for it before a
 // restart, if it still stands, else what the store knows now.
 func (t *turn) gather(ctx context.Context) error {
-	t.steps, t.files = nil, newSatchel()
-	if !t.halved && t.queued.Hash != "" {
+	t.steps, t.files = nil, newTurnFiles()
+	if !t.halved && !t.anew && t.queued.Hash != "" {
 		ok, err := t.resume(ctx)
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func (t *turn) gather(ctx context.Context) error {
 	}
 	req := gather.Request{
 		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.Identity, Policy: t.Policy, Budget: t.budget,
-		Counter: t.counter, Instructions: t.Instructions, Conversation: t.lease.Conversation,
+		Counter: t.counter, Instructions: t.Instructions, Conversation: t.lease.Conversation, DefaultZone: t.Zone,
 	}
 	in, res, err := gather.Turn(ctx, t.Store, req)
 	if err == nil {

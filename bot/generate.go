@@ -1,10 +1,13 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -29,12 +32,17 @@ func (t *turn) generate(ctx context.Context) error {
 		return t.interrupted(ctx, err)
 	}
 	request, err := llm.FromResult(t.result, o)
+	if err != nil && llm.Held(t.result) > 0 && !t.anew {
+		t.Log.Warn("the session cannot be sent: the epoch ends", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
+		t.anew = true
+		return errAnew
+	}
 	if err != nil {
 		return &giveUp{"the request cannot be made: " + err.Error(), sayFailed}
 	}
-	t.links = t.known()
+	t.links, t.read = t.known(), nil
 	t.usage, t.text = earshot.Usage{}, ""
-	k, err := t.replay(request)
+	k, err := t.replay(ctx, request)
 	if err != nil {
 		return t.interrupted(ctx, err)
 	}
@@ -44,6 +52,7 @@ func (t *turn) generate(ctx context.Context) error {
 			text := k.text()
 			switch {
 			case len(calls) == 0 || k.rounds >= t.Limits.Rounds:
+				t.asked = k.request.Messages[min(llm.Held(t.result), len(k.request.Messages)):]
 				return t.decide(ctx, k.last.Stop, text)
 			default:
 				if err := t.run(ctx, &k, set, calls); err != nil {
@@ -129,7 +138,7 @@ func (t *turn) ask(ctx context.Context, r llm.Request) (llm.Response, error) {
 
 // run runs the tools that an answer calls.
 func (t *turn) run(ctx context.Context, k *talk, set *tools.Set, calls []llm.Call) error {
-	var results []llm.Result
+	var results []told
 	var shows []earshot.MessageID
 	for i, c := range calls {
 		answer := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
@@ -141,13 +150,19 @@ func (t *turn) run(ctx context.Context, k *talk, set *tools.Set, calls []llm.Cal
 				return err
 			}
 		}
+		r := told{Result: llm.Result{Call: c.ID, Name: c.Name, Parts: []llm.Part{llm.Text(answer.JSON)}, Failed: answer.Failed}}
 		for _, m := range answer.Shows {
-			shows = append(shows, m.ID)
+			r.Shows = append(r.Shows, m.ID)
 		}
-		results = append(results, llm.Result{Call: c.ID, Name: c.Name, Parts: []llm.Part{llm.Text(answer.JSON)}, Failed: answer.Failed})
+		for _, m := range answer.Media {
+			r.Shows = append(r.Shows, t.files.of[m.ID])
+			t.giveByTool(&r, m)
+		}
+		shows = append(shows, r.Shows...)
+		results = append(results, r)
 	}
 	t.Fault(faultAfterTools)
-	if err := t.journalJSON(ctx, stepResults, results, shows...); err != nil {
+	if err := t.journalJSON(ctx, stepResults, bared(results), shows...); err != nil {
 		return err
 	}
 	t.heard(results)
@@ -158,30 +173,62 @@ func (t *turn) run(ctx context.Context, k *talk, set *tools.Set, calls []llm.Cal
 // tools returns the tools of the turn's channel, up to the anchor; nil when
 // there are none, as for a message that is answered alone.
 func (t *turn) tools() *tools.Set {
-	if t.NoTools || strings.Contains(t.place.Anchor.Text, isolation) {
+	if t.NoTools || t.alone() {
 		return nil
 	}
-	return tools.ForChannel(t.lease.Conversation.Scope, t.Store, t.index, t.place.Anchor.Position(),
-		&tools.Options{Identity: t.Identity, Known: t.input.Messages, MaxBytes: t.Limits.Result})
+	o := &tools.Options{
+		Identity: t.Identity, Known: t.input.Messages, Names: slices.Concat(t.input.Conversation.Names, t.result.Next.Names),
+		Zone: t.input.Zone, MaxBytes: t.Limits.Result, Turns: t.Store, Conversation: t.lease.Conversation,
+		Given: func(f earshot.File) bool { return t.files.given(f.ID, cmp.Or(f.SHA256, t.files.sums[f.ID])) },
+	}
+	if f, ok := t.Platform.(tools.Fetcher); ok {
+		o.Fetcher = f
+	}
+	if _, ok := mediaOf(t.Policy); ok && t.Files != nil {
+		o.Media = t.openFile
+	}
+	return tools.ForChannel(t.lease.Conversation.Scope, t.Store, t.index, t.place.Anchor.Position(), o)
 }
 
-// heard notes which messages tools have told of.
-func (t *turn) heard(results []llm.Result) {
+// alone reports whether the message is answered alone: it reads no session and
+// leaves nothing.
+func (t *turn) alone() bool { return strings.Contains(t.place.Anchor.Text, isolation) }
+
+// heard notes which messages tools have told of: the model has read them, and
+// their addresses may stay live in the reply.
+func (t *turn) heard(results []told) {
 	for _, r := range results {
+		t.read = append(t.read, r.Shows...)
 		for _, p := range r.Parts {
-			var found struct {
-				Messages []struct {
-					ID earshot.MessageID `json:"id"`
-				} `json:"messages"`
+			t.links.more = append(t.links.more, idsIn(p.Text)...)
+		}
+	}
+}
+
+// idsIn returns every id in a tool's answer, whatever the answer is of.
+func idsIn(answer string) []earshot.MessageID {
+	var ids []earshot.MessageID
+	var look func(v any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				look(x)
 			}
-			if json.Unmarshal([]byte(p.Text), &found) != nil {
-				continue
-			}
-			for _, m := range found.Messages {
-				t.links.more = append(t.links.more, m.ID)
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if id, ok := v[name].(string); ok && id != "" && (name == "id" || name == "message_id") {
+					ids = append(ids, earshot.MessageID(id))
+				}
+				look(v[name])
 			}
 		}
 	}
+	var v any
+	if json.Unmarshal([]byte(answer), &v) == nil {
+		look(v)
+	}
+	return ids
 }
 
 // interrupted says what the end of asking means.
@@ -195,6 +242,8 @@ func (t *turn) interrupted(ctx context.Context, err error) error {
 		return cause
 	case !errors.As(err, &e):
 		return err
+	case isRefusal(err) && t.sessionHolds() && !t.declined:
+		return err // [turn.withoutSession]
 	case e.TooLarge && t.halved:
 		return &giveUp{"the context is too large, halved too: " + err.Error(), sayTooLarge}
 	case e.TooLarge:

@@ -2,6 +2,8 @@ package bot
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +22,14 @@ var ErrChanged = errors.New("what the turn read has changed")
 // has anyway. Messages stand by id and revision; the conversation by how many
 // turns it had.
 type reference struct {
-	Input json.RawMessage `json:"input"` // as the contract has it
-	Turns int             `json:"turns"` // that the conversation had
-	Bare  bool            `json:"bare,omitempty"`
+	Input json.RawMessage `json:"input"`          // as the contract has it
+	Turns int             `json:"turns"`          // that the conversation had
+	Form  assemble.Frame  `json:"form,omitempty"` // of the prompt; "" before there was the log form
+	// Quoted is what messages quoted then: platforms add previews later.
+	Quoted map[earshot.MessageID]quotes `json:"quoted,omitempty"`
+	Bare   bool                         `json:"bare,omitempty"`
+	// FileTokens is what files were taken to cost.
+	FileTokens map[earshot.ArtifactID]int `json:"file_tokens,omitempty"`
 }
 
 // maxTurns is how many recorded turns an input tells of; gather reads as many.
@@ -34,15 +41,22 @@ func refer(in assemble.Input, turns int) ([]byte, error) {
 	bare := len(c.Turns)+len(c.Session)+len(c.Shown) == 0
 	in.Conversation = assemble.Conversation{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
 	messages := make([]earshot.Message, len(in.Messages))
+	var quoted map[earshot.MessageID]quotes
 	for i, m := range in.Messages {
-		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Files: sums(m.Files, in.Attach)}
+		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Reactions: m.Reactions, Files: sums(m.Files, in.Attach)}
+		if len(m.Shared) > 0 {
+			if quoted == nil {
+				quoted = map[earshot.MessageID]quotes{}
+			}
+			quoted[m.ID] = quotesOf(m.Shared)
+		}
 	}
 	in.Messages = messages
 	raw, err := contract.EncodeInput(in)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(reference{raw, turns, bare})
+	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, in.FileTokens})
 }
 
 // Input returns what a turn was made of, put together again from the store:
@@ -60,7 +74,11 @@ func Input(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input,
 	if err != nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
 	}
-	if in.Messages, err = revisions(ctx, st, q.Conversation.Scope, in.Messages); err != nil {
+	in.FileTokens = ref.FileTokens
+	if ref.Form == "" && in.Policy.Frame == assemble.Log {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w: its prompt was made before there was the log form, and cannot be made again", q.ID, ErrChanged)
+	}
+	if in.Messages, err = revisions(ctx, st, q.Conversation.Scope, in.Messages, ref.Quoted); err != nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
 	}
 	if !ref.Bare {
@@ -69,8 +87,33 @@ func Input(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input,
 	return in, err
 }
 
+// A quotes tells what a message quoted without a word of it: how many, and the
+// hash of them.
+type quotes struct {
+	N    int    `json:"n"`
+	Hash string `json:"hash"`
+}
+
+func quotesOf(list []earshot.Shared) quotes {
+	h := sha256.New()
+	for _, x := range list {
+		fmt.Fprintf(h, "%q %q %q %q %d %q\n", x.Kind, x.ID, x.Author, x.Place, x.Time, x.Text)
+	}
+	return quotes{len(list), hex.EncodeToString(h.Sum(nil))}
+}
+
+// quoting returns m with what it quoted then, where that is still the first of
+// what it quotes now.
+func quoting(m earshot.Message, then quotes) (earshot.Message, error) {
+	if len(m.Shared) < then.N || then.N > 0 && quotesOf(m.Shared[:then.N]) != then {
+		return m, fmt.Errorf("message %s quotes something else now: %w", m.ID, ErrChanged)
+	}
+	m.Shared = m.Shared[:then.N:then.N]
+	return m, nil
+}
+
 // revisions returns messages as they were.
-func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Message) ([]earshot.Message, error) {
+func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Message, quoted map[earshot.MessageID]quotes) ([]earshot.Message, error) {
 	ids := make([]earshot.MessageID, len(were))
 	for i, m := range were {
 		ids[i] = m.ID
@@ -94,7 +137,10 @@ func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Me
 				return nil, err
 			}
 		}
-		m.Seq, m.Replies = was.Seq, was.Replies
+		if m, err = quoting(m, quoted[was.ID]); err != nil {
+			return nil, err
+		}
+		m.Seq, m.Replies, m.Reactions = was.Seq, was.Replies, was.Reactions
 		m.Files = summed(m.Files, was.Files)
 		out[i] = m
 	}
@@ -166,6 +212,10 @@ func recall(ctx context.Context, st Store, id earshot.ConversationID, n int, c *
 			c.Attached = append(c.Attached, a)
 		}
 		c.Session = append(c.Session, whole.Session...)
+		c.Names = append(c.Names, whole.Names...)
+		if whole.Form != "" {
+			c.Form = assemble.Frame(whole.Form)
+		}
 	}
 	return nil
 }

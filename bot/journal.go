@@ -12,7 +12,7 @@ import (
 // The kinds of entries in a turn's journal.
 const (
 	stepAnswer  = "answer"  // an llm.Response
-	stepResults = "results" // []llm.Result, to the answer before
+	stepResults = "results" // []told, to the answer before
 	stepFailed  = "failed"  // why the person was told that there is no answer
 	stepFiles   = "files"   // []handed: which files the model is given, and which not
 )
@@ -77,7 +77,7 @@ type talk struct {
 }
 
 // replay puts the journal behind a request.
-func (t *turn) replay(r llm.Request) (talk, error) {
+func (t *turn) replay(ctx context.Context, r llm.Request) (talk, error) {
 	k := talk{request: r}
 	for _, s := range t.steps {
 		switch s.Kind {
@@ -89,10 +89,11 @@ func (t *turn) replay(r llm.Request) (talk, error) {
 			k.answered(a)
 			t.spend(a.Usage)
 		case stepResults:
-			var results []llm.Result
+			var results []told
 			if err := json.Unmarshal(s.Data, &results); err != nil || k.last == nil {
 				return k, fmt.Errorf("journal entry %d follows no answer: %w", s.N, err)
 			}
+			t.refill(ctx, results)
 			t.heard(results)
 			k.told(results)
 		case stepFailed:
@@ -111,8 +112,12 @@ func (k *talk) answered(a llm.Response) {
 	}
 }
 
-func (k *talk) told(results []llm.Result) {
-	k.request = k.request.Append(*k.last, llm.Results(results...))
+func (k *talk) told(results []told) {
+	list := make([]llm.Result, len(results))
+	for i, r := range results {
+		list[i] = r.Result
+	}
+	k.request = k.request.Append(*k.last, llm.Results(list...))
 	k.last = nil
 	k.rounds++
 }

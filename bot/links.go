@@ -17,7 +17,8 @@ type links struct {
 
 // known returns the addresses that this turn's people have written: those in
 // the messages that the prompt shows, but for the agent's own, and the
-// operator's; those that it has shown are to be read.
+// operator's; those that it has shown are to be read, and those of which tools
+// have told in the turns before.
 func (t *turn) known() links {
 	l := links{exact: map[string]bool{}}
 	for _, h := range t.Links {
@@ -35,6 +36,11 @@ func (t *turn) known() links {
 	}
 	for _, s := range t.input.Conversation.Shown {
 		l.more = append(l.more, s.ID)
+	}
+	for _, e := range t.input.Conversation.Session {
+		if e.Role == earshot.ToolRole {
+			l.more = append(l.more, idsIn(e.Text)...)
+		}
 	}
 	return l
 }

@@ -35,8 +35,14 @@ type Options struct {
 	NoTools      bool            // the model gets no tools of the channel
 	Answer       Answer
 	Limits       Limits
-	Files        Files    // what people share; nil: nothing is attached
-	Links        []string // hosts whose links stay live in replies, their subdomains too
+	Files        Files // what people share; nil: nothing is attached
+	// FileTokens returns what the model is charged for a file, by its provider's
+	// formula; 0 where that is not known. Texts are counted as prompts are.
+	FileTokens func(llm.Media) int
+	Links      []string // hosts whose links stay live in replies, their subdomains too
+	// Zone is the IANA name of the time zone in which times are shown where
+	// that of the person who asks is not known. Default: UTC.
+	Zone string
 
 	// Placeholder is what a reply says until it is there, where the platform is
 	// an [Updater], such as "…"; "" posts replies once they are whole.
@@ -87,7 +93,7 @@ type Limits struct {
 	Generate time.Duration // of asking the model, tools included; default 120 s
 	History  time.Duration // of asking the platform for history; default 3 s
 	Files    time.Duration // of loading the files that a turn attaches; default 5 s
-	Lease    time.Duration // how long a conversation is held; renewed at a third of it; default 8 s
+	Lease    time.Duration // how long a conversation is held; renewed at a third of it; default 7 s
 	Look     time.Duration // between two looks for a post that may have arrived; default 2 s
 	Poll     time.Duration // between two looks for work that nobody told of; default 1 s
 	Backoff  time.Duration // before the second try; doubles up to 2 min; default 2 s
@@ -103,7 +109,7 @@ func (l Limits) withDefaults() Limits {
 		def time.Duration
 	}{
 		{&l.Fresh, 10 * time.Minute}, {&l.Patience, 2 * time.Minute}, {&l.Generate, 120 * time.Second}, {&l.History, 3 * time.Second}, {&l.Files, 5 * time.Second},
-		{&l.Lease, 8 * time.Second}, {&l.Look, 2 * time.Second}, {&l.Poll, time.Second}, {&l.Backoff, 2 * time.Second},
+		{&l.Lease, 7 * time.Second}, {&l.Look, 2 * time.Second}, {&l.Poll, time.Second}, {&l.Backoff, 2 * time.Second},
 	} {
 		if *d.v <= 0 {
 			*d.v = d.def

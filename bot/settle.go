@@ -16,6 +16,7 @@ var (
 	errEnded     = errors.New("the turn was ended by another hand")
 	errStopped   = errors.New("the bot stops")
 	errTooLong   = errors.New("the answer took too long")
+	errAnew      = errors.New("the session cannot go on")
 	errWithdrawn = errors.New("what the turn answers was deleted")
 )
 
@@ -115,7 +116,12 @@ func (t *turn) fail(ctx context.Context, up *giveUp) error {
 	if t.steps, err = t.Store.Steps(ctx, t.queued.ID); err != nil {
 		return err
 	}
-	if err := t.journal(ctx, stepFailed, []byte(up.why)); err != nil && !errors.Is(err, earshot.ErrConflict) {
+	if err := t.journal(ctx, stepFailed, []byte(up.why)); errors.Is(err, earshot.ErrConflict) {
+		// A turn whose prompt could not be made has not begun and has no journal:
+		// no post may wait for an entry in it, or the person is never told.
+		t.last = nil
+		t.Log.Info("a turn fails without a journal", append(about(t.lease.Conversation), "turn", t.queued.ID, "why", up.why)...)
+	} else if err != nil {
 		return err
 	}
 	err = t.apologize(ctx, up.say)

@@ -2,10 +2,12 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/llm"
 )
 
 // The line that a message takes, in eight verbs; each has a file.
@@ -73,7 +75,7 @@ func (t *turn) answer(soft, hard context.Context) (err error) {
 			return err
 		}
 		if err := t.generate(soft); err != nil {
-			if again < maxAgain && t.smaller(err) {
+			if again < maxAgain && (t.withoutSession(err) || t.smaller(err) || errors.Is(err, errAnew)) {
 				continue
 			}
 			return err
@@ -105,8 +107,15 @@ type turn struct {
 	result assemble.Result
 	steps  []earshot.Step
 	links  links // what may stay live in the reply
-	files  satchel
+	files  turnFiles
 	bare   bool // nothing is attached: the provider has refused files
+	// anew: the session cannot go on, and a first turn is made. declined: because
+	// the provider has refused files while the session held some; none is given.
+	anew, declined bool
+	together       []earshot.MessageID // what the turn answers besides its anchor, oldest first
+
+	read  []earshot.MessageID // what tools have told of
+	asked []llm.Message       // the last request's messages, without the session's
 
 	last     *earshot.Step     // of the journal, until it is written with the first post
 	arrivals []earshot.Arrival // what is there, until it is written with the turn's end

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
@@ -361,6 +362,64 @@ func TestWhenTheModelFails(t *testing.T) {
 				}
 				if strings.Contains(c.turn, "failed") && conv.Cursor != 0 {
 					t.Errorf("a failed turn has moved the cursor to %d", conv.Cursor)
+				}
+			})
+		})
+	}
+}
+
+// TestATurnThatCannotBeAssembledEndsWithOneApology has questions of which no
+// prompt can be made, so that the turn fails before it has begun.
+func TestATurnThatCannotBeAssembledEndsWithOneApology(t *testing.T) {
+	t.Parallel()
+	const tooLarge = "Sorry, I could not answer this: the conversation is larger than the language model can read, even after leaving out what I could."
+	small := func(o *bot.Options) { o.Budget = assemble.Budget{Tokens: 1000, Limit: 2000} }
+	long := "<@U0BOT> " + strings.Repeat("is staging up? ", 4000)
+	for _, c := range []struct {
+		name, text string
+		change     func(*bot.Options)
+		faults     []fault // of the next posts
+		private    bool    // the platform can tell a person alone
+		post, why  string
+	}{
+		{"the budget is too small", long, small, nil, false, tooLarge, "budget too small"},
+		{"the budget is too small, told alone", long, small, nil, true, tooLarge, "budget too small"},
+		{"the budget is too small, the post is slow", long, small, []fault{busy, lostRequest}, false, tooLarge, "budget too small"},
+		{"an input error", "<@U0BOT> is staging up?", func(o *bot.Options) { o.Zone = "Mars/Olympus" }, nil, false, sorry, "the context cannot be made: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			model, p := &echo{}, &slate{board: &board{faults: c.faults}}
+			in(t, func(o *bot.Options) {
+				o.Model, o.Platform = model, p.board
+				if c.private {
+					o.Platform = p
+				}
+				c.change(o)
+			}, func(w *world) {
+				w.say(general, alice, "m1", c.text)
+				w.rest(time.Minute)
+				w.stop()
+				w.start() // what has ended is not told again
+				w.rest(time.Hour)
+				posts, private := []string{c.post}, []string(nil)
+				if c.private {
+					posts, private = nil, []string{"U1: " + c.post}
+				}
+				same(t, "posts", p.all(), posts)
+				same(t, "told alone", p.private, private)
+				if turns := w.turns(); len(turns) != 1 || !strings.HasPrefix(turns[0], "m1 failed ") || !strings.Contains(turns[0], c.why) {
+					t.Errorf("turns: %q, want one that failed with %q", turns, c.why)
+				}
+				list, err := w.store.QueuedTurns(t.Context(), earshot.TurnQuery{Limit: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if list[0].Tries != 1 {
+					t.Errorf("%d tries, want 1", list[0].Tries)
+				}
+				if n := model.calls(); n > 0 {
+					t.Errorf("the model was asked %d times without a prompt", n)
 				}
 			})
 		})
