@@ -17,6 +17,7 @@ type attachmentJSON struct {
 	Message earshot.MessageID  `json:"source_message_id"`
 	Thread  earshot.MessageID  `json:"source_thread_id"` // "" for a message at the top level that begins no thread
 	Turn    int                `json:"included_at_turn"` // of the conversation, from 1
+	Tokens  int                `json:"tokens,omitempty"` // what it was charged
 }
 
 // attachments returns what a turn attached.
@@ -30,7 +31,7 @@ func (w *wholeTurn) attachments(ctx context.Context, l ledgers) ([]attachmentJSO
 		return nil, err
 	}
 	for _, a := range w.committed.Attached {
-		x := attachmentJSON{ID: a.ID, Hash: a.SHA256, Turn: a.Turn + 1}
+		x := attachmentJSON{ID: a.ID, Hash: a.SHA256, Turn: a.Turn + 1, Tokens: a.Tokens}
 		for _, m := range messages {
 			for _, f := range m.Files {
 				if f.ID != a.ID {

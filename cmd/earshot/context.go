@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/internal/zones"
 )
 
 type contextCmd struct {
@@ -20,6 +21,7 @@ type contextCmd struct {
 	Budget     *int   `placeholder:"N" help:"Tokens that this turn may add (default: 8000)."`
 	Limit      *int   `placeholder:"N" help:"Tokens of the whole prompt (default: 200000)."`
 	Counter    string `placeholder:"NAME" default:"o200k" help:"How tokens are counted: o200k, bytes4, or o200k*1.15."`
+	Zone       string `placeholder:"ZONE" help:"Of which time zone the times are that the prompt shows, such as Europe/Berlin (default: the asker's own, where it is stored, else UTC)."`
 	As         string `placeholder:"TEXT" help:"Read the message as if it said this."`
 	FollowUpOf string `placeholder:"MESSAGE" help:"Show the turn after one that answered this message."`
 	Identity   string `placeholder:"ID" help:"Who the agent is (default: the stored bot named earshot, else a new one)."`
@@ -82,7 +84,10 @@ func (c *contextCmd) question(ctx context.Context, a *app) (question, error) {
 		return question{}, usagef("--counter: %s", err)
 	}
 	counter.Count("a first count loads the vocabulary, which is not to be timed")
-	q := question{counter: counter, budget: assemble.DefaultBudget(), text: c.As}
+	q := question{counter: counter, budget: assemble.DefaultBudget(), zone: c.Zone, text: c.As}
+	if err := checkZone(c.Zone); err != nil {
+		return q, err
+	}
 	if n := c.Budget; n != nil {
 		if *n < 0 {
 			return q, usagef("--budget must not be negative")
@@ -110,9 +115,20 @@ func (c *contextCmd) question(ctx context.Context, a *app) (question, error) {
 	return q, err
 }
 
+// checkZone refuses what is no IANA name.
+func checkZone(name string) error {
+	if _, err := zones.Load(name); err != nil {
+		return usagef("--zone %q is no IANA time zone; give one such as Europe/Berlin, or UTC", name)
+	}
+	return nil
+}
+
 func (c *contextCmd) show(a *app, q question, p prompt) {
 	a.printf("%s", desk.Faint(fmt.Sprintf("#%s · message %s · as %s (%s) · policy %s",
 		desk.Line(q.place.label, 40), q.place.message.ID, desk.Line(q.identity.Name, 40), q.identity.ID, p.policy.Name))+"\n")
+	if q.zone != "" {
+		a.printf("%s", desk.Faint("the prompt's times are of "+q.zone)+"\n")
+	}
 	if q.after != nil {
 		answer := "a line in place of the answer, which is not stored"
 		if r := q.after.reply; r != nil {

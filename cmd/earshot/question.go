@@ -18,6 +18,7 @@ type question struct {
 	identity earshot.Identity
 	counter  assemble.Counter
 	budget   assemble.Budget
+	zone     string // of the times that are shown; "" is UTC
 	text     string // what the message is read as saying; "" for what it says
 	after    *earlierTurn
 }
@@ -46,14 +47,14 @@ const placeholder = "(The answer that was given here is not stored.)"
 func (q question) ask(ctx context.Context, p assemble.Policy) (prompt, error) {
 	req := gather.Request{
 		Channel: q.place.channel.Channel, Anchor: q.place.message.ID, Identity: q.identity,
-		Policy: p, Budget: q.budget, Counter: q.counter, Text: q.text,
+		Policy: p, Budget: q.budget, Counter: q.counter, Zone: q.zone, Text: q.text,
 	}
 	if q.after != nil {
-		state, err := q.earlier(ctx, req)
+		state, zone, err := q.earlier(ctx, req)
 		if err != nil {
 			return prompt{}, err
 		}
-		req.State = &state
+		req.State, req.Zone = &state, zone
 	}
 	out := prompt{policy: p}
 	start := time.Now()
@@ -88,15 +89,17 @@ func (q question) explain(err error) error {
 	return err
 }
 
-// earlier returns what is remembered after the turn before.
-func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Conversation, error) {
+// earlier returns what is remembered after the turn before, and the zone that
+// its epoch keeps.
+func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Conversation, string, error) {
 	req.Anchor, req.Text = q.after.anchor.ID, ""
-	_, first, err := gather.Turn(ctx, q.place.store, req)
+	in, first, err := gather.Turn(ctx, q.place.store, req)
 	if err != nil {
-		return assemble.Conversation{}, err
+		return assemble.Conversation{}, "", err
 	}
 	c := assemble.Conversation{
 		Cursor: first.Next.Cursor, Epoch: first.Next.Epoch, Shown: first.Next.Shown, Attached: first.Next.Attached,
+		Names: first.Next.Names,
 		Turns: []earshot.Answer{{Anchor: q.after.anchor.ID}},
 	}
 	answer := placeholder
@@ -106,12 +109,15 @@ func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Con
 		c.Turns[0].Replies = []earshot.MessageID{r.ID}
 	}
 	if req.Policy.Session {
+		c.Form = req.Policy.Frame
 		for _, m := range first.Messages {
-			c.Session = append(c.Session, earshot.SessionEntry{Role: m.Role, Text: m.Text})
+			c.Session = append(c.Session, earshot.SessionEntry{
+				Role: m.Role, Text: m.Text, Media: m.Media, Calls: m.Calls, Call: m.Call, Failed: m.Failed, Opaque: m.Opaque,
+			})
 		}
 		c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: answer})
 	}
-	return c, nil
+	return c, in.Zone, nil
 }
 
 // follow finds the turn that the question follows up: the message want of the

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/gather"
 )
@@ -53,8 +57,18 @@ type promptOut struct {
 }
 
 type messageOut struct {
-	Role string `json:"role"`
-	Text string `json:"text"`
+	Role   string               `json:"role"`
+	Text   string               `json:"text"`
+	Media  []earshot.ArtifactID `json:"media,omitempty"`
+	Calls  []callJSON           `json:"calls,omitempty"`
+	Call   string               `json:"call,omitempty"`
+	Failed bool                 `json:"failed,omitempty"`
+}
+
+type callJSON struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Args string `json:"args"`
 }
 
 func (c *replayCmd) Run(ctx context.Context, a *app) error {
@@ -126,6 +140,7 @@ func (c *replayCmd) other(ctx context.Context, l ledgers, w wholeTurn) (assemble
 	_, res, err := gather.Turn(ctx, l.store, gather.Request{
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: in.Policy, Budget: in.Budget,
 		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
+		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens,
 	})
 	if errors.Is(err, assemble.ErrBudgetTooSmall) {
 		return res, whatIf{}, usagef("the question and its thread's root alone need more than the model can read")
@@ -135,7 +150,7 @@ func (c *replayCmd) other(ctx context.Context, l ledgers, w wholeTurn) (assemble
 	}
 	return res, whatIf{
 		Policy: in.Policy.Name, Budget: in.Budget.Tokens, Hash: res.Hash, Tokens: res.Tokens.Total, Bytes: size(res),
-		change: changeOf(w.ledger(), res.Ledger),
+		change: changeOf(withoutTools(w.ledger()), res.Ledger),
 	}, nil
 }
 
@@ -151,7 +166,16 @@ func size(r assemble.Result) int {
 func promptOf(r assemble.Result) *promptOut {
 	p := &promptOut{System: r.System, Messages: []messageOut{}}
 	for _, m := range r.Messages {
-		p.Messages = append(p.Messages, messageOut{string(m.Role), m.Text})
+		out := messageOut{Role: string(m.Role), Text: m.Text, Media: m.Media, Call: m.Call, Failed: m.Failed}
+		for _, c := range m.Calls {
+			out.Calls = append(out.Calls, callJSON(c))
+		}
+		p.Messages = append(p.Messages, out)
 	}
 	return p
+}
+
+// withoutTools returns the rows that the prompt made: a replay asks no tools.
+func withoutTools(l earshot.Ledger) earshot.Ledger {
+	return slices.DeleteFunc(slices.Clone(l), func(r earshot.LedgerRow) bool { return r.Section == bot.ToolSection })
 }

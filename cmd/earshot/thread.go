@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
@@ -38,12 +39,17 @@ func (c *threadCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// replies says how long a thread is.
+// replies says how long a thread is, and how much longer the platform says it
+// is.
 func replies(list []earshot.Message) string {
-	switch n := len(list) - 1; {
-	case n <= 0:
+	n := max(0, len(list)-1)
+	if len(list) > 0 && list[0].Replies != nil && list[0].Replies.Count > n {
+		return fmt.Sprintf("%s of %s replies stored", desk.Number(n), desk.Number(list[0].Replies.Count))
+	}
+	switch n {
+	case 0:
 		return "no replies"
-	case n == 1:
+	case 1:
 		return "1 reply"
 	default:
 		return desk.Number(n) + " replies"
@@ -136,13 +142,33 @@ type messageJSON struct {
 	Edited    string            `json:"edited,omitempty"`
 	Deleted   bool              `json:"deleted,omitempty"`
 	Reactions []reactionJSON    `json:"reactions,omitempty"`
+	Replies   *repliesJSON      `json:"replies,omitempty"`
+	Shared    []sharedJSON      `json:"shared,omitempty"`
 	Files     []fileJSON        `json:"files,omitempty"`
 }
 
 type authorJSON struct {
-	ID   earshot.AuthorID   `json:"id"`
-	Name string             `json:"name"`
-	Kind earshot.AuthorKind `json:"kind"`
+	ID       earshot.AuthorID   `json:"id"`
+	Name     string             `json:"name"`
+	FullName string             `json:"full_name,omitempty"`
+	Kind     earshot.AuthorKind `json:"kind"`
+}
+
+// A repliesJSON is what the platform told of a root's thread.
+type repliesJSON struct {
+	Count    int    `json:"count"`
+	LastHour int    `json:"last_hour,omitempty"`
+	Last     string `json:"last,omitempty"`
+}
+
+// A sharedJSON is what a message quotes.
+type sharedJSON struct {
+	Kind   earshot.SharedKind `json:"kind"`
+	ID     earshot.AuthorID   `json:"id,omitempty"`
+	Author string             `json:"author,omitempty"`
+	Place  string             `json:"place,omitempty"`
+	Time   string             `json:"time,omitempty"`
+	Text   string             `json:"text"`
 }
 
 type reactionJSON struct {
@@ -155,18 +181,25 @@ type fileJSON struct {
 	Name string             `json:"name"`
 	Type string             `json:"type,omitempty"`
 	Size int64              `json:"size,omitempty"`
+	Hash string             `json:"sha256,omitempty"`
 }
 
 func jsonMessage(m earshot.Message) messageJSON {
 	out := messageJSON{
-		ID: m.ID, Time: m.Time.String(), Author: authorJSON{m.Author.ID, m.Author.Name, m.Author.Kind},
+		ID: m.ID, Time: m.Time.String(), Author: authorJSON{m.Author.ID, m.Author.Name, m.Author.FullName, m.Author.Kind},
 		Text: m.Text, Thread: m.Thread, ReplyTo: m.ReplyTo, Edited: m.Edited.String(), Deleted: m.Deleted,
 	}
 	for _, r := range m.Reactions {
 		out.Reactions = append(out.Reactions, reactionJSON{r.Name, r.Count})
 	}
+	if r := m.Replies; r != nil {
+		out.Replies = &repliesJSON{r.Count, r.LastHour, r.Last.String()}
+	}
+	for _, s := range m.Shared {
+		out.Shared = append(out.Shared, sharedJSON{s.Kind, s.ID, s.Author, s.Place, s.Time.String(), s.Text})
+	}
 	for _, f := range m.Files {
-		out.Files = append(out.Files, fileJSON{f.ID, f.Name, f.Type, f.Size})
+		out.Files = append(out.Files, fileJSON{f.ID, f.Name, f.Type, f.Size, f.SHA256})
 	}
 	return out
 }

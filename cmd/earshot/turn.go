@@ -130,6 +130,29 @@ func (w *wholeTurn) self() earshot.Identity {
 	return earshot.Identity{}
 }
 
+// zone returns the zone of the times that the turn's prompt shows; "" is UTC.
+func (w *wholeTurn) zone() string {
+	switch {
+	case w.committed != nil:
+		return w.committed.Zone
+	case w.input != nil:
+		return w.input.Zone
+	}
+	return ""
+}
+
+// names returns those whom the turn named first in its epoch, and form the
+// frame that its session is written in; "" when neither is recorded.
+func (w *wholeTurn) names() (names []earshot.Named, form string) {
+	switch {
+	case w.committed != nil:
+		return w.committed.Names, w.committed.Form
+	case w.result != nil:
+		return w.result.Next.Names, string(w.input.Policy.Frame)
+	}
+	return nil, ""
+}
+
 // spent is what the turn's calls of models cost. Priced is false where a model
 // has no price.
 type spent struct {
@@ -195,6 +218,7 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l ledgers, prices map[stri
 	}
 	a.printf("%s: %s\n", desk.Strong(desk.Line(r.By, 40)), desk.Line(r.Question, 400))
 	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %d times, epoch %d", r.minute, w.took(), r.Tries, r.Epoch)))
+	w.showNames(a)
 	if w.result != nil {
 		a.printf("%s\n", desk.Prompt(*w.result, a.width, 0))
 		a.printf("%s%s\n", desk.Rule("tokens", a.width), desk.Tokens(w.result.Tokens, a.width))
@@ -217,6 +241,26 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l ledgers, prices map[stri
 		a.printf("\n")
 	}
 	a.printf("%s\n", w.spent(prices))
+}
+
+// showNames writes by which names the prompt calls people and of which zone its
+// times are, where that is recorded.
+func (w *wholeTurn) showNames(a *app) {
+	names, _ := w.names()
+	zone := w.zone()
+	if zone != "" {
+		a.printf("%s\n", desk.Faint("the prompt's times are of "+desk.Line(zone, 60)))
+	}
+	if len(names) > 0 {
+		var list []string
+		for _, n := range names {
+			list = append(list, desk.Line(n.Name, 80)+" ("+desk.ID(string(n.ID))+")")
+		}
+		a.printf("%s\n", desk.Faint(strings.TrimSuffix(desk.Paragraph("named here first: "+strings.Join(list, ", "), a.width, ""), "\n")))
+	}
+	if zone != "" || len(names) > 0 {
+		a.printf("\n")
+	}
 }
 
 func (w *wholeTurn) showJournal(a *app) {
@@ -287,6 +331,9 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l ledgers, prices map
 	out := struct {
 		queuedJSON
 		Policy  string           `json:"policy,omitempty"`
+		Form    string           `json:"form,omitempty"`
+		Zone    string           `json:"zone,omitempty"`
+		Names   []namedJSON      `json:"names"`
 		Result  json.RawMessage  `json:"result,omitempty"`
 		Changed string           `json:"changed,omitempty"`
 		Ledger  any              `json:"ledger"`
@@ -295,8 +342,13 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l ledgers, prices map
 		Posts   []post           `json:"posts"`
 		Spent   spent            `json:"spent"`
 		Took    int64            `json:"took_us"`
-	}{queuedJSON: w.row, Changed: w.changed, Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: []entry{}, Posts: []post{}, Spent: w.spent(prices),
+	}{queuedJSON: w.row, Zone: w.zone(), Names: []namedJSON{}, Changed: w.changed, Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: []entry{}, Posts: []post{}, Spent: w.spent(prices),
 		Took: int64(w.queued.Updated - w.queued.Opened)}
+	names, form := w.names()
+	out.Form = form
+	for _, n := range names {
+		out.Names = append(out.Names, namedJSON(n))
+	}
 	if w.result != nil {
 		raw, err := contract.Encode(*w.result)
 		if err != nil {
@@ -321,6 +373,12 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l ledgers, prices map
 		out.Posts = append(out.Posts, post{p.Chunk, p.State, p.Message, p.Text})
 	}
 	return a.writeJSON(out)
+}
+
+// A namedJSON is the name by which a session knows somebody.
+type namedJSON struct {
+	ID   earshot.AuthorID `json:"id"`
+	Name string           `json:"name"`
 }
 
 // A ledgerRowJSON is a row of a ledger as the contract has it.

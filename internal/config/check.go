@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/internal/zones"
 )
 
 // Platforms are what platform may be.
@@ -87,6 +88,9 @@ func (c Config) Check() []error {
 		if n.value < n.low || n.value > n.top {
 			bad(n.key, "is %d; use a number from %d to %d", n.value, n.low, n.top)
 		}
+	}
+	if _, err := zones.Load(c.Context.Zone); err != nil || c.Context.Zone == "" {
+		bad("context.zone", "%q is no time zone; use an IANA name, such as Europe/Berlin, or UTC", c.Context.Zone)
 	}
 	c.checkURLs(bad)
 	c.checkSlack(bad)

@@ -18,20 +18,21 @@ import (
 // (yaml), the variables that override them (env), and what the documentation
 // says (doc).
 type Config struct {
-	Agent    Agent  `yaml:"agent" doc:"who the bot is"`
-	Store    string `yaml:"store" env:"EARSHOT_DB" doc:"where messages are kept: a path, sqlite:PATH, postgres://… or memory:. Empty: a file in your data directory."`
-	Platform string `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"which platform the bot lives on: local or slack."`
-	Policy   string `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
-	Counter  string `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
-	Budget   Budget `yaml:"budget" doc:"tokens of a prompt"`
-	Answer   Answer `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
-	Limits   Limits `yaml:"limits" doc:"what one turn may cost"`
-	Lease    Lease  `yaml:"lease" doc:"how replicas share conversations"`
-	Model    Model  `yaml:"model" doc:"which model answers"`
-	Local    Local  `yaml:"local" doc:"the platform without a network"`
-	Slack    Slack  `yaml:"slack" doc:"the bot on Slack; see slack.md"`
-	Log      Log    `yaml:"log" doc:"what the program says about itself"`
-	Keys     Keys   `yaml:"-"`
+	Agent    Agent   `yaml:"agent" doc:"who the bot is"`
+	Store    string  `yaml:"store" env:"EARSHOT_DB" doc:"where messages are kept: a path, sqlite:PATH, postgres://… or memory:. Empty: a file in your data directory."`
+	Platform string  `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"which platform the bot lives on: local or slack."`
+	Policy   string  `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
+	Counter  string  `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
+	Budget   Budget  `yaml:"budget" doc:"tokens of a prompt"`
+	Context  Context `yaml:"context" doc:"what a prompt says of time"`
+	Answer   Answer  `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
+	Limits   Limits  `yaml:"limits" doc:"what one turn may cost"`
+	Lease    Lease   `yaml:"lease" doc:"how replicas share conversations"`
+	Model    Model   `yaml:"model" doc:"which model answers"`
+	Local    Local   `yaml:"local" doc:"the platform without a network"`
+	Slack    Slack   `yaml:"slack" doc:"the bot on Slack; see slack.md"`
+	Log      Log     `yaml:"log" doc:"what the program says about itself"`
+	Keys     Keys    `yaml:"-"`
 
 	// Fault names a moment at which the process kills itself, for tests of
 	// what survives it.
@@ -62,6 +63,11 @@ func (b Budget) Assemble() assemble.Budget {
 		b.Session = 4 * b.Tokens
 	}
 	return assemble.Budget{Tokens: b.Tokens, Session: b.Session, Limit: b.Limit}
+}
+
+// A Context is what a prompt shows besides what was said.
+type Context struct {
+	Zone string `yaml:"zone" env:"EARSHOT_ZONE" doc:"the time zone in which times are shown where the platform does not tell that of the person who asks, by its IANA name, such as Europe/Berlin."`
 }
 
 // An Answer says what is answered besides mentions and direct messages.
@@ -155,10 +161,11 @@ func Default() Config {
 		Policy:   assemble.Standard().Name,
 		Counter:  CounterAuto,
 		Budget:   Budget{Tokens: b.Tokens, Limit: b.Limit},
+		Context:  Context{Zone: "UTC"},
 		Answer:   Answer{FreshMinutes: 10},
 		Limits:   Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, FileSeconds: 5, FileCacheMB: 50},
-		Lease:    Lease{Seconds: 8},
-		Local:    Local{Workspace: "local", Person: "me", Channel: "general"},
+		Lease:    Lease{Seconds: 7},
+		Local:    Local{Workspace: "local", Person: "guest", Channel: "general"},
 		Slack:    defaultSlack(),
 		Log:      Log{Level: "info", Format: "text"},
 	}

@@ -90,7 +90,7 @@ model:
 local:
   listen: 0.0.0.0:80
 `)
-	_, err := config.Load(path, []string{"EARSHOT_ROUNDS=lots", "EARSHOT_COUNTER=words", "OPENAI_BASE_URL=user:canary@host"})
+	_, err := config.Load(path, []string{"EARSHOT_ROUNDS=lots", "EARSHOT_COUNTER=words", "OPENAI_BASE_URL=user:canary@host", "EARSHOT_ZONE=Mars/Olympus"})
 	if err == nil {
 		t.Fatal("it was accepted")
 	}
@@ -105,17 +105,38 @@ local:
 		"budget.limit: is -1; use a number from 1",
 		`model.provider: "clippy" is unknown; use one of anthropic, gemini, openai, offline`,
 		"counter: ", "model.prices.m: must not be negative", "local.listen: must be a loopback address",
-		"OPENAI_BASE_URL: is not of the form",
+		"OPENAI_BASE_URL: is not of the form", `context.zone: "Mars/Olympus" is no time zone; use an IANA name`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)
 		}
 	}
-	if got, want := strings.Count(err.Error(), "\n")+1, 13; got != want {
+	if got, want := strings.Count(err.Error(), "\n")+1, 14; got != want {
 		t.Errorf("%d lines, want %d:\n%v", got, want, err)
 	}
 	if strings.Contains(err.Error(), "canary") {
 		t.Errorf("a secret is shown:\n%v", err)
+	}
+}
+
+// TestAZoneIsOneThatTheAssemblerKnows has names that a machine may take for a
+// zone, by its own files or its settings, and that no prompt can be made in.
+func TestAZoneIsOneThatTheAssemblerKnows(t *testing.T) {
+	t.Parallel()
+	for zone, ok := range map[string]bool{
+		"UTC": true, "Europe/Berlin": true, "America/Argentina/Ushuaia": true,
+		"localtime": false, "Local": false, "posixrules": false, "posix/Europe/Berlin": false, "europe/berlin": false, "Europe": false, `""`: false,
+	} {
+		t.Run(zone, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Load(write(t, "context:\n  zone: "+zone+"\n"), nil)
+			if ok && err != nil {
+				t.Errorf("got %v", err)
+			}
+			if !ok && (err == nil || !strings.Contains(err.Error(), "is no time zone; use an IANA name")) {
+				t.Errorf("got %v, want that it is no time zone", err)
+			}
+		})
 	}
 }
 

@@ -165,7 +165,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 			Files:    time.Duration(c.Limits.FileSeconds) * time.Second,
 			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
 		},
-		Files:       files(c, p),
+		Files: files(c, p), FileTokens: fileTokens(d.Models[0]), Zone: c.Context.Zone,
 		Placeholder: placeholder(c), Log: d.log, DryRun: o.DryRun, Done: d.done(o.Done), Fault: fault,
 	})
 	return nil

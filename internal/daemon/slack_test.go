@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -162,8 +163,8 @@ func people(t *testing.T, server string, by transport) {
 	x.ends(earshot.TurnDone)
 	got := x.prompt()
 	for _, want := range []string{"Ann: I start the import", "Ann (2): wait for me", "ci (bot): build 7 is green"} {
-		if !strings.Contains(got, "\n"+want+"\n") {
-			t.Errorf("%q is not in the prompt: %s", want, got)
+		if !regexp.MustCompile(`\n[0-2]\d:[0-5]\d ` + regexp.QuoteMeta(want) + `\n`).MatchString(got) {
+			t.Errorf("%q is not a line of the prompt: %s", want, got)
 		}
 	}
 }

@@ -185,7 +185,7 @@ func removed(t *testing.T, server string, by transport) {
 	x.Join(x.general, x.self)
 	x.Say(x.general, x.ann, x.at("are you back?"))
 	x.ends(earshot.TurnDone)
-	if got := x.prompt(); !strings.Contains(got, "[channel] #general (slack channel). Topic: what goes on") {
+	if got := x.prompt(); !strings.HasPrefix(got, "[a Slack channel. You are earshot here.]\n+ name: #general\n+ topic: what goes on\n\n") {
 		t.Errorf("after it was invited again the model reads: %s", got)
 	}
 }

@@ -41,29 +41,41 @@ func (x *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httputil.NewSingleHostReverseProxy(to).ServeHTTP(w, r)
 }
 
+// A part is one of a message in a request.
+type part struct {
+	Type   string `json:"type"`
+	Text   string `json:"text"`
+	Source struct {
+		Type string `json:"media_type"`
+		Data string `json:"data"`
+	} `json:"source"`
+}
+
 // seen writes what the last request's last message has of files: pictures by
-// their types, texts whole, and the lines that tell of a file.
-func (x *tap) seen(t *testing.T) string {
+// their types, texts whole, and the lines that tell where a file is. before has
+// the same of the messages before it, which the session holds.
+func (x *tap) seen(t *testing.T) (last, before string) {
 	t.Helper()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var body struct {
 		Messages []struct {
-			Content []struct {
-				Type   string `json:"type"`
-				Text   string `json:"text"`
-				Source struct {
-					Type string `json:"media_type"`
-					Data string `json:"data"`
-				} `json:"source"`
-			} `json:"content"`
+			Content []part `json:"content"`
 		} `json:"messages"`
 	}
 	if err := json.Unmarshal(x.last, &body); err != nil || len(body.Messages) == 0 {
 		t.Fatalf("the request cannot be read: %v", err)
 	}
+	for _, m := range body.Messages {
+		before, last = before+last, files(m.Content)
+	}
+	return last, before
+}
+
+// files writes what parts have of files.
+func files(parts []part) string {
 	var b strings.Builder
-	for _, p := range body.Messages[len(body.Messages)-1].Content {
+	for _, p := range parts {
 		switch {
 		case p.Source.Type == "text/plain":
 			b.WriteString("<text " + p.Source.Data + ">\n")
@@ -71,7 +83,7 @@ func (x *tap) seen(t *testing.T) string {
 			b.WriteString("<" + p.Source.Type + ">\n")
 		}
 		for line := range strings.SplitSeq(p.Text, "\n") {
-			if strings.HasPrefix(line, "[") && strings.Contains(line, "attached") {
+			if strings.HasPrefix(line, "[") && strings.Contains(line, "attached") || strings.HasPrefix(line, "+ given in turn ") {
 				b.WriteString(line + "\n")
 			}
 		}
@@ -96,26 +108,32 @@ func TestSlackFiles(t *testing.T) {
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 20, 10))); err != nil {
 		t.Fatal(err)
 	}
+	sees := func(what, last, before string) {
+		t.Helper()
+		gotLast, gotBefore := model.seen(t)
+		x.want(what, gotLast, last)
+		x.want(what+": the session", gotBefore, before)
+	}
 	x.start()
 	root := x.Upload(x.general, x.ann, x.at("what does this show?"), x.AddFile(simulate.File{Name: "plan.png", Data: picture.Bytes()}))
 	x.ends(earshot.TurnDone)
-	x.want("a picture", model.seen(t), "<image/png>\n")
+	sees("a picture", "<image/png>\n", "")
 	x.wantSaid(root, "Noted.")
 
 	x.Reply(x.general, root, x.bob, x.at("and now?"))
 	x.ends(earshot.TurnDone)
-	x.want("the next question", model.seen(t), "[plan.png was attached in turn 1]\n")
+	sees("the next question", "", "<image/png>\n")
 	x.stop()
 	x.start()
 	x.Reply(x.general, root, x.bob, x.at("still?"))
 	x.ends(earshot.TurnDone)
-	x.want("the next after a restart", model.seen(t), "[plan.png was attached in turn 1]\n")
+	sees("the next after a restart", "", "<image/png>\n")
 	if n := len(x.Calls("files.download")); n != 1 {
 		t.Errorf("the picture was fetched %d times", n)
 	}
 	x.Post(simulate.Said{Channel: x.general, Thread: root, User: x.bob, Text: x.at("and this?"), Files: []string{x.AddFile(simulate.File{Name: "copy.png", Data: picture.Bytes()})}})
 	x.ends(earshot.TurnDone)
-	x.want("the same bytes under another id", model.seen(t), "[copy.png was attached in turn 1]\n[plan.png was attached in turn 1]\n")
+	sees("the same bytes under another id", "+ given in turn 1: copy.png\n", "<image/png>\n")
 
 	for _, c := range []struct {
 		name string
@@ -131,7 +149,7 @@ func TestSlackFiles(t *testing.T) {
 	} {
 		x.Upload(x.general, x.ann, x.at("and "+c.name+"?"), x.AddFile(c.file))
 		x.ends(earshot.TurnDone)
-		x.want(c.name, model.seen(t), c.want)
+		sees(c.name, c.want, "")
 	}
 	for _, c := range x.Calls("files.elsewhere") {
 		if c.Authorized {

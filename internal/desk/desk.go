@@ -47,6 +47,7 @@ var sectionColours = map[assemble.SectionName]color.Color{
 	assemble.SummaryPart:  lipgloss.Color("5"),
 	assemble.Transcript:   lipgloss.Color("6"),
 	assemble.Snapshot:     lipgloss.Color("13"),
+	"recall":              lipgloss.Color("14"),
 	assemble.Window:       lipgloss.Color("12"),
 	assemble.Thread:       lipgloss.Color("2"),
 	assemble.Chain:        lipgloss.Color("10"),

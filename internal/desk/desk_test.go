@@ -165,3 +165,86 @@ func TestTokensSumAndScale(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+func TestThreadQuotesWhatIsSharedUnderItsOwnAuthor(t *testing.T) {
+	t.Parallel()
+	at, err := earshot.ParseTime("2026-03-01T17:20:00Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []earshot.Message{
+		{ID: "m1", Time: at, Author: earshot.Author{ID: "U1", Name: "Dana", FullName: "Dana Frei", Kind: earshot.Human}, Text: "from the vendor", Shared: []earshot.Shared{
+			{Kind: earshot.Forward, Author: "Erin\nVogt", Place: "#support", Time: at, Text: "we see it,\nsays <@U9|Zoe>\x1b[2J"},
+			{Kind: earshot.Link, Place: "status.example.com", Text: "All green"},
+			{Kind: earshot.AppQuote, ID: "B1", Text: "build 812"},
+			{Kind: earshot.Forward},
+		}},
+		{ID: "m2", Time: at, Author: earshot.Author{ID: "U2", Name: "dana", Kind: earshot.Human}, Text: "ok"},
+		{ID: "m3", Time: at, Author: earshot.Author{ID: "U3", Name: "Bob", FullName: "Bob Brandt", Kind: earshot.Human}, Text: "ok"},
+	}
+	want := `Dana (Dana Frei)  2026-03-01 17:20  m1
+  from the vendor
+  ┌ forwarded, from Erin Vogt in #support, 2026-03-01 17:20
+  │ we see it,
+  │ says @Zoe[2J
+  ┌ link preview, status.example.com
+  │ All green
+  ┌ from an app, which names B1
+  │ build 812
+  ┌ forwarded
+  dana (U2)  2026-03-01 17:20  m2
+    ok
+  Bob  2026-03-01 17:20  m3
+    ok
+`
+	if diff := cmp.Diff(want, ansi.Strip(Thread(list, "", 80))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLedgerSaysWhatAMessageWithoutWordsShares(t *testing.T) {
+	t.Parallel()
+	messages := []earshot.Message{{ID: "m1", Time: 1_000_000, Author: earshot.Author{ID: "U1", Name: "Alice"},
+		Shared: []earshot.Shared{{Kind: earshot.Link, Place: "example.com", Text: "All green"}}}}
+	ledger := earshot.Ledger{{ID: "m1", Section: "thread", Verdict: earshot.Full, Reason: "thread", Tokens: 3}}
+	got := ansi.Strip(Ledger(ledger, messages, earshot.Identity{ID: "B9", Name: "earshot"}, false, 140))
+	if want := "[link preview, example.com] All green"; !strings.Contains(got, want) {
+		t.Errorf("%q is not in\n%s", want, got)
+	}
+}
+
+func TestPromptShowsCallsWhatTheyAnsweredAndFiles(t *testing.T) {
+	t.Parallel()
+	session := []assemble.SectionName{assemble.SessionPart}
+	res := assemble.Result{Messages: []assemble.Message{
+		{Role: earshot.User, Text: "what changed?", Sections: session, Media: []earshot.ArtifactID{"F1", "F2"}},
+		{Role: earshot.Assistant, Sections: session, Opaque: "abc", Calls: []earshot.Call{
+			{ID: "c1", Name: "channel_context", Args: "{\n\"intent\":\"deploys\x1b[31m\"}"}, {ID: "c2", Name: "channel_messages"}}},
+		{Role: earshot.ToolRole, Call: "c1", Sections: session, Text: "{\"results\":[]}\x1b[2J"},
+		{Role: earshot.ToolRole, Call: "c2", Failed: true, Sections: session, Text: "no such thread"},
+	}}
+	want := `── user   session · with F1, F2 ───
+what changed?
+── assistant   session ───
+→ channel_context  c1
+  {
+  "intent":"deploys[31m"}
+→ channel_messages  c2
+  and 3 bytes that only the provider reads
+── tool   channel_context  c1 · session ───
+{"results":[]}[2J
+── tool   channel_messages  c2  failed · session ───
+no such thread
+`
+	if diff := cmp.Diff(want, ansi.Strip(Prompt(res, 0, 0))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTokensListSectionsThatHaveNoPlaceInTheOrder(t *testing.T) {
+	t.Parallel()
+	got := ansi.Strip(Tokens(assemble.Tokens{Total: 3, Sections: map[assemble.SectionName]int{"new": 2, assemble.Anchor: 1}}, 80))
+	if a, n := strings.Index(got, "anchor"), strings.Index(got, "new"); a < 0 || n < a {
+		t.Errorf("got\n%s", got)
+	}
+}

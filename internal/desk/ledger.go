@@ -26,7 +26,7 @@ var verdictStyles = map[earshot.Verdict]lipgloss.Style{
 func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Identity, all bool, width int) string {
 	by := make(map[earshot.MessageID]*earshot.Message, len(messages))
 	names := make(map[earshot.MessageID]string, len(messages))
-	for i, s := range assemble.Speak(self, nil, messages) {
+	for i, s := range assemble.Speak(self, nil, nil, messages) {
 		m := &messages[i]
 		by[m.ID], names[m.ID] = m, s.Name
 		if m.Author.Kind == earshot.Bot {
@@ -44,7 +44,11 @@ func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Iden
 		var at, who, words string
 		if m := by[r.ID]; m != nil {
 			at, who, words = when(m.Time), Line(names[m.ID], 24), Line(m.Text, 200)
-			if words == "" && len(m.Files) > 0 {
+			switch {
+			case words != "":
+			case len(m.Shared) > 0:
+				words = "[" + sharedHead(m.Shared[0]) + "] " + Line(m.Shared[0].Text, 200)
+			case len(m.Files) > 0:
 				words = "[" + Line(m.Files[0].Name, 60) + "]"
 			}
 		}

@@ -2,49 +2,92 @@ package desk
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 )
 
 // Prompt writes a prompt as the model gets it: each message under a rule with
 // its role, each section in its colour. Of a text longer than maxLines (0: no
 // bound) the middle is folded, and the line in its place says how many lines
-// that is; no byte of what is shown is changed.
+// that is. No byte of what the assembler wrote is changed; what models and
+// tools said passes through [Clean]. The rule names the files that are given
+// with a message and the call that a tool answers; calls stand below the
+// message that makes them.
 func Prompt(res assemble.Result, width, maxLines int) string {
 	var b strings.Builder
 	if res.System != "" {
 		b.WriteString(rule("system", "", width))
 		b.WriteString(fold(Section(assemble.Guide, res.System), maxLines))
 	}
+	tools := map[string]string{}
 	for _, m := range res.Messages {
-		var names []string
-		for _, s := range m.Sections {
-			names = append(names, Section(s, string(s)))
+		b.WriteString(rule(string(m.Role), promptNote(m, tools), width))
+		if m.Text != "" || len(m.Calls) == 0 {
+			b.WriteString(fold(coloured(m), maxLines))
 		}
-		b.WriteString(rule(string(m.Role), strings.Join(names, Faint(" · ")), width))
-		b.WriteString(fold(coloured(m), maxLines))
+		for _, c := range m.Calls {
+			tools[c.ID] = c.Name
+			call := Strong("→ "+ID(c.Name)) + Faint("  "+ID(c.ID))
+			if args := Clean(c.Args); args != "" {
+				call += "\n" + Section(assemble.SessionPart, "  "+strings.ReplaceAll(args, "\n", "\n  "))
+			}
+			b.WriteString(fold(call, maxLines))
+		}
+		if n := len(m.Opaque); n > 0 {
+			b.WriteString(Faint("  and "+Count(n, "byte")+" that only the provider reads") + "\n")
+		}
 	}
 	return b.String()
 }
 
+// promptNote is what a message's rule says besides its role. The names of tools
+// are known by the ids of their calls.
+func promptNote(m assemble.Message, tools map[string]string) string {
+	var notes []string
+	if m.Call != "" || m.Role == earshot.ToolRole {
+		note := strings.TrimSpace(Strong(ID(tools[m.Call])) + Faint("  "+ID(m.Call)))
+		if m.Failed {
+			note += "  " + Bad("failed")
+		}
+		notes = append(notes, note)
+	}
+	for _, s := range m.Sections {
+		notes = append(notes, Section(s, string(s)))
+	}
+	if len(m.Media) > 0 {
+		var ids []string
+		for _, id := range m.Media {
+			ids = append(ids, ID(string(id)))
+		}
+		notes = append(notes, "with "+strings.Join(ids, ", "))
+	}
+	return strings.Join(notes, Faint(" · "))
+}
+
 // coloured returns a message's text, each span in its section's colour.
 func coloured(m assemble.Message) string {
+	said := Clean
+	if m.Role == earshot.User {
+		said = func(s string) string { return s }
+	}
 	var b strings.Builder
 	at := 0
 	for _, s := range m.Spans {
 		if s.From < at || s.To < s.From || s.To > len(m.Text) {
 			continue
 		}
-		b.WriteString(m.Text[at:s.From])
-		b.WriteString(Section(s.Section, m.Text[s.From:s.To]))
+		b.WriteString(said(m.Text[at:s.From]))
+		b.WriteString(Section(s.Section, said(m.Text[s.From:s.To])))
 		at = s.To
 	}
-	b.WriteString(m.Text[at:])
+	b.WriteString(said(m.Text[at:]))
 	return b.String()
 }
 
@@ -78,10 +121,10 @@ func fold(s string, maxLines int) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// sectionOrder is the order in which bars list the sections.
+// sectionOrder is the order in which bars list the sections; others follow.
 var sectionOrder = []assemble.SectionName{
 	assemble.Guide, assemble.Instructions, assemble.SessionPart, assemble.Place, assemble.SummaryPart,
-	assemble.Transcript, assemble.Snapshot, assemble.Window, assemble.Thread, assemble.Chain,
+	assemble.Transcript, "recall", assemble.Snapshot, assemble.Window, assemble.Thread, assemble.Chain,
 	assemble.Delta, assemble.Media, assemble.Anchor,
 }
 
@@ -96,7 +139,13 @@ func Tokens(t assemble.Tokens, width int) string {
 	}
 	room := max(10, min(50, width-nameWidth-20))
 	var b strings.Builder
-	for _, name := range sectionOrder {
+	order := slices.Clone(sectionOrder)
+	for _, name := range slices.Sorted(maps.Keys(t.Sections)) {
+		if !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+	}
+	for _, name := range order {
 		n := t.Sections[name]
 		if n == 0 {
 			continue

@@ -17,12 +17,12 @@ func SortByPosition(list []earshot.Message) {
 
 // Thread writes a thread as people see it: the first message, then the others
 // indented under it. Each has its author, time and id, and what hangs on it:
-// files, reactions, marks for edited and deleted. The message pick is marked.
+// what it quotes, files, reactions, marks for edited and deleted. The message
+// pick is marked. People of one name are told apart.
 func Thread(list []earshot.Message, pick earshot.MessageID, width int) string {
 	var b strings.Builder
-	names := map[earshot.MessageID]string{}
+	names := namesOf(list)
 	for i, m := range list {
-		names[m.ID] = authorName(m.Author)
 		indent := ""
 		if i > 0 {
 			indent = "  "
@@ -38,7 +38,7 @@ func message(m earshot.Message, names map[earshot.MessageID]string, picked bool,
 	if picked {
 		lead = indent + Mark("▶ ")
 	}
-	head := lead + Strong(Line(authorName(m.Author), 40)) + "  " + Faint(Minute(m.Time)+"  "+ID(string(m.ID)))
+	head := lead + Strong(Line(names[m.ID], 60)) + "  " + Faint(Minute(m.Time)+"  "+ID(string(m.ID)))
 	if m.Deleted {
 		fmt.Fprintf(&b, "%s%s  %s\n", lead, Faint(Minute(m.Time)+"  "+ID(string(m.ID))), Bad("(deleted)"))
 		return b.String()
@@ -50,8 +50,10 @@ func message(m earshot.Message, names map[earshot.MessageID]string, picked bool,
 		head += Faint("  ↩ " + Line(to, 30))
 	}
 	b.WriteString(head + "\n")
-	for line := range strings.Lines(ansi.Wrap(Clean(Readable(m.Text)), max(20, width-len(indent)-2), "")) {
-		b.WriteString(strings.TrimRight(indent+"  "+strings.TrimSuffix(line, "\n"), " ") + "\n")
+	b.WriteString(paragraph(m.Text, indent+"  ", width))
+	for _, s := range m.Shared {
+		b.WriteString(indent + "  " + Faint("┌ "+sharedHead(s)) + "\n")
+		b.WriteString(paragraph(s.Text, indent+"  "+Faint("│")+" ", width))
 	}
 	var under []string
 	for _, f := range m.Files {
@@ -64,4 +66,82 @@ func message(m earshot.Message, names map[earshot.MessageID]string, picked bool,
 		b.WriteString(indent + "  " + Faint(strings.Join(under, "   ")) + "\n")
 	}
 	return b.String()
+}
+
+// paragraph writes a stored text as people see it, each line behind lead.
+func paragraph(text, lead string, width int) string {
+	var b strings.Builder
+	room := max(20, width-ansi.StringWidth(lead))
+	for line := range strings.Lines(ansi.Wrap(Clean(Readable(text)), room, "")) {
+		b.WriteString(strings.TrimRight(lead+strings.TrimSuffix(line, "\n"), " ") + "\n")
+	}
+	return b.String()
+}
+
+// sharedHead says what a quote is, and whose it is said to be. Of what an app
+// put there only the app knows.
+func sharedHead(s earshot.Shared) string {
+	var head string
+	switch s.Kind {
+	case earshot.Forward:
+		head = "forwarded"
+	case earshot.Link:
+		head = "link preview"
+	case earshot.AppQuote:
+		head = "from an app"
+	default:
+		head = Line(string(s.Kind), 20)
+	}
+	author := Line(s.Author, 60)
+	if author == "" {
+		author = ID(string(s.ID))
+	}
+	place := Line(s.Place, 60)
+	switch {
+	case s.Kind == earshot.Link && place != "":
+		head += ", " + place
+		place = ""
+	case s.Kind == earshot.AppQuote && author != "":
+		head += ", which names " + author
+		author = ""
+	}
+	switch {
+	case author != "" && s.Kind == earshot.Forward:
+		head += ", from " + author
+	case author != "":
+		head += ", by " + author
+	}
+	if place != "" {
+		head += " in " + place
+	}
+	if !s.Time.IsZero() {
+		head += ", " + Minute(s.Time)
+	}
+	return head
+}
+
+// namesOf returns what to call the author of each message: the name, and behind
+// it the full name, or else the id, where several people have that name.
+func namesOf(list []earshot.Message) map[earshot.MessageID]string {
+	people := map[string]map[earshot.AuthorID]bool{}
+	for _, m := range list {
+		name := strings.ToLower(m.Author.Name)
+		if people[name] == nil {
+			people[name] = map[earshot.AuthorID]bool{}
+		}
+		people[name][m.Author.ID] = true
+	}
+	names := map[earshot.MessageID]string{}
+	for _, m := range list {
+		name := authorName(m.Author)
+		if a := m.Author; a.Name != "" && a.Kind == earshot.Human && len(people[strings.ToLower(a.Name)]) > 1 {
+			more := a.FullName
+			if more == "" || strings.EqualFold(more, a.Name) {
+				more = string(a.ID)
+			}
+			name += " (" + more + ")"
+		}
+		names[m.ID] = name
+	}
+	return names
 }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// named is a committed turn that named two people in an epoch of its own zone.
+func named() wholeTurn {
+	return wholeTurn{committed: &earshot.Turn{
+		Form: "log", Zone: "Europe/Berlin",
+		Names: []earshot.Named{{ID: "U1", Name: "Sam"}, {ID: "U32", Name: "Sam (2)\x1b[2J"}},
+	}}
+}
+
+func TestATurnTellsItsNamesAndItsZone(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	a := newApp(nil, strings.NewReader(""), &out, &out, &out)
+	w := named()
+	w.showNames(a)
+	want := "the prompt's times are of Europe/Berlin\nnamed here first: Sam (U1), Sam (2)[2J (U32)\n\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	out.Reset()
+	w = wholeTurn{committed: &earshot.Turn{}}
+	if w.showNames(a); out.Len() > 0 {
+		t.Errorf("a turn of which neither is recorded says %q", out.String())
+	}
+}
+
+func TestATurnsJSONHasItsNamesAndItsZone(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	a := newApp(nil, strings.NewReader(""), &out, &out, &out)
+	w := named()
+	if err := w.writeJSON(t.Context(), a, ledgers{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Form, Zone string
+		Names      []map[string]string
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []map[string]string{{"id": "U1", "name": "Sam"}, {"id": "U32", "name": "Sam (2)\x1b[2J"}}
+	if got.Form != "log" || got.Zone != "Europe/Berlin" || !cmp.Equal(want, got.Names) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAMessagesJSONHasWhatItShares(t *testing.T) {
+	t.Parallel()
+	at, err := earshot.ParseTime("2026-03-01T17:20:00Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(jsonMessage(earshot.Message{
+		ID: "m1", Time: at, Author: earshot.Author{ID: "U1", Name: "Dana", FullName: "Dana Frei", Kind: earshot.Human}, Text: "from the vendor",
+		Shared: []earshot.Shared{
+			{Kind: earshot.Forward, ID: "U9", Author: "Erin", Place: "#support", Time: at, Text: "we see it"},
+			{Kind: earshot.Link, Place: "example.com"},
+		},
+		Files:   []earshot.File{{ID: "F1", Name: "a.png", SHA256: "ab12"}},
+		Replies: &earshot.Activity{Count: 3, Last: at},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"id":"m1","time":"2026-03-01T17:20:00Z","author":{"id":"U1","name":"Dana","full_name":"Dana Frei","kind":"human"},"text":"from the vendor",` +
+		`"replies":{"count":3,"last":"2026-03-01T17:20:00Z"},` +
+		`"shared":[{"kind":"forward","id":"U9","author":"Erin","place":"#support","time":"2026-03-01T17:20:00Z","text":"we see it"},{"kind":"link","place":"example.com","text":""}],` +
+		`"files":[{"id":"F1","name":"a.png","sha256":"ab12"}]}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAReplayedPromptHasItsFilesAndCalls(t *testing.T) {
+	t.Parallel()
+	got, err := json.Marshal(promptOf(assemble.Result{Messages: []assemble.Message{
+		{Role: earshot.User, Text: "hi", Media: []earshot.ArtifactID{"F1"}},
+		{Role: earshot.Assistant, Calls: []earshot.Call{{ID: "c1", Name: "channel_context", Args: "{}"}}},
+		{Role: earshot.ToolRole, Text: "none", Call: "c1", Failed: true},
+	}}).Messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"role":"user","text":"hi","media":["F1"]},{"role":"assistant","text":"","calls":[{"id":"c1","name":"channel_context","args":"{}"}]},` +
+		`{"role":"tool","text":"none","call":"c1","failed":true}]`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAThreadSaysHowManyRepliesAreNotStored(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stored, told int
+		want         string
+	}{{0, 0, "no replies"}, {1, 1, "1 reply"}, {2, 1, "2 replies"}, {2, 14, "2 of 14 replies stored"}, {0, 3, "0 of 3 replies stored"}} {
+		list := make([]earshot.Message, 1+c.stored)
+		list[0].Replies = &earshot.Activity{Count: c.told}
+		if got := replies(list); got != c.want {
+			t.Errorf("%d of %d: got %q, want %q", c.stored, c.told, got, c.want)
+		}
+	}
+}

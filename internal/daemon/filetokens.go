@@ -1,0 +1,30 @@
+package daemon
+
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/media"
+	"github.com/earshot-ai/earshot/internal/model"
+	"github.com/earshot-ai/earshot/internal/model/anthropic"
+	"github.com/earshot-ai/earshot/internal/model/gemini"
+	"github.com/earshot-ai/earshot/internal/model/openai"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// fileTokens returns what a model charges for files, by its provider's formula.
+func fileTokens(info ModelInfo) func(llm.Media) int {
+	formula := map[string]func(string, model.File) int{
+		config.Anthropic: anthropic.FileTokens, config.Gemini: gemini.FileTokens, config.OpenAI: openai.FileTokens,
+	}[info.Provider]
+	if formula == nil {
+		return nil // the offline model sees none
+	}
+	return func(m llm.Media) int {
+		kind, _, _ := strings.Cut(m.Type, ";")
+		size := media.Measure(m)
+		return formula(info.Name, model.File{
+			Type: strings.ToLower(strings.TrimSpace(kind)), Width: size.Width, Height: size.Height, Pages: size.Pages, Bytes: len(m.Data),
+		})
+	}
+}
