@@ -109,8 +109,9 @@ func TestAGapOfSockets(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		missed := w.say("C1", root.ID, "@earshot, not heard")
 		time.Sleep(10 * time.Second)
-		d.filler.Missed(from, time.Now())
+		// Heard before anything is read: else who reads it first hands it on.
 		anchor := d.hear("C1", w.say("C1", root.ID, "@earshot, heard"))
+		d.filler.Missed(from, time.Now())
 		d.fill("C1", anchor)
 		d.mustCheck("C1", root.ID, anchor, 10)
 		if g := d.gaps("C1", root.ID); len(g) > 0 {
@@ -128,8 +129,8 @@ func TestAGapOfSockets(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		again := w.say("C1", root.ID, "not heard either")
 		time.Sleep(10 * time.Second)
-		d.filler.Missed(from, time.Now())
 		anchor = d.hear("C1", w.say("C1", root.ID, "@earshot?"))
+		d.filler.Missed(from, time.Now())
 		d.fill("C1", anchor)
 		for _, c := range w.take() {
 			if c.thread != "" {
