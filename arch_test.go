@@ -79,6 +79,7 @@ var layout = architecture{
 		{0, "testdata", "the bundled workspace"},
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
 
+		{1, "internal/chats", "chat data to measure on"},
 		{1, "assemble", "history to prompt and ledger"},
 		{1, "internal/search", "terms and ranking"},
 		{1, "internal/logform", "prompts of the log form, read back"},
@@ -95,6 +96,7 @@ var layout = architecture{
 		{3, "llm/llmtest", "a scripted model"},
 		{3, "internal/model", "a model that can be relied on, and what its adapters share"},
 		{3, "internal/media", "guarded fetch"},
+		{2, "internal/chats/chatstest", "where that data is"},
 		{3, "internal/pgtest", "a PostgreSQL database for tests"},
 		{3, "store/storetest", "what every store must pass"},
 		{3, "store/internal/rule", "what all stores decide alike"},

@@ -118,6 +118,7 @@ type Terms struct {
 	Seq     int64
 	Time    Time
 	Author  AuthorID
+	Name    string // the author's, as the message has it
 	Thread  MessageID
 	Deleted bool
 	Terms   []string // of its text; one entry per occurrence

@@ -46,6 +46,7 @@ type commands struct {
 	Models   modelsCmd   `cmd:"" help:"List the models that are asked, with estimate against actual."`
 	Status   statusCmd   `cmd:"" help:"Say what is stored, what waits, and who would answer."`
 	Check    checkCmd    `cmd:"" help:"Look whether the bot can live on a platform, and what is missing."`
+	Eval     evalCmd     `cmd:"" help:"Measure on chat data what search finds and prompts hold."`
 	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 

@@ -18,6 +18,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/internal/searcher"
 	"github.com/earshot-ai/earshot/internal/zones"
 )
 
@@ -26,6 +28,11 @@ type Store interface {
 	earshot.Messages
 	earshot.Conversations
 	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)
+}
+
+// A Finder finds messages of one channel; *[searcher.Searcher] is one.
+type Finder interface {
+	Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error)
 }
 
 // A Request says for which message, and as whom. Channel, Anchor, Identity and
@@ -55,6 +62,10 @@ type Request struct {
 	// in its place.
 	Conversation earshot.ConversationID
 	State        *assemble.Conversation
+
+	// Finder looks for what the section recall may show; nil: nothing is
+	// recalled.
+	Finder Finder
 
 	// Text is what the anchor is read as saying; "" for what it says. Nothing
 	// is stored.

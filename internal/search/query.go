@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -15,9 +16,14 @@ type Query struct {
 	// more where it occurs as it stands. A message's id finds the message.
 	// Text without any term finds the newest messages.
 	Text string
-	// At is the moment that recency is measured from. Zero: recency does not
-	// count.
+	// Context is what Text is asked under, such as the root of its thread. Its
+	// words count less.
+	Context string
+	// At is the moment that the query is asked at: recency is measured from it,
+	// and words such as "yesterday" mean days before it. Zero: neither counts.
 	At earshot.Time
+	// Zone is where days begin at midnight for who asks; nil means UTC.
+	Zone *time.Location
 	// Before admits what stands at or before it; zero: everything. Without an
 	// ID it admits all of its time.
 	Before earshot.Position
