@@ -191,8 +191,8 @@ var recordCases = []testCase{
 	{"terms are made when a message is stored", func(s *suite) {
 		s.record(said(1, "the deploy deploys"), reply(2, "m1", "日本語のテキスト"))
 		want := []earshot.Terms{
-			{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Terms: search.Terms("the deploy deploys")},
-			{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Thread: "m1", Terms: search.Terms("日本語のテキスト")},
+			{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("the deploy deploys")},
+			{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Name: "Alice", Thread: "m1", Terms: search.Terms("日本語のテキスト")},
 		}
 		s.equal("all", collect(s.T, s.Terms(s.Context(), s.scope, 0)), want)
 		s.equal("after the first", collect(s.T, s.Terms(s.Context(), s.scope, 1)), want[1:])
@@ -200,7 +200,27 @@ var recordCases = []testCase{
 		edit.Edited = second(9)
 		s.record(edit)
 		got := collect(s.T, s.Terms(s.Context(), s.scope, 2))
-		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Terms: search.Terms("rollback")}})
+		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("rollback")}})
+	}},
+	{"terms name the author as the message does", func(s *suite) {
+		silent, nameless, gone := said(2, ""), said(3, "x"), said(4, "x")
+		nameless.Author.Name = ""
+		s.record(said(1, "x"), silent, nameless, gone)
+		s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U1", Name: "Alice Maier"}))
+		of := func(list []earshot.Terms) map[earshot.MessageID]string {
+			out := map[earshot.MessageID]string{}
+			for _, t := range list {
+				out[t.ID] = t.Name
+			}
+			return out
+		}
+		s.equal("names", of(s.terms(0)), map[earshot.MessageID]string{"m1": "Alice", "m2": "Alice", "m3": "", "m4": "Alice"})
+		s.equal("a message without text", s.terms(1)[0], earshot.Terms{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Name: "Alice"})
+		renamed := said(1, "x")
+		renamed.Author.Name = "Bob"
+		s.record(renamed, tombstone(4))
+		s.equal("renamed, and deleted", of(s.terms(4)), map[earshot.MessageID]string{"m1": "Bob", "m4": ""})
+		s.equal("deleted", s.terms(5), []earshot.Terms{{ID: "m4", Seq: 6, Time: second(4), Deleted: true}})
 	}},
 	{"a large call is stored whole and in order", func(s *suite) {
 		var list []earshot.Message

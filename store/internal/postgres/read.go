@@ -189,7 +189,7 @@ func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.
 		scope, next := rule.Scope(scope), seq
 		for {
 			list, err := list(ctx, s, "read search terms",
-				`SELECT id, seq, time, author, thread, deleted, terms FROM message`+in+` AND seq > $4 AND seq > 0 ORDER BY seq LIMIT $5`,
+				`SELECT id, seq, time, author, author_name, thread, deleted, terms FROM message`+in+` AND seq > $4 AND seq > 0 ORDER BY seq LIMIT $5`,
 				args(scope, next, page), scanTerms)
 			if err != nil {
 				yield(earshot.Terms{}, err)
@@ -211,7 +211,7 @@ func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.
 func scanTerms(rows pgx.Rows, t *earshot.Terms) error {
 	var id, author, thread, terms string
 	var at, deleted int64
-	if err := rows.Scan(&id, &t.Seq, &at, &author, &thread, &deleted, &terms); err != nil {
+	if err := rows.Scan(&id, &t.Seq, &at, &author, &t.Name, &thread, &deleted, &terms); err != nil {
 		return err
 	}
 	t.ID, t.Time, t.Author, t.Thread = earshot.MessageID(id), earshot.Time(at), earshot.AuthorID(author), earshot.MessageID(thread)

@@ -256,23 +256,23 @@ func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.
 }
 
 func (s *Store) termsPage(ctx context.Context, scope earshot.Scope, seq int64) ([]earshot.Terms, error) {
-	rows, err := s.query(ctx, `SELECT id, seq, time, author, thread, deleted, terms FROM message`+in+` AND seq > ? ORDER BY seq LIMIT ? + 0`,
+	rows, err := s.query(ctx, `SELECT id, seq, time, author, author_name, thread, deleted, terms FROM message`+in+` AND seq > ? ORDER BY seq LIMIT ? + 0`,
 		args(scope, seq, page)...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	out := make([]earshot.Terms, 0, page)
-	var id, author, thread, terms string
+	var id, author, name, thread, terms string
 	var number, at, deleted any
-	dest := []any{&id, &number, &at, &author, &thread, &deleted, &terms}
+	dest := []any{&id, &number, &at, &author, &name, &thread, &deleted, &terms}
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return nil, err
 		}
 		out = append(out, earshot.Terms{
 			ID: earshot.MessageID(id), Seq: integer(number), Time: earshot.Time(integer(at)), Author: earshot.AuthorID(author),
-			Thread: earshot.MessageID(thread), Deleted: integer(deleted) != 0,
+			Name: name, Thread: earshot.MessageID(thread), Deleted: integer(deleted) != 0,
 		})
 		if err := rule.ReadTerms(terms, &out[len(out)-1]); err != nil {
 			return nil, err
