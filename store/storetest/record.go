@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -221,6 +223,61 @@ var recordCases = []testCase{
 		s.record(renamed, tombstone(4))
 		s.equal("renamed, and deleted", of(s.terms(4)), map[earshot.MessageID]string{"m1": "Bob", "m4": ""})
 		s.equal("deleted", s.terms(5), []earshot.Terms{{ID: "m4", Seq: 6, Time: second(4), Deleted: true}})
+	}},
+	{"terms of many messages come once, in order and as they are now", func(s *suite) {
+		const n = 2700
+		list := make([]earshot.Message, n)
+		for i := range list {
+			list[i] = said(i, fmt.Sprintf("word%d", i))
+		}
+		s.record(list...)
+		var edits []earshot.Message
+		for i := 600; i < 1900; i++ { // whole stretches of sequences are empty then
+			list[i].Edited, list[i].Text = second(n), fmt.Sprintf("edit%d", i)
+			edits = append(edits, list[i])
+		}
+		s.record(edits...)
+		last := int64(0)
+		read := map[earshot.MessageID][]string{}
+		take := func(t earshot.Terms) {
+			if t.Seq <= last {
+				s.Fatalf("sequence %d came behind %d", t.Seq, last)
+			}
+			last, read[t.ID] = t.Seq, t.Terms
+		}
+		for t, err := range s.Terms(s.Context(), s.scope, 0) {
+			s.check(err)
+			if take(t); t.ID == "m550" {
+				list[2].Edited, list[2].Text = second(n), "again"
+				list[2650].Edited, list[2650].Text = second(n), "ahead"
+				s.record(list[2], list[2650], tombstone(2651))
+				list[2651].Text = ""
+			}
+		}
+		for _, t := range s.terms(last) { // what changed meanwhile has come, or comes now
+			take(t)
+		}
+		s.equal("messages", len(read), n)
+		for _, m := range list {
+			s.equal(string(m.ID), read[m.ID], search.Terms(m.Text))
+		}
+		seen := 0
+		for _, err := range s.Terms(s.Context(), s.scope, 0) {
+			s.check(err)
+			if seen++; seen == 800 {
+				break
+			}
+		}
+		ctx, cancel := context.WithCancel(s.Context())
+		defer cancel()
+		var failed error
+		for t, err := range s.Terms(ctx, s.scope, 0) {
+			if t.ID == "m580" {
+				cancel()
+			}
+			failed = err
+		}
+		wantError(s.T, failed, context.Canceled)
 	}},
 	{"a large call is stored whole and in order", func(s *suite) {
 		var list []earshot.Message
