@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -160,11 +161,17 @@ func Conversations(list []Message) []Conversation {
 	return out
 }
 
-// Stored returns the message as a store takes it. Joins and the like are not
-// told apart from talk.
+// event is how a Slack export tells of what is no talk.
+var event = regexp.MustCompile(`^<?@\w+>? has (joined|left|renamed|cleared) `)
+
+// Stored returns the message as a store takes it. What nobody said, and what
+// Slack says of joins and the like, is the platform's.
 func (m Message) Stored() earshot.Message {
 	kind := earshot.Human
-	if m.Bot {
+	switch {
+	case m.Author == "" || event.MatchString(m.Text):
+		kind = earshot.System
+	case m.Bot:
 		kind = earshot.Bot
 	}
 	out := earshot.Message{

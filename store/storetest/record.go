@@ -204,6 +204,16 @@ var recordCases = []testCase{
 		got := collect(s.T, s.Terms(s.Context(), s.scope, 2))
 		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("rollback")}})
 	}},
+	{"terms tell what a message replies to, and whether it is the platform's", func(s *suite) {
+		answer, joined := said(2, "x"), said(3, "Alice joined")
+		answer.ReplyTo, joined.Author.Kind = "m1", earshot.System
+		s.record(said(1, "x"), answer, joined)
+		list := s.terms(0)
+		s.equal("replies to", []earshot.MessageID{list[0].ReplyTo, list[1].ReplyTo, list[2].ReplyTo}, []earshot.MessageID{"", "m1", ""})
+		s.equal("the platform's", []bool{list[0].System, list[1].System, list[2].System}, []bool{false, false, true})
+		s.record(tombstone(2), tombstone(3))
+		s.equal("deleted", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: second(2), Deleted: true}, {ID: "m3", Seq: 5, Time: second(3), Deleted: true}})
+	}},
 	{"terms name the author as the message does", func(s *suite) {
 		silent, nameless, gone := said(2, ""), said(3, "x"), said(4, "x")
 		nameless.Author.Name = ""

@@ -33,16 +33,16 @@ func (r termReader) LastSeq(ctx context.Context) (int64, error) {
 // Terms implements [rule.TermReader].
 func (r termReader) Terms(ctx context.Context, after, upTo int64, limit int) ([]earshot.Terms, error) {
 	var split rule.TermSplitter
-	return list(ctx, r.Store, "read a page", `SELECT seq, time, deleted, id, author, author_name, thread, terms FROM message`+in+
+	return list(ctx, r.Store, "read a page", `SELECT seq, time, deleted, id, author, author_name, author_kind, thread, reply_to, terms FROM message`+in+
 		` AND seq > $4 AND seq <= $5 AND seq > 0 ORDER BY seq LIMIT $6`, args(r.scope, after, upTo, limit),
 		func(rows pgx.Rows, t *earshot.Terms) error {
-			var id, author, thread, terms string
+			var id, author, kind, thread, replyTo, terms string
 			var at, deleted int64
-			if err := rows.Scan(&t.Seq, &at, &deleted, &id, &author, &t.Name, &thread, &terms); err != nil {
+			if err := rows.Scan(&t.Seq, &at, &deleted, &id, &author, &t.Name, &kind, &thread, &replyTo, &terms); err != nil {
 				return err
 			}
 			t.ID, t.Time, t.Author, t.Thread = earshot.MessageID(id), earshot.Time(at), earshot.AuthorID(author), earshot.MessageID(thread)
-			t.Deleted = deleted != 0
+			t.ReplyTo, t.System, t.Deleted = earshot.MessageID(replyTo), earshot.AuthorKind(kind) == earshot.System, deleted != 0
 			return split.Read(terms, t)
 		})
 }

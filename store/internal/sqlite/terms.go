@@ -40,7 +40,7 @@ func (r termReader) LastSeq(ctx context.Context) (int64, error) {
 // termRow is a row in one text, its fields with a NUL between them, which none
 // of them holds. Each column that is fetched costs several locks: in one text
 // the rows come in two thirds of the time.
-const termRow = `concat_ws(char(0), seq, time, deleted, id, author, author_name, thread, terms)`
+const termRow = `concat_ws(char(0), seq, time, deleted, id, author, author_name, author_kind, thread, reply_to, terms)`
 
 // Terms implements [rule.TermReader].
 func (r termReader) Terms(ctx context.Context, after, upTo int64, limit int) ([]earshot.Terms, error) {
@@ -72,9 +72,9 @@ func (r termReader) Terms(ctx context.Context, after, upTo int64, limit int) ([]
 
 // readTermRow sets t to what a termRow says, and returns its terms.
 func readTermRow(row string, t *earshot.Terms) (terms string, err error) {
-	var seq, at, deleted, id, author, thread string
+	var seq, at, deleted, id, author, kind, thread, replyTo string
 	rest, whole := row, true
-	for _, field := range []*string{&seq, &at, &deleted, &id, &author, &t.Name, &thread} {
+	for _, field := range []*string{&seq, &at, &deleted, &id, &author, &t.Name, &kind, &thread, &replyTo} {
 		var found bool
 		*field, rest, found = strings.Cut(rest, "\x00")
 		whole = whole && found
@@ -84,7 +84,7 @@ func readTermRow(row string, t *earshot.Terms) (terms string, err error) {
 	var micros int64
 	micros, wrong[1] = strconv.ParseInt(at, 10, 64)
 	t.ID, t.Time, t.Author, t.Thread = earshot.MessageID(id), earshot.Time(micros), earshot.AuthorID(author), earshot.MessageID(thread)
-	t.Deleted = deleted != "0"
+	t.ReplyTo, t.System, t.Deleted = earshot.MessageID(replyTo), earshot.AuthorKind(kind) == earshot.System, deleted != "0"
 	if !whole || wrong[0] != nil || wrong[1] != nil || strings.IndexByte(rest, 0) >= 0 {
 		return "", fmt.Errorf("message %q: a damaged row", id)
 	}

@@ -17,10 +17,10 @@ func TestARowInOneTextIsReadOrRefused(t *testing.T) {
 		want       earshot.Terms
 	}{
 		"whole": {
-			row("7", "1700", "0", "m1", "U1", "Alice Maier", "m0", "deploy\nhang"), "deploy\nhang",
-			earshot.Terms{ID: "m1", Seq: 7, Time: 1700, Author: "U1", Name: "Alice Maier", Thread: "m0"},
+			row("7", "1700", "0", "m1", "U1", "Alice Maier", "system", "m0", "m9", "deploy\nhang"), "deploy\nhang",
+			earshot.Terms{ID: "m1", Seq: 7, Time: 1700, Author: "U1", Name: "Alice Maier", Thread: "m0", ReplyTo: "m9", System: true},
 		},
-		"deleted": {row("8", "-5", "1", "m1", "", "", "", ""), "", earshot.Terms{ID: "m1", Seq: 8, Time: -5, Deleted: true}},
+		"deleted": {row("8", "-5", "1", "m1", "", "", "", "", "", ""), "", earshot.Terms{ID: "m1", Seq: 8, Time: -5, Deleted: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,10 +35,10 @@ func TestARowInOneTextIsReadOrRefused(t *testing.T) {
 		})
 	}
 	for name, bad := range map[string]string{
-		"a field too few":  row("7", "1700", "0", "m1", "U1", "Alice", "m0"),
-		"a field too many": row("7", "1700", "0", "m1", "U1", "Al", "ice", "m0", "deploy"),
-		"no sequence":      row("", "1700", "0", "m1", "U1", "Alice", "m0", "deploy"),
-		"no time":          row("7", "soon", "0", "m1", "U1", "Alice", "m0", "deploy"),
+		"a field too few":  row("7", "1700", "0", "m1", "U1", "Alice", "human", "m0", ""),
+		"a field too many": row("7", "1700", "0", "m1", "U1", "Al", "ice", "human", "m0", "", "deploy"),
+		"no sequence":      row("", "1700", "0", "m1", "U1", "Alice", "human", "m0", "", "deploy"),
+		"no time":          row("7", "soon", "0", "m1", "U1", "Alice", "human", "m0", "", "deploy"),
 		"nothing":          "",
 	} {
 		if _, err := readTermRow(bad, &earshot.Terms{}); err == nil {
