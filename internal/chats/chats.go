@@ -162,7 +162,7 @@ func Conversations(list []Message) []Conversation {
 }
 
 // event is how Slack tells of what is no talk.
-var event = regexp.MustCompile(`^<?@\w+>? (has joined|has left|set the channel|has renamed|cleared the channel)`)
+var event = regexp.MustCompile(`^<?@\w+>? (has (joined|left|renamed|cleared) |(set|cleared) the channel)`)
 
 // Kind is what kind of author the message has: what nobody wrote, such as a
 // join, is the platform's.
