@@ -47,6 +47,13 @@ type Hit struct {
 	Time  earshot.Time
 	Score float64 // the sum of Parts
 	Parts []Part  // what it is made of; parts of 0 are left out
+	// Cover is the share of the weight of Query.Text's words that the message
+	// has, 0 to 1; words that no message has count as the rarest.
+	Cover float64
+	// Near are the messages that belong to it, such as those before and after it
+	// in its thread or at the top level and the first replies to it: at most
+	// four, none from behind Query.Before.
+	Near []earshot.MessageID
 }
 
 // A Part is one reason of a hit's score.
@@ -107,6 +114,7 @@ type plan struct {
 	w       weights
 	terms   []wanted       // the rarest first
 	cut     bool           // the text has terms
+	unknown int            // how many of them no message has
 	exact   float64        // the sum of weights of wholes
 	pairs   map[uint64]int // of neighbours' numbers, with their places in shares
 	shares  []float64      // of all pairs' weight
@@ -207,6 +215,7 @@ func (x *Index) want(p *plan, all []string) {
 		}
 		number, ok := x.number(t)
 		if !ok {
+			p.unknown++
 			continue
 		}
 		weight := x.rarity(number)

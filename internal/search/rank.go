@@ -40,7 +40,12 @@ func (x *Index) search(q Query, w weights) []Hit {
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Time, a.Time), strings.Compare(string(b.ID), string(a.ID)))
 	})
-	return hits[:min(len(hits), p.q.Limit)]
+	hits = hits[:min(len(hits), p.q.Limit)]
+	for i := range hits {
+		number := uint32(x.known[hits[i].ID].doc)
+		hits[i].Cover, hits[i].Near = x.coverOf(p, number), x.near(p, number)
+	}
+	return hits
 }
 
 // named returns the docs whose ids are words of the query.
