@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -35,7 +36,8 @@ func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 	t.Form, t.Zone = Text(t.Form), Text(t.Zone)
 	t.Session = clean(t.Session, checkEntry)
 	t.Ledger = clean(t.Ledger, func(r earshot.LedgerRow) earshot.LedgerRow {
-		return earshot.LedgerRow{ID: text(r.ID), Section: Text(r.Section), Verdict: text(r.Verdict), Reason: Text(r.Reason), Tokens: r.Tokens}
+		return earshot.LedgerRow{ID: text(r.ID), Section: Text(r.Section), Verdict: text(r.Verdict), Reason: Text(r.Reason), Tokens: r.Tokens,
+			Score: r.Score, Cover: r.Cover, Parts: maps.Clone(r.Parts)}
 	})
 	return t, nil
 }
