@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/archive"
 	"github.com/earshot-ai/earshot/internal/gather"
+	"github.com/earshot-ai/earshot/internal/searcher"
 	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/testdata"
@@ -107,7 +108,6 @@ func after(t *testing.T, st earshot.Store, in assemble.Input, res assemble.Resul
 var byRecall = map[string][]earshot.MessageID{
 	"5":  {"1772789405.246439"},
 	"15": {"1773827821.233459", "1773828965.240469"},
-	"25": {"1773153370.587099", "1773153482.542269"},
 }
 
 // recalled reports what of a scene's needs a first turn does not show although
@@ -142,8 +142,9 @@ func TestEveryNeededMessageIsInStandardsPrompt(t *testing.T) {
 	needs, there, whole, sum := 0, 0, 0, 0
 	var first *assemble.Conversation
 	list := scenes(t)
+	search := searcher.New(st, nil)
 	for _, s := range list {
-		req := gather.Request{Channel: channels[s.channel], Anchor: s.anchor, Counter: counter, Policy: assemble.Standard(), Identity: earshot.Identity{ID: "U0EARSHOT", Name: "earshot", Aliases: []earshot.AuthorID{"B0EARSHOT"}}}
+		req := gather.Request{Finder: search, Channel: channels[s.channel], Anchor: s.anchor, Counter: counter, Policy: assemble.Standard(), Identity: earshot.Identity{ID: "U0EARSHOT", Name: "earshot", Aliases: []earshot.AuthorID{"B0EARSHOT"}}}
 		if s.number == "2" {
 			req.State = first
 		}
