@@ -25,12 +25,14 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 		return err
 	}
 	r.recent = list
+	full := false
 	for _, m := range slices.Backward(list) {
-		if !t.take(m) {
-			return nil
+		if full = !t.take(m); full {
+			break
 		}
 	}
 	switch {
+	case full:
 	case len(list) < size:
 		return nil
 	case t.probable() > 2*s.Look:
