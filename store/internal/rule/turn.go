@@ -53,6 +53,9 @@ func CloneTurn(t earshot.Turn) earshot.Turn {
 	t.Answer.Replies = slices.Clone(t.Answer.Replies)
 	t.Shown, t.Attached, t.Names = slices.Clone(t.Shown), slices.Clone(t.Attached), slices.Clone(t.Names)
 	t.Session, t.Ledger = CloneSession(t.Session), slices.Clone(t.Ledger)
+	for i := range t.Ledger {
+		t.Ledger[i].Parts = maps.Clone(t.Ledger[i].Parts)
+	}
 	return t
 }
 
