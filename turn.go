@@ -19,6 +19,13 @@ type LedgerRow struct {
 	Verdict Verdict
 	Reason  string
 	Tokens  int
+	// Score, Cover and Parts are what search said of a message that it found
+	// for the question; zero of others. Cover is the share of the question's
+	// weight in words that the message has, 0 to 1. Parts, such as words and
+	// recency, add up to Score.
+	Score float64
+	Cover float64
+	Parts map[string]float64
 }
 
 // A Ledger has one row for every message that a turn considered, in the order

@@ -29,10 +29,14 @@ type Input struct {
 	FileTokens map[earshot.ArtifactID]int
 }
 
-// A Recalled is a message that search found, with its score.
+// A Recalled is a message that search found, with its score, and where it is
+// known what the score is made of: see [earshot.LedgerRow]. A Cover of 0 is not
+// known.
 type Recalled struct {
 	ID    earshot.MessageID
 	Score float64
+	Cover float64
+	Parts map[string]float64
 }
 
 // A Conversation is what is remembered of the turns before this one. A turn is

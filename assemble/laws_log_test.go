@@ -38,7 +38,9 @@ func lawInput(d dice) (assemble.Input, *channelGen) {
 		}
 	}
 	for range d.roll(8) {
-		in.Recalled = append(in.Recalled, assemble.Recalled{ID: pick(d, in.Messages).ID, Score: float64(d.roll(30))})
+		in.Recalled = append(in.Recalled, assemble.Recalled{
+			ID: pick(d, in.Messages).ID, Score: float64(d.roll(30)), Cover: float64(d.roll(11)) / 20, Parts: map[string]float64{"words": float64(d.roll(30))},
+		})
 	}
 	for range d.roll(4) {
 		in.Conversation.Names = append(in.Conversation.Names, earshot.Named{ID: pick(d, g.authors).ID, Name: pick(d, hostileNames)})

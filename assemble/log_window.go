@@ -12,6 +12,7 @@ import (
 type grove struct {
 	t     *turn
 	limit int // tokens of a message; 0: whole
+	roots int // tokens of what is shown for another's sake
 	used  int
 	// anyOrder says that messages do not come from the newest back, so that
 	// the day of a tree is not known before all have come.
@@ -32,7 +33,7 @@ type tree struct {
 }
 
 func (t *turn) newGrove(limit int) *grove {
-	return &grove{t: t, limit: limit, trees: map[earshot.MessageID]*tree{}, days: map[day]bool{}, shown: map[*msg]*detail{}}
+	return &grove{t: t, limit: limit, roots: rootCut, trees: map[earshot.MessageID]*tree{}, days: map[day]bool{}, shown: map[*msg]*detail{}}
 }
 
 // add plans one more message, with its root and the answer to it where these
@@ -68,17 +69,17 @@ func (g *grove) add(m *msg, room int) bool {
 	case m.ID == top:
 		cost += g.rootCost(tr, m)
 		if a := g.answerTo(m); a != nil {
-			extras = append(extras, extra{a, t.detailed(a, rootCut)})
+			extras = append(extras, extra{a, t.detailed(a, g.roots)})
 		}
 	case g.trees[top] != nil && !tr.orphan && root != nil && g.shown[root] != nil:
 	case g.trees[top] != nil && tr.orphan: // the line may come to be about m
 		above = max(above, g.aboveCost(m))
 		cost += above - tr.above
 	case g.stands(root):
-		extras = append(extras, extra{root, t.detailed(root, rootCut)})
+		extras = append(extras, extra{root, t.detailed(root, g.roots)})
 		cost += g.rootCost(tr, root)
 		if a := g.answerTo(root); a != nil && a != m {
-			extras = append(extras, extra{a, t.detailed(a, rootCut)})
+			extras = append(extras, extra{a, t.detailed(a, g.roots)})
 		}
 	default:
 		orphan, above = true, g.aboveCost(m)

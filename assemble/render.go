@@ -488,6 +488,7 @@ func (t *turn) result(system string, p *prompt, plan *plan) Result {
 	for i, m := range t.msgs {
 		r.Ledger[i] = earshot.LedgerRow{ID: m.ID, Section: string(m.section), Verdict: verdictNames[m.verdict], Reason: m.why(), Tokens: int(m.tokens)}
 	}
+	t.explainRecall(r.Ledger)
 	c := t.in.Conversation
 	r.Next = Next{Cursor: c.Cursor, Epoch: c.Epoch}
 	if t.broken {

@@ -10,15 +10,17 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/searcher"
 	"github.com/earshot-ai/earshot/tools"
 )
 
 // A Bot answers on one platform as one agent. It is safe for concurrent use.
 type Bot struct {
 	Options
-	agent earshot.AgentID
-	wake  chan struct{} // holds a token when there may be work
-	index *tools.Index
+	agent  earshot.AgentID
+	wake   chan struct{}      // holds a token when there may be work
+	search *searcher.Searcher // for recall, and for the tools:
+	index  *tools.Index
 
 	mu       sync.Mutex // guards channels
 	channels map[earshot.Scope]earshot.Channel
@@ -65,8 +67,10 @@ func New(o Options) *Bot {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
 	}
+	search := searcher.New(o.Store, nil)
 	return &Bot{
-		Options: o, agent: earshot.AgentID(o.Identity.ID), wake: make(chan struct{}, 1), index: tools.NewIndex(o.Store, 0),
+		Options: o, agent: earshot.AgentID(o.Identity.ID), wake: make(chan struct{}, 1),
+		search: search, index: tools.NewIndex(searched{o.Store, search}, 0),
 		channels: map[earshot.Scope]earshot.Channel{},
 	}
 }

@@ -33,6 +33,7 @@ func (t *turn) gather(ctx context.Context) error {
 	req := gather.Request{
 		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.Identity, Policy: t.Policy, Budget: t.budget,
 		Counter: t.counter, Instructions: t.Instructions, Conversation: t.lease.Conversation, DefaultZone: t.Zone,
+		Finder: &finder{turn: t},
 	}
 	in, res, err := gather.Turn(ctx, t.Store, req)
 	if err == nil {

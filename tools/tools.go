@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/search"
 	"github.com/earshot-ai/earshot/internal/searcher"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/llm"
@@ -41,11 +42,20 @@ const (
 
 // An Index finds messages by their words, in the channels of one store. It is
 // safe for concurrent use, and made once for all sets over the store.
-type Index struct{ search *searcher.Searcher }
+type Index struct{ search finder }
+
+// A finder finds messages of one channel.
+type finder interface {
+	Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error)
+}
 
 // NewIndex returns an index over a store. maxBytes bounds what it holds in
-// memory; 0 means 256 MiB.
+// memory; 0 means 256 MiB. A store that finds messages itself, as a
+// *searcher.Searcher does, is asked instead, so that one index serves all.
 func NewIndex(st earshot.Messages, maxBytes int64) *Index {
+	if f, ok := st.(finder); ok {
+		return &Index{f}
+	}
 	return &Index{searcher.New(st, &searcher.Options{MaxBytes: maxBytes})}
 }
 

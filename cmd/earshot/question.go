@@ -20,6 +20,7 @@ type question struct {
 	budget   assemble.Budget
 	zone     string // of the times that are shown; "" is UTC
 	text     string // what the message is read as saying; "" for what it says
+	search   gather.Finder
 	after    *earlierTurn
 }
 
@@ -47,8 +48,10 @@ const placeholder = "(The answer that was given here is not stored.)"
 func (q question) ask(ctx context.Context, p assemble.Policy) (prompt, error) {
 	req := gather.Request{
 		Channel: q.place.channel.Channel, Anchor: q.place.message.ID, Identity: q.identity,
-		Policy: p, Budget: q.budget, Counter: q.counter, Zone: q.zone, Text: q.text,
+		Policy: p, Budget: q.budget, Counter: q.counter, Zone: q.zone, Text: q.text, Finder: q.search,
 	}
+	var unfound error
+	req.Failed = func(err error) { unfound = err }
 	if q.after != nil {
 		state, zone, err := q.earlier(ctx, req)
 		if err != nil {
@@ -70,6 +73,9 @@ func (q question) ask(ctx context.Context, p assemble.Policy) (prompt, error) {
 	if err == nil && out.result.Next.Epoch != in.Conversation.Epoch {
 		// The session could not go on: what a first turn needs is read instead.
 		out.input, out.result, err = gather.Turn(ctx, q.place.store, req)
+	}
+	if unfound != nil {
+		out.result.Notes = append(out.result.Notes, assemble.Note{Kind: assemble.NoteOmitted, Text: "recall: the search failed: " + unfound.Error()})
 	}
 	return out, q.explain(err)
 }

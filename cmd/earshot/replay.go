@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/gather"
+	"github.com/earshot-ai/earshot/internal/searcher"
 )
 
 type replayCmd struct {
@@ -140,7 +141,7 @@ func (c *replayCmd) other(ctx context.Context, l ledgers, w wholeTurn) (assemble
 	_, res, err := gather.Turn(ctx, l.store, gather.Request{
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: in.Policy, Budget: in.Budget,
 		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
-		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens,
+		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens, Finder: searcher.New(l.store, nil),
 	})
 	if errors.Is(err, assemble.ErrBudgetTooSmall) {
 		return res, whatIf{}, usagef("the question and its thread's root alone need more than the model can read")

@@ -388,6 +388,10 @@ type ledgerRowJSON struct {
 	Verdict earshot.Verdict   `json:"verdict"`
 	Reason  string            `json:"reason"`
 	Tokens  int               `json:"tokens"`
+
+	Score float64            `json:"score,omitempty"` // of what search found
+	Cover float64            `json:"cover,omitempty"`
+	Parts map[string]float64 `json:"parts,omitempty"`
 }
 
 func ledgerJSON(l earshot.Ledger) []ledgerRowJSON {

@@ -45,7 +45,7 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 		*w.Messages = append(*w.Messages, m)
 	}
 	for _, x := range in.Recalled {
-		w.Recalled = append(w.Recalled, &recalled{ptr(string(x.ID)), some(x.Score)})
+		w.Recalled = append(w.Recalled, &recalled{ptr(string(x.ID)), some(x.Score), some(x.Cover), x.Parts})
 	}
 	for _, s := range in.Stored {
 		w.Stored = append(w.Stored, &stored{some(string(s.Thread)), ptr(s.Count), some(s.From.String()), some(s.To.String())})

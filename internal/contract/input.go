@@ -91,8 +91,10 @@ type (
 		Kind     *string `json:"kind"`
 	}
 	recalled struct {
-		ID    *string  `json:"id"`
-		Score *float64 `json:"score,omitzero"`
+		ID    *string            `json:"id"`
+		Score *float64           `json:"score,omitzero"`
+		Cover *float64           `json:"cover,omitzero"`
+		Parts map[string]float64 `json:"parts,omitempty"`
 	}
 	reaction struct {
 		Name  *string `json:"name"`
@@ -398,7 +400,10 @@ func (r *reader) input(w *input) assemble.Input {
 	for i, x := range w.Recalled {
 		at := "recalled[" + strconv.Itoa(i) + "]"
 		x = item(r, at, x)
-		in.Recalled = append(in.Recalled, assemble.Recalled{ID: earshot.MessageID(r.id(at+".id", x.ID)), Score: optional(x.Score)})
+		in.Recalled = append(in.Recalled, assemble.Recalled{ID: earshot.MessageID(r.id(at+".id", x.ID)), Score: optional(x.Score), Cover: optional(x.Cover), Parts: x.Parts})
+		if c := optional(x.Cover); c < 0 || c > 1 {
+			r.fail(at+".cover", "must be from 0 to 1")
+		}
 	}
 	in.Conversation = r.conversation(w.Conversation)
 	for i, s := range w.Stored {

@@ -41,6 +41,10 @@ type (
 		Verdict string `json:"verdict"`
 		Reason  string `json:"reason"`
 		Tokens  int    `json:"tokens"`
+
+		Score float64            `json:"score,omitzero"` // of what search found
+		Cover float64            `json:"cover,omitzero"`
+		Parts map[string]float64 `json:"parts,omitempty"`
 	}
 	next struct {
 		Cursor   int64       `json:"cursor"`
@@ -80,7 +84,7 @@ func Encode(r assemble.Result) ([]byte, error) {
 		w.Messages = append(w.Messages, rm)
 	}
 	for _, l := range r.Ledger {
-		w.Ledger = append(w.Ledger, ledgerRow{string(l.ID), l.Section, string(l.Verdict), l.Reason, l.Tokens})
+		w.Ledger = append(w.Ledger, ledgerRow{string(l.ID), l.Section, string(l.Verdict), l.Reason, l.Tokens, l.Score, l.Cover, l.Parts})
 	}
 	for _, s := range r.Next.Shown {
 		w.Next.Shown = append(w.Next.Shown, shownWire(s))

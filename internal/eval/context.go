@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -278,10 +279,12 @@ func (w *world) measure(ctx context.Context, q chats.Query, anchor earshot.Messa
 func (w *world) assemble(ctx context.Context, anchor earshot.Message, p assemble.Policy, tokens int) (sight, error) {
 	budget := assemble.DefaultBudget()
 	budget.Tokens, budget.Session = tokens, 4*tokens
+	var failed error
 	_, res, err := gather.Turn(ctx, w.store, gather.Request{
 		Channel: w.channel, Anchor: anchor.ID, Identity: self, Policy: p, Budget: budget, Counter: w.counter, Finder: w.finder,
+		Failed: func(err error) { failed = err },
 	})
-	if err != nil {
+	if err = cmp.Or(err, failed); err != nil {
 		return sight{}, err
 	}
 	s := sight{full: map[earshot.MessageID]bool{}, cut: map[earshot.MessageID]bool{}, tokens: besides(res.Tokens, assemble.Guide, assemble.Anchor)}

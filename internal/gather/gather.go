@@ -66,6 +66,9 @@ type Request struct {
 	// Finder looks for what the section recall may show; nil: nothing is
 	// recalled.
 	Finder Finder
+	// Failed is told when the Finder fails: the turn then goes without recall.
+	// nil: nobody is told.
+	Failed func(error)
 
 	// Text is what the anchor is read as saying; "" for what it says. Nothing
 	// is stored.
@@ -104,7 +107,7 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	if req.Budget == (assemble.Budget{}) {
 		req.Budget = assemble.DefaultBudget()
 	}
-	r := &reader{store: st, scope: req.Channel.Scope(), req: req, got: map[earshot.MessageID]bool{}}
+	r := &reader{store: st, scope: req.Channel.Scope(), req: req, got: map[earshot.MessageID]bool{}, foundFrom: -1}
 	anchor, err := st.Message(ctx, r.scope, req.Anchor)
 	if err != nil {
 		return assemble.Input{}, fmt.Errorf("message %s: %w", req.Anchor, err)
@@ -122,7 +125,7 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	if err != nil {
 		return assemble.Input{}, err
 	}
-	if err := r.read(ctx); err != nil {
+	if err := r.read(ctx, zone); err != nil {
 		return assemble.Input{}, err
 	}
 	slices.SortFunc(r.messages, func(x, y earshot.Message) int { return x.Position().Compare(y.Position()) })
@@ -133,7 +136,7 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 		Policy: req.Policy, Budget: req.Budget, Counter: req.Counter, Instructions: req.Instructions,
 		Identity: req.Identity, Channel: req.Channel, Anchor: req.Anchor, Messages: r.messages,
 		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone,
-		FileTokens: req.FileTokens,
+		FileTokens: req.FileTokens, Recalled: r.recalled,
 	}, nil
 }
 

@@ -35,7 +35,12 @@ type reader struct {
 	got      map[earshot.MessageID]bool
 	messages []earshot.Message
 	stored   []assemble.Stored
-	coverage []earshot.Coverage
+	recalled []assemble.Recalled
+
+	// foundFrom is where in messages what the search found begins; -1: nothing
+	// was searched for.
+	foundFrom int
+	coverage  []earshot.Coverage
 }
 
 // keep adds messages that the reader does not have, and none from after the
@@ -59,7 +64,7 @@ func (r *reader) later() bool {
 }
 
 // read reads what the turn's sections ask for.
-func (r *reader) read(ctx context.Context) error {
+func (r *reader) read(ctx context.Context, zone string) error {
 	if strings.Contains(r.anchor.Text, isolation) {
 		r.state = assemble.Conversation{Cursor: r.state.Cursor, Epoch: r.state.Epoch}
 		return nil
@@ -94,6 +99,11 @@ func (r *reader) read(ctx context.Context) error {
 	}
 	for _, s := range sections {
 		if err := r.section(ctx, limits(s)); err != nil {
+			return err
+		}
+	}
+	if r.req.Finder != nil && slices.ContainsFunc(sections, func(s assemble.Section) bool { return s.Section == assemble.Recall }) {
+		if err := r.recall(ctx, zone); err != nil {
 			return err
 		}
 	}

@@ -25,12 +25,14 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 		return err
 	}
 	r.recent = list
+	full := false
 	for _, m := range slices.Backward(list) {
-		if !t.take(m) {
-			return nil
+		if full = !t.take(m); full {
+			break
 		}
 	}
 	switch {
+	case full:
 	case len(list) < size:
 		return nil
 	case t.probable() > 2*s.Look:
@@ -123,9 +125,13 @@ func (r *reader) roots(ctx context.Context) error {
 			return err
 		}
 	}
+	first := from // of those that are not known whole
+	if r.foundFrom >= 0 {
+		first = r.foundFrom
+	}
 	var old []earshot.MessageID
-	for _, m := range r.messages[from:] {
-		if !m.Deleted {
+	for _, m := range r.messages[first:] {
+		if !m.Deleted && m.Root() == "" {
 			old = append(old, m.ID)
 		}
 	}
@@ -137,14 +143,15 @@ func (r *reader) roots(ctx context.Context) error {
 		return err
 	}
 	end := len(r.messages)
-	for i := range r.messages[from:end] {
-		m := &r.messages[from+i]
+	for i := first; i < end; i++ {
+		m := &r.messages[i]
 		a, ok := lively[m.ID]
 		if !ok {
 			continue
 		}
 		m.Replies = &a
-		if end-from-i <= maxRoots {
+		// What the search found has its answers beside it.
+		if i >= from && end-i <= maxRoots {
 			if err := r.answer(ctx, *m); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ type closeLook struct {
 type found struct {
 	doc   uint32
 	score float64
+	cover float64 // see Hit.Cover
 	parts [allParts]float64
 }
 
@@ -40,9 +42,17 @@ func (f *found) add(part int, value float64) {
 	f.score += value
 }
 
+// maxNear is how many messages are told to belong to a hit.
+const maxNear = 4
+
 // hit writes a found doc out.
-func (x *Index) hit(f found) Hit {
-	h := Hit{ID: x.docs[f.doc].id, Time: x.docs[f.doc].time}
+func (x *Index) hit(p *plan, f found) Hit {
+	h := Hit{ID: x.docs[f.doc].id, Time: x.docs[f.doc].time, Cover: f.cover}
+	x.near(f.doc, 1, func(o uint32, _ int) {
+		if id := x.docs[o].id; len(h.Near) < maxNear && x.lends(p, o) && !slices.Contains(h.Near, id) {
+			h.Near = append(h.Near, id)
+		}
+	})
 	for i, v := range f.parts {
 		if v != 0 {
 			h.Parts = append(h.Parts, Part{partNames[i], v})
@@ -167,6 +177,7 @@ func (l *closeLook) score(i int, f *found) {
 	if l.borrow(i) {
 		f.add(partNear, float64(factor*float64((l.bm25(norm)-own)*float64(l.n[i])))/(float64(l.n[i])+p.w.body))
 	}
+	f.cover = l.cover(p.called[d.author])
 	if p.within(d.time) {
 		f.add(partTime, float64(f.score*(p.w.span-1)))
 	}
@@ -181,6 +192,28 @@ func (l *closeLook) score(i int, f *found) {
 		f.add(partExact, float64(words*float64(p.w.exact*p.wholes(numbers))))
 		f.add(partActivity, float64(words*float64(p.w.activity*l.activity(p, d))))
 	}
+}
+
+// cover is the share of the weight of the query's words that acc has, or that
+// are in the author's name.
+func (l *closeLook) cover(named uint64) float64 {
+	all := float64(rarity(0, l.Len()) * float64(l.p.unknown))
+	has := 0.0
+	for w, word := range l.p.words {
+		if !word.asked {
+			continue
+		}
+		all += word.weight
+		if named&(1<<w) != 0 {
+			has += word.weight
+		} else {
+			has += float64(word.weight * min(1, l.acc[w]))
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return math.Round(has/all*1000) / 1000
 }
 
 // borrow adds to acc what the docs next to one lend it, and notes them. It

@@ -19,6 +19,7 @@ type wanted struct {
 	number uint32  // noNumber where no message has it
 	weight float64 // idf, times its weight in the query
 	whole  bool    // an id, a URL and the like
+	asked  bool    // of the text, not of its context
 	called []int32 // authors whose names have it
 	kin    []kin   // words that people use for it
 }
@@ -44,6 +45,7 @@ type plan struct {
 	words   []wanted         // the rarest first
 	forms   []form           // in the order of words, each before its kin
 	cut     bool             // the text has terms
+	unknown int              // words of the text that no message has
 	size    float64          // words that the text has, stop words aside
 	fade    float64          // how much of what is near counts
 	number  bool             // the query asks for one
@@ -165,7 +167,7 @@ func cutQuote(s string) (before, after string, ok bool) {
 func (x *Index) want(p *plan, all []string) {
 	stop := stopsOf(all)
 	related := kinOf(all, stop)
-	take := func(terms []string, share float64, done map[string]bool) {
+	take := func(terms []string, share float64, asked bool, done map[string]bool) {
 		times := map[string]int{}
 		some := false
 		for _, t := range terms {
@@ -176,14 +178,19 @@ func (x *Index) want(p *plan, all []string) {
 			if some && stop(t) || done[t] {
 				continue
 			}
-			if w := x.wanted(p, t, related[t]); w.weight > 0 {
+			w := x.wanted(p, t, related[t])
+			w.asked = asked
+			switch {
+			case w.weight > 0:
 				// A word that a question repeats matters more, but not by much.
 				w.weight *= share * (2 - 1/float64(n))
 				p.words = append(p.words, w)
+			case asked:
+				p.unknown++
 			}
 		}
 	}
-	take(all, 1, nil)
+	take(all, 1, true, nil)
 	p.size = size(p.w, p.q.Text, stop)
 	p.fade = min(1, max(0, (p.w.none-p.size)/(p.w.none-p.w.full)))
 	if p.q.Context != "" && p.w.context > 0 {
@@ -191,7 +198,9 @@ func (x *Index) want(p *plan, all []string) {
 		for _, w := range p.words {
 			done[w.term] = true
 		}
-		take(Terms(p.q.Context), p.w.context, done)
+		// A short question ("have we seen this before?") is about what it is asked
+		// under.
+		take(Terms(p.q.Context), p.w.context, p.size < minQuestion, done)
 	}
 	slices.SortFunc(p.words, func(a, b wanted) int {
 		return cmp.Or(-cmp.Compare(a.weight, b.weight), strings.Compare(a.term, b.term))

@@ -47,6 +47,13 @@ type Hit struct {
 	Time  earshot.Time
 	Score float64 // the sum of Parts
 	Parts []Part  // what it is made of; parts of 0 are left out
+	// Cover is the share of the weight of Query.Text's words that the message
+	// has, 0 to 1; words that no message has count as the rarest.
+	Cover float64
+	// Near are the messages that belong to it: what it replies to, replies to
+	// it, those before and after it in its thread or run of talk. At most
+	// four, none from behind Query.Before.
+	Near []earshot.MessageID
 }
 
 // A Part is one reason of a hit's score.

@@ -35,7 +35,7 @@ func (x *Index) search(q Query, w weights) []Hit {
 	}
 	var hits []Hit
 	for _, f := range list[:min(len(list), p.q.Limit)] {
-		hits = append(hits, x.hit(f))
+		hits = append(hits, x.hit(p, f))
 	}
 	return hits
 }

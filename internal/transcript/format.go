@@ -72,17 +72,32 @@ func formatGiven(b *strings.Builder, c Case) {
 		b.WriteString("attach " + words(in.Attach) + "\n")
 	}
 	f.fileTokens(in.FileTokens)
-	for i, v := range in.Recalled {
-		b.WriteString(map[bool]string{true: "recalled ", false: ","}[i == 0] + word(string(v.ID)))
-		if v.Score != 0 {
-			b.WriteString("=" + strconv.FormatFloat(v.Score, 'g', -1, 64))
-		}
-	}
-	if len(in.Recalled) > 0 {
-		b.WriteByte('\n')
-	}
+	writeRecalled(b, in.Recalled)
 	if in.Anchor != "" {
 		b.WriteString("anchor " + word(string(in.Anchor)) + "\n")
+	}
+}
+
+// writeRecalled writes what search found, in one line.
+func writeRecalled(b *strings.Builder, list []assemble.Recalled) {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	for i, v := range list {
+		b.WriteString(map[bool]string{true: "recalled ", false: ","}[i == 0] + word(string(v.ID)))
+		if v.Score != 0 {
+			b.WriteString("=" + number(v.Score))
+		}
+		if v.Cover != 0 {
+			b.WriteString("/" + number(v.Cover))
+		}
+		for j, name := range slices.Sorted(maps.Keys(v.Parts)) {
+			b.WriteString(map[bool]string{true: "(", false: ","}[j == 0] + word(name) + "=" + number(v.Parts[name]))
+		}
+		if len(v.Parts) > 0 {
+			b.WriteByte(')')
+		}
+	}
+	if len(list) > 0 {
+		b.WriteByte('\n')
 	}
 }
 

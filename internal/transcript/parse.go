@@ -467,14 +467,30 @@ func (r *reader) fileTokens(x *scanner, _ entry) {
 	}
 }
 
-// recalled reads "m3=23.3,m7=12": what search found, best first. What has no
-// score has 0.
+// recalled reads "m3=23.3/0.5(recency=3.3,words=20),m7=12": what search found,
+// best first. What has no score has 0.
 func (r *reader) recalled(x *scanner, _ entry) {
 	x.spaces()
 	for more := true; more && x.err == nil; more = x.accept(",") {
 		v := assemble.Recalled{ID: earshot.MessageID(x.word("an id"))}
 		if x.accept("=") {
 			v.Score = x.number("a score")
+		}
+		if x.accept("/") {
+			v.Cover = x.number("a share")
+		}
+		if x.accept("(") {
+			v.Parts = map[string]float64{}
+			for more := true; more && x.err == nil; more = x.accept(",") {
+				name := x.word("a part's name")
+				if !x.accept("=") {
+					x.fail("a part of a score has no value: %q", name)
+				}
+				v.Parts[name] = x.number("a part")
+			}
+			if !x.accept(")") {
+				x.fail("a ) is missing at %q", x.left())
+			}
 		}
 		r.in.Recalled = append(r.in.Recalled, v)
 	}

@@ -199,7 +199,10 @@ func input() *rapid.Generator[assemble.Input] {
 			c.Names = append(c.Names, earshot.Named{ID: id[earshot.AuthorID]().Draw(t, "named id"), Name: text().Draw(t, "named")})
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "recalled") {
-			in.Recalled = append(in.Recalled, assemble.Recalled{ID: id[earshot.MessageID]().Draw(t, "recalled id"), Score: score().Draw(t, "score")})
+			in.Recalled = append(in.Recalled, assemble.Recalled{ID: id[earshot.MessageID]().Draw(t, "recalled id"), Score: score().Draw(t, "score"), Cover: score().Draw(t, "cover")})
+			if parts := rapid.MapOfN(text(), score(), 1, 2).Draw(t, "parts"); rapid.Bool().Draw(t, "told") {
+				in.Recalled[len(in.Recalled)-1].Parts = parts
+			}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "stored") {
 			in.Stored = append(in.Stored, assemble.Stored{Thread: id[earshot.MessageID]().Draw(t, "of"), Count: rapid.IntRange(0, 2).Draw(t, "count"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to")})

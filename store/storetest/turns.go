@@ -19,6 +19,7 @@ func turn(n int, text string) earshot.Turn {
 		Ledger: earshot.Ledger{
 			{ID: "m0", Section: "thread", Verdict: earshot.Out, Reason: "shown"},
 			{ID: "m1", Section: "anchor", Verdict: earshot.Full, Reason: "anchor", Tokens: 7},
+			{ID: "m2", Section: "recall", Verdict: earshot.Full, Reason: "recall", Tokens: 5, Score: 23.3, Cover: 0.6, Parts: map[string]float64{"words": 20, "recency": 3.3}},
 		},
 		Usage: earshot.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4},
 		Time:  second(100 + n),

@@ -117,6 +117,10 @@ type ledgerJSON struct {
 	Verdict earshot.Verdict   `json:"verdict"`
 	Reason  string            `json:"reason,omitempty"`
 	Tokens  int               `json:"tokens,omitempty"`
+
+	Score float64            `json:"score,omitempty"`
+	Cover float64            `json:"cover,omitempty"`
+	Parts map[string]float64 `json:"parts,omitempty"`
 }
 
 // WriteLedger writes l as text.

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -35,7 +36,8 @@ func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 	t.Form, t.Zone = Text(t.Form), Text(t.Zone)
 	t.Session = clean(t.Session, checkEntry)
 	t.Ledger = clean(t.Ledger, func(r earshot.LedgerRow) earshot.LedgerRow {
-		return earshot.LedgerRow{ID: text(r.ID), Section: Text(r.Section), Verdict: text(r.Verdict), Reason: Text(r.Reason), Tokens: r.Tokens}
+		return earshot.LedgerRow{ID: text(r.ID), Section: Text(r.Section), Verdict: text(r.Verdict), Reason: Text(r.Reason), Tokens: r.Tokens,
+			Score: r.Score, Cover: r.Cover, Parts: maps.Clone(r.Parts)}
 	})
 	return t, nil
 }
@@ -51,6 +53,9 @@ func CloneTurn(t earshot.Turn) earshot.Turn {
 	t.Answer.Replies = slices.Clone(t.Answer.Replies)
 	t.Shown, t.Attached, t.Names = slices.Clone(t.Shown), slices.Clone(t.Attached), slices.Clone(t.Names)
 	t.Session, t.Ledger = CloneSession(t.Session), slices.Clone(t.Ledger)
+	for i := range t.Ledger {
+		t.Ledger[i].Parts = maps.Clone(t.Ledger[i].Parts)
+	}
 	return t
 }
 
