@@ -51,8 +51,8 @@ type Hit struct {
 	// has, 0 to 1; words that no message has count as the rarest.
 	Cover float64
 	// Near are the messages that belong to it, such as those before and after it
-	// in its thread or at the top level and the first replies to it: at most
-	// four, none from behind Query.Before.
+	// in its thread or at the top level, three each way of the best hits and one
+	// of others, and the first two replies to it; none from behind Query.Before.
 	Near []earshot.MessageID
 }
 

@@ -43,7 +43,7 @@ func (x *Index) search(q Query, w weights) []Hit {
 	hits = hits[:min(len(hits), p.q.Limit)]
 	for i := range hits {
 		number := uint32(x.known[hits[i].ID].doc)
-		hits[i].Cover, hits[i].Near = x.coverOf(p, number), x.near(p, number)
+		hits[i].Cover, hits[i].Near = x.coverOf(p, number), x.near(p, number, reachOf(i))
 	}
 	return hits
 }
