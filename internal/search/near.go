@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -19,33 +21,42 @@ func reachOf(rank int) int {
 // maxFirst is how many replies to a root are near it.
 const maxFirst = 2
 
-// near returns the messages that stand before and after a doc, in its thread or
-// at the top level, reach of them each way and the nearest first; of a root
-// also the first replies, behind the nearest two.
-func (x *Index) near(p *plan, number uint32, reach int) []earshot.MessageID {
+// lanes returns, for each thread that one of the docs stands in, and for the top
+// level, its living docs up to the query's bound, in the order of position.
+func (x *Index) lanes(p *plan, of []uint32) map[int32][]*doc {
+	lanes := map[int32][]*doc{}
+	for _, number := range of {
+		lanes[x.docs[number].thread] = nil
+	}
+	for i := range x.docs {
+		d := &x.docs[i]
+		if l, wanted := lanes[d.thread]; wanted && !d.dead && (p.q.Before.IsZero() || upTo(d, p.q.Before)) {
+			lanes[d.thread] = append(l, d)
+		}
+	}
+	for _, l := range lanes {
+		slices.SortFunc(l, compareDocs)
+	}
+	return lanes
+}
+
+func compareDocs(a, b *doc) int {
+	return cmp.Or(cmp.Compare(a.time, b.time), strings.Compare(string(a.id), string(b.id)))
+}
+
+// near returns the messages that stand before and after a doc in its lane, reach
+// of them each way and the nearest first; of a root also the first replies,
+// behind the nearest two.
+func (x *Index) near(p *plan, number uint32, lane []*doc, reach int) []earshot.MessageID {
 	d := &x.docs[number]
-	place := func(o *doc) earshot.Position { return earshot.Position{Time: o.time, ID: o.id} }
-	low, high := place(d), place(d)
+	at, _ := slices.BinarySearchFunc(lane, d, compareDocs)
 	var out []earshot.MessageID
-	for range reach {
-		var before, after *doc
-		for i := range x.docs {
-			o := &x.docs[i]
-			if o.dead || o.thread != d.thread || !p.q.Before.IsZero() && !upTo(o, p.q.Before) {
-				continue
-			}
-			switch at := place(o); {
-			case at.Compare(low) < 0 && (before == nil || at.Compare(place(before)) > 0):
-				before = o
-			case at.Compare(high) > 0 && (after == nil || at.Compare(place(after)) < 0):
-				after = o
-			}
+	for i := 1; i <= reach; i++ {
+		if at-i >= 0 {
+			out = append(out, lane[at-i].id)
 		}
-		if before != nil {
-			out, low = append(out, before.id), place(before)
-		}
-		if after != nil {
-			out, high = append(out, after.id), place(after)
+		if at+i < len(lane) {
+			out = append(out, lane[at+i].id)
 		}
 	}
 	two := min(len(out), 2)
@@ -62,9 +73,7 @@ func (x *Index) firstReplies(p *plan, d *doc) []earshot.MessageID {
 				replies = append(replies, o)
 			}
 		}
-		slices.SortFunc(replies, func(a, b *doc) int {
-			return earshot.Position{Time: a.time, ID: a.id}.Compare(earshot.Position{Time: b.time, ID: b.id})
-		})
+		slices.SortFunc(replies, compareDocs)
 		for _, o := range replies[:min(len(replies), maxFirst)] {
 			out = append(out, o.id)
 		}

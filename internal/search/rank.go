@@ -41,9 +41,14 @@ func (x *Index) search(q Query, w weights) []Hit {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Time, a.Time), strings.Compare(string(b.ID), string(a.ID)))
 	})
 	hits = hits[:min(len(hits), p.q.Limit)]
-	for i := range hits {
-		number := uint32(x.known[hits[i].ID].doc)
-		hits[i].Cover, hits[i].Near = x.coverOf(p, number), x.near(p, number, reachOf(i))
+	numbers := make([]uint32, len(hits))
+	for i, h := range hits {
+		numbers[i] = uint32(x.known[h.ID].doc)
+	}
+	lanes := x.lanes(p, numbers)
+	for i, number := range numbers {
+		hits[i].Cover = x.coverOf(p, number)
+		hits[i].Near = x.near(p, number, lanes[x.docs[number].thread], reachOf(i))
 	}
 	return hits
 }
