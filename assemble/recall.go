@@ -23,6 +23,11 @@ const (
 	recallUnsure = 300
 	// recallShort is to how many tokens a message is cut then.
 	recallShort = 50
+	// recallReach is how many messages each way stand with the recallBest best
+	// hits, where the input says what these have of the question's words: in flat
+	// talk an answer may come a few messages later. With others one.
+	recallBest  = 3
+	recallReach = 4
 )
 
 // Worth returns those of what search found that are good enough to be shown,
@@ -104,8 +109,16 @@ func (t *turn) fillRecall(b *block, room int) int {
 		n++
 		shown = append(shown, m)
 	}
-	for _, m := range shown { // hits before what stands beside them
-		for _, near := range t.nextTo(m) {
+	covers := map[earshot.MessageID]float64{}
+	for _, r := range t.in.Recalled {
+		covers[r.ID] = r.Cover
+	}
+	for i, m := range shown { // hits before what stands beside them
+		reach := 1
+		if i < recallBest && covers[m.ID] > 0 {
+			reach = recallReach
+		}
+		for _, near := range t.nextTo(m, reach) {
 			if inWindow[near] == nil && g.shown[near] == nil {
 				g.add(near, room)
 			}
@@ -179,7 +192,7 @@ const maxAnswers = 2
 // nextTo returns what belongs to a hit and nothing else shows: what it answers,
 // its first answers, and what was said before and after it in its thread or run
 // of talk.
-func (t *turn) nextTo(m *msg) []*msg {
+func (t *turn) nextTo(m *msg, reach int) []*msg {
 	var out []*msg
 	take := func(o *msg) {
 		if o != nil && o != m && t.recallable(o) && !slices.Contains(out, o) {
@@ -194,20 +207,32 @@ func (t *turn) nextTo(m *msg) []*msg {
 			n++
 		}
 	}
-	beside := func(from, step int) {
-		for i, tries := from, 0; i >= 0 && i < len(t.live) && tries < 200; i, tries = i+step, tries+1 {
-			o := t.live[i]
-			if o.Root() != m.Root() && o.ID != m.Root() || !t.talk(o) {
-				continue
+	before, after := t.beside(m, at, -1, reach), t.beside(m, at, 1, reach)
+	for i := range reach {
+		for _, list := range [][]*msg{before, after} {
+			if i < len(list) {
+				take(list[i])
 			}
-			if m.Root() != "" || apart(m.Time, o.Time) <= besideSpan {
-				take(o)
-			}
-			return
 		}
 	}
-	beside(at-1, -1)
-	beside(at+1, 1)
+	return out
+}
+
+// beside returns what was said next to a message of t.live, one way, in its
+// thread or run of talk, the nearest first.
+func (t *turn) beside(m *msg, at, step, reach int) []*msg {
+	var out []*msg
+	last := m.Time
+	for i, tries := at+step, 0; i >= 0 && i < len(t.live) && tries < 200 && len(out) < reach; i, tries = i+step, tries+1 {
+		o := t.live[i]
+		if o.Root() != m.Root() && o.ID != m.Root() || !t.talk(o) {
+			continue
+		}
+		if m.Root() == "" && apart(last, o.Time) > besideSpan {
+			break
+		}
+		out, last = append(out, o), o.Time
+	}
 	return out
 }
 

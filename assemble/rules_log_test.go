@@ -258,6 +258,73 @@ func TestRecall(t *testing.T) {
 	})
 }
 
+// Search is sure where a hit has enough of the question's words, and what is at
+// hand is not clearly better.
+func TestRecallIsShortWhereSearchIsNotSure(t *testing.T) {
+	t.Parallel()
+	var list []earshot.Message
+	var hits []assemble.Recalled
+	for i := range 12 {
+		id := fmt.Sprintf("h%02d", i)
+		list = append(list, said(id, "Alice", strings.Repeat("the ferry is late ", 10), after(-7200*(13-i))))
+		hits = append(hits, assemble.Recalled{ID: earshot.MessageID(id), Score: float64(20 - i)})
+	}
+	list = append(list, said("x", "Alice", "newest"), said("q", "Bob", "well?"))
+	for _, c := range []struct {
+		name  string
+		cover float64
+		first assemble.Recalled // before the others
+		sure  bool
+	}{
+		{"nothing is said of cover", 0, assemble.Recalled{}, true},
+		{"a hit covers enough", 0.22, assemble.Recalled{}, true},
+		{"none does", 0.21, assemble.Recalled{}, false},
+		{"the best is at hand and clearly better", 0.5, assemble.Recalled{ID: "x", Score: 25, Cover: 0.5}, false},
+		{"the best is at hand and little better", 0.5, assemble.Recalled{ID: "x", Score: 24, Cover: 0.5}, true},
+		{"the best is not here any more, and clearly better", 0.5, assemble.Recalled{ID: "404", Score: 25, Cover: 0.5}, false},
+	} {
+		in := asking("standard", list...)
+		in.Policy = withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 1})
+		if c.first.ID != "" {
+			in.Recalled = append(in.Recalled, c.first)
+		}
+		for _, h := range hits {
+			h.Cover = c.cover
+			in.Recalled = append(in.Recalled, h)
+		}
+		res, err := assemble.Turn(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := res.Tokens.Sections[assemble.Recall]; n < 100 || n <= 300 == c.sure || n > 1500 {
+			t.Errorf("%s: recall has %d tokens", c.name, n)
+		}
+	}
+}
+
+func TestTheBestHitsComeWithMoreOfTheTalk(t *testing.T) {
+	t.Parallel()
+	in := asking("standard", said("a", "Alice", "why?", after(-9000)), said("b", "Bob", "b", after(-8990)), said("c", "Bob", "c", after(-8980)), said("d", "Bob", "d", after(-8970)),
+		said("e", "Bob", "because", after(-8960)), said("f", "Bob", "f", after(-8950)), said("x", "Alice", "newest"), said("q", "Bob", "well?"))
+	in.Policy = withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 1})
+	for cover, want := range map[float64]string{0: "ab", 0.5: "abcde"} {
+		in.Recalled = []assemble.Recalled{{ID: "a", Score: 9, Cover: cover}}
+		res, err := assemble.Turn(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, row := range res.Ledger {
+			if row.Section == "recall" && row.Verdict == earshot.Full {
+				got += string(row.ID)
+			}
+		}
+		if got != want {
+			t.Errorf("with a cover of %g: %q, want %q", cover, got, want)
+		}
+	}
+}
+
 func TestNewsOfTheLogForm(t *testing.T) {
 	t.Parallel()
 	q := said("q", "Bob", "<@U0BOT> and now?", in("r"), after(100), seq(50))

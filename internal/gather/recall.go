@@ -18,7 +18,9 @@ const (
 	// because the window or the session may show some of them already.
 	maxHits = 24
 	// maxNear is how many messages beside one hit are read.
-	maxNear = 4
+	maxNear = 10
+	// maxReplying is how many messages that refer to one hit are kept.
+	maxReplying = 4
 )
 
 // recall asks the search for what the question may be about, and keeps what was
@@ -186,7 +188,7 @@ func (r *reader) load(ctx context.Context, hits []searcher.Hit, worth []assemble
 	}
 	n := map[earshot.MessageID]int{}
 	for _, m := range answers {
-		if n[m.ReplyTo]++; n[m.ReplyTo] <= maxNear {
+		if n[m.ReplyTo]++; n[m.ReplyTo] <= maxReplying {
 			r.keep(m)
 		}
 	}

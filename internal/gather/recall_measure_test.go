@@ -220,11 +220,21 @@ func TestRecallMeasure(t *testing.T) {
 				none++
 			}
 		}
+		switch {
+		case kind.name != "far" && added[n/2] > 300:
+			t.Errorf("answer %s: recall adds %d tokens (median), want 300 at most", kind.name, added[n/2])
+		case kind.name == "far" && after < 0.5*float64(n):
+			t.Errorf("%.1f %% of the evidence is in the prompt, want 50 at least", 100*after/float64(n))
+		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%.1f %%\t%.1f %%\t\n", kind.name, n, added[n/2], sum/n, added[n*9/10], none, 100*before/float64(n), 100*after/float64(n))
 	}
 	w.Flush()
 	t.Log(out.String())
+	// For tuning: a line a question, with each hit's score, cover, score in words,
+	// whether it is evidence, and what became of it.
 	if path := os.Getenv("EARSHOT_RECALL_DUMP"); path != "" {
-		os.WriteFile(path, []byte(dump.String()), 0o600)
+		if err := os.WriteFile(path, []byte(dump.String()), 0o600); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -42,17 +42,18 @@ func (f *found) add(part int, value float64) {
 	f.score += value
 }
 
-// maxNear is how many messages are told to belong to a hit.
-const maxNear = 4
+// The messages that are told to belong to a hit: those up to nearBest steps
+// away of the bestHits first ones, those next to it of others, and at most
+// maxNear.
+const (
+	bestHits = 3
+	nearBest = 4
+	maxNear  = 12
+)
 
-// hit writes a found doc out.
-func (x *Index) hit(p *plan, f found) Hit {
-	h := Hit{ID: x.docs[f.doc].id, Time: x.docs[f.doc].time, Cover: f.cover}
-	x.near(f.doc, 1, func(o uint32, _ int) {
-		if id := x.docs[o].id; len(h.Near) < maxNear && x.lends(p, o) && !slices.Contains(h.Near, id) {
-			h.Near = append(h.Near, id)
-		}
-	})
+// hit writes out the found doc of a rank, from 0.
+func (x *Index) hit(p *plan, f found, rank int) Hit {
+	h := Hit{ID: x.docs[f.doc].id, Time: x.docs[f.doc].time, Cover: f.cover, Near: x.belonging(p, f.doc, rank)}
 	for i, v := range f.parts {
 		if v != 0 {
 			h.Parts = append(h.Parts, Part{partNames[i], v})
@@ -60,6 +61,30 @@ func (x *Index) hit(p *plan, f found) Hit {
 		}
 	}
 	return h
+}
+
+// belonging returns what belongs to a hit of a rank, the nearest first.
+func (x *Index) belonging(p *plan, number uint32, rank int) []earshot.MessageID {
+	type other struct {
+		doc   uint32
+		steps int
+	}
+	var list []other
+	reach := 1
+	if rank < bestHits {
+		reach = nearBest
+	}
+	x.near(number, reach, func(o uint32, steps int) {
+		if x.lends(p, o) && !slices.ContainsFunc(list, func(y other) bool { return y.doc == o }) {
+			list = append(list, other{o, steps})
+		}
+	})
+	slices.SortStableFunc(list, func(a, b other) int { return a.steps - b.steps })
+	var out []earshot.MessageID
+	for _, o := range list[:min(len(list), maxNear)] {
+		out = append(out, x.docs[o.doc].id)
+	}
+	return out
 }
 
 // look returns every candidate, and what stands next to one and has anything of

@@ -50,9 +50,10 @@ type Hit struct {
 	// Cover is the share of the weight of Query.Text's words that the message
 	// has, 0 to 1; words that no message has count as the rarest.
 	Cover float64
-	// Near are the messages that belong to it: what it replies to, replies to
-	// it, those before and after it in its thread or run of talk. At most
-	// four, none from behind Query.Before.
+	// Near are the messages that belong to it, the nearest first: what it
+	// replies to, replies to it, those before and after it in its thread or run
+	// of talk, four each way of the best hits and one of others. At most
+	// twelve, none from behind Query.Before.
 	Near []earshot.MessageID
 }
 

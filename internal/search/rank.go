@@ -34,8 +34,8 @@ func (x *Index) search(q Query, w weights) []Hit {
 		list = x.once(list, p.q.Limit)
 	}
 	var hits []Hit
-	for _, f := range list[:min(len(list), p.q.Limit)] {
-		hits = append(hits, x.hit(p, f))
+	for rank, f := range list[:min(len(list), p.q.Limit)] {
+		hits = append(hits, x.hit(p, f, rank))
 	}
 	return hits
 }
