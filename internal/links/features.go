@@ -8,11 +8,26 @@ type feature = uint16
 // A block is one table of features: a question with a few answers, or the
 // answers to two or three together.
 type block struct {
-	name string
-	size int
-	base int
-	row  int // places of the last question
+	theme theme
+	name  string
+	size  int
+	base  int
+	row   int // places of the last question
 }
+
+// A theme is what several blocks are about.
+type theme string
+
+const (
+	aboutNames    theme = "names"    // beyond who: names further in, who was named before
+	aboutDistance theme = "distance" // in messages
+	aboutTime     theme = "time"     // in minutes
+	aboutHistory  theme = "history"  // who spoke with whom, conversations as guessed
+	aboutWording  theme = "wording"  // questions, first words, I and you, length
+	aboutWords    theme = "words"    // rare ones that two messages share, links
+	aboutHabit    theme = "habit"    // how common names are here, by distance
+	aboutBots     theme = "bots"
+)
 
 // blocks lists all of them, in the order of the table of weights.
 var blocks []*block
@@ -20,12 +35,12 @@ var blocks []*block
 // features is how many there are.
 var featureCount int
 
-func table(name string, dims ...int) *block {
+func table(about theme, name string, dims ...int) *block {
 	n := 1
 	for _, d := range dims {
 		n *= d
 	}
-	b := &block{name: name, size: n, base: featureCount, row: dims[len(dims)-1]}
+	b := &block{theme: about, name: name, size: n, base: featureCount, row: dims[len(dims)-1]}
 	featureCount += n
 	blocks = append(blocks, b)
 	return b
@@ -43,46 +58,41 @@ const (
 
 // Of the start of a conversation.
 var (
-	startNaming  = table("start: naming x first words", int(namings), int(openings))
-	startAsks    = table("start: naming x asks x length", int(namings), 2, 5)
-	startAgo     = table("start: naming x messages since the author's last", int(namings), ages)
-	startMinutes = table("start: minutes since the author's last", spans+1)
-	startSilence = table("start: minutes of silence before", spans)
-	startCalled  = table("start: naming x named since the author's last", int(namings), 3)
-	startKnown   = table("start: how long ago the one named spoke", ages)
-	startBot     = table("start: bot", 2)
-	startHabit   = table("start: how common names are here", 3)
+	startNaming  = table(aboutNames, "start: naming x first words", int(namings), int(openings))
+	startAsks    = table(aboutWording, "start: naming x asks x length", int(namings), 2, 5)
+	startAgo     = table(aboutHistory, "start: naming x messages since the author's last", int(namings), ages)
+	startMinutes = table(aboutTime, "start: minutes since the author's last", spans+1)
+	startCalled  = table(aboutNames, "start: naming x named since the author's last", int(namings), 3)
+	startKnown   = table(aboutNames, "start: how long ago the one named spoke", ages)
+	startBot     = table(aboutBots, "start: bot", 2)
 )
 
 // Of an earlier message.
 var (
-	whoGap     = table("who x messages between", sides, gaps)
-	whoSpan    = table("who x minutes between", sides, spans)
-	whoLatest  = table("who x later messages of its author", sides, fewer)
-	whoSince   = table("who x messages of mine since", sides, fewer)
-	whoAsks    = table("who x asks x is a question", sides, 2, 2)
-	whoAnswers = table("who x answers that it has", sides, fewer)
-	whoTalk    = table("who x my conversation x its newest message", sides, 3, 2)
-	whoPair    = table("who x when we last spoke", sides, 5)
-	whoPartner = table("who x is whom I spoke to last x messages of mine since x later ones of its author", sides, 2, fewer, fewer)
-	whoWaits   = table("who x what whom I spoke to last did since", sides, 4)
-	whoShared  = table("who x shared rare words", sides, sharings)
-	whoWithin  = table("who x only named within", sides, 2)
-	whoHabit   = table("who x how common names are here x messages between", sides, 3, 4)
-	opened     = table("same author x first words x its first words", 2, int(openings), int(openings))
-	asked      = table("same author x first words x it asks", 2, int(openings), 2)
-	lengths    = table("same author x length x its length", 2, 5, 5)
-	bots       = table("bot x its author a bot x its first words a command", 2, 2, 2)
-	target     = table("both name the same other", 2, 2)
-	callers    = table("who x the newest to name me", sides, 2)
-	unanswered = table("who x nobody spoke to its author since x asks", sides, 2, 2)
-	linked     = table("holds a link x it holds a link", 2, 2)
-	above      = table("who x what it answers itself", sides, 6)
-	sharesMost = table("who x shares the most rare words", sides, 2)
-	persons    = table("same author x you x I x its you x its I", 2, 2, 2, 2, 2)
-	pictures   = table("who x it has files x I have", sides, 2, 2)
-	talkShared = table("who x rare words shared with others of its conversation", sides, sharings)
-	starts     = table("same author x it starts a conversation x size of that", 2, 2, 4)
+	whoGap     = table(aboutDistance, "who x messages between", sides, gaps)
+	whoSpan    = table(aboutTime, "who x minutes between", sides, spans)
+	whoAsks    = table(aboutWording, "who x asks x is a question", sides, 2, 2)
+	whoTalk    = table(aboutHistory, "who x my conversation x its newest message", sides, 3, 2)
+	whoPair    = table(aboutHistory, "who x when we last spoke", sides, 5)
+	whoPartner = table(aboutHistory, "who x is whom I spoke to last x messages of mine since x later ones of its author", sides, 2, fewer, fewer)
+	whoShared  = table(aboutWords, "who x shared rare words", sides, sharings)
+	whoHabit   = table(aboutHabit, "who x how common names are here x messages between", sides, 3, 4)
+	asked      = table(aboutWording, "same author x first words x it asks", 2, int(openings), 2)
+	bots       = table(aboutBots, "bot x its author a bot x its first words a command", 2, 2, 2)
+	unanswered = table(aboutHistory, "who x nobody spoke to its author since x asks", sides, 2, 2)
+	above      = table(aboutHistory, "who x what it answers itself", sides, 6)
+	sharesMost = table(aboutWords, "who x shares the most rare words", sides, 2)
+	persons    = table(aboutWording, "same author x you x I x its you x its I", 2, 2, 2, 2, 2)
+	opened     = table(aboutWording, "same author x first words x its first words", 2, int(openings), int(openings))
+	whoWaits   = table(aboutHistory, "who x what whom I spoke to last did since", sides, 4)
+	whoWithin  = table(aboutNames, "who x only named within", sides, 2)
+	linked     = table(aboutWords, "holds a link x it holds a link", 2, 2)
+	lengths    = table(aboutWording, "same author x length x its length", 2, 5, 5)
+	whoLatest  = table(aboutHistory, "who x later messages of its author", sides, fewer)
+	whoAnswers = table(aboutHistory, "who x answers that it has", sides, fewer)
+	pictures   = table(aboutWording, "who x it has files x I have", sides, 2, 2)
+	talkShared = table(aboutWords, "who x rare words shared with others of its conversation", sides, sharings)
+	starts     = table(aboutHistory, "same author x it starts a conversation x size of that", 2, 2, 4)
 )
 
 // gapClass sorts messages back: 1, 2, 3, 4, 5 to 6, 7 to 9, to 13, to 19, to
@@ -158,11 +168,6 @@ func (l *Linker) weighStart(q *said) {
 	}
 	l.add(startAgo, n*ages+ageClass(ago))
 	l.add(startMinutes, span)
-	silence := spans - 1
-	if at > 0 {
-		silence = spanClass(int64(q.time - l.said[at-1].time))
-	}
-	l.add(startSilence, silence)
 	me := &l.people.list[q.author]
 	called := 0
 	if me.called != None && me.called > q.before {
@@ -180,7 +185,6 @@ func (l *Linker) weighStart(q *said) {
 		l.add(startKnown, ageClass(ago))
 	}
 	l.add(startBot, bit(q.bot))
-	l.add(startHabit, l.habit())
 }
 
 // side tells how two messages' authors and those whom they name stand to each
@@ -220,10 +224,7 @@ func (l *Linker) weighParent(q *said, at, back int) {
 	them, me := &l.people.list[c.author], &l.people.list[q.author]
 	l.add(whoGap, who*gaps+gapClass(back))
 	l.add(whoSpan, who*spans+spanClass(int64(q.time-c.time)))
-	l.add(whoLatest, who*fewer+few(them.count-c.nth))
-	l.add(whoSince, who*fewer+few(l.since(q, at)))
 	l.add(whoAsks, who*4+bit(q.asks)*2+bit(c.asks))
-	l.add(whoAnswers, who*fewer+few(c.answers))
 	t := &l.talks[c.talk]
 	mine := 0
 	if q.before != None && l.said[q.before].talk == c.talk {
@@ -234,25 +235,23 @@ func (l *Linker) weighParent(q *said, at, back int) {
 	l.add(whoTalk, (who*3+mine)*2+bit(int(t.last) == at))
 	l.add(whoPair, who*5+l.lastSpoke(q.author, c.author))
 	l.add(whoPartner, ((who*2+bit(me.partner == c.author))*fewer+few(l.since(q, at)))*fewer+few(them.count-c.nth))
-	l.add(whoWaits, who*4+l.waits(me, at))
 	l.add(whoShared, who*sharings+shareClass(l.words.shared[back]))
-	l.add(whoWithin, who*2+bit(q.naming == namesWithin))
 	l.add(whoHabit, (who*3+l.habit())*4+min(bits.Len(uint(back-1)), 3))
-	l.add(opened, (same*int(openings)+int(q.opening))*int(openings)+int(c.opening))
 	l.add(asked, (same*int(openings)+int(q.opening))*2+bit(c.asks))
-	l.add(lengths, (same*5+int(q.length))*5+int(c.length))
 	l.add(bots, bit(q.bot)*4+bit(c.bot)*2+bit(c.opening == opensCommand))
-	if len(q.to) > 0 && has(c.to, q.to[0]) {
-		l.add(target, same)
-	}
-	l.add(callers, who*2+bit(int(me.called) == at))
 	l.add(unanswered, (who*2+bit(!c.replied && c.answers == 0))*2+bit(c.asks))
 	l.add(above, who*6+l.above(q, c))
 	l.add(sharesMost, who*2+bit(l.words.most > 35 && l.words.shared[back] == l.words.most))
 	l.add(persons, (((same*2+bit(q.you))*2+bit(q.me))*2+bit(c.you))*2+bit(c.me))
+	l.add(opened, (same*int(openings)+int(q.opening))*int(openings)+int(c.opening))
+	l.add(whoWaits, who*4+l.waits(me, at))
+	l.add(whoWithin, who*2+bit(q.naming == namesWithin))
+	l.add(linked, bit(q.links)*2+bit(c.links))
+	l.add(lengths, (same*5+int(q.length))*5+int(c.length))
+	l.add(whoLatest, who*fewer+few(them.count-c.nth))
+	l.add(whoAnswers, who*fewer+few(c.answers))
 	l.add(pictures, (who*2+bit(c.files))*2+bit(q.files))
 	l.add(talkShared, who*sharings+shareClass(t.shared-l.words.shared[back]))
-	l.add(linked, bit(q.links)*2+bit(c.links))
 	l.add(starts, (same*2+bit(c.parent == None))*4+min(bits.Len(uint(t.size)), 4)-1)
 }
 

@@ -19,7 +19,11 @@
 // and what they bring: docs/decisions/082-links.md.
 package links
 
-import "github.com/earshot-ai/earshot"
+import (
+	"math"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // Reach is how many messages of talk before a message are weighed.
 const Reach = 60
@@ -70,11 +74,28 @@ func (l *Linker) Next(m *earshot.Message) Guess {
 	}
 	q := l.read(m)
 	for c := 0; c <= l.reach(); c++ {
+		if c > near && l.strange(&q, c) {
+			l.score[c] = hopeless
+			continue
+		}
 		l.score[c] = l.sum(l.weigh(&q, c))
 	}
 	guess, parent := l.best()
 	l.settle(q, parent)
 	return guess
+}
+
+// Of what is further back than near only that is weighed which has to do with
+// the message.
+const (
+	near     = 25
+	hopeless = math.MinInt32
+)
+
+// strange reports whether the message c back names nobody, is not named, is
+// another author's, and shares no rare word.
+func (l *Linker) strange(q *said, c int) bool {
+	return l.words.shared[c] == 0 && side(q, &l.said[len(l.said)-c]) == 0
 }
 
 // reach is how many earlier messages can be weighed. Candidate 0 is the start

@@ -92,9 +92,16 @@ const lately = 100
 // begins reports whether a message begins with a name.
 func (q *said) begins() bool { return q.naming == namesFirst || q.naming == namesStranger }
 
+// What is known of a message comes from this many bytes of its text, and a
+// conversation remembers this many people.
+const (
+	farEnough = 2000
+	crowded   = 24
+)
+
 // read finds out what there is to know of a message before it is weighed.
 func (l *Linker) read(m *earshot.Message) said {
-	text := strings.TrimSpace(m.Text)
+	text := strings.TrimSpace(m.Text[:min(len(m.Text), farEnough)])
 	q := said{
 		number: l.count, time: m.Time, bot: m.Author.Kind == earshot.Bot,
 		author: l.people.author(m.Author), before: None, parent: None, talk: None,
@@ -153,7 +160,7 @@ func (l *Linker) settle(q said, parent int) {
 	}
 	t := &l.talks[q.talk]
 	t.last, t.size = at, t.size+1
-	if !has(t.people, q.author) {
+	if len(t.people) < crowded && !has(t.people, q.author) {
 		t.people = append(t.people, q.author)
 	}
 	if q.begins() {
