@@ -148,6 +148,9 @@ func (t *turn) guessLinks() {
 			flat = append(flat, m)
 		}
 	}
+	if len(flat) < 2 {
+		return
+	}
 	slices.Reverse(flat)
 	t.guessed = map[earshot.MessageID]earshot.MessageID{}
 	linker, threads := links.New(), t.repliesHere()

@@ -344,7 +344,7 @@ func (s *school) choices() []choice {
 		list = append(list, choices(spread(r), 0.5)...)
 	}
 	for _, r := range s.discord {
-		list = append(list, choices(r, 1)...)
+		list = append(list, choices(r, 2)...)
 	}
 	return list
 }
