@@ -19,7 +19,6 @@ type msg struct {
 	verdict verdict
 	reason  reason
 	taken   bool    // a section has it as candidate, so that others do not
-	guessed bool    // its place in a window's forest is a guess
 	late    bool    // became known after the last turn, said before it
 	tokens  int32   // what the prompt is charged for it
 	detail  *detail // how the log form shows it
@@ -72,24 +71,19 @@ const (
 var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late"}
 
 // why is the reason as the ledger writes it: of what is shown, the section,
-// whether it is an edit or came late, and whether it stands where it does by a
-// guess.
+// and whether it is an edit or came late.
 func (m *msg) why() string {
-	guessed := ""
-	if m.guessed && (m.section == Window || m.section == Recall) {
-		guessed = ", guessed"
-	}
 	switch {
 	case m.reason != noReason:
 		return reasonNames[m.reason]
 	case m.Edited != 0 && m.late:
-		return string(m.section) + ", edited, late" + guessed
+		return string(m.section) + ", edited, late"
 	case m.Edited != 0 && m.section != Anchor:
-		return string(m.section) + ", edited" + guessed
+		return string(m.section) + ", edited"
 	case m.late:
-		return string(m.section) + ", late" + guessed
+		return string(m.section) + ", late"
 	}
-	return string(m.section) + guessed
+	return string(m.section)
 }
 
 // normalise returns one msg for each id, in the order of Position: of doubles

@@ -159,7 +159,16 @@ func (t *turn) guessLinks() {
 		begins := threads[m.ID] > 0 || m.Replies != nil && m.Replies.Count > 0
 		if guess.Parent != links.None && !begins {
 			t.guessed[m.ID] = flat[guess.Parent].ID
-			m.guessed = true
 		}
 	}
+}
+
+// why is the reason as the ledger writes it, with a mark on what a window
+// shows where it does by a guess.
+func (t *turn) why(m *msg) string {
+	why := m.why()
+	if m.reason == noReason && (m.section == Window || m.section == Recall) && t.guessed[m.ID] != "" {
+		why += ", guessed"
+	}
+	return why
 }

@@ -1,3 +1,5 @@
+// Package eval measures quality on chat data: who answers whom, where the data
+// knows it ([GuessLinks], [MeasureLinks], [MeasureReplies]).
 package eval
 
 import (

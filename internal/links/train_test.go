@@ -246,8 +246,7 @@ func measure(list []room) result {
 	for _, r := range list {
 		l := New()
 		gp, ap := map[int]int{}, map[int]int{}
-		var find func(p map[int]int, x int) int
-		find = func(p map[int]int, x int) int {
+		find := func(p map[int]int, x int) int {
 			for {
 				up, ok := p[x]
 				if !ok || up == x {
