@@ -2,6 +2,7 @@ package assemble_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,5 +59,31 @@ func BenchmarkTurn(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkFlatTalk assembles the window of a channel without threads, its
+// conversations guessed and not.
+func BenchmarkFlatTalk(b *testing.B) {
+	for _, link := range []assemble.Link{assemble.LinkOff, assemble.LinkAuto} {
+		policy, _ := assemble.ByName("window")
+		policy.First = slices.Clone(policy.First)
+		for i := range policy.First {
+			if policy.First[i].Section == assemble.Window {
+				policy.First[i].Link = link
+			}
+		}
+		in := longThread(b, 1000, policy)
+		for i := range in.Messages {
+			in.Messages[i].Thread = ""
+		}
+		b.Run("link="+string(link), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := assemble.Turn(in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -23,6 +23,12 @@ func readable() []assemble.Policy {
 			recall := func(s assemble.Section) bool { return s.Section == "recall" } // stands in the log form only
 			p.First, p.Later = slices.DeleteFunc(slices.Clone(p.First), recall), slices.DeleteFunc(slices.Clone(p.Later), recall)
 		}
+		p.First = slices.Clone(p.First)
+		for i := range p.First { // the reader knows trees by references only
+			if p.First[i].Section == assemble.Window {
+				p.First[i].Link = assemble.LinkOff
+			}
+		}
 		out = append(out, p)
 	}
 	return out

@@ -283,7 +283,7 @@ func hostileBudget(d dice) assemble.Budget {
 func customPolicy(d dice) assemble.Policy {
 	p := assemble.Policy{
 		Name: "custom", Form: pick(d, []assemble.Form{assemble.Text, assemble.Text, assemble.JSON}), Frame: pick(d, []assemble.Frame{assemble.Brackets, assemble.Preamble, assemble.Tags, assemble.Plain}),
-		Bots: pick(d, []string{"bot", "agent"}), Session: one(d, 2), GuessLinks: one(d, 3),
+		Bots: pick(d, []string{"bot", "agent"}), Session: one(d, 2),
 	}
 	if p.Form == assemble.JSON {
 		p.Frame = assemble.Brackets
@@ -324,6 +324,7 @@ func limited(d dice, name assemble.SectionName) assemble.Section {
 	case assemble.Window:
 		set(&s.Look, 30)
 		set(&s.Threads, 6)
+		s.Link = pick(d, []assemble.Link{"", assemble.LinkOff, assemble.LinkAuto})
 		fallthrough
 	case assemble.Transcript, assemble.Thread, assemble.Chain, assemble.Delta:
 		set(&s.Messages, 12)

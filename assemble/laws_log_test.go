@@ -92,7 +92,7 @@ func hostileShared(d dice) earshot.Shared {
 
 // customLog is a policy of the log form with limits from one upwards.
 func customLog(d dice) assemble.Policy {
-	p := assemble.Policy{Name: "custom", Form: assemble.Text, Frame: assemble.Log, Bots: "bot", Session: d.roll(3) > 0, GuessLinks: one(d, 3)}
+	p := assemble.Policy{Name: "custom", Form: assemble.Text, Frame: assemble.Log, Bots: "bot", Session: d.roll(3) > 0}
 	bounded := func(name assemble.SectionName) assemble.Section {
 		if name != assemble.Recall {
 			return limited(d, name)

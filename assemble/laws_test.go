@@ -236,7 +236,7 @@ func TestLaw3NoMessageStandsTwice(t *testing.T) {
 
 var (
 	outReasons = []string{"shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late"}
-	inReason   = regexp.MustCompile(`^(transcript|snapshot|recall|window|thread|chain|delta|anchor)(, edited)?(, late)?$`)
+	inReason   = regexp.MustCompile(`^(transcript|snapshot|recall|window|thread|chain|delta|anchor)(, edited)?(, late)?(, guessed)?$`)
 )
 
 func TestLaw4TheLedgerHasOneRowForEachMessage(t *testing.T) {
@@ -401,7 +401,7 @@ func TestLaw6OtherConversationsChangeNothingHere(t *testing.T) {
 		}
 		// The snapshot holds the anchor, and a chain may lead anywhere.
 		for _, m := range g.messages {
-			if m.ReplyTo != "" || in.Policy.GuessLinks {
+			if m.ReplyTo != "" {
 				return
 			}
 		}

@@ -20,9 +20,6 @@ type Policy struct {
 	// Session makes prompts append-only: a later turn adds to what the model
 	// holds. Without it every turn is rebuilt from First.
 	Session bool `json:"session" yaml:"session"`
-	// GuessLinks gives messages without a reply reference one, where they
-	// begin with the name of somebody who spoke shortly before.
-	GuessLinks bool `json:"guess_links" yaml:"guess_links"`
 	// First lists the sections of a conversation's first turn.
 	First []Section `json:"first" yaml:"first"`
 	// Later lists those of the turns after it; only with Session.
@@ -48,6 +45,15 @@ const (
 	Tags     Frame = "tags"     // <slack_thread_context> … Current question: …
 	Plain    Frame = "plain"    // lines with labels, the question as the last of them
 	Log      Frame = "log"      // as people read chat: days, times, speakers; see log.go
+)
+
+// A Link says whether a window guesses who answers whom.
+type Link string
+
+// What a window does with talk that has no reply references.
+const (
+	LinkOff  Link = "off"
+	LinkAuto Link = "auto" // conversations are guessed, and grouped as such
 )
 
 // A SectionName is a part of the prompt.
@@ -91,6 +97,9 @@ type Section struct {
 	Threads int `json:"threads,omitempty" yaml:"threads,omitempty"`
 	// Snippet is how many characters (graphemes) of a neighbour are shown.
 	Snippet int `json:"snippet,omitempty" yaml:"snippet,omitempty"`
+	// Link says whether a window groups talk without reply references by a
+	// guess; "": off.
+	Link Link `json:"link,omitempty" yaml:"link,omitempty"`
 	// Minutes is how far back from the anchor it reaches; 0: no bound.
 	Minutes int `json:"minutes,omitempty" yaml:"minutes,omitempty"`
 	// Share is a summary's part of the budget in percent.
@@ -116,7 +125,7 @@ var defaults = map[SectionName]Section{
 	Recall:      {Messages: 12, Tokens: 1500, Cut: 300},
 	Transcript:  {Messages: 100, Tokens: 3000, Cut: 300},
 	Snapshot:    {Messages: 20, Tokens: 1500, Snippet: 150},
-	Window:      {Look: 100, Threads: 5, Messages: 20, Tokens: unbounded, Cut: 300},
+	Window:      {Link: LinkOff, Look: 100, Threads: 5, Messages: 20, Tokens: unbounded, Cut: 300},
 	Thread:      {Messages: unbounded, Tokens: 8000, Cut: 300},
 	Chain:       {Messages: 20, Tokens: unbounded, Cut: 300},
 	Delta:       {Messages: 50, Tokens: unbounded, Cut: 300},
@@ -145,6 +154,9 @@ func (s Section) limits() Section {
 	or(&s.Files, d.Files)
 	if s.Bytes == 0 {
 		s.Bytes = d.Bytes
+	}
+	if s.Link == "" {
+		s.Link = d.Link
 	}
 	return s
 }
@@ -252,7 +264,7 @@ func windowPolicy() Policy {
 		Name: "window", Form: Text, Frame: Plain, Bots: "bot",
 		First: []Section{
 			{Section: Guide},
-			{Section: Window, Look: 100, Threads: 5, Messages: 20},
+			{Section: Window, Look: 100, Threads: 5, Messages: 20, Link: LinkAuto},
 			{Section: Chain, Messages: 20},
 			{Section: Media, Files: 8, Bytes: 20 << 20},
 			{Section: Anchor},
@@ -406,6 +418,12 @@ func checkSections(list []Section, path string, bad func(path, format string, ar
 		}
 		if s.Own && s.Section != Media {
 			bad(at+".own", "is a media section's only")
+		}
+		switch {
+		case s.Link != "" && s.Section != Window:
+			bad(at+".link", "is a window's only")
+		case s.Link != "" && s.Link != LinkAuto && s.Link != LinkOff:
+			bad(at+".link", "unknown value %q; use auto or off", s.Link)
 		}
 		if s.AddressedOnly && s.Section != Transcript {
 			bad(at+".addressed_only", "is a transcript's only")

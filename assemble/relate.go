@@ -2,15 +2,16 @@ package assemble
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/links"
 )
 
 // relate finds how messages hang together. Links are guessed only where the
-// policy asks for it.
+// policy's window asks for it.
 func (t *turn) relate() {
-	if t.in.Policy.GuessLinks {
+	t.trees, t.guessed = nil, nil
+	if w, ok := t.has(Window); ok && w.Link == LinkAuto {
 		t.guessLinks()
 	}
 }
@@ -59,16 +60,12 @@ func (t *turn) tree(m *msg) earshot.MessageID {
 
 // ancestors returns up to n messages that m answers, nearest first: what a
 // reply reference points to, and so on up. Deleted and blank ones are passed
-// over.
+// over. A guess is no reference.
 func (t *turn) ancestors(m *msg, n int) []*msg {
 	var out []*msg
 	seen := map[earshot.MessageID]bool{m.ID: true}
 	for at := m; len(out) < n; {
-		id := at.ReplyTo
-		if id == "" && at.Root() == "" {
-			id = t.guessed[at.ID]
-		}
-		up := t.find(id)
+		up := t.find(at.ReplyTo)
 		if up == nil || seen[up.ID] || up.Position().Compare(t.anchor.Position()) > 0 {
 			break
 		}
@@ -127,51 +124,51 @@ func (t *turn) root() *msg {
 	return m
 }
 
-// How far back a guess looks.
-const (
-	guessMessages = 60
-	guessSpan     = 3600_000_000 // an hour in microseconds
-)
+// guessReach is how many of the newest messages a guess is made for. It does
+// not depend on the window's limits, so that a window that shows more groups
+// what it showed before in the same way.
+const guessReach = 300
 
-// guessLinks gives messages without a reference one: a message that begins
-// with a name and a colon or comma, or with a mention, answers what that person
-// said last, within 60 messages and an hour.
+// guessLinks gives flat talk parents where nothing says who answers whom: no
+// loaded message up to the anchor has a reply reference. What a platform says
+// always wins: replies in threads are left as they are, and so is what begins
+// a thread.
 func (t *turn) guessLinks() {
-	t.guessed = map[earshot.MessageID]earshot.MessageID{}
-	type said struct {
-		m  *msg
-		at int
-	}
-	last := map[string]said{}
-	for i, m := range append(slices.Clip(t.live), t.anchor) {
-		if m.ReplyTo == "" && m.Root() == "" {
-			for _, who := range t.addressees(m) {
-				s, ok := last[who]
-				if ok && i-s.at <= guessMessages && m.Time-s.m.Time <= guessSpan && authorKey(s.m.Author) != authorKey(m.Author) {
-					t.guessed[m.ID] = s.m.ID
-					break
-				}
-			}
+	var flat []*msg
+	for _, m := range t.upto {
+		if m.ReplyTo != "" {
+			return
 		}
-		s := said{m, i}
-		last[foldName(cleanName(m.Author.Name))] = s
-		last["\x00"+string(m.Author.ID)] = s
+	}
+	for _, m := range slices.Backward(t.live) {
+		if len(flat) == guessReach {
+			break
+		}
+		if m.Root() == "" && t.talk(m) {
+			flat = append(flat, m)
+		}
+	}
+	if len(flat) < 2 {
+		return
+	}
+	slices.Reverse(flat)
+	t.guessed = map[earshot.MessageID]earshot.MessageID{}
+	linker, threads := links.New(), t.repliesHere()
+	for _, m := range flat {
+		guess := linker.Next(m.Message)
+		begins := threads[m.ID] > 0 || m.Replies != nil && m.Replies.Count > 0
+		if guess.Parent != links.None && !begins {
+			t.guessed[m.ID] = flat[guess.Parent].ID
+		}
 	}
 }
 
-// addressees returns the keys under which guessLinks knows whom a message is
-// addressed to.
-func (t *turn) addressees(m *msg) []string {
-	text := strings.TrimSpace(m.Text)
-	if rest, ok := strings.CutPrefix(text, "<@"); ok {
-		if end := strings.IndexAny(rest, ">|"); end > 0 {
-			return []string{"\x00" + strings.TrimPrefix(rest[:end], "!")}
-		}
-		return nil
+// why is the reason as the ledger writes it, with a mark on what a window
+// shows where it does by a guess.
+func (t *turn) why(m *msg) string {
+	why := m.why()
+	if m.reason == noReason && (m.section == Window || m.section == Recall) && t.guessed[m.ID] != "" {
+		why += ", guessed"
 	}
-	end := strings.IndexAny(text, ":,\n")
-	if end <= 0 || end > 4*maxName || text[end] == '\n' {
-		return nil
-	}
-	return []string{foldName(cleanName(strings.TrimPrefix(text[:end], "@")))}
+	return why
 }

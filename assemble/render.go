@@ -486,7 +486,7 @@ func (t *turn) result(system string, p *prompt, plan *plan) Result {
 	}
 	r.Ledger = make(earshot.Ledger, len(t.msgs))
 	for i, m := range t.msgs {
-		r.Ledger[i] = earshot.LedgerRow{ID: m.ID, Section: string(m.section), Verdict: verdictNames[m.verdict], Reason: m.why(), Tokens: int(m.tokens)}
+		r.Ledger[i] = earshot.LedgerRow{ID: m.ID, Section: string(m.section), Verdict: verdictNames[m.verdict], Reason: t.why(m), Tokens: int(m.tokens)}
 	}
 	t.explainRecall(r.Ledger)
 	c := t.in.Conversation

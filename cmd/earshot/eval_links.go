@@ -1,8 +1,112 @@
 package main
 
-import "errors"
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
 
-type evalLinksCmd struct{}
+	"github.com/earshot-ai/earshot/internal/chats"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/eval"
+)
 
-// Run is written next.
-func (c *evalLinksCmd) Run() error { return errors.New("eval links is not built yet") }
+type evalLinksCmd struct {
+	Messages string `required:"" placeholder:"FILE" help:"The messages: JSON lines, gzipped where the name ends in .gz." type:"path"`
+	Links    string `placeholder:"FILE" help:"Who answers whom, as people annotated it." type:"path"`
+	Out      string `placeholder:"RUN" help:"Write the guesses to this file, or to - for standard output, and no measures." type:"path"`
+}
+
+func (c *evalLinksCmd) Help() string {
+	return `Guesses for each message which earlier one of its conversation it answers, and compares that with what is known: with
+--links the annotated links (precision, recall and F over links; F over conversations of two and more messages that are
+guessed to the message; one minus the scaled variation of information), and the data's own reply references, which are hidden
+from the guess, as threads are (@1: the true parent is the likeliest, @3: it is among the three likeliest).
+
+With --out RUN it writes a line for each message and measures nothing:
+  {"conversation": "…", "id": "…", "parent": "…", "ranked": ["…"]}
+parent = id starts a conversation. ranked holds up to three likely parents, best first. A message that is marked as a reply
+starts no conversation; its parent is the first of ranked.`
+}
+
+func (c *evalLinksCmd) Run(a *app) error {
+	if c.Out != "" && a.json {
+		return usagef("--out and --json are two forms of output; use one of them")
+	}
+	messages, err := chats.Messages(c.Messages)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	var annotated []chats.Link
+	if c.Links != "" {
+		if annotated, err = chats.Links(c.Links); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	guesses := eval.GuessLinks(messages)
+	switch {
+	case c.Out == "-":
+		return writeLinks(a.raw, guesses)
+	case c.Out != "":
+		if err := writeLinksFile(c.Out, guesses); err != nil {
+			return err
+		}
+		a.printf("%d lines written to %s\n", len(guesses), desk.Line(c.Out, 200))
+		return nil
+	}
+	var out struct {
+		Messages int                 `json:"messages"`
+		Links    *eval.LinkMeasures  `json:"links,omitempty"`
+		Replies  *eval.ReplyMeasures `json:"replies,omitempty"`
+	}
+	out.Messages = len(guesses)
+	if c.Links != "" {
+		m := eval.MeasureLinks(guesses, annotated)
+		out.Links = &m
+	}
+	if m := eval.MeasureReplies(guesses, messages); m.Replies > 0 {
+		out.Replies = &m
+	}
+	if out.Links == nil && out.Replies == nil {
+		return usagef("%s holds no reply references, so there is nothing to measure; name the annotated links with --links, or write the guesses with --out", c.Messages)
+	}
+	if a.json {
+		return a.writeJSON(out)
+	}
+	a.printf("%d messages\n", out.Messages)
+	if m := out.Links; m != nil {
+		a.printf("annotated                %d messages, %d links\n", m.Messages, m.Links.Gold)
+		a.printf("links                    P %.1f  R %.1f  F %.1f\n", 100*m.Links.Precision, 100*m.Links.Recall, 100*m.Links.F)
+		a.printf("exact conversations      P %.1f  R %.1f  F %.1f\n", 100*m.Exact.Precision, 100*m.Exact.Recall, 100*m.Exact.F)
+		a.printf("variation of information %.1f\n", 100*m.Information)
+	}
+	if m := out.Replies; m != nil {
+		a.printf("replies, hidden          %d  @1 %.1f  @3 %.1f\n", m.Replies, 100*m.At1, 100*m.At3)
+	}
+	return nil
+}
+
+func writeLinksFile(path string, guesses []eval.GuessedLink) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := writeLinks(f, guesses); err != nil {
+		_ = f.Close() // the first error is the one that tells
+		return err
+	}
+	return f.Close()
+}
+
+// writeLinks writes a line for each guess.
+func writeLinks(w io.Writer, guesses []eval.GuessedLink) error {
+	b := bufio.NewWriter(w)
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	for _, g := range guesses {
+		if err := e.Encode(g); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}

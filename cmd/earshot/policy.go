@@ -122,10 +122,11 @@ func readPolicy(path string) (assemble.Policy, error) {
 	if err != nil {
 		return assemble.Policy{}, &usageError{err.Error()}
 	}
-	var p assemble.Policy
-	if err := yaml.UnmarshalWithOptions(raw, &p, yaml.Strict()); err != nil {
+	var w assemble.WrittenPolicy
+	if err := yaml.UnmarshalWithOptions(raw, &w, yaml.Strict()); err != nil {
 		return assemble.Policy{}, usagef("%s: %s", path, firstLine(err))
 	}
+	p := w.Read()
 	if errs := p.Check(); len(errs) > 0 {
 		return assemble.Policy{}, usagef("%s: %s", path, errors.Join(errs...))
 	}

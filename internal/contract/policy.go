@@ -11,10 +11,11 @@ import (
 
 // DecodePolicy reads a policy object and checks it.
 func DecodePolicy(data []byte) (assemble.Policy, error) {
-	var p assemble.Policy
-	if err := json.Unmarshal(data, &p, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return p, inputError(err)
+	var w assemble.WrittenPolicy
+	if err := json.Unmarshal(data, &w, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return assemble.Policy{}, inputError(err)
 	}
+	p := w.Read()
 	if errs := p.Check(); len(errs) > 0 {
 		at, reason, _ := strings.Cut(errs[0].Error(), ": ")
 		return p, &assemble.InputError{Path: at, Reason: oneLine(reason)}

@@ -198,9 +198,11 @@ func (r *reader) policy(x *scanner, _ entry) {
 	}
 	l := x.left()
 	x.at = len(x.s)
-	if err := json.Unmarshal([]byte(l), &r.in.Policy, json.RejectUnknownMembers(true)); err != nil {
+	var p assemble.WrittenPolicy
+	if err := json.Unmarshal([]byte(l), &p, json.RejectUnknownMembers(true)); err != nil {
 		x.fail("not a policy: %v", err)
 	}
+	r.in.Policy = p.Read()
 }
 
 // budget reads the limits that differ from the default.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -141,7 +142,7 @@ func policy() *rapid.Generator[assemble.Policy] {
 		p := rapid.SampledFrom(append(assemble.Policies(), assemble.Policy{})).Draw(t, "policy")
 		if rapid.Bool().Draw(t, "own policy") {
 			p.Name = text().Draw(t, "policy name")
-			p.GuessLinks = rapid.Bool().Draw(t, "guess")
+			p.First = append(slices.Clone(p.First), assemble.Section{Section: assemble.Window, Link: rapid.SampledFrom([]assemble.Link{"", assemble.LinkOff, assemble.LinkAuto}).Draw(t, "link")})
 		}
 		return p
 	})

@@ -1,0 +1,242 @@
+package links
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A person is somebody who spoke or was seen to come.
+type person struct {
+	last    int32 // the newest message, by number in said, or None
+	count   int32 // messages
+	called  int32 // the newest message that names them, or None
+	caller  int32 // who wrote it
+	partner int32 // whom they spoke to last, or None
+}
+
+// people knows everybody by id and by name.
+type people struct {
+	list   []person
+	byID   map[earshot.AuthorID]int32
+	byName map[string]int32
+}
+
+func newPeople() people {
+	return people{byID: map[earshot.AuthorID]int32{}, byName: map[string]int32{}}
+}
+
+func (p *people) add() int32 {
+	p.list = append(p.list, person{last: None, called: None, caller: None, partner: None})
+	return int32(len(p.list) - 1)
+}
+
+// author returns who wrote a message; without an id people go by their name.
+func (p *people) author(a earshot.Author) int32 {
+	if who, ok := p.byID[a.ID]; ok && a.ID != "" {
+		return who
+	}
+	name := fold(a.Name)
+	who, ok := p.byName[name]
+	if !ok || name == "" {
+		who = p.add()
+	}
+	if a.ID != "" {
+		p.byID[a.ID] = who
+	}
+	p.call(name, who)
+	return who
+}
+
+// call lets somebody be found by a name, and by it without marks around it.
+func (p *people) call(name string, who int32) {
+	if name != "" {
+		p.byName[name] = who
+	}
+	if bare := strings.TrimFunc(name, isMark); len(bare) > 2 {
+		if _, taken := p.byName[bare]; !taken {
+			p.byName[bare] = who
+		}
+	}
+}
+
+// meet reads a note of who came or took another name, as IRC logs have them:
+// "=== name [host] has joined", "=== old is now known as new".
+func (p *people) meet(text string) {
+	rest, ok := strings.CutPrefix(text, "=== ")
+	if !ok {
+		return
+	}
+	words := strings.Fields(rest)
+	switch {
+	case len(words) == 6 && words[1] == "is" && words[4] == "as":
+		old, renamed := fold(words[0]), fold(words[5])
+		who, ok := p.byName[old]
+		if !ok {
+			who = p.add()
+			p.call(old, who)
+		}
+		if _, taken := p.byName[renamed]; !taken {
+			p.call(renamed, who)
+		}
+	case len(words) >= 4 && strings.HasSuffix(rest, "joined "+words[len(words)-1]):
+		if name := fold(words[0]); p.byName[name] == 0 {
+			if _, ok := p.byName[name]; !ok {
+				p.call(name, p.add())
+			}
+		}
+	}
+}
+
+// named fills in whom a message names and returns what stands behind a name
+// that it begins with.
+func (p *people) named(q *said, m *earshot.Message, text string) string {
+	rest := text
+	who, length, kind := p.first(text)
+	if kind != namesNobody {
+		q.naming, rest = kind, strings.TrimLeft(text[length:], " \t:,;>")
+		if kind == namesFirst {
+			p.point(q, who)
+		}
+	}
+	for _, id := range m.Mentions {
+		if who, ok := p.byID[id]; ok {
+			p.within(q, who)
+		}
+	}
+	for i, w := range strings.Fields(rest) {
+		if i == 60 {
+			break
+		}
+		if id, ok := strings.CutPrefix(w, "<@"); ok {
+			if end := strings.IndexAny(id, ">|"); end > 0 {
+				if who, ok := p.byID[earshot.AuthorID(strings.TrimPrefix(id[:end], "!"))]; ok {
+					p.within(q, who)
+				}
+			}
+			continue
+		}
+		bare := fold(strings.TrimFunc(w, isMark))
+		if len(bare) < 3 || common[bare] {
+			continue
+		}
+		if who, ok := p.byName[bare]; ok {
+			p.within(q, who)
+		}
+	}
+	return rest
+}
+
+// first returns whom a text begins with, how long the name is in bytes, and
+// how it stands there.
+func (p *people) first(text string) (who int32, length int, kind naming) {
+	if rest, ok := strings.CutPrefix(text, "<@"); ok {
+		end := strings.IndexByte(rest, '>')
+		if end <= 0 {
+			return 0, 0, namesNobody
+		}
+		id, _, _ := strings.Cut(strings.TrimPrefix(rest[:end], "!"), "|")
+		if who, ok := p.byID[earshot.AuthorID(id)]; ok {
+			return who, end + 3, namesFirst
+		}
+		return 0, end + 3, namesStranger
+	}
+	head, at := strings.CutPrefix(text, "@")
+	skip := len(text) - len(head)
+	end := strings.IndexAny(head, ":,;>\n")
+	if end > 0 && end <= 40 && head[end] != '\n' && !strings.HasPrefix(head[end:], "://") {
+		name := fold(head[:end])
+		if who, ok := p.byName[name]; ok {
+			return who, skip + end, namesFirst
+		}
+		if !strings.ContainsAny(name, " \t") && len(name) > 1 {
+			if who, ok := p.starting(name); ok {
+				return who, skip + end, namesFirst
+			}
+			if (head[end] == ':' || at) && len(head) > end+1 && head[end+1] == ' ' {
+				return 0, skip + end, namesStranger
+			}
+		}
+	}
+	end = strings.IndexFunc(head, unicode.IsSpace)
+	if end < 0 {
+		end = len(head)
+	}
+	name := fold(head[:end])
+	if who, ok := p.byName[name]; ok && (len(name) > 2 || at) && !common[name] {
+		return who, skip + end, namesFirst
+	}
+	if bare := strings.TrimFunc(name, isMark); len(bare) > 2 && !common[bare] {
+		if who, ok := p.byName[bare]; ok {
+			return who, skip + end, namesFirst
+		}
+	}
+	return 0, 0, namesNobody
+}
+
+// starting returns the one who spoke and whose name begins like this.
+func (p *people) starting(name string) (int32, bool) {
+	if len(name) < 3 || common[name] {
+		return 0, false
+	}
+	found := int32(None)
+	for known, who := range p.byName {
+		if strings.HasPrefix(known, name) && p.list[who].count > 0 && who != found {
+			if found != None {
+				return 0, false
+			}
+			found = who
+		}
+	}
+	return found, found != None
+}
+
+// point makes who the first of those named.
+func (p *people) point(q *said, who int32) {
+	if who != q.author && !has(q.to, who) {
+		q.to = append(q.to, who)
+	}
+}
+
+func (p *people) within(q *said, who int32) {
+	if who == q.author || has(q.to, who) {
+		return
+	}
+	if q.naming == namesNobody {
+		q.naming = namesWithin
+	}
+	if len(q.to) < 4 {
+		q.to = append(q.to, who)
+	}
+}
+
+// fold makes names that differ in case alone equal.
+func fold(name string) string {
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+			return strings.ToLower(strings.TrimSpace(name))
+		}
+	}
+	return strings.TrimSpace(name)
+}
+
+// isMark reports whether r stands around a name and is no part of it.
+func isMark(r rune) bool {
+	return r < utf8.RuneSelf && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
+}
+
+// common are words that are also somebody's name now and then.
+var common = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`the and for are but not you all any can had her was one our out day get has him his how man new now old
+		see two way who boy did its let put say she too use that with have this will your from they know want been good much some time very
+		when come here just like long make many more only over such take than them well were what where which why would there their about
+		could other after first never these think again also back even most need into please thanks hello hey yes yeah okay sure right
+		then still maybe anyone someone linux ubuntu windows help test user root admin guest mac work works no so if it is in on to
+		a i me my we do go be by or at an as of up he hi oh ok lol hmm done nice cool great http https`) {
+		m[w] = true
+	}
+	return m
+}()

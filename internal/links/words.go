@@ -1,0 +1,95 @@
+package links
+
+import (
+	"math/bits"
+	"strings"
+	"unicode"
+)
+
+// words knows in how many messages each word was said, and where lately.
+type words struct {
+	number map[string]int32
+	seen   []int32   // messages with the word
+	where  [][]int32 // of rare ones the newest messages, by number in said
+	all    int
+	most   int32            // the greatest of these
+	shared [Reach + 1]int32 // weight of the words that candidate n shares
+}
+
+// A word that more than one in rareWord messages hold tells nothing.
+const rareWord = 20
+
+func newWords() words { return words{number: map[string]int32{}} }
+
+// of returns the words of a text, each once.
+func (w *words) of(text string) []int32 {
+	var out []int32
+	for _, f := range strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.' && r != '/'
+	}) {
+		f = fold(strings.Trim(f, "-._/"))
+		if len(f) < 3 || len(f) > 60 || common[f] {
+			continue
+		}
+		if len(f) > 4 {
+			f = strings.TrimSuffix(f, "s")
+		}
+		n, ok := w.number[f]
+		if !ok {
+			n = int32(len(w.seen))
+			w.number[f] = n
+			w.seen = append(w.seen, 0)
+			w.where = append(w.where, nil)
+		}
+		if !has(out, n) {
+			out = append(out, n)
+			if len(out) == 60 {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// add notes the words of the message with this number in said.
+func (w *words) add(list []int32, at int32) {
+	w.all++
+	for _, n := range list {
+		w.seen[n]++
+		where := append(w.where[n], at)
+		if len(where) > 2*Reach {
+			where = append(where[:0], where[len(where)-Reach:]...)
+		}
+		w.where[n] = where
+	}
+}
+
+// compare fills in what each candidate shares with a message, after at
+// messages were said.
+func (w *words) compare(list []int32, at int) {
+	clear(w.shared[:])
+	w.most = 0
+	for _, n := range list {
+		seen := w.seen[n]
+		if seen == 0 || seen > 3 && int(seen)*rareWord > w.all {
+			continue
+		}
+		worth := max(0, log2(w.all+1)-log2(int(seen)))
+		where := w.where[n]
+		for i := len(where) - 1; i >= 0; i-- {
+			back := at - int(where[i])
+			if back > Reach {
+				break
+			}
+			w.shared[back] += worth
+			w.most = max(w.most, w.shared[back])
+		}
+	}
+}
+
+// log2 is eight times the logarithm of n, in whole numbers, so that it is the
+// same on every machine.
+func log2(n int) int32 {
+	whole := bits.Len(uint(n)) - 1
+	return int32(whole*8 + int(uint(n)<<3>>whole)&7)
+}
