@@ -33,6 +33,7 @@ type term struct {
 	name  string
 	posts []post // one for each doc that has it, ascending
 	dead  int32  // how many of posts are dead
+	next  uint32 // the doc behind that of the last post; 0 without any
 }
 
 // living is how many living docs have the term.
@@ -180,13 +181,12 @@ func (x *Index) append(d doc, terms []string, quotes ...quote) {
 		}
 		x.forward = append(x.forward, n)
 		t := &x.terms[n]
-		last := len(t.posts) - 1
-		switch {
-		case last < 0 || t.posts[last]>>tfBits != post(number):
+		if t.next != number+1 { // its posts are far away in memory: no look at them
+			t.next = number + 1
 			t.posts = append(t.posts, post(number)<<tfBits|1)
 			x.bytes += bytesPost
-		case t.posts[last]&tfMax < tfMax:
-			t.posts[last]++
+		} else if last := &t.posts[len(t.posts)-1]; *last&tfMax < tfMax {
+			*last++
 		}
 	}
 	d.n = uint16(uint32(len(x.forward)) - d.from)
