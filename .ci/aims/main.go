@@ -34,8 +34,10 @@ var aims = []aim{
 	{"durable append, one by one, of a bare one", "./store", "BenchmarkAppend/calls_of_1", "of-bare", 0.7, true, "1s"},
 	{"durable append, groups of 50, of a bare one", "./store", "BenchmarkAppend/calls_of_50", "of-bare", 0.7, true, "1s"},
 	{"newest 50 of 1,000,000", "./store", "BenchmarkRead/newest_50", "ns/op", 200e3, false, "1s"},
-	{"search 100,000 messages, warm", "./internal/searcher", "BenchmarkSQLite100000/warm", "ns/op", 2e6, false, "1s"},
-	{"search 100,000 messages, cold", "./internal/searcher", "BenchmarkSQLite100000/cold", "ns/op", 1.5e9, false, "2x"},
+	{"search 100,000 messages, warm", "./internal/searcher", "BenchmarkWarm", "ns/op", 2e6, false, "1s"},
+	{"search 100,000 messages, cold", "./internal/searcher", "BenchmarkCold/sqlite=100000/search", "ns/op", 1.5e9, false, "2x"},
+	{"search 200,000 messages, cold", "./internal/searcher", "BenchmarkCold/sqlite=200000/search", "ns/op", 0.7e9, false, "2x"},
+	{"the index in memory, 100,000 messages", "./internal/searcher", "BenchmarkCold/sqlite=100000/search", "bytes/msg", 500, false, "2x"},
 	{"import to SQLite (needs EARSHOT_TEST_DATA)", "./internal/archive", "BenchmarkImport", "messages/s", 10e3, true, "1x"},
 }
 

@@ -4,7 +4,8 @@
 // A [Searcher] builds a channel's index on the first search, from the terms
 // that the store keeps with each message, brings it up to date by sequence
 // before every search, and evicts what was not searched for longest when all
-// indexes together grow too large. Nothing of it is on disk.
+// indexes together grow too large. Nothing of it is on disk: decision 083 says
+// why.
 //
 //	s := searcher.New(store, nil)
 //	hits, err := s.Search(ctx, scope, search.Query{Text: "migration hangs", At: now})

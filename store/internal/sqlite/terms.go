@@ -50,7 +50,7 @@ func (r termReader) Terms(ctx context.Context, after, upTo int64, limit int) ([]
 		return nil, err
 	}
 	defer rows.Close()
-	out := make([]earshot.Terms, 0, limit)
+	var out []earshot.Terms
 	var split rule.TermSplitter
 	for rows.Next() {
 		var row string
@@ -64,6 +64,9 @@ func (r termReader) Terms(ctx context.Context, after, upTo int64, limit int) ([]
 		}
 		if err != nil {
 			return nil, err
+		}
+		if out == nil { // mostly there is nothing new
+			out = make([]earshot.Terms, 0, limit)
 		}
 		out = append(out, t)
 	}
