@@ -1,13 +1,9 @@
 package logform_test
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
-	"encoding/json"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,6 +11,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/chats"
+	"github.com/earshot-ai/earshot/internal/chats/chatstest"
 	"github.com/earshot-ai/earshot/internal/tokens"
 )
 
@@ -36,41 +34,6 @@ type draw struct {
 	room       *room
 	name       string
 	at, answer int
-}
-
-// sharedData returns the folder of shared data, or skips: loudly, and not at
-// all where CI is true.
-func sharedData(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("EARSHOT_TEST_DATA")
-	if dir == "" && os.Getenv("CI") == "true" {
-		t.Fatal("EARSHOT_TEST_DATA is not set")
-	} else if dir == "" {
-		t.Skip("SKIPPED: EARSHOT_TEST_DATA is not set: nothing was measured on real chat")
-	}
-	return dir
-}
-
-// lines calls yield with each line of a file of the shared data.
-func lines(t testing.TB, name string, yield func([]byte)) {
-	t.Helper()
-	f, err := os.Open(filepath.Join(sharedData(t), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := bufio.NewScanner(z)
-	s.Buffer(nil, 16<<20)
-	for s.Scan() {
-		yield(s.Bytes())
-	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // nameOf returns a name as people have them for an author who was published
@@ -99,45 +62,33 @@ var slackEvent = regexp.MustCompile(`^<?@\w+>? (has joined|has left|set the chan
 // and the like are the platform's.
 func readChat(t testing.TB, name string, replies bool) chat {
 	t.Helper()
+	all, err := chats.Messages(filepath.Join(chatstest.Folder(t), name+".messages.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := chat{name: name, rooms: map[string]*room{}}
-	lines(t, name+".messages.jsonl.gz", func(line []byte) {
-		var l struct {
-			Conversation, ID, Author, Text string
-			TS                             float64
-			Bot                            bool   `json:"author_is_bot"`
-			Thread                         string `json:"thread_id"`
-			ReplyTo                        string `json:"reply_to"`
-			Files                          []struct{ Name string }
-		}
-		if err := json.Unmarshal(line, &l); err != nil {
-			t.Fatal(err)
-		}
+	for _, l := range all {
 		r := c.rooms[l.Conversation]
 		if r == nil {
 			r = &room{at: map[earshot.MessageID]int{}}
 			c.rooms[l.Conversation] = r
 			c.order = append(c.order, l.Conversation)
 		}
-		m := earshot.Message{ID: earshot.MessageID(l.ID), Time: earshot.Time(l.TS * 1e6), Text: l.Text, Seq: int64(len(r.messages) + 1),
-			Author: earshot.Author{ID: earshot.AuthorID(cmp.Or(l.Author, "irc")), Name: nameOf(l.Author), Kind: earshot.Human}}
-		switch {
-		case l.Author == "" || slackEvent.MatchString(l.Text):
+		m := l.Stored()
+		m.Seq = int64(len(r.messages) + 1)
+		m.Author.ID, m.Author.Name = earshot.AuthorID(cmp.Or(l.Author, "irc")), nameOf(l.Author)
+		if l.Author == "" || slackEvent.MatchString(l.Text) {
 			m.Author.Kind = earshot.System
-		case l.Bot:
-			m.Author.Kind = earshot.Bot
 		}
-		if replies {
-			m.Thread, m.ReplyTo = earshot.MessageID(l.Thread), earshot.MessageID(l.ReplyTo)
-			if m.Thread != "" {
-				m.ReplyTo = ""
-			}
-		}
-		for _, f := range l.Files {
-			m.Files = append(m.Files, earshot.File{ID: earshot.ArtifactID("F" + l.ID), Name: f.Name})
+		switch {
+		case !replies:
+			m.Thread, m.ReplyTo = "", ""
+		case m.Thread != "":
+			m.ReplyTo = ""
 		}
 		r.at[m.ID] = len(r.messages)
 		r.messages = append(r.messages, m)
-	})
+	}
 	return c
 }
 
@@ -165,25 +116,22 @@ func drawn(list []draw, n int) []draw {
 // ircDraws are links that people annotated.
 func ircDraws(t testing.TB, n int) []draw {
 	c := readChat(t, "irc-train", true)
+	links, err := chats.Links(filepath.Join(chatstest.Folder(t), "irc-train.links.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var list []draw
-	lines(t, "irc-train.links.jsonl.gz", func(line []byte) {
-		var l struct {
-			Conversation string
-			ID, Parent   json.Number
-		}
-		if err := json.Unmarshal(line, &l); err != nil {
-			t.Fatal(err)
-		}
+	for _, l := range links {
 		r := c.rooms[l.Conversation]
 		if r == nil || l.ID == l.Parent {
-			return
+			continue
 		}
-		at, ok1 := r.at[earshot.MessageID(l.ID)]
-		answer, ok2 := r.at[earshot.MessageID(l.Parent)]
+		at, ok1 := r.at[l.ID]
+		answer, ok2 := r.at[l.Parent]
 		if ok1 && ok2 {
 			list = c.within300(list, l.Conversation, at, answer)
 		}
-	})
+	}
 	return drawn(list, n)
 }
 

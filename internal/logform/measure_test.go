@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/chats/chatstest"
 	"github.com/earshot-ai/earshot/internal/logform"
 )
 
@@ -78,7 +79,7 @@ func table(rows ...[]any) string {
 // one within 300 before them, and counts how often a first turn shows it.
 func TestTheMessageThatIsAnsweredIsInThePrompt(t *testing.T) {
 	t.Parallel()
-	sharedData(t)
+	chatstest.Folder(t)
 	n := 1000
 	if testing.Short() {
 		n = 200
@@ -109,7 +110,7 @@ func TestTheMessageThatIsAnsweredIsInThePrompt(t *testing.T) {
 // same messages as plain "Name: text" lines in the order of time.
 func TestTimesCostFewTokens(t *testing.T) {
 	t.Parallel()
-	sharedData(t)
+	chatstest.Folder(t)
 	n := 200
 	if testing.Short() {
 		n = 50

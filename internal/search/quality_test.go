@@ -1,44 +1,14 @@
 package search
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/chats"
+	"github.com/earshot-ai/earshot/internal/chats/chatstest"
 )
-
-// A saying is a message of the shared data.
-type saying struct {
-	Conversation string      `json:"conversation"`
-	ID           string      `json:"id"`
-	TS           json.Number `json:"ts"`
-	Author       string      `json:"author"`
-	Text         string      `json:"text"`
-	ThreadID     string      `json:"thread_id"`
-	ReplyTo      string      `json:"reply_to"`
-}
-
-func (s saying) time(t testing.TB) earshot.Time { return timeOf(t, s.TS) }
-
-func timeOf(t testing.TB, ts json.Number) earshot.Time {
-	t.Helper()
-	s := ts.String()
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	whole, frac, _ := strings.Cut(s, ".")
-	v, err := earshot.ParseTime(whole + "." + frac[:min(6, len(frac))])
-	if err != nil {
-		t.Fatalf("time %q: %v", ts, err)
-	}
-	return v
-}
 
 // A question has one answer among the messages before it.
 type question struct {
@@ -48,63 +18,25 @@ type question struct {
 	gold         map[earshot.MessageID]bool
 }
 
-// sharedData returns the folder of the real data, or skips the test. In CI it
-// must be there.
-func sharedData(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("EARSHOT_TEST_DATA")
-	if dir == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("EARSHOT_TEST_DATA is not set")
-		}
-		t.Skip("SKIPPED: EARSHOT_TEST_DATA names no folder with the shared data")
-	}
-	return dir
-}
-
-// readLines calls line with each line of a gzipped file.
-func readLines[T any](t testing.TB, name string, line func(T)) {
-	t.Helper()
-	f, err := os.Open(filepath.Join(sharedData(t), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := bufio.NewScanner(z)
-	in.Buffer(nil, 4<<20)
-	for in.Scan() {
-		var v T
-		if err := json.Unmarshal(in.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		line(v)
-	}
-	if err := in.Err(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // load reads messages into an index for each conversation.
-func load(t testing.TB, name string) (map[string]*Index, []saying) {
+func load(t testing.TB, name string) (map[string]*Index, []chats.Message) {
 	t.Helper()
+	all, err := chats.Messages(filepath.Join(chatstest.Folder(t), name+".messages.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	channels := map[string]*Index{}
-	var all []saying
-	readLines(t, name+".messages.jsonl.gz", func(s saying) {
-		x := channels[s.Conversation]
+	for _, m := range all {
+		x := channels[m.Conversation]
 		if x == nil {
 			x = NewIndex()
-			channels[s.Conversation] = x
+			channels[m.Conversation] = x
 		}
 		x.Add(earshot.Terms{
-			ID: earshot.MessageID(s.ID), Seq: x.Seq() + 1, Time: s.time(t), Author: earshot.AuthorID(s.Author),
-			Thread: earshot.MessageID(s.ThreadID), Terms: Terms(s.Text),
+			ID: m.ID, Seq: x.Seq() + 1, Time: m.Time, Author: earshot.AuthorID(m.Author),
+			Thread: m.Thread, Terms: Terms(m.Text),
 		})
-		all = append(all, s)
-	})
+	}
 	return channels, all
 }
 
@@ -133,23 +65,22 @@ func measure(channels map[string]*Index, questions []question, w weights) figure
 	return f
 }
 
+// xref reads the questions that come with an archive.
 func xref(t testing.TB, name string) (map[string]*Index, []question) {
 	t.Helper()
 	channels, _ := load(t, name)
-	var questions []question
-	type line struct {
-		Conversation string      `json:"conversation"`
-		Query        string      `json:"query"`
-		At           json.Number `json:"at_ts"`
-		Gold         []string    `json:"gold_ids"`
+	list, err := chats.Queries(filepath.Join(chatstest.Folder(t), name+".queries.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	readLines(t, name+".queries.jsonl.gz", func(l line) {
-		q := question{l.Conversation, l.Query, timeOf(t, l.At), map[earshot.MessageID]bool{}}
+	var questions []question
+	for _, l := range list {
+		q := question{l.Conversation, l.Text, l.At, map[earshot.MessageID]bool{}}
 		for _, id := range l.Gold {
-			q.gold[earshot.MessageID(id)] = true
+			q.gold[id] = true
 		}
 		questions = append(questions, q)
-	})
+	}
 	return channels, questions
 }
 
@@ -158,35 +89,39 @@ func xref(t testing.TB, name string) (map[string]*Index, []question) {
 func replies(t testing.TB, name string) (map[string]*Index, []question) {
 	t.Helper()
 	channels, all := load(t, name)
-	parents := map[string]string{}
-	byID := map[string]saying{}
-	for _, s := range all {
-		byID[s.Conversation+" "+s.ID] = s
-		if s.ReplyTo != "" {
-			parents[s.Conversation+" "+s.ID] = s.ReplyTo
+	type place struct {
+		conversation string
+		id           earshot.MessageID
+	}
+	parents, byID := map[place]earshot.MessageID{}, map[place]chats.Message{}
+	for _, m := range all {
+		at := place{m.Conversation, m.ID}
+		byID[at] = m
+		if m.ReplyTo != "" {
+			parents[at] = m.ReplyTo
 		}
 	}
 	if strings.HasPrefix(name, "irc") {
-		type link struct {
-			Conversation string `json:"conversation"`
-			ID, Parent   int
+		links, err := chats.Links(filepath.Join(chatstest.Folder(t), name+".links.jsonl.gz"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		readLines(t, name+".links.jsonl.gz", func(l link) {
+		for _, l := range links {
 			if l.ID != l.Parent {
-				parents[fmt.Sprint(l.Conversation, " ", max(l.ID, l.Parent))] = fmt.Sprint(min(l.ID, l.Parent))
+				parents[place{l.Conversation, l.ID}] = l.Parent
 			}
-		})
+		}
 	}
 	var questions []question
-	for i, s := range all {
+	for i, m := range all {
 		if name == "meshcore-discord" && i%3 != 0 {
 			continue // 2,400 questions of it are enough
 		}
-		parent, ok := byID[s.Conversation+" "+parents[s.Conversation+" "+s.ID]]
-		if !ok || len(Terms(s.Text)) < 4 || parent.time(t) >= s.time(t) {
+		parent, ok := byID[place{m.Conversation, parents[place{m.Conversation, m.ID}]}]
+		if !ok || len(Terms(m.Text)) < 4 || parent.Time >= m.Time {
 			continue
 		}
-		questions = append(questions, question{s.Conversation, s.Text, s.time(t), map[earshot.MessageID]bool{earshot.MessageID(parent.ID): true}})
+		questions = append(questions, question{m.Conversation, m.Text, m.Time, map[earshot.MessageID]bool{parent.ID: true}})
 	}
 	return channels, questions
 }
