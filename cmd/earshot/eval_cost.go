@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/earshot-ai/earshot/internal/chats"
 	"github.com/earshot-ai/earshot/internal/desk"
@@ -15,12 +16,12 @@ import (
 )
 
 type evalCostCmd struct {
-	Messages string `required:"" placeholder:"FILE" help:"Messages as JSON lines, plain or gzip." type:"existingfile"`
-	Policy   string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
-	Turns    int    `default:"200" help:"How many turns each talk has."`
-	Talks    int    `default:"3" help:"How many talks are replayed, the longest first."`
-	Every    int    `default:"5" help:"One in so many messages of people is a question; fewer where a talk is too short for that."`
-	Chart    string `placeholder:"FILE.svg" help:"Draw it, too." type:"path"`
+	Messages []string `required:"" sep:"none" placeholder:"F" help:"A file of messages, or a folder of *.messages.jsonl(.gz); may be repeated." type:"path"`
+	Policy   string   `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
+	Turns    int      `default:"200" help:"How many turns each talk has."`
+	Talks    int      `default:"3" help:"How many talks are replayed, the longest first."`
+	Every    int      `default:"5" help:"One in so many messages of people is a question; fewer where a talk is too short for that."`
+	Chart    string   `placeholder:"FILE.svg" help:"Draw it, too." type:"path"`
 }
 
 func (c *evalCostCmd) Help() string {
@@ -39,7 +40,7 @@ func (c *evalCostCmd) Run(ctx context.Context, a *app) error {
 	if c.Turns < 1 || c.Talks < 1 || c.Every < 1 {
 		return usagef("--turns, --talks and --every are at least 1")
 	}
-	messages, err := chats.Messages(c.Messages)
+	conversations, err := c.conversations()
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (c *evalCostCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	r, err := eval.Cost(ctx, messages, eval.CostOptions{
+	r, err := eval.Cost(ctx, conversations, eval.CostOptions{
 		Counter: counter, Policy: policy, Turns: c.Turns, Talks: c.Talks, Every: c.Every,
 		Tell: func(line string) { fmt.Fprintf(a.err, "%s\n", line) },
 	})
@@ -66,6 +67,44 @@ func (c *evalCostCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
+// conversations reads the files, and of folders those whose names say what they
+// are. Conversations of two files are never one, whatever their names.
+func (c *evalCostCmd) conversations() ([]chats.Conversation, error) {
+	var files []string
+	for _, path := range c.Messages {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, &usageError{err.Error()}
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, err
+		}
+		before := len(files)
+		for _, e := range entries {
+			if n := strings.TrimSuffix(e.Name(), ".gz"); strings.HasSuffix(n, ".messages.jsonl") {
+				files = append(files, filepath.Join(path, e.Name()))
+			}
+		}
+		if len(files) == before {
+			return nil, usagef("%s holds no *.messages.jsonl or *.messages.jsonl.gz; name a file", path)
+		}
+	}
+	var out []chats.Conversation
+	for _, f := range files {
+		messages, err := chats.Messages(f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, chats.Conversations(messages)...)
+	}
+	return out, nil
+}
+
 // writeChart draws a report into a file.
 func writeChart(path string, r eval.CostReport) (err error) {
 	f, err := os.Create(path)
@@ -78,16 +117,20 @@ func writeChart(path string, r eval.CostReport) (err error) {
 
 // print writes a report for people.
 func (c *evalCostCmd) print(a *app, r eval.CostReport) {
+	var names []string
+	for _, path := range c.Messages {
+		names = append(names, filepath.Base(path))
+	}
 	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s of %s, means of %s: policy %s against the full history at each turn",
-		many(r.Turns, "turn"), filepath.Base(c.Messages), many(len(r.Talks), "talk"), r.Policy)))
+		many(r.Turns, "turn"), desk.Line(strings.Join(names, ", "), 60), many(len(r.Talks), "talk"), r.Policy)))
 	a.printf("%s\n", desk.Faint(fmt.Sprintf("answers are scripted, %d tokens each; tokens of %s; ours includes system text and tools", r.AnswerTokens, r.Counter)))
 	t := desk.NewTable("turn", "", "prompt", "sum", "new", "charged", "cacheable", "stored", "epochs begun")
 	t.Right(0, 2, 3, 4, 5, 6, 7, 8)
 	for _, row := range r.Rows {
 		t.Row(strconv.Itoa(row.Turn), r.Policy, desk.Number(row.Ours.Prompt), desk.Number(row.Ours.Sum), desk.Number(row.Ours.New),
-			desk.Number(row.Ours.Charged), percent(row.Ours.Cacheable), kilobytes(row.Ours.Stored), strconv.Itoa(row.Epochs))
+			desk.Number(row.Ours.Charged), cacheable(row.Ours.Cacheable), kilobytes(row.Ours.Stored), strconv.Itoa(row.Epochs))
 		t.Row("", "full history", desk.Number(row.Full.Prompt), desk.Number(row.Full.Sum), desk.Number(row.Full.New),
-			desk.Number(row.Full.Charged), percent(row.Full.Cacheable), kilobytes(row.Full.Stored), "")
+			desk.Number(row.Full.Charged), cacheable(row.Full.Cacheable), kilobytes(row.Full.Stored), "")
 		t.Row("", desk.Faint("full ÷ ours"), times(row.Full.Prompt, row.Ours.Prompt), times(row.Full.Sum, row.Ours.Sum),
 			times(row.Full.New, row.Ours.New), times(row.Full.Charged, row.Ours.Charged), "", times(row.Full.Stored, row.Ours.Stored), "")
 	}
@@ -104,8 +147,8 @@ func (c *evalCostCmd) print(a *app, r eval.CostReport) {
 	}
 }
 
-// percent writes a share from 0 to 1.
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+// cacheable writes a share from 0 to 1.
+func cacheable(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // kilobytes writes bytes in units of 1,000.
 func kilobytes(n int64) string { return desk.Number(int(n/1000)) + " kB" }

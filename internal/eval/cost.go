@@ -117,9 +117,9 @@ const costStep = 25
 // errNoTalk: there is nothing to replay.
 var errNoTalk = errors.New("no conversation has a question of a person to replay")
 
-// Cost replays the longest talks of the messages through a bot on SQLite, whose
-// model says the same at each turn, and compares what it sends and stores with a
-// bot that sends all that was said at each turn. The same messages and options
+// Cost replays the longest talks of conversations through a bot on SQLite, whose
+// model says the same at each turn, and compares what it sends and stores with a bot
+// that sends all that was said at each turn. The same conversations and options
 // give the same report.
 //
 // The full history is one line a message, "Name: text", its own answers as the
@@ -127,9 +127,9 @@ var errNoTalk = errors.New("no conversation has a question of a person to replay
 // for. It is cut at its beginning when it is longer than the budget's limit. What
 // it stores is the messages, as ours are stored, and the prompt of each turn as
 // it was sent, which ours keeps too: any turn can be made again to the byte.
-func Cost(ctx context.Context, messages []chats.Message, o CostOptions) (CostReport, error) {
+func Cost(ctx context.Context, conversations []chats.Conversation, o CostOptions) (CostReport, error) {
 	o = o.withDefaults()
-	list, turns := longestTalks(chats.Conversations(messages), o)
+	list, turns := longestTalks(conversations, o)
 	if turns == 0 {
 		return CostReport{}, errNoTalk
 	}

@@ -44,7 +44,7 @@ func costCounter(t *testing.T) assemble.Counter {
 func cost(t *testing.T, messages []chats.Message, o eval.CostOptions) eval.CostReport {
 	t.Helper()
 	o.Counter, o.Folder = costCounter(t), t.TempDir()
-	r, err := eval.Cost(t.Context(), messages, o)
+	r, err := eval.Cost(t.Context(), chats.Conversations(messages), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestCostTakesTheLongestTalks(t *testing.T) {
 	if r := cost(t, costTalk("short", 4), eval.CostOptions{}); r.Turns != 4 {
 		t.Errorf("got %d turns of a talk of 4 messages, want 4", r.Turns)
 	}
-	if _, err := eval.Cost(t.Context(), messages[:1], eval.CostOptions{Counter: costCounter(t)}); err == nil {
+	if _, err := eval.Cost(t.Context(), chats.Conversations(messages[:1]), eval.CostOptions{Counter: costCounter(t)}); err == nil {
 		t.Error("a talk without a person's message is replayed")
 	}
 }
