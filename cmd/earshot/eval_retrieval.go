@@ -1,8 +1,159 @@
 package main
 
-import "errors"
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
 
-type evalRetrievalCmd struct{}
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/chats"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/eval"
+)
 
-// Run is written next.
-func (c *evalRetrievalCmd) Run() error { return errors.New("eval retrieval is not built yet") }
+type evalRetrievalCmd struct {
+	evalQueries
+
+	Policy string `short:"p" placeholder:"NAME|FILE" help:"Measure also what of the hits the section recall of this policy has room for." predictor:"policy"`
+	Out    string `placeholder:"RUN" help:"Write the hits to this file, or to - for standard output, and no measures." type:"path"`
+	Limit  int    `short:"n" default:"200" help:"How many hits a question has at most."`
+}
+
+func (c *evalRetrievalCmd) Help() string {
+	return `Asks each question of a file among the messages of its own conversation that are older than it, and compares what
+search finds with the messages that hold the answer: R@10 is the share of these among the first ten hits, hit@10 how often
+any is, MRR 1 / the place of the first; in 4k and 8k, the share among the hits that fit so many tokens as lines
+"Name: text", best first. No model is asked, and the same data gives the same figures.
+
+With --out RUN it writes a line for each question, in the order of the file, and measures nothing:
+  {"q": 0, "ids": ["…"]}     q is the line's number from 0, ids the hits, best first
+
+--policy does not change what is found; it adds a measure. docs/quality.md describes the files, the measures and
+--json.`
+}
+
+func (c *evalRetrievalCmd) Run(ctx context.Context, a *app) error {
+	if c.Limit <= 0 {
+		return usagef("--limit must be at least 1")
+	}
+	if c.Out != "" && a.json {
+		return usagef("--out and --json are two forms of output; use one of them")
+	}
+	o := &eval.RetrievalOptions{Limit: c.Limit}
+	if err := c.section(a, o); err != nil {
+		return err
+	}
+	queries, tasks, left, err := c.read(a)
+	if err != nil {
+		return err
+	}
+	show, end := a.counting("question")
+	o.Progress = show
+	answers, err := eval.Retrieve(ctx, tasks, o)
+	end()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Out == "-":
+		return eval.Run(queries, answers, json.NewEncoder(a.raw).Encode)
+	case c.Out != "":
+		if err := writeRun(c.Out, queries, answers); err != nil {
+			return err
+		}
+		a.printf("%s written to %s\n", many(len(queries), "line"), desk.Line(c.Out, 200))
+		return nil
+	}
+	s := eval.Summarise(answers)
+	if s.Overall.Queries == 0 {
+		return usagef("no question of %s has gold_ids, so there is nothing to measure; write the hits with --out", c.Queries)
+	}
+	if a.json {
+		return a.writeJSON(struct {
+			Queries  int    `json:"queries"`
+			Measured int    `json:"measured"`
+			LeftOut  int    `json:"left_out"`
+			Limit    int    `json:"limit"`
+			Policy   string `json:"policy"`
+			eval.Summary
+		}{len(queries), s.Overall.Queries, left, c.Limit, c.Policy, s})
+	}
+	c.show(a, s)
+	return nil
+}
+
+// section takes the section recall of the policy, where one is named.
+func (c *evalRetrievalCmd) section(a *app, o *eval.RetrievalOptions) error {
+	if c.Policy == "" {
+		return nil
+	}
+	p, err := loadPolicy(c.Policy)
+	if err != nil {
+		return err
+	}
+	for _, s := range p.WithDefaults().First {
+		if s.Section == assemble.Recall {
+			o.Section = &s
+			return nil
+		}
+	}
+	fmt.Fprintf(a.err, "earshot: policy %s has no section recall, so nothing is measured for it\n", p.Name)
+	return nil
+}
+
+// writeRun writes the hits to a file.
+func writeRun(path string, queries []chats.Query, answers []eval.Answer) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriter(f)
+	if err := eval.Run(queries, answers, json.NewEncoder(w).Encode); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func (c *evalRetrievalCmd) show(a *app, s eval.Summary) {
+	head := []string{"", "questions", "R@10", "hit@10", "R@50", "MRR", "in 4k", "in 8k"}
+	recall := s.Overall.RecallInSection != nil
+	if recall {
+		head = append(head, "in recall")
+	}
+	t := desk.NewTable(append(head, "")...).Right(1, 2, 3, 4, 5, 6, 7, 8)
+	row := func(name string, g eval.Group) {
+		cells := []string{name, desk.Number(g.Queries), percent(g.RecallAt10), percent(g.HitAt10), percent(g.RecallAt50), fmt.Sprintf("%.3f", g.MRR),
+			percent(g.RecallIn4000), percent(g.RecallIn8000)}
+		if recall {
+			cells = append(cells, percent(*g.RecallInSection))
+		}
+		t.Row(append(cells, "")...)
+	}
+	row(desk.Strong("all"), s.Overall)
+	for _, part := range []struct {
+		head   string
+		groups []eval.Group
+	}{{"by category", s.ByCategory}, {"by source", s.BySource}} {
+		t.Row(desk.Faint(part.head))
+		for _, g := range part.groups {
+			row("  "+desk.Line(orNone(g.Name), 40), g)
+		}
+	}
+	a.printf("%s", t.Render(a.width))
+	a.printf("%s\n", desk.Faint("percent of the messages that hold an answer, averaged over the questions; MRR 0 to 1"))
+}
+
+// percent writes a share, 0 to 1, in percent.
+func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
+
+// orNone names what has no name.
+func orNone(name string) string {
+	if name == "" {
+		return "(none)"
+	}
+	return name
+}

@@ -160,11 +160,14 @@ func Conversations(list []Message) []Conversation {
 	return out
 }
 
-// Stored returns the message as a store takes it. Joins and the like are not
-// told apart from talk.
+// Stored returns the message as a store takes it. What has no author is the
+// platform's; other joins and the like are not told apart from talk.
 func (m Message) Stored() earshot.Message {
 	kind := earshot.Human
-	if m.Bot {
+	switch {
+	case m.Author == "":
+		kind = earshot.System
+	case m.Bot:
 		kind = earshot.Bot
 	}
 	out := earshot.Message{

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/earshot-ai/earshot/internal/chats"
+)
+
+// evalQueries are the flags of what asks queries of chat data.
+type evalQueries struct {
+	Messages []string `required:"" sep:"none" placeholder:"F" help:"A file of messages, or a folder of *.messages.jsonl(.gz); may be repeated." type:"path"`
+	Queries  string   `required:"" placeholder:"F" help:"The file of queries." type:"path"`
+}
+
+// read returns the queries, the tasks that they make, and how many are left out,
+// which it says.
+func (c evalQueries) read(a *app) (queries []chats.Query, tasks []chats.Task, left int, err error) {
+	if queries, err = chats.Queries(c.Queries); err != nil {
+		return nil, nil, 0, unreadable(err)
+	}
+	sources, err := chats.OpenSources(c.Messages...)
+	if err != nil {
+		return nil, nil, 0, unreadable(err)
+	}
+	tasks, lost, err := sources.Tasks(c.Queries, queries, func(path string) {
+		if a.errTerminal {
+			fmt.Fprintf(a.err, "reading %s\n", path)
+		}
+	})
+	if err != nil {
+		return nil, nil, 0, unreadable(err)
+	}
+	if len(lost) > 0 {
+		fmt.Fprintf(a.err, "earshot: %s left out, whose conversation is not among the messages (the first: line %d, %q)\n",
+			many(len(lost), "question"), lost[0].Number+1, lost[0].Conversation)
+	}
+	return queries, tasks, len(lost), nil
+}
+
+// unreadable makes a usage error of data that is not there or cannot be used
+// together.
+func unreadable(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, chats.ErrSource) {
+		return &usageError{err.Error()}
+	}
+	return err
+}
+
+// counting returns a function that shows how many things are done, on standard
+// error: a bar on a terminal, now and then a line elsewhere; and one to call at
+// the end.
+func (a *app) counting(noun string) (show func(done, of int), end func()) {
+	if !a.errTerminal {
+		next := time.Now().Add(lineEvery)
+		return func(done, of int) {
+			if now := time.Now(); now.After(next) {
+				next = now.Add(lineEvery)
+				fmt.Fprintf(a.err, "%d of %s\n", done, many(of, noun))
+			}
+		}, func() {}
+	}
+	bar := progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(a.err), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(80*time.Millisecond),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true), progressbar.OptionSetTheme(progressbar.ThemeUnicode))
+	return func(done, of int) {
+		if bar.GetMax() != of {
+			bar.ChangeMax(of)
+			bar.Describe(many(of, noun))
+		}
+		_ = bar.Set(done) // a bar that cannot be drawn is no reason to stop
+	}, func() { _ = bar.Finish() }
+}
