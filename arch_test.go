@@ -77,6 +77,7 @@ var layout = architecture{
 	levels: []level{
 		{0, ".", "the vocabulary, and what a store promises"},
 		{0, "testdata", "the bundled workspace"},
+		{0, "docs", "pages that the program reads"},
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
 
 		{1, "internal/chats", "chat data to measure on"},

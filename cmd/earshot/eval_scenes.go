@@ -1,8 +1,98 @@
 package main
 
-import "errors"
+import (
+	"context"
+	"io/fs"
+	"strconv"
+	"strings"
 
-type evalScenesCmd struct{}
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/docs"
+	"github.com/earshot-ai/earshot/internal/archive"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/searcher"
+	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/testdata"
+)
 
-// Run is written next.
-func (c *evalScenesCmd) Run() error { return errors.New("eval scenes is not built yet") }
+type evalScenesCmd struct {
+	Policy string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
+}
+
+func (c *evalScenesCmd) Help() string {
+	return `Makes the prompt of each of the 26 scenes of the bundled workspace and looks for the messages without which the
+answer cannot be right; docs/workspace.md describes the scenes. Each is a first turn, but scene 2, which follows up
+scene 1. Tokens are those besides the guide. A message that is cut counts as shown, and is named.
+
+Look at one with: earshot demo --db demo.db && earshot context --db demo.db CHANNEL ANCHOR`
+}
+
+func (c *evalScenesCmd) Run(ctx context.Context, a *app) error {
+	p, err := loadPolicy(c.Policy)
+	if err != nil {
+		return err
+	}
+	scenes, err := eval.ReadScenes(docs.Workspace)
+	if err != nil {
+		return err
+	}
+	counter, err := tokens.For("")
+	if err != nil {
+		return err
+	}
+	st, err := bundledStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	list, err := eval.Ask(ctx, st, scenes, p, counter, searcher.New(st, nil))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(map[string]any{"policy": p.Name, "scenes": list, "total": eval.Total(list)})
+	}
+	showScenes(a, list)
+	return nil
+}
+
+// bundledStore returns a store in memory that holds the bundled workspace.
+func bundledStore(ctx context.Context) (earshot.Store, error) {
+	folder, err := fs.Sub(testdata.Workspace, "workspace")
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(ctx, "memory:", nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := archive.ImportSlackFS(ctx, st, folder, "workspace", nil); err != nil {
+		st.Close()
+		return nil, err
+	}
+	return st, nil
+}
+
+func showScenes(a *app, list []eval.Shown) {
+	t := desk.NewTable("scene", "channel", "anchor", "needed", "shown", "tokens", "what is missing").Right(0, 3, 4, 5)
+	for _, x := range list {
+		shown := desk.Good(strconv.Itoa(x.Shown))
+		var odd []string
+		for _, m := range x.Missing {
+			odd = append(odd, desk.Bad(string(m.ID))+" "+m.Reason)
+		}
+		if len(odd) > 0 {
+			shown = desk.Bad(strconv.Itoa(x.Shown))
+		}
+		for _, id := range x.Cut {
+			odd = append(odd, string(id)+" is cut")
+		}
+		t.Row(strconv.Itoa(x.Scene), x.Channel, string(x.Anchor), strconv.Itoa(x.Needed), shown, desk.Number(x.Tokens), strings.Join(odd, ", "))
+	}
+	sum := eval.Total(list)
+	t.Row("", "all", "", strconv.Itoa(sum.Needed), strconv.Itoa(sum.Shown), desk.Number(int(sum.MeanTokens+0.5)),
+		strconv.Itoa(sum.Whole)+" of "+many(sum.Scenes, "scene")+" whole; tokens are the mean")
+	a.printf("%s", t.Render(max(a.width, 140)))
+}
