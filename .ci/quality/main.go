@@ -115,7 +115,9 @@ func (r *runner) build(ctx context.Context) (done func(), err error) {
 		return nil, err
 	}
 	r.program = filepath.Join(dir, "earshot")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", r.program, "./cmd/earshot").CombinedOutput(); err != nil {
+	build := exec.CommandContext(ctx, "go", "build", "-o", r.program, "./cmd/earshot")
+	build.Env = append(build.Environ(), "CGO_ENABLED=0") // as .ci/run builds, so that it is built once
+	if out, err := build.CombinedOutput(); err != nil {
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("build the program: %w\n%s", err, out)
 	}
