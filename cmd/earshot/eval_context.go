@@ -1,8 +1,159 @@
 package main
 
-import "errors"
+import (
+	"context"
+	"fmt"
+	"slices"
 
-type evalContextCmd struct{}
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/tokens"
+)
 
-// Run is written next.
-func (c *evalContextCmd) Run() error { return errors.New("eval context is not built yet") }
+type evalContextCmd struct {
+	evalQueries
+
+	Policy  []string `short:"p" sep:"none" placeholder:"NAME|FILE" help:"A built-in policy or a policy file; may be repeated (default: all built-in ones)." predictor:"policy"`
+	Tokens  []int    `default:"2000,4000,8000" placeholder:"N" help:"Budgets of a turn, in tokens, separated by commas (default: 2000,4000,8000)."`
+	Counter string   `placeholder:"NAME" default:"o200k" help:"How tokens are counted: o200k, bytes4, or o200k*1.15."`
+	NoPeers bool     `help:"Leave out what other bots do."`
+	Judge   string   `placeholder:"MODEL" help:"Have each prompt answered by this model, and each answer judged by it; asks it twice for each question, policy and budget."`
+	Config  string   `short:"c" placeholder:"FILE" help:"A configuration file, for --judge (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+}
+
+func (c *evalContextCmd) Help() string {
+	return `Puts the messages that are older than a question into a store, adds the question as a mention of the agent, makes the
+prompt of each policy, and says how much of the evidence, which is the messages that hold the answer, is in it: gold is the
+share of these, all the share of questions with all of it. What is there in part is counted apart, under cut. Tokens are
+those besides the guide and the question.
+
+Beside the policies stand, with the same tokens, what other bots do: last-n (the newest messages that fit), first-page (the
+oldest, as who reads the first page of a history), substring (messages with a word of the question, newest first) and fts
+(BM25, as SQLite's FTS5 has it).
+
+--judge takes keys as serve does (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL). It costs money,
+and its figures differ from run to run. Without it no model is asked. docs/quality.md describes files, measures and --json.`
+}
+
+func (c *evalContextCmd) Run(ctx context.Context, a *app) error {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	counter, err := tokens.For(c.Counter)
+	if err != nil {
+		return usagef("--counter: %s", err)
+	}
+	name, err := c.judge(a, o)
+	if err != nil {
+		return err
+	}
+	queries, tasks, left, err := c.read(a)
+	if err != nil {
+		return err
+	}
+	measured := 0
+	for _, t := range tasks {
+		for _, q := range t.Queries {
+			if len(q.Gold) > 0 {
+				measured++
+			}
+		}
+	}
+	if measured == 0 {
+		return usagef("no question of %s has gold_ids, so there is no evidence to look for", c.Queries)
+	}
+	if o.Judge != nil {
+		fmt.Fprintf(a.err, "earshot: %s will be asked %s times\n", desk.Line(name, 60), desk.Number(o.Calls(measured)))
+	}
+	show, end := a.counting("question")
+	o.Progress = show
+	rows, err := eval.Context(ctx, tasks, counter, o)
+	end()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(map[string]any{"queries": len(queries), "measured": measured, "left_out": left, "judge": name, "rows": rows})
+	}
+	showContext(a, rows, measured)
+	return nil
+}
+
+// options returns what the flags say about policies and budgets.
+func (c *evalContextCmd) options() (*eval.ContextOptions, error) {
+	o := &eval.ContextOptions{Tokens: c.Tokens, NoPeers: c.NoPeers}
+	for _, n := range c.Tokens {
+		if n <= 0 {
+			return nil, usagef("--tokens must be above 0, such as 2000,4000,8000")
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range c.Policy {
+		p, err := loadPolicy(name)
+		if err != nil {
+			return nil, err
+		}
+		if seen[p.Name] {
+			return nil, usagef("two policies are named %s; give one of them another name, or leave it out", p.Name)
+		}
+		seen[p.Name] = true
+		o.Policies = append(o.Policies, p)
+	}
+	if o.Policies == nil {
+		o.Policies = assemble.Policies()
+	}
+	return o, nil
+}
+
+// judge opens the model that answers and judges, where one is named.
+func (c *evalContextCmd) judge(a *app, o *eval.ContextOptions) (name string, err error) {
+	if c.Judge == "" {
+		return "", nil
+	}
+	flags := *a
+	flags.environ = append(slices.Clip(flags.environ), "EARSHOT_MODEL="+c.Judge)
+	cfg, err := flags.config(c.Config)
+	if err != nil {
+		return "", err
+	}
+	m, info, err := daemon.OpenModel(cfg, a.logger(cfg.Log, false))
+	if err != nil {
+		return "", err
+	}
+	if info.Provider == config.Offline {
+		return "", usagef("--judge %s: no key is set, and the offline model cannot judge; set ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY or a *_BASE_URL", c.Judge)
+	}
+	o.Judge = &eval.Judge{Answers: m, Judges: m}
+	return info.Name, nil
+}
+
+func showContext(a *app, rows []eval.ContextRow, questions int) {
+	judged := rows[0].Right != nil
+	head := []string{"policy", "budget", "gold", "all of it", "cut", "tokens"}
+	if judged {
+		head = append(head, "right")
+	}
+	t := desk.NewTable(append(head, "")...).Right(1, 2, 3, 4, 5, 6)
+	last, peers := "", false
+	for _, r := range rows {
+		if r.Kind == eval.KindPeer && !peers {
+			peers = true
+			t.Row(desk.Faint("as others do"))
+		}
+		name := ""
+		if r.Policy != last {
+			name, last = desk.Strong(desk.Line(r.Policy, 40)), r.Policy
+		}
+		cells := []string{name, desk.Number(r.Tokens), percent(r.GoldShown), percent(r.AllShown), percent(r.GoldCut), desk.Number(int(r.MeanTokens + 0.5))}
+		if judged {
+			cells = append(cells, percent(*r.Right))
+		}
+		t.Row(append(cells, "")...)
+	}
+	a.printf("%s", t.Render(a.width))
+	a.printf("%s\n", desk.Faint(fmt.Sprintf("percent, averaged over %s; tokens besides the guide and the question, the mean", many(questions, "question"))))
+}

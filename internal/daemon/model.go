@@ -119,3 +119,15 @@ func provider(k config.Keys, info ModelInfo, url string) (llm.Model, error) {
 	}
 	return nil, fmt.Errorf("there is no provider %q", info.Provider)
 }
+
+// OpenModel makes the model that a configuration names, for what asks one
+// outside of a bot: with retries, and with the fallback where there is one. The
+// offline model stands in where no key and no base URL is set, as the info says.
+func OpenModel(c config.Config, log *slog.Logger) (llm.Model, ModelInfo, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	list := Models(c)
+	m, err := newModel(c, list, func(llm.Response) {}, log)
+	return m, list[0], err
+}
