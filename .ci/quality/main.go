@@ -76,10 +76,8 @@ func run(ctx context.Context) error {
 		if *before != "" {
 			into, f.Commit = &f.Before, *before
 		}
-		if err := r.measure(ctx, into, parts, *speed); err != nil {
-			return err
-		}
-		if err := f.save(figuresFile); err != nil {
+		err = r.measure(ctx, into, parts, *speed)
+		if err := errors.Join(err, f.save(figuresFile)); err != nil { // what was measured stays
 			return err
 		}
 	}

@@ -28,8 +28,8 @@ var measured = []measure{
 // The sets of queries. Questions are over all files of messages.
 var querySets = []struct{ name, messages, queries string }{
 	{"questions asked weeks later", "", "questions.jsonl"},
-	{"what people linked back to, Discord", "meshcore-discord.messages.jsonl.gz", "meshcore-discord.queries.jsonl.gz"},
-	{"what people linked back to, Slack in Japanese", "haskelljp-slack.messages.jsonl.gz", "haskelljp-slack.queries.jsonl.gz"},
+	{"links back, Discord", "meshcore-discord.messages.jsonl.gz", "meshcore-discord.queries.jsonl.gz"},
+	{"links back, Slack in Japanese", "haskelljp-slack.messages.jsonl.gz", "haskelljp-slack.queries.jsonl.gz"},
 }
 
 func measureRetrieval(ctx context.Context, r *runner, into *measures) error {
@@ -103,13 +103,13 @@ func logLines(out string) []string {
 	for line := range strings.Lines(out) {
 		line = strings.TrimRight(line, " \n")
 		m := logged.FindStringSubmatch(line)
-		more := open && strings.HasPrefix(line, "        ")
+		more := open && (line == "" || strings.HasPrefix(line, "        "))
 		switch {
 		case m != nil:
 			open = true
 			line = m[1]
 		case more:
-			line = line[8:]
+			line = strings.TrimPrefix(line, "        ")
 		default:
 			open = false
 			continue

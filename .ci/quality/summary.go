@@ -15,7 +15,6 @@ const (
 func (f figures) summary() string {
 	t := newTable("", "before", "now", "aim")
 	f.sumRetrieval(t)
-	f.sumContext(t)
 	f.sumScenes(t)
 	f.sumLinks(t)
 	f.sumCost(t)
@@ -32,9 +31,10 @@ func (f figures) sumRetrieval(t *table) {
 		if i == 0 {
 			aim = "≥ " + percent(aimAt10)
 		}
-		t.row(fmt.Sprintf("search, %d queries, %s: evidence in the first ten", r.Overall.Queries, r.Set), was(known(b, b.At10)), bold(percent(r.Overall.At10)), aim)
+		t.row(fmt.Sprintf("%s (%d): evidence among the first ten hits", r.Set, r.Overall.Queries), was(known(b, b.At10)), bold(percent(r.Overall.At10)), aim)
 		if i == 0 {
-			t.row("any of it in the first ten", was(known(b, b.Hit10)), bold(percent(r.Overall.Hit10)), "")
+			t.row("… any of it among them", was(known(b, b.Hit10)), bold(percent(r.Overall.Hit10)), "")
+			f.sumContext(t)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func (f figures) sumContext(t *table) {
 				best = y
 			}
 		}
-		t.row(fmt.Sprintf("evidence of the questions in a prompt of %s tokens (best of four peers, `%s`: %s)", thousands(int64(tokens)), best.Policy, percent(best.Gold)),
+		t.row(fmt.Sprintf("… evidence in the prompt of %s tokens (the best of four peers, `%s`: %s)", thousands(int64(tokens)), best.Policy, percent(best.Gold)),
 			was(b), bold(percent(x.Gold)), "")
 	}
 }
@@ -69,8 +69,8 @@ func (f figures) sumScenes(t *table) {
 	if b != nil {
 		before = []string{fmt.Sprintf("%d of %d", b.Total.Whole, b.Total.Scenes), rounded(b.Total.Mean)}
 	}
-	t.row("bundled scenes with all they need in the prompt", before[0], bold(fmt.Sprintf("%d of %d", now.Total.Whole, now.Total.Scenes)), fmt.Sprintf("%d of %d", now.Total.Scenes, now.Total.Scenes))
-	t.row("tokens of these prompts, mean", before[1], bold(rounded(now.Total.Mean)), "≤ "+thousands(aimSceneTokens))
+	t.row("bundled scenes whose prompt has all they need", before[0], bold(fmt.Sprintf("%d of %d", now.Total.Whole, now.Total.Scenes)), fmt.Sprintf("%d of %d", now.Total.Scenes, now.Total.Scenes))
+	t.row("… tokens of it, mean", before[1], bold(rounded(now.Total.Mean)), "≤ "+thousands(aimSceneTokens))
 }
 
 func (f figures) sumCost(t *table) {
@@ -79,9 +79,9 @@ func (f figures) sumCost(t *table) {
 	}
 	c := f.Now.Cost[0]
 	x := c.Rows[len(c.Rows)-1]
-	t.row(fmt.Sprintf("%d turns of one talk, million tokens sent (before: the full history at each turn)", x.Turn),
+	t.row(fmt.Sprintf("%d turns of one talk, million tokens sent (*before*: the full history at each turn)", x.Turn),
 		fmt.Sprintf("%.1f", float64(x.Full.Sum)/1e6), bold(fmt.Sprintf("%.1f", float64(x.Ours.Sum)/1e6)), "")
-	t.row("the same, MB stored", fmt.Sprintf("%.1f", float64(x.Full.Stored)/1e6), bold(fmt.Sprintf("%.1f", float64(x.Ours.Stored)/1e6)), "")
+	t.row("… MB stored", fmt.Sprintf("%.1f", float64(x.Full.Stored)/1e6), bold(fmt.Sprintf("%.1f", float64(x.Ours.Stored)/1e6)), "")
 }
 
 // was writes a share before.

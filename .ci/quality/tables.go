@@ -230,14 +230,14 @@ func (f figures) cost() string {
 	var out strings.Builder
 	first := f.Now.Cost[0]
 	fmt.Fprintf(&out, "![%s](quality-cost.svg)\n\n", f.costWords())
-	t := newTable("turn", "prompt", "full history", "all prompts", "full history", "new", "full history", "charged", "full history", "cacheable", "full history",
-		"stored, kB", "full history", "epochs begun")
+	t := newTable("turn", "prompt: ours", "full", "all prompts: ours", "full", "new: ours", "full", "charged: ours", "full", "cacheable: ours", "full",
+		"stored, kB: ours", "full", "epochs begun")
 	for _, r := range first.Rows {
 		t.row(strconv.Itoa(r.Turn), thousands(int64(r.Ours.Prompt)), thousands(int64(r.Full.Prompt)), thousands(int64(r.Ours.Sum)), thousands(int64(r.Full.Sum)),
 			thousands(int64(r.Ours.New)), thousands(int64(r.Full.New)), thousands(int64(r.Ours.Charged)), thousands(int64(r.Full.Charged)),
 			percent(r.Ours.Cacheable)+" %", percent(r.Full.Cacheable)+" %", thousands(r.Ours.Stored/1000), thousands(r.Full.Stored/1000), strconv.Itoa(r.Epochs))
 	}
-	fmt.Fprintf(&out, "%s, means of %d talks; tokens, but for the last columns:\n\n%s\n", first.Set, len(first.Talks), t)
+	fmt.Fprintf(&out, "%s, means of %d talks; tokens, but for the last columns; *full* is the full history:\n\n%s\n", first.Set, len(first.Talks), t)
 	t = newTable("after the last turn, full history ÷ ours", "talks", "turns", "messages a talk", "prompt", "all prompts", "new", "charged", "stored", "epochs begun")
 	for _, c := range f.Now.Cost {
 		x := c.Rows[len(c.Rows)-1]

@@ -178,17 +178,37 @@ func linesOf(p panel, r CostReport) []line {
 	return append(out, fullMean, oursMean)
 }
 
-// path draws values from turn 1 on.
+// path draws values from turn 1 on. A point that is on the way between two others
+// is left out.
 func path(values []float64, top float64, turns, x, y int) string {
-	var s strings.Builder
+	points := make([]point, len(values))
 	for i, v := range values {
-		verb := "L"
-		if i == 0 {
-			verb = "M"
+		points[i] = point{float64(x) + float64((i+1)*panelWidth)/float64(turns), float64(y+panelHeight) - v/top*panelHeight}
+	}
+	var s strings.Builder
+	verb, from := "M", 0
+	for i, p := range points {
+		if i > 0 && i < len(points)-1 && straight(points[from:i+2]) {
+			continue
 		}
-		s.WriteString(verb + decimal(float64(x)+float64((i+1)*panelWidth)/float64(turns)) + " " + decimal(float64(y+panelHeight)-v/top*panelHeight))
+		s.WriteString(verb + decimal(p.x) + " " + decimal(p.y))
+		verb, from = "L", i
 	}
 	return s.String()
+}
+
+type point struct{ x, y float64 }
+
+// straight reports whether points are within a quarter of a pixel of the line
+// from the first to the last. They go to the right.
+func straight(points []point) bool {
+	a, b := points[0], points[len(points)-1]
+	for _, p := range points[1 : len(points)-1] {
+		if math.Abs(a.y+(b.y-a.y)*(p.x-a.x)/(b.x-a.x)-p.y) > 0.25 {
+			return false
+		}
+	}
+	return true
 }
 
 // tickStep returns a round step of which four or so make top.

@@ -237,7 +237,7 @@ func newTalk(conversation string, thread earshot.MessageID, messages []chats.Mes
 // asks reports whether a message can be a question to the bot: a person says
 // something in it that can be read.
 func asks(m chats.Message) bool {
-	return !m.Bot && strings.ContainsFunc(m.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) &&
+	return m.Stored().Author.Kind == earshot.Human && strings.ContainsFunc(m.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) &&
 		!strings.Contains(m.Text, "🚫") // which asks to be answered alone
 }
 

@@ -215,7 +215,9 @@ func (r *rehearsal) hear(ctx context.Context, m chats.Message, question bool) er
 	}
 	r.stage.now.Store(int64(x.Time))
 	r.told.Messages++
-	r.history.say(earshot.User, x.Author.Name, x.Text)
+	if x.Author.Kind != earshot.System { // joins and the like
+		r.history.say(earshot.User, x.Author.Name, x.Text)
+	}
 	e := earshot.Event{Delivery: string(x.ID), Raw: raw, Received: x.Time, Message: x}
 	if _, err := r.base.store.Accept(ctx, replayChannel.Scope(), e, nil); err != nil {
 		return err
