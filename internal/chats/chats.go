@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -160,18 +161,37 @@ func Conversations(list []Message) []Conversation {
 	return out
 }
 
-// Stored returns the message as a store takes it. What has no author is the
-// platform's; other joins and the like are not told apart from talk.
-func (m Message) Stored() earshot.Message {
-	kind := earshot.Human
+// event is how Slack tells of what is no talk.
+var event = regexp.MustCompile(`^<?@\w+>? (has joined|has left|set the channel|has renamed|cleared the channel)`)
+
+// Kind is what kind of author the message has: what nobody wrote, such as a
+// join, is the platform's.
+func (m Message) Kind() earshot.AuthorKind {
 	switch {
-	case m.Author == "":
-		kind = earshot.System
+	case m.Author == "" || event.MatchString(m.Text):
+		return earshot.System
 	case m.Bot:
-		kind = earshot.Bot
+		return earshot.Bot
 	}
+	return earshot.Human
+}
+
+// Terms returns the message as a search index takes it, with the terms of its
+// text, under a sequence.
+func (m Message) Terms(seq int64, terms []string) earshot.Terms {
+	t := earshot.Terms{
+		ID: m.ID, Seq: seq, Time: m.Time, Author: earshot.AuthorID(m.Author), Name: m.Author, Thread: m.Thread, Terms: terms,
+	}
+	if t.Thread == t.ID {
+		t.Thread = "" // as stores keep a root
+	}
+	return t
+}
+
+// Stored returns the message as a store takes it.
+func (m Message) Stored() earshot.Message {
 	out := earshot.Message{
-		ID: m.ID, Time: m.Time, Author: earshot.Author{ID: earshot.AuthorID(m.Author), Name: m.Author, Kind: kind},
+		ID: m.ID, Time: m.Time, Author: earshot.Author{ID: earshot.AuthorID(m.Author), Name: m.Author, Kind: m.Kind()},
 		Text: m.Text, Thread: m.Thread, ReplyTo: m.ReplyTo,
 	}
 	for i, f := range m.Files {

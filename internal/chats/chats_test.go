@@ -38,6 +38,35 @@ func TestMessagesAreRead(t *testing.T) {
 	}
 }
 
+func TestWhatNobodyWroteIsThePlatforms(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		m    chats.Message
+		want earshot.AuthorKind
+	}{
+		{chats.Message{Author: "ann", Text: "ben has joined us"}, earshot.Human},
+		{chats.Message{Author: "ann", Text: "<@U0ANN> has joined the channel"}, earshot.System},
+		{chats.Message{Text: "=== ben is away"}, earshot.System},
+		{chats.Message{Author: "crane-bot", Bot: true, Text: "up"}, earshot.Bot},
+	} {
+		if got := c.m.Kind(); got != c.want || c.m.Stored().Author.Kind != c.want {
+			t.Errorf("%+v: %s, want %s", c.m, got, c.want)
+		}
+	}
+}
+
+func TestARootIsNoReplyToItself(t *testing.T) {
+	t.Parallel()
+	m := chats.Message{ID: "7", Thread: "7", Author: "ann", Text: "a crane"}
+	if got := m.Terms(3, []string{"crane"}); got.Thread != "" || got.Seq != 3 || got.Name != "ann" || got.Author != "ann" {
+		t.Errorf("got %+v", got)
+	}
+	m.Thread = "5"
+	if got := m.Terms(3, nil); got.Thread != "5" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestABadLineIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{`{`, `{"conversation":"a","ts":1}`, `{"conversation":"a","id":"1"}`, `{"conversation":"a","id":"1","ts":"soon"}`} {

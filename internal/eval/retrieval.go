@@ -104,14 +104,7 @@ func (r *retrieval) fill(at earshot.Time) {
 	for ; r.next < len(list) && list[r.next].Time < at; r.next++ {
 		m := list[r.next]
 		r.byID[m.ID] = r.next
-		thread := m.Thread
-		if thread == m.ID {
-			thread = "" // as stores keep a root
-		}
-		r.index.Add(earshot.Terms{
-			ID: m.ID, Seq: int64(r.next) + 1, Time: m.Time, Author: earshot.AuthorID(m.Author), Name: m.Author,
-			Thread: thread, Terms: r.cutter.Terms(m.Text),
-		})
+		r.index.Add(m.Terms(int64(r.next)+1, r.cutter.Terms(m.Text)))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -55,9 +54,6 @@ func nameOf(id string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// slackEvent is how Slack tells of what is no talk.
-var slackEvent = regexp.MustCompile(`^<?@\w+>? (has joined|has left|set the channel|has renamed|cleared the channel)`)
-
 // readChat reads an archive. Without replies nothing refers to anything. Joins
 // and the like are the platform's.
 func readChat(t testing.TB, name string, replies bool) chat {
@@ -77,9 +73,6 @@ func readChat(t testing.TB, name string, replies bool) chat {
 		m := l.Stored()
 		m.Seq = int64(len(r.messages) + 1)
 		m.Author.ID, m.Author.Name = earshot.AuthorID(cmp.Or(l.Author, "irc")), nameOf(l.Author)
-		if l.Author == "" || slackEvent.MatchString(l.Text) {
-			m.Author.Kind = earshot.System
-		}
 		switch {
 		case !replies:
 			m.Thread, m.ReplyTo = "", ""
