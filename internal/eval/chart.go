@@ -105,14 +105,19 @@ func described(r CostReport) string {
 // legend names the two sides.
 func legend(b *bytes.Buffer, r CostReport) {
 	x, y := panelLeft-56, 52
-	for _, l := range []struct{ class, name string }{{"ours", "Earshot, policy " + r.Policy}, {"full", "full history"}} {
+	var ours, full CostSum
+	if n := len(r.Rows); n > 0 {
+		ours, full = r.Rows[n-1].Ours, r.Rows[n-1].Full
+	}
+	share := func(s CostSum) string { return fmt.Sprintf("%.1f %% cacheable", 100*float64(s.Sum-s.New)/float64(max(1, s.Sum))) }
+	for _, l := range []struct{ class, name string }{{"ours", "Earshot, policy " + r.Policy + ", " + share(ours)}, {"full", "full history, " + share(full)}} {
 		fmt.Fprintf(b, `<path class="%s mean" d="M%d %dh34"/>`+"\n", l.class, x, y-4)
 		label(b, x+42, y, "", "start", l.name)
-		x += 62 + 7*len(l.name)
+		x += 66 + 6*len(l.name)
 	}
 	fmt.Fprintf(b, `<path class="epoch" d="M%d %dl-4 8h8z"/>`+"\n", x+4, y-9)
 	label(b, x+16, y, "", "start", "an epoch began")
-	label(b, x+140, y, "quiet", "start", fmt.Sprintf("thick: mean of %d talks; thin: each", len(r.Talks)))
+	label(b, x+128, y, "quiet", "start", fmt.Sprintf("thick: mean of %d talks; thin: each", len(r.Talks)))
 }
 
 // drawPanel draws one panel with its upper left corner at x, y.

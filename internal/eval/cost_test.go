@@ -186,7 +186,9 @@ func TestCostChart(t *testing.T) {
 	if count["ours mean"] != 5 || count["full mean"] != 5 || count["epoch"] != 1+len(r.Talks[0].Epochs) {
 		t.Errorf("got %d and %d mean lines and %d marks of epochs", count["ours mean"], count["full mean"], count["epoch"])
 	}
-	for _, want := range []string{"Prompt of each turn, tokens", "Stored, bytes", "full history", "turn"} {
+	last := r.Rows[len(r.Rows)-1]
+	share := fmt.Sprintf("full history, %.1f %% cacheable", 100*float64(last.Full.Sum-last.Full.New)/float64(last.Full.Sum))
+	for _, want := range []string{"Prompt of each turn, tokens", "Stored, bytes", share, "turn"} {
 		if !texts[want] {
 			t.Errorf("the chart does not say %q", want)
 		}
