@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "internal/logform", "internal/search", "internal/zones", "internal/transcript", "internal/platform/*/*msg", "internal/platform/*/markup",
+		".", "assemble", "llm", "internal/logform", "internal/search", "internal/when", "internal/zones", "internal/transcript", "internal/platform/*/*msg", "internal/platform/*/markup",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -78,6 +78,7 @@ var layout = architecture{
 		{0, ".", "the vocabulary, and what a store promises"},
 		{0, "testdata", "the bundled workspace"},
 		{0, "docs", "pages that the program reads"},
+		{0, "internal/when", "the times that a question names"},
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
 
 		{1, "internal/chats", "chat data to measure on"},

@@ -120,7 +120,9 @@ type Terms struct {
 	Author  AuthorID
 	Name    string // the author's, as the message has it
 	Thread  MessageID
+	ReplyTo MessageID
 	Deleted bool
+	System  bool     // the author is: joins and the like, nobody's talk
 	Terms   []string // of its text; one entry per occurrence
 	Quoted  []Quote  // of what it shares, in its order
 }

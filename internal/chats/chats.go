@@ -162,7 +162,7 @@ func Conversations(list []Message) []Conversation {
 }
 
 // event is how Slack tells of what is no talk.
-var event = regexp.MustCompile(`^<?@\w+>? (has joined|has left|set the channel|has renamed|cleared the channel)`)
+var event = regexp.MustCompile(`^<?@\w+>? (has (joined|left|renamed|cleared) |(set|cleared) the channel)`)
 
 // Kind is what kind of author the message has: what nobody wrote, such as a
 // join, is the platform's.
@@ -180,7 +180,8 @@ func (m Message) Kind() earshot.AuthorKind {
 // text, under a sequence.
 func (m Message) Terms(seq int64, terms []string) earshot.Terms {
 	t := earshot.Terms{
-		ID: m.ID, Seq: seq, Time: m.Time, Author: earshot.AuthorID(m.Author), Name: m.Author, Thread: m.Thread, Terms: terms,
+		ID: m.ID, Seq: seq, Time: m.Time, Author: earshot.AuthorID(m.Author), Name: m.Author, Thread: m.Thread, ReplyTo: m.ReplyTo,
+		System: m.Kind() == earshot.System, Terms: terms,
 	}
 	if t.Thread == t.ID {
 		t.Thread = "" // as stores keep a root

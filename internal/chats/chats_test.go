@@ -57,8 +57,8 @@ func TestWhatNobodyWroteIsThePlatforms(t *testing.T) {
 
 func TestARootIsNoReplyToItself(t *testing.T) {
 	t.Parallel()
-	m := chats.Message{ID: "7", Thread: "7", Author: "ann", Text: "a crane"}
-	if got := m.Terms(3, []string{"crane"}); got.Thread != "" || got.Seq != 3 || got.Name != "ann" || got.Author != "ann" {
+	m := chats.Message{ID: "7", Thread: "7", ReplyTo: "6", Author: "ann", Text: "a crane"}
+	if got := m.Terms(3, []string{"crane"}); got.Thread != "" || got.ReplyTo != "6" || got.System || got.Seq != 3 || got.Name != "ann" || got.Author != "ann" {
 		t.Errorf("got %+v", got)
 	}
 	m.Thread = "5"

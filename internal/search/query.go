@@ -1,16 +1,16 @@
 package search
 
 import (
-	"cmp"
-	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
 )
 
 // A Query asks an index for messages. All of its conditions must hold.
+//
+// Of a query of one or two words, stop words aside, every hit has one of them.
+// A longer one is a question, whose answer may be found by what stands next to
+// it.
 type Query struct {
 	// Text is what is looked for, in words. A part in double quotes counts
 	// more where it occurs as it stands. A message's id finds the message.
@@ -35,7 +35,7 @@ type Query struct {
 	// who said a message itself is known by id.
 	Authors []earshot.AuthorID
 	Names   []string
-	// Exclude leaves messages out.
+	// Exclude leaves messages out: they are no hits and lend no words.
 	Exclude []earshot.MessageID
 	// Limit is how many hits are wanted; 0 means 8.
 	Limit int
@@ -56,259 +56,55 @@ type Part struct {
 }
 
 // The names of the parts, in their order. Words is the BM25 of the words that
-// are in both; the others raise it by a share of itself, but for ID, which
-// puts a message that is asked for by its id above all others.
+// the message itself has; a message without any is found by what stands next
+// to it.
 const (
 	PartWords    = "words"
-	PartRecency  = "recency"
-	PartPhrase   = "phrase"
-	PartExact    = "exact"
-	PartActivity = "activity"
-	PartID       = "id"
+	PartAuthor   = "author"   // the query names who said it
+	PartNear     = "near"     // words of what stands next to it
+	PartTime     = "time"     // the query names when
+	PartNumber   = "number"   // the query asks how many or when, and it has a number
+	PartRecency  = "recency"  // little was said since
+	PartPhrase   = "phrase"   // words together as in the query
+	PartExact    = "exact"    // ids, addresses and the like
+	PartActivity = "activity" // replies
+	PartTalk     = "talk"     // something next to it is found too
+	PartID       = "id"       // it is asked for by its id: above all others
 )
 
-// weights says by how much of its words' score a signal raises a hit at most.
-type weights struct{ recency, phrase, quoted, exact, activity float64 }
-
-// standard is chosen on real chat (TestQuality): recency helps both what asks
-// for an old message and what replies to a new one.
-var standard = weights{recency: 1, phrase: 0.1, quoted: 2, exact: 0.25, activity: 0.05}
-
-// BM25's parameters, and the score of an id. Chat's messages are short, and a
-// word that is said twice says little more than once: lower than the 1.2 and
-// 0.75 of documents, measured on the shared data (TestQuality).
+// The same by number.
 const (
-	k1      = 0.8
-	b       = 0.4
-	idScore = 1000
+	partWords = iota
+	partAuthor
+	partNear
+	partTime
+	partNumber
+	partRecency
+	partPhrase
+	partExact
+	partActivity
+	partTalk
+	partID
+	allParts
 )
+
+var partNames = [allParts]string{
+	PartWords, PartAuthor, PartNear, PartTime, PartNumber, PartRecency, PartPhrase, PartExact, PartActivity, PartTalk, PartID,
+}
+
+// idScore is what a message's id counts.
+const idScore = 1000
 
 // Bounds of a query's work, whatever its text.
 const (
 	defaultLimit  = 8
-	maxQuery      = 16 << 10 // bytes of its text that are read
+	maxQuery      = 16 << 10 // bytes of its text that are read, and of its context
 	maxQueryTerms = 40       // the rarest are looked for
+	maxForms      = 255      // terms that stand for them, themselves included
 	maxPairs      = 64       // the first neighbours; they fit the bits of a word
 	maxPhrases    = 8        // quoted
 	maxPhrase     = 16       // terms of a quoted phrase; a longer one is cut
 	maxPlace      = 2048     // terms of a message that are looked through for phrases
+	minQuestion   = 3        // words of a query whose answer may have none of them
+	minKeep       = 128      // candidates that are looked at closely, at least
 )
-
-// A wanted is a term that a query looks for.
-type wanted struct {
-	number uint32
-	weight float64 // idf, times its weight in the query
-	whole  bool    // an id, a URL and the like
-}
-
-// A plan is a query prepared for one index.
-type plan struct {
-	q       Query
-	w       weights
-	terms   []wanted       // the rarest first
-	cut     bool           // the text has terms
-	exact   float64        // the sum of weights of wholes
-	pairs   map[uint64]int // of neighbours' numbers, with their places in shares
-	shares  []float64      // of all pairs' weight
-	phrases [][]uint32     // quoted
-	only    bool           // what certain people said
-	authors map[int32]bool // their ids' numbers
-	names   map[int32]bool // their names' numbers
-	exclude map[earshot.MessageID]bool
-	keep    int // candidates that are looked at closely
-}
-
-// plan prepares a query.
-func (x *Index) plan(q Query, w weights) *plan {
-	if q.Limit <= 0 {
-		q.Limit = defaultLimit
-	}
-	q.Text = Head(q.Text, maxQuery)
-	p := &plan{q: q, w: w, keep: max(64, 4*q.Limit)}
-	text, quoted := unquote(q.Text)
-	all := Terms(text)
-	p.cut = len(all) > 0
-	x.want(p, all)
-	x.adjacent(p, all)
-	for _, s := range quoted {
-		if numbers, ok := x.sequence(Terms(s)); ok {
-			p.phrases = append(p.phrases, numbers)
-		}
-	}
-	if p.only = len(q.Authors)+len(q.Names) > 0; p.only {
-		p.authors, p.names = map[int32]bool{}, map[int32]bool{}
-		for _, a := range q.Authors {
-			if n, ok := x.authors[a]; ok {
-				p.authors[n] = true
-			}
-		}
-		for _, name := range q.Names {
-			if n, ok := x.names[Name(name)]; ok {
-				p.names[n] = true
-			}
-		}
-	}
-	if len(q.Exclude) > 0 {
-		p.exclude = map[earshot.MessageID]bool{}
-		for _, id := range q.Exclude {
-			p.exclude[id] = true
-		}
-	}
-	return p
-}
-
-// unquote returns the text with spaces for quotes, and what stood in quotes.
-func unquote(text string) (string, []string) {
-	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '"' || r == '“' || r == '”' })
-	if n := strings.Count(text, `"`) + strings.Count(text, "“") + strings.Count(text, "”"); n < 2 || n > 2*maxPhrases {
-		return strings.Join(parts, " "), nil
-	}
-	var quoted []string
-	rest := text
-	for {
-		_, after, ok := cutQuote(rest)
-		if !ok {
-			break
-		}
-		inside, next, ok := cutQuote(after)
-		if !ok {
-			break
-		}
-		quoted = append(quoted, inside)
-		rest = next
-	}
-	return strings.Join(parts, " "), quoted
-}
-
-func cutQuote(s string) (before, after string, ok bool) {
-	i := strings.IndexAny(s, `"“”`)
-	if i < 0 {
-		return s, "", false
-	}
-	width := 1
-	if s[i] != '"' {
-		width = len("“")
-	}
-	return s[:i], s[i+width:], true
-}
-
-// want chooses the terms that are looked for: without stop words where there
-// are others, the rarest maxQueryTerms of them.
-func (x *Index) want(p *plan, all []string) {
-	times := map[string]int{}
-	words := false
-	for _, t := range all {
-		times[t]++
-		words = words || !stops[t]
-	}
-	for t, n := range times {
-		if words && stops[t] {
-			continue
-		}
-		number, ok := x.number(t)
-		if !ok {
-			continue
-		}
-		weight := x.rarity(number)
-		// A word that a question repeats matters more, but not by much.
-		weight *= 2 - 1/float64(n)
-		p.terms = append(p.terms, wanted{number, weight, strings.ContainsAny(t, signs)})
-	}
-	slices.SortFunc(p.terms, func(a, b wanted) int {
-		return cmp.Or(-cmp.Compare(a.weight, b.weight), strings.Compare(x.terms[a.number].name, x.terms[b.number].name))
-	})
-	p.terms = p.terms[:min(len(p.terms), maxQueryTerms)]
-	for _, t := range p.terms {
-		if t.whole {
-			p.exact += t.weight
-		}
-	}
-}
-
-// number returns a term's number; false when no living message has it.
-func (x *Index) number(name string) (uint32, bool) {
-	n, ok := x.numbers[name]
-	return n, ok && x.terms[n].living() > 0
-}
-
-// rarity is a term's idf, rounded to 2^-20, so that the last bits of the
-// logarithm, which differ between machines, do not show.
-func (x *Index) rarity(number uint32) float64 {
-	has := float64(x.terms[number].living())
-	idf := math.Log(1 + (float64(x.Len())-has+0.5)/(has+0.5))
-	return math.Round(idf*(1<<20)) / (1 << 20)
-}
-
-// adjacent notes which terms follow one another in the query.
-func (x *Index) adjacent(p *plan, all []string) {
-	rare := map[uint32]float64{}
-	for _, t := range p.terms {
-		rare[t.number] = t.weight
-	}
-	var sum float64
-	for i := range len(all) - 1 {
-		a, okA := x.number(all[i])
-		c, okC := x.number(all[i+1])
-		if !okA || !okC || rare[a] == 0 && rare[c] == 0 {
-			continue
-		}
-		key := uint64(a)<<32 | uint64(c)
-		if _, ok := p.pairs[key]; ok {
-			continue
-		}
-		if p.pairs == nil {
-			p.pairs = map[uint64]int{}
-		}
-		p.pairs[key] = len(p.shares)
-		p.shares = append(p.shares, rare[a]+rare[c])
-		sum += rare[a] + rare[c]
-		if len(p.shares) == maxPairs {
-			break
-		}
-	}
-	for i := range p.shares {
-		p.shares[i] /= sum
-	}
-}
-
-// sequence returns the numbers of terms; false where the index lacks one or
-// there are none.
-func (x *Index) sequence(terms []string) ([]uint32, bool) {
-	var numbers []uint32
-	for _, t := range terms[:min(len(terms), maxPhrase)] {
-		n, ok := x.number(t)
-		if !ok {
-			return nil, false
-		}
-		numbers = append(numbers, n)
-	}
-	return numbers, len(numbers) > 0
-}
-
-// admits reports whether a doc may be a hit. In one that quotes somebody the
-// words may still be of others: see [Index.said].
-func (x *Index) admits(p *plan, number uint32) bool {
-	d := &x.docs[number]
-	switch {
-	case d.dead, d.time < p.q.Since:
-		return false
-	case !p.q.Before.IsZero() && !upTo(d, p.q.Before):
-		return false
-	case p.only && !p.authors[d.author] && !(d.quotes && slices.ContainsFunc(x.quotes[number], p.quoted)):
-		return false
-	}
-	return p.exclude == nil || !p.exclude[d.id]
-}
-
-// quoted reports whether q is of somebody whose words are admitted.
-func (p *plan) quoted(q quote) bool {
-	return !p.only || q.author >= 0 && p.authors[q.author] || q.name >= 0 && p.names[q.name]
-}
-
-// upTo reports whether d stands at or before pos.
-func upTo(d *doc, pos earshot.Position) bool {
-	if d.time == pos.Time && pos.ID == "" {
-		return true
-	}
-	return earshot.Position{Time: d.time, ID: d.id}.Compare(pos) <= 0
-}

@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -191,8 +193,8 @@ var recordCases = []testCase{
 	{"terms are made when a message is stored", func(s *suite) {
 		s.record(said(1, "the deploy deploys"), reply(2, "m1", "日本語のテキスト"))
 		want := []earshot.Terms{
-			{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Terms: search.Terms("the deploy deploys")},
-			{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Thread: "m1", Terms: search.Terms("日本語のテキスト")},
+			{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("the deploy deploys")},
+			{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Name: "Alice", Thread: "m1", Terms: search.Terms("日本語のテキスト")},
 		}
 		s.equal("all", collect(s.T, s.Terms(s.Context(), s.scope, 0)), want)
 		s.equal("after the first", collect(s.T, s.Terms(s.Context(), s.scope, 1)), want[1:])
@@ -200,7 +202,92 @@ var recordCases = []testCase{
 		edit.Edited = second(9)
 		s.record(edit)
 		got := collect(s.T, s.Terms(s.Context(), s.scope, 2))
-		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Terms: search.Terms("rollback")}})
+		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("rollback")}})
+	}},
+	{"terms tell what a message replies to, and whether it is the platform's", func(s *suite) {
+		answer, joined := said(2, "x"), said(3, "Alice joined")
+		answer.ReplyTo, joined.Author.Kind = "m1", earshot.System
+		s.record(said(1, "x"), answer, joined)
+		list := s.terms(0)
+		s.equal("replies to", []earshot.MessageID{list[0].ReplyTo, list[1].ReplyTo, list[2].ReplyTo}, []earshot.MessageID{"", "m1", ""})
+		s.equal("the platform's", []bool{list[0].System, list[1].System, list[2].System}, []bool{false, false, true})
+		s.record(tombstone(2), tombstone(3))
+		s.equal("deleted", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: second(2), Deleted: true}, {ID: "m3", Seq: 5, Time: second(3), Deleted: true}})
+	}},
+	{"terms name the author as the message does", func(s *suite) {
+		silent, nameless, gone := said(2, ""), said(3, "x"), said(4, "x")
+		nameless.Author.Name = ""
+		s.record(said(1, "x"), silent, nameless, gone)
+		s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U1", Name: "Alice Maier"}))
+		of := func(list []earshot.Terms) map[earshot.MessageID]string {
+			out := map[earshot.MessageID]string{}
+			for _, t := range list {
+				out[t.ID] = t.Name
+			}
+			return out
+		}
+		s.equal("names", of(s.terms(0)), map[earshot.MessageID]string{"m1": "Alice", "m2": "Alice", "m3": "", "m4": "Alice"})
+		s.equal("a message without text", s.terms(1)[0], earshot.Terms{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Name: "Alice"})
+		renamed := said(1, "x")
+		renamed.Author.Name = "Bob"
+		s.record(renamed, tombstone(4))
+		s.equal("renamed, and deleted", of(s.terms(4)), map[earshot.MessageID]string{"m1": "Bob", "m4": ""})
+		s.equal("deleted", s.terms(5), []earshot.Terms{{ID: "m4", Seq: 6, Time: second(4), Deleted: true}})
+	}},
+	{"terms of many messages come once, in order and as they are now", func(s *suite) {
+		const n = 2700
+		list := make([]earshot.Message, n)
+		for i := range list {
+			list[i] = said(i, fmt.Sprintf("word%d", i))
+		}
+		s.record(list...)
+		var edits []earshot.Message
+		for i := 600; i < 1900; i++ { // whole stretches of sequences are empty then
+			list[i].Edited, list[i].Text = second(n), fmt.Sprintf("edit%d", i)
+			edits = append(edits, list[i])
+		}
+		s.record(edits...)
+		last := int64(0)
+		read := map[earshot.MessageID][]string{}
+		take := func(t earshot.Terms) {
+			if t.Seq <= last {
+				s.Fatalf("sequence %d came behind %d", t.Seq, last)
+			}
+			last, read[t.ID] = t.Seq, t.Terms
+		}
+		for t, err := range s.Terms(s.Context(), s.scope, 0) {
+			s.check(err)
+			if take(t); t.ID == "m550" {
+				list[2].Edited, list[2].Text = second(n), "again"
+				list[2650].Edited, list[2650].Text = second(n), "ahead"
+				s.record(list[2], list[2650], tombstone(2651))
+				list[2651].Text = ""
+			}
+		}
+		for _, t := range s.terms(last) { // what changed meanwhile has come, or comes now
+			take(t)
+		}
+		s.equal("messages", len(read), n)
+		for _, m := range list {
+			s.equal(string(m.ID), read[m.ID], search.Terms(m.Text))
+		}
+		seen := 0
+		for _, err := range s.Terms(s.Context(), s.scope, 0) {
+			s.check(err)
+			if seen++; seen == 800 {
+				break
+			}
+		}
+		ctx, cancel := context.WithCancel(s.Context())
+		defer cancel()
+		var failed error
+		for t, err := range s.Terms(ctx, s.scope, 0) {
+			if t.ID == "m580" {
+				cancel()
+			}
+			failed = err
+		}
+		wantError(s.T, failed, context.Canceled)
 	}},
 	{"a large call is stored whole and in order", func(s *suite) {
 		var list []earshot.Message

@@ -64,7 +64,7 @@ var sharedCases = []testCase{
 	}},
 	{"what is quoted is found under its own author", func(s *suite) {
 		s.record(quoting(1, "look at the locks"))
-		want := earshot.Terms{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Terms: search.Terms("look at the locks"), Quoted: []earshot.Quote{
+		want := earshot.Terms{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("look at the locks"), Quoted: []earshot.Quote{
 			{Author: "U9", Name: "Erin Vogt", Terms: search.Terms("we see it in our region too")},
 			{Terms: search.Terms("how locks work")},
 		}}
@@ -81,7 +81,7 @@ var sharedCases = []testCase{
 		silent := said(2, "")
 		silent.Shared = quoting(2, "").Shared[:1]
 		s.record(silent)
-		s.equal("terms of a forward alone", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: second(2), Author: "U1",
+		s.equal("terms of a forward alone", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: second(2), Author: "U1", Name: "Alice",
 			Quoted: []earshot.Quote{{Author: "U9", Name: "Erin Vogt", Terms: search.Terms("we see it in our region too")}}}})
 	}},
 	{"an app can claim no author's id, and what nobody is named for is its own", func(s *suite) {
@@ -92,7 +92,7 @@ var sharedCases = []testCase{
 		}
 		s.record(m)
 		s.equal("message", bare(s.message("m1")), m)
-		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Terms: search.Terms("alert disk full"),
+		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("alert disk full"),
 			Quoted: []earshot.Quote{{Name: "Bob", Terms: search.Terms("approved")}}}})
 	}},
 	{"what is quoted cannot have a message refused, nor reach out of its place", func(s *suite) {
@@ -185,7 +185,7 @@ var repliesCases = []testCase{
 		list, err := s.Revisions(s.Context(), s.scope, "m1")
 		s.check(err)
 		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "before"), want})
-		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 2, Time: second(1), Author: "U1", Terms: search.Terms("after")}})
+		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 2, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("after")}})
 	}},
 	{"a full name that is told later is no news", func(s *suite) {
 		named := said(1, "x")

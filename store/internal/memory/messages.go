@@ -183,7 +183,7 @@ func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.
 		var list []*rule.Message
 		err := s.in(ctx, scope, func(c *channel) { list = c.since(seq) })
 		each(ctx, list, err, yield, func(m *rule.Message) (earshot.Terms, error) {
-			t := earshot.Terms{ID: m.ID, Seq: m.Seq, Time: m.Time, Author: m.Author.ID, Thread: m.Thread, Deleted: m.Deleted}
+			t := earshot.Terms{ID: m.ID, Seq: m.Seq, Time: m.Time, Author: m.Author.ID, Name: m.Author.Name, Thread: m.Thread, ReplyTo: m.ReplyTo, System: m.Author.Kind == earshot.System, Deleted: m.Deleted}
 			err := rule.ReadTerms(m.Terms, &t)
 			return t, err
 		})

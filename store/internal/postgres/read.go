@@ -182,43 +182,6 @@ func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.M
 	return out, err
 }
 
-// Terms implements [earshot.Messages]. It reads a page at a time; what changes
-// meanwhile comes again under its new sequence.
-func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error] {
-	return func(yield func(earshot.Terms, error) bool) {
-		scope, next := rule.Scope(scope), seq
-		for {
-			list, err := list(ctx, s, "read search terms",
-				`SELECT id, seq, time, author, thread, deleted, terms FROM message`+in+` AND seq > $4 AND seq > 0 ORDER BY seq LIMIT $5`,
-				args(scope, next, page), scanTerms)
-			if err != nil {
-				yield(earshot.Terms{}, err)
-				return
-			}
-			for _, t := range list {
-				if !yield(t, nil) {
-					return
-				}
-				next = t.Seq
-			}
-			if len(list) < page {
-				return
-			}
-		}
-	}
-}
-
-func scanTerms(rows pgx.Rows, t *earshot.Terms) error {
-	var id, author, thread, terms string
-	var at, deleted int64
-	if err := rows.Scan(&id, &t.Seq, &at, &author, &thread, &deleted, &terms); err != nil {
-		return err
-	}
-	t.ID, t.Time, t.Author, t.Thread = earshot.MessageID(id), earshot.Time(at), earshot.AuthorID(author), earshot.MessageID(thread)
-	t.Deleted = deleted != 0
-	return rule.ReadTerms(terms, t)
-}
-
 func byPosition(list []earshot.Message) {
 	slices.SortFunc(list, func(a, b earshot.Message) int { return a.Position().Compare(b.Position()) })
 }

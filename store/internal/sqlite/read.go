@@ -231,56 +231,6 @@ func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.M
 	return out, nil
 }
 
-// Terms implements [earshot.Messages]. It reads a page at a time; what changes
-// meanwhile comes again under its new sequence.
-func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error] {
-	return func(yield func(earshot.Terms, error) bool) {
-		scope, next := rule.Scope(scope), seq
-		for {
-			list, err := s.termsPage(ctx, scope, next)
-			if err != nil {
-				yield(earshot.Terms{}, fmt.Errorf("read search terms: %w", err))
-				return
-			}
-			for _, t := range list {
-				if !yield(t, nil) {
-					return
-				}
-				next = t.Seq
-			}
-			if len(list) < page {
-				return
-			}
-		}
-	}
-}
-
-func (s *Store) termsPage(ctx context.Context, scope earshot.Scope, seq int64) ([]earshot.Terms, error) {
-	rows, err := s.query(ctx, `SELECT id, seq, time, author, thread, deleted, terms FROM message`+in+` AND seq > ? ORDER BY seq LIMIT ? + 0`,
-		args(scope, seq, page)...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := make([]earshot.Terms, 0, page)
-	var id, author, thread, terms string
-	var number, at, deleted any
-	dest := []any{&id, &number, &at, &author, &thread, &deleted, &terms}
-	for rows.Next() {
-		if err := rows.Scan(dest...); err != nil {
-			return nil, err
-		}
-		out = append(out, earshot.Terms{
-			ID: earshot.MessageID(id), Seq: integer(number), Time: earshot.Time(integer(at)), Author: earshot.AuthorID(author),
-			Thread: earshot.MessageID(thread), Deleted: integer(deleted) != 0,
-		})
-		if err := rule.ReadTerms(terms, &out[len(out)-1]); err != nil {
-			return nil, err
-		}
-	}
-	return out, rows.Err()
-}
-
 func byPosition(list []earshot.Message) {
 	slices.SortFunc(list, func(a, b earshot.Message) int {
 		if a.Time != b.Time {

@@ -2,27 +2,25 @@ package search
 
 // A candidate is a doc with its score of the first pass.
 type candidate struct {
-	doc     uint32
-	score   float64
-	words   float64
-	recency float64
+	doc   uint32
+	score float64
 }
 
-// A top keeps the best candidates that it is offered, as a heap with the worst
+// A best keeps the best candidates that it is offered, as a heap with the worst
 // of them first.
-type top struct {
+type best struct {
 	limit int
 	docs  []doc
 	list  []candidate
 }
 
-func (t *top) full() bool { return len(t.list) == t.limit }
+func (t *best) full() bool { return len(t.list) == t.limit }
 
 // least is the score of the worst that is kept.
-func (t *top) least() float64 { return t.list[0].score }
+func (t *best) least() float64 { return t.list[0].score }
 
 // worse reports whether a stands behind b: by score, then by position.
-func (t *top) worse(a, b candidate) bool {
+func (t *best) worse(a, b candidate) bool {
 	if a.score != b.score {
 		return a.score < b.score
 	}
@@ -33,7 +31,7 @@ func (t *top) worse(a, b candidate) bool {
 	return x.id < y.id
 }
 
-func (t *top) offer(c candidate) {
+func (t *best) offer(c candidate) {
 	if !t.full() {
 		t.list = append(t.list, c)
 		for i := len(t.list) - 1; i > 0; {
