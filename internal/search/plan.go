@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,17 +34,20 @@ type form struct {
 	weight float64
 }
 
+// A span is a stretch of time, without its end.
+type span struct{ from, to earshot.Time }
+
 // A plan is a query prepared for one index.
 type plan struct {
 	q       Query
 	w       weights
-	words   []wanted // the rarest first
-	forms   []form   // in the order of words, each before its kin
-	cut     bool     // the text has terms
-	size    float64  // words that the text has, stop words aside
-	fade    float64  // how much of what is near counts
-	number  bool     // the query asks for one
-	spans   []when.Span
+	words   []wanted         // the rarest first
+	forms   []form           // in the order of words, each before its kin
+	cut     bool             // the text has terms
+	size    float64          // words that the text has, stop words aside
+	fade    float64          // how much of what is near counts
+	number  bool             // the query asks for one
+	spans   []span           // times that the query names
 	exact   float64          // the sum of weights of wholes
 	called  map[int32]uint64 // by author: the words that are in the name, as bits
 	pairs   map[uint64]int   // of neighbours' numbers, with their places in shares
@@ -79,8 +83,14 @@ func (x *Index) plan(q Query, w weights) *plan {
 			p.phrases = append(p.phrases, numbers)
 		}
 	}
-	for _, m := range when.Mentions(q.Text, q.At, q.Zone) {
-		p.spans = append(p.spans, m.Span)
+	if q.At != 0 {
+		zone := q.Zone
+		if zone == nil {
+			zone = time.UTC
+		}
+		for _, m := range when.Mentions(q.Text, time.UnixMicro(int64(q.At)).In(zone)) {
+			p.spans = append(p.spans, span{earshot.TimeOf(m.From), earshot.TimeOf(m.To)})
+		}
 	}
 	at := q.At
 	if q.Before.Time != 0 {

@@ -143,7 +143,7 @@ func (p *plan) recency(d *doc) float64 {
 // within reports whether the query names a time that t is in.
 func (p *plan) within(t earshot.Time) bool {
 	for _, s := range p.spans {
-		if s.From <= t && t < s.To {
+		if s.from <= t && t < s.to {
 			return true
 		}
 	}

@@ -1,11 +1,11 @@
 // Package when reads the times that a question names: "yesterday", "last
 // Friday", "in March 2017", "2 週間前".
 //
-//	for _, m := range when.Mentions(text, now, zone) {
+//	for _, m := range when.Mentions(text, now) {
 //		// m.From and m.To, said by text[m.Start:m.End]
 //	}
 //
-// It is pure: the moment and its zone are passed in. The words of a language
+// It is pure: the moment is passed in, in the zone of who asks. The words of a language
 // are one row of the table in words.go, and one grammar reads them all but
 // Japanese, which has its own.
 package when
@@ -13,13 +13,11 @@ package when
 import (
 	"time"
 	"unicode/utf8"
-
-	"github.com/earshot-ai/earshot"
 )
 
 // A Span is a stretch of time, without its end.
 type Span struct {
-	From, To earshot.Time
+	From, To time.Time
 	// Soft says that what was named is vague ("a few weeks ago", "in summer") or
 	// has other readings ("3/5/2017"), so that what lies outside may be meant.
 	Soft bool
@@ -40,23 +38,19 @@ const (
 )
 
 // Mentions returns the spans of time that a text names, in the order of the text,
-// as somebody means them who asks at a moment in a zone; nil means UTC. A text
-// of several readings gives a mention for each, over the same bytes. What lies
-// in the future is left out, and so is what may be no time at all ("this may
+// as somebody means them who asks at a moment, in its zone. A text of several
+// readings gives a mention for each, over the same bytes. What lies in the future is left out, and so is what may be no time at all ("this may
 // break", "24/7", "1.2.2017-rc1"): a wrong span costs a search more than one
 // that is missed. Words that name no stretch ("recently", "the other day") are
-// none. Without a moment there are no mentions.
+// none. With the zero time there are no mentions.
 //
 // Days begin at midnight of the zone, weeks on Monday. The words are those of
 // [tongueTable], and Japanese.
-func Mentions(text string, at earshot.Time, zone *time.Location) []Mention {
-	if at == 0 {
+func Mentions(text string, now time.Time) []Mention {
+	if now.IsZero() {
 		return nil
 	}
-	if zone == nil {
-		zone = time.UTC
-	}
-	r := newTimeReader(text, at, zone)
+	r := newTimeReader(text, now)
 	var out []Mention
 	for i := 0; i < len(r.tokens) && len(out) < maxMentions; {
 		f, ok := r.expression(i)
@@ -66,8 +60,8 @@ func Mentions(text string, at earshot.Time, zone *time.Location) []Mention {
 		}
 		start, end := r.tokens[i].start, r.tokens[f.next-1].end
 		for _, s := range f.list {
-			m := Mention{Span{earshot.TimeOf(s.from), earshot.TimeOf(s.to), s.soft}, start, end}
-			if m.From < m.To && m.From <= at && len(out) < maxMentions {
+			m := Mention{Span{s.from, s.to, s.soft}, start, end}
+			if m.From.Before(m.To) && !m.From.After(now) && len(out) < maxMentions {
 				out = append(out, m)
 			}
 		}
@@ -93,8 +87,8 @@ type timeReader struct {
 	zone   *time.Location
 }
 
-func newTimeReader(text string, at earshot.Time, zone *time.Location) *timeReader {
-	return &timeReader{tokens: timeTokens(head(text)), words: timeWords, now: at.UTC().In(zone), zone: zone}
+func newTimeReader(text string, now time.Time) *timeReader {
+	return &timeReader{tokens: timeTokens(head(text)), words: timeWords, now: now, zone: now.Location()}
 }
 
 // A stretch is a span before it is written in microseconds.
