@@ -109,7 +109,9 @@ func legend(b *bytes.Buffer, r CostReport) {
 	if n := len(r.Rows); n > 0 {
 		ours, full = r.Rows[n-1].Ours, r.Rows[n-1].Full
 	}
-	share := func(s CostSum) string { return fmt.Sprintf("%.1f %% cacheable", 100*float64(s.Sum-s.New)/float64(max(1, s.Sum))) }
+	share := func(s CostSum) string {
+		return fmt.Sprintf("%.1f %% cacheable", 100*float64(s.Sum-s.New)/float64(max(1, s.Sum)))
+	}
 	for _, l := range []struct{ class, name string }{{"ours", "Earshot, policy " + r.Policy + ", " + share(ours)}, {"full", "full history, " + share(full)}} {
 		fmt.Fprintf(b, `<path class="%s mean" d="M%d %dh34"/>`+"\n", l.class, x, y-4)
 		label(b, x+42, y, "", "start", l.name)
