@@ -3,7 +3,7 @@
 
 BIN := .cache/bin
 
-.PHONY: check fmt vet lint test test-race demo bench fuzz golden cases build ci clean help
+.PHONY: check fmt vet lint test test-race demo bench quality fuzz golden cases build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
@@ -33,6 +33,9 @@ demo: ## the demo on the bundled workspace
 
 bench: ## the figures that have an aim, beside it
 	@EARSHOT_TEST_DATA="$${EARSHOT_TEST_DATA:-$$(cd ../shared/data 2>/dev/null && pwd)}" go run ./.ci/aims
+
+quality: ## all measures on the chat data, into docs/quality.md and the README
+	@EARSHOT_TEST_DATA="$${EARSHOT_TEST_DATA:-$$(cd ../shared/data 2>/dev/null && pwd)}" go run ./.ci/quality
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	.ci/run fuzz

@@ -116,7 +116,7 @@ var layout = architecture{
 		{5, "internal/desk", "what the desk prints"},
 
 		{6, "bot", "from event to posted reply"},
-		{6, "internal/eval", "quality and speed, measured"},
+		{7, "internal/eval", "quality and cost, measured"},
 
 		{7, "internal/platform/*", "network to vocabulary"},
 		{7, "internal/simulate", "fake platforms"},

@@ -1,6 +1,7 @@
 // Command aims runs the benchmarks that have an aim and prints the median of
-// three runs of each beside it. `make bench` calls it. It fails only when a
-// benchmark does: on a noisy machine a missed aim is something to look at.
+// three runs of each beside it; with an argument, of those whose names hold it.
+// `make bench` calls it. It fails only when a benchmark does: on a noisy machine
+// a missed aim is something to look at.
 package main
 
 import (
@@ -38,6 +39,8 @@ var aims = []aim{
 	{"search 100,000 messages, cold", "./internal/searcher", "BenchmarkCold/sqlite=100000/search", "ns/op", 1.5e9, false, "2x"},
 	{"search 200,000 messages, cold", "./internal/searcher", "BenchmarkCold/sqlite=200000/search", "ns/op", 0.7e9, false, "2x"},
 	{"the index in memory, 100,000 messages", "./internal/searcher", "BenchmarkCold/sqlite=100000/search", "bytes/msg", 500, false, "2x"},
+	{"search 1,000,000 messages, warm", "./internal/search", "BenchmarkSearch1000000", "ns/op", 20e6, false, "1s"},
+	{"memory of search, 1,000,000 messages", "./internal/search", "BenchmarkSearch1000000", "bytes/message", 500, false, "1s"},
 	{"import to SQLite (needs EARSHOT_TEST_DATA)", "./internal/archive", "BenchmarkImport", "messages/s", 10e3, true, "1x"},
 }
 
@@ -45,6 +48,9 @@ func main() {
 	failed := false
 	fmt.Printf("%-46s %14s %14s\n", "median of three", "measured", "aim")
 	for _, a := range aims {
+		if len(os.Args) > 1 && !strings.Contains(a.what, os.Args[1]) {
+			continue
+		}
 		got, err := a.run()
 		switch {
 		case err != nil:

@@ -1,8 +1,175 @@
 package main
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 
-type evalCostCmd struct{}
+	"github.com/earshot-ai/earshot/internal/chats"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/tokens"
+)
 
-// Run is written next.
-func (c *evalCostCmd) Run() error { return errors.New("eval cost is not built yet") }
+type evalCostCmd struct {
+	Messages []string `required:"" sep:"none" placeholder:"F" help:"A file of messages, or a folder of *.messages.jsonl(.gz); may be repeated." type:"path"`
+	Policy   string   `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
+	Turns    int      `default:"200" help:"How many turns each talk has."`
+	Talks    int      `default:"3" help:"How many talks are replayed, the longest first."`
+	Every    int      `default:"5" help:"One in so many messages of people is a question; fewer where a talk is too short for that."`
+	Chart    string   `placeholder:"FILE.svg" help:"Draw it, too." type:"path"`
+}
+
+func (c *evalCostCmd) Help() string {
+	return `Replays the longest talks of the data through a bot on SQLite: a thread of the platform's that is long enough, else a
+whole conversation read as one thread. Every 5th message of a person is a question; the answer is always the same
+60 words. Beside it stands a bot that sends all that was said at each turn, as "Name: text" lines without a system
+text or tools, and keeps each prompt that it sent. Tokens are counted as o200k does. Cacheable is what a prompt
+has in common with the beginning of the one before, in tokens of those bytes; new is the rest.`
+}
+
+func (c *evalCostCmd) Run(ctx context.Context, a *app) error {
+	policy, err := loadPolicy(c.Policy)
+	if err != nil {
+		return err
+	}
+	if c.Turns < 1 || c.Talks < 1 || c.Every < 1 {
+		return usagef("--turns, --talks and --every are at least 1")
+	}
+	conversations, err := c.conversations()
+	if err != nil {
+		return err
+	}
+	counter, err := tokens.For("o200k")
+	if err != nil {
+		return err
+	}
+	r, err := eval.Cost(ctx, conversations, eval.CostOptions{
+		Counter: counter, Policy: policy, Turns: c.Turns, Talks: c.Talks, Every: c.Every,
+		Tell: func(line string) { fmt.Fprintf(a.err, "%s\n", line) },
+	})
+	if err != nil {
+		return err
+	}
+	if c.Chart != "" {
+		if err := writeChart(c.Chart, r); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.writeJSON(r)
+	}
+	c.print(a, r)
+	return nil
+}
+
+// conversations reads the files, and of folders those whose names say what they
+// are. Conversations of two files are never one, whatever their names.
+func (c *evalCostCmd) conversations() ([]chats.Conversation, error) {
+	var files []string
+	for _, path := range c.Messages {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, &usageError{err.Error()}
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, err
+		}
+		before := len(files)
+		for _, e := range entries {
+			if n := strings.TrimSuffix(e.Name(), ".gz"); strings.HasSuffix(n, ".messages.jsonl") {
+				files = append(files, filepath.Join(path, e.Name()))
+			}
+		}
+		if len(files) == before {
+			return nil, usagef("%s holds no *.messages.jsonl or *.messages.jsonl.gz; name a file", path)
+		}
+	}
+	var out []chats.Conversation
+	for _, f := range files {
+		messages, err := chats.Messages(f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, chats.Conversations(messages)...)
+	}
+	return out, nil
+}
+
+// writeChart draws a report into a file.
+func writeChart(path string, r eval.CostReport) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return eval.CostChart(f, r)
+}
+
+// print writes a report for people.
+func (c *evalCostCmd) print(a *app, r eval.CostReport) {
+	var names []string
+	for _, path := range c.Messages {
+		names = append(names, filepath.Base(path))
+	}
+	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s of %s, means of %s: policy %s against the full history at each turn",
+		many(r.Turns, "turn"), desk.Line(strings.Join(names, ", "), 60), many(len(r.Talks), "talk"), r.Policy)))
+	a.printf("%s\n", desk.Faint(fmt.Sprintf("answers are scripted, %d tokens each; tokens of %s; ours includes system text and tools", r.AnswerTokens, r.Counter)))
+	t := desk.NewTable("turn", "", "prompt", "sum", "new", "charged", "cacheable", "stored", "epochs begun")
+	t.Right(0, 2, 3, 4, 5, 6, 7, 8)
+	for _, row := range r.Rows {
+		t.Row(strconv.Itoa(row.Turn), r.Policy, desk.Number(row.Ours.Prompt), desk.Number(row.Ours.Sum), desk.Number(row.Ours.New),
+			desk.Number(row.Ours.Charged), cacheable(row.Ours.Cacheable), kilobytes(row.Ours.Stored), strconv.Itoa(row.Epochs))
+		t.Row("", "full history", desk.Number(row.Full.Prompt), desk.Number(row.Full.Sum), desk.Number(row.Full.New),
+			desk.Number(row.Full.Charged), cacheable(row.Full.Cacheable), kilobytes(row.Full.Stored), "")
+		t.Row("", desk.Faint("full ÷ ours"), times(row.Full.Prompt, row.Ours.Prompt), times(row.Full.Sum, row.Ours.Sum),
+			times(row.Full.New, row.Ours.New), times(row.Full.Charged, row.Ours.Charged), "", times(row.Full.Stored, row.Ours.Stored), "")
+	}
+	a.printf("%s", t.Render(a.width))
+	a.printf("tokens of this turn's prompt, of all so far, of these the new ones, and the new ones with a tenth of the others, as a\n" +
+		"provider charges that caches all it can; cacheable is the share since the row before\n")
+	for _, x := range r.Talks {
+		thread := "read as one thread"
+		if x.Thread != "" {
+			thread = "thread " + desk.Line(x.Thread, 40)
+		}
+		a.printf("%s, %s: %s, every %s of people a question; epochs begun at turns %v\n",
+			desk.Line(x.Conversation, 60), thread, many(x.Messages, "message"), ordinal(x.Every), x.Epochs)
+	}
+}
+
+// cacheable writes a share from 0 to 1.
+func cacheable(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// kilobytes writes bytes in units of 1,000.
+func kilobytes(n int64) string { return desk.Number(int(n/1000)) + " kB" }
+
+// times writes how many times as much one number is as another.
+func times[N int | int64](a, b N) string {
+	if b == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f×", float64(a)/float64(b))
+}
+
+// ordinal writes 1st, 2nd, 5th.
+func ordinal(n int) string {
+	switch {
+	case n%10 == 1 && n%100 != 11:
+		return strconv.Itoa(n) + "st"
+	case n%10 == 2 && n%100 != 12:
+		return strconv.Itoa(n) + "nd"
+	case n%10 == 3 && n%100 != 13:
+		return strconv.Itoa(n) + "rd"
+	}
+	return strconv.Itoa(n) + "th"
+}
