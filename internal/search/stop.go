@@ -35,6 +35,8 @@ var weak = termsOf(
 
 // foreign are the stop words of other languages, by language. They mean other
 // things in English (die, hat, van): see stopsOf.
+//
+//nolint:misspell // they are no English
 var foreign = []map[string]bool{
 	termsOf( // Dutch
 		"de het een en of maar want dus als dan dat die dit deze er hier daar waar wie wat welk welke wanneer waarom hoe hoeveel",
