@@ -35,6 +35,10 @@ func signal(cut *search.Cutter, intent string, h searcher.Hit) string {
 			reasons = append(reasons, "has words of it")
 		}
 	}
+	add("stands next to what has words of it", parts[search.PartNear]+parts[search.PartTalk] > score/2)
+	add("said by who is named", parts[search.PartAuthor] > 0)
+	add("said at the time that is named", parts[search.PartTime] > 0)
+	add("has a number", parts[search.PartNumber] > 0)
 	add("quoted or neighbouring words together", parts[search.PartPhrase] > 0)
 	add("an exact name, number or address", parts[search.PartExact] > 0)
 	add("said lately", score > 0 && parts[search.PartRecency] >= score/2)
