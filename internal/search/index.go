@@ -29,6 +29,7 @@ type Index struct {
 	referred []reference
 	level    lane           // the channel's top level
 	loose    []int32        // threads whose lanes are; top among them
+	looseRef []int32        // references whose answers are
 	times    []earshot.Time // of the living, ascending unless shuffled
 	shuffled bool
 
@@ -89,10 +90,12 @@ type thread struct {
 }
 
 // A reference is a message that others reply to by its id: its doc, -1 while
-// that is not known, and theirs, in the order of arrival.
+// that is not known, and theirs, in the order of positions once the index is
+// settled.
 type reference struct {
 	doc     int32
 	answers []uint32
+	loose   bool // not in order
 }
 
 // A call is an author under a name.
@@ -269,11 +272,6 @@ func (x *Index) append(d doc, terms []string, quotes ...quote) {
 	d.n = uint16(uint32(len(x.forward)) - d.from)
 	x.length += int64(d.n)
 	x.bytes += bytesNumber * int64(d.n)
-	if d.refers >= 0 {
-		r := &x.referred[d.refers]
-		r.answers = append(r.answers, number)
-		x.bytes += bytesNumber
-	}
 	if len(quotes) > 0 {
 		d.quotes = true
 		x.quotes[number] = quotes
@@ -281,6 +279,9 @@ func (x *Index) append(d doc, terms []string, quotes ...quote) {
 	}
 	x.docs = append(x.docs, d)
 	x.count(&d, 1)
+	if d.refers >= 0 {
+		x.answer(number, d.refers)
+	}
 }
 
 // drop makes a doc dead. Its posts stay until the next compaction.

@@ -49,6 +49,17 @@ func (x *Index) enter(number uint32, old int32) {
 	x.bytes += bytesNumber
 }
 
+// answer notes a doc among those that reply to a message by its id.
+func (x *Index) answer(number uint32, reference int32) {
+	r := &x.referred[reference]
+	if n := len(r.answers); n > 0 && !r.loose && x.compare(r.answers[n-1], number) > 0 {
+		r.loose = true
+		x.looseRef = append(x.looseRef, reference)
+	}
+	r.answers = append(r.answers, number)
+	x.bytes += bytesNumber
+}
+
 // compare compares docs by position.
 func (x *Index) compare(a, b uint32) int {
 	p, q := &x.docs[a], &x.docs[b]
@@ -78,6 +89,12 @@ func (x *Index) settle() {
 		l.loose = false
 	}
 	x.loose = x.loose[:0]
+	for _, n := range x.looseRef {
+		r := &x.referred[n]
+		slices.SortFunc(r.answers, x.compare)
+		r.loose = false
+	}
+	x.looseRef = x.looseRef[:0]
 	if x.shuffled {
 		x.times = x.times[:0]
 		for i := range x.docs {
