@@ -62,7 +62,7 @@ func (r *reader) recall(ctx context.Context, zone string) error {
 // query is what the search is asked; false where there is nothing to ask.
 func (r *reader) query(zone string) (search.Query, bool) {
 	text := r.unaddressed(r.anchor.Text)
-	if len(search.Terms(text)) == 0 {
+	if len(search.Terms(text)) == 0 || r.later() && !search.Says(text) { // "and now?" is about what the session holds
 		return search.Query{}, false
 	}
 	q := search.Query{Text: text, At: r.anchor.Time, Before: r.anchor.Position(), Exclude: []earshot.MessageID{r.anchor.ID}, Limit: maxHits}

@@ -298,7 +298,8 @@ func TestAFollowUpIsShownWhatItWasNot(t *testing.T) {
 	list, question := months()
 	list = append(list,
 		earshot.Message{ID: "own", Time: question.Time + 60e6, Author: earshot.Author{ID: self.ID, Name: self.Name, Kind: earshot.Bot}, Text: "A stale job in the spooler.", Thread: question.ID},
-		earshot.Message{ID: "q2", Time: question.Time + 120e6, Author: question.Author, Text: "<@U0BOT> what about the spooler of the ferry, and which curry was lunch number 7?", Thread: question.ID})
+		earshot.Message{ID: "q2", Time: question.Time + 120e6, Author: question.Author, Text: "<@U0BOT> what about the spooler of the ferry, and which curry was lunch number 7?", Thread: question.ID},
+		earshot.Message{ID: "q3", Time: question.Time + 180e6, Author: question.Author, Text: "<@U0BOT> and now?", Thread: question.ID})
 	st := channelOf(t, list)
 	in, first, err := gather.Turn(t.Context(), st, recalling(t, st, question.ID))
 	if err != nil {
@@ -323,6 +324,11 @@ func TestAFollowUpIsShownWhatItWasNot(t *testing.T) {
 		if row.ID == "a3" && (row.Reason != "shown" && row.Reason != "considered" || row.Verdict != earshot.Out || row.Score == 0) {
 			t.Errorf("what was shown: %+v", row)
 		}
+	}
+	bare := recalling(t, st, "q3")
+	bare.State = &state
+	if in, _, err := gather.Turn(t.Context(), st, bare); err != nil || in.Recalled != nil {
+		t.Errorf("a follow-up without words of its own: %v, %v", in.Recalled, err)
 	}
 	// Once something of it is deleted, what was said of it must be forgotten.
 	if _, err := st.Record(t.Context(), general.Scope(), earshot.Message{ID: "a3", Deleted: true}); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// An Index holds the terms of one channel's messages in memory, about 450
+// An Index holds the terms of one channel's messages in memory, about 380
 // bytes a message. It is for one goroutine at a time: a search puts in order
 // what was added out of it.
 type Index struct {

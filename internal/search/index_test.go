@@ -392,6 +392,15 @@ func TestSearchIsBM25(t *testing.T) {
 	}
 }
 
+func TestSays(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"and now?": false, "": false, "what do you think of it?": false, "what of the ferry?": true, "会議は？": true, "1.4.2?": true} {
+		if got := search.Says(text); got != want {
+			t.Errorf("%q says something: %v", text, got)
+		}
+	}
+}
+
 // part returns the value of a part of a hit's score.
 func part(h search.Hit, name string) float64 {
 	for _, p := range h.Parts {

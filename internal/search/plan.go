@@ -103,6 +103,14 @@ func (x *Index) plan(q Query, w weights) *plan {
 	return p
 }
 
+// Says reports whether a text has a word to look for: more than stop words and
+// such as "now" or "get".
+func Says(text string) bool {
+	all := Terms(Head(text, maxQuery))
+	stop := stopsOf(all)
+	return slices.ContainsFunc(all, func(t string) bool { return !stop(t) && !weak[t] })
+}
+
 // limit prepares a query's conditions.
 func (x *Index) limit(p *plan) {
 	if p.only = len(p.q.Authors)+len(p.q.Names) > 0; p.only {

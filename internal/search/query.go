@@ -48,7 +48,10 @@ type Hit struct {
 	Score float64 // the sum of Parts
 	Parts []Part  // what it is made of; parts of 0 are left out
 	// Cover is the share of the weight of Query.Text's words that the message
-	// has, 0 to 1; words that no message has count as the rarest.
+	// has, 0 to 1: one that its author's name has counts too, and one that is
+	// lent to it or that only kin stands for in part. Words that no message has
+	// count as the rarest. Of a query of one or two words, those of its context
+	// count as the text's.
 	Cover float64
 	// Near are the messages that belong to it, the nearest first: what it
 	// replies to, replies to it, those before and after it in its thread or run
