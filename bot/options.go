@@ -89,6 +89,7 @@ type Answer struct {
 // Limits bound a turn. Zero fields mean the defaults.
 type Limits struct {
 	Fresh    time.Duration // what is older when its turn comes is not answered; default 10 min
+	Post     time.Duration // how long an answer that exists waits for the platform to take it; default 15 min
 	Patience time.Duration // how long a turn waits for a model or platform that is down; default 2 min
 	Generate time.Duration // of asking the model, tools included; default 120 s
 	History  time.Duration // of asking the platform for history; default 3 s
@@ -100,7 +101,7 @@ type Limits struct {
 	Rounds   int           // calls of tools in a row; default 8
 	Result   int           // bytes of a tool's result; default 64 KiB
 	Tries    int           // claims of a turn before it is given up; default 10
-	Parallel int           // conversations at a time; default 8
+	Parallel int           // conversations at a time; default 64
 }
 
 func (l Limits) withDefaults() Limits {
@@ -108,7 +109,7 @@ func (l Limits) withDefaults() Limits {
 		v   *time.Duration
 		def time.Duration
 	}{
-		{&l.Fresh, 10 * time.Minute}, {&l.Patience, 2 * time.Minute}, {&l.Generate, 120 * time.Second}, {&l.History, 3 * time.Second}, {&l.Files, 5 * time.Second},
+		{&l.Fresh, 10 * time.Minute}, {&l.Post, 15 * time.Minute}, {&l.Patience, 2 * time.Minute}, {&l.Generate, 120 * time.Second}, {&l.History, 3 * time.Second}, {&l.Files, 5 * time.Second},
 		{&l.Lease, 7 * time.Second}, {&l.Look, 2 * time.Second}, {&l.Poll, time.Second}, {&l.Backoff, 2 * time.Second},
 	} {
 		if *d.v <= 0 {
@@ -118,7 +119,7 @@ func (l Limits) withDefaults() Limits {
 	for _, d := range []struct {
 		v   *int
 		def int
-	}{{&l.Rounds, 8}, {&l.Result, 64 << 10}, {&l.Tries, 10}, {&l.Parallel, 8}} {
+	}{{&l.Rounds, 8}, {&l.Result, 64 << 10}, {&l.Tries, 10}, {&l.Parallel, 64}} {
 		if *d.v <= 0 {
 			*d.v = d.def
 		}

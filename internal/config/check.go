@@ -77,6 +77,7 @@ func (c Config) Check() []error {
 	}{
 		{"budget.tokens", c.Budget.Tokens, 1, 10_000_000}, {"budget.session", c.Budget.Session, 0, 10_000_000},
 		{"budget.limit", c.Budget.Limit, 1, 10_000_000}, {"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
+		{"answer.post_minutes", c.Answer.PostMinutes, 1, 60 * 24}, {"answer.parallel", c.Answer.Parallel, 1, 10_000},
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.result_bytes", c.Limits.ResultBytes, 1024, 1 << 20},
 		{"limits.seconds", c.Limits.Seconds, 1, 3600}, {"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000},
 		{"limits.file_seconds", c.Limits.FileSeconds, 1, 60}, {"limits.file_cache_mb", c.Limits.FileCacheMB, 0, 100_000},

@@ -77,6 +77,8 @@ type Answer struct {
 	Bots         bool `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots too, a bounded number of times."`
 	Each         bool `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each message that arrives while a turn runs. Otherwise the last is answered, and the others are read with it."`
 	FreshMinutes int  `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are kept and not answered."`
+	PostMinutes  int  `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"for how long, in minutes, an answer that exists waits for a platform that takes no posts; after that the turn has failed."`
+	Parallel     int  `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at a time."`
 }
 
 // Limits bound one turn.
@@ -162,7 +164,7 @@ func Default() Config {
 		Counter:  CounterAuto,
 		Budget:   Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:  Context{Zone: "UTC"},
-		Answer:   Answer{FreshMinutes: 10},
+		Answer:   Answer{FreshMinutes: 10, PostMinutes: 15, Parallel: 64},
 		Limits:   Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, FileSeconds: 5, FileCacheMB: 50},
 		Lease:    Lease{Seconds: 7},
 		Local:    Local{Workspace: "local", Person: "guest", Channel: "general"},

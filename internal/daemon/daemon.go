@@ -160,6 +160,8 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
+			Post:     time.Duration(c.Answer.PostMinutes) * time.Minute,
+			Parallel: c.Answer.Parallel,
 			Generate: time.Duration(c.Limits.Seconds) * time.Second,
 			Lease:    time.Duration(c.Lease.Seconds) * time.Second,
 			Files:    time.Duration(c.Limits.FileSeconds) * time.Second,
