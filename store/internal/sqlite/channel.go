@@ -64,7 +64,7 @@ func (s *Store) do(ctx context.Context, what string, j *job) error {
 
 // Channels implements [earshot.Messages].
 func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
-	const of = `FROM message WHERE platform = c.platform AND workspace = c.workspace AND channel = c.id AND deleted = 0`
+	const of = `FROM message WHERE place = c.place AND deleted = 0`
 	return list(ctx, s, "list channels", `SELECT c.platform, c.workspace, c.id, c.name, c.kind, c.topic, c.purpose, c.messages, c.threads,
 		coalesce((SELECT time `+of+` ORDER BY time, id LIMIT 1), 0),
 		coalesce((SELECT time `+of+` ORDER BY time DESC, id DESC LIMIT 1), 0)

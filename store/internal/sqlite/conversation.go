@@ -174,7 +174,7 @@ func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum e
 			return err
 		}
 		var gone string
-		found, err := t.one(`SELECT id FROM message`+in+` AND seq > ? AND +deleted = 1 AND +time >= ? AND (+time <= ? OR ? = 0) ORDER BY seq LIMIT 1`,
+		found, err := t.one(`SELECT id FROM message`+inPlace+` AND seq > ? AND +deleted = 1 AND +time >= ? AND (+time <= ? OR ? = 0) ORDER BY seq LIMIT 1`,
 			args(id.Scope, known, int64(sum.From), int64(sum.To), int64(sum.To)), []any{&gone})
 		if err != nil {
 			return err

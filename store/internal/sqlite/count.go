@@ -22,7 +22,7 @@ func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Par
 	case part.IsTopLevel():
 		counter = `(SELECT top FROM channel WHERE platform = ? AND workspace = ? AND id = ?)`
 	default:
-		counter = `(SELECT replies FROM thread` + in + ` AND root = ?)`
+		counter = `(SELECT replies FROM thread` + inPlace + ` AND root = ?)`
 		a = args(scope, string(part.Thread()))
 	}
 	where, w := of(part, scope)
@@ -63,12 +63,12 @@ func (s *Store) withRoot(ctx context.Context, scope earshot.Scope, part earshot.
 
 // Activity implements [earshot.Messages].
 func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error) {
-	const where = in + ` AND thread = ? AND deleted = 0`
+	const where = inPlace + ` AND thread = ? AND deleted = 0`
 	const query = `SELECT replies,
 		(SELECT count(*) FROM message` + where + ` AND (time, id) > (?, ?)),
 		(SELECT count(*) FROM message` + where + ` AND time >= ? AND (time, id) <= (?, ?)),
 		(SELECT time FROM message` + where + ` AND (time, id) <= (?, ?) ORDER BY time DESC, id DESC LIMIT 1)
-		FROM thread` + in + ` AND root = ?`
+		FROM thread` + inPlace + ` AND root = ?`
 	scope = rule.Scope(scope)
 	bound := or(upTo, last)
 	hourAgo := bound.Time // without a moment there is no hour before it

@@ -65,13 +65,13 @@ func (t *tx) eraseAuthors(scope earshot.Scope) error {
 		a = append(a, more...)
 	}
 	return t.exec(`DELETE FROM author`+inWorkspace+` AND (
-		id IN (SELECT author FROM message`+in+`) AND id NOT IN (SELECT author FROM message`+inWorkspace+` AND channel <> ?)
+		id IN (SELECT author FROM message`+inPlace+`) AND id NOT IN (SELECT author FROM message WHERE place IN (SELECT place FROM channel`+inWorkspace+` AND id <> ?))
 		OR NOT EXISTS (SELECT 1 FROM channel`+inWorkspace+` AND id <> ?))`, a...)
 }
 
 func (t *tx) eraseMessages(scope earshot.Scope) error {
-	for _, table := range []string{"event", "reading", "revision", "thread", "coverage", "message"} {
-		if err := t.exec(`DELETE FROM `+table+in, args(scope)...); err != nil {
+	for _, from := range []string{"event" + inPlace, "reading" + in, "revision" + inPlace, "thread" + inPlace, "coverage" + in, "message" + inPlace} {
+		if err := t.exec(`DELETE FROM `+from, args(scope)...); err != nil {
 			return err
 		}
 	}

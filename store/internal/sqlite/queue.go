@@ -65,7 +65,7 @@ func (t *tx) accept(scope earshot.Scope, e earshot.Event, m rule.Message, asked 
 	var out earshot.Accepted
 	if e.Delivery != "" {
 		var one int
-		known, err := t.one(`SELECT 1 FROM event`+in+` AND delivery = ? AND delivery <> ''`, args(scope, e.Delivery), []any{&one})
+		known, err := t.one(`SELECT 1 FROM event`+inPlace+` AND delivery = ? AND delivery <> ''`, args(scope, e.Delivery), []any{&one})
 		if err != nil {
 			return out, err
 		}
@@ -116,7 +116,7 @@ func (t *tx) putEvent(scope earshot.Scope, e earshot.Event, bare bool) error {
 	if e.Delivery == "" && len(e.Raw) == 0 {
 		return nil
 	}
-	return t.exec(`INSERT INTO event (platform, workspace, channel, delivery, message, client, received, raw) VALUES `+marks(8, 1),
+	return t.exec(`INSERT INTO event (place, delivery, message, client, received, raw) VALUES (`+placeOf+`, ?, ?, ?, ?, ?)`,
 		args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), blob(e.Raw))...)
 }
 
@@ -165,7 +165,7 @@ func (t *tx) enqueue(id earshot.ConversationID, e earshot.Event, now earshot.Tim
 
 // Events implements [earshot.Queue].
 func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Event, error) {
-	return list(ctx, s, "list events", `SELECT delivery, message, client, received, raw FROM event`+in+` AND message = ? ORDER BY id`,
+	return list(ctx, s, "list events", `SELECT delivery, message, client, received, raw FROM event`+inPlace+` AND message = ? ORDER BY id`,
 		args(rule.Scope(scope), string(rule.ID(id))),
 		func(rows *sql.Rows, e *earshot.Event) error {
 			err := rows.Scan(&e.Delivery, &e.Message.ID, &e.Client, &e.Received, &e.Raw)

@@ -24,12 +24,12 @@ func (t *tx) forget(scope earshot.Scope, gone []earshot.Message) error {
 
 func (t *tx) forgetOne(scope earshot.Scope, m earshot.Message, now earshot.Time) error {
 	id := string(m.ID)
-	const raw = `UPDATE event SET raw = x''` + in + ` AND message `
+	const raw = `UPDATE event SET raw = x''` + inPlace + ` AND message `
 	if err := t.exec(raw+`= ?`, args(scope, id)...); err != nil {
 		return err
 	}
 	for _, quoting := range []string{`thread = ?`, `reply_to = ? AND reply_to <> ''`} {
-		err := t.exec(raw+`IN (SELECT id FROM message`+in+` AND `+quoting+` AND deleted = 0)`, append(args(scope), args(scope, id)...)...)
+		err := t.exec(raw+`IN (SELECT id FROM message`+inPlace+` AND `+quoting+` AND deleted = 0)`, append(args(scope), args(scope, id)...)...)
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (t *tx) deleted(scope earshot.Scope, ids []earshot.MessageID) ([]earshot.Me
 		for _, id := range ids[:n] {
 			a = append(a, string(id))
 		}
-		found, err := all(t, `SELECT id FROM message`+in+` AND id IN `+marks(n, 1)+` AND +deleted = 1`, a,
+		found, err := all(t, `SELECT id FROM message`+inPlace+` AND id IN `+marks(n, 1)+` AND +deleted = 1`, a,
 			func(rows *sql.Rows, id *earshot.MessageID) error { return rows.Scan(id) })
 		if err != nil {
 			return nil, err

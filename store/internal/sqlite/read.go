@@ -42,9 +42,13 @@ func idQueries(queries map[int]string, scope earshot.Scope, ids []earshot.Messag
 }
 
 var (
-	byID     = chunked(func(n int) string { return `SELECT ` + columns + ` FROM message` + in + ` AND id IN ` + marks(n, 1) })
-	toldByID = chunked(func(n int) string { return `SELECT id, lists FROM message` + in + ` AND id IN ` + marks(n, 1) })
-	pastByID = chunked(func(n int) string { return `SELECT ` + columns + ` FROM revision` + in + ` AND id IN ` + marks(n, 1) })
+	byID = chunked(func(n int) string {
+		return `SELECT ` + columns + ` FROM message` + inPlace + ` AND id IN ` + marks(n, 1)
+	})
+	toldByID = chunked(func(n int) string { return `SELECT id, lists FROM message` + inPlace + ` AND id IN ` + marks(n, 1) })
+	pastByID = chunked(func(n int) string {
+		return `SELECT ` + columns + ` FROM revision` + inPlace + ` AND id IN ` + marks(n, 1)
+	})
 )
 
 // Message implements [earshot.Messages].
@@ -92,9 +96,9 @@ func or(p, none earshot.Position) earshot.Position {
 // elsewhere: see root.
 func of(p earshot.Part, scope earshot.Scope) (string, []any) {
 	if p.IsWhole() {
-		return in + ` AND deleted = 0`, args(scope)
+		return inPlace + ` AND deleted = 0`, args(scope)
 	}
-	return in + ` AND thread = ? AND deleted = 0`, args(scope, string(p.Thread()))
+	return inPlace + ` AND thread = ? AND deleted = 0`, args(scope, string(p.Thread()))
 }
 
 // root returns the root of a thread where it is stored and stands within the
@@ -190,7 +194,7 @@ func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+in+` AND seq > ? ORDER BY seq LIMIT ? + 0`, args(rule.Scope(scope), seq, limit)...)
+	rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+inPlace+` AND seq > ? ORDER BY seq LIMIT ? + 0`, args(rule.Scope(scope), seq, limit)...)
 	out, err := messages(rows, err, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read what became known: %w", err)
@@ -203,7 +207,7 @@ func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.
 	scope, upTo = rule.Scope(scope), or(upTo, last)
 	var out []earshot.Message
 	for _, id := range rule.IDs(ids) {
-		rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+in+` AND reply_to = ? AND reply_to <> '' AND deleted = 0
+		rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+inPlace+` AND reply_to = ? AND reply_to <> '' AND deleted = 0
 			AND (time, id) <= (?, ?) ORDER BY time, id`, args(scope, string(id), int64(upTo.Time), string(upTo.ID))...)
 		found, err := messages(rows, err, 8)
 		if err != nil {

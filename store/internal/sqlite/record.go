@@ -57,7 +57,7 @@ func (t *tx) recordIn(scope earshot.Scope, recordings []*recording) error {
 	for _, r := range recordings {
 		all = append(all, r.messages...)
 	}
-	b, err := t.batchOf(scope, all)
+	place, b, err := t.batchOf(scope, all)
 	if err != nil {
 		return err
 	}
@@ -66,18 +66,19 @@ func (t *tx) recordIn(scope earshot.Scope, recordings []*recording) error {
 			r.outcomes[i] = b.Add(r.messages[i])
 		}
 	}
-	return t.writeBatch(scope, b)
+	return t.writeBatch(scope, place, b)
 }
 
-// batchOf loads what is stored of messages.
-func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (*rule.Batch, error) {
+// batchOf loads what is stored of messages, and the place of their channel,
+// which it makes where there is none.
+func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *rule.Batch, err error) {
 	var seq int64
 	var stored []earshot.Message
-	const last = `SELECT seq FROM channel` + ofChannel
-	known, err := t.one(last, args(scope), []any{&seq})
+	const last = `SELECT place, seq FROM channel` + ofChannel
+	known, err := t.one(last, args(scope), []any{&place, &seq})
 	switch {
 	case err != nil:
-		return nil, err
+		return 0, nil, err
 	case known:
 		ids := make([]earshot.MessageID, len(all))
 		for i := range all {
@@ -86,16 +87,16 @@ func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (*rule.Batch, erro
 		stored, err = t.messages(byID, scope, rule.IDs(ids))
 	default:
 		if err = t.exec(openChannel, args(scope)...); err == nil {
-			_, err = t.one(last, args(scope), []any{&seq})
+			_, err = t.one(last, args(scope), []any{&place, &seq})
 		}
 	}
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	b := rule.NewBatch(seq, stored)
+	b = rule.NewBatch(seq, stored)
 	past, err := t.messages(pastByID, scope, b.Revised(all))
 	b.Load(past)
-	return b, err
+	return place, b, err
 }
 
 // messages looks ids up by one of the queries of idQueries.
@@ -113,7 +114,7 @@ func (t *tx) messages(queries map[int]string, scope earshot.Scope, ids []earshot
 }
 
 // writeBatch writes what b changes, and erases what a deletion erases.
-func (t *tx) writeBatch(scope earshot.Scope, b *rule.Batch) error {
+func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	gone, inserts, updates := b.Forgotten(), b.Inserts(), b.Updates()
 	for _, m := range gone {
 		if err := t.exec(`DELETE FROM revision`+inID, args(scope, string(m.ID))...); err != nil {
@@ -121,15 +122,15 @@ func (t *tx) writeBatch(scope earshot.Scope, b *rule.Batch) error {
 		}
 	}
 	for _, m := range b.Kept() {
-		v, err := values(args(scope), &m)
+		v, err := values([]any{place}, &m)
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`INSERT OR REPLACE INTO revision (platform, workspace, channel, `+columns+`) VALUES `+marks(3+columnCount, 1), v...); err != nil {
+		if err := t.exec(`INSERT OR REPLACE INTO revision (place, `+columns+`) VALUES `+marks(1+columnCount, 1), v...); err != nil {
 			return err
 		}
 	}
-	if err := t.insert(scope, inserts); err != nil {
+	if err := t.insert(place, inserts); err != nil {
 		return err
 	}
 	if err := t.update(scope, updates); err != nil {
@@ -139,7 +140,7 @@ func (t *tx) writeBatch(scope earshot.Scope, b *rule.Batch) error {
 		return err
 	}
 	if len(inserts)+len(updates) > 0 {
-		if err := t.count(scope, b.Counters()); err != nil {
+		if err := t.count(place, b.Counters()); err != nil {
 			return err
 		}
 	}
@@ -153,13 +154,13 @@ func (t *tx) writeBatch(scope earshot.Scope, b *rule.Batch) error {
 }
 
 // insert writes new rows, many to a statement: that saves a third of the time.
-func (t *tx) insert(scope earshot.Scope, rows []*rule.Message) error {
+func (t *tx) insert(place int64, rows []*rule.Message) error {
 	for len(rows) > 0 {
 		n := chunk(len(rows))
-		v := make([]any, 0, n*(3+columnCount+1))
+		v := make([]any, 0, n*(1+columnCount+1))
 		for _, m := range rows[:n] {
 			var err error
-			if v, err = values(append(v, args(scope)...), m); err != nil {
+			if v, err = values(append(v, place), m); err != nil {
 				return err
 			}
 			v = append(v, m.Terms)
@@ -196,7 +197,7 @@ func chunked(statement func(n int) string) map[int]string {
 }
 
 var inserts = chunked(func(n int) string {
-	return `INSERT INTO message (platform, workspace, channel, ` + columns + `, terms) VALUES ` + marks(3+columnCount+1, n)
+	return `INSERT INTO message (place, ` + columns + `, terms) VALUES ` + marks(1+columnCount+1, n)
 })
 
 func (t *tx) update(scope earshot.Scope, rows []*rule.Message) error {
@@ -228,15 +229,15 @@ func (t *tx) relist(scope earshot.Scope, rows []*rule.Message) error {
 }
 
 // count writes the changes of a channel's counters and of its threads'.
-func (t *tx) count(scope earshot.Scope, c rule.Counters) error {
-	const thread = `INSERT INTO thread (platform, workspace, channel, root, replies) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (platform, workspace, channel, root) DO UPDATE SET replies = thread.replies + excluded.replies
+func (t *tx) count(place int64, c rule.Counters) error {
+	const thread = `INSERT INTO thread (place, root, replies) VALUES (?, ?, ?)
+		ON CONFLICT (place, root) DO UPDATE SET replies = thread.replies + excluded.replies
 		RETURNING replies`
 	threads := 0
 	for _, root := range slices.Sorted(maps.Keys(c.Replies)) {
 		n := c.Replies[root]
 		var now int64
-		if _, err := t.one(thread, args(scope, string(root), n), []any{&now}); err != nil {
+		if _, err := t.one(thread, []any{place, string(root), n}, []any{&now}); err != nil {
 			return err
 		}
 		switch {
@@ -246,6 +247,6 @@ func (t *tx) count(scope earshot.Scope, c rule.Counters) error {
 			threads--
 		}
 	}
-	return t.exec(`UPDATE channel SET seq = ?, messages = messages + ?, top = top + ?, threads = threads + ?`+ofChannel,
-		append([]any{c.Seq, c.Messages, c.Top, threads}, args(scope)...)...)
+	return t.exec(`UPDATE channel SET seq = ?, messages = messages + ?, top = top + ?, threads = threads + ? WHERE place = ?`,
+		c.Seq, c.Messages, c.Top, threads, place)
 }

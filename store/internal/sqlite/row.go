@@ -13,10 +13,17 @@ const columns = `id, time, thread, reply_to, edited, deleted, seq, tokens, autho
 
 const columnCount = 13
 
-// in is the bound of every read.
+// in bounds a statement to a channel.
 const in = ` WHERE platform = ? AND workspace = ? AND channel = ?`
 
-const inID = in + ` AND id = ?`
+// inPlace does so in the tables that are keyed by a channel's place: message,
+// revision, thread and event. It has the same parameters.
+const inPlace = ` WHERE place = ` + placeOf
+
+// placeOf is the place of a channel, NULL where there is none.
+const placeOf = `(SELECT place FROM channel WHERE platform = ? AND workspace = ? AND id = ?)`
+
+const inID = inPlace + ` AND id = ?`
 
 // args returns a scope's parameters with what follows them.
 func args(s earshot.Scope, more ...any) []any {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
@@ -15,12 +16,73 @@ var undo7 = []string{
 	`DELETE FROM goose_db_version WHERE version_id = 7`,
 }
 
+// undo9 takes back what version 9 made.
+var undo9 = []string{
+	`ALTER TABLE channel RENAME TO c9`, `ALTER TABLE message RENAME TO m9`, `ALTER TABLE revision RENAME TO r9`, `ALTER TABLE thread RENAME TO t9`, `ALTER TABLE event RENAME TO e9`,
+	`CREATE TABLE channel AS SELECT platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads FROM c9`,
+	`CREATE TABLE message AS SELECT platform, workspace, c9.id AS channel, m9.* FROM m9 JOIN c9 USING (place)`,
+	`CREATE TABLE revision AS SELECT platform, workspace, c9.id AS channel, r9.* FROM r9 JOIN c9 USING (place)`,
+	`CREATE TABLE thread AS SELECT platform, workspace, c9.id AS channel, root, replies FROM t9 JOIN c9 USING (place)`,
+	`CREATE TABLE event AS SELECT platform, workspace, c9.id AS channel, e9.* FROM e9 JOIN c9 USING (place)`,
+	`DROP TABLE m9`, `DROP TABLE r9`, `DROP TABLE t9`, `DROP TABLE e9`, `DROP TABLE c9`,
+	`DELETE FROM sqlite_stat1 WHERE tbl = 'message'`,
+	`DELETE FROM goose_db_version WHERE version_id = 9`,
+}
+
+// A database from before channels had places reads the same afterwards.
+func TestMessagesFromBeforeThereWerePlacesAreRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	s := opened(t, path)
+	everyCall(t, s)
+	other := earshot.Scope{Platform: earshot.Slack, Workspace: "T2", Channel: scope.Channel}
+	_, err := s.Accept(t.Context(), other, earshot.Event{Delivery: "Ev1", Raw: []byte("{}"), Message: said("A", 3, "in another workspace")}, nil)
+	check(t, err)
+	before := everything(t, s, scope, other)
+	for _, query := range undo9 {
+		check(t, s.apply(t.Context(), "undo", func(t *tx) error { return t.exec(query) }))
+	}
+	check(t, s.Close())
+	s = opened(t, path)
+	if d := cmp.Diff(before, everything(t, s, scope, other)); d != "" {
+		t.Errorf("after the migration (-before +after):\n%s", d)
+	}
+	got, err := s.Accept(t.Context(), other, earshot.Event{Delivery: "Ev1", Message: said("A", 3, "in another workspace")}, nil)
+	check(t, err)
+	if !got.Duplicate {
+		t.Errorf("got %+v, want the delivery known", got)
+	}
+}
+
+// everything returns what is stored of the messages of channels.
+func everything(t *testing.T, s *Store, scopes ...earshot.Scope) (all []any) {
+	t.Helper()
+	ctx := t.Context()
+	channels, err := s.Channels(ctx)
+	check(t, err)
+	all = append(all, channels)
+	for _, scope := range scopes {
+		list, err := s.Since(ctx, scope, 0, 0)
+		check(t, err)
+		thread, err := s.Newest(ctx, scope, earshot.ThreadOf("A"), earshot.Position{}, 100)
+		check(t, err)
+		past, err := s.Revisions(ctx, scope, "A")
+		check(t, err)
+		counted, err := s.Count(ctx, scope, earshot.ThreadOf("A"), earshot.Position{})
+		check(t, err)
+		events, err := s.Events(ctx, scope, "A")
+		check(t, err)
+		all = append(all, list, thread, past, counted, events)
+	}
+	return all
+}
+
 func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	s := opened(t, path)
 	answer(t, s, 1, dm, "text")
-	for _, query := range undo7 {
+	for _, query := range slices.Concat(undo9, undo7) {
 		check(t, s.apply(t.Context(), "undo", func(t *tx) error { return t.exec(query) }))
 	}
 	check(t, s.Close())
