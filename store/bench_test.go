@@ -241,7 +241,7 @@ func fill(path string, n int) error {
 	defer db.Close()
 	const rows = `WITH RECURSIVE count(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM count WHERE n + 1 < ?),
 		t AS (SELECT n, n / 100 * 100 AS root, n % 3 = 2 AS reply FROM count)
-		INSERT INTO message SELECT 1, printf('%d.%06d', 1700000000 + n * 7, n % 1000000),
+		INSERT INTO message SELECT (1 << 40) + n + 1, 1, printf('%d.%06d', 1700000000 + n * 7, n % 1000000),
 		1700000000000000 + n * 7000000, CASE WHEN reply THEN printf('%d.%06d', 1700000000 + root * 7, root % 1000000) ELSE '' END,
 		'', 0, 0, n + 1, 20, 'U0000000' || n % 17, 'Alice Example', 'human', '',
 		substr('What about the index? It was rebuilt on Monday and nobody looked at it since. I can have a look after lunch.', 1, 2 + n * 31 % 105),

@@ -9,6 +9,12 @@ import (
 
 // chunk adds what words and signs make together, and its parts.
 func (c *cutter) chunk(s string) {
+	if plain(s) {
+		if !c.full() {
+			c.word(s)
+		}
+		return
+	}
 	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
 		_, s, _ = strings.Cut(s, "://")
 		s = strings.TrimPrefix(s, "www.")
@@ -30,6 +36,17 @@ func (c *cutter) chunk(s string) {
 		c.add(lead + bare + tail)
 	}
 	c.parts(bare, 0)
+}
+
+// plain reports whether s is of ASCII letters and digits alone, as most words
+// are: there is nothing to take apart.
+func plain(s string) bool {
+	for i := range len(s) {
+		if b := s[i] | 0x20; (b < 'a' || b > 'z') && (b < '0' || b > '9' || b != s[i]) {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // levels are the signs that a whole is taken apart at, the loosest first.

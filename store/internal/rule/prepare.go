@@ -37,7 +37,7 @@ func Prepare(ctx context.Context, messages []earshot.Message) ([]Message, error)
 			bytes += len(x.Text)
 		}
 	}
-	const worthAWorker = 4 << 10 // bytes of text; about half a millisecond
+	const worthAWorker = 1 << 10 // bytes of text; about 80 µs
 	workers := min(runtime.GOMAXPROCS(0), bytes/worthAWorker+1, len(out))
 	if workers <= 1 {
 		cutter := cutters.Get().(*search.Cutter)

@@ -174,8 +174,8 @@ func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum e
 			return err
 		}
 		var gone string
-		found, err := t.one(`SELECT id FROM message`+inPlace+` AND seq > ? AND +deleted = 1 AND +time >= ? AND (+time <= ? OR ? = 0) ORDER BY seq LIMIT 1`,
-			args(id.Scope, known, int64(sum.From), int64(sum.To), int64(sum.To)), []any{&gone})
+		found, err := t.one(`SELECT id FROM message`+bySeq+` AND +deleted = 1 AND +time >= ? AND (+time <= ? OR ? = 0) ORDER BY no LIMIT 1`,
+			seqArgs(id.Scope, known, maxSeq, int64(sum.From), int64(sum.To), int64(sum.To)), []any{&gone})
 		if err != nil {
 			return err
 		}

@@ -133,7 +133,7 @@ func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	if err := t.insert(place, inserts); err != nil {
 		return err
 	}
-	if err := t.update(scope, updates); err != nil {
+	if err := t.update(scope, place, updates); err != nil {
 		return err
 	}
 	if err := t.relist(scope, b.Relisted()); err != nil {
@@ -157,10 +157,10 @@ func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 func (t *tx) insert(place int64, rows []*rule.Message) error {
 	for len(rows) > 0 {
 		n := chunk(len(rows))
-		v := make([]any, 0, n*(1+columnCount+1))
+		v := make([]any, 0, n*(2+columnCount+1))
 		for _, m := range rows[:n] {
 			var err error
-			if v, err = values(append(v, place), m); err != nil {
+			if v, err = values(append(v, number(place, m.Seq), place), m); err != nil {
 				return err
 			}
 			v = append(v, m.Terms)
@@ -197,13 +197,13 @@ func chunked(statement func(n int) string) map[int]string {
 }
 
 var inserts = chunked(func(n int) string {
-	return `INSERT INTO message (place, ` + columns + `, terms) VALUES ` + marks(1+columnCount+1, n)
+	return `INSERT INTO message (no, place, ` + columns + `, terms) VALUES ` + marks(2+columnCount+1, n)
 })
 
-func (t *tx) update(scope earshot.Scope, rows []*rule.Message) error {
-	query := `UPDATE message SET (` + columns + `, terms) = ` + marks(columnCount+1, 1) + inID
+func (t *tx) update(scope earshot.Scope, place int64, rows []*rule.Message) error {
+	query := `UPDATE message SET (no, ` + columns + `, terms) = ` + marks(1+columnCount+1, 1) + inID
 	for _, m := range rows {
-		v, err := values(nil, m)
+		v, err := values([]any{number(place, m.Seq)}, m)
 		if err != nil {
 			return err
 		}

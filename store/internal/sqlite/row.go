@@ -20,6 +20,24 @@ const in = ` WHERE platform = ? AND workspace = ? AND channel = ?`
 // revision, thread and event. It has the same parameters.
 const inPlace = ` WHERE place = ` + placeOf
 
+// maxSeq is the greatest sequence for which there is room in a message's no.
+const maxSeq = 1<<40 - 1
+
+// number returns a message's no, by which rows stand in the order of their
+// sequence within the channel.
+func number(place, seq int64) int64 { return place<<40 + seq }
+
+// bySeq bounds a read of message to the sequences after one and up to another,
+// see seqArgs. ORDER BY no is the order of the sequence.
+const bySeq = ` WHERE no > (` + placeOf + ` << 40) + ? AND no <= (` + placeOf + ` << 40) + ?`
+
+// seqArgs returns the parameters of bySeq with what follows them. A sequence
+// that no message can have must not reach into another channel's numbers.
+func seqArgs(s earshot.Scope, after, upTo int64, more ...any) []any {
+	bound := func(seq int64) int64 { return min(max(seq, 0), maxSeq) }
+	return append(append(args(s, bound(after)), args(s, bound(upTo))...), more...)
+}
+
 // placeOf is the place of a channel, NULL where there is none.
 const placeOf = `(SELECT place FROM channel WHERE platform = ? AND workspace = ? AND id = ?)`
 

@@ -20,7 +20,7 @@ var undo7 = []string{
 var undo9 = []string{
 	`ALTER TABLE channel RENAME TO c9`, `ALTER TABLE message RENAME TO m9`, `ALTER TABLE revision RENAME TO r9`, `ALTER TABLE thread RENAME TO t9`, `ALTER TABLE event RENAME TO e9`,
 	`CREATE TABLE channel AS SELECT platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads FROM c9`,
-	`CREATE TABLE message AS SELECT platform, workspace, c9.id AS channel, m9.* FROM m9 JOIN c9 USING (place)`,
+	`CREATE TABLE message AS SELECT platform, workspace, c9.id AS channel, m9.id, time, thread, reply_to, edited, deleted, m9.seq, tokens, author, author_name, author_kind, lists, text, terms FROM m9 JOIN c9 USING (place)`,
 	`CREATE TABLE revision AS SELECT platform, workspace, c9.id AS channel, r9.* FROM r9 JOIN c9 USING (place)`,
 	`CREATE TABLE thread AS SELECT platform, workspace, c9.id AS channel, root, replies FROM t9 JOIN c9 USING (place)`,
 	`CREATE TABLE event AS SELECT platform, workspace, c9.id AS channel, e9.* FROM e9 JOIN c9 USING (place)`,

@@ -23,7 +23,7 @@ type termReader struct {
 
 // LastSeq implements [rule.TermReader].
 func (r termReader) LastSeq(ctx context.Context) (int64, error) {
-	rows, err := r.query(ctx, `SELECT coalesce(max(seq), 0) FROM message`+inPlace, args(r.scope)...)
+	rows, err := r.query(ctx, `SELECT seq FROM channel`+ofChannel, args(r.scope)...)
 	if err != nil {
 		return 0, err
 	}
@@ -44,8 +44,8 @@ const termRow = `concat_ws(char(0), seq, time, deleted, id, author, author_name,
 
 // Terms implements [rule.TermReader].
 func (r termReader) Terms(ctx context.Context, after, upTo int64, limit int) ([]earshot.Terms, error) {
-	rows, err := r.query(ctx, `SELECT `+termRow+` FROM message`+inPlace+` AND seq > ? AND seq <= ? ORDER BY seq LIMIT ? + 0`,
-		args(r.scope, after, upTo, limit)...)
+	rows, err := r.query(ctx, `SELECT `+termRow+` FROM message`+bySeq+` ORDER BY no LIMIT ? + 0`,
+		seqArgs(r.scope, after, upTo, limit)...)
 	if err != nil {
 		return nil, err
 	}

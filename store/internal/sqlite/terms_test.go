@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -43,6 +44,37 @@ func TestARowInOneTextIsReadOrRefused(t *testing.T) {
 	} {
 		if _, err := readTermRow(bad, &earshot.Terms{}); err == nil {
 			t.Errorf("%s: read without an error", name)
+		}
+	}
+}
+
+// Rows of neighbouring channels stand one after the other: whatever sequence
+// is asked for, only the channel's own are read.
+func TestNoSequenceReachesIntoAnotherChannel(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	for _, id := range []earshot.ChannelID{"C0", "C1", "C2"} {
+		_, err := s.Record(t.Context(), earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: id}, said(earshot.MessageID("in "+id), 1, "x"))
+		check(t, err)
+	}
+	for _, after := range []int64{math.MinInt64, -1 << 41, -1, 0, 1, 1 << 40, 1 << 41, math.MaxInt64} {
+		list, err := s.Since(t.Context(), scope, after, 0)
+		check(t, err)
+		for m, err := range s.Terms(t.Context(), scope, after) {
+			check(t, err)
+			list = append(list, earshot.Message{ID: m.ID})
+		}
+		want := 2
+		if after >= 1 {
+			want = 0
+		}
+		if len(list) != want {
+			t.Errorf("after %d: got %d messages, want %d", after, len(list), want)
+		}
+		for _, m := range list {
+			if m.ID != "in C1" {
+				t.Errorf("after %d: got %q", after, m.ID)
+			}
 		}
 	}
 }

@@ -1,7 +1,7 @@
 -- +goose Up
 
 -- A channel has a number, place, and what is kept of its messages is keyed by
--- that in place of three texts: five indexes of each message are half as wide.
+-- that in place of three texts: the indexes of a message are half as wide.
 CREATE TABLE channel_9 (
     place     INTEGER PRIMARY KEY,
     platform  TEXT    NOT NULL,
@@ -23,7 +23,10 @@ INSERT INTO channel_9 (platform, workspace, id, name, kind, topic, purpose, seq,
 DROP TABLE channel;
 ALTER TABLE channel_9 RENAME TO channel;
 
+-- Rows stand in the order of their sequence within the channel: no is
+-- place * 2^40 + seq, and reads by sequence need no index besides.
 CREATE TABLE message_9 (
+    no          INTEGER PRIMARY KEY,
     place       INTEGER NOT NULL,
     id          TEXT    NOT NULL,
     time        INTEGER NOT NULL,
@@ -39,18 +42,18 @@ CREATE TABLE message_9 (
     lists       TEXT    NOT NULL,
     text        TEXT    NOT NULL,
     terms       TEXT    NOT NULL,
-    PRIMARY KEY (place, id)
+    CHECK (no = (place << 40) + seq)
 );
-INSERT INTO message_9 (place, id, time, thread, reply_to, edited, deleted, seq, tokens, author, author_name, author_kind, lists, text, terms)
-    SELECT c.place, m.id, time, thread, reply_to, edited, deleted, m.seq, tokens, author, author_name, author_kind, lists, text, terms
+INSERT INTO message_9 (no, place, id, time, thread, reply_to, edited, deleted, seq, tokens, author, author_name, author_kind, lists, text, terms)
+    SELECT (c.place << 40) + m.seq, c.place, m.id, time, thread, reply_to, edited, deleted, m.seq, tokens, author, author_name, author_kind, lists, text, terms
     FROM message m JOIN channel c ON c.platform = m.platform AND c.workspace = m.workspace AND c.id = m.channel
-    ORDER BY m.rowid;
+    ORDER BY c.place, m.seq;
 DROP TABLE message;
 ALTER TABLE message_9 RENAME TO message;
+CREATE UNIQUE INDEX message_by_id ON message (place, id);
 CREATE INDEX message_by_position ON message (place, time, id) WHERE deleted = 0;
 CREATE INDEX message_by_thread ON message (place, thread, time, id) WHERE deleted = 0;
 CREATE INDEX message_by_reply ON message (place, reply_to, time, id) WHERE deleted = 0 AND reply_to <> '';
-CREATE UNIQUE INDEX message_by_seq ON message (place, seq);
 
 CREATE TABLE revision_9 (
     place       INTEGER NOT NULL,
@@ -109,8 +112,7 @@ CREATE INDEX event_by_time ON event (received);
 -- See version 1: without this a read of one thread between two positions walks
 -- the whole channel.
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
-    ('message', 'sqlite_autoindex_message_1', '1000000 10000 1'),
+    ('message', 'message_by_id', '1000000 10000 1'),
     ('message', 'message_by_position', '1000000 10000 2 1'),
     ('message', 'message_by_thread', '1000000 10000 50 2 1'),
-    ('message', 'message_by_reply', '200000 2000 2 2 1'),
-    ('message', 'message_by_seq', '1000000 10000 1');
+    ('message', 'message_by_reply', '200000 2000 2 2 1');
