@@ -34,6 +34,7 @@ type Store struct {
 	anchors       map[owned]bool                   // answered
 	erased        int64                            // the highest sequence of an erased channel
 	calls         []earshot.CallCount              // by rule.CompareCalls
+	rates         map[string]earshot.Time          // up to when calls under a key are booked
 	queue         queue
 }
 
@@ -61,6 +62,7 @@ func Open(now func() time.Time) *Store {
 		keys:          map[owned]earshot.ConversationID{},
 		anchors:       map[owned]bool{},
 		queue:         newQueue(),
+		rates:         map[string]earshot.Time{},
 	}
 }
 
