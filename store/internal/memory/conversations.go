@@ -37,28 +37,33 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	created := false
 	err = s.write(ctx, func() error {
 		at := owned{id.Agent, id.Scope, key}
-		if first, ok := s.keys[at]; ok {
-			out = s.conversations[first].export()
-			return nil
+		first, byKey := s.keys[at]
+		c, stored := s.conversations[id], ""
+		if c != nil {
+			stored = c.key
 		}
-		c := s.conversations[id]
+		what, err := rule.Open(id, key, byKey, c != nil, stored)
 		switch {
-		case c == nil:
-			now := s.time()
-			c = &conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
-			s.conversations[id] = c
-			created = true
-		case key != "" && c.key != "":
-			return fmt.Errorf("conversation %q exists under another key: %w", id.Name, earshot.ErrConflict)
+		case err != nil:
+			return err
+		case what == rule.OpenByKey:
+			c = s.conversations[first]
+		case what == rule.OpenCreates:
+			c, created = s.create(id, s.time()), true
 		}
-		if key != "" {
-			c.key = key
-			s.keys[at] = id
+		if key != "" && what != rule.OpenByKey {
+			c.key, s.keys[at] = key, id
 		}
 		out = c.export()
 		return nil
 	})
 	return out, created, err
+}
+
+func (s *Store) create(id earshot.ConversationID, now earshot.Time) *conversation {
+	c := &conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
+	s.conversations[id] = c
+	return c
 }
 
 // Conversation implements [earshot.Conversations].
@@ -160,7 +165,7 @@ func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum e
 		if in := s.channels[c.ID.Scope]; in != nil {
 			for _, m := range in.since(known) {
 				if m.Deleted && rule.Covers(sum, m.Time) {
-					return fmt.Errorf("the summary covers message %q, which is deleted: %w", m.ID, earshot.ErrConflict)
+					return rule.SummaryOutdated(m.ID)
 				}
 			}
 		}
@@ -195,43 +200,32 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, t ear
 		if err != nil {
 			return err
 		}
-		if err := s.unanswered(c, t); err != nil {
+		done, err := rule.CommitTurn(t, s.answered(c.ID, t), s.time())
+		if err != nil {
 			return err
 		}
-		if t.Epoch < c.Epoch {
-			return fmt.Errorf("the turn is of epoch %d, the conversation in %d: %w", t.Epoch, c.Epoch, earshot.ErrConflict)
-		}
-		number = s.commit(c, t, s.anyDeleted(c.ID.Scope, rule.Read(t)))
+		s.commit(c, done)
+		number = done.Turn.Number
 		return nil
 	})
 	return number, err
 }
 
-// unanswered returns [earshot.ErrConflict] where t's anchor was answered.
-func (s *Store) unanswered(c *conversation, t earshot.Turn) error {
-	if s.anchors[owned{c.ID.Agent, c.ID.Scope, string(t.Answer.Anchor)}] {
-		return fmt.Errorf("anchor %q was answered already: %w", t.Answer.Anchor, earshot.ErrConflict)
+// answered loads what it takes to commit a turn.
+func (s *Store) answered(id earshot.ConversationID, t earshot.Turn) rule.Answered {
+	a := rule.Answered{Taken: s.anchors[owned{id.Agent, id.Scope, string(t.Answer.Anchor)}], Gone: s.anyDeleted(id.Scope, rule.Read(t))}
+	if c := s.conversations[id]; c != nil {
+		a.Conversation, a.Turns = c.Conversation, len(c.turns)
 	}
-	return nil
+	return a
 }
 
-// commit appends a turn and returns its number. An outdated one, which has
-// read what is deleted by now, leaves no text and ends its epoch.
-func (s *Store) commit(c *conversation, t earshot.Turn, outdated bool) int {
-	now := s.time()
-	c.Metadata, t.Metadata = rule.TurnMetadata(c.Metadata, t.Metadata), nil
-	t = rule.Number(t, len(c.turns), now)
-	epoch := t.Epoch
-	if outdated {
-		t = rule.WithoutText(t)
-		epoch++
-	} else {
-		s.hasRead(c, t.Epoch, rule.Read(t))
-	}
-	c.turns = append(c.turns, t)
-	s.anchors[owned{c.ID.Agent, c.ID.Scope, string(t.Answer.Anchor)}] = true
-	c.Epoch, c.Cursor, c.Updated = max(c.Epoch, epoch), max(c.Cursor, t.Cursor), now
-	return t.Number
+// commit appends a turn.
+func (s *Store) commit(c *conversation, done rule.Commit) {
+	c.Conversation = done.Conversation
+	c.turns = append(c.turns, done.Turn)
+	s.anchors[owned{c.ID.Agent, c.ID.Scope, string(done.Turn.Answer.Anchor)}] = true
+	s.queue.hasRead(c.ID, done.Turn.Epoch, done.Read)
 }
 
 // Turns implements [earshot.Turns].

@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -35,12 +34,9 @@ type inbox struct {
 	events     map[earshot.MessageID][]earshot.Event
 }
 
-// A queuedTurn is a turn with its journal and its posts by chunk. It began in
-// the conversation's epoch from and is committed in epoch, both -1 before.
+// A queuedTurn is a turn with its journal and its posts by chunk.
 type queuedTurn struct {
-	earshot.QueuedTurn
-	from   int
-	epoch  int
+	rule.Queued
 	client string
 	author earshot.AuthorID
 	said   earshot.Time
@@ -49,11 +45,11 @@ type queuedTurn struct {
 	pruned bool
 }
 
-// A line is a conversation's lease with its unfinished turns by id.
+// A line is a conversation's lease with its turns by id, and the unfinished
+// ones of them.
 type line struct {
-	owner string
-	fence int64
-	until earshot.Time
+	rule.Line
+	all   []*queuedTurn
 	turns []*queuedTurn
 }
 
@@ -80,27 +76,26 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 	e.Message = prepared[0].Message
 	var out earshot.Accepted
 	err = s.write(ctx, func() error {
+		h := rule.Heard{Event: e, Asked: ask != nil, ID: id, Now: s.time()}
 		box := s.queue.inbox(scope)
 		c := s.channel(scope)
-		at := owned{id.Agent, scope, string(e.Message.ID)}
-		if out.Duplicate = e.Delivery != "" && box.deliveries[e.Delivery]; out.Duplicate {
-			out.Recorded = earshot.Recorded{ID: e.Message.ID, Change: earshot.Same}
-			if m := c.byID[e.Message.ID]; m != nil {
-				out.Seq = m.Seq
-			}
-		} else {
-			out.Recorded = s.record(scope, c, prepared[0])
-			box.put(e, s.anyDeleted(scope, rule.Quotes(e.Message)))
+		if h.Known = e.Delivery != "" && box.deliveries[e.Delivery]; !h.Known {
+			h.Record = s.record(scope, c, prepared[0])
 		}
-		if ask == nil {
-			return nil
+		if m := c.byID[e.Message.ID]; m != nil {
+			h.Record.Seq, h.Gone = m.Seq, m.Deleted
 		}
-		t := s.queue.anchors[at]
-		if t == nil && !out.Duplicate && rule.MayOpen(e, out.Change, c.byID[e.Message.ID].Deleted) && !s.sentTwice(id.Agent, scope, e) {
-			t, out.Opened = s.enqueue(id, e), true
+		h.Quoted = s.anyDeleted(scope, rule.Quotes(e.Message))
+		if t := s.queue.anchors[owned{id.Agent, scope, string(e.Message.ID)}]; t != nil {
+			h.Turn = t.ID
 		}
-		if t != nil {
-			out.Turn = t.ID
+		h.Twice = s.sentTwice(id.Agent, scope, e)
+		a := rule.Accept(h)
+		if out = a.Accepted; a.Event != nil {
+			box.put(*a.Event)
+		}
+		if a.Open != nil {
+			out.Turn = s.enqueue(*a.Open, e)
 		}
 		return nil
 	})
@@ -119,14 +114,8 @@ func (q *queue) inbox(scope earshot.Scope) *inbox {
 	return box
 }
 
-// put keeps an event; bare says that its bytes must not be kept.
-func (b *inbox) put(e earshot.Event, bare bool) {
-	if bare {
-		e.Raw = nil
-	}
-	if e.Delivery == "" && len(e.Raw) == 0 {
-		return
-	}
+// put keeps an event.
+func (b *inbox) put(e earshot.Event) {
 	if e.Delivery != "" {
 		b.deliveries[e.Delivery] = true
 	}
@@ -145,29 +134,21 @@ func (s *Store) sentTwice(agent earshot.AgentID, scope earshot.Scope, e earshot.
 	})
 }
 
-// enqueue opens a turn.
-func (s *Store) enqueue(id earshot.ConversationID, e earshot.Event) *queuedTurn {
-	now := s.time()
+// enqueue opens a turn and returns its id.
+func (s *Store) enqueue(q rule.Queued, e earshot.Event) earshot.TurnID {
+	id := q.Conversation
 	if s.conversations[id] == nil {
-		s.conversations[id] = &conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
-	}
-	opened := e.Received
-	if opened == 0 {
-		opened = now
+		s.create(id, q.Updated)
 	}
 	s.queue.last++
-	t := &queuedTurn{
-		QueuedTurn: earshot.QueuedTurn{
-			ID: s.queue.last, Conversation: id, Anchor: e.Message.ID,
-			State: earshot.TurnOpen, Opened: opened, Updated: now,
-		},
-		from: -1, epoch: -1, client: e.Client, author: e.Message.Author.ID, said: e.Message.Time,
-	}
+	q.ID = s.queue.last
+	t := &queuedTurn{Queued: q, client: e.Client, author: e.Message.Author.ID, said: e.Message.Time}
 	s.queue.turns = append(s.queue.turns, t)
 	s.queue.anchors[owned{id.Agent, id.Scope, string(t.Anchor)}] = t
 	l := s.queue.line(id)
-	l.turns = append(l.turns, t)
-	return t
+	l.all = append(l.all, t)
+	s.queue.advance(id)
+	return t.ID
 }
 
 func (q *queue) line(id earshot.ConversationID) *line {
@@ -177,6 +158,20 @@ func (q *queue) line(id earshot.ConversationID) *line {
 		q.lines[id] = l
 	}
 	return l
+}
+
+// advance brings a line up to date with the states of its turns.
+func (q *queue) advance(id earshot.ConversationID) {
+	l := q.line(id)
+	l.turns, l.Lowest = nil, 0
+	for _, t := range l.all {
+		if rule.Unfinished(t.State) {
+			l.turns = append(l.turns, t)
+		}
+	}
+	if len(l.turns) > 0 {
+		l.Lowest = l.turns[0].ID
+	}
 }
 
 // Events implements [earshot.Queue].
@@ -240,14 +235,14 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 func (q *queue) turn(id earshot.TurnID) (*queuedTurn, error) {
 	i, found := slices.BinarySearchFunc(q.turns, id, func(t *queuedTurn, id earshot.TurnID) int { return cmp.Compare(t.ID, id) })
 	if !found {
-		return nil, fmt.Errorf("turn %d: %w", id, earshot.ErrNotFound)
+		return nil, rule.NoTurn(id)
 	}
 	return q.turns[i], nil
 }
 
 func (t *queuedTurn) export() earshot.QueuedTurn {
-	out := t.QueuedTurn
-	out.Epoch, out.Input = max(t.epoch, 0), slices.Clone(t.Input)
+	out := t.Export()
+	out.Input = slices.Clone(out.Input)
 	return out
 }
 

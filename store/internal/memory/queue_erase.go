@@ -29,19 +29,15 @@ func (s *Store) erase(scope earshot.Scope, c *channel, m earshot.Message) {
 		}
 	}
 	for _, t := range s.queue.turns {
-		if t.Conversation.Scope == scope && t.Anchor == m.ID && rule.Unfinished(t.State) && !t.visible() {
-			s.end(t, earshot.TurnDropped, rule.AnchorDeleted)
+		if t.Conversation.Scope == scope && t.Anchor == m.ID {
+			s.apply(t, rule.DropAnchored(t.Queued, t.postStates(), s.time()))
 		}
 	}
 	for id, epochs := range s.queue.reading[place{scope, string(m.ID)}] {
 		c := s.conversations[id]
 		covered := c.summary != nil && rule.Covers(*c.summary, m.Time)
 		for epoch := range epochs {
-			to := epoch
-			if covered { // later epochs may have read the summary
-				to = max(to, c.Epoch)
-			}
-			s.eraseEpochs(c, epoch, to)
+			s.eraseEpochs(c, epoch, rule.ErasedTo(epoch, c.Epoch, covered))
 		}
 		if covered {
 			c.summary = nil
@@ -49,14 +45,12 @@ func (s *Store) erase(scope earshot.Scope, c *channel, m earshot.Message) {
 	}
 }
 
-// visible reports whether a post of the turn may have arrived.
-func (t *queuedTurn) visible() bool {
+func (t *queuedTurn) postStates() []earshot.PostState {
+	var out []earshot.PostState
 	for _, p := range t.posts {
-		if rule.MayBeVisible(p.State) {
-			return true
-		}
+		out = append(out, p.State)
 	}
-	return false
+	return out
 }
 
 // eraseEpochs removes the text that the epochs of a conversation hold, both
@@ -68,7 +62,7 @@ func (s *Store) eraseEpochs(c *conversation, from, to int) {
 		}
 	}
 	for _, t := range s.queue.turns {
-		if t.Conversation == c.ID && from <= t.epoch && t.epoch <= to {
+		if t.Conversation == c.ID && from <= t.Queued.Epoch && t.Queued.Epoch <= to {
 			t.erase()
 		}
 	}
@@ -82,9 +76,6 @@ func (s *Store) leave(c *conversation, epoch int) {
 	}
 }
 
-// outdated reports whether a turn has begun in an epoch that has ended since.
-func (t *queuedTurn) outdated(c *conversation) bool { return t.from >= 0 && t.from < c.Epoch }
-
 // erase removes the text that a turn holds. What one that is under way is about
 // to post stays until it ends or begins anew.
 func (t *queuedTurn) erase() {
@@ -92,7 +83,7 @@ func (t *queuedTurn) erase() {
 	for i := range t.steps {
 		t.steps[i].Data, t.steps[i].Erased = nil, true
 	}
-	if !rule.Begun(t.State) {
+	if !t.KeepsPosts() {
 		t.erasePosts()
 	}
 }
@@ -118,15 +109,15 @@ func (s *Store) anyDeleted(scope earshot.Scope, ids []earshot.MessageID) bool {
 }
 
 // hasRead records that a conversation's epoch holds the text of messages.
-func (s *Store) hasRead(c *conversation, epoch int, ids []earshot.MessageID) {
-	for _, id := range ids {
-		at := place{c.ID.Scope, string(id)}
-		if s.queue.reading[at] == nil {
-			s.queue.reading[at] = map[earshot.ConversationID]map[int]bool{}
+func (q *queue) hasRead(id earshot.ConversationID, epoch int, messages []earshot.MessageID) {
+	for _, m := range messages {
+		at := place{id.Scope, string(m)}
+		if q.reading[at] == nil {
+			q.reading[at] = map[earshot.ConversationID]map[int]bool{}
 		}
-		if s.queue.reading[at][c.ID] == nil {
-			s.queue.reading[at][c.ID] = map[int]bool{}
+		if q.reading[at][id] == nil {
+			q.reading[at][id] = map[int]bool{}
 		}
-		s.queue.reading[at][c.ID][epoch] = true
+		q.reading[at][id][epoch] = true
 	}
 }

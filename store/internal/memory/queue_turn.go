@@ -16,37 +16,8 @@ func (s *Store) Begin(ctx context.Context, lease earshot.Lease, id earshot.TurnI
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, lease, id, func(l *line, t *queuedTurn) error {
-		if err := t.final(); err != nil {
-			return err
-		}
-		if err := l.lowest(t); err != nil {
-			return err
-		}
-		c := s.conversations[t.Conversation]
-		shows := append(p.Shows, t.Anchor)
-		if p.From != c.Epoch {
-			return fmt.Errorf("turn %d was gathered in epoch %d, the conversation is in %d: %w", id, p.From, c.Epoch, earshot.ErrConflict)
-		}
-		if s.anyDeleted(c.ID.Scope, shows) {
-			return fmt.Errorf("turn %d shows what is deleted: %w", id, earshot.ErrConflict)
-		}
-		s.hasRead(c, p.Epoch, shows)
-		again := t.Hash == p.Hash && t.from == p.From && t.epoch == p.Epoch
-		if again && rule.Begun(t.State) {
-			return nil
-		}
-		if !again {
-			t.steps = nil
-		}
-		if t.outdated(c) {
-			t.erasePosts()
-		}
-		if t.State != earshot.TurnPosting {
-			t.State = earshot.TurnGenerating
-		}
-		t.from, t.epoch, t.Input, t.Hash, t.Updated = p.From, p.Epoch, p.Input, p.Hash, s.time()
-		return nil
+	return s.under(ctx, lease, id, func(h rule.Held, _ *queuedTurn) (rule.Change, error) {
+		return rule.Begin(h, p, s.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)))
 	})
 }
 
@@ -59,50 +30,16 @@ func (s *Store) AddStep(ctx context.Context, lease earshot.Lease, id earshot.Tur
 	if posts, err = rule.CheckPosts(id, posts); err != nil {
 		return err
 	}
-	return s.under(ctx, lease, id, func(l *line, t *queuedTurn) error {
-		for _, p := range posts { // what is refused changes nothing
-			if _, err := s.mayPut(l, t, p); err != nil {
-				return err
-			}
+	return s.under(ctx, lease, id, func(h rule.Held, t *queuedTurn) (rule.Change, error) {
+		steps, puts := 0, make([]rule.Put, len(posts))
+		if t != nil {
+			steps = len(t.steps)
 		}
-		if err := s.addStep(t, step); err != nil {
-			return err
+		for i, p := range posts {
+			puts[i] = s.put(h, t, p)
 		}
-		for _, p := range posts {
-			if err := s.putPost(l, t, p); err != nil {
-				return err
-			}
-		}
-		return nil
+		return rule.AddStep(h, step, steps, s.anyDeleted(h.Lease.Conversation.Scope, step.Shows), puts...)
 	})
-}
-
-func (s *Store) addStep(t *queuedTurn, step earshot.Step) error {
-	if step.N < len(t.steps) {
-		return nil
-	}
-	if err := t.final(); err != nil {
-		return err
-	}
-	if !rule.Begun(t.State) || t.epoch < 0 {
-		return fmt.Errorf("turn %d has not begun: %w", t.ID, earshot.ErrConflict)
-	}
-	if step.N > len(t.steps) {
-		return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, t.ID, len(t.steps)-1)
-	}
-	c := s.conversations[t.Conversation]
-	if !t.outdated(c) && s.anyDeleted(c.ID.Scope, step.Shows) {
-		s.leave(c, t.epoch)
-	}
-	if t.outdated(c) {
-		step.Data, step.Erased = nil, true
-	} else {
-		s.hasRead(c, t.epoch, step.Shows)
-	}
-	step.Shows = nil
-	t.steps = append(t.steps, step)
-	t.Updated = s.time()
-	return nil
 }
 
 // Steps implements [earshot.Queue].
@@ -128,7 +65,18 @@ func (s *Store) PutPost(ctx context.Context, lease earshot.Lease, p earshot.Post
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, lease, p.Turn, func(l *line, t *queuedTurn) error { return s.putPost(l, t, p) })
+	return s.under(ctx, lease, p.Turn, func(h rule.Held, t *queuedTurn) (rule.Change, error) { return rule.PutPost(h, s.put(h, t, p)) })
+}
+
+// put loads what is stored of a post.
+func (s *Store) put(h rule.Held, t *queuedTurn, p earshot.Post) rule.Put {
+	out := rule.Put{Post: p, Keyed: s.queue.posts[place{h.Lease.Conversation.Scope, p.Key}]}
+	if t != nil {
+		if i, found := t.find(p.Chunk); found {
+			out.Stored = t.posts[i]
+		}
+	}
+	return out
 }
 
 // find returns where the post of a chunk stands, or would.
@@ -136,49 +84,24 @@ func (t *queuedTurn) find(chunk int) (i int, found bool) {
 	return slices.BinarySearchFunc(t.posts, chunk, func(p *earshot.Post, chunk int) int { return cmp.Compare(p.Chunk, chunk) })
 }
 
-// mayPut reports whether writing p changes anything, or why it is refused.
-func (s *Store) mayPut(l *line, t *queuedTurn, p earshot.Post) (bool, error) {
-	changed := true
-	if i, found := t.find(p.Chunk); found {
-		var err error
-		if changed, err = rule.NextPost(*t.posts[i], p); err != nil {
-			return false, err
+// putPosts stores posts of turns that are stored.
+func (s *Store) putPosts(posts []earshot.Post) {
+	for _, p := range posts {
+		t, err := s.queue.turn(p.Turn)
+		if err != nil {
+			continue
+		}
+		i, found := t.find(p.Chunk)
+		if found {
+			delete(s.queue.posts, place{t.Conversation.Scope, t.posts[i].Key})
+		} else {
+			t.posts = slices.Insert(t.posts, i, nil)
+		}
+		t.posts[i] = &p
+		if p.Key != "" {
+			s.queue.posts[place{t.Conversation.Scope, p.Key}] = &p
 		}
 	}
-	if !changed && (t.State == earshot.TurnPosting || p.State == earshot.PostSent) {
-		return false, nil
-	}
-	if err := t.final(); err != nil {
-		return false, err
-	}
-	if err := l.lowest(t); err != nil {
-		return false, err
-	}
-	if other := s.queue.posts[place{t.Conversation.Scope, p.Key}]; p.Key != "" && other != nil && (other.Turn != p.Turn || other.Chunk != p.Chunk) {
-		return false, fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
-	}
-	return true, nil
-}
-
-func (s *Store) putPost(l *line, t *queuedTurn, p earshot.Post) error {
-	if changes, err := s.mayPut(l, t, p); err != nil || !changes {
-		return err
-	}
-	i, found := t.find(p.Chunk)
-	p.Updated = s.time()
-	if !found {
-		t.posts = slices.Insert(t.posts, i, &earshot.Post{})
-	}
-	post := t.posts[i]
-	if post.Key != "" {
-		delete(s.queue.posts, place{t.Conversation.Scope, post.Key})
-	}
-	*post = p
-	if p.Key != "" {
-		s.queue.posts[place{t.Conversation.Scope, p.Key}] = post
-	}
-	t.State, t.Updated = earshot.TurnPosting, p.Updated
-	return nil
 }
 
 // Posts implements [earshot.Queue].
@@ -203,28 +126,18 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 	if err != nil {
 		return err
 	}
+	scope = rule.Scope(scope)
 	return s.write(ctx, func() error {
-		p, next, err := s.confirmed(rule.Scope(scope), key, id)
+		c, err := rule.Confirm(s.time(), s.confirmation(scope, key, id))
 		if err == nil {
-			*p = next
+			s.putPosts(c.Posts)
 		}
 		return err
 	})
 }
 
-// confirmed returns the post with a key, and what it is once it became a
-// message.
-func (s *Store) confirmed(scope earshot.Scope, key string, id earshot.MessageID) (p *earshot.Post, next earshot.Post, err error) {
-	if p = s.queue.posts[place{scope, key}]; p == nil {
-		return nil, next, fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
-	}
-	next = *p
-	next.State, next.Message = earshot.PostSent, id
-	changed, err := rule.NextPost(*p, next)
-	if changed {
-		next.Updated = s.time()
-	}
-	return p, next, err
+func (s *Store) confirmation(scope earshot.Scope, key string, id earshot.MessageID) rule.Confirmation {
+	return rule.Confirmation{Key: key, Message: id, Stored: s.queue.posts[place{scope, key}]}
 }
 
 // Posted implements [earshot.Queue].

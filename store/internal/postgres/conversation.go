@@ -76,31 +76,30 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	if err := s.read(ctx, func(t *tx) { o = opening{id: id, key: key}; o.ask(t) }); err != nil {
 		return earshot.Conversation{}, false, fmt.Errorf("open conversation: %w", err)
 	}
-	if c, ok, err := o.found(); ok || err != nil {
-		return c, false, err
-	}
-	created := false
-	err = s.apply(ctx, "open conversation", func(ctx context.Context, t *tx) error {
-		created = false
-		t.naming(id)
-		o.ask(t)
-		if err := t.send(ctx); err != nil {
-			return err
-		}
-		if _, ok, err := o.found(); ok || err != nil {
-			return err
-		}
-		created = !o.byName.found
-		o.put(t, earshot.TimeOf(s.now()))
-		return nil
-	})
+	what, err := o.decide()
 	if err != nil {
 		return earshot.Conversation{}, false, err
 	}
-	if c, ok, _ := o.found(); ok && !created {
-		return c, false, nil
+	if what == rule.OpenCreates || what == rule.OpenTakesKey {
+		err = s.apply(ctx, "open conversation", func(ctx context.Context, t *tx) error {
+			t.naming(id)
+			o.ask(t)
+			if err := t.send(ctx); err != nil {
+				return err
+			}
+			if what, err = o.decide(); err == nil {
+				o.put(t, what, earshot.TimeOf(s.now()))
+			}
+			return err
+		})
 	}
-	return o.byName.Conversation, created, nil
+	if err != nil {
+		return earshot.Conversation{}, false, err
+	}
+	if what == rule.OpenByKey {
+		return o.byKey.Conversation, false, nil
+	}
+	return o.byName.Conversation, what == rule.OpenCreates, nil
 }
 
 // An opening is a call of OpenConversation with what it found.
@@ -116,30 +115,20 @@ func (o *opening) ask(t *tx) {
 	t.ask(query+named, own(o.id, o.id.Name), o.byName.into(o.id))
 }
 
-// found reports whether the conversation is there, or why it cannot be.
-func (o *opening) found() (earshot.Conversation, bool, error) {
-	switch {
-	case o.byKey.found:
-		return o.byKey.Conversation, true, nil
-	case !o.byName.found:
-		return earshot.Conversation{}, false, nil
-	case o.key == "":
-		return o.byName.Conversation, true, nil
-	case o.byName.key != "":
-		return earshot.Conversation{}, false, fmt.Errorf("conversation %q exists under another key: %w", o.id.Name, earshot.ErrConflict)
-	}
-	return earshot.Conversation{}, false, nil
+func (o *opening) decide() (rule.Opening, error) {
+	return rule.Open(o.id, o.key, o.byKey.found, o.byName.found, o.byName.key)
 }
 
 // put creates the conversation, or gives the one that is there its key.
-func (o *opening) put(t *tx, now earshot.Time) {
-	if o.byName.found {
+func (o *opening) put(t *tx, what rule.Opening, now earshot.Time) {
+	switch what {
+	case rule.OpenTakesKey:
 		t.write(`UPDATE conversation SET idempotency_key = $6`+named, own(o.id, o.id.Name, o.key)...)
-		return
+	case rule.OpenCreates:
+		o.byName.Conversation = earshot.Conversation{ID: o.id, Metadata: map[string]string{}, Created: now, Updated: now}
+		t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, '{}', $7, $7)`, own(o.id, o.id.Name, o.key, int64(now))...)
 	}
-	o.byName.Conversation = earshot.Conversation{ID: o.id, Metadata: map[string]string{}, Created: now, Updated: now}
-	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, '{}', $7, $7)`, own(o.id, o.id.Name, o.key, int64(now))...)
 }
 
 // Conversation implements [earshot.Conversations].
@@ -197,7 +186,7 @@ func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, se
 func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary, known int64) error {
 	id, sum = rule.Conversation(id), rule.CheckSummary(sum)
 	return s.apply(ctx, "put summary", func(ctx context.Context, t *tx) error {
-		var gone string
+		var gone earshot.MessageID
 		found := false
 		t.shared(id.Scope)
 		t.ask(`SELECT id FROM message`+in+` AND seq > $4 AND seq > 0 AND deleted = 1 AND time >= $5 AND (time <= $6 OR $6 = 0) ORDER BY seq LIMIT 1`,
@@ -206,7 +195,7 @@ func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum e
 			return err
 		}
 		if found {
-			return fmt.Errorf("the summary covers message %q, which is deleted: %w", gone, earshot.ErrConflict)
+			return rule.SummaryOutdated(gone)
 		}
 		t.write(`INSERT INTO summary (agent, platform, workspace, channel, conversation, text, from_time, to_time, turns)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

@@ -11,43 +11,26 @@ import (
 )
 
 // queuedColumns are those of queued_turn that a read loads, in the order of
-// queued.dest. The input follows where it is wanted.
+// queuedDest. The input follows where it is wanted.
 const queuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, opened, updated, from_epoch, epoch, number, hash`
 
-// A queued is a row of queued_turn. from is the conversation's epoch when it
-// began; that and Epoch are -1 before.
-type queued struct {
-	earshot.QueuedTurn
-	from  int
-	found bool
-}
-
-func (q *queued) dest() []any {
+// queuedDest returns where a row of queuedColumns is scanned to.
+func queuedDest(q *rule.Queued) []any {
 	s := &q.Conversation.Scope
 	return []any{
 		&q.ID, &q.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &q.Conversation.Name, &q.Anchor, &q.State, &q.Why,
-		&q.Tries, &q.Opened, &q.Updated, &q.from, &q.Epoch, &q.Number, &q.Hash,
+		&q.Tries, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash,
 	}
 }
 
-func scanQueued(rows pgx.Rows, q *queued) error {
-	q.found = true
-	return rows.Scan(q.dest()...)
-}
+func scanQueued(rows pgx.Rows, q *rule.Queued) error { return rows.Scan(queuedDest(q)...) }
 
 // scanWhole reads a row of queuedColumns with the input.
 func scanWhole(rows pgx.Rows, out *earshot.QueuedTurn) error {
-	var q queued
-	err := rows.Scan(append(q.dest(), &q.Input)...)
-	*out = q.export()
+	var q rule.Queued
+	err := rows.Scan(append(queuedDest(&q), &q.Input)...)
+	*out = q.Export()
 	return err
-}
-
-func (q *queued) export() earshot.QueuedTurn {
-	out := q.QueuedTurn
-	out.Epoch = max(out.Epoch, 0)
-	out.Input = orNil(out.Input)
-	return out
 }
 
 // orNil returns what is stored as no bytes as nil.
@@ -80,14 +63,29 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 	var out earshot.Accepted
 	added := 0
 	err = s.apply(ctx, "accept", func(ctx context.Context, t *tx) error {
-		a := acceptance{scope: scope, event: e, prepared: prepared, asked: ask != nil, id: id, now: earshot.TimeOf(s.now())}
-		err := a.run(ctx, t)
-		out, added = a.out, a.added
-		if err == nil && a.opens {
-			t.enqueue(id, e, a.now, &out.Turn)
-			out.Opened = true
+		h := rule.Heard{Event: e, Asked: ask != nil, ID: id, Now: earshot.TimeOf(s.now())}
+		b, err := t.batchOf(ctx, scope, prepared, func() { t.askHeard(scope, &h) })
+		if err != nil {
+			return err
 		}
-		return err
+		added = 0
+		if !h.Known {
+			h.Record = b.Add(prepared[0])
+			added = len(b.Inserts())
+			if err := t.writeBatch(ctx, scope, b); err != nil {
+				return err
+			}
+		}
+		h.Record.Seq, h.Gone = b.Seq(e.Message.ID), b.Deleted(e.Message.ID)
+		a := rule.Accept(h)
+		out = a.Accepted
+		if a.Event != nil {
+			t.putEvent(scope, *a.Event)
+		}
+		if a.Open != nil {
+			t.enqueue(*a.Open, e, &out.Turn)
+		}
+		return nil
 	})
 	if err != nil {
 		return earshot.Accepted{}, err
@@ -96,94 +94,47 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 	return out, nil
 }
 
-// An acceptance is a call of Accept with what it found.
-type acceptance struct {
-	scope    earshot.Scope
-	event    earshot.Event
-	prepared []rule.Message // the event's message
-	asked    bool
-	id       earshot.ConversationID
-	now      earshot.Time
-
-	quotes bool // the event may quote a message that is deleted
-	twice  bool // the sender sent it before
-	out    earshot.Accepted
-	added  int  // messages
-	opens  bool // a turn is to be opened
-}
-
-func (a *acceptance) run(ctx context.Context, t *tx) error {
-	m := a.event.Message
-	b, err := t.batchOf(ctx, a.scope, a.prepared, func() { a.ask(t) })
-	if err != nil {
-		return err
+// askHeard queues what decides about an event.
+func (t *tx) askHeard(scope earshot.Scope, h *rule.Heard) {
+	m := h.Event.Message
+	if h.Event.Delivery != "" {
+		t.ask(`SELECT 1 FROM event`+in+` AND delivery = $4 AND delivery <> ''`, args(scope, h.Event.Delivery), one(&h.Known, new(int)))
 	}
-	gone := false // the message is a tombstone
-	if a.out.Duplicate {
-		a.out.Recorded = earshot.Recorded{ID: m.ID, Change: earshot.Same, Seq: b.Seq(m.ID)}
-	} else {
-		a.out.Recorded = b.Add(a.prepared[0])
-		a.added = len(b.Inserts())
-		if err := t.writeBatch(ctx, a.scope, b); err != nil {
-			return err
-		}
-		gone = b.Deleted(m.ID)
-		t.putEvent(a.scope, a.event, a.quotes || gone)
-	}
-	a.opens = a.asked && a.out.Turn == 0 && !a.out.Duplicate && !a.twice && rule.MayOpen(a.event, a.out.Change, gone)
-	return nil
-}
-
-// ask queues what decides about the event.
-func (a *acceptance) ask(t *tx) {
-	e := a.event
-	if e.Delivery != "" {
-		t.ask(`SELECT 1 FROM event`+in+` AND delivery = $4 AND delivery <> ''`, args(a.scope, e.Delivery), one(&a.out.Duplicate, new(int)))
-	}
-	t.askDeleted(a.scope, rule.Quotes(e.Message), &a.quotes)
-	if !a.asked {
+	t.askDeleted(scope, rule.Quotes(m), &h.Quoted)
+	if !h.Asked {
 		return
 	}
-	var found bool
-	t.ask(`SELECT id FROM queued_turn`+in+` AND anchor = $4 AND agent = $5`, args(a.scope, string(e.Message.ID), string(a.id.Agent)), one(&found, &a.out.Turn))
-	if e.Client != "" {
+	t.ask(`SELECT id FROM queued_turn`+in+` AND anchor = $4 AND agent = $5`, args(scope, string(m.ID), string(h.ID.Agent)), one(new(bool), &h.Turn))
+	if h.Event.Client != "" {
 		t.ask(`SELECT 1 FROM queued_turn`+ofAgent+` AND client = $5 AND client <> '' AND author = $6 AND said >= $7 AND said <= $8 LIMIT 1`,
-			own(a.id, e.Client, string(e.Message.Author.ID), int64(e.Message.Time-rule.ClientWindow), int64(e.Message.Time+rule.ClientWindow)),
-			one(&a.twice, new(int)))
+			own(h.ID, h.Event.Client, string(m.Author.ID), int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)),
+			one(&h.Twice, new(int)))
 	}
 }
 
-// putEvent keeps an event; bare says that its bytes must not be kept.
-func (t *tx) putEvent(scope earshot.Scope, e earshot.Event, bare bool) {
-	if bare {
-		e.Raw = nil
-	}
-	if e.Delivery == "" && len(e.Raw) == 0 {
-		return
-	}
+// putEvent keeps an event.
+func (t *tx) putEvent(scope earshot.Scope, e earshot.Event) {
 	t.write(`INSERT INTO event (platform, workspace, channel, delivery, message, client, received, raw) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), blob(e.Raw))...)
 }
 
 // enqueue queues the opening of a turn, whose id will be in turn.
-func (t *tx) enqueue(id earshot.ConversationID, e earshot.Event, now earshot.Time, turn *earshot.TurnID) {
+func (t *tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
+	id := q.Conversation
 	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
 		VALUES ($1, $2, $3, $4, $5, '', 0, 0, 0, '{}', $6, $6) ON CONFLICT (agent, platform, workspace, channel, name) DO NOTHING`,
-		own(id, id.Name, int64(now))...)
-	opened := e.Received
-	if opened == 0 {
-		opened = now
-	}
+		own(id, id.Name, int64(q.Updated))...)
 	t.ask(`WITH opened AS (
 			INSERT INTO queued_turn (agent, platform, workspace, channel, conversation, anchor, client, author, said,
 				state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'open', '', 0, $10, $11, -1, -1, 0, '', '') RETURNING id),
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, '') RETURNING id),
 		next AS (
 			INSERT INTO lease (agent, platform, workspace, channel, conversation, owner, fence, until, next)
 			SELECT $1, $2, $3, $4, $5, '', 0, 0, id FROM opened
 			ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE SET next = excluded.next WHERE lease.next = 0)
 		SELECT id FROM opened`,
-		own(id, id.Name, string(e.Message.ID), e.Client, string(e.Message.Author.ID), int64(e.Message.Time), int64(opened), int64(now)),
+		own(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
+			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash),
 		func(rows pgx.Rows) error { return rows.Scan(turn) })
 }
 
@@ -205,7 +156,7 @@ func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.Queu
 		return earshot.QueuedTurn{}, err
 	}
 	if len(found) == 0 {
-		return earshot.QueuedTurn{}, fmt.Errorf("turn %d: %w", id, earshot.ErrNotFound)
+		return earshot.QueuedTurn{}, rule.NoTurn(id)
 	}
 	return found[0], nil
 }
@@ -213,7 +164,7 @@ func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.Queu
 // QueuedTurns implements [earshot.Queue]. Each way to ask has its index.
 func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot.QueuedTurn, error) {
 	q = rule.CheckTurnQuery(q)
-	var found []queued
+	var found []rule.Queued
 	err := s.read(ctx, func(t *tx) {
 		found = nil
 		ask := func(where string, a ...any) {
@@ -244,10 +195,10 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 	if err != nil {
 		return nil, fmt.Errorf("list turns: %w", err)
 	}
-	slices.SortFunc(found, func(a, b queued) int { return int(b.ID - a.ID) })
+	slices.SortFunc(found, func(a, b rule.Queued) int { return int(b.ID - a.ID) })
 	var out []earshot.QueuedTurn
 	for _, f := range found[:min(len(found), q.Limit)] {
-		out = append(out, f.export())
+		out = append(out, f.Export())
 	}
 	return out, nil
 }

@@ -18,8 +18,8 @@ type erasure struct {
 	scope    earshot.Scope
 	gone     []earshot.Message
 	now      earshot.Time
-	anchored []queued  // unfinished turns that would answer one of them
-	readings []reading // what has read one of them
+	anchored []rule.Queued // unfinished turns that would answer one of them
+	readings []reading     // what has read one of them
 }
 
 // A reading is an epoch of a conversation that holds a message's text.
@@ -48,7 +48,7 @@ func (e *erasure) events(ctx context.Context, t *tx) error {
 	for _, quoting := range []string{`thread = ANY($4)`, `reply_to = ANY($4) AND reply_to <> ''`} {
 		t.write(raw+`ARRAY(SELECT id FROM message`+in+` AND `+quoting+` AND deleted = 0))`, a...)
 	}
-	t.ask(`SELECT `+queuedColumns+` FROM queued_turn`+in+` AND anchor = ANY($4) AND `+unfinished+` ORDER BY agent, conversation, id`, a, gather(&e.anchored, scanQueued))
+	t.ask(`SELECT `+queuedColumns+` FROM queued_turn`+in+` AND anchor = ANY($4) AND `+rule.UnfinishedSQL+` ORDER BY agent, conversation, id`, a, gather(&e.anchored, scanQueued))
 	t.ask(`SELECT message, agent, conversation, epoch FROM reading`+in+` AND message = ANY($4) ORDER BY message, agent, conversation, epoch`, a,
 		gather(&e.readings, func(rows pgx.Rows, r *reading) error {
 			r.id.Scope = e.scope
@@ -69,20 +69,20 @@ func (e *erasure) drop(ctx context.Context, t *tx) error {
 		ids[i], turns[i] = q.Conversation, int64(q.ID)
 	}
 	t.lockLeases(slices.Compact(ids))
-	visible := map[earshot.TurnID]bool{}
+	posts := map[earshot.TurnID][]earshot.PostState{}
 	t.ask(`SELECT turn, state FROM outbox WHERE turn = ANY($1)`, []any{turns}, func(rows pgx.Rows) error {
 		var turn earshot.TurnID
 		var state earshot.PostState
 		err := rows.Scan(&turn, &state)
-		visible[turn] = visible[turn] || rule.MayBeVisible(state)
+		posts[turn] = append(posts[turn], state)
 		return err
 	})
 	if err := t.send(ctx); err != nil {
 		return err
 	}
 	for _, q := range e.anchored {
-		if !visible[q.ID] {
-			t.end(q, earshot.TurnDropped, rule.AnchorDeleted, 0, e.now)
+		if err := t.change(q, rule.DropAnchored(q, posts[q.ID], e.now), e.now); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -129,10 +129,7 @@ func (e *erasure) conversations(ctx context.Context, t *tx) error {
 				covered[r.id], x.summed = true, false
 				t.write(`DELETE FROM summary`+ofConversation, own(r.id, r.id.Name)...)
 			}
-			to := r.epoch
-			if covered[r.id] {
-				to = max(to, x.conversation.Epoch)
-			}
+			to := rule.ErasedTo(r.epoch, x.conversation.Epoch, covered[r.id])
 			t.eraseEpochs(r.id, r.epoch, to, e.now)
 			x.conversation.Epoch = max(x.conversation.Epoch, to+1)
 		}
@@ -156,7 +153,7 @@ func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 func (t *tx) eraseTurns(which string, a ...any) {
 	t.write(`UPDATE queued_turn SET input = '' WHERE `+which+` AND input <> ''`, a...)
 	t.write(`UPDATE journal SET data = '', erased = 1 WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn WHERE `+which+`)) AND erased = 0`, a...)
-	t.erasePosts(which+` AND state NOT IN ('generating', 'posting')`, a...)
+	t.erasePosts(which+` AND NOT `+rule.BegunSQL, a...)
 }
 
 // erasePosts removes the texts of turns' posts.

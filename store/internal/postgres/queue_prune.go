@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -29,7 +30,7 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 	}
 	return s.prune(ctx, "prune turns", func(ctx context.Context, t *tx) (int, error) {
 		var turns []int64
-		t.ask(`SELECT id FROM queued_turn WHERE pruned = 0 AND state IN ('done', 'failed', 'parked', 'dropped') AND updated < $1
+		t.ask(`SELECT id FROM queued_turn WHERE pruned = 0 AND `+rule.FinalSQL+` AND updated < $1
 			ORDER BY updated LIMIT $2 FOR UPDATE SKIP LOCKED`, []any{int64(before), pruneRows},
 			gather(&turns, func(rows pgx.Rows, id *int64) error { return rows.Scan(id) }))
 		if err := t.send(ctx); err != nil || len(turns) == 0 {

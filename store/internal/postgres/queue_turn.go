@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -23,33 +21,7 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 		scope := rule.Lease(l).Conversation.Scope
 		t.askDeleted(scope, p.Shows, &gone)
 		t.ask(`SELECT 1 FROM message`+in+` AND id = (SELECT anchor FROM queued_turn WHERE id = $4) AND deleted = 1`, args(scope, int64(id)), one(&gone, new(int)))
-	}, func(_ context.Context, t *tx, r *running) error {
-		if err := errors.Join(r.final(), r.lowest()); err != nil {
-			return err
-		}
-		c := r.conversation
-		if p.From != c.Epoch {
-			return fmt.Errorf("turn %d was gathered in epoch %d, the conversation is in %d: %w", id, p.From, c.Epoch, earshot.ErrConflict)
-		}
-		if gone {
-			return fmt.Errorf("turn %d shows what is deleted: %w", id, earshot.ErrConflict)
-		}
-		t.hasRead(c.ID, p.Epoch, slices.Concat(p.Shows, []earshot.MessageID{r.Anchor}))
-		again := r.Hash == p.Hash && r.from == p.From && r.Epoch == p.Epoch
-		if again && rule.Begun(r.State) {
-			return nil
-		}
-		if !again {
-			t.write(`DELETE FROM journal WHERE turn = $1`, int64(id))
-		}
-		if r.outdated() {
-			t.erasePosts(`id = $1`, int64(id))
-		}
-		t.write(`UPDATE queued_turn SET state = CASE state WHEN 'posting' THEN state ELSE 'generating' END,
-			from_epoch = $2, epoch = $3, hash = $4, input = $5, updated = $6 WHERE id = $1`,
-			int64(id), p.From, p.Epoch, p.Hash, blob(p.Input), int64(r.now))
-		return nil
-	})
+	}, func(h rule.Held) (rule.Change, error) { return rule.Begin(h, p, gone) })
 }
 
 // AddStep implements [earshot.Queue].
@@ -62,58 +34,17 @@ func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID,
 		return err
 	}
 	var steps int
-	var puts []*putting
+	var puts []rule.Put
 	gone := false
 	return s.under(ctx, "add a step", l, id, func(t *tx) {
-		gone, puts = false, nil
+		gone, puts = false, make([]rule.Put, len(posts))
 		scope := rule.Lease(l).Conversation.Scope
 		t.ask(`SELECT count(*) FROM journal WHERE turn = $1`, []any{int64(id)}, func(rows pgx.Rows) error { return rows.Scan(&steps) })
 		t.askDeleted(scope, step.Shows, &gone)
-		for _, p := range posts {
-			puts = append(puts, t.askPut(scope, p))
+		for i, p := range posts {
+			t.askPut(scope, p, &puts[i])
 		}
-	}, func(_ context.Context, t *tx, r *running) error {
-		if err := t.addStep(r, step, steps, gone); err != nil {
-			return err
-		}
-		for _, p := range puts {
-			if err := t.put(r, p); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// addStep appends to a journal of so many steps. gone says that the step shows
-// what is deleted.
-func (t *tx) addStep(r *running, step earshot.Step, steps int, gone bool) error {
-	if step.N < steps {
-		return nil
-	}
-	if err := r.final(); err != nil {
-		return err
-	}
-	if !rule.Begun(r.State) || r.from < 0 {
-		return fmt.Errorf("turn %d has not begun: %w", r.ID, earshot.ErrConflict)
-	}
-	if step.N > steps {
-		return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, r.ID, steps-1)
-	}
-	data, erased := blob(step.Data), 0
-	switch {
-	case r.outdated() || step.Erased:
-		data, erased = []byte{}, 1
-	case gone: // it ends the epoch
-		data, erased = []byte{}, 1
-		t.leave(r.Conversation, r.Epoch, r.now)
-	default:
-		t.hasRead(r.Conversation, r.Epoch, step.Shows)
-	}
-	t.write(`INSERT INTO journal (turn, n, kind, time, erased, data) VALUES ($1, $2, $3, $4, $5, $6)`,
-		int64(r.ID), step.N, step.Kind, int64(step.Time), erased, data)
-	t.write(`UPDATE queued_turn SET updated = $2 WHERE id = $1`, int64(r.ID), int64(r.now))
-	return nil
+	}, func(h rule.Held) (rule.Change, error) { return rule.AddStep(h, step, steps, gone, puts...) })
 }
 
 // Steps implements [earshot.Queue].
@@ -139,59 +70,30 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 	if err != nil {
 		return err
 	}
-	var put *putting
-	return s.under(ctx, "put a post", l, p.Turn, func(t *tx) { put = t.askPut(rule.Lease(l).Conversation.Scope, p) },
-		func(_ context.Context, t *tx, r *running) error { return t.put(r, put) })
-}
-
-// A putting is a post that is to be written, with what is stored of it.
-type putting struct {
-	post          earshot.Post
-	stored, taken []earshot.Post
+	var put rule.Put
+	return s.under(ctx, "put a post", l, p.Turn, func(t *tx) { t.askPut(rule.Lease(l).Conversation.Scope, p, &put) },
+		func(h rule.Held) (rule.Change, error) { return rule.PutPost(h, put) })
 }
 
 // askPut asks for what is stored of a post, and locks it.
-func (t *tx) askPut(scope earshot.Scope, p earshot.Post) *putting {
-	put := &putting{post: p}
-	t.ask(`SELECT `+postColumns+` FROM outbox WHERE turn = $1 AND chunk = $2 FOR UPDATE`, []any{int64(p.Turn), p.Chunk}, gather(&put.stored, scanPost))
-	t.askPost(scope, p.Key, &put.taken)
-	return put
-}
-
-func (t *tx) put(r *running, put *putting) error {
-	p := put.post
-	changed := true
-	if len(put.stored) > 0 {
-		var err error
-		if changed, err = rule.NextPost(put.stored[0], p); err != nil {
-			return err
-		}
-	}
-	if !changed && (r.State == earshot.TurnPosting || p.State == earshot.PostSent) {
-		return nil
-	}
-	if err := errors.Join(r.final(), r.lowest()); err != nil {
-		return err
-	}
-	if taken := put.taken; len(taken) > 0 && (taken[0].Turn != p.Turn || taken[0].Chunk != p.Chunk) {
-		return fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
-	}
-	p.Updated = r.now
-	t.putPost(r.Conversation.Scope, p)
-	t.write(`UPDATE queued_turn SET state = 'posting', updated = $2 WHERE id = $1`, int64(p.Turn), int64(r.now))
-	return nil
-}
-
-func (t *tx) putPost(scope earshot.Scope, p earshot.Post) {
-	t.write(`INSERT INTO outbox (platform, workspace, channel, `+postColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-		ON CONFLICT (turn, chunk) DO UPDATE SET key = excluded.key, state = excluded.state, message = excluded.message,
-			tries = excluded.tries, updated = excluded.updated, text = excluded.text`,
-		args(scope, int64(p.Turn), p.Chunk, p.Key, string(p.State), string(p.Message), p.Tries, int64(p.Updated), p.Text)...)
+func (t *tx) askPut(scope earshot.Scope, p earshot.Post, put *rule.Put) {
+	*put = rule.Put{Post: p}
+	t.ask(`SELECT `+postColumns+` FROM outbox WHERE turn = $1 AND chunk = $2 FOR UPDATE`, []any{int64(p.Turn), p.Chunk}, postInto(&put.Stored))
+	t.askPost(scope, p.Key, &put.Keyed)
 }
 
 // askPost asks for the post with a key, and locks it.
-func (t *tx) askPost(scope earshot.Scope, key string, out *[]earshot.Post) {
-	t.ask(`SELECT `+postColumns+` FROM outbox`+in+` AND key = $4 AND key <> '' FOR UPDATE`, args(scope, key), gather(out, scanPost))
+func (t *tx) askPost(scope earshot.Scope, key string, out **earshot.Post) {
+	*out = nil
+	t.ask(`SELECT `+postColumns+` FROM outbox`+in+` AND key = $4 AND key <> '' FOR UPDATE`, args(scope, key), postInto(out))
+}
+
+// postInto returns a reader of a row of postColumns.
+func postInto(out **earshot.Post) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		*out = &earshot.Post{}
+		return scanPost(rows, *out)
+	}
 }
 
 // Posts implements [earshot.Queue].
@@ -207,71 +109,18 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 	}
 	scope = rule.Scope(scope)
 	return s.apply(ctx, "confirm a post", func(ctx context.Context, t *tx) error {
-		var found []earshot.Post
+		var found *earshot.Post
 		t.shared(scope) // or a text that is being erased would be written back
 		t.askPost(scope, key, &found)
 		if err := t.send(ctx); err != nil {
 			return err
 		}
-		return t.confirm(scope, key, id, found)
-	})
-}
-
-// confirm writes that the post with a key, which was found or not, became a
-// message.
-func (t *tx) confirm(scope earshot.Scope, key string, id earshot.MessageID, found []earshot.Post) error {
-	if len(found) == 0 {
-		return fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
-	}
-	next := found[0]
-	next.State, next.Message, next.Updated = earshot.PostSent, id, earshot.TimeOf(t.store.now())
-	if changed, err := rule.NextPost(found[0], next); !changed {
-		return err
-	}
-	t.putPost(scope, next)
-	return nil
-}
-
-// An arriving is what is stored and confirmed when a turn ends.
-type arriving struct {
-	keys     []string
-	messages []rule.Message
-	found    [][]earshot.Post
-	inserted int
-}
-
-// record stores the messages. It locks the channel for itself, and comes before
-// all that locks it otherwise.
-func (a *arriving) record(ctx context.Context, t *tx, scope earshot.Scope) error {
-	if len(a.keys) == 0 {
-		return nil
-	}
-	b, err := t.batchOf(ctx, scope, a.messages, nil)
-	if err != nil {
-		return err
-	}
-	for _, m := range a.messages {
-		b.Add(m)
-	}
-	a.inserted = len(b.Inserts())
-	return t.writeBatch(ctx, scope, b)
-}
-
-// ask asks for the posts.
-func (a *arriving) ask(t *tx, scope earshot.Scope) {
-	a.found = make([][]earshot.Post, len(a.keys))
-	for i, key := range a.keys {
-		t.askPost(scope, key, &a.found[i])
-	}
-}
-
-func (a *arriving) confirm(t *tx, scope earshot.Scope) error {
-	for i, key := range a.keys {
-		if err := t.confirm(scope, key, a.messages[i].ID, a.found[i]); err != nil {
-			return err
+		c, err := rule.Confirm(earshot.TimeOf(s.now()), rule.Confirmation{Key: key, Message: id, Stored: found})
+		if err == nil {
+			t.putPosts(scope, c.Posts)
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // Posted implements [earshot.Queue].

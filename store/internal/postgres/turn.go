@@ -24,20 +24,21 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 	}
 	number := 0
 	err = s.apply(ctx, "commit turn", func(ctx context.Context, t *tx) error {
+		var a rule.Answered
 		t.shared(id.Scope)
-		c, err := t.locked(ctx, id)
+		var c conversation
+		t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
+		t.askAnswered(id, turn, &a)
+		if err := c.orNotFound(t.send(ctx), id); err != nil {
+			return err
+		}
+		a.Conversation, a.Turns = c.Conversation, c.turns
+		done, err := rule.CommitTurn(turn, a, earshot.TimeOf(s.now()))
 		if err != nil {
 			return err
 		}
-		gone, err := t.unanswered(ctx, c, turn)
-		if err != nil {
-			return err
-		}
-		if turn.Epoch < c.Epoch {
-			return fmt.Errorf("the turn is of epoch %d, the conversation in %d: %w", turn.Epoch, c.Epoch, earshot.ErrConflict)
-		}
-		number = c.turns
-		return t.commitTurn(c, turn, gone, earshot.TimeOf(s.now()))
+		number = done.Turn.Number
+		return t.commitTurn(done)
 	})
 	return number, answered(err, turn.Answer.Anchor)
 }
@@ -47,40 +48,23 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 func answered(err error, anchor earshot.MessageID) error {
 	var e *pgconn.PgError
 	if errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == "turn_by_anchor" {
-		return twice(anchor)
+		return rule.AnsweredAlready(anchor)
 	}
 	return err
 }
 
-func twice(anchor earshot.MessageID) error {
-	return fmt.Errorf("anchor %q was answered already: %w", anchor, earshot.ErrConflict)
+// askAnswered asks what it takes to commit a turn, besides its conversation,
+// which is locked.
+func (t *tx) askAnswered(id earshot.ConversationID, turn earshot.Turn, a *rule.Answered) {
+	*a = rule.Answered{}
+	t.ask(`SELECT number FROM turn`+ofAgent+` AND anchor = $5`, own(id, string(turn.Answer.Anchor)), one(&a.Taken, new(int)))
+	t.askDeleted(id.Scope, rule.Read(turn), &a.Gone)
 }
 
-// unanswered returns [earshot.ErrConflict] where turn's anchor was answered;
-// else whether something that turn has read is deleted by now.
-func (t *tx) unanswered(ctx context.Context, c conversation, turn earshot.Turn) (gone bool, err error) {
-	taken := false
-	t.ask(`SELECT number FROM turn`+ofAgent+` AND anchor = $5`, own(c.ID, string(turn.Answer.Anchor)), one(&taken, new(int)))
-	t.askDeleted(c.ID.Scope, rule.Read(turn), &gone)
-	err = t.send(ctx)
-	if err == nil && taken {
-		err = twice(turn.Answer.Anchor)
-	}
-	return gone, err
-}
-
-// commitTurn queues the rows of a turn of a conversation that is locked. An
-// outdated one, which has read what is deleted by now, leaves no text and ends
-// its epoch.
-func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now earshot.Time) error {
-	turn = rule.Number(turn, c.turns, now)
-	epoch := turn.Epoch
-	if outdated {
-		turn = rule.WithoutText(turn)
-		epoch++
-	} else {
-		t.hasRead(c.ID, turn.Epoch, rule.Read(turn))
-	}
+// commitTurn queues the rows of a turn of a conversation that is locked.
+func (t *tx) commitTurn(done rule.Commit) error {
+	turn, c := done.Turn, done.Conversation
+	t.hasRead(c.ID, turn.Epoch, done.Read)
 	at := func(more ...any) []any { return own(c.ID, append([]any{c.ID.Name}, more...)...) }
 	replies, err := json.Marshal(turn.Answer.Replies)
 	if err != nil {
@@ -103,12 +87,12 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 		t.write(`INSERT INTO ledger (agent, platform, workspace, channel, conversation, turn, entries) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			at(turn.Number, ledger)...)
 	}
-	metadata, err := json.Marshal(rule.TurnMetadata(c.Metadata, turn.Metadata))
+	metadata, err := json.Marshal(c.Metadata)
 	if err != nil {
 		return err
 	}
 	t.write(`UPDATE conversation SET cursor = $6, epoch = $7, turns = $8, metadata = $9, updated = $10`+named,
-		at(max(c.Cursor, turn.Cursor), max(c.Epoch, epoch), turn.Number+1, string(metadata), int64(now))...)
+		at(c.Cursor, c.Epoch, done.Turns, string(metadata), int64(c.Updated))...)
 	return nil
 }
 

@@ -19,20 +19,6 @@ const AnchorDeleted = "anchor deleted"
 // AnsweredWith is why a turn was dropped that another answers too.
 func AnsweredWith(into earshot.TurnID) string { return fmt.Sprintf("answered with turn %d", into) }
 
-// Unfinished reports whether a turn in this state is still to be answered.
-func Unfinished(s earshot.TurnState) bool {
-	switch s {
-	case earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting:
-		return true
-	}
-	return false
-}
-
-// Begun reports whether a turn in this state has its prompt and is not final.
-func Begun(s earshot.TurnState) bool {
-	return s == earshot.TurnGenerating || s == earshot.TurnPosting
-}
-
 // CheckAccept returns what Accept is given as it is stored; the conversation
 // is zero when nobody was asked.
 func CheckAccept(s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Scope, earshot.Event, earshot.ConversationID, error) {
@@ -58,24 +44,6 @@ func CheckAccept(s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) 
 		return s, e, id, fmt.Errorf("%w: the conversation is in another channel than the event", earshot.ErrInvalid)
 	}
 	return s, e, id, nil
-}
-
-// Quotes returns the messages whose text the raw event of m may repeat.
-func Quotes(m earshot.Message) []earshot.MessageID {
-	out := []earshot.MessageID{m.ID}
-	for _, id := range []earshot.MessageID{m.Root(), m.ReplyTo} {
-		if id != "" {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// MayOpen reports whether an event may open a turn, as far as its message
-// alone decides: what recording it changed, and whether it is gone by now.
-func MayOpen(e earshot.Event, change earshot.Change, gone bool) bool {
-	said := e.Message.Edited == 0 || e.Past && change == earshot.New
-	return said && !gone && !e.Message.Deleted
 }
 
 // CheckOwner checks what Claim is given.
@@ -162,21 +130,6 @@ func CheckPost(p earshot.Post) (earshot.Post, error) {
 	return p, nil
 }
 
-// NextPost decides what becomes of a stored post when in is written. It
-// reports false where nothing changes; the error is [earshot.ErrConflict].
-func NextPost(stored, in earshot.Post) (bool, error) {
-	if stored.State == earshot.PostSent && (in.State != earshot.PostSent || in.Message != stored.Message || in.Key != stored.Key) {
-		return false, fmt.Errorf("post %d of turn %d was sent: %w", in.Chunk, in.Turn, earshot.ErrConflict)
-	}
-	stored.Updated, in.Updated = 0, 0
-	return stored != in, nil
-}
-
-// MayBeVisible reports whether a post in this state may have arrived.
-func MayBeVisible(s earshot.PostState) bool {
-	return s == earshot.PostSending || s == earshot.PostSent || s == earshot.PostAmbiguous
-}
-
 // CheckConfirm returns what Confirm is given as it is stored.
 func CheckConfirm(key string, id earshot.MessageID) (string, earshot.MessageID, error) {
 	key, id = Text(key), text(id)
@@ -242,26 +195,6 @@ func CheckFinish(state earshot.TurnState, why string, t *earshot.Turn) (string, 
 		return why, nil, nil
 	}
 	return why, t, fmt.Errorf("%w: a turn does not end %s", earshot.ErrInvalid, state)
-}
-
-// Read returns the messages whose text a committed turn holds: what it shows,
-// and what its ledger says is seen, if only as a snippet.
-func Read(t earshot.Turn) []earshot.MessageID {
-	ids := []earshot.MessageID{t.Answer.Anchor}
-	for _, s := range t.Shown {
-		ids = append(ids, s.ID)
-	}
-	for _, r := range t.Ledger {
-		if r.Verdict != earshot.Out {
-			ids = append(ids, r.ID)
-		}
-	}
-	return slices.DeleteFunc(IDs(ids), func(id earshot.MessageID) bool { return id == "" })
-}
-
-// Covers reports whether a summary may tell of what was said at a time.
-func Covers(s earshot.Summary, at earshot.Time) bool {
-	return (s.From == 0 || s.From <= at) && (s.To == 0 || at <= s.To)
 }
 
 // CheckTurnQuery returns q as it is looked up.

@@ -82,24 +82,37 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 }
 
 func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c conversation, created bool, err error) {
+	var keyed conversation
+	var byKey, byName bool
 	if key != "" {
-		c, err = t.conversation(id, "idempotency_key", key)
-		if !errors.Is(err, earshot.ErrNotFound) {
+		if keyed, byKey, err = t.found(id, "idempotency_key", key); err != nil {
 			return c, false, err
 		}
 	}
-	c, err = t.conversation(id, "name", id.Name)
-	switch {
-	case errors.Is(err, earshot.ErrNotFound):
-		c = conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
-		return c, true, t.exec(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
-			VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, '{}', ?, ?)`, own(id, id.Name, key, int64(now), int64(now))...)
-	case err != nil || key == "":
+	if c, byName, err = t.found(id, "name", id.Name); err != nil {
 		return c, false, err
-	case c.key != "":
-		return c, false, fmt.Errorf("conversation %q exists under another key: %w", id.Name, earshot.ErrConflict)
 	}
-	return c, false, t.exec(`UPDATE conversation SET idempotency_key = ?`+ofAgent+` AND name = ?`, append([]any{key}, own(id, id.Name)...)...)
+	what, err := rule.Open(id, key, byKey, byName, c.key)
+	switch {
+	case err != nil || what == rule.OpenByName:
+		return c, false, err
+	case what == rule.OpenByKey:
+		return keyed, false, nil
+	case what == rule.OpenTakesKey:
+		return c, false, t.exec(`UPDATE conversation SET idempotency_key = ?`+ofAgent+` AND name = ?`, append([]any{key}, own(id, id.Name)...)...)
+	}
+	c = conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
+	return c, true, t.exec(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
+		VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, '{}', ?, ?)`, own(id, id.Name, key, int64(now), int64(now))...)
+}
+
+// found is conversation, and reports whether there is one.
+func (t *tx) found(id earshot.ConversationID, column, value string) (conversation, bool, error) {
+	c, err := t.conversation(id, column, value)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return conversation{}, false, nil
+	}
+	return c, err == nil, err
 }
 
 // Conversation implements [earshot.Conversations].
@@ -173,14 +186,14 @@ func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum e
 		if _, err := t.conversation(id, "name", id.Name); err != nil {
 			return err
 		}
-		var gone string
+		var gone earshot.MessageID
 		found, err := t.one(`SELECT id FROM message`+bySeq+` AND +deleted = 1 AND +time >= ? AND (+time <= ? OR ? = 0) ORDER BY no LIMIT 1`,
 			seqArgs(id.Scope, known, maxSeq, int64(sum.From), int64(sum.To), int64(sum.To)), []any{&gone})
 		if err != nil {
 			return err
 		}
 		if found {
-			return fmt.Errorf("the summary covers message %q, which is deleted: %w", gone, earshot.ErrConflict)
+			return rule.SummaryOutdated(gone)
 		}
 		return t.exec(query, own(id, id.Name, sum.Text, int64(sum.From), int64(sum.To), sum.Turns)...)
 	})

@@ -12,31 +12,16 @@ import (
 )
 
 // queuedColumns are those of queued_turn that a read loads, in the order of
-// queued.dest. The input follows where it is wanted.
+// queuedDest. The input follows where it is wanted.
 const queuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, opened, updated, from_epoch, epoch, number, hash`
 
-// A queued is a row of queued_turn. from is the conversation's epoch when it
-// began; that and Epoch are -1 before.
-type queued struct {
-	earshot.QueuedTurn
-	from int
-}
-
-func (q *queued) dest() []any {
+// queuedDest returns where a row of queuedColumns is scanned to.
+func queuedDest(q *rule.Queued) []any {
 	s := &q.Conversation.Scope
 	return []any{
 		&q.ID, &q.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &q.Conversation.Name, &q.Anchor, &q.State, &q.Why,
-		&q.Tries, &q.Opened, &q.Updated, &q.from, &q.Epoch, &q.Number, &q.Hash,
+		&q.Tries, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash,
 	}
-}
-
-func (q *queued) export() earshot.QueuedTurn {
-	out := q.QueuedTurn
-	out.Epoch = max(out.Epoch, 0)
-	if len(out.Input) == 0 {
-		out.Input = nil
-	}
-	return out
 }
 
 // Accept implements [earshot.Queue].
@@ -52,7 +37,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 	e.Message = prepared[0].Message
 	var out earshot.Accepted
 	err = s.apply(ctx, "accept", func(t *tx) (err error) {
-		out, err = t.accept(scope, e, prepared[0], ask != nil, id, earshot.TimeOf(s.now()))
+		out, err = t.accept(scope, rule.Heard{Event: e, Asked: ask != nil, ID: id, Now: earshot.TimeOf(s.now())}, prepared[0])
 		return err
 	})
 	if err != nil {
@@ -61,61 +46,65 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 	return out, nil
 }
 
-func (t *tx) accept(scope earshot.Scope, e earshot.Event, m rule.Message, asked bool, id earshot.ConversationID, now earshot.Time) (earshot.Accepted, error) {
-	var out earshot.Accepted
+func (t *tx) accept(scope earshot.Scope, h rule.Heard, m rule.Message) (earshot.Accepted, error) {
+	e := h.Event
+	var one int
+	var err error
 	if e.Delivery != "" {
-		var one int
-		known, err := t.one(`SELECT 1 FROM event`+inPlace+` AND delivery = ? AND delivery <> ''`, args(scope, e.Delivery), []any{&one})
+		h.Known, err = t.one(`SELECT 1 FROM event`+inPlace+` AND delivery = ? AND delivery <> ''`, args(scope, e.Delivery), []any{&one})
 		if err != nil {
-			return out, err
+			return earshot.Accepted{}, err
 		}
-		out.Duplicate = known
 	}
-	gone := false // the message is a tombstone
-	if out.Duplicate {
-		out.Recorded = earshot.Recorded{ID: m.ID, Change: earshot.Same}
-		if _, err := t.one(`SELECT seq FROM message`+inID, args(scope, string(m.ID)), []any{&out.Seq}); err != nil {
-			return out, err
-		}
+	if h.Known {
+		_, err = t.one(`SELECT seq FROM message`+inID, args(scope, string(m.ID)), []any{&h.Record.Seq})
 	} else {
-		r := &recording{scope: scope, messages: []rule.Message{m}, outcomes: make([]earshot.Recorded, 1)}
-		if err := t.record([]*recording{r}); err != nil {
-			return out, err
-		}
-		out.Recorded = r.outcomes[0]
-		deleted, err := t.deleted(scope, rule.Quotes(m.Message))
+		err = t.hear(scope, &h, m)
+	}
+	if err != nil {
+		return earshot.Accepted{}, err
+	}
+	if h.Asked {
+		_, err := t.one(`SELECT id FROM queued_turn`+in+` AND anchor = ? AND agent = ?`, args(scope, string(m.ID), string(h.ID.Agent)), []any{&h.Turn})
 		if err != nil {
-			return out, err
-		}
-		gone = slices.Contains(deleted, m.ID)
-		if err := t.putEvent(scope, e, len(deleted) > 0); err != nil {
-			return out, err
+			return earshot.Accepted{}, err
 		}
 	}
-	if !asked {
-		return out, nil
+	a := rule.Accept(h)
+	if a.Event != nil {
+		if err := t.putEvent(scope, *a.Event); err != nil {
+			return earshot.Accepted{}, err
+		}
 	}
-	found, err := t.one(`SELECT id FROM queued_turn`+in+` AND anchor = ? AND agent = ?`, args(scope, string(m.ID), string(id.Agent)), []any{&out.Turn})
-	if err != nil || found || out.Duplicate || !rule.MayOpen(e, out.Change, gone) {
-		return out, err
+	if a.Open != nil {
+		a.Accepted.Turn, err = t.enqueue(*a.Open, e)
 	}
-	twice, err := t.sentTwice(id, e)
-	if err != nil || twice {
-		return out, err
-	}
-	out.Turn, err = t.enqueue(id, e, now)
-	out.Opened = err == nil
-	return out, err
+	return a.Accepted, err
 }
 
-// putEvent keeps an event; bare says that its bytes must not be kept.
-func (t *tx) putEvent(scope earshot.Scope, e earshot.Event, bare bool) error {
-	if bare {
-		e.Raw = nil
+// hear records the message of an event, and looks for what decides about it.
+func (t *tx) hear(scope earshot.Scope, h *rule.Heard, m rule.Message) error {
+	r := &recording{scope: scope, messages: []rule.Message{m}, outcomes: make([]earshot.Recorded, 1)}
+	if err := t.record([]*recording{r}); err != nil {
+		return err
 	}
-	if e.Delivery == "" && len(e.Raw) == 0 {
+	h.Record = r.outcomes[0]
+	deleted, err := t.deleted(scope, rule.Quotes(m.Message))
+	if err != nil {
+		return err
+	}
+	h.Quoted, h.Gone = len(deleted) > 0, slices.Contains(deleted, m.ID)
+	if !h.Asked || h.Event.Client == "" {
 		return nil
 	}
+	var one int
+	h.Twice, err = t.one(`SELECT 1 FROM queued_turn`+ofAgent+` AND author = ? AND client = ? AND client <> '' AND said >= ? AND said <= ? LIMIT 1`,
+		own(h.ID, string(m.Author.ID), h.Event.Client, int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)), []any{&one})
+	return err
+}
+
+// putEvent keeps an event.
+func (t *tx) putEvent(scope earshot.Scope, e earshot.Event) error {
 	return t.exec(`INSERT INTO event (place, delivery, message, client, received, raw) VALUES (`+placeOf+`, ?, ?, ?, ?, ?)`,
 		args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), blob(e.Raw))...)
 }
@@ -128,39 +117,25 @@ func blob(b []byte) []byte {
 	return b
 }
 
-// sentTwice reports whether the sender sent the message under another id
-// already, and that one has a turn.
-func (t *tx) sentTwice(id earshot.ConversationID, e earshot.Event) (bool, error) {
-	if e.Client == "" {
-		return false, nil
-	}
-	var one int
-	return t.one(`SELECT 1 FROM queued_turn`+ofAgent+` AND author = ? AND client = ? AND client <> '' AND said >= ? AND said <= ? LIMIT 1`,
-		own(id, string(e.Message.Author.ID), e.Client, int64(e.Message.Time-rule.ClientWindow), int64(e.Message.Time+rule.ClientWindow)), []any{&one})
-}
-
-// enqueue opens a turn.
-func (t *tx) enqueue(id earshot.ConversationID, e earshot.Event, now earshot.Time) (earshot.TurnID, error) {
-	if _, _, err := t.open(id, "", now); err != nil {
+// enqueue opens a turn and returns its id.
+func (t *tx) enqueue(q rule.Queued, e earshot.Event) (earshot.TurnID, error) {
+	id := q.Conversation
+	if _, _, err := t.open(id, "", q.Updated); err != nil {
 		return 0, err
 	}
-	opened := e.Received
-	if opened == 0 {
-		opened = now
-	}
-	var turn earshot.TurnID
 	_, err := t.one(`INSERT INTO queued_turn (id, agent, platform, workspace, channel, conversation, anchor, client, author, said,
 			state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)
 		VALUES (1 + max((SELECT coalesce(max(id), 0) FROM queued_turn), (SELECT turn FROM erased WHERE one = 1)),
-			?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', '', 0, ?, ?, -1, -1, 0, '', x'') RETURNING id`,
-		own(id, id.Name, string(e.Message.ID), e.Client, string(e.Message.Author.ID), int64(e.Message.Time), int64(opened), int64(now)), []any{&turn})
+			?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, x'') RETURNING id`,
+		own(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
+			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash), []any{&q.ID})
 	if err != nil {
 		return 0, err
 	}
-	return turn, t.exec(`INSERT INTO lease (agent, platform, workspace, channel, conversation, owner, fence, until, next)
+	return q.ID, t.exec(`INSERT INTO lease (agent, platform, workspace, channel, conversation, owner, fence, until, next)
 		VALUES (?, ?, ?, ?, ?, '', 0, 0, ?)
 		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE SET next = excluded.next WHERE lease.next = 0`,
-		own(id, id.Name, int64(turn))...)
+		own(id, id.Name, int64(q.ID))...)
 }
 
 // Events implements [earshot.Queue].
@@ -178,12 +153,12 @@ func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.Mess
 
 // QueuedTurn implements [earshot.Queue].
 func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
-	var q queued
-	err := s.row(ctx, `SELECT `+queuedColumns+`, input FROM queued_turn WHERE id = ?`, []any{int64(id)}, append(q.dest(), &q.Input)...)
+	var q rule.Queued
+	err := s.row(ctx, `SELECT `+queuedColumns+`, input FROM queued_turn WHERE id = ?`, []any{int64(id)}, append(queuedDest(&q), &q.Input)...)
 	if err != nil {
 		return earshot.QueuedTurn{}, fmt.Errorf("turn %d: %w", id, orNotFound(err))
 	}
-	return q.export(), nil
+	return q.Export(), nil
 }
 
 // QueuedTurns implements [earshot.Queue]. Each way to ask has its index.
@@ -223,9 +198,9 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 func (s *Store) queuedTurns(ctx context.Context, where string, a ...any) ([]earshot.QueuedTurn, error) {
 	return list(ctx, s, "list turns", `SELECT `+queuedColumns+` FROM queued_turn`+where, a,
 		func(rows *sql.Rows, out *earshot.QueuedTurn) error {
-			var q queued
-			err := rows.Scan(q.dest()...)
-			*out = q.export()
+			var q rule.Queued
+			err := rows.Scan(queuedDest(&q)...)
+			*out = q.Export()
 			return err
 		})
 }

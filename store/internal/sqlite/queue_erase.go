@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -52,8 +51,8 @@ func (t *tx) forgetOne(scope earshot.Scope, m earshot.Message, now earshot.Time)
 // dropAnchored drops the turns that would answer a deleted message, but for
 // those of which a post may be visible.
 func (t *tx) dropAnchored(scope earshot.Scope, anchor earshot.MessageID, now earshot.Time) error {
-	query := `SELECT ` + queuedColumns + ` FROM queued_turn` + in + ` AND anchor = ? AND +state IN ('open', 'claimed', 'generating', 'posting') ORDER BY agent`
-	turns, err := all(t, query, args(scope, string(anchor)), func(rows *sql.Rows, q *queued) error { return rows.Scan(q.dest()...) })
+	query := `SELECT ` + queuedColumns + ` FROM queued_turn` + in + ` AND anchor = ? AND +` + rule.UnfinishedSQL + ` ORDER BY agent`
+	turns, err := all(t, query, args(scope, string(anchor)), func(rows *sql.Rows, q *rule.Queued) error { return rows.Scan(queuedDest(q)...) })
 	if err != nil {
 		return err
 	}
@@ -63,10 +62,7 @@ func (t *tx) dropAnchored(scope earshot.Scope, anchor earshot.MessageID, now ear
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(states, rule.MayBeVisible) {
-			continue
-		}
-		if err := t.end(q, earshot.TurnDropped, rule.AnchorDeleted, 0, now); err != nil {
+		if err := t.change(q, rule.DropAnchored(q, states, now), now); err != nil {
 			return err
 		}
 	}
@@ -108,23 +104,23 @@ func (t *tx) readings(scope earshot.Scope, id earshot.MessageID) ([]reading, err
 // forgetReading erases what an epoch has read, and the summary that covers it
 // with the later epochs that may have read that.
 func (t *tx) forgetReading(r reading, said, now earshot.Time) error {
-	to := r.epoch
+	current := 0
 	var sum earshot.Summary
-	found, err := t.one(`SELECT from_time, to_time FROM summary`+ofConversation, own(r.id, r.id.Name), []any{&sum.From, &sum.To})
+	covered, err := t.one(`SELECT from_time, to_time FROM summary`+ofConversation, own(r.id, r.id.Name), []any{&sum.From, &sum.To})
 	if err != nil {
 		return err
 	}
-	if found && rule.Covers(sum, said) {
+	if covered = covered && rule.Covers(sum, said); covered {
 		c, err := t.conversation(r.id, "name", r.id.Name)
 		if err != nil {
 			return err
 		}
-		to = max(to, c.Epoch)
+		current = c.Epoch
 		if err := t.exec(`DELETE FROM summary`+ofConversation, own(r.id, r.id.Name)...); err != nil {
 			return err
 		}
 	}
-	return t.eraseEpochs(r.id, r.epoch, to, now)
+	return t.eraseEpochs(r.id, r.epoch, rule.ErasedTo(r.epoch, current, covered), now)
 }
 
 // eraseEpochs removes the text that the epochs of a conversation hold, both
@@ -154,7 +150,7 @@ func (t *tx) eraseTurn(id earshot.TurnID) error {
 	for _, query := range []string{
 		`UPDATE queued_turn SET input = x'' WHERE id = ? AND input <> x''`,
 		`UPDATE journal SET data = x'', erased = 1 WHERE turn = ? AND erased = 0`,
-		erasePosts + ` AND NOT EXISTS (SELECT 1 FROM queued_turn WHERE id = turn AND +state IN ('generating', 'posting'))`,
+		erasePosts + ` AND NOT EXISTS (SELECT 1 FROM queued_turn WHERE id = turn AND +` + rule.BegunSQL + `)`,
 	} {
 		if err := t.exec(query, int64(id)); err != nil {
 			return err
@@ -188,6 +184,12 @@ func (t *tx) deleted(scope earshot.Scope, ids []earshot.MessageID) ([]earshot.Me
 		out, ids = append(out, found...), ids[n:]
 	}
 	return out, nil
+}
+
+// anyDeleted reports whether one of the messages is a tombstone.
+func (t *tx) anyDeleted(scope earshot.Scope, ids ...earshot.MessageID) (bool, error) {
+	found, err := t.deleted(scope, ids)
+	return len(found) > 0, err
 }
 
 // hasRead records that a conversation's epoch holds the text of messages.

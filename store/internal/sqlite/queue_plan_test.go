@@ -85,7 +85,7 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 			if strings.Contains(query, "FROM lease") && strings.Contains(query, "next > 0") && !strings.Contains(step, "lease_by_next") {
 				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
 			}
-			if strings.Contains(query, unfinished+" ORDER") && !strings.Contains(query, "+state") && !strings.Contains(step, "queued_turn_unfinished") {
+			if strings.Contains(query, rule.UnfinishedSQL+" ORDER") && !strings.Contains(query, "+state") && !strings.Contains(step, "queued_turn_unfinished") {
 				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
 // pruneRows is how many events or turns one transaction forgets: some ten
@@ -26,7 +27,7 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 		return 0, err
 	}
 	return s.prune(ctx, "prune turns", func(t *tx) (int, error) {
-		turns, err := all(t, `SELECT id FROM queued_turn WHERE pruned = 0 AND +state IN ('done', 'failed', 'parked', 'dropped') AND updated < ? ORDER BY updated LIMIT ?`,
+		turns, err := all(t, `SELECT id FROM queued_turn WHERE pruned = 0 AND +`+rule.FinalSQL+` AND updated < ? ORDER BY updated LIMIT ?`,
 			[]any{int64(before), pruneRows}, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })
 		if err != nil {
 			return 0, err

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
@@ -16,44 +15,12 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, "begin a turn", l, id, func(t *tx, r *running) error {
-		if err := errors.Join(r.final(), r.lowest()); err != nil {
-			return err
-		}
-		c, err := t.conversation(r.Conversation, "name", r.Conversation.Name)
+	return s.under(ctx, "begin a turn", l, id, func(t *tx, h rule.Held) (rule.Change, error) {
+		gone, err := t.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)...)
 		if err != nil {
-			return err
+			return rule.Change{}, err
 		}
-		if p.From != c.Epoch {
-			return fmt.Errorf("turn %d was gathered in epoch %d, the conversation is in %d: %w", id, p.From, c.Epoch, earshot.ErrConflict)
-		}
-		shows := append(p.Shows, r.Anchor)
-		gone, err := t.deleted(c.ID.Scope, shows)
-		if err != nil {
-			return err
-		}
-		if len(gone) > 0 {
-			return fmt.Errorf("turn %d shows what is deleted: %w", id, earshot.ErrConflict)
-		}
-		if err := t.hasRead(c.ID, p.Epoch, shows); err != nil {
-			return err
-		}
-		again := r.Hash == p.Hash && r.from == p.From && r.Epoch == p.Epoch
-		if again && rule.Begun(r.State) {
-			return nil
-		}
-		if !again {
-			if err := t.exec(`DELETE FROM journal WHERE turn = ?`, int64(id)); err != nil {
-				return err
-			}
-		}
-		if r.outdated(c) {
-			if err := errors.Join(t.exec(erasePosts, int64(id)), t.erase()); err != nil {
-				return err
-			}
-		}
-		return t.exec(`UPDATE queued_turn SET state = CASE state WHEN 'posting' THEN state ELSE 'generating' END,
-			from_epoch = ?, epoch = ?, hash = ?, input = ?, updated = ? WHERE id = ?`, p.From, p.Epoch, p.Hash, blob(p.Input), int64(r.now), int64(id))
+		return rule.Begin(h, p, gone)
 	})
 }
 
@@ -66,67 +33,23 @@ func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID,
 	if posts, err = rule.CheckPosts(id, posts); err != nil {
 		return err
 	}
-	return s.under(ctx, "add a step", l, id, func(t *tx, r *running) error {
-		if err := t.addStep(r, step); err != nil {
-			return err
+	return s.under(ctx, "add a step", l, id, func(t *tx, h rule.Held) (rule.Change, error) {
+		var steps int
+		if _, err := t.one(`SELECT count(*) FROM journal WHERE turn = ?`, []any{int64(id)}, []any{&steps}); err != nil {
+			return rule.Change{}, err
 		}
-		for _, p := range posts {
-			if err := t.addPost(r, p); err != nil {
-				return err
+		gone, err := t.anyDeleted(h.Lease.Conversation.Scope, step.Shows...)
+		if err != nil {
+			return rule.Change{}, err
+		}
+		puts := make([]rule.Put, len(posts))
+		for i, p := range posts {
+			if puts[i], err = t.put(h, p); err != nil {
+				return rule.Change{}, err
 			}
 		}
-		return nil
+		return rule.AddStep(h, step, steps, gone, puts...)
 	})
-}
-
-func (t *tx) addStep(r *running, step earshot.Step) error {
-	var steps int
-	if _, err := t.one(`SELECT count(*) FROM journal WHERE turn = ?`, []any{int64(r.ID)}, []any{&steps}); err != nil {
-		return err
-	}
-	if step.N < steps {
-		return nil
-	}
-	if err := r.final(); err != nil {
-		return err
-	}
-	if !rule.Begun(r.State) || r.from < 0 {
-		return fmt.Errorf("turn %d has not begun: %w", r.ID, earshot.ErrConflict)
-	}
-	if step.N > steps {
-		return fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, step.N, r.ID, steps-1)
-	}
-	gone, err := t.stepErased(r, step)
-	if err != nil {
-		return err
-	}
-	erased := 0
-	if gone {
-		step.Data, erased = nil, 1
-	}
-	err = t.exec(`INSERT INTO journal (turn, n, kind, time, erased, data) VALUES `+marks(6, 1),
-		int64(r.ID), step.N, step.Kind, int64(step.Time), erased, blob(step.Data))
-	if err != nil {
-		return err
-	}
-	return t.exec(`UPDATE queued_turn SET updated = ? WHERE id = ?`, int64(r.now), int64(r.ID))
-}
-
-// stepErased decides whether a step may be kept, and records what it shows. A
-// step that shows what is deleted ends the epoch.
-func (t *tx) stepErased(r *running, step earshot.Step) (bool, error) {
-	c, err := t.conversation(r.Conversation, "name", r.Conversation.Name)
-	if err != nil || r.outdated(c) || step.Erased {
-		return true, err
-	}
-	gone, err := t.deleted(c.ID.Scope, step.Shows)
-	if err != nil {
-		return true, err
-	}
-	if len(gone) > 0 {
-		return true, t.leave(c.ID, r.Epoch, r.now)
-	}
-	return false, t.hasRead(c.ID, r.Epoch, step.Shows)
 }
 
 // Steps implements [earshot.Queue].
@@ -153,53 +76,41 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, "put a post", l, p.Turn, func(t *tx, r *running) error { return t.addPost(r, p) })
-}
-
-func (t *tx) addPost(r *running, p earshot.Post) error {
-	var stored earshot.Post
-	found, err := t.one(`SELECT `+postColumns+` FROM outbox WHERE turn = ? AND chunk = ?`, []any{int64(p.Turn), p.Chunk}, postDest(&stored))
-	if err != nil {
-		return err
-	}
-	changed := true
-	if found {
-		if changed, err = rule.NextPost(stored, p); err != nil {
-			return err
+	return s.under(ctx, "put a post", l, p.Turn, func(t *tx, h rule.Held) (rule.Change, error) {
+		put, err := t.put(h, p)
+		if err != nil {
+			return rule.Change{}, err
 		}
-	}
-	if !changed && (r.State == earshot.TurnPosting || p.State == earshot.PostSent) {
-		return nil
-	}
-	if err := errors.Join(r.final(), r.lowest()); err != nil {
-		return err
-	}
-	scope := r.Conversation.Scope
-	if other, taken, err := t.postByKey(scope, p.Key); err != nil {
-		return err
-	} else if taken && (other.Turn != p.Turn || other.Chunk != p.Chunk) {
-		return fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Chunk, p.Turn, earshot.ErrConflict)
-	}
-	p.Updated = r.now
-	if err := t.putPost(scope, p); err != nil {
-		return err
-	}
-	return t.exec(`UPDATE queued_turn SET state = 'posting', updated = ? WHERE id = ?`, int64(r.now), int64(p.Turn))
+		return rule.PutPost(h, put)
+	})
 }
 
-func (t *tx) putPost(scope earshot.Scope, p earshot.Post) error {
-	return t.exec(`INSERT INTO outbox (platform, workspace, channel, `+postColumns+`) VALUES `+marks(11, 1)+`
-		ON CONFLICT (turn, chunk) DO UPDATE SET key = excluded.key, state = excluded.state, message = excluded.message,
-			tries = excluded.tries, updated = excluded.updated, text = excluded.text`,
-		args(scope, int64(p.Turn), p.Chunk, p.Key, string(p.State), string(p.Message), p.Tries, int64(p.Updated), p.Text)...)
+// put loads what is stored of a post.
+func (t *tx) put(h rule.Held, p earshot.Post) (rule.Put, error) {
+	out := rule.Put{Post: p}
+	var err error
+	out.Stored, err = t.post(` WHERE turn = ? AND chunk = ?`, int64(p.Turn), p.Chunk)
+	if err == nil {
+		out.Keyed, err = t.postByKey(h.Lease.Conversation.Scope, p.Key)
+	}
+	return out, err
 }
 
-func (t *tx) postByKey(scope earshot.Scope, key string) (p earshot.Post, found bool, err error) {
+// post returns the one post that is so, or nil.
+func (t *tx) post(where string, args ...any) (*earshot.Post, error) {
+	var p earshot.Post
+	found, err := t.one(`SELECT `+postColumns+` FROM outbox`+where, args, postDest(&p))
+	if err != nil || !found {
+		return nil, err
+	}
+	return &p, nil
+}
+
+func (t *tx) postByKey(scope earshot.Scope, key string) (*earshot.Post, error) {
 	if key == "" {
-		return p, false, nil
+		return nil, nil
 	}
-	found, err = t.one(`SELECT `+postColumns+` FROM outbox`+in+` AND key = ? AND key <> ''`, args(scope, key), postDest(&p))
-	return p, found, err
+	return t.post(in+` AND key = ? AND key <> ''`, args(scope, key)...)
 }
 
 // Posts implements [earshot.Queue].
@@ -215,40 +126,17 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 		return err
 	}
 	scope = rule.Scope(scope)
-	return s.apply(ctx, "confirm a post", func(t *tx) error { return t.confirm(scope, key, id) })
-}
-
-func (t *tx) confirm(scope earshot.Scope, key string, id earshot.MessageID) error {
-	p, found, err := t.postByKey(scope, key)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return fmt.Errorf("post with key %q: %w", key, earshot.ErrNotFound)
-	}
-	next := p
-	next.State, next.Message, next.Updated = earshot.PostSent, id, earshot.TimeOf(t.now())
-	if changed, err := rule.NextPost(p, next); !changed {
-		return err
-	}
-	return t.putPost(scope, next)
-}
-
-// arrive stores our own messages and confirms the posts that became them.
-func (t *tx) arrive(scope earshot.Scope, keys []string, messages []rule.Message) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	r := &recording{scope: scope, messages: messages, outcomes: make([]earshot.Recorded, len(messages))}
-	if err := t.record([]*recording{r}); err != nil {
-		return err
-	}
-	for i, key := range keys {
-		if err := t.confirm(scope, key, messages[i].ID); err != nil {
+	return s.apply(ctx, "confirm a post", func(t *tx) error {
+		p, err := t.postByKey(scope, key)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		c, err := rule.Confirm(earshot.TimeOf(s.now()), rule.Confirmation{Key: key, Message: id, Stored: p})
+		if err != nil {
+			return err
+		}
+		return t.putPosts(scope, c.Posts)
+	})
 }
 
 // Posted implements [earshot.Queue].

@@ -1,23 +1,19 @@
 package sqlite
 
 import (
+	"fmt"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/google/go-cmp/cmp"
 )
 
-// undo7 takes back what version 7 made.
-var undo7 = []string{
+// undo takes back what each version made.
+var undo = map[int][]string{7: {
 	`ALTER TABLE turn DROP COLUMN form`, `ALTER TABLE turn DROP COLUMN zone`, `ALTER TABLE session DROP COLUMN more`, `ALTER TABLE attachment DROP COLUMN tokens`,
 	`DROP TABLE named`, `DROP TABLE blob`, `DROP TABLE blob_data`, `DROP TABLE blob_file`,
-	`DELETE FROM goose_db_version WHERE version_id = 7`,
-}
-
-// undo9 takes back what version 9 made.
-var undo9 = []string{
+}, 9: {
 	`ALTER TABLE channel RENAME TO c9`, `ALTER TABLE message RENAME TO m9`, `ALTER TABLE revision RENAME TO r9`, `ALTER TABLE thread RENAME TO t9`, `ALTER TABLE event RENAME TO e9`,
 	`CREATE TABLE channel AS SELECT platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads FROM c9`,
 	`CREATE TABLE message AS SELECT platform, workspace, c9.id AS channel, m9.id, time, thread, reply_to, edited, deleted, m9.seq, tokens, author, author_name, author_kind, lists, text, terms FROM m9 JOIN c9 USING (place)`,
@@ -26,7 +22,19 @@ var undo9 = []string{
 	`CREATE TABLE event AS SELECT platform, workspace, c9.id AS channel, e9.* FROM e9 JOIN c9 USING (place)`,
 	`DROP TABLE m9`, `DROP TABLE r9`, `DROP TABLE t9`, `DROP TABLE e9`, `DROP TABLE c9`,
 	`DELETE FROM sqlite_stat1 WHERE tbl = 'message'`,
-	`DELETE FROM goose_db_version WHERE version_id = 9`,
+}, 10: {`DROP TABLE rate`}}
+
+// downTo leaves the database of a store, which is closed, as a version made it.
+func downTo(t *testing.T, s *Store, version int) {
+	t.Helper()
+	_, newest, err := versions(t.Context(), s.reader)
+	check(t, err)
+	for v := int(newest); v > version; v-- {
+		for _, query := range append(undo[v], fmt.Sprint(`DELETE FROM goose_db_version WHERE version_id = `, v)) {
+			check(t, s.apply(t.Context(), "undo", func(t *tx) error { return t.exec(query) }))
+		}
+	}
+	check(t, s.Close())
 }
 
 // A database from before channels had places reads the same afterwards.
@@ -39,10 +47,7 @@ func TestMessagesFromBeforeThereWerePlacesAreRead(t *testing.T) {
 	_, err := s.Accept(t.Context(), other, earshot.Event{Delivery: "Ev1", Raw: []byte("{}"), Message: said("A", 3, "in another workspace")}, nil)
 	check(t, err)
 	before := everything(t, s, scope, other)
-	for _, query := range undo9 {
-		check(t, s.apply(t.Context(), "undo", func(t *tx) error { return t.exec(query) }))
-	}
-	check(t, s.Close())
+	downTo(t, s, 8)
 	s = opened(t, path)
 	if d := cmp.Diff(before, everything(t, s, scope, other)); d != "" {
 		t.Errorf("after the migration (-before +after):\n%s", d)
@@ -82,10 +87,7 @@ func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	s := opened(t, path)
 	answer(t, s, 1, dm, "text")
-	for _, query := range slices.Concat(undo9, undo7) {
-		check(t, s.apply(t.Context(), "undo", func(t *tx) error { return t.exec(query) }))
-	}
-	check(t, s.Close())
+	downTo(t, s, 6)
 	s = opened(t, path)
 	got, err := s.Turn(t.Context(), dm, 0)
 	check(t, err)

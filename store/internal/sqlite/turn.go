@@ -23,45 +23,40 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 	}
 	number := 0
 	err = s.apply(ctx, "commit turn", func(t *tx) error {
-		c, err := t.conversation(id, "name", id.Name)
+		a, err := t.answered(id, turn)
 		if err != nil {
 			return err
 		}
-		if err := t.unanswered(c, turn); err != nil {
-			return err
-		}
-		if turn.Epoch < c.Epoch {
-			return fmt.Errorf("the turn is of epoch %d, the conversation in %d: %w", turn.Epoch, c.Epoch, earshot.ErrConflict)
-		}
-		gone, err := t.deleted(c.ID.Scope, rule.Read(turn))
+		done, err := rule.CommitTurn(turn, a, earshot.TimeOf(s.now()))
 		if err != nil {
 			return err
 		}
-		number = c.turns
-		return t.commitTurn(c, turn, len(gone) > 0, earshot.TimeOf(s.now()))
+		number = done.Turn.Number
+		return t.commitTurn(done)
 	})
 	return number, err
 }
 
-// unanswered returns [earshot.ErrConflict] where turn's anchor was answered.
-func (t *tx) unanswered(c conversation, turn earshot.Turn) error {
-	var number int
-	answered, err := t.one(`SELECT number FROM turn`+ofAgent+` AND anchor = ?`, own(c.ID, string(turn.Answer.Anchor)), []any{&number})
-	if err == nil && answered {
-		err = fmt.Errorf("anchor %q was answered already: %w", turn.Answer.Anchor, earshot.ErrConflict)
+// answered loads what it takes to commit a turn, or [earshot.ErrNotFound] where
+// there is no such conversation.
+func (t *tx) answered(id earshot.ConversationID, turn earshot.Turn) (rule.Answered, error) {
+	c, err := t.conversation(id, "name", id.Name)
+	if err != nil {
+		return rule.Answered{}, err
 	}
-	return err
+	a := rule.Answered{Conversation: c.Conversation, Turns: c.turns}
+	var number int
+	a.Taken, err = t.one(`SELECT number FROM turn`+ofAgent+` AND anchor = ?`, own(id, string(turn.Answer.Anchor)), []any{&number})
+	if err == nil {
+		a.Gone, err = t.anyDeleted(id.Scope, rule.Read(turn)...)
+	}
+	return a, err
 }
 
-// commitTurn appends a turn. An outdated one, which has read what is deleted by
-// now, leaves no text and ends its epoch.
-func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now earshot.Time) error {
-	turn = rule.Number(turn, c.turns, now)
-	epoch := turn.Epoch
-	if outdated {
-		turn = rule.WithoutText(turn)
-		epoch++
-	} else if err := t.hasRead(c.ID, turn.Epoch, rule.Read(turn)); err != nil {
+// commitTurn appends a turn.
+func (t *tx) commitTurn(done rule.Commit) error {
+	turn, c := done.Turn, done.Conversation
+	if err := t.hasRead(c.ID, turn.Epoch, done.Read); err != nil {
 		return err
 	}
 	at := func(more ...any) []any { return own(c.ID, append([]any{c.ID.Name}, more...)...) }
@@ -88,12 +83,12 @@ func (t *tx) commitTurn(c conversation, turn earshot.Turn, outdated bool, now ea
 			return err
 		}
 	}
-	metadata, err := json.Marshal(rule.TurnMetadata(c.Metadata, turn.Metadata))
+	metadata, err := json.Marshal(c.Metadata)
 	if err != nil {
 		return err
 	}
 	return t.exec(`UPDATE conversation SET cursor = ?, epoch = ?, turns = ?, metadata = ?, updated = ?`+ofAgent+` AND name = ?`,
-		append([]any{max(c.Cursor, turn.Cursor), max(c.Epoch, epoch), turn.Number + 1, string(metadata), int64(now)}, at()...)...)
+		append([]any{c.Cursor, c.Epoch, done.Turns, string(metadata), int64(c.Updated)}, at()...)...)
 }
 
 // Turns implements [earshot.Turns].

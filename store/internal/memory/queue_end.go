@@ -1,0 +1,78 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Finish implements [earshot.Queue].
+func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
+	why, turn, err := rule.CheckFinish(state, why, turn)
+	if err != nil {
+		return err
+	}
+	keys, messages, err := rule.CheckArrived(ctx, arrived)
+	if err != nil {
+		return err
+	}
+	scope := rule.Lease(lease).Conversation.Scope
+	decide := func() (*queuedTurn, rule.Change, error) {
+		h, t := s.held(lease, id)
+		e := rule.End{State: state, Why: why, Turn: turn}
+		if turn != nil {
+			e.Answered = s.answered(h.Lease.Conversation, *turn)
+		}
+		for i, m := range messages {
+			e.Confirmed = append(e.Confirmed, s.confirmation(scope, keys[i], m.ID))
+		}
+		c, err := rule.Finish(h, e)
+		return t, c, err
+	}
+	return s.write(ctx, func() error {
+		if _, _, err := decide(); err != nil { // what is refused records nothing
+			return err
+		}
+		for _, m := range messages {
+			s.record(scope, s.channel(scope), m)
+		}
+		t, c, err := decide()
+		if err == nil {
+			s.apply(t, c)
+		}
+		return err
+	})
+}
+
+// Merge implements [earshot.Queue].
+func (s *Store) Merge(ctx context.Context, lease earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
+	return s.under(ctx, lease, into, func(h rule.Held, _ *queuedTurn) (rule.Change, error) {
+		others := make([]rule.Queued, len(turns))
+		for i, id := range turns {
+			if t, err := s.queue.turn(id); err == nil {
+				others[i] = t.Queued
+			}
+		}
+		return rule.Merge(h, turns, others)
+	})
+}
+
+// Reopen implements [earshot.Queue].
+func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
+	return s.write(ctx, func() error {
+		t, err := s.queue.turn(id)
+		if err != nil {
+			return err
+		}
+		var line []earshot.QueuedTurn
+		for _, other := range s.queue.line(t.Conversation).turns {
+			line = append(line, other.QueuedTurn)
+		}
+		c, err := rule.Reopen(t.Queued, s.anyDeleted(t.Conversation.Scope, []earshot.MessageID{t.Anchor}), line, s.time())
+		if err == nil {
+			s.apply(t, c)
+		}
+		return err
+	})
+}

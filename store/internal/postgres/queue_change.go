@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/jackc/pgx/v5"
+)
+
+// A held is what a write under a lease is decided on, with the conversation.
+type held struct {
+	rule.Held
+	conversation conversation
+}
+
+// under decides a write about a turn of the lease's conversation, and applies
+// it, in one transaction. What more asks, unless it is nil, comes with the turn.
+func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, more func(*tx), decide func(rule.Held) (rule.Change, error)) error {
+	return s.apply(ctx, what, func(ctx context.Context, t *tx) error {
+		return t.under(ctx, l, id, more, func(h held) (rule.Change, error) { return decide(h.Held) })
+	})
+}
+
+// under is Store.under within a transaction. Until that is committed nobody takes
+// the lease over and nothing in the channel is deleted.
+func (t *tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more func(*tx), decide func(held) (rule.Change, error)) error {
+	h := held{Held: rule.Held{Lease: rule.Lease(l), ID: id, Now: earshot.TimeOf(t.store.now())}}
+	in := h.Lease.Conversation
+	t.shared(in.Scope)
+	t.askLease(in, &h.Line)
+	t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(in, in.Name), h.conversation.into(in))
+	t.askQueued(id, &h.Turn)
+	if more != nil {
+		more(t)
+	}
+	if err := t.send(ctx); err != nil {
+		return err
+	}
+	h.Epoch = h.conversation.Epoch
+	c, err := decide(h)
+	if err != nil {
+		return err
+	}
+	return t.change(h.Turn, c, h.Now)
+}
+
+// askQueued asks for one turn, without its input. It stays zero when there is
+// none.
+func (t *tx) askQueued(id earshot.TurnID, q *rule.Queued) {
+	*q = rule.Queued{}
+	t.ask(`SELECT `+queuedColumns+` FROM queued_turn WHERE id = $1`, []any{int64(id)}, func(rows pgx.Rows) error { return scanQueued(rows, q) })
+}
+
+// change queues what was decided about a turn, whose lease is locked.
+func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
+	id := of.Conversation
+	if c.Restart {
+		t.write(`DELETE FROM journal WHERE turn = $1`, int64(of.ID))
+	}
+	if c.Blank {
+		t.erasePosts(`id = $1`, int64(of.ID))
+	}
+	t.hasRead(id, c.Epoch, c.Read)
+	if c.Leave {
+		t.leave(id, c.Epoch, now)
+	}
+	if s := c.Step; s != nil {
+		erased := 0
+		if s.Erased {
+			erased = 1
+		}
+		t.write(`INSERT INTO journal (turn, n, kind, time, erased, data) VALUES ($1, $2, $3, $4, $5, $6)`,
+			int64(of.ID), s.N, s.Kind, int64(s.Time), erased, blob(s.Data))
+	}
+	t.putPosts(id.Scope, c.Posts)
+	if c.Commit != nil {
+		if err := t.commitTurn(*c.Commit); err != nil {
+			return err
+		}
+	}
+	t.putTurns(c)
+	if c.Parts != 0 {
+		t.write(`UPDATE queued_turn SET `+rule.PartSQL+`, updated = $6`+ofConversation+` AND `+rule.PartedSQL+` AND why = $7`,
+			own(id, id.Name, int64(now), rule.AnsweredWith(c.Parts))...)
+	}
+	if c.Erase {
+		t.eraseTurns(`id = $1`, int64(of.ID))
+	}
+	if c.Advance {
+		t.advance(id)
+	}
+	return nil
+}
+
+// putTurns writes the rows of turns.
+func (t *tx) putTurns(c rule.Change) {
+	for _, q := range c.Turns {
+		if c.Touched {
+			t.write(`UPDATE queued_turn SET updated = $2 WHERE id = $1`, int64(q.ID), int64(q.Updated))
+			continue
+		}
+		a := []any{int64(q.ID), string(q.State), q.Why, q.Tries, int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash}
+		input := ``
+		if c.Input {
+			input = `, input = $10`
+			a = append(a, blob(q.Input))
+		}
+		t.write(`UPDATE queued_turn SET state = $2, why = $3, tries = $4, updated = $5, from_epoch = $6, epoch = $7, number = $8, hash = $9, pruned = 0`+input+` WHERE id = $1`, a...)
+	}
+}
+
+// putPosts stores posts, each in the place of that of the same turn and chunk.
+func (t *tx) putPosts(scope earshot.Scope, posts []earshot.Post) {
+	for _, p := range posts {
+		t.write(`INSERT INTO outbox (platform, workspace, channel, `+postColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+			ON CONFLICT (turn, chunk) DO UPDATE SET key = excluded.key, state = excluded.state, message = excluded.message,
+				tries = excluded.tries, updated = excluded.updated, text = excluded.text`,
+			args(scope, int64(p.Turn), p.Chunk, p.Key, string(p.State), string(p.Message), p.Tries, int64(p.Updated), p.Text)...)
+	}
+}

@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Finish implements [earshot.Queue].
+func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
+	why, turn, err := rule.CheckFinish(state, why, turn)
+	if err != nil {
+		return err
+	}
+	keys, messages, err := rule.CheckArrived(ctx, arrived)
+	if err != nil {
+		return err
+	}
+	in := rule.Lease(l).Conversation
+	inserted := 0
+	err = s.apply(ctx, "finish a turn", func(ctx context.Context, t *tx) (err error) {
+		// What arrived is recorded before all that locks the channel for others.
+		if inserted, err = t.arrive(ctx, in.Scope, messages); err != nil {
+			return err
+		}
+		e := rule.End{State: state, Why: why, Turn: turn}
+		posts := make([]*earshot.Post, len(keys))
+		return t.under(ctx, l, id, func(t *tx) {
+			if turn != nil {
+				t.askAnswered(in, *turn, &e.Answered)
+			}
+			for i, key := range keys {
+				t.askPost(in.Scope, key, &posts[i])
+			}
+		}, func(h held) (rule.Change, error) {
+			e.Answered.Conversation, e.Answered.Turns = h.conversation.Conversation, h.conversation.turns
+			for i, key := range keys {
+				e.Confirmed = append(e.Confirmed, rule.Confirmation{Key: key, Message: messages[i].ID, Stored: posts[i]})
+			}
+			return rule.Finish(h.Held, e)
+		})
+	})
+	if err == nil {
+		s.stats.grown(inserted)
+	}
+	if turn != nil {
+		err = answered(err, turn.Answer.Anchor)
+	}
+	return err
+}
+
+// arrive records messages of ours and returns how many were not stored.
+func (t *tx) arrive(ctx context.Context, scope earshot.Scope, messages []rule.Message) (int, error) {
+	if len(messages) == 0 {
+		return 0, nil
+	}
+	b, err := t.batchOf(ctx, scope, messages, nil)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range messages {
+		b.Add(m)
+	}
+	return len(b.Inserts()), t.writeBatch(ctx, scope, b)
+}
+
+// Merge implements [earshot.Queue].
+func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
+	var others []rule.Queued
+	return s.under(ctx, "merge turns", l, into, func(t *tx) {
+		others = make([]rule.Queued, len(turns))
+		for i, id := range turns {
+			t.askQueued(id, &others[i])
+		}
+	}, func(h rule.Held) (rule.Change, error) { return rule.Merge(h, turns, others) })
+}
+
+// Reopen implements [earshot.Queue].
+func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
+	var at rule.Queued // where the turn is: that never changes
+	if err := s.read(ctx, func(t *tx) { t.askQueued(id, &at) }); err != nil {
+		return fmt.Errorf("reopen a turn: %w", err)
+	}
+	if at.ID == 0 {
+		return rule.NoTurn(id)
+	}
+	in := at.Conversation
+	return s.apply(ctx, "reopen a turn", func(ctx context.Context, t *tx) error {
+		var q rule.Queued
+		var line []earshot.QueuedTurn
+		gone := false
+		t.shared(in.Scope)
+		t.lockLeases([]earshot.ConversationID{in})
+		t.askQueued(id, &q)
+		t.askDeleted(in.Scope, []earshot.MessageID{at.Anchor}, &gone)
+		t.askLine(in, &line)
+		if err := t.send(ctx); err != nil {
+			return err
+		}
+		now := earshot.TimeOf(s.now())
+		c, err := rule.Reopen(q, gone, line, now)
+		if err != nil {
+			return err
+		}
+		return t.change(q, c, now)
+	})
+}

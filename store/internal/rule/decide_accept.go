@@ -1,0 +1,111 @@
+package rule
+
+import (
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Quotes returns the messages whose text the raw event of m may repeat.
+func Quotes(m earshot.Message) []earshot.MessageID {
+	out := []earshot.MessageID{m.ID}
+	for _, id := range []earshot.MessageID{m.Root(), m.ReplyTo} {
+		if id != "" {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// A Heard is what [earshot.Queue.Accept] is decided on. Of a delivery that is
+// known the message is not recorded: nothing is written.
+type Heard struct {
+	Event  earshot.Event
+	Asked  bool                   // a conversation was
+	ID     earshot.ConversationID // which
+	Known  bool                   // the delivery
+	Turn   earshot.TurnID         // which the message has of the agent already; 0: none
+	Twice  bool                   // the sender sent the message under another id already, and that one has a turn
+	Record earshot.Recorded       // what recording the message changed
+	Gone   bool                   // the message is a tombstone by now
+	Quoted bool                   // one of Quotes is
+	Now    earshot.Time
+}
+
+// An Acceptance is what accepting an event writes besides its message.
+type Acceptance struct {
+	Accepted earshot.Accepted // without the id of Open
+	Event    *earshot.Event   // is stored; nil: nothing is
+	Open     *Queued          // is stored under the next id, in a conversation that is created when there is none
+}
+
+// Accept decides about [earshot.Queue.Accept].
+func Accept(h Heard) Acceptance {
+	out := Acceptance{Accepted: earshot.Accepted{Recorded: h.Record, Duplicate: h.Known}}
+	if h.Asked {
+		out.Accepted.Turn = h.Turn
+	}
+	if h.Known {
+		out.Accepted.Recorded = earshot.Recorded{ID: h.Event.Message.ID, Change: earshot.Same, Seq: h.Record.Seq}
+		return out
+	}
+	e := h.Event
+	if h.Quoted || h.Gone {
+		e.Raw = nil
+	}
+	if e.Delivery != "" || len(e.Raw) > 0 {
+		out.Event = &e
+	}
+	if h.Asked && h.Turn == 0 && !h.Twice && h.opens() {
+		out.Accepted.Opened = true
+		out.Open = opened(h.ID, h.Event, h.Now)
+	}
+	return out
+}
+
+// opens reports whether an event may open a turn, as far as its message alone
+// decides.
+func (h Heard) opens() bool {
+	e := h.Event
+	said := e.Message.Edited == 0 || e.Past && h.Record.Change == earshot.New
+	return said && !h.Gone && !e.Message.Deleted
+}
+
+// opened returns the turn that an event opens, without its id.
+func opened(id earshot.ConversationID, e earshot.Event, now earshot.Time) *Queued {
+	at := e.Received
+	if at == 0 {
+		at = now
+	}
+	return &Queued{From: -1, QueuedTurn: earshot.QueuedTurn{
+		Conversation: id, Anchor: e.Message.ID, State: earshot.TurnOpen, Opened: at, Updated: now, Epoch: -1,
+	}}
+}
+
+// An Opening is what [earshot.Conversations.OpenConversation] does.
+type Opening int
+
+// What it may do.
+const (
+	OpenByKey    Opening = iota // return the one that has the key
+	OpenByName                  // return the one that has the name
+	OpenTakesKey                // give the one that has the name the key
+	OpenCreates
+)
+
+// Open decides about [earshot.Conversations.OpenConversation]: byKey and byName
+// report whether there is a conversation with the key and with the name, stored
+// is the key of the latter.
+func Open(id earshot.ConversationID, key string, byKey, byName bool, stored string) (Opening, error) {
+	switch {
+	case key != "" && byKey:
+		return OpenByKey, nil
+	case !byName:
+		return OpenCreates, nil
+	case key == "":
+		return OpenByName, nil
+	case stored != "":
+		return OpenByName, fmt.Errorf("conversation %q exists under another key: %w", id.Name, earshot.ErrConflict)
+	}
+	return OpenTakesKey, nil
+}

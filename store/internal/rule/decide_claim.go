@@ -1,0 +1,63 @@
+package rule
+
+import (
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Claimable reports whether the lease can be claimed: there is a turn to
+// answer, and nobody holds the lease at now, the claimer included. A store
+// claims the line with the lowest Lowest.
+func (x Line) Claimable(now earshot.Time) bool { return x.Lowest != 0 && x.Until <= now }
+
+// Claimed returns a line whose lease owner has taken. Each taking raises the
+// fence.
+func (x Line) Claimed(owner string, now earshot.Time, hold time.Duration) Line {
+	x.Owner, x.Fence, x.Until = owner, x.Fence+1, Until(now, hold)
+	return x
+}
+
+// Claimed returns the lowest turn of a line that was just claimed. ClaimSQL is
+// the same.
+func (q Queued) Claimed(now earshot.Time) Queued {
+	if q.State == earshot.TurnOpen {
+		q.State = earshot.TurnClaimed
+	}
+	q.Tries++
+	q.Updated = now
+	return q
+}
+
+// ClaimSQL sets in the row of a turn what [Queued.Claimed] sets, but for updated.
+const ClaimSQL = `state = CASE state WHEN 'open' THEN 'claimed' ELSE state END, tries = tries + 1`
+
+// Renew decides about [earshot.Queue.Renew].
+func Renew(x Line, lease earshot.Lease, now earshot.Time, hold time.Duration) (Line, error) {
+	x.Until = Until(now, hold)
+	return x, x.Held(lease)
+}
+
+// Release decides about [earshot.Queue.Release]; ok is false when the lease is
+// another's by now, and theirs to give back. The conversation's unfinished turns
+// become what [Queued.Released] returns.
+func Release(x Line, lease earshot.Lease, notBefore earshot.Time) (_ Line, ok bool) {
+	ok = x.Held(lease) == nil
+	x.Owner, x.Until = "", notBefore
+	return x, ok
+}
+
+// Released returns a turn whose lease was given back. ReleaseSQL is the same for
+// the turns that ReleasedSQL selects; the others stay as they are.
+func (q Queued) Released() Queued {
+	if q.State == earshot.TurnClaimed {
+		q.State = earshot.TurnOpen
+	}
+	return q
+}
+
+// What [Queued.Released] does to a row, and to which.
+const (
+	ReleaseSQL  = `state = 'open'`
+	ReleasedSQL = `state = 'claimed'`
+)

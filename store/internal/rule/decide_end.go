@@ -1,0 +1,178 @@
+package rule
+
+import (
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// An Answered is what it takes to commit a turn: its conversation, with how
+// many turns that has, whether the anchor was answered by the agent in the
+// scope already, and whether one of the messages of [Read] is deleted.
+type Answered struct {
+	Conversation earshot.Conversation
+	Turns        int
+	Taken        bool
+	Gone         bool
+}
+
+// A Commit is a turn that is appended to its conversation, and what the
+// conversation is from then on.
+type Commit struct {
+	Turn         earshot.Turn        // with its number
+	Read         []earshot.MessageID // whose text the turn's epoch holds from now on
+	Conversation earshot.Conversation
+	Turns        int // how many it has
+}
+
+// AnsweredAlready is the error for a turn whose anchor was answered.
+func AnsweredAlready(anchor earshot.MessageID) error {
+	return fmt.Errorf("anchor %q was answered already: %w", anchor, earshot.ErrConflict)
+}
+
+// CommitTurn decides about [earshot.Turns.CommitTurn].
+func CommitTurn(t earshot.Turn, a Answered, now earshot.Time) (Commit, error) {
+	if a.Taken {
+		return Commit{}, AnsweredAlready(t.Answer.Anchor)
+	}
+	if t.Epoch < a.Conversation.Epoch {
+		return Commit{}, fmt.Errorf("the turn is of epoch %d, the conversation in %d: %w", t.Epoch, a.Conversation.Epoch, earshot.ErrConflict)
+	}
+	return commit(t, a, a.Gone, now), nil
+}
+
+// commit appends a turn. An outdated one, which has read what is deleted by
+// now, leaves no text and ends its epoch.
+func commit(t earshot.Turn, a Answered, outdated bool, now earshot.Time) Commit {
+	c := a.Conversation
+	c.Metadata = TurnMetadata(c.Metadata, t.Metadata)
+	t.Metadata = nil
+	t = Number(t, a.Turns, now)
+	out := Commit{Turn: t, Turns: a.Turns + 1}
+	epoch := t.Epoch
+	if outdated {
+		out.Turn = WithoutText(t)
+		epoch++
+	} else {
+		out.Read = Read(t)
+	}
+	c.Cursor, c.Epoch, c.Updated = max(c.Cursor, t.Cursor), max(c.Epoch, epoch), now
+	out.Conversation = c
+	return out
+}
+
+// An End is what [earshot.Queue.Finish] is asked for, with what decides about
+// it. Answered is not looked at without a Turn.
+type End struct {
+	State     earshot.TurnState
+	Why       string
+	Turn      *earshot.Turn
+	Answered  Answered
+	Confirmed []Confirmation
+}
+
+// Finish decides about [earshot.Queue.Finish], after the messages that arrived
+// were recorded.
+func Finish(h Held, e End) (Change, error) {
+	if err := h.good(); err != nil {
+		return Change{}, err
+	}
+	if h.Turn.State == e.State {
+		return Change{}, nil
+	}
+	if err := h.Turn.final(); err != nil {
+		return Change{}, err
+	}
+	if e.State == earshot.TurnDone {
+		if err := h.next(); err != nil {
+			return Change{}, err
+		}
+	}
+	c, err := Confirm(h.Now, e.Confirmed...)
+	if err != nil {
+		return Change{}, err
+	}
+	outdated := h.Turn.Outdated(h.Epoch)
+	if e.Turn != nil {
+		switch {
+		case e.Turn.Answer.Anchor != h.Turn.Anchor:
+			return Change{}, fmt.Errorf("%w: turn %d answers %q, not %q", earshot.ErrInvalid, h.ID, h.Turn.Anchor, e.Turn.Answer.Anchor)
+		case e.Answered.Taken:
+			return Change{}, AnsweredAlready(e.Turn.Answer.Anchor)
+		}
+		outdated = outdated || e.Answered.Gone
+		done := commit(*e.Turn, e.Answered, outdated || e.Turn.Epoch < h.Epoch, h.Now)
+		c.Commit = &done
+		h.Turn.Number = done.Turn.Number
+	}
+	c.end(h.Turn, e.State, e.Why, h.Now)
+	c.Erase = outdated
+	return c, nil
+}
+
+// end makes a turn final.
+func (c *Change) end(t Queued, state earshot.TurnState, why string, now earshot.Time) {
+	t.State, t.Why, t.Updated = state, why, now
+	c.Turns = append(c.Turns, t)
+	c.Advance = true
+	if state == earshot.TurnDropped && why == AnchorDeleted {
+		c.Parts = t.ID
+	}
+}
+
+// Merge decides about [earshot.Queue.Merge]: h is about the turn that answers
+// the others too. A turn that is not stored is a zero Queued.
+func Merge(h Held, ids []earshot.TurnID, others []Queued) (Change, error) {
+	if err := h.good(); err != nil {
+		return Change{}, err
+	}
+	if err := h.Turn.final(); err != nil {
+		return Change{}, err
+	}
+	var c Change
+	for i, o := range others {
+		if o.ID == 0 || o.Conversation != h.Turn.Conversation || o.ID == h.ID {
+			return Change{}, NoTurn(ids[i])
+		}
+		if Unfinished(o.State) {
+			c.end(o, earshot.TurnDropped, AnsweredWith(h.ID), h.Now)
+		}
+	}
+	return c, nil
+}
+
+// Parted returns a turn that was merged into another one, whose anchor was
+// deleted since: it is open again. ok is false for every other turn. PartSQL
+// sets the same in the rows that PartedSQL selects, but for updated.
+func Parted(q Queued, from earshot.TurnID, now earshot.Time) (_ Queued, ok bool) {
+	if q.State != earshot.TurnDropped || q.Why != AnsweredWith(from) {
+		return q, false
+	}
+	q.State, q.Why, q.Updated = earshot.TurnOpen, "", now
+	return q, true
+}
+
+// What [Parted] does to a row, and to which: those of the conversation whose why
+// is [AnsweredWith].
+const (
+	PartSQL   = `state = 'open', why = '', pruned = 0`
+	PartedSQL = `state = 'dropped'`
+)
+
+// Reopen decides about [earshot.Queue.Reopen]. gone reports whether the anchor
+// is deleted; line are the conversation's unfinished turns.
+func Reopen(q Queued, gone bool, line []earshot.QueuedTurn, now earshot.Time) (Change, error) {
+	switch {
+	case q.State != earshot.TurnParked && q.State != earshot.TurnFailed:
+		return Change{}, fmt.Errorf("turn %d is %s: %w", q.ID, q.State, earshot.ErrConflict)
+	case gone:
+		return Change{}, fmt.Errorf("the anchor of turn %d is deleted: %w", q.ID, earshot.ErrConflict)
+	}
+	for _, other := range line {
+		if Begun(other.State) {
+			return Change{}, fmt.Errorf("turn %d of the conversation is being answered: %w", other.ID, earshot.ErrConflict)
+		}
+	}
+	q.State, q.Why, q.Tries, q.Updated = earshot.TurnOpen, "", 0, now
+	return Change{Turns: []Queued{q}, Advance: true}, nil
+}

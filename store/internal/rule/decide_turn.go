@@ -1,0 +1,200 @@
+package rule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// Begin decides about [earshot.Queue.Begin]. gone reports whether one of the
+// messages that the prompt shows, or the anchor, is deleted.
+func Begin(h Held, p earshot.Prompt, gone bool) (Change, error) {
+	if err := h.good(); err != nil {
+		return Change{}, err
+	}
+	if err := h.next(); err != nil {
+		return Change{}, err
+	}
+	t := h.Turn
+	if p.From != h.Epoch {
+		return Change{}, fmt.Errorf("turn %d was gathered in epoch %d, the conversation is in %d: %w", t.ID, p.From, h.Epoch, earshot.ErrConflict)
+	}
+	if gone {
+		return Change{}, fmt.Errorf("turn %d shows what is deleted: %w", t.ID, earshot.ErrConflict)
+	}
+	c := Change{Epoch: p.Epoch, Read: slices.Concat(p.Shows, []earshot.MessageID{t.Anchor})}
+	again := t.Hash == p.Hash && t.From == p.From && t.Epoch == p.Epoch
+	if again && Begun(t.State) {
+		return c, nil
+	}
+	c.Restart = !again
+	c.Blank = t.Outdated(h.Epoch)
+	if t.State != earshot.TurnPosting {
+		t.State = earshot.TurnGenerating
+	}
+	t.From, t.Epoch, t.Input, t.Hash, t.Updated = p.From, p.Epoch, p.Input, p.Hash, h.Now
+	c.Turns, c.Input = []Queued{t}, true
+	return c, nil
+}
+
+// AddStep decides about [earshot.Queue.AddStep]. steps is how many the journal
+// has, gone reports whether a message that the step shows is deleted.
+func AddStep(h Held, s earshot.Step, steps int, gone bool, puts ...Put) (Change, error) {
+	if err := h.good(); err != nil {
+		return Change{}, err
+	}
+	var c Change
+	if s.N >= steps {
+		var err error
+		if c, err = addStep(h, s, steps, gone); err != nil {
+			return Change{}, err
+		}
+		h.Turn = c.Turns[0]
+	}
+	return c.put(h, puts)
+}
+
+func addStep(h Held, s earshot.Step, steps int, gone bool) (Change, error) {
+	t := h.Turn
+	if err := t.final(); err != nil {
+		return Change{}, err
+	}
+	if !Begun(t.State) || t.From < 0 {
+		return Change{}, fmt.Errorf("turn %d has not begun: %w", t.ID, earshot.ErrConflict)
+	}
+	if s.N > steps {
+		return Change{}, fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, s.N, t.ID, steps-1)
+	}
+	c := Change{Epoch: t.Epoch}
+	switch {
+	case s.Erased || t.Outdated(h.Epoch):
+		s.Data, s.Erased = nil, true
+	case gone: // the epoch has read it: it ends
+		s.Data, s.Erased, c.Leave = nil, true, true
+	default:
+		c.Read = s.Shows
+	}
+	s.Shows = nil
+	t.Updated = h.Now
+	c.Step, c.Turns, c.Touched = &s, []Queued{t}, true
+	return c, nil
+}
+
+// A Put is a post that is to be written, with what is stored of it.
+type Put struct {
+	Post   earshot.Post
+	Stored *earshot.Post // of the same turn and chunk; nil: none
+	Keyed  *earshot.Post // with the same key; nil: none
+}
+
+// PutPost decides about [earshot.Queue.PutPost].
+func PutPost(h Held, p Put) (Change, error) {
+	if err := h.good(); err != nil {
+		return Change{}, err
+	}
+	return Change{}.put(h, []Put{p})
+}
+
+// put adds posts to what is written, one after another.
+func (c Change) put(h Held, puts []Put) (Change, error) {
+	for _, p := range puts {
+		for i := range c.Posts { // what was stored is what was just decided
+			p = p.after(&c.Posts[i])
+		}
+		changed, err := p.changes(h)
+		if err != nil {
+			return Change{}, err
+		}
+		if !changed {
+			continue
+		}
+		p.Post.Updated = h.Now
+		c.Posts = append(c.Posts, p.Post)
+		c.Touched = h.Turn.State == earshot.TurnPosting && (c.Touched || len(c.Turns) == 0)
+		h.Turn.State, h.Turn.Updated = earshot.TurnPosting, h.Now
+		c.Turns = []Queued{h.Turn}
+	}
+	return c, nil
+}
+
+// after returns p as it is once another post was written.
+func (p Put) after(written *earshot.Post) Put {
+	if p.Keyed != nil && samePost(*p.Keyed, *written) {
+		p.Keyed = nil
+	}
+	if p.Post.Key != "" && p.Post.Key == written.Key {
+		p.Keyed = written
+	}
+	if samePost(p.Post, *written) {
+		p.Stored = written
+	}
+	return p
+}
+
+func samePost(a, b earshot.Post) bool { return a.Turn == b.Turn && a.Chunk == b.Chunk }
+
+// changes reports whether writing the post changes anything, or why it is
+// refused.
+func (p Put) changes(h Held) (bool, error) {
+	changed := true
+	if p.Stored != nil {
+		var err error
+		if changed, err = nextPost(*p.Stored, p.Post); err != nil {
+			return false, err
+		}
+	}
+	if !changed && (h.Turn.State == earshot.TurnPosting || p.Post.State == earshot.PostSent) {
+		return false, nil
+	}
+	if err := h.next(); err != nil {
+		return false, err
+	}
+	if p.Keyed != nil && !samePost(*p.Keyed, p.Post) {
+		return false, fmt.Errorf("the key of post %d of turn %d is taken: %w", p.Post.Chunk, p.Post.Turn, earshot.ErrConflict)
+	}
+	return true, nil
+}
+
+// nextPost decides what becomes of a stored post when in is written. It
+// reports false where nothing changes; the error is [earshot.ErrConflict].
+func nextPost(stored, in earshot.Post) (bool, error) {
+	if stored.State == earshot.PostSent && (in.State != earshot.PostSent || in.Message != stored.Message || in.Key != stored.Key) {
+		return false, fmt.Errorf("post %d of turn %d was sent: %w", in.Chunk, in.Turn, earshot.ErrConflict)
+	}
+	stored.Updated, in.Updated = 0, 0
+	return stored != in, nil
+}
+
+// A Confirmation says that the post with a key, as it is stored, became a
+// message.
+type Confirmation struct {
+	Key     string
+	Message earshot.MessageID
+	Stored  *earshot.Post // nil: there is none with the key
+}
+
+// Confirm decides about [earshot.Queue.Confirm].
+func Confirm(now earshot.Time, all ...Confirmation) (Change, error) {
+	var c Change
+	for _, x := range all {
+		for i := range c.Posts {
+			if c.Posts[i].Key == x.Key {
+				x.Stored = &c.Posts[i]
+			}
+		}
+		if x.Stored == nil {
+			return Change{}, fmt.Errorf("post with key %q: %w", x.Key, earshot.ErrNotFound)
+		}
+		next := *x.Stored
+		next.State, next.Message, next.Updated = earshot.PostSent, x.Message, now
+		changed, err := nextPost(*x.Stored, next)
+		if err != nil {
+			return Change{}, err
+		}
+		if changed {
+			c.Posts = append(c.Posts, next)
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// under decides a write about a turn of the lease's conversation, and applies
+// it, in one transaction.
+func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.Held) (rule.Change, error)) error {
+	return s.apply(ctx, what, func(t *tx) error {
+		h, err := t.held(l, id, earshot.TimeOf(s.now()))
+		if err != nil {
+			return err
+		}
+		c, err := decide(t, h)
+		if err != nil {
+			return err
+		}
+		return t.change(h.Turn, c, h.Now)
+	})
+}
+
+// held loads what a write under a lease is decided on.
+func (t *tx) held(l earshot.Lease, id earshot.TurnID, now earshot.Time) (rule.Held, error) {
+	h := rule.Held{Lease: rule.Lease(l), ID: id, Now: now}
+	var err, turnErr error
+	h.Line, h.Epoch, err = t.stored(h.Lease.Conversation)
+	h.Turn, turnErr = t.queued(id)
+	return h, errors.Join(err, turnErr)
+}
+
+// queued returns one turn without its input; a zero one when there is none.
+func (t *tx) queued(id earshot.TurnID) (q rule.Queued, err error) {
+	_, err = t.one(`SELECT `+queuedColumns+` FROM queued_turn WHERE id = ?`, []any{int64(id)}, queuedDest(&q))
+	return q, err
+}
+
+// change writes what was decided about a turn.
+func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
+	id := of.Conversation
+	var steps []func() error
+	also := func(when bool, step func() error) {
+		if when {
+			steps = append(steps, step)
+		}
+	}
+	also(c.Restart, func() error { return t.exec(`DELETE FROM journal WHERE turn = ?`, int64(of.ID)) })
+	also(c.Blank, func() error { return errors.Join(t.exec(erasePosts, int64(of.ID)), t.erase()) })
+	also(len(c.Read) > 0, func() error { return t.hasRead(id, c.Epoch, c.Read) })
+	also(c.Leave, func() error { return t.leave(id, c.Epoch, now) })
+	also(c.Step != nil, func() error { return t.putStep(of.ID, *c.Step) })
+	also(len(c.Posts) > 0, func() error { return t.putPosts(id.Scope, c.Posts) })
+	also(c.Commit != nil, func() error { return t.commitTurn(*c.Commit) })
+	also(len(c.Turns) > 0, func() error { return t.putTurns(c) })
+	also(c.Parts != 0, func() error {
+		return t.exec(`UPDATE queued_turn SET `+rule.PartSQL+`, updated = ?`+ofConversation+` AND +`+rule.PartedSQL+` AND why = ?`,
+			append([]any{int64(now)}, own(id, id.Name, rule.AnsweredWith(c.Parts))...)...)
+	})
+	also(c.Erase, func() error { return t.eraseTurn(of.ID) })
+	also(c.Advance, func() error { return t.advance(id) })
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putTurns writes the rows of turns.
+func (t *tx) putTurns(c rule.Change) error {
+	for _, q := range c.Turns {
+		if c.Touched {
+			if err := t.exec(`UPDATE queued_turn SET updated = ? WHERE id = ?`, int64(q.Updated), int64(q.ID)); err != nil {
+				return err
+			}
+			continue
+		}
+		a := []any{string(q.State), q.Why, q.Tries, int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash}
+		input := ``
+		if c.Input {
+			input = `, input = ?`
+			a = append(a, blob(q.Input))
+		}
+		err := t.exec(`UPDATE queued_turn SET state = ?, why = ?, tries = ?, updated = ?, from_epoch = ?, epoch = ?, number = ?, hash = ?, pruned = 0`+input+` WHERE id = ?`,
+			append(a, int64(q.ID))...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putStep appends to a turn's journal.
+func (t *tx) putStep(id earshot.TurnID, s earshot.Step) error {
+	return t.exec(`INSERT INTO journal (turn, n, kind, time, erased, data) VALUES `+marks(6, 1),
+		int64(id), s.N, s.Kind, int64(s.Time), s.Erased, blob(s.Data))
+}
+
+// putPosts stores posts, each in the place of that of the same turn and chunk.
+func (t *tx) putPosts(scope earshot.Scope, posts []earshot.Post) error {
+	for _, p := range posts {
+		err := t.exec(`INSERT INTO outbox (platform, workspace, channel, `+postColumns+`) VALUES `+marks(11, 1)+`
+			ON CONFLICT (turn, chunk) DO UPDATE SET key = excluded.key, state = excluded.state, message = excluded.message,
+				tries = excluded.tries, updated = excluded.updated, text = excluded.text`,
+			args(scope, int64(p.Turn), p.Chunk, p.Key, string(p.State), string(p.Message), p.Tries, int64(p.Updated), p.Text)...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

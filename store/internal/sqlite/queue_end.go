@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Finish implements [earshot.Queue].
+func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
+	why, turn, err := rule.CheckFinish(state, why, turn)
+	if err != nil {
+		return err
+	}
+	keys, messages, err := rule.CheckArrived(ctx, arrived)
+	if err != nil {
+		return err
+	}
+	scope := rule.Lease(l).Conversation.Scope
+	return s.apply(ctx, "finish a turn", func(t *tx) error {
+		if len(messages) > 0 { // what is refused is rolled back
+			r := &recording{scope: scope, messages: messages, outcomes: make([]earshot.Recorded, len(messages))}
+			if err := t.record([]*recording{r}); err != nil {
+				return err
+			}
+		}
+		h, err := t.held(l, id, earshot.TimeOf(s.now()))
+		if err != nil {
+			return err
+		}
+		e := rule.End{State: state, Why: why, Turn: turn}
+		if turn != nil && h.Turn.ID != 0 {
+			if e.Answered, err = t.answered(h.Turn.Conversation, *turn); err != nil {
+				return err
+			}
+		}
+		for i, key := range keys {
+			p, err := t.postByKey(scope, key)
+			if err != nil {
+				return err
+			}
+			e.Confirmed = append(e.Confirmed, rule.Confirmation{Key: key, Message: messages[i].ID, Stored: p})
+		}
+		c, err := rule.Finish(h, e)
+		if err != nil {
+			return err
+		}
+		return t.change(h.Turn, c, h.Now)
+	})
+}
+
+// Merge implements [earshot.Queue].
+func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
+	return s.under(ctx, "merge turns", l, into, func(t *tx, h rule.Held) (rule.Change, error) {
+		others := make([]rule.Queued, len(turns))
+		for i, id := range turns {
+			var err error
+			if others[i], err = t.queued(id); err != nil {
+				return rule.Change{}, err
+			}
+		}
+		return rule.Merge(h, turns, others)
+	})
+}
+
+// Reopen implements [earshot.Queue].
+func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
+	return s.apply(ctx, "reopen a turn", func(t *tx) error {
+		q, err := t.queued(id)
+		if err != nil {
+			return err
+		}
+		if q.ID == 0 {
+			return rule.NoTurn(id)
+		}
+		gone, err := t.anyDeleted(q.Conversation.Scope, q.Anchor)
+		if err != nil {
+			return err
+		}
+		line, err := t.line(q.Conversation)
+		if err != nil {
+			return err
+		}
+		now := earshot.TimeOf(s.now())
+		c, err := rule.Reopen(q, gone, line, now)
+		if err != nil {
+			return err
+		}
+		return t.change(q, c, now)
+	})
+}
