@@ -27,6 +27,7 @@ type Store interface {
 	Queue
 	Meter
 	Rates
+	Notes
 	// Erase removes a whole channel: what was said and delivered in it, what
 	// agents keep of it, and what is known of the channel itself, with the
 	// workspace's authors who have spoken in no other channel (all of them with

@@ -31,6 +31,7 @@ type Config struct {
 	Model    Model   `yaml:"model" doc:"which model answers"`
 	Local    Local   `yaml:"local" doc:"the platform without a network"`
 	Slack    Slack   `yaml:"slack" doc:"the bot on Slack; see slack.md"`
+	Health   Health  `yaml:"health" doc:"how the process tells machines that it runs; see operations.md"`
 	Log      Log     `yaml:"log" doc:"what the program says about itself"`
 	Keys     Keys    `yaml:"-"`
 
@@ -128,6 +129,11 @@ type Local struct {
 	Person      string `yaml:"person" env:"EARSHOT_LOCAL_PERSON" doc:"whom the terminal speaks as at first."`
 	Channel     string `yaml:"channel" env:"EARSHOT_LOCAL_CHANNEL" doc:"the channel that the terminal opens at first."`
 	Placeholder bool   `yaml:"placeholder" env:"EARSHOT_LOCAL_PLACEHOLDER" doc:"an answer's message stands there, empty, before the model is asked, and gets its text once that is whole; otherwise it is posted then."`
+}
+
+// A Health says where probes and metrics are served.
+type Health struct {
+	Listen string `yaml:"listen" env:"EARSHOT_HEALTH" doc:"an address, such as 127.0.0.1:9464, for /healthz, /readyz and /metrics (Prometheus). They need no authentication: do not expose it to the internet. Empty: they are not served there."`
 }
 
 // A Log says what is logged, and how.

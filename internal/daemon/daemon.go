@@ -8,7 +8,7 @@
 //
 // Start with [Open] and [Daemon]. Each platform is opened in a file of its own.
 // The goroutines are Run's: the bot's, those of the platform and of the HTTP
-// front, and the one that forgets what is no longer needed; Run returns after
+// fronts, and the one that forgets what is no longer needed; Run returns after
 // they have.
 package daemon
 
@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +46,12 @@ type Options struct {
 	DryRun        bool             // nothing is posted
 	Log           *slog.Logger     // nil discards
 	Done          func(bot.Report) // hears of every turn that ends; nil is fine
+	// Patience is how long Open waits for a platform that does not answer,
+	// before the daemon runs without it and asks again. Default: 10 s.
+	Patience time.Duration
+	// Confirm is how long after Slack has said that the bot is gone it is asked
+	// again, before anything is erased. Default: a minute.
+	Confirm time.Duration
 }
 
 // A Screen says what a terminal is given; see [local.Screen].
@@ -54,8 +59,10 @@ type Screen = local.Screen
 
 // A Daemon is the parts, put together. Its fields are for reading.
 type Daemon struct {
-	Store    bot.Store
-	Models   []ModelInfo // the one that answers, then the one that does if it fails
+	Store  bot.Store
+	Models []ModelInfo // the one that answers, then the one that does if it fails
+	// Identity is who the bot is, as far as that was known when Open returned:
+	// Slack may have been unreachable, and then its id is "".
 	Identity earshot.Identity
 	Platform earshot.Platform
 	// Chat is the local platform's; nil on another.
@@ -70,13 +77,15 @@ type Daemon struct {
 	Path    string
 	Token   secret.Secret
 	Made    bool
+	// Health is where probes and metrics are served, "" when they are not.
+	Health string
 
-	bot      *bot.Bot
-	log      *slog.Logger
-	listener net.Listener
-	front    http.Handler                  // of the listener
-	parts    []func(context.Context) error // what runs beside the bot, until ctx ends
-	owned    bool                          // the store is ours to close
+	bot    *bot.Bot
+	log    *slog.Logger
+	fronts []front
+	parts  []func(context.Context) error // the bot, and what runs beside it, until ctx ends
+	reach  func() reach                  // how the platform is
+	owned  bool                          // the store is ours to close
 
 	mu    sync.Mutex // guards ended
 	ended chan struct{}
@@ -86,11 +95,11 @@ type Daemon struct {
 // what to do. Whoever gets a Daemon closes it.
 func Open(ctx context.Context, o Options) (*Daemon, error) {
 	c := o.Config
-	d := &Daemon{Models: Models(c), log: o.Log, ended: make(chan struct{})}
+	d := &Daemon{Models: Models(c), log: o.Log, ended: make(chan struct{}), reach: func() reach { return reach{known: true} }}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
-	for _, step := range []func(context.Context, Options) error{d.openStore, d.openPlatform} {
+	for _, step := range []func(context.Context, Options) error{d.openStore, d.openPlatform, d.openHealth} {
 		if err := step(ctx, o); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
@@ -129,7 +138,7 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options) error {
 }
 
 // openBot makes the bot that answers on a platform.
-func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
+func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform, who earshot.Identity) error {
 	c := o.Config
 	learned, err := Calibrate(ctx, d.Store)
 	if err != nil {
@@ -155,7 +164,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 		}
 	}
 	d.bot = bot.New(bot.Options{
-		Store: d.Store, Model: answers, Platform: p, Identity: d.Identity, Count: count,
+		Store: d.Store, Model: answers, Platform: p, Identity: who, Count: count,
 		Policy: policy(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
 		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each},
 		Limits: bot.Limits{
@@ -184,31 +193,43 @@ func placeholder(c config.Config) string {
 	return ""
 }
 
-// listen takes an address for the HTTP front, so that it is known, and taken,
-// before anything runs.
-func (d *Daemon) listen(ctx context.Context, addr, path string, front http.Handler) error {
-	var err error
-	if d.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr); err != nil {
-		return fmt.Errorf("listen on %s: %w", addr, err)
-	}
-	d.Address, d.Path, d.front = d.listener.Addr().String(), path, front
-	return nil
-}
-
-// drain is how long requests that are under way are waited for at the end.
-const drain = 5 * time.Second
-
 // Run answers until ctx ends, and returns nil after what was under way has
 // come to rest: no event is taken that is not kept, and no post is left half
-// done. An error is one of the platform, the HTTP front or the store; the rest
+// done. An error is one of the platform, an HTTP front or the store; the rest
 // is stopped then too.
 func (d *Daemon) Run(ctx context.Context) error {
+	parts := append([]func(context.Context) error{d.forget}, d.parts...)
+	for _, f := range d.fronts {
+		parts = append(parts, f.serve)
+	}
+	var began time.Time
+	err := together(ctx, append(parts, func(ctx context.Context) error {
+		<-ctx.Done()
+		began = time.Now()
+		d.stopping(context.WithoutCancel(ctx))
+		return nil
+	})...)
+	d.log.Info("stopped", "took", time.Since(began))
+	return err
+}
+
+// stopping says how much is still to be brought to rest.
+func (d *Daemon) stopping(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	depth, err := d.Store.Depth(ctx)
+	if err != nil {
+		d.log.Info("stopping", "err", err)
+		return
+	}
+	d.log.Info("stopping", "turns", depth[earshot.TurnClaimed]+depth[earshot.TurnGenerating]+depth[earshot.TurnPosting])
+}
+
+// together runs parts until ctx or the first of them ends, and returns once all
+// have. That a part was cancelled then is no error.
+func together(ctx context.Context, parts ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	parts := append([]func(context.Context) error{d.bot.Run, d.forget}, d.parts...)
-	if d.listener != nil {
-		parts = append(parts, d.serve)
-	}
 	failed := make([]error, len(parts))
 	var running sync.WaitGroup
 	for i, part := range parts {
@@ -223,35 +244,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// serve answers requests at the HTTP front until ctx ends, and then those that
-// are under way.
-func (d *Daemon) serve(ctx context.Context) error {
-	// No deadline for writing: what is answered is small, and its reader near.
-	srv := &http.Server{Handler: d.front, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
-	stopped := make(chan struct{})
-	defer func() { <-stopped }()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		defer close(stopped)
-		<-ctx.Done()
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-		defer cancel()
-		if err := srv.Shutdown(end); err != nil {
-			_ = srv.Close()
-		}
-	}()
-	if err := srv.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve %s: %w", d.Address, err)
-	}
-	return nil
-}
-
 // Close gives back what Open took. Call it after Run has returned.
 func (d *Daemon) Close() error {
 	var problems []error
-	if d.listener != nil {
-		if err := d.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	for _, f := range d.fronts {
+		if err := f.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			problems = append(problems, err)
 		}
 	}

@@ -29,9 +29,10 @@ func (d *Daemon) openLocal(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("open the local platform: %w", err)
 	}
-	if err := d.openBot(ctx, o, p); err != nil {
+	if err := d.openBot(ctx, o, p, d.Identity); err != nil {
 		return err
 	}
+	d.parts = append(d.parts, d.bot.Run)
 	d.Chat = p.Chat(d.bot.Handle)
 	if c.Local.Listen == "" {
 		return nil

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -22,53 +22,102 @@ import (
 const slackPath = "/slack/events"
 
 // openSlack opens the platform Slack: what comes in by socket or HTTP, what
-// goes out, and what is read of history.
+// goes out, and what is read of history. Where Slack does not answer the rest
+// follows in Run, and until then what comes in by HTTP is kept as it came.
 func (d *Daemon) openSlack(ctx context.Context, o Options) error {
 	c := o.Config
 	if err := errors.Join(c.CheckSlackKeys()...); err != nil {
 		return err
 	}
 	s := &slackBot{}
-	if err := d.enterSlack(ctx, c, s); err != nil {
+	if err := d.newSlack(o, s); err != nil {
 		return err
 	}
-	if err := d.openHistory(ctx, o, s); err != nil {
+	if err := d.enterSlack(ctx, o, s); err != nil {
 		return err
 	}
-	if err := d.openBot(ctx, o, s); err != nil {
-		return err
-	}
-	calls := &meter{store: d.Store, log: d.log, counted: s.counted}
-	d.parts = append(d.parts, s.Filler.Run, calls.run)
-	if !c.Keys.SlackAppToken.Empty() {
-		d.parts = append(d.parts, func(ctx context.Context) error { return s.Listen(ctx, d.bot.Handle) })
+	if s.known.Load() {
+		parts, err := d.liveSlack(ctx, o, s)
+		if err != nil {
+			return err
+		}
+		d.parts = append(d.parts, parts...)
+		d.parts = append(d.parts, func(ctx context.Context) error { return d.keepSlack(ctx, s) })
+	} else {
+		d.parts = append(d.parts, func(ctx context.Context) error { return d.awaitSlack(ctx, o, s) })
 	}
 	if c.Slack.Listen == "" {
 		return nil
 	}
 	mux := http.NewServeMux()
-	mux.Handle("POST "+slackPath, s.Handler(d.bot.Handle))
-	mux.HandleFunc("GET /healthz", d.health)
+	mux.Handle("POST "+slackPath, s.Handler(d.handle))
+	d.probes(mux)
 	return d.listen(ctx, c.Slack.Listen, slackPath, mux)
 }
 
-// enterSlack asks Slack who the bot is.
-func (d *Daemon) enterSlack(ctx context.Context, c config.Config, s *slackBot) (err error) {
-	settings := slackOptions(c)
-	settings.Store, settings.Log = d.Store, d.log
+// handle hands an event to the bot, which is there once events are admitted.
+func (d *Daemon) handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
+	return d.bot.Handle(ctx, e)
+}
+
+// newSlack makes the platform, which has asked nothing yet.
+func (d *Daemon) newSlack(o Options, s *slackBot) (err error) {
+	settings := slackOptions(o.Config)
+	settings.Store, settings.Log, settings.Confirm = d.Store, d.log, o.Confirm
 	settings.Missed = func(from, to time.Time) { s.Missed(from, to) }
 	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
+		if d.bot == nil {
+			return nil // the start ends; nobody answers there
+		}
 		d.bot.Left(scope)
 		return s.Left(ctx, scope)
 	}
-	if s.Platform, err = slack.Open(ctx, settings); err != nil {
+	if s.Platform, err = slack.New(settings); err != nil {
 		return err
 	}
-	d.Platform, d.Identity = earshot.Slack, s.Identity()
-	for _, a := range c.Agent.Aliases {
-		d.Identity.Aliases = append(d.Identity.Aliases, earshot.AuthorID(a))
+	if s.confirm = o.Confirm; s.confirm <= 0 {
+		s.confirm = time.Minute
 	}
+	d.Platform = earshot.Slack
+	d.reach = s.reach
+	return nil
+}
+
+// enterSlack asks Slack who the bot is, and the store where Slack does not
+// answer. The error is one of the token or the configuration.
+func (d *Daemon) enterSlack(ctx context.Context, o Options, s *slackBot) error {
+	patience := o.Patience
+	if patience <= 0 {
+		patience = 10 * time.Second
+	}
+	soon, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := s.Enter(soon)
+	switch {
+	case err == nil:
+		s.entered = true
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !slack.Unreachable(err):
+		return err
+	default:
+		d.log.Warn("slack is unreachable; it is asked again until it answers", "err", err)
+		known, err := s.Recall(ctx)
+		if err != nil {
+			return err
+		}
+		if !known {
+			d.Identity.Name = o.Config.Agent.Name
+			d.Place = "Slack does not answer: what it sends is kept, and looked at once it does"
+			return nil
+		}
+	}
+	s.known.Store(true)
+	d.Identity = s.named(o.Config)
 	d.Place = fmt.Sprintf("it is @%s in the Slack workspace %s", d.Identity.Name, s.Workspace())
+	if !s.entered {
+		d.Place += ", as it was at the last start: Slack does not answer"
+	}
 	return nil
 }
 
@@ -99,7 +148,20 @@ func (d *Daemon) openHistory(ctx context.Context, o Options, s *slackBot) (err e
 // from the store first.
 type slackBot struct {
 	*slack.Platform
-	*backfill.Filler
+	*backfill.Filler // once it is known who the bot is
+
+	entered bool        // Slack has said in this process who the bot is; only the one that starts it looks
+	known   atomic.Bool // it is known who the bot is, by Slack or from the store
+	confirm time.Duration
+}
+
+// named returns who the bot is, with the aliases that an operator set.
+func (s *slackBot) named(c config.Config) earshot.Identity {
+	who := s.Identity()
+	for _, a := range c.Agent.Aliases {
+		who.Aliases = append(who.Aliases, earshot.AuthorID(a))
+	}
+	return who
 }
 
 // Fill implements [bot.Historian].
@@ -128,18 +190,6 @@ func slackOptions(c config.Config) slack.Options {
 		}
 	}
 	return o
-}
-
-// health answers 200 while the store answers.
-func (d *Daemon) health(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-	defer cancel()
-	if _, err := d.Store.Depth(ctx); err != nil {
-		d.log.Error("health", "err", err)
-		http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
-		return
-	}
-	_, _ = io.WriteString(w, "ok\n") // the caller is gone
 }
 
 // counted returns what was asked of Slack since the start.

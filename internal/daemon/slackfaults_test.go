@@ -170,6 +170,7 @@ func slowTier(t *testing.T, server string, by transport) {
 
 func removed(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, nil, "EARSHOT_SLACK_ON_LEAVE=purge")
+	x.options.Confirm = 50 * time.Millisecond
 	x.start()
 	x.Say(x.general, x.ann, x.at("is it raining?"))
 	x.ends(earshot.TurnDone)

@@ -60,9 +60,11 @@ type slackWorld struct {
 	general        string // a channel of which the bot is a member
 	ann, bob, self string
 
-	daemon *daemon.Daemon
-	ended  chan bot.Report
-	stop   func()
+	options daemon.Options // what it is started with, besides the configuration
+	daemon  *daemon.Daemon
+	ended   chan bot.Report
+	stop    func()
+	down    bool // Slack is, when the daemon starts
 }
 
 // newSlackWorld makes the fake Slack; start starts the daemon in it.
@@ -116,7 +118,12 @@ func (x *slackWorld) start() {
 	if testing.Verbose() {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	d, err := daemon.Open(ctx, daemon.Options{Config: c, Policy: p, Log: log, Done: func(r bot.Report) { x.ended <- r }})
+	o := x.options
+	o.Config, o.Policy, o.Done = c, p, func(r bot.Report) { x.ended <- r }
+	if o.Log == nil {
+		o.Log = log
+	}
+	d, err := daemon.Open(ctx, o)
 	if err != nil {
 		stop()
 		x.t.Fatal(err)
@@ -140,7 +147,9 @@ func (x *slackWorld) start() {
 		x.Deliver("http://" + d.Address + "/slack/events")
 		return
 	}
-	x.eventually("a socket is up", func() bool { return x.Connections() > 0 })
+	if !x.down {
+		x.eventually("a socket is up", func() bool { return x.Connections() > 0 })
+	}
 }
 
 // at returns a text that mentions the bot.

@@ -51,9 +51,10 @@ type Call struct {
 // again after a time-out, a 5xx or a 429. Calls that write (chat.*) are made
 // at most once: whether they are made again is the caller's to decide.
 type client struct {
-	o    Options
-	http *http.Client
-	pace pace
+	o     Options
+	http  *http.Client
+	pace  pace
+	reach reach
 
 	mu     sync.Mutex // guards what follows
 	calls  map[string]*Call
@@ -151,6 +152,7 @@ func (c *client) once(ctx context.Context, token secret.Secret, method string, a
 	r.Header.Set("User-Agent", "earshot")
 	c.count(method, func(x *Call) { x.Calls++ })
 	raw, err := c.answer(method, args, token, r)
+	c.reach.note(err, c.o.Now())
 	if err != nil {
 		limited := (*LimitedError)(nil)
 		c.count(method, func(x *Call) {

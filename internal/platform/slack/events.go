@@ -23,8 +23,17 @@ var errPanic = errors.New("the event was not taken: a panic")
 
 // take takes one delivery, by whichever way it came. When it returns nil the
 // delivery is durable, or nothing is to be made of it, and it may be
-// acknowledged; after an error it must come again.
-func (p *Platform) take(ctx context.Context, c slackmsg.Callback, raw []byte, handle Handler) (err error) {
+// acknowledged; after an error it must come again. Before it is known who the
+// bot is the delivery is kept as it came.
+func (p *Platform) take(ctx context.Context, c slackmsg.Callback, raw []byte, handle Handler) error {
+	if kept, err := p.keep(ctx, c, raw); kept || err != nil {
+		return err
+	}
+	return p.use(ctx, c, raw, handle)
+}
+
+// use makes of a delivery what is to be made of it.
+func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, handle Handler) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			// What panicked may hold a message: the log gets the place only.
@@ -51,12 +60,12 @@ func (p *Platform) take(ctx context.Context, c slackmsg.Callback, raw []byte, ha
 	if c.Event.Agent {
 		p.agent.Store(true)
 	}
-	use, known := uses[c.Event.Type]
+	do, known := uses[c.Event.Type]
 	p.heard.count(kind, known, p.o.Now())
 	if !known {
 		return nil
 	}
-	return use(p, ctx, delivery{Callback: c, raw: raw, handle: handle})
+	return do(p, ctx, delivery{Callback: c, raw: raw, handle: handle})
 }
 
 // place is the first line of a stack that is this module's, below the panic.

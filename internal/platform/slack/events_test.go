@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -297,71 +296,6 @@ func TestAPrivateChannelIsNotNamedElsewhere(t *testing.T) {
 	x.settle()
 	if m := x.message(x.general, ts); strings.Contains(m.Text, "layoffs") {
 		t.Errorf("got %q, which names a private channel", m.Text)
-	}
-}
-
-func TestLeavingAChannel(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		settings []setting
-		back     bool // invited again before the event comes
-		kept     bool
-	}{
-		"keeps what was heard":                             {kept: true},
-		"erases it where that is wanted":                   {settings: []setting{purging}},
-		"erases nothing where the bot is there once again": {settings: []setting{purging}, back: true, kept: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			left := make(chan earshot.Scope, 10)
-			x := listenTo(t, append(tt.settings, func(_ *simulate.SlackOptions, o *slack.Options) {
-				o.Left = func(_ context.Context, s earshot.Scope) error { left <- s; return nil }
-			})...)
-			ts := x.slack.Say(x.general, x.mara, "<@"+x.me+"> remember this")
-			x.settle()
-			if tt.back {
-				x.slack.Inject(simulate.Fault{Kind: simulate.SwapEvent, On: "channel_left"})
-			}
-			x.slack.Kick(x.general, x.me, x.mara)
-			if tt.back {
-				x.slack.Join(x.general, x.me)
-			}
-			x.settle()
-			_, err := x.store.Message(t.Context(), x.scope(x.general), earshot.MessageID(ts))
-			if kept := err == nil; kept != tt.kept {
-				t.Errorf("kept: got %v, want %v (%v)", kept, tt.kept, err)
-			}
-			if got := <-left; got != x.scope(x.general) {
-				t.Errorf("told to have left %v", got)
-			}
-		})
-	}
-}
-
-func TestRemovingTheAppErasesTheWorkspaceWhereThatIsWanted(t *testing.T) {
-	t.Parallel()
-	x := listenTo(t, purging)
-	other := x.slack.AddChannel(simulate.Channel{Name: "other", Members: []string{x.me, x.mara}})
-	x.slack.Say(x.general, x.mara, "one")
-	x.slack.Say(other, x.mara, "two")
-	x.settle()
-	elsewhere := earshot.Channel{Platform: earshot.Slack, Workspace: "T2", ID: "C1", Name: "theirs", Kind: earshot.KindChannel}
-	if err := x.store.PutChannel(t.Context(), elsewhere); err != nil {
-		t.Fatal(err)
-	}
-	x.slack.Uninstall()
-	x.settle()
-	list, err := x.store.Channels(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range list {
-		if c.Workspace != "T2" && c.Messages > 0 {
-			t.Errorf("%s is still there, with %d messages", c.Name, c.Messages)
-		}
-	}
-	if !slices.ContainsFunc(list, func(c earshot.ChannelInfo) bool { return c.Channel == elsewhere }) {
-		t.Error("another workspace's channel is gone")
 	}
 }
 

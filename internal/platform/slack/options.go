@@ -47,6 +47,7 @@ type Store interface {
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
 	Erase(ctx context.Context, s earshot.Scope) error
+	earshot.Notes
 }
 
 // Options are what a platform is made of. BotToken and Store are required, and
@@ -65,6 +66,9 @@ type Options struct {
 	// Purge erases what is stored of a channel when the bot is removed from
 	// it, and of all channels when the app is uninstalled. Otherwise it stays.
 	Purge bool
+	// Confirm is how long after Slack has said that the bot is gone it is asked
+	// again, before anything is erased. Default: a minute.
+	Confirm time.Duration
 
 	// AgentView says that the app's manifest has agent_view: every message of a
 	// person at the top level of a DM begins a thread of its own. Events tell it
@@ -132,6 +136,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Sockets < 0 || o.Sockets > maxSockets {
 		problem("slack: %d sockets: 1 to %d are possible", o.Sockets, maxSockets)
+	}
+	if o.Confirm <= 0 {
+		o.Confirm = time.Minute
 	}
 	if o.HTTPClient == nil {
 		o.HTTPClient = &http.Client{Timeout: 30 * time.Second}

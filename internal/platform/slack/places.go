@@ -2,10 +2,8 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -54,6 +52,9 @@ func (p *Platform) joined(ctx context.Context, x delivery) error {
 		return err
 	}
 	p.o.Log.Info("joined a channel", "channel", c.ID)
+	if err := p.o.Store.DropNote(ctx, p.leaving(c.ID)); err != nil {
+		return fmt.Errorf("channel %s: %w", c.ID, err)
+	}
 	if err := p.o.Store.PutChannel(ctx, c); err != nil {
 		return fmt.Errorf("channel %s: %w", c.ID, err)
 	}
@@ -66,18 +67,13 @@ func (p *Platform) left(ctx context.Context, x delivery) error {
 	if c.ID == "" || x.Event.Type == "member_left_channel" && !p.identity.Is(x.Event.User) {
 		return nil
 	}
-	purge := p.o.Purge
-	if purge {
-		// An event may come again up to a day later, and the bot may have been
-		// invited back: what is erased cannot be had again, so Slack is asked first.
-		member, err := p.member(ctx, c.ID)
-		if err != nil {
+	p.o.Log.Info("left a channel", "channel", c.ID, "purge", p.o.Purge)
+	if p.o.Purge {
+		if err := p.doubt(ctx, p.leaving(c.ID), func(ctx context.Context) (answer, error) { return p.member(ctx, c.ID) }); err != nil {
 			return fmt.Errorf("left channel %s: %w", c.ID, err)
 		}
-		purge = !member
 	}
-	p.o.Log.Info("left a channel", "channel", c.ID, "purge", purge)
-	return p.leave(ctx, p.scope(c.ID), purge)
+	return p.leave(ctx, p.scope(c.ID), false)
 }
 
 // leave erases a channel, where that is wanted, and tells that it is not heard.
@@ -91,55 +87,39 @@ func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error
 	return p.o.Left(ctx, s)
 }
 
-// member asks Slack whether the bot is in a channel. A refusal says that it is
-// not, or that it cannot be known.
-func (p *Platform) member(ctx context.Context, id earshot.ChannelID) (bool, error) {
-	raw, err := p.client.call(ctx, "conversations.info", url.Values{"channel": {string(id)}})
-	var (
-		api  *APIError
-		info struct {
-			Channel struct {
-				IsMember bool `json:"is_member"`
-			} `json:"channel"`
-		}
-	)
-	switch {
-	case errors.As(err, &api):
-		return false, nil
-	case err != nil:
-		return false, err
-	case json.Unmarshal(raw, &info) != nil:
-		return false, ErrAnswer
-	}
-	return info.Channel.IsMember, nil
-}
-
 // removed is told that the app was uninstalled, or tokens of it revoked.
 func (p *Platform) removed(ctx context.Context, x delivery) error {
 	if x.Event.Type == "tokens_revoked" && !slices.ContainsFunc(x.Event.Bots, p.identity.Is) {
 		return nil
 	}
-	// As above: it may come late, and the app may have been installed again.
-	_, err := p.client.call(ctx, "auth.test", nil)
-	var api *APIError
-	switch {
-	case err == nil:
+	// It may come late, and the app may have been installed again.
+	switch a, err := p.installed(ctx); {
+	case a == yes:
 		return nil
-	case !errors.As(err, &api):
+	case p.o.Purge:
+		// What is erased cannot be had again: Confirm asks a second time.
+		return p.doubt(ctx, p.uninstalling(), func(context.Context) (answer, error) { return a, err })
+	case a == no:
+		return p.uninstalled(ctx, false)
+	default:
 		return fmt.Errorf("%s: %w", x.Event.Type, err)
 	}
-	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", p.o.Purge, "err", err)
+}
+
+// uninstalled stops what the app does in the workspace, and leaves its channels.
+func (p *Platform) uninstalled(ctx context.Context, purge bool) error {
+	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", purge)
 	p.stop()
 	list, err := p.o.Store.Channels(ctx)
 	if err != nil {
-		return fmt.Errorf("%s: %w", x.Event.Type, err)
+		return fmt.Errorf("leave workspace %s: %w", p.workspace, err)
 	}
 	for _, c := range list {
 		if c.Platform != earshot.Slack || c.Workspace != p.workspace {
 			continue
 		}
-		if err := p.leave(ctx, c.Scope(), p.o.Purge); err != nil {
-			return fmt.Errorf("%s: %w", x.Event.Type, err)
+		if err := p.leave(ctx, c.Scope(), purge); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -2,7 +2,8 @@
 // Mode and leave as [bot.Event], replies go out by the Web API, history and
 // files are read for those who ask.
 //
-// Start with [Open], then [Platform.Handler] or [Platform.Listen] for what
+// Start with [Open], or with [New] where Slack may be unreachable at the start,
+// then [Platform.Handler] or [Platform.Listen] for what
 // comes in. Everything that is asked of Slack goes through one client, which
 // keeps to Slack's limits and counts ([Platform.Calls]).
 //
@@ -19,11 +20,6 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,10 +37,15 @@ type Platform struct {
 	heard heard
 	out   *out
 
+	// Who the bot is, which Enter or Recall says before anybody asks.
 	identity   earshot.Identity
 	workspace  earshot.WorkspaceID
 	enterprise string // the organisation's id, "" where there is none
 	url        string // of the workspace, such as https://example.slack.com/
+	app        string // the app's id, "" where Slack does not tell it
+	known      bool
+
+	gate gate // of deliveries
 
 	agent atomic.Bool // the app has agent_view, as events tell
 
@@ -52,10 +53,10 @@ type Platform struct {
 	gone chan struct{} // closed when the app was removed from the workspace
 }
 
-// Open asks Slack who the bot is (auth.test, bots.info) and returns its
-// platform. The error names what to do where the token is not valid or lacks a
-// scope.
-func Open(ctx context.Context, o Options) (*Platform, error) {
+// New returns a platform that has asked Slack nothing yet. Its
+// [Platform.Handler] and [Platform.Listen] keep what is delivered as it came,
+// until [Platform.Admit]. The error is one of the options.
+func New(o Options) (*Platform, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -68,61 +69,22 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	p.names = newNames(p)
 	p.agent.Store(o.AgentView)
 	p.stop = sync.OnceFunc(func() { close(p.gone) })
-	if err := p.whoAmI(ctx); err != nil {
-		return nil, fmt.Errorf("slack: %w", err)
-	}
-	// Who reads the store later knows by this which of the bots was this one.
-	self := earshot.Author{ID: p.identity.ID, Name: p.identity.Name, Kind: earshot.Bot}
-	if err := o.Store.PutAuthors(ctx, earshot.Slack, p.workspace, self); err != nil {
-		return nil, fmt.Errorf("slack: store the bot: %w", err)
-	}
 	return p, nil
 }
 
-// whoAmI learns the bot's ids: its user id, by which it is mentioned, and as
-// aliases its bot id and its app id, by which it may be told as an author.
-func (p *Platform) whoAmI(ctx context.Context) error {
-	raw, err := p.client.call(ctx, "auth.test", nil)
+// Open asks Slack who the bot is (auth.test, bots.info) and returns its
+// platform, which takes what is delivered. The error names what to do where the
+// token is not valid or lacks a scope.
+func Open(ctx context.Context, o Options) (*Platform, error) {
+	p, err := New(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var me struct {
-		URL          string `json:"url"`
-		User         string `json:"user"`
-		UserID       string `json:"user_id"`
-		TeamID       string `json:"team_id"`
-		EnterpriseID string `json:"enterprise_id"`
-		BotID        string `json:"bot_id"`
+	if err := p.Enter(ctx); err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(raw, &me); err != nil || me.UserID == "" || me.TeamID == "" {
-		return fmt.Errorf("auth.test: %w: it does not say who the bot is", ErrAnswer)
-	}
-	p.workspace, p.enterprise, p.url = earshot.WorkspaceID(me.TeamID), me.EnterpriseID, me.URL
-	p.identity = earshot.Identity{ID: earshot.AuthorID(me.UserID), Name: me.User}
-	if me.BotID == "" {
-		// A bot's token says so itself; a server that is not Slack's may leave
-		// the id out.
-		if strings.HasPrefix(p.o.BotToken.Reveal(), "xoxb-") {
-			p.o.Log.Warn("the server does not tell the bot's id: what only tells that is not known as our own")
-			return nil
-		}
-		return errors.New("auth.test: the token is a person's and not a bot's: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…)")
-	}
-	p.identity.Aliases = []earshot.AuthorID{earshot.AuthorID(me.BotID)}
-	raw, err = p.client.call(ctx, "bots.info", url.Values{"bot": {me.BotID}})
-	if err != nil {
-		p.o.Log.Warn("slack does not tell the bot's app", "err", err)
-		return ctx.Err()
-	}
-	var info struct {
-		Bot struct {
-			AppID string `json:"app_id"`
-		} `json:"bot"`
-	}
-	if json.Unmarshal(raw, &info) == nil && info.Bot.AppID != "" {
-		p.identity.Aliases = append(p.identity.Aliases, earshot.AuthorID(info.Bot.AppID))
-	}
-	return nil
+	p.gate.open()
+	return p, nil
 }
 
 // Identity returns who the bot is in this workspace.

@@ -35,6 +35,7 @@ type Store struct {
 	erased        int64                            // the highest sequence of an erased channel
 	calls         []earshot.CallCount              // by rule.CompareCalls
 	rates         map[string]earshot.Time          // up to when calls under a key are booked
+	notes         map[string][]byte                // by key
 	queue         queue
 }
 
@@ -61,6 +62,7 @@ func Open(now func() time.Time) *Store {
 		conversations: map[earshot.ConversationID]*conversation{},
 		keys:          map[owned]earshot.ConversationID{},
 		anchors:       map[owned]bool{},
+		notes:         map[string][]byte{},
 		queue:         newQueue(),
 		rates:         map[string]earshot.Time{},
 	}

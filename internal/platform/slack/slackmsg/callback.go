@@ -12,6 +12,7 @@ import (
 type Callback struct {
 	Type      string // event_callback, url_verification, app_rate_limited
 	ID        string // of the delivery: event_id
+	App       string // for which it is delivered: api_app_id
 	Token     string // the old verification token: a secret, which need not be kept
 	Challenge string // of url_verification
 	// Teams and Enterprises say for whom it is delivered: where the app is
@@ -66,6 +67,9 @@ func ReadCallback(raw []byte) (Callback, error) {
 	c := Callback{
 		Type: v.at("type"), ID: cutBytes(v.at("event_id"), maxID), Token: v.at("token"), Challenge: cutBytes(v.at("challenge"), 4096),
 		Shared: v.get("is_ext_shared_channel").bool(), Minute: v.get("minute_rate_limited").int(),
+	}
+	if app := v.at("api_app_id"); isID(app) {
+		c.App = app
 	}
 	team := func(of value) {
 		if t := workspaceID(of.str()); t != "" && !slices.Contains(c.Teams, t) {
