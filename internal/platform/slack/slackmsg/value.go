@@ -128,6 +128,17 @@ func (v value) get(name string) value {
 // str returns a string, or a number as it is written; "" for every other kind.
 func (v value) str() string { return v.text }
 
+// shown returns a string, a number or a truth value as it is written.
+func (v value) shown() string {
+	switch v.kind {
+	case 't':
+		return "true"
+	case 'f':
+		return "false"
+	}
+	return v.text
+}
+
 // at is get and str in one.
 func (v value) at(name string) string { return v.get(name).str() }
 
