@@ -56,6 +56,9 @@ func parse(raw []byte) (v value, deep bool, err error) {
 func syntaxError(err error) error {
 	var at *jsontext.SyntacticError
 	if errors.As(err, &at) {
+		if at.Err != nil && at.Err.Error() == "exceeded max depth" {
+			return fmt.Errorf("%w at byte %d: nested too deep", ErrSyntax, at.ByteOffset)
+		}
 		return fmt.Errorf("%w at byte %d", ErrSyntax, at.ByteOffset)
 	}
 	return ErrSyntax
