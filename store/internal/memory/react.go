@@ -9,10 +9,8 @@ import (
 
 // React implements [earshot.Messages].
 func (s *Store) React(ctx context.Context, scope earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error) {
-	scope = rule.Scope(scope)
 	r := rule.Reaction{ID: id, Name: emoji, By: by}
-	read := func() (earshot.Message, error) { return s.Message(ctx, scope, id) }
-	return rule.React(ctx, read, func(m rule.Message) (out earshot.Recorded, err error) {
+	return rule.React(ctx, scope, r, s.Message, func(scope earshot.Scope, m rule.Message) (out earshot.Recorded, err error) {
 		err = s.write(ctx, func() error {
 			var stored *rule.Message
 			c := s.channels[scope]

@@ -19,13 +19,15 @@ type Reaction struct {
 // errRevised says that a message was edited after it was prepared.
 var errRevised = errors.New("the message was edited meanwhile")
 
-// React counts a reaction. read returns the stored message; write passes it,
-// prepared, to [Reaction.Reacted] or [Batch.React] within a transaction.
-// Preparing is costly and stands outside of the transaction, so a message that
-// was edited between the two is read again.
-func React(ctx context.Context, read func() (earshot.Message, error), write func(prepared Message) (earshot.Recorded, error)) (earshot.Recorded, error) {
+// React counts r. message reads the stored message; write passes it, prepared,
+// to [Reaction.Reacted] or [Batch.React] within a transaction. Preparing is
+// costly and stands outside of the transaction, so a message that was edited
+// between the two is read again.
+func React(ctx context.Context, scope earshot.Scope, r Reaction, message func(context.Context, earshot.Scope, earshot.MessageID) (earshot.Message, error),
+	write func(earshot.Scope, Message) (earshot.Recorded, error)) (earshot.Recorded, error) {
+	scope = Scope(scope)
 	for {
-		m, err := read()
+		m, err := message(ctx, scope, r.ID)
 		if err != nil {
 			return earshot.Recorded{}, err
 		}
@@ -36,7 +38,7 @@ func React(ctx context.Context, read func() (earshot.Message, error), write func
 		if err != nil {
 			return earshot.Recorded{}, err
 		}
-		out, err := write(prepared[0])
+		out, err := write(scope, prepared[0])
 		if err == nil || !errors.Is(err, errRevised) {
 			return out, err
 		}
