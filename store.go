@@ -187,6 +187,13 @@ type Messages interface {
 	// write it.
 	Record(ctx context.Context, s Scope, messages ...Message) ([]Recorded, error)
 
+	// React adds by, which may be negative, to a message's count of an emoji, in
+	// one atomic step: of reactions that replicas tell at once none is lost. A
+	// count of none is left out. The change is Updated, or Same of a tombstone
+	// and where there was nothing to take away. ErrNotFound when the message is
+	// unknown.
+	React(ctx context.Context, s Scope, id MessageID, emoji string, by int) (Recorded, error)
+
 	// Message returns one message, a tombstone too. ErrNotFound when unknown.
 	Message(ctx context.Context, s Scope, id MessageID) (Message, error)
 	// ByID returns those of the ids that are stored, tombstones too, in the

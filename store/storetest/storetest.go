@@ -37,7 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) earshot.Store) {
 		{"Isolation", isolationCases}, {"Conversations", conversationCases}, {"Turns", turnCases}, {"Blobs", blobCases}, {"Together", concurrencyCases},
 		{"AnyOrder", modelCases}, {"Close", closeCases},
 		{"Accept", acceptCases}, {"Leases", leaseCases}, {"QueuedTurns", queuedTurnCases}, {"Merge", mergeCases}, {"AtOnce", batchCases}, {"Erasure", eraseCases}, {"Erase", purgeCases}, {"Prune", pruneCases},
-		{"AnyQueue", queueModelCases}, {"Shared", sharedCases}, {"Replies", repliesCases},
+		{"AnyQueue", queueModelCases}, {"Shared", sharedCases}, {"Replies", repliesCases}, {"React", reactCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

@@ -249,54 +249,22 @@ func withoutToken(raw []byte, token string) []byte {
 // reaction counts an emoji on a message that is stored. A message that is not
 // brings its reactions when it is read from history. Counts are as Slack tells
 // them, one by one: who gave one is not kept, and what was missed is made good
-// by the next reading of history.
+// by the next reading of history. The store counts, since another replica may
+// do so at the same time.
 func (p *Platform) reaction(ctx context.Context, x delivery) error {
-	if x.Event.Item == "" || x.Event.Channel.ID == "" || x.Event.Reaction == "" {
+	if x.Event.Item == "" || x.Event.Channel.ID == "" || x.Event.Reaction == "" || !p.heard.remember(x.ID) {
 		return nil
-	}
-	p.heard.reacting.Lock()
-	defer p.heard.reacting.Unlock()
-	if p.heard.again(x.ID) {
-		return nil
-	}
-	scope := p.scope(x.Event.Channel.ID)
-	m, err := p.o.Store.Message(ctx, scope, x.Event.Item)
-	if errors.Is(err, earshot.ErrNotFound) || err == nil && m.Deleted {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reaction to message %s: %w", x.Event.Item, err)
 	}
 	by := 1
 	if x.Event.Type == "reaction_removed" {
 		by = -1
 	}
-	m.Reactions = reacted(m.Reactions, x.Event.Reaction, by)
-	if _, err := p.o.Store.Record(ctx, scope, m); err != nil {
+	_, err := p.o.Store.React(ctx, p.scope(x.Event.Channel.ID), x.Event.Item, x.Event.Reaction, by)
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		p.heard.forget(x.ID)
 		return fmt.Errorf("reaction to message %s: %w", x.Event.Item, err)
 	}
-	p.heard.remember(x.ID)
 	return nil
-}
-
-// reacted returns the reactions with one more or less of an emoji; never nil,
-// which would tell nothing.
-func reacted(list []earshot.Reaction, name string, by int) []earshot.Reaction {
-	out := slices.Clone(list)
-	i := slices.IndexFunc(out, func(r earshot.Reaction) bool { return r.Name == name })
-	switch {
-	case i >= 0:
-		out[i].Count += by
-		if out[i].Count <= 0 {
-			out = slices.Delete(out, i, i+1)
-		}
-	case by > 0:
-		out = append(out, earshot.Reaction{Name: name, Count: 1})
-	}
-	if out == nil {
-		out = []earshot.Reaction{}
-	}
-	return out
 }
 
 // rateLimited is told that Slack dropped events of a minute, because there

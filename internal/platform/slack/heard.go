@@ -30,9 +30,6 @@ type heard struct {
 	recent map[string]bool
 	order  []string // of recent, oldest first
 	last   time.Time
-
-	// reacting is held while a message's reactions are read and written.
-	reacting sync.Mutex
 }
 
 // count counts an event.
@@ -56,17 +53,11 @@ func (h *heard) count(kind string, used bool, now time.Time) {
 	x.Count++
 }
 
-// again reports whether a delivery was remembered.
-func (h *heard) again(delivery string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.recent[delivery]
-}
-
-// remember remembers a delivery, and forgets the oldest.
-func (h *heard) remember(delivery string) {
+// remember remembers a delivery, forgetting the oldest, and reports whether it
+// is new. One without an id always is.
+func (h *heard) remember(delivery string) bool {
 	if delivery == "" {
-		return
+		return true
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,7 +65,7 @@ func (h *heard) remember(delivery string) {
 		h.recent = map[string]bool{}
 	}
 	if h.recent[delivery] {
-		return
+		return false
 	}
 	if len(h.order) >= maxRecent {
 		delete(h.recent, h.order[0])
@@ -82,6 +73,15 @@ func (h *heard) remember(delivery string) {
 	}
 	h.recent[delivery] = true
 	h.order = append(h.order, delivery)
+	return true
+}
+
+// forget makes a delivery new again: it was not taken.
+func (h *heard) forget(delivery string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.recent, delivery)
+	h.order = slices.DeleteFunc(h.order, func(id string) bool { return id == delivery })
 }
 
 // Heard returns how often each type of event came since Open, by type, and

@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot/internal/platform/slack/slackmsg"
@@ -43,49 +45,69 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 		panic(ErrNoSecret)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
-			w.Header().Set("Allow", http.MethodPost)
-			http.Error(w, "events are posted", http.StatusMethodNotAllowed)
+		if r.Method == http.MethodGet && sslCheck(r.URL.RawQuery) {
+			p.heard.count("ssl_check", false, p.o.Now())
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			status := http.StatusBadRequest
-			if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-				status = http.StatusRequestEntityTooLarge
-			}
-			http.Error(w, http.StatusText(status), status)
-			return
-		}
-		if !signed(secrets, r.Header, body, p.o.Now()) {
+		body, status, reason := read(w, r)
+		switch {
+		case status != 0:
+			http.Error(w, reason, status)
+		case isForm(r.Header) && sslCheck(string(body)):
+			p.heard.count("ssl_check", false, p.o.Now())
+		case !signed(secrets, r.Header, body, p.o.Now()):
 			p.heard.count("forged", false, p.o.Now())
 			http.Error(w, "not signed by Slack, or too long ago", http.StatusUnauthorized)
-			return
+		case isForm(r.Header):
+			p.form(w, string(body))
+		default:
+			p.event(w, r, body, handle)
 		}
-		// From here on Slack has said it.
-		c, err := slackmsg.ReadCallback(body)
-		if err != nil {
-			p.o.Log.Warn("a delivery is no JSON", "err", err)
-			http.Error(w, "not an event", http.StatusBadRequest)
-			return
-		}
-		if c.Type == "url_verification" {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			w.Header().Set("X-Content-Type-Options", "nosniff")
-			_, _ = io.WriteString(w, c.Challenge) // the caller is gone
-			return
-		}
-		// Slack hangs up after three seconds. What was begun is brought to its
-		// end all the same: the copy that comes then changes nothing.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), takeTime)
-		defer cancel()
-		if err := p.take(ctx, c, body, handle); err != nil {
-			p.o.Log.Error("an event was not kept; Slack sends it again", "delivery", c.ID, "err", err)
-			http.Error(w, "it could not be kept; send it again", http.StatusInternalServerError)
-			return
-		}
-		w.WriteHeader(http.StatusOK)
 	})
+}
+
+// event takes an event that Slack has signed.
+func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, handle Handler) {
+	c, err := slackmsg.ReadCallback(body)
+	if err != nil {
+		p.o.Log.Warn("a delivery cannot be read", "err", err)
+		kind := word(strings.ToLower(r.Header.Get("Content-Type")), "/-+.; =")
+		http.Error(w, fmt.Sprintf("not an event: %v; content type %q", err, kind), http.StatusBadRequest)
+		return
+	}
+	if c.Type == "url_verification" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = io.WriteString(w, c.Challenge) // the caller is gone
+		return
+	}
+	// Slack hangs up after three seconds. What was begun is brought to its
+	// end all the same: the copy that comes then changes nothing.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), takeTime)
+	defer cancel()
+	if err := p.take(ctx, c, body, handle); err != nil {
+		p.o.Log.Error("an event was not kept; Slack sends it again", "delivery", c.ID, "err", err)
+		http.Error(w, "it could not be kept; send it again", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+}
+
+// read reads the body of a request. A status other than 0 is the answer to a
+// request that cannot be Slack's, with its reason.
+func read(w http.ResponseWriter, r *http.Request) (body []byte, status int, reason string) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, http.StatusMethodNotAllowed, "events are posted"
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", maxBody)
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, "the body ended before its time"
+	}
+	return body, 0, ""
 }
 
 // signed reports whether one of the secrets signed the body, not long ago:

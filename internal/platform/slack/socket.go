@@ -44,6 +44,8 @@ type envelope struct {
 	ID      string          `json:"envelope_id"`
 	Reason  string          `json:"reason"` // of a disconnect: warning, refresh_requested, link_disabled
 	Payload json.RawMessage `json:"payload"`
+	// Answerable says that the acknowledgement may hold an answer.
+	Answerable bool `json:"accepts_response_payload"`
 }
 
 // hello waits for Slack's hello, and keeps what comes before it.
@@ -192,10 +194,11 @@ func (s *socket) lane(e envelope) int {
 	return int(maphash.Bytes(s.l.seed, x.Event.Channel) % lanes)
 }
 
-// take takes an envelope and acknowledges it, empty, once it is durable. What
-// is not acknowledged comes again.
+// take takes an envelope and acknowledges it once it is durable, empty but for a
+// slash command. What is not acknowledged comes again.
 func (s *socket) take(ctx context.Context, e envelope) {
 	p := s.l.p
+	ack := map[string]any{"envelope_id": e.ID}
 	if e.Type == "events_api" {
 		c, err := slackmsg.ReadCallback(e.Payload)
 		if err != nil {
@@ -209,13 +212,13 @@ func (s *socket) take(ctx context.Context, e envelope) {
 				return
 			}
 		}
-	} else {
-		p.heard.count(e.Type, false, p.o.Now()) // slash_commands, interactive: not ours
+	} else if answer := p.other(e); answer != nil {
+		ack["payload"] = answer
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime))
-	if err := s.conn.WriteJSON(map[string]string{"envelope_id": e.ID}); err != nil {
+	if err := s.conn.WriteJSON(ack); err != nil {
 		p.o.Log.Debug("an event is not acknowledged; Slack sends it again", "err", hide(err))
 	}
 }

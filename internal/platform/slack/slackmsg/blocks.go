@@ -1,14 +1,15 @@
 package slackmsg
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// parts of a message that are looked at. Slack allows 50 blocks and 100
-// attachments; what is beyond these bounds is left out with a note.
+// Bounds of a message's parts. Slack allows 50 blocks and 100 attachments;
+// what is beyond these bounds is left out with a note.
 const (
-	maxParts    = 2000 // paragraphs of blocks, and of attachments
+	maxParts    = 2000 // paragraphs of blocks, and pieces of attachments
 	maxElements = 20000
 )
 
@@ -16,6 +17,7 @@ const (
 type reader struct {
 	names    Names
 	elements int
+	pieces   int
 	notes    []string
 }
 
@@ -34,12 +36,68 @@ func (r *reader) more() bool {
 	return r.elements < maxElements
 }
 
+// piece counts a piece of an attachment, and reports false once there are too
+// many: each is compared with all that was said before.
+func (r *reader) piece() bool {
+	r.pieces++
+	if r.pieces == maxParts {
+		r.note("attachments: more than " + strconv.Itoa(maxParts) + " pieces of text")
+	}
+	return r.pieces < maxParts
+}
+
+// A paragraph is one piece of text in Slack's form.
+type paragraph struct {
+	text string
+	kind string // the type of the block it is from, where this version does not know that type
+}
+
+// plainly makes paragraphs of texts, without the blank ones.
+func plainly(texts ...string) []paragraph {
+	var out []paragraph
+	for _, s := range texts {
+		if strings.TrimSpace(s) != "" {
+			out = append(out, paragraph{text: s})
+		}
+	}
+	return out
+}
+
+// written joins paragraphs, one a line. Those of a block of unknown type stand
+// together in a mark that names the type.
+func written(list []paragraph) string {
+	var lines []string
+	for i := 0; i < len(list); {
+		kind := list[i].kind
+		end := i + 1
+		for kind != "" && end < len(list) && list[end].kind == kind {
+			end++
+		}
+		said := strings.Join(texts(list[i:end]), "\n")
+		if kind != "" {
+			said = "[block " + kind + ": " + said + "]"
+		}
+		lines = append(lines, said)
+		i = end
+	}
+	return strings.Join(lines, "\n")
+}
+
+// texts returns what paragraphs say, without their marks.
+func texts(list []paragraph) []string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = p.text
+	}
+	return out
+}
+
 // blocks returns the paragraphs of Block Kit blocks, in order.
-func (r *reader) blocks(blocks value) []string {
+func (r *reader) blocks(blocks value) []paragraph {
 	if !blocks.absent() && !blocks.array() {
 		r.note("blocks: not a list")
 	}
-	var out []string
+	var out []paragraph
 	for i, b := range blocks.list {
 		if !r.more() {
 			break
@@ -48,11 +106,7 @@ func (r *reader) blocks(blocks value) []string {
 			r.note("blocks[" + strconv.Itoa(i) + "]: not an object")
 			continue
 		}
-		for _, p := range r.block(b) {
-			if strings.TrimSpace(p) != "" {
-				out = append(out, p)
-			}
-		}
+		out = append(out, r.block(b)...)
 		if len(out) > maxParts {
 			r.note("blocks: more than " + strconv.Itoa(maxParts) + " paragraphs")
 			return out[:maxParts]
@@ -61,49 +115,26 @@ func (r *reader) blocks(blocks value) []string {
 	return out
 }
 
-func (r *reader) block(b value) []string {
-	switch b.at("type") {
-	case "rich_text":
-		return r.richText(b.get("elements"))
-	case "section":
-		out := []string{object(b.get("text"))}
-		for _, f := range b.get("fields").list {
-			if r.more() {
-				out = append(out, object(f))
-			}
-		}
-		if a := b.get("accessory"); a.at("type") == "image" {
-			out = append(out, escape(a.at("alt_text")))
-		}
-		return out
-	case "context":
-		var line []string
-		for _, e := range b.get("elements").list {
-			if !r.more() {
-				break
-			}
-			s := object(e)
-			if e.at("type") == "image" {
-				s = escape(e.at("alt_text"))
-			}
-			if s != "" {
-				line = append(line, s)
-			}
-		}
-		return []string{strings.Join(line, " ")}
-	case "image", "video":
-		return []string{object(b.get("title")), object(b.get("description")), escape(b.at("alt_text"))}
-	case "markdown":
-		return []string{escape(b.at("text"))}
-	case "table":
-		return r.table(b.get("rows"))
-	case "data_table":
-		return append([]string{object(b.get("caption"))}, r.table(b.get("rows"))...)
-	case "actions", "divider", "file", "context_actions":
-		return nil // nothing that anyone said
+// block returns what a block shows: the fields of its layout, in their order,
+// and what its other fields hold in text objects, so that a field which Slack
+// adds is not lost.
+func (r *reader) block(b value) []paragraph { return r.blockOf(b.at("type"), b) }
+
+func (r *reader) blockOf(kind string, b value) []paragraph {
+	shape, known := layouts[kind]
+	if !known {
+		return r.unknown(b)
 	}
-	out := []string{object(b.get("title")), object(b.get("label")), object(b.get("text")), object(b.get("description"))}
-	return append(out, r.richText(b.get("elements"))...)
+	var out []paragraph
+	for _, name := range shape.fields {
+		out = append(out, r.field(kind, name, b)...)
+	}
+	for _, m := range b.members {
+		if !slices.Contains(shape.fields, m.name) && !slices.Contains(shape.silent, m.name) && !hiddenField(m.name) {
+			out = append(out, r.visible(m.value, false)...)
+		}
+	}
+	return out
 }
 
 // object reads a text object, or a text given as a bare string.
@@ -115,149 +146,4 @@ func object(v value) string {
 		return escape(v.at("text"))
 	}
 	return escape(v.str())
-}
-
-// table writes one line a row.
-func (r *reader) table(rows value) []string {
-	var out []string
-	for _, row := range rows.list {
-		var cells []string
-		for _, c := range row.list {
-			if !r.more() {
-				return out
-			}
-			if c.at("type") == "rich_text" {
-				cells = append(cells, strings.Join(r.richText(c.get("elements")), " "))
-			} else {
-				cells = append(cells, firstOf(object(c), escape(c.at("value"))))
-			}
-		}
-		out = append(out, strings.Join(cells, " | "))
-	}
-	return out
-}
-
-// richText returns one paragraph for each section, list item, quote and
-// preformatted block.
-func (r *reader) richText(elements value) []string {
-	var out []string
-	for _, e := range elements.list {
-		if !r.more() {
-			break
-		}
-		switch e.at("type") {
-		case "rich_text_list":
-			out = append(out, r.richList(e)...)
-		case "rich_text_quote":
-			s := r.inline(e.get("elements"), false)
-			out = append(out, "&gt; "+strings.ReplaceAll(s, "\n", "\n&gt; "))
-		case "rich_text_preformatted":
-			out = append(out, "```\n"+strings.TrimSuffix(r.inline(e.get("elements"), false), "\n")+"\n```")
-		case "rich_text_section":
-			out = append(out, strings.Trim(r.inline(e.get("elements"), true), "\n"))
-		default:
-			out = append(out, r.inline(value{list: []value{e}}, true))
-		}
-	}
-	return out
-}
-
-func (r *reader) richList(list value) []string {
-	var out []string
-	indent := strings.Repeat("    ", int(min(max(list.get("indent").int(), 0), 8)))
-	number := int(min(max(list.get("offset").int(), 0), 1<<20))
-	for _, item := range list.get("elements").list {
-		if !r.more() {
-			break
-		}
-		mark := "• "
-		if list.at("style") == "ordered" {
-			number++
-			mark = strconv.Itoa(number) + ". "
-		}
-		s := r.inline(item.get("elements"), true)
-		out = append(out, indent+mark+strings.ReplaceAll(s, "\n", "\n"+indent+"  "))
-	}
-	return out
-}
-
-// inline writes the elements of a section; styled adds Slack's marks for bold,
-// italic, strike and code.
-func (r *reader) inline(elements value, styled bool) string {
-	var b strings.Builder
-	for _, e := range elements.list {
-		if !r.more() {
-			break
-		}
-		s := r.element(e)
-		if styled {
-			s = style(s, e.get("style"))
-		}
-		b.WriteString(s)
-	}
-	return b.String()
-}
-
-func (r *reader) element(e value) string {
-	switch e.at("type") {
-	case "text":
-		return escape(e.at("text"))
-	case "link":
-		url, label := markupSafe(e.at("url")), markupSafe(e.at("text"))
-		switch {
-		case url == "":
-			return label
-		case label == "" || label == url:
-			return "<" + url + ">"
-		}
-		return "<" + url + "|" + label + ">"
-	case "user":
-		if id := e.at("user_id"); isID(id) {
-			return "<@" + id + ">"
-		}
-	case "channel":
-		if id := e.at("channel_id"); isID(id) {
-			return "<#" + id + ">"
-		}
-	case "usergroup":
-		if id := e.at("usergroup_id"); isID(id) {
-			return "<!subteam^" + id + ">"
-		}
-	case "broadcast":
-		if s := e.at("range"); isID(s) {
-			return "<!" + s + ">"
-		}
-	case "emoji":
-		if name := e.at("name"); name != "" {
-			return ":" + escape(name) + ":"
-		}
-	case "date":
-		return escape(e.first("fallback", "timestamp"))
-	case "color":
-		return escape(e.at("value"))
-	case "rich_text_section":
-		return r.inline(e.get("elements"), true)
-	}
-	return escape(e.first("text", "fallback", "name", "title", "url"))
-}
-
-// markupSafe makes text fit between angle brackets.
-func markupSafe(s string) string {
-	return strings.NewReplacer("|", "%7C", "\n", " ", "\r", " ").Replace(escape(s))
-}
-
-// style marks text as Slack's markup does. White space stays outside.
-func style(s string, st value) string {
-	inner := strings.TrimSpace(s)
-	if inner == "" || !st.object() {
-		return s
-	}
-	i := strings.Index(s, inner)
-	head, tail := s[:i], s[i+len(inner):]
-	for _, m := range [...]struct{ name, mark string }{{"code", "`"}, {"strike", "~"}, {"italic", "_"}, {"bold", "*"}} {
-		if st.get(m.name).bool() {
-			inner = m.mark + inner + m.mark
-		}
-	}
-	return head + inner + tail
 }

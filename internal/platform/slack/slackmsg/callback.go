@@ -1,6 +1,7 @@
 package slackmsg
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -62,7 +63,7 @@ func ReadCallback(raw []byte) (Callback, error) {
 		return Callback{}, err
 	}
 	if !v.object() {
-		return Callback{}, ErrNotMessage
+		return Callback{}, fmt.Errorf("%w: not an object", ErrNotMessage)
 	}
 	c := Callback{
 		Type: v.at("type"), ID: cutBytes(v.at("event_id"), maxID), Token: v.at("token"), Challenge: cutBytes(v.at("challenge"), 4096),

@@ -1,7 +1,6 @@
 package slackmsg
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,22 +25,17 @@ func (r *reader) compose(m value, kind earshot.AuthorKind) composed {
 	}
 	typed := person(m)
 	c := composed{own: text}
-	if blocks := m.get("blocks"); !typed || strings.TrimSpace(text) == "" {
-		c.own = merge(text, r.blocks(blocks))
+	if blocks := m.get("blocks"); typed {
+		c = r.typed(text, blocks)
 	} else {
-		// A person's text and blocks are two forms of the same words, but for tables.
-		said := words(text)
-		for _, row := range r.blocks(tables(blocks)) {
-			if !says(said, text, row) {
-				c.own += "\n" + row
-			}
-		}
+		c.own = merge(text, r.blocks(blocks))
 	}
+	var attached []paragraph
 	list := m.get("attachments")
 	if !list.absent() && !list.array() {
 		r.note("attachments: not a list")
 	}
-	said := ""
+	said, quotes := &told{}, map[quoted]bool{}
 	for i, a := range list.list {
 		if !r.more() {
 			break
@@ -51,20 +45,19 @@ func (r *reader) compose(m value, kind earshot.AuthorKind) composed {
 			continue
 		}
 		if !own(a, typed, kind) {
-			if q, ok := r.quote(a, typed); ok && !slices.Contains(c.shared, q) {
+			if q, ok := r.quote(a, typed); ok && !quotes[q] {
+				quotes[q] = true
 				c.shared = append(c.shared, q)
 			}
 			continue
 		}
-		if said == "" {
-			said = words(c.own)
+		if said.empty() {
+			said.add(c.own)
 		}
-		lines := r.attachment(a, said, "")
-		if len(lines) > 0 {
-			add := strings.Join(lines, "\n")
-			c.own = strings.TrimPrefix(c.own+"\n"+add, "\n")
-			said += words(add)
-		}
+		attached = append(attached, r.attachment(a, said, "")...)
+	}
+	if len(attached) > 0 {
+		c.own = strings.TrimPrefix(c.own+"\n"+written(attached), "\n")
 	}
 	return c
 }
@@ -82,41 +75,81 @@ func own(a value, typed bool, kind earshot.AuthorKind) bool {
 	case !typed || byApp(a):
 		return false
 	}
-	blocks := a.get("blocks")
-	return len(blocks.list) > 0 && len(tables(blocks).list) == len(blocks.list) &&
+	return tables(a.get("blocks")) &&
 		a.first("pretext", "author_name", "title", "text", "footer") == "" && len(a.get("fields").list)+len(a.get("message_blocks").list) == 0
 }
 
-// tables returns those blocks that are tables.
-func tables(blocks value) value {
-	out := value{kind: '['}
+// typed composes what a person typed in Slack's client. Its text and its rich
+// text are two forms of the same words, and tables are the person's too. Other
+// blocks are somebody else's (a client sends none; Slack adds a call's, say):
+// what only they show is quoted.
+func (r *reader) typed(text string, blocks value) composed {
+	mine, theirs := value{kind: blocks.kind}, value{kind: '['}
+	silent := strings.TrimSpace(text) == ""
 	for _, b := range blocks.list {
-		if t := b.at("type"); t == "table" || t == "data_table" {
-			out.list = append(out.list, b)
+		kind := b.at("type")
+		_, known := layouts[kind]
+		switch {
+		case silent && known, table(kind), !b.object():
+			mine.list = append(mine.list, b)
+		case kind != "rich_text":
+			theirs.list = append(theirs.list, b)
 		}
 	}
-	return out
+	c := composed{own: text}
+	if silent {
+		c.own = merge(text, r.blocks(mine))
+	} else if more := unsaid(text, r.blocks(mine)); len(more) > 0 {
+		c.own += "\n" + written(more)
+	}
+	if more := unsaid(c.own, r.blocks(theirs)); len(more) > 0 {
+		q := quoted{Shared: earshot.Shared{Kind: earshot.AppQuote}, unfurled: true}
+		q.Text = r.quotable(written(more))
+		c.shared = append(c.shared, q)
+	}
+	return c
+}
+
+// table reports whether blocks of a type are tables.
+func table(kind string) bool { return kind == "table" || kind == "data_table" }
+
+// tables reports whether blocks are tables and nothing else.
+func tables(blocks value) bool {
+	for _, b := range blocks.list {
+		if !table(b.at("type")) {
+			return false
+		}
+	}
+	return len(blocks.list) > 0
 }
 
 // merge joins a message's text with the paragraphs of its blocks. Slack shows
 // the blocks and keeps text for notifications: where the blocks say all that
 // text says they stand alone, otherwise what only they say follows it.
-func merge(text string, blocks []string) string {
+func merge(text string, blocks []paragraph) string {
 	if len(blocks) == 0 {
 		return text
 	}
-	all := strings.Join(blocks, "\n")
-	if said := words(text); said == " " && strings.TrimSpace(text) == "" || said != " " && strings.Contains(words(all), said) {
-		return all
-	}
 	said := words(text)
-	lines := []string{text}
-	for _, p := range blocks {
-		if !says(said, text, p) {
-			lines = append(lines, p)
+	if said == " " && strings.TrimSpace(text) == "" || said != " " && strings.Contains(words(strings.Join(texts(blocks), "\n")), said) {
+		return written(blocks)
+	}
+	if more := unsaid(text, blocks); len(more) > 0 {
+		return text + "\n" + written(more)
+	}
+	return text
+}
+
+// unsaid returns the paragraphs that a text does not say already.
+func unsaid(text string, list []paragraph) []paragraph {
+	said := words(text)
+	var out []paragraph
+	for _, p := range list {
+		if !says(said, text, p.text) {
+			out = append(out, p)
 		}
 	}
-	return strings.Join(lines, "\n")
+	return out
 }
 
 // says reports whether a text, given also as its words, says p already.
@@ -129,52 +162,64 @@ func says(said, text, p string) bool {
 }
 
 // attachment returns what an attachment says, each piece once and without what
-// is said already. kind is that of a quote, whose author and, of a forward,
-// whose footer are told beside the text; "" where it is the message's own.
-func (r *reader) attachment(a value, said string, kind earshot.SharedKind) []string {
-	var lines []string
-	add := func(s string) {
-		s = strings.TrimSpace(s)
-		w := words(s)
-		again := strings.Contains(said, w)
-		if w == " " { // it has no words, as an emoji has none
-			again = slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, s) })
+// is said already, and adds that to said. kind is that of a quote, whose author
+// and, of a forward, whose footer are told beside the text; "" where it is the
+// message's own.
+func (r *reader) attachment(a value, said *told, kind earshot.SharedKind) []paragraph {
+	var out []paragraph
+	add := func(list ...paragraph) {
+		for _, p := range list {
+			p.text = strings.TrimSpace(p.text)
+			if p.text != "" && r.piece() && said.add(p.text) {
+				out = append(out, p)
+			}
 		}
-		if s == "" || again {
-			return
-		}
-		lines = append(lines, s)
-		said += w
 	}
-	add(a.at("pretext"))
+	say := func(s string) { add(paragraph{text: s}) }
+	say(a.at("pretext"))
 	if kind == "" {
-		add(escape(a.at("author_name")))
-		add(title(a))
+		say(escape(a.at("author_name")))
+		say(title(a))
 	} else {
-		add(escape(a.at("title")))
+		say(escape(a.at("title")))
 	}
-	add(a.at("text"))
-	for _, p := range r.blocks(a.get("blocks")) {
-		add(p)
-	}
+	say(a.at("text"))
+	add(r.blocks(a.get("blocks"))...)
 	for _, b := range a.get("message_blocks").list {
-		for _, p := range r.blocks(b.get("message").get("blocks")) {
-			add(p)
-		}
+		add(r.blocks(b.get("message").get("blocks"))...)
 	}
 	for _, f := range a.get("fields").list {
 		if !r.more() {
 			break
 		}
-		add(field(f))
+		say(field(f))
 	}
-	if len(lines) == 0 {
-		add(fallback(a))
+	if len(out) == 0 {
+		say(fallback(a))
 	}
 	if kind != earshot.Forward {
-		add(escape(a.at("footer")))
+		say(escape(a.at("footer")))
 	}
-	return lines
+	return out
+}
+
+// A told is what was said so far, by which a piece that comes again is known.
+type told struct {
+	words strings.Builder
+	text  strings.Builder
+}
+
+func (t *told) empty() bool { return t.text.Len() == 0 }
+
+// add adds a text, and reports whether it was not said yet.
+func (t *told) add(s string) bool {
+	if says(t.words.String(), t.text.String(), s) {
+		return false
+	}
+	t.words.WriteString(words(s))
+	t.text.WriteString(s)
+	t.text.WriteByte('\n')
+	return true
 }
 
 // field writes a field of an attachment on one line.

@@ -26,6 +26,10 @@ func FuzzDecode(f *testing.F) {
 			f.Add(raw)
 		}
 	}
+	for _, b := range knownBlocks {
+		b = (&canaries{}).fill(b)
+		f.Add([]byte(`{"ts":"1700000000.000100","user":"U1","text":"x","blocks":[` + b + `,{"type":"new","of":[` + b + `]}]}`))
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		d, err := Decode(raw, team)
 		again, errAgain := Decode(raw, team)

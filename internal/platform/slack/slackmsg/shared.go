@@ -87,17 +87,23 @@ func (r *reader) quote(a value, typed bool) (q quoted, ok bool) {
 	if !named {
 		q.Author = oneLine(a.at("service_name"))
 	}
-	q.Text, _ = r.names.stored(strings.Join(r.attachment(a, " ", q.Kind), "\n"))
-	q.Text = strings.TrimRight(q.Text, "\n")
-	if len(q.Text) > maxText {
-		q.Text = cutBytes(q.Text, maxText)
-		r.note("attachments: a text longer than 256 KiB")
-	}
+	q.Text = r.quotable(written(r.attachment(a, &told{}, q.Kind)))
 	return q, q.Text != "" || named || len(a.get("files").list) > 0
 }
 
 // directMessage is the place of what was said in a conversation without a name.
 const directMessage = "direct message"
+
+// quotable turns a quoted text in Slack's form into the stored form, bounded.
+func (r *reader) quotable(s string) string {
+	s, _ = r.names.stored(s)
+	s = strings.TrimRight(s, "\n")
+	if len(s) > maxText {
+		s = cutBytes(s, maxText)
+		r.note("attachments: a text longer than 256 KiB")
+	}
+	return s
+}
 
 // place names where a forward is from: #general, or a direct message. What the
 // workspace does not name for us may stand in the footer, which everybody in

@@ -56,6 +56,9 @@ func parse(raw []byte) (v value, deep bool, err error) {
 func syntaxError(err error) error {
 	var at *jsontext.SyntacticError
 	if errors.As(err, &at) {
+		if at.Err != nil && at.Err.Error() == "exceeded max depth" {
+			return fmt.Errorf("%w at byte %d: nested too deep", ErrSyntax, at.ByteOffset)
+		}
 		return fmt.Errorf("%w at byte %d", ErrSyntax, at.ByteOffset)
 	}
 	return ErrSyntax
@@ -127,6 +130,17 @@ func (v value) get(name string) value {
 
 // str returns a string, or a number as it is written; "" for every other kind.
 func (v value) str() string { return v.text }
+
+// shown returns a string, a number or a truth value as it is written.
+func (v value) shown() string {
+	switch v.kind {
+	case 't':
+		return "true"
+	case 'f':
+		return "false"
+	}
+	return v.text
+}
 
 // at is get and str in one.
 func (v value) at(name string) string { return v.get(name).str() }

@@ -1,0 +1,77 @@
+package slack_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/platform/slack"
+	"github.com/earshot-ai/earshot/internal/simulate"
+)
+
+// A fullDisk is a store that fails to count the first reaction.
+type fullDisk struct {
+	slack.Store
+	tries atomic.Int32
+}
+
+func (s *fullDisk) React(ctx context.Context, scope earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error) {
+	if s.tries.Add(1) == 1 {
+		return earshot.Recorded{}, errors.New("the disk is full")
+	}
+	return s.Store.React(ctx, scope, id, emoji, by)
+}
+
+// Two replicas on one store count the reactions of one message at once, and
+// lose none.
+func TestReplicasCountReactionsTogether(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t)
+	other := opening(t, x, x.slack.URL()+"/api/")
+	ts := x.slack.Say(x.general, x.mara, "done")
+	x.settle()
+	const each = 50
+	var wg sync.WaitGroup
+	for replica, p := range []*slack.Platform{x.platform, other} {
+		h := p.Handler(x.bot.Handle)
+		wg.Go(func() {
+			for i := range each {
+				body := fmt.Sprintf(`{"type":"event_callback","event_id":"Ev%dx%d","event":{"type":"reaction_added","reaction":"tada","item":{"type":"message","channel":%q,"ts":%q}}}`, replica, i, x.general, ts)
+				if got := genuine(x.slack.App().SigningSecret, time.Now(), body).post(t, h).Code; got != http.StatusOK {
+					t.Errorf("got status %d, want %d", got, http.StatusOK)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if diff := cmp.Diff([]earshot.Reaction{{Name: "tada", Count: 2 * each}}, x.message(x.general, ts).Reactions); diff != "" {
+		t.Errorf("reactions (-want +got):\n%s", diff)
+	}
+}
+
+// A reaction that could not be stored counts when Slack tells it again.
+func TestAReactionThatWasNotStoredCountsAgain(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.Store = &fullDisk{Store: o.Store} })
+	ts := x.slack.Say(x.general, x.mara, "done")
+	x.settle()
+	body := fmt.Sprintf(`{"type":"event_callback","event_id":"Ev1r","event":{"type":"reaction_added","reaction":"tada","item":{"type":"message","channel":%q,"ts":%q}}}`, x.general, ts)
+	q := genuine(x.slack.App().SigningSecret, time.Now(), body)
+	h := x.platform.Handler(x.bot.Handle)
+	for i, want := range []int{http.StatusInternalServerError, http.StatusOK, http.StatusOK} {
+		if got := q.post(t, h).Code; got != want {
+			t.Fatalf("delivery %d: got status %d, want %d", i, got, want)
+		}
+	}
+	if diff := cmp.Diff([]earshot.Reaction{{Name: "tada", Count: 1}}, x.message(x.general, ts).Reactions); diff != "" {
+		t.Errorf("reactions (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,26 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// React implements [earshot.Messages].
+func (s *Store) React(ctx context.Context, scope earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error) {
+	r := rule.Reaction{ID: id, Name: emoji, By: by}
+	return rule.React(ctx, scope, r, s.Message, func(scope earshot.Scope, m rule.Message) (out earshot.Recorded, err error) {
+		err = s.apply(ctx, "count a reaction", func(ctx context.Context, t *tx) error {
+			b, err := t.batchOf(ctx, scope, []rule.Message{m}, nil)
+			if err != nil {
+				return err
+			}
+			if out, err = b.React(r, m); err != nil {
+				return err
+			}
+			return t.writeBatch(ctx, scope, b)
+		})
+		return out, err
+	})
+}

@@ -1,0 +1,90 @@
+package rule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A Reaction is one more or less of an emoji on a message.
+type Reaction struct {
+	ID   earshot.MessageID
+	Name string
+	By   int
+}
+
+// errRevised says that a message was edited after it was prepared.
+var errRevised = errors.New("the message was edited meanwhile")
+
+// React counts r. message reads the stored message; write passes it, prepared,
+// to [Reaction.Reacted] or [Batch.React] within a transaction. Preparing is
+// costly and stands outside of the transaction, so a message that was edited
+// between the two is read again.
+func React(ctx context.Context, scope earshot.Scope, r Reaction, message func(context.Context, earshot.Scope, earshot.MessageID) (earshot.Message, error),
+	write func(earshot.Scope, Message) (earshot.Recorded, error)) (earshot.Recorded, error) {
+	scope = Scope(scope)
+	for {
+		m, err := message(ctx, scope, r.ID)
+		if err != nil {
+			return earshot.Recorded{}, err
+		}
+		if m.Deleted {
+			return earshot.Recorded{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, nil
+		}
+		prepared, err := Prepare(ctx, []earshot.Message{m})
+		if err != nil {
+			return earshot.Recorded{}, err
+		}
+		out, err := write(scope, prepared[0])
+		if err == nil || !errors.Is(err, errRevised) {
+			return out, err
+		}
+	}
+}
+
+// Reacted returns the copy of a message that counts r in: prepared, with the
+// reactions that are stored now and one more or less.
+func (r Reaction) Reacted(stored *Message, prepared Message) (Message, error) {
+	switch {
+	case stored == nil:
+		return Message{}, fmt.Errorf("message %q: %w", r.ID, earshot.ErrNotFound)
+	case !stored.Deleted && (stored.Edited != prepared.Edited || stored.Text != prepared.Text || !slices.Equal(stored.Shared, prepared.Shared)):
+		return Message{}, errRevised
+	}
+	// Nil tells nothing: another copy may have told more since.
+	prepared.Mentions, prepared.Files, prepared.Replies = nil, nil, nil
+	prepared.Reactions = counted(stored.Reactions, Text(r.Name), r.By)
+	return prepared, nil
+}
+
+// counted returns reactions with by more of an emoji, never nil. What has no
+// count is left out.
+func counted(list []earshot.Reaction, name string, by int) []earshot.Reaction {
+	out := append([]earshot.Reaction{}, list...)
+	i := slices.IndexFunc(out, func(r earshot.Reaction) bool { return r.Name == name })
+	if i < 0 {
+		i = len(out)
+		out = append(out, earshot.Reaction{Name: name})
+	}
+	out[i].Count += by
+	if out[i].Count <= 0 {
+		out = slices.Delete(out, i, i+1)
+	}
+	return out
+}
+
+// React counts a reaction to one of the batch's messages.
+func (b *Batch) React(r Reaction, prepared Message) (earshot.Recorded, error) {
+	var stored *Message
+	if e := b.entries[r.ID]; e != nil {
+		stored = e.after
+	}
+	m, err := r.Reacted(stored, prepared)
+	if err != nil {
+		return earshot.Recorded{}, err
+	}
+	return b.Add(m), nil
+}
