@@ -23,7 +23,7 @@ import (
 // commands is the command line as kong reads it. Flags that every command
 // takes are here.
 type commands struct {
-	DB   string `name:"db" placeholder:"SPEC" help:"Where messages are kept: a path, sqlite:PATH, postgres://USER@HOST/DATABASE or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
+	DB   string `name:"db" placeholder:"SPEC" help:"Where messages are kept: a path, sqlite:PATH, postgres://USER@HOST/DATABASE, the same as host=… dbname=…, or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
 	JSON bool   `name:"json" help:"Write JSON for programs."`
 
 	Demo     demoCmd     `cmd:"" help:"Walk through one real question, on a bundled workspace or your own export."`
