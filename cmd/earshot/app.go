@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -147,7 +146,8 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return &usageError{err.Error() + remedy(args)}
+		a.json = asksJSON(args)
+		return misread(err, args)
 	}
 	a.db, a.json = cmds.DB, cmds.JSON
 	for _, p := range parsed.Path {
@@ -156,55 +156,6 @@ func (a *app) execute(ctx context.Context, args []string) error {
 		}
 	}
 	return parsed.Run()
-}
-
-// A usageError is a command line or an input that cannot be used, with its
-// remedy. It ends the program with status 2.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
-}
-
-// interrupted is what a person is told who has stopped a command that can go
-// on.
-type interrupted struct{ text string }
-
-func (e *interrupted) Error() string { return e.text }
-func (e *interrupted) Unwrap() error { return context.Canceled }
-
-// report writes err as one line and returns the exit status for it.
-func (a *app) report(ctx context.Context, err error) int {
-	if err == nil {
-		return exitOK
-	}
-	var told *interrupted
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) && !errors.As(err, &told) {
-		err = errors.New("interrupted")
-	}
-	if errors.Is(err, errClosed) {
-		return exitFailed
-	}
-	fmt.Fprintf(a.err, "earshot: %s\n", oneLine(err.Error()))
-	var usage *usageError
-	var input *assemble.InputError
-	if errors.As(err, &usage) || errors.As(err, &input) {
-		return exitUsage
-	}
-	return exitFailed
-}
-
-// oneLine joins the lines of an error and removes what a terminal would obey.
-func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // writeJSON writes v for programs: indented, not escaped for HTML.

@@ -72,7 +72,7 @@ func (c *importJSONLCmd) Run(ctx context.Context, a *app) error {
 func refused(err error) error {
 	for _, is := range []error{fs.ErrNotExist, archive.ErrFormat, archive.ErrBomb, archive.ErrWorkspace} {
 		if errors.Is(err, is) {
-			return &usageError{err.Error()}
+			return &usageError{text: err.Error()}
 		}
 	}
 	return err
