@@ -40,6 +40,8 @@ type commands struct {
 	Turn     turnCmd     `cmd:"" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
 	Replay   replayCmd   `cmd:"" help:"Make a turn's prompt again: the same bytes, or what has changed."`
 	Diff     diffCmd     `cmd:"" help:"Say what entered and what left between two turns."`
+	Where    whereCmd    `cmd:"" help:"Say what is stored of a message and where, replies that may quote it too."`
+	Erase    eraseCmd    `cmd:"" help:"Erase a message from the store, and replies that may quote it."`
 	Retry    retryCmd    `cmd:"" help:"Open a failed or parked turn again."`
 	Costs    costsCmd    `cmd:"" help:"Sum tokens and money by day, channel, person or model."`
 	Models   modelsCmd   `cmd:"" help:"List the models that are asked, with estimate against actual."`
