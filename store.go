@@ -26,6 +26,7 @@ type Store interface {
 	Blobs
 	Queue
 	Meter
+	Notes
 	// Erase removes a whole channel: what was said and delivered in it, what
 	// agents keep of it, and what is known of the channel itself, with the
 	// workspace's authors who have spoken in no other channel (all of them with

@@ -34,6 +34,7 @@ type Store struct {
 	anchors       map[owned]bool                   // answered
 	erased        int64                            // the highest sequence of an erased channel
 	calls         []earshot.CallCount              // by rule.CompareCalls
+	notes         map[string][]byte                // by key
 	queue         queue
 }
 
@@ -60,6 +61,7 @@ func Open(now func() time.Time) *Store {
 		conversations: map[earshot.ConversationID]*conversation{},
 		keys:          map[owned]earshot.ConversationID{},
 		anchors:       map[owned]bool{},
+		notes:         map[string][]byte{},
 		queue:         newQueue(),
 	}
 }

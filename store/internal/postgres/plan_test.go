@@ -99,6 +99,7 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO blob_file SELECT platform, workspace, channel, 'old' || put, 'F1', sha256 FROM blob`,
 		`INSERT INTO ledger SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, n % 10, '[]' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO summary SELECT 'a', 'slack', 'T1', 'C1', 'm' || n, '', 0, 0, 0 FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO note SELECT 'key' || n, 'data' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO author SELECT 'slack', 'T' || n % 50, 'U' || n, '', '' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO coverage SELECT 'slack', 'T1', 'X' || n % 300, 'old' || n, 0, 0, 'known', '' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO event (platform, workspace, channel, delivery, message, client, received, raw)
@@ -316,6 +317,9 @@ func everyCallOfQueue(t *testing.T, s *Store) {
 			return err
 		},
 		func() error { _, err := s.Depth(ctx); return err },
+		func() error { return s.PutNote(ctx, earshot.Note{Key: "k"}) },
+		func() error { _, err := s.Notes(ctx, "k", 1); return err },
+		func() error { return s.DropNote(ctx, "k") },
 	} {
 		check(t, f())
 	}
