@@ -25,7 +25,7 @@ func (t *turn) chooseGaps() {
 			continue
 		}
 		b := t.gapBlock(c)
-		if b == nil || c.From > t.anchor.Time {
+		if b == nil || !t.mayHide(c) {
 			continue
 		}
 		text := t.gapText(c)
@@ -39,6 +39,12 @@ func (t *turn) chooseGaps() {
 			t.notes = append(t.notes, n)
 		}
 	}
+}
+
+// mayHide reports whether something that was said before the anchor may stand
+// in c: its stretch has a length, and begins before the anchor.
+func (t *turn) mayHide(c earshot.Coverage) bool {
+	return c.From < t.anchor.Time && (c.To == 0 || c.From < c.To)
 }
 
 // gapBlock returns the block that a stretch of history belongs to: that of the
@@ -77,6 +83,8 @@ func (t *turn) toldOf(c earshot.Coverage) bool {
 func (t *turn) gapText(c earshot.Coverage) string {
 	s := "history"
 	switch {
+	case c.From != 0 && c.To != 0 && t.when.minute(c.From) == t.when.minute(c.To):
+		s += " at " + t.when.minute(c.To)
 	case c.From != 0 && c.To != 0:
 		s += " between " + t.when.minute(c.From) + " and " + t.when.minute(c.To)
 	case c.To != 0:

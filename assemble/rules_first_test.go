@@ -48,6 +48,22 @@ func TestFirstTurns(t *testing.T) {
 			is:   "Previous conversation:\n---\n[history between 2026-03-02 09:01 UTC and 2026-03-02 09:02 UTC could not be loaded]\n---\nCurrent question: well?",
 		},
 		{
+			name:  "a gap of seconds is said by its minute",
+			in:    where(asking("delta", said("q", "Alice", "well?", in("r"), after(200))), missing("r", 61, 63)),
+			is:    "Previous conversation:\n---\n[history at 2026-03-02 09:01 UTC could not be loaded]\n---\nCurrent question: well?",
+			notes: []string{"gap history at 2026-03-02 09:01 UTC could not be loaded (ratelimited)"},
+		},
+		{
+			name:  "a stretch without length is of no concern",
+			in:    where(asking("window", said("a", "Alice", "x"), said("q", "Alice", "well?", after(200))), covered(earshot.Stale, "", 60, 60), missing("", 70, 61)),
+			lacks: []string{"history"}, notes: []string{},
+		},
+		{
+			name:  "a gap that begins with the anchor is of no concern",
+			in:    where(asking("window", said("a", "Alice", "x"), said("q", "Alice", "well?", after(60))), covered(earshot.Stale, "", 60, 90)),
+			lacks: []string{"history"}, notes: []string{},
+		},
+		{
 			name:  "a gap after the anchor is of no concern",
 			in:    where(asking("delta", said("q", "Alice", "well?", in("r"))), missing("r", 60, 0)),
 			is:    "well?",

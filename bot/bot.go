@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -76,13 +75,15 @@ func New(o Options) *Bot {
 }
 
 // Run answers what is to be answered until ctx ends, and then returns nil once
-// what was being posted is posted. Other errors are the store's, where it
-// cannot go on; calling Run again is safe.
+// what was being posted is posted. While the store fails it asks again, after
+// a second at first and every 30 s at last. The one error that ends it is that
+// of a store that is closed ([os.ErrClosed]). Calling Run again is safe.
 func (b *Bot) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	free := make(chan struct{}, b.Limits.Parallel)
-	for {
+	var down outage
+	for ctx.Err() == nil {
 		select {
 		case free <- struct{}{}:
 		case <-ctx.Done():
@@ -91,15 +92,11 @@ func (b *Bot) Run(ctx context.Context) error {
 		lease, turns, err := b.claim(ctx)
 		if err != nil {
 			<-free
-			if ctx.Err() != nil {
-				return nil
-			}
-			if !errors.Is(err, earshot.ErrNotFound) {
-				b.Log.Error("claim", "err", err)
-			}
-			if !b.idle(ctx) {
-				return nil
-			}
+		}
+		if closed := down.retry(ctx, b, err); closed != nil {
+			return closed
+		}
+		if err != nil {
 			continue
 		}
 		held, stop := b.hold(ctx, lease)
@@ -121,6 +118,7 @@ func (b *Bot) Run(ctx context.Context) error {
 			b.hurry() // more may have come for this conversation
 		}()
 	}
+	return nil
 }
 
 // suspect reports whether what is answered next may be what ends processes: it
@@ -132,17 +130,15 @@ func (b *Bot) suspect(turns []earshot.QueuedTurn) bool {
 	return len(turns) > 0 && turns[0].Tries > max(b.Limits.Tries-alone, (b.Limits.Tries+1)/2)
 }
 
-// idle waits until there may be work; false when ctx ended.
-func (b *Bot) idle(ctx context.Context) bool {
+// idle waits until there may be work, or ctx ends.
+func (b *Bot) idle(ctx context.Context) {
 	poll := time.NewTimer(b.Limits.Poll)
 	defer poll.Stop()
 	select {
 	case <-b.wake:
 	case <-poll.C:
 	case <-ctx.Done():
-		return false
 	}
-	return true
 }
 
 // hurry tells Run that there may be work.

@@ -49,18 +49,23 @@ var ErrSpec = errors.New("not a store")
 //	postgres://…  a PostgreSQL database, which must exist; the tables are made
 //	              in the first schema of its search_path, for any number of
 //	              processes at once (postgresql:// is the same)
+//	host=… dbname=…
+//	              the same, by keywords as libpq has them
 //
 // A PostgreSQL URL takes what libpq's does and pool_max_conns (16); a password
 // may stand in PGPASSWORD or ~/.pgpass instead, and is in no error or log.
+// [Shown] is the spec to print.
 //
-// A file whose name begins like a URL, with a word and a colon, is written with
-// sqlite: or ./ before it. A SQLite file that cannot be written to can be read.
+// A file whose name begins like a URL, with a word and a colon, or like the
+// keywords above, is written with sqlite: or ./ before it. A path that reads as
+// if a password stood in it is refused, whatever stands before it: it is a
+// server's address, mistyped. A SQLite file that cannot be written to can be read.
 //
 // The error is [ErrSpec] for a spec that names none, [ErrForeign] for a SQLite
 // file that is not Earshot's, [earshot.ErrSchema] for a database that is newer
 // than the program.
 func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
-	kind, path, err := parse(spec)
+	kind, at, err := parse(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +84,9 @@ func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
 	case inMemory:
 		return memory.Open(opts.Now), nil
 	case inPostgres:
-		s, err = postgres.Open(ctx, spec, opts.Now, opts.Log)
+		s, err = postgres.Open(ctx, at, opts.Now, opts.Log)
 	default:
-		s, err = sqlite.Open(ctx, path, opts.Now, opts.Log)
+		s, err = sqlite.Open(ctx, at, opts.Now, opts.Log)
 	}
 	if err != nil {
 		return nil, opening(kind, spec, err)
@@ -118,14 +123,14 @@ func Version(ctx context.Context, spec string) (stored, known int64, err error) 
 }
 
 func versions(ctx context.Context, spec string, ofSQLite, ofPostgres func(context.Context, string) (int64, int64, error)) (a, b int64, err error) {
-	kind, path, err := parse(spec)
+	kind, at, err := parse(spec)
 	switch {
 	case err != nil || kind == inMemory:
 		return 0, 0, err
 	case kind == inPostgres:
-		a, b, err = ofPostgres(ctx, spec)
+		a, b, err = ofPostgres(ctx, at)
 	default:
-		a, b, err = ofSQLite(ctx, path)
+		a, b, err = ofSQLite(ctx, at)
 	}
 	if err != nil {
 		return a, b, opening(kind, spec, err)
@@ -151,9 +156,10 @@ const (
 // word is what stands before the colon of a URL. One letter is a drive's.
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+$`)
 
-// parse reads a spec. What it says of one with a password in it never repeats
-// the spec.
-func parse(spec string) (kind, string, error) {
+// parse reads a spec into its kind and where the store is: a path, or a URL of
+// PostgreSQL. What it says of a spec with a password in it never repeats the
+// spec.
+func parse(spec string) (k kind, at string, err error) {
 	const use = "use sqlite:PATH, a path, postgres://user@host/database, or memory:"
 	scheme, rest, found := strings.Cut(spec, ":")
 	switch {
@@ -161,17 +167,30 @@ func parse(spec string) (kind, string, error) {
 		return 0, "", fmt.Errorf("%w: the spec is empty; %s", ErrSpec, use)
 	case spec == "memory:":
 		return inMemory, "", nil
+	case isDSN(spec):
+		at, err = dsnURL(spec)
+		return inPostgres, at, err
 	case found && scheme == "sqlite" && rest == "":
 		return 0, "", fmt.Errorf("%w: sqlite: needs a path, as in sqlite:earshot.db", ErrSpec)
+	case found && scheme == "sqlite" && strings.HasPrefix(rest, "//") && !strings.HasPrefix(rest, "///"):
+		return 0, "", fmt.Errorf("%w: sqlite: has no host; write sqlite:earshot.db, or sqlite:/folder/earshot.db", ErrSpec)
 	case found && scheme == "sqlite":
-		return inSQLite, rest, nil
+		return sqliteAt(rest)
 	case found && (scheme == "postgres" || scheme == "postgresql"):
 		if !strings.HasPrefix(rest, "//") {
 			return 0, "", fmt.Errorf("%w: %s: needs a URL, as in postgres://user@host/database", ErrSpec, scheme)
 		}
-		return inPostgres, "", nil
+		return inPostgres, spec, nil
 	case found && (scheme == "memory" || word.MatchString(scheme)):
 		return 0, "", fmt.Errorf("%w: unknown kind %q; %s", ErrSpec, scheme, use)
 	}
-	return inSQLite, spec, nil
+	return sqliteAt(spec)
+}
+
+// sqliteAt takes a path, unless it reads as if a password stood in it.
+func sqliteAt(path string) (kind, string, error) {
+	if isDSN(path) || credentials.MatchString(path) {
+		return 0, "", fmt.Errorf("%w: this reads as a server's address with a password, not as a path; use postgres://user@host/database, with the password in PGPASSWORD", ErrSpec)
+	}
+	return inSQLite, path, nil
 }

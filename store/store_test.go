@@ -70,6 +70,7 @@ func TestASpecThatNamesNoStoreIsRefused(t *testing.T) {
 		"mysql://u:secret@h/db":     `unknown kind "mysql"`,
 		"memory:name":               `unknown kind "memory"`,
 		"mysql:foo":                 `unknown kind "mysql"; use sqlite:PATH`,
+		"sqlite://x.db":             "has no host",
 	} {
 		s, err := store.Open(t.Context(), spec, nil)
 		if !errors.Is(err, store.ErrSpec) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {

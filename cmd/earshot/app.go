@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +22,7 @@ import (
 // commands is the command line as kong reads it. Flags that every command
 // takes are here.
 type commands struct {
-	DB   string `name:"db" placeholder:"SPEC" help:"Where messages are kept: a path, sqlite:PATH, postgres://USER@HOST/DATABASE or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
+	DB   string `name:"db" placeholder:"SPEC" help:"Where messages are kept: a path, sqlite:PATH, postgres://USER@HOST/DATABASE, the same as host=… dbname=…, or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
 	JSON bool   `name:"json" help:"Write JSON for programs."`
 
 	Demo     demoCmd     `cmd:"" help:"Walk through one real question, on a bundled workspace or your own export."`
@@ -41,6 +40,8 @@ type commands struct {
 	Turn     turnCmd     `cmd:"" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
 	Replay   replayCmd   `cmd:"" help:"Make a turn's prompt again: the same bytes, or what has changed."`
 	Diff     diffCmd     `cmd:"" help:"Say what entered and what left between two turns."`
+	Where    whereCmd    `cmd:"" help:"Say what is stored of a message and where, replies that may quote it too."`
+	Erase    eraseCmd    `cmd:"" help:"Erase a message from the store, and replies that may quote it."`
 	Retry    retryCmd    `cmd:"" help:"Open a failed or parked turn again."`
 	Costs    costsCmd    `cmd:"" help:"Sum tokens and money by day, channel, person or model."`
 	Models   modelsCmd   `cmd:"" help:"List the models that are asked, with estimate against actual."`
@@ -147,7 +148,8 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return &usageError{err.Error() + remedy(args)}
+		a.json = asksJSON(args)
+		return misread(err, args)
 	}
 	a.db, a.json = cmds.DB, cmds.JSON
 	for _, p := range parsed.Path {
@@ -156,55 +158,6 @@ func (a *app) execute(ctx context.Context, args []string) error {
 		}
 	}
 	return parsed.Run()
-}
-
-// A usageError is a command line or an input that cannot be used, with its
-// remedy. It ends the program with status 2.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
-}
-
-// interrupted is what a person is told who has stopped a command that can go
-// on.
-type interrupted struct{ text string }
-
-func (e *interrupted) Error() string { return e.text }
-func (e *interrupted) Unwrap() error { return context.Canceled }
-
-// report writes err as one line and returns the exit status for it.
-func (a *app) report(ctx context.Context, err error) int {
-	if err == nil {
-		return exitOK
-	}
-	var told *interrupted
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) && !errors.As(err, &told) {
-		err = errors.New("interrupted")
-	}
-	if errors.Is(err, errClosed) {
-		return exitFailed
-	}
-	fmt.Fprintf(a.err, "earshot: %s\n", oneLine(err.Error()))
-	var usage *usageError
-	var input *assemble.InputError
-	if errors.As(err, &usage) || errors.As(err, &input) {
-		return exitUsage
-	}
-	return exitFailed
-}
-
-// oneLine joins the lines of an error and removes what a terminal would obey.
-func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // writeJSON writes v for programs: indented, not escaped for HTML.

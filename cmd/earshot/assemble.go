@@ -33,7 +33,7 @@ func (c *assembleCmd) Run(a *app) error {
 		return usagef("%s; this is a case in text form: read it with --transcript", err)
 	}
 	if err != nil {
-		return &usageError{err.Error()}
+		return &usageError{text: err.Error()}
 	}
 	res, err := assemble.Turn(in)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *assembleCmd) read(a *app) ([]byte, error) {
 	}
 	raw, err := os.ReadFile(c.File)
 	if err != nil {
-		return nil, &usageError{err.Error()}
+		return nil, &usageError{text: err.Error()}
 	}
 	return raw, nil
 }

@@ -59,6 +59,12 @@ func (a *app) channelWords(ctx context.Context, words []string) []string {
 	return names
 }
 
+// misread is the error for a command line that kong could not read.
+func misread(err error, args []string) error {
+	help := remedy(args)
+	return &usageError{text: err.Error() + help, remedy: strings.Trim(help, "; ()")}
+}
+
 // remedy says what may help with a command line that kong could not read.
 func remedy(args []string) string {
 	if i := slices.Index(args, "import"); i >= 0 && i+1 < len(args) {

@@ -32,6 +32,14 @@ func (a *app) spec() (string, error) {
 	return s, nil
 }
 
+// shownDB returns what --db says as it may be printed, without a password.
+func (a *app) shownDB() string {
+	if _, ok := store.File(a.db); ok {
+		return a.db
+	}
+	return store.Shown(a.db)
+}
+
 // dataDir returns Earshot's folder in the user's data directory.
 func (a *app) dataDir() (string, error) {
 	if d := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {

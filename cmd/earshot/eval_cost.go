@@ -74,7 +74,7 @@ func (c *evalCostCmd) conversations() ([]chats.Conversation, error) {
 	for _, path := range c.Messages {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, &usageError{err.Error()}
+			return nil, &usageError{text: err.Error()}
 		}
 		if !info.IsDir() {
 			files = append(files, path)

@@ -46,7 +46,7 @@ func (c evalQueries) read(a *app) (queries []chats.Query, tasks []chats.Task, le
 // together.
 func unreadable(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, chats.ErrSource) {
-		return &usageError{err.Error()}
+		return &usageError{text: err.Error()}
 	}
 	return err
 }

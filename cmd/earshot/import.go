@@ -72,7 +72,7 @@ func (c *importJSONLCmd) Run(ctx context.Context, a *app) error {
 func refused(err error) error {
 	for _, is := range []error{fs.ErrNotExist, archive.ErrFormat, archive.ErrBomb, archive.ErrWorkspace} {
 		if errors.Is(err, is) {
-			return &usageError{err.Error()}
+			return &usageError{text: err.Error()}
 		}
 	}
 	return err
@@ -107,7 +107,7 @@ func importInto(ctx context.Context, a *app, read importer, path string, opts *a
 	busiest := busiestOf(list, before, rep)
 	db := ""
 	if a.db != "" {
-		db = " --db " + shellWord(a.db)
+		db = " --db " + shellWord(a.shownDB())
 	}
 	a.printf("\nnext: earshot channels%s\n      earshot context%s %s last\n", db, db, shellWord(channelLabel(list, busiest.Channel)))
 	return nil

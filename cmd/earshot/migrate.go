@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/store"
 )
 
 type migrateCmd struct{}
@@ -26,8 +27,8 @@ func (c *migrateCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(map[string]any{"db": redacted(spec), "ok": true})
+		return a.writeJSON(map[string]any{"db": store.Shown(spec), "ok": true})
 	}
-	a.printf("%s is up to date\n", desk.Clean(redacted(spec)))
+	a.printf("%s is up to date\n", desk.Clean(store.Shown(spec)))
 	return nil
 }

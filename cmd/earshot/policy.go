@@ -120,7 +120,7 @@ func loadPolicy(name string) (assemble.Policy, error) {
 func readPolicy(path string) (assemble.Policy, error) {
 	raw, err := yamlfile.Read(path)
 	if err != nil {
-		return assemble.Policy{}, &usageError{err.Error()}
+		return assemble.Policy{}, &usageError{text: err.Error()}
 	}
 	var w assemble.WrittenPolicy
 	if err := yaml.UnmarshalWithOptions(raw, &w, yaml.Strict()); err != nil {

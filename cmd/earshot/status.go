@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/store"
 )
 
 type statusCmd struct {
@@ -60,7 +59,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer l.Close()
 	models := daemon.Models(cfg)
-	out := statusJSON{DB: redacted(cfg.Store), Channels: len(l.channels), Provider: models[0].Provider, Model: models[0].Name, Policy: cfg.Policy}
+	out := statusJSON{DB: store.Shown(cfg.Store), Channels: len(l.channels), Provider: models[0].Provider, Model: models[0].Name, Policy: cfg.Policy}
 	var newest earshot.Time
 	for _, ch := range l.channels {
 		out.Messages += ch.Messages
@@ -172,17 +171,4 @@ func (l ledgers) oldest(ctx context.Context, depth map[earshot.TurnState]int) (*
 		return nil, nil
 	}
 	return &row, err
-}
-
-// redacted returns a store's spec without a password.
-func redacted(spec string) string {
-	if !strings.HasPrefix(spec, "postgres") {
-		return spec
-	}
-	u, err := url.Parse(spec)
-	if err != nil {
-		return "postgres"
-	}
-	u.RawQuery = "" // a password may stand there too
-	return u.Redacted()
 }

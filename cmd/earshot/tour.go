@@ -158,7 +158,7 @@ func (t *tour) showNext(a *app) {
 	p := t.q.place
 	db, channel := "", shellWord(p.label)
 	if t.kept {
-		db = " --db " + shellWord(a.db)
+		db = " --db " + shellWord(a.shownDB())
 	}
 	a.printf("\n%s\n", desk.Strong("next"))
 	if !t.kept {

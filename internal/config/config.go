@@ -19,7 +19,7 @@ import (
 // says (doc).
 type Config struct {
 	Agent    Agent   `yaml:"agent" doc:"who the bot is"`
-	Store    string  `yaml:"store" env:"EARSHOT_DB" doc:"where messages are kept: a path, sqlite:PATH, postgres://… or memory:. Empty: a file in your data directory."`
+	Store    string  `yaml:"store" env:"EARSHOT_DB" doc:"where messages are kept: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
 	Platform string  `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"which platform the bot lives on: local or slack."`
 	Policy   string  `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
 	Counter  string  `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`

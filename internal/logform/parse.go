@@ -326,7 +326,7 @@ func isNote(s string) bool {
 	return ok
 }
 
-// isSpan reports whether s is before, after or between moments, as
+// isSpan reports whether s is at, before, after or between moments, as
 // "2026-03-02 09:02 UTC".
 func isSpan(s string) bool {
 	moment := func(s string) bool {
@@ -338,7 +338,7 @@ func isSpan(s string) bool {
 		return err == nil
 	}
 	switch word, rest, _ := strings.Cut(s, " "); word {
-	case "before", "after":
+	case "at", "before", "after":
 		return moment(rest)
 	case "between":
 		from, to, ok := strings.Cut(rest, " and ")

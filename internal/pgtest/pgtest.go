@@ -96,3 +96,18 @@ func With(spec, key, value string) string {
 	u.RawQuery = q.Encode()
 	return u.String()
 }
+
+// Keywords returns spec, a URL, as a keyword DSN.
+func Keywords(spec string) string {
+	c, err := pgx.ParseConfig(spec)
+	if err != nil {
+		panic(fmt.Sprintf("%s is not a URL", Env)) // without the URL, which may hold a password
+	}
+	quote := strings.NewReplacer(`\`, `\\`, `'`, `\'`)
+	out := fmt.Sprintf("host='%s' port=%d dbname='%s' user='%s' password='%s' sslmode=disable",
+		quote.Replace(c.Host), c.Port, quote.Replace(c.Database), quote.Replace(c.User), quote.Replace(c.Password))
+	for key, value := range c.RuntimeParams {
+		out += fmt.Sprintf(" %s='%s'", key, quote.Replace(value))
+	}
+	return out
+}

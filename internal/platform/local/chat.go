@@ -232,6 +232,9 @@ func (c *Chat) event(ctx context.Context, ch earshot.Channel, kind string, chang
 	if err != nil {
 		return Heard{}, err
 	}
+	if out.Seq != 0 { // known deliveries of unknown messages have none
+		m.Seq = out.Seq
+	}
 	if !out.Duplicate {
 		c.tell(Update{Channel: ch, Change: change, Message: m})
 	}

@@ -12,14 +12,14 @@ func (s *Store) React(ctx context.Context, scope earshot.Scope, id earshot.Messa
 	r := rule.Reaction{ID: id, Name: emoji, By: by}
 	return rule.React(ctx, scope, r, s.Message, func(scope earshot.Scope, m rule.Message) (out earshot.Recorded, err error) {
 		err = s.apply(ctx, "count a reaction", func(t *tx) error {
-			b, err := t.batchOf(scope, []rule.Message{m})
+			place, b, err := t.batchOf(scope, []rule.Message{m})
 			if err != nil {
 				return err
 			}
 			if out, err = b.React(r, m); err != nil {
 				return err
 			}
-			return t.writeBatch(scope, b)
+			return t.writeBatch(scope, place, b)
 		})
 		return out, err
 	})

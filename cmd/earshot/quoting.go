@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A reader is a turn whose model has read a message, with what is still stored
+// of it and with its replies, which may quote the message.
+type reader struct {
+	Turn         earshot.TurnID    `json:"turn"`
+	State        earshot.TurnState `json:"state"`
+	Conversation string            `json:"conversation"`
+	Holds        []string          `json:"holds"` // input, journal, posts, session: what is stored besides the replies
+	Replies      []replyJSON       `json:"replies"`
+}
+
+// A replyJSON is a stored reply of the bot's.
+type replyJSON struct {
+	Message earshot.MessageID `json:"message"`
+	Quotes  bool              `json:"quotes"` // surely: quotedWords words in a row; false of a deleted message, whose words are not known
+	Text    string            `json:"text"`
+}
+
+// readers returns the turns of a channel that have read a message, oldest
+// first: those that were shown it or found it by a tool, the one that answers
+// it, and the later ones of the same session. texts are the message's, as far
+// as they are stored.
+func (l ledgers) readers(ctx context.Context, s earshot.Scope, id earshot.MessageID, texts []string) ([]reader, error) {
+	turns, err := l.turnsOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	type session struct {
+		conversation earshot.ConversationID
+		epoch        int
+	}
+	read := map[session]bool{}
+	var out []reader
+	for _, t := range turns {
+		committed, err := l.committed(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		at := session{t.Conversation, t.Epoch}
+		if t.Anchor != id && !read[at] && !shows(committed, id) {
+			continue
+		}
+		if committed != nil {
+			read[at] = true
+		}
+		r, err := l.reader(ctx, t, committed, texts)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// turnsOf returns all turns of a channel, oldest first.
+func (l ledgers) turnsOf(ctx context.Context, s earshot.Scope) ([]earshot.QueuedTurn, error) {
+	const page = 1000
+	var out []earshot.QueuedTurn
+	for q := (earshot.TurnQuery{Scope: &s, Limit: page}); ; q.Before = out[len(out)-1].ID {
+		list, err := l.store.QueuedTurns(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, list...); len(list) < page {
+			slices.Reverse(out)
+			return out, nil
+		}
+	}
+}
+
+// shows reports whether a turn's model has read the message, be it a snippet.
+func shows(t *earshot.Turn, id earshot.MessageID) bool {
+	if t == nil {
+		return false
+	}
+	return slices.ContainsFunc(t.Shown, func(s earshot.Shown) bool { return s.ID == id }) ||
+		slices.ContainsFunc(t.Ledger, func(r earshot.LedgerRow) bool { return r.ID == id && r.Verdict != earshot.Out })
+}
+
+// reader describes a turn that has read a message.
+func (l ledgers) reader(ctx context.Context, t earshot.QueuedTurn, committed *earshot.Turn, texts []string) (reader, error) {
+	r := reader{Turn: t.ID, State: t.State, Conversation: t.Conversation.Name, Holds: []string{}, Replies: []replyJSON{}}
+	hold := func(what string, holds bool) {
+		if holds {
+			r.Holds = append(r.Holds, what)
+		}
+	}
+	whole, err := l.store.QueuedTurn(ctx, t.ID)
+	if err != nil {
+		return r, err
+	}
+	steps, err := l.store.Steps(ctx, t.ID)
+	if err != nil {
+		return r, err
+	}
+	posts, err := l.store.Posts(ctx, t.ID)
+	if err != nil {
+		return r, err
+	}
+	hold("input", whole.Input != nil)
+	hold("journal", slices.ContainsFunc(steps, func(s earshot.Step) bool { return s.Data != nil }))
+	hold("posts", slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Text != "" }))
+	var ids []earshot.MessageID
+	for _, p := range posts {
+		ids = append(ids, p.Message)
+	}
+	if committed != nil {
+		hold("session", len(committed.Session) > 0)
+		ids = append(ids, committed.Answer.Replies...)
+	}
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id earshot.MessageID) bool { return id == "" })
+	if len(ids) == 0 {
+		return r, nil
+	}
+	replies, err := l.store.ByID(ctx, t.Conversation.Scope, ids...)
+	for _, m := range replies {
+		if !m.Deleted {
+			quotes := slices.ContainsFunc(texts, func(text string) bool { return quotesFrom(m.Text, text) })
+			r.Replies = append(r.Replies, replyJSON{m.ID, quotes, m.Text})
+		}
+	}
+	return r, err
+}
+
+// textsOf returns the texts that are stored of a message, older revisions too.
+func (l ledgers) textsOf(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]string, error) {
+	revisions, err := l.store.Revisions(ctx, s, id)
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		return nil, err
+	}
+	var texts []string
+	for _, m := range revisions {
+		if !m.Deleted {
+			texts = append(texts, m.Text)
+		}
+	}
+	return texts, nil
+}
+
+// quotedWords is how many words in a row two texts share when one surely quotes
+// the other.
+const quotedWords = 5
+
+// quotesFrom reports whether two texts share quotedWords words in a row, or all
+// of source where that is shorter. Case and punctuation do not count.
+func quotesFrom(text, source string) bool {
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	}
+	from := words(source)
+	n := min(quotedWords, len(from))
+	if n == 0 {
+		return false
+	}
+	in := " " + strings.Join(words(text), " ") + " "
+	for i := 0; i+n <= len(from); i++ {
+		if strings.Contains(in, " "+strings.Join(from[i:i+n], " ")+" ") {
+			return true
+		}
+	}
+	return false
+}
