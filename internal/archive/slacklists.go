@@ -20,6 +20,7 @@ import (
 type lists struct {
 	people   map[earshot.AuthorID]earshot.Author
 	channels []earshot.Channel
+	listed   map[string]bool                          // ids of channels, as the lists have them
 	members  map[earshot.ChannelID][]earshot.AuthorID // of DMs
 	teams    map[earshot.WorkspaceID]int
 	team     earshot.WorkspaceID // where the archive names it outright
@@ -55,7 +56,7 @@ func (l *lists) workspace() earshot.WorkspaceID {
 
 // readLists reads users, channels and the workspace.
 func (x *slackImport) readLists(ctx context.Context) (*lists, error) {
-	l := &lists{people: map[earshot.AuthorID]earshot.Author{}, members: map[earshot.ChannelID][]earshot.AuthorID{}, teams: map[earshot.WorkspaceID]int{}}
+	l := &lists{listed: map[string]bool{}, people: map[earshot.AuthorID]earshot.Author{}, members: map[earshot.ChannelID][]earshot.AuthorID{}, teams: map[earshot.WorkspaceID]int{}}
 	for _, e := range x.layout.users {
 		if err := x.eachRecord(ctx, e, func(raw []byte) bool { return l.addUser(raw) }); err != nil {
 			return nil, err
@@ -122,9 +123,10 @@ func (l *lists) addChannel(raw []byte, kind earshot.ChannelKind) bool {
 	case c.IsMPIM, c.Private:
 		kind = earshot.KindGroup
 	}
-	if slices.ContainsFunc(l.channels, func(x earshot.Channel) bool { return string(x.ID) == c.ID }) {
+	if l.listed[c.ID] {
 		return true
 	}
+	l.listed[c.ID] = true
 	l.channels = append(l.channels, earshot.Channel{
 		ID: earshot.ChannelID(storable(c.ID)), Name: storable(cmp.Or(c.Name, c.ID)), Kind: kind,
 		Topic: storable(c.Topic.Value), Purpose: storable(c.Purpose.Value),
