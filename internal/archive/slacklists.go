@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/platform/slack/slackmsg"
@@ -253,10 +255,10 @@ func (x *slackImport) open(e entry, zipped bool, read func(io.Reader) error) err
 			var z *gzip.Reader
 			if z, err = gzip.NewReader(r); err == nil {
 				u := x.source.limits.reader(z, e.name, func() int64 { return e.packed })
-				err = read(u)
+				err = buffered(u, read)
 			}
 		} else {
-			err = read(r)
+			err = buffered(r, read)
 		}
 	}
 	switch {
@@ -267,6 +269,22 @@ func (x *slackImport) open(e entry, zipped bool, read func(io.Reader) error) err
 	}
 	x.skipped.add(unread, Place{File: e.name})
 	return nil
+}
+
+// readers keep their buffers from file to file: an export may have a hundred
+// thousand files of a few hundred bytes.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readAhead) }}
+
+// buffered has read read r through a buffer that newSplitter takes as its own.
+// It must not be kept.
+func buffered(r io.Reader, read func(io.Reader) error) error {
+	b := readers.Get().(*bufio.Reader)
+	b.Reset(r)
+	defer func() {
+		b.Reset(nil)
+		readers.Put(b)
+	}()
+	return read(b)
 }
 
 var exportName = regexp.MustCompile(`(?i)[ _-]*slack[ _-]*export.*$`)
