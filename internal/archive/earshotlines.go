@@ -73,7 +73,7 @@ func (x *lineImport) earshot(ctx context.Context, _ []byte) error {
 			}
 			last := list[len(list)-1]
 			if root := last.Root(); root != "" {
-				roots.add(root)
+				roots.add(string(root))
 			}
 			x.report.Files += len(last.Files)
 		}
@@ -83,6 +83,9 @@ func (x *lineImport) earshot(ctx context.Context, _ []byte) error {
 	}
 	x.report.Threads += len(roots)
 	if err := x.putAuthors(ctx); err != nil {
+		return err
+	}
+	if err := x.putChannels(ctx); err != nil {
 		return err
 	}
 	return open.flush(ctx)
@@ -124,7 +127,7 @@ func usable(s earshot.Scope) bool {
 
 // author collects authors, who stand together, and stores them in groups.
 func (x *lineImport) author(ctx context.Context, l authorLine) error {
-	if l.scopeOf != x.home || len(x.authors) == 1000 {
+	if l.scopeOf != x.home || len(x.authors) == groupSize {
 		if err := x.putAuthors(ctx); err != nil {
 			return err
 		}
@@ -144,6 +147,24 @@ func (x *lineImport) putAuthors(ctx context.Context) error {
 	return err
 }
 
+// channel collects channels and stores them in groups. Their messages may come
+// before they are stored.
+func (x *lineImport) channel(ctx context.Context, c earshot.Channel) error {
+	if x.channels = append(x.channels, c); len(x.channels) < groupSize {
+		return nil
+	}
+	return x.putChannels(ctx)
+}
+
+func (x *lineImport) putChannels(ctx context.Context) error {
+	if len(x.channels) == 0 {
+		return nil
+	}
+	err := bulkOf(x.store).PutChannels(ctx, x.channels...)
+	x.channels = nil
+	return err
+}
+
 // put stores a line that is no message.
 func (x *lineImport) put(ctx context.Context, kind string, line []byte) error {
 	switch kind {
@@ -158,7 +179,7 @@ func (x *lineImport) put(ctx context.Context, kind string, line []byte) error {
 			return nil
 		}
 		x.report.Channels++
-		return x.store.PutChannel(ctx, c)
+		return x.channel(ctx, c)
 	case "author":
 		var l authorLine
 		if json.Unmarshal(line, &l) != nil || l.ID == "" || len(l.ID) > maxID || l.Platform == "" || len(l.Platform)+len(l.Workspace) > maxID || checkWorkspace(l.Workspace) != nil {

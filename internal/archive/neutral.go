@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -61,10 +62,10 @@ type lineImport struct {
 	skipped *tally
 	partly  *tally
 	report  Report
-	pending int // lines since all batches were flushed
 
-	home    scopeOf // of authors
-	authors []earshot.Author
+	home     scopeOf // of authors
+	authors  []earshot.Author
+	channels []earshot.Channel // not stored yet
 }
 
 func (x *lineImport) skip(reason string) {
@@ -139,18 +140,14 @@ func (t *text) UnmarshalJSON(b []byte) error {
 }
 
 // neutral reads lines of the neutral form.
-func (x *lineImport) neutral(ctx context.Context, line []byte) error {
-	open := map[text]*neutralChannel{}
-	everyone := &people{}
-	var err error
+func (x *lineImport) neutral(ctx context.Context, first []byte) error {
+	n := neutralReader{lineImport: x, seen: rootSet{}, roots: rootSet{}, open: map[text]*batcher{}, everyone: &people{}}
+	line, over, err := slices.Clone(first), false, error(nil)
 	var keep []byte
-	over := false
-	keepFirst := append([]byte(nil), line...)
-	line = keepFirst
 	for err == nil {
 		if over {
 			x.skip(tooLarge)
-		} else if err := x.neutralLine(ctx, line, open, everyone); err != nil {
+		} else if err := n.line(ctx, line); err != nil {
 			return err
 		}
 		line, over, err = x.in.next(ctx, &keep)
@@ -158,33 +155,69 @@ func (x *lineImport) neutral(ctx context.Context, line []byte) error {
 	if err != io.EOF {
 		return x.in.failed(err)
 	}
-	for _, c := range open {
-		if err := c.batch.flush(ctx); err != nil {
-			return err
-		}
-		x.report.Threads += len(c.roots)
+	if err := n.flush(ctx); err != nil {
+		return err
 	}
-	x.report.Channels = len(open)
-	if len(open) == 0 {
+	x.report.Channels, x.report.Threads = len(n.seen), len(n.roots)
+	if len(n.seen) == 0 {
 		return errNoMessage
 	}
-	x.report.Authors, err = everyone.put(ctx, x.store, x.o.Platform, x.o.Workspace)
+	x.report.Authors, err = n.everyone.put(ctx, x.store, x.o.Platform, x.o.Workspace)
 	return err
 }
 
 const wrongKind = "a field of the wrong kind"
 
-// A neutralChannel is a conversation while its lines are read.
-type neutralChannel struct {
-	batch batcher
-	roots rootSet
+// A neutralReader reads lines, of which any may be of any conversation. Of a
+// conversation that was met before it keeps a hash: there may be millions.
+type neutralReader struct {
+	*lineImport
+	seen     rootSet           // conversations
+	roots    rootSet           // threads of all of them
+	open     map[text]*batcher // by conversation
+	pending  size              // since all of open were flushed
+	everyone *people
 }
 
-// maxPending bounds how many messages lie in unfinished batches, however many
-// conversations the lines jump between.
-const maxPending = 16 << 10
+// What may lie in unfinished batches, however many conversations the lines jump
+// between.
+const (
+	maxPending      = 16 << 10 // messages
+	maxPendingBytes = 32 << 20 // of text
+)
 
-func (x *lineImport) neutralLine(ctx context.Context, line []byte, open map[text]*neutralChannel, everyone *people) error {
+// flush stores the channels and hands over what is in unfinished batches.
+func (x *neutralReader) flush(ctx context.Context) error {
+	if err := x.putChannels(ctx); err != nil {
+		return err
+	}
+	for _, b := range x.open {
+		if err := b.flush(ctx); err != nil {
+			return err
+		}
+	}
+	clear(x.open)
+	x.pending = size{}
+	return nil
+}
+
+// batch returns the conversation's batch.
+func (x *neutralReader) batch(ctx context.Context, name text) (*batcher, error) {
+	if b := x.open[name]; b != nil {
+		return b, nil
+	}
+	channel := earshot.Channel{Platform: x.o.Platform, Workspace: x.o.Workspace, ID: earshot.ChannelID(name), Name: string(name), Kind: earshot.KindChannel}
+	if x.seen.add(string(name)) {
+		if err := x.channel(ctx, channel); err != nil {
+			return nil, err
+		}
+	}
+	b := &batcher{to: x.to, scope: channel.Scope()}
+	x.open[name] = b
+	return b, nil
+}
+
+func (x *neutralReader) line(ctx context.Context, line []byte) error {
 	var n neutralLine
 	if line[0] != '{' {
 		x.skip("no object")
@@ -208,29 +241,22 @@ func (x *lineImport) neutralLine(ctx context.Context, line []byte, open map[text
 		x.skip(reason)
 		return nil
 	}
-	c := open[n.Conversation]
-	if c == nil {
-		channel := earshot.Channel{Platform: x.o.Platform, Workspace: x.o.Workspace, ID: earshot.ChannelID(n.Conversation), Name: string(n.Conversation), Kind: earshot.KindChannel}
-		if err := x.store.PutChannel(ctx, channel); err != nil {
-			return err
-		}
-		c = &neutralChannel{batch: batcher{to: x.to, scope: channel.Scope()}, roots: rootSet{}}
-		open[n.Conversation] = c
-	}
 	if root := m.Root(); root != "" {
-		c.roots.add(root)
-	}
-	if x.pending++; x.pending == maxPending {
-		x.pending = 0
-		for _, other := range open {
-			if err := other.batch.flush(ctx); err != nil {
-				return err
-			}
-		}
+		x.roots.add(string(n.Conversation), string(root))
 	}
 	x.report.Files += len(m.Files)
-	everyone.meet(m.Author, m.Time)
-	return c.batch.add(ctx, m)
+	x.everyone.meet(m.Author, m.Time)
+	b, err := x.batch(ctx, n.Conversation)
+	if err != nil {
+		return err
+	}
+	if err := b.add(ctx, m); err != nil {
+		return err
+	}
+	if x.pending.add(sizeOf(m)); x.pending.messages >= maxPending || x.pending.bytes >= maxPendingBytes {
+		return x.flush(ctx)
+	}
+	return nil
 }
 
 var mention = regexp.MustCompile(`<@!?([0-9A-Za-z_.-]{1,64})(\|[^<>\n]{0,200})?>`)

@@ -59,7 +59,7 @@ func (p *people) put(ctx context.Context, store earshot.Messages, platform earsh
 		all = append(all, s.author)
 	}
 	slices.SortFunc(all, func(a, b earshot.Author) int { return cmp.Compare(a.ID, b.ID) })
-	for group := range slices.Chunk(all, 1000) {
+	for group := range slices.Chunk(all, groupSize) {
 		if err := store.PutAuthors(ctx, platform, w, group...); err != nil {
 			return 0, err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A batch is recorded in one transaction: messages of one channel, in order.
+// How much a call of the store is given.
 const (
 	batchMessages = 256
 	batchBytes    = 1 << 20 // of text
@@ -20,13 +20,14 @@ const (
 // for the disk more than for a processor, and what waits shares a commit.
 const lanesPerWorker = 4
 
-// A recorder writes messages to a store in batches. Batches of one channel are
-// written one after the other in the order they were put, so a channel's
-// sequence does not depend on timing; batches of different channels go in
-// parallel and share commits.
+// A recorder writes channels and messages to a store in batches. Batches of one
+// channel are written one after the other in the order they were put, so a
+// channel's sequence does not depend on timing; batches of different channels
+// go in parallel and share calls, since an export may hold a hundred thousand
+// conversations of one message.
 type recorder struct {
-	store    earshot.Messages
-	lanes    []chan batch
+	store    bulk
+	lanes    []*lane
 	seed     maphash.Seed
 	progress func(Progress)
 	done     func() (done, total int64)
@@ -35,51 +36,91 @@ type recorder struct {
 	counts Counts
 }
 
-type batch struct {
-	scope    earshot.Scope
-	messages []earshot.Message
+// A lane gathers batches and writes them in one goroutine.
+type lane struct {
+	full chan []earshot.Batch
+
+	mu   sync.Mutex // guards what follows
+	open []earshot.Batch
+	size size
 }
+
+// A size is how much is in a batch, or in several.
+type size struct{ messages, bytes int }
+
+func (s size) full() bool { return s.messages >= batchMessages || s.bytes >= batchBytes }
+
+// sizeOf counts a message with what it quotes.
+func sizeOf(m earshot.Message) size {
+	s := size{1, len(m.Text)}
+	for _, x := range m.Shared {
+		s.bytes += len(x.Text)
+	}
+	return s
+}
+
+func (s *size) add(o size) { s.messages, s.bytes = s.messages+o.messages, s.bytes+o.bytes }
 
 // start makes a recorder whose writers run in g until finish is called.
 func start(ctx context.Context, g *errgroup.Group, store earshot.Messages, o Options, done func() (done, total int64)) *recorder {
-	r := &recorder{store: store, lanes: make([]chan batch, lanesPerWorker*o.Workers), seed: maphash.MakeSeed(), progress: o.Progress, done: done}
+	r := &recorder{store: bulkOf(store), lanes: make([]*lane, lanesPerWorker*o.Workers), seed: maphash.MakeSeed(), progress: o.Progress, done: done}
 	for i := range r.lanes {
-		r.lanes[i] = make(chan batch, 2)
+		r.lanes[i] = &lane{full: make(chan []earshot.Batch, 2)}
 		g.Go(func() error { return r.write(ctx, r.lanes[i]) })
 	}
 	return r
 }
 
-func (r *recorder) write(ctx context.Context, lane <-chan batch) error {
-	for b := range lane {
-		if err := ctx.Err(); err != nil {
+func (r *recorder) write(ctx context.Context, l *lane) error {
+	for list := range l.full {
+		if err := r.record(ctx, list); err != nil {
 			return err
 		}
-		out, err := r.store.Record(ctx, b.scope, b.messages...)
-		if err != nil {
-			return err
-		}
-		r.mu.Lock()
-		for _, x := range out {
+	}
+	l.mu.Lock() // finish was called: nobody puts any more
+	defer l.mu.Unlock()
+	return r.record(ctx, l.open)
+}
+
+// record writes batches and counts what came of it.
+func (r *recorder) record(ctx context.Context, list []earshot.Batch) error {
+	if err := ctx.Err(); err != nil || len(list) == 0 {
+		return err
+	}
+	out, err := r.store.RecordBatches(ctx, list...)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, outcomes := range out {
+		for _, x := range outcomes {
 			r.counts.count(x.Change)
 		}
-		if r.progress != nil {
-			done, total := r.done()
-			r.progress(Progress{Done: done, Total: total, Messages: r.counts.Total()})
-		}
-		r.mu.Unlock()
+	}
+	if r.progress != nil {
+		done, total := r.done()
+		r.progress(Progress{Done: done, Total: total, Messages: r.counts.Total()})
 	}
 	return nil
 }
 
-// put hands a batch to its channel's writer.
-func (r *recorder) put(ctx context.Context, b batch) error {
-	if len(b.messages) == 0 {
+// put hands a batch to its channel's lane.
+func (r *recorder) put(ctx context.Context, b earshot.Batch, n size) error {
+	if n.messages == 0 {
 		return nil
 	}
-	lane := r.lanes[maphash.Comparable(r.seed, b.scope)%uint64(len(r.lanes))]
+	l := r.lanes[maphash.Comparable(r.seed, b.Scope)%uint64(len(r.lanes))]
+	l.mu.Lock()
+	defer l.mu.Unlock() // also while the lane is full: the order of a channel's batches is kept
+	l.open = append(l.open, b)
+	l.size.add(n)
+	if !l.size.full() {
+		return nil
+	}
 	select {
-	case lane <- b:
+	case l.full <- l.open:
+		l.open, l.size = nil, size{}
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -88,8 +129,8 @@ func (r *recorder) put(ctx context.Context, b batch) error {
 
 // finish tells the writers that nothing follows. No put may come after it.
 func (r *recorder) finish() {
-	for _, lane := range r.lanes {
-		close(lane)
+	for _, l := range r.lanes {
+		close(l.full)
 	}
 }
 
@@ -98,34 +139,38 @@ type batcher struct {
 	to    *recorder
 	scope earshot.Scope
 	open  []earshot.Message
-	bytes int
+	size  size
 }
 
 func (b *batcher) add(ctx context.Context, m earshot.Message) error {
-	if b.open == nil {
-		b.open = make([]earshot.Message, 0, batchMessages)
-	}
 	b.open = append(b.open, m)
-	b.bytes += len(m.Text)
-	for _, x := range m.Shared {
-		b.bytes += len(x.Text)
-	}
-	if len(b.open) < batchMessages && b.bytes < batchBytes {
+	b.size.add(sizeOf(m))
+	if !b.size.full() {
 		return nil
 	}
 	return b.flush(ctx)
 }
 
 func (b *batcher) flush(ctx context.Context) error {
-	full := batch{b.scope, b.open}
-	b.open, b.bytes = nil, 0
-	return b.to.put(ctx, full)
+	batch, n := earshot.Batch{Scope: b.scope, Messages: b.open}, b.size
+	b.open, b.size = nil, size{}
+	return b.to.put(ctx, batch, n)
 }
 
-// A rootSet counts threads without keeping their ids: a channel may have
-// hundreds of thousands.
+// A rootSet counts threads, or conversations, by hashes of their ids: there may
+// be millions.
 type rootSet map[uint64]struct{}
 
 var rootSeed = maphash.MakeSeed()
 
-func (s rootSet) add(id earshot.MessageID) { s[maphash.Comparable(rootSeed, id)] = struct{}{} }
+// add reports whether the id, which may have several parts, is new to s.
+func (s rootSet) add(id ...string) bool {
+	var h maphash.Hash
+	h.SetSeed(rootSeed)
+	for _, part := range id {
+		maphash.WriteComparable(&h, part)
+	}
+	n := len(s)
+	s[h.Sum64()] = struct{}{}
+	return len(s) > n
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,15 +111,29 @@ func (x *slackImport) run(ctx context.Context, name string) error {
 	for i := range list {
 		c := &list[i].channel
 		c.Platform, c.Workspace = x.o.Platform, w
-		if err := x.store.PutChannel(ctx, *c); err != nil {
-			return err
-		}
+	}
+	if err := x.putChannels(ctx, list); err != nil {
+		return err
 	}
 	err = x.record(ctx, list)
 	if err == nil {
 		x.report.Authors, err = x.people.put(ctx, x.store, x.o.Platform, w)
 	}
 	return err
+}
+
+// putChannels stores what is known of the channels, in groups.
+func (x *slackImport) putChannels(ctx context.Context, list []conversation) error {
+	for group := range slices.Chunk(list, groupSize) {
+		channels := make([]earshot.Channel, len(group))
+		for i := range group {
+			channels[i] = group[i].channel
+		}
+		if err := bulkOf(x.store).PutChannels(ctx, channels...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // record decodes channels in parallel, each file by file, and records what is
@@ -336,7 +351,7 @@ func (d *channelReader) message(ctx context.Context, b buffer, index, line int) 
 		m.Edited = 0 // an answer in its placeholder's stead is no edit
 	}
 	if root := m.Root(); root != "" && !m.Deleted {
-		d.roots.add(root)
+		d.roots.add(string(root))
 	}
 	d.files += len(m.Files)
 	d.x.people.meet(m.Author, m.Time)

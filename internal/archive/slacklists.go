@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/platform/slack/slackmsg"
@@ -20,6 +22,7 @@ import (
 type lists struct {
 	people   map[earshot.AuthorID]earshot.Author
 	channels []earshot.Channel
+	listed   map[string]bool                          // ids of channels, as the lists have them
 	members  map[earshot.ChannelID][]earshot.AuthorID // of DMs
 	teams    map[earshot.WorkspaceID]int
 	team     earshot.WorkspaceID // where the archive names it outright
@@ -55,7 +58,7 @@ func (l *lists) workspace() earshot.WorkspaceID {
 
 // readLists reads users, channels and the workspace.
 func (x *slackImport) readLists(ctx context.Context) (*lists, error) {
-	l := &lists{people: map[earshot.AuthorID]earshot.Author{}, members: map[earshot.ChannelID][]earshot.AuthorID{}, teams: map[earshot.WorkspaceID]int{}}
+	l := &lists{listed: map[string]bool{}, people: map[earshot.AuthorID]earshot.Author{}, members: map[earshot.ChannelID][]earshot.AuthorID{}, teams: map[earshot.WorkspaceID]int{}}
 	for _, e := range x.layout.users {
 		if err := x.eachRecord(ctx, e, func(raw []byte) bool { return l.addUser(raw) }); err != nil {
 			return nil, err
@@ -122,9 +125,10 @@ func (l *lists) addChannel(raw []byte, kind earshot.ChannelKind) bool {
 	case c.IsMPIM, c.Private:
 		kind = earshot.KindGroup
 	}
-	if slices.ContainsFunc(l.channels, func(x earshot.Channel) bool { return string(x.ID) == c.ID }) {
+	if l.listed[c.ID] {
 		return true
 	}
+	l.listed[c.ID] = true
 	l.channels = append(l.channels, earshot.Channel{
 		ID: earshot.ChannelID(storable(c.ID)), Name: storable(cmp.Or(c.Name, c.ID)), Kind: kind,
 		Topic: storable(c.Topic.Value), Purpose: storable(c.Purpose.Value),
@@ -251,10 +255,10 @@ func (x *slackImport) open(e entry, zipped bool, read func(io.Reader) error) err
 			var z *gzip.Reader
 			if z, err = gzip.NewReader(r); err == nil {
 				u := x.source.limits.reader(z, e.name, func() int64 { return e.packed })
-				err = read(u)
+				err = buffered(u, read)
 			}
 		} else {
-			err = read(r)
+			err = buffered(r, read)
 		}
 	}
 	switch {
@@ -265,6 +269,22 @@ func (x *slackImport) open(e entry, zipped bool, read func(io.Reader) error) err
 	}
 	x.skipped.add(unread, Place{File: e.name})
 	return nil
+}
+
+// readers keep their buffers from file to file: an export may have a hundred
+// thousand files of a few hundred bytes.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readAhead) }}
+
+// buffered has read read r through a buffer that newSplitter takes as its own.
+// It must not be kept.
+func buffered(r io.Reader, read func(io.Reader) error) error {
+	b := readers.Get().(*bufio.Reader)
+	b.Reset(r)
+	defer func() {
+		b.Reset(nil)
+		readers.Put(b)
+	}()
+	return read(b)
 }
 
 var exportName = regexp.MustCompile(`(?i)[ _-]*slack[ _-]*export.*$`)

@@ -41,8 +41,11 @@ type splitter struct {
 	skip   func(reason string, line int)
 }
 
+// readAhead is how much of a file is read at once.
+const readAhead = 64 << 10
+
 func newSplitter(r io.Reader, skip func(reason string, line int)) *splitter {
-	s := &splitter{in: bufio.NewReaderSize(r, 64<<10), line: 1, skip: skip}
+	s := &splitter{in: bufio.NewReaderSize(r, readAhead), line: 1, skip: skip}
 	if b, _ := s.in.Peek(3); string(b) == "\ufeff" {
 		_, _ = s.in.Discard(3)
 	}

@@ -21,14 +21,7 @@ func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...ear
 		return nil, err
 	}
 	out := make([]earshot.Recorded, len(prepared))
-	err = s.write(ctx, func() error {
-		c := s.channel(scope)
-		for i, m := range prepared {
-			out[i] = s.record(scope, c, m)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.recordInto(ctx, rule.Prepared{Scope: scope, Messages: prepared}, out); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -18,12 +18,17 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 		return err
 	}
 	return s.apply(ctx, "put channel", func(_ context.Context, t *tx) error {
-		t.shared(c.Scope())
-		t.write(openChannel, args(c.Scope())...)
-		t.write(`UPDATE channel SET name = $4, kind = $5, topic = $6, purpose = $7`+ofChannel,
-			args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
+		t.putChannel(c)
 		return nil
 	})
+}
+
+// putChannel queues what stores a channel.
+func (t *tx) putChannel(c earshot.Channel) {
+	t.shared(c.Scope())
+	t.write(openChannel, args(c.Scope())...)
+	t.write(`UPDATE channel SET name = $4, kind = $5, topic = $6, purpose = $7`+ofChannel,
+		args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
 }
 
 const ofChannel = ` WHERE platform = $1 AND workspace = $2 AND id = $3`

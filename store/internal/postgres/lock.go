@@ -16,13 +16,13 @@ import (
 // read of it, and keeps it so until the transaction ends. Whatever is asked
 // after it sees all that was recorded before.
 func (t *tx) exclusive(s earshot.Scope) {
-	t.write(`SELECT pg_advisory_xact_lock($1)`, t.key("channel", string(s.Platform), string(s.Workspace), string(s.Channel)))
+	t.write(`SELECT pg_advisory_xact_lock($1)`, t.channelKey(s))
 }
 
 // shared keeps the channel from being changed until the transaction ends, so
 // that what it has read is not deleted meanwhile.
 func (t *tx) shared(s earshot.Scope) {
-	t.write(`SELECT pg_advisory_xact_lock_shared($1)`, t.key("channel", string(s.Platform), string(s.Workspace), string(s.Channel)))
+	t.write(`SELECT pg_advisory_xact_lock_shared($1)`, t.channelKey(s))
 }
 
 // naming serialises the opening of an agent's conversations in a channel:
@@ -30,6 +30,11 @@ func (t *tx) shared(s earshot.Scope) {
 func (t *tx) naming(id earshot.ConversationID) {
 	t.write(`SELECT pg_advisory_xact_lock($1)`,
 		t.key("naming", string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)))
+}
+
+// channelKey is the key of a channel's lock.
+func (t *tx) channelKey(s earshot.Scope) int64 {
+	return t.key("channel", string(s.Platform), string(s.Workspace), string(s.Channel))
 }
 
 // key returns the key of an advisory lock; they are the whole database's, so

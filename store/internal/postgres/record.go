@@ -20,11 +20,25 @@ func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot
 	if err != nil || len(prepared) == 0 {
 		return nil, err
 	}
-	r := &recording{messages: prepared, outcomes: make([]earshot.Recorded, len(prepared))}
-	if err := s.lanes.do(ctx, scope, r); err != nil {
-		return nil, fmt.Errorf("record: %w", err)
+	out := make([]earshot.Recorded, len(prepared))
+	if err := s.recordIn(ctx, scope, prepared, out); err != nil {
+		return nil, err
 	}
-	return r.outcomes, nil
+	return out, nil
+}
+
+// recordIn stores messages of one channel and writes the outcomes into out. It
+// writes nothing where it returns before they are known.
+func (s *Store) recordIn(ctx context.Context, scope earshot.Scope, messages []rule.Message, out []earshot.Recorded) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	r := &recording{messages: messages, outcomes: make([]earshot.Recorded, len(messages))}
+	if err := s.lanes.do(ctx, scope, r); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	copy(out, r.outcomes)
+	return nil
 }
 
 // record stores what recordings of one channel hold, in one transaction.

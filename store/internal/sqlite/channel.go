@@ -17,13 +17,15 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 	if err != nil {
 		return err
 	}
-	const query = `UPDATE channel SET name = ?, kind = ?, topic = ?, purpose = ?` + ofChannel
-	return s.apply(ctx, "put channel", func(t *tx) error {
-		if err := t.exec(openChannel, args(c.Scope())...); err != nil {
-			return err
-		}
-		return t.exec(query, append([]any{c.Name, string(c.Kind), c.Topic, c.Purpose}, args(c.Scope())...)...)
-	})
+	return s.apply(ctx, "put channel", func(t *tx) error { return t.putChannel(c) })
+}
+
+func (t *tx) putChannel(c earshot.Channel) error {
+	const query = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
+		VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM erased WHERE one = 1), 0, 0, 0)
+		ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
+			topic = excluded.topic, purpose = excluded.purpose`
+	return t.exec(query, args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
 }
 
 const ofChannel = ` WHERE platform = ? AND workspace = ? AND id = ?`

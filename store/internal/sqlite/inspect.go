@@ -22,6 +22,7 @@ var ErrForeign = errors.New("not Earshot's database")
 
 // Result codes of SQLite, in the low byte of what the driver returns.
 const (
+	codeBusy     = 5
 	codeReadOnly = 8
 	codeCorrupt  = 11
 	codeCantOpen = 14
@@ -37,6 +38,9 @@ func code(err error) int {
 	}
 	return 0
 }
+
+// busy reports whether err says that another process writes.
+func busy(err error) bool { return code(err) == codeBusy }
 
 // remedy adds to an error of SQLite what an operator can do.
 func remedy(err error) error {

@@ -119,13 +119,23 @@ func (t *tx) scrubbed() error {
 	if err := t.truncateWAL(); err != nil || t.erased {
 		return err
 	}
-	return t.exec(`DELETE FROM chore WHERE name = 'scrub'`)
+	if err := t.begin(); err != nil {
+		return err
+	}
+	err := t.exec(`DELETE FROM chore WHERE name = 'scrub'`)
+	if err == nil {
+		err = t.exec("COMMIT")
+	}
+	if err != nil {
+		t.rollback()
+	}
+	return err
 }
 
 // scrub looks at scrubPages pages from first on, in one transaction, and
 // returns the page to go on with, 0 after the last.
 func (t *tx) scrub(first int64) (next int64, err error) {
-	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := t.begin(); err != nil {
 		return first, err
 	}
 	defer func() {
@@ -210,7 +220,7 @@ func (t *tx) truncateWAL() (err error) {
 	if err := t.pragma("busy_timeout = 300"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.pragma("busy_timeout = 10000")) }()
+	defer func() { err = errors.Join(err, t.pragma("busy_timeout = 0")) }()
 	var busy, log, moved int
 	if err := t.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved); err != nil {
 		return fmt.Errorf("write the WAL back: %w", err)

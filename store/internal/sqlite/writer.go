@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -31,12 +30,14 @@ type job struct {
 
 // A writer runs jobs, one transaction after another, in one goroutine. While
 // it waits for the disk, callers queue; all that are waiting form the next
-// transaction, so that many small writes share one fsync.
+// transaction, so that many small writes share one fsync. Bulk work, which
+// nobody answers a chat with, is written in slices between them (bulk.go).
 type writer struct {
 	db   *sql.DB
 	tx   *tx
 	log  *slog.Logger
 	jobs chan *job // not buffered: whoever has handed a job over gets an answer
+	bulk bulk      // what can wait
 	quit chan struct{}
 	idle chan struct{} // closed when the goroutine has ended
 
@@ -50,10 +51,13 @@ func newWriter(ctx context.Context, db *sql.DB, now func() time.Time, log *slog.
 	}
 	w := &writer{
 		db: db, log: log, tx: &tx{conn: conn, now: now, stmts: map[string]*sql.Stmt{}},
-		jobs: make(chan *job), quit: make(chan struct{}), idle: make(chan struct{}),
+		jobs: make(chan *job), bulk: newBulk(), quit: make(chan struct{}), idle: make(chan struct{}),
 		scrub: newScrub(),
 	}
 	if err := conn.QueryRowContext(ctx, `SELECT count(*) > 0 FROM chore WHERE name = 'scrub'`).Scan(&w.tx.erased); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the database for writing: %w", err), conn.Close())
+	}
+	if err := w.tx.pragma("busy_timeout = 0"); err != nil { // begin waits by itself
 		return nil, errors.Join(fmt.Errorf("open the database for writing: %w", err), conn.Close())
 	}
 	go w.run()
@@ -92,21 +96,32 @@ func (w *writer) run() {
 	for {
 		select {
 		case j := <-w.jobs:
-			group := w.gather(j)
-			w.commit(group)
-			w.due()
-			for _, j := range group {
-				close(j.done)
-			}
+			w.serve(j)
+		case l := <-w.bulk.open():
+			w.bulk.take(l)
+		case <-w.bulk.timer.C:
+			w.slice()
 		case <-w.scrub.timer.C:
 			w.begin()
 		case <-w.scrub.work():
 			w.step()
 		case <-w.quit:
+			w.drain()
 			w.finish()
 			return
 		}
 	}
+}
+
+// serve writes first and what else is waiting in one transaction.
+func (w *writer) serve(first *job) {
+	group := w.gather(first)
+	w.commit(group)
+	w.due()
+	for _, j := range group {
+		close(j.done)
+	}
+	w.bulk.served = time.Now()
 }
 
 // gather returns first and what else is waiting.
@@ -153,21 +168,16 @@ func (w *writer) commit(group []*job) {
 // for each scope, everything else one after another. A job that is refused
 // leaves no trace and has its error set; any other error is returned, and then
 // nothing was written.
-func (w *writer) together(group []*job) (err error) {
+func (w *writer) together(group []*job) error {
 	t := w.tx
 	if err := t.sync(slices.ContainsFunc(group, func(j *job) bool { return !j.brief })); err != nil {
 		return err
 	}
-	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	erasedBefore := t.erased
-	defer func() {
-		if err != nil {
-			t.erased = erasedBefore
-			t.rollback()
-		}
-	}()
+	return t.within(func() error { return t.all(group) })
+}
+
+// all runs the jobs of a group in the transaction that is open.
+func (t *tx) all(group []*job) error {
 	var recordings []*recording
 	for _, j := range group {
 		if j.record != nil {
@@ -192,15 +202,13 @@ func (w *writer) together(group []*job) (err error) {
 				return err
 			}
 		default:
-			err, j.err = j.err, nil
+			err := j.err
+			j.err = nil
 			return err
 		}
 		if err := t.exec("RELEASE job"); err != nil {
 			return err
 		}
-	}
-	if err := t.exec("COMMIT"); err != nil {
-		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
 }
@@ -209,96 +217,4 @@ func (w *writer) together(group []*job) (err error) {
 func refused(err error) bool {
 	return errors.Is(err, earshot.ErrNotFound) || errors.Is(err, earshot.ErrConflict) || errors.Is(err, earshot.ErrInvalid) ||
 		errors.Is(err, earshot.ErrFenced)
-}
-
-// A tx is the writer's connection with a transaction open on it. Only the
-// writer's goroutine uses it.
-type tx struct {
-	conn   *sql.Conn
-	now    func() time.Time
-	stmts  map[string]*sql.Stmt
-	erased bool // something was deleted that may still stand in the files
-	lax    bool // a commit does not wait for the disk
-}
-
-// sync says whether the commits that follow wait for the disk. One that does
-// brings what was committed before it along.
-func (t *tx) sync(wait bool) error {
-	if t.lax == !wait {
-		return nil
-	}
-	level := "FULL"
-	if !wait {
-		level = "NORMAL"
-	}
-	if err := t.pragma("synchronous = " + level); err != nil {
-		return fmt.Errorf("set how a commit is written: %w", err)
-	}
-	t.lax = !wait
-	return nil
-}
-
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
-	if st := t.stmts[query]; st != nil {
-		return st, nil
-	}
-	st, err := t.conn.PrepareContext(context.Background(), query)
-	if err != nil {
-		return nil, err
-	}
-	t.stmts[query] = st
-	return st, nil
-}
-
-func (t *tx) exec(query string, args ...any) error {
-	st, err := t.stmt(query)
-	if err != nil {
-		return err
-	}
-	_, err = st.ExecContext(context.Background(), args...)
-	return err
-}
-
-func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
-	st, err := t.stmt(query)
-	if err != nil {
-		return nil, err
-	}
-	return st.QueryContext(context.Background(), args...)
-}
-
-// one reads a single row into dest. It reports whether there was one.
-func (t *tx) one(query string, args, dest []any) (bool, error) {
-	rows, err := t.query(query, args...)
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		return false, rows.Err()
-	}
-	if err := rows.Scan(dest...); err != nil {
-		return false, err
-	}
-	return true, rows.Close()
-}
-
-// rollback ends a transaction that failed. SQLite has ended it already after
-// some errors; then there is nothing to do.
-func (t *tx) rollback() {
-	_, _ = t.conn.ExecContext(context.Background(), "ROLLBACK")
-}
-
-func (t *tx) close() error {
-	var err error
-	for _, st := range t.stmts {
-		err = errors.Join(err, st.Close())
-	}
-	return errors.Join(err, t.conn.Close())
-}
-
-// marks returns n parameters in parentheses, rows times.
-func marks(n, rows int) string {
-	one := "(" + strings.TrimSuffix(strings.Repeat("?,", n), ",") + ")"
-	return strings.TrimSuffix(strings.Repeat(one+",", rows), ",")
 }

@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+	"golang.org/x/sync/errgroup"
+)
+
+var _ earshot.Bulk = (*Store)(nil)
+
+const (
+	// channelsAtOnce is how many channels one transaction writes.
+	channelsAtOnce = 200
+	// lanesAtOnce is how many channels are recorded in side by side.
+	lanesAtOnce = 8
+)
+
+// PutChannels implements [earshot.Bulk]. The locks of one transaction are taken
+// in the order of their keys.
+func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error {
+	list, err := rule.CheckChannels(list)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(list, channelsAtOnce) {
+		err := s.apply(ctx, "put channels", func(_ context.Context, t *tx) error {
+			order := slices.Clone(some)
+			slices.SortStableFunc(order, func(a, b earshot.Channel) int { return cmp.Compare(t.channelKey(a.Scope()), t.channelKey(b.Scope())) })
+			for _, c := range order {
+				t.putChannel(c)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RecordBatches implements [earshot.Bulk]. Each batch is a transaction; those of
+// different channels go side by side.
+func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.Recorded, error) {
+	prepared, err := rule.PrepareBatches(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	out := rule.Outcomes(prepared)
+	of := map[earshot.Scope][]int{} // the batches of each channel, in their order
+	var scopes []earshot.Scope
+	for i, b := range prepared {
+		if of[b.Scope] == nil {
+			scopes = append(scopes, b.Scope)
+		}
+		of[b.Scope] = append(of[b.Scope], i)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(lanesAtOnce)
+	for _, scope := range scopes {
+		g.Go(func() error {
+			for _, i := range of[scope] {
+				if err := s.recordIn(ctx, scope, prepared[i].Messages, out[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}

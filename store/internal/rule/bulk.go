@@ -1,0 +1,61 @@
+package rule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A Prepared is a batch ready to be stored.
+type Prepared struct {
+	Scope    earshot.Scope
+	Messages []Message
+}
+
+// PrepareBatches is [CheckScope] and [Prepare] for many batches. Their messages
+// are prepared together, so that all processors have something to do though
+// each batch holds one message.
+func PrepareBatches(ctx context.Context, list []earshot.Batch) ([]Prepared, error) {
+	out := make([]Prepared, len(list))
+	var all []earshot.Message
+	for i, b := range list {
+		scope, err := CheckScope(b.Scope)
+		if err != nil {
+			return nil, fmt.Errorf("batches[%d]: %w", i, err)
+		}
+		out[i].Scope = scope
+		all = append(all, b.Messages...)
+	}
+	prepared, err := Prepare(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range list {
+		n := len(b.Messages)
+		out[i].Messages, prepared = prepared[:n:n], prepared[n:]
+	}
+	return out, nil
+}
+
+// CheckChannels is [CheckChannel] for each of list.
+func CheckChannels(list []earshot.Channel) ([]earshot.Channel, error) {
+	out := slices.Clone(list)
+	for i, c := range out {
+		var err error
+		if out[i], err = CheckChannel(c); err != nil {
+			return nil, fmt.Errorf("channels[%d]: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// Outcomes returns room for the outcomes of each of list.
+func Outcomes(list []Prepared) [][]earshot.Recorded {
+	out := make([][]earshot.Recorded, len(list))
+	for i, b := range list {
+		out[i] = make([]earshot.Recorded, len(b.Messages))
+	}
+	return out
+}

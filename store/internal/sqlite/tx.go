@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A tx is the writer's connection with a transaction open on it. Only the
+// writer's goroutine uses it.
+type tx struct {
+	conn   *sql.Conn
+	now    func() time.Time
+	stmts  map[string]*sql.Stmt
+	erased bool // something was deleted that may still stand in the files
+	lax    bool // a commit does not wait for the disk
+	waited bool // another process was seen to write
+}
+
+// sync says whether the commits that follow wait for the disk. One that does
+// brings what was committed before it along.
+func (t *tx) sync(wait bool) error {
+	if t.lax == !wait {
+		return nil
+	}
+	level := "FULL"
+	if !wait {
+		level = "NORMAL"
+	}
+	if err := t.pragma("synchronous = " + level); err != nil {
+		return fmt.Errorf("set how a commit is written: %w", err)
+	}
+	t.lax = !wait
+	return nil
+}
+
+func (t *tx) stmt(query string) (*sql.Stmt, error) {
+	if st := t.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := t.conn.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	t.stmts[query] = st
+	return st, nil
+}
+
+func (t *tx) exec(query string, args ...any) error {
+	st, err := t.stmt(query)
+	if err != nil {
+		return err
+	}
+	_, err = st.ExecContext(context.Background(), args...)
+	return err
+}
+
+func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+	st, err := t.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(context.Background(), args...)
+}
+
+// one reads a single row into dest. It reports whether there was one.
+func (t *tx) one(query string, args, dest []any) (bool, error) {
+	rows, err := t.query(query, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return false, rows.Err()
+	}
+	if err := rows.Scan(dest...); err != nil {
+		return false, err
+	}
+	return true, rows.Close()
+}
+
+// How long the beginning of a transaction waits for another process that
+// writes, and how often it looks. SQLite's own wait looks ever more seldom, up
+// to ten times a second, and so hardly ever finds the moment between two
+// transactions of an import.
+const (
+	lockWait = 10 * time.Second
+	lockPoll = 500 * time.Microsecond
+)
+
+// begin opens a transaction that writes. It reports in t.waited whether another
+// process held the lock.
+func (t *tx) begin() error {
+	const query = "BEGIN IMMEDIATE"
+	err := t.exec(query)
+	if !busy(err) {
+		return err
+	}
+	t.waited = true
+	for deadline := time.Now().Add(lockWait); busy(err) && time.Now().Before(deadline); err = t.exec(query) {
+		time.Sleep(lockPoll)
+	}
+	return err
+}
+
+// within runs f in a transaction of its own.
+func (t *tx) within(f func() error) (err error) {
+	if err := t.begin(); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	erasedBefore := t.erased
+	defer func() {
+		if err != nil {
+			t.erased = erasedBefore
+			t.rollback()
+		}
+	}()
+	if err := f(); err != nil {
+		return err
+	}
+	if err := t.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// rollback ends a transaction that failed. SQLite has ended it already after
+// some errors; then there is nothing to do.
+func (t *tx) rollback() {
+	_, _ = t.conn.ExecContext(context.Background(), "ROLLBACK")
+}
+
+func (t *tx) close() error {
+	var err error
+	for _, st := range t.stmts {
+		err = errors.Join(err, st.Close())
+	}
+	return errors.Join(err, t.conn.Close())
+}
+
+// marks returns n parameters in parentheses, rows times.
+func marks(n, rows int) string {
+	one := "(" + strings.TrimSuffix(strings.Repeat("?,", n), ",") + ")"
+	return strings.TrimSuffix(strings.Repeat(one+",", rows), ",")
+}
