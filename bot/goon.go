@@ -57,6 +57,9 @@ func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*giveUp, erro
 	if t.queued.State != earshot.TurnPosting || len(posts) == 0 || t.DryRun {
 		return nil, nil
 	}
+	if t.queued.Hash == "" && !visible(posts) {
+		return nil, nil // it has no journal that says why: it is gathered again, and fails again
+	}
 	if last := posts[len(posts)-1]; last.Key[0] == kindApology || last.Key[0] == kindPrivate {
 		return &giveUp{t.failedBefore(ctx), last.Text}, nil
 	}
