@@ -10,7 +10,8 @@ import (
 
 // apologize tells that there is no answer, once: in the placeholder's stead
 // where one can be seen, else to the person alone where the platform can, else
-// for all to see.
+// for all to see. After an outage it is for all to see: what is told to a person
+// alone cannot be looked for, and would be lost with the outage.
 func (t *turn) apologize(ctx context.Context, say string) error {
 	p, ok, err := t.held(ctx)
 	if err != nil {
@@ -21,10 +22,37 @@ func (t *turn) apologize(ctx context.Context, say string) error {
 		if err := t.replace(ctx, p, say); !errors.As(err, &never) {
 			return err
 		}
-	} else if told, err := t.confide(ctx, say); told || err != nil {
-		return err
+		return t.beside(ctx, p, never, kindApology, []string{say})
+	}
+	if say != sayUndelivered {
+		if told, err := t.confide(ctx, say); told || err != nil {
+			return err
+		}
 	}
 	return t.deliver(ctx, kindApology, []string{say})
+}
+
+// park leaves a turn to an operator, and says so in the channel: once, through
+// the outbox, as every post. Where that cannot be done it stays recorded.
+func (t *turn) park(ctx context.Context, why, say string) error {
+	if t.DryRun {
+		return t.finish(ctx, earshot.TurnParked, why, nil)
+	}
+	at, err := t.failedAt(ctx, why)
+	if err != nil {
+		return err
+	}
+	t.begins(at)
+	err = t.deliver(ctx, kindNotice, []string{say})
+	var blind *park
+	var up *giveUp
+	switch {
+	case errors.As(err, &blind), errors.As(err, &up):
+		t.Log.Error("a turn is parked, and the channel could not be told", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
+	case err != nil:
+		return err
+	}
+	return t.finish(ctx, earshot.TurnParked, why, nil)
 }
 
 // confide tells the person alone, and reports whether they may have seen it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"sync"
 	"time"
 
@@ -54,6 +55,9 @@ func New(o Options) *Bot {
 	if o.NewKey == nil {
 		o.NewKey = func() string { return rand.Text()[:24] }
 	}
+	if o.Jitter == nil {
+		o.Jitter = mathrand.Float64
+	}
 	if o.Now == nil {
 		o.Now = func() earshot.Time { return earshot.TimeOf(time.Now()) }
 	}
@@ -82,7 +86,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	free := make(chan struct{}, b.Limits.Parallel)
-	var down outage
+	var down storeDown
 	for ctx.Err() == nil {
 		select {
 		case free <- struct{}{}:
@@ -101,7 +105,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 		held, stop := b.hold(ctx, lease)
 		slots := 1
-		for b.suspect(turns) && slots < cap(free) {
+		for alone := b.suspect(ctx, turns); alone && slots < cap(free); {
 			free <- struct{}{} // wait until the others are at their end
 			slots++
 		}
@@ -125,9 +129,15 @@ func (b *Bot) Run(ctx context.Context) error {
 // was claimed so often that few tries are left. It is then answered while this
 // process does nothing else. So a message that kills the process is given up
 // alone, and those that were answered beside it have tries left for themselves.
-func (b *Bot) suspect(turns []earshot.QueuedTurn) bool {
+// A turn that holds its answer was claimed often because it waits for the
+// platform.
+func (b *Bot) suspect(ctx context.Context, turns []earshot.QueuedTurn) bool {
 	const alone = 3 // tries
-	return len(turns) > 0 && turns[0].Tries > max(b.Limits.Tries-alone, (b.Limits.Tries+1)/2)
+	if len(turns) == 0 || turns[0].Tries <= max(b.Limits.Tries-alone, (b.Limits.Tries+1)/2) {
+		return false
+	}
+	kept, err := b.keeps(ctx, turns[0])
+	return err != nil || !kept
 }
 
 // idle waits until there may be work, or ctx ends.

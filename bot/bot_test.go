@@ -42,6 +42,7 @@ type posted struct {
 	at     earshot.Time
 	edited earshot.Time
 	was    []string // the texts before
+	gone   bool     // it was deleted
 }
 
 type fault int
@@ -90,7 +91,7 @@ func (p *board) Find(_ context.Context, d bot.Draft) (earshot.Message, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, x := range p.posts {
-		if x.Key == d.Key {
+		if x.Key == d.Key && !x.gone {
 			return x.message(), nil
 		}
 	}
@@ -104,7 +105,9 @@ func (p *board) all() []string {
 	defer p.mu.Unlock()
 	var out []string
 	for _, x := range p.posts {
-		out = append(out, x.Text)
+		if !x.gone {
+			out = append(out, x.Text)
+		}
 	}
 	return out
 }
@@ -116,6 +119,20 @@ type slate struct {
 	smudged []fault // of the next updates
 	private []string
 	deaf    error // what Apologize returns
+	closed  bool  // nothing can be replaced
+	wipes   bool  // what we posted can be deleted
+}
+
+func (p *slate) Remove(_ context.Context, _ bot.Place, id earshot.MessageID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.wipes {
+		return &bot.PostError{Err: errors.New("messages are kept")}
+	}
+	for i := range p.posts {
+		p.posts[i].gone = p.posts[i].gone || p.posts[i].id == id
+	}
+	return nil
 }
 
 func (p *slate) Update(_ context.Context, d bot.Draft, id earshot.MessageID) error {
@@ -124,6 +141,9 @@ func (p *slate) Update(_ context.Context, d bot.Draft, id earshot.MessageID) err
 	var f fault
 	if len(p.smudged) > 0 {
 		f, p.smudged = p.smudged[0], p.smudged[1:]
+	}
+	if p.closed {
+		f = refused
 	}
 	switch f {
 	case lostRequest:

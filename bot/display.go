@@ -33,6 +33,7 @@ type display struct {
 type updates struct {
 	next earshot.Time // not before
 	lost bool         // what became of the last is not known: no further one
+	over bool         // there is to be none: it was refused, or the turn is no longer ours to answer
 }
 
 // display returns nil where nobody sees an answer while it is written.
@@ -52,11 +53,15 @@ func (t *turn) display(ctx context.Context) *display {
 	return d
 }
 
-// ours reports whether the placeholder is still waiting for its last text. A
-// process that hung while another took the turn over must not write over that.
+// ours reports whether the placeholder is still waiting for its last text, and
+// the question is there. A process that hung while another took the turn over
+// must not write over that.
 func (d *display) ours(ctx context.Context) bool {
 	posts, err := d.Store.Posts(ctx, d.queued.ID)
-	return err == nil && slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Chunk == d.post.Chunk && p.Text == d.post.Text })
+	if err != nil || d.stands(ctx, true) != nil {
+		return false
+	}
+	return slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Chunk == d.post.Chunk && p.Text == d.post.Text })
 }
 
 // written tells the platform that nothing is written any more.
@@ -78,7 +83,7 @@ func (d *display) show(ctx context.Context, text string, again bool) {
 	}
 	select {
 	case u := <-d.updates:
-		if text = d.growing(text); u.lost || now < u.next || text == "" {
+		if text = d.growing(text); u.lost || u.over || now < u.next || text == "" {
 			d.updates <- u
 			return
 		}
@@ -110,7 +115,7 @@ func (d *display) update(ctx context.Context, u updates, text string) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, updateTime)
 	defer cancel()
-	if u.lost = !d.ours(ctx); u.lost {
+	if u.over = !d.ours(ctx); u.over {
 		return
 	}
 	p := *d.post
@@ -119,7 +124,7 @@ func (d *display) update(ctx context.Context, u updates, text string) {
 	var e *PostError
 	switch {
 	case errors.As(err, &e):
-		u.next = max(u.next, d.Now()+earshot.Time(e.Retry/time.Microsecond))
+		u.next, u.over = max(u.next, d.Now()+earshot.Time(e.Retry/time.Microsecond)), e.Retry <= 0
 	case err != nil:
 		u.lost = true
 	}

@@ -26,6 +26,7 @@ const (
 	faultAfterSent            = "after_sent"        // sent is written
 	faultBeforeUpdate         = "before_update"     // the placeholder's last text is written, nobody sees it
 	faultAfterUpdate          = "after_update"      // it is seen, our own message is not stored
+	faultAfterRetract         = "after_retract"     // a placeholder that took no text is deleted, the store does not know
 	faultBeforeFinish         = "before_finish"
 	faultAfterFinish          = "after_finish" // committed, the lease is still ours
 )
@@ -53,5 +54,5 @@ func KillAt(point string) (fault func(string), ok bool) {
 		if at == point {
 			os.Exit(137)
 		}
-	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints()), point)
+	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints(), []string{faultAfterRetract}), point)
 }

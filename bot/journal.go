@@ -14,6 +14,7 @@ const (
 	stepAnswer  = "answer"  // an llm.Response
 	stepResults = "results" // []told, to the answer before
 	stepFailed  = "failed"  // why the person was told that there is no answer
+	stepAgain   = "again"   // a turn that had failed is to be posted after all
 	stepFiles   = "files"   // []handed: which files the model is given, and which not
 )
 
@@ -82,9 +83,9 @@ func (t *turn) replay(ctx context.Context, r llm.Request) (talk, error) {
 	for _, s := range t.steps {
 		switch s.Kind {
 		case stepAnswer:
-			var a llm.Response
-			if err := json.Unmarshal(s.Data, &a); err != nil {
-				return k, fmt.Errorf("journal entry %d: %w", s.N, err)
+			a, err := response(s)
+			if err != nil {
+				return k, err
 			}
 			k.answered(a)
 			t.spend(a.Usage)
@@ -103,6 +104,14 @@ func (t *turn) replay(ctx context.Context, r llm.Request) (talk, error) {
 		}
 	}
 	return k, nil
+}
+
+// response reads what the model answered.
+func response(s earshot.Step) (a llm.Response, err error) {
+	if err = json.Unmarshal(s.Data, &a); err != nil {
+		err = fmt.Errorf("journal entry %d: %w", s.N, err)
+	}
+	return a, err
 }
 
 func (k *talk) answered(a llm.Response) {

@@ -33,6 +33,7 @@ type act struct {
 	which int    // of the messages so far
 	point string
 	wait  time.Duration
+	text  string // in place of words of its own
 }
 
 func acts(points []string) *rapid.Generator[[]act] {
@@ -70,7 +71,8 @@ var errDead = errors.New("the process is dead")
 type machine struct {
 	store bot.Store
 	board *board
-	slate *slate // nil: replies are posted at once
+	slate *slate    // nil: replies are posted at once
+	model llm.Model // nil: the machine itself
 	hold  time.Duration
 
 	mu    sync.Mutex // guards what follows
@@ -136,8 +138,12 @@ func (x *machine) start(t testing.TB) {
 	if x.slate != nil {
 		platform = mortalSlate{mortalBoard{x.board, p}, x.slate}
 	}
+	var model llm.Model = x
+	if x.model != nil {
+		model = x.model
+	}
 	p.bot = bot.New(bot.Options{
-		Store: mortal{x.store, p}, Model: x, Platform: platform, Identity: self, Counter: counter, Owner: fmt.Sprintf("p%d", x.n), Placeholder: placeholder,
+		Store: mortal{x.store, p}, Model: model, Platform: platform, Identity: self, Counter: counter, Owner: fmt.Sprintf("p%d", x.n), Placeholder: placeholder,
 		Limits: bot.Limits{Tries: 100, Lease: x.hold, Poll: x.hold / 9, Look: x.hold / 9, Backoff: x.hold / 9},
 		Fault: func(at string) {
 			x.mu.Lock()
@@ -210,6 +216,9 @@ func (x *machine) play(t testing.TB, script []act) {
 			}
 			c := direct
 			m.Text = fmt.Sprintf("said x%dx", i)
+			if a.text != "" {
+				m.Text = a.text
+			}
 			if a.place > 0 {
 				c = general
 				m.Text = "<@U0BOT> " + m.Text

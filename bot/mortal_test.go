@@ -119,6 +119,13 @@ func (m mortalSlate) Update(ctx context.Context, d bot.Draft, id earshot.Message
 	return m.s.Update(ctx, d, id)
 }
 
+func (m mortalSlate) Remove(ctx context.Context, at bot.Place, id earshot.MessageID) error {
+	if m.p.dead.Load() {
+		return errDead
+	}
+	return m.s.Remove(ctx, at, id)
+}
+
 func (m mortalSlate) Apologize(ctx context.Context, at bot.Place, text string) error {
 	if m.p.dead.Load() {
 		return errDead

@@ -54,6 +54,9 @@ type Options struct {
 	// NewKey makes the opaque key of a post: unique, at most 24 letters and
 	// digits. Default: random.
 	NewKey func() string
+	// Jitter spreads the tries of turns that wait for a platform: at least 0,
+	// less than 1. Default: random. It is safe for concurrent use.
+	Jitter func() float64
 	// Now is the clock; default: time.Now.
 	Now func() earshot.Time
 	Log *slog.Logger // nil discards
@@ -89,8 +92,8 @@ type Answer struct {
 // Limits bound a turn. Zero fields mean the defaults.
 type Limits struct {
 	Fresh    time.Duration // what is older when its turn comes is not answered; default 10 min
-	Post     time.Duration // how long an answer that exists waits for the platform to take it; default 15 min
-	Patience time.Duration // how long a turn waits for a model or platform that is down; default 2 min
+	Post     time.Duration // how long an answer that exists waits for the platform to take it, and then as long an apology; default 15 min
+	Patience time.Duration // how long a turn waits for a model that is down; default 2 min
 	Generate time.Duration // of asking the model, tools included; default 120 s
 	History  time.Duration // of asking the platform for history; default 3 s
 	Files    time.Duration // of loading the files that a turn attaches; default 5 s

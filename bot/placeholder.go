@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -17,7 +17,8 @@ import (
 // meanwhile is not kept: the store has our message without a text.
 
 // announce posts the placeholder, unless something of the turn can be seen
-// already.
+// already, or its answer is there. A platform that takes none at the moment is
+// not waited for: the model is asked meanwhile.
 func (t *turn) announce(soft, hard context.Context) error {
 	if _, able := t.Platform.(Updater); !able || t.Placeholder == "" || t.DryRun {
 		return nil
@@ -29,8 +30,17 @@ func (t *turn) announce(soft, hard context.Context) error {
 	if err != nil || visible(ofKind(posts, kindReply)) {
 		return err
 	}
+	if _, whole := t.answeredAt(t.steps); whole {
+		return nil
+	}
+	t.begins(t.Now())
 	if err := t.deliver(hard, kindPlaceholder, []string{t.Placeholder}); err != nil {
-		return err
+		var out *platformDown
+		if !errors.As(err, &out) {
+			return err
+		}
+		t.Log.Warn("no placeholder for now", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
+		return nil
 	}
 	t.Fault(faultAfterPlaceholder)
 	if p, ok, err := t.held(hard); err != nil {
@@ -53,12 +63,16 @@ func (t *turn) held(ctx context.Context) (p earshot.Post, ok bool, err error) {
 	}
 	for _, p := range ofKind(posts, kindPlaceholder) {
 		if p.State == earshot.PostSent {
+			gone, err := t.gone(ctx, p.Message)
+			if gone || err != nil {
+				return earshot.Post{}, false, err
+			}
 			return p, true, nil
 		}
 		if !seen(p) {
 			continue
 		}
-		m, err := t.find(ctx, p)
+		m, err := t.find(ctx, &p)
 		if err != nil {
 			return p, false, err
 		}
@@ -75,17 +89,29 @@ func (t *turn) held(ctx context.Context) (p earshot.Post, ok bool, err error) {
 	return earshot.Post{}, false, nil
 }
 
+// gone reports whether a message of ours was deleted.
+func (t *turn) gone(ctx context.Context, id earshot.MessageID) (bool, error) {
+	stored, err := t.Store.ByID(ctx, t.lease.Conversation.Scope, id)
+	return err == nil && len(stored) > 0 && stored[0].Deleted, err
+}
+
 // become makes the reply of the placeholder, and posts what is left of it. A
-// [PostError] means that the reply is to be posted beside it.
+// [PostError] means that the whole reply is to be posted beside it.
 func (t *turn) become(ctx context.Context, p earshot.Post, texts []string) error {
 	posts, err := t.Store.Posts(ctx, t.queued.ID)
 	if err != nil {
 		return err
 	}
-	if replies := ofKind(posts, kindReply); visible(replies) && len(replies) == len(texts) {
+	replies := ofKind(posts, kindReply)
+	if visible(replies) && len(replies) == len(texts) {
 		return &PostError{Err: errors.New("all of the reply was posted before a restart")}
 	}
-	if err := t.replace(ctx, p, texts[0]); err != nil {
+	var never *PostError
+	err = t.replace(ctx, p, texts[0])
+	if errors.As(err, &never) && visible(replies) && len(replies) == len(texts)-1 {
+		err = t.became(ctx, p, texts[0]) // before a restart, or the rest would not be there
+	}
+	if err != nil {
 		return err
 	}
 	if err := t.deliver(ctx, kindReply, texts[1:]); err != nil {
@@ -96,14 +122,16 @@ func (t *turn) become(ctx context.Context, p earshot.Post, texts []string) error
 }
 
 // replace gives the placeholder its last text, which is stored with the end of
-// the turn.
-// A [PostError] means that the placeholder takes none any more.
+// the turn. Tries counts, as in sendOnce, the updates that did not return. A
+// [PostError] means that the placeholder takes no text any more.
 func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
-	if p.Text != text {
-		p.Text = text
-		if err := t.putPost(ctx, p); err != nil {
-			return fmt.Errorf("write what the placeholder becomes: %w", err)
-		}
+	if p.Tries > 2*maxEnds {
+		return &giveUp{fmt.Sprintf("the process ended %d times while it updated post %d", maxEnds, p.Chunk), sayFailed}
+	}
+	before := p
+	p.Text, p.Tries = text, p.Tries+1
+	if err := t.putPost(ctx, p); err != nil {
+		return fmt.Errorf("write what the placeholder becomes: %w", err)
 	}
 	t.Fault(faultBeforeUpdate)
 	if t.updates.lost {
@@ -113,13 +141,24 @@ func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
 		}
 	}
 	if err := t.update(ctx, p); err != nil {
+		before.Text = text
+		if put := t.putPost(ctx, before); put != nil {
+			return errors.Join(put, err)
+		}
 		return err
 	}
 	t.Fault(faultAfterUpdate)
+	return t.became(ctx, p, text)
+}
+
+// became notes what the placeholder says, until it is stored with the end of the
+// turn.
+func (t *turn) became(ctx context.Context, p earshot.Post, text string) error {
 	m, err := t.saying(ctx, earshot.Message{ID: p.Message}, text)
 	if err != nil {
 		return err
 	}
+	t.arrivals = slices.DeleteFunc(t.arrivals, func(a earshot.Arrival) bool { return a.Key == p.Key })
 	t.arrivals = append(t.arrivals, earshot.Arrival{Key: p.Key, Message: m})
 	return nil
 }
@@ -129,26 +168,25 @@ func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
 func (t *turn) update(ctx context.Context, p earshot.Post) error {
 	whole := t.draft(p)
 	whole.Growing = false
-	for waited := time.Duration(0); ; {
+	for {
+		if err := t.stands(ctx, true); err != nil {
+			return err
+		}
 		call, cancel := context.WithTimeout(ctx, postTime)
 		err := t.Platform.(Updater).Update(call, whole, p.Message)
 		cancel()
 		if err == nil {
 			return nil
 		}
-		wait := t.Limits.Look
+		retry := t.Limits.Look
 		var e *PostError
 		if errors.As(err, &e) {
 			if e.Retry <= 0 {
 				return err
 			}
-			wait = e.Retry
+			retry = e.Retry
 		}
-		if waited += wait; waited > t.Limits.Patience {
-			// No PostError: a further try of the turn may find the way open.
-			return errors.New("update message " + string(p.Message) + ": " + err.Error())
-		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := t.pause(ctx, fmt.Errorf("update message %s: %w", p.Message, err), retry); err != nil {
 			return err
 		}
 	}
@@ -210,20 +248,4 @@ func (b *Bot) unsaid(ctx context.Context, e Event) (Event, error) {
 		e.Message.Text, e.Message.Edited = stored[0].Text, stored[0].Edited
 	}
 	return e, err
-}
-
-// withdraw ends a turn whose anchor was deleted. A placeholder that can be seen
-// says so: it must not promise what does not come.
-func (t *turn) withdraw(ctx context.Context) error {
-	p, ok, err := t.held(ctx)
-	if err != nil {
-		return err
-	}
-	if ok {
-		var never *PostError
-		if err := t.replace(ctx, p, sayWithdrawn); err != nil && !errors.As(err, &never) {
-			return err
-		}
-	}
-	return t.finish(ctx, earshot.TurnDropped, whyDeleted, nil)
 }

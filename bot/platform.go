@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. What it can do
 // besides is told by further interfaces: [Finder], [Sizer], [Writer],
-// [Updater], [Apologizer], [Historian].
+// [Updater], [Remover], [Apologizer], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID and
 	// Time, and by Thread and ReplyTo where it stands; what else is empty the
@@ -90,13 +90,23 @@ type Updater interface {
 	// The same update again changes nothing, so the last one is repeated after
 	// every error but one: a [*PostError] whose Retry is 0 says that this message
 	// takes no text any more, as when somebody has deleted it. The reply is then
-	// posted.
+	// posted, and a [Remover] deletes the message.
 	//
 	// A draft that is still growing comes once a second at most, and its failure
 	// means nothing: where a limit is near, return a PostError at once and keep
 	// the calls for the last text. One update of a message is under way at a
 	// time.
 	Update(ctx context.Context, d Draft, id earshot.MessageID) error
+}
+
+// A Remover can delete a message that we posted: a placeholder that takes no
+// text any more. Without it such a placeholder stays beside the reply.
+type Remover interface {
+	// Remove deletes our message id. One that is gone already is no error, and
+	// the same call again changes nothing, so it is repeated after every error
+	// but one: a [*PostError] whose Retry is 0 says that this message can never
+	// be deleted.
+	Remove(ctx context.Context, p Place, id earshot.MessageID) error
 }
 
 // An Apologizer can tell a person something that nobody else sees, such as

@@ -19,13 +19,10 @@ const (
 
 	kindPlaceholder = 'p' // what becomes the reply or the apology
 	kindPrivate     = 'w' // an apology that only the person sees, if anybody: it has no message
+	kindNotice      = 'n' // that it is not known whether another post arrived
 )
 
-// Bounds of posting.
-const (
-	postTime = 30 * time.Second // one call of the platform
-	maxSends = 5                // of one post
-)
+const postTime = 30 * time.Second // of one call of the platform
 
 // post says the reply: split by the platform's bound, the first part in the
 // placeholder's stead where there is one, the others through the outbox.
@@ -33,19 +30,25 @@ func (t *turn) post(ctx context.Context) error {
 	if t.DryRun {
 		return nil
 	}
-	texts := split(t.text, t.maxText())
-	p, ok, err := t.held(ctx)
-	if err != nil {
-		return err
-	}
-	if ok {
-		var never *PostError
-		if err := t.become(ctx, p, texts); !errors.As(err, &never) {
+	if n := len(t.steps); n > 0 && t.steps[n-1].Kind == stepFailed && t.last == nil {
+		if err := t.journal(ctx, stepAgain, nil); err != nil {
 			return err
 		}
-		t.Log.Warn("the placeholder takes no text", append(about(t.lease.Conversation), "turn", t.queued.ID, "message", p.Message, "err", never)...)
 	}
-	return t.deliver(ctx, kindReply, texts)
+	t.begins(t.answered())
+	texts := split(t.text, t.maxText())
+	p, ok, err := t.held(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return t.deliver(ctx, kindReply, texts)
+	}
+	var never *PostError
+	if err := t.become(ctx, p, texts); !errors.As(err, &never) {
+		return err
+	}
+	return t.beside(ctx, p, never, kindReply, texts)
 }
 
 func (b *Bot) maxText() int {
@@ -59,7 +62,7 @@ func (b *Bot) maxText() int {
 // other is sent and known to have arrived. What was planned before a restart
 // and may be visible stays as it is; without texts nothing is planned. A park
 // or a giveUp is returned where it cannot be known whether a post arrived, or
-// where the platform takes none.
+// where the platform takes none, and a platformDown where it may do so later.
 func (t *turn) deliver(ctx context.Context, kind byte, texts []string) error {
 	posts, err := t.plan(ctx, kind, texts)
 	if err != nil {
@@ -150,28 +153,25 @@ func ofKind(posts []earshot.Post, kind byte) []earshot.Post {
 // send brings one post to its end and returns the message that it became. That
 // the last has arrived is written with the end of the turn.
 func (t *turn) send(ctx context.Context, p earshot.Post, last bool) (earshot.MessageID, error) {
-	waited := time.Duration(0)
 	for {
 		switch p.State {
 		case earshot.PostSent:
 			return p.Message, nil
-		case earshot.PostSending: // by a process that is gone
-			p.State = earshot.PostAmbiguous
-			if err := t.putPost(ctx, p); err != nil {
-				return "", fmt.Errorf("post: %w", err)
-			}
-		case earshot.PostAmbiguous:
-			m, err := t.find(ctx, p)
+		case earshot.PostSending, earshot.PostAmbiguous:
+			m, err := t.find(ctx, &p)
 			if err != nil {
 				return "", err
 			}
 			if m.ID != "" {
 				return t.arrived(ctx, p, m, last)
 			}
-			p.State = earshot.PostPlanned // absent twice
 		default:
-			if p.Tries >= maxSends {
-				return "", &giveUp{fmt.Sprintf("post %d was sent %d times and did not arrive", p.Chunk, p.Tries), sayFailed}
+			if err := t.stands(ctx, false); err != nil {
+				t.partly = errors.Is(err, errWithdrawn)
+				return "", err
+			}
+			if p.Tries >= maxEnds {
+				return "", &giveUp{fmt.Sprintf("the process ended %d times while it sent post %d", p.Tries, p.Chunk), sayFailed}
 			}
 			m, err := t.sendOnce(ctx, &p)
 			if err == nil {
@@ -181,20 +181,20 @@ func (t *turn) send(ctx context.Context, p earshot.Post, last bool) (earshot.Mes
 			switch {
 			case !errors.As(err, &e):
 				return "", err
-			case e.Retry <= 0 || waited+e.Retry > t.Limits.Patience:
+			case e.Retry <= 0:
 				return "", &giveUp{err.Error(), sayFailed}
 			}
-			waited += e.Retry
-			if err := sleep(ctx, e.Retry); err != nil {
+			if err := t.pause(ctx, err, e.Retry); err != nil {
 				return "", err
 			}
 		}
 	}
 }
 
-// sendOnce writes that the post is being sent, and sends it. Afterwards p is
-// Sending where it has arrived, Ambiguous (and no error) where that is not
-// known, else what a PostError leaves of it.
+// sendOnce writes that the post is being sent, and sends it. Tries counts the
+// calls that did not return: of a post that ends the process. Afterwards p is
+// Sending where it has arrived, else what a PostError leaves of it, or Ambiguous
+// where that is not known.
 func (t *turn) sendOnce(ctx context.Context, p *earshot.Post) (earshot.Message, error) {
 	p.State, p.Tries = earshot.PostSending, p.Tries+1
 	if err := t.putPost(ctx, *p); err != nil {
@@ -211,11 +211,12 @@ func (t *turn) sendOnce(ctx context.Context, p *earshot.Post) (earshot.Message, 
 	if err == nil {
 		err = errors.New("the platform returned no id")
 	}
+	p.Tries--
 	var e *PostError
 	if errors.As(err, &e) {
 		p.State = earshot.PostFailed
 		if e.Retry > 0 {
-			p.State, p.Tries = earshot.PostPlanned, p.Tries-1
+			p.State = earshot.PostPlanned
 		}
 		if put := t.putPost(ctx, *p); put != nil {
 			return earshot.Message{}, fmt.Errorf("post: %w", put)
@@ -223,56 +224,86 @@ func (t *turn) sendOnce(ctx context.Context, p *earshot.Post) (earshot.Message, 
 		return earshot.Message{}, err
 	}
 	t.Log.Warn("whether a post arrived is not known", append(about(t.lease.Conversation), "turn", t.queued.ID, "chunk", p.Chunk, "err", err)...)
-	p.State = earshot.PostAmbiguous
-	if put := t.putPost(ctx, *p); put != nil {
-		return earshot.Message{}, fmt.Errorf("post: %w", put)
-	}
-	m, err = t.find(ctx, *p)
+	lost := err
+	m, err = t.find(ctx, p)
 	if err == nil && m.ID == "" {
-		p.State = earshot.PostPlanned
-		return earshot.Message{}, &PostError{Retry: t.Limits.Look, Err: errors.New("the post did not arrive")}
+		return earshot.Message{}, &PostError{Retry: t.Limits.Look, Err: fmt.Errorf("the post did not arrive: %w", lost)}
 	}
 	return m, err
 }
 
-// find looks whether a post arrived: twice, in our own events and on the
-// platform. A message without an id means that it did not.
-func (t *turn) find(ctx context.Context, p earshot.Post) (earshot.Message, error) {
-	finder, able := t.Platform.(Finder)
-	for look := range 2 {
-		if look > 0 {
-			if err := sleep(ctx, t.Limits.Look); err != nil {
-				return earshot.Message{}, err
-			}
+// find looks whether a post arrived, in our own events and on the platform. A
+// message without an id means that it did not, and p is Planned then: it was
+// absent twice, or once [Limits.Look] after it was written that its fate is not
+// known. So a process that lives shorter than that comes to an end as well.
+func (t *turn) find(ctx context.Context, p *earshot.Post) (earshot.Message, error) {
+	looks := 2
+	if p.State == earshot.PostAmbiguous && p.Updated > 0 && t.ago(p.Updated) >= t.Limits.Look {
+		looks = 1
+	}
+	if p.State != earshot.PostAmbiguous {
+		p.State = earshot.PostAmbiguous
+		if err := t.putPost(ctx, *p); err != nil {
+			return earshot.Message{}, fmt.Errorf("post: %w", err)
 		}
-		posts, err := t.Store.Posts(ctx, p.Turn)
-		if err != nil {
-			return earshot.Message{}, err
-		}
-		for _, now := range posts {
-			if now.Chunk == p.Chunk && now.State == earshot.PostSent {
-				return earshot.Message{ID: now.Message}, nil
-			}
-		}
-		if !able {
-			continue
-		}
-		call, cancel := context.WithTimeout(ctx, postTime)
-		m, err := finder.Find(call, t.draft(p))
-		cancel()
+	}
+	for look := 1; ; {
+		m, err := t.look(ctx, *p)
+		var blind *park
 		switch {
 		case err == nil && m.ID != "":
 			return m, nil
-		case err != nil && !errors.Is(err, earshot.ErrNotFound) && time.Duration(t.Now()-p.Updated)*time.Microsecond > t.Limits.Patience && p.Updated > 0:
-			return earshot.Message{}, &park{fmt.Sprintf("whether post %d arrived cannot be found out: %v", p.Chunk, err)}
-		case err != nil && !errors.Is(err, earshot.ErrNotFound):
-			return earshot.Message{}, fmt.Errorf("look for a post: %w", err)
+		case err != nil && !errors.As(err, &blind):
+			if err := t.pause(ctx, err, 0); err != nil {
+				return earshot.Message{}, err
+			}
+		case look < looks:
+			look++
+			if err := sleep(ctx, t.Limits.Look); err != nil {
+				return earshot.Message{}, err
+			}
+		case err != nil:
+			return earshot.Message{}, err
+		default:
+			return earshot.Message{}, t.absent(ctx, p)
 		}
 	}
+}
+
+// absent writes that a post is known not to have arrived.
+func (t *turn) absent(ctx context.Context, p *earshot.Post) error {
+	p.State = earshot.PostPlanned
+	if err := t.putPost(ctx, *p); err != nil {
+		return fmt.Errorf("post: %w", err)
+	}
+	return nil
+}
+
+// look looks once. The error is a [park] where nobody can look.
+func (t *turn) look(ctx context.Context, p earshot.Post) (earshot.Message, error) {
+	posts, err := t.Store.Posts(ctx, p.Turn)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	for _, now := range posts {
+		if now.Chunk == p.Chunk && now.State == earshot.PostSent {
+			return earshot.Message{ID: now.Message}, nil
+		}
+	}
+	finder, able := t.Platform.(Finder)
 	if !able {
 		return earshot.Message{}, &park{fmt.Sprintf("whether post %d arrived cannot be found out: the platform has no way to look", p.Chunk)}
 	}
-	return earshot.Message{}, nil
+	call, cancel := context.WithTimeout(ctx, postTime)
+	defer cancel()
+	m, err := finder.Find(call, t.draft(p))
+	switch {
+	case errors.Is(err, earshot.ErrNotFound):
+		return earshot.Message{}, nil
+	case err != nil:
+		return earshot.Message{}, fmt.Errorf("whether post %d arrived cannot be found out: %w", p.Chunk, err)
+	}
+	return m, nil
 }
 
 func (t *turn) draft(p earshot.Post) Draft {

@@ -13,15 +13,15 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// TestAnApologyThatNobodyCanBeSureOfIsParked has processes of which each ends
-// at a point of the apology, until there are no tries left.
-func TestAnApologyThatNobodyCanBeSureOfIsParked(t *testing.T) {
+// TestAnApologyThatEndsEveryProcessIsGivenUp has processes of which each ends at
+// a point of the apology, until there are no tries left.
+func TestAnApologyThatEndsEveryProcessIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		at, turn string
 		posts    int
 	}{
-		{"before_post", "m1 parked script: status 400; whether the apology arrived is not known", 0},
+		{"before_post", "m1 failed script: status 400; and the apology was not posted: the process ended 5 times while it sent post 0", 0},
 		{"after_post", "m1 failed script: status 400", 1},
 	} {
 		t.Run(c.at, func(t *testing.T) {

@@ -120,6 +120,11 @@ type turn struct {
 	last     *earshot.Step     // of the journal, until it is written with the first post
 	arrivals []earshot.Arrival // what is there, until it is written with the turn's end
 
+	exists    earshot.Time  // since when there is what is said now
+	idle      time.Duration // slept for the platform while the lease was held
+	withdrawn bool          // the question was deleted, and the placeholder may say so
+	partly    bool          // some of the reply can be seen, and the rest must not follow
+
 	text    string        // of the reply
 	placed  *earshot.Post // the placeholder, once it can be seen
 	updates updates       // of it, so far

@@ -10,26 +10,26 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// maxOutageWait is the longest wait between two tries to reach the store.
-const maxOutageWait = 30 * time.Second
+// maxStoreWait is the longest wait between two tries to reach the store.
+const maxStoreWait = 30 * time.Second
 
-// An outage counts the claims in a row that the store has refused with an
-// error. The zero outage is none. One goroutine uses it.
-type outage struct {
+// A storeDown counts the claims in a row that the store has refused with an
+// error. The zero storeDown is none. One goroutine uses it.
+type storeDown struct {
 	tries int
 	since time.Time // of the first
 }
 
 // retry handles err, the error of a claim or nil: it waits until there may be
 // work, or after an error of the store until it is to be asked again. The error
-// that it returns is final: the store is closed. It logs when an outage begins
-// and when it ends.
-func (o *outage) retry(ctx context.Context, b *Bot, err error) error {
+// that it returns is final: the store is closed. It logs when the store fails
+// and when it answers again.
+func (o *storeDown) retry(ctx context.Context, b *Bot, err error) error {
 	switch {
 	case err == nil, errors.Is(err, earshot.ErrNotFound):
 		if o.tries > 0 {
 			b.Log.Info("the store answers again", "tries", o.tries, "after", time.Since(o.since).Round(time.Second))
-			*o = outage{}
+			*o = storeDown{}
 		}
 		if err != nil {
 			b.idle(ctx)
@@ -44,7 +44,7 @@ func (o *outage) retry(ctx context.Context, b *Bot, err error) error {
 		o.since = time.Now()
 		b.Log.Error("the store fails; nothing is answered until it works again", "err", err)
 	}
-	wait := time.NewTimer(min(b.Limits.Poll<<min(o.tries, 10), maxOutageWait))
+	wait := time.NewTimer(min(b.Limits.Poll<<min(o.tries, 10), maxStoreWait))
 	defer wait.Stop()
 	o.tries++
 	select { // not on wake: more to do does not mend the store

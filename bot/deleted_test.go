@@ -1,0 +1,188 @@
+package bot_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/tokens"
+)
+
+const withdrawn = "(The message that I was answering was deleted.)"
+
+// TestAQuestionThatIsDeletedAtTheLastMomentIsNotAnswered deletes it after the
+// last look that a turn takes while the model is asked.
+func TestAQuestionThatIsDeletedAtTheLastMomentIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for placeholder, posts := range map[string][]string{"": nil, "…": {withdrawn}} {
+		placing(t, func(o *bot.Options) { o.Placeholder, o.Model = placeholder, &echo{takes: 20 * time.Second} }, func(w *world, _ *slate) {
+			w.say(general, alice, "m1", "<@U0BOT> hi")
+			w.rest(19900 * time.Millisecond) // a lease of 7 s is looked after at 18.7 s and at 21 s
+			w.gone("m1")
+			w.rest(time.Minute)
+			same(t, "posts", w.board.all(), posts)
+			same(t, "turns", w.turns(), []string{"m1 dropped anchor deleted"})
+		})
+	}
+}
+
+// TestADeletedQuestionEndsTheWaitForThePlatform deletes it while its answer
+// waits.
+func TestADeletedQuestionEndsTheWaitForThePlatform(t *testing.T) {
+	t.Parallel()
+	for placeholder, posts := range map[string][]string{"": nil, "…": {withdrawn}} {
+		p := &downed{slate: &slate{board: &board{}}}
+		in(t, func(o *bot.Options) { o.Platform, o.Placeholder, o.Model = p, placeholder, &echo{takes: time.Second} }, func(w *world) {
+			w.say(general, alice, "m1", "<@U0BOT> hi")
+			w.rest(500 * time.Millisecond)
+			p.until = time.Now().Add(5 * time.Minute)
+			w.rest(2 * time.Minute)
+			w.gone("m1")
+			w.rest(10 * time.Minute)
+			same(t, "posts", p.all(), posts)
+			same(t, "turns", w.turns(), []string{"m1 dropped anchor deleted"})
+		})
+	}
+}
+
+// TestTheQuestionOfMergedTurnsThatIsDeletedLate has the turn that answers for
+// two lose its question: the other is answered.
+func TestTheQuestionOfMergedTurnsThatIsDeletedLate(t *testing.T) {
+	t.Parallel()
+	placing(t, func(o *bot.Options) { o.Model = &echo{takes: 20 * time.Second} }, func(w *world, _ *slate) {
+		w.say(direct, alice, "m0", "hello")
+		w.say(direct, alice, "m1", "is it up?")
+		w.say(direct, alice, "m2", "is it down?")
+		w.rest(39900 * time.Millisecond)
+		w.say(direct, alice, "m2", "", func(e *bot.Event) { e.Delivery, e.Message.Deleted = "del", true })
+		w.rest(time.Minute)
+		same(t, "posts", w.board.all(), []string{"you said: Alice: hello", withdrawn, "you said: Alice: is it up?"})
+		same(t, "turns", w.turns(), []string{"m0 done", "m1 done", "m2 dropped anchor deleted"})
+	})
+}
+
+// TestTheRestOfAReplyToADeletedQuestionIsNotPosted deletes it between two parts
+// of the reply.
+func TestTheRestOfAReplyToADeletedQuestionIsNotPosted(t *testing.T) {
+	t.Parallel()
+	for placeholder, posts := range map[string][]string{"": nil, "…": {withdrawn}} {
+		var w *world
+		var done atomic.Bool
+		placing(t, func(o *bot.Options) {
+			o.Placeholder, o.Model = placeholder, typist{words: strings.Repeat("word ", 200), every: time.Millisecond}
+			o.Fault = func(at string) {
+				// the placeholder's post is the first, or the first part is
+				if want := "after_sent"; placeholder == "" && at == want || placeholder != "" && at == "after_update" {
+					if !done.Swap(true) {
+						w.gone("m1")
+					}
+				}
+			}
+		}, func(world *world, p *slate) {
+			w = world
+			p.max, p.wipes = 400, true
+			w.say(general, alice, "m1", "<@U0BOT> hi")
+			w.rest(time.Minute)
+			if !done.Load() {
+				t.Error("nothing was deleted")
+			}
+			same(t, "posts", w.board.all(), posts)
+			same(t, "turns", w.turns(), []string{"m1 dropped anchor deleted"})
+		})
+	}
+}
+
+// TestNoDraftIsShownOfADeletedQuestion looks at what people see between the
+// deletion and the turn's next look for it.
+func TestNoDraftIsShownOfADeletedQuestion(t *testing.T) {
+	t.Parallel()
+	placing(t, func(o *bot.Options) {
+		o.Model, o.Limits.Lease = typist{words: strings.Repeat("word ", 100), every: time.Second}, time.Minute
+	}, func(w *world, p *slate) {
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.rest(5 * time.Second)
+		w.gone("m1")
+		drafts := len(p.posts[0].was)
+		w.rest(10 * time.Second)
+		if now := len(p.posts[0].was); now != drafts || drafts < 2 {
+			t.Errorf("%d drafts before the deletion, %d after it", drafts, now)
+		}
+		w.rest(time.Minute)
+		same(t, "posts", w.board.all(), []string{withdrawn})
+	})
+}
+
+// TestAHungReplicaUpdatesNothing has a process that hangs with an update to
+// make, and wakes once another has answered.
+func TestAHungReplicaUpdatesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		counter, err := tokens.For("o200k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{t: t, store: memory(t), board: &board{}, said: map[string]earshot.Time{}}
+		page := &slate{board: w.board}
+		wake := make(chan struct{})
+		var hangs atomic.Bool
+		hangs.Store(true)
+		var stop []func()
+		for i, model := range []*echo{{}, {}} {
+			st := &stopped{Store: w.store}
+			w.bot = bot.New(bot.Options{
+				Store: st, Model: model, Platform: page, Identity: self, Counter: counter, Owner: string(rune('a' + i)), Placeholder: "…",
+				Fault: func(at string) {
+					if at == "before_update" && hangs.Swap(false) {
+						st.yes.Store(true) // its heartbeat hangs as well
+						<-wake
+						st.yes.Store(false)
+					}
+				},
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			stop = append(stop, func() { cancel(); <-ended })
+			go func() {
+				defer close(ended)
+				if err := w.bot.Run(ctx); err != nil {
+					t.Errorf("Run: %v", err)
+				}
+			}()
+			if i == 0 {
+				w.say(general, alice, "m1", "<@U0BOT> hi")
+				w.rest(time.Second)
+			}
+		}
+		w.rest(time.Minute)
+		same(t, "turns, answered by the other", w.turns(), []string{"m1 done"})
+		said := len(page.posts[0].was)
+		page.posts[0].Text = "as it is"
+		close(wake)
+		w.rest(time.Minute)
+		same(t, "posts", w.board.all(), []string{"as it is"})
+		if now := len(page.posts[0].was); now != said {
+			t.Errorf("%d updates, and %d after the hung process woke", said, now)
+		}
+		for _, f := range stop {
+			f()
+		}
+	})
+}
+
+// A stopped store renews no lease.
+type stopped struct {
+	bot.Store
+	yes atomic.Bool
+}
+
+func (s *stopped) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, hold time.Duration) (earshot.Lease, error) {
+	if s.yes.Load() {
+		return l, nil
+	}
+	return s.Store.Renew(ctx, l, now, hold)
+}
