@@ -81,46 +81,40 @@ func New(o Options) *Bot {
 func (b *Bot) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
-	free := make(chan struct{}, b.Limits.Parallel)
-	for {
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-			return nil
+	places := newSlots(b.Limits.Parallel)
+	for places.enter(ctx) {
+		own := &slot{work: places.work}
+		if own.take(ctx) != nil {
+			places.leave(1)
+			break
 		}
 		lease, turns, err := b.claim(ctx)
 		if err != nil {
-			<-free
-			if ctx.Err() != nil {
-				return nil
-			}
-			if !errors.Is(err, earshot.ErrNotFound) {
+			own.give()
+			places.leave(1)
+			if ctx.Err() == nil && !errors.Is(err, earshot.ErrNotFound) {
 				b.Log.Error("claim", "err", err)
 			}
 			if !b.idle(ctx) {
-				return nil
+				break
 			}
 			continue
 		}
 		held, stop := b.hold(ctx, lease)
-		slots := 1
-		for b.suspect(turns) && slots < cap(free) {
-			free <- struct{}{} // wait until the others are at their end
-			slots++
+		taken := 1
+		if b.suspect(turns) {
+			own.give() // the others need slots to come to their end
+			taken += places.empty()
 		}
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			defer func() {
-				for range slots {
-					<-free
-				}
-			}()
+		running.Go(func() {
+			defer places.leave(taken)
+			defer own.give()
 			defer stop()
-			b.work(ctx, held, lease, turns)
+			b.work(ctx, held, lease, turns, own)
 			b.hurry() // more may have come for this conversation
-		}()
+		})
 	}
+	return nil
 }
 
 // suspect reports whether what is answered next may be what ends processes: it

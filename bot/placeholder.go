@@ -58,6 +58,7 @@ func (t *turn) held(ctx context.Context) (p earshot.Post, ok bool, err error) {
 		if !seen(p) {
 			continue
 		}
+		t.slot.give()
 		m, err := t.find(ctx, p)
 		if err != nil {
 			return p, false, err
@@ -105,6 +106,7 @@ func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
 			return fmt.Errorf("write what the placeholder becomes: %w", err)
 		}
 	}
+	t.slot.give()
 	t.Fault(faultBeforeUpdate)
 	if t.updates.lost {
 		// An update whose fate is not known must not arrive after this one.
