@@ -29,6 +29,9 @@ func (t *turn) announce(soft, hard context.Context) error {
 	if err != nil || visible(ofKind(posts, kindReply)) {
 		return err
 	}
+	if l, able := t.Platform.(Limiter); able && !l.PlaceholderFits(t.place) {
+		return nil // the reply is posted whole, or becomes what an earlier process has placed
+	}
 	if err := t.deliver(hard, kindPlaceholder, []string{t.Placeholder}); err != nil {
 		return err
 	}
