@@ -24,6 +24,10 @@ const (
 	methodHistory = "conversations.history"
 	methodReplies = "conversations.replies"
 	methodPost    = "chat.postMessage"
+	methodUpdate  = "chat.update"
+	methodStart   = "chat.startStream"
+	methodAppend  = "chat.appendStream"
+	methodStop    = "chat.stopStream"
 )
 
 // Bounds of a call.
@@ -77,10 +81,20 @@ func (c *client) call(ctx context.Context, method string, args url.Values) (json
 	return c.callAs(ctx, c.o.BotToken, method, args)
 }
 
+// try calls a method unless it would have to wait for its limit: then the error
+// is a [*LimitedError] at once. It is for what is shown before an answer is
+// whole, which must not stand in the way of the answer.
+func (c *client) try(ctx context.Context, method string, args url.Values) (json.RawMessage, error) {
+	if err := c.wait(ctx, method, args, 0); err != nil {
+		return nil, err
+	}
+	return c.once(ctx, c.o.BotToken, method, args)
+}
+
 func (c *client) callAs(ctx context.Context, token secret.Secret, method string, args url.Values) (json.RawMessage, error) {
 	writes := strings.HasPrefix(method, "chat.")
 	for try := 1; ; try++ {
-		if err := c.wait(ctx, method, args); err != nil {
+		if err := c.wait(ctx, method, args, forever); err != nil {
 			return nil, err
 		}
 		raw, err := c.once(ctx, token, method, args)
@@ -115,11 +129,12 @@ func passing(err error) bool {
 	return true
 }
 
-// wait holds a call back until its limit allows it.
-func (c *client) wait(ctx context.Context, method string, args url.Values) error {
-	most := time.Duration(1<<63 - 1)
+const forever = time.Duration(1<<63 - 1)
+
+// wait holds a call back until its limit allows it, for at most so long.
+func (c *client) wait(ctx context.Context, method string, args url.Values, most time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
-		most = time.Until(deadline)
+		most = min(most, time.Until(deadline))
 	}
 	if c.o.Overflow == Degrade && (method == methodHistory || method == methodReplies) {
 		most = 0
