@@ -70,7 +70,7 @@ func newClient(o Options) *client {
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{
 		o: o, http: &h, calls: map[string]*Call{},
-		pace: pace{distributed: o.Tier == Distributed, lanes: map[string]*lane{}},
+		pace: pace{distributed: o.Tier == Distributed, lanes: map[string]*lane{}, tickets: map[string]time.Time{}},
 	}
 }
 
@@ -85,16 +85,19 @@ func (c *client) call(ctx context.Context, method string, args url.Values) (json
 // is a [*LimitedError] at once. It is for what is shown before an answer is
 // whole, which must not stand in the way of the answer.
 func (c *client) try(ctx context.Context, method string, args url.Values) (json.RawMessage, error) {
-	if err := c.wait(ctx, method, args, 0); err != nil {
+	if err := c.wait(ctx, method, args, 0, ""); err != nil {
 		return nil, err
 	}
 	return c.once(ctx, c.o.BotToken, method, args)
 }
 
 func (c *client) callAs(ctx context.Context, token secret.Secret, method string, args url.Values) (json.RawMessage, error) {
-	writes := strings.HasPrefix(method, "chat.")
+	writes, ticket := strings.HasPrefix(method, "chat."), ""
+	if writes {
+		ticket = method + " " + args.Get("channel") + " " + args.Get("ts") + " " + args.Get("metadata")
+	}
 	for try := 1; ; try++ {
-		if err := c.wait(ctx, method, args, forever); err != nil {
+		if err := c.wait(ctx, method, args, forever, ticket); err != nil {
 			return nil, err
 		}
 		raw, err := c.once(ctx, token, method, args)
@@ -131,15 +134,16 @@ func passing(err error) bool {
 
 const forever = time.Duration(1<<63 - 1)
 
-// wait holds a call back until its limit allows it, for at most so long.
-func (c *client) wait(ctx context.Context, method string, args url.Values, most time.Duration) error {
+// wait holds a call back until its limit allows it, for at most so long. See
+// [pace.take] for the ticket.
+func (c *client) wait(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		most = min(most, time.Until(deadline))
 	}
 	if c.o.Overflow == Degrade && (method == methodHistory || method == methodReplies) {
 		most = 0
 	}
-	wait, ok := c.pace.take(method, args, c.o.Now(), most)
+	wait, ok := c.pace.take(method, args, c.o.Now(), most, ticket)
 	if wait <= 0 {
 		return ctx.Err()
 	}

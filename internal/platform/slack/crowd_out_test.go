@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -248,5 +249,22 @@ func TestATextGrowsFromWhatIsLeftOver(t *testing.T) {
 		if wait > 7*time.Second {
 			t.Errorf("answer %d took %s, want the model's 5 s and a little", i, wait)
 		}
+	}
+}
+
+// A post that is told to come again, because the line is longer than a call may
+// wait, keeps its place: who asks later does not overtake it.
+func TestALongLineIsServedInOrder(t *testing.T) {
+	t.Parallel()
+	got := crowd{
+		reply: slack.ReplyPost, takes: time.Second, questions: 150, every: 500 * time.Millisecond, channels: 1,
+		limits: bot.Limits{Patience: 10 * time.Minute, Post: 10 * time.Minute},
+	}.serve(t)
+	// 150 posts at 57 a minute take 157 s, and the last question comes after 75 s.
+	if longest := slices.Max(got.waits); longest > 90*time.Second {
+		t.Errorf("an answer took %s, want none to take longer than the last in the line", longest)
+	}
+	if got.refused > 0 {
+		t.Errorf("slack refused %d calls for its limits", got.refused)
 	}
 }

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"sync"
@@ -63,7 +64,8 @@ type pace struct {
 
 	mu      sync.Mutex // guards lanes
 	lanes   map[string]*lane
-	drained time.Time // when idle lanes were last forgotten
+	tickets map[string]time.Time // when calls that were sent away may come again
+	drained time.Time            // when idle lanes were last forgotten
 }
 
 // A lane is what is counted together.
@@ -110,8 +112,12 @@ func (l *lane) free(now time.Time) int {
 	return max(0, int(l.limit.TokensAt(now)))
 }
 
-// laneIdle is after what time a lane is as good as new.
-const laneIdle = 30 * time.Minute
+// Times of lanes and of places in them.
+const (
+	laneIdle   = 30 * time.Minute // then a lane is as good as new
+	ticketMost = 10 * time.Minute // no place is kept that is further away
+	ticketLife = time.Minute      // a place that is not taken in this time is lost
+)
 
 func (p *pace) lane(method string, args url.Values, now time.Time) *lane {
 	key, t := method, tiers[method]
@@ -129,6 +135,7 @@ func (p *pace) lane(method string, args url.Values, now time.Time) *lane {
 				delete(p.lanes, k)
 			}
 		}
+		maps.DeleteFunc(p.tickets, func(_ string, at time.Time) bool { return now.Sub(at) > ticketLife })
 		p.drained = now
 	}
 	l := p.lanes[key]
@@ -141,8 +148,10 @@ func (p *pace) lane(method string, args url.Values, now time.Time) *lane {
 }
 
 // take books a call and returns how long it has to wait; more than most, and
-// nothing is booked.
-func (p *pace) take(method string, args url.Values, now time.Time, most time.Duration) (wait time.Duration, ok bool) {
+// the call is not to be made. Where it has a ticket its place in the line is
+// kept for when it comes again: a long line would otherwise be overtaken by
+// whoever comes when it is a little shorter.
+func (p *pace) take(method string, args url.Values, now time.Time, most time.Duration, ticket string) (wait time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.lane(method, args, now)
@@ -150,8 +159,22 @@ func (p *pace) take(method string, args url.Values, now time.Time, most time.Dur
 	if l.blocked.After(now) {
 		from = l.blocked
 	}
-	wait, ok = l.reserve(from, most-from.Sub(now))
-	return wait + from.Sub(now), ok
+	if at, kept := p.tickets[ticket]; kept && now.Sub(at) < ticketLife {
+		if at.Before(from) {
+			at = from
+		}
+		if wait = at.Sub(now); wait <= most {
+			delete(p.tickets, ticket)
+		}
+		return wait, wait <= most
+	}
+	after := from.Sub(now)
+	wait, ok = l.reserve(from, most-after)
+	if wait += after; !ok && ticket != "" && wait < ticketMost {
+		l.reserve(from, forever)
+		p.tickets[ticket] = now.Add(wait)
+	}
+	return wait, ok
 }
 
 // free returns how many calls of a method could be made now.
