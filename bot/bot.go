@@ -85,17 +85,18 @@ func New(o Options) *Bot {
 func (b *Bot) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
-	free := make(chan struct{}, b.Limits.Parallel)
+	places := newSlots(b.Limits.Parallel)
 	var down storeDown
-	for ctx.Err() == nil {
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-			return nil
+	for places.enter(ctx) {
+		own := &slot{work: places.work}
+		if own.take(ctx) != nil {
+			places.leave(1)
+			break
 		}
 		lease, turns, err := b.claim(ctx)
 		if err != nil {
-			<-free
+			own.give()
+			places.leave(1)
 		}
 		if closed := down.retry(ctx, b, err); closed != nil {
 			return closed
@@ -104,23 +105,18 @@ func (b *Bot) Run(ctx context.Context) error {
 			continue
 		}
 		held, stop := b.hold(ctx, lease)
-		slots := 1
-		for alone := b.suspect(ctx, turns); alone && slots < cap(free); {
-			free <- struct{}{} // wait until the others are at their end
-			slots++
+		taken := 1
+		if b.suspect(ctx, turns) {
+			own.give() // the others need slots to come to their end
+			taken += places.empty()
 		}
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			defer func() {
-				for range slots {
-					<-free
-				}
-			}()
+		running.Go(func() {
+			defer places.leave(taken)
+			defer own.give()
 			defer stop()
-			b.work(ctx, held, lease, turns)
+			b.work(ctx, held, lease, turns, own)
 			b.hurry() // more may have come for this conversation
-		}()
+		})
 	}
 	return nil
 }

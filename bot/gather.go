@@ -27,6 +27,9 @@ func (t *turn) gather(ctx context.Context) error {
 		t.counter = t.Count()
 	}
 	t.history(ctx)
+	if err := t.slot.take(ctx); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}

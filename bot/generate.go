@@ -149,6 +149,9 @@ func (t *turn) run(ctx context.Context, k *talk, set *tools.Set, calls []llm.Cal
 			if answer, err = set.Call(ctx, c.Name, c.Args); err != nil {
 				return err
 			}
+			if err := t.slot.take(ctx); err != nil {
+				return err
+			}
 		}
 		r := told{Result: llm.Result{Call: c.ID, Name: c.Name, Parts: []llm.Part{llm.Text(answer.JSON)}, Failed: answer.Failed}}
 		for _, m := range answer.Shows {
@@ -182,7 +185,7 @@ func (t *turn) tools() *tools.Set {
 		Given: func(f earshot.File) bool { return t.files.given(f.ID, cmp.Or(f.SHA256, t.files.sums[f.ID])) },
 	}
 	if f, ok := t.Platform.(tools.Fetcher); ok {
-		o.Fetcher = f
+		o.Fetcher = awayFetcher{f, t.slot}
 	}
 	if _, ok := mediaOf(t.Policy); ok && t.Files != nil {
 		o.Media = t.openFile

@@ -21,6 +21,7 @@ func (t *turn) history(ctx context.Context) {
 	}
 	call, cancel := context.WithTimeout(ctx, t.Limits.History)
 	defer cancel()
+	t.slot.give()
 	failed := t.fill(call, h)
 	ctx = context.WithoutCancel(ctx)
 	scope := t.lease.Conversation.Scope

@@ -104,7 +104,7 @@ type Limits struct {
 	Rounds   int           // calls of tools in a row; default 8
 	Result   int           // bytes of a tool's result; default 64 KiB
 	Tries    int           // claims of a turn before it is given up; default 10
-	Parallel int           // conversations at a time; default 64
+	Parallel int           // conversations at a time, those that wait for the platform not counted; default 64
 }
 
 func (l Limits) withDefaults() Limits {

@@ -34,6 +34,9 @@ func (t *turn) announce(soft, hard context.Context) error {
 		return nil
 	}
 	t.begins(t.Now())
+	if l, able := t.Platform.(Limiter); able && !l.PlaceholderFits(t.place) {
+		return nil // the reply is posted whole, or becomes what an earlier process has placed
+	}
 	if err := t.deliver(hard, kindPlaceholder, []string{t.Placeholder}); err != nil {
 		var out *platformDown
 		if !errors.As(err, &out) {
@@ -72,6 +75,7 @@ func (t *turn) held(ctx context.Context) (p earshot.Post, ok bool, err error) {
 		if !seen(p) {
 			continue
 		}
+		t.slot.give()
 		m, err := t.find(ctx, &p)
 		if err != nil {
 			return p, false, err
@@ -133,6 +137,7 @@ func (t *turn) replace(ctx context.Context, p earshot.Post, text string) error {
 	if err := t.putPost(ctx, p); err != nil {
 		return fmt.Errorf("write what the placeholder becomes: %w", err)
 	}
+	t.slot.give()
 	t.Fault(faultBeforeUpdate)
 	if t.updates.lost {
 		// An update whose fate is not known must not arrive after this one.

@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. What it can do
 // besides is told by further interfaces: [Finder], [Sizer], [Writer],
-// [Updater], [Remover], [Apologizer], [Historian].
+// [Updater], [Limiter], [Remover], [Apologizer], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID and
 	// Time, and by Thread and ReplyTo where it stands; what else is empty the
@@ -107,6 +107,15 @@ type Remover interface {
 	// but one: a [*PostError] whose Retry is 0 says that this message can never
 	// be deleted.
 	Remove(ctx context.Context, p Place, id earshot.MessageID) error
+}
+
+// A Limiter knows whether its limits have room for a placeholder. Without it
+// every turn posts one.
+type Limiter interface {
+	// PlaceholderFits reports whether a placeholder can be posted at once, and
+	// given its last text without a wait for a limit. Where it is false the reply
+	// is posted once it is whole: one call in place of two. It must not block.
+	PlaceholderFits(p Place) bool
 }
 
 // An Apologizer can tell a person something that nobody else sees, such as

@@ -68,6 +68,7 @@ func (t *turn) deliver(ctx context.Context, kind byte, texts []string) error {
 	if err != nil {
 		return err
 	}
+	t.slot.give()
 	t.Fault(faultAfterPlan)
 	t.replies = nil
 	for i, p := range posts {

@@ -37,13 +37,16 @@ func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
 // work answers what comes next in a conversation whose lease is ours, and gives
 // the lease back. soft ends when the bot is to stop; what may be visible already
 // is brought to its end all the same, until hard ends with the lease.
-func (b *Bot) work(soft, hard context.Context, lease earshot.Lease, turns []earshot.QueuedTurn) {
+func (b *Bot) work(soft, hard context.Context, lease earshot.Lease, turns []earshot.QueuedTurn, own *slot) {
 	t, err := b.choose(hard, lease, turns)
 	if t == nil {
 		b.release(hard, lease, nil, err)
 		return
 	}
-	err = t.settle(hard, t.answer(soft, hard))
+	t.slot = own
+	err = t.answer(soft, hard)
+	own.give()
+	err = t.settle(hard, err)
 	if err != nil {
 		t.land(hard)
 	}
@@ -58,6 +61,9 @@ func (t *turn) answer(soft, hard context.Context) (err error) {
 	defer stop()
 	soft, rest := t.watch(soft)
 	defer rest()
+	if err := t.slot.take(soft); err != nil {
+		return err
+	}
 	if ended, err := t.goOn(hard); ended || err != nil {
 		return err
 	}
@@ -72,6 +78,9 @@ func (t *turn) answer(soft, hard context.Context) (err error) {
 			return err
 		}
 		if err := t.announce(soft, hard); err != nil {
+			return err
+		}
+		if err := t.slot.take(soft); err != nil {
 			return err
 		}
 		if err := t.generate(soft); err != nil {
@@ -98,6 +107,7 @@ type turn struct {
 	queued earshot.QueuedTurn
 	place  Place
 	since  time.Time // when this process took it up
+	slot   *slot     // given back wherever the turn waits for the platform
 
 	counter assemble.Counter
 	budget  assemble.Budget

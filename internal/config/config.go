@@ -79,7 +79,7 @@ type Answer struct {
 	Each         bool `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each message that arrives while a turn runs. Otherwise the last is answered, and the others are read with it."`
 	FreshMinutes int  `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are kept and not answered."`
 	PostMinutes  int  `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"for how long, in minutes, an answer that exists waits for a platform that takes no posts; after that the turn has failed."`
-	Parallel     int  `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at a time."`
+	Parallel     int  `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at a time. One that waits for the platform is not counted: there may be three times as many of those."`
 }
 
 // Limits bound one turn.

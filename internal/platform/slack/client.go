@@ -24,6 +24,10 @@ const (
 	methodHistory = "conversations.history"
 	methodReplies = "conversations.replies"
 	methodPost    = "chat.postMessage"
+	methodUpdate  = "chat.update"
+	methodStart   = "chat.startStream"
+	methodAppend  = "chat.appendStream"
+	methodStop    = "chat.stopStream"
 )
 
 // Bounds of a call.
@@ -67,7 +71,7 @@ func newClient(o Options) *client {
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{
 		o: o, http: &h, calls: map[string]*Call{},
-		pace: pace{distributed: o.Tier == Distributed, lanes: map[string]*lane{}},
+		pace: pace{distributed: o.Tier == Distributed, lanes: map[string]*lane{}, tickets: map[string]time.Time{}},
 	}
 }
 
@@ -78,10 +82,23 @@ func (c *client) call(ctx context.Context, method string, args url.Values) (json
 	return c.callAs(ctx, c.o.BotToken, method, args)
 }
 
+// try calls a method unless it would have to wait for its limit: then the error
+// is a [*LimitedError] at once. It is for what is shown before an answer is
+// whole, which must not stand in the way of the answer.
+func (c *client) try(ctx context.Context, method string, args url.Values) (json.RawMessage, error) {
+	if err := c.wait(ctx, method, args, 0, ""); err != nil {
+		return nil, err
+	}
+	return c.once(ctx, c.o.BotToken, method, args)
+}
+
 func (c *client) callAs(ctx context.Context, token secret.Secret, method string, args url.Values) (json.RawMessage, error) {
-	writes := strings.HasPrefix(method, "chat.")
+	writes, ticket := strings.HasPrefix(method, "chat."), ""
+	if writes {
+		ticket = method + " " + args.Get("channel") + " " + args.Get("ts") + " " + args.Get("metadata")
+	}
 	for try := 1; ; try++ {
-		if err := c.wait(ctx, method, args); err != nil {
+		if err := c.wait(ctx, method, args, forever, ticket); err != nil {
 			return nil, err
 		}
 		raw, err := c.once(ctx, token, method, args)
@@ -116,16 +133,18 @@ func passing(err error) bool {
 	return true
 }
 
-// wait holds a call back until its limit allows it.
-func (c *client) wait(ctx context.Context, method string, args url.Values) error {
-	most := time.Duration(1<<63 - 1)
+const forever = time.Duration(1<<63 - 1)
+
+// wait holds a call back until its limit allows it, for at most so long. See
+// [pace.take] for the ticket.
+func (c *client) wait(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) error {
 	if deadline, ok := ctx.Deadline(); ok {
-		most = time.Until(deadline)
+		most = min(most, time.Until(deadline))
 	}
 	if c.o.Overflow == Degrade && (method == methodHistory || method == methodReplies) {
 		most = 0
 	}
-	wait, ok := c.pace.take(method, args, c.o.Now(), most)
+	wait, ok := c.pace.take(method, args, c.o.Now(), most, ticket)
 	if wait <= 0 {
 		return ctx.Err()
 	}

@@ -22,6 +22,7 @@ var _ interface {
 	bot.Updater
 	bot.Writer
 	bot.Apologizer
+	bot.Limiter
 } = (*Platform)(nil)
 
 // MaxText implements [bot.Sizer].
@@ -37,6 +38,9 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if m, begun, err := p.begin(ctx, d, root); begun {
 		return m, err
 	}
+	if d.Growing {
+		p.out.placing(d.Place, methodUpdate)
+	}
 	args := url.Values{
 		"channel": {string(d.Channel.ID)}, "metadata": {metadata(d.Key, false)},
 		// What a model writes must fetch nothing.
@@ -45,7 +49,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if root != "" {
 		args.Set("thread_ts", string(root))
 	}
-	raw, err := p.say(ctx, methodPost, args, markup.Write(d.Text, d.Anchor.Author.ID))
+	raw, err := p.say(ctx, p.client.call, methodPost, args, markup.Write(d.Text, d.Anchor.Author.ID))
 	if err != nil {
 		return earshot.Message{}, undone(err)
 	}

@@ -13,18 +13,21 @@ import (
 	"github.com/earshot-ai/earshot/internal/platform/slack/markup"
 )
 
+// A caller is [client.call] or [client.try].
+type caller func(ctx context.Context, method string, args url.Values) (json.RawMessage, error)
+
 // say calls a method with a body: as a block of Markdown, which can stand
 // beside metadata and a text of our own for notifications (markdown_text takes
 // no text beside it: docs.slack.dev, chat.postMessage, markdown_text_conflict);
 // and where that is refused, as the text alone.
-func (p *Platform) say(ctx context.Context, method string, args url.Values, b markup.Body) (json.RawMessage, error) {
+func (p *Platform) say(ctx context.Context, call caller, method string, args url.Values, b markup.Body) (json.RawMessage, error) {
 	args.Set("text", b.Mrkdwn)
 	// chat.update looks for names and links itself unless told otherwise.
 	args.Set("parse", "none")
 	args.Set("link_names", "false")
 	if p.out.may(method, p.o.Now()) {
 		args.Set("blocks", block(b.Markdown))
-		raw, err := p.client.call(ctx, method, args)
+		raw, err := call(ctx, method, args)
 		switch {
 		case err == nil:
 			p.out.took(method)
@@ -37,7 +40,7 @@ func (p *Platform) say(ctx context.Context, method string, args url.Values, b ma
 		}
 		args.Del("blocks")
 	}
-	return p.client.call(ctx, method, args)
+	return call(ctx, method, args)
 }
 
 func block(markdown string) string {
@@ -59,22 +62,23 @@ const (
 // out is what the platform has learned about posting. It is safe for
 // concurrent use.
 type out struct {
-	// growing bounds the updates of texts that are not whole, so that chat.update
-	// keeps two thirds of its rate for those that are.
+	// growing bounds the updates of texts that are not whole, so that a long one
+	// does not use up in its first seconds what it may use in a minute.
 	growing *rate.Limiter
 
 	mu      sync.Mutex // guards what follows
 	since   earshot.Time
 	taken   map[string]bool      // methods that have taken a block of Markdown
 	until   map[string]time.Time // what was refused is not tried before
-	streams map[earshot.MessageID]*stream
+	streams map[streamKey]*stream
 	status  map[string]*status // by channel and anchor
+	owed    map[string]owed    // by channel and anchor
 }
 
 func newOut(now time.Time) *out {
 	return &out{
 		growing: rate.NewLimiter(rate.Every(growEvery), growBurst), since: earshot.TimeOf(now),
-		taken: map[string]bool{}, until: map[string]time.Time{}, streams: map[earshot.MessageID]*stream{}, status: map[string]*status{},
+		taken: map[string]bool{}, until: map[string]time.Time{}, streams: map[streamKey]*stream{}, status: map[string]*status{}, owed: map[string]owed{},
 	}
 }
 

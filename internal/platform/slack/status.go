@@ -37,7 +37,7 @@ func (p *Platform) Writing(ctx context.Context, at bot.Place, text string, done 
 		}
 		return
 	}
-	key := string(at.Channel.ID) + " " + string(at.Anchor.ID)
+	key := placeKey(at)
 	if done {
 		p.out.endStatus(key)
 		return
@@ -102,7 +102,11 @@ func (s *status) next(ctx context.Context, say string, tick <-chan time.Time) st
 func (p *Platform) setStatus(ctx context.Context, channel earshot.ChannelID, root earshot.MessageID, say string) (ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()
-	_, err = p.client.call(ctx, "assistant.threads.setStatus", url.Values{"channel_id": {string(channel)}, "thread_ts": {string(root)}, "status": {say}})
+	call := p.client.try
+	if say == "" {
+		call = p.client.call // what was said is taken back, if it takes a wait
+	}
+	_, err = call(ctx, "assistant.threads.setStatus", url.Values{"channel_id": {string(channel)}, "thread_ts": {string(root)}, "status": {say}})
 	var refused *bot.PostError
 	if !errors.As(undone(err), &refused) || refused.Retry > 0 {
 		return err == nil, nil

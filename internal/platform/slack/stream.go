@@ -24,14 +24,19 @@ import (
 // has ended by itself (after about five minutes: github.com/slackapi/
 // python-slack-sdk/issues/1859), gets the whole text by chat.update.
 type stream struct {
-	channel earshot.ChannelID
-	anchor  earshot.MessageID
-	id      earshot.MessageID
+	streamKey
+	anchor earshot.MessageID
 
 	mu      sync.Mutex // held while it is written to; guards what follows
 	sent    string     // Markdown, as Slack has it
 	next    time.Time  // not before
 	stalled bool       // nothing more can be appended
+}
+
+// A streamKey names a stream: the ids of messages are a channel's own.
+type streamKey struct {
+	channel earshot.ChannelID
+	id      earshot.MessageID
 }
 
 // Bounds of writing to a stream.
@@ -44,10 +49,14 @@ const (
 // begins: the draft is then posted.
 func (p *Platform) begin(ctx context.Context, d bot.Draft, root earshot.MessageID) (m earshot.Message, begun bool, err error) {
 	what := "stream " + string(d.Channel.ID)
+	if x, ok := p.out.owing(d.Place); ok && x.method != methodStop {
+		return m, false, nil // the rate of streams is used up
+	}
 	if p.o.Reply != ReplyStream || !d.Growing || root == "" || d.Anchor.Author.Kind != earshot.Human || !p.out.may(what, p.o.Now()) {
 		return m, false, nil
 	}
-	raw, err := p.client.call(ctx, "chat.startStream", url.Values{
+	p.out.placing(d.Place, methodStop)
+	raw, err := p.client.try(ctx, methodStart, url.Values{
 		"channel": {string(d.Channel.ID)}, "thread_ts": {string(root)},
 		"recipient_user_id": {string(d.Anchor.Author.ID)}, "recipient_team_id": {string(p.workspace)},
 	})
@@ -66,7 +75,7 @@ func (p *Platform) begin(ctx context.Context, d bot.Draft, root earshot.MessageI
 		return m, true, err
 	}
 	m.Thread = root
-	p.out.keep(&stream{channel: d.Channel.ID, anchor: d.Anchor.ID, id: m.ID})
+	p.out.keep(&stream{streamKey: streamKey{d.Channel.ID, m.ID}, anchor: d.Anchor.ID})
 	return m, true, nil
 }
 
@@ -88,7 +97,7 @@ func (p *Platform) flow(ctx context.Context, s *stream, text string) {
 		defer s.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), appendTime)
 		defer cancel()
-		_, err := p.client.call(ctx, "chat.appendStream", url.Values{"channel": {string(s.channel)}, "ts": {string(s.id)}, "markdown_text": {rest}})
+		_, err := p.client.try(ctx, methodAppend, url.Values{"channel": {string(s.channel)}, "ts": {string(s.id)}, "markdown_text": {rest}})
 		var limited *LimitedError
 		switch {
 		case err == nil:
@@ -109,7 +118,7 @@ func settled(text string) string { return text[:strings.LastIndexAny(text, " \n"
 // end ends the stream that a message is, if it is one, and reports whether it
 // then is what the draft says, key included.
 func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, body markup.Body) bool {
-	s := p.out.stream(id)
+	s := p.out.stream(d.Channel.ID, id)
 	if s == nil {
 		return false
 	}
@@ -122,7 +131,7 @@ func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, b
 	if whole && rest != "" {
 		args.Set("markdown_text", rest)
 	}
-	raw, err := p.client.call(ctx, "chat.stopStream", args)
+	raw, err := p.client.call(ctx, methodStop, args)
 	if err != nil {
 		p.o.Log.Debug("a stream is not ended", "channel", s.channel, "message", s.id, "err", err)
 		return false
@@ -135,7 +144,7 @@ func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, b
 
 // close ends a stream of which nothing is known.
 func (p *Platform) close(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
-	_, err := p.client.call(ctx, "chat.stopStream", url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, false)}})
+	_, err := p.client.call(ctx, methodStop, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, false)}})
 	if is(err, "message_not_in_streaming_state") {
 		return nil
 	}
@@ -150,20 +159,20 @@ func (o *out) keep(s *stream) {
 	if len(o.streams) >= maxStates {
 		clear(o.streams)
 	}
-	o.streams[s.id] = s
+	o.streams[s.streamKey] = s
 }
 
 func (o *out) drop(s *stream) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.streams, s.id)
+	delete(o.streams, s.streamKey)
 }
 
 // stream returns the stream that a message is, nil where it is none.
-func (o *out) stream(id earshot.MessageID) *stream {
+func (o *out) stream(channel earshot.ChannelID, id earshot.MessageID) *stream {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.streams[id]
+	return o.streams[streamKey{channel, id}]
 }
 
 // streamOf returns the stream that answers a place's anchor, or nil.

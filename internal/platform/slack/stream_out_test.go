@@ -101,6 +101,38 @@ func (x *speaker) wantReply(t *testing.T, d bot.Draft, m earshot.Message, forms 
 	t.Errorf("it says %q, want one of %q", posts[0].Text, forms)
 }
 
+// The ids of messages are a channel's own: two may have the same.
+func TestStreamsOfTwoChannelsAreKeptApart(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	x := newSpeaker(t, func(so *simulate.SlackOptions, o *slack.Options) {
+		o.Reply, so.Now = slack.ReplyStream, func() time.Time { return now }
+	})
+	random := x.slack.AddChannel(simulate.Channel{Name: "random", Members: []string{x.mara, x.slack.App().UserID}})
+	var ids []string
+	drafts := map[string]bot.Draft{}
+	for _, channel := range []string{x.general, random} {
+		d := bot.Draft{Place: x.asked(t, channel, "", "why?"), Text: "…", Key: "p" + channel, Growing: true}
+		m, err := x.Post(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Text, d.Growing = "because of "+channel, false
+		drafts[channel], ids = d, append(ids, string(m.ID))
+	}
+	if ids[0] != ids[1] {
+		t.Fatalf("the streams have the ids %q: the test sees nothing", ids)
+	}
+	for channel, d := range drafts {
+		if err := x.Update(t.Context(), d, earshot.MessageID(ids[0])); err != nil {
+			t.Errorf("%s: %v", channel, err)
+		}
+	}
+	if n := x.called(); n["chat.startStream"] != 2 || n["chat.stopStream"] != 2 || n["chat.update"] > 0 {
+		t.Errorf("calls: %v, want each stream begun and ended", n)
+	}
+}
+
 func TestAStreamIsWrittenTo(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

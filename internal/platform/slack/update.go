@@ -12,40 +12,50 @@ import (
 	"github.com/earshot-ai/earshot/internal/platform/slack/markup"
 )
 
-const methodUpdate = "chat.update"
-
 // Update implements [bot.Updater]: chat.update. A stream is ended first.
 func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
 	if d.Growing {
 		return p.grow(ctx, d, id)
 	}
+	err := p.finish(ctx, d, id)
+	var no *bot.PostError
+	if err == nil || errors.As(err, &no) && no.Retry == 0 {
+		p.out.settled(d.Place)
+	}
+	return err
+}
+
+// finish gives a placeholder its last text.
+func (p *Platform) finish(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
 	body := markup.Write(d.Text, d.Anchor.Author.ID)
 	if p.end(ctx, d, id, body) {
 		return nil
 	}
-	err := p.replace(ctx, d, id, body)
+	err := p.replace(ctx, p.client.call, d, id, body)
 	if is(err, "streaming_state_conflict") { // begun by a process that is gone
 		if err := p.close(ctx, d, id); err != nil {
 			return undone(err)
 		}
-		err = p.replace(ctx, d, id, body)
+		err = p.replace(ctx, p.client.call, d, id, body)
 	}
 	return p.unchanged(err)
 }
 
-// grow shows what there is of a text so far, where the rate allows it. What
-// streams is shown by Writing.
+// grow shows what there is of a text so far, where the rate allows it: half of
+// a minute's calls are kept for last texts. What streams is shown by Writing.
 func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
-	if p.out.stream(id) != nil || !p.out.may(methodUpdate+" growing", p.o.Now()) || !p.out.growing.AllowN(p.o.Now(), 1) {
+	now := p.o.Now()
+	spare := p.client.pace.free(methodUpdate, nil, now) - p.out.owes(methodUpdate, now)
+	if p.out.stream(d.Channel.ID, id) != nil || !p.out.may(methodUpdate+" growing", now) || spare <= int(updates.perMinute)/2 || !p.out.growing.AllowN(now, 1) {
 		return &bot.PostError{Retry: growEvery, Err: errors.New("the rate is kept for the last text")}
 	}
-	return p.unchanged(p.replace(ctx, d, id, markup.Write(d.Text, d.Anchor.Author.ID)))
+	return p.unchanged(p.replace(ctx, p.client.try, d, id, markup.Write(d.Text, d.Anchor.Author.ID)))
 }
 
 // replace gives a message its text. The metadata is what it was posted with; a
 // stream gets it now.
-func (p *Platform) replace(ctx context.Context, d bot.Draft, id earshot.MessageID, body markup.Body) error {
-	_, err := p.say(ctx, methodUpdate, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, !d.Growing)}}, body)
+func (p *Platform) replace(ctx context.Context, call caller, d bot.Draft, id earshot.MessageID, body markup.Body) error {
+	_, err := p.say(ctx, call, methodUpdate, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, !d.Growing)}}, body)
 	return err
 }
 
