@@ -47,6 +47,7 @@ type Options struct {
 	DryRun        bool             // nothing is posted
 	Log           *slog.Logger     // nil discards
 	Done          func(bot.Report) // hears of every turn that ends; nil is fine
+	Outside       Outside          // for tests
 }
 
 // A Screen says what a terminal is given; see [local.Screen].
@@ -135,7 +136,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 	if err != nil {
 		return fmt.Errorf("calibrate the counter: %w", err)
 	}
-	answers, err := newModel(c, d.Models, learned.learn, d.log)
+	answers, err := o.Outside.model(c, d.Models, learned.learn, d.log)
 	if err != nil {
 		return err
 	}
@@ -169,6 +170,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform) error {
 		},
 		Files: files(c, p), FileTokens: fileTokens(d.Models[0]), Zone: c.Context.Zone,
 		Placeholder: placeholder(c), Log: d.log, DryRun: o.DryRun, Done: d.done(o.Done), Fault: fault,
+		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Now: o.Outside.now(),
 	})
 	return nil
 }

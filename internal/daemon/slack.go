@@ -29,7 +29,7 @@ func (d *Daemon) openSlack(ctx context.Context, o Options) error {
 		return err
 	}
 	s := &slackBot{}
-	if err := d.enterSlack(ctx, c, s); err != nil {
+	if err := d.enterSlack(ctx, o, s); err != nil {
 		return err
 	}
 	if err := d.openHistory(ctx, o, s); err != nil {
@@ -53,9 +53,12 @@ func (d *Daemon) openSlack(ctx context.Context, o Options) error {
 }
 
 // enterSlack asks Slack who the bot is.
-func (d *Daemon) enterSlack(ctx context.Context, c config.Config, s *slackBot) (err error) {
+func (d *Daemon) enterSlack(ctx context.Context, o Options, s *slackBot) (err error) {
+	c := o.Config
 	settings := slackOptions(c)
 	settings.Store, settings.Log = d.Store, d.log
+	settings.HTTPClient, settings.Dial = o.Outside.Client, o.Outside.Dial
+	settings.Now, settings.Jitter = o.Outside.Now, o.Outside.Jitter
 	settings.Missed = func(from, to time.Time) { s.Missed(from, to) }
 	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
 		d.bot.Left(scope)
@@ -90,7 +93,7 @@ func (d *Daemon) openHistory(ctx context.Context, o Options, s *slackBot) (err e
 		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),
 		Active:        orNever(time.Duration(c.Slack.ReconcileHours) * time.Hour),
 		ThreadsAlone:  !around(policy(c, o.Policy)),
-		Log:           d.log,
+		Now:           o.Outside.now(), Log: d.log,
 	})
 	return err
 }
