@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -28,10 +27,10 @@ type stream struct {
 	anchor  earshot.MessageID
 	id      earshot.MessageID
 
-	mu      sync.Mutex // held while it is written to; guards what follows
-	sent    string     // Markdown, as Slack has it
-	next    time.Time  // not before
-	stalled bool       // nothing more can be appended
+	writing chan struct{} // a semaphore of one, held during a call; guards what follows
+	sent    string        // Markdown, as Slack has it
+	next    time.Time     // not before
+	stalled bool          // nothing more can be appended
 }
 
 // Bounds of writing to a stream.
@@ -66,13 +65,15 @@ func (p *Platform) begin(ctx context.Context, d bot.Draft, root earshot.MessageI
 		return m, true, err
 	}
 	m.Thread = root
-	p.out.keep(&stream{channel: d.Channel.ID, anchor: d.Anchor.ID, id: m.ID})
+	p.out.keep(&stream{channel: d.Channel.ID, anchor: d.Anchor.ID, id: m.ID, writing: make(chan struct{}, 1)})
 	return m, true, nil
 }
 
 // flow shows a stream's reader how the text goes on. It does not block.
 func (p *Platform) flow(ctx context.Context, s *stream, text string) {
-	if !s.mu.TryLock() {
+	select {
+	case s.writing <- struct{}{}:
+	default:
 		return // a call is under way, and the next text has this one in it
 	}
 	now := p.o.Now()
@@ -80,12 +81,12 @@ func (p *Platform) flow(ctx context.Context, s *stream, text string) {
 	rest, goesOn := strings.CutPrefix(whole, s.sent)
 	s.stalled = s.stalled || !goesOn
 	if s.stalled || rest == "" || now.Before(s.next) || utf8.RuneCountInString(text) > markup.MaxText {
-		s.mu.Unlock()
+		<-s.writing
 		return
 	}
 	s.next = now.Add(appendEvery)
 	go func() {
-		defer s.mu.Unlock()
+		defer func() { <-s.writing }()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), appendTime)
 		defer cancel()
 		_, err := p.client.call(ctx, "chat.appendStream", url.Values{"channel": {string(s.channel)}, "ts": {string(s.id)}, "markdown_text": {rest}})
@@ -114,8 +115,12 @@ func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, b
 		return false
 	}
 	p.out.drop(s)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-ctx.Done():
+		return false
+	}
 	rest, whole := strings.CutPrefix(body.Markdown, s.sent)
 	whole = whole && !s.stalled
 	args := url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, whole)}}
