@@ -67,7 +67,7 @@ func (w *world) say(a act) {
 		}
 	}
 	if a.kind == actUpload {
-		s.Files = []string{w.slack.AddFile(simulate.File{Name: a.word + ".txt", Data: []byte(a.word)})}
+		s.Files = []string{w.slack.AddFile(simulate.File{Name: "notes.txt", Data: []byte("a file")})}
 	}
 	m.thread = s.Thread
 	m.ts = w.slack.Post(s)

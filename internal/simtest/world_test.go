@@ -54,6 +54,7 @@ type world struct {
 	processes []*process
 	started   int
 	later     sync.WaitGroup // restarts that are due
+	reviving  chan struct{}  // a semaphore of one
 	over      bool
 
 	mu     sync.Mutex // guards what follows
@@ -120,7 +121,7 @@ func (w *world) now() time.Time {
 
 // newWorld makes the place in which a script is played.
 func newWorld(t *testing.T, s script, dir string) *world {
-	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), told: newFacts()}
+	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), told: newFacts(), reviving: make(chan struct{}, 1)}
 	var err error
 	w.slack, err = simulate.NewSlack(&simulate.SlackOptions{Listener: w.net, Seed: s.seed, SocketMode: true, Tier: s.tier})
 	if err != nil {
@@ -213,6 +214,8 @@ func (w *world) living() []*process {
 
 // revive starts a process where none runs.
 func (w *world) revive() {
+	w.reviving <- struct{}{}
+	defer func() { <-w.reviving }()
 	if len(w.living()) > 0 || w.over {
 		return
 	}
