@@ -20,6 +20,12 @@ func (w *world) do(a act) {
 		w.process(a)
 	case actFault:
 		w.slack.Inject(a.fault)
+	case actOutage:
+		w.slack.Inject(a.fault)
+		w.later.Go(func() {
+			time.Sleep(a.long)
+			w.slack.Heal()
+		})
 	case actHeal:
 		w.slack.Heal()
 		w.slack.Release()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
 )
 
@@ -135,8 +136,12 @@ func (w *world) checkCursors(ctx context.Context) {
 // checkReport checks a turn that is done: its budget, and that its prompt can
 // be made again.
 func (w *world) checkReport(r bot.Report) {
-	if t := r.Result.Tokens; t.Budget > 0 && t.Total > t.Budget {
-		w.wrong("I6: turn %d has %d tokens in a budget of %d", r.Turn.ID, t.Total, t.Budget)
+	t, free := r.Result.Tokens, 0
+	for _, s := range []assemble.SectionName{assemble.Guide, assemble.Instructions, assemble.Place, assemble.Thread, assemble.Anchor, assemble.SessionPart} {
+		free += t.Sections[s] // of the thread its root
+	}
+	if t.Total-free > t.Budget || t.Total > assemble.DefaultBudget().Limit {
+		w.wrong("I6: turn %d has %d tokens in a budget of %d: %v", r.Turn.ID, t.Total, t.Budget, t.Sections)
 	}
 }
 

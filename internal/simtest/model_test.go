@@ -128,7 +128,7 @@ var (
 	marks     = regexp.MustCompile(`mk[0-9]zzq`)
 	words     = regexp.MustCompile(`w[0-9]+x[b-z]{9}`)
 	mistaken  = regexp.MustCompile(`(?m)^\d\d:\d\d (?:Ann|Bob): .*answer a\d+xzzz`)
-	anyAnswer = regexp.MustCompile(`a\d+xzzz`)
+	questions = regexp.MustCompile(`(?m)^\[question.*\n(?:\d\d:\d\d .*\n)*`)
 )
 
 // checkRequest checks what a model is asked: I8 (one channel), I9 (nothing
@@ -150,7 +150,17 @@ func (w *world) checkRequest(r llm.Request) {
 	if called(r) || strings.Contains(text, "call_") {
 		return // what tools found may be what the context shows
 	}
+	// A question may have been seen before as talk, where its turn came late.
 	count := map[string]int{}
+	for _, q := range questions.FindAllString(text, -1) {
+		for _, word := range words.FindAllString(q, -1) {
+			if count[word]++; count[word] == 2 {
+				w.wrong("I9: %s is asked twice in a request:\n%s", word, text)
+			}
+		}
+	}
+	clear(count)
+	text = questions.ReplaceAllString(text, "")
 	for _, word := range words.FindAllString(text, -1) {
 		if count[word]++; count[word] == 2 {
 			w.wrong("I9: %s stands twice in a request:\n%s", word, text)

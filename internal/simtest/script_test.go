@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -37,8 +38,8 @@ func (a act) String() string {
 		s += fmt.Sprintf(" channel %d message %d %s", a.where, a.which, a.word)
 	case actCrash:
 		s += fmt.Sprintf(" at effect %d from now, before=%v, down for %s", a.n, a.before, a.long)
-	case actFault:
-		s += fmt.Sprintf(" %s on %q times %d wait %s", a.fault.Kind, a.fault.On, a.fault.Times, a.fault.Wait)
+	case actFault, actOutage:
+		s += fmt.Sprintf(" %s on %q times %d wait %s for %s", a.fault.Kind, a.fault.On, a.fault.Times, a.fault.Wait, a.long)
 	case actModel:
 		s += fmt.Sprintf(" %s %d times, %s", a.model, a.n, a.long)
 	case actStop, actJump, actReplica:
@@ -61,6 +62,7 @@ const (
 	actStop      = "stop"
 	actReplica   = "replica"
 	actFault     = "fault"
+	actOutage    = "outage"
 	actHeal      = "heal"
 	actModel     = "model"
 	actJump      = "jump"
@@ -83,7 +85,7 @@ var weights = []struct {
 	weight int
 }{
 	{actSay, 20}, {actReply, 22}, {actEdit, 9}, {actDelete, 9}, {actReact, 3}, {actUpload, 3}, {actCrash, 9}, {actStop, 2},
-	{actReplica, 3}, {actFault, 14}, {actHeal, 4}, {actModel, 7}, {actJump, 2}, {actRenew, 3}, {actCut, 2}, {actRedeliver, 4},
+	{actReplica, 3}, {actFault, 14}, {actOutage, 6}, {actHeal, 4}, {actModel, 7}, {actJump, 2}, {actRenew, 3}, {actCut, 2}, {actRedeliver, 4},
 }
 
 // newScript writes the script of a seed.
@@ -118,14 +120,10 @@ func newScript(seed uint64) script {
 	return s
 }
 
-// between returns a time from low to high; short ones are as likely as long
-// ones of another order of magnitude.
+// between returns a time from low to high. Each order of magnitude is as likely
+// as another.
 func between(r *rand.Rand, low, high time.Duration) time.Duration {
-	d := low
-	for d < high && r.IntN(2) == 0 {
-		d *= 2
-	}
-	return min(d+time.Duration(r.Int64N(int64(d))), high)
+	return time.Duration(float64(low) * math.Pow(float64(high)/float64(low), r.Float64()))
 }
 
 func newAct(r *rand.Rand, kind string, index int) act {
@@ -136,7 +134,7 @@ func newAct(r *rand.Rand, kind string, index int) act {
 	a.word = fmt.Sprintf("w%dx%s", index, letters(r))
 	switch kind {
 	case actCrash:
-		a.n, a.long = 1+r.IntN(60), between(r, 100*time.Millisecond, 30*time.Second)
+		a.n, a.long = int(between(r, 1, 200)), between(r, 100*time.Millisecond, 30*time.Second)
 	case actStop:
 		a.long = between(r, time.Second, 25*time.Hour)
 	case actReplica:
@@ -152,6 +150,9 @@ func newAct(r *rand.Rand, kind string, index int) act {
 		a.reason = []string{"warning", "refresh_requested", "link_disabled"}[r.IntN(3)]
 	case actFault:
 		a.fault = newFault(r)
+	case actOutage:
+		a.fault, a.long = newCallFault(r), between(r, time.Second, 5*time.Minute)
+		a.fault.Times = 0
 	}
 	return a
 }
@@ -170,6 +171,11 @@ func newFault(r *rand.Rand) simulate.Fault {
 		}
 		return f
 	}
+	return newCallFault(r)
+}
+
+func newCallFault(r *rand.Rand) simulate.Fault {
+	f := simulate.Fault{Times: 1 + r.IntN(4)}
 	f.Kind = []simulate.FaultKind{
 		simulate.RateLimit, simulate.ServerError, simulate.APIError, simulate.LostRequest, simulate.LostResponse,
 		simulate.FailedLate, simulate.HungResponse, simulate.LateResponse, simulate.BadJSON,

@@ -259,9 +259,8 @@ func (w *world) rest() {
 	w.moods = nil
 	w.mu.Unlock()
 	w.revive()
-	// Events that are late come while nobody listens are lost with Slack: a
-	// process is there for each.
 	w.note("rest")
+	w.await()
 	const most = 25 * time.Minute
 	for since := time.Now(); time.Since(since) < most; {
 		time.Sleep(10 * time.Second)
@@ -272,6 +271,30 @@ func (w *world) rest() {
 	}
 	w.note("at rest")
 	w.check()
+}
+
+// await waits for the events that are late. No process runs meanwhile where
+// that is long: nothing would happen but its looks for work.
+func (w *world) await() {
+	for {
+		var due time.Time
+		for _, d := range w.slack.Deliveries() {
+			if d.Due.After(time.Now()) && (due.IsZero() || d.Due.Before(due)) {
+				due = d.Due
+			}
+		}
+		if due.IsZero() {
+			return
+		}
+		if time.Until(due) > 5*time.Minute {
+			for _, p := range w.living() {
+				w.stop(p)
+			}
+			time.Sleep(time.Until(due) - time.Minute)
+			w.revive()
+		}
+		time.Sleep(time.Until(due) + time.Second)
+	}
 }
 
 // end stops everything; whatever still runs then keeps the bubble from ending.
