@@ -135,8 +135,7 @@ func (w *world) process(a act) {
 	case actStop:
 		w.stop(p)
 		if len(w.living()) == 0 {
-			time.Sleep(a.long)
-			w.revive()
+			w.downtime(a.long)
 		}
 	case actReplica:
 		if len(living) > 1 {

@@ -55,7 +55,7 @@ type world struct {
 	started   int
 	later     sync.WaitGroup // restarts that are due
 	reviving  chan struct{}  // a semaphore of one
-	over      bool
+	down      bool           // no process is to start
 
 	mu     sync.Mutex // guards what follows
 	moods  []act
@@ -216,7 +216,7 @@ func (w *world) living() []*process {
 func (w *world) revive() {
 	w.reviving <- struct{}{}
 	defer func() { <-w.reviving }()
-	if len(w.living()) > 0 || w.over {
+	if len(w.living()) > 0 || w.down {
 		return
 	}
 	for _, p := range w.processes {
@@ -232,6 +232,14 @@ func (w *world) stop(p *process) {
 	p.cancel()
 	<-p.ended
 	p.die("in peace")
+}
+
+// downtime lets no process run for a while.
+func (w *world) downtime(d time.Duration) {
+	w.down = true
+	time.Sleep(d)
+	w.down = false
+	w.revive()
 }
 
 // play carries out the script, and then lets everything come to rest.
@@ -290,8 +298,7 @@ func (w *world) await() {
 			for _, p := range w.living() {
 				w.stop(p)
 			}
-			time.Sleep(time.Until(due) - time.Minute)
-			w.revive()
+			w.downtime(time.Until(due) - time.Minute)
 		}
 		time.Sleep(time.Until(due) + time.Second)
 	}
@@ -299,7 +306,7 @@ func (w *world) await() {
 
 // end stops everything; whatever still runs then keeps the bubble from ending.
 func (w *world) end() {
-	w.over = true
+	w.down = true
 	for _, p := range w.living() {
 		w.stop(p)
 	}
