@@ -36,7 +36,7 @@ func (b *boundary) PutAuthors(ctx context.Context, p earshot.Platform, w earshot
 }
 
 func (b *boundary) PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error {
-	return b.p.effect("PutCoverage", string(s.Channel), func() error { return b.Store.PutCoverage(ctx, s, list...) })
+	return b.p.uncounted(func() error { return b.Store.PutCoverage(ctx, s, list...) })
 }
 
 func (b *boundary) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {

@@ -125,10 +125,9 @@ func (w *world) ask(p *process, r llm.Request) (m mood, long time.Duration, n in
 }
 
 var (
-	marks     = regexp.MustCompile(`mk[0-9]zzq`)
-	words     = regexp.MustCompile(`w[0-9]+x[b-z]{9}`)
-	mistaken  = regexp.MustCompile(`(?m)^\d\d:\d\d (?:Ann|Bob): .*answer a\d+xzzz`)
-	questions = regexp.MustCompile(`(?m)^\[question.*\n(?:\d\d:\d\d .*\n)*`)
+	marks    = regexp.MustCompile(`mk[0-9]zzq`)
+	words    = regexp.MustCompile(`w[0-9]+x[b-z]{9}`)
+	mistaken = regexp.MustCompile(`(?m)^\d\d:\d\d (?:Ann|Bob): .*answer a\d+xzzz`)
 )
 
 // checkRequest checks what a model is asked: I8 (one channel), I9 (nothing
@@ -151,18 +150,17 @@ func (w *world) checkRequest(r llm.Request) {
 		return // what tools found may be what the context shows
 	}
 	// A question may have been seen before as talk, where its turn came late.
-	count := map[string]int{}
-	for _, q := range questions.FindAllString(text, -1) {
-		for _, word := range words.FindAllString(q, -1) {
-			if count[word]++; count[word] == 2 {
-				w.wrong("I9: %s is asked twice in a request:\n%s", word, text)
+	most := map[string]int{}
+	for _, m := range w.said {
+		if m.ask {
+			for _, word := range m.words {
+				most[word] = 1
 			}
 		}
 	}
-	clear(count)
-	text = questions.ReplaceAllString(text, "")
+	count := map[string]int{}
 	for _, word := range words.FindAllString(text, -1) {
-		if count[word]++; count[word] == 2 {
+		if count[word]++; count[word] == 2+most[word] {
 			w.wrong("I9: %s stands twice in a request:\n%s", word, text)
 		}
 	}

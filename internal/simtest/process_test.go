@@ -74,10 +74,6 @@ func (p *process) effect(name, about string, do func() error) error {
 	return err
 }
 
-// underMutex are the writes that are made while a mutex is held. The clock of a
-// bubble stands while a goroutine waits for a mutex, so these take no time.
-var underMutex = map[string]bool{"PutCoverage": true}
-
 // enter counts an effect, after a moment that depends on what it is: two that
 // are begun at the same time happen in an order that does not depend on the
 // scheduler. It returns the crash that is due.
@@ -88,9 +84,7 @@ func (p *process) enter(name, about string) (crash, error) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s %s %d", p.w.script.seed, p.name, content, p.seen[content])
 	p.mu.Unlock()
-	if !underMutex[name] {
-		time.Sleep(time.Duration(1+h.Sum64()%1_000_000) * time.Nanosecond)
-	}
+	time.Sleep(time.Duration(1+h.Sum64()%1_000_000) * time.Nanosecond)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.effects++
@@ -100,6 +94,19 @@ func (p *process) enter(name, about string) (crash, error) {
 		due = crash{}
 	}
 	return due, nil
+}
+
+// uncounted runs do, which others can see, and is not counted: it is called
+// while a mutex is held, and the clock of a bubble stands while a goroutine
+// waits for a mutex, so it must not take time. A crash beside it is one beside
+// the effect before or after it.
+func (p *process) uncounted(do func() error) error {
+	p.gate.RLock()
+	defer p.gate.RUnlock()
+	if p.dead {
+		return errDead
+	}
+	return do()
 }
 
 // die ends the process as a kill does.
