@@ -79,12 +79,10 @@ func (p *process) effect(name, about string, do func() error) error {
 // scheduler. It returns the crash that is due.
 func (p *process) enter(name, about string) (crash, error) {
 	content := name + " " + about
-	p.mu.Lock()
-	p.seen[content]++
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s %s %d", p.w.script.seed, p.name, content, p.seen[content])
-	p.mu.Unlock()
-	time.Sleep(time.Duration(1+h.Sum64()%1_000_000) * time.Nanosecond)
+	p.moment(content)
+	if !p.alive() {
+		return crash{}, errDead
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.effects++
@@ -94,6 +92,17 @@ func (p *process) enter(name, about string) (crash, error) {
 		due = crash{}
 	}
 	return due, nil
+}
+
+// moment waits for up to a millisecond, by what is done and how often it was
+// done before.
+func (p *process) moment(content string) {
+	p.mu.Lock()
+	p.seen[content]++
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s %s %d", p.w.script.seed, p.name, content, p.seen[content])
+	p.mu.Unlock()
+	time.Sleep(time.Duration(1+h.Sum64()%1_000_000) * time.Nanosecond)
 }
 
 // uncounted runs do, which others can see, and is not counted: it is called
@@ -134,6 +143,7 @@ func (p *process) alive() bool {
 
 // dial opens a connection that is cut when the process dies.
 func (p *process) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	p.moment("dial")
 	if !p.alive() {
 		return nil, errDead
 	}

@@ -2,13 +2,15 @@ package simtest
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -70,6 +72,8 @@ func TestSeeds(t *testing.T) {
 	}
 	var next atomic.Uint64
 	next.Store(*from)
+	var all tally
+	t.Cleanup(func() { t.Log(&all) })
 	for i := range runtime.GOMAXPROCS(0) {
 		t.Run(fmt.Sprint("worker ", i), func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +82,9 @@ func TestSeeds(t *testing.T) {
 				if seed >= *from+uint64(*seeds) {
 					return
 				}
-				report(t, play(t, seed))
+				w := play(t, seed)
+				all.add(w)
+				report(t, w)
 			}
 		})
 	}
@@ -93,6 +99,41 @@ func report(t *testing.T, w *world) {
 		w.script.seed, strings.Join(w.lines, "\n"), strings.Join(w.broken, "\n"), w.script.seed)
 }
 
+// A tally says what was played.
+type tally struct {
+	mu                              sync.Mutex // guards what follows
+	seeds, effects, deaths, answers int
+	hours                           float64
+	known                           map[string]int
+}
+
+func (a *tally) add(w *world) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seeds++
+	a.hours += w.lasted.Hours()
+	a.answers += w.asked
+	for _, p := range w.processes {
+		a.effects += p.effects
+	}
+	a.deaths += len(w.processes)
+	for until, n := range w.known {
+		if a.known == nil {
+			a.known = map[string]int{}
+		}
+		a.known[until] += n
+	}
+}
+
+// String implements [fmt.Stringer].
+func (a *tally) String() string {
+	s := fmt.Sprintf("%d seeds, %.0f hours, %d lives of processes, %d effects, %d requests to the model", a.seeds, a.hours, a.deaths, a.effects, a.answers)
+	for _, until := range slices.Sorted(maps.Keys(a.known)) {
+		s += fmt.Sprintf("\nknown until %s: %d", until, a.known[until])
+	}
+	return s
+}
+
 // slow is after what time of the machine's a seed is taken to hang.
 const slow = 2 * time.Minute
 
@@ -105,7 +146,7 @@ func play(t *testing.T, seed uint64) (w *world) {
 	}
 	defer os.RemoveAll(dir)
 	hung := time.AfterFunc(slow, func() {
-		panic(errors.New(fmt.Sprintf("seed %d hangs: go test ./internal/simtest -run TestSeeds -seed=%d -v", seed, seed)))
+		panic(fmt.Sprintf("seed %d hangs: go test ./internal/simtest -run TestSeeds -seed=%d -v", seed, seed))
 	})
 	defer hung.Stop()
 	synctest.Test(t, func(t *testing.T) {

@@ -41,6 +41,7 @@ type world struct {
 	script script
 	dir    string
 	began  time.Time
+	lasted time.Duration
 
 	net      *pipes
 	slack    *simulate.Slack
@@ -61,9 +62,10 @@ type world struct {
 	moods  []act
 	asked  int
 	jumped time.Duration
-	lines  []string // what happened, for people
-	detail []string // and every effect
-	broken []string // what must not be
+	lines  []string       // what happened, for people
+	detail []string       // and every effect
+	broken []string       // what must not be
+	known  map[string]int // what must not be, and is known
 	log    lockedBuffer
 
 	told facts
@@ -108,7 +110,11 @@ func (w *world) wrong(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
-	w.broken = append(w.broken, text)
+	if until := isKnown(text); until != "" {
+		w.known[until]++
+	} else {
+		w.broken = append(w.broken, text)
+	}
 	w.detail = append(w.detail, w.stamp()+"WRONG "+text)
 }
 
@@ -121,7 +127,7 @@ func (w *world) now() time.Time {
 
 // newWorld makes the place in which a script is played.
 func newWorld(t *testing.T, s script, dir string) *world {
-	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), told: newFacts(), reviving: make(chan struct{}, 1)}
+	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), told: newFacts(), known: map[string]int{}, reviving: make(chan struct{}, 1)}
 	var err error
 	w.slack, err = simulate.NewSlack(&simulate.SlackOptions{Listener: w.net, Seed: s.seed, SocketMode: true, Tier: s.tier})
 	if err != nil {
@@ -320,4 +326,5 @@ func (w *world) end() {
 		w.t.Error(err)
 	}
 	w.checkFiles()
+	w.lasted = time.Since(w.began)
 }
