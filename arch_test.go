@@ -127,6 +127,7 @@ var layout = architecture{
 		{7, "internal/yamlfile", "YAML that a person wrote"},
 		{8, "internal/config", "one validated struct"},
 		{9, "internal/daemon", "wiring and lifecycle"},
+		{10, "internal/simtest", "the whole daemon under faults that a seed chooses; tests only"},
 		{10, "cmd/...", "the program"},
 	},
 	rules: []rule{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/gather"
 )
 
 // claim takes the lease of a conversation that has something to answer.
@@ -105,10 +106,14 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, turns []earshot.Q
 }
 
 // place says where an answer belongs. A message at the top level of a DM whose
-// conversation has its name begins a thread, which the store does not keep.
+// conversation has its name begins a thread, which the store does not keep. Nor
+// does a tombstone keep its thread: there the conversation has the root's name.
 func place(c earshot.Channel, id earshot.ConversationID, anchor earshot.Message) Place {
 	if c.Kind == earshot.KindDM && anchor.Root() == "" && id.Name == string(anchor.ID) {
 		anchor.Thread = anchor.ID
+	}
+	if anchor.Deleted && anchor.Thread == "" && id.Name != string(anchor.ID) && id.Name != gather.TopLevel {
+		anchor.Thread = earshot.MessageID(id.Name)
 	}
 	return Place{Channel: c, Anchor: anchor, Thread: anchor.Root()}
 }

@@ -210,6 +210,47 @@ func TestADeletedQuestionIsNotAnswered(t *testing.T) {
 	})
 }
 
+// A threaded platform finds a post only in the thread that it stands in, and
+// nothing while it is down.
+type threaded struct {
+	*slate
+	down atomic.Bool
+}
+
+func (p *threaded) Find(_ context.Context, d bot.Draft) (earshot.Message, error) {
+	if p.down.Load() {
+		return earshot.Message{}, errReset
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.posts {
+		if x.Key == d.Key && x.Thread == d.Thread {
+			return x.message(), nil
+		}
+	}
+	return earshot.Message{}, earshot.ErrNotFound
+}
+
+// A tombstone does not tell in which thread the question stood: a look for the
+// placeholder at the top level found none, and it stayed.
+func TestThePlaceholderOfAQuestionDeletedInAThreadIsFound(t *testing.T) {
+	t.Parallel()
+	p := &threaded{slate: &slate{board: &board{faults: []fault{lostAnswer}}}}
+	p.down.Store(true)
+	in(t, func(o *bot.Options) { o.Platform, o.Placeholder = p, "…" }, func(w *world) {
+		w.say(general, alice, "m1", "good morning")
+		w.say(general, alice, "m2", "<@U0BOT> hi", func(e *bot.Event) { e.Message.Thread = "m1" })
+		w.rest(time.Second)
+		same(t, "posts", p.all(), []string{"…"})
+		w.say(general, alice, "m2", "", func(e *bot.Event) { e.Delivery, e.Message.Deleted, e.Message.Thread = "del", true, "" })
+		w.rest(20 * time.Second)
+		p.down.Store(false)
+		w.rest(5 * time.Minute)
+		same(t, "posts after the deletion", p.all(), []string{"(The message that I was answering was deleted.)"})
+		same(t, "turns", w.turns(), []string{"m2 dropped anchor deleted"})
+	})
+}
+
 func TestWithoutAPlaceholderTheReplyIsPostedWhole(t *testing.T) {
 	t.Parallel()
 	model := func(o *bot.Options) { o.Model = typist{words: "It is up.", every: time.Second} }

@@ -52,6 +52,7 @@ type Options struct {
 	// Confirm is how long after Slack has said that the bot is gone it is asked
 	// again, before anything is erased. Default: a minute.
 	Confirm time.Duration
+	Outside Outside // for tests
 }
 
 // A Screen says what a terminal is given; see [local.Screen].
@@ -144,7 +145,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform, who ear
 	if err != nil {
 		return fmt.Errorf("calibrate the counter: %w", err)
 	}
-	answers, err := newModel(c, d.Models, learned.learn, d.log)
+	answers, err := o.Outside.model(c, d.Models, learned.learn, d.log)
 	if err != nil {
 		return err
 	}
@@ -178,6 +179,7 @@ func (d *Daemon) openBot(ctx context.Context, o Options, p bot.Platform, who ear
 		},
 		Files: files(c, p), FileTokens: fileTokens(d.Models[0]), Zone: c.Context.Zone,
 		Placeholder: placeholder(c), Log: d.log, DryRun: o.DryRun, Done: d.done(o.Done), Fault: fault,
+		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Now: o.Outside.now(),
 	})
 	return nil
 }

@@ -64,6 +64,8 @@ func (d *Daemon) handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 func (d *Daemon) newSlack(o Options, s *slackBot) (err error) {
 	settings := slackOptions(o.Config)
 	settings.Store, settings.Log, settings.Confirm = d.Store, d.log, o.Confirm
+	settings.HTTPClient, settings.Dial = o.Outside.Client, o.Outside.Dial
+	settings.Now, settings.Jitter = o.Outside.Now, o.Outside.Jitter
 	settings.Missed = func(from, to time.Time) { s.Missed(from, to) }
 	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
 		if d.bot == nil {
@@ -139,7 +141,7 @@ func (d *Daemon) openHistory(ctx context.Context, o Options, s *slackBot) (err e
 		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),
 		Active:        orNever(time.Duration(c.Slack.ReconcileHours) * time.Hour),
 		ThreadsAlone:  !around(policy(c, o.Policy)),
-		Log:           d.log,
+		Now:           o.Outside.now(), Log: d.log,
 	})
 	return err
 }

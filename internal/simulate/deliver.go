@@ -21,9 +21,10 @@ type Delivery struct {
 	Type    string          `json:"type"` // type, and subtype after a dot: message.message_changed
 	Body    json.RawMessage `json:"body"` // the envelope
 	Tries   int             `json:"tries"`
-	Last    string          `json:"last"` // what the last try came to: "acked", "http_timeout", "no connection", "dropped", …
-	Done    bool            `json:"done"` // acknowledged
-	Over    bool            `json:"over"` // acknowledged, or given up
+	Last    string          `json:"last"`         // what the last try came to: "acked", "http_timeout", "no connection", "dropped", …
+	Done    bool            `json:"done"`         // acknowledged
+	Over    bool            `json:"over"`         // acknowledged, or given up
+	Due     time.Time       `json:"due,omitzero"` // when one that LateEvent keeps back is sent
 }
 
 // A delivery is an event on its way. Its fields are guarded by the Slack's

@@ -209,6 +209,7 @@ func (s *Slack) route(d *delivery) {
 	case f.Kind == DropEvent:
 		s.over(d, "dropped", false)
 	case f.Kind == LateEvent:
+		s.deliveries[d.index].Due = time.Now().Add(f.Wait)
 		s.after(f.Wait, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()

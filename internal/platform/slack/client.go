@@ -71,7 +71,7 @@ func newClient(o Options) *client {
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{
 		o: o, http: &h, calls: map[string]*Call{},
-		pace: pace{distributed: o.Tier == Distributed, lanes: map[string]*lane{}, tickets: map[string]time.Time{}},
+		pace: pace{distributed: o.Tier == Distributed, jitter: o.Jitter, lanes: map[string]*lane{}, tickets: map[string]time.Time{}},
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -46,7 +44,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	l := &listener{p: p, handle: handle, seed: maphash.MakeSeed(), since: p.o.Now()}
+	l := &listener{p: p, handle: handle, since: p.o.Now()}
 	l.running.Go(func() {
 		select {
 		case <-p.gone:
@@ -72,7 +70,6 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 type listener struct {
 	p       *Platform
 	handle  Handler
-	seed    maphash.Seed
 	running sync.WaitGroup // sockets, and those that drain
 
 	mu    sync.Mutex // guards what follows
@@ -95,7 +92,7 @@ func (l *listener) hold(ctx context.Context) error {
 			}
 			l.p.o.Log.Warn("a socket cannot be opened", "again", back, "err", err)
 			// Positive jitter, so that sockets do not come back all at once.
-			if sleep(ctx, back+rand.N(back/2)) != nil {
+			if sleep(ctx, back+l.p.o.Jitter(back/2)) != nil {
 				break
 			}
 			back = min(2*back, backMost)
@@ -105,7 +102,7 @@ func (l *listener) hold(ctx context.Context) error {
 		l.serve(ctx, s)
 		if l.p.o.Now().Sub(since) > steady {
 			back = backFirst
-		} else if sleep(ctx, back+rand.N(back/2)) == nil {
+		} else if sleep(ctx, back+l.p.o.Jitter(back/2)) == nil {
 			back = min(2*back, backMost) // it does not hold
 		}
 	}
@@ -177,6 +174,9 @@ func (l *listener) open(ctx context.Context) (*socket, error) {
 		return nil, fmt.Errorf("%s: %w: its URL is not of a socket", methodOpen, ErrAnswer)
 	}
 	dialer := websocket.Dialer{HandshakeTimeout: helloTime, Proxy: http.ProxyFromEnvironment}
+	if l.p.o.Dial != nil {
+		dialer.Proxy, dialer.NetDialContext = nil, l.p.o.Dial
+	}
 	conn, response, err := dialer.DialContext(ctx, answer.URL, nil)
 	if response != nil && response.Body != nil {
 		response.Body.Close()

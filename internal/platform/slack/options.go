@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -86,9 +88,16 @@ type Options struct {
 	Left func(ctx context.Context, s earshot.Scope) error
 
 	HTTPClient *http.Client     // default: one of its own, with time-outs
+	Dial       Dial             // opens the connections of sockets; nil: the network, by way of the environment's proxy
 	Now        func() time.Time // default: time.Now
-	Log        *slog.Logger     // nil discards
+	// Jitter returns a random time below most, which is above 0. Waits grow by
+	// it. Default: random.
+	Jitter func(most time.Duration) time.Duration
+	Log    *slog.Logger // nil discards
 }
+
+// A Dial opens a network connection, as [net.Dialer.DialContext] does.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // withDefaults returns the options completed, or every problem that they have.
 func (o Options) withDefaults() (Options, error) {
@@ -146,6 +155,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.N[time.Duration]
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -3,7 +3,6 @@ package slack
 import (
 	"context"
 	"maps"
-	"math/rand/v2"
 	"net/url"
 	"sync"
 	"time"
@@ -61,6 +60,7 @@ var tiers = map[string]tier{
 // use.
 type pace struct {
 	distributed bool
+	jitter      func(most time.Duration) time.Duration
 
 	mu      sync.Mutex // guards lanes
 	lanes   map[string]*lane
@@ -187,7 +187,7 @@ func (p *pace) free(method string, args url.Values, now time.Time) int {
 // block records an answer of 429 and returns when to go on: never before
 // Slack's own time, and not all at the same moment.
 func (p *pace) block(method string, args url.Values, now time.Time, after time.Duration) time.Duration {
-	after += time.Duration(rand.Int64N(int64(500*time.Millisecond) + int64(after)/10))
+	after += p.jitter(500*time.Millisecond + after/10)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.lane(method, args, now)

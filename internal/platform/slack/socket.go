@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
+	"hash/crc32"
 	"sync"
 	"time"
 
@@ -191,7 +191,7 @@ func (s *socket) lane(e envelope) int {
 		} `json:"event"`
 	}
 	_ = json.Unmarshal(e.Payload, &x) // whatever cannot be read shares a lane
-	return int(maphash.Bytes(s.l.seed, x.Event.Channel) % lanes)
+	return int(crc32.ChecksumIEEE(x.Event.Channel) % lanes)
 }
 
 // take takes an envelope and acknowledges it once it is durable, empty but for a

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -27,10 +26,10 @@ type stream struct {
 	streamKey
 	anchor earshot.MessageID
 
-	mu      sync.Mutex // held while it is written to; guards what follows
-	sent    string     // Markdown, as Slack has it
-	next    time.Time  // not before
-	stalled bool       // nothing more can be appended
+	writing chan struct{} // a semaphore of one, held during a call; guards what follows
+	sent    string        // Markdown, as Slack has it
+	next    time.Time     // not before
+	stalled bool          // nothing more can be appended
 }
 
 // A streamKey names a stream: the ids of messages are a channel's own.
@@ -75,13 +74,15 @@ func (p *Platform) begin(ctx context.Context, d bot.Draft, root earshot.MessageI
 		return m, true, err
 	}
 	m.Thread = root
-	p.out.keep(&stream{streamKey: streamKey{d.Channel.ID, m.ID}, anchor: d.Anchor.ID})
+	p.out.keep(&stream{streamKey: streamKey{d.Channel.ID, m.ID}, anchor: d.Anchor.ID, writing: make(chan struct{}, 1)})
 	return m, true, nil
 }
 
 // flow shows a stream's reader how the text goes on. It does not block.
 func (p *Platform) flow(ctx context.Context, s *stream, text string) {
-	if !s.mu.TryLock() {
+	select {
+	case s.writing <- struct{}{}:
+	default:
 		return // a call is under way, and the next text has this one in it
 	}
 	now := p.o.Now()
@@ -89,12 +90,12 @@ func (p *Platform) flow(ctx context.Context, s *stream, text string) {
 	rest, goesOn := strings.CutPrefix(whole, s.sent)
 	s.stalled = s.stalled || !goesOn
 	if s.stalled || rest == "" || now.Before(s.next) || utf8.RuneCountInString(text) > markup.MaxText {
-		s.mu.Unlock()
+		<-s.writing
 		return
 	}
 	s.next = now.Add(appendEvery)
 	go func() {
-		defer s.mu.Unlock()
+		defer func() { <-s.writing }()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), appendTime)
 		defer cancel()
 		_, err := p.client.try(ctx, methodAppend, url.Values{"channel": {string(s.channel)}, "ts": {string(s.id)}, "markdown_text": {rest}})
@@ -123,8 +124,12 @@ func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, b
 		return false
 	}
 	p.out.drop(s)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-ctx.Done():
+		return false
+	}
 	rest, whole := strings.CutPrefix(body.Markdown, s.sent)
 	whole = whole && !s.stalled
 	args := url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, whole)}}

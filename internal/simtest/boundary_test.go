@@ -1,0 +1,131 @@
+package simtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+)
+
+// A boundary is the store as a process that may die has it: every write is an
+// effect. Reads pass; what a dead process reads is of no use to it.
+type boundary struct {
+	bot.Store
+	p *process
+}
+
+// Close leaves the store open: it is the world's.
+func (b *boundary) Close() error { return nil }
+
+func with[T any](b *boundary, name string, about any, do func() (T, error)) (out T, err error) {
+	err = b.p.effect(name, fmt.Sprint(about), func() (err error) {
+		out, err = do()
+		return err
+	})
+	return out, err
+}
+
+func (b *boundary) PutChannel(ctx context.Context, c earshot.Channel) error {
+	return b.p.effect("PutChannel", string(c.ID), func() error { return b.Store.PutChannel(ctx, c) })
+}
+
+func (b *boundary) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, list ...earshot.Author) error {
+	return b.p.effect("PutAuthors", "", func() error { return b.Store.PutAuthors(ctx, p, w, list...) })
+}
+
+func (b *boundary) PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error {
+	return b.p.uncounted(func() error { return b.Store.PutCoverage(ctx, s, list...) })
+}
+
+func (b *boundary) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+	about := string(s.Channel)
+	if len(list) > 0 {
+		about += " " + string(list[0].ID)
+	}
+	return with(b, "Record", about, func() ([]earshot.Recorded, error) { return b.Store.Record(ctx, s, list...) })
+}
+
+func (b *boundary) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+	return with(b, "Accept", e.Delivery+" "+string(e.Message.ID), func() (earshot.Accepted, error) { return b.Store.Accept(ctx, s, e, ask) })
+}
+
+func (b *boundary) Erase(ctx context.Context, s earshot.Scope) error {
+	return b.p.effect("Erase", string(s.Channel), func() error { return b.Store.Erase(ctx, s) })
+}
+
+func (b *boundary) PutBlob(ctx context.Context, s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, blob earshot.Blob) error {
+	return b.p.effect("PutBlob", string(id), func() error { return b.Store.PutBlob(ctx, s, of, id, blob) })
+}
+
+// A claimed lease and its turns.
+type claimed struct {
+	lease earshot.Lease
+	turns []earshot.QueuedTurn
+}
+
+// Claim is an effect only where it finds something: it is called every second.
+func (b *boundary) Claim(ctx context.Context, agent earshot.AgentID, owner string, now earshot.Time, hold time.Duration) (earshot.Lease, []earshot.QueuedTurn, error) {
+	if !b.p.alive() {
+		return earshot.Lease{}, nil, errDead
+	}
+	open, err := b.p.w.open(ctx)
+	if err != nil || open == 0 {
+		return earshot.Lease{}, nil, earshot.ErrNotFound
+	}
+	c, err := with(b, "Claim", "", func() (c claimed, err error) {
+		c.lease, c.turns, err = b.Store.Claim(ctx, agent, owner, now, hold)
+		return c, err
+	})
+	return c.lease, c.turns, err
+}
+
+func (b *boundary) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, hold time.Duration) (earshot.Lease, error) {
+	return with(b, "Renew", l.Conversation.Name, func() (earshot.Lease, error) { return b.Store.Renew(ctx, l, now, hold) })
+}
+
+func (b *boundary) Release(ctx context.Context, l earshot.Lease, notBefore earshot.Time) error {
+	return b.p.effect("Release", l.Conversation.Name, func() error { return b.Store.Release(ctx, l, notBefore) })
+}
+
+func (b *boundary) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p earshot.Prompt) error {
+	return b.p.effect("Begin", fmt.Sprint(id), func() error { return b.Store.Begin(ctx, l, id, p) })
+}
+
+func (b *boundary) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID, s earshot.Step, posts ...earshot.Post) error {
+	return b.p.effect("AddStep", fmt.Sprint(id, s.N, s.Kind), func() error { return b.Store.AddStep(ctx, l, id, s, posts...) })
+}
+
+func (b *boundary) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) error {
+	return b.p.effect("PutPost", fmt.Sprint(p.Turn, p.Chunk, p.State), func() error { return b.Store.PutPost(ctx, l, p) })
+}
+
+func (b *boundary) Confirm(ctx context.Context, s earshot.Scope, key string, id earshot.MessageID) error {
+	return b.p.effect("Confirm", key, func() error { return b.Store.Confirm(ctx, s, key, id) })
+}
+
+func (b *boundary) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, t *earshot.Turn, arrived ...earshot.Arrival) error {
+	return b.p.effect("Finish", fmt.Sprint(id, state), func() error { return b.Store.Finish(ctx, l, id, state, why, t, arrived...) })
+}
+
+func (b *boundary) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
+	return b.p.effect("Merge", fmt.Sprint(into, turns), func() error { return b.Store.Merge(ctx, l, into, turns...) })
+}
+
+func (b *boundary) OpenConversation(ctx context.Context, id earshot.ConversationID, key string) (earshot.Conversation, bool, error) {
+	made := false
+	c, err := with(b, "OpenConversation", id.Name, func() (c earshot.Conversation, err error) {
+		c, made, err = b.Store.OpenConversation(ctx, id, key)
+		return c, err
+	})
+	return c, made, err
+}
+
+func (b *boundary) MergeMetadata(ctx context.Context, id earshot.ConversationID, patch map[string]*string) (earshot.Conversation, error) {
+	return with(b, "MergeMetadata", id.Name, func() (earshot.Conversation, error) { return b.Store.MergeMetadata(ctx, id, patch) })
+}
+
+func (b *boundary) AddCalls(ctx context.Context, counts ...earshot.CallCount) error {
+	return b.p.effect("AddCalls", "", func() error { return b.Store.AddCalls(ctx, counts...) })
+}
