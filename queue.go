@@ -195,8 +195,8 @@ type Queue interface {
 	Release(ctx context.Context, l Lease, notBefore Time) error
 
 	// Begin records the prompt and moves the turn to Generating. With another
-	// hash or epoch than before it begins anew: the journal is emptied, and
-	// after an erasure the texts of its posts. ErrConflict
+	// hash or epoch than before it begins anew: the journal is emptied, and in
+	// another epoch or after an erasure the texts of its posts. ErrConflict
 	// when the turn is not its conversation's lowest unfinished one, when the
 	// conversation is in another epoch than From, or when something shown is
 	// deleted by now: gather again.
