@@ -41,6 +41,21 @@ type Event struct {
 	Received Time
 	Message  Message // what it says: a message, a newer revision, or a tombstone
 	Past     bool    // found in history, rather than told when it happened; not read back
+	Resume   *Resume // where the platform's stream goes on behind this event; nil keeps what is stored; not read back
+}
+
+// ResumeBytes bounds [Resume.State].
+const ResumeBytes = 4 << 10
+
+// A Resume says where a stream of a platform's events is taken up again after a
+// restart, such as the session of a Discord shard and the last sequence in it.
+// It is the adapter's own: a store keeps it as it is. One stream may tell of many
+// workspaces, so Key names it among all of the platform's, the application with
+// it. An adapter that handles events side by side gives the state before which
+// everything was accepted; one that is too old costs deliveries that are known.
+type Resume struct {
+	Key   string
+	State []byte // no text of messages: Erase does not find it
 }
 
 // An Accepted is what came of an event.
@@ -168,7 +183,11 @@ type Queue interface {
 	// is deleted, nor a second one with the same Client by the same author, said
 	// within 10 minutes of one that has a turn. A tombstone, and what comes of
 	// a message or in reply to one that is deleted, is stored without Raw.
+	// Resume is stored too, also where the delivery is known.
 	Accept(ctx context.Context, s Scope, e Event, ask *ConversationID) (Accepted, error)
+	// Resume returns the state that the last event with this key brought, or
+	// ErrNotFound.
+	Resume(ctx context.Context, p Platform, key string) ([]byte, error)
 	// Events returns what was delivered about a message, in the order of
 	// arrival; of Message only the id.
 	Events(ctx context.Context, s Scope, id MessageID) ([]Event, error)
@@ -195,8 +214,8 @@ type Queue interface {
 	Release(ctx context.Context, l Lease, notBefore Time) error
 
 	// Begin records the prompt and moves the turn to Generating. With another
-	// hash or epoch than before it begins anew: the journal is emptied, and
-	// after an erasure the texts of its posts. ErrConflict
+	// hash or epoch than before it begins anew: the journal is emptied, and in
+	// another epoch or after an erasure the texts of its posts. ErrConflict
 	// when the turn is not its conversation's lowest unfinished one, when the
 	// conversation is in another epoch than From, or when something shown is
 	// deleted by now: gather again.

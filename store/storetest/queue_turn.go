@@ -126,6 +126,15 @@ var queuedTurnCases = []testCase{
 		s.equal("prompt", []string{string(q.Input), q.Hash}, []string{"input 2", "hash 2"})
 		s.step(l, id, 0)
 	}},
+	{"a prompt of another epoch takes the texts of the posts along, and an erasure finds what is left", func(s *suite) {
+		l, id := s.ready(1, "m1")
+		compacted := prompt(2)
+		compacted.Epoch++
+		s.begin(l, id, compacted)
+		s.put(l, post(id, 0, earshot.PostPlanned))
+		s.begin(l, id, prompt(1))
+		s.equal("text", s.posts(id)[0].Text, "")
+	}},
 	{"a journal has no holes", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		for _, n := range []int{-1, 1, 7} {

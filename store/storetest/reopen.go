@@ -30,6 +30,9 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		shared := sharing(98, "F1")
 		s.record(shared)
 		s.keep(98, "F1", "aa")
+		e := streamed(98, "shard 0", "s:1")
+		e.Message = shared
+		s.accept(e)
 		before := s.everything()
 		s.check(s.Close())
 
@@ -67,5 +70,6 @@ func (s *suite) everything() []any {
 	add(s.Summary(s.Context(), id))
 	add(s.Turn(s.Context(), id, 0))
 	add(s.Blob(s.Context(), s.scope, "aa"))
+	add(s.Resume(s.Context(), s.scope.Platform, "shard 0"))
 	return append(out, collect(s.T, s.Terms(s.Context(), s.scope, 0)))
 }

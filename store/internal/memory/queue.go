@@ -20,6 +20,13 @@ type queue struct {
 	lines   map[earshot.ConversationID]*line
 	posts   map[place]*earshot.Post // by key; a post's turn is in it
 	reading map[place]map[earshot.ConversationID]map[int]bool
+	resumes map[stream][]byte
+}
+
+// A stream is a platform's, by [earshot.Resume.Key].
+type stream struct {
+	platform earshot.Platform
+	key      string
 }
 
 // A place is something within a scope, by its id: a message, a post's key.
@@ -60,6 +67,7 @@ func newQueue() queue {
 		lines:   map[earshot.ConversationID]*line{},
 		posts:   map[place]*earshot.Post{},
 		reading: map[place]map[earshot.ConversationID]map[int]bool{},
+		resumes: map[stream][]byte{},
 	}
 }
 
@@ -96,6 +104,9 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 		}
 		if a.Open != nil {
 			out.Turn = s.enqueue(*a.Open, e)
+		}
+		if r := a.Resume; r != nil {
+			s.queue.resumes[stream{scope.Platform, r.Key}] = r.State
 		}
 		return nil
 	})
@@ -172,6 +183,21 @@ func (q *queue) advance(id earshot.ConversationID) {
 	if len(l.turns) > 0 {
 		l.Lowest = l.turns[0].ID
 	}
+}
+
+// Resume implements [earshot.Queue].
+func (s *Store) Resume(ctx context.Context, p earshot.Platform, key string) ([]byte, error) {
+	key = rule.Text(key)
+	var out []byte
+	err := s.read(ctx, func() error {
+		state, found := s.queue.resumes[stream{rule.ID(p), key}]
+		if !found {
+			return rule.NoResume(key)
+		}
+		out = slices.Clone(state)
+		return nil
+	})
+	return out, err
 }
 
 // Events implements [earshot.Queue].

@@ -9,7 +9,7 @@ import (
 )
 
 // Locks are taken in this order, so that nobody waits in a circle: the
-// channel's, that of its blobs, a lease, a conversation, anything else. What is of one kind is
+// channel's, that of its blobs, a lease, a conversation, anything else, and a resume state at the very end. What is of one kind is
 // taken in the order of its key.
 
 // exclusive waits until nobody else changes the channel or writes what it has

@@ -85,6 +85,10 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 		if a.Open != nil {
 			t.enqueue(*a.Open, e, &out.Turn)
 		}
+		if r := a.Resume; r != nil { // last, since events of other channels write the same row
+			t.write(`INSERT INTO resume (platform, key, state) VALUES ($1, $2, $3) ON CONFLICT (platform, key) DO UPDATE SET state = excluded.state`,
+				string(scope.Platform), r.Key, blob(r.State))
+		}
 		return nil
 	})
 	if err != nil {
@@ -136,6 +140,20 @@ func (t *tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
 		own(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
 			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash),
 		func(rows pgx.Rows) error { return rows.Scan(turn) })
+}
+
+// Resume implements [earshot.Queue].
+func (s *Store) Resume(ctx context.Context, p earshot.Platform, key string) ([]byte, error) {
+	key = rule.Text(key)
+	found, err := list(ctx, s, "read a resume state", `SELECT state FROM resume WHERE platform = $1 AND key = $2`, []any{string(rule.ID(p)), key},
+		func(rows pgx.Rows, state *[]byte) error { return rows.Scan(state) })
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, rule.NoResume(key)
+	}
+	return found[0], nil
 }
 
 // Events implements [earshot.Queue].

@@ -18,7 +18,7 @@ func Quotes(m earshot.Message) []earshot.MessageID {
 }
 
 // A Heard is what [earshot.Queue.Accept] is decided on. Of a delivery that is
-// known the message is not recorded: nothing is written.
+// known the message is not recorded.
 type Heard struct {
 	Event  earshot.Event
 	Asked  bool                   // a conversation was
@@ -35,13 +35,14 @@ type Heard struct {
 // An Acceptance is what accepting an event writes besides its message.
 type Acceptance struct {
 	Accepted earshot.Accepted // without the id of Open
+	Resume   *earshot.Resume  // is stored in the place of that with the same key; nil: nothing is
 	Event    *earshot.Event   // is stored; nil: nothing is
 	Open     *Queued          // is stored under the next id, in a conversation that is created when there is none
 }
 
 // Accept decides about [earshot.Queue.Accept].
 func Accept(h Heard) Acceptance {
-	out := Acceptance{Accepted: earshot.Accepted{Recorded: h.Record, Duplicate: h.Known}}
+	out := Acceptance{Accepted: earshot.Accepted{Recorded: h.Record, Duplicate: h.Known}, Resume: h.Event.Resume}
 	if h.Asked {
 		out.Accepted.Turn = h.Turn
 	}
@@ -50,6 +51,7 @@ func Accept(h Heard) Acceptance {
 		return out
 	}
 	e := h.Event
+	e.Resume = nil
 	if h.Quoted || h.Gone {
 		e.Raw = nil
 	}

@@ -29,7 +29,9 @@ func Begin(h Held, p earshot.Prompt, gone bool) (Change, error) {
 		return c, nil
 	}
 	c.Restart = !again
-	c.Blank = t.Outdated(h.Epoch)
+	// Posts that were written in another epoch repeat what that one has read: an
+	// erasure of it would not find them.
+	c.Blank = t.Outdated(h.Epoch) || t.Epoch >= 0 && t.Epoch != p.Epoch
 	if t.State != earshot.TurnPosting {
 		t.State = earshot.TurnGenerating
 	}

@@ -34,6 +34,9 @@ func CheckAccept(s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) 
 		}
 	}
 	e.Raw = slices.Clone(e.Raw)
+	if e.Resume, err = checkResume(e.Resume); err != nil {
+		return s, e, id, err
+	}
 	if ask == nil {
 		return s, e, id, nil
 	}
@@ -45,6 +48,26 @@ func CheckAccept(s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) 
 	}
 	return s, e, id, nil
 }
+
+// checkResume returns r as it is stored.
+func checkResume(r *earshot.Resume) (*earshot.Resume, error) {
+	if r == nil {
+		return nil, nil
+	}
+	r = &earshot.Resume{Key: Text(r.Key), State: slices.Clone(r.State)}
+	switch {
+	case r.Key == "":
+		return nil, fmt.Errorf("%w: the resume state has no key", earshot.ErrInvalid)
+	case len(r.Key) > MaxID:
+		return nil, tooLong("resume key", len(r.Key))
+	case len(r.State) > earshot.ResumeBytes:
+		return nil, fmt.Errorf("%w: the resume state has %d bytes, more than %d", earshot.ErrInvalid, len(r.State), earshot.ResumeBytes)
+	}
+	return r, nil
+}
+
+// NoResume is the error for a key without a state.
+func NoResume(key string) error { return fmt.Errorf("resume state %q: %w", key, earshot.ErrNotFound) }
 
 // CheckOwner checks what Claim is given.
 func CheckOwner(agent earshot.AgentID, owner string, hold time.Duration) (earshot.AgentID, string, error) {

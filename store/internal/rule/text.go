@@ -1,9 +1,12 @@
 // Package rule holds what every store decides alike: how text is normalised
 // at the door, which values are within bounds, what a message becomes when
-// another copy of it arrives, and how metadata merge.
+// another copy of it arrives, how metadata merge, and what each write of the
+// queue does.
 //
-// A store calls [Scope], [Prepare] and [Batch], and keeps the answer.
-// Nothing here knows how rows are kept, so two stores cannot disagree.
+// Of messages a store calls [Scope], [Prepare] and [Batch], of the queue [Begin],
+// [AddStep], [PutPost], [Finish] and the others that are named like its methods;
+// each takes the little state that matters and returns what is to be written
+// ([Change]). Nothing here knows how rows are kept, so two stores cannot disagree.
 package rule
 
 import (

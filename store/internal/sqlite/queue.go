@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,7 +78,13 @@ func (t *tx) accept(scope earshot.Scope, h rule.Heard, m rule.Message) (earshot.
 		}
 	}
 	if a.Open != nil {
-		a.Accepted.Turn, err = t.enqueue(*a.Open, e)
+		if a.Accepted.Turn, err = t.enqueue(*a.Open, e); err != nil {
+			return earshot.Accepted{}, err
+		}
+	}
+	if r := a.Resume; r != nil {
+		err = t.exec(`INSERT INTO resume (platform, key, state) VALUES (?, ?, ?) ON CONFLICT (platform, key) DO UPDATE SET state = excluded.state`,
+			string(scope.Platform), r.Key, blob(r.State))
 	}
 	return a.Accepted, err
 }
@@ -136,6 +143,17 @@ func (t *tx) enqueue(q rule.Queued, e earshot.Event) (earshot.TurnID, error) {
 		VALUES (?, ?, ?, ?, ?, '', 0, 0, ?)
 		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE SET next = excluded.next WHERE lease.next = 0`,
 		own(id, id.Name, int64(q.ID))...)
+}
+
+// Resume implements [earshot.Queue].
+func (s *Store) Resume(ctx context.Context, p earshot.Platform, key string) ([]byte, error) {
+	key = rule.Text(key)
+	var state []byte
+	err := s.row(ctx, `SELECT state FROM resume WHERE platform = ? AND key = ?`, []any{string(rule.ID(p)), key}, &state)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, rule.NoResume(key)
+	}
+	return state, err
 }
 
 // Events implements [earshot.Queue].

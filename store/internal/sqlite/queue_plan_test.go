@@ -22,7 +22,7 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 	}
 	first := answer(t, s, 0, dm, "text", ids[1:]...)
 	check(t, s.PutSummary(ctx, dm, earshot.Summary{Text: "sum"}, 9))
-	e := earshot.Event{Delivery: "Ev61", Client: "c", Message: said("m61", 9, "x")}
+	e := earshot.Event{Delivery: "Ev61", Client: "c", Message: said("m61", 9, "x"), Resume: &earshot.Resume{Key: "k", State: []byte("1")}}
 	for range 2 {
 		_, err := s.Accept(ctx, scope, e, &dm)
 		check(t, err)
@@ -55,6 +55,7 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		func() error { return s.PutNote(ctx, earshot.Note{Key: "k"}) },
 		func() error { _, err := s.Notes(ctx, "k", 1); return err },
 		func() error { return s.DropNote(ctx, "k") },
+		func() error { _, err := s.Resume(ctx, scope.Platform, "k"); return err },
 		func() error { _, err := s.PruneEvents(ctx, 1<<60); return err },
 		func() error { _, err := s.PruneTurns(ctx, 1<<60); return err },
 	} {

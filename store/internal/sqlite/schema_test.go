@@ -13,7 +13,7 @@ import (
 var undo = map[int][]string{7: {
 	`ALTER TABLE turn DROP COLUMN form`, `ALTER TABLE turn DROP COLUMN zone`, `ALTER TABLE session DROP COLUMN more`, `ALTER TABLE attachment DROP COLUMN tokens`,
 	`DROP TABLE named`, `DROP TABLE blob`, `DROP TABLE blob_data`, `DROP TABLE blob_file`,
-}, 9: {
+}, 8: {`DROP TABLE resume`}, 9: {
 	`ALTER TABLE channel RENAME TO c9`, `ALTER TABLE message RENAME TO m9`, `ALTER TABLE revision RENAME TO r9`, `ALTER TABLE thread RENAME TO t9`, `ALTER TABLE event RENAME TO e9`,
 	`CREATE TABLE channel AS SELECT platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads FROM c9`,
 	`CREATE TABLE message AS SELECT platform, workspace, c9.id AS channel, m9.id, time, thread, reply_to, edited, deleted, m9.seq, tokens, author, author_name, author_kind, lists, text, terms FROM m9 JOIN c9 USING (place)`,

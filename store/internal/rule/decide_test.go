@@ -1,0 +1,103 @@
+package rule
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+)
+
+var states = []earshot.TurnState{
+	earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting,
+	earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped,
+}
+
+// The databases' indexes have these conditions as text, so they are written
+// twice: as Go and as SQL.
+func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sql string
+		so  func(earshot.TurnState) bool
+	}{
+		{UnfinishedSQL, Unfinished}, {BegunSQL, Begun},
+		{FinalSQL, func(s earshot.TurnState) bool { return !Unfinished(s) }},
+		{PartedSQL, func(s earshot.TurnState) bool {
+			_, ok := Parted(Queued{QueuedTurn: earshot.QueuedTurn{State: s, Why: AnsweredWith(7)}}, 7, 1)
+			return ok
+		}},
+		{ReleasedSQL, func(s earshot.TurnState) bool {
+			return Queued{QueuedTurn: earshot.QueuedTurn{State: s}}.Released().State != s
+		}},
+	} {
+		for _, s := range states {
+			if got, want := strings.Contains(c.sql, "'"+string(s)+"'"), c.so(s); got != want {
+				t.Errorf("%s is in %s: %v, want %v", s, c.sql, got, want)
+			}
+		}
+	}
+}
+
+func TestASummaryThatCoversWhatIsDeletedTakesTheLaterEpochsAlong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name           string
+		epoch, current int
+		covered        bool
+		want           int
+	}{
+		{"covered", 2, 5, true, 5}, {"not covered", 2, 5, false, 2}, {"an epoch that is to begin", 6, 5, true, 6},
+	} {
+		if got := ErasedTo(c.epoch, c.current, c.covered); got != c.want {
+			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// Posts of one step are decided one after another, as if each had been written
+// before the next.
+func TestPostsOfOneStepSeeOneAnother(t *testing.T) {
+	t.Parallel()
+	h := Held{
+		Lease: earshot.Lease{Owner: "me", Fence: 1}, Line: Line{Owner: "me", Fence: 1, Lowest: 3}, ID: 3, Now: 9,
+		Turn: Queued{QueuedTurn: earshot.QueuedTurn{ID: 3, State: earshot.TurnGenerating}},
+	}
+	post := func(chunk int, key string, state earshot.PostState) earshot.Post {
+		p := earshot.Post{Turn: 3, Chunk: chunk, Key: key, State: state}
+		if state == earshot.PostSent {
+			p.Message = "r"
+		}
+		return p
+	}
+	stored := post(0, "a", earshot.PostPlanned)
+	for _, c := range []struct {
+		name string
+		puts []Put
+		want []string // keys that are written
+		err  error
+	}{
+		{"one key for two chunks", []Put{{Post: post(0, "a", earshot.PostPlanned)}, {Post: post(1, "a", earshot.PostPlanned)}}, nil, earshot.ErrConflict},
+		{"a key that the one before gave up", []Put{
+			{Post: post(0, "b", earshot.PostPlanned), Stored: &stored}, {Post: post(1, "a", earshot.PostPlanned), Keyed: &stored},
+		}, []string{"b", "a"}, nil},
+		{"the same post twice", []Put{{Post: post(0, "a", earshot.PostPlanned)}, {Post: post(0, "a", earshot.PostPlanned)}}, []string{"a"}, nil},
+		{"sent, then planned again", []Put{{Post: post(0, "a", earshot.PostSent)}, {Post: post(0, "a", earshot.PostPlanned)}}, nil, earshot.ErrConflict},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := AddStep(h, earshot.Step{N: 0}, 1, false, c.puts...)
+			if !errors.Is(err, c.err) || c.err == nil && err != nil {
+				t.Fatalf("got %v, want %v", err, c.err)
+			}
+			var keys []string
+			for _, p := range got.Posts {
+				keys = append(keys, p.Key)
+			}
+			if !slices.Equal(keys, c.want) {
+				t.Errorf("wrote %v, want %v", keys, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package storetest
+
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// streamed returns an event that brings a resume state.
+func streamed(n int, key, state string) earshot.Event {
+	e := heard(n, "text")
+	e.Resume = &earshot.Resume{Key: key, State: []byte(state)}
+	return e
+}
+
+func (s *suite) resumes(p earshot.Platform, key, want string) {
+	s.Helper()
+	got, err := s.Resume(s.Context(), p, key)
+	s.check(err)
+	s.equal("resume state of "+key, string(got), want)
+}
+
+var resumeCases = []testCase{
+	{"where a stream goes on is kept with the event that says it", func(s *suite) {
+		_, err := s.Resume(s.Context(), s.scope.Platform, "shard 0")
+		wantError(s.T, err, earshot.ErrNotFound)
+		s.accept(streamed(1, "shard 0", "s:1"))
+		s.accept(streamed(2, "shard 1", "t:1"))
+		s.accept(streamed(3, "shard 0", "s:2"))
+		s.accept(heard(4, "an event that brings none"))
+		s.resumes(s.scope.Platform, "shard 0", "s:2")
+		s.resumes(s.scope.Platform, "shard 1", "t:1")
+		events, err := s.Events(s.Context(), s.scope, "m3")
+		s.check(err)
+		s.equal("not read back", events[0].Resume == nil, true)
+	}},
+	{"a stream is the platform's, whatever workspace it tells of", func(s *suite) {
+		s.accept(streamed(1, "shard 0", "s:1"))
+		for _, other := range []earshot.Scope{
+			{Platform: s.scope.Platform, Workspace: "T2", Channel: "C9"}, {Platform: "another", Workspace: s.scope.Workspace, Channel: s.scope.Channel},
+		} {
+			_, err := s.Accept(s.Context(), other, streamed(1, "shard 0", "s:"+string(other.Platform)), nil)
+			s.check(err)
+		}
+		s.resumes(s.scope.Platform, "shard 0", "s:"+string(s.scope.Platform))
+		s.resumes("another", "shard 0", "s:another")
+	}},
+	{"a delivery that is known moves the stream all the same", func(s *suite) {
+		s.accept(streamed(1, "shard 0", "s:1"))
+		out := s.accept(streamed(1, "shard 0", "s:2"))
+		s.equal("duplicate", out.Duplicate, true)
+		s.resumes(s.scope.Platform, "shard 0", "s:2")
+	}},
+	{"an event that is refused leaves the stream where it was", func(s *suite) {
+		s.accept(streamed(1, "shard 0", "s:1"))
+		refused := streamed(2, "shard 0", "s:2")
+		refused.Message.ID = ""
+		_, err := s.Accept(s.Context(), s.scope, refused, nil)
+		wantError(s.T, err, earshot.ErrInvalid)
+		for _, r := range []earshot.Resume{{State: []byte("x")}, {Key: strings.Repeat("k", 513)}, {Key: "k", State: make([]byte, earshot.ResumeBytes+1)}} {
+			e := heard(3, "text")
+			e.Resume = &r
+			_, err := s.Accept(s.Context(), s.scope, e, nil)
+			wantError(s.T, err, earshot.ErrInvalid)
+		}
+		_, err = s.Message(s.Context(), s.scope, "m3")
+		wantError(s.T, err, earshot.ErrNotFound)
+		s.resumes(s.scope.Platform, "shard 0", "s:1")
+	}},
+	{"what a caller does with its bytes afterwards changes nothing", func(s *suite) {
+		e := streamed(1, "a\x00b", "s:1")
+		s.accept(e)
+		e.Resume.State[0] = 'x'
+		got, err := s.Resume(s.Context(), s.scope.Platform, "a\x00b")
+		s.check(err)
+		got[0] = 'y'
+		s.resumes(s.scope.Platform, "a\x00b", "s:1")
+		s.accept(streamed(2, "empty", ""))
+		s.resumes(s.scope.Platform, "empty", "")
+	}},
+	{"an erased channel does not stop the stream", func(s *suite) {
+		s.accept(streamed(1, "shard 0", "s:1"))
+		s.check(s.Erase(s.Context(), s.scope))
+		s.resumes(s.scope.Platform, "shard 0", "s:1")
+	}},
+}
