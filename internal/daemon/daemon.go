@@ -45,6 +45,7 @@ type Options struct {
 	// platform speaks in, where it was imported from another.
 	LocalPlatform earshot.Platform
 	DryRun        bool             // nothing is posted
+	Version       string           // of the program, as earshot status shows it
 	Log           *slog.Logger     // nil discards
 	Done          func(bot.Report) // hears of every turn that ends; nil is fine
 }
@@ -72,6 +73,7 @@ type Daemon struct {
 	Made    bool
 
 	bot      *bot.Bot
+	presence Presence
 	log      *slog.Logger
 	listener net.Listener
 	front    http.Handler                  // of the listener
@@ -87,6 +89,7 @@ type Daemon struct {
 func Open(ctx context.Context, o Options) (*Daemon, error) {
 	c := o.Config
 	d := &Daemon{Models: Models(c), log: o.Log, ended: make(chan struct{})}
+	d.presence = presence(o, d.Models)
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
@@ -205,7 +208,7 @@ const drain = 5 * time.Second
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	parts := append([]func(context.Context) error{d.bot.Run, d.forget}, d.parts...)
+	parts := append([]func(context.Context) error{d.bot.Run, d.forget, d.attend}, d.parts...)
 	if d.listener != nil {
 		parts = append(parts, d.serve)
 	}
