@@ -206,7 +206,10 @@ func (t *turn) treeLines(b *block) []logLine {
 // repliesTo is the line above a reply whose root stands elsewhere.
 func (t *turn) repliesTo(m *msg, under earshot.Time) string {
 	up := t.find(t.parent(m))
-	if up == nil || up.Deleted || up.reason == reasonBlank || up.Position().Compare(t.anchor.Position()) > 0 {
+	if up != nil && up.Deleted {
+		return "+ replies to a deleted message"
+	}
+	if up == nil || up.reason == reasonBlank || up.Position().Compare(t.anchor.Position()) > 0 {
 		return "+ replies to a message that is not loaded"
 	}
 	at := string(t.when.clock(nil, up.Time))

@@ -289,7 +289,7 @@ func transcriptPolicy() Policy {
 // isZero reports whether p is the zero Policy.
 func (p Policy) isZero() bool { return p.Name == "" && p.First == nil && p.Later == nil }
 
-// WithDefaults returns p with every limit spelled out.
+// WithDefaults returns p with every limit spelled out that has an effect.
 func (p Policy) WithDefaults() Policy {
 	if p.Form == "" {
 		p.Form = Text
@@ -304,6 +304,9 @@ func (p Policy) WithDefaults() Policy {
 		var out []Section
 		for _, s := range in {
 			s = s.limits()
+			if s.Section == Window && p.Frame == Log {
+				s.Threads = 0 // the log form shows no trees
+			}
 			for _, v := range []*int{&s.Messages, &s.Tokens} {
 				if *v == unbounded {
 					*v = 0

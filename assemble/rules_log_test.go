@@ -103,6 +103,11 @@ func TestTheLogForm(t *testing.T) {
 			is:   place + recent + "+ replies to a message that is not loaded\n↳ 09:00 Bob: hm\n↳ 09:00 Carol: so" + question + "09:00 Bob: well?",
 		},
 		{
+			name: "a reply to what was deleted says so",
+			in:   asking("standard", said("a", "Alice", "", deleted), said("b", "Bob", "hm", in("a")), said("q", "Bob", "well?")),
+			is:   place + recent + "+ replies to a deleted message\n↳ 09:00 Bob: hm" + question + "09:00 Bob: well?",
+		},
+		{
 			name: "replies that are not shown are counted from what the platform told",
 			in:   asking("standard", said("a", "Alice", "the root", func(m *earshot.Message) { m.Replies = &earshot.Activity{Count: 3} }), said("b", "Bob", "one", in("a")), said("q", "Bob", "well?")),
 			is:   place + recent + "09:00 Alice: the root\n+ 2 replies not shown, thread a\n↳ 09:00 Bob: one" + question + "09:00 Bob: well?",

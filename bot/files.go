@@ -142,10 +142,11 @@ func (t *turn) wanted(in assemble.Input, res assemble.Result) []shared {
 
 // own returns the files of the question, of what is answered together with it,
 // and of its thread's root where this turn shows that. In policies that are not
-// written as a log all files are asked for.
+// written as a log, or whose media section has own: false, all files are asked
+// for.
 func (t *turn) own(in assemble.Input, res assemble.Result) []shared {
 	section, ok := mediaOf(in.Policy)
-	if !ok || t.Files == nil || t.bare || in.Policy.WithDefaults().Frame != assemble.Log {
+	if !ok || !section.Own || t.Files == nil || t.bare || in.Policy.WithDefaults().Frame != assemble.Log {
 		return nil
 	}
 	shown := map[earshot.MessageID]bool{}

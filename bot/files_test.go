@@ -472,6 +472,13 @@ func TestWhichFilesATurnAttaches(t *testing.T) {
 			one.First[i].Files = 1
 		}
 	}
+	asked := assemble.Standard()
+	for _, list := range []*[]assemble.Section{&asked.First, &asked.Later} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Own = false
+		}
+	}
 	plain, _ := assemble.ByName("delta")
 	for _, c := range []struct {
 		name   string
@@ -482,6 +489,7 @@ func TestWhichFilesATurnAttaches(t *testing.T) {
 	}{
 		{"the question's and its thread's root's", standard, "<@U0BOT> look", []string{"F4", "F1"}, []string{"F1", "F4"}},
 		{"as many as the policy says", one, "<@U0BOT> look", []string{"F4"}, []string{"F4"}},
+		{"none in a log whose policy says own: false", asked, "<@U0BOT> look", nil, nil},
 		{"none without the section", without, "<@U0BOT> look", nil, nil},
 		{"none in a policy that is not a log", plain, "<@U0BOT> look", nil, nil},
 		{"its own where a message is answered alone", standard, "<@U0BOT> 🚫 look", []string{"F4"}, []string{"F4"}},

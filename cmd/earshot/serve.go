@@ -104,7 +104,7 @@ func (s service) run(ctx context.Context, a *app) error {
 	out := &locked{w: a.out}
 	live := a.asks && !a.json
 	d, err := daemon.Open(ctx, daemon.Options{
-		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.platform, DryRun: s.dryRun,
+		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.platform, DryRun: s.dryRun, Version: buildVersion(),
 		Log: a.logger(s.config.Log, live), Done: s.ended(out),
 	})
 	if err != nil {

@@ -18,8 +18,8 @@ type statusCmd struct {
 }
 
 func (c *statusCmd) Help() string {
-	return `Says what is stored, how many turns there are in each state, which waits longest, which model would answer, and how
-often a platform was called in the last 24 hours, refused (429) and made to wait.`
+	return `Says what is stored, how many turns there are in each state, which waits longest, which daemons run over this store with
+which model (or which would answer, where none runs), and how often a platform was called in the last 24 hours, refused (429) and made to wait.`
 }
 
 // statusJSON is the state of a store as --json writes it.
@@ -30,7 +30,8 @@ type statusJSON struct {
 	Newest   string                    `json:"newest,omitempty"`
 	Turns    map[earshot.TurnState]int `json:"turns"`
 	Oldest   *queuedJSON               `json:"oldest_unfinished,omitempty"`
-	Provider string                    `json:"provider"`
+	Daemons  []daemonJSON              `json:"daemons"`  // over this store, the one seen last first
+	Provider string                    `json:"provider"` // of the daemon that runs, else of the configuration
 	Model    string                    `json:"model"`
 	Policy   string                    `json:"policy"`
 	Calls    []callsJSON               `json:"calls"`
@@ -60,6 +61,12 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	defer l.Close()
 	models := daemon.Models(cfg)
 	out := statusJSON{DB: store.Shown(cfg.Store), Channels: len(l.channels), Provider: models[0].Provider, Model: models[0].Name, Policy: cfg.Policy}
+	if out.Daemons, err = l.daemons(ctx); err != nil {
+		return err
+	}
+	if d := out.Daemons; len(d) > 0 && d[0].Running {
+		out.Provider, out.Model, out.Policy = d[0].Provider, d[0].Model, d[0].Policy
+	}
 	var newest earshot.Time
 	for _, ch := range l.channels {
 		out.Messages += ch.Messages
@@ -80,7 +87,10 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	}
 	a.printf("store   %s\n", desk.Clean(out.DB))
 	a.printf("heard   %s in %s, the newest %s\n", desk.Count(out.Messages, "message"), desk.Count(out.Channels, "channel"), desk.Minute(newest))
-	a.printf("model   %s (%s, %s); policy %s\n", desk.Line(models[0].Name, 60), models[0].Provider, models[0].Why, desk.Line(cfg.Policy, 60))
+	a.printf("%s", daemonLines(out.Daemons))
+	if len(out.Daemons) == 0 || !out.Daemons[0].Running {
+		a.printf("model   %s (%s, %s) would answer, by this configuration; policy %s\n", desk.Line(models[0].Name, 60), models[0].Provider, models[0].Why, desk.Line(cfg.Policy, 60))
+	}
 	t := desk.NewTable("turns", "", "").Right(1)
 	for _, s := range append(append([]earshot.TurnState{}, unfinished...), earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped) {
 		if n := out.Turns[s]; n > 0 {

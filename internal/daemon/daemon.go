@@ -44,6 +44,7 @@ type Options struct {
 	// platform speaks in, where it was imported from another.
 	LocalPlatform earshot.Platform
 	DryRun        bool             // nothing is posted
+	Version       string           // of the program, as earshot status shows it
 	Log           *slog.Logger     // nil discards
 	Done          func(bot.Report) // hears of every turn that ends; nil is fine
 	// Patience is how long Open waits for a platform that does not answer,
@@ -81,12 +82,13 @@ type Daemon struct {
 	// Health is where probes and metrics are served, "" when they are not.
 	Health string
 
-	bot    *bot.Bot
-	log    *slog.Logger
-	fronts []front
-	parts  []func(context.Context) error // the bot, and what runs beside it, until ctx ends
-	reach  func() reach                  // how the platform is
-	owned  bool                          // the store is ours to close
+	bot      *bot.Bot
+	presence Presence
+	log      *slog.Logger
+	fronts   []front
+	parts    []func(context.Context) error // the bot, and what runs beside it, until ctx ends
+	reach    func() reach                  // how the platform is
+	owned    bool                          // the store is ours to close
 
 	mu    sync.Mutex // guards ended
 	ended chan struct{}
@@ -97,6 +99,7 @@ type Daemon struct {
 func Open(ctx context.Context, o Options) (*Daemon, error) {
 	c := o.Config
 	d := &Daemon{Models: Models(c), log: o.Log, ended: make(chan struct{}), reach: func() reach { return reach{known: true} }}
+	d.presence = presence(o, d.Models)
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
@@ -200,7 +203,7 @@ func placeholder(c config.Config) string {
 // done. An error is one of the platform, an HTTP front or the store; the rest
 // is stopped then too.
 func (d *Daemon) Run(ctx context.Context) error {
-	parts := append([]func(context.Context) error{d.forget}, d.parts...)
+	parts := append([]func(context.Context) error{d.forget, d.attend}, d.parts...)
 	for _, f := range d.fronts {
 		parts = append(parts, f.serve)
 	}

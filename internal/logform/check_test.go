@@ -354,6 +354,9 @@ func (x *reading) above(m logform.Message, e *entry) *fault {
 		if other.ID != e.m.ReplyTo && other.ID != e.m.Root() {
 			continue
 		}
+		if other.Deleted && m.Above.Value == "a deleted message" {
+			return nil
+		}
 		day, clock := stamp(other.Time, x.w.in.Zone)
 		if i := strings.Index(m.Above.Value, clock+" "); i >= 0 && (i == 0 || strings.HasPrefix(m.Above.Value, fmt.Sprintf("%s %d %s", day.Weekday, day.Day, day.Month.String()[:3]))) {
 			name := strings.TrimSuffix(strings.TrimSuffix(m.Above.Value[i+6:], " (you)"), " (bot)")

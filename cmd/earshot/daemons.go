@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+// A daemonJSON is a daemon as it has described itself in the store.
+type daemonJSON struct {
+	Running  bool   `json:"running"`
+	Platform string `json:"platform"`
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Fallback string `json:"fallback,omitempty"`
+	Policy   string `json:"policy"`
+	Version  string `json:"version,omitempty"`
+	DryRun   bool   `json:"dry_run,omitempty"`
+	Since    string `json:"since"`
+	Seen     string `json:"seen"`
+
+	since, seen earshot.Time
+}
+
+// daemons lists those that run over the store, the one seen last first, or the
+// last one that did.
+func (l ledgers) daemons(ctx context.Context) ([]daemonJSON, error) {
+	list, err := daemon.Presences(ctx, l.store)
+	if err != nil {
+		return nil, err
+	}
+	now := earshot.TimeOf(time.Now())
+	out := []daemonJSON{}
+	for _, p := range list {
+		out = append(out, daemonJSON{
+			Running: p.Running(now), Platform: p.Platform, Provider: p.Provider, Model: p.Model, Fallback: p.Fallback, Policy: p.Policy,
+			Version: p.Version, DryRun: p.DryRun, Since: p.Since.String(), Seen: p.Seen.String(), since: p.Since, seen: p.Seen,
+		})
+	}
+	running := slices.DeleteFunc(slices.Clone(out), func(d daemonJSON) bool { return !d.Running })
+	if len(running) > 0 {
+		return running, nil
+	}
+	return out[:min(1, len(out))], nil
+}
+
+// daemonLines writes them for people.
+func daemonLines(list []daemonJSON) string {
+	if len(list) == 0 {
+		return "daemon  none has been seen over this store\n"
+	}
+	if !list[0].Running {
+		return fmt.Sprintf("daemon  none has been seen since %s; the last had the model %s\n", desk.Minute(list[0].seen), desk.Line(list[0].Model, 60))
+	}
+	var b strings.Builder
+	for _, d := range list {
+		fmt.Fprintf(&b, "daemon  running since %s on %s, model %s (%s)", desk.Minute(d.since), desk.Line(d.Platform, 20), desk.Line(d.Model, 60), desk.Line(d.Provider, 20))
+		if d.Fallback != "" {
+			fmt.Fprintf(&b, ", then %s", desk.Line(d.Fallback, 60))
+		}
+		fmt.Fprintf(&b, "; policy %s, version %s", desk.Line(d.Policy, 60), desk.Line(d.Version, 40))
+		if d.DryRun {
+			b.WriteString("; dry run")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,59 @@
+package daemon_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/daemon"
+)
+
+func TestADaemonSaysInItsStoreWhatItRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := config.Default()
+		c.Store = "memory:"
+		d, err := daemon.Open(t.Context(), daemon.Options{Config: c, Policy: assemble.Standard(), Version: "1.2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		only := func() (daemon.Presence, earshot.Time) {
+			t.Helper()
+			list, err := daemon.Presences(t.Context(), d.Store)
+			if err != nil || len(list) != 1 {
+				t.Fatalf("got %+v, %v, want one daemon", list, err)
+			}
+			return list[0], earshot.TimeOf(time.Now())
+		}
+		began := earshot.TimeOf(time.Now())
+		ctx, stop := context.WithCancel(t.Context())
+		ran := make(chan error, 1)
+		go func() { ran <- d.Run(ctx) }()
+		time.Sleep(25 * time.Second)
+		synctest.Wait()
+		p, now := only()
+		if p.Since != began || now-p.Seen != 5_000_000 || !p.Running(now) {
+			t.Errorf("got %+v at %d, want it to run since %d, seen 5 s ago", p, now, began)
+		}
+		if p.Provider != "offline" || p.Model != "offline" || p.Platform != "local" || p.Policy != "standard" || p.Version != "1.2" {
+			t.Errorf("got %+v", p)
+		}
+		if later := p.Seen + 31_000_000; p.Running(later) {
+			t.Error("it is taken to run 31 s after it was seen")
+		}
+		stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		if p, now := only(); p.Running(now) || !p.Ended {
+			t.Errorf("got %+v, want it ended", p)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
