@@ -130,7 +130,7 @@ func newAsked(t *testing.T, reply string, model llm.Model) *asked {
 	o := bot.Options{
 		Store: st.(bot.Store), Platform: p, Identity: p.Identity(), Counter: counter, Model: model,
 		Limits: bot.Limits{
-			Fresh: 100 * time.Hour, Patience: 2 * time.Second, Look: 5 * time.Millisecond, Poll: 20 * time.Millisecond, Backoff: 5 * time.Millisecond,
+			Fresh: 100 * time.Hour, Patience: 2 * time.Second, Post: 2 * time.Second, Look: 5 * time.Millisecond, Poll: 20 * time.Millisecond, Backoff: 5 * time.Millisecond,
 			Parallel: 32, Tries: 30,
 		},
 		Done: func(r bot.Report) { x.reports <- r },
