@@ -14,27 +14,32 @@ import (
 // in each mode of replying, and asks once it takes them again.
 func TestOneReplyEachAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	const calls = 40
-	for name, faults := range map[string][]simulate.Fault{
-		"chat.* answers 503":                 {{Kind: simulate.ServerError, Status: http.StatusServiceUnavailable, On: "chat.*", Times: calls}},
-		"chat.* answers service_unavailable": {{Kind: simulate.APIError, Error: "service_unavailable", On: "chat.*", Times: calls}},
-		"updates answer 503":                 {{Kind: simulate.ServerError, Status: http.StatusServiceUnavailable, On: "chat.update", Times: calls}},
-		"reads answer 503 as well": {
-			{Kind: simulate.ServerError, Status: http.StatusServiceUnavailable, On: "chat.*", Times: calls},
-			{Kind: simulate.APIError, Error: "fatal_error", On: "conversations.replies", Times: 4},
-		},
+	const calls = 7 // each wait is twice the one before
+	down := simulate.Fault{Kind: simulate.ServerError, Status: http.StatusServiceUnavailable, On: "chat.*", Times: calls}
+	unavailable := simulate.Fault{Kind: simulate.APIError, Error: "service_unavailable", On: "chat.*", Times: calls}
+	noUpdates := simulate.Fault{Kind: simulate.ServerError, Status: http.StatusServiceUnavailable, On: "chat.update", Times: calls}
+	noReads := simulate.Fault{Kind: simulate.APIError, Error: "fatal_error", On: "conversations.replies", Times: 3}
+	for _, c := range []struct {
+		name, reply string
+		faults      []simulate.Fault
+	}{
+		{"chat.* answers 503, replies are posted", slack.ReplyPost, []simulate.Fault{down}},
+		{"chat.* answers 503, replies are updates", slack.ReplyUpdate, []simulate.Fault{down}},
+		{"chat.* answers 503, replies are streams", slack.ReplyStream, []simulate.Fault{down}},
+		{"chat.* answers service_unavailable", slack.ReplyPost, []simulate.Fault{unavailable}},
+		{"updates answer 503", slack.ReplyUpdate, []simulate.Fault{noUpdates}},
+		{"updates answer 503, and streams", slack.ReplyStream, []simulate.Fault{noUpdates}},
+		{"reads fail as well", slack.ReplyPost, []simulate.Fault{down, noReads}},
 	} {
-		for _, reply := range []string{slack.ReplyPost, slack.ReplyUpdate, slack.ReplyStream} {
-			t.Run(name+", "+reply, func(t *testing.T) {
-				t.Parallel()
-				x := newAsked(t, reply, time.Minute, llmtest.New(repeat(10, llmtest.Say("It is so."))...))
-				x.slack.Inject(faults...)
-				x.ask(t, 5)
-				if parked := x.check(t); parked > 0 {
-					t.Errorf("%d turns are parked", parked)
-				}
-			})
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			x := newAsked(t, c.reply, time.Minute, llmtest.New(repeat(10, llmtest.Say("It is so."))...))
+			x.slack.Inject(c.faults...)
+			x.ask(t, 1)
+			if parked := x.check(t); parked > 0 {
+				t.Errorf("%d turns are parked", parked)
+			}
+		})
 	}
 }
 
@@ -50,7 +55,7 @@ func TestNoPlaceholderStaysWhereUpdatesAreRefused(t *testing.T) {
 				t.Parallel()
 				x := newAsked(t, slack.ReplyUpdate, time.Minute, llmtest.New(repeat(10, llmtest.Say("It is so."))...))
 				x.slack.Inject(simulate.Fault{Kind: simulate.APIError, Error: code, On: "chat.update"}, deletes)
-				x.ask(t, 3)
+				x.ask(t, 1)
 				if parked := x.check(t); parked > 0 {
 					t.Errorf("%d turns are parked", parked)
 				}
