@@ -14,6 +14,7 @@ var _ interface {
 	bot.Finder
 	bot.Sizer
 	bot.Updater
+	bot.Remover
 	bot.Writer
 } = (*Platform)(nil)
 
@@ -75,6 +76,27 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 		return fmt.Errorf("update message %s: %w", id, err)
 	}
 	p.tell(Update{Channel: d.Channel, Change: change, Message: m})
+	return nil
+}
+
+// Remove implements [bot.Remover]. One that is not there any more is gone.
+func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageID) error {
+	m, err := p.store.Message(ctx, at.Channel.Scope(), id)
+	switch {
+	case errors.Is(err, earshot.ErrNotFound), err == nil && m.Deleted:
+		return nil
+	case err == nil && !p.o.Agent.Is(m.Author.ID):
+		return &bot.PostError{Err: fmt.Errorf("message %s in %s is not ours", id, at.Channel.ID)}
+	case err != nil:
+		return fmt.Errorf("delete message %s: %w", id, err)
+	}
+	gone := earshot.Message{ID: m.ID, Time: m.Time, Thread: m.Thread, Deleted: true}
+	if _, err := p.store.Record(ctx, at.Channel.Scope(), gone); err != nil {
+		return fmt.Errorf("delete message %s: %w", id, err)
+	}
+	if m.Text != "" { // a placeholder was never shown
+		p.tell(Update{Channel: at.Channel, Change: earshot.Gone, Message: gone})
+	}
 	return nil
 }
 

@@ -224,7 +224,7 @@ func (c *check) channel(ctx context.Context, ways int) {
 	if ways > 0 {
 		c.delivery(ctx, earshot.MessageID(posted.TS))
 	}
-	if _, err := c.client.call(ctx, "chat.delete", url.Values{"channel": {id}, "ts": {posted.TS}}); err != nil {
+	if _, err := c.client.call(ctx, methodDelete, url.Values{"channel": {id}, "ts": {posted.TS}}); err != nil {
 		c.say("removing", Poor, err.Error(), "the message of this check stays", "remove it by hand")
 		return
 	}

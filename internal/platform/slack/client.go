@@ -25,6 +25,7 @@ const (
 	methodReplies = "conversations.replies"
 	methodPost    = "chat.postMessage"
 	methodUpdate  = "chat.update"
+	methodDelete  = "chat.delete"
 	methodStart   = "chat.startStream"
 	methodAppend  = "chat.appendStream"
 	methodStop    = "chat.stopStream"

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -53,7 +54,7 @@ func TestNothingThatAModelSaysCallsPeopleOrLeadsElsewhere(t *testing.T) {
 		t.Fatalf("only %d payloads", len(list))
 	}
 	asks := regexp.MustCompile(`question (\d+)\?`)
-	x := newAsked(t, slack.ReplyPost, llmtest.New(repeat(5*len(list), llmtest.Do(func(r llm.Request) (llm.Response, error) {
+	x := newAsked(t, slack.ReplyPost, time.Minute, llmtest.New(repeat(5*len(list), llmtest.Do(func(r llm.Request) (llm.Response, error) {
 		all := asks.FindAllStringSubmatch(fmt.Sprint(r.Messages), -1)
 		n, err := strconv.Atoi(all[len(all)-1][1])
 		return llm.Response{Parts: []llm.Part{llm.Text("Well: " + list[n])}}, err

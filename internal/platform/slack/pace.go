@@ -45,7 +45,7 @@ var tiers = map[string]tier{
 	"conversations.info": tier3,
 	"bots.info":          tier3,
 	methodUpdate:         updates,
-	"chat.delete":        tier3,
+	methodDelete:         tier3,
 	"users.info":         tier4,
 	"files.info":         tier4,
 	"chat.postEphemeral": tier4,

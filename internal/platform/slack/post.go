@@ -20,6 +20,7 @@ var _ interface {
 	bot.Finder
 	bot.Sizer
 	bot.Updater
+	bot.Remover
 	bot.Writer
 	bot.Apologizer
 	bot.Limiter
@@ -111,7 +112,7 @@ func (p *Platform) inPlace(ctx context.Context, d bot.Draft, root earshot.Messag
 	if root == "" || m.Thread == root {
 		return m, nil
 	}
-	if _, err := p.client.call(ctx, "chat.delete", url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(m.ID)}}); err != nil {
+	if err := p.Remove(ctx, d.Place, m.ID); err != nil {
 		p.o.Log.Warn("a reply stands in the channel: its thread is gone", "channel", d.Channel.ID, "message", m.ID, "err", err)
 		return m, nil
 	}
