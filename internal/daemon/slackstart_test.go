@@ -221,7 +221,11 @@ func TestARefusedTokenEndsTheStart(t *testing.T) {
 				x.Inject(refuses)
 				ctx, cancel := context.WithTimeout(t.Context(), enough)
 				defer cancel()
-				d, err := daemon.Open(ctx, daemon.Options{Config: c, Patience: 50 * time.Millisecond})
+				o := daemon.Options{Config: c}
+				if late {
+					o.Patience = 50 * time.Millisecond
+				}
+				d, err := daemon.Open(ctx, o)
 				if late {
 					if err != nil {
 						t.Fatal(err)

@@ -48,6 +48,7 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 			http.Error(w, "events are posted", http.StatusMethodNotAllowed)
 			return
 		}
+		came := p.o.Now()
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			status := http.StatusBadRequest
@@ -85,6 +86,7 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 			return
 		}
 		w.WriteHeader(http.StatusOK)
+		p.o.Acknowledged(p.o.Now().Sub(came))
 	})
 }
 
