@@ -99,6 +99,7 @@ var layout = architecture{
 		{3, "llm/llmtest", "a scripted model"},
 		{3, "internal/model", "a model that can be relied on, and what its adapters share"},
 		{3, "internal/media", "guarded fetch"},
+		{3, "internal/metrics", "what machines are told of a process"},
 		{2, "internal/chats/chatstest", "where that data is"},
 		{3, "internal/pgtest", "a PostgreSQL database for tests"},
 		{3, "store/storetest", "what every store must pass"},

@@ -265,6 +265,7 @@ type Queue interface {
 	QueuedTurn(ctx context.Context, id TurnID) (QueuedTurn, error)
 	// QueuedTurns lists turns, newest first, without Input.
 	QueuedTurns(ctx context.Context, q TurnQuery) ([]QueuedTurn, error)
-	// Depth counts turns by state; a state without any is absent.
-	Depth(ctx context.Context) (map[TurnState]int, error)
+	// Depth counts the turns in these states, or in all where none is named, by
+	// state; one without any is absent. It costs as much as there are such turns.
+	Depth(ctx context.Context, states ...TurnState) (map[TurnState]int, error)
 }

@@ -22,6 +22,7 @@ type serveCmd struct {
 	Platform string `placeholder:"NAME" enum:",local,slack" default:"" help:"Which platform: local (default) or slack."`
 	DryRun   bool   `help:"Post nothing; show what would be said."`
 	Listen   string `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: take events by HTTP at an address such as :8080, under /slack/events."`
+	Health   string `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) at an address such as 127.0.0.1:9464, without authentication."`
 	Policy   string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
 }
 
@@ -60,6 +61,7 @@ func (c *serveCmd) load(a *app) (config.Config, error) {
 	}
 	set("EARSHOT_PLATFORM", c.Platform)
 	set("EARSHOT_POLICY", c.Policy)
+	set("EARSHOT_HEALTH", c.Health)
 	cfg, err := flags.config(c.Config)
 	if c.Listen != "" {
 		set(map[string]string{config.PlatformLocal: "EARSHOT_LOCAL_LISTEN", config.PlatformSlack: "EARSHOT_LISTEN"}[cfg.Platform], c.Listen)
@@ -141,7 +143,7 @@ func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 	if a.json {
 		about := map[string]any{
 			"agent": d.Identity.ID, "provider": first.Provider, "model": first.Name, "policy": s.config.Policy,
-			"dry_run": s.dryRun, "address": d.Address, "platform": d.Platform,
+			"dry_run": s.dryRun, "address": d.Address, "platform": d.Platform, "health": d.Health,
 		}
 		if d.Made {
 			about["token"] = d.Token.Reveal()
@@ -155,6 +157,9 @@ func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 	}
 	if d.Address != "" {
 		fmt.Fprintf(out, "HTTP on http://%s%s\n", d.Address, d.Path)
+	}
+	if d.Health != "" {
+		fmt.Fprintf(out, "health on http://%s: /healthz, /readyz, /metrics\n", d.Health)
 	}
 	if d.Made {
 		fmt.Fprintf(out, "token %s (for this run; set EARSHOT_LOCAL_TOKEN to choose it)\n", d.Token.Reveal())

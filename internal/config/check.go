@@ -94,7 +94,8 @@ func (c Config) Check() []error {
 		bad("context.zone", "%q is no time zone; use an IANA name, such as Europe/Berlin, or UTC", c.Context.Zone)
 	}
 	c.checkURLs(bad)
-	c.checkSlack(bad)
+	checkListen("slack.listen", c.Slack.Listen, ":8080", bad)
+	checkListen("health.listen", c.Health.Listen, "127.0.0.1:9464", bad)
 	c.checkPrices(bad)
 	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")

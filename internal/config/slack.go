@@ -46,13 +46,13 @@ func defaultSlack() Slack {
 	}
 }
 
-// checkSlack checks what can be checked without the platform being used.
-func (c Config) checkSlack(bad func(key, format string, args ...any)) {
-	if c.Slack.Listen == "" {
+// checkListen checks an address to listen at, "" for none.
+func checkListen(key, addr, such string, bad func(key, format string, args ...any)) {
+	if addr == "" {
 		return
 	}
-	if _, port, err := net.SplitHostPort(c.Slack.Listen); err != nil || port == "" {
-		bad("slack.listen", "must be an address with a port, such as :8080")
+	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+		bad(key, "must be an address with a port, such as %s", such)
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/metrics"
 	"github.com/earshot-ai/earshot/internal/platform/local"
 	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/internal/tokens"
@@ -44,7 +45,7 @@ type Options struct {
 	// platform speaks in, where it was imported from another.
 	LocalPlatform earshot.Platform
 	DryRun        bool             // nothing is posted
-	Version       string           // of the program, as earshot status shows it
+	Version       string           // of the program, as earshot status and the metrics show it
 	Log           *slog.Logger     // nil discards
 	Done          func(bot.Report) // hears of every turn that ends; nil is fine
 	// Patience is how long Open waits for a platform that does not answer,
@@ -88,7 +89,9 @@ type Daemon struct {
 	fronts   []front
 	parts    []func(context.Context) error // the bot, and what runs beside it, until ctx ends
 	reach    func() reach                  // how the platform is
-	owned    bool                          // the store is ours to close
+	calls    func() []earshot.CallCount    // of its API; nil where it has none
+	meters   *metrics.Metrics
+	owned    bool // the store is ours to close
 
 	mu    sync.Mutex // guards ended
 	ended chan struct{}
@@ -103,6 +106,10 @@ func Open(ctx context.Context, o Options) (*Daemon, error) {
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
+	d.meters = metrics.New(metrics.Sources{
+		Depth: d.depth, Calls: d.called, Version: o.Version,
+		Up: func() bool { r := d.reach(); return r.known && !r.down },
+	})
 	for _, step := range []func(context.Context, Options) error{d.openStore, d.openPlatform, d.openHealth} {
 		if err := step(ctx, o); err != nil {
 			return nil, errors.Join(err, d.Close())
@@ -222,12 +229,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 func (d *Daemon) stopping(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	depth, err := d.Store.Depth(ctx)
+	depth, err := d.Store.Depth(ctx, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting)
 	if err != nil {
 		d.log.Info("stopping", "err", err)
 		return
 	}
-	d.log.Info("stopping", "turns", depth[earshot.TurnClaimed]+depth[earshot.TurnGenerating]+depth[earshot.TurnPosting])
+	turns := 0
+	for _, n := range depth {
+		turns += n
+	}
+	d.log.Info("stopping", "turns", turns)
 }
 
 // together runs parts until ctx or the first of them ends, and returns once all
@@ -266,6 +277,7 @@ func (d *Daemon) Close() error {
 // done returns what the bot tells of ended turns.
 func (d *Daemon) done(also func(bot.Report)) func(bot.Report) {
 	return func(r bot.Report) {
+		d.meters.Turn(r.Turn.State, r.Usage)
 		if also != nil {
 			also(r)
 		}
@@ -274,42 +286,4 @@ func (d *Daemon) done(also func(bot.Report)) func(bot.Report) {
 		d.ended = make(chan struct{})
 		d.mu.Unlock()
 	}
-}
-
-// look is how often a turn is looked at that another replica may end.
-const look = 200 * time.Millisecond
-
-// Wait returns once a turn has ended, here or elsewhere, or ctx has.
-func (d *Daemon) Wait(ctx context.Context, id earshot.TurnID) error {
-	for {
-		d.mu.Lock()
-		ended := d.ended
-		d.mu.Unlock()
-		t, err := d.Store.QueuedTurn(ctx, id)
-		if err != nil {
-			return fmt.Errorf("wait for turn %d: %w", id, err)
-		}
-		if Final(t.State) {
-			return nil
-		}
-		timer := time.NewTimer(look)
-		select {
-		case <-ended:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		}
-		timer.Stop()
-	}
-}
-
-// Final reports whether nothing more happens to a turn in this state by
-// itself.
-func Final(s earshot.TurnState) bool {
-	switch s {
-	case earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting:
-		return false
-	}
-	return true
 }

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 )
 
 // A reach is how the platform is. The zero value is one that nothing is known
@@ -111,6 +114,32 @@ func (d *Daemon) openHealth(ctx context.Context, o Options) (err error) {
 	}
 	mux := http.NewServeMux()
 	d.probes(mux)
+	mux.Handle("GET /metrics", d.meters.Handler(d.log))
 	d.Health, err = d.front(ctx, o.Config.Health.Listen, mux)
 	return err
+}
+
+// depth asks the store how many turns are in these states.
+func (d *Daemon) depth(ctx context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error) {
+	return d.Store.Depth(ctx, states...)
+}
+
+// called returns what was asked of the platform's API since the start.
+func (d *Daemon) called() []earshot.CallCount {
+	if d.calls == nil {
+		return nil
+	}
+	return d.calls()
+}
+
+// acknowledging measures how long events take until they are durable.
+func (d *Daemon) acknowledging(handle func(context.Context, bot.Event) (bot.Outcome, error)) func(context.Context, bot.Event) (bot.Outcome, error) {
+	return func(ctx context.Context, e bot.Event) (bot.Outcome, error) {
+		began := time.Now()
+		out, err := handle(ctx, e)
+		if err == nil {
+			d.meters.Acknowledged(time.Since(began))
+		}
+		return out, err
+	}
 }

@@ -33,7 +33,7 @@ func (d *Daemon) openLocal(ctx context.Context, o Options) error {
 		return err
 	}
 	d.parts = append(d.parts, d.bot.Run)
-	d.Chat = p.Chat(d.bot.Handle)
+	d.Chat = p.Chat(d.acknowledging(d.bot.Handle))
 	if c.Local.Listen == "" {
 		return nil
 	}

@@ -66,7 +66,11 @@ func (d *Daemon) newSlack(o Options, s *slackBot) (err error) {
 	settings.Store, settings.Log, settings.Confirm = d.Store, d.log, o.Confirm
 	settings.HTTPClient, settings.Dial = o.Outside.Client, o.Outside.Dial
 	settings.Now, settings.Jitter = o.Outside.Now, o.Outside.Jitter
-	settings.Missed = func(from, to time.Time) { s.Missed(from, to) }
+	settings.Acknowledged = d.meters.Acknowledged
+	settings.Missed = func(from, to time.Time) {
+		d.meters.Gap(to.Sub(from))
+		s.Missed(from, to)
+	}
 	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
 		if d.bot == nil {
 			return nil // the start ends; nobody answers there
@@ -81,7 +85,7 @@ func (d *Daemon) newSlack(o Options, s *slackBot) (err error) {
 		s.confirm = time.Minute
 	}
 	d.Platform = earshot.Slack
-	d.reach = s.reach
+	d.reach, d.calls = s.reach, s.apiCalls
 	return nil
 }
 
@@ -194,12 +198,22 @@ func slackOptions(c config.Config) slack.Options {
 	return o
 }
 
-// counted returns what was asked of Slack since the start.
+// counted returns what was asked of Slack since the start, for the store. It is
+// known who the bot is.
 func (s *slackBot) counted() []earshot.CallCount {
+	list := s.apiCalls()
+	for i := range list {
+		list[i].Workspace = s.Workspace()
+	}
+	return list
+}
+
+// apiCalls returns what was asked of Slack since the start.
+func (s *slackBot) apiCalls() []earshot.CallCount {
 	var out []earshot.CallCount
 	for _, c := range s.Platform.Calls() {
 		out = append(out, earshot.CallCount{
-			Platform: earshot.Slack, Workspace: s.Workspace(), Method: c.Method,
+			Platform: earshot.Slack, Method: c.Method,
 			Calls: c.Calls, Limited: c.Limited, Failed: c.Failed, Waits: c.Waits, Waited: c.Waited,
 		})
 	}

@@ -132,8 +132,10 @@ func (p *Platform) notEntered(ctx context.Context, why error) error {
 	if Unreachable(why) || !p.o.Purge {
 		return why
 	}
-	if known, err := p.Recall(ctx); err != nil || !known {
-		return why // nothing is known that could be erased
+	if !p.known {
+		if known, err := p.Recall(ctx); err != nil || !known {
+			return why // nothing is known that could be erased
+		}
 	}
 	if err := p.Confirm(ctx); err != nil {
 		p.o.Log.Error("what is to be erased stays for now", "err", err)

@@ -49,6 +49,7 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 			p.heard.count("ssl_check", false, p.o.Now())
 			return
 		}
+		came := p.o.Now()
 		body, status, reason := read(w, r)
 		switch {
 		case status != 0:
@@ -61,13 +62,13 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 		case isForm(r.Header):
 			p.form(w, string(body))
 		default:
-			p.event(w, r, body, handle)
+			p.event(w, r, body, came, handle)
 		}
 	})
 }
 
-// event takes an event that Slack has signed.
-func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, handle Handler) {
+// event takes an event that Slack has signed, and that came at a time.
+func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, came time.Time, handle Handler) {
 	c, err := slackmsg.ReadCallback(body)
 	if err != nil {
 		p.o.Log.Warn("a delivery cannot be read", "err", err)
@@ -91,6 +92,7 @@ func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, ha
 		return
 	}
 	w.WriteHeader(http.StatusOK)
+	p.o.Acknowledged(p.o.Now().Sub(came))
 }
 
 // read reads the body of a request. A status other than 0 is the answer to a

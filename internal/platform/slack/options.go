@@ -83,6 +83,9 @@ type Options struct {
 	// Missed is told of a time in which no socket was up, so that what was
 	// said then can be read from history. It must not block; nil is fine.
 	Missed func(from, to time.Time)
+	// Acknowledged is told of each event that was acknowledged, and how long
+	// after it came. It must not block; nil is fine.
+	Acknowledged func(after time.Duration)
 	// Left is told of a channel that the bot is no longer in: what is said there
 	// is not heard. nil is fine.
 	Left func(ctx context.Context, s earshot.Scope) error
@@ -164,6 +167,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Left == nil {
 		o.Left = func(context.Context, earshot.Scope) error { return nil }
+	}
+	if o.Acknowledged == nil {
+		o.Acknowledged = func(time.Duration) {}
 	}
 	if o.Missed == nil {
 		o.Missed = func(time.Time, time.Time) {}

@@ -89,7 +89,7 @@ func Unreachable(err error) bool {
 // workspace to an organisation (docs.slack.dev, auth.test, Errors).
 func waits(code string) bool {
 	switch code {
-	case "internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org", "org_login_required", "accesslimited":
+	case "internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org", "org_login_required":
 		return true
 	}
 	return false

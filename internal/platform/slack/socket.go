@@ -46,6 +46,8 @@ type envelope struct {
 	Payload json.RawMessage `json:"payload"`
 	// Answerable says that the acknowledgement may hold an answer.
 	Answerable bool `json:"accepts_response_payload"`
+
+	came time.Time // when it was read
 }
 
 // hello waits for Slack's hello, and keeps what comes before it.
@@ -63,6 +65,7 @@ func (s *socket) hello() error {
 		if e.ID == "" || len(s.early) >= laneLength {
 			return fmt.Errorf("socket: slack said %s and not hello", word(e.Type, "_"))
 		}
+		e.came = s.l.p.o.Now()
 		s.early = append(s.early, e)
 	}
 	// Slack pings; both its pings and its pongs to ours are signs of life.
@@ -143,6 +146,7 @@ func (s *socket) run(ctx context.Context) {
 		if e.ID == "" {
 			continue
 		}
+		e.came = s.l.p.o.Now()
 		queues[s.lane(e)] <- e
 	}
 	for _, q := range queues {
@@ -220,5 +224,9 @@ func (s *socket) take(ctx context.Context, e envelope) {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime))
 	if err := s.conn.WriteJSON(ack); err != nil {
 		p.o.Log.Debug("an event is not acknowledged; Slack sends it again", "err", hide(err))
+		return
+	}
+	if e.Type == "events_api" {
+		p.o.Acknowledged(p.o.Now().Sub(e.came))
 	}
 }

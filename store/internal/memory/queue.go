@@ -308,11 +308,13 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 }
 
 // Depth implements [earshot.Queue].
-func (s *Store) Depth(ctx context.Context) (map[earshot.TurnState]int, error) {
+func (s *Store) Depth(ctx context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error) {
 	out := map[earshot.TurnState]int{}
 	err := s.read(ctx, func() error {
 		for _, t := range s.queue.turns {
-			out[t.State]++
+			if len(states) == 0 || slices.Contains(states, t.State) {
+				out[t.State]++
+			}
 		}
 		return nil
 	})

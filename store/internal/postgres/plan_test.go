@@ -317,6 +317,7 @@ func everyCallOfQueue(t *testing.T, s *Store) {
 			return err
 		},
 		func() error { _, err := s.Depth(ctx); return err },
+		func() error { _, err := s.Depth(ctx, earshot.TurnOpen, earshot.TurnParked); return err },
 		func() error { return s.PutNote(ctx, earshot.Note{Key: "k"}) },
 		func() error { _, err := s.Notes(ctx, "k", 1); return err },
 		func() error { return s.DropNote(ctx, "k") },

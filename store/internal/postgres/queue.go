@@ -222,12 +222,15 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 }
 
 // Depth implements [earshot.Queue].
-func (s *Store) Depth(ctx context.Context) (map[earshot.TurnState]int, error) {
+func (s *Store) Depth(ctx context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error) {
 	type row struct {
 		state earshot.TurnState
 		n     int
 	}
-	rows, err := list(ctx, s, "count turns", `SELECT state, count(*) FROM queued_turn GROUP BY state`, nil,
+	if len(states) == 0 {
+		states = rule.TurnStates()
+	}
+	rows, err := list(ctx, s, "count turns", `SELECT state, count(*) FROM queued_turn WHERE state = ANY($1) GROUP BY state`, []any{texts(states)},
 		func(rows pgx.Rows, r *row) error { return rows.Scan(&r.state, &r.n) })
 	out := map[earshot.TurnState]int{}
 	for _, r := range rows {

@@ -238,3 +238,11 @@ func CheckTurnQuery(q earshot.TurnQuery) earshot.TurnQuery {
 	q.States = slices.Compact(q.States)
 	return q
 }
+
+// TurnStates are all states of a turn, in the order of its way.
+func TurnStates() []earshot.TurnState {
+	return []earshot.TurnState{
+		earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting,
+		earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped,
+	}
+}

@@ -224,17 +224,20 @@ func (s *Store) queuedTurns(ctx context.Context, where string, a ...any) ([]ears
 }
 
 // Depth implements [earshot.Queue].
-func (s *Store) Depth(ctx context.Context) (map[earshot.TurnState]int, error) {
+func (s *Store) Depth(ctx context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error) {
 	type row struct {
 		state earshot.TurnState
 		n     int
 	}
-	states := []any{
-		string(earshot.TurnOpen), string(earshot.TurnClaimed), string(earshot.TurnGenerating), string(earshot.TurnPosting),
-		string(earshot.TurnDone), string(earshot.TurnFailed), string(earshot.TurnParked), string(earshot.TurnDropped),
+	if len(states) == 0 {
+		states = rule.TurnStates()
+	}
+	args := make([]any, len(states))
+	for i, state := range states {
+		args[i] = string(state)
 	}
 	query := `SELECT state, count(*) FROM queued_turn WHERE state IN (` + strings.TrimSuffix(strings.Repeat("?, ", len(states)), ", ") + `) GROUP BY state`
-	rows, err := list(ctx, s, "count turns", query, states, func(rows *sql.Rows, r *row) error { return rows.Scan(&r.state, &r.n) })
+	rows, err := list(ctx, s, "count turns", query, args, func(rows *sql.Rows, r *row) error { return rows.Scan(&r.state, &r.n) })
 	out := map[earshot.TurnState]int{}
 	for _, r := range rows {
 		out[r.state] = r.n

@@ -52,6 +52,7 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		func() error { _, err := s.Events(ctx, scope, "m1"); return err },
 		func() error { _, err := s.QueuedTurn(ctx, turn); return err },
 		func() error { _, err := s.Depth(ctx); return err },
+		func() error { _, err := s.Depth(ctx, earshot.TurnOpen, earshot.TurnParked); return err },
 		func() error { return s.PutNote(ctx, earshot.Note{Key: "k"}) },
 		func() error { _, err := s.Notes(ctx, "k", 1); return err },
 		func() error { return s.DropNote(ctx, "k") },

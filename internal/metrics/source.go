@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// What sources tell.
+var (
+	depthDesc    = prometheus.NewDesc("earshot_queue_turns", "Turns in the store that are not over, of all replicas, by state.", []string{"state"}, nil)
+	upDesc       = prometheus.NewDesc("earshot_platform_up", "1 while the platform is within reach, else 0.", nil, nil)
+	callsDesc    = prometheus.NewDesc("earshot_api_calls_total", "Requests to the platform's API, by method and result: ok, limited or failed.", []string{"method", "result"}, nil)
+	waitsDesc    = prometheus.NewDesc("earshot_api_waits_total", "Calls that were held back, or not made, because of a rate limit.", []string{"method"}, nil)
+	waitTimeDesc = prometheus.NewDesc("earshot_api_wait_seconds_total", "How long calls were held back together.", []string{"method"}, nil)
+)
+
+// A source collects what Sources tell.
+type source struct{ Sources }
+
+// Describe implements [prometheus.Collector].
+func (source) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{depthDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc} {
+		to <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (s source) Collect(to chan<- prometheus.Metric) {
+	s.depth(to)
+	if s.Up != nil {
+		up := 0.0
+		if s.Up() {
+			up = 1
+		}
+		to <- prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, up)
+	}
+	if s.Calls == nil {
+		return
+	}
+	for _, c := range s.Calls() {
+		count := func(d *prometheus.Desc, v float64, labels ...string) {
+			to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+		}
+		count(callsDesc, float64(c.Calls-c.Limited-c.Failed), c.Method, "ok")
+		count(callsDesc, float64(c.Limited), c.Method, "limited")
+		count(callsDesc, float64(c.Failed), c.Method, "failed")
+		count(waitsDesc, float64(c.Waits), c.Method)
+		count(waitTimeDesc, c.Waited.Seconds(), c.Method)
+	}
+}
+
+func (s source) depth(to chan<- prometheus.Metric) {
+	if s.Depth == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	depth, err := s.Depth(ctx, waiting...)
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(depthDesc, fmt.Errorf("the store does not answer: %w", err))
+		return
+	}
+	for _, state := range waiting {
+		to <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(depth[state]), string(state))
+	}
+}
