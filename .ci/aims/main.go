@@ -41,6 +41,13 @@ var aims = []aim{
 	{"the index in memory, 100,000 messages", "./internal/searcher", "BenchmarkCold/sqlite=100000/search", "bytes/msg", 500, false, "2x"},
 	{"search 1,000,000 messages, warm", "./internal/search", "BenchmarkSearch1000000", "ns/op", 20e6, false, "1s"},
 	{"memory of search, 1,000,000 messages", "./internal/search", "BenchmarkSearch1000000", "bytes/message", 500, false, "1s"},
+	{"an event at 500/s, p99.9", "./internal/archive", "BenchmarkAcceptBeside/nothing/500", "ms/p99.9", 50, false, "5000x"},
+	{"an event at 2,000/s, p99", "./internal/archive", "BenchmarkAcceptBeside/nothing/2000", "ms/p99", 100, false, "10000x"},
+	{"an event beside an import, p99", "./internal/archive", "BenchmarkAcceptBeside/import/500", "ms/p99", 30, false, "5000x"},
+	{"an event beside another process's import, p99", "./internal/archive", "BenchmarkAcceptBeside/import_of_another_process/500", "ms/p99", 30, false, "5000x"},
+	{"import 100,000 conversations, Slack", "./internal/archive", "BenchmarkImportManyConversations/slack", "ns/op", 15e9, false, "1x"},
+	{"import 100,000 conversations, JSON lines", "./internal/archive", "BenchmarkImportManyConversations/jsonl", "ns/op", 15e9, false, "1x"},
+	{"start with 1,000,000 messages, first event", "./store", "BenchmarkStart", "ns/op", 300e6, false, "5x"},
 	{"import to SQLite (needs EARSHOT_TEST_DATA)", "./internal/archive", "BenchmarkImport", "messages/s", 10e3, true, "1x"},
 }
 

@@ -230,7 +230,7 @@ func (f *Filler) miss(ctx context.Context, gap span) error {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
+	g.SetLimit(parallelGaps)
 	for _, c := range list {
 		if c.Platform == f.Platform && c.Workspace == f.Workspace {
 			g.Go(func() error { return f.missIn(ctx, c, gap) })
@@ -246,6 +246,10 @@ func (f *Filler) miss(ctx context.Context, gap span) error {
 // parallel is how many writes are under way at a time: a store gathers them
 // into one transaction.
 const parallel = 16
+
+// parallelGaps is the same for gaps, of which each stored channel has one at the
+// start: nobody is served before all are durable.
+const parallelGaps = 256
 
 func (f *Filler) missIn(ctx context.Context, c earshot.ChannelInfo, gap span) error {
 	start := gap.from == 0

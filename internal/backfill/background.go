@@ -273,7 +273,8 @@ func (f *Filler) follow(ctx context.Context, l *lane, page Page) error {
 	for _, m := range roots {
 		if f.Tier.Objects < smallPage && m.Message.Replies != nil {
 			t := l.room.lane(m.Message.ID)
-			t.first, t.walk.replies = m.Message.Time, m.Message.Replies
+			t.first = m.Message.Time
+			t.walk.told(m.Message.Replies, f.Tier)
 		}
 		if !missed {
 			continue

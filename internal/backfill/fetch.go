@@ -161,7 +161,8 @@ func (l *lane) learn(w Window, page Page, at sight, t Tier) {
 	l.walk.shown += at.n
 	for _, m := range page.Messages {
 		if l.thread != "" && m.Message.ID == l.thread {
-			l.first, l.walk.replies = m.Message.Time, m.Message.Replies
+			l.first = m.Message.Time
+			l.walk.told(m.Message.Replies, t)
 		}
 	}
 	switch {

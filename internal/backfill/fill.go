@@ -40,6 +40,12 @@ func (f *Filler) Fill(ctx context.Context, c earshot.Channel, anchor earshot.Mes
 	var g errgroup.Group
 	if f.Tier.Objects < smallPage {
 		g.SetLimit(1) // one after the other: the channel's page may tell how long the thread is
+		if thread != "" {
+			if err := f.meet(ctx, lanes[len(lanes)-1], anchor.Position()); err != nil {
+				f.doubt(c.Scope())
+				return err
+			}
+		}
 	}
 	for _, l := range lanes {
 		g.Go(func() error { return f.serve(ctx, l, f.forTurn(l, anchor.Position())) })
@@ -203,6 +209,9 @@ func (f *Filler) root(ctx context.Context, l *lane) (bool, error) {
 	}
 	f.mu.Lock()
 	l.first = root.Time
+	if l.walk.replies == nil {
+		l.walk.replies = root.Replies
+	}
 	f.mu.Unlock()
 	return true, nil
 }

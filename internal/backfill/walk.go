@@ -12,6 +12,7 @@ import (
 // is not known; the root tells how many there are.
 type walk struct {
 	replies *earshot.Activity // as the root told last
+	earlier *earshot.Activity // as it told before the few that came since; nil: not known
 	shown   int               // replies that pages held
 	width   earshot.Time      // of the next window; 0: all that is missing
 	edge    earshot.Time      // where the last page that was full broke off
@@ -52,6 +53,11 @@ func (f *Filler) window(l *lane, u span, background bool) *Window {
 		w.Latest += clocks
 	}
 	width := l.walk.width
+	if e := l.walk.earlier; e != nil && !l.asked && e.Last < u.from && e.Last >= l.first && f.Tier.Objects < smallPage {
+		// Hardly anything was said in this stretch: one call reaches behind it.
+		w.Oldest = max(l.first, dawn, e.Last-l.walk.begin(f.Tier, l.first, e.Last))
+		return &w
+	}
 	switch {
 	case l.thread == "" || l.newestFirst || !l.asked && f.Tier.Objects >= smallPage:
 		if width = 0; !background {
@@ -60,30 +66,61 @@ func (f *Filler) window(l *lane, u span, background bool) *Window {
 	case l.isGap(u) && l.untouched(u, forever):
 		width = 0 // few are missed as a rule
 	case !l.asked:
-		width = l.walk.begin(f.Tier, l.first, u.to)
+		width = l.walk.begin(f.Tier, l.first, l.walk.top(u))
 	case background:
 		width = earshot.Time(float64(width) / f.Tier.aim() * fill * float64(f.Tier.Most))
 	}
-	top := u.to
-	if r := l.walk.replies; r != nil && r.Last >= u.from {
-		top = min(top, r.Last)
-	}
+	top := l.walk.top(u)
 	if width > 0 {
 		w.Oldest = max(u.from, top-width)
 	}
 	return &w
 }
 
-// begin guesses how long the first window is, where a page is small. The root
-// may have been seen among the channel's messages.
-func (x *walk) begin(t Tier, first, to earshot.Time) earshot.Time {
+// told takes up what a root tells of its replies. Few that came since it told
+// so before, such as the question itself, say nothing of when the others were
+// said: a thread may have been silent for weeks.
+func (x *walk) told(a *earshot.Activity, t Tier) {
+	old := x.replies
+	x.replies = a
+	switch {
+	case a == nil || old == nil || a.Last <= old.Last:
+	case float64(a.Count-old.Count) <= t.aim()/2:
+		if x.earlier == nil {
+			x.earlier = old
+		}
+	default:
+		x.earlier = nil
+	}
+}
+
+// top returns where in u the newest end that a window is measured from.
+func (x *walk) top(u span) earshot.Time {
+	if e := x.earlier; e != nil && e.Last >= u.from && e.Last <= u.to {
+		return e.Last
+	}
+	if r := x.replies; r != nil && r.Last >= u.from {
+		return min(u.to, r.Last)
+	}
+	return u.to
+}
+
+// begin guesses how long the first window is before top, where a page is small:
+// the replies are taken to be spread evenly from the root on, at first, to the
+// last one that is known of. What the root tells comes from the channel's
+// history, where it was seen or asked for.
+func (x *walk) begin(t Tier, first, top earshot.Time) earshot.Time {
 	switch {
 	case x.replies == nil:
 		return earshot.Time(t.aim() * float64(firstPace/time.Microsecond))
 	case x.replies.Count < t.Most:
 		return 0
 	}
-	return max(1, earshot.Time(t.aim()*float64(min(to, x.replies.Last)-first)/float64(x.replies.Count)))
+	want, of := t.aim(), x.replies
+	if e := x.earlier; e != nil && e.Last == top {
+		want, of = want-float64(of.Count-e.Count), e
+	}
+	return max(1, earshot.Time(want*float64(top-first)/float64(max(1, of.Count))))
 }
 
 // learn guesses how long a window is that holds most of a page for a turn.

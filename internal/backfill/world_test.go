@@ -219,6 +219,17 @@ func (w *world) History(ctx context.Context, c earshot.Channel, win backfill.Win
 	return p, nil
 }
 
+// Root is a call of History for one message.
+func (w *world) Root(ctx context.Context, c earshot.Channel, root earshot.MessageID) (backfill.Page, error) {
+	w.mu.Lock()
+	m := w.find(c.ID, root)
+	w.mu.Unlock()
+	if m == nil {
+		return w.History(ctx, c, backfill.Window{Oldest: 1, Latest: 1, Limit: 1})
+	}
+	return w.History(ctx, c, backfill.Window{Oldest: m.Time, Latest: m.Time, Limit: 1})
+}
+
 func (w *world) page(c earshot.ChannelID, list []earshot.Message, win backfill.Window, newest bool) backfill.Page {
 	p := backfill.Page{NewestFirst: newest}
 	from, _ := strconv.Atoi(win.Cursor)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,7 @@ func TestSlackFaults(t *testing.T) {
 		{"doubled, late and reordered events open one turn each", disorder},
 		{"answers to posts are lost, and each reply is seen once", lostAnswers},
 		{"the slow tier shows what there is, and says what is missing", slowTier},
+		{"the slow tier shows how a thread ended that was silent for days", slowSilent},
 		{"a channel that it is removed from is erased", removed},
 		{"calls and refusals are counted in the store", counted},
 	} {
@@ -166,6 +168,56 @@ func slowTier(t *testing.T, server string, by transport) {
 			t.Errorf("%s was refused: %s", c.Method, c.Error)
 		}
 	}
+}
+
+// slowSilent: what one call of replies shows of a thread that was silent for ten
+// days, and how the prompt says what is missing.
+func slowSilent(t *testing.T, server string, by transport) {
+	x := newSlackWorld(t, server, by, &simulate.SlackOptions{Tier: simulate.TierDistributed},
+		"EARSHOT_SLACK_TIER=distributed", "EARSHOT_SLACK_OVERFLOW=degrade")
+	begun := time.Now().UTC().Truncate(24 * time.Hour).Add(12*time.Hour - 10*24*time.Hour) // no midnight in between
+	root := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "the story", Mute: true, At: begun})
+	for i := range 40 {
+		x.Post(simulate.Said{
+			Channel: x.general, Thread: root, User: x.ann, Text: fmt.Sprintf("part %d", i), Mute: true, At: begun.Add(time.Duration(i+1) * time.Minute),
+		})
+	}
+	x.start()
+	x.Say(x.general, x.bob, x.at("is it raining?"))
+	x.ends(earshot.TurnDone)
+	x.settled()
+	x.Reply(x.general, root, x.bob, x.at("how does it end?"))
+	x.ends(earshot.TurnDone)
+	got := regexp.MustCompile(`[0-9]{2}:[0-9]{2}`).ReplaceAllString(x.prompt(), "HH:MM")
+	got = regexp.MustCompile(`(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [0-9]+ [A-Z][a-z]{2}( [0-9]{4})?`).ReplaceAllString(got, "Day")
+	got = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}`).ReplaceAllString(got, "Date")
+	x.want("the prompt", got, `[a Slack channel. You are earshot here.]
++ name: #general
++ topic: what goes on
+
+[recent in this channel]
+[Day]
+HH:MM Bob: @earshot is it raining?
+↳ HH:MM earshot (you): Noted.
+
+[this thread]
+[history before Date HH:MM Europe/Amsterdam could not be loaded]
+[Day]
+HH:MM Ann: the story
+HH:MM Ann: part 29
+· part 30
+· part 31
+· part 32
+· part 33
+· part 34
+· part 35
+· part 36
+· part 37
+· part 38
+· part 39
+
+[question, Day, Europe/Amsterdam]
+HH:MM Bob: @earshot how does it end?`)
 }
 
 func removed(t *testing.T, server string, by transport) {

@@ -37,6 +37,16 @@ func (p *Platform) History(ctx context.Context, c earshot.Channel, w backfill.Wi
 	return page, err
 }
 
+// Root reads one message of a channel's top level, as [backfill.RootSource]
+// asks: conversations.history from and to its own ts (docs.slack.dev, retrieving
+// messages). A root has reply_count and latest_reply there.
+func (p *Platform) Root(ctx context.Context, c earshot.Channel, root earshot.MessageID) (backfill.Page, error) {
+	return p.page(ctx, methodHistory, c, url.Values{
+		"channel": {string(c.ID)}, "limit": {"1"}, "inclusive": {"true"}, "include_all_metadata": {"true"},
+		"oldest": {string(root)}, "latest": {string(root)},
+	})
+}
+
 // window writes a window as Slack's arguments. Both ends are given always:
 // with one of them, from which end Slack begins is not the same everywhere.
 func (p *Platform) window(c earshot.Channel, w backfill.Window) url.Values {

@@ -18,7 +18,10 @@ import (
 	"github.com/earshot-ai/earshot/internal/simulate"
 )
 
-var _ backfill.Source = (*slack.Platform)(nil)
+var (
+	_ backfill.Source     = (*slack.Platform)(nil)
+	_ backfill.RootSource = (*slack.Platform)(nil)
+)
 
 // all walks a window to its end.
 func all(t *testing.T, read func(backfill.Window) (backfill.Page, error), w backfill.Window) (out []backfill.Found, pages int) {
@@ -113,6 +116,29 @@ func TestASlowTierAsksForLittle(t *testing.T) {
 	}
 	if got := x.slack.Calls("conversations.history")[0].Args["limit"]; got != "15" {
 		t.Errorf("limit: got %s, want 15", got)
+	}
+}
+
+// A root by itself, by one call of history, tells how many replies it has.
+func TestARootIsReadByItself(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t)
+	channel := earshot.Channel{Platform: earshot.Slack, Workspace: x.platform.Workspace(), ID: earshot.ChannelID(x.general)}
+	x.slack.Say(x.general, x.mara, "before")
+	root := x.slack.Say(x.general, x.mara, "root")
+	x.slack.Reply(x.general, root, x.mara, "one")
+	last := x.slack.Reply(x.general, root, x.mara, "two")
+	x.slack.Say(x.general, x.mara, "after")
+	page, err := x.platform.Root(t.Context(), channel, earshot.MessageID(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, _ := earshot.ParseTime(last)
+	if len(page.Messages) != 1 || string(page.Messages[0].Message.ID) != root {
+		t.Fatalf("got %+v, want the root alone", page.Messages)
+	}
+	if d := cmp.Diff(page.Messages[0].Message.Replies, &earshot.Activity{Count: 2, Last: at}); d != "" {
+		t.Errorf("its replies (-got +want):\n%s", d)
 	}
 }
 

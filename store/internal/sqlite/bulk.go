@@ -107,6 +107,7 @@ func (w *writer) slice() {
 	}
 	w.settle(ran, err)
 	w.due()
+	w.behind.wrote(len(ran) * pieceRows)
 	if came != nil {
 		w.serve(came)
 	}

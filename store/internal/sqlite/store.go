@@ -31,6 +31,7 @@ type Store struct {
 	log    *slog.Logger
 	reader *sql.DB
 	writer *writer
+	behind *checkpointer // nil where the file is only read
 
 	mu    sync.Mutex // guards stmts
 	stmts map[string]*sql.Stmt
@@ -45,8 +46,9 @@ type Store struct {
 var (
 	commonPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)"}
 	writerPragmas = append(commonPragmas[:len(commonPragmas):len(commonPragmas)],
-		"synchronous(FULL)", "secure_delete(1)", "cache_size(-32768)", "wal_autocheckpoint(2000)", "journal_size_limit(33554432)")
-	readerPragmas = append(commonPragmas[:len(commonPragmas):len(commonPragmas)],
+		"synchronous(FULL)", "secure_delete(1)", "cache_size(-32768)", "wal_autocheckpoint(8000)", "journal_size_limit(33554432)")
+	checkpointPragmas = []string{"synchronous(FULL)"}
+	readerPragmas     = append(commonPragmas[:len(commonPragmas):len(commonPragmas)],
 		"query_only(1)", "cache_size(-8192)", "mmap_size(1073741824)")
 )
 
@@ -70,8 +72,15 @@ func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logg
 		return nil, errors.Join(err, w.Close())
 	}
 	s := &Store{now: now, log: log, reader: r, stmts: map[string]*sql.Stmt{}}
-	if s.writer, err = newWriter(ctx, w, now, log); err != nil {
-		return nil, errors.Join(remedy(err), r.Close(), w.Close())
+	if !found.immutable {
+		c, err := dial(path, readWrite, 1, checkpointPragmas)
+		if err != nil {
+			return nil, errors.Join(err, r.Close(), w.Close())
+		}
+		s.behind = newCheckpointer(c, log)
+	}
+	if s.writer, err = newWriter(ctx, w, s.behind, now, log); err != nil {
+		return nil, errors.Join(remedy(err), s.behind.close(), r.Close(), w.Close())
 	}
 	return s, nil
 }
@@ -141,7 +150,7 @@ func dial(path string, a access, connections int, pragmas []string) (*sql.DB, er
 // What comes after gets [os.ErrClosed].
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		err := s.writer.close()
+		err := errors.Join(s.behind.close(), s.writer.close())
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, st := range s.stmts {

@@ -33,24 +33,25 @@ type job struct {
 // transaction, so that many small writes share one fsync. Bulk work, which
 // nobody answers a chat with, is written in slices between them (bulk.go).
 type writer struct {
-	db   *sql.DB
-	tx   *tx
-	log  *slog.Logger
-	jobs chan *job // not buffered: whoever has handed a job over gets an answer
-	bulk bulk      // what can wait
-	quit chan struct{}
-	idle chan struct{} // closed when the goroutine has ended
+	db     *sql.DB
+	tx     *tx
+	behind *checkpointer // told of what is written
+	log    *slog.Logger
+	jobs   chan *job // not buffered: whoever has handed a job over gets an answer
+	bulk   bulk      // what can wait
+	quit   chan struct{}
+	idle   chan struct{} // closed when the goroutine has ended
 
 	scrub scrub // the goroutine's own
 }
 
-func newWriter(ctx context.Context, db *sql.DB, now func() time.Time, log *slog.Logger) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, behind *checkpointer, now func() time.Time, log *slog.Logger) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open the database for writing: %w", err)
 	}
 	w := &writer{
-		db: db, log: log, tx: &tx{conn: conn, now: now, stmts: map[string]*sql.Stmt{}},
+		db: db, behind: behind, log: log, tx: &tx{conn: conn, now: now, stmts: map[string]*sql.Stmt{}},
 		jobs: make(chan *job), bulk: newBulk(), quit: make(chan struct{}), idle: make(chan struct{}),
 		scrub: newScrub(),
 	}
@@ -118,9 +119,12 @@ func (w *writer) serve(first *job) {
 	group := w.gather(first)
 	w.commit(group)
 	w.due()
+	rows := 0
 	for _, j := range group {
+		rows += 1 + j.rows()
 		close(j.done)
 	}
+	w.behind.wrote(rows)
 	w.bulk.served = time.Now()
 }
 
