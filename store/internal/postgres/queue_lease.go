@@ -29,7 +29,8 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		var next int64
 		found := false
 		t.ask(`SELECT platform, workspace, channel, conversation, fence, next FROM lease
-			WHERE agent = $1 AND next > 0 AND until <= $2 ORDER BY next LIMIT 1 FOR UPDATE SKIP LOCKED`, []any{string(agent), int64(now)},
+			WHERE agent = $1 AND next > 0 AND (until <= $2 OR until > $3) ORDER BY next LIMIT 1 FOR UPDATE SKIP LOCKED`,
+			[]any{string(agent), int64(now), int64(rule.Misdated(now))},
 			one(&found, &c.Platform, &c.Workspace, &c.Channel, &l.Conversation.Name, &l.Fence, &next))
 		if err := t.send(ctx); err != nil {
 			return err
