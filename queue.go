@@ -186,7 +186,7 @@ type Queue interface {
 	// Claim takes the lease of the conversation whose lowest unfinished turn
 	// is the oldest, among those of the agent that nobody holds at now, the
 	// owner itself included, and returns its unfinished turns in order; the
-	// first is claimed. A lease that ends more than 15 minutes after now was
+	// first is claimed. A lease that ends more than half an hour after now + hold was
 	// written by a clock that has gone back since: nobody holds it. ErrNotFound
 	// when there is nothing to do.
 	Claim(ctx context.Context, agent AgentID, owner string, now Time, hold time.Duration) (Lease, []QueuedTurn, error)

@@ -60,7 +60,7 @@ var leaseCases = []testCase{
 	{"a lease that a clock wrote which has gone back is taken over", func(s *suite) {
 		s.asked(1, "m1")
 		held, _ := s.claim("dead", second(7200))
-		s.idle(second(7200 - 600))
+		s.idle(second(7200 - 1700))
 		l, _ := s.claim("alive", second(0))
 		s.equal("fence", l.Fence, held.Fence+1)
 	}},

@@ -22,7 +22,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 	err = s.write(ctx, func() error {
 		var oldest *line
 		for id, l := range s.queue.lines {
-			if id.Agent == agent && len(l.turns) > 0 && (l.until <= now || l.until > rule.Misdated(now)) && (oldest == nil || l.turns[0].ID < oldest.turns[0].ID) {
+			if id.Agent == agent && len(l.turns) > 0 && (l.until <= now || l.until > rule.Misdated(now, hold)) && (oldest == nil || l.turns[0].ID < oldest.turns[0].ID) {
 				oldest = l
 			}
 		}

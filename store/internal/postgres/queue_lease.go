@@ -30,7 +30,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		found := false
 		t.ask(`SELECT platform, workspace, channel, conversation, fence, next FROM lease
 			WHERE agent = $1 AND next > 0 AND (until <= $2 OR until > $3) ORDER BY next LIMIT 1 FOR UPDATE SKIP LOCKED`,
-			[]any{string(agent), int64(now), int64(rule.Misdated(now))},
+			[]any{string(agent), int64(now), int64(rule.Misdated(now, hold))},
 			one(&found, &c.Platform, &c.Workspace, &c.Channel, &l.Conversation.Name, &l.Fence, &next))
 		if err := t.send(ctx); err != nil {
 			return err

@@ -111,12 +111,13 @@ func Until(now earshot.Time, hold time.Duration) earshot.Time {
 	return now + earshot.Time(hold/time.Microsecond)
 }
 
-// longestHold is more than any lease is held or kept back for.
-const longestHold = 15 * time.Minute
+// skew is by how much clocks of replicas may differ, and more than a lease is
+// kept back for.
+const skew = 30 * time.Minute
 
 // Misdated returns from when on the end of a lease lies too far ahead of now:
 // the clock that it was written by has gone back since, and it is nobody's.
-func Misdated(now earshot.Time) earshot.Time { return Until(now, longestHold) }
+func Misdated(now earshot.Time, hold time.Duration) earshot.Time { return Until(now, hold+skew) }
 
 // CheckPrompt returns p as it is stored.
 func CheckPrompt(p earshot.Prompt) (earshot.Prompt, error) {

@@ -33,12 +33,12 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		return []any{&c.Platform, &c.Workspace, &c.Channel, &l.Conversation.Name, &l.Fence, &next}
 	}
 	none := func(err error) error { return fmt.Errorf("claim a conversation: %w", orNotFound(err)) }
-	if err := s.row(ctx, claimable, []any{string(agent), int64(now), int64(rule.Misdated(now))}, dest()...); err != nil {
+	if err := s.row(ctx, claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest()...); err != nil {
 		return earshot.Lease{}, nil, none(err)
 	}
 	var turns []earshot.QueuedTurn
 	err = s.lease(ctx, "claim", func(t *tx) error {
-		found, err := t.one(claimable, []any{string(agent), int64(now), int64(rule.Misdated(now))}, dest())
+		found, err := t.one(claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest())
 		if err != nil {
 			return err
 		}
