@@ -205,7 +205,9 @@ type Queue interface {
 	// Claim takes the lease of the conversation whose lowest unfinished turn
 	// is the oldest, among those of the agent that nobody holds at now, the
 	// owner itself included, and returns its unfinished turns in order; the
-	// first is claimed. ErrNotFound when there is nothing to do.
+	// first is claimed. A lease that ends more than half an hour after now + hold was
+	// written by a clock that has gone back since: nobody holds it. ErrNotFound
+	// when there is nothing to do.
 	Claim(ctx context.Context, agent AgentID, owner string, now Time, hold time.Duration) (Lease, []QueuedTurn, error)
 	// Renew holds the lease until now + hold.
 	Renew(ctx context.Context, l Lease, now Time, hold time.Duration) (Lease, error)

@@ -108,7 +108,7 @@ func (w *world) change(a act, m *spoken) {
 		w.slack.Delete(m.channel, m.ts)
 		m.deleted = true
 	case actReact:
-		w.slack.React(m.channel, m.ts, w.people[a.who], []string{"eyes", "tada", "+1"}[a.n-1])
+		w.slack.React(m.channel, m.ts, w.people[a.who], fmt.Sprint("emoji", a.which))
 	}
 }
 

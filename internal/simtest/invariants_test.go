@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/simulate"
 )
 
 // Facts are what Slack has told and was thanked for.
@@ -214,14 +215,18 @@ func (w *world) checkOrder(turns []earshot.QueuedTurn) {
 // placeholder stays.
 func (w *world) checkSeen(ctx context.Context, turns []earshot.QueuedTurn) {
 	known := map[string]bool{}
+	turn := map[string]earshot.QueuedTurn{}
 	for _, q := range turns {
 		posts, _ := w.store.Posts(ctx, q.ID) // read before
 		for _, p := range posts {
-			known[p.Key] = true
+			known[p.Key], turn[p.Key] = true, q
 		}
 	}
 	for key, list := range w.slack.PostsByMetadata("key") {
 		for _, m := range list {
+			if q, ok := turn[key]; ok && !w.belongs(m, q) {
+				w.wrong("I8: %s of turn %d, which is of %s, stands in %s of %s", m.TS, q.ID, q.Conversation.Name, m.Thread, m.Channel)
+			}
 			if !known[key] {
 				w.wrong("I11: %s in %s is nobody's post: %q", m.TS, m.Channel, m.Text)
 			}
@@ -230,6 +235,17 @@ func (w *world) checkSeen(ctx context.Context, turns []earshot.QueuedTurn) {
 			}
 		}
 	}
+}
+
+// belongs reports whether a post stands where its turn's conversation is: in the
+// channel, and in the thread that has the conversation's name or that the
+// question begins. A thread of which nothing is left takes no reply.
+func (w *world) belongs(m simulate.Message, q earshot.QueuedTurn) bool {
+	if m.Channel != string(q.Conversation.Scope.Channel) {
+		return false
+	}
+	direct := slices.Index(w.channels, m.Channel) >= 2
+	return m.Thread == "" && direct || m.Thread == q.Conversation.Name || m.Thread == string(q.Anchor)
 }
 
 // checkHeard checks that what was said for the bot to answer has a turn, and

@@ -149,21 +149,26 @@ func (w *world) checkRequest(r llm.Request) {
 	if called(r) || strings.Contains(text, "call_") {
 		return // what tools found may be what the context shows
 	}
-	// A question may have been seen before as talk, where its turn came late.
-	most := map[string]int{}
-	for _, m := range w.said {
-		if m.ask {
-			for _, word := range m.words {
-				most[word] = 1
-			}
-		}
-	}
 	count := map[string]int{}
 	for _, word := range words.FindAllString(text, -1) {
-		if count[word]++; count[word] == 2+most[word] {
+		count[word]++
+		// A question may have been seen before as talk, where its turn came late.
+		if count[word] == 3 || count[word] == 2 && !w.answered(word) {
 			w.wrong("I9: %s stands twice in a request:\n%s", word, text)
 		}
 	}
+}
+
+// answered reports whether the message with a word is one that has a turn.
+func (w *world) answered(word string) bool {
+	for _, m := range w.said {
+		if slices.Contains(m.words, word) {
+			return slices.ContainsFunc(w.turns(context.Background()), func(q earshot.QueuedTurn) bool {
+				return string(q.Conversation.Scope.Channel) == m.channel && string(q.Anchor) == m.ts
+			})
+		}
+	}
+	return false
 }
 
 // textOf is all text of a request, tools' results too.

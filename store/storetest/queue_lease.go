@@ -57,6 +57,13 @@ var leaseCases = []testCase{
 		_, _, err = s.Claim(s.Context(), "agent", "you", second(10)-1, hold)
 		wantError(s.T, err, earshot.ErrNotFound)
 	}},
+	{"a lease that a clock wrote which has gone back is taken over", func(s *suite) {
+		s.asked(1, "m1")
+		held, _ := s.claim("dead", second(7200))
+		s.idle(second(7200 - 1700))
+		l, _ := s.claim("alive", second(0))
+		s.equal("fence", l.Fence, held.Fence+1)
+	}},
 	{"a lease that ran out is taken over under the next fence", func(s *suite) {
 		id := s.asked(1, "m1")
 		old, _ := s.claim("dead", second(0))

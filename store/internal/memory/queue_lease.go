@@ -20,7 +20,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 	err = s.write(ctx, func() error {
 		var oldest *line
 		for id, l := range s.queue.lines {
-			if id.Agent == agent && l.Claimable(now) && (oldest == nil || l.Lowest < oldest.Lowest) {
+			if id.Agent == agent && l.Claimable(now, hold) && (oldest == nil || l.Lowest < oldest.Lowest) {
 				oldest = l
 			}
 		}

@@ -24,8 +24,8 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		c := &id.Scope
 		found := false
 		t.ask(`SELECT platform, workspace, channel, conversation, fence, next FROM lease
-			WHERE agent = $1 AND next > 0 AND until <= $2 ORDER BY next LIMIT 1 FOR UPDATE SKIP LOCKED`, // see rule.Line.Claimable
-			[]any{string(agent), int64(now)}, one(&found, &c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Fence, &line.Lowest))
+			WHERE agent = $1 AND next > 0 AND (until <= $2 OR until > $3) ORDER BY next LIMIT 1 FOR UPDATE SKIP LOCKED`, // see rule.Line.Claimable
+			[]any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, one(&found, &c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Fence, &line.Lowest))
 		if err := t.send(ctx); err != nil {
 			return err
 		}

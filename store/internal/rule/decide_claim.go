@@ -9,7 +9,17 @@ import (
 // Claimable reports whether the lease can be claimed: there is a turn to
 // answer, and nobody holds the lease at now, the claimer included. A store
 // claims the line with the lowest Lowest.
-func (x Line) Claimable(now earshot.Time) bool { return x.Lowest != 0 && x.Until <= now }
+func (x Line) Claimable(now earshot.Time, hold time.Duration) bool {
+	return x.Lowest != 0 && (x.Until <= now || x.Until > Misdated(now, hold))
+}
+
+// skew is by how much clocks of replicas may differ, and more than a lease is
+// kept back for.
+const skew = 30 * time.Minute
+
+// Misdated returns from when on the end of a lease lies too far ahead of now:
+// the clock that it was written by has gone back since, and it is nobody's.
+func Misdated(now earshot.Time, hold time.Duration) earshot.Time { return Until(now, hold+skew) }
 
 // Claimed returns a line whose lease owner has taken. Each taking raises the
 // fence.

@@ -122,7 +122,7 @@ func (m *model) accept(t *rapid.T) {
 
 func (m *model) claim(t *rapid.T) {
 	m.now += earshot.Time(rapid.IntRange(0, 3_000_000).Draw(t, "later"))
-	if !m.line.Claimable(m.now) {
+	if !m.line.Claimable(m.now, time.Second) {
 		return
 	}
 	owner := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "owner")

@@ -11,7 +11,7 @@ import (
 )
 
 const claimable = `SELECT platform, workspace, channel, conversation, fence, next FROM lease
-	WHERE agent = ? AND next > 0 AND until <= ? ORDER BY next LIMIT 1` // see rule.Line.Claimable
+	WHERE agent = ? AND next > 0 AND (until <= ? OR until > ?) ORDER BY next LIMIT 1` // see rule.Line.Claimable
 
 // Claim implements [earshot.Queue].
 func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, now earshot.Time, hold time.Duration) (earshot.Lease, []earshot.QueuedTurn, error) {
@@ -29,12 +29,12 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		return []any{&c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Fence, &line.Lowest}
 	}
 	none := func(err error) error { return fmt.Errorf("claim a conversation: %w", orNotFound(err)) }
-	if err := s.row(ctx, claimable, []any{string(agent), int64(now)}, dest()...); err != nil {
+	if err := s.row(ctx, claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest()...); err != nil {
 		return earshot.Lease{}, nil, none(err)
 	}
 	var turns []earshot.QueuedTurn
 	err = s.lease(ctx, "claim", func(t *tx) error {
-		found, err := t.one(claimable, []any{string(agent), int64(now)}, dest())
+		found, err := t.one(claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest())
 		if err != nil {
 			return err
 		}
