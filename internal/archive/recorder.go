@@ -20,12 +20,20 @@ const (
 // for the disk more than for a processor, and what waits shares a commit.
 const lanesPerWorker = 4
 
+// A Sink is what an import needs of an [earshot.Store].
+type Sink interface {
+	PutChannel(ctx context.Context, c earshot.Channel) error
+	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
+	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
+	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
+}
+
 // A recorder writes messages to a store in batches. Batches of one channel are
 // written one after the other in the order they were put, so a channel's
 // sequence does not depend on timing; batches of different channels go in
 // parallel and share commits.
 type recorder struct {
-	store    earshot.Messages
+	store    Sink
 	lanes    []chan batch
 	seed     maphash.Seed
 	progress func(Progress)
@@ -41,7 +49,7 @@ type batch struct {
 }
 
 // start makes a recorder whose writers run in g until finish is called.
-func start(ctx context.Context, g *errgroup.Group, store earshot.Messages, o Options, done func() (done, total int64)) *recorder {
+func start(ctx context.Context, g *errgroup.Group, store Sink, o Options, done func() (done, total int64)) *recorder {
 	r := &recorder{store: store, lanes: make([]chan batch, lanesPerWorker*o.Workers), seed: maphash.MakeSeed(), progress: o.Progress, done: done}
 	for i := range r.lanes {
 		r.lanes[i] = make(chan batch, 2)
