@@ -44,9 +44,8 @@ type Messages interface {
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 }
 
-// Conversations is what is read of an agent's own. A store that keeps none
-// returns [earshot.ErrNotFound] from Conversation and Summary, and nothing from
-// the others.
+// Conversations is what is read of an agent's own. Of a store that keeps none
+// Conversation returns [earshot.ErrNotFound]; then no other method is called.
 type Conversations interface {
 	Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error)
 	Manifest(ctx context.Context, id earshot.ConversationID) (earshot.Manifest, error)
