@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -49,10 +50,26 @@ type finder interface {
 	Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error)
 }
 
+// A Store is what the tools need of an [earshot.Store].
+type Store interface {
+	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
+	Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error)
+	Activity(ctx context.Context, s earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error)
+	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
+}
+
+// An Indexed is what an index needs of an [earshot.Store].
+type Indexed interface {
+	Terms(ctx context.Context, s earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error]
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
+}
+
 // NewIndex returns an index over a store. maxBytes bounds what it holds in
 // memory; 0 means 256 MiB. A store that finds messages itself, as a
 // *searcher.Searcher does, is asked instead, so that one index serves all.
-func NewIndex(st earshot.Messages, maxBytes int64) *Index {
+func NewIndex(st Indexed, maxBytes int64) *Index {
 	if f, ok := st.(finder); ok {
 		return &Index{f}
 	}
@@ -112,7 +129,7 @@ type Turns interface {
 // concurrent use. It is made anew for every turn.
 type Set struct {
 	scope earshot.Scope
-	store earshot.Messages
+	store Store
 	index *Index
 	at    earshot.Position
 	zone  *time.Location
@@ -136,7 +153,7 @@ type Answer struct {
 
 // ForChannel returns the tools of a channel. Nothing after at is found, and at
 // itself is not searched for; the zero Position is no bound.
-func ForChannel(scope earshot.Scope, st earshot.Messages, index *Index, at earshot.Position, o *Options) *Set {
+func ForChannel(scope earshot.Scope, st Store, index *Index, at earshot.Position, o *Options) *Set {
 	s := &Set{scope: scope, store: st, index: index, at: at, zone: time.UTC}
 	if o != nil {
 		s.o = *o

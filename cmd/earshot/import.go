@@ -79,7 +79,7 @@ func refused(err error) error {
 }
 
 // An importer is one of archive's imports.
-type importer func(ctx context.Context, st earshot.Store, path string, opts *archive.Options) (archive.Report, error)
+type importer func(ctx context.Context, st archive.Sink, path string, opts *archive.Options) (archive.Report, error)
 
 // importInto imports a path into the store and says what came of it.
 func importInto(ctx context.Context, a *app, read importer, path string, opts *archive.Options) error {

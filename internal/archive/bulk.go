@@ -13,7 +13,7 @@ type bulk = earshot.Bulk
 const groupSize = 1000
 
 // bulkOf returns s itself where it can write much at once.
-func bulkOf(s earshot.Messages) bulk {
+func bulkOf(s Sink) bulk {
 	if b, ok := s.(bulk); ok {
 		return b
 	}
@@ -21,7 +21,7 @@ func bulkOf(s earshot.Messages) bulk {
 }
 
 // oneByOne writes to a store that is no [earshot.Bulk].
-type oneByOne struct{ store earshot.Messages }
+type oneByOne struct{ store Sink }
 
 func (o oneByOne) PutChannels(ctx context.Context, list ...earshot.Channel) error {
 	for _, c := range list {

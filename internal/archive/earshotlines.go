@@ -14,7 +14,7 @@ import (
 // ImportEarshot records what [Export] wrote. It is [ImportJSONL] for callers
 // that want nothing else: another form is ErrFormat. Platform and Workspace of
 // the options are not used, because the lines carry theirs.
-func ImportEarshot(ctx context.Context, store earshot.Store, name string, opts *Options) (Report, error) {
+func ImportEarshot(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
 	in, err := openLines(name, opts.withDefaults())
 	if err != nil {
 		return Report{}, described("earshot", name, err)

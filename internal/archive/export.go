@@ -19,12 +19,21 @@ type ExportOptions struct {
 	Progress func(messages int)
 }
 
+// A Source is what an export needs of an [earshot.Store].
+type Source interface {
+	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
+	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
+	Revisions(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]earshot.Message, error)
+	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
+}
+
 // Export writes a store's channels, authors, messages with their revisions,
 // tombstones and coverage to w as Earshot's own JSON lines. What agents keep,
 // such as turns and summaries, is not exported.
 //
 // The same content gives the same bytes. Memory does not grow with the store.
-func Export(ctx context.Context, store earshot.Store, w io.Writer, opts *ExportOptions) error {
+func Export(ctx context.Context, store Source, w io.Writer, opts *ExportOptions) error {
 	var o ExportOptions
 	if opts != nil {
 		o = *opts
@@ -40,7 +49,7 @@ func Export(ctx context.Context, store earshot.Store, w io.Writer, opts *ExportO
 
 type export struct {
 	o       ExportOptions
-	store   earshot.Store
+	store   Source
 	out     *bufio.Writer
 	enc     *json.Encoder
 	written int

@@ -26,7 +26,7 @@ import (
 // platform's own note. A conversation becomes a channel. ts is in seconds and read exactly to the microsecond. Lines may come
 // in any order; sorted by conversation and time is best. The errors are those
 // of [ImportSlack].
-func ImportJSONL(ctx context.Context, store earshot.Store, name string, opts *Options) (Report, error) {
+func ImportJSONL(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
 	began := time.Now()
 	o := opts.withDefaults()
 	if o.Platform == "" {
@@ -55,7 +55,7 @@ func ImportJSONL(ctx context.Context, store earshot.Store, name string, opts *Op
 // A lineImport is one run of ImportJSONL or ImportEarshot.
 type lineImport struct {
 	o       Options
-	store   earshot.Store
+	store   Sink
 	in      *lineReader
 	file    string
 	to      *recorder

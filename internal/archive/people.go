@@ -52,7 +52,7 @@ func (p *people) meet(a earshot.Author, at earshot.Time) {
 }
 
 // put stores everyone, in groups, and returns how many there are.
-func (p *people) put(ctx context.Context, store earshot.Messages, platform earshot.Platform, w earshot.WorkspaceID) (int, error) {
+func (p *people) put(ctx context.Context, store Sink, platform earshot.Platform, w earshot.WorkspaceID) (int, error) {
 	all := make([]earshot.Author, 0, len(p.listed)+len(p.met))
 	all = slices.AppendSeq(all, maps.Values(p.listed))
 	for _, s := range p.met {

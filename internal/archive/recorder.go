@@ -20,6 +20,14 @@ const (
 // for the disk more than for a processor, and what waits shares a commit.
 const lanesPerWorker = 4
 
+// A Sink is what an import needs of an [earshot.Store].
+type Sink interface {
+	PutChannel(ctx context.Context, c earshot.Channel) error
+	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
+	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
+	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
+}
+
 // A recorder writes channels and messages to a store in batches. Batches of one
 // channel are written one after the other in the order they were put, so a
 // channel's sequence does not depend on timing; batches of different channels
@@ -62,7 +70,7 @@ func sizeOf(m earshot.Message) size {
 func (s *size) add(o size) { s.messages, s.bytes = s.messages+o.messages, s.bytes+o.bytes }
 
 // start makes a recorder whose writers run in g until finish is called.
-func start(ctx context.Context, g *errgroup.Group, store earshot.Messages, o Options, done func() (done, total int64)) *recorder {
+func start(ctx context.Context, g *errgroup.Group, store Sink, o Options, done func() (done, total int64)) *recorder {
 	r := &recorder{store: bulkOf(store), lanes: make([]*lane, lanesPerWorker*o.Workers), seed: maphash.MakeSeed(), progress: o.Progress, done: done}
 	for i := range r.lanes {
 		r.lanes[i] = &lane{full: make(chan []earshot.Batch, 2)}

@@ -19,7 +19,7 @@ import (
 // A slackImport is one run of ImportSlack.
 type slackImport struct {
 	o       Options
-	store   earshot.Store
+	store   Sink
 	source  *source
 	layout  layout
 	skipped *tally
@@ -45,7 +45,7 @@ func isStop(err error) bool {
 // The report is filled in as far as the import came, also when it ends with an
 // error: of the context, of the store, ErrFormat when the path holds no Slack
 // archive, ErrWorkspace for options that are wrong, ErrBomb when it unpacks to too much. Running it again goes on.
-func ImportSlack(ctx context.Context, store earshot.Store, name string, opts *Options) (Report, error) {
+func ImportSlack(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
 	return importSlack(ctx, store, name, opts, func(o Options, skipped *tally) (*source, error) {
 		return openSource(name, o, skipped)
 	})
@@ -54,7 +54,7 @@ func ImportSlack(ctx context.Context, store earshot.Store, name string, opts *Op
 // ImportSlackFS is [ImportSlack] for an export in a file system, such as one
 // that is built into a program. name stands for its path in errors, and in the
 // workspace's name where nothing else tells it.
-func ImportSlackFS(ctx context.Context, store earshot.Store, fsys fs.FS, name string, opts *Options) (Report, error) {
+func ImportSlackFS(ctx context.Context, store Sink, fsys fs.FS, name string, opts *Options) (Report, error) {
 	return importSlack(ctx, store, name, opts, func(o Options, skipped *tally) (*source, error) {
 		s := newSource(o)
 		err := s.files(fsys, skipped)
@@ -63,7 +63,7 @@ func ImportSlackFS(ctx context.Context, store earshot.Store, fsys fs.FS, name st
 	})
 }
 
-func importSlack(ctx context.Context, store earshot.Store, name string, opts *Options, open func(Options, *tally) (*source, error)) (Report, error) {
+func importSlack(ctx context.Context, store Sink, name string, opts *Options, open func(Options, *tally) (*source, error)) (Report, error) {
 	began := time.Now()
 	o := opts.withDefaults()
 	if o.Platform == "" {

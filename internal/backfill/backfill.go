@@ -3,6 +3,7 @@ package backfill
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -15,7 +16,16 @@ import (
 // A Store is what backfill needs of an [earshot.Store].
 type Store interface {
 	Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error)
-	earshot.Messages
+	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
+	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
+	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
+	Activity(ctx context.Context, s earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error)
+	Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error)
+	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
+	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 }
 
 // Options are what a Filler is made of. Store, Source and Platform are

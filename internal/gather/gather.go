@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -25,8 +26,31 @@ import (
 
 // A Store is what gathering needs of an [earshot.Store].
 type Store interface {
-	earshot.Messages
-	earshot.Conversations
+	Messages
+	Conversations
+}
+
+// Messages is the part of [earshot.Messages] that is read.
+type Messages interface {
+	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
+	Replying(ctx context.Context, s earshot.Scope, upTo earshot.Position, ids ...earshot.MessageID) ([]earshot.Message, error)
+	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
+	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
+	Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error)
+	Activity(ctx context.Context, s earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error)
+	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
+	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
+}
+
+// Conversations is what is read of an agent's own. Of a store that keeps none
+// Conversation returns [earshot.ErrNotFound]; then no other method is called.
+type Conversations interface {
+	Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error)
+	Manifest(ctx context.Context, id earshot.ConversationID) (earshot.Manifest, error)
+	Session(ctx context.Context, id earshot.ConversationID) ([]earshot.SessionEntry, error)
+	Summary(ctx context.Context, id earshot.ConversationID) (earshot.Summary, error)
 	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)
 }
 

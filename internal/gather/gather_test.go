@@ -372,6 +372,37 @@ func TestACountOfRepliesFromAfterTheAnchorIsNotTold(t *testing.T) {
 	}
 }
 
+// A messagesAlone is a store that keeps no conversations: whoever asks it for
+// more than whether there is one asks nil.
+type messagesAlone struct {
+	gather.Messages
+	gather.Conversations
+}
+
+func (messagesAlone) Conversation(context.Context, earshot.ConversationID) (earshot.Conversation, error) {
+	return earshot.Conversation{}, earshot.ErrNotFound
+}
+
+func TestAStoreForMessagesAloneIsEnough(t *testing.T) {
+	t.Parallel()
+	st := open(t, "memory:")
+	list := thread(3)
+	record(t, st, general.Scope(), list...)
+	req := gather.Request{Channel: general, Anchor: list[3].ID, Identity: self, Counter: counter(t),
+		Conversation: earshot.ConversationID{Agent: "a", Scope: general.Scope(), Name: "talk"}}
+	_, want, err := gather.Turn(t.Context(), st, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got, err := gather.Turn(t.Context(), messagesAlone{Messages: st}, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(promptOf(got), promptOf(want)); d != "" {
+		t.Errorf("(-got +want)\n%s", d)
+	}
+}
+
 func TestAMessageOfAnotherChannelIsNotFound(t *testing.T) {
 	t.Parallel()
 	st := open(t, "memory:")

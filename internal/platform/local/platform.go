@@ -50,11 +50,23 @@ type Options struct {
 	Now func() time.Time
 }
 
+// A Store is what a platform needs of an [earshot.Store].
+type Store interface {
+	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	PutChannel(ctx context.Context, c earshot.Channel) error
+	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
+	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
+	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
+	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
+	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
+}
+
 // A Platform is one workspace. It is safe for concurrent use, and several
 // processes may talk in it over one store: what is said stands behind all that
 // is stored in its channel by then, whatever their clocks show.
 type Platform struct {
-	store earshot.Messages
+	store Store
 	o     Options
 
 	mu       sync.Mutex // guards what follows
@@ -73,7 +85,7 @@ type reaction struct {
 
 // Open returns the platform that a store holds a workspace of, and makes the
 // channel general where there is none.
-func Open(ctx context.Context, st earshot.Messages, o *Options) (*Platform, error) {
+func Open(ctx context.Context, st Store, o *Options) (*Platform, error) {
 	p := &Platform{store: st, reacted: map[reaction]bool{}}
 	if o != nil {
 		p.o = *o

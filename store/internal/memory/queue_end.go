@@ -9,23 +9,18 @@ import (
 
 // Finish implements [earshot.Queue].
 func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
-	why, turn, err := rule.CheckFinish(state, why, turn)
-	if err != nil {
-		return err
-	}
-	keys, messages, err := rule.CheckArrived(ctx, arrived)
+	e, messages, err := rule.CheckEnd(ctx, state, why, turn, arrived)
 	if err != nil {
 		return err
 	}
 	scope := rule.Lease(lease).Conversation.Scope
 	decide := func() (*queuedTurn, rule.Change, error) {
 		h, t := s.held(lease, id)
-		e := rule.End{State: state, Why: why, Turn: turn}
-		if turn != nil {
-			e.Answered = s.answered(h.Lease.Conversation, *turn)
+		if e.Turn != nil {
+			e.Answered = s.answered(h.Lease.Conversation, *e.Turn)
 		}
-		for i, m := range messages {
-			e.Confirmed = append(e.Confirmed, s.confirmation(scope, keys[i], m.ID))
+		for i, x := range e.Confirmed {
+			e.Confirmed[i].Stored = s.queue.posts[place{scope, x.Key}]
 		}
 		c, err := rule.Finish(h, e)
 		return t, c, err

@@ -128,16 +128,12 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 	}
 	scope = rule.Scope(scope)
 	return s.write(ctx, func() error {
-		c, err := rule.Confirm(s.time(), s.confirmation(scope, key, id))
+		c, err := rule.Confirm(s.time(), rule.Confirmation{Key: key, Message: id, Stored: s.queue.posts[place{scope, key}]})
 		if err == nil {
 			s.putPosts(c.Posts)
 		}
 		return err
 	})
-}
-
-func (s *Store) confirmation(scope earshot.Scope, key string, id earshot.MessageID) rule.Confirmation {
-	return rule.Confirmation{Key: key, Message: id, Stored: s.queue.posts[place{scope, key}]}
 }
 
 // Posted implements [earshot.Queue].

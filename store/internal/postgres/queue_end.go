@@ -10,11 +10,7 @@ import (
 
 // Finish implements [earshot.Queue].
 func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
-	why, turn, err := rule.CheckFinish(state, why, turn)
-	if err != nil {
-		return err
-	}
-	keys, messages, err := rule.CheckArrived(ctx, arrived)
+	e, messages, err := rule.CheckEnd(ctx, state, why, turn, arrived)
 	if err != nil {
 		return err
 	}
@@ -25,28 +21,23 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 		if inserted, err = t.arrive(ctx, in.Scope, messages); err != nil {
 			return err
 		}
-		e := rule.End{State: state, Why: why, Turn: turn}
-		posts := make([]*earshot.Post, len(keys))
 		return t.under(ctx, l, id, func(t *tx) {
-			if turn != nil {
-				t.askAnswered(in, *turn, &e.Answered)
+			if e.Turn != nil {
+				t.askAnswered(in, *e.Turn, &e.Answered)
 			}
-			for i, key := range keys {
-				t.askPost(in.Scope, key, &posts[i])
+			for i, x := range e.Confirmed {
+				t.askPost(in.Scope, x.Key, &e.Confirmed[i].Stored)
 			}
 		}, func(h held) (rule.Change, error) {
 			e.Answered.Conversation, e.Answered.Turns = h.conversation.Conversation, h.conversation.turns
-			for i, key := range keys {
-				e.Confirmed = append(e.Confirmed, rule.Confirmation{Key: key, Message: messages[i].ID, Stored: posts[i]})
-			}
 			return rule.Finish(h.Held, e)
 		})
 	})
 	if err == nil {
 		s.stats.grown(inserted)
 	}
-	if turn != nil {
-		err = answered(err, turn.Answer.Anchor)
+	if e.Turn != nil {
+		err = answered(err, e.Turn.Answer.Anchor)
 	}
 	return err
 }

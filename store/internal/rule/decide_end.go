@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
@@ -69,6 +70,21 @@ type End struct {
 	Turn      *earshot.Turn
 	Answered  Answered
 	Confirmed []Confirmation
+}
+
+// CheckEnd returns what Finish is given as it is stored, and the messages that
+// arrived. A store adds Answered, and Stored to each of Confirmed.
+func CheckEnd(ctx context.Context, state earshot.TurnState, why string, t *earshot.Turn, arrived []earshot.Arrival) (End, []Message, error) {
+	why, t, err := checkFinish(state, why, t)
+	if err != nil {
+		return End{}, nil, err
+	}
+	e := End{State: state, Why: why, Turn: t}
+	keys, messages, err := checkArrived(ctx, arrived)
+	for i, key := range keys {
+		e.Confirmed = append(e.Confirmed, Confirmation{Key: key, Message: messages[i].ID})
+	}
+	return e, messages, err
 }
 
 // Finish decides about [earshot.Queue.Finish], after the messages that arrived

@@ -181,8 +181,8 @@ func CheckPosts(id earshot.TurnID, posts []earshot.Post) ([]earshot.Post, error)
 	return out, nil
 }
 
-// CheckArrived returns what has arrived as it is stored.
-func CheckArrived(ctx context.Context, arrived []earshot.Arrival) ([]string, []Message, error) {
+// checkArrived returns what has arrived as it is stored.
+func checkArrived(ctx context.Context, arrived []earshot.Arrival) ([]string, []Message, error) {
 	if len(arrived) == 0 {
 		return nil, nil, nil
 	}
@@ -198,8 +198,8 @@ func CheckArrived(ctx context.Context, arrived []earshot.Arrival) ([]string, []M
 	return keys, prepared, err
 }
 
-// CheckFinish returns what Finish is given as it is stored.
-func CheckFinish(state earshot.TurnState, why string, t *earshot.Turn) (string, *earshot.Turn, error) {
+// checkFinish returns what Finish is given as it is stored.
+func checkFinish(state earshot.TurnState, why string, t *earshot.Turn) (string, *earshot.Turn, error) {
 	why = Text(why)
 	switch state {
 	case earshot.TurnDone:

@@ -9,11 +9,7 @@ import (
 
 // Finish implements [earshot.Queue].
 func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, state earshot.TurnState, why string, turn *earshot.Turn, arrived ...earshot.Arrival) error {
-	why, turn, err := rule.CheckFinish(state, why, turn)
-	if err != nil {
-		return err
-	}
-	keys, messages, err := rule.CheckArrived(ctx, arrived)
+	e, messages, err := rule.CheckEnd(ctx, state, why, turn, arrived)
 	if err != nil {
 		return err
 	}
@@ -29,18 +25,15 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 		if err != nil {
 			return err
 		}
-		e := rule.End{State: state, Why: why, Turn: turn}
-		if turn != nil && h.Turn.ID != 0 {
-			if e.Answered, err = t.answered(h.Turn.Conversation, *turn); err != nil {
+		if e.Turn != nil && h.Turn.ID != 0 {
+			if e.Answered, err = t.answered(h.Turn.Conversation, *e.Turn); err != nil {
 				return err
 			}
 		}
-		for i, key := range keys {
-			p, err := t.postByKey(scope, key)
-			if err != nil {
+		for i, x := range e.Confirmed {
+			if e.Confirmed[i].Stored, err = t.postByKey(scope, x.Key); err != nil {
 				return err
 			}
-			e.Confirmed = append(e.Confirmed, rule.Confirmation{Key: key, Message: messages[i].ID, Stored: p})
 		}
 		c, err := rule.Finish(h, e)
 		if err != nil {
