@@ -137,7 +137,7 @@ func TestAnAnswerThatEndsEveryProcessIsGivenUp(t *testing.T) {
 				},
 			})
 			if i == 0 {
-				page.until = time.Now().Add(5 * time.Second) // the answer waits
+				page.fall(5 * time.Second) // the answer waits
 				w.say(general, alice, "m1", "<@U0BOT> hi")
 			}
 			stop := time.AfterFunc(time.Minute, cancel)
