@@ -106,8 +106,8 @@ func TestNoDraftIsShownOfADeletedQuestion(t *testing.T) {
 	}, func(w *world, p *slate) {
 		w.say(general, alice, "m1", "<@U0BOT> hi")
 		w.rest(5 * time.Second)
-		w.gone("m1")
 		drafts := len(p.posts[0].was)
+		w.gone("m1")
 		w.rest(10 * time.Second)
 		if now := len(p.posts[0].was); now != drafts || drafts < 2 {
 			t.Errorf("%d drafts before the deletion, %d after it", drafts, now)
