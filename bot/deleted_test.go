@@ -40,7 +40,7 @@ func TestADeletedQuestionEndsTheWaitForThePlatform(t *testing.T) {
 		in(t, func(o *bot.Options) { o.Platform, o.Placeholder, o.Model = p, placeholder, &echo{takes: time.Second} }, func(w *world) {
 			w.say(general, alice, "m1", "<@U0BOT> hi")
 			w.rest(500 * time.Millisecond)
-			p.until = time.Now().Add(5 * time.Minute)
+			p.fall(5 * time.Minute)
 			w.rest(2 * time.Minute)
 			w.gone("m1")
 			w.rest(10 * time.Minute)
@@ -106,8 +106,8 @@ func TestNoDraftIsShownOfADeletedQuestion(t *testing.T) {
 	}, func(w *world, p *slate) {
 		w.say(general, alice, "m1", "<@U0BOT> hi")
 		w.rest(5 * time.Second)
-		w.gone("m1")
 		drafts := len(p.posts[0].was)
+		w.gone("m1")
 		w.rest(10 * time.Second)
 		if now := len(p.posts[0].was); now != drafts || drafts < 2 {
 			t.Errorf("%d drafts before the deletion, %d after it", drafts, now)

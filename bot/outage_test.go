@@ -35,7 +35,18 @@ type downed struct {
 	calls int
 }
 
-func (p *downed) down() bool { return time.Now().Before(p.until) }
+func (p *downed) down() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Now().Before(p.until)
+}
+
+// fall takes the platform down for a while.
+func (p *downed) fall(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until = time.Now().Add(d)
+}
 
 func (p *downed) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
 	p.mu.Lock()
@@ -102,9 +113,9 @@ func TestAnOutageOfThePlatformLosesNoAnswer(t *testing.T) {
 					model := &counting{typist: typist{words: said, every: 500 * time.Millisecond}}
 					in(t, func(o *bot.Options) { o.Platform, o.Model, o.Placeholder = p, model, placeholder }, func(w *world) {
 						if c.late {
-							time.AfterFunc(500*time.Millisecond, func() { p.until = time.Now().Add(c.lasts) })
+							time.AfterFunc(500*time.Millisecond, func() { p.fall(c.lasts) })
 						} else {
-							p.until = time.Now().Add(c.lasts)
+							p.fall(c.lasts)
 						}
 						w.say(general, alice, "m1", "<@U0BOT> is it up?")
 						if restarts {
@@ -153,7 +164,7 @@ func TestAnApologyIsTriedWithinBounds(t *testing.T) {
 	t.Parallel()
 	p := &downed{slate: &slate{board: &board{}}}
 	in(t, func(o *bot.Options) { o.Platform = p }, func(w *world) {
-		p.until = time.Now().Add(time.Hour)
+		p.fall(time.Hour)
 		w.say(general, alice, "m1", "<@U0BOT> hi")
 		w.rest(29 * time.Minute)
 		same(t, "turns, while the apology is tried", w.turns(), []string{"m1 posting"})
@@ -183,7 +194,7 @@ func TestTurnsBehindAnOutageWait(t *testing.T) {
 			t.Parallel()
 			p := &downed{slate: &slate{board: &board{}}}
 			in(t, func(o *bot.Options) { o.Platform, o.Answer.Each = p, true }, func(w *world) {
-				p.until = time.Now().Add(c.lasts)
+				p.fall(c.lasts)
 				for _, id := range []string{"m1", "m2", "m3"} {
 					w.say(direct, alice, id, "hi from "+id)
 				}
@@ -216,7 +227,7 @@ func TestAnOutageHoldsNoSlot(t *testing.T) {
 	p := &downed{slate: &slate{board: &board{}}}
 	split := &oneDown{downed: p, channel: general.ID}
 	in(t, func(o *bot.Options) { o.Platform, o.Limits.Parallel = split, 1 }, func(w *world) {
-		p.until = time.Now().Add(10 * time.Minute)
+		p.fall(10 * time.Minute)
 		w.say(general, alice, "m1", "<@U0BOT> hi")
 		w.rest(9 * time.Minute)
 		for i := range 3 {

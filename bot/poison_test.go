@@ -108,3 +108,58 @@ func TestAMessageThatEndsEveryProcessIsGivenUpAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAnswerThatEndsEveryProcessIsGivenUp has a turn whose answer is there,
+// and processes that end before they come to post it: more of them than there
+// can have been waits for the platform, so it is given up with one apology.
+func TestAnAnswerThatEndsEveryProcessIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, store: memory(t), board: &board{}, said: map[string]earshot.Time{}}
+		page := &downed{slate: &slate{board: w.board}}
+		counter, err := tokens.For("o200k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		model := &echo{}
+		ended := 0
+		for i := range 60 {
+			p := &process{}
+			ctx, cancel := context.WithCancel(t.Context())
+			w.bot = bot.New(bot.Options{
+				Store: mortal{w.store, p}, Model: model, Platform: page, Identity: self, Counter: counter, Owner: fmt.Sprintf("p%d", i),
+				Fault: func(at string) {
+					if i > 0 && at == "after_begin" || p.dead.Load() {
+						p.dead.Store(true)
+						cancel()
+						runtime.Goexit()
+					}
+				},
+			})
+			if i == 0 {
+				page.fall(5 * time.Second) // the answer waits
+				w.say(general, alice, "m1", "<@U0BOT> hi")
+			}
+			stop := time.AfterFunc(time.Minute, cancel)
+			if i == 0 {
+				stop.Reset(4 * time.Second)
+			}
+			if err := w.bot.Run(ctx); err != nil {
+				t.Errorf("Run: %v", err)
+			}
+			stop.Stop()
+			if p.dead.Load() {
+				ended++
+			}
+		}
+		if ended < 10 || ended > 50 {
+			t.Errorf("it ended %d processes", ended)
+		}
+		if n := model.calls(); n != 1 {
+			t.Errorf("the model was asked %d times", n)
+		}
+		same(t, "turns", w.turns(), []string{"m1 failed given up: the process has ended too often while it answered this"})
+		same(t, "posts", w.board.all(), nil)
+		same(t, "told alone", page.private, []string{"U1: " + sorry})
+	})
+}

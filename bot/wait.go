@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -92,9 +93,9 @@ func (t *turn) answered() earshot.Time {
 }
 
 // keeps reports whether a turn holds an answer that may still be said. Its
-// claims are waits for the platform; their number ends no turn. Should it end
-// the process each time before it comes to a post, it is given up once both
-// bounds have passed: that of the answer and that of the apology.
+// claims are waits for the platform, and these end no turn. So many waits as
+// there can have been since the answer, by [turn.pause], are taken off its
+// tries: what is left over are processes that ended before they came to a post.
 func (b *Bot) keeps(ctx context.Context, q earshot.QueuedTurn) (bool, error) {
 	if q.State != earshot.TurnPosting && q.State != earshot.TurnGenerating {
 		return false, nil
@@ -103,8 +104,10 @@ func (b *Bot) keeps(ctx context.Context, q earshot.QueuedTurn) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, ok := b.answeredAt(steps)
-	return ok && b.ago(steps[len(steps)-1].Time) < 2*b.Limits.Post, nil
+	at, ok := b.answeredAt(steps)
+	doublings := bits.Len64(uint64(maxPause / b.Limits.Backoff))                          // of the answer's waits, and of the apology's
+	waits := 2*doublings + 4 + int(min(b.ago(at), 2*b.Limits.Post)/(maxPause-maxPause/4)) // the shortest that there are then
+	return ok && q.Tries <= 2*b.Limits.Tries+waits, nil
 }
 
 // spent reports whether a turn has had so many tries that it is given up.
