@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -122,7 +121,7 @@ func writeSlackOfMany(b *testing.B, n int) string {
 	return path
 }
 
-type importer = func(ctx context.Context, s earshot.Store, path string, o *Options) (Report, error)
+type importer = func(ctx context.Context, s Sink, path string, o *Options) (Report, error)
 
 // resident returns a figure of /proc/self/status in KiB, 0 where there is none.
 func resident(b *testing.B, field string) int {
