@@ -58,7 +58,7 @@ func (d *Daemon) enterSlack(ctx context.Context, o Options, s *slackBot) (err er
 	settings := slackOptions(c)
 	settings.Store, settings.Log = d.Store, d.log
 	settings.HTTPClient, settings.Dial = o.Outside.Client, o.Outside.Dial
-	settings.Now, settings.Jitter = o.Outside.Now, o.Outside.Jitter
+	settings.Jitter = o.Outside.Jitter // what it measures time by does not jump with the wall clock
 	settings.Missed = func(from, to time.Time) { s.Missed(from, to) }
 	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
 		d.bot.Left(scope)

@@ -177,6 +177,7 @@ func (w *world) checkTurns(ctx context.Context, turns []earshot.QueuedTurn) {
 				w.wrong("I4: post %s of turn %d, which is %s (%s), can be seen and is %s", p.Key, q.ID, q.State, q.Why, p.State)
 			}
 		}
+		w.ends[q.State]++
 		w.trace("turn %d %s is %s %q, %d tries, %d of %d posts visible", q.ID, q.Anchor, q.State, q.Why, q.Tries, visible, len(posts))
 		switch q.State {
 		case earshot.TurnDone:
@@ -187,6 +188,13 @@ func (w *world) checkTurns(ctx context.Context, turns []earshot.QueuedTurn) {
 		case earshot.TurnFailed, earshot.TurnDropped:
 			if q.Why == "" {
 				w.wrong("I4: turn %d is %s without a reason", q.ID, q.State)
+			}
+			// What only the person sees cannot be looked for, and is ambiguous.
+			told := slices.ContainsFunc(posts, func(p earshot.Post) bool {
+				return p.State == earshot.PostSent || p.State == earshot.PostAmbiguous && strings.HasPrefix(p.Key, "w")
+			})
+			if q.State == earshot.TurnFailed && !told && !strings.Contains(q.Why, "could not be told") {
+				w.wrong("I4: turn %d failed (%s), and nobody was told", q.ID, q.Why)
 			}
 		case earshot.TurnParked:
 			w.wrong("I12: turn %d is parked: %s", q.ID, q.Why)

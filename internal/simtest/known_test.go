@@ -9,6 +9,10 @@ var known = []struct {
 	what  *regexp.Regexp
 }{
 	{
+		"an answer that is given up is apologised for once posting works (issue 9, item 1)",
+		regexp.MustCompile(`^I4: turn \d+ failed \((?:post \d+ was sent \d+ times|not posted, again in).*nobody was told`),
+	},
+	{
 		"answers wait for the platform for answer.post_minutes (issue 9, item 1)",
 		regexp.MustCompile(`^I12: turn \d+ is parked: .*(?:post \d+ was sent \d+ times|whether (?:a |the )?(?:post|apology).*(?:cannot be found out|is not known))`),
 	},
