@@ -245,8 +245,12 @@ func (p *Platform) reaction(ctx context.Context, x delivery) error {
 	if x.Event.Item == "" || x.Event.Channel.ID == "" || x.Event.Reaction == "" {
 		return nil
 	}
-	p.heard.reacting.Lock()
-	defer p.heard.reacting.Unlock()
+	select {
+	case p.heard.reacting <- struct{}{}:
+		defer func() { <-p.heard.reacting }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if p.heard.again(x.ID) {
 		return nil
 	}

@@ -31,8 +31,9 @@ type heard struct {
 	order  []string // of recent, oldest first
 	last   time.Time
 
-	// reacting is held while a message's reactions are read and written.
-	reacting sync.Mutex
+	// reacting is a semaphore of one, held while a message's reactions are read
+	// and written.
+	reacting chan struct{}
 }
 
 // count counts an event.

@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 		p.out.miss(to)
 		o.Missed(from, to)
 	}
-	p.names = newNames(p)
+	p.names, p.heard.reacting = newNames(p), make(chan struct{}, 1)
 	p.agent.Store(o.AgentView)
 	p.stop = sync.OnceFunc(func() { close(p.gone) })
 	if err := p.whoAmI(ctx); err != nil {
