@@ -65,7 +65,7 @@ func (d *Daemon) newSlack(o Options, s *slackBot) (err error) {
 	settings := slackOptions(o.Config)
 	settings.Store, settings.Log, settings.Confirm = d.Store, d.log, o.Confirm
 	settings.HTTPClient, settings.Dial = o.Outside.Client, o.Outside.Dial
-	settings.Now, settings.Jitter = o.Outside.Now, o.Outside.Jitter
+	settings.Jitter = o.Outside.Jitter // what it measures time by does not jump with the wall clock
 	settings.Acknowledged = d.meters.Acknowledged
 	settings.Missed = func(from, to time.Time) {
 		d.meters.Gap(to.Sub(from))

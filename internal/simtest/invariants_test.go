@@ -80,7 +80,7 @@ func (w *world) check() {
 			continue
 		}
 		t.done = true
-		m, err := w.store.Message(ctx, w.scope(t.at.channel), earshot.MessageID(t.at.ts))
+		_, err := w.store.Message(ctx, w.scope(t.at.channel), earshot.MessageID(t.at.ts))
 		switch {
 		case err != nil:
 			w.wrong("I1: the event %s (%s) of %v was acknowledged, and its message is not stored: %v", d.EventID, t.kind, t.at, err)
@@ -89,20 +89,18 @@ func (w *world) check() {
 		case t.kind == "new":
 			w.told.created[t.at] = true
 		}
-		_ = m
 	}
 	for at := range w.told.gone {
 		if m, err := w.store.Message(ctx, w.scope(at.channel), earshot.MessageID(at.ts)); err != nil || !m.Deleted {
 			w.wrong("I3: %v was deleted, and is stored as %q (%v)", at, m.Text, err)
 		}
 	}
-	w.checkPosts(ctx)
+	w.checkPosts()
 	w.checkCursors(ctx)
 }
 
-// checkPosts checks I11: at most one message for a post, and one post for a
-// turn and chunk.
-func (w *world) checkPosts(context.Context) {
+// checkPosts checks I11: at most one message for a post.
+func (w *world) checkPosts() {
 	for key, list := range w.slack.PostsByMetadata("key") {
 		if key != "" && len(list) > 1 {
 			w.wrong("I11: the post %s can be seen %d times", key, len(list))
@@ -134,8 +132,7 @@ func (w *world) checkCursors(ctx context.Context) {
 	}
 }
 
-// checkReport checks a turn that is done: its budget, and that its prompt can
-// be made again.
+// checkReport checks the budget of a turn that is done.
 func (w *world) checkReport(r bot.Report) {
 	t, free := r.Result.Tokens, 0
 	for _, s := range []assemble.SectionName{assemble.Guide, assemble.Instructions, assemble.Place, assemble.Thread, assemble.Anchor, assemble.SessionPart} {
@@ -177,6 +174,7 @@ func (w *world) checkTurns(ctx context.Context, turns []earshot.QueuedTurn) {
 				w.wrong("I4: post %s of turn %d, which is %s (%s), can be seen and is %s", p.Key, q.ID, q.State, q.Why, p.State)
 			}
 		}
+		w.ends[q.State]++
 		w.trace("turn %d %s is %s %q, %d tries, %d of %d posts visible", q.ID, q.Anchor, q.State, q.Why, q.Tries, visible, len(posts))
 		switch q.State {
 		case earshot.TurnDone:
@@ -187,6 +185,13 @@ func (w *world) checkTurns(ctx context.Context, turns []earshot.QueuedTurn) {
 		case earshot.TurnFailed, earshot.TurnDropped:
 			if q.Why == "" {
 				w.wrong("I4: turn %d is %s without a reason", q.ID, q.State)
+			}
+			// What only the person sees cannot be looked for, and is ambiguous.
+			told := slices.ContainsFunc(posts, func(p earshot.Post) bool {
+				return p.State == earshot.PostSent || p.State == earshot.PostAmbiguous && strings.HasPrefix(p.Key, "w")
+			})
+			if q.State == earshot.TurnFailed && !told && !strings.Contains(q.Why, "could not be told") {
+				w.wrong("I4: turn %d failed (%s), and nobody was told", q.ID, q.Why)
 			}
 		case earshot.TurnParked:
 			w.wrong("I12: turn %d is parked: %s", q.ID, q.Why)

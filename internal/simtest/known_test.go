@@ -7,12 +7,7 @@ import "regexp"
 var known = []struct {
 	until string
 	what  *regexp.Regexp
-}{
-	{
-		"answers wait for the platform for answer.post_minutes (issue 9, item 1)",
-		regexp.MustCompile(`^I12: turn \d+ is parked: .*(?:post \d+ was sent \d+ times|whether (?:a |the )?(?:post|apology).*(?:cannot be found out|is not known))`),
-	},
-}
+}{}
 
 // isKnown returns until when a fault is known, "" where it is not.
 func isKnown(wrong string) string {

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -105,6 +106,7 @@ type tally struct {
 	seeds, effects, deaths, answers int
 	hours                           float64
 	known                           map[string]int
+	ends                            map[earshot.TurnState]int
 }
 
 func (a *tally) add(w *world) {
@@ -117,17 +119,21 @@ func (a *tally) add(w *world) {
 		a.effects += p.effects
 	}
 	a.deaths += len(w.processes)
+	if a.known == nil {
+		a.known, a.ends = map[string]int{}, map[earshot.TurnState]int{}
+	}
 	for until, n := range w.known {
-		if a.known == nil {
-			a.known = map[string]int{}
-		}
 		a.known[until] += n
+	}
+	for state, n := range w.ends {
+		a.ends[state] += n
 	}
 }
 
 // String implements [fmt.Stringer].
 func (a *tally) String() string {
 	s := fmt.Sprintf("%d seeds, %.0f hours, %d lives of processes, %d effects, %d requests to the model", a.seeds, a.hours, a.deaths, a.effects, a.answers)
+	s += fmt.Sprintf("; turns: %v", a.ends)
 	for _, until := range slices.Sorted(maps.Keys(a.known)) {
 		s += fmt.Sprintf("\nknown until %s: %d", until, a.known[until])
 	}

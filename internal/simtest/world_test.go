@@ -69,6 +69,7 @@ type world struct {
 	log    lockedBuffer
 
 	told facts
+	ends map[earshot.TurnState]int // how many turns ended so
 }
 
 // A lockedBuffer is what processes log.
@@ -127,7 +128,7 @@ func (w *world) now() time.Time {
 
 // newWorld makes the place in which a script is played.
 func newWorld(t *testing.T, s script, dir string) *world {
-	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), told: newFacts(), known: map[string]int{}, reviving: make(chan struct{}, 1)}
+	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), told: newFacts(), ends: map[earshot.TurnState]int{}, known: map[string]int{}, reviving: make(chan struct{}, 1)}
 	var err error
 	w.slack, err = simulate.NewSlack(&simulate.SlackOptions{Listener: w.net, Seed: s.seed, SocketMode: true, Tier: s.tier})
 	if err != nil {
