@@ -16,7 +16,6 @@ import (
 
 // Facts are what Slack has told and was thanked for.
 type facts struct {
-	next    int // delivery to look at
 	parsed  []telling
 	created map[place]bool // a message's own event was acknowledged
 	gone    map[place]bool // its deletion was

@@ -146,7 +146,7 @@ const slow = 2 * time.Minute
 // play plays one seed in a bubble of its own.
 func play(t *testing.T, seed uint64) (w *world) {
 	t.Helper()
-	dir, err := os.MkdirTemp(filepath.Dir(empty), "seed-")
+	dir, err := os.MkdirTemp(filepath.Dir(empty), "seed-") //nolint:usetesting // it stands where there is no disk, see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}

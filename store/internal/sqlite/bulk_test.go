@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,7 @@ import (
 
 func openAt(t *testing.T, path string) *Store {
 	t.Helper()
-	s, err := Open(context.Background(), path, time.Now, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	s, err := Open(context.Background(), path, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
