@@ -82,7 +82,8 @@ type QueuedTurn struct {
 	Anchor       MessageID
 	State        TurnState
 	Why          string
-	Tries        int // how often it was claimed as the first of its conversation
+	Tries        int // how often it was claimed as the first of its conversation, but for the claims that Ends counts
+	Ends         int // how often its lease ran out, because who answered it ended or hung, since its journal or a post last changed
 	Opened       Time
 	Updated      Time   // by the store's clock
 	Epoch        int    // in which it will be committed; set by Begin
@@ -256,9 +257,10 @@ type Queue interface {
 	// Merge drops turns of the lease's conversation because another, into, answers
 	// them too, in one transaction; those that are final stay as they are. When
 	// into is dropped in its turn because its anchor was deleted, they are open
-	// again. ErrConflict when into is final.
+	// again. The highest Ends of them all is into's. ErrConflict when into is
+	// final, and when a lower turn of the conversation would stay unfinished.
 	Merge(ctx context.Context, l Lease, into TurnID, turns ...TurnID) error
-	// Reopen makes a parked or failed turn open again, with no tries counted.
+	// Reopen makes a parked or failed turn open again, with no tries or ends counted.
 	// ErrConflict when it is neither, when its anchor is deleted, or while
 	// another turn of its conversation is Generating or Posting.
 	Reopen(ctx context.Context, id TurnID) error

@@ -106,7 +106,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 		held, stop := b.hold(ctx, lease)
 		taken := 1
-		if b.suspect(ctx, turns) {
+		if b.suspect(turns) {
 			own.give() // the others need slots to come to their end
 			taken += places.empty()
 		}
@@ -121,19 +121,13 @@ func (b *Bot) Run(ctx context.Context) error {
 	return nil
 }
 
-// suspect reports whether what is answered next may be what ends processes: it
-// was claimed so often that few tries are left. It is then answered while this
+// suspect reports whether what is answered next may be what ends processes: so
+// many have ended with it that few more may. It is then answered while this
 // process does nothing else. So a message that kills the process is given up
-// alone, and those that were answered beside it have tries left for themselves.
-// A turn that holds its answer was claimed often because it waits for the
-// platform.
-func (b *Bot) suspect(ctx context.Context, turns []earshot.QueuedTurn) bool {
-	const alone = 3 // tries
-	if len(turns) == 0 || turns[0].Tries <= max(b.Limits.Tries-alone, (b.Limits.Tries+1)/2) {
-		return false
-	}
-	kept, err := b.keeps(ctx, turns[0])
-	return err != nil || !kept
+// alone, and those that were answered beside it can still be answered.
+func (b *Bot) suspect(turns []earshot.QueuedTurn) bool {
+	const alone = 3 // processes that may still end
+	return len(turns) > 0 && turns[0].Ends >= max(b.Limits.Tries-alone, (b.Limits.Tries+1)/2)
 }
 
 // idle waits until there may be work, or ctx ends.

@@ -18,10 +18,7 @@ func (t *turn) goOn(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	replies, placed := ofKind(posts, kindReply), ofKind(posts, kindPlaceholder)
-	poison, err := t.spent(ctx, t.Limits.Tries+1)
-	if err != nil {
-		return false, err
-	}
+	poison := t.queued.Ends >= t.Limits.Tries
 	up, err := t.failing(ctx, posts)
 	if err != nil {
 		return false, err

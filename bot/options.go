@@ -103,7 +103,7 @@ type Limits struct {
 	Backoff  time.Duration // before the second try; doubles up to 2 min; default 2 s
 	Rounds   int           // calls of tools in a row; default 8
 	Result   int           // bytes of a tool's result; default 64 KiB
-	Tries    int           // claims of a turn before it is given up; default 10
+	Tries    int           // of a turn, or processes that end with it and bring it no further, before it is given up; default 10
 	Parallel int           // conversations at a time, those that wait for the platform not counted; default 64
 }
 

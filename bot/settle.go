@@ -93,7 +93,7 @@ func (t *turn) conclude(ctx context.Context, err error) error {
 		}
 	}
 	var l *later
-	spent, e := t.spent(ctx, t.Limits.Tries)
+	spent, e := t.spent(ctx)
 	if e != nil {
 		return errors.Join(err, e)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/llm"
 )
 
 // A slowBoard takes posts about some questions only after a while.
@@ -82,20 +81,25 @@ func TestATurnThatWaitsForThePlatformHoldsNoSlot(t *testing.T) {
 // one to come to its end.
 func TestASuspectWaitsForTurnsThatWaitForThePlatform(t *testing.T) {
 	t.Parallel()
-	model := &echo{errs: []error{&llm.Error{Provider: "script", Status: 503, Retryable: true}}}
+	model := &echo{}
 	in(t, func(o *bot.Options) {
 		o.Model, o.Limits.Parallel, o.Limits.Tries, o.Limits.History = model, 1, 2, time.Minute
 		o.Platform = slowShelf{o.Platform.(*board), "thread-m1", 10 * time.Second}
 	}, func(w *world) {
-		w.say(general, alice, "m1", "<@U0BOT> one?", under("thread-m1"))
-		w.rest(time.Second)
+		w.stop()
 		w.say(general, alice, "m2", "<@U0BOT> two?", under("thread-m2"))
-		w.rest(8 * time.Second)
-		if got := model.calls(); got != 1 {
-			t.Errorf("the model was called %d times while the other turn was under way, want the one call that failed", got)
+		_, _, err := w.store.Claim(t.Context(), earshot.AgentID(self.ID), "a process that ends", earshot.TimeOf(time.Now()), 2*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.say(general, alice, "m1", "<@U0BOT> one?", under("thread-m1"))
+		w.start()
+		w.rest(9 * time.Second)
+		if got := model.calls(); got != 0 {
+			t.Errorf("the model was called %d times while the other turn was under way", got)
 		}
 		w.rest(time.Minute)
-		same(t, "turns", w.turns(), []string{"m1 done", "m2 done"})
+		same(t, "turns", w.turns(), []string{"m2 done", "m1 done"})
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -92,35 +91,19 @@ func (t *turn) answered() earshot.Time {
 	return t.queued.Opened
 }
 
-// keeps reports whether a turn holds an answer that may still be said. Its
-// claims are waits for the platform, and these end no turn. So many waits as
-// there can have been since the answer, by [turn.pause], are taken off its
-// tries: what is left over are processes that ended before they came to a post.
-func (b *Bot) keeps(ctx context.Context, q earshot.QueuedTurn) (bool, error) {
-	if q.State != earshot.TurnPosting && q.State != earshot.TurnGenerating {
+// spent reports whether a turn that came to an error has had its tries. One that
+// holds its answer was claimed also because it waited for the platform: it has
+// [Limits.Post] as well.
+func (t *turn) spent(ctx context.Context) (bool, error) {
+	if t.queued.Tries < t.Limits.Tries {
 		return false, nil
 	}
-	steps, err := b.Store.Steps(ctx, q.ID)
+	steps, err := t.Store.Steps(ctx, t.queued.ID)
 	if err != nil {
 		return false, err
 	}
-	at, ok := b.answeredAt(steps)
-	doublings := bits.Len64(uint64(maxPause / b.Limits.Backoff))                          // of the answer's waits, and of the apology's
-	waits := 2*doublings + 4 + int(min(b.ago(at), 2*b.Limits.Post)/(maxPause-maxPause/4)) // the shortest that there are then
-	return ok && q.Tries <= 2*b.Limits.Tries+waits, nil
-}
-
-// spent reports whether a turn has had so many tries that it is given up.
-func (t *turn) spent(ctx context.Context, tries int) (bool, error) {
-	if t.queued.Tries < tries {
-		return false, nil
-	}
-	now, err := t.Store.QueuedTurn(ctx, t.queued.ID)
-	if err != nil {
-		return false, err
-	}
-	kept, err := t.keeps(ctx, now)
-	return !kept, err
+	at, answered := t.answeredAt(steps)
+	return !answered || t.ago(at) >= t.Limits.Post, nil
 }
 
 // stands returns [errWithdrawn] where the question was deleted, and

@@ -59,6 +59,7 @@ type queuedJSON struct {
 	Opened       string              `json:"opened"`
 	Updated      string              `json:"updated"`
 	Tries        int                 `json:"tries"`
+	Ends         int                 `json:"ends,omitempty"`
 	Epoch        int                 `json:"epoch"`
 	Hash         string              `json:"hash,omitempty"`
 
@@ -71,7 +72,7 @@ func (l ledgers) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, err
 	r := queuedJSON{
 		ID: t.ID, State: t.State, Why: t.Why, Agent: t.Conversation.Agent, Platform: s.Platform, Workspace: s.Workspace,
 		Channel: s.Channel, ChannelName: string(s.Channel), Conversation: t.Conversation.Name, Anchor: t.Anchor,
-		Opened: t.Opened.String(), Updated: t.Updated.String(), Tries: t.Tries, Epoch: t.Epoch, Hash: t.Hash, minute: desk.Minute(t.Opened),
+		Opened: t.Opened.String(), Updated: t.Updated.String(), Tries: t.Tries, Ends: t.Ends, Epoch: t.Epoch, Hash: t.Hash, minute: desk.Minute(t.Opened),
 	}
 	for _, c := range l.channels {
 		if c.Scope() == s {

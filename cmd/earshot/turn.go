@@ -217,7 +217,11 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l ledgers, prices map[stri
 		a.printf("%s\n", desk.Clean(r.Why))
 	}
 	a.printf("%s: %s\n", desk.Strong(desk.Line(r.By, 40)), desk.Line(r.Question, 400))
-	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %d times, epoch %d", r.minute, w.took(), r.Tries, r.Epoch)))
+	ends := ""
+	if r.Ends > 0 {
+		ends = fmt.Sprintf(", left by %d processes", r.Ends)
+	}
+	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %d times%s, epoch %d", r.minute, w.took(), r.Tries, ends, r.Epoch)))
 	w.showNames(a)
 	if w.result != nil {
 		a.printf("%s\n", desk.Prompt(*w.result, a.width, 0))

@@ -3,13 +3,17 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/store"
 )
 
 // named is a committed turn that named two people in an epoch of its own zone.
@@ -112,6 +116,35 @@ func TestAThreadSaysHowManyRepliesAreNotStored(t *testing.T) {
 		list[0].Replies = &earshot.Activity{Count: c.told}
 		if got := replies(list); got != c.want {
 			t.Errorf("%d of %d: got %q, want %q", c.stored, c.told, got, c.want)
+		}
+	}
+}
+
+func TestATurnTellsOfTheProcessesThatEndedWithIt(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "x.db")
+	st, err := store.Open(t.Context(), db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	s := earshot.Scope{Platform: earshot.Local, Workspace: "local", Channel: "general"}
+	id := earshot.ConversationID{Agent: "earshot", Scope: s, Name: "m1"}
+	e := earshot.Event{Message: earshot.Message{ID: "m1", Time: 1, Author: earshot.Author{ID: "sam", Name: "Sam"}, Text: "hi"}}
+	if _, err := st.(earshot.Queue).Accept(t.Context(), s, e, &id); err != nil {
+		t.Fatal(err)
+	}
+	for ends := range 3 {
+		if _, _, err := st.(earshot.Queue).Claim(t.Context(), id.Agent, "dead", earshot.Time(1e7*ends), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		_, out, errs := ran(t, nil, "--db", db, "turn", "1")
+		want, told := fmt.Sprintf(", claimed 1 times, left by %d processes, epoch 0", ends), ends > 0
+		if strings.Contains(out, want) != told || strings.Contains(out, "left by") != told {
+			t.Errorf("after %d ends: got %q, %s", ends, out, errs)
+		}
+		if list := asked[[]queuedJSON](t, db, "turns"); len(list) != 1 || list[0].Ends != ends || list[0].Tries != 1 {
+			t.Errorf("after %d ends: got %+v", ends, list)
 		}
 	}
 }

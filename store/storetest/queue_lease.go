@@ -70,8 +70,8 @@ var leaseCases = []testCase{
 		s.begin(old, id, prompt(1))
 		l, turns := s.claim("heir", second(10))
 		s.equal("fence", l.Fence, old.Fence+1)
-		s.equal("turn", []any{turns[0].State, turns[0].Tries, string(turns[0].Input), turns[0].Hash},
-			[]any{earshot.TurnGenerating, 2, "input 1", "hash 1"})
+		s.equal("turn", []any{turns[0].State, turns[0].Tries, turns[0].Ends, string(turns[0].Input), turns[0].Hash},
+			[]any{earshot.TurnGenerating, 1, 1, "input 1", "hash 1"})
 	}},
 	{"every write under an old fence is refused and changes nothing", func(s *suite) {
 		id := s.asked(1, "m1")

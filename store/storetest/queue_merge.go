@@ -42,6 +42,31 @@ var mergeCases = []testCase{
 			s.idle(second(9))
 		}
 	}},
+	{"what is merged leaves no lower turn behind", func(s *suite) {
+		a, b, c := s.asked(1, "m1"), s.asked(2, "m1"), s.asked(3, "m1")
+		d := s.asked(4, "m1")
+		l, _ := s.claim("me", second(5))
+		for _, others := range [][]earshot.TurnID{{a}, {b}, {}, {b, d}, {a, a}, {a, d}} {
+			wantError(s.T, s.Merge(s.Context(), l, c, others...), earshot.ErrConflict)
+		}
+		wantError(s.T, s.Merge(s.Context(), l, a, c), earshot.ErrConflict)
+		s.equal("nothing was dropped", []any{s.queued(a).State, s.queued(b).State}, []any{earshot.TurnClaimed, earshot.TurnOpen})
+		s.check(s.Finish(s.Context(), l, b, earshot.TurnDropped, "stale", nil))
+		s.check(s.Merge(s.Context(), l, c, a)) // the one between has ended
+		wantError(s.T, s.Begin(s.Context(), l, d, prompt(4)), earshot.ErrConflict)
+		s.accept(deletion(3, ""))
+		s.check(s.Begin(s.Context(), l, a, prompt(1)))
+		wantError(s.T, s.Begin(s.Context(), l, d, prompt(4)), earshot.ErrConflict)
+	}},
+	{"a merge keeps count of the processes that ended", func(s *suite) {
+		a, b := s.asked(1, "m1"), s.asked(2, "m1")
+		for i := range 3 {
+			s.claim("dead", second(20*i))
+		}
+		l, _ := s.claim("me", second(60))
+		s.check(s.Merge(s.Context(), l, b, a))
+		s.equal("ends", []any{s.queued(a).Ends, s.queued(b).Ends}, []any{3, 3})
+	}},
 	{"a merge is within a conversation, and under its lease", func(s *suite) {
 		a, b, other := s.asked(1, "m1"), s.asked(2, "m1"), s.asked(3, "m3")
 		l, _ := s.claim("me", second(5))

@@ -54,7 +54,7 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		s.idle(second(5))
 		for n := 1; n < len(turns)-1; n++ {
 			l, list := s.claim("after", second(10))
-			s.equal("taken over", []any{list[0].ID, l.Fence, list[0].Tries}, []any{turns[n], int64(2), 2})
+			s.equal("taken over", []any{list[0].ID, l.Fence, list[0].Tries, list[0].Ends}, []any{turns[n], int64(2), 1, 1})
 			wantError(t, s.Begin(s.Context(), leases[n-1], turns[n], prompt(n)), earshot.ErrFenced)
 			for _, stage := range stages[n-1:] {
 				if q := s.queued(turns[n]); q.Hash == "" {

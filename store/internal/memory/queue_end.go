@@ -49,7 +49,7 @@ func (s *Store) Merge(ctx context.Context, lease earshot.Lease, into earshot.Tur
 				others[i] = t.Queued
 			}
 		}
-		return rule.Merge(h, turns, others)
+		return rule.Merge(h, turns, others, s.queue.unfinished(h.Lease.Conversation))
 	})
 }
 
@@ -60,14 +60,23 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 		if err != nil {
 			return err
 		}
-		var line []earshot.QueuedTurn
-		for _, other := range s.queue.line(t.Conversation).turns {
-			line = append(line, other.QueuedTurn)
-		}
-		c, err := rule.Reopen(t.Queued, s.anyDeleted(t.Conversation.Scope, []earshot.MessageID{t.Anchor}), line, s.time())
+		c, err := rule.Reopen(t.Queued, s.anyDeleted(t.Conversation.Scope, []earshot.MessageID{t.Anchor}), s.queue.unfinished(t.Conversation), s.time())
 		if err == nil {
 			s.apply(t, c)
 		}
 		return err
 	})
+}
+
+// unfinished returns a conversation's unfinished turns in order.
+func (q *queue) unfinished(id earshot.ConversationID) []earshot.QueuedTurn {
+	l := q.lines[id]
+	if l == nil {
+		return nil
+	}
+	var out []earshot.QueuedTurn
+	for _, t := range l.turns {
+		out = append(out, t.QueuedTurn)
+	}
+	return out
 }

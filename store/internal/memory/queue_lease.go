@@ -28,7 +28,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 			return fmt.Errorf("claim a conversation: %w", earshot.ErrNotFound)
 		}
 		first := oldest.turns[0]
-		oldest.Line, first.Queued = oldest.Claimed(owner, now, hold), first.Claimed(s.time())
+		oldest.Line, first.Queued = oldest.Claimed(owner, now, hold), first.Claimed(oldest.Left(), s.time())
 		out = earshot.Lease{Conversation: first.Conversation, Owner: owner, Fence: oldest.Fence, Until: oldest.Until}
 		for _, t := range oldest.turns {
 			turns = append(turns, t.export())

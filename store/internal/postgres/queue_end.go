@@ -60,12 +60,15 @@ func (t *tx) arrive(ctx context.Context, scope earshot.Scope, messages []rule.Me
 // Merge implements [earshot.Queue].
 func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
 	var others []rule.Queued
+	var line []earshot.QueuedTurn
 	return s.under(ctx, "merge turns", l, into, func(t *tx) {
+		line = nil
+		t.askLine(rule.Lease(l).Conversation, &line)
 		others = make([]rule.Queued, len(turns))
 		for i, id := range turns {
 			t.askQueued(id, &others[i])
 		}
-	}, func(h rule.Held) (rule.Change, error) { return rule.Merge(h, turns, others) })
+	}, func(h rule.Held) (rule.Change, error) { return rule.Merge(h, turns, others, line) })
 }
 
 // Reopen implements [earshot.Queue].

@@ -23,18 +23,19 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		id = earshot.ConversationID{Agent: agent}
 		c := &id.Scope
 		found := false
-		t.ask(`SELECT platform, workspace, channel, conversation, fence, next FROM lease
+		t.ask(`SELECT platform, workspace, channel, conversation, owner, fence, next FROM lease
 			WHERE agent = $1 AND next > 0 AND (until <= $2 OR until > $3) ORDER BY next LIMIT 1 FOR UPDATE SKIP LOCKED`, // see rule.Line.Claimable
-			[]any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, one(&found, &c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Fence, &line.Lowest))
+			[]any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, one(&found, &c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Owner, &line.Fence, &line.Lowest))
 		if err := t.send(ctx); err != nil {
 			return err
 		}
 		if !found {
 			return earshot.ErrNotFound
 		}
+		left := line.Left()
 		line = line.Claimed(owner, now, hold)
 		t.setLease(id, line)
-		t.write(`UPDATE queued_turn SET `+rule.ClaimSQL+`, updated = $2 WHERE id = $1`, int64(line.Lowest), int64(earshot.TimeOf(s.now())))
+		t.write(`UPDATE queued_turn SET `+rule.ClaimSQL(left)+`, updated = $2 WHERE id = $1`, int64(line.Lowest), int64(earshot.TimeOf(s.now())))
 		turns = nil
 		t.askLine(id, &turns)
 		return nil

@@ -66,7 +66,7 @@ func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
 	commit("m1")
 	for _, query := range []string{
 		`ALTER TABLE turn DROP COLUMN form, DROP COLUMN zone`, `ALTER TABLE session DROP COLUMN more`, `ALTER TABLE attachment DROP COLUMN tokens`,
-		`DROP TABLE named, blob, blob_file`, `DROP TABLE rate, note, resume`, `DELETE FROM goose_db_version WHERE version_id >= 7`,
+		`DROP TABLE named, blob, blob_file`, `DROP TABLE rate, note, resume`, `ALTER TABLE queued_turn DROP COLUMN ends`, `DELETE FROM goose_db_version WHERE version_id >= 7`,
 	} {
 		exec(t, s, query)
 	}

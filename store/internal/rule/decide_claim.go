@@ -28,19 +28,34 @@ func (x Line) Claimed(owner string, now earshot.Time, hold time.Duration) Line {
 	return x
 }
 
-// Claimed returns the lowest turn of a line that was just claimed. ClaimSQL is
-// the same.
-func (q Queued) Claimed(now earshot.Time) Queued {
+// Left reports whether the lease has a holder who did not give it back. Once it
+// can be claimed, its holder has ended or hangs.
+func (x Line) Left() bool { return x.Owner != "" }
+
+// Claimed returns the lowest turn of a line that was just claimed; left is the
+// line's Left from before. An open turn was not taken up by who left the lease.
+// ClaimSQL is the same.
+func (q Queued) Claimed(left bool, now earshot.Time) Queued {
+	if left && q.State != earshot.TurnOpen {
+		q.Ends++
+	} else {
+		q.Tries++
+	}
 	if q.State == earshot.TurnOpen {
 		q.State = earshot.TurnClaimed
 	}
-	q.Tries++
 	q.Updated = now
 	return q
 }
 
 // ClaimSQL sets in the row of a turn what [Queued.Claimed] sets, but for updated.
-const ClaimSQL = `state = CASE state WHEN 'open' THEN 'claimed' ELSE state END, tries = tries + 1`
+func ClaimSQL(left bool) string {
+	const claimed = `state = CASE state WHEN 'open' THEN 'claimed' ELSE state END, `
+	if !left {
+		return claimed + `tries = tries + 1`
+	}
+	return claimed + `tries = tries + CASE state WHEN 'open' THEN 1 ELSE 0 END, ends = ends + CASE state WHEN 'open' THEN 0 ELSE 1 END`
+}
 
 // Renew decides about [earshot.Queue.Renew].
 func Renew(x Line, lease earshot.Lease, now earshot.Time, hold time.Duration) (Line, error) {

@@ -3,6 +3,7 @@ package rule
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -137,8 +138,12 @@ func (c *Change) end(t Queued, state earshot.TurnState, why string, now earshot.
 }
 
 // Merge decides about [earshot.Queue.Merge]: h is about the turn that answers
-// the others too. A turn that is not stored is a zero Queued.
-func Merge(h Held, ids []earshot.TurnID, others []Queued) (Change, error) {
+// the others too, line are the conversation's unfinished turns in order. A turn
+// that is not stored is a zero Queued.
+//
+// No other turn may stand before one of those that are merged: it could begin,
+// and they could open again before it.
+func Merge(h Held, ids []earshot.TurnID, others []Queued, line []earshot.QueuedTurn) (Change, error) {
 	if err := h.good(); err != nil {
 		return Change{}, err
 	}
@@ -146,13 +151,25 @@ func Merge(h Held, ids []earshot.TurnID, others []Queued) (Change, error) {
 		return Change{}, err
 	}
 	var c Change
+	into, of := h.Turn, []earshot.TurnID{h.ID}
 	for i, o := range others {
-		if o.ID == 0 || o.Conversation != h.Turn.Conversation || o.ID == h.ID {
+		if o.ID == 0 || o.Conversation != into.Conversation || o.ID == h.ID {
 			return Change{}, NoTurn(ids[i])
 		}
-		if Unfinished(o.State) {
+		if Unfinished(o.State) && !slices.Contains(of, o.ID) {
 			c.end(o, earshot.TurnDropped, AnsweredWith(h.ID), h.Now)
+			into.Ends = max(into.Ends, o.Ends)
+			of = append(of, o.ID)
 		}
+	}
+	for _, first := range line[:min(len(of), len(line))] {
+		if !slices.Contains(of, first.ID) {
+			return Change{}, fmt.Errorf("turn %d comes before what is merged into turn %d: %w", first.ID, h.ID, earshot.ErrConflict)
+		}
+	}
+	if into.Ends != h.Turn.Ends {
+		into.Updated = h.Now
+		c.Turns = append(c.Turns, into)
 	}
 	return c, nil
 }
@@ -189,6 +206,6 @@ func Reopen(q Queued, gone bool, line []earshot.QueuedTurn, now earshot.Time) (C
 			return Change{}, fmt.Errorf("turn %d of the conversation is being answered: %w", other.ID, earshot.ErrConflict)
 		}
 	}
-	q.State, q.Why, q.Tries, q.Updated = earshot.TurnOpen, "", 0, now
+	q.State, q.Why, q.Tries, q.Ends, q.Updated = earshot.TurnOpen, "", 0, 0, now
 	return Change{Turns: []Queued{q}, Advance: true}, nil
 }

@@ -78,8 +78,9 @@ func addStep(h Held, s earshot.Step, steps int, gone bool) (Change, error) {
 		c.Read = s.Shows
 	}
 	s.Shows = nil
-	t.Updated = h.Now
-	c.Step, c.Turns, c.Touched = &s, []Queued{t}, true
+	c.Touched = t.Ends == 0
+	t.Ends, t.Updated = 0, h.Now
+	c.Step, c.Turns = &s, []Queued{t}
 	return c, nil
 }
 
@@ -113,8 +114,8 @@ func (c Change) put(h Held, puts []Put) (Change, error) {
 		}
 		p.Post.Updated = h.Now
 		c.Posts = append(c.Posts, p.Post)
-		c.Touched = h.Turn.State == earshot.TurnPosting && (c.Touched || len(c.Turns) == 0)
-		h.Turn.State, h.Turn.Updated = earshot.TurnPosting, h.Now
+		c.Touched = h.Turn.State == earshot.TurnPosting && h.Turn.Ends == 0 && (c.Touched || len(c.Turns) == 0)
+		h.Turn.State, h.Turn.Ends, h.Turn.Updated = earshot.TurnPosting, 0, h.Now
 		c.Turns = []Queued{h.Turn}
 	}
 	return c, nil

@@ -60,6 +60,7 @@ type modelTurn struct {
 	knows map[earshot.MessageID]bool // what its writer has seen
 	was   earshot.TurnState
 	sent  map[int]earshot.Post // as they were when they were first sent
+	ends  int                  // that it was left since it last came further
 }
 
 func (m *model) ids() []earshot.TurnID { return slices.Sorted(maps.Keys(m.turns)) }
@@ -126,13 +127,22 @@ func (m *model) claim(t *rapid.T) {
 		return
 	}
 	owner := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "owner")
+	left := m.line.Left()
 	next := m.line.Claimed(owner, m.now, time.Second)
 	if next.Fence != m.line.Fence+1 {
 		t.Fatalf("fence %d follows %d", next.Fence, m.line.Fence)
 	}
 	m.line = next
 	first := m.turns[m.line.Lowest]
-	first.Queued = first.Claimed(m.now)
+	taken := left && first.State != earshot.TurnOpen
+	before := first.Queued
+	first.Queued = first.Claimed(left, m.now)
+	if first.Tries+first.Ends != before.Tries+before.Ends+1 || (first.Ends > before.Ends) != taken {
+		t.Fatalf("a turn that was %s with %d tries and %d ends has %d and %d; its lease was left: %v", before.State, before.Tries, before.Ends, first.Tries, first.Ends, left)
+	}
+	if taken {
+		first.ends++
+	}
 	m.leases = append(m.leases, earshot.Lease{Conversation: m.id, Owner: owner, Fence: next.Fence})
 }
 
@@ -290,23 +300,51 @@ func (m *model) finish(t *rapid.T) {
 	m.apply(o, c)
 }
 
-// merge drops all other unfinished turns for one, as the bot does.
+// merge drops other unfinished turns for one, as the bot does, or leaves some
+// out.
 func (m *model) merge(t *rapid.T) {
 	h, o := m.held(t)
 	var ids []earshot.TurnID
 	var others []Queued
+	ends, passed, before := o.ends, false, false
 	for _, id := range m.ids() {
-		if q := m.turns[id].Queued; id != o.ID && Unfinished(q.State) {
-			if Begun(q.State) {
-				t.Skip("one is being answered")
-			}
-			ids, others = append(ids, id), append(others, q)
+		q := m.turns[id].Queued
+		if !Unfinished(q.State) {
+			continue
+		}
+		if id != o.ID && rapid.IntRange(0, 3).Draw(t, "left out") == 0 {
+			passed = true
+			continue
+		}
+		before = before || passed
+		if id == o.ID {
+			continue
+		}
+		if Begun(q.State) {
+			t.Skip("one is being answered")
+		}
+		ids, others = append(ids, id), append(others, q)
+		ends = max(ends, m.turns[id].ends)
+	}
+	c, err := Merge(h, ids, others, m.unfinished())
+	if err != nil {
+		return
+	}
+	if before {
+		t.Fatalf("turns %v are merged into turn %d, past one that stays", ids, o.ID)
+	}
+	o.ends = ends
+	m.apply(o, c)
+}
+
+func (m *model) unfinished() []earshot.QueuedTurn {
+	var line []earshot.QueuedTurn
+	for _, id := range m.ids() {
+		if Unfinished(m.turns[id].State) {
+			line = append(line, m.turns[id].QueuedTurn)
 		}
 	}
-	c, err := Merge(h, ids, others)
-	if err == nil {
-		m.apply(o, c)
-	}
+	return line
 }
 
 func (m *model) reopen(t *rapid.T) {
@@ -314,15 +352,9 @@ func (m *model) reopen(t *rapid.T) {
 		t.Skip("no turn")
 	}
 	o := m.turns[rapid.SampledFrom(m.ids()).Draw(t, "turn")]
-	var line []earshot.QueuedTurn
-	for _, x := range m.turns {
-		if Unfinished(x.State) {
-			line = append(line, x.QueuedTurn)
-		}
-	}
-	c, err := Reopen(o.Queued, m.deleted[o.Anchor], line, m.now)
+	c, err := Reopen(o.Queued, m.deleted[o.Anchor], m.unfinished(), m.now)
 	if err == nil {
-		m.revived = true
+		m.revived, o.ends = true, 0
 		m.apply(o, c)
 	}
 }
@@ -412,7 +444,13 @@ func (m *model) apply(o *modelTurn, c Change) {
 		m.epoch = c.Commit.Conversation.Epoch
 		m.hasRead(c.Commit.Turn.Epoch, c.Commit.Read)
 	}
+	if c.Step != nil || len(c.Posts) > 0 && len(c.Turns) > 0 {
+		o.ends = 0
+	}
 	for _, q := range c.Turns {
+		if c.Touched { // a store writes no more of it
+			q.Ends = m.turns[q.ID].Ends
+		}
 		m.turns[q.ID].Queued = q
 		if c.Input {
 			m.turns[q.ID].input = string(q.Input)
@@ -483,6 +521,9 @@ func (m *model) check(t *rapid.T) {
 }
 
 func (m *model) checkTurn(t *rapid.T, o *modelTurn) {
+	if o.Ends != o.ends {
+		t.Fatalf("turn %d has %d ends, was left %d times since it last came further", o.ID, o.Ends, o.ends)
+	}
 	for n, s := range o.steps {
 		if s.N != n {
 			t.Fatalf("step %d of turn %d stands at %d", s.N, o.ID, n)

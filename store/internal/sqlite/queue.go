@@ -14,14 +14,14 @@ import (
 
 // queuedColumns are those of queued_turn that a read loads, in the order of
 // queuedDest. The input follows where it is wanted.
-const queuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, opened, updated, from_epoch, epoch, number, hash`
+const queuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash`
 
 // queuedDest returns where a row of queuedColumns is scanned to.
 func queuedDest(q *rule.Queued) []any {
 	s := &q.Conversation.Scope
 	return []any{
 		&q.ID, &q.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &q.Conversation.Name, &q.Anchor, &q.State, &q.Why,
-		&q.Tries, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash,
+		&q.Tries, &q.Ends, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash,
 	}
 }
 

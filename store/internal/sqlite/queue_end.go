@@ -53,7 +53,11 @@ func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID,
 				return rule.Change{}, err
 			}
 		}
-		return rule.Merge(h, turns, others)
+		line, err := t.line(h.Lease.Conversation)
+		if err != nil {
+			return rule.Change{}, err
+		}
+		return rule.Merge(h, turns, others, line)
 	})
 }
 

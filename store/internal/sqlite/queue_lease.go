@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-const claimable = `SELECT platform, workspace, channel, conversation, fence, next FROM lease
+const claimable = `SELECT platform, workspace, channel, conversation, owner, fence, next FROM lease
 	WHERE agent = ? AND next > 0 AND (until <= ? OR until > ?) ORDER BY next LIMIT 1` // see rule.Line.Claimable
 
 // Claim implements [earshot.Queue].
@@ -26,7 +26,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 	dest := func() []any {
 		id = earshot.ConversationID{Agent: agent}
 		c := &id.Scope
-		return []any{&c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Fence, &line.Lowest}
+		return []any{&c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Owner, &line.Fence, &line.Lowest}
 	}
 	none := func(err error) error { return fmt.Errorf("claim a conversation: %w", orNotFound(err)) }
 	if err := s.row(ctx, claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest()...); err != nil {
@@ -41,11 +41,12 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		if !found {
 			return none(earshot.ErrNotFound)
 		}
+		left := line.Left()
 		line = line.Claimed(owner, now, hold)
 		if err := t.setLease(id, line); err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE queued_turn SET `+rule.ClaimSQL+`, updated = ? WHERE id = ?`, int64(earshot.TimeOf(s.now())), int64(line.Lowest)); err != nil {
+		if err := t.exec(`UPDATE queued_turn SET `+rule.ClaimSQL(left)+`, updated = ? WHERE id = ?`, int64(earshot.TimeOf(s.now())), int64(line.Lowest)); err != nil {
 			return err
 		}
 		turns, err = t.line(id)

@@ -22,7 +22,7 @@ var undo = map[int][]string{7: {
 	`CREATE TABLE event AS SELECT platform, workspace, c9.id AS channel, e9.* FROM e9 JOIN c9 USING (place)`,
 	`DROP TABLE m9`, `DROP TABLE r9`, `DROP TABLE t9`, `DROP TABLE e9`, `DROP TABLE c9`,
 	`DELETE FROM sqlite_stat1 WHERE tbl = 'message'`,
-}, 10: {`DROP TABLE rate`}, 11: {`DROP TABLE note`}}
+}, 10: {`DROP TABLE rate`}, 11: {`DROP TABLE note`}, 12: {`ALTER TABLE queued_turn DROP COLUMN ends`}}
 
 // downTo leaves the database of a store, which is closed, as a version made it.
 func downTo(t *testing.T, s *Store, version int) {

@@ -1,0 +1,71 @@
+package storetest
+
+import "github.com/earshot-ai/earshot"
+
+// endsCases are about what a turn counts: the processes that ended with it, and
+// its tries.
+var endsCases = []testCase{
+	{"a lease that ran out ends, one that was given back is a try", func(s *suite) {
+		id := s.asked(1, "m1")
+		s.claim("dead", second(0))
+		for n := range 3 {
+			_, turns := s.claim("dead", second(20+20*n))
+			s.equal("left", []any{turns[0].Tries, turns[0].Ends}, []any{1, n + 1})
+		}
+		l, _ := s.claim("me", second(100))
+		s.begin(l, id, prompt(1))
+		s.check(s.Release(s.Context(), l, second(110)))
+		_, turns := s.claim("me", second(110))
+		s.equal("given back", []any{turns[0].Tries, turns[0].Ends}, []any{2, 4})
+		s.equal("stored", []any{s.queued(id).Tries, s.queued(id).Ends}, []any{2, 4})
+	}},
+	{"an open turn was not taken up by a process that ended", func(s *suite) {
+		a, b := s.asked(1, "m1"), s.asked(2, "m1")
+		l, _ := s.claim("dead", second(0))
+		s.check(s.Finish(s.Context(), l, a, earshot.TurnDropped, "stale", nil))
+		_, turns := s.claim("heir", second(20))
+		s.equal("the next", []any{turns[0].ID, turns[0].Tries, turns[0].Ends}, []any{b, 1, 0})
+	}},
+	{"a turn that comes further counts no ends", func(s *suite) {
+		id := s.asked(1, "m1")
+		l, _ := s.claim("dead", second(0))
+		planned, sending, sent := post(id, 0, earshot.PostPlanned), post(id, 0, earshot.PostSending), post(id, 0, earshot.PostSent)
+		step := func(n int, posts ...earshot.Post) func() error {
+			return func() error {
+				return s.AddStep(s.Context(), l, id, earshot.Step{N: n, Kind: "model", Data: []byte("a")}, posts...)
+			}
+		}
+		put := func(p earshot.Post) func() error { return func() error { return s.PutPost(s.Context(), l, p) } }
+		begin := func() error { return s.Begin(s.Context(), l, id, prompt(1)) }
+		for n, c := range []struct {
+			name  string
+			write func() error
+			want  int
+		}{
+			{"begun", begin, 1},
+			{"begun again", begin, 2},
+			{"a step", step(0), 0},
+			{"the step again", step(0), 1},
+			{"a step with a post", step(1, planned), 0},
+			{"the post again", put(planned), 1},
+			{"the post is being sent", put(sending), 0},
+			{"that again", put(sending), 1},
+			{"a step while it is posted", step(2), 0},
+			{"the post was sent", put(sent), 0},
+			{"that again", put(sent), 1},
+		} {
+			l, _ = s.claim("dead", second(20+20*n))
+			s.check(c.write())
+			s.equal(c.name, s.queued(id).Ends, c.want)
+		}
+	}},
+	{"a turn that is opened again counts neither", func(s *suite) {
+		id := s.asked(1, "m1")
+		s.claim("dead", second(0))
+		l, _ := s.claim("me", second(20))
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnFailed, "x", nil))
+		s.equal("before", []any{s.queued(id).Tries, s.queued(id).Ends}, []any{1, 1})
+		s.check(s.Reopen(s.Context(), id))
+		s.equal("after", []any{s.queued(id).Tries, s.queued(id).Ends}, []any{0, 0})
+	}},
+}
