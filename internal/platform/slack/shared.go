@@ -170,7 +170,7 @@ func (b *bookings) likely(now time.Time, most time.Duration) int {
 // provide books moments where a call of a shared lane would find none. p.mu is
 // held by the caller, and let go while the store works.
 func (p *pace) provide(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) {
-	for ctx.Err() == nil {
+	for p.sharing != nil && ctx.Err() == nil {
 		now := p.now()
 		l := p.lane(method, args, now)
 		reach := most
