@@ -197,6 +197,9 @@ func (p *pace) take(ctx context.Context, method string, args url.Values, most ti
 	if wait += after; !ok && ticket != "" && wait < ticketMost {
 		l.reserve(from, forever)
 		p.tickets[ticket] = now.Add(wait)
+		if l.shared != nil && !p.sharing.failed {
+			p.remember(ctx, ticket, now.Add(wait))
+		}
 	}
 	return wait, ok
 }

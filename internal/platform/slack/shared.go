@@ -170,14 +170,24 @@ func (b *bookings) likely(now time.Time, most time.Duration) int {
 // provide books moments where a call of a shared lane would find none. p.mu is
 // held by the caller, and let go while the store works.
 func (p *pace) provide(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) {
-	for p.sharing != nil && ctx.Err() == nil {
+	recalled := ticket == ""
+	for p.sharing.ready() && ctx.Err() == nil {
 		now := p.now()
 		l := p.lane(method, args, now)
+		if _, kept := p.kept(ticket, now); kept {
+			return
+		}
+		wait := l.next(l.from(now)).Sub(now)
+		if !recalled && wait > most && !p.sharing.failed {
+			recalled = true
+			p.recall(ctx, ticket)
+			continue
+		}
 		reach := most
 		if ticket != "" { // a place that is further away is kept
 			reach = max(most, ticketMost)
 		}
-		if _, kept := p.kept(ticket, now); kept || l.shared == nil || !l.shared.lacks(now) || l.next(l.from(now)).Sub(now) > reach {
+		if !l.shared.lacks(now) || wait > reach {
 			return
 		}
 		p.book(ctx, l.shared, reach)
