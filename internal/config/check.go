@@ -56,6 +56,7 @@ func (c Config) Check() []error {
 	oneOf("platform", c.Platform, Platforms...)
 	oneOf("slack.tier", c.Slack.Tier, TierInternal, TierDistributed)
 	oneOf("slack.overflow", c.Slack.Overflow, OverflowQueue, OverflowDegrade)
+	oneOf("slack.share_rates", c.Slack.ShareRates, ShareAuto, ShareAlways, ShareNever)
 	oneOf("slack.reply", c.Slack.Reply, ReplyUpdate, ReplyStream, ReplyPost)
 	oneOf("slack.on_leave", c.Slack.OnLeave, LeaveKeep, LeavePurge)
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")

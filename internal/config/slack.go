@@ -13,6 +13,7 @@ type Slack struct {
 	Sockets        int    `yaml:"sockets" env:"EARSHOT_SLACK_SOCKETS" doc:"how many Socket Mode connections are held, where SLACK_APP_TOKEN is set."`
 	Tier           string `yaml:"tier" env:"EARSHOT_SLACK_TIER" doc:"how often Slack lets history be read: internal (apps of your own, and those in Slack's Marketplace) or distributed (1 call a minute, 15 messages)."`
 	Overflow       string `yaml:"overflow" env:"EARSHOT_SLACK_OVERFLOW" doc:"what a turn does when the rate is used up: queue (wait, as long as it may) or degrade (use what is stored, marked as stale)."`
+	ShareRates     string `yaml:"share_rates" env:"EARSHOT_SLACK_SHARE_RATES" doc:"whether processes over one store share the app's rates through it: auto (where the store is PostgreSQL), always or never."`
 	StaleServeTTL  int    `yaml:"stale_serve_ttl" env:"EARSHOT_SLACK_STALE_SERVE_TTL" doc:"for how many seconds what is stored is used in place of a fetch that the rate forbids; older than that it counts as missing."`
 	ReconcileHours int    `yaml:"reconcile_hours" env:"EARSHOT_SLACK_RECONCILE_HOURS" doc:"after a downtime, channels in which something was said within so many hours are caught up with. 0: only when a turn needs them."`
 	Reply          string `yaml:"reply" env:"EARSHOT_SLACK_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer), stream (Slack's streaming calls) or post (at once, when it is whole)."`
@@ -31,6 +32,10 @@ const (
 	OverflowQueue   = "queue"
 	OverflowDegrade = "degrade"
 
+	ShareAuto   = "auto"
+	ShareAlways = "always"
+	ShareNever  = "never"
+
 	ReplyUpdate = "update"
 	ReplyStream = "stream"
 	ReplyPost   = "post"
@@ -41,7 +46,7 @@ const (
 
 func defaultSlack() Slack {
 	return Slack{
-		Sockets: 2, Tier: TierInternal, Overflow: OverflowQueue, StaleServeTTL: 600, ReconcileHours: 72,
+		Sockets: 2, Tier: TierInternal, Overflow: OverflowQueue, ShareRates: ShareAuto, StaleServeTTL: 600, ReconcileHours: 72,
 		Reply: ReplyUpdate, Placeholder: "…", OnLeave: LeaveKeep, ThreadHistory: 50, ThreadContext: 15,
 	}
 }

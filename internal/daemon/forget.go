@@ -9,10 +9,12 @@ import (
 
 // What was delivered is remembered for 25 hours, because Slack may deliver an
 // event again for 24 (https://docs.slack.dev/apis/events-api). What a turn was
-// made of can be shown and replayed for 90 days.
+// made of can be shown and replayed for 90 days. What was booked of a rate does
+// not matter once its time has passed; an hour is more than clocks differ.
 const (
 	remembered  = 25 * time.Hour
 	replayable  = 90 * 24 * time.Hour
+	booked      = time.Hour
 	forgetEvery = time.Hour
 )
 
@@ -29,6 +31,7 @@ func (d *Daemon) forget(ctx context.Context) error {
 		}{
 			{"deliveries", remembered, d.Store.PruneEvents},
 			{"turns", replayable, d.Store.PruneTurns},
+			{"rates", booked, d.Store.PruneRates},
 		} {
 			n, err := old.prune(ctx, earshot.TimeOf(time.Now().Add(-old.age)))
 			switch {

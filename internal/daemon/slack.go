@@ -64,6 +64,9 @@ func (d *Daemon) handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 func (d *Daemon) newSlack(o Options, s *slackBot) (err error) {
 	settings := slackOptions(o.Config)
 	settings.Store, settings.Log, settings.Confirm = d.Store, d.log, o.Confirm
+	if sharesRates(o.Config) {
+		settings.Rates = d.Store
+	}
 	settings.HTTPClient, settings.Dial = o.Outside.Client, o.Outside.Dial
 	settings.Jitter = o.Outside.Jitter // what it measures time by does not jump with the wall clock
 	settings.Acknowledged = d.meters.Acknowledged
@@ -87,6 +90,15 @@ func (d *Daemon) newSlack(o Options, s *slackBot) (err error) {
 	d.Platform = earshot.Slack
 	d.reach, d.calls = s.reach, s.apiCalls
 	return nil
+}
+
+// sharesRates reports whether the app's rates are shared through the store.
+func sharesRates(c config.Config) bool {
+	if c.Slack.ShareRates != config.ShareAuto {
+		return c.Slack.ShareRates == config.ShareAlways
+	}
+	_, file := store.File(c.Store)
+	return !file && c.Store != "" && c.Store != "memory:"
 }
 
 // enterSlack asks Slack who the bot is, and the store where Slack does not

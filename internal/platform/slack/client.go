@@ -72,7 +72,10 @@ func newClient(o Options) *client {
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{
 		o: o, http: &h, calls: map[string]*Call{},
-		pace: pace{distributed: o.Tier == Distributed, jitter: o.Jitter, lanes: map[string]*lane{}, tickets: map[string]time.Time{}},
+		pace: pace{
+			distributed: o.Tier == Distributed, now: o.Now, jitter: o.Jitter,
+			lanes: map[string]*lane{}, tickets: map[string]time.Time{}, sharing: newSharing(o),
+		},
 	}
 }
 
@@ -145,7 +148,7 @@ func (c *client) wait(ctx context.Context, method string, args url.Values, most 
 	if c.o.Overflow == Degrade && (method == methodHistory || method == methodReplies) {
 		most = 0
 	}
-	wait, ok := c.pace.take(method, args, c.o.Now(), most, ticket)
+	wait, ok := c.pace.take(ctx, method, args, most, ticket)
 	if wait <= 0 {
 		return ctx.Err()
 	}
@@ -194,7 +197,7 @@ func (c *client) answer(method string, args url.Values, token secret.Secret, r *
 	defer w.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(w.Body, maxAnswer+1))
 	if w.StatusCode == http.StatusTooManyRequests {
-		return nil, c.limited(method, args, w.Header)
+		return nil, c.limited(r.Context(), method, args, w.Header)
 	}
 	if w.StatusCode != http.StatusOK {
 		return nil, &StatusError{Method: method, Status: w.StatusCode}
@@ -221,18 +224,18 @@ func (c *client) answer(method string, args url.Values, token secret.Secret, r *
 	case head.OK:
 		return raw, nil
 	case head.Error == "ratelimited" || head.Error == "rate_limited":
-		return nil, c.limited(method, args, w.Header)
+		return nil, c.limited(r.Context(), method, args, w.Header)
 	}
 	return nil, &APIError{Method: method, Code: word(head.Error, "_"), Needed: word(head.Needed, ":._,- "), Provided: word(head.Provided, ":._,- ")}
 }
 
 // limited notes a refusal for the limit.
-func (c *client) limited(method string, args url.Values, h http.Header) error {
+func (c *client) limited(ctx context.Context, method string, args url.Values, h http.Header) error {
 	after := retryAfter
 	if n, err := strconv.Atoi(h.Get("Retry-After")); err == nil && n >= 0 {
 		after = min(time.Duration(n)*time.Second, maxAfter)
 	}
-	after = c.pace.block(method, args, c.o.Now(), after)
+	after = c.pace.block(ctx, method, args, after)
 	c.o.Log.Warn("slack limits a method", "method", method, "after", after)
 	return &LimitedError{Method: method, After: after}
 }

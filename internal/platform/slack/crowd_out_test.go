@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,6 +59,7 @@ type crowd struct {
 	every     time.Duration // between two questions
 	channels  int
 	limits    bot.Limits
+	replicas  int // that share their rates; 0: one that is alone
 }
 
 // What came of a crowd's questions.
@@ -92,36 +94,26 @@ func (c crowd) within(t *testing.T, s *simulate.Slack) served {
 		t.Fatal(err)
 	}
 	defer func() { _ = st.Close() }()
-	p, err := slack.Open(t.Context(), slack.Options{
-		APIURL: "http://slack.test/api/", BotToken: secret.New(s.App().BotToken), Store: st, Reply: c.reply,
-		HTTPClient: &http.Client{Transport: direct{s.Handler()}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	counter, err := tokens.For("o200k")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ended := make(chan bot.Report, c.questions)
-	o := bot.Options{
-		Store: st.(bot.Store), Platform: p, Identity: p.Identity(), Counter: counter, Model: talker{c.takes}, Limits: c.limits,
-		Done: func(r bot.Report) { ended <- r },
-	}
-	if c.reply != slack.ReplyPost {
-		o.Placeholder = "…"
-	}
-	b := bot.New(o)
 	ctx, cancel := context.WithCancel(t.Context())
-	ran := make(chan error, 1)
-	go func() { ran <- b.Run(ctx) }()
+	var running sync.WaitGroup
 	defer func() {
 		cancel()
-		if err := <-ran; err != nil {
-			t.Error(err)
-		}
+		running.Wait()
 		time.Sleep(time.Minute) // until no status line is shown
 	}()
+	var bots []*bot.Bot
+	var p *slack.Platform
+	for range max(c.replicas, 1) {
+		var b *bot.Bot
+		b, p = c.open(t, s, st, func(r bot.Report) { ended <- r })
+		bots = append(bots, b)
+		running.Go(func() {
+			if err := b.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 	mara := s.AddUser(simulate.User{Name: "mara"})
 	var rooms []string
 	for i := range c.channels {
@@ -131,7 +123,7 @@ func (c crowd) within(t *testing.T, s *simulate.Slack) served {
 	began := time.Now()
 	go func() {
 		for i := range c.questions {
-			c.ask(t, s, b, p, rooms[i%len(rooms)], mara)
+			c.ask(t, s, bots[i%len(bots)], p, rooms[i%len(rooms)], mara)
 			time.Sleep(c.every)
 		}
 	}()
@@ -163,6 +155,33 @@ func (c crowd) within(t *testing.T, s *simulate.Slack) served {
 		}
 	}
 	return out
+}
+
+// open makes one replica of the bot.
+func (c crowd) open(t *testing.T, s *simulate.Slack, st earshot.Store, done func(bot.Report)) (*bot.Bot, *slack.Platform) {
+	t.Helper()
+	options := slack.Options{
+		APIURL: "http://slack.test/api/", BotToken: secret.New(s.App().BotToken), Store: st, Reply: c.reply,
+		HTTPClient: &http.Client{Transport: direct{s.Handler()}},
+	}
+	if c.replicas > 0 {
+		options.Rates = st
+	}
+	p, err := slack.Open(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter, err := tokens.For("o200k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := bot.Options{
+		Store: st.(bot.Store), Platform: p, Identity: p.Identity(), Counter: counter, Model: talker{c.takes}, Limits: c.limits, Done: done,
+	}
+	if c.reply != slack.ReplyPost {
+		o.Placeholder = "…"
+	}
+	return bot.New(o), p
 }
 
 func (c crowd) ask(t *testing.T, s *simulate.Slack, b *bot.Bot, p *slack.Platform, room, mara string) {
@@ -201,6 +220,10 @@ func TestACrowdIsAnsweredAtOnce(t *testing.T) {
 		{"stream, long answers", crowd{reply: slack.ReplyStream, takes: 10 * time.Second, channels: 6}, 13 * time.Second},
 		{"post, in six channels", crowd{reply: slack.ReplyPost, takes: time.Second, channels: 6}, 4 * time.Second},
 		{"post, in one channel", crowd{reply: slack.ReplyPost, takes: time.Second, channels: 1}, 26 * time.Second},
+		{"update, two replicas", crowd{reply: slack.ReplyUpdate, takes: time.Second, channels: 6, replicas: 2}, 6 * time.Second},
+		{"update, two replicas, long answers", crowd{reply: slack.ReplyUpdate, takes: 10 * time.Second, channels: 6, replicas: 2}, 24 * time.Second},
+		{"stream, two replicas", crowd{reply: slack.ReplyStream, takes: time.Second, channels: 6, replicas: 2}, 16 * time.Second},
+		{"post, two replicas in one channel", crowd{reply: slack.ReplyPost, takes: time.Second, channels: 1, replicas: 2}, 28 * time.Second},
 		{"update, by eight at a time", crowd{reply: slack.ReplyUpdate, takes: time.Second, channels: 6, limits: bot.Limits{Parallel: 8}}, 5 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -256,15 +279,45 @@ func TestATextGrowsFromWhatIsLeftOver(t *testing.T) {
 // wait, keeps its place: who asks later does not overtake it.
 func TestALongLineIsServedInOrder(t *testing.T) {
 	t.Parallel()
-	got := crowd{
-		reply: slack.ReplyPost, takes: time.Second, questions: 150, every: 500 * time.Millisecond, channels: 1,
-		limits: bot.Limits{Patience: 10 * time.Minute, Post: 10 * time.Minute},
-	}.serve(t)
-	// 150 posts at 57 a minute take 157 s, and the last question comes after 75 s.
-	if longest := slices.Max(got.waits); longest > 90*time.Second {
-		t.Errorf("an answer took %s, want none to take longer than the last in the line", longest)
+	for name, x := range map[string]struct {
+		replicas int
+		most     time.Duration
+	}{
+		// 150 posts at 57 a minute take 157 s, and the last question comes after 75 s.
+		"alone": {0, 90 * time.Second},
+		// At 55 a minute it is 163 s, and each replica has booked some seconds ahead.
+		"two replicas": {2, 110 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := crowd{
+				reply: slack.ReplyPost, takes: time.Second, questions: 150, every: 500 * time.Millisecond, channels: 1,
+				limits: bot.Limits{Patience: 10 * time.Minute, Post: 10 * time.Minute}, replicas: x.replicas,
+			}.serve(t)
+			t.Logf("answered in %s with %v, longest %s", got.all, got.calls, slices.Max(got.waits))
+			if longest := slices.Max(got.waits); longest > x.most {
+				t.Errorf("an answer took %s, want none to take longer than the last in the line", longest)
+			}
+			if got.refused > 0 {
+				t.Errorf("slack refused %d calls for its limits", got.refused)
+			}
+		})
 	}
+}
+
+// Two replicas that share the rate of updates: each reserves last calls by what
+// it knows of the line, and growing texts take what is left.
+func TestPlaceholdersOfTwoReplicasGetTheirTexts(t *testing.T) {
+	t.Parallel()
+	got := crowd{reply: slack.ReplyUpdate, takes: 5 * time.Second, questions: 240, every: 500 * time.Millisecond, channels: 20, replicas: 2}.serve(t)
+	t.Logf("answered in %s with %v, %d placeholders, longest %s", got.all, got.calls, got.placeholders, slices.Max(got.waits))
 	if got.refused > 0 {
 		t.Errorf("slack refused %d calls for its limits", got.refused)
+	}
+	if got.placeholders < 40 {
+		t.Errorf("%d placeholders in two minutes, want 20 a minute", got.placeholders)
+	}
+	if longest := slices.Max(got.waits); longest > 20*time.Second {
+		t.Errorf("an answer took %s, want the model's 5 s and the wait for a last call", longest)
 	}
 }

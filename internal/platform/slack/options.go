@@ -53,6 +53,12 @@ type Store interface {
 	earshot.Notes
 }
 
+// Rates share rate limits among replicas, as [earshot.Rates] does.
+type Rates interface {
+	BookCalls(ctx context.Context, key string, r earshot.Rate, calls int, now earshot.Time) (earshot.Booking, error)
+	BlockCalls(ctx context.Context, key string, r earshot.Rate, until earshot.Time) error
+}
+
 // Options are what a platform is made of. BotToken and Store are required, and
 // SigningSecrets for [Platform.Handler] or AppToken for [Platform.Listen]; zero
 // values of the rest mean the defaults.
@@ -62,6 +68,10 @@ type Options struct {
 	AppToken       secret.Secret
 	SigningSecrets []secret.Secret // two during a rotation
 	Store          Store
+
+	// Rates are where all processes of the app and workspace book their calls.
+	// nil: this process keeps to its own pace, and is alone.
+	Rates Rates
 
 	Tier     string // default: [Internal]
 	Overflow string // default: [Queue]

@@ -29,8 +29,9 @@ const owedFor = 5 * time.Minute
 // reserved.
 func (p *Platform) PlaceholderFits(at bot.Place) bool {
 	now := p.o.Now()
-	ends, updates := p.client.pace.free(methodStop, nil, now), p.client.pace.free(methodUpdate, nil, now)
-	posts := p.client.pace.free(methodPost, url.Values{"channel": {string(at.Channel.ID)}}, now)
+	ends, _ := p.client.pace.free(methodStop, nil, now)
+	updates, _ := p.client.pace.free(methodUpdate, nil, now)
+	posts, _ := p.client.pace.free(methodPost, url.Values{"channel": {string(at.Channel.ID)}}, now)
 	if p.o.Reply != ReplyStream {
 		ends = 0
 	}

@@ -60,56 +60,79 @@ var tiers = map[string]tier{
 // use.
 type pace struct {
 	distributed bool
+	now         func() time.Time
 	jitter      func(most time.Duration) time.Duration
 
-	mu      sync.Mutex // guards lanes
+	mu      sync.Mutex // guards what follows, and all of lanes and of bookings
 	lanes   map[string]*lane
 	tickets map[string]time.Time // when calls that were sent away may come again
 	drained time.Time            // when idle lanes were last forgotten
+	sharing *sharing             // nil: the rates are this process's own
 }
 
-// A lane is what is counted together.
+// A limiter says when the calls of a lane may be made. It is not safe for
+// concurrent use.
+type limiter interface {
+	// next returns when a further call may be made, at the earliest from then on.
+	next(from time.Time) time.Time
+	// take books a call that is asked for at from and made at the moment at.
+	take(from, at time.Time)
+	// free returns how many calls need not wait, and how many after a pause.
+	free(now time.Time) (calls, most int)
+}
+
+// A lane is what is counted together. A call waits for every limiter of it.
 type lane struct {
-	limit   *rate.Limiter // nil where window counts
-	window  *window
+	tier    tier
+	limits  []limiter
+	shared  *bookings // also one of limits; nil where the rate is not shared
 	blocked time.Time // by an answer of 429, until then
 	used    time.Time
 }
 
 func newLane(t tier) *lane {
 	if t.burst == 0 {
-		return &lane{window: &window{most: int(t.perMinute)}}
+		return &lane{tier: t, limits: []limiter{&window{most: int(t.perMinute)}}}
 	}
-	return &lane{limit: rate.NewLimiter(rate.Limit(t.perMinute/60), t.burst)}
+	return &lane{tier: t, limits: []limiter{tokens{rate.NewLimiter(rate.Limit(t.perMinute/60), t.burst)}}}
+}
+
+// from returns the moment from which calls may be made.
+func (l *lane) from(now time.Time) time.Time { return later(now, l.blocked) }
+
+// next returns when a further call may be made, at the earliest from then on.
+func (l *lane) next(from time.Time) time.Time {
+	at := from
+	for _, limit := range l.limits {
+		at = later(at, limit.next(from))
+	}
+	return at
 }
 
 // reserve books the next call from then on and returns how long after it the
 // call is to be made; more than most, and nothing is booked.
 func (l *lane) reserve(from time.Time, most time.Duration) (wait time.Duration, ok bool) {
-	if l.window != nil {
-		wait = l.window.next(from).Sub(from)
-		if ok = wait <= most; ok {
-			l.window.at = append(l.window.at, from.Add(wait))
-		}
-		return wait, ok
-	}
-	r := l.limit.ReserveN(from, 1)
-	if wait = r.DelayFrom(from); wait > most {
-		r.CancelAt(from)
+	at := l.next(from)
+	if wait = at.Sub(from); wait > most {
 		return wait, false
+	}
+	for _, limit := range l.limits {
+		limit.take(from, at)
 	}
 	return wait, true
 }
 
-// free returns how many calls need not wait.
-func (l *lane) free(now time.Time) int {
-	switch {
-	case l.blocked.After(now):
-		return 0
-	case l.window != nil:
-		return l.window.free(now)
+// free returns how many calls need not wait, and how many after a pause.
+func (l *lane) free(now time.Time) (calls, most int) {
+	calls, most = l.limits[0].free(now)
+	for _, limit := range l.limits[1:] {
+		c, m := limit.free(now)
+		calls, most = min(calls, c), min(most, m)
 	}
-	return max(0, int(l.limit.TokensAt(now)))
+	if l.blocked.After(now) {
+		calls = 0
+	}
+	return calls, most
 }
 
 // Times of lanes and of places in them.
@@ -143,6 +166,10 @@ func (p *pace) lane(method string, args url.Values, now time.Time) *lane {
 		l = newLane(t)
 		p.lanes[key] = l
 	}
+	if l.shared == nil && p.sharing.ready() {
+		l.shared = p.sharing.bookings(key, t)
+		l.limits = append(l.limits, l.shared)
+	}
 	l.used = now
 	return l
 }
@@ -150,20 +177,17 @@ func (p *pace) lane(method string, args url.Values, now time.Time) *lane {
 // take books a call and returns how long it has to wait; more than most, and
 // the call is not to be made. Where it has a ticket its place in the line is
 // kept for when it comes again: a long line would otherwise be overtaken by
-// whoever comes when it is a little shorter.
-func (p *pace) take(method string, args url.Values, now time.Time, most time.Duration, ticket string) (wait time.Duration, ok bool) {
+// whoever comes when it is a little shorter. Where the rate is shared, take may
+// wait a second for the store.
+func (p *pace) take(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) (wait time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.provide(ctx, method, args, most, ticket)
+	now := p.now()
 	l := p.lane(method, args, now)
-	from := now
-	if l.blocked.After(now) {
-		from = l.blocked
-	}
-	if at, kept := p.tickets[ticket]; kept && now.Sub(at) < ticketLife {
-		if at.Before(from) {
-			at = from
-		}
-		if wait = at.Sub(now); wait <= most {
+	from := l.from(now)
+	if at, kept := p.kept(ticket, now); kept {
+		if wait = later(from, at).Sub(now); wait <= most {
 			delete(p.tickets, ticket)
 		}
 		return wait, wait <= most
@@ -173,12 +197,22 @@ func (p *pace) take(method string, args url.Values, now time.Time, most time.Dur
 	if wait += after; !ok && ticket != "" && wait < ticketMost {
 		l.reserve(from, forever)
 		p.tickets[ticket] = now.Add(wait)
+		if l.shared != nil && !p.sharing.failed {
+			p.remember(ctx, ticket, now.Add(wait))
+		}
 	}
 	return wait, ok
 }
 
-// free returns how many calls of a method could be made now.
-func (p *pace) free(method string, args url.Values, now time.Time) int {
+// kept returns the place that is kept for a ticket.
+func (p *pace) kept(ticket string, now time.Time) (at time.Time, ok bool) {
+	at, ok = p.tickets[ticket]
+	return at, ok && now.Sub(at) < ticketLife
+}
+
+// free returns how many calls of a method could be made now, and how many after
+// a pause.
+func (p *pace) free(method string, args url.Values, now time.Time) (calls, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lane(method, args, now).free(now)
@@ -186,13 +220,16 @@ func (p *pace) free(method string, args url.Values, now time.Time) int {
 
 // block records an answer of 429 and returns when to go on: never before
 // Slack's own time, and not all at the same moment.
-func (p *pace) block(method string, args url.Values, now time.Time, after time.Duration) time.Duration {
+func (p *pace) block(ctx context.Context, method string, args url.Values, after time.Duration) time.Duration {
 	after += p.jitter(500*time.Millisecond + after/10)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	now := p.now()
 	l := p.lane(method, args, now)
-	if until := now.Add(after); until.After(l.blocked) {
-		l.blocked = until
+	until := now.Add(after)
+	l.blocked = later(l.blocked, until)
+	if l.shared != nil {
+		p.blockAll(ctx, l.shared, until)
 	}
 	return after
 }
@@ -210,4 +247,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -112,6 +112,7 @@ func (p *Platform) become(s self) {
 		}
 	}
 	p.known = true
+	p.client.pace.shareAs(s.Workspace + " " + s.User)
 }
 
 // whoAmI asks Slack.

@@ -56,11 +56,12 @@ func (p *Platform) finish(ctx context.Context, d bot.Draft, id earshot.MessageID
 }
 
 // grow shows what there is of a text so far, where the rate allows it: half of
-// a minute's calls are kept for last texts. What streams is shown by Writing.
+// the calls that may come at once are kept for last texts. What streams is shown by Writing.
 func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
 	now := p.o.Now()
-	spare := p.client.pace.free(methodUpdate, nil, now) - p.out.owes(methodUpdate, now)
-	if p.out.stream(d.Channel.ID, id) != nil || !p.out.may(methodUpdate+" growing", now) || spare <= int(updates.perMinute)/2 || !p.out.growing.AllowN(now, 1) {
+	free, most := p.client.pace.free(methodUpdate, nil, now)
+	spare := free - p.out.owes(methodUpdate, now)
+	if p.out.stream(d.Channel.ID, id) != nil || !p.out.may(methodUpdate+" growing", now) || spare <= most/2 || !p.out.growing.AllowN(now, 1) {
 		return &bot.PostError{Retry: growEvery, Err: errors.New("the rate is kept for the last text")}
 	}
 	return p.unchanged(p.replace(ctx, p.client.try, d, id, markup.Write(d.Text, d.Anchor.Author.ID)))
