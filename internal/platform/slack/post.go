@@ -20,6 +20,7 @@ var _ interface {
 	bot.Finder
 	bot.Sizer
 	bot.Updater
+	bot.Remover
 	bot.Writer
 	bot.Apologizer
 	bot.Limiter
