@@ -30,7 +30,7 @@ func (t *turn) post(ctx context.Context) error {
 	if t.DryRun {
 		return nil
 	}
-	if n := len(t.steps); n > 0 && t.steps[n-1].Kind == stepFailed && t.last == nil {
+	if n := len(t.steps); n > 0 && t.steps[n-1].Kind == stepFailed && t.last == nil && !t.place.Anchor.Deleted {
 		if err := t.journal(ctx, stepAgain, nil); err != nil {
 			return err
 		}
