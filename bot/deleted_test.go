@@ -186,3 +186,63 @@ func (s *stopped) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, 
 	}
 	return s.Store.Renew(ctx, l, now, hold)
 }
+
+// TestAWithdrawnPlaceholderWaitsAsLongAsAnApology deletes a question late in an
+// outage, or long after it was asked: the placeholder has the whole of
+// answer.post_minutes to get its last text, also through restarts.
+func TestAWithdrawnPlaceholderWaitsAsLongAsAnApology(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		deleted time.Duration // after the question
+		lasts   time.Duration // the outage, from the answer's beginning on
+		takes   time.Duration // the model
+	}{
+		{"late in the outage", 12 * time.Minute, 20 * time.Minute, time.Second},
+		{"while the model was asked", 90 * time.Second, 15 * time.Minute, 100 * time.Second},
+	} {
+		for _, restarts := range []bool{false, true} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				p := &downed{slate: &slate{board: &board{}}}
+				in(t, func(o *bot.Options) { o.Platform, o.Placeholder, o.Model = p, "…", &echo{takes: c.takes} }, func(w *world) {
+					w.say(general, alice, "m1", "<@U0BOT> hi")
+					w.rest(500 * time.Millisecond)
+					p.until = time.Now().Add(c.lasts)
+					w.rest(c.deleted)
+					w.gone("m1")
+					for range 3 {
+						w.rest(c.lasts / 6)
+						if restarts {
+							w.stop()
+							w.start()
+						}
+					}
+					w.rest(c.lasts)
+					same(t, "posts", p.all(), []string{withdrawn})
+					same(t, "turns", w.turns(), []string{"m1 dropped anchor deleted"})
+				})
+			})
+		}
+	}
+}
+
+// TestAQuestionThatIsDeletedDuringADowntime has its placeholder seen, and the
+// process down for longer than an answer waits; the platform refuses once when
+// it is back.
+func TestAQuestionThatIsDeletedDuringADowntime(t *testing.T) {
+	t.Parallel()
+	p := &downed{slate: &slate{board: &board{}}}
+	in(t, func(o *bot.Options) { o.Platform, o.Placeholder, o.Model = p, "…", &echo{takes: time.Minute} }, func(w *world) {
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.rest(5 * time.Second)
+		w.stop()
+		time.Sleep(time.Hour)
+		w.gone("m1")
+		p.until = time.Now().Add(3 * time.Second)
+		w.start()
+		w.rest(time.Minute)
+		same(t, "posts", p.all(), []string{withdrawn})
+		same(t, "turns", w.turns(), []string{"m1 dropped anchor deleted"})
+	})
+}

@@ -60,6 +60,9 @@ func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*giveUp, erro
 	if last := posts[len(posts)-1]; last.Key[0] == kindApology || last.Key[0] == kindPrivate {
 		return &giveUp{t.failedBefore(ctx), last.Text}, nil
 	}
+	if t.place.Anchor.Deleted {
+		return nil, nil // the deletion is met again, and says what is left to do
+	}
 	steps, err := t.Store.Steps(ctx, t.queued.ID)
 	if err != nil || len(steps) == 0 || steps[len(steps)-1].Kind != stepFailed {
 		return nil, err

@@ -374,3 +374,37 @@ func TestAPlaceholderThatCannotBeDeletedStays(t *testing.T) {
 func (w *world) gone(id string) {
 	w.say(general, alice, id, "", func(e *bot.Event) { e.Delivery, e.Message.Deleted = "del-"+id, true })
 }
+
+// A sworn platform loses the answer to a post, and never tells whether it
+// arrived.
+type sworn struct{ *slate }
+
+func (p sworn) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	if d.Anchor.ID == "m1" && d.Key[0] == 'r' {
+		return earshot.Message{}, errDown
+	}
+	return p.slate.Post(ctx, d)
+}
+
+func (p sworn) Find(context.Context, bot.Draft) (earshot.Message, error) {
+	return earshot.Message{}, &bot.PostError{Err: errors.New("missing_scope")}
+}
+
+// TestALookThatIsRefusedDoesNotHoldTheConversation parks the turn, says so, and
+// answers what stands behind it at once.
+func TestALookThatIsRefusedDoesNotHoldTheConversation(t *testing.T) {
+	t.Parallel()
+	p := sworn{&slate{board: &board{}}}
+	in(t, func(o *bot.Options) { o.Platform, o.Model = p, &echo{takes: time.Second} }, func(w *world) {
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.say(general, alice, "m2", "<@U0BOT> and?", under("m1"))
+		w.rest(30 * time.Second)
+		got := w.turns()
+		if len(got) != 2 || !strings.HasPrefix(got[0], "m1 parked") || got[1] != "m2 done" {
+			t.Errorf("turns after 30 s: %q, want the first parked and the second done", got)
+		}
+		if posts := p.all(); len(posts) != 2 || posts[0] != unsure {
+			t.Errorf("posts: %q, want %q and an answer", posts, unsure)
+		}
+	})
+}

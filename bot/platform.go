@@ -63,7 +63,9 @@ func (e *PostError) Unwrap() error { return e.Err }
 // not known is parked for the operator.
 type Finder interface {
 	// Find returns our message that carries the draft's key, or
-	// [earshot.ErrNotFound] where the platform shows none.
+	// [earshot.ErrNotFound] where the platform shows none. After other errors the
+	// platform is asked again, for as long as an answer waits; but a [*PostError]
+	// whose Retry is 0 says that it never tells, and parks the turn.
 	Find(ctx context.Context, d Draft) (earshot.Message, error)
 }
 

@@ -30,7 +30,7 @@ func (t *turn) post(ctx context.Context) error {
 	if t.DryRun {
 		return nil
 	}
-	if n := len(t.steps); n > 0 && t.steps[n-1].Kind == stepFailed && t.last == nil {
+	if n := len(t.steps); n > 0 && t.steps[n-1].Kind == stepFailed && t.last == nil && !t.place.Anchor.Deleted {
 		if err := t.journal(ctx, stepAgain, nil); err != nil {
 			return err
 		}
@@ -298,9 +298,12 @@ func (t *turn) look(ctx context.Context, p earshot.Post) (earshot.Message, error
 	call, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
 	m, err := finder.Find(call, t.draft(p))
+	var never *PostError
 	switch {
 	case errors.Is(err, earshot.ErrNotFound):
 		return earshot.Message{}, nil
+	case errors.As(err, &never) && never.Retry <= 0:
+		return earshot.Message{}, &park{fmt.Sprintf("whether post %d arrived cannot be found out: %v", p.Chunk, err)}
 	case err != nil:
 		return earshot.Message{}, fmt.Errorf("whether post %d arrived cannot be found out: %w", p.Chunk, err)
 	}

@@ -80,11 +80,17 @@ func (t *turn) retractAll(ctx context.Context, p earshot.Post) error {
 
 // withdraw ends a turn whose question was deleted. A placeholder that can be
 // seen says so, or is deleted: it must not promise what does not come. The parts
-// of a reply whose rest was not said are deleted.
+// of a reply whose rest was not said are deleted. That waits for the platform as
+// long as an apology, from when the deletion was first met: the journal has the
+// time, because what it held of the answer is erased with the question.
 func (t *turn) withdraw(ctx context.Context) error {
 	t.withdrawn = true
-	t.begins(t.answered())
-	err := t.hush(ctx)
+	at, err := t.failedAt(ctx, whyDeleted)
+	if err != nil {
+		return err
+	}
+	t.begins(at)
+	err = t.hush(ctx)
 	var up *giveUp
 	if errors.As(err, &up) {
 		t.Log.Error("a question was deleted, and its placeholder does not say so", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", up)...)

@@ -39,8 +39,11 @@ func (p *Platform) look(ctx context.Context, method string, args url.Values, d b
 	var begun earshot.Message
 	for range maxLook {
 		raw, err := p.client.call(ctx, method, args)
-		if err != nil {
+		if is(err, "thread_not_found", "message_not_found") {
 			return earshot.Message{}, err
+		}
+		if err != nil {
+			return earshot.Message{}, undone(err) // a plain refusal, as of a scope, stays one
 		}
 		var page struct {
 			Messages []json.RawMessage `json:"messages"`

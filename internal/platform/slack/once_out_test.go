@@ -23,7 +23,7 @@ import (
 
 // TestOneReplyEachWhateverIsLost asks a bot questions on a fake Slack that loses
 // the answers to what is posted. Each question gets one visible reply, or its
-// turn is parked and listed.
+// turn is parked and listed, which the channel is told once.
 func TestOneReplyEachWhateverIsLost(t *testing.T) {
 	t.Parallel()
 	const certain, often, seldom = 0, 0.3, 0.1
@@ -188,9 +188,11 @@ func (x *asked) check(t *testing.T) (parked int) {
 		state[q.Anchor] = q
 	}
 	for id, c := range x.questions {
-		replies := 0
+		replies, notices := 0, 0
 		for _, m := range x.slack.Thread(c, string(id)) {
-			if m.TS != string(id) && !strings.HasPrefix(m.Text, "I answered, but could not find out") {
+			if strings.HasPrefix(m.Text, "I answered, but could not find out") {
+				notices++
+			} else if m.TS != string(id) {
 				replies++
 				if m.Streaming || m.Text == "…" {
 					t.Errorf("question %s: people see %+v", id, m)
@@ -200,6 +202,8 @@ func (x *asked) check(t *testing.T) (parked int) {
 		switch q := state[id]; {
 		case replies > 1:
 			t.Errorf("question %s has %d replies", id, replies)
+		case notices > 1 || notices == 1 && q.State != earshot.TurnParked:
+			t.Errorf("question %s is %s and has %d notices", id, q.State, notices)
 		case q.State == earshot.TurnParked:
 			parked++
 		case q.State != earshot.TurnDone || replies != 1:

@@ -12,20 +12,6 @@ import (
 	"github.com/earshot-ai/earshot/internal/platform/slack/markup"
 )
 
-// Remove implements [bot.Remover]: chat.delete. A stream is forgotten. A bot may
-// delete its own messages, unless the workspace keeps all (cant_delete_message,
-// compliance_exports_prevent_deletion: docs.slack.dev, chat.delete).
-func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageID) error {
-	if s := p.out.stream(at.Channel.ID, id); s != nil {
-		p.out.drop(s)
-	}
-	_, err := p.client.call(ctx, methodDelete, url.Values{"channel": {string(at.Channel.ID)}, "ts": {string(id)}})
-	if is(err, "message_not_found") {
-		return nil
-	}
-	return undone(err)
-}
-
 // Update implements [bot.Updater]: chat.update. A stream is ended first.
 func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
 	if d.Growing {
