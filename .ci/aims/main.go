@@ -41,7 +41,8 @@ var aims = []aim{
 	{"the index in memory, 100,000 messages", "./internal/searcher", "BenchmarkCold/sqlite=100000/search", "bytes/msg", 500, false, "2x"},
 	{"search 1,000,000 messages, warm", "./internal/search", "BenchmarkSearch1000000", "ns/op", 20e6, false, "1s"},
 	{"memory of search, 1,000,000 messages", "./internal/search", "BenchmarkSearch1000000", "bytes/message", 500, false, "1s"},
-	{"an event at 500/s, p99.9", "./internal/archive", "BenchmarkAcceptBeside/nothing/500", "ms/p99.9", 50, false, "5000x"},
+	{"a turn besides its model, median", "./bot", "BenchmarkTurn", "p50-turn-ms", 5, false, "500x"},
+	{"an event at 500/s, p99.9", "./internal/archive", "BenchmarkAcceptBeside/nothing/500", "ms/p99.9", 50, false, "15000x"},
 	{"an event at 2,000/s, p99", "./internal/archive", "BenchmarkAcceptBeside/nothing/2000", "ms/p99", 100, false, "10000x"},
 	{"an event beside an import, p99", "./internal/archive", "BenchmarkAcceptBeside/import/500", "ms/p99", 30, false, "5000x"},
 	{"an event beside another process's import, p99", "./internal/archive", "BenchmarkAcceptBeside/import_of_another_process/500", "ms/p99", 30, false, "5000x"},
@@ -127,6 +128,9 @@ func figure(v float64, unit string) string {
 		return fmt.Sprintf("%.0f µs", v/1e3)
 	case unit == "of-bare":
 		return fmt.Sprintf("%.0f %%", v*100)
+	}
+	if v < 100 {
+		return fmt.Sprintf("%.1f %s", v, unit)
 	}
 	return fmt.Sprintf("%.0f %s", v, unit)
 }

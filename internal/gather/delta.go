@@ -42,6 +42,12 @@ func (r *reader) delta(ctx context.Context, s assemble.Section) error {
 // messages.
 const maxShown = 2000
 
+// revised is a store that can leave out what was never edited or deleted, which
+// is nearly all that a manifest holds.
+type revised interface {
+	Revised(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
+}
+
 // manifest looks up what was shown. It keeps what is edited or deleted since,
 // wherever in the channel it stands.
 func (r *reader) manifest(ctx context.Context) error {
@@ -56,7 +62,11 @@ func (r *reader) manifest(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	list, err := r.store.ByID(ctx, r.scope, ids...)
+	read := r.store.ByID
+	if st, able := r.store.(revised); able {
+		read = st.Revised
+	}
+	list, err := read(ctx, r.scope, ids...)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -299,6 +300,30 @@ func TestTheLengthOfAThreadDoesNotMatter(t *testing.T) {
 				t.Errorf("read %d messages of a thread of 600 and %d of one of 3,000, want about the same, and at most 600", read[0], read[1])
 			}
 		})
+	}
+}
+
+func TestAFollowUpReadsLittleOfABusyChannel(t *testing.T) {
+	t.Parallel()
+	for _, spec := range []string{"memory:", "sqlite:" + filepath.Join(t.TempDir(), "busy.db")} {
+		st := &counting{Store: open(t, spec)}
+		list := thread(1000)
+		record(t, st, general.Scope(), list[:999]...)
+		req := gather.Request{Channel: general, Anchor: list[998].ID, Identity: self, Policy: assemble.Standard(), Counter: counter(t)}
+		_, res, err := gather.Turn(t.Context(), st, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := remember(req.Policy, req.Anchor, res)
+		record(t, st, general.Scope(), list[999:]...)
+		st.read = 0
+		req.Anchor, req.State = list[1000].ID, &state
+		if _, res, err = gather.Turn(t.Context(), st, req); err != nil {
+			t.Fatal(err)
+		}
+		if st.read > 60 || !strings.Contains(promptOf(res), "message 999: ") {
+			t.Errorf("%s: %d messages read, want those since the last turn and at most 60 in all:\n%s", spec, st.read, promptOf(res))
+		}
 	}
 }
 

@@ -20,16 +20,9 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 	}
 	t := r.tally(w)
 	size := t.probable()
-	list, err := r.store.Newest(ctx, r.scope, earshot.Whole(), r.anchor.Position(), size)
+	list, full, err := t.newest(ctx, size)
 	if err != nil {
 		return err
-	}
-	r.recent = list
-	full := false
-	for _, m := range slices.Backward(list) {
-		if full = !t.take(m); full {
-			break
-		}
 	}
 	switch {
 	case full:
@@ -44,6 +37,39 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 		err = r.count(ctx, "", earshot.Whole()) // the prompt says how much it does not show
 	}
 	return err
+}
+
+// fewNew is how many messages a later turn reads first: seldom has a channel
+// more since the last turn.
+const fewNew = 48
+
+// newest takes from the channel's newest messages, which it returns. full
+// reports whether no more are wanted; else there are size of them, or all. A
+// window that ends at the last turn reads few, and size only where that turn
+// stands further back.
+func (t *tally) newest(ctx context.Context, size int) (list []earshot.Message, full bool, err error) {
+	part, anchor := earshot.Whole(), t.anchor.Position()
+	if !t.floor.IsZero() && size > fewNew {
+		list, err = t.store.Newest(ctx, t.scope, part, anchor, fewNew)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(list) == fewNew && list[0].Position().Compare(t.floor) > 0 {
+			list = nil
+		}
+	}
+	if list == nil {
+		if list, err = t.store.Newest(ctx, t.scope, part, anchor, size); err != nil {
+			return nil, false, err
+		}
+	}
+	t.recent = list
+	for _, m := range slices.Backward(list) {
+		if !t.take(m) {
+			return list, true, nil
+		}
+	}
+	return list, false, nil
 }
 
 // outside returns a test for the messages that a window may show.

@@ -50,10 +50,10 @@ func (s *Store) apply(ctx context.Context, what string, f func(*tx) error) error
 	return s.do(ctx, what, &job{apply: f})
 }
 
-// lease is apply for what changes a lease alone. It outlives the process, but
-// not a power cut, which ends whoever holds one too: there is nothing to wait
-// for.
-func (s *Store) lease(ctx context.Context, what string, f func(*tx) error) error {
+// brief is apply for what a power cut may take: leases, whose holders it ends
+// too, and the prompt of a turn of which nothing is visible. Both outlive the
+// process, and the next durable commit makes them durable.
+func (s *Store) brief(ctx context.Context, what string, f func(*tx) error) error {
 	return s.do(ctx, what, &job{apply: f, brief: true})
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -361,6 +362,35 @@ func TestOnlyWhatChangesLeasesAloneDoesNotWaitForTheDisk(t *testing.T) {
 			if got != c.want {
 				t.Errorf("%s: got synchronous %d, want %d", c.name, got, c.want)
 			}
+		}
+	}
+}
+
+// The prompt of a turn becomes durable with what is shown because of it.
+func TestAPromptDoesNotWaitForTheDiskButAPostDoes(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	ctx := t.Context()
+	out, err := s.Accept(ctx, dm.Scope, earshot.Event{Delivery: "Ev1", Received: 1, Message: said("m1", 1, "hello")}, &dm)
+	check(t, err)
+	l, _, err := s.Claim(ctx, dm.Agent, "owner", 1, time.Hour)
+	check(t, err)
+	for _, c := range []struct {
+		name  string
+		write func() error
+		lax   bool
+	}{
+		{"the prompt", func() error { return s.Begin(ctx, l, out.Turn, earshot.Prompt{Input: []byte("input"), Hash: "h"}) }, true},
+		{"a post", func() error {
+			return s.PutPost(ctx, l, earshot.Post{Turn: out.Turn, Key: "k", Text: "hello", State: earshot.PostSending})
+		}, false},
+		{"the prompt again", func() error { return s.Begin(ctx, l, out.Turn, earshot.Prompt{Input: []byte("input"), Hash: "h"}) }, true},
+		{"the journal", func() error { return s.AddStep(ctx, l, out.Turn, earshot.Step{Kind: "answer", Data: []byte("{}")}) }, false},
+		{"the end", func() error { return s.Finish(ctx, l, out.Turn, earshot.TurnFailed, "why", nil) }, false},
+	} {
+		check(t, c.write())
+		if got := s.writer.tx.lax; got != c.lax { // the writer sets it before it commits, and is idle now
+			t.Errorf("%s: got a commit that does not wait for the disk: %v, want %v", c.name, got, c.lax)
 		}
 	}
 }

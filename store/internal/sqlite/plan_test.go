@@ -144,6 +144,7 @@ func everyCall(t *testing.T, s *Store) {
 	for _, f := range []func() error{
 		func() error { _, err := s.Since(ctx, scope, 0, 0); return err },
 		func() error { _, err := s.ByID(ctx, scope, ids...); return err },
+		func() error { _, err := s.Revised(ctx, scope, ids...); return err },
 		func() error { _, err := s.Replying(ctx, scope, earshot.Position{}, "A"); return err },
 		func() error { _, err := s.Revisions(ctx, scope, "A"); return err },
 		func() error { _, err := s.Activity(ctx, scope, earshot.Position{}, "A"); return err },
@@ -204,4 +205,24 @@ func everyCallOfBlobs(t *testing.T, s *Store) error {
 	put("F2", "bb", 1)
 	_, err = s.Record(ctx, scope, earshot.Message{ID: m.ID, Deleted: true})
 	return err
+}
+
+func TestRevisedGivesOnlyWhatWasEditedOrDeleted(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	edited, gone := said("m2", 2, "what it says now"), said("m3", 3, "")
+	edited.Edited, gone.Deleted = 9, true
+	_, err := s.Record(t.Context(), scope, said("m1", 1, "as it was"), said("m2", 2, "as it was"), said("m3", 3, "as it was"), said("m4", 4, "as it was"))
+	check(t, err)
+	_, err = s.Record(t.Context(), scope, gone, edited)
+	check(t, err)
+	var got []string
+	list, err := s.Revised(t.Context(), scope, "m4", "m3", "m2", "m1", "m0")
+	check(t, err)
+	for _, m := range list {
+		got = append(got, string(m.ID)+" "+m.Text)
+	}
+	if want := []string{"m2 what it says now", "m3 "}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -11,7 +11,12 @@ import (
 // under decides a write about a turn of the lease's conversation, and applies
 // it, in one transaction.
 func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.Held) (rule.Change, error)) error {
-	return s.apply(ctx, what, func(t *tx) error {
+	return s.apply(ctx, what, s.changing(l, id, decide))
+}
+
+// changing is a job that loads what is decided on and writes what was decided.
+func (s *Store) changing(l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.Held) (rule.Change, error)) func(*tx) error {
+	return func(t *tx) error {
 		h, err := t.held(l, id, earshot.TimeOf(s.now()))
 		if err != nil {
 			return err
@@ -21,7 +26,7 @@ func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id ears
 			return err
 		}
 		return t.change(h.Turn, c, h.Now)
-	})
+	}
 }
 
 // held loads what a write under a lease is decided on.

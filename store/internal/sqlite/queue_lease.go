@@ -33,7 +33,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		return earshot.Lease{}, nil, none(err)
 	}
 	var turns []earshot.QueuedTurn
-	err = s.lease(ctx, "claim", func(t *tx) error {
+	err = s.brief(ctx, "claim", func(t *tx) error {
 		found, err := t.one(claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest())
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 		return l, err
 	}
 	lease := rule.Lease(l)
-	err := s.lease(ctx, "renew a lease", func(t *tx) error {
+	err := s.brief(ctx, "renew a lease", func(t *tx) error {
 		line, _, err := t.stored(lease.Conversation)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 // Release implements [earshot.Queue].
 func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.Time) error {
 	l = rule.Lease(l)
-	return s.lease(ctx, "release a lease", func(t *tx) error {
+	return s.brief(ctx, "release a lease", func(t *tx) error {
 		line, _, err := t.stored(l.Conversation)
 		if err != nil {
 			return err

@@ -9,19 +9,21 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// Begin implements [earshot.Queue].
+// Begin implements [earshot.Queue]. It does not wait for the disk: of a turn
+// that has begun nothing is visible, and what makes something visible is
+// durable together with this. After a power cut the turn is gathered anew.
 func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p earshot.Prompt) error {
 	p, err := rule.CheckPrompt(p)
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, "begin a turn", l, id, func(t *tx, h rule.Held) (rule.Change, error) {
+	return s.brief(ctx, "begin a turn", s.changing(l, id, func(t *tx, h rule.Held) (rule.Change, error) {
 		gone, err := t.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)...)
 		if err != nil {
 			return rule.Change{}, err
 		}
 		return rule.Begin(h, p, gone)
-	})
+	}))
 }
 
 // AddStep implements [earshot.Queue].

@@ -45,6 +45,9 @@ var (
 	byID = chunked(func(n int) string {
 		return `SELECT ` + columns + ` FROM message` + inPlace + ` AND id IN ` + marks(n, 1)
 	})
+	revisedByID = chunked(func(n int) string {
+		return `SELECT ` + columns + ` FROM message` + inPlace + ` AND id IN ` + marks(n, 1) + ` AND (+deleted = 1 OR edited <> 0)`
+	})
 	toldByID = chunked(func(n int) string { return `SELECT id, lists FROM message` + inPlace + ` AND id IN ` + marks(n, 1) })
 	pastByID = chunked(func(n int) string {
 		return `SELECT ` + columns + ` FROM revision` + inPlace + ` AND id IN ` + marks(n, 1)
@@ -65,8 +68,18 @@ func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.Mes
 
 // ByID implements [earshot.Messages].
 func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	return s.byID(ctx, byID, scope, ids)
+}
+
+// Revised returns those of the messages that were edited or deleted, in the
+// order of Position.
+func (s *Store) Revised(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	return s.byID(ctx, revisedByID, scope, ids)
+}
+
+func (s *Store) byID(ctx context.Context, queries map[int]string, scope earshot.Scope, ids []earshot.MessageID) ([]earshot.Message, error) {
 	var out []earshot.Message
-	for q := range idQueries(byID, rule.Scope(scope), rule.IDs(ids)) {
+	for q := range idQueries(queries, rule.Scope(scope), rule.IDs(ids)) {
 		rows, err := s.query(ctx, q.text, q.args...)
 		found, err := messages(rows, err, q.ids)
 		if err != nil {

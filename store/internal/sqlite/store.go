@@ -4,7 +4,8 @@
 // it waits for the disk into the next transaction (see writer). Reads go over
 // connections of their own and never wait for it: the file is in WAL mode.
 // Everything is durable when the call returns (synchronous=FULL), but for the
-// taking and giving back of leases, which a power cut takes with their holders.
+// taking and giving back of leases, which a power cut takes with their holders,
+// and for the prompt of a turn, which is made anew.
 package sqlite
 
 import (
