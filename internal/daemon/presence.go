@@ -14,10 +14,13 @@ import (
 
 // A daemon says every beatEvery in its store that it runs. One that has not
 // done so for lostAfter is taken for dead, and its note is dropped by the next
-// daemon that starts after keptFor.
+// daemon that starts after keptFor. So is one whose note lies more than aheadBy
+// in the future: the clock that wrote it has gone back since, and the note would
+// tell of a dead daemon that it runs until the clock comes there again.
 const (
 	beatEvery = 10 * time.Second
 	lostAfter = 3 * beatEvery
+	aheadBy   = 30 * time.Minute // by how much clocks of replicas may differ, as for leases
 	keptFor   = 24 * time.Hour
 
 	presenceKey = "daemon/" // and the owner
@@ -41,7 +44,12 @@ type Presence struct {
 
 // Running reports whether the daemon is taken to run at now.
 func (p Presence) Running(now earshot.Time) bool {
-	return !p.Ended && now-p.Seen <= earshot.Time(lostAfter/time.Microsecond)
+	return !p.Ended && now-p.Seen <= earshot.Time(lostAfter/time.Microsecond) && !p.ahead(now)
+}
+
+// ahead reports whether the note was written by a clock that cannot be right.
+func (p Presence) ahead(now earshot.Time) bool {
+	return p.Seen-now > earshot.Time(aheadBy/time.Microsecond)
 }
 
 // presence returns what a daemon of these options says of itself.
@@ -99,7 +107,7 @@ func (d *Daemon) say(ctx context.Context, p Presence) {
 func (d *Daemon) dropPresences(ctx context.Context, now earshot.Time) {
 	list, err := Presences(ctx, d.Store)
 	for _, p := range list {
-		if err == nil && now-p.Seen > earshot.Time(keptFor/time.Microsecond) {
+		if err == nil && (now-p.Seen > earshot.Time(keptFor/time.Microsecond) || p.ahead(now)) {
 			err = d.Store.DropNote(ctx, presenceKey+p.Owner)
 		}
 	}

@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,50 @@ func TestADaemonSaysInItsStoreWhatItRuns(t *testing.T) {
 		}
 		if p, now := only(); p.Running(now) || !p.Ended {
 			t.Errorf("got %+v, want it ended", p)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A daemon died while its clock was a year ahead. It is not said to run for a
+// year, nor listed before those that do.
+func TestADaemonWhoseClockWasAheadIsNotSaidToRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now := earshot.TimeOf(time.Now())
+		dead := daemon.Presence{Owner: "dead", Seen: now + earshot.Time(365*24*time.Hour/time.Microsecond)}
+		if dead.Running(now) {
+			t.Error("it is taken to run")
+		}
+		if near := (daemon.Presence{Seen: now + earshot.Time(time.Minute/time.Microsecond)}); !near.Running(now) {
+			t.Error("a replica whose clock is a minute ahead is not taken to run")
+		}
+		c := config.Default()
+		c.Store = "memory:"
+		d, err := daemon.Open(t.Context(), daemon.Options{Config: c, Policy: assemble.Standard()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(dead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Store.PutNote(t.Context(), earshot.Note{Key: "daemon/dead", Data: data}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ran := make(chan error, 1)
+		go func() { ran <- d.Run(ctx) }()
+		synctest.Wait()
+		list, err := daemon.Presences(t.Context(), d.Store)
+		if err != nil || len(list) != 1 || list[0].Owner == dead.Owner {
+			t.Errorf("got %+v, %v, want the daemon that runs alone", list, err)
+		}
+		stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -67,6 +68,9 @@ var bulkCases = []testCase{
 			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{said(1, "a")}},
 			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{{ID: "m2"}}})
 		wantError(s.T, err, earshot.ErrInvalid)
+		if !strings.Contains(err.Error(), "batches[1].messages[0]") {
+			s.Errorf("got %q, want it to name the message by its batch and its place there", err)
+		}
 		_, err = b.RecordBatches(s.Context(), earshot.Batch{Messages: []earshot.Message{said(1, "a")}})
 		wantError(s.T, err, earshot.ErrInvalid)
 		wantError(s.T, b.PutChannels(s.Context(), earshot.Channel{Platform: earshot.Slack, ID: "C8"}, earshot.Channel{}), earshot.ErrInvalid)

@@ -100,4 +100,10 @@ var reactCases = []testCase{
 		s.equal("text", got.Text, "final")
 		s.equal("revision", got.Edited, second(10+edits-1))
 	}},
+	{"a reaction finds a message whose id was normalised", func(s *suite) {
+		s.record(earshot.Message{ID: "a\x00b", Time: second(1), Text: "text"})
+		out, err := s.React(s.Context(), s.scope, "a\x00b", "eyes", 1)
+		s.check(err)
+		s.equal("outcome", out, earshot.Recorded{ID: "a\u2400b", Change: earshot.Updated, Seq: 2})
+	}},
 }

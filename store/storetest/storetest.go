@@ -33,7 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) earshot.Store) {
 		name  string
 		cases []testCase
 	}{
-		{"Record", recordCases}, {"Text", textCases}, {"Read", readCases}, {"Count", countCases}, {"Channels", channelCases}, {"Bulk", bulkCases}, {"Calls", callCases}, {"Rates", rateCases}, {"Notes", noteCases},
+		{"Record", recordCases}, {"Text", textCases}, {"Read", readCases}, {"Count", countCases}, {"Channels", channelCases}, {"Bulk", slices.Concat(bulkCases, bulkRaceCases)}, {"Calls", callCases}, {"Rates", rateCases}, {"Notes", noteCases},
 		{"Isolation", isolationCases}, {"Conversations", conversationCases}, {"Turns", turnCases}, {"Blobs", blobCases}, {"Together", concurrencyCases},
 		{"AnyOrder", modelCases}, {"Close", closeCases},
 		{"Accept", acceptCases}, {"Resume", resumeCases}, {"Leases", leaseCases}, {"Ends", endsCases}, {"QueuedTurns", queuedTurnCases}, {"Merge", mergeCases}, {"AtOnce", batchCases}, {"Erasure", eraseCases}, {"Erase", purgeCases}, {"Prune", pruneCases},

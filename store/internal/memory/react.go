@@ -15,7 +15,7 @@ func (s *Store) React(ctx context.Context, scope earshot.Scope, id earshot.Messa
 			var stored *rule.Message
 			c := s.channels[scope]
 			if c != nil {
-				stored = c.byID[id]
+				stored = c.byID[m.ID]
 			}
 			m, err := r.Reacted(stored, m)
 			if err == nil {

@@ -19,22 +19,27 @@ type Prepared struct {
 // each batch holds one message.
 func PrepareBatches(ctx context.Context, list []earshot.Batch) ([]Prepared, error) {
 	out := make([]Prepared, len(list))
-	var all []earshot.Message
+	n := 0
+	for _, b := range list {
+		n += len(b.Messages)
+	}
+	all := make([]Message, n)
+	rest := all
 	for i, b := range list {
 		scope, err := CheckScope(b.Scope)
 		if err != nil {
 			return nil, fmt.Errorf("batches[%d]: %w", i, err)
 		}
-		out[i].Scope = scope
-		all = append(all, b.Messages...)
-	}
-	prepared, err := Prepare(ctx, all)
-	if err != nil {
-		return nil, err
-	}
-	for i, b := range list {
 		n := len(b.Messages)
-		out[i].Messages, prepared = prepared[:n:n], prepared[n:]
+		out[i].Scope, out[i].Messages, rest = scope, rest[:n:n], rest[n:]
+		for j, m := range b.Messages {
+			if err := admit(&out[i].Messages[j], m); err != nil {
+				return nil, fmt.Errorf("batches[%d].messages[%d]: %w", i, j, err)
+			}
+		}
+	}
+	if err := measureAll(ctx, all); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -27,11 +27,19 @@ type Message struct {
 // ctx's.
 func Prepare(ctx context.Context, messages []earshot.Message) ([]Message, error) {
 	out := make([]Message, len(messages))
-	bytes := 0
 	for i, m := range messages {
 		if err := admit(&out[i], m); err != nil {
 			return nil, fmt.Errorf("messages[%d]: %w", i, err)
 		}
+	}
+	return out, measureAll(ctx, out)
+}
+
+// measureAll counts the tokens of messages and makes their search terms. The
+// error is ctx's.
+func measureAll(ctx context.Context, out []Message) error {
+	bytes := 0
+	for i := range out {
 		bytes += len(out[i].Text)
 		for _, x := range out[i].Shared {
 			bytes += len(x.Text)
@@ -45,7 +53,7 @@ func Prepare(ctx context.Context, messages []earshot.Message) ([]Message, error)
 		for i := range out {
 			out[i].measure(cutter)
 		}
-		return out, ctx.Err()
+		return ctx.Err()
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -63,7 +71,7 @@ func Prepare(ctx context.Context, messages []earshot.Message) ([]Message, error)
 		})
 	}
 	wg.Wait()
-	return out, ctx.Err()
+	return ctx.Err()
 }
 
 // cutters are kept from call to call for the stems that they know.

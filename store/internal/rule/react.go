@@ -79,7 +79,7 @@ func counted(list []earshot.Reaction, name string, by int) []earshot.Reaction {
 // React counts a reaction to one of the batch's messages.
 func (b *Batch) React(r Reaction, prepared Message) (earshot.Recorded, error) {
 	var stored *Message
-	if e := b.entries[r.ID]; e != nil {
+	if e := b.entries[prepared.ID]; e != nil {
 		stored = e.after
 	}
 	m, err := r.Reacted(stored, prepared)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -152,5 +153,37 @@ func TestAnotherProcessWritesWhileAnImportIsUnderWay(t *testing.T) {
 	}
 	if run == len(pieces) {
 		t.Error("the other store had to wait until the import was over")
+	}
+}
+
+// A full disk was told in SQLite's words alone. What was refused is not stored,
+// and is when there is room again.
+func TestAFullDiskIsToldWithItsRemedy(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "x.db"))
+	scope := earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}
+	const message = `the disk is full, and this is not stored; make room and do it again`
+	list := make([]earshot.Message, 100)
+	for i := range list {
+		list[i] = earshot.Message{ID: earshot.MessageID(fmt.Sprint("m", i)), Time: 1, Text: strings.Repeat("long ", 1000)}
+	}
+	pages := func(most string) {
+		t.Helper()
+		check(t, s.writer.do(t.Context(), &job{brief: true, apply: func(x *tx) error { return x.pragma("max_page_count = " + most) }}))
+	}
+	pages("1") // SQLite takes the present size for it
+	_, err := s.Record(t.Context(), scope, list...)
+	if err == nil || !strings.Contains(err.Error(), message) {
+		t.Errorf("Record: got %v, want %q", err, message)
+	}
+	_, err = s.RecordBatches(t.Context(), earshot.Batch{Scope: scope, Messages: list})
+	if err == nil || !strings.Contains(err.Error(), message) {
+		t.Errorf("RecordBatches: got %v, want %q", err, message)
+	}
+	pages("1000000")
+	out, err := s.RecordBatches(t.Context(), earshot.Batch{Scope: scope, Messages: list})
+	check(t, err)
+	if last := out[0][len(list)-1]; last.Seq != int64(len(list)) {
+		t.Errorf("got %+v as the last, want its sequence to be %d", last, len(list))
 	}
 }

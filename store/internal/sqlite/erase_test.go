@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,5 +65,32 @@ func TestAChannelThatIsErasedLeavesNoRowAndStandsInNoFile(t *testing.T) {
 	}
 	if got := s.rows(t); got != before {
 		t.Errorf("got %d rows, want the %d of the other channel", got, before)
+	}
+}
+
+// A job that erases and is refused takes its note of the scrub back with it.
+// Another of the same transaction that erases writes the note anew, so that a
+// crash before the scrub does not leave deleted text in the file.
+func TestARefusedErasureLeavesTheNextOneItsScrub(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "x.db"))
+	var noted bool
+	err := s.writer.do(t.Context(), &job{apply: func(x *tx) error { // the writer's goroutine
+		return x.all([]*job{
+			{apply: func(x *tx) error { return errors.Join(x.erase(), earshot.ErrConflict) }},
+			{apply: func(x *tx) error {
+				if err := x.erase(); err != nil {
+					return err
+				}
+				_, err := x.one(`SELECT count(*) > 0 FROM chore WHERE name = 'scrub'`, nil, []any{&noted})
+				return err
+			}},
+		})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !noted {
+		t.Error("the database holds no note that a scrub is due")
 	}
 }

@@ -25,6 +25,7 @@ const (
 	codeBusy     = 5
 	codeReadOnly = 8
 	codeCorrupt  = 11
+	codeFull     = 13
 	codeCantOpen = 14
 	codeNotADB   = 26
 )
@@ -49,6 +50,8 @@ func remedy(err error) error {
 		return errors.New("the file is no SQLite database; choose another path")
 	case codeCorrupt:
 		return errors.New("the database is damaged; restore it from a backup, or move it away and import again")
+	case codeFull:
+		return errors.New("the disk is full, and this is not stored; make room and do it again; an upgrade of the schema needs twice the size of the database besides it")
 	case codeReadOnly:
 		return fmt.Errorf("the database cannot be written to; give this user the right to write to the file and its folder, or choose another path: %w", fs.ErrPermission)
 	case codeCantOpen:

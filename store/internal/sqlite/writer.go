@@ -198,6 +198,7 @@ func (t *tx) all(group []*job) error {
 		if err := t.exec("SAVEPOINT job"); err != nil {
 			return err
 		}
+		erasedBefore := t.erased
 		j.err = j.apply(t)
 		switch {
 		case j.err == nil:
@@ -205,6 +206,7 @@ func (t *tx) all(group []*job) error {
 			if err := t.exec("ROLLBACK TO job"); err != nil {
 				return err
 			}
+			t.erased = erasedBefore // the note of it is gone too
 		default:
 			err := j.err
 			j.err = nil
