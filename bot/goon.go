@@ -119,6 +119,14 @@ func (t *turn) failedBefore(ctx context.Context) string {
 // asItIs ends a turn whose reply is partly visible and whose prompt was erased
 // since: the rest is said, and nothing of it is kept.
 func (t *turn) asItIs(ctx context.Context, posts []earshot.Post) error {
+	steps, err := t.Store.Steps(ctx, t.queued.ID)
+	if err != nil {
+		return err
+	}
+	t.begins(t.queued.Opened)
+	if n := len(steps); n > 0 { // what it says is erased, not when
+		t.begins(steps[n-1].Time)
+	}
 	if err := t.deliver(ctx, kindReply, nil); err != nil {
 		return err
 	}

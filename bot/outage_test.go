@@ -79,6 +79,26 @@ func (p *downed) Apologize(ctx context.Context, at bot.Place, text string) error
 	return p.slate.Apologize(ctx, at, text)
 }
 
+// TestAnAnswerWhosePromptWasErasedWaitsForThePlatform deletes what an answer has
+// read while the platform is down: its clock begins when the answer was made.
+func TestAnAnswerWhosePromptWasErasedWaitsForThePlatform(t *testing.T) {
+	t.Parallel()
+	const said = "It is up."
+	p := &downed{slate: &slate{board: &board{}}, blind: true}
+	in(t, func(o *bot.Options) { o.Platform, o.Model = p, &counting{typist: typist{words: said}} }, func(w *world) {
+		w.say(general, bob, "m0", "the deploy is through")
+		p.fall(5 * time.Minute)
+		w.say(general, alice, "m1", "<@U0BOT> is it up?")
+		w.rest(30 * time.Second)
+		w.stop()
+		w.gone("m0")
+		w.start()
+		w.rest(10 * time.Minute)
+		same(t, "posts", p.all(), []string{said})
+		same(t, "turns", w.turns(), []string{"m1 done"})
+	})
+}
+
 // TestAnOutageOfThePlatformLosesNoAnswer has a platform that takes nothing for a
 // time, from before the question or from while it is answered.
 func TestAnOutageOfThePlatformLosesNoAnswer(t *testing.T) {
