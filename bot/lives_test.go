@@ -2,8 +2,10 @@ package bot_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,5 +164,46 @@ func TestLivesThatBringATurnFurtherDoNotCount(t *testing.T) {
 		}
 		same(t, "turns", w.turns(), []string{"m1 done"})
 		same(t, "posts", w.board.all(), []string{"It is up."})
+	})
+}
+
+// A stumbling store fails its next writes of posts.
+type stumbling struct {
+	bot.Store
+	next atomic.Int32
+}
+
+func (s *stumbling) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) error {
+	if s.next.Add(-1) >= 0 {
+		return errors.New("the disk is full")
+	}
+	return s.Store.PutPost(ctx, l, p)
+}
+
+// TestAnErrorAfterManyWaitsEndsNoTurn has an answer that was claimed more often
+// than a turn has tries, because it waited for the platform, and then a store
+// that fails once.
+func TestAnErrorAfterManyWaitsEndsNoTurn(t *testing.T) {
+	t.Parallel()
+	p := &downed{slate: &slate{board: &board{}}}
+	var st *stumbling
+	in(t, func(o *bot.Options) {
+		st = &stumbling{Store: o.Store}
+		o.Store, o.Platform, o.Limits.Tries = st, p, 3
+	}, func(w *world) {
+		p.fall(5 * time.Minute)
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.rest(4 * time.Minute)
+		list, err := w.store.QueuedTurns(t.Context(), earshot.TurnQuery{})
+		if err != nil || len(list) != 1 || list[0].Tries <= 3 {
+			t.Fatalf("turns: %+v, %v, want one that was claimed more than three times", list, err)
+		}
+		st.next.Store(1)
+		w.rest(10 * time.Minute)
+		if st.next.Load() > 0 {
+			t.Errorf("the store has not failed")
+		}
+		same(t, "turns", w.turns(), []string{"m1 done"})
+		same(t, "posts", p.all(), []string{"you said: Alice: @earshot hi"})
 	})
 }

@@ -92,8 +92,8 @@ func (t *turn) answered() earshot.Time {
 }
 
 // spent reports whether a turn that came to an error has had its tries. One that
-// holds its answer was claimed also because it waited for the platform: it has
-// [Limits.Post] as well.
+// holds its answer was claimed also because that waited for the platform, and the
+// apology after it, [Limits.Post] each: it has that time as well.
 func (t *turn) spent(ctx context.Context) (bool, error) {
 	if t.queued.Tries < t.Limits.Tries {
 		return false, nil
@@ -103,7 +103,7 @@ func (t *turn) spent(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	at, answered := t.answeredAt(steps)
-	return !answered || t.ago(at) >= t.Limits.Post, nil
+	return !answered || t.ago(at) >= 2*t.Limits.Post, nil
 }
 
 // stands returns [errWithdrawn] where the question was deleted, and
