@@ -34,10 +34,8 @@ func (t *turn) assemble(ctx context.Context) error {
 		return fmt.Errorf("begin: %w", err)
 	}
 	// A journal that is there although nothing of it was taken up is that of
-	// the same prompt. A turn that never had a prompt has none.
-	had := t.queued.Hash != "" || t.begun
-	t.begun = true
-	if len(t.steps) == 0 && had {
+	// the same prompt.
+	if len(t.steps) == 0 {
 		if t.steps, err = t.Store.Steps(ctx, t.queued.ID); err != nil {
 			return err
 		}

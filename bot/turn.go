@@ -116,7 +116,6 @@ type turn struct {
 	input  assemble.Input
 	result assemble.Result
 	steps  []earshot.Step
-	begun  bool  // this process has recorded a prompt
 	links  links // what may stay live in the reply
 	files  turnFiles
 	bare   bool // nothing is attached: the provider has refused files
