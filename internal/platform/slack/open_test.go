@@ -58,3 +58,37 @@ func TestWhoTheBotIsMayBeToldInPart(t *testing.T) {
 		})
 	}
 }
+
+// A proxy that answers in Slack's place says nothing about the token.
+func TestWhatIsNotSlacksAnswerIsAnOutage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		want   bool
+	}{
+		"a page in its place":   {http.StatusOK, "<html>sign in</html>", true},
+		"a proxy that forbids":  {http.StatusForbidden, "blocked", true},
+		"a gateway":             {http.StatusBadGateway, "", true},
+		"an address of nothing": {http.StatusNotFound, "", false},
+		"a refused token":       {http.StatusOK, `{"ok":false,"error":"invalid_auth"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			}))
+			defer srv.Close()
+			st, err := store.Open(t.Context(), "memory:", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { st.Close() })
+			_, err = slack.Open(t.Context(), slack.Options{APIURL: srv.URL + "/api/", BotToken: secret.New("xoxb-1"), Store: st})
+			if err == nil || slack.Unreachable(err) != c.want {
+				t.Errorf("got %v, unreachable %v, want %v", err, slack.Unreachable(err), c.want)
+			}
+		})
+	}
+}

@@ -66,8 +66,8 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 }
 
 // Unreachable reports whether an error of [Platform.Enter] says nothing about
-// the token: Slack did not answer, or not as itself. Then asking again may
-// help.
+// the token: Slack did not answer, or something between answered in its place,
+// such as a proxy with a page of its own. Then asking again may help.
 func Unreachable(err error) bool {
 	var (
 		api    *APIError
@@ -75,12 +75,12 @@ func Unreachable(err error) bool {
 		other  *configError
 	)
 	switch {
-	case err == nil, errors.Is(err, ErrAnswer), errors.Is(err, ErrAnotherBot), errors.As(err, &other):
+	case err == nil, errors.Is(err, ErrAnotherBot), errors.As(err, &other):
 		return false
 	case errors.As(err, &api):
 		return waits(api.Code)
 	case errors.As(err, &status):
-		return status.Status >= http.StatusInternalServerError || status.Status == http.StatusRequestTimeout
+		return status.Status != http.StatusNotFound // which is a wrong slack.api_url
 	}
 	return true
 }
