@@ -14,7 +14,7 @@ import (
 // stage plays what a test orders, in a world without a script.
 func stage(t *testing.T, reply string, play func(w *world)) {
 	t.Helper()
-	dir, err := os.MkdirTemp(filepath.Dir(empty), "stage-")
+	dir, err := os.MkdirTemp(filepath.Dir(empty), "stage-") //nolint:usetesting // it stands where there is no disk, see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
