@@ -97,11 +97,11 @@ type piece struct {
 func (w *writer) slice() {
 	var ran []piece
 	var came *job
-	limit := w.sliceTime()
-	err := w.tx.sync(true)
+	limit, wait := w.sliceTime(), w.bulk.ends()
+	err := w.tx.sync(wait)
 	if err == nil {
 		err = w.tx.within(func() (err error) {
-			ran, came, err = w.runPieces(limit)
+			ran, came, err = w.runPieces(limit, wait)
 			return err
 		})
 	}
@@ -122,10 +122,10 @@ func (w *writer) slice() {
 }
 
 // runPieces runs pieces until the time is over or a job comes, which it
-// returns.
-func (w *writer) runPieces(limit time.Duration) (ran []piece, came *job, err error) {
+// returns; without wait not the last of a load.
+func (w *writer) runPieces(limit time.Duration, wait bool) (ran []piece, came *job, err error) {
 	began := time.Now()
-	for {
+	for wait || !w.bulk.ends() {
 		p, some := w.bulk.piece()
 		if !some {
 			return ran, nil, nil
@@ -143,6 +143,7 @@ func (w *writer) runPieces(limit time.Duration) (ran []piece, came *job, err err
 			return ran, nil, nil
 		}
 	}
+	return ran, nil, nil
 }
 
 // sliceTime returns how long the next slice may take, and notes whether another
@@ -161,6 +162,12 @@ func (w *writer) sliceTime() time.Duration {
 	}
 	return longSlice
 }
+
+// ends reports whether the next piece may be the last of its load. Somebody waits
+// for that one to be durable, and it brings what was committed before along;
+// the others need not wait for the disk, and hold the lock on the file for a
+// shorter time.
+func (b *bulk) ends() bool { return b.load == nil || b.next == len(b.load.pieces)-1 }
 
 // piece takes the next piece, of the next load that waits if need be.
 func (b *bulk) piece() (piece, bool) {
