@@ -35,6 +35,9 @@ func (p *Platform) PlaceholderFits(at bot.Place) bool {
 	if p.o.Reply != ReplyStream {
 		ends = 0
 	}
+	if p.o.Rates != nil { // another replica counts on the same calls
+		ends, updates = ends/2, updates/2
+	}
 	return p.out.owe(at, now, ends, updates, posts)
 }
 
