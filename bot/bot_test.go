@@ -164,6 +164,13 @@ func (p *slate) Update(_ context.Context, d bot.Draft, id earshot.MessageID) err
 	return nil
 }
 
+// drafts returns how many texts the first post had before the one that it has.
+func (p *slate) drafts() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.posts[0].was)
+}
+
 func (p *slate) Apologize(_ context.Context, at bot.Place, text string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

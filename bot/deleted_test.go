@@ -106,10 +106,10 @@ func TestNoDraftIsShownOfADeletedQuestion(t *testing.T) {
 	}, func(w *world, p *slate) {
 		w.say(general, alice, "m1", "<@U0BOT> hi")
 		w.rest(5 * time.Second)
-		drafts := len(p.posts[0].was)
+		drafts := p.drafts()
 		w.gone("m1")
 		w.rest(10 * time.Second)
-		if now := len(p.posts[0].was); now != drafts || drafts < 2 {
+		if now := p.drafts(); now != drafts || drafts < 2 {
 			t.Errorf("%d drafts before the deletion, %d after it", drafts, now)
 		}
 		w.rest(time.Minute)
@@ -208,7 +208,7 @@ func TestAWithdrawnPlaceholderWaitsAsLongAsAnApology(t *testing.T) {
 				in(t, func(o *bot.Options) { o.Platform, o.Placeholder, o.Model = p, "…", &echo{takes: c.takes} }, func(w *world) {
 					w.say(general, alice, "m1", "<@U0BOT> hi")
 					w.rest(500 * time.Millisecond)
-					p.until = time.Now().Add(c.lasts)
+					p.fall(c.lasts)
 					w.rest(c.deleted)
 					w.gone("m1")
 					for range 3 {
@@ -239,7 +239,7 @@ func TestAQuestionThatIsDeletedDuringADowntime(t *testing.T) {
 		w.stop()
 		time.Sleep(time.Hour)
 		w.gone("m1")
-		p.until = time.Now().Add(3 * time.Second)
+		p.fall(3 * time.Second)
 		w.start()
 		w.rest(time.Minute)
 		same(t, "posts", p.all(), []string{withdrawn})

@@ -64,9 +64,11 @@ func TestATurnThatWaitsForThePlatformHoldsNoSlot(t *testing.T) {
 				w.say(general, alice, "m2", "<@U0BOT> two?", under("thread-m2"))
 				w.rest(1500 * time.Millisecond)
 				var asked []string
+				model.mu.Lock()
 				for _, r := range model.asked {
 					asked = append(asked, lastLine(r))
 				}
+				model.mu.Unlock()
 				if len(asked) == 0 || !strings.Contains(asked[len(asked)-1], "two?") {
 					t.Errorf("the model was asked %q: the second question waits for the first", asked)
 				}

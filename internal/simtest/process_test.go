@@ -195,11 +195,14 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // start starts a daemon. It is up, or has died on its way, when start returns.
 func (w *world) start(at crash) {
-	w.started++
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{w: w, name: fmt.Sprintf("p%d", w.started), cancel: cancel, ended: make(chan struct{}), crash: at, seen: map[string]int{}}
-	w.note("%s starts", p.name)
+	p := &process{w: w, cancel: cancel, ended: make(chan struct{}), crash: at, seen: map[string]int{}}
+	w.life.Lock()
+	w.started++
+	p.name = fmt.Sprintf("p%d", w.started)
 	w.processes = append(w.processes, p)
+	w.life.Unlock()
+	w.note("%s starts", p.name)
 	go func() {
 		defer close(p.ended)
 		defer cancel()

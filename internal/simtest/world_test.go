@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,14 +50,16 @@ type world struct {
 	people   []string
 	said     []*spoken
 
-	store     bot.Store
-	file      string
-	files     int
+	store    bot.Store
+	file     string
+	files    int
+	later    sync.WaitGroup // restarts that are due
+	reviving chan struct{}  // a semaphore of one
+
+	life      sync.Mutex // guards what follows
 	processes []*process
 	started   int
-	later     sync.WaitGroup // restarts that are due
-	reviving  chan struct{}  // a semaphore of one
-	down      bool           // no process is to start
+	down      bool // no process is to start
 
 	mu     sync.Mutex // guards what follows
 	moods  []act
@@ -211,7 +214,7 @@ func (w *world) open(ctx context.Context) (int, error) {
 // living returns the processes that run.
 func (w *world) living() []*process {
 	var list []*process
-	for _, p := range w.processes {
+	for _, p := range w.all() {
 		if p.alive() {
 			list = append(list, p)
 		}
@@ -219,14 +222,34 @@ func (w *world) living() []*process {
 	return list
 }
 
+// all returns the processes that run and those that have.
+func (w *world) all() []*process {
+	w.life.Lock()
+	defer w.life.Unlock()
+	return slices.Clone(w.processes)
+}
+
+// keepDown says whether no process is to start.
+func (w *world) keepDown(down bool) {
+	w.life.Lock()
+	defer w.life.Unlock()
+	w.down = down
+}
+
+func (w *world) isDown() bool {
+	w.life.Lock()
+	defer w.life.Unlock()
+	return w.down
+}
+
 // revive starts a process where none runs.
 func (w *world) revive() {
 	w.reviving <- struct{}{}
 	defer func() { <-w.reviving }()
-	if len(w.living()) > 0 || w.down {
+	if len(w.living()) > 0 || w.isDown() {
 		return
 	}
-	for _, p := range w.processes {
+	for _, p := range w.all() {
 		<-p.ended
 	}
 	w.reopen()
@@ -243,9 +266,9 @@ func (w *world) stop(p *process) {
 
 // downtime lets no process run for a while.
 func (w *world) downtime(d time.Duration) {
-	w.down = true
+	w.keepDown(true)
 	time.Sleep(d)
-	w.down = false
+	w.keepDown(false)
 	w.revive()
 }
 
@@ -313,11 +336,11 @@ func (w *world) await() {
 
 // end stops everything; whatever still runs then keeps the bubble from ending.
 func (w *world) end() {
-	w.down = true
+	w.keepDown(true)
 	for _, p := range w.living() {
 		w.stop(p)
 	}
-	for _, p := range w.processes {
+	for _, p := range w.all() {
 		<-p.ended
 	}
 	if err := w.slack.Close(); err != nil {
