@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "internal/links", "internal/logform", "internal/search", "internal/when", "internal/zones", "internal/transcript", "internal/platform/*/*msg", "internal/platform/*/markup",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search", "search/internal/when", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -78,38 +78,38 @@ var layout = architecture{
 		{-1, ".", "the vocabulary, and what a store promises"},
 		{0, "testdata", "the bundled workspace"},
 		{0, "docs", "pages that the program reads"},
-		{0, "internal/when", "the times that a question names"},
+		{0, "search/internal/when", "the times that a question names"},
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
-		{0, "internal/links", "who answers whom, where nothing says so"},
+		{0, "assemble/links", "who answers whom, where nothing says so"},
 
-		{1, "internal/chats", "chat data to measure on"},
+		{1, "internal/eval/chats", "chat data to measure on"},
 		{1, "assemble", "history to prompt and ledger"},
-		{1, "internal/search", "terms and ranking"},
-		{1, "internal/logform", "prompts of the log form, read back"},
-		{1, "internal/secret", "texts that are never shown"},
-		{1, "internal/platform/*/*msg", "platform JSON to messages"},
-		{1, "internal/platform/*/markup", "Markdown to what a platform shows"},
+		{1, "search", "terms and ranking"},
+		{1, "assemble/internal/logform", "prompts of the log form, read back"},
+		{1, "secret", "texts that are never shown"},
+		{1, "platform/*/*msg", "platform JSON to messages"},
+		{1, "platform/*/markup", "Markdown to what a platform shows"},
 
 		{2, "llm", "the model port, and the offline model"},
-		{2, "internal/tokens", "counters for the assembler and the stores"},
+		{2, "tokens", "counters for the assembler and the stores"},
 		{2, "internal/transcript", "the readable text form of an input"},
 
 		{3, "internal/contract", "the JSON of inputs and results"},
-		{3, "internal/searcher", "the search indexes of a store's channels"},
+		{3, "search/searcher", "the search indexes of a store's channels"},
 		{3, "llm/llmtest", "a scripted model"},
-		{3, "internal/model", "a model that can be relied on, and what its adapters share"},
-		{3, "internal/media", "guarded fetch"},
-		{3, "internal/metrics", "what machines are told of a process"},
-		{2, "internal/chats/chatstest", "where that data is"},
+		{3, "model", "a model that can be relied on, and what its adapters share"},
+		{3, "platform/media", "guarded fetch"},
+		{3, "internal/daemon/metrics", "what machines are told of a process"},
+		{2, "internal/eval/chats/chatstest", "where that data is"},
 		{3, "internal/pgtest", "a PostgreSQL database for tests"},
 		{3, "store/storetest", "what every store must pass"},
 		{3, "store/internal/rule", "what all stores decide alike"},
 
 		{4, "store/internal/*", "the engines"},
-		{4, "internal/gather", "an input from any store"},
-		{4, "internal/model/*", "providers to llm"},
-		{4, "internal/backfill", "history, from whoever has it"},
-		{4, "internal/archive", "exports in and out"},
+		{4, "gather", "an input from any store"},
+		{4, "model/*", "providers to llm"},
+		{4, "platform/backfill", "history, from whoever has it"},
+		{4, "archive", "exports in and out"},
 
 		{5, "store", "stores from a spec string"},
 		{5, "tools", "tools of one channel"},
@@ -119,39 +119,46 @@ var layout = architecture{
 		{6, "bot", "from event to posted reply"},
 		{7, "internal/eval", "quality and cost, measured"},
 
-		{7, "internal/platform/*", "network to vocabulary"},
-		{7, "internal/simulate", "fake platforms"},
+		{7, "platform/*", "network to vocabulary"},
+		{7, "simulate", "fake platforms"},
 		{7, "internal/api", "the sidecar over HTTP"},
 		{7, "internal/mcp", "the sidecar over MCP"},
 		{7, "internal/inspect", "the web page"},
 
 		{7, "internal/yamlfile", "YAML that a person wrote"},
-		{8, "internal/config", "one validated struct"},
+		{8, "internal/daemon/config", "one validated struct"},
 		{9, "internal/daemon", "wiring and lifecycle"},
-		{10, "internal/simtest", "the whole daemon under faults that a seed chooses; tests only"},
+		{10, "internal/daemon/simtest", "the whole daemon under faults that a seed chooses; tests only"},
 		{10, "cmd/...", "the program"},
 	},
 	rules: []rule{
 		{from: ".", thirdParty: true,
 			why: "the vocabulary is imported by everyone: it builds on the standard library only"},
-		{from: "internal/platform/*", to: "internal/platform/*", siblings: true,
+		{from: "platform/*", to: "platform/*", siblings: true, except: []string{"platform/backfill", "platform/media"},
 			why: "adapters never import one another: what two need belongs to the vocabulary"},
-		{from: "internal/platform/*/*msg", to: "internal/platform/*/*msg", siblings: true,
+		{from: "platform/*/*msg", to: "platform/*/*msg", siblings: true,
 			why: "decoders never import one another"},
-		{from: "internal/model/*", to: "internal/model/*", siblings: true,
-			why: "adapters never import one another: what two need belongs to internal/model"},
-		{from: "internal/simulate", to: "internal/platform/...",
+		{from: "model/*", to: "model/*", siblings: true,
+			why: "adapters never import one another: what two need belongs to model"},
+		{from: "simulate", to: "platform/...",
 			why: "a fake that shares code with the adapter shares its mistakes"},
 		{from: "bot", to: "store",
 			why: "the bot works on any earshot.Store; who wires it chooses one"},
+		{from: "gather", to: "store", why: "works on any store; who calls it brings one"},
+		{from: "tools", to: "store", why: "works on any store; who calls it brings one"},
+		{from: "search/...", to: "store", why: "works on any store; who calls it brings one"},
+		{from: "archive", to: "store", why: "works on any store; who calls it brings one"},
+		{from: "platform/...", to: "store", why: "works on any store; who wires it chooses one"},
 		{from: "internal/*", to: "store", exceptFrom: []string{"internal/daemon", "internal/eval"},
 			why: "works on any earshot.Store; the program and the daemon choose one"},
 		{from: "internal/*", to: "testdata",
 			why: "the bundled workspace is the program's to load; nothing else depends on it"},
-		{from: "cmd/...", to: "internal/platform/...", why: "the daemon wires platforms; the program starts the daemon"},
-		{from: "cmd/...", to: "internal/model/...", why: "the daemon wires models; the desk must not link a provider"},
-		{from: "internal/*", to: "internal/model/...", exceptFrom: []string{"internal/daemon"},
+		{from: "cmd/...", to: "platform/...", why: "the daemon wires platforms; the program starts the daemon"},
+		{from: "cmd/...", to: "model/...", why: "the daemon wires models; the desk must not link a provider"},
+		{from: "internal/*", to: "model/...", exceptFrom: []string{"internal/daemon"},
 			why: "only the daemon knows which model there is: everyone else takes an llm.Model"},
+		{from: "bot", to: "model/...", why: "the bot takes an llm.Model"},
+		{from: "platform/...", to: "model/...", why: "a platform knows no model"},
 	},
 }
 
@@ -186,16 +193,16 @@ func TestTheCheckFindsEachKindOfBreach(t *testing.T) {
 				"assemble/a.go": file(`package assemble
 					import ("net/url"; "github.com/earshot-ai/earshot"; "github.com/rivo/uniseg")
 					var _ = earshot.Day; var _ url.URL; var _ uniseg.Graphemes`),
-				"assemble/a_test.go":                    file(`package assemble; import "os"`),
-				"assemble/testdata/x.go":                file(`not Go`),
-				"internal/daemon/d.go":                  file(`package daemon; import "github.com/earshot-ai/earshot/internal/model/gemini"; var _ = gemini.X`),
-				"internal/model/gemini/g.go":            file(`package gemini; import "github.com/earshot-ai/earshot/llm"; func New() llm.Model`),
-				"llm/l.go":                              file(`package llm; import "github.com/earshot-ai/earshot/internal/search"; func f(search.X) {}`),
-				"internal/search/s.go":                  file(`package search; func Go(after int) { sleep.Sleep() }`),
-				"elsewhere/go.mod":                      file("module elsewhere"),
-				"elsewhere/broken.go":                   file("package elsewhere; import \"github.com/earshot-ai/earshot/cmd/earshot\""),
-				"internal/platform/slack/s.go":          file(`package slack; import "github.com/earshot-ai/earshot/internal/platform/slack/slackmsg"`),
-				"internal/platform/slack/slackmsg/s.go": file(`package slackmsg`),
+				"assemble/a_test.go":           file(`package assemble; import "os"`),
+				"assemble/testdata/x.go":       file(`not Go`),
+				"internal/daemon/d.go":         file(`package daemon; import "github.com/earshot-ai/earshot/model/gemini"; var _ = gemini.X`),
+				"model/gemini/g.go":            file(`package gemini; import "github.com/earshot-ai/earshot/llm"; func New() llm.Model`),
+				"llm/l.go":                     file(`package llm; import "github.com/earshot-ai/earshot/search"; func f(search.X) {}`),
+				"search/s.go":                  file(`package search; func Go(after int) { sleep.Sleep() }`),
+				"elsewhere/go.mod":             file("module elsewhere"),
+				"elsewhere/broken.go":          file("package elsewhere; import \"github.com/earshot-ai/earshot/cmd/earshot\""),
+				"platform/slack/s.go":          file(`package slack; import "github.com/earshot-ai/earshot/platform/slack/slackmsg"`),
+				"platform/slack/slackmsg/s.go": file(`package slackmsg`),
 			},
 		},
 		{
@@ -205,7 +212,7 @@ func TestTheCheckFindsEachKindOfBreach(t *testing.T) {
 		},
 		{
 			name: "a pure package starts a goroutine, locks, logs and reads files",
-			tree: fstest.MapFS{"internal/platform/slack/slackmsg/a.go": file("package slackmsg\nimport (\n\"os/exec\"\n\"sync/atomic\"\n\"log/slog\"\n\"math/rand/v2\"\n)\nfunc f() { go f() }")},
+			tree: fstest.MapFS{"platform/slack/slackmsg/a.go": file("package slackmsg\nimport (\n\"os/exec\"\n\"sync/atomic\"\n\"log/slog\"\n\"math/rand/v2\"\n)\nfunc f() { go f() }")},
 			want: []string{
 				":3: imports os/exec: no I/O", ":4: imports sync/atomic: no goroutines",
 				":5: imports log/slog: no logging", ":6: imports math/rand/v2: no randomness",
@@ -215,8 +222,8 @@ func TestTheCheckFindsEachKindOfBreach(t *testing.T) {
 		{
 			name: "a pure package builds on one that is not",
 			tree: fstest.MapFS{
-				"internal/transcript/a.go": file("package transcript\nimport \"github.com/earshot-ai/earshot/internal/tokens\""),
-				"internal/tokens/a.go":     file("package tokens"),
+				"internal/transcript/a.go": file("package transcript\nimport \"github.com/earshot-ai/earshot/tokens\""),
+				"tokens/a.go":              file("package tokens"),
 			},
 			want: []string{"a pure package builds on pure packages only", "imports point down only, and this is level 2 to level 2"},
 		},
@@ -236,16 +243,16 @@ func TestTheCheckFindsEachKindOfBreach(t *testing.T) {
 		{
 			name: "one adapter imports another",
 			tree: fstest.MapFS{
-				"internal/platform/slack/a.go":   file("package slack\nimport \"github.com/earshot-ai/earshot/internal/platform/discord\""),
-				"internal/platform/discord/a.go": file("package discord"),
+				"platform/slack/a.go":   file("package slack\nimport \"github.com/earshot-ai/earshot/platform/discord\""),
+				"platform/discord/a.go": file("package discord"),
 			},
 			want: []string{"adapters never import one another", "imports point down only"},
 		},
 		{
 			name: "the desk links a provider",
 			tree: fstest.MapFS{
-				"cmd/earshot/a.go":           file("package main\nimport \"github.com/earshot-ai/earshot/internal/model/openai\""),
-				"internal/model/openai/a.go": file("package openai"),
+				"cmd/earshot/a.go":  file("package main\nimport \"github.com/earshot-ai/earshot/model/openai\""),
+				"model/openai/a.go": file("package openai"),
 			},
 			want: []string{"the desk must not link a provider"},
 		},
@@ -253,24 +260,24 @@ func TestTheCheckFindsEachKindOfBreach(t *testing.T) {
 			name: "an exported signature names an internal type",
 			tree: fstest.MapFS{
 				"store/a.go": file(`package store
-					import "github.com/earshot-ai/earshot/internal/tokens"
-					func Open(c tokens.Counter) {}
-					type Options struct { Count func(tokens.Counter); hidden tokens.Counter }
-					type Store struct { c tokens.Counter }
-					func (s *Store) Counter() []tokens.Counter { var x tokens.Counter; return nil }
-					func (s hidden) Counter() tokens.Counter { return nil }
-					func open(c tokens.Counter) {}
-					var Default = tokens.New()
-					type Set[T tokens.Counter] map[string]T
+					import "github.com/earshot-ai/earshot/internal/zones"
+					func Open(c zones.Counter) {}
+					type Options struct { Count func(zones.Counter); hidden zones.Counter }
+					type Store struct { c zones.Counter }
+					func (s *Store) Counter() []zones.Counter { var x zones.Counter; return nil }
+					func (s hidden) Counter() zones.Counter { return nil }
+					func open(c zones.Counter) {}
+					var Default = zones.New()
+					type Set[T zones.Counter] map[string]T
 				`),
-				"internal/tokens/a.go": file("package tokens"),
+				"internal/zones/a.go": file("package zones"),
 			},
 			want: []string{
-				"a.go:10: exported Set names the internal type tokens.Counter",
-				"a.go:3: exported Open names the internal type tokens.Counter",
-				"a.go:4: exported Options names the internal type tokens.Counter",
-				"a.go:6: exported Counter names the internal type tokens.Counter",
-				"a.go:9: exported Default names the internal type tokens.New",
+				"a.go:10: exported Set names the internal type zones.Counter",
+				"a.go:3: exported Open names the internal type zones.Counter",
+				"a.go:4: exported Options names the internal type zones.Counter",
+				"a.go:6: exported Counter names the internal type zones.Counter",
+				"a.go:9: exported Default names the internal type zones.New",
 			},
 		},
 		{

@@ -113,7 +113,7 @@ type Count struct {
 	To    Time
 }
 
-// Terms are a message's search terms as internal/search made them, with what
+// Terms are a message's search terms as search made them, with what
 // ranking needs. Deleted means: forget it.
 type Terms struct {
 	ID      MessageID

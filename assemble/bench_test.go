@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // longThread returns a thread of n replies as a store would load it, with

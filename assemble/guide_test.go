@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // guideOf returns what a policy's prompts say before everything else.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // An atom is a piece of a hostile text, and what a reader may see of it. Atoms

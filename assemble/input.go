@@ -77,7 +77,7 @@ type Budget struct {
 // limit of 200,000.
 func DefaultBudget() Budget { return Budget{Tokens: 8000, Session: 32000, Limit: 200000} }
 
-// A Counter counts tokens as one model does. Package internal/tokens has them.
+// A Counter counts tokens as one model does. Package tokens has them.
 // It is called with single lines and short texts; it must be deterministic.
 type Counter interface {
 	// Name is what the result reports, such as "o200k" or "o200k*1.15".

@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// The floors of what is recalled, tuned on real chat by internal/gather's
+// The floors of what is recalled, tuned on real chat by gather's
 // TestRecallMeasure; see docs/decisions/081-recall.md.
 const (
 	// recallFloor is how good a hit must be, as a part of the best one's score.

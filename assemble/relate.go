@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/links"
+	"github.com/earshot-ai/earshot/assemble/links"
 )
 
 // relate finds how messages hang together. Links are guessed only where the

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/gather"
+	"github.com/earshot-ai/earshot/gather"
 )
 
 // Why an event opens a turn, or none: [Outcome.Why].

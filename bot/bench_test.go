@@ -10,8 +10,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // BenchmarkTurn measures what a turn costs besides the model and the platform,

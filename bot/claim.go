@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/gather"
+	"github.com/earshot-ai/earshot/gather"
 )
 
 // claim takes the lease of a conversation that has something to answer.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 const withdrawn = "(The message that I was answering was deleted.)"

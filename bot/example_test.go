@@ -7,9 +7,9 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // A shout is a model that reads the question and shouts.

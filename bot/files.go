@@ -7,7 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/gather"
+	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/llm"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/gather"
+	"github.com/earshot-ai/earshot/gather"
 )
 
 // gather reads what the turn can use: what was recorded for it before a

@@ -13,8 +13,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // TestWhatAThreadOf200TurnsStoresGrowsLinearly has the second hundred turns of

@@ -12,10 +12,10 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/platform/local"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
+	"github.com/earshot-ai/earshot/platform/local"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // lives runs n processes over one store, one after another. Each ends as die

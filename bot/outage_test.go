@@ -13,8 +13,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // What people are told where an answer was not posted in time, or where it is

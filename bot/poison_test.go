@@ -12,8 +12,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // A poisoned model ends its process when it reads the poison.

@@ -20,13 +20,13 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/model"
-	"github.com/earshot-ai/earshot/internal/model/anthropic"
-	"github.com/earshot-ai/earshot/internal/model/gemini"
-	"github.com/earshot-ai/earshot/internal/model/openai"
-	"github.com/earshot-ai/earshot/internal/secret"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
+	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/anthropic"
+	"github.com/earshot-ai/earshot/model/gemini"
+	"github.com/earshot-ai/earshot/model/openai"
+	"github.com/earshot-ai/earshot/secret"
 )
 
 // A wire is the network of a test's provider: it answers each request by the

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
-	"github.com/earshot-ai/earshot/internal/searcher"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 // searched is a store with the search over it, which tools then use: what a

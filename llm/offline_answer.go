@@ -10,7 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/search"
 )
 
 // How much the offline model quotes.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/internal/transcript"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // assembled returns the request of a case under a policy.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/earshot-ai/earshot/internal/archive"
+	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/internal/pgtest"
 	"github.com/earshot-ai/earshot/testdata"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/backfill"
+	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/tools"
 )
 

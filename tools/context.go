@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
-	"github.com/earshot-ai/earshot/internal/searcher"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 // The answer of channel_context.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/search"
 )
 
 // The answer of conversation_search.

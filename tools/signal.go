@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
-	"github.com/earshot-ai/earshot/internal/searcher"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 // maxWords is how many of the words that were looked for are named.

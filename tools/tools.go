@@ -22,10 +22,10 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
-	"github.com/earshot-ai/earshot/internal/searcher"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 // The names of the tools.
@@ -110,7 +110,7 @@ type Options struct {
 // as coverage. It is asked for what a tool was asked for, in a channel that the
 // set is bound to, and for threads only of which the store knows something. An
 // error means that nothing is known of the outcome. It is safe for concurrent
-// use. internal/backfill's Filler is one.
+// use. platform/backfill's Filler is one.
 type Fetcher interface {
 	// FetchThread sees to it that the store has a thread's root and its newest
 	// replies, up to a position.

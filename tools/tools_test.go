@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tokens"
 	"github.com/earshot-ai/earshot/tools"
 )
 

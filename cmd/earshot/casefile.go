@@ -6,8 +6,8 @@ import (
 
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/contract"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/internal/transcript"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // writeTranscript prints a prompt's case: what it was made of, and what came

@@ -10,9 +10,9 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/searcher"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/internal/zones"
+	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 type contextCmd struct {

@@ -6,9 +6,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/earshot-ai/earshot/internal/chats"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
 )
 
 type evalLinksCmd struct {

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/docs"
-	"github.com/earshot-ai/earshot/internal/archive"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/eval"
-	"github.com/earshot-ai/earshot/internal/searcher"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/search/searcher"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/testdata"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 type evalScenesCmd struct {

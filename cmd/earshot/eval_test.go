@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/earshot-ai/earshot/internal/chats/chatstest"
 	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/eval/chats/chatstest"
 )
 
 // measured runs a command with --json and reads what it writes.

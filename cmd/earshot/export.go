@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/archive"
+	"github.com/earshot-ai/earshot/archive"
 )
 
 type exportCmd struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/archive"
+	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/earshot-ai/earshot/internal/simulate"
+	"github.com/earshot-ai/earshot/simulate"
 )
 
 func TestMain(m *testing.M) {

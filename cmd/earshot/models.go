@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/earshot-ai/earshot/internal/config"
 	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 

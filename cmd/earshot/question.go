@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/gather"
+	"github.com/earshot-ai/earshot/gather"
 )
 
 // A question is one message of a stored channel, read as a question to the

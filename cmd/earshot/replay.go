@@ -10,9 +10,9 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/gather"
-	"github.com/earshot-ai/earshot/internal/searcher"
+	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 type replayCmd struct {

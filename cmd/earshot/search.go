@@ -8,8 +8,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/search"
-	"github.com/earshot-ai/earshot/internal/searcher"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 type searchCmd struct {

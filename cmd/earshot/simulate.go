@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/simulate"
+	"github.com/earshot-ai/earshot/simulate"
 	"github.com/earshot-ai/earshot/testdata"
 )
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // The wire form of an Input. Pointers tell absent and null from empty.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
 // PriceOf returns the price of a model: that of its name, else that of the

@@ -26,12 +26,12 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/config"
-	"github.com/earshot-ai/earshot/internal/metrics"
-	"github.com/earshot-ai/earshot/internal/platform/local"
-	"github.com/earshot-ai/earshot/internal/secret"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/metrics"
+	"github.com/earshot-ai/earshot/platform/local"
+	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // Options are what a daemon is made of. Zero values mean the defaults, but for

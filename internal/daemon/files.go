@@ -4,8 +4,8 @@ import (
 	"net/url"
 
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/config"
-	"github.com/earshot-ai/earshot/internal/media"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/platform/media"
 )
 
 // files returns what people share on a platform, nil where the platform does

@@ -3,13 +3,13 @@ package daemon
 import (
 	"strings"
 
-	"github.com/earshot-ai/earshot/internal/config"
-	"github.com/earshot-ai/earshot/internal/media"
-	"github.com/earshot-ai/earshot/internal/model"
-	"github.com/earshot-ai/earshot/internal/model/anthropic"
-	"github.com/earshot-ai/earshot/internal/model/gemini"
-	"github.com/earshot-ai/earshot/internal/model/openai"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/anthropic"
+	"github.com/earshot-ai/earshot/model/gemini"
+	"github.com/earshot-ai/earshot/model/openai"
+	"github.com/earshot-ai/earshot/platform/media"
 )
 
 // fileTokens returns what a model charges for files, by its provider's formula.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/model/modeltest"
-	"github.com/earshot-ai/earshot/internal/simulate"
+	"github.com/earshot-ai/earshot/model/modeltest"
+	"github.com/earshot-ai/earshot/simulate"
 )
 
 // fetched gets a page of the address for probes and metrics.

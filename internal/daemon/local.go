@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/config"
-	"github.com/earshot-ai/earshot/internal/platform/local"
-	"github.com/earshot-ai/earshot/internal/secret"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/platform/local"
+	"github.com/earshot-ai/earshot/secret"
 )
 
 // openLocal opens the platform without a network.

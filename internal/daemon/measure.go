@@ -3,8 +3,8 @@ package daemon
 import (
 	"context"
 
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // A measured model says of each of its answers how long the request was by the

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/earshot-ai/earshot/internal/config"
-	"github.com/earshot-ai/earshot/internal/model"
-	"github.com/earshot-ai/earshot/internal/model/anthropic"
-	"github.com/earshot-ai/earshot/internal/model/gemini"
-	"github.com/earshot-ai/earshot/internal/model/openai"
-	"github.com/earshot-ai/earshot/internal/secret"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/anthropic"
+	"github.com/earshot-ai/earshot/model/gemini"
+	"github.com/earshot-ai/earshot/model/openai"
+	"github.com/earshot-ai/earshot/secret"
 )
 
 // A ModelInfo names a model that is configured.

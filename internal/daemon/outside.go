@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/config"
-	"github.com/earshot-ai/earshot/internal/model"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/model"
 )
 
 // Outside replaces what a daemon gets from the machine and the network, so that

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
 // policy returns p with the limits that can be set beside a built-in policy:

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
 // messages returns the limits of a section in a policy's first and later turns.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/config"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
 // A daemon says every beatEvery in its store that it runs. One that has not

@@ -12,10 +12,10 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/backfill"
-	"github.com/earshot-ai/earshot/internal/config"
-	"github.com/earshot-ai/earshot/internal/platform/slack"
-	"github.com/earshot-ai/earshot/internal/secret"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/platform/backfill"
+	"github.com/earshot-ai/earshot/platform/slack"
+	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/store"
 )
 

@@ -14,10 +14,10 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/config"
 	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/model/modeltest"
-	"github.com/earshot-ai/earshot/internal/simulate"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/model/modeltest"
+	"github.com/earshot-ai/earshot/simulate"
 )
 
 // serve runs a daemon by this process's environment until it is killed.

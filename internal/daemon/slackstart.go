@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/earshot-ai/earshot/internal/platform/slack"
+	"github.com/earshot-ai/earshot/platform/slack"
 )
 
 // Between two questions to a Slack that does not answer at the start.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/chats"
-	"github.com/earshot-ai/earshot/internal/gather"
-	"github.com/earshot-ai/earshot/internal/searcher"
+	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/search/searcher"
 	"github.com/earshot-ai/earshot/store"
 )
 

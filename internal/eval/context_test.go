@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/chats"
 	"github.com/earshot-ai/earshot/internal/eval"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 func o200k(t *testing.T) assemble.Counter {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/chats"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
 )
 
 // CostOptions say what [Cost] replays. Counter is required; zero values of the

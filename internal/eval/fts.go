@@ -14,7 +14,7 @@ import (
 
 // An fts ranks texts as SQLite's FTS5 does with its tokenizer "porter unicode61"
 // and its function bm25, the words of a query joined by OR. It shares nothing
-// with internal/search, which is measured against it.
+// with search, which is measured against it.
 type fts struct {
 	posts   map[string][]ftsPost
 	lengths []int // of each text, in words

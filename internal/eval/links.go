@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/chats"
-	"github.com/earshot-ai/earshot/internal/links"
+	"github.com/earshot-ai/earshot/assemble/links"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
 )
 
 // A GuessedLink says what a message seems to answer. Parent is its own id where

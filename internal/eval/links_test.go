@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/chats"
-	"github.com/earshot-ai/earshot/internal/chats/chatstest"
 	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
+	"github.com/earshot-ai/earshot/internal/eval/chats/chatstest"
 )
 
 func guesses(pairs ...string) []eval.GuessedLink {

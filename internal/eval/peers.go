@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/chats"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
 )
 
 // A peer is a way to choose a prompt's messages that other bots have.

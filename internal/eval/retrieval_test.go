@@ -12,8 +12,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/chats"
 	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
 )
 
 func retrieve(t *testing.T, o *eval.RetrievalOptions, tasks ...chats.Task) []eval.Answer {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/gather"
+	"github.com/earshot-ai/earshot/gather"
 )
 
 // A Scene is a question of the bundled workspace that is worth looking at.

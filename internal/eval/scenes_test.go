@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/docs"
 	"github.com/earshot-ai/earshot/internal/eval"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 func TestTheGuideHasTwentySixScenes(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/chats"
+	"github.com/earshot-ai/earshot/internal/eval/chats"
 )
 
 const minute = earshot.Time(60_000_000)

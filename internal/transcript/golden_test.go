@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/tokens"
 	"github.com/earshot-ai/earshot/internal/transcript"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 var update = flag.Bool("update", false, "write the goldens in testdata/cases anew")

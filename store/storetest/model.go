@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/search"
 	"pgregory.net/rapid"
 )
 

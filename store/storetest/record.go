@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 func full(n int) earshot.Message {

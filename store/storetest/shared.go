@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/search"
 )
 
 // quoting returns said(n, text) with what Erin and a link say.

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
-	"github.com/earshot-ai/earshot/internal/tokens"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 // A Message is a message ready to be stored, with its search terms as they are

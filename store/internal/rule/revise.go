@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/search"
 )
 
 // An Outcome is what becomes of a stored message when another copy of it

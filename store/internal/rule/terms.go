@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/search"
+	"github.com/earshot-ai/earshot/search"
 )
 
 // A message's search terms are stored as one text, a term to a line. The terms

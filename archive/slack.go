@@ -1,0 +1,405 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
+)
+
+// A slackImport is one run of ImportSlack.
+type slackImport struct {
+	o       Options
+	store   Sink
+	source  *source
+	layout  layout
+	skipped *tally
+	partly  *tally
+	names   slackmsg.Names
+	people  *people
+	to      *recorder
+
+	mu     sync.Mutex // guards what follows
+	report Report
+}
+
+// isStop reports whether an error ends the import rather than one file. What
+// the store refuses cancels the context of those who decode.
+func isStop(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// ImportSlack records a Slack export: a zip file, a folder, or one file of a
+// dump. It reads the official layout and slackdump's: export, dump, and the
+// gzipped recordings.
+//
+// The report is filled in as far as the import came, also when it ends with an
+// error: of the context, of the store, ErrFormat when the path holds no Slack
+// archive, ErrWorkspace for options that are wrong, ErrBomb when it unpacks to too much. Running it again goes on.
+func ImportSlack(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
+	return importSlack(ctx, store, name, opts, func(o Options, skipped *tally) (*source, error) {
+		return openSource(name, o, skipped)
+	})
+}
+
+// ImportSlackFS is [ImportSlack] for an export in a file system, such as one
+// that is built into a program. name stands for its path in errors, and in the
+// workspace's name where nothing else tells it.
+func ImportSlackFS(ctx context.Context, store Sink, fsys fs.FS, name string, opts *Options) (Report, error) {
+	return importSlack(ctx, store, name, opts, func(o Options, skipped *tally) (*source, error) {
+		s := newSource(o)
+		err := s.files(fsys, skipped)
+		s.sort(skipped)
+		return s, err
+	})
+}
+
+func importSlack(ctx context.Context, store Sink, name string, opts *Options, open func(Options, *tally) (*source, error)) (Report, error) {
+	began := time.Now()
+	o := opts.withDefaults()
+	if o.Platform == "" {
+		o.Platform = earshot.Slack
+	}
+	x := &slackImport{o: o, store: store, skipped: newTally(o.Places), partly: newTally(o.Places)}
+	x.report.Format = "slack export"
+	err := checkWorkspace(o.Workspace)
+	if err == nil {
+		if x.source, err = open(o, x.skipped); err == nil {
+			err = x.run(ctx, name)
+		}
+	}
+	if x.source != nil {
+		x.report.Bytes = x.source.limits.read.Load()
+		err = errors.Join(err, x.source.close())
+	}
+	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
+	x.report.Duration = time.Since(began)
+	return x.report, described("slack", name, err)
+}
+
+func (x *slackImport) run(ctx context.Context, name string) error {
+	var err error
+	if x.layout, err = lay(name, x.source, x.skipped); err != nil {
+		return err
+	}
+	l, err := x.readLists(ctx)
+	if err != nil {
+		return err
+	}
+	x.names, x.people = l.names(), &people{listed: l.people}
+	list := x.layout.conversations(l.channels)
+	w := x.o.Workspace
+	if w == "" {
+		w = l.workspace()
+	}
+	if w == "" {
+		w = x.firstTeam(list)
+	}
+	if w == "" || checkWorkspace(w) != nil {
+		w = nameOf(name)
+	}
+	x.report.Workspace, x.report.Channels = w, len(list)
+	for i := range list {
+		c := &list[i].channel
+		c.Platform, c.Workspace = x.o.Platform, w
+	}
+	if err := x.putChannels(ctx, list); err != nil {
+		return err
+	}
+	err = x.record(ctx, list)
+	if err == nil {
+		x.report.Authors, err = x.people.put(ctx, x.store, x.o.Platform, w)
+	}
+	return err
+}
+
+// putChannels stores what is known of the channels, in groups.
+func (x *slackImport) putChannels(ctx context.Context, list []conversation) error {
+	for group := range slices.Chunk(list, groupSize) {
+		channels := make([]earshot.Channel, len(group))
+		for i := range group {
+			channels[i] = group[i].channel
+		}
+		if err := bulkOf(x.store).PutChannels(ctx, channels...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record decodes channels in parallel, each file by file, and records what is
+// found.
+func (x *slackImport) record(ctx context.Context, list []conversation) error {
+	total := x.source.limits.read.Load()
+	for _, c := range list {
+		for _, f := range c.files {
+			total += f.size
+		}
+	}
+	writers, wctx := errgroup.WithContext(ctx)
+	x.to = start(wctx, writers, x.store, x.o, func() (int64, int64) {
+		done := x.source.limits.read.Load()
+		return done, max(done, total)
+	})
+	decoders, dctx := errgroup.WithContext(wctx)
+	decoders.SetLimit(x.o.Workers)
+	for _, c := range list {
+		if dctx.Err() != nil {
+			break
+		}
+		decoders.Go(func() error { return x.conversation(dctx, c) })
+	}
+	err := decoders.Wait()
+	x.to.finish()
+	if werr := writers.Wait(); werr != nil {
+		err = werr
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	x.report.Messages = x.to.counts
+	return err
+}
+
+// conversation decodes one channel's files in order.
+func (x *slackImport) conversation(ctx context.Context, c conversation) error {
+	d := &channelReader{x: x, batch: batcher{to: x.to, scope: c.channel.Scope()}, roots: rootSet{}}
+	var err error
+	for _, f := range c.files {
+		d.file, d.index = f.name, 0
+		if f.kind == chunkFile {
+			err = x.open(f.entry, true, func(r io.Reader) error { return d.chunks(ctx, r) })
+		} else {
+			err = x.open(f.entry, false, func(r io.Reader) error { return d.messages(ctx, r) })
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = d.batch.flush(ctx)
+	}
+	x.mu.Lock()
+	x.report.Threads += len(d.roots)
+	x.report.Files += d.files
+	x.mu.Unlock()
+	return err
+}
+
+// A channelReader decodes the files of one channel.
+type channelReader struct {
+	x     *slackImport
+	batch batcher
+	file  string
+	index int // of the record, from 1
+	files int
+	roots rootSet // threads with a reply
+	in    *splitter
+
+	record buffer // of single, used again
+}
+
+func (d *channelReader) skip(reason string, line int) {
+	d.x.skipped.add(reason, Place{File: d.file, Record: d.index, Line: line})
+}
+
+// messages reads a day of an export or a dump: a list of messages, or an
+// object with such a list as "messages".
+func (d *channelReader) messages(ctx context.Context, r io.Reader) error {
+	d.in = newSplitter(r, d.skip)
+	c, err := d.in.token()
+	switch {
+	case err != nil || c != '[' && c != '{':
+		if d.in.err == nil {
+			d.x.skipped.add(notAList, Place{File: d.file})
+		}
+	case c == '[':
+		err = d.in.array(d.single(ctx))
+	default:
+		found := false
+		err = d.in.object(&buffer{}, func(name string, _ []byte) func(byte, int) error {
+			if name != "messages" {
+				return nil
+			}
+			found = true
+			return d.nested(ctx)
+		})
+		switch {
+		case !found && d.in.err == nil:
+			d.x.skipped.add(notAList, Place{File: d.file})
+		case err == errBroken:
+			d.skip(restLost, d.in.line)
+		}
+	}
+	return d.ended(err)
+}
+
+// chunks reads a recording of slackdump: lines that hold messages as "m".
+func (d *channelReader) chunks(ctx context.Context, r io.Reader) error {
+	d.in = newSplitter(r, d.skip)
+	for {
+		c, err := d.in.token()
+		if err != nil {
+			return d.ended(err)
+		}
+		if c != '{' {
+			continue
+		}
+		err = d.in.object(&buffer{}, func(name string, sofar []byte) func(byte, int) error {
+			if name != "m" {
+				return nil
+			}
+			var head struct {
+				Type    int               `json:"t"`
+				Channel earshot.ChannelID `json:"id"`
+			}
+			_ = json.Unmarshal(append(append([]byte{}, sofar...), '}'), &head)
+			if head.Type > 1 || head.Channel != "" && head.Channel != d.batch.scope.Channel {
+				return nil
+			}
+			return d.single(ctx)
+		})
+		if err == errBroken {
+			d.skip(broken, d.in.line)
+			continue
+		}
+		if err != nil {
+			return d.ended(err)
+		}
+	}
+}
+
+// ended tells failures of reading and of recording from the end of a file.
+func (d *channelReader) ended(err error) error {
+	if d.in.err != nil {
+		return d.in.err
+	}
+	if err == errEnd || err == errBroken {
+		return nil
+	}
+	return err
+}
+
+// single reads one message.
+func (d *channelReader) single(ctx context.Context) func(byte, int) error {
+	return func(c byte, line int) error {
+		d.index++
+		d.record.reset()
+		if err := d.in.value(c, &d.record); err != nil {
+			return err
+		}
+		return d.message(ctx, d.record, d.index, line)
+	}
+}
+
+// nested reads one message, and before it the replies that slackdump nests in
+// their root.
+func (d *channelReader) nested(ctx context.Context) func(byte, int) error {
+	single := d.single(ctx)
+	return func(c byte, line int) error {
+		if c != '{' {
+			return single(c, line)
+		}
+		d.index++
+		own, b := d.index, buffer{}
+		err := d.in.object(&b, func(name string, _ []byte) func(byte, int) error {
+			if name == "slackdump_thread_replies" {
+				return single
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return d.message(ctx, b, own, line)
+	}
+}
+
+// message decodes one record and puts it into the batch.
+func (d *channelReader) message(ctx context.Context, b buffer, index, line int) error {
+	at := Place{File: d.file, Record: index, Line: line}
+	if b.over {
+		d.x.skipped.add(tooLarge, at)
+		return ctx.Err()
+	}
+	x, err := slackmsg.Decode(b.bytes, d.x.names)
+	switch {
+	case errors.Is(err, slackmsg.ErrSyntax):
+		d.x.skipped.add(broken, at)
+		return ctx.Err()
+	case err != nil:
+		d.x.skipped.add(noMessage, at)
+		return ctx.Err()
+	case x.Kind == slackmsg.Ignored:
+		d.x.skipped.add(x.Reason, at)
+		return ctx.Err()
+	}
+	for _, n := range x.Notes {
+		d.x.partly.add(n, at)
+	}
+	m := x.Message
+	if x.Key != "" && m.Author.Kind == earshot.Bot {
+		m.Edited = 0 // an answer in its placeholder's stead is no edit
+	}
+	if root := m.Root(); root != "" && !m.Deleted {
+		d.roots.add(string(root))
+	}
+	d.files += len(m.Files)
+	d.x.people.meet(m.Author, m.Time)
+	return d.batch.add(ctx, m)
+}
+
+// firstTeam looks for a workspace's id in the first messages.
+func (x *slackImport) firstTeam(list []conversation) earshot.WorkspaceID {
+	looked := 0
+	var team earshot.WorkspaceID
+	for _, c := range list {
+		for _, f := range c.files[:min(len(c.files), 1)] {
+			if f.kind != messageFile || looked >= 8 || team != "" {
+				break
+			}
+			looked++
+			r, err := x.source.reader(f.entry)
+			if err != nil {
+				continue
+			}
+			s := newSplitter(r, func(string, int) {})
+			n := 0
+			element := func(c byte, _ int) error {
+				b := buffer{}
+				if err := s.value(c, &b); err != nil {
+					return err
+				}
+				if d, err := slackmsg.Decode(b.bytes, slackmsg.Names{}); err == nil && d.Team != "" {
+					team = d.Team
+				}
+				if n++; n == 100 || team != "" {
+					return errEnd
+				}
+				return nil
+			}
+			switch c, _ := s.token(); c {
+			case '[':
+				_ = s.array(element)
+			case '{':
+				_ = s.object(&buffer{}, func(name string, _ []byte) func(byte, int) error {
+					if name == "messages" {
+						return element
+					}
+					return nil
+				})
+			}
+			_ = r.Close()
+		}
+	}
+	return team
+}

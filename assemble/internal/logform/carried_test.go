@@ -1,0 +1,160 @@
+package logform_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble/internal/logform"
+)
+
+// carried checks the + lines of a message: what it quotes, its files and
+// reactions, and nothing that it does not have.
+func (x *reading) carried(m logform.Message, e *entry) *fault {
+	shared, files, reactions := 0, 0, 0
+	for _, p := range m.Plus {
+		switch p.Kind {
+		case logform.Forwarded, logform.LinkPreview, logform.QuotedByApp:
+			if shared == len(e.m.Shared) {
+				return bad(forgery, "it quotes nothing more, and has %+v", p)
+			}
+			if f := x.quoted(p, e.m.Shared[shared]); f != nil {
+				return f
+			}
+			shared++
+		case logform.File:
+			if files == len(e.m.Files) {
+				return bad(forgery, "it has no file more, and has %+v", p)
+			}
+			if f := filed(p, e.m.Files[files]); f != nil {
+				return f
+			}
+			files++
+		case logform.Reactions:
+			if reactions++; len(e.m.Reactions) == 0 {
+				return bad(forgery, "nobody reacted: %+v", p)
+			}
+			var all strings.Builder
+			for _, r := range e.m.Reactions {
+				fmt.Fprintf(&all, "%s%d", r.Name, r.Count)
+			}
+			if !within(core(p.Value), core(all.String())) {
+				return bad(plusLine, "the reactions are %+q, want %+v", p.Value, e.m.Reactions)
+			}
+		case logform.GivenBefore, logform.GivenTwice:
+			if m.Block != logform.Question || !x.isFile(p.Value) || p.Count > len(x.w.in.Conversation.Turns) {
+				return bad(forgery, "no file was given before: %+v", p)
+			}
+		case logform.RepliesNotShown:
+			if p.Value != "" && p.Value != string(e.m.ID) && p.Value != string(e.m.Root()) {
+				return bad(plusLine, "replies of another thread: %+v", p)
+			}
+		case logform.MoreCharacters:
+			if e.row.Verdict != earshot.Cut {
+				return bad(plusLine, "%d characters of a text that is %s", p.Count, e.row.Verdict)
+			}
+			if f := x.missing(m, p, e); f != nil {
+				return f
+			}
+		}
+	}
+	whole := e.row.Verdict == earshot.Full
+	if len(e.m.Reactions) > 0 && reactions != 1 && whole {
+		return bad(plusLine, "its reactions are not told: %+v", e.m.Reactions)
+	}
+	if whole && (shared != len(e.m.Shared) || files != len(e.m.Files)) {
+		return bad(plusLine, "%d of %d quotes and %d of %d files are told", shared, len(e.m.Shared), files, len(e.m.Files))
+	}
+	return nil
+}
+
+// missing checks the count of what a cut left out, where that is arithmetic.
+func (x *reading) missing(m logform.Message, p logform.Plus, e *entry) *fault {
+	want, got := x.w.want[e.m.ID], m.Text
+	if strings.ContainsFunc(want, func(r rune) bool { return r >= 0x7F && r != '行' && r != '…' || r < 0x20 && r != '\n' }) || strings.Count(got, "…") != 1 {
+		return nil
+	}
+	head, tail, _ := strings.Cut(got, "…")
+	n, shown := len([]rune(want)), len([]rune(strings.TrimSpace(head)))+len([]rune(strings.TrimSpace(tail)))
+	if d := n - shown - p.Count; d < -16 || d > 16 { // white space at the cuts may be counted, or not
+		return bad(plusLine, "%d characters are said to be missing, want %d", p.Count, n-shown)
+	}
+	return nil
+}
+
+func (x *reading) quoted(p logform.Plus, s earshot.Shared) *fault {
+	kind := map[earshot.SharedKind]string{earshot.Forward: logform.Forwarded, earshot.Link: logform.LinkPreview, earshot.AppQuote: logform.QuotedByApp}[s.Kind]
+	if p.Kind != kind {
+		return bad(forgery, "%+v tells of a %s", p, s.Kind)
+	}
+	want, got := seen(s.Text), seen(p.Quote)
+	if got != want && (!cutMark.MatchString(got) || !strings.HasPrefix(want, strings.TrimSpace(uncut(got)))) {
+		return bad(altered, "what it quotes\ngot  %+q\nwant %+q", got, want)
+	}
+	parts := strings.Split(p.Middle, ", ")
+	if p.Middle == "" {
+		parts = nil
+	}
+	if kind == logform.Forwarded && s.Time != 0 {
+		day, clock := stamp(s.Time, x.w.in.Zone)
+		at := []string{
+			fmt.Sprintf("%s %d %s %s", day.Weekday, day.Day, day.Month.String()[:3], clock),
+			fmt.Sprintf("%s %d %s %d %s", day.Weekday, day.Day, day.Month.String()[:3], day.Year, clock),
+		}
+		if len(parts) == 0 || !slices.Contains(at, parts[0]) {
+			return bad(plusLine, "%+q was said %q", p.Middle, at[0])
+		}
+		parts = parts[1:]
+	}
+	if len(parts) > 1 {
+		return bad(plusLine, "a comma in what stands in the middle: %+q", p.Middle)
+	}
+	if len(parts) == 1 && p.Middle != "a page" && !told(strings.TrimPrefix(parts[0], "from "), s) {
+		return bad(plusLine, "%+q tells of author %+q in %+q", p.Middle, s.Author, s.Place)
+	}
+	return nil
+}
+
+// told reports whether s can be read as "author in place", for one of the
+// places where " in " stands. An author with an id may be told by the session's
+// name for it.
+func told(from string, s earshot.Shared) bool {
+	author := func(got string) bool {
+		return s.ID != "" || got == "somebody" || got == "unknown" || within(core(got), core(s.Author))
+	}
+	for i := 0; i < len(from); i++ {
+		if strings.HasPrefix(from[i:], " in ") && author(from[:i]) && within(core(from[i+len(" in "):]), core(s.Place)) {
+			return true
+		}
+	}
+	return author(from) || within(core(from), core(s.Place))
+}
+
+// halfEscape is what a cut leaves of an &amp; or &lt;.
+var halfEscape = regexp.MustCompile(`(&amp;)*(&[a-z]*)?$`)
+
+// isFile reports whether a file of the input is called so.
+func (x *reading) isFile(name string) bool {
+	for _, m := range x.w.in.Messages {
+		for _, f := range m.Files {
+			if filed(logform.Plus{Middle: string(f.ID), Value: name}, f) == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func filed(p logform.Plus, f earshot.File) *fault {
+	id, _, _ := strings.Cut(p.Middle, ", ")
+	if id != string(f.ID) {
+		return bad(plusLine, "the file %s is told as %+q", f.ID, p.Middle)
+	}
+	want, got := seenLine(f.Name), seenLine(halfEscape.ReplaceAllString(p.Value, ""))
+	if got != want && got != string(f.ID) && !strings.HasPrefix(want, strings.TrimSpace(strings.TrimSuffix(got, "…"))) {
+		return bad(plusLine, "the file's name is %+q, want %+q", p.Value, f.Name)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot/internal/zones"
+	"github.com/earshot-ai/earshot/tokens"
+)
+
+// Platforms are what platform may be.
+var Platforms = []string{PlatformLocal, PlatformSlack}
+
+// The platforms.
+const (
+	PlatformLocal = "local"
+	PlatformSlack = "slack"
+)
+
+// Providers are what model.provider may be; Offline answers without a network.
+var Providers = []string{Anthropic, Gemini, OpenAI, Offline}
+
+// The providers.
+const (
+	Anthropic = "anthropic"
+	Gemini    = "gemini"
+	OpenAI    = "openai"
+	Offline   = "offline"
+)
+
+// Check returns every problem of c, each naming its key and what to do, or
+// nil. Whether a policy, a store or a key is usable shows when it is used.
+func (c Config) Check() []error {
+	var problems []error
+	bad := func(key, format string, args ...any) {
+		problems = append(problems, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
+	}
+	for _, t := range []struct{ key, value string }{
+		{"agent.id", c.Agent.ID}, {"agent.name", c.Agent.Name}, {"local.workspace", c.Local.Workspace},
+		{"local.person", c.Local.Person}, {"local.channel", c.Local.Channel},
+	} {
+		if strings.TrimSpace(t.value) == "" || strings.ContainsFunc(t.value, func(r rune) bool { return r < ' ' }) {
+			bad(t.key, "must be a name in one line")
+		}
+	}
+	oneOf := func(key, value string, of ...string) {
+		if !slices.Contains(of, value) {
+			bad(key, "%q is unknown; use one of %s", value, strings.Join(of, ", "))
+		}
+	}
+	oneOf("platform", c.Platform, Platforms...)
+	oneOf("slack.tier", c.Slack.Tier, TierInternal, TierDistributed)
+	oneOf("slack.overflow", c.Slack.Overflow, OverflowQueue, OverflowDegrade)
+	oneOf("slack.share_rates", c.Slack.ShareRates, ShareAuto, ShareAlways, ShareNever)
+	oneOf("slack.reply", c.Slack.Reply, ReplyUpdate, ReplyStream, ReplyPost)
+	oneOf("slack.on_leave", c.Slack.OnLeave, LeaveKeep, LeavePurge)
+	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	oneOf("log.format", c.Log.Format, "text", "json")
+	if c.Model.Provider != "" {
+		oneOf("model.provider", c.Model.Provider, Providers...)
+	}
+	if c.Model.Fallback.Provider != "" {
+		oneOf("model.fallback.provider", c.Model.Fallback.Provider, Providers...)
+	} else if c.Model.Fallback.Name != "" || c.Model.Fallback.BaseURL != "" {
+		bad("model.fallback.provider", "is missing; name the provider, or leave the fallback out")
+	}
+	if _, err := tokens.For(c.Counter); err != nil && c.Counter != CounterAuto {
+		bad("counter", "%v, or %s", err, CounterAuto)
+	}
+	for _, n := range []struct {
+		key             string
+		value, low, top int
+	}{
+		{"budget.tokens", c.Budget.Tokens, 1, 10_000_000}, {"budget.session", c.Budget.Session, 0, 10_000_000},
+		{"budget.limit", c.Budget.Limit, 1, 10_000_000}, {"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
+		{"answer.post_minutes", c.Answer.PostMinutes, 1, 60 * 24}, {"answer.parallel", c.Answer.Parallel, 1, 10_000},
+		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.result_bytes", c.Limits.ResultBytes, 1024, 1 << 20},
+		{"limits.seconds", c.Limits.Seconds, 1, 3600}, {"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000},
+		{"limits.file_seconds", c.Limits.FileSeconds, 1, 60}, {"limits.file_cache_mb", c.Limits.FileCacheMB, 0, 100_000},
+		{"lease.seconds", c.Lease.Seconds, 1, 300},
+		{"slack.sockets", c.Slack.Sockets, 1, 10}, {"slack.stale_serve_ttl", c.Slack.StaleServeTTL, 0, 7 * 24 * 3600},
+		{"slack.reconcile_hours", c.Slack.ReconcileHours, 0, 24 * 90},
+		{"slack.thread_history_limit", c.Slack.ThreadHistory, 1, 10_000}, {"slack.thread_context_limit", c.Slack.ThreadContext, 1, 10_000},
+	} {
+		if n.value < n.low || n.value > n.top {
+			bad(n.key, "is %d; use a number from %d to %d", n.value, n.low, n.top)
+		}
+	}
+	if _, err := zones.Load(c.Context.Zone); err != nil || c.Context.Zone == "" {
+		bad("context.zone", "%q is no time zone; use an IANA name, such as Europe/Berlin, or UTC", c.Context.Zone)
+	}
+	c.checkURLs(bad)
+	checkListen("slack.listen", c.Slack.Listen, ":8080", bad)
+	checkListen("health.listen", c.Health.Listen, "127.0.0.1:9464", bad)
+	c.checkPrices(bad)
+	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
+		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
+	}
+	return problems
+}
+
+func (c Config) checkURLs(bad func(key, format string, args ...any)) {
+	for _, u := range []struct{ key, value string }{
+		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL},
+		{"slack.api_url", c.Slack.APIURL},
+		{"ANTHROPIC_BASE_URL", c.Keys.AnthropicURL}, {"GOOGLE_GEMINI_BASE_URL", c.Keys.GeminiURL}, {"OPENAI_BASE_URL", c.Keys.OpenAIURL},
+	} {
+		if u.value == "" {
+			continue
+		}
+		// A URL may hold a password: it is not repeated.
+		if p, err := url.Parse(u.value); err != nil || p.Scheme != "https" && p.Scheme != "http" || p.Host == "" {
+			bad(u.key, "is not of the form https://host/path")
+		}
+	}
+	if c.Model.BaseURL != "" && (c.Model.Provider == "" || c.Model.Provider == Offline) {
+		bad("model.base_url", "needs model.provider: anthropic, gemini or openai")
+	}
+}
+
+func (c Config) checkPrices(bad func(key, format string, args ...any)) {
+	for _, name := range slices.Sorted(maps.Keys(c.Model.Prices)) {
+		p := c.Model.Prices[name]
+		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite) < 0 {
+			bad("model.prices."+name, "must not be negative")
+		}
+	}
+}
+
+// Loopback reports whether addr is a host and port that only this machine can
+// reach.
+func Loopback(addr string) bool {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || port == "" {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}

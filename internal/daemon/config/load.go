@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+
+	"github.com/earshot-ai/earshot/secret"
+)
+
+// Load returns the defaults, overridden by the file at path ("": none) and by
+// the environment, given as os.Environ gives it. A variable that is set to
+// nothing is as one that is not set. The error joins every problem, each in
+// one line that names the key and says what to do; what could be read is
+// returned beside it.
+func Load(path string, environ []string) (Config, error) {
+	c := Default()
+	var problems []error
+	if path != "" {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return c, fmt.Errorf("read the configuration: %w", err)
+		}
+		problems = readYAML(path, data, &c)
+	}
+	vars := map[string]string{}
+	for _, kv := range environ {
+		if k, v, ok := strings.Cut(kv, "="); ok && v != "" {
+			vars[k] = v
+		}
+	}
+	problems = append(problems, readSecretFiles(vars)...)
+	problems = append(problems, readEnv(vars, &c)...)
+	return c, errors.Join(append(problems, c.Check()...)...)
+}
+
+// readEnv takes what the variables set.
+func readEnv(vars map[string]string, c *Config) []error {
+	err := env.ParseWithOptions(c, env.Options{Environment: vars})
+	if err == nil {
+		return nil
+	}
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return []error{err}
+	}
+	var problems []error
+	names := variables()
+	for _, err := range all.Errors {
+		var p env.ParseError
+		if !errors.As(err, &p) {
+			problems = append(problems, err)
+			continue
+		}
+		// Its own text holds the value, which may be a secret in the wrong place.
+		problems = append(problems, fmt.Errorf("%s: must be %s", names[p.Name+" "+p.Type.String()], kindWord(p.Type)))
+	}
+	return problems
+}
+
+// variables maps a field's name and type to its variable, or variables, where
+// several fields are called the same.
+func variables() map[string]string {
+	names := map[string]string{}
+	var walk func(t reflect.Type)
+	walk = func(t reflect.Type) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if name := f.Tag.Get("env"); name != "" {
+				key := f.Name + " " + f.Type.String()
+				if names[key] != "" {
+					name = names[key] + " or " + name
+				}
+				names[key] = name
+			} else if f.Type.Kind() == reflect.Struct {
+				walk(f.Type)
+			}
+		}
+	}
+	walk(reflect.TypeFor[Config]())
+	return names
+}
+
+// kindWord says what a value of a type looks like.
+func kindWord(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "a block of keys"
+	}
+	return "a text"
+}
+
+// readSecretFiles reads each secret whose variable with _FILE behind it names
+// a file.
+func readSecretFiles(vars map[string]string) []error {
+	var problems []error
+	t := reflect.TypeFor[Keys]()
+	for i := range t.NumField() {
+		name := t.Field(i).Tag.Get("env")
+		path, ok := vars[name+"_FILE"]
+		if !ok || t.Field(i).Type != reflect.TypeFor[secret.Secret]() {
+			continue
+		}
+		if vars[name] != "" {
+			problems = append(problems, fmt.Errorf("%s: %s_FILE is set too; unset one of them", name, name))
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s_FILE: %w", name, err))
+			continue
+		}
+		vars[name] = strings.TrimSpace(string(text))
+		if vars[name] == "" {
+			problems = append(problems, fmt.Errorf("%s_FILE: %s is empty", name, path))
+		}
+	}
+	return problems
+}

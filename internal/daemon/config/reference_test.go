@@ -1,0 +1,145 @@
+package config_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/secret"
+)
+
+var update = flag.Bool("update", false, "write docs/configuration.md anew")
+
+const referencePath = "../../../docs/configuration.md"
+
+// The page is made of the struct, so that it cannot say anything else.
+func TestTheReferenceIsCurrent(t *testing.T) {
+	t.Parallel()
+	want := reference()
+	if *update {
+		if err := os.WriteFile(referencePath, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(referencePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), want); diff != "" {
+		t.Errorf("docs/configuration.md is not what the struct says; run go test ./internal/daemon/config -update\n-got +want\n%s", diff)
+	}
+}
+
+func TestEverythingThatCanBeSetIsDescribed(t *testing.T) {
+	t.Parallel()
+	var walk func(path string, ty reflect.Type)
+	walk = func(path string, ty reflect.Type) {
+		for i := range ty.NumField() {
+			f := ty.Field(i)
+			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[secret.Secret]() {
+				walk(path+"."+f.Name, f.Type)
+			} else if f.Tag.Get("doc") == "" && f.Name != "Fault" {
+				t.Errorf("%s.%s has no doc tag", path, f.Name)
+			}
+		}
+	}
+	walk("Config", reflect.TypeFor[config.Config]())
+}
+
+func reference() string {
+	var b strings.Builder
+	b.WriteString(`# Configuration
+
+<!-- Made from internal/daemon/config by: go test ./internal/daemon/config -update -->
+
+Nothing needs to be set. What is set is read, in this order, from the defaults, from the YAML file that ` + "`--config FILE`" + `
+or ` + "`EARSHOT_CONFIG`" + ` names, and from the environment; the later wins. Unknown keys are errors, and every problem is
+reported at once, with its line.
+
+`)
+	def := config.Default()
+	var block func(path, about string, v reflect.Value) string
+	block = func(path, about string, v reflect.Value) string {
+		var rows, below strings.Builder
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			key := f.Tag.Get("yaml")
+			switch {
+			case key == "-":
+			case f.Type.Kind() == reflect.Struct:
+				below.WriteString(block(strings.TrimPrefix(path+"."+key, "."), f.Tag.Get("doc"), v.Field(i)))
+			default:
+				fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(path+"."+key, "."), code(f.Tag.Get("env")), value(v.Field(i)), f.Tag.Get("doc"))
+			}
+		}
+		if path == "" {
+			path, about = "The whole", "what stands outside the blocks"
+		} else {
+			path = "`" + path + "`"
+		}
+		return fmt.Sprintf("## %s: %s\n\n| key | variable | default | |\n|---|---|---|---|\n%s\n%s", path, about, rows.String(), below.String())
+	}
+	b.WriteString(block("", "", reflect.ValueOf(def)))
+	b.WriteString("## Secrets and places of APIs\n\nThese come from the environment only. A secret may also be in a file: put `_FILE` behind the variable's name and\nset it to the path. Secrets are printed as `***`.\n\n| variable | |\n|---|---|\n")
+	keys := reflect.TypeFor[config.Keys]()
+	for i := range keys.NumField() {
+		f := keys.Field(i)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Tag.Get("env"), f.Tag.Get("doc"))
+	}
+	b.WriteString(example)
+	return b.String()
+}
+
+const example = `
+## An example
+
+` + "```yaml" + `
+agent:
+  name: harbour
+  instructions: Answer in one paragraph.
+policy: standard
+budget: {tokens: 8000}
+model:
+  provider: anthropic
+  fallback: {provider: openai}
+  prices:
+    claude-sonnet-5-5: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}
+` + "```" + `
+
+The prices are an example: put in what you pay.
+`
+
+// The example is one that the program takes.
+func TestTheExampleIsValid(t *testing.T) {
+	t.Parallel()
+	_, rest, _ := strings.Cut(example, "```yaml\n")
+	text, _, _ := strings.Cut(rest, "```")
+	c, err := config.Load(write(t, text), nil)
+	if err != nil || c.Agent.Name != "harbour" {
+		t.Errorf("got %v, %v", c.Agent, err)
+	}
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+func value(v reflect.Value) string {
+	if v.IsZero() {
+		if v.Kind() == reflect.Bool || v.Kind() == reflect.Int {
+			return fmt.Sprintf("`%v`", v.Interface())
+		}
+		return ""
+	}
+	return fmt.Sprintf("`%v`", v.Interface())
+}

@@ -1,0 +1,123 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon/metrics"
+)
+
+// scraped reads the metrics as Prometheus does, and checks them as promtool
+// does.
+func scraped(t *testing.T, m *metrics.Metrics) (text string, families map[string]*dto.MetricFamily) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler(slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	raw, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = string(raw)
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err = parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("it cannot be parsed: %v\n%s", err, text)
+	}
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	return text, families
+}
+
+func TestWhatHappensIsCounted(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Sources{
+		Depth: func(_ context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error) {
+			for _, s := range states {
+				if s == earshot.TurnDone {
+					t.Error("turns that are over are counted from the store")
+				}
+			}
+			return map[earshot.TurnState]int{earshot.TurnOpen: 3}, nil
+		},
+		Calls: func() []earshot.CallCount {
+			return []earshot.CallCount{{Method: "chat.postMessage", Calls: 10, Limited: 2, Failed: 1, Waits: 4, Waited: 1500 * time.Millisecond}}
+		},
+		Up:      func() bool { return true },
+		Version: "1.2.3",
+	})
+	m.Turn(earshot.TurnDone, earshot.Usage{Input: 100, Output: 20, CacheRead: 300, CacheWrite: 40})
+	m.Turn(earshot.TurnDone, earshot.Usage{Input: 1})
+	m.Turn(earshot.TurnParked, earshot.Usage{})
+	m.Gap(90 * time.Second)
+	m.Acknowledged(4 * time.Millisecond)
+	m.Acknowledged(200 * time.Millisecond)
+	text, families := scraped(t, m)
+	for _, want := range []string{
+		`earshot_turns_total{outcome="done"} 2`,
+		`earshot_turns_total{outcome="parked"} 1`,
+		`earshot_turns_total{outcome="failed"} 0`,
+		`earshot_turns_total{outcome="dropped"} 0`,
+		`earshot_tokens_total{kind="input"} 101`,
+		`earshot_tokens_total{kind="output"} 20`,
+		`earshot_tokens_total{kind="cache_read"} 300`,
+		`earshot_tokens_total{kind="cache_write"} 40`,
+		`earshot_queue_turns{state="open"} 3`,
+		`earshot_queue_turns{state="generating"} 0`,
+		`earshot_api_calls_total{method="chat.postMessage",result="ok"} 7`,
+		`earshot_api_calls_total{method="chat.postMessage",result="limited"} 2`,
+		`earshot_api_calls_total{method="chat.postMessage",result="failed"} 1`,
+		`earshot_api_waits_total{method="chat.postMessage"} 4`,
+		`earshot_api_wait_seconds_total{method="chat.postMessage"} 1.5`,
+		`earshot_coverage_gaps_total 1`,
+		`earshot_coverage_gap_seconds_total 90`,
+		`earshot_acknowledgement_seconds_bucket{le="0.005"} 1`,
+		`earshot_acknowledgement_seconds_bucket{le="0.25"} 2`,
+		`earshot_acknowledgement_seconds_count 2`,
+		`earshot_platform_up 1`,
+		`version="1.2.3"`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if f := families["earshot_acknowledgement_seconds"]; f == nil || f.GetType() != dto.MetricType_HISTOGRAM {
+		t.Errorf("the acknowledgement time is %v, want a histogram", f)
+	}
+	if families["process_resident_memory_bytes"] == nil || families["go_goroutines"] == nil {
+		t.Error("what every process tells is missing")
+	}
+}
+
+// A store that does not answer hides nothing else.
+func TestADeadStoreLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Sources{Depth: func(context.Context, ...earshot.TurnState) (map[earshot.TurnState]int, error) {
+		return nil, errors.New("the disk is gone")
+	}})
+	m.Turn(earshot.TurnFailed, earshot.Usage{Input: -1})
+	text, families := scraped(t, m)
+	if !strings.Contains(text, `earshot_turns_total{outcome="failed"} 1`) || families["earshot_queue_turns"] != nil {
+		t.Errorf("got %s", text)
+	}
+}

@@ -1,0 +1,163 @@
+package simtest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store"
+)
+
+var (
+	seeds = flag.Int("seeds", 100, "how many seeds TestSeeds plays")
+	from  = flag.Uint64("from", 1, "the first of them")
+	only  = flag.Uint64("seed", 0, "the one seed to play; -v prints what happens in it")
+)
+
+// empty is a new database, which every world begins with a copy of.
+var empty string
+
+// scratch is where the databases are: in memory where the machine has such a
+// place, since a disk's speed is not what is tested.
+func scratch() (string, error) {
+	if d, err := os.MkdirTemp("/dev/shm", "earshot-simtest-"); err == nil {
+		return d, nil
+	}
+	return os.MkdirTemp("", "earshot-simtest-")
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(func() int {
+		dir, err := scratch()
+		if err == nil {
+			defer os.RemoveAll(dir)
+			empty = filepath.Join(dir, "empty.db")
+			var st interface{ Close() error }
+			st, err = store.Open(context.Background(), "sqlite:"+empty, nil)
+			if err == nil {
+				err = st.Close()
+			}
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// TestSeeds plays seeds. A failing one is printed as the command that plays it
+// again.
+func TestSeeds(t *testing.T) {
+	t.Parallel()
+	if *only != 0 {
+		w := play(t, *only)
+		for _, line := range w.detail {
+			t.Log(line)
+		}
+		report(t, w)
+		return
+	}
+	var next atomic.Uint64
+	next.Store(*from)
+	var all tally
+	t.Cleanup(func() { t.Log(&all) })
+	for i := range runtime.GOMAXPROCS(0) {
+		t.Run(fmt.Sprint("worker ", i), func(t *testing.T) {
+			t.Parallel()
+			for {
+				seed := next.Add(1) - 1
+				if seed >= *from+uint64(*seeds) {
+					return
+				}
+				w := play(t, seed)
+				all.add(w)
+				report(t, w)
+			}
+		})
+	}
+}
+
+func report(t *testing.T, w *world) {
+	t.Helper()
+	if len(w.broken) == 0 {
+		return
+	}
+	t.Errorf("seed %d:\n%s\n\n%s\n\nplay it again: go test ./internal/daemon/simtest -run TestSeeds -seed=%d -v",
+		w.script.seed, strings.Join(w.lines, "\n"), strings.Join(w.broken, "\n"), w.script.seed)
+}
+
+// A tally says what was played.
+type tally struct {
+	mu                              sync.Mutex // guards what follows
+	seeds, effects, deaths, answers int
+	hours                           float64
+	known                           map[string]int
+	ends                            map[earshot.TurnState]int
+}
+
+func (a *tally) add(w *world) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seeds++
+	a.hours += w.lasted.Hours()
+	a.answers += w.asked
+	for _, p := range w.processes {
+		a.effects += p.effects
+	}
+	a.deaths += len(w.processes)
+	if a.known == nil {
+		a.known, a.ends = map[string]int{}, map[earshot.TurnState]int{}
+	}
+	for until, n := range w.known {
+		a.known[until] += n
+	}
+	for state, n := range w.ends {
+		a.ends[state] += n
+	}
+}
+
+// String implements [fmt.Stringer].
+func (a *tally) String() string {
+	s := fmt.Sprintf("%d seeds, %.0f hours, %d lives of processes, %d effects, %d requests to the model", a.seeds, a.hours, a.deaths, a.effects, a.answers)
+	s += fmt.Sprintf("; turns: %v", a.ends)
+	for _, until := range slices.Sorted(maps.Keys(a.known)) {
+		s += fmt.Sprintf("\nknown until %s: %d", until, a.known[until])
+	}
+	return s
+}
+
+// slow is after what time of the machine's a seed is taken to hang.
+const slow = 2 * time.Minute
+
+// play plays one seed in a bubble of its own.
+func play(t *testing.T, seed uint64) (w *world) {
+	t.Helper()
+	dir, err := os.MkdirTemp(filepath.Dir(empty), "seed-") //nolint:usetesting // it stands where there is no disk, see TestMain
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	hung := time.AfterFunc(slow, func() {
+		panic(fmt.Sprintf("seed %d hangs: go test ./internal/daemon/simtest -run TestSeeds -seed=%d -v", seed, seed))
+	})
+	defer hung.Stop()
+	synctest.Test(t, func(t *testing.T) {
+		w = newWorld(t, newScript(seed), dir)
+		w.play()
+	})
+	return w
+}

@@ -1,0 +1,354 @@
+package simtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/simulate"
+	"github.com/earshot-ai/earshot/store"
+)
+
+// What there is in every world.
+const (
+	channels = 4 // a public one, a private one, a DM with each person
+	people   = 2
+)
+
+// A spoken is what a person said.
+type spoken struct {
+	channel, ts, thread, user string
+
+	word    string   // of the newest text
+	words   []string // of every text
+	ask     bool     // for the bot to answer
+	deleted bool
+}
+
+// A world is one run of a script.
+type world struct {
+	t      *testing.T
+	script script
+	dir    string
+	began  time.Time
+	lasted time.Duration
+
+	net      *pipes
+	slack    *simulate.Slack
+	channels []string
+	people   []string
+	said     []*spoken
+
+	store    bot.Store
+	file     string
+	files    int
+	later    sync.WaitGroup // restarts that are due
+	reviving chan struct{}  // a semaphore of one
+
+	life      sync.Mutex // guards what follows
+	processes []*process
+	started   int
+	down      bool // no process is to start
+
+	mu     sync.Mutex // guards what follows
+	moods  []act
+	asked  int
+	jumped time.Duration
+	lines  []string       // what happened, for people
+	detail []string       // and every effect
+	broken []string       // what must not be
+	known  map[string]int // what must not be, and is known
+	log    lockedBuffer
+
+	told facts
+	ends map[earshot.TurnState]int // how many turns ended so
+}
+
+// A lockedBuffer is what processes log.
+type lockedBuffer struct {
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+// note tells what happened.
+func (w *world) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, w.stamp()+fmt.Sprintf(format, args...))
+	w.detail = append(w.detail, w.lines[len(w.lines)-1])
+}
+
+// trace tells of an effect.
+func (w *world) trace(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.traceLocked(format, args...)
+}
+
+func (w *world) traceLocked(format string, args ...any) {
+	w.detail = append(w.detail, w.stamp()+"    "+strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
+}
+
+func (w *world) stamp() string { return fmt.Sprintf("%14.6f ", time.Since(w.began).Seconds()) }
+
+// wrong notes that something is as it must not be.
+func (w *world) wrong(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	if until := isKnown(text); until != "" {
+		w.known[until]++
+	} else {
+		w.broken = append(w.broken, text)
+	}
+	w.detail = append(w.detail, w.stamp()+"WRONG "+text)
+}
+
+// now is the wall clock of the processes; Slack's is the bubble's.
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Now().Add(w.jumped)
+}
+
+// newWorld makes the place in which a script is played.
+func newWorld(t *testing.T, s script, dir string) *world {
+	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), told: newFacts(), ends: map[earshot.TurnState]int{}, known: map[string]int{}, reviving: make(chan struct{}, 1)}
+	var err error
+	w.slack, err = simulate.NewSlack(&simulate.SlackOptions{Listener: w.net, Seed: s.seed, SocketMode: true, Tier: s.tier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	self := w.slack.App().UserID
+	ann := w.slack.AddUser(simulate.User{Name: "ann", RealName: "Ann"})
+	bob := w.slack.AddUser(simulate.User{Name: "bob", RealName: "Bob"})
+	w.people = []string{ann, bob}
+	w.channels = []string{
+		w.slack.AddChannel(simulate.Channel{Name: "general", Members: []string{ann, bob, self}}),
+		w.slack.AddChannel(simulate.Channel{Name: "secret", Kind: simulate.Private, Members: []string{ann, bob, self}}),
+		w.slack.OpenDM(ann), w.slack.OpenDM(bob),
+	}
+	w.reopen()
+	return w
+}
+
+// environ are the settings of every daemon.
+func (w *world) environ() []string {
+	app := w.slack.App()
+	return []string{
+		"EARSHOT_PLATFORM=slack", "EARSHOT_SLACK_API_URL=" + w.slack.URL() + "/api/", "SLACK_BOT_TOKEN=" + app.BotToken,
+		"SLACK_APP_TOKEN=" + app.AppToken, "EARSHOT_DB=memory:",
+	}
+}
+
+// transport is a process's network.
+func (w *world) transport(p *process) http.RoundTripper {
+	return &http.Transport{DialContext: p.dial, DisableKeepAlives: true}
+}
+
+// reopen opens the store as the next process finds it: a copy of the files as
+// they are now, so that nothing of a dead one is flushed or closed.
+func (w *world) reopen() {
+	old, from := w.store, w.file
+	w.files++
+	w.file = filepath.Join(w.dir, fmt.Sprintf("%d.db", w.files))
+	if from == "" {
+		from = empty
+	}
+	for _, end := range []string{"", "-wal"} {
+		data, err := os.ReadFile(from + end)
+		if err != nil && end == "" {
+			w.t.Fatal(err)
+		}
+		if err == nil {
+			err = os.WriteFile(w.file+end, data, 0o600)
+		}
+		if err != nil && end == "" {
+			w.t.Fatal(err)
+		}
+	}
+	st, err := store.Open(context.Background(), "sqlite:"+w.file, &store.Options{Now: w.now})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store = st.(bot.Store)
+	if old == nil {
+		return
+	}
+	if err := old.Close(); err != nil {
+		w.t.Error(err)
+	}
+	for _, end := range []string{"", "-wal", "-shm"} {
+		_ = os.Remove(from + end) // the WAL is gone with a clean end
+	}
+}
+
+// open returns how many turns are unfinished.
+func (w *world) open(ctx context.Context) (int, error) {
+	depth, err := w.store.Depth(ctx)
+	n := 0
+	for _, s := range []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting} {
+		n += depth[s]
+	}
+	return n, err
+}
+
+// living returns the processes that run.
+func (w *world) living() []*process {
+	var list []*process
+	for _, p := range w.all() {
+		if p.alive() {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// all returns the processes that run and those that have.
+func (w *world) all() []*process {
+	w.life.Lock()
+	defer w.life.Unlock()
+	return slices.Clone(w.processes)
+}
+
+// keepDown says whether no process is to start.
+func (w *world) keepDown(down bool) {
+	w.life.Lock()
+	defer w.life.Unlock()
+	w.down = down
+}
+
+func (w *world) isDown() bool {
+	w.life.Lock()
+	defer w.life.Unlock()
+	return w.down
+}
+
+// revive starts a process where none runs.
+func (w *world) revive() {
+	w.reviving <- struct{}{}
+	defer func() { <-w.reviving }()
+	if len(w.living()) > 0 || w.isDown() {
+		return
+	}
+	for _, p := range w.all() {
+		<-p.ended
+	}
+	w.reopen()
+	w.start(crash{})
+}
+
+// stop ends a process as an operator does.
+func (w *world) stop(p *process) {
+	w.note("%s is stopped", p.name)
+	p.cancel()
+	<-p.ended
+	p.die("in peace")
+}
+
+// downtime lets no process run for a while.
+func (w *world) downtime(d time.Duration) {
+	w.keepDown(true)
+	time.Sleep(d)
+	w.keepDown(false)
+	w.revive()
+}
+
+// play carries out the script, and then lets everything come to rest.
+func (w *world) play() {
+	w.start(crash{})
+	time.Sleep(2 * time.Second)
+	for i, a := range w.script.acts {
+		time.Sleep(a.after)
+		w.note("act %d: %s", i, a)
+		w.do(a)
+		synctest.Wait()
+		w.check()
+	}
+	w.rest()
+	w.checkEnd()
+	w.end()
+}
+
+// rest ends all faults and waits until nothing is under way.
+func (w *world) rest() {
+	w.later.Wait()
+	w.slack.Heal()
+	w.slack.Release()
+	w.mu.Lock()
+	w.moods = nil
+	w.mu.Unlock()
+	w.revive()
+	w.note("rest")
+	w.await()
+	const most = 45 * time.Minute // a lease is held by a clock that went back for half an hour
+	for since := time.Now(); time.Since(since) < most; {
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if open, err := w.open(context.Background()); err == nil && open == 0 && time.Since(since) > 30*time.Second {
+			break
+		}
+	}
+	w.note("at rest")
+	w.check()
+}
+
+// await waits for the events that are late. No process runs meanwhile where
+// that is long: nothing would happen but its looks for work.
+func (w *world) await() {
+	for {
+		var due time.Time
+		for _, d := range w.slack.Deliveries() {
+			if d.Due.After(time.Now()) && (due.IsZero() || d.Due.Before(due)) {
+				due = d.Due
+			}
+		}
+		if due.IsZero() {
+			return
+		}
+		if time.Until(due) > 5*time.Minute {
+			for _, p := range w.living() {
+				w.stop(p)
+			}
+			w.downtime(time.Until(due) - time.Minute)
+		}
+		time.Sleep(time.Until(due) + time.Second)
+	}
+}
+
+// end stops everything; whatever still runs then keeps the bubble from ending.
+func (w *world) end() {
+	w.keepDown(true)
+	for _, p := range w.living() {
+		w.stop(p)
+	}
+	for _, p := range w.all() {
+		<-p.ended
+	}
+	if err := w.slack.Close(); err != nil {
+		w.t.Error(err)
+	}
+	if err := w.store.Close(); err != nil {
+		w.t.Error(err)
+	}
+	w.checkFiles()
+	w.lasted = time.Since(w.began)
+}

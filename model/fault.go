@@ -1,0 +1,171 @@
+package model
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/secret"
+)
+
+// A Fault is what an adapter knows of a request that was not answered. Zero
+// fields are filled in from the exchange.
+type Fault struct {
+	Provider string
+	// Status is the one that the provider means: an error that comes in the
+	// middle of a stream has its own, other than the answer's 200.
+	Status  int
+	Code    string
+	Message string // as the provider wrote it
+	// Refused: no repetition will help, whatever the status.
+	Refused bool
+	// Wait is how long the provider asks to wait, where it says so in the body.
+	Wait time.Duration
+	Err  error // of the SDK; only used where there is no message
+}
+
+// Error makes of a fault the error that a model returns. It is never nil.
+func (x *Exchange) Error(ctx context.Context, f Fault) error {
+	status, header, broken := x.seen()
+	e := &llm.Error{Provider: f.Provider, Model: x.options.Model, Status: f.Status, Code: f.Code, Message: f.Message}
+	if err := ctx.Err(); err != nil {
+		e.Err = err
+		return e
+	}
+	if e.Status == 0 && status >= 300 {
+		e.Status = status
+	}
+	if e.Message == "" {
+		e.Message, e.Err = describe(f.Err, broken, status)
+	}
+	e.Message = x.scrub(e.Message)
+	e.Code = x.scrub(e.Code)
+
+	var certificate *tls.CertificateVerificationError
+	e.TooLarge = tooLarge(e.Status, e.Code, e.Message)
+	e.Retryable = !f.Refused && !e.TooLarge && retryable(e.Status, header) && !errors.As(broken, &certificate) && !errors.Is(broken, errTooLong)
+	e.RetryAfter = max(f.Wait, retryAfter(header, time.Now()))
+	return e
+}
+
+// describe says what happened where the provider did not.
+func describe(err, broken error, status int) (message string, cause error) {
+	switch {
+	case broken != nil && status == 0:
+		return "no connection: " + innermost(broken).Error(), nil
+	case broken != nil:
+		return "the answer broke off: " + innermost(broken).Error(), io.ErrUnexpectedEOF
+	case status >= 300 && status < 400:
+		return "redirected to elsewhere; the base URL is not the API's", nil
+	case status >= 400:
+		return http.StatusText(status), nil
+	case err != nil:
+		return "the answer cannot be read: " + innermost(err).Error(), nil
+	}
+	return "the answer broke off", io.ErrUnexpectedEOF
+}
+
+// innermost returns the error below those that tell the URL.
+func innermost(err error) error {
+	var u *url.Error
+	for errors.As(err, &u) {
+		err = u.Err
+	}
+	return err
+}
+
+// retryable reports whether the same request may succeed later.
+func retryable(status int, header http.Header) bool {
+	switch header.Get("X-Should-Retry") {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	case http.StatusNotImplemented:
+		return false
+	}
+	return status < 300 || status >= 500
+}
+
+// retryAfter reads how long to wait, from a header with seconds, milliseconds
+// or a date.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	s := strings.TrimSpace(header.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(s, 64); err == nil && seconds > 0 && seconds < 1e6 {
+		return time.Duration(seconds * float64(time.Second))
+	}
+	at, err := http.ParseTime(s)
+	if err != nil {
+		return 0
+	}
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = date // the server's clock, which the header is by
+	}
+	return max(0, at.Sub(now))
+}
+
+// tooLargeWords are how providers and servers say that a request is larger than
+// the model can read.
+var tooLargeWords = regexp.MustCompile(`(?i)` + strings.Join([]string{
+	`prompt is too long`,                              // Anthropic
+	`exceed (the )?context limit`,                     // Anthropic, with max_tokens
+	`context_length_exceeded|string_above_max_length`, // OpenAI, codes
+	`maximum context length`,                          // OpenAI, vLLM
+	`context window`,                                  // OpenAI, others
+	`request too large`,                               // OpenAI, above the tokens of a minute
+	`tokens_limit_reached`,                            // Azure
+	`input token count.*exceeds`,                      // Gemini
+	`payload size exceeds`,                            // Gemini
+	`exceeds? (the )?(model's )?(maximum|available) (context|model length)`, // vLLM, llama.cpp
+	`longer than the maximum model length`,                                  // vLLM
+	`exceed_context_size`,                                                   // llama.cpp, code
+	`exceeds? the context length`,                                           // Ollama
+	`exceeded max context length`,                                           // Ollama
+	`context the overflows|context overflow`,                                // LM Studio
+}, "|"))
+
+func tooLarge(status int, code, message string) bool {
+	if status == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	return status >= 400 && tooLargeWords.MatchString(code+" "+message)
+}
+
+// maxMessage bounds what an error holds of the provider's words, in bytes.
+const maxMessage = 400
+
+var (
+	urls = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>)\]}]+`)
+	// What looks like a key of some provider, perhaps with its middle masked.
+	keys = regexp.MustCompile(`(?i)\b(?:(?:sk|pk|rk|gsk|xai|key)[-_]|AIza|bearer )[A-Za-z0-9_*.\-]{8,}`)
+)
+
+// scrub returns a provider's words without keys and URLs, in one line of
+// bounded length.
+func (x *Exchange) scrub(s string) string {
+	if key := x.options.APIKey.Reveal(); key != "" {
+		s = strings.ReplaceAll(s, key, secret.Hidden)
+	}
+	s = urls.ReplaceAllString(s, "[url]")
+	s = keys.ReplaceAllString(s, secret.Hidden)
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	if len(s) > maxMessage {
+		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	}
+	return s
+}

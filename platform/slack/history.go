@@ -1,0 +1,130 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/backfill"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
+)
+
+// Bounds of a page: docs.slack.dev, conversations.history.
+const (
+	maxPage         = 999
+	maxPageSlowest  = 15 // of apps that are sold outside the Marketplace
+	historyNameTime = 2 * time.Second
+)
+
+// Replies reads replies of a thread within the window, oldest first, as
+// [backfill.Source] asks. The root may stand in any page.
+func (p *Platform) Replies(ctx context.Context, c earshot.Channel, root earshot.MessageID, w backfill.Window) (backfill.Page, error) {
+	args := p.window(c, w)
+	args.Set("ts", string(root))
+	return p.page(ctx, methodReplies, c, args)
+}
+
+// History reads what stands at a channel's top level within the window, newest
+// first, as [backfill.Source] asks.
+func (p *Platform) History(ctx context.Context, c earshot.Channel, w backfill.Window) (backfill.Page, error) {
+	page, err := p.page(ctx, methodHistory, c, p.window(c, w))
+	page.NewestFirst = true
+	return page, err
+}
+
+// Root reads one message of a channel's top level, as [backfill.RootSource]
+// asks: conversations.history from and to its own ts (docs.slack.dev, retrieving
+// messages). A root has reply_count and latest_reply there.
+func (p *Platform) Root(ctx context.Context, c earshot.Channel, root earshot.MessageID) (backfill.Page, error) {
+	return p.page(ctx, methodHistory, c, url.Values{
+		"channel": {string(c.ID)}, "limit": {"1"}, "inclusive": {"true"}, "include_all_metadata": {"true"},
+		"oldest": {string(root)}, "latest": {string(root)},
+	})
+}
+
+// window writes a window as Slack's arguments. Both ends are given always:
+// with one of them, from which end Slack begins is not the same everywhere.
+func (p *Platform) window(c earshot.Channel, w backfill.Window) url.Values {
+	most := maxPage
+	if p.o.Tier == Distributed {
+		most = maxPageSlowest
+	}
+	if w.Limit > 0 {
+		most = min(most, w.Limit)
+	}
+	args := url.Values{
+		"channel": {string(c.ID)}, "limit": {strconv.Itoa(most)}, "inclusive": {"true"}, "include_all_metadata": {"true"},
+		"oldest": {w.Oldest.TS()}, "latest": {w.Latest.TS()},
+	}
+	if w.Cursor != "" {
+		args.Set("cursor", w.Cursor)
+	}
+	return args
+}
+
+// page reads one page. A message that cannot be read costs itself, not the
+// page.
+func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, args url.Values) (backfill.Page, error) {
+	if c.Platform != earshot.Slack || c.Workspace != p.workspace {
+		return backfill.Page{}, fmt.Errorf("%s: %w", method, backfill.ErrNotThere)
+	}
+	raw, err := p.client.call(ctx, method, args)
+	if err != nil {
+		return backfill.Page{}, refusal(err)
+	}
+	var answer struct {
+		Messages []json.RawMessage `json:"messages"`
+		Limited  bool              `json:"is_limited"`
+		Next     struct {
+			Cursor string `json:"next_cursor"`
+		} `json:"response_metadata"`
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil || answer.Messages == nil {
+		return backfill.Page{}, fmt.Errorf("%s: %w: it has no messages", method, ErrAnswer)
+	}
+	page := backfill.Page{Cursor: answer.Next.Cursor, Hidden: answer.Limited, Messages: make([]backfill.Found, 0, len(answer.Messages))}
+	soon, cancel := context.WithTimeout(ctx, historyNameTime)
+	defer cancel()
+	p.names.learn(soon, answer.Messages)
+	for _, m := range answer.Messages {
+		d, err := p.names.read(m, &missing{})
+		p.unedited(&d)
+		f := backfill.Found{Event: earshot.Event{Client: d.ClientID, Raw: m, Message: p.rooted(c, d.Message)}, Key: d.Key, Whole: d.Whole}
+		if err != nil || d.Kind == slackmsg.Ignored {
+			p.o.Log.Debug("a message of history is not kept", "channel", c.ID, "reason", d.Reason, "err", err)
+			f = backfill.Found{Unread: true}
+			var ok bool
+			if f.Message.ID, f.Message.Time, ok = slackmsg.Stamp(m); !ok {
+				continue
+			}
+		}
+		page.Messages = append(page.Messages, f)
+	}
+	return page, nil
+}
+
+// refusal turns an error of the client into what backfill decides by.
+func refusal(err error) error {
+	var (
+		limited *LimitedError
+		api     *APIError
+	)
+	switch {
+	case errors.As(err, &limited):
+		return &backfill.LimitError{Wait: limited.After, Err: err}
+	case !errors.As(err, &api):
+		return err
+	}
+	switch api.Code {
+	case "missing_scope":
+		return &backfill.ScopeError{Scope: api.Needed, Err: err}
+	case "channel_not_found", "thread_not_found", "message_not_found", "not_in_channel":
+		return fmt.Errorf("%w: %w", backfill.ErrNotThere, err)
+	}
+	return err
+}

@@ -1,0 +1,57 @@
+package slack_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot/platform/slack"
+)
+
+// The app manifest of docs/slack.md asks for what the bot needs, no more and no
+// less, and the page says of each scope what is lost without it.
+func TestTheManifestAsksForWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/slack.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, ok := strings.Cut(text, "```")
+	var manifest struct {
+		OAuth struct {
+			Scopes struct {
+				Bot []string `yaml:"bot"`
+			} `yaml:"scopes"`
+		} `yaml:"oauth_config"`
+		Settings struct {
+			Events struct {
+				Bot []string `yaml:"bot_events"`
+			} `yaml:"event_subscriptions"`
+		} `yaml:"settings"`
+	}
+	if err := yaml.Unmarshal([]byte(text), &manifest); err != nil || !ok {
+		t.Fatalf("the page has no manifest: %v", err)
+	}
+	var want []string
+	for _, n := range slack.Needs() {
+		want = append(want, n.Scope)
+		if !strings.Contains(string(page), "| `"+n.Scope+"` | "+n.Costs) {
+			t.Errorf("the page does not say that without %s %s", n.Scope, n.Costs)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(manifest.OAuth.Scopes.Bot)
+	if diff := cmp.Diff(manifest.OAuth.Scopes.Bot, want); diff != "" {
+		t.Errorf("scopes: -manifest +needed\n%s", diff)
+	}
+	for _, event := range []string{"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"} {
+		if !slices.Contains(manifest.Settings.Events.Bot, event) {
+			t.Errorf("the manifest does not subscribe to %s", event)
+		}
+	}
+}

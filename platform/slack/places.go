@@ -1,0 +1,142 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
+)
+
+// changesChannel reports whether a message is Slack's note that the channel
+// has another name, topic, purpose or kind now.
+func changesChannel(e slackmsg.Event) bool {
+	switch e.Subtype {
+	case "channel_topic", "group_topic", "channel_purpose", "group_purpose", "channel_name", "group_name", "channel_convert_to_private":
+		return true
+	}
+	return false
+}
+
+// channelChanged takes over a channel's new name, where the channel is known.
+func (p *Platform) channelChanged(ctx context.Context, x delivery) error {
+	told := x.Event.Channel
+	if told.ID == "" {
+		return nil
+	}
+	c, err := p.o.Store.Channel(ctx, p.scope(told.ID))
+	if errors.Is(err, earshot.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("channel %s: %w", told.ID, err)
+	}
+	told.Platform, told.Workspace, told.Kind = earshot.Slack, p.workspace, c.Kind
+	c = over(c, told)
+	p.names.keep(c, channelTTL)
+	if err := p.o.Store.PutChannel(ctx, c); err != nil {
+		return fmt.Errorf("channel %s: %w", told.ID, err)
+	}
+	return nil
+}
+
+// joined learns about a channel that the bot was invited to.
+func (p *Platform) joined(ctx context.Context, x delivery) error {
+	if !p.identity.Is(x.Event.User) || x.Event.Channel.ID == "" {
+		return nil // who joined is said by Slack's own note, a message
+	}
+	c, err := p.names.channel(ctx, x.Event.Channel)
+	if err != nil {
+		return err
+	}
+	p.o.Log.Info("joined a channel", "channel", c.ID)
+	if err := p.o.Store.DropNote(ctx, p.leaving(c.ID)); err != nil {
+		return fmt.Errorf("channel %s: %w", c.ID, err)
+	}
+	if err := p.o.Store.PutChannel(ctx, c); err != nil {
+		return fmt.Errorf("channel %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// left is told that the bot, or somebody else, left a channel.
+func (p *Platform) left(ctx context.Context, x delivery) error {
+	c := x.Event.Channel
+	if c.ID == "" || x.Event.Type == "member_left_channel" && !p.identity.Is(x.Event.User) {
+		return nil
+	}
+	p.o.Log.Info("left a channel", "channel", c.ID, "purge", p.o.Purge)
+	if p.o.Purge {
+		if err := p.doubt(ctx, p.leaving(c.ID), func(ctx context.Context) (answer, error) { return p.member(ctx, c.ID) }); err != nil {
+			return fmt.Errorf("left channel %s: %w", c.ID, err)
+		}
+	}
+	return p.leave(ctx, p.scope(c.ID), false)
+}
+
+// leave erases a channel, where that is wanted, and tells that it is not heard.
+func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error {
+	if purge {
+		p.names.forget(s.Channel)
+		if err := p.o.Store.Erase(ctx, s); err != nil && !errors.Is(err, earshot.ErrNotFound) {
+			return fmt.Errorf("leave channel %s: %w", s.Channel, err)
+		}
+	}
+	return p.o.Left(ctx, s)
+}
+
+// removed is told that the app was uninstalled, or tokens of it revoked.
+func (p *Platform) removed(ctx context.Context, x delivery) error {
+	if x.Event.Type == "tokens_revoked" && !slices.ContainsFunc(x.Event.Bots, p.identity.Is) {
+		return nil
+	}
+	// It may come late, and the app may have been installed again.
+	switch a, err := p.installed(ctx); {
+	case a == yes:
+		return nil
+	case p.o.Purge:
+		// What is erased cannot be had again: Confirm asks a second time.
+		return p.doubt(ctx, p.uninstalling(), func(context.Context) (answer, error) { return a, err })
+	case a == no:
+		return p.uninstalled(ctx, false)
+	default:
+		return fmt.Errorf("%s: %w", x.Event.Type, err)
+	}
+}
+
+// uninstalled stops what the app does in the workspace, and leaves its channels.
+func (p *Platform) uninstalled(ctx context.Context, purge bool) error {
+	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", purge)
+	p.stop()
+	list, err := p.o.Store.Channels(ctx)
+	if err != nil {
+		return fmt.Errorf("leave workspace %s: %w", p.workspace, err)
+	}
+	for _, c := range list {
+		if c.Platform != earshot.Slack || c.Workspace != p.workspace {
+			continue
+		}
+		if err := p.leave(ctx, c.Scope(), purge); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// userChanged takes over a profile.
+func (p *Platform) userChanged(ctx context.Context, x delivery) error {
+	if x.Event.Author.ID == "" || p.identity.Is(x.Event.Author.ID) {
+		return nil
+	}
+	return p.names.changed(ctx, x.Event.Author, x.Event.Bot)
+}
+
+// groupChanged takes over a user group's name.
+func (p *Platform) groupChanged(_ context.Context, x delivery) error {
+	if x.Event.Group != "" && x.Event.Handle != "" {
+		p.names.putGroup(x.Event.Group, x.Event.Handle)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+// Package slack is the adapter of Slack: events come in by HTTP or Socket
+// Mode and leave as [bot.Event], replies go out by the Web API, history and
+// files are read for those who ask.
+//
+// Start with [Open], or with [New] where Slack may be unreachable at the start,
+// then [Platform.Handler] or [Platform.Listen] for what
+// comes in. Everything that is asked of Slack goes through one client, which
+// keeps to Slack's limits and counts ([Platform.Calls]).
+//
+//	p, err := slack.Open(ctx, slack.Options{BotToken: token, SigningSecrets: secrets, Store: store})
+//	b := bot.New(bot.Options{Platform: p, Identity: p.Identity(), …})
+//	http.Handle("/slack/events", p.Handler(b.Handle))
+//
+// A Platform is one workspace, the one that its token was made in: events of
+// others are acknowledged and not kept. Slack's JSON is read by
+// platform/slack/slackmsg, because a library that decodes an event
+// whole loses the message to one malformed block
+// (docs/decisions/050-slack-client.md).
+package slack
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A Platform is one Slack workspace as its bot sees it. It is safe for
+// concurrent use.
+type Platform struct {
+	o      Options
+	client *client
+
+	names *names
+	heard heard
+	out   *out
+
+	// Who the bot is, which Enter or Recall says before anybody asks.
+	identity   earshot.Identity
+	workspace  earshot.WorkspaceID
+	enterprise string // the organisation's id, "" where there is none
+	url        string // of the workspace, such as https://example.slack.com/
+	app        string // the app's id, "" where Slack does not tell it
+	known      bool
+
+	gate gate // of deliveries
+
+	agent atomic.Bool // the app has agent_view, as events tell
+
+	stop func()        // closes gone
+	gone chan struct{} // closed when the app was removed from the workspace
+}
+
+// New returns a platform that has asked Slack nothing yet. Its
+// [Platform.Handler] and [Platform.Listen] keep what is delivered as it came,
+// until [Platform.Admit]. The error is one of the options.
+func New(o Options) (*Platform, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &Platform{o: o, client: newClient(o), out: newOut(o.Now()), gone: make(chan struct{})}
+	p.o.Missed = func(from, to time.Time) {
+		p.out.miss(to)
+		o.Missed(from, to)
+	}
+	p.names = newNames(p)
+	p.agent.Store(o.AgentView)
+	p.stop = sync.OnceFunc(func() { close(p.gone) })
+	return p, nil
+}
+
+// Open asks Slack who the bot is (auth.test, bots.info) and returns its
+// platform, which takes what is delivered. The error names what to do where the
+// token is not valid or lacks a scope.
+func Open(ctx context.Context, o Options) (*Platform, error) {
+	p, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Enter(ctx); err != nil {
+		return nil, err
+	}
+	p.gate.open()
+	return p, nil
+}
+
+// Identity returns who the bot is in this workspace.
+func (p *Platform) Identity() earshot.Identity { return p.identity }
+
+// Workspace returns the team that the token was made in.
+func (p *Platform) Workspace() earshot.WorkspaceID { return p.workspace }
+
+// Scopes returns what the token may do, sorted, as Slack's last answer told;
+// none where Slack does not tell.
+func (p *Platform) Scopes() []string { return p.client.granted() }
+
+// Calls returns how often each method was called since Open, by method.
+func (p *Platform) Calls() []Call { return p.client.counted() }
+
+// scope returns a channel of the workspace.
+func (p *Platform) scope(c earshot.ChannelID) earshot.Scope {
+	return earshot.Scope{Platform: earshot.Slack, Workspace: p.workspace, Channel: c}
+}

@@ -1,0 +1,140 @@
+package searcher_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/store"
+)
+
+var room = earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+
+// filled returns a store with a channel of n messages, whose words follow
+// Zipf's law as those of real chat do, and what finds some of them.
+func filled(b *testing.B, spec string, n int) (earshot.Store, search.Query) {
+	b.Helper()
+	st, err := store.Open(b.Context(), spec, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = st.Close() })
+	random := rand.New(rand.NewPCG(1, 2))
+	word := rand.NewZipf(random, 1.1, 8, 60_000)
+	id := func(i int) earshot.MessageID { return earshot.MessageID(fmt.Sprintf("%d.%06d", 1_700_000_000+i, 100)) }
+	batch := make([]earshot.Message, 0, 1000)
+	var last earshot.Time
+	for i := range n {
+		words := make([]string, 4+random.IntN(20))
+		for j := range words {
+			words[j] = fmt.Sprintf("w%d", word.Uint64())
+		}
+		last = earshot.Time(1_700_000_000_000_000 + int64(i)*1_000_000)
+		who := i % 200
+		m := earshot.Message{
+			ID: id(i), Time: last, Text: strings.Join(words, " "),
+			Author: earshot.Author{ID: earshot.AuthorID(fmt.Sprint("U", who)), Name: fmt.Sprint("Somebody ", who), Kind: earshot.Human},
+		}
+		if i%3 == 2 {
+			m.Thread = id(i - i%30)
+		}
+		if batch = append(batch, m); len(batch) == cap(batch) || i == n-1 {
+			if _, err := st.Record(b.Context(), room, batch...); err != nil {
+				b.Fatal(err)
+			}
+			batch = batch[:0]
+		}
+	}
+	return st, search.Query{Text: "w120 w900 w7000", At: last, Limit: 8}
+}
+
+func sqliteSpec(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "x.db") }
+
+func find(b *testing.B, s *searcher.Searcher, q search.Query) {
+	b.Helper()
+	hits, err := s.Search(b.Context(), room, q)
+	if err != nil || len(hits) == 0 {
+		b.Fatalf("%d hits, %v", len(hits), err)
+	}
+}
+
+// BenchmarkCold is a channel's first search, which reads the stored terms and
+// builds the index, whole and in its two parts. Memory is what the heap holds
+// once the garbage is gone.
+func BenchmarkCold(b *testing.B) {
+	for _, c := range []struct {
+		engine   string
+		spec     func(*testing.B) string
+		messages int
+	}{
+		{"sqlite", sqliteSpec, 100_000},
+		{"sqlite", sqliteSpec, 200_000},
+		{"postgres", func(b *testing.B) string { return pgtest.Spec(b) }, 100_000},
+	} {
+		b.Run(fmt.Sprintf("%s=%d", c.engine, c.messages), func(b *testing.B) {
+			st, query := filled(b, c.spec(b), c.messages)
+			b.Run("search", func(b *testing.B) {
+				b.ReportAllocs()
+				before := heap()
+				var s *searcher.Searcher
+				for b.Loop() {
+					s = searcher.New(st, nil)
+					find(b, s, query)
+				}
+				b.ReportMetric(float64(heap()-before)/float64(c.messages), "bytes/msg")
+				runtime.KeepAlive(s)
+			})
+			b.Run("read", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, err := range st.Terms(b.Context(), room, 0) {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+			b.Run("add", func(b *testing.B) {
+				b.ReportAllocs()
+				var list []earshot.Terms
+				for t, err := range st.Terms(b.Context(), room, 0) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					list = append(list, t)
+				}
+				for b.Loop() {
+					x := search.NewIndex()
+					for _, t := range list {
+						x.Add(t)
+					}
+				}
+			})
+		})
+	}
+}
+
+// heap returns the bytes in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkWarm is a search of a channel that was searched before.
+func BenchmarkWarm(b *testing.B) {
+	st, query := filled(b, sqliteSpec(b), 100_000)
+	s := searcher.New(st, nil)
+	find(b, s, query)
+	for b.Loop() {
+		find(b, s, query)
+	}
+}
