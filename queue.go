@@ -31,6 +31,21 @@ const (
 	TurnDropped    TurnState = "dropped" // not answered: stale, anchor deleted, answered with a later one
 )
 
+// TurnStates returns all states of a turn, in the order of its way.
+func TurnStates() []TurnState {
+	return []TurnState{TurnOpen, TurnClaimed, TurnGenerating, TurnPosting, TurnDone, TurnFailed, TurnParked, TurnDropped}
+}
+
+// Final reports whether a turn in this state has ended. One that is parked or
+// failed may be opened again by an operator.
+func (s TurnState) Final() bool {
+	switch s {
+	case TurnDone, TurnFailed, TurnParked, TurnDropped:
+		return true
+	}
+	return false
+}
+
 // An Event is one delivery of a platform. A delivery that tells of several
 // messages, or that several agents hear, is one Event for each, under delivery
 // ids of their own (the platform's with a suffix).
