@@ -8,16 +8,15 @@ type Batch struct {
 	Messages []Message
 }
 
-// Bulk is what a [Store] may offer to imports besides: much at once, of many
-// channels. Both methods write in as many transactions as they like, so that
-// what somebody waits for need not wait for all of it: after an error a part is
-// stored, and to do the same again is right. An import falls back on PutChannel
-// and Record where a store is no Bulk.
+// Bulk is an optional ability of a [Store]: writing many messages of many channels
+// at once. Both methods split their work over several transactions, so that other
+// writers get their turn between them. After an error a part is stored; calling
+// again with the same list is right. Imports use PutChannel and Record on a store
+// that is no Bulk.
 type Bulk interface {
-	// PutChannels is [Messages.PutChannel] for each of list.
+	// PutChannels does [Messages.PutChannel] for each channel.
 	PutChannels(ctx context.Context, list ...Channel) error
-	// RecordBatches is [Messages.Record] for each of list, in its order, and
-	// returns the outcomes of each. Nothing is stored when one of the messages is
-	// invalid.
+	// RecordBatches does [Messages.Record] for each batch, in order, and returns the
+	// outcomes of each. Nothing is stored when one of the messages is invalid.
 	RecordBatches(ctx context.Context, list ...Batch) ([][]Recorded, error)
 }

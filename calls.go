@@ -19,15 +19,15 @@ type CallCount struct {
 	Waited    time.Duration // the sum of the waits
 }
 
-// CallsKept is for how long calls stay counted.
+// CallsKept is how long counts are kept.
 const CallsKept = Time(30 * 24 * time.Hour / time.Microsecond)
 
-// A Meter keeps what was asked of platforms, for the operator.
+// A Meter counts the calls of platforms' APIs, for the operator.
 type Meter interface {
-	// AddCalls adds to what is counted of each hour, in one transaction, and
-	// forgets hours that lie more than CallsKept before the newest of these.
+	// AddCalls adds to the counts of each hour, in one transaction, and deletes hours
+	// that lie more than CallsKept before the newest of these.
 	AddCalls(ctx context.Context, counts ...CallCount) error
-	// Calls returns what is counted of the hours that begin at or after since,
-	// by hour, platform, workspace and method.
+	// Calls returns the counts of the hours that begin at or after since, ordered by
+	// hour, platform, workspace and method.
 	Calls(ctx context.Context, since Time) ([]CallCount, error)
 }

@@ -24,9 +24,9 @@ type Channel struct {
 // Scope returns the channel that c is, as the bound of reads.
 func (c Channel) Scope() Scope { return Scope{c.Platform, c.Workspace, c.ID} }
 
-// A Scope is one channel of one workspace. Every read of a store takes one
-// first, and nothing outside it can be reached: there is no scope of several
-// channels.
+// A Scope is one channel of one workspace. Every read of a store takes one as its
+// first argument and reaches nothing outside it. A scope of several channels does
+// not exist.
 type Scope struct {
 	Platform  Platform
 	Workspace WorkspaceID
@@ -36,7 +36,7 @@ type Scope struct {
 // A CoverageState says what is known of a stretch of history.
 type CoverageState string
 
-// The states of coverage. What no entry speaks of is taken as known.
+// The states of coverage. A stretch without an entry counts as known.
 const (
 	Known   CoverageState = "known"
 	Missing CoverageState = "missing" // could not be loaded

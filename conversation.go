@@ -1,25 +1,27 @@
 package earshot
 
-// An AgentID names an agent within Earshot. Everything that is an agent's own
-// is stored under it, so that several agents in one channel share messages and
-// nothing else.
+import "context"
+
+// An AgentID names an agent within Earshot. What belongs to an agent is stored
+// under it, so that several agents in one channel share the messages and nothing
+// else.
 type AgentID string
 
-// A ConversationID names what one agent remembers together: a thread, a DM, or
-// a channel's top level. Name is the platform's part of it, such as the root's
-// id; see context.md §3 for which message belongs to which.
+// A ConversationID identifies what one agent remembers together: a thread, a DM, or
+// a channel's top level. Name is the platform's part of it, such as the root's id.
+// docs/context.md says which message belongs to which conversation.
 type ConversationID struct {
 	Agent AgentID
 	Scope Scope
 	Name  string
 }
 
-// A Conversation is the state of one: how far it has been considered, which
-// epoch its session is in, and what others keep with it.
+// A Conversation is the state of one: up to which sequence it was considered, its
+// session's epoch, and the metadata that callers keep with it.
 type Conversation struct {
 	ID       ConversationID
 	Cursor   int64 // the largest sequence considered; never moves back
-	Epoch    int   // counts sessions; a compaction or a deletion starts the next
+	Epoch    int   // the session's number; a compaction or a deletion starts the next
 	Metadata map[string]string
 	Created  Time
 	Updated  Time
@@ -31,8 +33,8 @@ type Shown struct {
 	Revision Time // [Message.Edited]; zero for the original
 }
 
-// An Attached is a file that the model has been given, in which turn, and what
-// it was charged for it.
+// An Attached is a file that the model has been given, the turn that gave it, and
+// its price in tokens.
 type Attached struct {
 	ID     ArtifactID
 	SHA256 string
@@ -40,8 +42,8 @@ type Attached struct {
 	Tokens int // 0 when unknown
 }
 
-// A Named is the name by which a session knows somebody. Names are state: they
-// are never read back out of a prompt's text, where anybody can write.
+// A Named is the name that a session uses for somebody. Names are kept as state.
+// They are never parsed out of a prompt, where anybody could have written them.
 type Named struct {
 	ID   AuthorID
 	Name string
@@ -55,8 +57,8 @@ type Manifest struct {
 	Names    []Named
 }
 
-// A Summary is a rolling summary of older turns, with the range it covers.
-// Zero bounds are open.
+// A Summary is a rolling summary of older turns, with the range that it covers. A
+// zero bound is open.
 type Summary struct {
 	Text  string
 	From  Time
@@ -67,15 +69,15 @@ type Summary struct {
 // A Role says who speaks in a prompt.
 type Role string
 
-// The roles of a prompt's messages. There is no system role: the system text
-// stands apart, and nothing from chat enters it.
+// The roles of a prompt's messages. There is no system role: the system text is
+// separate, and nothing from chat gets into it.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
-	ToolRole  Role = "tool" // what a tool answered to one call of the assistant's
+	ToolRole  Role = "tool" // a tool's answer to one call of the assistant
 )
 
-// A Call is a tool that the assistant called, with the arguments as it wrote
+// A Call is one call of a tool by the assistant, with the arguments as it wrote
 // them.
 type Call struct {
 	ID   string
@@ -83,24 +85,58 @@ type Call struct {
 	Args string
 }
 
-// A SessionEntry is one message of the prompt as the model holds it, byte for
-// byte.
+// A SessionEntry is one message of the prompt as the model got it, byte for byte.
 type SessionEntry struct {
 	Role  Role
 	Text  string
-	Media []ArtifactID // files that were given with it; their hashes stand in the manifest
-	Calls []Call       // the assistant's: what it called
-	Call  string       // a tool's: the id of the call that it answers
-	// Failed says of a tool's answer that it tells what went wrong.
+	Media []ArtifactID // files that were given with it; the manifest has their hashes
+	Calls []Call       // of the assistant
+	Call  string       // of a tool: the id of the call that it answers
+	// Failed is set when a tool answered with an error.
 	Failed bool
-	// Opaque is what the provider must be given back as it was, as package bot
-	// wrote it; "" where Text and Calls are all.
+	// Opaque is what the provider must get back unchanged, as package bot encoded
+	// it; "" when Text and Calls are everything.
 	Opaque string
 }
 
-// An Answer ties an anchor to the reply that it got; several ids when the
-// reply was split.
+// An Answer connects an anchor to its reply, which has several ids when it was
+// split.
 type Answer struct {
 	Anchor  MessageID
 	Replies []MessageID
+}
+
+// Conversations stores what belongs to an agent.
+type Conversations interface {
+	// OpenConversation returns the conversation and creates it if there is none;
+	// created says whether it did. idempotencyKey may be empty. A second call with
+	// the same key by the same agent in the same scope returns the first call's
+	// conversation, whatever name it asks for. A conversation that was opened without
+	// a key takes the first key that it is asked for with. ErrConflict when the id
+	// exists under another key.
+	OpenConversation(ctx context.Context, id ConversationID, idempotencyKey string) (c Conversation, created bool, err error)
+	// Conversation returns it, or ErrNotFound.
+	Conversation(ctx context.Context, id ConversationID) (Conversation, error)
+	// MergeMetadata sets keys, and removes those whose value is nil, in one atomic
+	// step. Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all;
+	// otherwise ErrInvalid. The reserved key last_processed_ts is a Slack ts that only
+	// moves forward (an older value changes nothing) and cannot be removed.
+	MergeMetadata(ctx context.Context, id ConversationID, patch map[string]*string) (Conversation, error)
+	// AdvanceCursor moves the cursor forward to seq. A lower seq is no error and
+	// changes nothing.
+	AdvanceCursor(ctx context.Context, id ConversationID, seq int64) error
+
+	// Manifest returns what the current epoch's session has shown, with one name for
+	// each id: the first. It is empty for a conversation that does not exist, as
+	// Session and Turns are.
+	Manifest(ctx context.Context, id ConversationID) (Manifest, error)
+	// Session returns the current epoch's prompt messages, in order.
+	Session(ctx context.Context, id ConversationID) ([]SessionEntry, error)
+
+	// PutSummary stores the newest rolling summary. known is the sequence up to which
+	// messages were read for it. ErrConflict when a message in its range was deleted
+	// since.
+	PutSummary(ctx context.Context, id ConversationID, s Summary, known int64) error
+	// Summary returns it, or ErrNotFound.
+	Summary(ctx context.Context, id ConversationID) (Summary, error)
 }

@@ -3,26 +3,26 @@ package earshot
 // A Platform is where a workspace lives.
 type Platform string
 
-// The platforms that Earshot speaks to. Local is a real platform without a
-// network; other names are allowed in an Input, and are data.
+// The platforms that Earshot has adapters for. Local is a real platform without a
+// network. An Input may name any other platform.
 const (
 	Slack   Platform = "slack"
 	Discord Platform = "discord"
 	Local   Platform = "local"
 )
 
-// Ids are made and parsed by the platform's adapter only; to everyone else
-// they are opaque and compare as bytes.
+// Ids are opaque and compare as bytes. Only the platform's adapter makes and
+// parses them.
 type (
 	WorkspaceID string // a Slack team, a Discord guild
 	ChannelID   string // where messages are posted, DMs included
-	MessageID   string // unique within its channel
+	MessageID   string // unique within its channel only
 	AuthorID    string // a person, a bot; also a mention's target
 	ArtifactID  string // a file
 )
 
-// An AuthorKind tells people from programs. Whether an author is the agent
-// itself is a question to [Identity.Is], not a kind.
+// An AuthorKind tells people from programs. Use [Identity.Is] to find out whether
+// an author is the agent itself.
 type AuthorKind string
 
 // The kinds of authors.
@@ -32,12 +32,12 @@ const (
 	System AuthorKind = "system" // joins, renames, the platform's own notes
 )
 
-// An Author is who said something, as the platform told it with the message.
-// Zone is what a platform's profile tells; messages carry none.
+// An Author is who said something, as the platform described them with the
+// message. Zone comes from the platform's profiles; messages do not carry it.
 type Author struct {
 	ID       AuthorID
 	Name     string
-	FullName string // told apart by it from others of the same Name; "" when unknown
+	FullName string // tells apart authors with the same Name; "" when unknown
 	Kind     AuthorKind
 	Zone     string // IANA name of the person's time zone; "" when unknown
 }
@@ -50,7 +50,8 @@ type Identity struct {
 	Aliases []AuthorID
 }
 
-// Is reports whether id is the agent's, by id or alias. Names are never asked.
+// Is reports whether id is the agent's id or one of its aliases. Names are never
+// compared.
 func (x Identity) Is(id AuthorID) bool {
 	if id == x.ID {
 		return id != ""
@@ -63,14 +64,14 @@ func (x Identity) Is(id AuthorID) bool {
 	return false
 }
 
-// A Reaction is an emoji by its name, without colons, and how many gave it.
+// A Reaction is an emoji, by its name without colons, and how many people gave it.
 type Reaction struct {
 	Name  string
 	Count int
 }
 
-// A File is what a message carries besides its text. SHA256 is lower-case hex,
-// "" until the content was seen. Size is in bytes, 0 when unknown.
+// A File is a file that a message carries. SHA256 is lower-case hex, "" until the
+// content was read. Size is in bytes, 0 when unknown.
 type File struct {
 	ID     ArtifactID
 	Name   string
@@ -79,51 +80,43 @@ type File struct {
 	SHA256 string
 }
 
-// A SharedKind says how a message came to quote something, and so how far its
-// author and place can be believed.
+// A SharedKind says how a message came to quote something, and so how far the
+// quote's author and place can be trusted.
 type SharedKind string
 
 // The kinds of what messages share.
 const (
 	Forward  SharedKind = "forward" // the platform vouches for author, place and time
 	Link     SharedKind = "link"    // a preview of a page; Place is the page's host
-	AppQuote SharedKind = "app"     // an app put it there: its author may be anybody it likes
+	AppQuote SharedKind = "app"     // an app put it there, and can name any author it likes
 )
 
-// A Shared is what a message quotes: a forward, the preview of a link, what an
-// app attached. It is not its author's words.
+// A Shared is what a message quotes: a forwarded message, a link preview, an app's
+// attachment. These are not the words of the message's author.
 type Shared struct {
 	Kind   SharedKind
-	ID     AuthorID // of who said it; "" when unknown
-	Author string   // their name; "" when unknown
-	Place  string   // where: #support, or a link's host; "" when unknown
-	Time   Time     // when; 0 when unknown
-	Text   string   // in the stored form, as [Message.Text]
+	ID     AuthorID // the quoted author's id; "" when unknown
+	Author string   // the quoted author's name; "" when unknown
+	Place  string   // where it was said, such as #support or a link's host; "" when unknown
+	Time   Time     // when it was said; 0 when unknown
+	Text   string   // in the stored form, like [Message.Text]
 }
 
-// A Blob is the content of a file as models are given it: scaled, or as text.
-type Blob struct {
-	SHA256 string // of the file's bytes as they were shared, lower-case hex
-	Type   string // media type of Data
-	Name   string
-	Data   []byte
-}
-
-// An Activity is what is known of a root's replies without loading them.
+// An Activity is what is known of a root's replies without reading them.
 type Activity struct {
 	Count    int  // replies in all
-	LastHour int  // replies in the hour before the moment that was asked about
+	LastHour int  // replies in the hour before the time that was asked about
 	Last     Time // the newest reply
 }
 
 // A Message is one thing said in a channel, in its newest revision.
 //
-// Text holds mentions in the stored form <@U1|Alice>. Thread is the root's id;
-// empty, or the message's own id, when it is no reply in a thread. ReplyTo is a
-// reply reference, as Discord has them. Edited is the time of the last edit
-// and names the revision. A message with Deleted set is a tombstone: it has an
-// id and a position, and nothing that anyone wrote. Shared is what the message
-// quotes, in the platform's order; no word of it stands in Text.
+// Text has mentions in the stored form <@U1|Alice>. Thread is the root's id; it is
+// empty or the message's own id unless the message is a reply in a thread. ReplyTo
+// is a reply reference, as on Discord. Edited is the time of the last edit and
+// identifies the revision. A message with Deleted set is a tombstone: it has an id
+// and a position, and nothing that anyone wrote. Shared is what the message quotes,
+// in the platform's order; Text contains none of it.
 type Message struct {
 	ID        MessageID
 	Time      Time
@@ -139,7 +132,7 @@ type Message struct {
 	Shared    []Shared
 	Files     []File
 	Tokens    int       // the count of Text by the base counter (o200k); 0 when unknown
-	Replies   *Activity // of a root: what the platform told of its thread, or what is stored; nil when unknown
+	Replies   *Activity // of a root's thread: the platform's count, or the stored one; nil when unknown
 }
 
 // Position returns where m stands in its channel.

@@ -8,9 +8,9 @@ const (
 	NoteBytes    = 4 << 20
 )
 
-// A Note is what an adapter must remember and what belongs to no channel: who
-// its bot is, a delivery that it cannot place yet. It is outside of every
-// channel, so Erase does not reach it: whoever puts one drops it.
+// A Note is something that an adapter must remember and that belongs to no channel,
+// such as who its bot is, or a delivery whose channel is not known yet. Erase does
+// not reach notes: whoever puts one must drop it.
 type Note struct {
 	Key  string // printable ASCII without spaces and ~, at most NoteKeyBytes
 	Data []byte // at most NoteBytes

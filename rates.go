@@ -5,33 +5,34 @@ import (
 	"time"
 )
 
-// A Rate is how often something may be done: once in each Every, and after a
-// pause up to Burst times at once.
+// A Rate is a limit for calls: one in each Every, and after a pause up to Burst at
+// once.
 type Rate struct {
 	Every time.Duration // more than 0
 	Burst int           // at least 1
 }
 
-// A Booking is a number of calls that may be made: the first at From or later,
-// each further one Every later than the one before. The first Burst calls after
-// a pause have their moments in the past.
+// A Booking permits a number of calls: the first at From or later, and each further
+// one Every later than the one before. After a pause the times of the first Burst
+// calls lie in the past.
 type Booking struct {
 	From  Time
 	Every time.Duration
 	Calls int
 }
 
-// Rates share rate limits among the replicas of one store. A replica books
-// several calls at once, so that most calls cost no write; what it does not
-// use is lost.
+// Rates share rate limits among the replicas of one store. A replica books several
+// calls at once, so that most calls need no write. Booked calls that it does not
+// make are lost.
 type Rates interface {
-	// BookCalls books the next calls under a key. Moments are handed out once,
-	// in order, by all replicas' clocks.
+	// BookCalls books the next calls under a key. Each time is given out once, to one
+	// replica, in order. It trusts the caller's now: a replica whose clock is ahead
+	// delays the others.
 	BookCalls(ctx context.Context, key string, r Rate, calls int, now Time) (Booking, error)
-	// BlockCalls says that no call under a key may be made before a moment. What
-	// was booked before is not taken back.
+	// BlockCalls forbids calls under a key before a time. Calls that were booked
+	// already are not taken back.
 	BlockCalls(ctx context.Context, key string, r Rate, until Time) error
-	// PruneRates forgets the keys of which everything that was booked lies before
-	// a moment, and returns how many.
+	// PruneRates deletes the keys whose last booked call lies before a time, and
+	// returns how many.
 	PruneRates(ctx context.Context, before Time) (int, error)
 }

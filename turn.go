@@ -1,9 +1,11 @@
 package earshot
 
+import "context"
+
 // A Verdict says how much of a message the model sees.
 type Verdict string
 
-// The verdicts. Full and Cut count as shown; a Snippet does not.
+// The verdicts. A message that is Full or Cut counts as shown; a Snippet does not.
 const (
 	Full    Verdict = "full"
 	Cut     Verdict = "cut"
@@ -11,39 +13,38 @@ const (
 	Out     Verdict = "out"
 )
 
-// A LedgerRow explains one candidate message: in which section it stands or
-// was considered, how much of it is seen, why, and what it cost.
+// A LedgerRow explains one candidate message: the section that shows it or
+// considered it, how much of it the model sees, why, and its tokens.
 type LedgerRow struct {
 	ID      MessageID
 	Section string
 	Verdict Verdict
 	Reason  string
 	Tokens  int
-	// Score, Cover and Parts are what search said of a message that it found
-	// for the question; zero of others. Cover is the share of the question's
-	// weight in words that the message has, 0 to 1. Parts, such as words and
-	// recency, add up to Score.
+	// Score, Cover and Parts come from the search and are zero for messages that it
+	// did not find. Cover, from 0 to 1, is the share of the question's words that the
+	// message has, by their weights. Parts, such as words and recency, add up to
+	// Score.
 	Score float64
 	Cover float64
 	Parts map[string]float64
 }
 
-// A Ledger has one row for every message that a turn considered, in the order
-// of Position, and behind them one for each other message that its tools told
-// of.
+// A Ledger has one row for every message that a turn considered, in the order of
+// Position, followed by one for each further message that its tools returned.
 type Ledger []LedgerRow
 
-// Usage is what a model call cost, in tokens as the provider reports them.
+// Usage is what a model call used, in tokens as the provider reports them.
 type Usage struct {
-	Input      int // tokens read afresh
+	Input      int // tokens not read from the cache
 	Output     int
 	CacheRead  int
 	CacheWrite int
 }
 
-// A Turn is one question and its one reply, as it is stored: what it answered,
-// under which policy, and what it moved. The zero-based Number counts a
-// conversation's turns in order and is given by the store.
+// A Turn is one question and its reply as they are stored: what was answered, under
+// which policy, and what the turn adds to its conversation. The store gives the
+// Number, which counts a conversation's turns from 0.
 type Turn struct {
 	Number   int
 	Answer   Answer
@@ -53,15 +54,34 @@ type Turn struct {
 	Epoch    int
 	Shown    []Shown
 	Attached []Attached
-	Names    []Named        // of whom this turn named first in its epoch
-	Form     string         // of the session's text: the policy's frame; "" of a turn recorded before there was a choice
-	Zone     string         // of the times that the session shows; an epoch has one
+	Names    []Named        // of people whom this turn named first in its epoch
+	Form     string         // of the session's text: the policy's frame; "" in turns recorded before there was a choice
+	Zone     string         // of the times in the session; the same for a whole epoch
 	Session  []SessionEntry // what this turn appends to the session
 	Ledger   Ledger
 	Usage    Usage
 	Time     Time // when it was committed
 	// Metadata is merged into the conversation's when the turn is committed, as
-	// MergeMetadata does; where that would break a bound, nothing of it is. It
-	// is not read back.
+	// MergeMetadata does. If that would break a bound, none of it is merged. It is not
+	// read back.
 	Metadata map[string]*string
+}
+
+// Turns stores each turn with its ledger.
+type Turns interface {
+	// CommitTurn records a turn that succeeded: its answer, cursor, epoch, manifest,
+	// session and ledger, in one transaction. Session, manifest and ledger are
+	// appended, never copied. It returns the turn's number, which is also given to
+	// what the turn attached. A zero Time becomes the store's. A greater epoch begins
+	// the next one, with an empty session and manifest. If something that the turn
+	// shows is deleted by then, its session and names are not stored and the next
+	// epoch begins. ErrConflict when this agent has answered the anchor already in
+	// this scope, or the epoch is older than the conversation's; ErrNotFound when
+	// there is no such conversation.
+	CommitTurn(ctx context.Context, id ConversationID, t Turn) (int, error)
+	// Turns returns the newest limit turns (0: all), oldest first, without session
+	// and ledger.
+	Turns(ctx context.Context, id ConversationID, limit int) ([]Turn, error)
+	// Turn returns one turn with everything, or ErrNotFound.
+	Turn(ctx context.Context, id ConversationID, number int) (Turn, error)
 }

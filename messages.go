@@ -1,0 +1,212 @@
+package earshot
+
+import (
+	"context"
+	"iter"
+)
+
+// A Part is the stretch of a channel that a read looks at.
+type Part struct {
+	kind   partKind
+	thread MessageID
+}
+
+type partKind int8
+
+const (
+	partAll partKind = iota
+	partTop
+	partThread
+)
+
+// Whole is all of a channel: roots and replies. It is the zero Part.
+func Whole() Part { return Part{} }
+
+// TopLevel is a channel without the replies in its threads.
+func TopLevel() Part { return Part{kind: partTop} }
+
+// ThreadOf is one thread: its root and the replies. An empty root means the top
+// level.
+func ThreadOf(root MessageID) Part {
+	if root == "" {
+		return TopLevel()
+	}
+	return Part{partThread, root}
+}
+
+// IsWhole, IsTopLevel and Thread tell a store which part is meant. Thread
+// returns "" unless the part is a thread.
+func (p Part) IsWhole() bool     { return p.kind == partAll }
+func (p Part) IsTopLevel() bool  { return p.kind == partTop }
+func (p Part) Thread() MessageID { return p.thread }
+
+// A Change says what Record did with a message.
+type Change string
+
+// The changes. Same means that nothing was written and no sequence was given:
+// recording again what is known changes nothing.
+const (
+	New     Change = "new"
+	Edited  Change = "edited"  // a newer revision; the older one is kept as history
+	Updated Change = "updated" // the same revision with more: reactions, files, a mention list
+	Gone    Change = "gone"    // a tombstone was set
+	Late    Change = "late"    // an older revision than the stored one; kept as history only
+	Same    Change = "same"    // also for anything about a message that is deleted
+)
+
+// A Recorded is the outcome for one message, in the order given to Record.
+type Recorded struct {
+	ID     MessageID
+	Change Change
+	Seq    int64 // the message's sequence now
+}
+
+// A ChannelInfo is a channel and how much of it is stored. Deleted messages are
+// not counted.
+type ChannelInfo struct {
+	Channel
+	Messages int
+	Threads  int // roots with at least one reply
+	First    Time
+	Last     Time
+}
+
+// A Count is how much of a part is stored at or before a position, without
+// deleted messages. From and To are the first and the last time; zero when Count
+// is 0.
+type Count struct {
+	Count int
+	From  Time
+	To    Time
+}
+
+// Terms are a message's search terms as package search made them, with what
+// ranking needs. An index removes a message whose Deleted is set.
+type Terms struct {
+	ID      MessageID
+	Seq     int64
+	Time    Time
+	Author  AuthorID
+	Name    string // the author's name, as the message has it
+	Thread  MessageID
+	ReplyTo MessageID
+	Deleted bool
+	System  bool     // the author's kind is System: joins, renames and the like
+	Terms   []string // of the text, one entry for each occurrence
+	Quoted  []Quote  // of what the message shares, in its order
+}
+
+// A Quote is a stretch of a message that somebody else said. Search finds it
+// under its own author, not under the author of the message. Author and Name are
+// "" when unknown. An app can attribute a quote to anybody, so a quote by an app
+// has no Author; if it has no Name either, its words are among the message's
+// Terms.
+type Quote struct {
+	Author AuthorID
+	Name   string
+	Terms  []string
+}
+
+// Messages stores what was said. A message is identified by (platform, workspace,
+// channel, id) and stored once. The newest revision wins by edit time, not by
+// arrival, and a deleted message never comes back.
+type Messages interface {
+	// PutChannel stores a channel or replaces what is known of it.
+	PutChannel(ctx context.Context, c Channel) error
+	// Channel returns what is known of one channel, or ErrNotFound.
+	Channel(ctx context.Context, s Scope) (Channel, error)
+	// Channels lists the stored channels by platform, workspace, name and id.
+	Channels(ctx context.Context) ([]ChannelInfo, error)
+	// PutAuthors stores names, kinds and zones of a workspace's authors. An empty
+	// FullName or Zone leaves the stored value as it is.
+	PutAuthors(ctx context.Context, p Platform, w WorkspaceID, authors ...Author) error
+	// Authors lists a workspace's authors by id: those named, or all when none is
+	// named.
+	Authors(ctx context.Context, p Platform, w WorkspaceID, ids ...AuthorID) ([]Author, error)
+
+	// Record stores messages in one transaction: new ones, newer revisions, and
+	// tombstones (Deleted set), which are kept even for messages that were never
+	// seen. The channel need not exist. ErrInvalid, naming the message, when one has
+	// no id, no time (a tombstone may lack it) or an id of more than 512 bytes; then
+	// nothing is stored. An invalid id of somebody who is quoted is stored as none,
+	// because others than the message's author may have written it.
+	//
+	// Each change gets the channel's next sequence. Two kinds of change are no news
+	// and keep the old one, as Updated: what the platform said about a root's thread
+	// (Replies), so that a root does not become news with every reply, and an
+	// author's full name. Late gives no sequence either.
+	//
+	// The order of arrival affects sequences and nothing else:
+	//   - Of copies of one revision, the copy with the greater text wins whole. If
+	//     the texts are equal, a known time, author, thread or reply reference wins
+	//     over an unknown one, and of two known ones the greater.
+	//   - Mentions, reactions and files change without a revision, so the copy that
+	//     arrives last wins. A nil list says nothing; []Reaction{} says that there
+	//     are none. A newer revision brings its own lists.
+	//   - Shared belongs to a revision, as the text does. If the texts are equal, the
+	//     copy that arrives last wins, because link previews arrive after their
+	//     message and without an edit.
+	//   - Of one author's full names the greater stays.
+	//   - Of Replies the greater count and the later last reply stay, whatever the
+	//     revision; a count of 0 says nothing.
+	//   - A tombstone keeps only id and time.
+	//
+	// Text is normalised: NUL becomes U+2400, broken UTF-8 U+FFFD. A thread that is
+	// the message's own id is stored as none. Token counts and search terms are
+	// computed here. Seq, Tokens, the author's Zone and Replies.LastHour are not
+	// taken from the caller.
+	Record(ctx context.Context, s Scope, messages ...Message) ([]Recorded, error)
+
+	// React adds by, which may be negative, to a message's count of an emoji, in
+	// one atomic step: if replicas call it concurrently no reaction is lost. A
+	// reaction whose count reaches 0 is removed. The change is Updated; it is Same
+	// for a tombstone and when there was nothing to take away. ErrNotFound when the
+	// message is unknown.
+	React(ctx context.Context, s Scope, id MessageID, emoji string, by int) (Recorded, error)
+
+	// Message returns one message, which may be a tombstone. ErrNotFound when it is
+	// unknown.
+	Message(ctx context.Context, s Scope, id MessageID) (Message, error)
+	// ByID returns those of the ids that are stored, tombstones included, in the
+	// order of Position.
+	ByID(ctx context.Context, s Scope, ids ...MessageID) ([]Message, error)
+	// Newest returns the newest limit messages of a part at or before upTo (a zero
+	// Position: no bound), in the order of Position, without deleted ones. The root
+	// counts as a message of its thread. This is an index read: its cost does not
+	// depend on how many messages are stored.
+	Newest(ctx context.Context, s Scope, part Part, upTo Position, limit int) ([]Message, error)
+	// Range reads a part between two positions, both inclusive, a zero one meaning
+	// open, in the order of Position, without deleted messages.
+	Range(ctx context.Context, s Scope, part Part, from, to Position) iter.Seq2[Message, error]
+	// Since returns what became known after seq, tombstones included, in the order
+	// of Seq, at most limit messages (0: no limit).
+	Since(ctx context.Context, s Scope, seq int64, limit int) ([]Message, error)
+	// Replying returns the messages whose reply reference is one of ids, at or
+	// before upTo, in the order of Position, without deleted ones.
+	Replying(ctx context.Context, s Scope, upTo Position, ids ...MessageID) ([]Message, error)
+	// Revisions returns the stored revisions of a message, oldest first, the current
+	// one last. Of a deleted message only the tombstone is left.
+	Revisions(ctx context.Context, s Scope, id MessageID) ([]Message, error)
+	// Activity returns how many replies each root has at or before upTo; roots
+	// without replies are absent. It takes the stored replies, or the platform's
+	// count (Message.Replies) where that is greater. The platform's count has one
+	// time, that of the last reply: it is used when that lies at or before upTo's
+	// time, and when there is no upTo. LastHour counts stored replies in the hour
+	// up to upTo, both ends included; it is 0 without an upTo. Count looks at stored
+	// messages only.
+	Activity(ctx context.Context, s Scope, upTo Position, roots ...MessageID) (map[MessageID]Activity, error)
+	// Count counts a part at or before upTo. If upTo is near the newest message, the
+	// cost does not depend on how many are stored.
+	Count(ctx context.Context, s Scope, part Part, upTo Position) (Count, error)
+
+	// PutCoverage records what is known of several stretches in one transaction.
+	// Each replaces the entry with the same thread, from and to; one without a State
+	// removes it.
+	PutCoverage(ctx context.Context, s Scope, list ...Coverage) error
+	// Coverage lists the entries by thread, from and to.
+	Coverage(ctx context.Context, s Scope) ([]Coverage, error)
+
+	// Terms reads the search terms of what became known after seq, in the order of
+	// Seq.
+	Terms(ctx context.Context, s Scope, seq int64) iter.Seq2[Terms, error]
+}
