@@ -21,7 +21,7 @@ type Channel struct {
 	Purpose   string
 }
 
-// Scope returns the channel that c is, as the bound of reads.
+// Scope returns the scope that is this channel.
 func (c Channel) Scope() Scope { return Scope{c.Platform, c.Workspace, c.ID} }
 
 // A Scope is one channel of one workspace. Every read of a store takes one as its
