@@ -31,7 +31,7 @@ func (f figures) pages() map[string][]block {
 			{"figures", f.summary()}, {"retrieval", f.retrieval()}, {"ablation", code(f.Now.Ablation)}, {"speed", code(f.Now.Speed)},
 			{"context", f.context()}, {"scenes", f.scenes()}, {"links", f.links()}, {"cost", f.cost()},
 		},
-		readmeFile: {{"figures", f.summary()}},
+		readmeFile: {{"headline", f.headline()}},
 	}
 }
 

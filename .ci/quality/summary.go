@@ -11,7 +11,7 @@ const (
 	aimSceneTokens = 2600
 )
 
-// summary is the table of the README.
+// summary is the table at the top of docs/quality.md.
 func (f figures) summary() string {
 	t := newTable("", "before", "now", "aim")
 	f.sumRetrieval(t)

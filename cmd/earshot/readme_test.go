@@ -23,20 +23,33 @@ func comparable(line string) string {
 	return strings.TrimRight(gaps.ReplaceAllString(line, "$1  "), "─ ")
 }
 
-// The README shows commands on the bundled workspace and parts of what they
-// print: … stands for lines, and at the end of a line for its rest. Each part is
-// printed, in this order.
-func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
+// The README and docs/desk.md show commands on the bundled workspace and parts of
+// what they print: … stands for lines, and at the end of a line for its rest. Each
+// part is printed, in this order.
+func TestThePagesShowWhatTheProgramPrints(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	for path, least := range map[string]int{"../../README.md": 3, "../../docs/desk.md": 4} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			page, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if commands := checkPage(t, string(page)); commands < least {
+				t.Errorf("the page shows %d commands, want %d or more", commands, least)
+			}
+		})
 	}
+}
+
+// checkPage runs the commands that a page shows, compares what they print, and
+// returns how many there are.
+func checkPage(t *testing.T, page string) (commands int) {
+	t.Helper()
 	env := []string{"EARSHOT_DB=" + filepath.Join(t.TempDir(), "readme.db"), "COLUMNS=92"}
-	commands := 0
 	var command string
 	var printed []string
-	for line := range strings.Lines(string(page)) {
+	for line := range strings.Lines(page) {
 		line, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
 		if c, ok := strings.CutPrefix(line, "$ earshot "); ok && indented {
 			commands++
@@ -68,7 +81,5 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 			t.Errorf("earshot %s does not print, here: %s", command, line)
 		}
 	}
-	if commands < 4 {
-		t.Errorf("the README shows %d commands, want 4 or more", commands)
-	}
+	return commands
 }
