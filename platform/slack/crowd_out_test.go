@@ -246,6 +246,7 @@ func TestACrowdIsAnsweredAtOnce(t *testing.T) {
 // While half of a minute's updates are used or owed to placeholders, nothing
 // grows: an answer is two calls, or one.
 func TestATextGrowsFromWhatIsLeftOver(t *testing.T) {
+	skipUnderRace(t)
 	t.Parallel()
 	got := crowd{reply: slack.ReplyUpdate, takes: 5 * time.Second, questions: 240, every: 500 * time.Millisecond, channels: 20}.serve(t)
 	t.Logf("answered in %s with %v", got.all, got.calls)
@@ -310,6 +311,7 @@ func TestALongLineIsServedInOrder(t *testing.T) {
 // Two replicas that share the rate of updates: each reserves last calls by what
 // it knows of the line, and growing texts take what is left.
 func TestPlaceholdersOfTwoReplicasGetTheirTexts(t *testing.T) {
+	skipUnderRace(t)
 	t.Parallel()
 	got := crowd{reply: slack.ReplyUpdate, takes: 5 * time.Second, questions: 240, every: 500 * time.Millisecond, channels: 20, replicas: 2}.serve(t)
 	t.Logf("answered in %s with %v, %d placeholders, longest %s", got.all, got.calls, got.placeholders, slices.Max(got.waits))

@@ -49,9 +49,12 @@ var (
 
 func TestNothingThatAModelSaysCallsPeopleOrLeadsElsewhere(t *testing.T) {
 	t.Parallel()
-	list := payloads()
+	list, n := payloads(), 0
 	if len(list) < 300 {
 		t.Fatalf("only %d payloads", len(list))
+	}
+	if raceEnabled { // every tenth: what a text becomes does not depend on timing
+		list = slices.DeleteFunc(list, func(string) bool { n++; return n%10 != 0 })
 	}
 	asks := regexp.MustCompile(`question (\d+)\?`)
 	x := newAsked(t, slack.ReplyPost, time.Minute, llmtest.New(repeat(5*len(list), llmtest.Do(func(r llm.Request) (llm.Response, error) {

@@ -21,9 +21,19 @@ const (
 	ratesEnd   = "<!-- end of rates -->\n"
 )
 
+// skipUnderRace skips a test that measures rates over hundreds of questions.
+// TestACrowdIsAnsweredAtOnce runs the same code under the race detector.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("rates are measured without -race")
+	}
+}
+
 // TestAnswersAMinute measures how many answers a minute each way of replying
 // gives on a fake Slack with Slack's limits, and compares docs/slack.md with it.
 func TestAnswersAMinute(t *testing.T) {
+	skipUnderRace(t)
 	t.Parallel()
 	const minutes = 2
 	table := "| `slack.reply` | calls an answer | answers a minute in one channel | answers a minute in twenty channels, asked 240 times | of them shown while they are written |\n|---|---|---|---|---|\n"

@@ -3,6 +3,7 @@ package slack_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -21,7 +22,15 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets more tests run at a time than there are cores: many of them wait
+// for a time-out or a retry and use no CPU meanwhile.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		_ = flag.Set("test.parallel", "8") // the value is a number
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // gaps records the times in which no socket was up.
 type gaps struct {
