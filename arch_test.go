@@ -85,6 +85,8 @@ var layout = architecture{
 		{1, "internal/eval/chats", "chat data to measure on"},
 		{1, "assemble", "history to prompt and ledger"},
 		{1, "search", "terms and ranking"},
+		{1, "tokens/internal/vocab", "the vocabulary of o200k, as a table in a file"},
+		{2, "tokens/internal/vocab/gen", "writes that file"},
 		{1, "assemble/internal/logform", "prompts of the log form, read back"},
 		{1, "secret", "texts that are never shown"},
 		{1, "platform/*/*msg", "platform JSON to messages"},
