@@ -21,7 +21,6 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 // A Store is what gathering needs of an [earshot.Store].
@@ -54,9 +53,9 @@ type Conversations interface {
 	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)
 }
 
-// A Finder finds messages of one channel; *[searcher.Searcher] is one.
+// A Finder finds messages of one channel; *[search.Searcher] is one.
 type Finder interface {
-	Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error)
+	Search(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error)
 }
 
 // A Request says for which message, and as whom. Channel, Anchor, Identity and

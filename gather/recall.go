@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 const (
@@ -62,7 +62,7 @@ func (r *reader) recall(ctx context.Context, zone string) error {
 // query is what the search is asked; false where there is nothing to ask.
 func (r *reader) query(zone string) (search.Query, bool) {
 	text := r.unaddressed(r.anchor.Text)
-	if len(search.Terms(text)) == 0 || r.later() && !search.Says(text) { // "and now?" is about what the session holds
+	if len(index.Terms(text)) == 0 || r.later() && !index.Says(text) { // "and now?" is about what the session holds
 		return search.Query{}, false
 	}
 	q := search.Query{Text: text, At: r.anchor.Time, Before: r.anchor.Position(), Exclude: []earshot.MessageID{r.anchor.ID}, Limit: maxHits}
@@ -125,7 +125,7 @@ func (r *reader) unaddressed(text string) string {
 
 // recalledOf is a hit as an input has it. Three digits behind the point are
 // enough to see why.
-func recalledOf(h searcher.Hit) assemble.Recalled {
+func recalledOf(h search.Hit) assemble.Recalled {
 	round := func(v float64) float64 { return math.Round(v*1000) / 1000 }
 	out := assemble.Recalled{ID: h.ID, Score: round(h.Score), Cover: round(h.Cover)}
 	for _, p := range h.Parts {
@@ -142,7 +142,7 @@ func recalledOf(h searcher.Hit) assemble.Recalled {
 // load keeps the hits, as the store has them, and what belongs to those that
 // are worth showing. It reports which hits are here: a Finder's word that a
 // message is of this channel and of before the question is not taken.
-func (r *reader) load(ctx context.Context, hits []searcher.Hit, worth []assemble.Recalled) (map[earshot.MessageID]bool, error) {
+func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.Recalled) (map[earshot.MessageID]bool, error) {
 	var ids []earshot.MessageID
 	good := map[earshot.MessageID]bool{}
 	for _, w := range worth {

@@ -1,4 +1,4 @@
-package search
+package index
 
 // weights is everything that ranking can be told. One set is used everywhere:
 // [standard]. What each part brings is in docs/quality.md, measured by

@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"bytes"
@@ -82,7 +82,7 @@ func TestTheTableOfKinIsMadeOfTheList(t *testing.T) {
 	}
 	table := tableOf(string(text))
 	var b bytes.Buffer
-	b.WriteString("// Code generated from kin.txt by TestTheTableOfKinIsMadeOfTheList; DO NOT EDIT.\n\npackage search\n\n")
+	b.WriteString("// Code generated from kin.txt by TestTheTableOfKinIsMadeOfTheList; DO NOT EDIT.\n\npackage index\n\n")
 	b.WriteString("// kinTable has a line for each word that has kin, by its terms: see kinOfWord.\nvar kinTable = [...][2]string{\n")
 	for _, word := range slices.Sorted(maps.Keys(table)) {
 		fmt.Fprintf(&b, "\t{%q, %q},\n", word, strings.Join(table[word], "|"))
@@ -99,7 +99,7 @@ func TestTheTableOfKinIsMadeOfTheList(t *testing.T) {
 	}
 	got, err := os.ReadFile("kin_table.go")
 	if err != nil || !bytes.Equal(got, want) {
-		t.Fatalf("kin_table.go is not what kin.txt says (%v): go test ./search -run TestTheTableOfKin -update", err)
+		t.Fatalf("kin_table.go is not what kin.txt says (%v): go test ./search/index -run TestTheTableOfKin -update", err)
 	}
 	if len(table) < 3000 {
 		t.Errorf("only %d words have kin", len(table))

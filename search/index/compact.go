@@ -1,9 +1,9 @@
-package search
+package index
 
 // compact builds the index anew from the living. Deleted messages stay known,
 // and so do names, threads and what is replied to.
 func (x *Index) compact() {
-	y := NewIndex()
+	y := New()
 	y.seq = x.seq
 	y.authors, y.said = x.authors, make([]int32, len(x.said))
 	for id := range x.authors {

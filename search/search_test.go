@@ -1,4 +1,4 @@
-package searcher_test
+package search_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search/index"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -55,7 +55,7 @@ func (s *shelf) Terms(ctx context.Context, c earshot.Scope, seq int64) iter.Seq2
 				yield(earshot.Terms{}, fail)
 				return
 			}
-			if !yield(earshot.Terms{ID: m.ID, Seq: m.Seq, Time: m.Time, Deleted: m.Deleted, Terms: search.Terms(m.Text)}, nil) {
+			if !yield(earshot.Terms{ID: m.ID, Seq: m.Seq, Time: m.Time, Deleted: m.Deleted, Terms: index.Terms(m.Text)}, nil) {
 				return
 			}
 		}
@@ -86,7 +86,7 @@ func message(id, text string) earshot.Message {
 	return earshot.Message{ID: earshot.MessageID(id), Time: 1_700_000_000_000_000, Text: text}
 }
 
-func found(t *testing.T, s *searcher.Searcher, c earshot.Scope, text string) string {
+func found(t *testing.T, s *search.Searcher, c earshot.Scope, text string) string {
 	t.Helper()
 	hits, err := s.Search(t.Context(), c, search.Query{Text: text})
 	if err != nil {
@@ -105,7 +105,7 @@ func found(t *testing.T, s *searcher.Searcher, c earshot.Scope, text string) str
 func TestSearchFindsWhatIsStored(t *testing.T) {
 	t.Parallel()
 	src := &shelf{}
-	s := searcher.New(src, nil)
+	s := search.New(src, nil)
 	src.say(scope("a"), message("m1", "staging is down"))
 	src.say(scope("b"), message("m2", "staging is fine"))
 	for _, step := range []struct {
@@ -135,7 +135,7 @@ func TestAnIndexIsBuiltOnceHoweverManySearch(t *testing.T) {
 	for i := range 500 {
 		src.say(scope("a"), message(fmt.Sprint("m", i), "staging is down"))
 	}
-	s := searcher.New(src, nil)
+	s := search.New(src, nil)
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
@@ -155,7 +155,7 @@ func TestWhoWaitsForAnIndexCanGiveUp(t *testing.T) {
 	t.Parallel()
 	src := &shelf{opened: make(chan struct{}), proceed: make(chan struct{})}
 	src.say(scope("a"), message("m1", "staging is down"))
-	s := searcher.New(src, nil)
+	s := search.New(src, nil)
 	done := make(chan error)
 	go func() {
 		_, err := s.Search(context.Background(), scope("a"), search.Query{Text: "staging"})
@@ -179,7 +179,7 @@ func TestAFailedReadGoesOnWhereItEnded(t *testing.T) {
 	src := &shelf{fail: broken}
 	src.say(scope("a"), message("m1", "staging is down"))
 	src.say(scope("a"), message("m2", "staging is fine"))
-	s := searcher.New(src, nil)
+	s := search.New(src, nil)
 	if _, err := s.Search(t.Context(), scope("a"), search.Query{Text: "staging"}); !errors.Is(err, broken) {
 		t.Fatalf("got %v", err)
 	}
@@ -200,12 +200,12 @@ func TestIndexesAreEvictedByBytes(t *testing.T) {
 			src.say(scope(c), message(fmt.Sprint("m", i), fmt.Sprintf("staging is down %d", i)))
 		}
 	}
-	probe := searcher.New(src, nil)
+	probe := search.New(src, nil)
 	found(t, probe, scope("a"), "down")
 	one := probe.Bytes()
 
 	src.reads = 0
-	s := searcher.New(src, &searcher.Options{MaxBytes: 2*one + one/2})
+	s := search.New(src, &search.Options{MaxBytes: 2*one + one/2})
 	for _, c := range []string{"a", "b", "a", "c", "a"} { // c evicts b
 		found(t, s, scope(c), "down")
 	}
@@ -217,7 +217,7 @@ func TestIndexesAreEvictedByBytes(t *testing.T) {
 		t.Errorf("%d indexes were built, want 4: b was evicted", src.reads)
 	}
 
-	tiny := searcher.New(src, &searcher.Options{MaxBytes: 1})
+	tiny := search.New(src, &search.Options{MaxBytes: 1})
 	if found(t, tiny, scope("a"), "down") == "" || found(t, tiny, scope("b"), "down") == "" {
 		t.Error("an index that is too large is not searched")
 	}
@@ -235,7 +235,7 @@ func TestAChannelThatWasErasedIsFoundAsItIsNow(t *testing.T) {
 	}
 	defer st.Close()
 	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
-	s := searcher.New(st, nil)
+	s := search.New(st, nil)
 	find := func(want ...earshot.MessageID) {
 		t.Helper()
 		hits, err := s.Search(t.Context(), scope, search.Query{Text: "migration", Limit: 1})
@@ -276,7 +276,7 @@ func TestWhatAMessageQuotesIsFoundOverAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	s := searcher.New(st, nil)
+	s := search.New(st, nil)
 	find := func(q search.Query, want ...earshot.MessageID) {
 		t.Helper()
 		hits, err := s.Search(t.Context(), scope("a"), q)

@@ -1,4 +1,4 @@
-package search
+package index
 
 // A candidate is a doc with its score of the first pass.
 type candidate struct {

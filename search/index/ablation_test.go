@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"flag"
@@ -44,7 +44,7 @@ func ask(t testing.TB, file string) asked {
 	}
 	a := asked{tasks: tasks}
 	for _, task := range tasks {
-		x := NewIndex()
+		x := New()
 		for i, m := range task.Conversation.Messages {
 			x.Add(m.Terms(int64(i+1), Terms(m.Text)))
 		}

@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"path/filepath"
@@ -29,7 +29,7 @@ func load(t testing.TB, name string) (map[string]*Index, []chats.Message) {
 	for _, m := range all {
 		x := channels[m.Conversation]
 		if x == nil {
-			x = NewIndex()
+			x = New()
 			channels[m.Conversation] = x
 		}
 		x.Add(earshot.Terms{

@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"slices"
@@ -132,8 +132,8 @@ const (
 	bytesQuote  = 12  // each quote
 )
 
-// NewIndex returns an empty index.
-func NewIndex() *Index {
+// New returns an empty index.
+func New() *Index {
 	return &Index{
 		numbers:  map[string]uint32{},
 		known:    map[earshot.MessageID]known{},

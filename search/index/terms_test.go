@@ -1,4 +1,4 @@
-package search_test
+package index_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 func TestTerms(t *testing.T) {
@@ -49,7 +49,7 @@ func TestTerms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := strings.Join(search.Terms(c.text), " ")
+			got := strings.Join(index.Terms(c.text), " ")
 			if diff := cmp.Diff(got, c.want); diff != "" {
 				t.Errorf("Terms(%q): -got +want\n%s", c.text, diff)
 			}
@@ -62,23 +62,23 @@ func TestTermsOfHostileTextAreBounded(t *testing.T) {
 	for _, s := range []string{"a", "a ", "a.", "1.", "日", "<", "<@", "<a>", "a-b_c.d/", "'", "://", "\ufdfa", "🎉", "\u0301", "@", "é"} {
 		checkTerms(t, strings.Repeat(s, 400_000/len(s)))
 	}
-	if got := len(search.Terms(strings.Repeat("日", 40_000))); got != search.MaxTerms {
-		t.Errorf("40,000 characters gave %d terms, want %d", got, search.MaxTerms)
+	if got := len(index.Terms(strings.Repeat("日", 40_000))); got != index.MaxTerms {
+		t.Errorf("40,000 characters gave %d terms, want %d", got, index.MaxTerms)
 	}
 }
 
 func checkTerms(t *testing.T, text string) {
 	t.Helper()
-	got := search.Terms(text)
-	if len(got) > search.MaxTerms {
+	got := index.Terms(text)
+	if len(got) > index.MaxTerms {
 		t.Errorf("%d terms", len(got))
 	}
 	for _, term := range got {
-		if term == "" || len(term) > search.MaxTerm || !utf8.ValidString(term) || strings.ContainsFunc(term, unicode.IsSpace) {
+		if term == "" || len(term) > index.MaxTerm || !utf8.ValidString(term) || strings.ContainsFunc(term, unicode.IsSpace) {
 			t.Errorf("bad term %q of %.100q", term, text)
 		}
 	}
-	if !slices.Equal(got, search.Terms(text)) {
+	if !slices.Equal(got, index.Terms(text)) {
 		t.Errorf("the terms of %.100q are not the same twice", text)
 	}
 }
@@ -100,7 +100,7 @@ func BenchmarkTerms(b *testing.B) {
 			b.SetBytes(int64(len(c.text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				search.Terms(c.text)
+				index.Terms(c.text)
 			}
 		})
 	}
@@ -108,10 +108,10 @@ func BenchmarkTerms(b *testing.B) {
 
 func TestACutterMakesTheTermsOfEachTextAsIfItWereTheFirst(t *testing.T) {
 	t.Parallel()
-	var c search.Cutter
+	var c index.Cutter
 	for i := range 40_000 { // more words than it remembers
 		text := fmt.Sprintf("running migrations of shard%c%c%c%c at host-%d: failed failures", 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26, 'a'+i/17_576%26, i)
-		if diff := cmp.Diff(c.Terms(text), search.Terms(text)); diff != "" {
+		if diff := cmp.Diff(c.Terms(text), index.Terms(text)); diff != "" {
 			t.Fatalf("%q (-got +want):\n%s", text, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package search_test
+package index_test
 
 import (
 	"fmt"
@@ -14,18 +14,19 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // said is a message of the tests; the time is in minutes.
 func said(seq int64, id string, minute int, author, text string) earshot.Terms {
-	return earshot.Terms{ID: earshot.MessageID(id), Seq: seq, Time: minutes(minute), Author: earshot.AuthorID(author), Terms: search.Terms(text)}
+	return earshot.Terms{ID: earshot.MessageID(id), Seq: seq, Time: minutes(minute), Author: earshot.AuthorID(author), Terms: index.Terms(text)}
 }
 
 func minutes(n int) earshot.Time { return earshot.Time(1_700_000_000_000_000 + int64(n)*60_000_000) }
 
 // quoting returns t with a quote.
 func quoting(t earshot.Terms, author, name, text string) earshot.Terms {
-	t.Quoted = append(slices.Clone(t.Quoted), earshot.Quote{Author: earshot.AuthorID(author), Name: name, Terms: search.Terms(text)})
+	t.Quoted = append(slices.Clone(t.Quoted), earshot.Quote{Author: earshot.AuthorID(author), Name: name, Terms: index.Terms(text)})
 	return t
 }
 
@@ -38,15 +39,15 @@ func reply(t earshot.Terms, root string) earshot.Terms {
 	return t
 }
 
-func indexOf(messages ...earshot.Terms) *search.Index {
-	x := search.NewIndex()
+func indexOf(messages ...earshot.Terms) *index.Index {
+	x := index.New()
 	for _, m := range messages {
 		x.Add(m)
 	}
 	return x
 }
 
-func ids(hits []search.Hit) string {
+func ids(hits []index.Hit) string {
 	var s []string
 	for _, h := range hits {
 		s = append(s, string(h.ID))
@@ -147,9 +148,9 @@ func TestAPhraseDoesNotReachIntoAQuote(t *testing.T) {
 	whole := indexOf(said(1, "m1", 1, "carol", "deploy hangs"))
 	parted := indexOf(quoting(said(1, "m1", 1, "carol", "deploy"), "erin", "Erin", "hangs"))
 	quoted := indexOf(quoting(said(1, "m1", 1, "carol", ""), "erin", "Erin", "deploy hangs"))
-	part := func(x *search.Index) float64 {
+	part := func(x *index.Index) float64 {
 		for _, p := range x.Search(search.Query{Text: phrase})[0].Parts {
-			if p.Name == search.PartPhrase {
+			if p.Name == index.PartPhrase {
 				return p.Value
 			}
 		}
@@ -162,7 +163,7 @@ func TestAPhraseDoesNotReachIntoAQuote(t *testing.T) {
 
 func TestQuotesAreBoundedAndCounted(t *testing.T) {
 	t.Parallel()
-	plain, long := said(1, "m1", 1, "carol", "own"), strings.Repeat("日", search.MaxTerms+1)
+	plain, long := said(1, "m1", 1, "carol", "own"), strings.Repeat("日", index.MaxTerms+1)
 	m := plain
 	for i := range 4 {
 		m = quoting(m, "", fmt.Sprint("Erin ", i), long)
@@ -173,8 +174,8 @@ func TestQuotesAreBoundedAndCounted(t *testing.T) {
 			t.Errorf("quote %d: found %q, want %q", i, got, want)
 		}
 	}
-	if more := y.Bytes() - x.Bytes(); more < 4*search.MaxTerms {
-		t.Errorf("%d terms of quotes hold %d bytes", search.MaxTerms, more)
+	if more := y.Bytes() - x.Bytes(); more < 4*index.MaxTerms {
+		t.Errorf("%d terms of quotes hold %d bytes", index.MaxTerms, more)
 	}
 }
 
@@ -198,7 +199,7 @@ func TestSearchExplainsItself(t *testing.T) {
 			t.Errorf("%s is %g", p.Name, p.Value)
 		}
 	}
-	want := []string{search.PartWords, search.PartRecency, search.PartPhrase, search.PartExact, search.PartActivity, search.PartTalk, search.PartID}
+	want := []string{index.PartWords, index.PartRecency, index.PartPhrase, index.PartExact, index.PartActivity, index.PartTalk, index.PartID}
 	if diff := cmp.Diff(names, want); diff != "" {
 		t.Errorf("-got +want\n%s", diff)
 	}
@@ -213,7 +214,7 @@ func TestRepliesAfterTheBoundDoNotCount(t *testing.T) {
 	q := search.Query{Text: "staging", At: minutes(5), Before: earshot.Position{Time: minutes(5)}}
 	got := indexOf(root, later).Search(q)
 	for _, p := range got[0].Parts {
-		if p.Name == search.PartActivity {
+		if p.Name == index.PartActivity {
 			t.Errorf("a reply of later counts: %v", got)
 		}
 	}
@@ -331,7 +332,7 @@ func spoken(m earshot.Terms, q search.Query) []string {
 		terms = append(terms, m.Terms...)
 	}
 	for _, s := range m.Quoted {
-		if all || s.Author != "" && slices.Contains(q.Authors, s.Author) || slices.Contains(q.Names, search.Name(s.Name)) {
+		if all || s.Author != "" && slices.Contains(q.Authors, s.Author) || slices.Contains(q.Names, index.Name(s.Name)) {
 			terms = append(terms, s.Terms...)
 		}
 	}
@@ -384,7 +385,7 @@ func TestSearchIsBM25(t *testing.T) {
 		}
 		got := map[earshot.MessageID]float64{}
 		for _, h := range x.Search(q) {
-			got[h.ID] = part(h, search.PartWords)
+			got[h.ID] = part(h, index.PartWords)
 		}
 		if diff := cmp.Diff(got, want, cmpopts.EquateApprox(1e-5, 1e-5)); diff != "" {
 			t.Fatalf("%q: -got +want\n%s", words, diff)
@@ -395,14 +396,14 @@ func TestSearchIsBM25(t *testing.T) {
 func TestSays(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"and now?": false, "": false, "what do you think of it?": false, "what of the ferry?": true, "会議は？": true, "1.4.2?": true} {
-		if got := search.Says(text); got != want {
+		if got := index.Says(text); got != want {
 			t.Errorf("%q says something: %v", text, got)
 		}
 	}
 }
 
 // part returns the value of a part of a hit's score.
-func part(h search.Hit, name string) float64 {
+func part(h index.Hit, name string) float64 {
 	for _, p := range h.Parts {
 		if p.Name == name {
 			return p.Value
@@ -421,7 +422,7 @@ func TestTiesAreInTheOrderOfPosition(t *testing.T) {
 
 func TestBytesGrowAndCompact(t *testing.T) {
 	t.Parallel()
-	x := search.NewIndex()
+	x := index.New()
 	empty := x.Bytes()
 	for i := range 5000 {
 		x.Add(said(int64(i+1), fmt.Sprint("m", i), i, "u", fmt.Sprintf("word%d and other words", i)))
@@ -441,7 +442,7 @@ func TestBytesGrowAndCompact(t *testing.T) {
 // The bound is generous: work that grows with the square would take minutes.
 func TestHostileQueriesAreBounded(t *testing.T) {
 	t.Parallel()
-	x := search.NewIndex()
+	x := index.New()
 	for i := range 200 {
 		x.Add(said(int64(i+1), fmt.Sprint("m", i), i, "u", strings.Repeat("a b a c ", 2000)))
 	}

@@ -1,6 +1,6 @@
 // Code generated from kin.txt by TestTheTableOfKinIsMadeOfTheList; DO NOT EDIT.
 
-package search
+package index
 
 // kinTable has a line for each word that has kin, by its terms: see kinOfWord.
 var kinTable = [...][2]string{
