@@ -108,11 +108,11 @@ type asked struct {
 	question earshot.Message
 }
 
-func (a *asked) Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
-	if id == a.question.ID {
-		return a.question, nil
+func (a *asked) ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	if slices.Contains(ids, a.question.ID) {
+		return []earshot.Message{a.question}, nil
 	}
-	return a.Store.Message(ctx, s, id)
+	return a.Store.ByID(ctx, s, ids...)
 }
 
 // askings returns the questions of each kind: whose answer lies far back, is in
