@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search", "search/internal/when", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -84,7 +84,9 @@ var layout = architecture{
 
 		{1, "internal/eval/chats", "chat data to measure on"},
 		{1, "assemble", "history to prompt and ledger"},
-		{1, "search", "terms and ranking"},
+		{1, "search/index", "terms and ranking, one channel in memory"},
+		{1, "tokens/internal/vocab", "the vocabulary of o200k, as a table in a file"},
+		{2, "tokens/internal/vocab/gen", "writes that file"},
 		{1, "assemble/internal/logform", "prompts of the log form, read back"},
 		{1, "secret", "texts that are never shown"},
 		{1, "platform/*/*msg", "platform JSON to messages"},
@@ -95,7 +97,7 @@ var layout = architecture{
 		{2, "internal/transcript", "the readable text form of an input"},
 
 		{3, "internal/contract", "the JSON of inputs and results"},
-		{3, "search/searcher", "the search indexes of a store's channels"},
+		{3, "search", "the indexes of a store's channels"},
 		{3, "llm/llmtest", "a scripted model"},
 		{3, "model", "a model that can be relied on, and what its adapters share"},
 		{3, "platform/media", "guarded fetch"},
@@ -197,8 +199,8 @@ func TestTheCheckFindsEachKindOfBreach(t *testing.T) {
 				"assemble/testdata/x.go":       file(`not Go`),
 				"internal/daemon/d.go":         file(`package daemon; import "github.com/earshot-ai/earshot/model/gemini"; var _ = gemini.X`),
 				"model/gemini/g.go":            file(`package gemini; import "github.com/earshot-ai/earshot/llm"; func New() llm.Model`),
-				"llm/l.go":                     file(`package llm; import "github.com/earshot-ai/earshot/search"; func f(search.X) {}`),
-				"search/s.go":                  file(`package search; func Go(after int) { sleep.Sleep() }`),
+				"llm/l.go":                     file(`package llm; import "github.com/earshot-ai/earshot/search/index"; func f(index.X) {}`),
+				"search/index/s.go":            file(`package index; func Go(after int) { sleep.Sleep() }`),
 				"elsewhere/go.mod":             file("module elsewhere"),
 				"elsewhere/broken.go":          file("package elsewhere; import \"github.com/earshot-ai/earshot/cmd/earshot\""),
 				"platform/slack/s.go":          file(`package slack; import "github.com/earshot-ai/earshot/platform/slack/slackmsg"`),

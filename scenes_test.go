@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/docs"
 	"github.com/earshot-ai/earshot/internal/eval"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/testdata"
 	"github.com/earshot-ai/earshot/tokens"
@@ -50,7 +50,7 @@ func TestEveryNeededMessageIsInStandardsPrompt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := eval.Ask(t.Context(), st, scenes, assemble.Standard(), counter, searcher.New(st, nil))
+	list, err := eval.Ask(t.Context(), st, scenes, assemble.Standard(), counter, search.New(st, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/tools"
 )
 
@@ -18,8 +18,8 @@ import (
 type Bot struct {
 	Options
 	agent  earshot.AgentID
-	wake   chan struct{}      // holds a token when there may be work
-	search *searcher.Searcher // for recall, and for the tools:
+	wake   chan struct{}    // holds a token when there may be work
+	search *search.Searcher // for recall, and for the tools:
 	index  *tools.Index
 
 	mu       sync.Mutex // guards channels
@@ -70,7 +70,7 @@ func New(o Options) *Bot {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
 	}
-	search := searcher.New(o.Store, nil)
+	search := search.New(o.Store, nil)
 	return &Bot{
 		Options: o, agent: earshot.AgentID(o.Identity.ID), wake: make(chan struct{}, 1),
 		search: search, index: tools.NewIndex(searched{o.Store, search}, 0),

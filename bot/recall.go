@@ -6,14 +6,13 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 // searched is a store with the search over it, which tools then use: what a
 // turn recalls and what its model looks for come from one index.
 type searched struct {
 	Store
-	*searcher.Searcher
+	*search.Searcher
 }
 
 // recallTime bounds the search for what a turn recalls. A channel's first search
@@ -26,11 +25,11 @@ const recallTime = 3 * time.Second
 type finder struct {
 	*turn
 	done bool
-	hits []searcher.Hit
+	hits []search.Hit
 	err  error
 }
 
-func (f *finder) Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error) {
+func (f *finder) Search(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error) {
 	if f.done {
 		return f.hits, f.err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/gather"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search"
 )
 
 // BenchmarkTurn reads and assembles a context of 8,000 tokens from SQLite. The
@@ -50,7 +50,7 @@ func BenchmarkRecall(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		find gather.Finder
-	}{{"without", nil}, {"with", searcher.New(st, nil)}} {
+	}{{"without", nil}, {"with", search.New(st, nil)}} {
 		b.Run(c.name, func(b *testing.B) {
 			req := gather.Request{Channel: general, Anchor: question.ID, Identity: self, Counter: counter(b), Finder: c.find}
 			in, res, err := gather.Turn(b.Context(), st, req)

@@ -6,10 +6,10 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// TopLevel is the name of a DM's own conversation.
+// TopLevel is the name of the conversation at the top level of a DM.
 const TopLevel = "top"
 
-// maxWalk bounds how far up a chain of replies an earlier answer is looked for.
+// maxWalk bounds how many reply references are followed, one after the other.
 const maxWalk = 200
 
 // ByID is what [ConversationOf] needs of [earshot.Messages].
@@ -17,12 +17,17 @@ type ByID interface {
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 }
 
-// ConversationOf returns which conversation a message belongs to, for the agent
-// that identity is. A message in a thread belongs to the thread; one at the top
-// level of a DM to the DM, unless it is marked as a root by its own id as
-// thread; any other begins the thread that it would root. Where replies are
-// references, it belongs to the conversation whose answer stands in
-// its chain, which has the name of the message that was answered first.
+// ConversationOf returns which conversation of an agent a message belongs to:
+//
+//   - a message in a thread, to the thread: its name is the root's id;
+//   - a message at the top level of a DM, to the DM: its name is [TopLevel]. A
+//     message that has its own id as thread is a thread's root instead;
+//   - a reply by reference below an answer of the agent, to the conversation of
+//     that answer: its name is the id of the message that was answered first;
+//   - any other message begins a conversation: its name is the message's id.
+//
+// Channel and identity name the place and the agent; the message need not be
+// stored. Errors are the store's.
 func ConversationOf(ctx context.Context, st ByID, c earshot.Channel, m earshot.Message, identity earshot.Identity) (earshot.ConversationID, error) {
 	id := earshot.ConversationID{Agent: earshot.AgentID(identity.ID), Scope: c.Scope(), Name: string(m.ID)}
 	switch {
@@ -38,14 +43,14 @@ func ConversationOf(ctx context.Context, st ByID, c earshot.Channel, m earshot.M
 		if at.ReplyTo == "" || at.ReplyTo == at.ID {
 			break
 		}
-		up, err := st.ByID(ctx, c.Scope(), at.ReplyTo)
+		above, err := st.ByID(ctx, c.Scope(), at.ReplyTo)
 		if err != nil {
 			return earshot.ConversationID{}, err
 		}
-		if len(up) == 0 {
+		if len(above) == 0 {
 			break
 		}
-		at = up[0]
+		at = above[0]
 		if identity.Is(at.Author.ID) {
 			id.Name = string(at.ID)
 			if at.ReplyTo != "" {

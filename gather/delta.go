@@ -11,22 +11,22 @@ import (
 // delta reads what became known in the conversation since the cursor, what was
 // said after the last turn's anchor, and how what was shown stands now.
 func (r *reader) delta(ctx context.Context, s assemble.Section) error {
-	mine, err := r.conversation(ctx)
+	belongs, err := r.conversation(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.manifest(ctx); err != nil {
+	if err := r.revised(ctx); err != nil {
 		return err
 	}
-	whole, err := r.changes(ctx, mine)
+	whole, err := r.changes(ctx, belongs)
 	if err != nil {
 		return err
 	}
-	if err := r.said(ctx, s, mine); err != nil || whole {
+	if err := r.sinceLastTurn(ctx, s, belongs); err != nil || whole {
 		return err
 	}
-	// Too much has happened in the channel to look through all of it: what was
-	// said is read, and how much more there is counted.
+	// There were more changes than are looked through. What was said since the
+	// last turn is read, and how much there is in all is counted.
 	root := r.anchor.Root()
 	if root == "" && r.req.Channel.Kind != earshot.KindDM {
 		return nil
@@ -38,19 +38,13 @@ func (r *reader) delta(ctx context.Context, s assemble.Section) error {
 	return r.count(ctx, root, part)
 }
 
-// maxShown bounds what is read of a manifest. A session's budget holds fewer
-// messages.
+// maxShown bounds how many messages of a manifest are looked up. A session's
+// budget holds fewer.
 const maxShown = 2000
 
-// revised is a store that can leave out what was never edited or deleted, which
-// is nearly all that a manifest holds.
-type revised interface {
-	Revised(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
-}
-
-// manifest looks up what was shown. It keeps what is edited or deleted since,
-// wherever in the channel it stands.
-func (r *reader) manifest(ctx context.Context) error {
+// revised keeps what was shown and was edited or deleted since, wherever in the
+// channel it stands.
+func (r *reader) revised(ctx context.Context) error {
 	revision := make(map[earshot.MessageID]earshot.Time, len(r.state.Shown))
 	var ids []earshot.MessageID
 	for _, x := range r.state.Shown[max(0, len(r.state.Shown)-maxShown):] {
@@ -63,7 +57,7 @@ func (r *reader) manifest(ctx context.Context) error {
 		return nil
 	}
 	read := r.store.ByID
-	if st, able := r.store.(revised); able {
+	if st, ok := r.store.(reviser); ok {
 		read = st.Revised
 	}
 	list, err := read(ctx, r.scope, ids...)
@@ -78,11 +72,11 @@ func (r *reader) manifest(ctx context.Context) error {
 	return nil
 }
 
-// changes keeps what became known since the cursor and is wanted, and of the
-// rest the newest that the policy's window looks at; where the window shows
-// only what was said since, none of it. whole is false when there
-// was more than can be looked through.
-func (r *reader) changes(ctx context.Context, want func(earshot.Message) bool) (whole bool, err error) {
+// changes keeps what became known since the cursor and belongs to the
+// conversation. Of the rest it keeps the newest that the policy's window looks
+// at, but in the log form none, whose window shows only what was said since. whole
+// is false when there were more changes than are looked through.
+func (r *reader) changes(ctx context.Context, belongs func(earshot.Message) bool) (whole bool, err error) {
 	var others []earshot.Message
 	seq := r.state.Cursor
 	for looked := 0; looked < maxChanges && !whole; {
@@ -91,7 +85,7 @@ func (r *reader) changes(ctx context.Context, want func(earshot.Message) bool) (
 			return false, err
 		}
 		for _, m := range list {
-			if want(m) {
+			if belongs(m) {
 				r.keep(m)
 			} else if !r.isLog() && !m.Deleted && !blank(m) && m.Position().Compare(r.anchor.Position()) < 0 {
 				others = append(others, m)
@@ -112,23 +106,23 @@ func (r *reader) changes(ctx context.Context, want func(earshot.Message) bool) (
 	return whole, nil
 }
 
-// said keeps what stands after the last turn's anchor, whenever it became
-// known.
-func (r *reader) said(ctx context.Context, s assemble.Section, mine func(earshot.Message) bool) error {
+// sinceLastTurn keeps what stands after the last turn's anchor and belongs to
+// the conversation, whenever it became known.
+func (r *reader) sinceLastTurn(ctx context.Context, s assemble.Section, belongs func(earshot.Message) bool) error {
 	if r.anchor.Root() == "" && r.anchor.ReplyTo != "" {
-		return nil // a tree of references is read whole by conversation
+		return nil // conversation has read the whole tree of reply references
 	}
 	last := r.lastAnchor()
 	if last.IsZero() {
 		return nil
 	}
-	_, err := r.fill(ctx, earshot.ThreadOf(r.anchor.Root()), want{messages: s.Messages, floor: last, counts: mine})
+	_, err := r.fill(ctx, earshot.ThreadOf(r.anchor.Root()), quota{messages: s.Messages, floor: last, counts: belongs})
 	return err
 }
 
-// conversation returns a test for the messages that belong together with the
-// anchor, as the assembler sees it. Where that is a tree of reply references
-// the tree is read, because only reading it tells what belongs to it.
+// conversation returns a test for the messages of the anchor's conversation, as
+// the assembler sees it. A tree of reply references is read for it: only so can
+// it be known what belongs to the tree.
 func (r *reader) conversation(ctx context.Context) (func(earshot.Message) bool, error) {
 	root := r.anchor.Root()
 	switch {
@@ -141,8 +135,8 @@ func (r *reader) conversation(ctx context.Context) (func(earshot.Message) bool, 
 	return func(m earshot.Message) bool { return m.Root() == "" }, nil
 }
 
-// tree keeps the anchor's tree of reply references: up to its top, then down
-// by levels.
+// tree keeps the anchor's tree of reply references, up to its top and then down
+// by levels, and returns the ids in it.
 func (r *reader) tree(ctx context.Context) (map[earshot.MessageID]bool, error) {
 	top := r.anchor
 	seen := map[earshot.MessageID]bool{top.ID: true}
@@ -150,14 +144,14 @@ func (r *reader) tree(ctx context.Context) (map[earshot.MessageID]bool, error) {
 		if top.ReplyTo == "" || seen[top.ReplyTo] {
 			break
 		}
-		up, err := r.store.ByID(ctx, r.scope, top.ReplyTo)
+		above, err := r.store.ByID(ctx, r.scope, top.ReplyTo)
 		if err != nil {
 			return nil, err
 		}
-		if len(up) == 0 {
+		if len(above) == 0 {
 			break
 		}
-		top = up[0]
+		top = above[0]
 		seen[top.ID] = true
 		r.keep(top)
 	}

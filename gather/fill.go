@@ -9,126 +9,129 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// A want says how much of a part is read, backwards from the anchor.
-type want struct {
-	messages int // this many, and one more to show that there are more; 0: as tokens allow
-	tokens   int // at most as many as cost this; 0: no bound of its own
-	cut      int // no message costs more than this
-	// floor is the position at which reading stops, itself not read.
+// A quota is how much of a part is read, backwards from the anchor.
+type quota struct {
+	messages int // this many, and one more to show that there are more; 0 means no limit
+	tokens   int // what they cost together at most; 0 means no limit
+	cut      int // what one message costs at most, in tokens; 0 means no limit
+	// floor is where reading stops: messages at or before it are not read.
 	floor earshot.Position
-	// counts tells which messages use the limits; nil: all do.
+	// counts tells which messages count against the quota; nil means all.
 	counts func(earshot.Message) bool
-	// rest keeps also those that do not use them.
-	rest bool
-	// most is how many messages are read whatever they are; 0: maxRead.
-	most int
+	// keepOthers keeps messages that do not count, too.
+	keepOthers bool
+	// maxRead bounds how many messages are read, counted or not; 0 means the
+	// constant of that name.
+	maxRead int
 }
 
-// wanted makes a want of a section's limits.
-func (r *reader) wanted(s assemble.Section) want {
-	w := want{messages: s.Messages, tokens: r.req.Budget.Tokens, cut: s.Cut}
+// quotaOf returns the quota that a section's limits make.
+func (r *reader) quotaOf(s assemble.Section) quota {
+	q := quota{messages: s.Messages, tokens: r.req.Budget.Tokens, cut: s.Cut}
 	if s.Tokens > 0 {
-		w.tokens = min(w.tokens, s.Tokens)
+		q.tokens = min(q.tokens, s.Tokens)
 	}
 	if s.Minutes > 0 {
-		w.floor = earshot.Position{Time: max(1, r.anchor.Time-earshot.Time(s.Minutes)*60_000_000)}
+		q.floor = earshot.Position{Time: max(1, r.anchor.Time-earshot.Time(s.Minutes)*60_000_000)}
 	}
-	return w
+	return q
 }
 
 const (
-	// lineCost is the least that a message costs besides its text: a label of
-	// one token, a colon, the line's end.
+	// lineCost is the least that a message costs besides its text, in tokens: a
+	// label of one token, a colon, the line's end.
 	lineCost = 3
 	// linkCost is about how much shorter a mention or a link may be written
 	// than it is stored, in tokens.
 	linkCost = 15
-	// The first read of a section that only tokens bound, and the bounds of
-	// each further one.
-	page    = 64
-	minPage = 16
-	maxPage = 512
-	// maxRead bounds what one section reads, whatever a policy asks for. It
-	// fills any budget that a model has today with what people write.
+	// firstPage is how many messages are read first where only tokens bound a
+	// section. minPage and maxPage bound each further read.
+	firstPage = 64
+	minPage   = 16
+	maxPage   = 512
+	// maxRead bounds what one section reads, in messages, whatever a policy asks
+	// for. So much chat fills the budget of any model that there is today.
 	maxRead = 4000
 )
 
-// A tally keeps messages, newest first, until no more are wanted.
-type tally struct {
+// A scan reads a part backwards and keeps messages until the quota is used up.
+type scan struct {
 	*reader
-	want
-	read  int // messages looked at
-	shown int // those that use the limits
-	cost  int // what these cost at least
+	quota
+	read    int // messages looked at
+	counted int // of them, those that count against the quota
+	cost    int // the least that these cost together, in tokens
 }
 
-// take keeps m where it is wanted and reports whether to go on.
-func (t *tally) take(m earshot.Message) bool {
-	if m.Position().Compare(t.floor) <= 0 {
+// scan returns a scan that has read nothing yet.
+func (r *reader) scan(q quota) *scan {
+	if q.maxRead == 0 {
+		q.maxRead = maxRead
+	}
+	return &scan{reader: r, quota: q}
+}
+
+// take keeps m if it counts, and reports whether the scan goes on.
+func (s *scan) take(m earshot.Message) bool {
+	if m.Position().Compare(s.floor) <= 0 {
 		return false
 	}
-	t.read++
-	uses := !blank(m) && m.ID != t.anchor.ID && (t.counts == nil || t.counts(m))
-	if uses {
-		if t.want.messages > 0 && t.shown > t.want.messages || t.tokens > 0 && t.cost > t.tokens {
+	s.read++
+	counts := !blank(m) && m.ID != s.anchor.ID && (s.counts == nil || s.counts(m))
+	if counts {
+		if s.quota.messages > 0 && s.counted > s.quota.messages || s.tokens > 0 && s.cost > s.tokens {
 			return false
 		}
-		t.shown++
-		t.cost += t.leastCost(m)
+		s.counted++
+		s.cost += s.minCost(m)
 	}
-	if uses || t.rest {
-		t.keep(m)
+	if counts || s.keepOthers {
+		s.keep(m)
 	}
 	return true
 }
 
-// probable is how many more messages are needed, by what those so far were
-// like.
-func (t *tally) probable() int {
+// expected estimates how many more messages must be read, from what the scan
+// has read so far.
+func (s *scan) expected() int {
 	switch {
-	case t.want.messages > 0 && t.read == 0:
-		return t.want.messages + 3 // the anchor, one too many, and one to know that there are more
-	case t.want.messages > 0:
-		return (t.want.messages + 2 - t.shown) * t.read / max(1, t.shown)
-	case t.shown > 0:
-		return (t.tokens-t.cost)*t.read/max(1, t.cost) + minPage/2
+	case s.quota.messages > 0 && s.read == 0:
+		return s.quota.messages + 3 // the anchor, one too many, and one to know that there are more
+	case s.quota.messages > 0:
+		return (s.quota.messages + 2 - s.counted) * s.read / max(1, s.counted)
+	case s.counted > 0:
+		return (s.tokens-s.cost)*s.read/max(1, s.cost) + minPage/2
 	}
-	return max(page, 2*t.read)
+	return max(firstPage, 2*s.read)
 }
 
-// fill keeps the newest messages of a part until no more are wanted. all
+// fill keeps the newest messages of a part until the quota is used up. whole
 // reports whether the part was read to its first message.
-func (r *reader) fill(ctx context.Context, part earshot.Part, w want) (all bool, err error) {
-	t := r.tally(w)
+func (r *reader) fill(ctx context.Context, part earshot.Part, q quota) (whole bool, err error) {
+	s := r.scan(q)
 	if part.Thread() == "" || len(r.recent) == 0 {
-		return t.back(ctx, part, earshot.Position{})
+		return s.backwards(ctx, part, earshot.Position{})
 	}
-	// What the channel's newest messages hold of the thread is known.
+	// A window has read the newest messages of the thread already.
 	for _, m := range slices.Backward(r.recent) {
-		if (m.ID == part.Thread() || m.Root() == part.Thread()) && !t.take(m) {
+		if (m.ID == part.Thread() || m.Root() == part.Thread()) && !s.take(m) {
 			return false, nil
 		}
 	}
-	return t.back(ctx, part, r.recent[0].Position())
+	return s.backwards(ctx, part, r.recent[0].Position())
 }
 
-func (r *reader) tally(w want) *tally {
-	if w.most == 0 {
-		w.most = maxRead
-	}
-	return &tally{reader: r, want: w}
-}
-
-// back takes the messages of a part that stand before a position; the zero
-// Position is the anchor's, itself included.
-func (t *tally) back(ctx context.Context, part earshot.Part, before earshot.Position) (all bool, err error) {
+// backwards takes the messages of a part that stand before a position; the zero
+// Position means the anchor and what stands before it. whole reports whether
+// the part was read to its first message.
+func (s *scan) backwards(ctx context.Context, part earshot.Part, before earshot.Position) (whole bool, err error) {
 	upTo := before
 	if before.IsZero() {
-		upTo = t.anchor.Position()
+		upTo = s.anchor.Position()
 	}
-	for t.read < t.most {
-		size := min(max(t.probable(), minPage), maxPage, t.most-t.read+1)
-		list, err := t.store.Newest(ctx, t.scope, part, upTo, size)
+	for s.read < s.quota.maxRead {
+		size := min(max(s.expected(), minPage), maxPage, s.quota.maxRead-s.read+1)
+		list, err := s.store.Newest(ctx, s.scope, part, upTo, size)
 		if err != nil {
 			return false, err
 		}
@@ -136,7 +139,7 @@ func (t *tally) back(ctx context.Context, part earshot.Part, before earshot.Posi
 			if m.Position() == before {
 				continue // taken already
 			}
-			if !t.take(m) {
+			if !s.take(m) {
 				return false, nil
 			}
 		}
@@ -149,13 +152,13 @@ func (t *tally) back(ctx context.Context, part earshot.Part, before earshot.Posi
 	return false, nil
 }
 
-// leastCost returns the least that a message may cost in the section. Without
-// a stored count in the counter's own tokens, one is taken to be eight bytes,
-// so that too much is read and not too little.
-func (t *tally) leastCost(m earshot.Message) int {
+// minCost returns the least that a message may cost in the section, in tokens.
+// Where there is no stored count that fits the counter, eight bytes are taken
+// for a token, so that too much is read rather than too little.
+func (s *scan) minCost(m earshot.Message) int {
 	n, known := 0, false
-	if t.req.Counter != nil {
-		n, known = t.req.Counter.Stored(m.Tokens)
+	if s.req.Counter != nil {
+		n, known = s.req.Counter.Stored(m.Tokens)
 	}
 	if !known || m.Tokens == 0 {
 		n = len(m.Text) / 8
@@ -166,13 +169,13 @@ func (t *tally) leastCost(m earshot.Message) int {
 	if links := strings.Count(m.Text, "<"); links > 0 {
 		n = max(1, n/4, n-links*linkCost)
 	}
-	if t.cut > 0 {
-		n = min(n, t.cut)
+	if s.cut > 0 {
+		n = min(n, s.cut)
 	}
 	return n + lineCost
 }
 
-// blank reports whether a message shows nothing.
+// blank reports whether a message has neither text nor files nor quotes.
 func blank(m earshot.Message) bool {
 	return len(m.Files)+len(m.Shared) == 0 && strings.TrimSpace(m.Text) == ""
 }

@@ -397,34 +397,29 @@ func TestACountOfRepliesFromAfterTheAnchorIsNotTold(t *testing.T) {
 	}
 }
 
-// A messagesAlone is a store that keeps no conversations: whoever asks it for
-// more than whether there is one asks nil.
-type messagesAlone struct {
-	gather.Messages
-	gather.Conversations
-}
-
-func (messagesAlone) Conversation(context.Context, earshot.ConversationID) (earshot.Conversation, error) {
-	return earshot.Conversation{}, earshot.ErrNotFound
-}
+// A messagesAlone is a store that keeps no conversations.
+type messagesAlone struct{ gather.Store }
 
 func TestAStoreForMessagesAloneIsEnough(t *testing.T) {
 	t.Parallel()
 	st := open(t, "memory:")
 	list := thread(3)
 	record(t, st, general.Scope(), list...)
-	req := gather.Request{Channel: general, Anchor: list[3].ID, Identity: self, Counter: counter(t),
-		Conversation: earshot.ConversationID{Agent: "a", Scope: general.Scope(), Name: "talk"}}
+	req := gather.Request{Channel: general, Anchor: list[3].ID, Identity: self, Counter: counter(t)}
 	_, want, err := gather.Turn(t.Context(), st, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, got, err := gather.Turn(t.Context(), messagesAlone{Messages: st}, req)
+	_, got, err := gather.Turn(t.Context(), messagesAlone{st}, req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(promptOf(got), promptOf(want)); d != "" {
 		t.Errorf("(-got +want)\n%s", d)
+	}
+	req.Conversation = earshot.ConversationID{Agent: "a", Scope: general.Scope(), Name: "talk"}
+	if _, _, err := gather.Turn(t.Context(), messagesAlone{st}, req); !errors.Is(err, gather.ErrNoConversations) {
+		t.Errorf("a conversation of a store that keeps none: got %v, want ErrNoConversations", err)
 	}
 }
 

@@ -3,21 +3,17 @@ package gather
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// isolation is the sign of a message that is answered alone (context.md §2).
-const isolation = "🚫"
-
-// Bounds of what one turn reads, whatever happened in the channel.
+// Bounds of what one turn reads, in messages, whatever happened in the channel.
 const (
-	maxChanges = 2048 // changes since the cursor that are looked through
-	changePage = 512
-	maxTree    = 500 // messages that hang on one reply reference
-	maxPast    = 400 // messages among which a section looks for those that it shows
+	maxChanges = 2048 // changes since the cursor
+	changePage = 512  // of these, in one read
+	maxTree    = 500  // of one tree of reply references
+	maxPast    = 400  // among which a section looks for those that it shows
 )
 
 // A reader collects the messages of one input, each once.
@@ -27,45 +23,48 @@ type reader struct {
 	req    Request
 	anchor earshot.Message
 	state  assemble.Conversation
-	begun  string // the zone that the session began in
 
-	// recent are the channel's newest messages, where a window has read them.
+	// sessionZone is the zone that the session began in.
+	sessionZone string
+
+	// recent are the channel's newest messages, in the order of Position, once a
+	// window has read them.
 	recent []earshot.Message
 
-	got      map[earshot.MessageID]bool
+	kept     map[earshot.MessageID]bool // the ids in messages
 	messages []earshot.Message
 	stored   []assemble.Stored
 	recalled []assemble.Recalled
+	coverage []earshot.Coverage
 
-	// foundFrom is where in messages what the search found begins; -1: nothing
-	// was searched for.
+	// foundFrom is the index in messages of the first one that was read because
+	// of the search; -1 until there was a search.
 	foundFrom int
-	coverage  []earshot.Coverage
 }
 
-// keep adds messages that the reader does not have, and none from after the
-// anchor, nor a count of replies of which some are from after it.
+// keep adds messages to the input, each once, and none from after the anchor. A
+// count of replies that includes some from after the anchor is left out.
 func (r *reader) keep(list ...earshot.Message) {
 	for _, m := range list {
-		if r.got[m.ID] || m.Position().Compare(r.anchor.Position()) > 0 {
+		if r.kept[m.ID] || m.Position().Compare(r.anchor.Position()) > 0 {
 			continue
 		}
-		if told := m.Replies; told != nil && (told.Last == 0 || told.Last > r.anchor.Time) {
+		if a := m.Replies; a != nil && (a.Last == 0 || a.Last > r.anchor.Time) {
 			m.Replies = nil
 		}
-		r.got[m.ID] = true
+		r.kept[m.ID] = true
 		r.messages = append(r.messages, m)
 	}
 }
 
-// later reports whether the session may go on.
+// later reports whether this is a later turn: the session may go on.
 func (r *reader) later() bool {
 	return r.req.Policy.Session && len(r.state.Session) > 0 && !r.req.NewEpoch
 }
 
 // read reads what the turn's sections ask for.
 func (r *reader) read(ctx context.Context, zone string) error {
-	if strings.Contains(r.anchor.Text, isolation) {
+	if r.anchor.Isolated() {
 		r.state = assemble.Conversation{Cursor: r.state.Cursor, Epoch: r.state.Epoch}
 		return nil
 	}
@@ -74,11 +73,12 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	case r.later():
 		sections = r.req.Policy.Later
 	case r.req.NewEpoch:
-		// Why the session ended must be seen again: what it shows was deleted.
+		// The sections of a later turn are read too: they bring the deletion that
+		// ended the session, which the assembler must see again.
 		sections = slices.Concat(r.req.Policy.Later, sections)
 	}
-	// Before the messages: history that arrives meanwhile is then read although
-	// it is said to be missing, and not the other way round.
+	// Coverage is read before the messages: history that arrives in between is
+	// then shown although it is said to be missing, and never the other way round.
 	var err error
 	if r.coverage, err = r.store.Coverage(ctx, r.scope); err != nil {
 		return err
@@ -86,10 +86,11 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	if err := r.byID(ctx, r.anchor.Root()); err != nil {
 		return err
 	}
-	if err := r.recorded(ctx); err != nil {
+	if err := r.recordedAnchors(ctx); err != nil {
 		return err
 	}
-	// A window's read of the channel holds the newest of the thread as well.
+	// Windows first: what they read of the channel includes the newest messages
+	// of the thread, which then need not be read again.
 	for _, s := range sections {
 		if s.Section == assemble.Window {
 			if err := r.window(ctx, limits(s)); err != nil {
@@ -110,6 +111,7 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	return r.parents(ctx)
 }
 
+// section reads what one section asks for, window and recall excepted.
 func (r *reader) section(ctx context.Context, s assemble.Section) error {
 	switch s.Section {
 	case assemble.Thread:
@@ -126,33 +128,33 @@ func (r *reader) section(ctx context.Context, s assemble.Section) error {
 	return nil
 }
 
-// limits returns the section with its defaults; 0 messages or tokens are no
-// limit of their own.
+// limits returns the section with its default limits. In the result, 0 messages
+// or tokens mean that the section sets no such limit.
 func limits(s assemble.Section) assemble.Section {
 	return assemble.Policy{First: []assemble.Section{s}}.WithDefaults().First[0]
 }
 
-// byID keeps messages by id, tombstones too; empty ids and what is not stored
-// are passed over.
+// byID keeps messages by id, tombstones too. Empty ids and ids that are not
+// stored are skipped.
 func (r *reader) byID(ctx context.Context, ids ...earshot.MessageID) error {
-	var want []earshot.MessageID
+	var missing []earshot.MessageID
 	for _, id := range ids {
-		if id != "" && !r.got[id] {
-			want = append(want, id)
+		if id != "" && !r.kept[id] {
+			missing = append(missing, id)
 		}
 	}
-	if len(want) == 0 {
+	if len(missing) == 0 {
 		return nil
 	}
-	list, err := r.store.ByID(ctx, r.scope, want...)
+	list, err := r.store.ByID(ctx, r.scope, missing...)
 	r.keep(list...)
 	return err
 }
 
-// recorded keeps the anchors of the first and the last recorded turn: what
-// stands before the one was said before the conversation began, what stands
-// after the other is new to it.
-func (r *reader) recorded(ctx context.Context) error {
+// recordedAnchors keeps the anchors of the first and the last recorded turn: the
+// assembler needs their positions to tell what was said before the conversation
+// began and what is new to it.
+func (r *reader) recordedAnchors(ctx context.Context) error {
 	if n := len(r.state.Turns); n > 0 {
 		return r.byID(ctx, r.state.Turns[0].Anchor, r.state.Turns[n-1].Anchor)
 	}
@@ -169,14 +171,15 @@ func (r *reader) thread(ctx context.Context, s assemble.Section) error {
 		return nil
 	}
 	part := earshot.ThreadOf(root)
-	all, err := r.fill(ctx, part, r.wanted(s))
-	if err != nil || all {
+	whole, err := r.fill(ctx, part, r.quotaOf(s))
+	if err != nil || whole {
 		return err
 	}
 	return r.count(ctx, root, part)
 }
 
-// count says how much of a part is stored.
+// count adds to the input how much of a part is stored, once for each thread; ""
+// as thread means the channel.
 func (r *reader) count(ctx context.Context, thread earshot.MessageID, part earshot.Part) error {
 	for _, s := range r.stored {
 		if s.Thread == thread {
@@ -191,11 +194,13 @@ func (r *reader) count(ctx context.Context, thread earshot.MessageID, part earsh
 	return nil
 }
 
-// transcript reads the newest turns of the conversation.
+// transcript reads the newest messages of the conversation, and how many there
+// are.
 func (r *reader) transcript(ctx context.Context, s assemble.Section) error {
 	root := r.anchor.Root()
 	part := earshot.ThreadOf(root)
-	// What the thread's block shows is no part of the transcript: read past it.
+	// The transcript leaves out what the section thread shows, so that many more
+	// are read.
 	for _, t := range r.req.Policy.First {
 		if t.Section == assemble.Thread && root != "" {
 			t = limits(t)
@@ -205,18 +210,18 @@ func (r *reader) transcript(ctx context.Context, s assemble.Section) error {
 			s.Tokens += t.Tokens
 		}
 	}
-	w := r.wanted(s)
+	q := r.quotaOf(s)
 	if s.AddressedOnly {
-		w.counts, w.rest, w.most = r.addressed(), true, max(maxPast, 4*s.Messages)
+		q.counts, q.keepOthers, q.maxRead = r.addressed(), true, max(maxPast, 4*s.Messages)
 	}
-	all, err := r.fill(ctx, part, w)
+	whole, err := r.fill(ctx, part, q)
 	if err != nil {
 		return err
 	}
-	if root == "" { // the answers that stand in the questions' threads
+	if root == "" { // answers stand in the threads of their questions
 		var answers []earshot.MessageID
 		for _, a := range r.state.Turns {
-			if r.got[a.Anchor] {
+			if r.kept[a.Anchor] {
 				answers = append(answers, a.Replies...)
 			}
 		}
@@ -225,38 +230,34 @@ func (r *reader) transcript(ctx context.Context, s assemble.Section) error {
 		}
 		part = earshot.Whole()
 	}
-	if all {
+	if whole {
 		return nil
 	}
 	return r.count(ctx, root, part)
 }
 
-// addressed returns a test for what the agent wrote, what mentions it and what
-// it answered. In a DM everything does.
+// addressed returns a test for the messages that a transcript of what was
+// addressed shows: the agent's own, those that mention it and those that it
+// answered; in a DM all.
 func (r *reader) addressed() func(earshot.Message) bool {
 	answered := map[earshot.MessageID]bool{}
 	for _, a := range r.state.Turns {
 		answered[a.Anchor] = len(a.Replies) > 0
 	}
-	ids := append([]earshot.AuthorID{r.req.Identity.ID}, r.req.Identity.Aliases...)
+	self := r.req.Identity
 	return func(m earshot.Message) bool {
-		if r.req.Channel.Kind == earshot.KindDM || r.req.Identity.Is(m.Author.ID) || answered[m.ID] ||
-			slices.ContainsFunc(m.Mentions, r.req.Identity.Is) {
-			return true
-		}
-		return strings.Contains(m.Text, "<@") && slices.ContainsFunc(ids, func(id earshot.AuthorID) bool {
-			return id != "" && strings.Contains(m.Text, string(id))
-		})
+		return r.req.Channel.Kind == earshot.KindDM || self.Is(m.Author.ID) || answered[m.ID] || self.MentionedIn(&m)
 	}
 }
 
-// snapshot reads the anchor's neighbours and how lively their threads are.
+// snapshot reads the anchor's neighbours at the top level of the channel, and
+// how many replies each has.
 func (r *reader) snapshot(ctx context.Context, s assemble.Section) error {
 	root := r.anchor.Root()
-	w := r.wanted(assemble.Section{Messages: s.Messages, Minutes: s.Minutes})
-	w.tokens = 0 // rows are snippets
-	w.counts = func(m earshot.Message) bool { return m.ID != root }
-	if _, err := r.fill(ctx, earshot.TopLevel(), w); err != nil {
+	q := r.quotaOf(assemble.Section{Messages: s.Messages, Minutes: s.Minutes})
+	q.tokens = 0 // neighbours are shown as snippets, whose cost is bounded
+	q.counts = func(m earshot.Message) bool { return m.ID != root }
+	if _, err := r.fill(ctx, earshot.TopLevel(), q); err != nil {
 		return err
 	}
 	var roots []earshot.MessageID
@@ -268,32 +269,32 @@ func (r *reader) snapshot(ctx context.Context, s assemble.Section) error {
 	if len(roots) == 0 {
 		return nil
 	}
-	lively, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), roots...)
+	activity, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), roots...)
 	if err != nil {
 		return err
 	}
 	for i := range r.messages {
-		if a, ok := lively[r.messages[i].ID]; ok {
+		if a, ok := activity[r.messages[i].ID]; ok {
 			r.messages[i].Replies = &a
 		}
 	}
 	return nil
 }
 
-// chain follows the anchor's reply reference up. Blank messages on the way
-// take no place, so a few more than the limit are read.
+// chain follows the anchor's reply references up. A few more than the limit are
+// read, because blank messages do not count.
 func (r *reader) chain(ctx context.Context, s assemble.Section) error {
 	at := r.anchor
 	for range s.Messages + 5 {
 		if at.ReplyTo == "" || at.ReplyTo == at.ID {
 			return nil
 		}
-		up, err := r.store.ByID(ctx, r.scope, at.ReplyTo)
-		if err != nil || len(up) == 0 {
+		above, err := r.store.ByID(ctx, r.scope, at.ReplyTo)
+		if err != nil || len(above) == 0 {
 			return err
 		}
-		r.keep(up[0])
-		at = up[0]
+		r.keep(above[0])
+		at = above[0]
 	}
 	return nil
 }

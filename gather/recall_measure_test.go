@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/eval/chats"
 	"github.com/earshot-ai/earshot/internal/eval/chats/chatstest"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // An asking is a question that a stranger puts into a conversation of real
@@ -39,7 +39,7 @@ type figure struct {
 type bench struct {
 	folder string
 	stores map[string]earshot.Store
-	find   map[string]*searcher.Searcher
+	find   map[string]*search.Searcher
 	all    map[string][]chats.Conversation
 }
 
@@ -61,7 +61,7 @@ func (b *bench) load(t *testing.T, source string) {
 		}
 		record(t, st, scopeOf(c.Name), messages...)
 	}
-	b.stores[source], b.find[source] = st, searcher.New(st, nil)
+	b.stores[source], b.find[source] = st, search.New(st, nil)
 }
 
 func scopeOf(conversation string) earshot.Scope {
@@ -108,11 +108,11 @@ type asked struct {
 	question earshot.Message
 }
 
-func (a *asked) Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
-	if id == a.question.ID {
-		return a.question, nil
+func (a *asked) ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	if slices.Contains(ids, a.question.ID) {
+		return []earshot.Message{a.question}, nil
 	}
-	return a.Store.Message(ctx, s, id)
+	return a.Store.ByID(ctx, s, ids...)
 }
 
 // askings returns the questions of each kind: whose answer lies far back, is in
@@ -160,7 +160,7 @@ func (b *bench) replies(t *testing.T, source string) []asking {
 	for _, c := range b.all[source] {
 		for _, m := range c.Messages {
 			up := cmp.Or(m.ReplyTo, parents[key(c.Name, m.ID)])
-			if up != "" && up != m.ID && len(search.Terms(m.Text)) >= 6 {
+			if up != "" && up != m.ID && len(index.Terms(m.Text)) >= 6 {
 				out = append(out, asking{source, c.Name, m.Text, m.Time, []earshot.MessageID{up}})
 			}
 		}
@@ -183,7 +183,7 @@ func (b *bench) elsewhere(source, conversation, text string, i int) asking {
 // what it adds where the answer is in the window, or nowhere.
 func TestRecallMeasure(t *testing.T) {
 	t.Parallel()
-	b := &bench{chatstest.Folder(t), map[string]earshot.Store{}, map[string]*searcher.Searcher{}, map[string][]chats.Conversation{}}
+	b := &bench{chatstest.Folder(t), map[string]earshot.Store{}, map[string]*search.Searcher{}, map[string][]chats.Conversation{}}
 	far, here, nowhere := b.askings(t)
 	var dump strings.Builder
 	var out strings.Builder
@@ -206,7 +206,7 @@ func TestRecallMeasure(t *testing.T) {
 			for _, row := range res.Ledger {
 				shown[row.ID] = row
 			}
-			fmt.Fprintf(&dump, "%s\t%d\t%s\t%d\t%d", kind.name, i, a.source, f.added, len(search.Terms(a.text)))
+			fmt.Fprintf(&dump, "%s\t%d\t%s\t%d\t%d", kind.name, i, a.source, f.added, len(index.Terms(a.text)))
 			for _, r := range in.Recalled {
 				fmt.Fprintf(&dump, "\t%g,%g,%g,%t,%s", r.Score, r.Cover, r.Parts["words"], slices.Contains(a.gold, r.ID), cmp.Or(shown[r.ID].Section, "out")+"/"+string(shown[r.ID].Verdict))
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 const (
@@ -53,7 +53,7 @@ func channelOf(t testing.TB, list []earshot.Message) earshot.Store {
 
 func recalling(t testing.TB, st earshot.Store, anchor earshot.MessageID) gather.Request {
 	t.Helper()
-	return gather.Request{Channel: general, Anchor: anchor, Identity: self, Counter: counter(t), Finder: searcher.New(st, nil)}
+	return gather.Request{Channel: general, Anchor: anchor, Identity: self, Counter: counter(t), Finder: search.New(st, nil)}
 }
 
 // block returns one block of the last prompt message.
@@ -110,7 +110,7 @@ func TestRecallReadsAHandfulMore(t *testing.T) {
 	st := channelOf(t, list)
 	counting := &reads{Store: st}
 	req := recalling(t, st, question.ID)
-	searches := &finderOf{search: func(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error) {
+	searches := &finderOf{search: func(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error) {
 		return req.Finder.Search(ctx, s, q)
 	}}
 	without := req
@@ -168,12 +168,12 @@ func (r *reads) Count(ctx context.Context, s earshot.Scope, p earshot.Part, upTo
 
 // finderOf is a Finder that does as it is told.
 type finderOf struct {
-	search func(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error)
+	search func(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error)
 	n      int
 	asked  []search.Query
 }
 
-func (f *finderOf) Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error) {
+func (f *finderOf) Search(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error) {
 	f.n++
 	f.asked = append(f.asked, q)
 	return f.search(ctx, s, q)
@@ -195,14 +195,14 @@ func TestAFinderIsNotTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	real := req.Finder
-	req.Finder = &finderOf{search: func(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error) {
+	req.Finder = &finderOf{search: func(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error) {
 		hits, err := real.Search(ctx, s, q)
 		for i := range hits {
 			hits[i].Near = append(hits[i].Near, "f1", "z", "404")
 			hits[i].Message.Text = "not what was said"
 		}
 		for _, m := range []earshot.Message{foreign, later, question} {
-			hits = append(hits, searcher.Hit{Hit: search.Hit{ID: m.ID, Time: m.Time, Score: 0.1, Near: []earshot.MessageID{"f1", "z"}}, Message: m})
+			hits = append(hits, search.Hit{Hit: index.Hit{ID: m.ID, Time: m.Time, Score: 0.1, Near: []earshot.MessageID{"f1", "z"}}, Message: m})
 		}
 		return append(hits, hits...), err
 	}}
@@ -224,7 +224,7 @@ func TestWithoutASearchATurnGoesOn(t *testing.T) {
 	st := channelOf(t, list)
 	req := recalling(t, st, question.ID)
 	broken := errors.New("the index is broken")
-	req.Finder = &finderOf{search: func(context.Context, earshot.Scope, search.Query) ([]searcher.Hit, error) { return nil, broken }}
+	req.Finder = &finderOf{search: func(context.Context, earshot.Scope, search.Query) ([]search.Hit, error) { return nil, broken }}
 	var told error
 	req.Failed = func(err error) { told = err }
 	_, res, err := gather.Turn(t.Context(), st, req)
@@ -237,7 +237,7 @@ func TestWithoutASearchATurnGoesOn(t *testing.T) {
 		t.Error("a failed search changes more than recall")
 	}
 	ended, cancel := context.WithCancel(t.Context())
-	req.Finder = &finderOf{search: func(context.Context, earshot.Scope, search.Query) ([]searcher.Hit, error) {
+	req.Finder = &finderOf{search: func(context.Context, earshot.Scope, search.Query) ([]search.Hit, error) {
 		cancel()
 		return nil, context.Canceled
 	}}
@@ -269,7 +269,7 @@ func TestWhatIsAsked(t *testing.T) {
 		{"q5", "standard", "the gangway", ""},
 		{"q5", "delta", "", ""},
 	} {
-		f := &finderOf{search: func(context.Context, earshot.Scope, search.Query) ([]searcher.Hit, error) { return nil, nil }}
+		f := &finderOf{search: func(context.Context, earshot.Scope, search.Query) ([]search.Hit, error) { return nil, nil }}
 		req := recalling(t, st, c.anchor)
 		req.Finder = f
 		req.Policy, _ = assemble.ByName(c.policy)

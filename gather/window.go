@@ -9,18 +9,17 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// window reads the newest messages of the channel. What the thread's section
-// takes does not count among those looked at, nor in a later turn what the
-// model has seen or what has been considered.
+// window reads the newest messages of the channel. Messages that the section
+// thread shows do not count, nor, in a later turn, what the model has seen.
 func (r *reader) window(ctx context.Context, s assemble.Section) error {
-	w := r.wanted(assemble.Section{Messages: s.Look, Minutes: s.Minutes})
-	w.tokens, w.counts = 0, r.outside()
-	if last := r.lastAnchor(); r.later() && last.Compare(w.floor) > 0 {
-		w.floor = last // what became known late is among the changes
+	q := r.quotaOf(assemble.Section{Messages: s.Look, Minutes: s.Minutes})
+	q.tokens, q.counts = 0, r.windowShows()
+	if last := r.lastAnchor(); r.later() && last.Compare(q.floor) > 0 {
+		q.floor = last // the section delta reads what became known late
 	}
-	t := r.tally(w)
-	size := t.probable()
-	list, full, err := t.newest(ctx, size)
+	scan := r.scan(q)
+	size := scan.expected()
+	list, full, err := scan.newest(ctx, size)
 	if err != nil {
 		return err
 	}
@@ -28,10 +27,10 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 	case full:
 	case len(list) < size:
 		return nil
-	case t.probable() > 2*s.Look:
-		err = r.aside(ctx, s, w)
+	case scan.expected() > 2*s.Look:
+		err = r.besideBusyThread(ctx, s, q)
 	default:
-		_, err = t.back(ctx, earshot.Whole(), list[0].Position())
+		_, err = scan.backwards(ctx, earshot.Whole(), list[0].Position())
 	}
 	if err == nil && r.isLog() && !r.later() {
 		err = r.count(ctx, "", earshot.Whole()) // the prompt says how much it does not show
@@ -39,62 +38,61 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 	return err
 }
 
-// fewNew is how many messages a later turn reads first: seldom has a channel
+// fewNew is how many messages a later turn reads first: a channel seldom has
 // more since the last turn.
 const fewNew = 48
 
 // newest takes from the channel's newest messages, which it returns. full
-// reports whether no more are wanted; else there are size of them, or all. A
-// window that ends at the last turn reads few, and size only where that turn
-// stands further back.
-func (t *tally) newest(ctx context.Context, size int) (list []earshot.Message, full bool, err error) {
-	part, anchor := earshot.Whole(), t.anchor.Position()
-	if !t.floor.IsZero() && size > fewNew {
-		list, err = t.store.Newest(ctx, t.scope, part, anchor, fewNew)
+// reports whether the quota is used up; if not, there are size of them, or all
+// that there are. Where the scan has a floor, few messages are read first, and
+// size only if the floor stands further back.
+func (s *scan) newest(ctx context.Context, size int) (list []earshot.Message, full bool, err error) {
+	part, anchor := earshot.Whole(), s.anchor.Position()
+	if !s.floor.IsZero() && size > fewNew {
+		list, err = s.store.Newest(ctx, s.scope, part, anchor, fewNew)
 		if err != nil {
 			return nil, false, err
 		}
-		if len(list) == fewNew && list[0].Position().Compare(t.floor) > 0 {
+		if len(list) == fewNew && list[0].Position().Compare(s.floor) > 0 {
 			list = nil
 		}
 	}
 	if list == nil {
-		if list, err = t.store.Newest(ctx, t.scope, part, anchor, size); err != nil {
+		if list, err = s.store.Newest(ctx, s.scope, part, anchor, size); err != nil {
 			return nil, false, err
 		}
 	}
-	t.recent = list
+	s.recent = list
 	for _, m := range slices.Backward(list) {
-		if !t.take(m) {
+		if !s.take(m) {
 			return list, true, nil
 		}
 	}
 	return list, false, nil
 }
 
-// outside returns a test for the messages that a window may show.
-func (r *reader) outside() func(earshot.Message) bool {
+// windowShows returns a test for the messages that a window may show.
+func (r *reader) windowShows() func(earshot.Message) bool {
 	root := r.anchor.Root()
-	apart := root != "" && (r.later() || r.hasThread())
+	threadApart := root != "" && (r.later() || r.hasThread()) // another section shows the thread
 	var shown map[earshot.MessageID]bool
 	if r.later() {
 		shown = r.shown()
 	}
 	return func(m earshot.Message) bool {
-		return (!r.isLog() || m.Author.Kind != earshot.System) && !shown[m.ID] && (!apart || m.Root() != root && m.ID != root)
+		return (!r.isLog() || m.Author.Kind != earshot.System) && !shown[m.ID] && (!threadApart || m.Root() != root && m.ID != root)
 	}
 }
 
-// aside reads what else there is where one thread makes up nearly all of the
-// channel's newest messages: the top level, and of the trees that stand first
-// there the newest replies.
-func (r *reader) aside(ctx context.Context, s assemble.Section, w want) error {
-	if _, err := r.tally(w).back(ctx, earshot.TopLevel(), earshot.Position{}); err != nil {
+// besideBusyThread reads the rest of a channel whose newest messages are nearly
+// all of one thread: the top level, and the newest replies to the newest roots.
+func (r *reader) besideBusyThread(ctx context.Context, s assemble.Section, q quota) error {
+	if _, err := r.scan(q).backwards(ctx, earshot.TopLevel(), earshot.Position{}); err != nil {
 		return err
 	}
 	var roots []earshot.Message
 	for _, m := range r.messages {
-		if m.Root() == "" && m.ID != r.anchor.ID && w.counts(m) && !blank(m) {
+		if m.Root() == "" && m.ID != r.anchor.ID && q.counts(m) && !blank(m) {
 			roots = append(roots, m)
 		}
 	}
@@ -109,9 +107,9 @@ func (r *reader) aside(ctx context.Context, s assemble.Section, w want) error {
 	return nil
 }
 
-// parents keeps what loaded messages answer, and so on up, so that the forest
-// has the trees that the whole channel would give it. Where nobody refers to
-// anything a thread's root is enough to name its tree, and nothing is read.
+// parents keeps what loaded messages reply to, and so on up, so that the
+// assembler groups them as it would with the whole channel before it. Without
+// any reply reference a thread's id is enough for that, and nothing is read.
 func (r *reader) parents(ctx context.Context) error {
 	if r.isLog() {
 		return r.roots(ctx)
@@ -133,12 +131,12 @@ func (r *reader) parents(ctx context.Context) error {
 	return nil
 }
 
-// maxRoots is of how many roots that are older than the window the agent's
-// answer is looked for.
+// maxRoots bounds for how many roots older than the window the agent's answer is
+// looked up.
 const maxRoots = 8
 
-// roots keeps what loaded messages answer, with how lively the threads of these
-// roots are and, of the newest of them, the agent's answer.
+// roots keeps what loaded messages reply to, with the number of replies to these
+// roots, and the agent's answer to the newest of them.
 func (r *reader) roots(ctx context.Context) error {
 	from := len(r.messages)
 	for at := 0; at < len(r.messages) && len(r.messages) < from+maxTree; {
@@ -151,7 +149,7 @@ func (r *reader) roots(ctx context.Context) error {
 			return err
 		}
 	}
-	first := from // of those that are not known whole
+	first := from // the first message whose thread may not be loaded
 	if r.foundFrom >= 0 {
 		first = r.foundFrom
 	}
@@ -164,19 +162,19 @@ func (r *reader) roots(ctx context.Context) error {
 	if len(old) == 0 {
 		return nil
 	}
-	lively, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), old...)
+	activity, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), old...)
 	if err != nil {
 		return err
 	}
 	end := len(r.messages)
 	for i := first; i < end; i++ {
 		m := &r.messages[i]
-		a, ok := lively[m.ID]
+		a, ok := activity[m.ID]
 		if !ok {
 			continue
 		}
 		m.Replies = &a
-		// What the search found has its answers beside it.
+		// The search returns answers with the messages that it found.
 		if i >= from && end-i <= maxRoots {
 			if err := r.answer(ctx, *m); err != nil {
 				return err
@@ -186,8 +184,7 @@ func (r *reader) roots(ctx context.Context) error {
 	return nil
 }
 
-// answer keeps the agent's answer to a root, where it is among the first
-// replies.
+// answer keeps the agent's answer to a root, if it is among the first replies.
 func (r *reader) answer(ctx context.Context, root earshot.Message) error {
 	n := 0
 	for m, err := range r.store.Range(ctx, r.scope, earshot.ThreadOf(root.ID), root.Position(), r.anchor.Position()) {
@@ -205,6 +202,7 @@ func (r *reader) answer(ctx context.Context, root earshot.Message) error {
 	return nil
 }
 
+// hasThread reports whether a first turn of the policy has the section thread.
 func (r *reader) hasThread() bool {
 	return slices.ContainsFunc(r.req.Policy.First, func(s assemble.Section) bool { return s.Section == assemble.Thread })
 }
@@ -218,7 +216,7 @@ func (r *reader) shown() map[earshot.MessageID]bool {
 	return ids
 }
 
-// lastAnchor returns where the last recorded turn's anchor stands; zero when
+// lastAnchor returns the position of the last recorded turn's anchor, zero when
 // there is none or it is not stored.
 func (r *reader) lastAnchor() earshot.Position {
 	n := len(r.state.Turns)

@@ -10,7 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // How much the offline model quotes.
@@ -68,19 +68,19 @@ func (s *sight) answer() string {
 // once. What shares no word with it does not fit.
 func (s *sight) best(limit int) []quote {
 	quotes := s.distinct()
-	if len(search.Terms(s.intent())) == 0 {
+	if len(index.Terms(s.intent())) == 0 {
 		return nil
 	}
-	x := search.NewIndex()
+	x := index.New()
 	for i, q := range quotes {
 		// The place stands for the time: not all have one, and later is newer.
 		x.Add(earshot.Terms{
 			ID: earshot.MessageID(strconv.Itoa(i)), Seq: int64(i + 1), Author: earshot.AuthorID(q.speaker),
-			Time: earshot.TimeOf(time.Unix(int64(i)*3600, 0)), Terms: search.Terms(q.text),
+			Time: earshot.TimeOf(time.Unix(int64(i)*3600, 0)), Terms: index.Terms(q.text),
 		})
 	}
 	var best []quote
-	for _, hit := range x.Search(search.Query{Text: s.intent(), At: earshot.TimeOf(time.Unix(int64(len(quotes))*3600, 0)), Limit: limit}) {
+	for _, hit := range x.Search(index.Query{Text: s.intent(), At: earshot.TimeOf(time.Unix(int64(len(quotes))*3600, 0)), Limit: limit}) {
 		i, err := strconv.Atoi(string(hit.ID))
 		if err == nil && hit.Score > 0 {
 			best = append(best, quotes[i])

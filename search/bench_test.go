@@ -1,73 +1,140 @@
-package search
+package search_test
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
+	"github.com/earshot-ai/earshot/store"
 )
 
-// synthetic makes messages whose words follow Zipf's law, as those of real
-// chat do: the commonest word stands in about half of them.
-func synthetic(n int) []earshot.Terms {
-	r := rand.New(rand.NewPCG(7, 7))
-	zipf := rand.NewZipf(r, 1.07, 3, 200_000)
-	messages := make([]earshot.Terms, n)
-	for i := range messages {
-		terms := make([]string, 4+r.IntN(24))
-		for j := range terms {
-			terms[j] = fmt.Sprintf("w%d", zipf.Uint64())
-		}
-		m := earshot.Terms{
-			ID: earshot.MessageID(fmt.Sprintf("1700%06d.%06d", i, i%1_000_000)), Seq: int64(i + 1),
-			Time: earshot.Time(1_700_000_000_000_000 + int64(i)*60_000_000), Author: earshot.AuthorID(fmt.Sprintf("U%d", r.IntN(200))), Terms: terms,
-		}
-		if i > 0 && r.IntN(3) == 0 {
-			m.Thread = messages[max(0, i-1-r.IntN(50))].ID
-		}
-		messages[i] = m
-	}
-	return messages
-}
+var room = earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
 
-func build(messages []earshot.Terms) *Index {
-	x := NewIndex()
-	for _, m := range messages {
-		x.Add(m)
+// filled returns a store with a channel of n messages, whose words follow
+// Zipf's law as those of real chat do, and what finds some of them.
+func filled(b *testing.B, spec string, n int) (earshot.Store, search.Query) {
+	b.Helper()
+	st, err := store.Open(b.Context(), spec, nil)
+	if err != nil {
+		b.Fatal(err)
 	}
-	return x
-}
-
-func BenchmarkAdd100000(b *testing.B) {
-	messages := synthetic(100_000)
-	b.ReportAllocs()
-	var x *Index
-	for b.Loop() {
-		x = build(messages)
-	}
-	b.ReportMetric(float64(x.Bytes())/float64(x.Len()), "bytes/message")
-}
-
-func BenchmarkSearch100000(b *testing.B) {
-	messages := synthetic(100_000)
-	x := build(messages)
-	at := messages[len(messages)-1].Time
-	for _, c := range []struct{ name, text string }{
-		{"one rare word", "w90000"},
-		{"three words", "w120 w900 w7000"},
-		{"eight words", "w20 w60 w200 w500 w1200 w3000 w9000 w30000"},
-		{"the three commonest words", "w0 w1 w2"},
-		{"the forty commonest words", "w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w10 w11 w12 w13 w14 w15 w16 w17 w18 w19 w20 w21 w22 w23 w24 w25 w26 w27 w28 w29 w30 w31 w32 w33 w34 w35 w36 w37 w38 w39"},
-		{"no word: the newest", ""},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if len(x.Search(Query{Text: c.text, At: at})) == 0 {
-					b.Fatal("nothing was found")
-				}
+	b.Cleanup(func() { _ = st.Close() })
+	random := rand.New(rand.NewPCG(1, 2))
+	word := rand.NewZipf(random, 1.1, 8, 60_000)
+	id := func(i int) earshot.MessageID { return earshot.MessageID(fmt.Sprintf("%d.%06d", 1_700_000_000+i, 100)) }
+	batch := make([]earshot.Message, 0, 1000)
+	var last earshot.Time
+	for i := range n {
+		words := make([]string, 4+random.IntN(20))
+		for j := range words {
+			words[j] = fmt.Sprintf("w%d", word.Uint64())
+		}
+		last = earshot.Time(1_700_000_000_000_000 + int64(i)*1_000_000)
+		who := i % 200
+		m := earshot.Message{
+			ID: id(i), Time: last, Text: strings.Join(words, " "),
+			Author: earshot.Author{ID: earshot.AuthorID(fmt.Sprint("U", who)), Name: fmt.Sprint("Somebody ", who), Kind: earshot.Human},
+		}
+		if i%3 == 2 {
+			m.Thread = id(i - i%30)
+		}
+		if batch = append(batch, m); len(batch) == cap(batch) || i == n-1 {
+			if _, err := st.Record(b.Context(), room, batch...); err != nil {
+				b.Fatal(err)
 			}
+			batch = batch[:0]
+		}
+	}
+	return st, search.Query{Text: "w120 w900 w7000", At: last, Limit: 8}
+}
+
+func sqliteSpec(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "x.db") }
+
+func find(b *testing.B, s *search.Searcher, q search.Query) {
+	b.Helper()
+	hits, err := s.Search(b.Context(), room, q)
+	if err != nil || len(hits) == 0 {
+		b.Fatalf("%d hits, %v", len(hits), err)
+	}
+}
+
+// BenchmarkCold is a channel's first search, which reads the stored terms and
+// builds the index, whole and in its two parts. Memory is what the heap holds
+// once the garbage is gone.
+func BenchmarkCold(b *testing.B) {
+	for _, c := range []struct {
+		engine   string
+		spec     func(*testing.B) string
+		messages int
+	}{
+		{"sqlite", sqliteSpec, 100_000},
+		{"sqlite", sqliteSpec, 200_000},
+		{"postgres", func(b *testing.B) string { return pgtest.Spec(b) }, 100_000},
+	} {
+		b.Run(fmt.Sprintf("%s=%d", c.engine, c.messages), func(b *testing.B) {
+			st, query := filled(b, c.spec(b), c.messages)
+			b.Run("search", func(b *testing.B) {
+				b.ReportAllocs()
+				before := heap()
+				var s *search.Searcher
+				for b.Loop() {
+					s = search.New(st, nil)
+					find(b, s, query)
+				}
+				b.ReportMetric(float64(heap()-before)/float64(c.messages), "bytes/msg")
+				runtime.KeepAlive(s)
+			})
+			b.Run("read", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, err := range st.Terms(b.Context(), room, 0) {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+			b.Run("add", func(b *testing.B) {
+				b.ReportAllocs()
+				var list []earshot.Terms
+				for t, err := range st.Terms(b.Context(), room, 0) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					list = append(list, t)
+				}
+				for b.Loop() {
+					x := index.New()
+					for _, t := range list {
+						x.Add(t)
+					}
+				}
+			})
 		})
+	}
+}
+
+// heap returns the bytes in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkWarm is a search of a channel that was searched before.
+func BenchmarkWarm(b *testing.B) {
+	st, query := filled(b, sqliteSpec(b), 100_000)
+	s := search.New(st, nil)
+	find(b, s, query)
+	for b.Loop() {
+		find(b, s, query)
 	}
 }

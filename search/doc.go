@@ -1,12 +1,18 @@
-// Package search finds messages within one channel.
+// Package search finds messages within one channel of a store.
 //
-// [Terms] cuts a text into search terms; they are stored with the message. An
-// [Index] holds one channel's terms in memory and ranks its messages for a
-// [Query], by their words and by what stands next to them: [Index.Search] says
-// how, weights.go with what weights. It is filled from the store and forgotten
-// at will, so that there is nothing to erase on disk, and no statistic of
-// another channel can show through.
+// Start with [New], which makes a [Searcher] over a store, [Searcher.Search],
+// which asks one channel, and [Query], which says what is looked for. A [Hit]
+// is a message with its score and what the score is made of.
 //
-// The package is pure: no clock, no locks, no I/O. The same messages and the
-// same query give the same hits, with the same scores, on every machine.
+//	s := search.New(store, nil)
+//	hits, err := s.Search(ctx, channel.Scope(), search.Query{Text: "why did the import hang", At: now})
+//
+// There is no search of several channels: a Searcher is given one channel with
+// every query, and ranks by that channel's statistics alone.
+//
+// The ranking is in the package search/index, an index of one channel in
+// memory. A store keeps the search terms of each message beside it; a Searcher
+// builds a channel's index from them at the first search, brings it up to date
+// before every further one, and drops the indexes that were not used for
+// longest when all together grow too large. Nothing of it is on disk.
 package search

@@ -1,19 +1,21 @@
 package tokens
 
-// count returns the tokens of a piece.
-func (v *vocab) count(piece string) int {
-	if v.rank(piece) != none {
+import "github.com/earshot-ai/earshot/tokens/internal/vocab"
+
+// countPiece returns the tokens of a piece.
+func countPiece(piece string) int {
+	if vocab.Rank(piece) != vocab.None {
 		return 1
 	}
 	n := 0
-	v.merge(piece, func(int) bool { n++; return true })
+	merge(piece, func(int) bool { n++; return true })
 	return n
 }
 
-// prefix returns the bytes of the first n tokens of a piece.
-func (v *vocab) prefix(piece string, n int) int {
+// prefixOfPiece returns the bytes of the first n tokens of a piece.
+func prefixOfPiece(piece string, n int) int {
 	end := 0
-	v.merge(piece, func(to int) bool {
+	merge(piece, func(to int) bool {
 		if n == 0 {
 			return false
 		}
@@ -28,9 +30,9 @@ func (v *vocab) prefix(piece string, n int) int {
 // false. Pieces of up to scanned bytes, nearly all there are, are merged by
 // looking through all pairs, the others with a heap, in O(n log n): a run of
 // 40,000 letters is one piece.
-func (v *vocab) merge(piece string, yield func(end int) bool) {
+func merge(piece string, yield func(end int) bool) {
 	if len(piece) > scanned {
-		v.mergeHeap(piece, yield)
+		mergeHeap(piece, yield)
 		return
 	}
 	var ends [scanned + 1]uint8 // ends[i] is where part i begins; the last is the end
@@ -40,22 +42,22 @@ func (v *vocab) merge(piece string, yield func(end int) bool) {
 		ends[i] = uint8(i)
 	}
 	for i := range n - 1 {
-		ranks[i] = v.pairs[int(piece[i])<<8|int(piece[i+1])]
+		ranks[i] = vocab.PairRank(piece[i], piece[i+1])
 	}
 	rank := func(i int) uint32 {
 		if i+2 > n {
-			return none
+			return vocab.None
 		}
-		return v.rank(piece[ends[i]:ends[i+2]])
+		return vocab.Rank(piece[ends[i]:ends[i+2]])
 	}
 	for n > 1 {
-		best, lowest := 0, none
+		best, lowest := 0, vocab.None
 		for i, r := range ranks[:n-1] {
 			if r < lowest {
 				best, lowest = i, r
 			}
 		}
-		if lowest == none {
+		if lowest == vocab.None {
 			break
 		}
 		copy(ends[best+1:n], ends[best+2:n+1])
@@ -83,22 +85,22 @@ type link struct {
 }
 
 // mergeHeap is merge for long pieces.
-func (v *vocab) mergeHeap(piece string, yield func(end int) bool) {
+func mergeHeap(piece string, yield func(end int) bool) {
 	n := int32(len(piece))
 	parts := make([]link, n)
 	var h heap
 	rank := func(i int32) uint32 {
 		if j := parts[i].next; j < n {
-			return v.rank(piece[i:parts[j].next])
+			return vocab.Rank(piece[i:parts[j].next])
 		}
-		return none
+		return vocab.None
 	}
 	for i := range n {
-		parts[i] = link{prev: i - 1, next: i + 1, rank: none}
+		parts[i] = link{prev: i - 1, next: i + 1, rank: vocab.None}
 		if i+1 < n {
-			parts[i].rank = v.pairs[int(piece[i])<<8|int(piece[i+1])]
+			parts[i].rank = vocab.PairRank(piece[i], piece[i+1])
 		}
-		if r := parts[i].rank; r != none {
+		if r := parts[i].rank; r != vocab.None {
 			h = append(h, candidate(r, i))
 		}
 	}
@@ -109,7 +111,7 @@ func (v *vocab) mergeHeap(piece string, yield func(end int) bool) {
 			continue // joined or changed since
 		}
 		j := parts[i].next
-		parts[j].rank = none
+		parts[j].rank = vocab.None
 		parts[i].next = parts[j].next
 		if k := parts[i].next; k < n {
 			parts[k].prev = i
@@ -118,7 +120,7 @@ func (v *vocab) mergeHeap(piece string, yield func(end int) bool) {
 			if b < 0 {
 				continue
 			}
-			if parts[b].rank = rank(b); parts[b].rank != none {
+			if parts[b].rank = rank(b); parts[b].rank != vocab.None {
 				h.push(candidate(parts[b].rank, b))
 			}
 		}

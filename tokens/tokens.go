@@ -26,6 +26,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/tokens/internal/vocab"
 )
 
 // ErrUnknown is returned by [For] for a spec that names no counter. The error
@@ -70,11 +71,10 @@ func (o200k) Name() string             { return "o200k" }
 func (o200k) Stored(n int) (int, bool) { return n, true }
 
 func (o200k) Count(s string) int {
-	v := vocabulary()
 	n := 0
 	for i := 0; i < len(s); {
 		end := pieceEnd(s, i)
-		n += v.count(s[i:end])
+		n += countPiece(s[i:end])
 		i = end
 	}
 	return n
@@ -86,16 +86,15 @@ func (c o200k) Prefix(s string, max int) int {
 	if max <= 0 {
 		return 0
 	}
-	if max < len(s)/longestToken {
-		s = s[:(max+1)*longestToken]
+	if max < len(s)/vocab.Longest {
+		s = s[:(max+1)*vocab.Longest]
 	}
-	v := vocabulary()
 	left := max
 	for i := 0; i < len(s); {
 		end := pieceEnd(s, i)
-		n := v.count(s[i:end])
+		n := countPiece(s[i:end])
 		if n > left {
-			return c.within(s, i, i+v.prefix(s[i:end], left), max)
+			return c.within(s, i, i+prefixOfPiece(s[i:end], left), max)
 		}
 		left -= n
 		i = end

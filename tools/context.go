@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // The answer of channel_context.
@@ -40,7 +40,7 @@ type quest struct {
 	since   earshot.Time
 	authors []string
 	unknown []string // of these
-	hits    []searcher.Hit
+	hits    []search.Hit
 	known   []earshot.Coverage
 	threads map[earshot.MessageID]*thread
 	unread  []earshot.MessageID // the threads of hits first, then the newest
@@ -248,7 +248,7 @@ func (s *Set) results(ctx context.Context, q *quest, late bool) (Answer, error) 
 	if err != nil {
 		return Answer{}, err
 	}
-	var cut search.Cutter
+	var cut index.Cutter
 	for i, e := range entries {
 		e.json.(*result).RelevanceSignal = signal(&cut, q.Text, q.hits[i])
 	}

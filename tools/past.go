@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // The answer of conversation_search.
@@ -154,8 +155,8 @@ func (s *Set) turns(ctx context.Context) (out []turnText, more bool, err error) 
 // rank returns the places of the turns that fit a query, the best first, by the
 // scores of search.
 func (s *Set) rank(query string, turns []turnText, limit int) []int {
-	x := search.NewIndex()
-	var cut search.Cutter
+	x := index.New()
+	var cut index.Cutter
 	byID := map[earshot.MessageID]int{}
 	for i, t := range turns {
 		id := t.turn.Answer.Anchor

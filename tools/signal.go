@@ -6,7 +6,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // maxWords is how many of the words that were looked for are named.
@@ -14,7 +14,7 @@ const maxWords = 6
 
 // signal says in plain words why search ranks a message where it does. Its
 // words are the question's, never the message's.
-func signal(cut *search.Cutter, intent string, h searcher.Hit) string {
+func signal(cut *index.Cutter, intent string, h search.Hit) string {
 	parts := map[string]float64{}
 	for _, p := range h.Parts {
 		parts[p.Name] = p.Value
@@ -25,8 +25,8 @@ func signal(cut *search.Cutter, intent string, h searcher.Hit) string {
 			reasons = append(reasons, reason)
 		}
 	}
-	add("has this id", parts[search.PartID] > 0)
-	score := parts[search.PartWords]
+	add("has this id", parts[index.PartID] > 0)
+	score := parts[index.PartWords]
 	if score > 0 {
 		has, all := matching(cut, intent, h.Message)
 		if len(has) > 0 {
@@ -35,14 +35,14 @@ func signal(cut *search.Cutter, intent string, h searcher.Hit) string {
 			reasons = append(reasons, "has words of it")
 		}
 	}
-	add("stands next to what has words of it", parts[search.PartNear]+parts[search.PartTalk] > score/2)
-	add("said by who is named", parts[search.PartAuthor] > 0)
-	add("said at the time that is named", parts[search.PartTime] > 0)
-	add("has a number", parts[search.PartNumber] > 0)
-	add("quoted or neighbouring words together", parts[search.PartPhrase] > 0)
-	add("an exact name, number or address", parts[search.PartExact] > 0)
-	add("said lately", score > 0 && parts[search.PartRecency] >= score/2)
-	add("has replies", parts[search.PartActivity] > 0)
+	add("stands next to what has words of it", parts[index.PartNear]+parts[index.PartTalk] > score/2)
+	add("said by who is named", parts[index.PartAuthor] > 0)
+	add("said at the time that is named", parts[index.PartTime] > 0)
+	add("has a number", parts[index.PartNumber] > 0)
+	add("quoted or neighbouring words together", parts[index.PartPhrase] > 0)
+	add("an exact name, number or address", parts[index.PartExact] > 0)
+	add("said lately", score > 0 && parts[index.PartRecency] >= score/2)
+	add("has replies", parts[index.PartActivity] > 0)
 	if len(reasons) == 0 {
 		return "among the newest"
 	}
@@ -51,7 +51,7 @@ func signal(cut *search.Cutter, intent string, h searcher.Hit) string {
 
 // matching returns the words of the intent that a message has, and how many
 // different ones the intent has.
-func matching(cut *search.Cutter, intent string, m earshot.Message) (has []string, all int) {
+func matching(cut *index.Cutter, intent string, m earshot.Message) (has []string, all int) {
 	held := map[string]bool{}
 	texts := []string{m.Text}
 	for _, q := range m.Shared {

@@ -25,7 +25,6 @@ import (
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 // The names of the tools.
@@ -47,7 +46,7 @@ type Index struct{ search finder }
 
 // A finder finds messages of one channel.
 type finder interface {
-	Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error)
+	Search(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error)
 }
 
 // A Store is what the tools need of an [earshot.Store].
@@ -68,12 +67,12 @@ type Indexed interface {
 
 // NewIndex returns an index over a store. maxBytes bounds what it holds in
 // memory; 0 means 256 MiB. A store that finds messages itself, as a
-// *searcher.Searcher does, is asked instead, so that one index serves all.
+// *search.Searcher does, is asked instead, so that one index serves all.
 func NewIndex(st Indexed, maxBytes int64) *Index {
 	if f, ok := st.(finder); ok {
 		return &Index{f}
 	}
-	return &Index{searcher.New(st, &searcher.Options{MaxBytes: maxBytes})}
+	return &Index{search.New(st, &search.Options{MaxBytes: maxBytes})}
 }
 
 // Options are what a set may be told. Zero fields mean the defaults.

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/zones"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -107,7 +107,7 @@ func (c *contextCmd) question(ctx context.Context, a *app) (question, error) {
 	if q.place, err = a.place(ctx, c.Channel, c.Message); err != nil {
 		return q, err
 	}
-	q.search = searcher.New(q.place.store, nil)
+	q.search = search.New(q.place.store, nil)
 	if q.identity, err = findIdentity(ctx, q.place, c.Identity); err == nil && c.FollowUpOf != "" {
 		q.after, err = q.follow(ctx, c.FollowUpOf)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/testdata"
 	"github.com/earshot-ai/earshot/tokens"
@@ -183,7 +183,7 @@ func newTour(ctx context.Context, st earshot.Store, sc scene) (*tour, error) {
 		return nil, err
 	}
 	counter.Count("a first count loads the vocabulary, which is not to be timed")
-	t := &tour{scene: sc, q: question{place: p, counter: counter, budget: assemble.DefaultBudget(), search: searcher.New(st, nil)}}
+	t := &tour{scene: sc, q: question{place: p, counter: counter, budget: assemble.DefaultBudget(), search: search.New(st, nil)}}
 	t.q.identity, err = findIdentity(ctx, p, "")
 	return t, err
 }

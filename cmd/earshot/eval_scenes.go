@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/docs"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/eval"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/testdata"
 	"github.com/earshot-ai/earshot/tokens"
@@ -47,7 +47,7 @@ func (c *evalScenesCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer st.Close()
-	list, err := eval.Ask(ctx, st, scenes, p, counter, searcher.New(st, nil))
+	list, err := eval.Ask(ctx, st, scenes, p, counter, search.New(st, nil))
 	if err != nil {
 		return err
 	}

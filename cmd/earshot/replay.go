@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search"
 )
 
 type replayCmd struct {
@@ -141,7 +141,7 @@ func (c *replayCmd) other(ctx context.Context, l ledgers, w wholeTurn) (assemble
 	_, res, err := gather.Turn(ctx, l.store, gather.Request{
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: in.Policy, Budget: in.Budget,
 		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
-		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens, Finder: searcher.New(l.store, nil),
+		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens, Finder: search.New(l.store, nil),
 	})
 	if errors.Is(err, assemble.ErrBudgetTooSmall) {
 		return res, whatIf{}, usagef("the question and its thread's root alone need more than the model can read")

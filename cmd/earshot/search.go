@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 type searchCmd struct {
@@ -23,7 +23,7 @@ func (c *searchCmd) Run(ctx context.Context, a *app) error {
 		return usagef("--limit must be at least 1")
 	}
 	query := strings.Join(c.Query, " ")
-	if len(search.Terms(query)) == 0 {
+	if len(index.Terms(query)) == 0 {
 		return usagef("there is nothing to search for in %q; give a word", query)
 	}
 	p, err := a.place(ctx, c.Channel, "")
@@ -50,18 +50,18 @@ func (c *searchCmd) Run(ctx context.Context, a *app) error {
 
 // lookUp searches the place's channel. Recency counts from the channel's
 // newest message, so that an old export ranks as on its last day.
-func lookUp(ctx context.Context, p place, q search.Query) ([]searcher.Hit, time.Duration, error) {
+func lookUp(ctx context.Context, p place, q search.Query) ([]search.Hit, time.Duration, error) {
 	if q.At == 0 {
 		q.At = p.channel.Last
 	}
 	start := time.Now()
-	hits, err := searcher.New(p.store, nil).Search(ctx, p.channel.Scope(), q)
+	hits, err := search.New(p.store, nil).Search(ctx, p.channel.Scope(), q)
 	return hits, time.Since(start), err
 }
 
 // writeHits lists hits: who, when, where, what the score is made of, and the
 // words around the match.
-func writeHits(a *app, hits []searcher.Hit, query string) {
+func writeHits(a *app, hits []search.Hit, query string) {
 	for _, h := range hits {
 		var parts []string
 		for _, p := range h.Parts {
@@ -77,14 +77,14 @@ func writeHits(a *app, hits []searcher.Hit, query string) {
 // with the words that match marked.
 func snippet(text, query string) string {
 	wanted := map[string]bool{}
-	for _, t := range search.Terms(query) {
+	for _, t := range index.Terms(query) {
 		wanted[t] = true
 	}
 	words := strings.Fields(desk.Clean(desk.Readable(text)))
 	first := -1
 	hit := make([]bool, len(words))
 	for i, w := range words {
-		for _, t := range search.Terms(w) {
+		for _, t := range index.Terms(w) {
 			if wanted[t] {
 				hit[i] = true
 			}
@@ -115,7 +115,7 @@ type hitJSON struct {
 	Message messageJSON        `json:"message"`
 }
 
-func hitsJSON(hits []searcher.Hit) []hitJSON {
+func hitsJSON(hits []search.Hit) []hitJSON {
 	out := []hitJSON{}
 	for _, h := range hits {
 		j := hitJSON{ID: h.ID, Score: h.Score, Parts: map[string]float64{}, Message: jsonMessage(h.Message)}

@@ -11,7 +11,6 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/search"
-	"github.com/earshot-ai/earshot/search/searcher"
 )
 
 // A tour is what the demo shows of one question.
@@ -26,7 +25,7 @@ type tour struct {
 	policies []comparison
 	prompt   prompt
 	later    *prompt // the follow-up, where the scene has one
-	hits     []searcher.Hit
+	hits     []search.Hit
 	search   time.Duration
 }
 

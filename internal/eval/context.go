@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/eval/chats"
 	"github.com/earshot-ai/earshot/llm"
-	"github.com/earshot-ai/earshot/search/searcher"
+	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -143,7 +143,7 @@ type world struct {
 	task    chats.Task
 	counter assemble.Counter
 	store   earshot.Store
-	finder  *searcher.Searcher
+	finder  *search.Searcher
 	channel earshot.Channel
 	log     *peerLog
 	next    int // of the messages, the first that is not stored
@@ -158,7 +158,7 @@ func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter) (*wor
 		return nil, err
 	}
 	w := &world{
-		task: t, counter: counter, store: st, finder: searcher.New(st, nil), log: newPeerLog(counter),
+		task: t, counter: counter, store: st, finder: search.New(st, nil), log: newPeerLog(counter),
 		channel: earshot.Channel{Platform: earshot.Local, Workspace: "eval", ID: "channel", Name: t.Conversation.Name, Kind: earshot.KindChannel},
 	}
 	if err := st.PutChannel(ctx, w.channel); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/eval/chats"
 	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -84,8 +85,8 @@ func Retrieve(ctx context.Context, tasks []chats.Task, o *RetrievalOptions) ([]A
 // A retrieval is one conversation's index, filled up to a query.
 type retrieval struct {
 	task    chats.Task
-	index   *search.Index
-	cutter  search.Cutter
+	index   *index.Index
+	cutter  index.Cutter
 	next    int                            // of the messages, the first that is not indexed
 	byID    map[earshot.MessageID]int      // of those that are
 	printed map[earshot.MessageID]lineCost // of those that were hit
@@ -95,7 +96,7 @@ type retrieval struct {
 type lineCost int
 
 func newRetrieval(t chats.Task) *retrieval {
-	return &retrieval{task: t, index: search.NewIndex(), byID: map[earshot.MessageID]int{}, printed: map[earshot.MessageID]lineCost{}}
+	return &retrieval{task: t, index: index.New(), byID: map[earshot.MessageID]int{}, printed: map[earshot.MessageID]lineCost{}}
 }
 
 // fill indexes what is older than at.

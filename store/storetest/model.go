@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 	"pgregory.net/rapid"
 )
 
@@ -214,9 +214,9 @@ func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
 	terms, err := collectTerms(s)
 	must(err)
 	for i, m := range live {
-		want := search.Terms(m.Text)
+		want := index.Terms(m.Text)
 		for _, x := range m.Shared {
-			want = append(want, search.Terms(x.Text)...)
+			want = append(want, index.Terms(x.Text)...)
 		}
 		if !slices.Equal(terms[m.ID], want) {
 			t.Fatalf("the terms of message %d are %q, want %q", i, terms[m.ID], want)

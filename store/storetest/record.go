@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -193,8 +193,8 @@ var recordCases = []testCase{
 	{"terms are made when a message is stored", func(s *suite) {
 		s.record(said(1, "the deploy deploys"), reply(2, "m1", "日本語のテキスト"))
 		want := []earshot.Terms{
-			{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("the deploy deploys")},
-			{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Name: "Alice", Thread: "m1", Terms: search.Terms("日本語のテキスト")},
+			{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("the deploy deploys")},
+			{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Name: "Alice", Thread: "m1", Terms: index.Terms("日本語のテキスト")},
 		}
 		s.equal("all", collect(s.T, s.Terms(s.Context(), s.scope, 0)), want)
 		s.equal("after the first", collect(s.T, s.Terms(s.Context(), s.scope, 1)), want[1:])
@@ -202,7 +202,7 @@ var recordCases = []testCase{
 		edit.Edited = second(9)
 		s.record(edit)
 		got := collect(s.T, s.Terms(s.Context(), s.scope, 2))
-		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("rollback")}})
+		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("rollback")}})
 	}},
 	{"terms tell what a message replies to, and whether it is the platform's", func(s *suite) {
 		answer, joined := said(2, "x"), said(3, "Alice joined")
@@ -269,7 +269,7 @@ var recordCases = []testCase{
 		}
 		s.equal("messages", len(read), n)
 		for _, m := range list {
-			s.equal(string(m.ID), read[m.ID], search.Terms(m.Text))
+			s.equal(string(m.ID), read[m.ID], index.Terms(m.Text))
 		}
 		seen := 0
 		for _, err := range s.Terms(s.Context(), s.scope, 0) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // quoting returns said(n, text) with what Erin and a link say.
@@ -64,9 +64,9 @@ var sharedCases = []testCase{
 	}},
 	{"what is quoted is found under its own author", func(s *suite) {
 		s.record(quoting(1, "look at the locks"))
-		want := earshot.Terms{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("look at the locks"), Quoted: []earshot.Quote{
-			{Author: "U9", Name: "Erin Vogt", Terms: search.Terms("we see it in our region too")},
-			{Terms: search.Terms("how locks work")},
+		want := earshot.Terms{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("look at the locks"), Quoted: []earshot.Quote{
+			{Author: "U9", Name: "Erin Vogt", Terms: index.Terms("we see it in our region too")},
+			{Terms: index.Terms("how locks work")},
 		}}
 		s.equal("terms", s.terms(0), []earshot.Terms{want})
 		m := quoting(1, "look at the locks")
@@ -82,7 +82,7 @@ var sharedCases = []testCase{
 		silent.Shared = quoting(2, "").Shared[:1]
 		s.record(silent)
 		s.equal("terms of a forward alone", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: second(2), Author: "U1", Name: "Alice",
-			Quoted: []earshot.Quote{{Author: "U9", Name: "Erin Vogt", Terms: search.Terms("we see it in our region too")}}}})
+			Quoted: []earshot.Quote{{Author: "U9", Name: "Erin Vogt", Terms: index.Terms("we see it in our region too")}}}})
 	}},
 	{"an app can claim no author's id, and what nobody is named for is its own", func(s *suite) {
 		m := said(1, "alert")
@@ -92,8 +92,8 @@ var sharedCases = []testCase{
 		}
 		s.record(m)
 		s.equal("message", bare(s.message("m1")), m)
-		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("alert disk full"),
-			Quoted: []earshot.Quote{{Name: "Bob", Terms: search.Terms("approved")}}}})
+		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("alert disk full"),
+			Quoted: []earshot.Quote{{Name: "Bob", Terms: index.Terms("approved")}}}})
 	}},
 	{"what is quoted cannot have a message refused, nor reach out of its place", func(s *suite) {
 		m := said(1, "x")
@@ -101,7 +101,7 @@ var sharedCases = []testCase{
 		s.record(m, said(2, "after"))
 		m.Shared[0].ID, m.Shared[0].Author = "", "Erin\n\t{\"id\":\"U1\"}␀"
 		s.equal("message", bare(s.message("m1")), m)
-		s.equal("terms", s.terms(0)[0].Quoted, []earshot.Quote{{Name: m.Shared[0].Author, Terms: search.Terms("canary")}})
+		s.equal("terms", s.terms(0)[0].Quoted, []earshot.Quote{{Name: m.Shared[0].Author, Terms: index.Terms("canary")}})
 	}},
 	{"the terms of what is quoted are bounded together", func(s *suite) {
 		m := said(1, "own")
@@ -113,7 +113,7 @@ var sharedCases = []testCase{
 		for _, q := range t.Quoted {
 			n += len(q.Terms)
 		}
-		s.equal("own and quoted", []int{len(t.Terms), n}, []int{1, search.MaxTerms})
+		s.equal("own and quoted", []int{len(t.Terms), n}, []int{1, index.MaxTerms})
 	}},
 }
 
@@ -165,7 +165,7 @@ var repliesCases = []testCase{
 		s.check(err)
 		s.equal("became known since", ids(list), names("m2"))
 		s.equal("the next sequence", s.recorded(said(3, "y"))[0].Seq, int64(3))
-		s.equal("terms", s.terms(0)[0].Terms, search.Terms("root"))
+		s.equal("terms", s.terms(0)[0].Terms, index.Terms("root"))
 		s.equal("newest", s.newest(whole, open, 9), names("m1", "m2", "m3"))
 		s.record(tombstone(1))
 		s.equal("newest without it", s.newest(whole, open, 9), names("m2", "m3"))
@@ -185,7 +185,7 @@ var repliesCases = []testCase{
 		list, err := s.Revisions(s.Context(), s.scope, "m1")
 		s.check(err)
 		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "before"), want})
-		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 2, Time: second(1), Author: "U1", Name: "Alice", Terms: search.Terms("after")}})
+		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 2, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("after")}})
 	}},
 	{"a full name that is told later is no news", func(s *suite) {
 		named := said(1, "x")

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -48,7 +48,7 @@ func measureAll(ctx context.Context, out []Message) error {
 	const worthAWorker = 1 << 10 // bytes of text; about 80 µs
 	workers := min(runtime.GOMAXPROCS(0), bytes/worthAWorker+1, len(out))
 	if workers <= 1 {
-		cutter := cutters.Get().(*search.Cutter)
+		cutter := cutters.Get().(*index.Cutter)
 		defer cutters.Put(cutter)
 		for i := range out {
 			out[i].measure(cutter)
@@ -59,7 +59,7 @@ func measureAll(ctx context.Context, out []Message) error {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			cutter := cutters.Get().(*search.Cutter)
+			cutter := cutters.Get().(*index.Cutter)
 			defer cutters.Put(cutter)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
@@ -75,10 +75,10 @@ func measureAll(ctx context.Context, out []Message) error {
 }
 
 // cutters are kept from call to call for the stems that they know.
-var cutters = sync.Pool{New: func() any { return new(search.Cutter) }}
+var cutters = sync.Pool{New: func() any { return new(index.Cutter) }}
 
 // measure counts m's tokens and makes its terms.
-func (m *Message) measure(cutter *search.Cutter) {
+func (m *Message) measure(cutter *index.Cutter) {
 	if m.Deleted {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // An Outcome is what becomes of a stored message when another copy of it
@@ -114,7 +114,7 @@ func blendSame(stored, in Message) (next Message, changed, quiet bool) {
 	if changed {
 		next.Terms, next.Tokens = in.Terms, in.Tokens
 		if in.Shared == nil && len(stored.Shared) > 0 {
-			next.measure(&search.Cutter{})
+			next.measure(&index.Cutter{})
 		}
 	}
 	return next, changed, quiet

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
 )
 
 // A message's search terms are stored as one text, a term to a line. The terms
@@ -23,15 +23,15 @@ const quoteMark = "\n\t"
 
 // writeTerms makes the terms of m and of what it quotes. What an app attached
 // and nobody else is named for is the app's own talk.
-func writeTerms(cutter *search.Cutter, m *earshot.Message) string {
+func writeTerms(cutter *index.Cutter, m *earshot.Message) string {
 	own := cutter.Terms(m.Text)
 	if len(m.Shared) == 0 {
 		return strings.Join(own, "\n")
 	}
 	var quotes strings.Builder
-	terms, bytes := search.MaxTerms, search.MaxText // what is left of the bounds
+	terms, bytes := index.MaxTerms, index.MaxText // what is left of the bounds
 	for _, x := range m.Shared {
-		x.Text = search.Head(x.Text, bytes)
+		x.Text = index.Head(x.Text, bytes)
 		list := cutter.Terms(x.Text)
 		list = list[:min(len(list), terms)]
 		if len(list) == 0 {
@@ -39,7 +39,7 @@ func writeTerms(cutter *search.Cutter, m *earshot.Message) string {
 		}
 		bytes -= len(x.Text)
 		terms -= len(list)
-		whose := quoteJSON{x.ID, search.Head(x.Author, search.MaxName)}
+		whose := quoteJSON{x.ID, index.Head(x.Author, index.MaxName)}
 		if x.Kind == earshot.AppQuote {
 			whose.ID = "" // an app can claim any
 			if whose.Name == "" {

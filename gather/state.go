@@ -1,0 +1,105 @@
+package gather
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/zones"
+)
+
+// ErrNoConversations is the error for a Request that names a conversation,
+// where the store is no [Conversations].
+var ErrNoConversations = errors.New("the store keeps no conversations, but the request names one")
+
+// maxTurns is how many recorded turns are read: more than a transcript loads.
+const maxTurns = 200
+
+// loadState sets the state of the conversation: what the Request gives, else
+// what is stored, else nothing.
+func (r *reader) loadState(ctx context.Context) error {
+	if r.req.State != nil {
+		r.state, r.sessionZone = *r.req.State, r.req.Zone
+		return nil
+	}
+	id := r.req.Conversation
+	if id == (earshot.ConversationID{}) {
+		return nil
+	}
+	st, ok := r.store.(Conversations)
+	if !ok {
+		return ErrNoConversations
+	}
+	stored, err := st.Conversation(ctx, id)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c := &r.state
+	c.Cursor, c.Epoch = stored.Cursor, stored.Epoch
+	manifest, err := st.Manifest(ctx, id)
+	if err != nil {
+		return err
+	}
+	c.Shown, c.Attached, c.Names = manifest.Shown, slices.Clone(manifest.Attached), manifest.Names
+	for i := range c.Attached {
+		c.Attached[i].Turn++ // stores count turns from 0, prompts from 1
+	}
+	if c.Session, err = st.Session(ctx, id); err != nil {
+		return err
+	}
+	summary, err := st.Summary(ctx, id)
+	if err == nil {
+		c.Summary = &summary
+	} else if !errors.Is(err, earshot.ErrNotFound) {
+		return err
+	}
+	turns, err := st.Turns(ctx, id, maxTurns)
+	if err != nil {
+		return err
+	}
+	for _, t := range turns {
+		c.Turns = append(c.Turns, t.Answer)
+	}
+	if n := len(turns); n > 0 && turns[n-1].Epoch == c.Epoch {
+		c.Form, r.sessionZone = formOf(turns[n-1]), turns[n-1].Zone
+	}
+	return nil
+}
+
+// formOf returns the frame that a turn's session was written in. Turns that
+// were recorded before there was the log form do not say it.
+func formOf(t earshot.Turn) assemble.Frame {
+	switch {
+	case t.Form != "":
+		return assemble.Frame(t.Form)
+	case t.Policy == assemble.Standard().Name:
+		return assemble.Brackets
+	}
+	return ""
+}
+
+// zone returns the zone of the times that are shown: the one that the session
+// began in, else the Request's, else the asker's, else the default.
+func (r *reader) zone(ctx context.Context) (string, error) {
+	switch {
+	case r.later():
+		return r.sessionZone, nil
+	case r.req.Zone != "":
+		return r.req.Zone, nil
+	}
+	list, err := r.store.Authors(ctx, r.scope.Platform, r.scope.Workspace, r.anchor.Author.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, a := range list {
+		if _, err := zones.Load(a.Zone); a.ID == r.anchor.Author.ID && a.Zone != "" && err == nil {
+			return a.Zone, nil
+		}
+	}
+	return r.req.DefaultZone, nil
+}

@@ -1,0 +1,65 @@
+package index
+
+// A candidate is a doc with its score of the first pass.
+type candidate struct {
+	doc   uint32
+	score float64
+}
+
+// A best keeps the best candidates that it is offered, as a heap with the worst
+// of them first.
+type best struct {
+	limit int
+	docs  []doc
+	list  []candidate
+}
+
+func (t *best) full() bool { return len(t.list) == t.limit }
+
+// least is the score of the worst that is kept.
+func (t *best) least() float64 { return t.list[0].score }
+
+// worse reports whether a stands behind b: by score, then by position.
+func (t *best) worse(a, b candidate) bool {
+	if a.score != b.score {
+		return a.score < b.score
+	}
+	x, y := &t.docs[a.doc], &t.docs[b.doc]
+	if x.time != y.time {
+		return x.time < y.time
+	}
+	return x.id < y.id
+}
+
+func (t *best) offer(c candidate) {
+	if !t.full() {
+		t.list = append(t.list, c)
+		for i := len(t.list) - 1; i > 0; {
+			up := (i - 1) / 2
+			if !t.worse(t.list[i], t.list[up]) {
+				break
+			}
+			t.list[i], t.list[up] = t.list[up], t.list[i]
+			i = up
+		}
+		return
+	}
+	if !t.worse(t.list[0], c) {
+		return
+	}
+	t.list[0] = c
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= len(t.list) {
+			return
+		}
+		if down+1 < len(t.list) && t.worse(t.list[down+1], t.list[down]) {
+			down++
+		}
+		if !t.worse(t.list[down], t.list[i]) {
+			return
+		}
+		t.list[i], t.list[down] = t.list[down], t.list[i]
+		i = down
+	}
+}

@@ -1,0 +1,107 @@
+package index
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+var update = flag.Bool("update", false, "write kin_table.go anew")
+
+// tableOf reads kin.txt: what a word leads to, by terms.
+func tableOf(text string) map[string][]string {
+	table := map[string][]string{}
+	lead := func(from, to string) {
+		if from, to = wordTerms(from), wordTerms(to); from == "" || to == "" || from == to || slices.Contains(table[from], to) {
+			return
+		}
+		table[from] = append(table[from], to)
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		general, kinds, oneWay := strings.Cut(line, " > ")
+		if !oneWay {
+			kinds = line
+		}
+		words := strings.Split(kinds, ",")
+		for _, to := range words {
+			if phrase(to) {
+				continue // its words alone mean other things
+			}
+			if oneWay {
+				lead(general, to)
+				continue
+			}
+			for _, from := range words {
+				lead(from, to)
+			}
+		}
+	}
+	return table
+}
+
+// phrase reports whether a word of the table is several.
+func phrase(word string) bool { return strings.ContainsAny(strings.TrimSpace(word), " ") }
+
+// wordTerms returns the terms of a word of the table, or "" where it is not
+// looked up: one character of a script without spaces says too much, and of a
+// phrase one word is left without its stop words.
+func wordTerms(word string) string {
+	word = strings.TrimSpace(word)
+	terms := Terms(word)
+	if len(terms) == 0 || len(terms) > maxKinRun {
+		return ""
+	}
+	if !phrase(word) && strings.ContainsAny(terms[0], signs) {
+		terms = terms[:1] // e-mail, and not its parts
+	}
+	r, _ := utf8.DecodeRuneInString(terms[0])
+	if len(terms) == 1 && (stops[terms[0]] || kindOf(r) == pairs && utf8.RuneCountInString(terms[0]) == 1) {
+		return ""
+	}
+	if said := slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return stops[t] }); phrase(word) && len(said) < 2 {
+		return ""
+	}
+	return strings.Join(terms, " ")
+}
+
+func TestTheTableOfKinIsMadeOfTheList(t *testing.T) {
+	text, err := os.ReadFile("kin.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := tableOf(string(text))
+	var b bytes.Buffer
+	b.WriteString("// Code generated from kin.txt by TestTheTableOfKinIsMadeOfTheList; DO NOT EDIT.\n\npackage index\n\n")
+	b.WriteString("// kinTable has a line for each word that has kin, by its terms: see kinOfWord.\nvar kinTable = [...][2]string{\n")
+	for _, word := range slices.Sorted(maps.Keys(table)) {
+		fmt.Fprintf(&b, "\t{%q, %q},\n", word, strings.Join(table[word], "|"))
+	}
+	b.WriteString("}\n")
+	want, err := format.Source(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("kin_table.go", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("kin_table.go")
+	if err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("kin_table.go is not what kin.txt says (%v): go test ./search/index -run TestTheTableOfKin -update", err)
+	}
+	if len(table) < 3000 {
+		t.Errorf("only %d words have kin", len(table))
+	}
+}

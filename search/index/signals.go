@@ -1,0 +1,135 @@
+package index
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// adjacency is the share of the query's neighbouring words that are neighbours
+// in the message too, 0 to 1, rare words counting more.
+func (p *plan) adjacency(numbers []uint32) float64 {
+	if len(p.pairs) == 0 {
+		return 0
+	}
+	var sum float64
+	var seen uint64
+	for i := range len(numbers) - 1 {
+		n, ok := p.pairs[uint64(numbers[i])<<32|uint64(numbers[i+1])]
+		if ok && seen&(1<<n) == 0 {
+			seen |= 1 << n
+			sum += p.shares[n]
+		}
+	}
+	return sum
+}
+
+// quotes is the share of the quoted phrases that stand in the message.
+func (p *plan) quotes(numbers []uint32) float64 {
+	found := 0
+	for _, phrase := range p.phrases {
+		for i := range len(numbers) - len(phrase) + 1 {
+			if slices.Equal(numbers[i:i+len(phrase)], phrase) {
+				found++
+				break
+			}
+		}
+	}
+	return float64(found) / float64(max(1, len(p.phrases)))
+}
+
+// wholes is the share of the query's ids, URLs and the like that the message
+// has, rare ones counting more.
+func (p *plan) wholes(numbers []uint32) float64 {
+	if p.exact == 0 {
+		return 0
+	}
+	var sum float64
+	for _, w := range p.words {
+		if w.whole && w.number != noNumber && slices.Contains(numbers, w.number) {
+			sum += w.weight
+		}
+	}
+	return sum / p.exact
+}
+
+// maxReplies is how many replies count as activity, at most.
+const maxReplies = 64
+
+// activity is how much was said in reply to a message, 0 to 1: half with four
+// replies. Replies after the query's bound do not count.
+func (x *Index) activity(p *plan, d *doc) float64 {
+	if d.roots < 0 {
+		return 0
+	}
+	n := 0.0
+	for i, number := range x.threads[d.roots].replies.docs {
+		if r := &x.docs[number]; !r.dead && (p.q.Before.IsZero() || upTo(r, p.q.Before)) {
+			n++
+		}
+		if i >= maxReplies {
+			break
+		}
+	}
+	return n / (n + 4)
+}
+
+// asking are the words of questions whose answer has a number.
+var asking = regexp.MustCompile(`\bhow (many|much|long|far|big|old|often|high|tall|heavy|fast|large)\b|\bwhen\b|\b(what|which) (time|date|year|day|version|release|resolution|price|size|percentage)\b` +
+	`|\bhoe(veel| lang| ver)\b|\bwanneer\b|\bcombien\b|\bquand\b|\bwie ?viele?\b|\bwann\b|\bkoľko\b|\bkolik\b|\bk[ei]dy\b|\bile\b|\bkiedy\b|\bcuánt|\bcuándo\b|\bquant|сколько|когда` +
+	`|いくつ|いくら|何(人|時|年|月|日|個|回|件|円|分|番)|いつ|バージョン`)
+
+// asksNumber reports whether the answer to a query has a number.
+func asksNumber(text string) bool { return asking.MatchString(strings.ToLower(text)) }
+
+// hasNumber reports whether a doc has a term that begins with a digit.
+func (x *Index) hasNumber(d *doc) bool {
+	for _, n := range x.numbersOf(d) {
+		if c := x.terms[n].name[0]; '0' <= c && c <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// minSame is how many different words two messages have that count as the same:
+// "thanks, works" is said of many things.
+const minSame = 4
+
+// once leaves out hits that say what a better one says, in the same words in
+// whatever order, stop words aside, until there are limit of them.
+func (x *Index) once(list []found, limit int) []found {
+	seen := map[string]bool{}
+	out := list[:0]
+	for _, h := range list {
+		if len(out) == limit {
+			break
+		}
+		if key, ok := x.sayings(h.doc); ok {
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// sayings returns a doc's different words as one string; false where they are
+// few.
+func (x *Index) sayings(number uint32) (string, bool) {
+	numbers := slices.Clone(x.numbersOf(&x.docs[number]))
+	numbers = slices.DeleteFunc(numbers, func(n uint32) bool { return stops[x.terms[n].name] })
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	if len(numbers) < minSame {
+		return "", false
+	}
+	var key strings.Builder
+	for _, n := range numbers {
+		key.WriteString(x.terms[n].name)
+		key.WriteByte(' ')
+	}
+	return key.String(), true
+}

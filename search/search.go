@@ -1,0 +1,189 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/search/index"
+)
+
+// A Store is what a Searcher needs of [earshot.Messages].
+type Store interface {
+	// Terms reads the search terms of what became known after seq, in the
+	// order of Seq.
+	Terms(ctx context.Context, s earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error]
+	// ByID returns those of the ids that are stored, tombstones too.
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
+}
+
+// A Query says what is looked for in a channel; only Text or Authors need be
+// set.
+type Query = index.Query
+
+// Options are the settings of a Searcher. Zero fields mean the defaults.
+type Options struct {
+	// MaxBytes is how much memory all indexes together may take, by their own
+	// estimate. The index that is being searched is kept even if it alone is
+	// larger. The default is 256 MiB: channels with half a million messages in
+	// all.
+	MaxBytes int64
+}
+
+const defaultMaxBytes = 256 << 20
+
+// A Hit is a message that was found, as the store has it now, and why it ranks
+// where it does.
+type Hit struct {
+	index.Hit
+	Message earshot.Message
+}
+
+// A Searcher finds messages. It is safe for concurrent use. Searches of one
+// channel wait for one another while its index is brought up to date, so that
+// it is built once; those of other channels do not.
+type Searcher struct {
+	store    Store
+	maxBytes int64
+
+	mu       sync.Mutex // guards what follows
+	channels map[earshot.Scope]*channel
+	bytes    int64 // the sum of all channels' counted
+	clock    int64 // counts searches
+}
+
+// A channel is one channel's index.
+type channel struct {
+	// lock is a semaphore of one that guards index: it holds a token while
+	// nobody uses the index. A mutex would not do, because waiting honours ctx.
+	lock  chan struct{}
+	index *index.Index
+
+	counted  int64 // the index's bytes, as Searcher.bytes has them
+	lastUsed int64 // Searcher.clock of the last search
+}
+
+// New returns a Searcher over a store. o may be nil.
+func New(store Store, o *Options) *Searcher {
+	s := &Searcher{store: store, maxBytes: defaultMaxBytes, channels: map[earshot.Scope]*channel{}}
+	if o != nil && o.MaxBytes > 0 {
+		s.maxBytes = o.MaxBytes
+	}
+	return s
+}
+
+// Search returns the messages of a channel that match the query, the best
+// first, at most [Query].Limit of them (0 means 8). What the store has when
+// Search is called is found; a message that is deleted meanwhile is left out. A
+// channel that is not stored has no hits. Errors are ctx's and the store's.
+func (s *Searcher) Search(ctx context.Context, scope earshot.Scope, q Query) ([]Hit, error) {
+	hits, current, err := s.search(ctx, scope, q)
+	if err == nil && !current {
+		s.Forget(scope)
+		hits, _, err = s.search(ctx, scope, q)
+	}
+	return hits, err
+}
+
+// search is Search on the index that there is. current is false where the store
+// lacks a message that the index has: the channel was erased since the index
+// was built. A message that is only deleted leaves a tombstone.
+func (s *Searcher) search(ctx context.Context, scope earshot.Scope, q Query) (hits []Hit, current bool, err error) {
+	found, err := s.find(ctx, scope, q)
+	if err != nil || len(found) == 0 {
+		return nil, true, err
+	}
+	ids := make([]earshot.MessageID, len(found))
+	for i, h := range found {
+		ids[i] = h.ID
+	}
+	messages, err := s.store.ByID(ctx, scope, ids...)
+	if err != nil {
+		return nil, true, fmt.Errorf("read what was found: %w", err)
+	}
+	byID := make(map[earshot.MessageID]earshot.Message, len(messages))
+	for _, m := range messages {
+		byID[m.ID] = m
+	}
+	hits = make([]Hit, 0, len(found))
+	for _, h := range found {
+		if m, ok := byID[h.ID]; ok && !m.Deleted {
+			hits = append(hits, Hit{h, m})
+		}
+	}
+	return hits, len(byID) == len(found), nil
+}
+
+// find brings the channel's index up to date and searches it. After an error
+// the next search goes on where the index ends.
+func (s *Searcher) find(ctx context.Context, scope earshot.Scope, q Query) ([]index.Hit, error) {
+	c := s.channel(scope)
+	select {
+	case <-c.lock:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() {
+		s.account(scope, c)
+		c.lock <- struct{}{}
+	}()
+	for t, err := range s.store.Terms(ctx, scope, c.index.Seq()) {
+		if err != nil {
+			return nil, fmt.Errorf("read the search terms of %s: %w", scope.Channel, err)
+		}
+		c.index.Add(t)
+	}
+	return c.index.Search(q), nil
+}
+
+// channel returns a channel's index, a new one when there is none.
+func (s *Searcher) channel(scope earshot.Scope) *channel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.channels[scope]
+	if c == nil {
+		c = &channel{lock: make(chan struct{}, 1), index: index.New()}
+		c.lock <- struct{}{}
+		s.channels[scope] = c
+	}
+	s.clock++
+	c.lastUsed = s.clock
+	return c
+}
+
+// account counts the bytes of c, whose lock the caller holds, and evicts the
+// channels that were not searched for longest until all fit. A channel that is
+// being searched may be evicted too: that search ends on the index that it has.
+func (s *Searcher) account(scope earshot.Scope, c *channel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.channels[scope] != c {
+		return // evicted meanwhile
+	}
+	s.bytes += c.index.Bytes() - c.counted
+	c.counted = c.index.Bytes()
+	for s.bytes > s.maxBytes && len(s.channels) > 1 {
+		var oldest earshot.Scope
+		var victim *channel
+		for scope, other := range s.channels {
+			if other != c && (victim == nil || other.lastUsed < victim.lastUsed) {
+				oldest, victim = scope, other
+			}
+		}
+		s.bytes -= victim.counted
+		delete(s.channels, oldest)
+	}
+}
+
+// Forget drops a channel's index, such as after the channel was erased. The
+// next search builds it again from the store.
+func (s *Searcher) Forget(scope earshot.Scope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.channels[scope]; c != nil {
+		s.bytes -= c.counted
+		delete(s.channels, scope)
+	}
+}
