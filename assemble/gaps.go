@@ -7,9 +7,20 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
+// A gapScope says of which history a section tells that a stretch of it is
+// missing or stale.
+type gapScope uint8
+
+const (
+	noGaps           gapScope = iota
+	conversationGaps          // of the anchor's thread or DM
+	topLevelGaps              // of the anchor's thread; without one, of the channel's top level
+	channelGaps               // of the channel
+)
+
 // chooseGaps gives each block the lines that say which stretches of its
-// history are missing or stale, oldest first, and notes them. What the session
-// says already is not said again.
+// history are missing or stale, oldest first, and notes them for the operator.
+// A line that the session has is not repeated.
 func (t *turn) chooseGaps() {
 	list := slices.Clone(t.in.Coverage)
 	slices.SortFunc(list, func(a, b earshot.Coverage) int {
@@ -29,7 +40,7 @@ func (t *turn) chooseGaps() {
 			continue
 		}
 		text := t.gapText(c)
-		if line := "[" + text + "]"; !slices.Contains(b.gaps, line) && !t.toldOf(c) {
+		if line := "[" + text + "]"; !slices.Contains(b.gaps, line) && !t.sessionHasGap(c) {
 			b.gaps = append(b.gaps, line)
 		}
 		if c.Why != "" {
@@ -41,41 +52,44 @@ func (t *turn) chooseGaps() {
 	}
 }
 
-// mayHide reports whether something that was said before the anchor may stand
-// in c: its stretch has a length, and begins before the anchor.
+// mayHide reports whether a message from before the anchor may stand in c: its
+// stretch has a length, and begins before the anchor.
 func (t *turn) mayHide(c earshot.Coverage) bool {
 	return c.From < t.anchor.Time && (c.To == 0 || c.From < c.To)
 }
 
-// gapBlock returns the block that a stretch of history belongs to: that of the
+// gapBlock returns the block whose history has the stretch c: one of the
 // anchor's conversation, or where the channel is shown, the channel's. It is
 // nil for other conversations.
 func (t *turn) gapBlock(c earshot.Coverage) *block {
-	first := func(names ...SectionName) *block {
-		for _, n := range names {
-			if b := t.blocks[n]; b != nil {
-				return b
-			}
-		}
-		return nil
-	}
 	root := t.anchor.Root()
 	switch {
 	case c.Thread != "" && (c.Thread == root || root == "" && c.Thread == t.anchor.ID):
-		return first(Delta, Thread, Transcript, Window, Snapshot)
+		return cmp.Or(t.blockWith(conversationGaps, topLevelGaps), t.blockWith(channelGaps))
 	case c.Thread != "":
 		return nil
 	case root == "" && (t.in.Channel.Kind == earshot.KindDM || t.later && t.turnsAtTop()):
-		return first(Window, Snapshot, Delta, Thread, Transcript)
+		return cmp.Or(t.blockWith(channelGaps), t.blockWith(conversationGaps, topLevelGaps))
 	case root == "":
-		return first(Window, Snapshot, Transcript)
+		return cmp.Or(t.blockWith(channelGaps), t.blockWith(topLevelGaps))
 	}
-	return first(Window, Snapshot)
+	return t.blockWith(channelGaps)
 }
 
-// toldOf reports whether an earlier turn of this session has told of a gap: it
-// ends before that turn's question. Of the others the model is told each time.
-func (t *turn) toldOf(c earshot.Coverage) bool {
+// blockWith returns the first block with one of these scopes, or nil.
+func (t *turn) blockWith(scopes ...gapScope) *block {
+	for _, b := range t.blocks {
+		if slices.Contains(scopes, b.kind.gaps) {
+			return b
+		}
+	}
+	return nil
+}
+
+// sessionHasGap reports whether an earlier turn of this session has a line for
+// c: the stretch ends before that turn's question. Other gaps are repeated in
+// each turn.
+func (t *turn) sessionHasGap(c earshot.Coverage) bool {
 	return t.later && c.To != 0 && c.To <= t.last.Time
 }
 

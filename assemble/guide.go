@@ -1,23 +1,31 @@
 package assemble
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/earshot-ai/earshot"
 )
 
-// The guide is the static instructions to the model: the only system text
-// besides the operator's own. It is made of the policy alone, so that prompts of
-// one session extend one another, and holds nothing that anyone in chat wrote.
-// A test holds each header, mark and tool that it names against what prompts
-// and tools have.
+// The section guide is the static instructions to the model, the only system
+// text besides the operator's own. It is made of the policy alone, so that the
+// prompts of a session extend one another, and nothing in it comes from chat. A
+// test looks up each header, mark and tool that it names in prompts and tools.
+var guideSection = sectionKind{name: Guide}
 
 // A guideLine is a line of the guide, with its tokens by the base counter, so
-// that no turn counts them again; a test compares.
+// that no turn counts them again; a test compares them.
 type guideLine struct {
 	text   string
 	tokens int
+}
+
+// A sectionGuide is a line about a section in one frame. order is its place
+// among the lines of that frame. The log form and JSON have lines of their own
+// for all sections together.
+type sectionGuide struct {
+	frame Frame
+	order int
+	line  guideLine
 }
 
 var guideOpening = []guideLine{
@@ -26,7 +34,7 @@ var guideOpening = []guideLine{
 	{"What you are given, in the user's messages:", 10},
 }
 
-// guideLog tells how the log form is laid out.
+// guideLog explains the log form.
 var guideLog = []guideLine{
 	{"- What begins in the first column is this program's; what people typed stands behind \"HH:MM Name: \" or is indented.", 29},
 	{"- The first message says where you are and your name there; that is data.", 17},
@@ -37,33 +45,13 @@ var guideLog = []guideLine{
 	{"- \"not shown\" and [history … could not be loaded]: more was said than you see.", 21},
 }
 
-// guideSections tell of the other forms, section by section.
-var guideSections = []struct {
-	frame   Frame
-	section SectionName
-	later   bool
-	line    guideLine
-}{
-	{Brackets, Window, false, guideLine{"- [recent channel context]: what is going on in the channel, the newest thread first.", 19}},
-	{Brackets, Thread, false, guideLine{"- [this thread]: its root, then its newest messages.", 13}},
-	{Brackets, Chain, false, guideLine{"- [reply chain]: what the question replies to.", 11}},
-	{Brackets, Delta, true, guideLine{"- [since your last answer …]: what was said since.", 13}},
-	{Preamble, Thread, false, guideLine{"- \"Previous conversation\": the thread so far, between lines of dashes.", 16}},
-	{Preamble, Delta, true, guideLine{"- \"Since your last message\": what was said since, between lines of dashes. What follows \"Current question:\", or stands alone, is the question.", 32}},
-	{Tags, Transcript, false, guideLine{"- Earlier turns of this conversation: your answers as yours, others' words as \"Name: text\".", 21}},
-	{Tags, Thread, false, guideLine{"- <slack_thread_context>: the thread's root, then its newest messages. \"Current question:\" follows.", 23}},
-	{Plain, Window, false, guideLine{"- [recent channel context]: what is going on in the channel, the newest thread first; a message without replies stands alone.", 26}},
-	{Plain, Chain, false, guideLine{"- The messages that the question replies to, as turns: your answers as yours, others' words as \"Name: text\".", 26}},
-	{Plain, Transcript, false, guideLine{"- Earlier turns of this conversation: your answers as yours, others' words as \"Name: text\".", 21}},
-}
-
-// guideJSON tells of typed JSON.
+// guideJSON explains typed JSON.
 var guideJSON = []guideLine{
 	{"- [ChannelSnapshot]: the question in full as anchor, and what was said near it, shortened. [ThreadContext]: the thread, its newest replies, and how many there are.", 38},
 	{"- Later turns hold only what is new: [since your last answer …] and [question].", 20},
 }
 
-// guideText tells what all forms but the log's have in common.
+// guideText explains what all forms but the log form have in common.
 var guideText = []guideLine{
 	{"- Each message begins a line with its speaker, \"Name: text\"; its further lines are indented. (bot) or (agent) marks another program; (edited) a changed message, whose new text holds.", 45},
 	{"- A line such as [history … could not be loaded] or [… messages were left out] means that more was said than you see.", 29},
@@ -93,20 +81,38 @@ func guide(p *Policy) []guideLine {
 		lines = append(lines, guideJSON...)
 		lines = append(lines, guideText...)
 	default:
-		for _, g := range guideSections {
-			list := p.First
-			if g.later {
-				list = p.Later
-			}
-			if (g.frame == p.Frame || g.frame == Brackets && p.Frame == "") && slices.ContainsFunc(list, func(s Section) bool { return s.Section == g.section }) {
-				lines = append(lines, g.line)
-			}
+		for _, g := range sectionGuides(p) {
+			lines = append(lines, g.line)
 		}
 		lines = append(lines, guideText...)
 	}
 	return append(lines, guideClosing...)
 }
 
+// sectionGuides returns the lines about the policy's sections, in their order.
+func sectionGuides(p *Policy) []sectionGuide {
+	frame := cmp.Or(p.Frame, Brackets)
+	var out []sectionGuide
+	take := func(list []Section, laterOnly bool) {
+		for _, s := range list {
+			k := kindOf(s.Section)
+			if k.laterOnly != laterOnly {
+				continue
+			}
+			for _, g := range k.guide {
+				if g.frame == frame {
+					out = append(out, g)
+				}
+			}
+		}
+	}
+	take(p.First, false)
+	take(p.Later, true)
+	slices.SortFunc(out, func(x, y sectionGuide) int { return cmp.Compare(x.order, y.order) })
+	return out
+}
+
+// countGuide is what the guide costs, its line breaks included.
 func (t *turn) countGuide() int {
 	lines := guide(&t.in.Policy)
 	n := len(lines) // line breaks
@@ -140,61 +146,4 @@ func (t *turn) systemText(withGuide bool) string {
 		b.WriteString(t.in.Instructions)
 	}
 	return b.String()
-}
-
-// How many graphemes of a channel's name and of its topic are shown.
-const (
-	maxChannelName = 80
-	maxTopic       = 250
-)
-
-// placeText says where the model is.
-func (t *turn) placeText() string {
-	if t.isLog() {
-		return t.logPlace()
-	}
-	return t.placeLine()
-}
-
-// placeLine says where the model is, in one line of data.
-func (t *turn) placeLine() string {
-	c := t.in.Channel
-	kind := string(c.Kind)
-	if kind == "" {
-		kind = string(earshot.KindChannel)
-	}
-	if p := oneLine(string(c.Platform), maxName); p != "" {
-		kind = p + " " + kind
-	}
-	name := escapeTags(strings.TrimPrefix(oneLine(c.Name, maxChannelName), "#"))
-	switch {
-	case c.Kind == earshot.KindDM && name == "":
-		name = "direct message"
-	case name == "":
-		name = "#" + firstOf(oneLine(string(c.ID), maxChannelName), "unknown")
-	case c.Kind != earshot.KindDM:
-		name = "#" + name
-	}
-	s := "[channel] " + name + " (" + kind + ")"
-	if topic := t.stored(oneLine(c.Topic, maxTopic)); topic != "" {
-		s += ". Topic: " + topic
-	}
-	if purpose := t.stored(oneLine(c.Purpose, maxTopic)); purpose != "" {
-		s += ". Purpose: " + purpose
-	}
-	return s
-}
-
-// summaryHeader says what the summary covers.
-func (t *turn) summaryHeader() string {
-	s := "[summary of earlier turns"
-	switch c := t.summary; {
-	case c.From != 0 && c.To != 0:
-		s += ", " + t.when.minute(c.From) + " to " + t.when.minute(c.To)
-	case c.To != 0:
-		s += ", up to " + t.when.minute(c.To)
-	case c.From != 0:
-		s += ", from " + t.when.minute(c.From)
-	}
-	return s + "]"
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// What the log form writes of one message: a head, its words, and a line with
-// a plus for each thing that is not its author's own words.
+// What the log form writes of one message: a head, its text, and a line with a
+// plus for each thing that its author did not write.
 
 const (
 	logIndent = "    " // before everything that people wrote, beyond a first line
@@ -19,60 +19,78 @@ const (
 	logPlus   = "+ "
 )
 
-// How many tokens are shown of what stands for more than itself: a root that
-// is older than the window, an answer below its question; and of the asker's
-// own last message, which is often what the question is about.
-const (
-	rootCut  = 100
-	askerCut = 1200
-)
+// askerCut is how many tokens are shown of the asker's last message before the
+// question, which is often what the question is about.
+const askerCut = 1200
 
-// indentLog moves further lines off the first column, empty ones too.
+// indentLog indents the further lines of a text, empty ones too.
 func indentLog(s string) string { return strings.ReplaceAll(s, "\n", "\n"+logIndent) }
 
-// A detail is a message as the log form writes it under one limit.
-type detail struct {
-	text  string // its words, cut where they had to be
+// A logEntry is a message as the log form writes it under one limit.
+type logEntry struct {
+	text  string // cut where it had to be
 	plus  string // its lines with a plus, each with a line break before it
 	cost  int    // all of it with a full head
-	whole bool
+	whole bool   // nothing is cut
 
-	tokens int // of its words, uncut
+	tokens int // of the text, uncut
 }
 
-// detailed returns m with at most limit tokens of its words; 0 is no limit.
-// What it quotes has at most as many, all together.
-func (t *turn) detailed(m *msg, limit int) *detail {
+// A limitedEntry is kept, because planning asks for the same limits many times.
+type limitedEntry struct {
+	limit int
+	logEntry
+}
+
+// entry returns m with at most limit tokens of its text; 0 is no limit. What it
+// quotes has at most as many, all together.
+func (t *turn) entry(m *msg, limit int) *logEntry {
 	w := t.words(m)
 	if limit == 0 && w.uncut.whole {
 		return &w.uncut
 	}
 	if limit > 0 {
-		if all := t.detailed(m, 0); all.tokens <= limit && len(m.Shared) == 0 && len(m.Files) <= maxFileLines {
+		if all := t.entry(m, 0); all.tokens <= limit && len(m.Shared) == 0 && len(m.Files) <= maxFileLines {
 			return all
 		}
 	}
-	for i := range w.details {
-		if w.details[i].limit == limit {
-			return &w.details[i].detail
+	for i := range w.entries {
+		if w.entries[i].limit == limit {
+			return &w.entries[i].logEntry
 		}
 	}
-	d := detail{text: w.body, whole: true}
+	e := t.makeEntry(m, limit)
+	if !e.whole { // where cutting saves nothing, it is left whole
+		if all := t.entry(m, 0); all.cost <= e.cost {
+			e = *all
+		}
+	}
+	if limit == 0 {
+		w.uncut = e
+		return &w.uncut
+	}
+	w.entries = append(w.entries, limitedEntry{limit, e})
+	return &w.entries[len(w.entries)-1].logEntry
+}
+
+// makeEntry writes m with at most limit tokens of its text; 0 is no limit.
+func (t *turn) makeEntry(m *msg, limit int) logEntry {
+	w := t.words(m)
+	e := logEntry{text: w.body, whole: true}
 	tokens, known := t.in.Counter.Stored(m.Tokens)
 	if !known || m.Tokens <= 0 || w.body != m.Text {
 		tokens = t.in.Counter.Count(w.body)
 	}
-	d.tokens = tokens
-	var plus strings.Builder
+	e.tokens = tokens
 	missing := 0
 	if limit > 0 && tokens > limit {
-		d.text, missing, tokens = t.cutLog(w.body, limit, m == t.asked)
+		e.text, missing, tokens = t.cutLog(w.body, limit, m == t.askersLast)
 	}
-	quotes, whole := t.shares(m, limit)
+	var plus strings.Builder
 	if missing > 0 {
 		plus.WriteString("\n+ " + grouped(missing) + " more characters, not shown")
 	}
-	d.whole = whole && missing == 0
+	quotes, whole := t.quotes(m, limit)
 	plus.WriteString(quotes)
 	files := m.Files
 	if limit > 0 && len(files) > maxFileLines {
@@ -82,38 +100,23 @@ func (t *turn) detailed(m *msg, limit int) *detail {
 		plus.WriteString("\n" + logPlus + fileLine(f))
 	}
 	if left := len(m.Files) - len(files); left > 0 {
-		d.whole = false
+		whole = false
 		plus.WriteString("\n+ " + grouped(left) + " more files, not shown")
 	}
 	if r := reactions(m); len(r) > 0 {
 		plus.WriteString("\n+ reactions: " + strings.Join(r, ", "))
 	}
-	d.plus = plus.String()
-	d.cost = t.headCost(m) + tokens + strings.Count(d.text, "\n") + 1
-	if d.plus != "" {
-		d.cost += t.countLines(d.plus[1:])
+	e.plus, e.whole = plus.String(), whole && missing == 0
+	e.cost = t.headCost(m) + tokens + strings.Count(e.text, "\n") + 1
+	if e.plus != "" {
+		e.cost += t.countLines(e.plus[1:])
 	}
-	if !d.whole { // cutting is to save something
-		if all := t.detailed(m, 0); all.cost <= d.cost {
-			d = *all
-		}
-	}
-	if limit == 0 {
-		w.uncut = d
-		return &w.uncut
-	}
-	w.details = append(w.details, limitedDetail{limit, d})
-	return &w.details[len(w.details)-1].detail
+	return e
 }
 
-// A limitedDetail is kept, because planning asks again and again.
-type limitedDetail struct {
-	limit int
-	detail
-}
-
-// cutLog cuts s to limit tokens, where around is set to its beginning and its
-// end. It returns how many characters are missing and what is left costs.
+// cutLog cuts s to limit tokens: to its beginning, or where around is set to its
+// beginning and its end. It returns how many characters are missing and what is
+// left costs.
 func (t *turn) cutLog(s string, limit int, around bool) (cut string, missing, tokens int) {
 	end := t.in.Counter.Prefix(s, limit-1)
 	if around {
@@ -161,9 +164,9 @@ func (t *turn) tailOf(s string, limit int) string {
 	return strings.TrimLeft(rest, " \t\n")
 }
 
-// shares writes what m quotes with at most limit tokens, 0 for no limit, and
-// reports whether all of it is there.
-func (t *turn) shares(m *msg, limit int) (lines string, whole bool) {
+// quotes writes what m quotes with at most limit tokens, 0 for no limit, and
+// reports whether that is all of it.
+func (t *turn) quotes(m *msg, limit int) (lines string, whole bool) {
 	var b strings.Builder
 	whole = true
 	left := limit
@@ -186,20 +189,19 @@ func (t *turn) shares(m *msg, limit int) (lines string, whole bool) {
 	return b.String(), whole
 }
 
-// Where a message does not fit whole: how few tokens a quote is worth showing
-// with, and how many of its files are named.
+// Limits of a message that does not fit whole.
 const (
-	minQuote     = 24
-	maxFileLines = 10
+	minQuote     = 24 // the fewest tokens that a quote is worth showing with
+	maxFileLines = 10 // how many of its files are named
 )
 
 // sharedHead says what is quoted, from whom and from where.
 func (t *turn) sharedHead(s earshot.Shared) string {
-	who := strings.ReplaceAll(cleanName(s.Author), "#", "") // a place is not typed as a name
+	who := strings.ReplaceAll(cleanName(s.Author), "#", "") // so that a name cannot be taken for a place
 	if name, ok := t.names.byID[s.ID]; ok && s.ID != "" {
 		who = name
 	}
-	place := cleanPlace(t.names.resolveMentions(s.Place))
+	place := cleanName(t.names.resolveMentions(s.Place))
 	switch s.Kind {
 	case earshot.Link:
 		return "link preview, " + firstOf(place, "a page")
@@ -217,10 +219,7 @@ func (t *turn) sharedHead(s earshot.Shared) string {
 	return head
 }
 
-// cleanPlace is a place in the middle of a line: by the rules of names.
-func cleanPlace(s string) string { return cleanName(s) }
-
-// fileLine is what is told of a file; what people chose, its name, stands last.
+// fileLine describes a file. Its name, which people choose, stands last.
 func fileLine(f earshot.File) string {
 	s := "file " + firstOf(string(f.ID), "?") + ", " + fileKind(f.Type)
 	if f.Size > 0 {
@@ -256,8 +255,7 @@ func fileSize(n int64) string {
 	return strconv.FormatInt((n+500_000_000)/1_000_000_000, 10) + " GB"
 }
 
-// headCost is what stands before a message's words at most, its day not
-// counted.
+// headCost is what stands before a message's text at most, its day not counted.
 func (t *turn) headCost(m *msg) int {
 	if t.clockCost == 0 {
 		t.clockCost = t.in.Counter.Count("00:00 ")
@@ -279,8 +277,8 @@ func (t *turn) head(b []byte, m *msg) []byte {
 	return append(b, ": "...)
 }
 
-// notShown is the line that counts a root's replies that the prompt lacks.
-func notShown(n int, root earshot.MessageID) string {
+// repliesNotShown is the line below a root that counts replies.
+func repliesNotShown(n int, root earshot.MessageID) string {
 	if n == 1 {
 		return "+ 1 reply not shown, thread " + string(root)
 	}

@@ -9,26 +9,38 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
+// The section media attaches files: their content, not only their names.
+var mediaSection = sectionKind{
+	name:     Media,
+	limits:   Section{Files: 8, Bytes: 20 << 20},
+	hasOwn:   true,
+	fillRank: 20,
+	fit: func(t *turn, s Section, p *plan, room int) int {
+		return t.fitMedia(&p.media, s, room)
+	},
+	render: func(t *turn, _ *sectionKind, w *prompt, p *plan) { t.renderMedia(w, &p.media) },
+}
+
 // A mediaPlan is which files the turn attaches, and the lines about those that
 // the model has already.
 type mediaPlan struct {
 	attach []earshot.ArtifactID
 	added  []earshot.Attached
-	lines  []string // references to what was given before
-	again  int      // of the files, how many a new epoch gives once more
+	lines  []string // references to files that were attached before
+	again  int      // how many of the files a new epoch attaches again
 	cost   int      // tokens of the files
 }
 
 // A wantedFile is one that the turn may attach.
 type wantedFile struct {
 	earshot.File
-	asked bool // opted in, so that the operator hears why it is not given
+	asked bool // opted in, so that a note says why it is not attached
 	refer bool // where the model has it, a line says so
-	again bool // a new epoch gives it once more
+	again bool // a new epoch attaches it again
 }
 
 // fitMedia decides for each wanted file whether it is attached or referred to:
-// what the manifest holds, by id or by content, is not sent again. It returns
+// what the manifest has, by id or by content, is not attached again. It returns
 // what files and lines cost.
 func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 	used := 0
@@ -73,9 +85,9 @@ func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 	return used
 }
 
-// wantedFiles returns the files that the turn may attach: where the policy
-// gives them by itself those of the question and of its thread's root, then
-// those that were opted in, then what a new epoch gives once more.
+// wantedFiles returns the files that the turn may attach: with [Section.Own]
+// those of the question and of its thread's root, then those that were opted in,
+// then those of the conversation that the epoch before had.
 func (t *turn) wantedFiles(s Section) []wantedFile {
 	var out []wantedFile
 	add := func(f wantedFile) {
@@ -119,10 +131,10 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 	return out
 }
 
-// sharedAgain reports whether a message that the model has not read shares a
+// sharedAgain reports whether a message that the model has not read has the
 // file.
 func (t *turn) sharedAgain(id earshot.ArtifactID) bool {
-	return slices.ContainsFunc(t.upto, func(m *msg) bool {
+	return slices.ContainsFunc(t.upTo, func(m *msg) bool {
 		_, held := t.shown[m.ID]
 		return !held && !m.Deleted && slices.ContainsFunc(m.Files, func(f earshot.File) bool { return f.ID == id })
 	})
@@ -138,15 +150,15 @@ func readable(mediaType string) bool {
 	return strings.HasPrefix(mediaType, "text/") || strings.HasPrefix(mediaType, "audio/")
 }
 
-// What files cost where nobody has said: about what the providers charge for a
-// large image, and for the page of a PDF and its picture.
+// What files cost, in tokens, where the input does not say: about what providers
+// charge for a large image, and for a page of a PDF with its picture.
 const (
-	imageTokens    = 1600
-	pdfPageTokens  = 2000
-	pdfPageBytes   = 100_000
-	bytesAToken    = 4
-	unknownTokens  = 2000
-	audioByteToken = 500
+	imageTokens   = 1600
+	pdfPageTokens = 2000
+	pdfPageBytes  = 100_000
+	bytesAToken   = 4
+	unknownTokens = 2000
+	bytesAudio    = 500 // a token
 )
 
 // fileCost is what the model is charged for a file: as the input says, else an
@@ -164,12 +176,12 @@ func (t *turn) fileCost(f earshot.File) int {
 	case sub == "pdf":
 		return pdfPageTokens * int(1+f.Size/pdfPageBytes)
 	case top == "audio":
-		return 1 + int(f.Size/audioByteToken)
+		return 1 + int(f.Size/bytesAudio)
 	}
 	return 1 + int(f.Size/bytesAToken)
 }
 
-// heldFileCost is what a file costs that the session holds.
+// heldFileCost is what a file costs that the session has.
 func (t *turn) heldFileCost(a earshot.Attached) int {
 	if a.Tokens > 0 {
 		return a.Tokens
@@ -180,7 +192,8 @@ func (t *turn) heldFileCost(a earshot.Attached) int {
 	return imageTokens
 }
 
-// reference is the line in place of a file that the model has.
+// reference is the line in place of a file that the model has; here says that
+// this turn attaches it.
 func (t *turn) reference(f earshot.File, a earshot.Attached, here bool) string {
 	where := "given in turn " + strconv.Itoa(a.Turn)
 	if here {
@@ -192,31 +205,30 @@ func (t *turn) reference(f earshot.File, a earshot.Attached, here bool) string {
 	return "[attached file, " + where + ": " + FileName(f) + "]"
 }
 
-// reattaching is the line before files that a new epoch gives once more.
+// reattaching is the line before files that a new epoch attaches again.
 func reattaching(n int) string {
 	return "[Post-compaction context recovery: re-attaching " + strconv.Itoa(n) + " media items from this thread]"
 }
 
-// renderMedia writes what stands before the question: that files are given once
-// more, and where the form has no place behind the question, the references.
-func (t *turn) renderMedia(p *prompt, m *mediaPlan) {
-	if m.again > 0 {
-		line := reattaching(m.again)
-		p.add(earshot.User, Media, nextBlock, line, t.tok(line)+1)
+// renderMedia writes what stands before the question: that files are attached
+// again, and except in the log form the references.
+func (t *turn) renderMedia(w *prompt, p *mediaPlan) {
+	if p.again > 0 {
+		line := reattaching(p.again)
+		w.add(earshot.User, Media, nextBlock, line, t.tok(line)+1)
 	}
 	if !t.isLog() {
-		for _, line := range m.lines {
-			p.add(earshot.User, Media, nextLine, line, t.tok(line)+1)
+		for _, line := range p.lines {
+			w.add(earshot.User, Media, nextLine, line, t.tok(line)+1)
 		}
 	}
 }
 
-// renderReferences writes what belongs to the question's message in the log
-// form.
-func (t *turn) renderReferences(p *prompt, m *mediaPlan) {
+// renderReferences writes the references below the question in the log form.
+func (t *turn) renderReferences(w *prompt, p *mediaPlan) {
 	if t.isLog() {
-		for _, line := range m.lines {
-			p.add(earshot.User, Media, nextLine, line, t.tok(line)+1)
+		for _, line := range p.lines {
+			w.add(earshot.User, Media, nextLine, line, t.tok(line)+1)
 		}
 	}
 }
@@ -224,9 +236,9 @@ func (t *turn) renderReferences(p *prompt, m *mediaPlan) {
 // turnNumber counts this conversation's turns from 1.
 func (t *turn) turnNumber() int { return len(t.in.Conversation.Turns) + 1 }
 
-// file finds a file among what was said up to the anchor.
+// file finds a file among the messages up to the anchor.
 func (t *turn) file(id earshot.ArtifactID) (earshot.File, bool) {
-	for _, m := range slices.Backward(t.upto) {
+	for _, m := range slices.Backward(t.upTo) {
 		if m.Deleted || t.isolated && m != t.anchor {
 			continue
 		}
@@ -239,8 +251,9 @@ func (t *turn) file(id earshot.ArtifactID) (earshot.File, bool) {
 	return earshot.File{}, false
 }
 
-// attachedBefore finds a file in the manifest or, here, among what this turn
-// adds. An epoch that starts here has attached nothing.
+// attachedBefore finds a file, by id or content, in the manifest or among those
+// that this turn has added; here says that it is the latter. An epoch that starts
+// with this turn has an empty manifest.
 func (t *turn) attachedBefore(f earshot.File, added []earshot.Attached) (a earshot.Attached, here, ok bool) {
 	same := func(a earshot.Attached) bool { return a.ID == f.ID || a.SHA256 != "" && a.SHA256 == f.SHA256 }
 	if i := slices.IndexFunc(t.in.Conversation.Attached, same); i >= 0 && !t.broken && !t.isolated {
@@ -253,6 +266,6 @@ func (t *turn) attachedBefore(f earshot.File, added []earshot.Attached) (a earsh
 }
 
 // Inlined returns the text of a file as it may stand in a prompt: cleaned as
-// what people say is, every line indented, so that none of it is taken for a
+// messages are, every line indented, so that no line of it can be taken for a
 // label, a header or a delimiter.
 func Inlined(text string) string { return "  " + indent(escapeTags(clean(text))) }

@@ -9,33 +9,33 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A msg is a message on its way through the pipeline: what was decided about
-// it, and what is written of it. Turns see thousands and write few, so the
+// A msg is a message in the pipeline: what was decided about it, and what is
+// written of it. A turn may have thousands of messages and write few, so the
 // written part is made when a section first asks for it.
 type msg struct {
 	*earshot.Message
 	written *written
-	section SectionName
+	section *sectionKind // which decided about it; nil for the turn as a whole
 	verdict verdict
 	reason  reason
-	taken   bool    // a section has it as candidate, so that others do not
-	late    bool    // became known after the last turn, said before it
-	tokens  int32   // what the prompt is charged for it
-	detail  *detail // how the log form shows it
+	taken   bool      // a section has it as candidate, so that others do not
+	late    bool      // became known after the last turn, said before it
+	tokens  int32     // what the prompt is charged for it
+	entry   *logEntry // how the log form shows it
 }
 
 // What is written of a message, without indents.
 type written struct {
 	label   *label
 	body    string
-	cost    int             // tokens of the whole line; 0 until asked for
-	cut     string          // the body where it had to be cut
-	cutCost int             // tokens of the line with the cut body; 0 until asked for
-	uncut   detail          // in the log form; not made yet unless whole
-	details []limitedDetail // in the log form, cut, by limit
+	cost    int            // tokens of the whole line; 0 until asked for
+	cut     string         // the body where it had to be cut
+	cutCost int            // tokens of the line with the cut body; 0 until asked for
+	uncut   logEntry       // in the log form; not made yet unless whole
+	entries []limitedEntry // in the log form, cut, by limit
 }
 
-// A verdict is an [earshot.Verdict] in the pipeline; 0: not yet.
+// A verdict is an [earshot.Verdict] in the pipeline; 0: none yet.
 type verdict uint8
 
 const (
@@ -70,26 +70,10 @@ const (
 
 var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late"}
 
-// why is the reason as the ledger writes it: of what is shown, the section,
-// and whether it is an edit or came late.
-func (m *msg) why() string {
-	switch {
-	case m.reason != noReason:
-		return reasonNames[m.reason]
-	case m.Edited != 0 && m.late:
-		return string(m.section) + ", edited, late"
-	case m.Edited != 0 && m.section != Anchor:
-		return string(m.section) + ", edited"
-	case m.late:
-		return string(m.section) + ", late"
-	}
-	return string(m.section)
-}
-
-// normalise returns one msg for each id, in the order of Position: of doubles
-// a tombstone wins, then the newest revision, then the greater text, then
-// whatever is greater, so that no order of the input matters. Rising reports
-// that the ids ascend with the positions, as Slack's and Discord's do.
+// normalise returns one msg for each id, in the order of Position. Of several
+// copies a tombstone wins, then the newest revision, then the greater text, then
+// the greater in any other field, so that the input's order does not matter.
+// rising reports that ids ascend with positions, as Slack's and Discord's do.
 func normalise(in []earshot.Message) (msgs []*msg, rising bool) {
 	all := make([]msg, len(in))
 	out := make([]*msg, len(in))
@@ -116,7 +100,7 @@ func normalise(in []earshot.Message) (msgs []*msg, rising bool) {
 			out = slices.DeleteFunc(out, func(m *msg) bool { return best[m.ID] != m })
 		}
 	}
-	slices.SortFunc(out, func(a, b *msg) int { return a.Position().Compare(b.Position()) })
+	slices.SortFunc(out, byPosition)
 	return out, slices.IsSortedFunc(out, func(a, b *msg) int { return strings.Compare(string(a.ID), string(b.ID)) })
 }
 
@@ -164,8 +148,9 @@ func (t *turn) find(id earshot.MessageID) *msg {
 	return t.byID[id]
 }
 
-// out records that a message is left out, and why. The first reason stays.
-func (m *msg) out(section SectionName, why reason) {
+// out records that a message is left out, by which section and why, unless
+// something was decided about it before.
+func (m *msg) out(section *sectionKind, why reason) {
 	if m.verdict == undecided {
 		m.section, m.verdict, m.reason = section, isOut, why
 	}

@@ -2,16 +2,17 @@ package assemble
 
 import "slices"
 
-// A WrittenPolicy is a policy as people wrote it, with the names that fields
-// had before. Decoders read it and take [WrittenPolicy.Read].
+// A WrittenPolicy is a policy as a file or a request has it, with the names that
+// fields had in earlier versions. Decoders read into it and take
+// [WrittenPolicy.Read].
 type WrittenPolicy struct {
 	Policy `json:",inline" yaml:",inline"`
-	// GuessLinks is what a window's link was: true is auto, false is off, for
-	// every window that does not say so itself.
+	// GuessLinks is the former name of a window's link: true is auto, false is
+	// off, for every window that has no link of its own.
 	GuessLinks *bool `json:"guess_links,omitempty" yaml:"guess_links,omitempty"`
 }
 
-// Read returns the policy with the names that fields have now.
+// Read returns the policy, with former names translated.
 func (w WrittenPolicy) Read() Policy {
 	p := w.Policy
 	if w.GuessLinks == nil {
@@ -24,7 +25,8 @@ func (w WrittenPolicy) Read() Policy {
 	for _, list := range []*[]Section{&p.First, &p.Later} {
 		*list = slices.Clone(*list)
 		for i := range *list {
-			if s := &(*list)[i]; s.Section == Window && s.Link == "" {
+			s := &(*list)[i]
+			if k := kindOf(s.Section); k != nil && k.limits.Link != "" && s.Link == "" {
 				s.Link = link
 			}
 		}

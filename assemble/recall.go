@@ -7,31 +7,54 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// The floors of what is recalled, tuned on real chat by gather's
-// TestRecallMeasure; see docs/decisions/081-recall.md.
+// The section recall shows what search found for the question and no other
+// section shows: each hit with its root and the messages next to it.
+var recallSection = sectionKind{
+	name:       Recall,
+	limits:     Section{Messages: 12, Tokens: 1500, Cut: 300},
+	allowed:    func(p Policy) bool { return p.Frame == Log },
+	fillRank:   70,
+	source:     SourceSearch,
+	choose:     (*turn).chooseRecall,
+	showsTrees: true,
+	log:        recallLog{},
+}
+
+// recallLog writes what was recalled, in the log form.
+type recallLog struct{ logList }
+
+// recallHeader stands above it. It counts nothing: search may find any number.
+const recallHeader = "earlier in this channel, found for this question"
+
+func (recallLog) frameCost(t *turn, _ *block) int { return t.countLines("["+recallHeader+"]") + 2 }
+
+func (recallLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, recallHeader) }
+
+// The thresholds of recall, tuned on real chat by gather's TestRecallMeasure; see
+// docs/decisions/081-recall.md.
 const (
-	// recallFloor is how good a hit must be, as a part of the best one's score.
+	// recallFloor is the least score of a hit, as a part of the best one's.
 	recallFloor = 0.4
-	// recallCover is how much of the question's weight in words one of the hits
-	// must have, or the search is not sure of any.
+	// recallCover is how much of the question's weight in words the best covering
+	// hit must have; with less, search is not sure of any hit.
 	recallCover = 0.22
-	// recallHere is how much better, as a factor, a hit that is at hand may be
-	// than the best of the others, or the question is about what is at hand.
+	// recallHere bounds the best score of the hits that other sections show, as a
+	// factor of the best of the rest; above it, the question is about what is
+	// shown anyway.
 	recallHere = 1.2
-	// recallUnsure is how many tokens are spent on what the search is not sure
-	// of.
+	// recallUnsure is how many tokens are spent where search is not sure.
 	recallUnsure = 300
 	// recallShort is to how many tokens a message is cut then.
 	recallShort = 50
-	// recallReach is how many messages each way stand with the recallBest best
-	// hits, where the input says what these have of the question's words: in flat
-	// talk an answer may come a few messages later. With others one.
+	// recallReach is how many messages each way are shown with the recallBest
+	// best hits, where the input has their Cover: in talk without replies an
+	// answer may come a few messages later. With other hits it is one.
 	recallBest  = 3
 	recallReach = 4
 )
 
-// Worth returns those of what search found that are good enough to be shown,
-// the best first: of equal scores the earlier in the list.
+// Worth returns those of the hits that are good enough to be shown, the best
+// first; of equal scores the earlier in the list.
 func Worth(list []Recalled) []Recalled {
 	best := 0.0
 	for _, r := range list {
@@ -47,8 +70,8 @@ func Worth(list []Recalled) []Recalled {
 	return out
 }
 
-// chooseRecall takes what search found and is good enough, best first. They are
-// no block's candidates yet: the other blocks own what they show.
+// chooseRecall picks what search found and is good enough, best first. A
+// candidate of recall may be one of another block as well, which then shows it.
 func (t *turn) chooseRecall(b *block) {
 	for _, r := range Worth(t.in.Recalled) {
 		m := t.find(r.ID)
@@ -60,86 +83,84 @@ func (t *turn) chooseRecall(b *block) {
 	b.total = 0
 }
 
-// recallable reports whether recall may show m: nothing else does, and where
-// another block has refused it, that was for want of room.
+// recallable reports whether recall may show m: no other block does, and if
+// another has refused it, only for lack of room.
 func (t *turn) recallable(m *msg) bool {
 	refused := m.verdict == isOut && (m.reason == reasonCap || m.reason == reasonBudget)
-	return (refused || t.free(m)) && t.talk(m) && !t.seen(m) && m.Position().Compare(t.anchor.Position()) < 0
+	return (refused || t.free(m)) && t.spoken(m) && !t.seen(m) && m.Position().Compare(t.anchor.Position()) < 0
 }
 
-// seen reports whether the session shows m as it is.
-func (t *turn) seen(m *msg) bool {
-	revision, ok := t.shown[m.ID]
-	return t.later && (ok && revision >= m.Edited || t.recorded[m.ID])
-}
-
-// fillRecall shows the best hits that no other block shows, each with its root
-// and the messages next to it, in the room that the window leaves.
-func (t *turn) fillRecall(b *block, room int) int {
+// fill shows the best hits that no other block shows, each with its root and the
+// messages next to it, in the room that the window leaves.
+func (recallLog) fill(t *turn, b *block, room int) int {
 	hits := slices.DeleteFunc(b.cands, func(m *msg) bool { return !t.recallable(m) })
 	b.cands = nil
 	if len(hits) == 0 {
 		return 0
 	}
-	inWindow := map[*msg]*detail{}
-	if w := t.blocks[Window]; w != nil && !w.left {
+	inWindow := map[*msg]*logEntry{}
+	if w := t.block(Window); w != nil && !w.skipped {
 		planned, _ := t.planWindow(w, min(room, w.Tokens))
-		inWindow = planned.shown
+		inWindow = planned.entries
 		room -= planned.used
 	}
 	room = min(room, b.Tokens)
-	g := t.newGrove(b.Cut)
+	p := t.newTreePlan(b.Cut)
 	if !t.sure(inWindow) {
 		room = min(room, recallUnsure)
-		g.limit, g.roots = min(b.Cut, recallShort), recallShort/2
+		p.limit, p.brief = min(b.Cut, recallShort), recallShort/2
 	}
-	g.anyOrder = true
-	n := 0
+	p.anyOrder = true
+	p.addHits(hits, b.Messages, inWindow, room)
+	for m := range p.entries {
+		if inWindow[m] != nil { // a root that the window shows
+			delete(p.entries, m)
+		}
+	}
+	t.uncount(p)
+	p.keep(b)
+	b.total = len(b.kept)
+	return p.used
+}
+
+// addHits plans at most n of the hits, the best first, then what belongs to
+// them. What the window shows is passed over.
+func (p *treePlan) addHits(hits []*msg, n int, inWindow map[*msg]*logEntry, room int) {
+	t := p.t
 	var shown []*msg
 	for _, m := range hits {
-		if inWindow[m] != nil || g.shown[m] != nil {
+		if inWindow[m] != nil || p.entries[m] != nil {
 			continue
 		}
-		if n == b.Messages {
+		if len(shown) == n {
 			break
 		}
-		if !g.add(m, room) {
-			continue // a shorter one may fit
+		if p.add(m, room) { // where it does not fit, a shorter one may
+			shown = append(shown, m)
 		}
-		n++
-		shown = append(shown, m)
 	}
 	covers := map[earshot.MessageID]float64{}
 	for _, r := range t.in.Recalled {
 		covers[r.ID] = r.Cover
 	}
-	for i, m := range shown { // hits before what stands beside them
+	for i, m := range shown {
 		reach := 1
 		if i < recallBest && covers[m.ID] > 0 {
 			reach = recallReach
 		}
 		for _, near := range t.nextTo(m, reach) {
-			if inWindow[near] == nil && g.shown[near] == nil {
-				g.add(near, room)
+			if inWindow[near] == nil && p.entries[near] == nil {
+				p.add(near, room)
 			}
 		}
 	}
-	for m := range g.shown {
-		if inWindow[m] != nil { // a root that the window has
-			delete(g.shown, m)
-		}
-	}
-	t.takeOver(g)
-	g.keep(b)
-	b.total = len(b.kept)
-	return g.used
 }
 
-// sure reports whether what search found is probably about the question: what
-// is shown elsewhere anyway is not clearly better than the best that is not, and
-// a hit has enough of the question's words. Where the input does not say what a
-// hit has of them, search is taken to be sure.
-func (t *turn) sure(inWindow map[*msg]*detail) bool {
+// sure reports whether what search found is probably about the question: the
+// hits that other sections show are not clearly better than the best of the
+// rest, and a hit has enough of the question's words. Without any Cover in the
+// input, search is taken to be sure.
+func (t *turn) sure(inWindow map[*msg]*logEntry) bool {
 	cover, here, elsewhere := 0.0, 0.0, 0.0
 	for _, r := range Worth(t.in.Recalled) {
 		cover = max(cover, r.Cover)
@@ -152,46 +173,38 @@ func (t *turn) sure(inWindow map[*msg]*detail) bool {
 	return cover == 0 || cover >= recallCover && here <= recallHere*elsewhere
 }
 
-// takeOver takes what recall shows out of the counts of what other blocks leave
-// out.
-func (t *turn) takeOver(g *grove) {
-	w := t.blocks[Window]
-	for m := range g.shown {
-		if o := t.blocks[m.section]; m.verdict == isOut && o != nil && (m.reason == reasonCap || m.reason == reasonBudget) && t.within(o.Section, m) {
-			o.total--
+// uncount takes what recall shows out of what other blocks count as left out.
+func (t *turn) uncount(p *treePlan) {
+	for m := range p.entries {
+		if m.verdict != isOut || m.reason != reasonCap && m.reason != reasonBudget {
+			continue
+		}
+		for _, o := range t.blocks {
+			if o.kind == m.section && t.within(o.Section, m) {
+				o.total--
+			}
 		}
 	}
-	if w != nil {
+	if w := t.block(Window); w != nil {
 		n := len(w.cands)
-		w.cands = slices.DeleteFunc(w.cands, func(m *msg) bool { return g.shown[m] != nil })
+		w.cands = slices.DeleteFunc(w.cands, func(m *msg) bool { return p.entries[m] != nil })
 		w.total -= n - len(w.cands)
 	}
 }
 
-// explainRecall puts what search said of what it found into the ledger, which
-// has a row for each of t.msgs.
-func (t *turn) explainRecall(l earshot.Ledger) {
-	for _, r := range slices.Backward(t.in.Recalled) { // of two for one id the first counts
-		m := t.find(r.ID)
-		if m == nil {
-			continue
-		}
-		if i, ok := slices.BinarySearchFunc(t.msgs, m, func(x, y *msg) int { return x.Position().Compare(y.Position()) }); ok {
-			l[i].Score, l[i].Cover, l[i].Parts = r.Score, r.Cover, r.Parts
-		}
-	}
-}
-
-// besideSpan is how long after the message before it something at the top
-// level may belong to it, in microseconds.
+// besideSpan is how much time may lie between a message at the top level and the
+// next one that belongs to it, in microseconds.
 const besideSpan = 3600 * 1_000_000
 
-// maxAnswers is how many answers to what search found stand with it.
+// maxTries is how many messages are looked at for those next to a hit.
+const maxTries = 200
+
+// maxAnswers is how many answers to a hit are shown with it.
 const maxAnswers = 2
 
-// nextTo returns what belongs to a hit and nothing else shows: what it answers,
-// its first answers, and what was said before and after it in its thread or run
-// of talk.
+// nextTo returns the messages that belong to a hit and that recall may show: what
+// it answers, its first answers, and up to reach messages before and after it in
+// its thread or at the top level.
 func (t *turn) nextTo(m *msg, reach int) []*msg {
 	var out []*msg
 	take := func(o *msg) {
@@ -218,14 +231,14 @@ func (t *turn) nextTo(m *msg, reach int) []*msg {
 	return out
 }
 
-// beside returns what was said next to a message of t.live, one way, in its
-// thread or run of talk, the nearest first.
+// beside returns up to reach messages next to t.live[at], which is m, in the
+// direction of step, in its thread or at the top level, the nearest first.
 func (t *turn) beside(m *msg, at, step, reach int) []*msg {
 	var out []*msg
 	last := m.Time
-	for i, tries := at+step, 0; i >= 0 && i < len(t.live) && tries < 200 && len(out) < reach; i, tries = i+step, tries+1 {
+	for i, tries := at+step, 0; i >= 0 && i < len(t.live) && tries < maxTries && len(out) < reach; i, tries = i+step, tries+1 {
 		o := t.live[i]
-		if o.Root() != m.Root() && o.ID != m.Root() || !t.talk(o) {
+		if o.Root() != m.Root() && o.ID != m.Root() || !t.spoken(o) {
 			continue
 		}
 		if m.Root() == "" && apart(last, o.Time) > besideSpan {

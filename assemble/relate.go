@@ -7,17 +7,16 @@ import (
 	"github.com/earshot-ai/earshot/assemble/links"
 )
 
-// relate finds how messages hang together. Links are guessed only where the
-// policy's window asks for it.
+// relate finds who answers whom. It guesses only where a section of the policy
+// asks for it.
 func (t *turn) relate() {
-	t.trees, t.guessed = nil, nil
-	if w, ok := t.has(Window); ok && w.Link == LinkAuto {
+	if slices.ContainsFunc(t.sections, func(s turnSection) bool { return s.Link == LinkAuto }) {
 		t.guessLinks()
 	}
 }
 
-// parent returns the id that m answers in the forest: its reply reference,
-// else its thread's root, else a guess, else "".
+// parent returns the id of what m answers: its reply reference, else its
+// thread's root, else a guess, else "".
 func (t *turn) parent(m *msg) earshot.MessageID {
 	if m.ReplyTo != "" && m.ReplyTo != m.ID {
 		return m.ReplyTo
@@ -48,7 +47,7 @@ func (t *turn) tree(m *msg) earshot.MessageID {
 			break
 		}
 		top = up
-		if at = t.find(up); at == nil || at.Position().Compare(t.anchor.Position()) > 0 {
+		if at = t.find(up); at == nil || t.afterAnchor(at) {
 			break
 		}
 	}
@@ -58,15 +57,18 @@ func (t *turn) tree(m *msg) earshot.MessageID {
 	return top
 }
 
-// ancestors returns up to n messages that m answers, nearest first: what a
-// reply reference points to, and so on up. Deleted and blank ones are passed
-// over. A guess is no reference.
+// afterAnchor reports whether m stands after the anchor.
+func (t *turn) afterAnchor(m *msg) bool { return m.Position().Compare(t.anchor.Position()) > 0 }
+
+// ancestors returns up to n messages above m, nearest first: what its reply
+// reference points to, and so on up. Deleted and blank ones are passed over, and
+// guesses are not followed.
 func (t *turn) ancestors(m *msg, n int) []*msg {
 	var out []*msg
 	seen := map[earshot.MessageID]bool{m.ID: true}
 	for at := m; len(out) < n; {
 		up := t.find(at.ReplyTo)
-		if up == nil || seen[up.ID] || up.Position().Compare(t.anchor.Position()) > 0 {
+		if up == nil || seen[up.ID] || t.afterAnchor(up) {
 			break
 		}
 		seen[up.ID] = true
@@ -79,33 +81,22 @@ func (t *turn) ancestors(m *msg, n int) []*msg {
 }
 
 // conversation returns a test for the messages that the agent remembers
-// together with the anchor: its thread; in a DM the top level; where earlier
-// turns stand at the channel's top level, that; a reply's tree; or nothing but
-// what the anchor itself starts.
+// together with the anchor: [ExtentOf], except that recorded turns at a
+// channel's top level make that the conversation.
 func (t *turn) conversation() func(*msg) bool {
-	a := t.anchor
-	if root := a.Root(); root != "" {
-		return inThread(root)
-	}
-	top := func(m *msg) bool { return m.Root() == "" }
+	extent := ExtentOf(t.in.Channel.Kind, t.anchor.Message)
 	switch {
-	case t.in.Channel.Kind == earshot.KindDM:
-		return top
-	case a.ReplyTo != "":
-		tree := t.tree(a)
+	case extent.Replies:
+		tree := t.tree(t.anchor)
 		return func(m *msg) bool { return t.tree(m) == tree || t.recorded[m.ID] || t.answered[m.ID] }
-	case t.later && t.turnsAtTop():
-		return top
+	case extent.Thread == t.anchor.ID && t.later && t.turnsAtTop():
+		extent = Extent{TopLevel: true}
 	}
-	return inThread(a.ID)
-}
-
-func inThread(root earshot.MessageID) func(*msg) bool {
-	return func(m *msg) bool { return m.ID == root || m.Root() == root }
+	return func(m *msg) bool { return extent.Holds(m.Message) }
 }
 
 // turnsAtTop reports whether a recorded turn's anchor stands at the channel's
-// top level: then that is the conversation.
+// top level.
 func (t *turn) turnsAtTop() bool {
 	for _, a := range t.in.Conversation.Turns {
 		if m := t.find(a.Anchor); m != nil && m != t.anchor && m.Root() == "" && m.ReplyTo == "" {
@@ -118,24 +109,28 @@ func (t *turn) turnsAtTop() bool {
 // root returns the anchor's thread root where it is loaded and can be shown.
 func (t *turn) root() *msg {
 	m := t.find(t.anchor.Root())
-	if m == nil || m == t.anchor || m.Deleted || m.reason == reasonBlank || m.Position().Compare(t.anchor.Position()) > 0 {
+	if m == nil || m == t.anchor || m.Deleted || m.reason == reasonBlank || t.afterAnchor(m) {
 		return nil
 	}
 	return m
 }
+
+// isAnswer reports whether m is the agent's own answer in a thread. Shown
+// outside of the thread an answer is cut short: in the log form always,
+// elsewhere where not everything fits.
+func (t *turn) isAnswer(m *msg) bool { return m.Root() != "" && t.in.Identity.Is(m.Author.ID) }
 
 // guessReach is how many of the newest messages a guess is made for. It does
 // not depend on the window's limits, so that a window that shows more groups
 // what it showed before in the same way.
 const guessReach = 300
 
-// guessLinks gives flat talk parents where nothing says who answers whom: no
-// loaded message up to the anchor has a reply reference. What a platform says
-// always wins: replies in threads are left as they are, and so is what begins
-// a thread.
+// guessLinks guesses what messages at the top level answer, unless a loaded
+// message up to the anchor has a reply reference: then the platform knows. Who
+// begins a thread answers nothing.
 func (t *turn) guessLinks() {
 	var flat []*msg
-	for _, m := range t.upto {
+	for _, m := range t.upTo {
 		if m.ReplyTo != "" {
 			return
 		}
@@ -144,7 +139,7 @@ func (t *turn) guessLinks() {
 		if len(flat) == guessReach {
 			break
 		}
-		if m.Root() == "" && t.talk(m) {
+		if m.Root() == "" && t.spoken(m) {
 			flat = append(flat, m)
 		}
 	}
@@ -153,22 +148,12 @@ func (t *turn) guessLinks() {
 	}
 	slices.Reverse(flat)
 	t.guessed = map[earshot.MessageID]earshot.MessageID{}
-	linker, threads := links.New(), t.repliesHere()
+	linker, replies := links.New(), t.loadedReplies()
 	for _, m := range flat {
 		guess := linker.Next(m.Message)
-		begins := threads[m.ID] > 0 || m.Replies != nil && m.Replies.Count > 0
+		begins := replies[m.ID] > 0 || m.Replies != nil && m.Replies.Count > 0
 		if guess.Parent != links.None && !begins {
 			t.guessed[m.ID] = flat[guess.Parent].ID
 		}
 	}
-}
-
-// why is the reason as the ledger writes it, with a mark on what a window
-// shows where it does by a guess.
-func (t *turn) why(m *msg) string {
-	why := m.why()
-	if m.reason == noReason && (m.section == Window || m.section == Recall) && t.guessed[m.ID] != "" {
-		why += ", guessed"
-	}
-	return why
 }

@@ -7,48 +7,78 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// chooseWindow takes the channel's newest messages: those it looks at; of the
-// conversations of two and more messages those with the newest messages, and
-// what stands alone; of these the newest messages.
+// The section window shows the channel's newest messages: in the text forms as
+// conversations, the newest first, in the log form in time order.
+var windowSection = sectionKind{
+	name:           Window,
+	limits:         Section{Link: LinkOff, Look: 100, Threads: 5, Messages: 20, Tokens: unbounded, Cut: 300},
+	noThreadsInLog: true,
+	allowed:        func(p Policy) bool { return p.Frame != Preamble && p.Frame != Tags },
+	fillRank:       80,
+	source:         SourceChannel,
+	choose:         (*turn).chooseWindow,
+	gaps:           channelGaps,
+	refusesForSelf: true,
+	showsTrees:     true,
+	text:           conversationsBlock{},
+	log:            windowLog{logList{title: windowTitle}},
+	guide: []sectionGuide{
+		{Brackets, 1, guideLine{"- [recent channel context]: what is going on in the channel, the newest thread first.", 19}},
+		{Plain, 1, guideLine{"- [recent channel context]: what is going on in the channel, the newest thread first; a message without replies stands alone.", 26}},
+	},
+}
+
+// windowHeader stands above a window in the text forms.
+const windowHeader = "[recent channel context]"
+
+// chooseWindow picks the channel's newest messages.
 func (t *turn) chooseWindow(b *block) {
+	if t.isLog() {
+		t.chooseNewest(b)
+	} else {
+		t.chooseConversations(b)
+	}
+}
+
+// chooseConversations picks, of the newest messages that the window looks at,
+// those of the conversations of two and more messages with the newest messages,
+// and those that stand alone; of these the newest.
+func (t *turn) chooseConversations(b *block) {
 	for _, m := range t.live {
-		if m.taken || m.verdict != undecided || !t.talk(m) || t.later && !t.fresh(m) {
+		if m.taken || m.verdict != undecided || !t.spoken(m) || t.later && !t.fresh(m) {
 			continue
 		}
 		if !t.within(b.Section, m) {
-			m.out(Window, reasonCap)
+			m.out(b.kind, reasonCap)
 			continue
 		}
 		b.take(m)
 	}
 	b.total = len(b.cands)
-	drop := func(keep func(i int, m *msg) bool) {
-		var kept []*msg
-		for i, m := range b.cands {
-			if keep(len(b.cands)-1-i, m) {
-				kept = append(kept, m)
-			} else {
-				m.out(Window, reasonCap)
-			}
-		}
-		b.cands = kept
-	}
-	drop(func(age int, _ *msg) bool { return age < b.Look })
-	size, trees := map[earshot.MessageID]int{}, map[earshot.MessageID]bool{}
+	b.dropOldest(len(b.cands)-b.Look, reasonCap)
+	size, shown := map[earshot.MessageID]int{}, map[earshot.MessageID]bool{}
 	for _, m := range b.cands {
 		size[t.tree(m)]++
 	}
 	for _, m := range slices.Backward(b.cands) {
-		if id := t.tree(m); size[id] > 1 && len(trees) < b.Threads {
-			trees[id] = true
+		if id := t.tree(m); size[id] > 1 && len(shown) < b.Threads {
+			shown[id] = true
 		}
 	}
-	drop(func(_ int, m *msg) bool { return size[t.tree(m)] == 1 || trees[t.tree(m)] })
-	drop(func(age int, _ *msg) bool { return age < b.Messages })
+	var kept []*msg
+	for _, m := range b.cands {
+		if id := t.tree(m); size[id] == 1 || shown[id] {
+			kept = append(kept, m)
+		} else {
+			m.out(b.kind, reasonCap)
+		}
+	}
+	b.cands = kept
+	b.dropOldest(len(b.cands)-b.Messages, reasonCap)
 }
 
-// A group is one tree of the window as it is shown: a heading, and what is
-// kept of the tree in the order of Position.
+// A group is one tree of the window as it is shown: its messages that are kept,
+// in the order of Position.
 type group struct {
 	id   earshot.MessageID
 	msgs []*msg
@@ -88,8 +118,8 @@ func (t *turn) heading(g group) string {
 	return "thread (" + strings.Join(who, ", ") + "):"
 }
 
-// groupLine is a message inside the window: indented by two spaces, its
-// continuation lines by four, and without a label where the heading has it.
+// groupLine is a message in its group: indented by two spaces, its further lines
+// by four, and without a label where the heading has it.
 func (t *turn) groupLine(g group, m *msg) string {
 	text := edited(m, t.body(m))
 	if len(g.msgs) > 1 {
@@ -108,29 +138,26 @@ func (t *turn) groupCost(g group, cost func(*msg) int) int {
 	return n
 }
 
-// isAnswer reports whether m is the agent's own answer in a thread. Outside of
-// it an answer stands short: in the log form always, elsewhere where not
-// everything fits.
-func (t *turn) isAnswer(m *msg) bool { return m.Root() != "" && t.in.Identity.Is(m.Author.ID) }
+// conversationsBlock writes a window in the text forms, its trees one below the
+// other.
+type conversationsBlock struct{ labelled }
 
-// fillWindow keeps the newest messages whose groups fit into room and returns
-// what they cost.
-func (t *turn) fillWindow(b *block, room int) int {
-	whole := func() int {
-		n := 0
-		for _, g := range t.groups(b.cands) {
-			n += t.groupCost(g, t.fullCost)
-		}
-		return n
+func (conversationsBlock) frameCost(t *turn, _ *block) int { return t.tok(windowHeader) + 2 }
+
+func (conversationsBlock) fill(t *turn, b *block, room int) int {
+	room = min(room, b.Tokens)
+	whole := 0
+	for _, g := range t.groups(b.cands) {
+		whole += t.groupCost(g, t.fullCost)
 	}
-	if n := whole(); n <= room {
+	if whole <= room {
 		b.kept = b.cands
 		for _, m := range b.kept {
 			t.keep(b, m, t.fullCost(m))
 		}
-		return n
+		return whole
 	}
-	cost := t.shortAnswers(func(m *msg) int { return t.cutCost(m, b.Cut) })
+	cost := t.shortAnswers(t.labelledCosts(b).cut)
 	used := 0
 	groups := map[earshot.MessageID]*group{}
 	for i, m := range slices.Backward(b.cands) {
@@ -145,10 +172,7 @@ func (t *turn) fillWindow(b *block, room int) int {
 		g.msgs = append([]*msg{m}, g.msgs...)
 		more := t.groupCost(*g, cost) - before
 		if used+more > room {
-			for _, o := range b.cands[:i+1] {
-				o.out(Window, reasonBudget)
-			}
-			b.cands = b.cands[i+1:]
+			b.dropOldest(i+1, reasonBudget)
 			break
 		}
 		used += more
@@ -158,4 +182,20 @@ func (t *turn) fillWindow(b *block, room int) int {
 		t.keepCut(b, m)
 	}
 	return used
+}
+
+func (conversationsBlock) render(t *turn, w *prompt, b *block) {
+	if b.nothingKept() {
+		t.renderSkipped(w, b)
+		return
+	}
+	w.add(earshot.User, Window, nextBlock, windowHeader, t.tok(windowHeader)+1)
+	t.renderGaps(w, b, nextLine)
+	for _, g := range t.groups(b.kept) {
+		head := t.heading(g)
+		w.add(earshot.User, Window, nextBlock, head, t.tok(head)+2)
+		for _, m := range g.msgs {
+			w.add(earshot.User, Window, nextLine, t.groupLine(g, m), int(m.tokens)+1)
+		}
+	}
 }

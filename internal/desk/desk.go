@@ -1,10 +1,10 @@
-// Package desk turns what Earshot knows into lines for a terminal: prompts
-// coloured by section, ledgers and other tables, threads, bars.
+// Package desk writes what commands show on a terminal: prompts coloured by
+// section, ledgers and other tables, threads, bars.
 //
 // Start with [NewTable], [Prompt] and [Ledger]. Every function returns text
-// with ANSI colours; the writer takes them out where they are not wanted. What
-// people wrote passes through [Clean], so that a message cannot move the
-// cursor, change colours or reorder a line.
+// with ANSI colours, which the command's writer removes where they are not
+// wanted. Texts that people wrote pass through [Clean], so that a message cannot
+// move the cursor, change colours or reorder a line.
 package desk
 
 import (
@@ -28,8 +28,8 @@ var (
 	title  = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Color("14"))
 )
 
-// Strong, Faint, Mark, Good, Bad and Title style a text: names, side notes,
-// matched words, what is as wished, what is not, a heading.
+// Strong, Faint, Mark, Good, Bad and Title style a text: a name, a side note, a
+// matched word, success, failure, a heading.
 func Strong(s string) string { return strong.Render(s) }
 func Faint(s string) string  { return faint.Render(s) }
 func Mark(s string) string   { return mark.Render(s) }
@@ -37,8 +37,9 @@ func Good(s string) string   { return good.Render(s) }
 func Bad(s string) string    { return bad.Render(s) }
 func Title(s string) string  { return title.Render(s) }
 
-// sectionColours tell the sections apart; they come from the 16 that every
-// terminal theme sets for its own background.
+// sectionColours are the colours of sections, of the 16 that every terminal theme
+// sets to fit its background. A section that is not listed has the colour of
+// plain text.
 var sectionColours = map[assemble.SectionName]color.Color{
 	assemble.Guide:        lipgloss.Color("8"),
 	assemble.Instructions: lipgloss.Color("8"),
@@ -47,7 +48,7 @@ var sectionColours = map[assemble.SectionName]color.Color{
 	assemble.SummaryPart:  lipgloss.Color("5"),
 	assemble.Transcript:   lipgloss.Color("6"),
 	assemble.Snapshot:     lipgloss.Color("13"),
-	"recall":              lipgloss.Color("14"),
+	assemble.Recall:       lipgloss.Color("14"),
 	assemble.Window:       lipgloss.Color("12"),
 	assemble.Thread:       lipgloss.Color("2"),
 	assemble.Chain:        lipgloss.Color("10"),
@@ -56,8 +57,8 @@ var sectionColours = map[assemble.SectionName]color.Color{
 	assemble.Anchor:       lipgloss.Color("11"),
 }
 
-// Section styles a text in the colour of a section, line by line, so that no
-// line is padded to the width of another.
+// Section colours a text as one of a section, each line by itself, because
+// lipgloss pads the lines of a text to one width.
 func Section(name assemble.SectionName, s string) string {
 	c, ok := sectionColours[name]
 	if !ok {
@@ -73,9 +74,9 @@ func Section(name assemble.SectionName, s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Clean returns a text without what a terminal would obey or what would show
-// it in another order: control, bidirectional and tag characters. Line breaks
-// stay; a tab becomes a space.
+// Clean returns a text without the characters that control a terminal or reorder
+// a line: control, bidirectional and tag characters. Line breaks stay; a tab
+// becomes a space.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -97,17 +98,17 @@ func Line(s string, width int) string {
 	return ansi.Truncate(s, width, "…")
 }
 
-// ID returns an id or a name as one line and never cut: it is there to be
+// ID returns an id or a name as one line. It is never cut, so that it can be
 // copied.
 func ID(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
-// Cut cuts a line that may hold colours to width cells, with … where it was
+// Cut cuts a line, which may have colours, to width cells, with … where it was
 // cut.
 func Cut(s string, width int) string { return ansi.Truncate(s, width, "…") }
 
-// Readable returns a stored text with its mentions as people see them:
-// <@U1|Alice> becomes @Alice, <https://x|label> label. What has no label stays
-// without its brackets.
+// Readable returns a stored text with its mentions and links as people see them:
+// <@U1|Alice> becomes @Alice, <https://x|label> label. One without a label only
+// loses its brackets.
 func Readable(s string) string {
 	if !strings.Contains(s, "<") {
 		return s

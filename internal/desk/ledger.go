@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// verdictStyles tell the verdicts apart.
+// verdictStyles are the colours of verdicts.
 var verdictStyles = map[earshot.Verdict]lipgloss.Style{
 	earshot.Full:    good,
 	earshot.Cut:     mark,
@@ -21,11 +21,10 @@ var verdictStyles = map[earshot.Verdict]lipgloss.Style{
 	earshot.Out:     faint,
 }
 
-// Ledger writes a ledger as a table: when, id, who, verdict, section with the
-// reason where that says more, tokens, first words. Unless all is set the
-// messages that are out are folded to one line with a count for each reason.
-// People have the names that prompts for self give them, so that two of one
-// name are told apart.
+// Ledger writes a ledger as a table: time, id, author, verdict, section with the
+// reason where that says more, tokens, first words. Unless all is set, one line
+// with a count for each reason replaces the messages that are out. Authors have
+// the names that prompts for self give them, which are unique.
 func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Identity, all bool, width int) string {
 	by := make(map[earshot.MessageID]*earshot.Message, len(messages))
 	names := make(map[earshot.MessageID]string, len(messages))
@@ -78,12 +77,12 @@ func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Iden
 	return b.String()
 }
 
-// score says how good search found a message. Where that brought it into the
-// prompt it says why, the greatest part first: "10.7 (words 8.9, recency 1.6),
-// covers 29 %", which is of the question's words.
+// score writes the score that search gave a message. Where search brought the
+// message into the prompt, its parts follow, the greatest first, and which share
+// of the question's words it has: "10.7 (words 8.9, recency 1.6), covers 29 %".
 func score(r earshot.LedgerRow) string {
 	s := fmt.Sprintf("%.1f", r.Score)
-	if r.Section != string(assemble.Recall) {
+	if assemble.SectionName(r.Section).Source() != assemble.SourceSearch {
 		return "found " + s
 	}
 	var parts []string
@@ -103,8 +102,8 @@ func score(r earshot.LedgerRow) string {
 	return s
 }
 
-// clock returns how times are written where all of the messages are to be told
-// apart: by the minute of one day, with month and day, or with the year.
+// clock returns how to write the times of these messages: the time of day where
+// all are of one day, else with month and day, or with the year.
 func clock(messages []earshot.Message) func(earshot.Time) string {
 	days, years := map[string]bool{}, map[int]bool{}
 	for _, m := range messages {

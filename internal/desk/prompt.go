@@ -14,12 +14,11 @@ import (
 )
 
 // Prompt writes a prompt as the model gets it: each message under a rule with
-// its role, each section in its colour. Of a text longer than maxLines (0: no
-// bound) the middle is folded, and the line in its place says how many lines
-// that is. No byte of what the assembler wrote is changed; what models and
-// tools said passes through [Clean]. The rule names the files that are given
-// with a message and the call that a tool answers; calls stand below the
-// message that makes them.
+// its role, each section in its colour. In a text longer than maxLines (0: no
+// bound) one line that counts them replaces the lines in the middle. What the
+// assembler wrote is not changed; what models and tools wrote passes through
+// [Clean]. The rule names the files that are attached to a message and the call
+// that a tool answers; calls stand below the message that makes them.
 func Prompt(res assemble.Result, width, maxLines int) string {
 	var b strings.Builder
 	if res.System != "" {
@@ -47,8 +46,8 @@ func Prompt(res assemble.Result, width, maxLines int) string {
 	return b.String()
 }
 
-// promptNote is what a message's rule says besides its role. The names of tools
-// are known by the ids of their calls.
+// promptNote is what a message's rule says besides its role. tools has the names
+// of the tools by the ids of their calls.
 func promptNote(m assemble.Message, tools map[string]string) string {
 	var notes []string
 	if m.Call != "" || m.Role == earshot.ToolRole {
@@ -73,9 +72,9 @@ func promptNote(m assemble.Message, tools map[string]string) string {
 
 // coloured returns a message's text, each span in its section's colour.
 func coloured(m assemble.Message) string {
-	said := Clean
+	show := Clean
 	if m.Role == earshot.User {
-		said = func(s string) string { return s }
+		show = func(s string) string { return s } // the assembler has cleaned it
 	}
 	var b strings.Builder
 	at := 0
@@ -83,15 +82,15 @@ func coloured(m assemble.Message) string {
 		if s.From < at || s.To < s.From || s.To > len(m.Text) {
 			continue
 		}
-		b.WriteString(said(m.Text[at:s.From]))
-		b.WriteString(Section(s.Section, said(m.Text[s.From:s.To])))
+		b.WriteString(show(m.Text[at:s.From]))
+		b.WriteString(Section(s.Section, show(m.Text[s.From:s.To])))
 		at = s.To
 	}
-	b.WriteString(said(m.Text[at:]))
+	b.WriteString(show(m.Text[at:]))
 	return b.String()
 }
 
-// rule is a line with a word in it.
+// rule is a line across the page with a word and a note in it.
 func rule(word, note string, width int) string {
 	line := "── " + word + " "
 	out := Faint("── ") + Strong(word) + " "
@@ -108,6 +107,8 @@ func Rule(heading string, width int) string {
 		Faint(strings.Repeat("─", max(3, width-4-ansi.StringWidth(heading)))) + "\n"
 }
 
+// fold replaces the middle of a text of more than maxLines lines by a line that
+// counts what it replaces; 0 is no bound.
 func fold(s string, maxLines int) string {
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	if maxLines <= 0 || len(lines) <= maxLines {
@@ -121,14 +122,8 @@ func fold(s string, maxLines int) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// sectionOrder is the order in which bars list the sections; others follow.
-var sectionOrder = []assemble.SectionName{
-	assemble.Guide, assemble.Instructions, assemble.SessionPart, assemble.Place, assemble.SummaryPart,
-	assemble.Transcript, "recall", assemble.Snapshot, assemble.Window, assemble.Thread, assemble.Chain,
-	assemble.Delta, assemble.Media, assemble.Anchor,
-}
-
-// Tokens writes what each section costs as bars, and the total.
+// Tokens writes what each section costs as bars, in the order of
+// [assemble.SectionNames], others after them, and the total.
 func Tokens(t assemble.Tokens, width int) string {
 	most, nameWidth := 1, 0
 	for name, n := range t.Sections {
@@ -139,7 +134,7 @@ func Tokens(t assemble.Tokens, width int) string {
 	}
 	room := max(10, min(50, width-nameWidth-20))
 	var b strings.Builder
-	order := slices.Clone(sectionOrder)
+	order := assemble.SectionNames()
 	for _, name := range slices.Sorted(maps.Keys(t.Sections)) {
 		if !slices.Contains(order, name) {
 			order = append(order, name)
@@ -172,8 +167,8 @@ func bar(n, most, room int) string {
 // Number writes n with commas between thousands.
 func Number(n int) string { return number(n, 0) }
 
-// Count writes how many there are of what the noun names, in the plural with an
-// s unless there is one.
+// Count writes a number and a noun, with an s unless the number is one:
+// "2 messages".
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -190,7 +185,7 @@ func number(n, width int) string {
 	return fmt.Sprintf("%*s", width, s)
 }
 
-// Notes writes what an operator should know of a prompt.
+// Notes writes the notes of a result, one a line.
 func Notes(notes []assemble.Note) string {
 	var b strings.Builder
 	for _, n := range notes {

@@ -8,9 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A Table is rows under a header, without borders. Its last column gives way
-// where a line would be too long; on a narrow terminal, where that does not
-// help, each row becomes a block of lines.
+// A Table is rows under a header, without borders. Where a line would be too
+// long, the last column is cut; where that is not enough on a narrow terminal,
+// each row becomes a block of lines.
 type Table struct {
 	head  []string
 	rows  [][]string
@@ -31,16 +31,16 @@ func (t *Table) Right(columns ...int) *Table {
 	return t
 }
 
-// Row adds a row. Cells may hold colours; they are one line each.
+// Row adds a row. Cells may have colours; each is one line.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// narrow is the width of a terminal, in cells, below which a table that is too
-// wide is written in blocks. On a wider one its lines may be longer than the
-// terminal's: what stands beside one another can be compared.
+// narrow is the width in cells below which a table that is too wide is written in
+// blocks. On a wider terminal its lines may be longer than the terminal's, because
+// columns can be compared.
 const narrow = 60
 
-// Render returns the table, no line wider than width cells as long as the
-// columns before the last leave it ten, or the terminal is narrow.
+// Render returns the table. No line is wider than width cells, unless the columns
+// before the last leave it fewer than ten and the terminal is not narrow.
 func (t *Table) Render(width int) string {
 	used := 0
 	for c := range len(t.head) - 1 {
@@ -86,8 +86,8 @@ func (t *Table) Render(width int) string {
 	return b.String()
 }
 
-// blocks writes each row as lines of heading and cell, and a blank line between
-// rows. Cells without a heading go on over several lines.
+// blocks writes each row as lines of heading and cell, with a blank line between
+// rows. Empty cells are left out; a long cell goes on over several lines.
 func (t *Table) blocks(width int) string {
 	label := 0
 	for _, h := range t.head {

@@ -10,15 +10,15 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// SortByPosition sorts messages into the order in which they were said.
+// SortByPosition sorts messages by [earshot.Message.Position].
 func SortByPosition(list []earshot.Message) {
 	slices.SortFunc(list, func(x, y earshot.Message) int { return x.Position().Compare(y.Position()) })
 }
 
 // Thread writes a thread as people see it: the first message, then the others
-// indented under it. Each has its author, time and id, and what hangs on it:
-// what it quotes, files, reactions, marks for edited and deleted. The message
-// pick is marked. People of one name are told apart.
+// indented under it. Each has its author, time and id, marks for edited and
+// deleted, and what it quotes, its files and reactions. The message pick is
+// marked. Authors with the same name get their full names or ids.
 func Thread(list []earshot.Message, pick earshot.MessageID, width int) string {
 	var b strings.Builder
 	names := namesOf(list)
@@ -78,8 +78,8 @@ func paragraph(text, lead string, width int) string {
 	return b.String()
 }
 
-// sharedHead says what a quote is, and whose it is said to be. Of what an app
-// put there only the app knows.
+// sharedHead says what a quote is, and whose. An app can name anybody as the
+// author of what it attaches, so that is only what the app says.
 func sharedHead(s earshot.Shared) string {
 	var head string
 	switch s.Kind {
@@ -120,8 +120,8 @@ func sharedHead(s earshot.Shared) string {
 	return head
 }
 
-// namesOf returns what to call the author of each message: the name, and behind
-// it the full name, or else the id, where several people have that name.
+// namesOf returns the name of each message's author. Where several people have
+// it, the full name stands behind it, or else the id.
 func namesOf(list []earshot.Message) map[earshot.MessageID]string {
 	people := map[string]map[earshot.AuthorID]bool{}
 	for _, m := range list {

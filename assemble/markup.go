@@ -6,13 +6,13 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A span of markup is looked at only this far; what is longer is text.
+// maxMarkup is how many bytes a span of markup may have; what is longer is text.
 const maxMarkup = 512
 
 // resolveMentions writes mentions as people read them: <@U1> and <@!id> become
 // @Name, <#C1|n> becomes #n, <!here> becomes @here, <!subteam^S1|n> becomes @n.
-// A user is an author of the input, else the label, else the id. Links, emoji
-// and everything else in angle brackets are kept.
+// A user has the name of that author in the input, else the label, else the id.
+// Links, emoji and everything else in angle brackets stay as they are.
 func (n *names) resolveMentions(s string) string {
 	i := strings.IndexByte(s, '<')
 	if i < 0 {
@@ -83,28 +83,7 @@ func isID(s string) bool {
 	return s != ""
 }
 
-// mentionsSelf reports whether m names the agent: in its list of mentions or
-// by an id in its text. A name in running text is no mention.
-func mentionsSelf(self earshot.Identity, m *earshot.Message) bool {
-	for _, id := range m.Mentions {
-		if self.Is(id) {
-			return true
-		}
-	}
-	s := m.Text
-	for {
-		i := strings.Index(s, "<@")
-		if i < 0 {
-			return false
-		}
-		s = s[i+2:]
-		end := strings.IndexAny(s, ">|")
-		if end >= 0 && self.Is(earshot.AuthorID(strings.TrimPrefix(s[:end], "!"))) {
-			return true
-		}
-	}
-}
-
+// firstOf returns a, or b where a is empty.
 func firstOf(a, b string) string {
 	if a != "" {
 		return a

@@ -1,0 +1,169 @@
+package assemble
+
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A block is a section of this turn that shows messages, from candidates to
+// what is kept. A message is the candidate of one block only, except of recall.
+type block struct {
+	Section
+	kind   *sectionKind
+	layout layout
+
+	cands    []*msg   // candidates in the order of Position, without the root
+	root     *msg     // the thread's root: never dropped, never cut; nil in most sections
+	gaps     []string // lines that say what could not be loaded
+	kept     []*msg   // what is shown, the root included, in the order of Position
+	total    int      // how many messages there are in all, with those that are stored and not loaded
+	from, to earshot.Time
+	// from and to are the range of what is stored, where the input says it.
+
+	skipped bool // nothing fits: one line stands in place of the block
+	counted bool // a line of the block counts what is left out
+}
+
+// omitted is how many messages there are that the block does not show.
+func (b *block) omitted() int { return b.total - len(b.kept) }
+
+// nothingKept reports whether there is neither a message nor a gap to show.
+func (b *block) nothingKept() bool { return len(b.kept) == 0 && len(b.gaps) == 0 }
+
+// rootCount is 1 where the block has the thread's root, else 0.
+func (b *block) rootCount() int {
+	if b.root != nil {
+		return 1
+	}
+	return 0
+}
+
+// take makes m a candidate.
+func (b *block) take(m *msg) {
+	m.taken = true
+	b.cands = append(b.cands, m)
+}
+
+// cap keeps the newest candidates up to the section's limit, the root counted.
+func (b *block) cap() {
+	b.dropOldest(len(b.cands)-max(b.Messages-b.rootCount(), 0), reasonCap)
+}
+
+// dropOldest leaves out the first n candidates; a negative n none.
+func (b *block) dropOldest(n int, why reason) {
+	if n <= 0 {
+		return
+	}
+	for _, m := range b.cands[:n] {
+		m.out(b.kind, why)
+	}
+	b.cands = b.cands[n:]
+}
+
+// dropShown drops the candidates that a section filled before shows.
+func (b *block) dropShown() {
+	n := len(b.cands)
+	b.cands = slices.DeleteFunc(b.cands, func(m *msg) bool { return m.verdict == isFull || m.verdict == isCut })
+	b.total -= n - len(b.cands)
+}
+
+// choose picks the candidates of each block. The blocks are asked in the order
+// in which they are filled.
+func (t *turn) choose() {
+	for _, b := range t.blocks {
+		if !b.kind.choosesLate {
+			b.kind.choose(t, b)
+		}
+	}
+	t.chooseGaps()
+}
+
+// spoken reports whether a person or a program wrote m. Joins, leaves and the
+// like are the platform's own notes.
+func (t *turn) spoken(m *msg) bool { return m.Author.Kind != earshot.System }
+
+// within reports whether m is not older than the section reaches.
+func (t *turn) within(s Section, m *msg) bool {
+	return s.Minutes == 0 || m.Time >= t.anchor.Time-earshot.Time(s.Minutes)*60_000_000
+}
+
+// seen reports whether the session shows m as it is now.
+func (t *turn) seen(m *msg) bool {
+	revision, ok := t.shown[m.ID]
+	return t.later && (ok && revision >= m.Edited || t.recorded[m.ID])
+}
+
+// fresh reports whether a later turn may show m: the session does not have this
+// revision, it is no reply of the agent's that is recorded, and it became known
+// since the cursor or stands after the last turn's anchor. A sequence of 0 is
+// unknown and counts as new. Where fresh is false, m is out with the reason.
+func (t *turn) fresh(m *msg) bool {
+	revision, shown := t.shown[m.ID]
+	switch {
+	case t.recorded[m.ID] && t.in.Identity.Is(m.Author.ID):
+		m.out(nil, reasonOwn)
+		return false
+	case shown && revision >= m.Edited:
+		m.out(nil, reasonShown)
+		return false
+	}
+	since := m.Position().Compare(t.last)
+	if m.Seq != 0 && m.Seq <= t.in.Conversation.Cursor && (t.last.IsZero() || since < 0) {
+		m.out(nil, reasonConsidered)
+		return false
+	}
+	m.late = since < 0 && !shown
+	if m.late && t.anchor.Root() == "" && m.Position().Compare(t.first) < 0 {
+		m.out(nil, reasonLate) // from before this conversation began
+		return false
+	}
+	return true
+}
+
+// countStored sets how many messages the block could show if all that is stored
+// of a thread were loaded; "" is a DM's top level. The input's count is of the
+// whole thread, the anchor and what is loaded included. In a later turn messages
+// that the session shows and that are not loaded are not news.
+func (t *turn) countStored(b *block, thread earshot.MessageID, later bool) {
+	b.total = len(b.cands) + b.rootCount()
+	mine := Extent{Thread: thread}
+	for _, s := range t.in.Stored {
+		if s.Thread != thread || thread == "" && t.in.Channel.Kind != earshot.KindDM {
+			continue
+		}
+		rest := s.Count
+		for _, m := range t.upTo {
+			if !m.Deleted && (thread == "" || mine.Holds(m.Message)) {
+				rest--
+			}
+		}
+		if later {
+			rest -= t.shownNotLoaded()
+		}
+		if rest > 0 {
+			b.total += rest
+			b.from, b.to = s.From, s.To
+		}
+	}
+}
+
+// shownNotLoaded is how many messages the session shows that are not in the
+// input.
+func (t *turn) shownNotLoaded() int {
+	n := 0
+	for id := range t.shown {
+		if t.find(id) == nil {
+			n++
+		}
+	}
+	for id := range t.recorded {
+		if _, ok := t.shown[id]; !ok && t.find(id) == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// byPosition sorts messages into the order in which they were said.
+func byPosition(x, y *msg) int { return x.Position().Compare(y.Position()) }

@@ -1,0 +1,172 @@
+package assemble
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// check finds what is wrong with the input whatever its messages say, and sets
+// the default budget.
+func check(in *Input) error {
+	if errs := in.Policy.Check(); len(errs) > 0 {
+		path, reason, _ := strings.Cut(errs[0].Error(), ": ")
+		return inputError("policy."+path, "%s", reason)
+	}
+	switch {
+	case in.Counter == nil:
+		return inputError("counter", "is required")
+	case in.Budget.Tokens < 0:
+		return inputError("budget.tokens", "must not be negative")
+	case in.Budget.Session < 0:
+		return inputError("budget.session", "must not be negative")
+	case in.Budget.Limit < 0:
+		return inputError("budget.limit", "must not be negative")
+	case in.Identity.ID == "":
+		return inputError("identity.id", "is required")
+	case in.Anchor == "":
+		return inputError("anchor", "is required: the id of the message to answer")
+	}
+	if in.Budget == (Budget{}) {
+		in.Budget = DefaultBudget()
+	}
+	if in.Policy.Frame == Log {
+		return checkIDs(in.Messages)
+	}
+	return nil
+}
+
+// checkIDs refuses ids that would not be one word in a line of the log form. No
+// platform makes such ids.
+func checkIDs(messages []earshot.Message) error {
+	var thread earshot.MessageID // of the message before: many are in the same
+	for i := range messages {
+		m := &messages[i]
+		field, id := "", ""
+		switch {
+		case !isWord(string(m.ID)):
+			field, id = "id", string(m.ID)
+		case m.Thread != thread && !isWord(string(m.Thread)):
+			field, id = "thread", string(m.Thread)
+		case !isWord(string(m.ReplyTo)):
+			field, id = "reply_to", string(m.ReplyTo)
+		}
+		for j, f := range m.Files {
+			if !isWord(string(f.ID)) {
+				field, id = "files["+strconv.Itoa(j)+"].id", string(f.ID)
+			}
+		}
+		thread = m.Thread
+		if field != "" {
+			return inputError("messages["+strconv.Itoa(i)+"]."+field, "%q holds a space or a control character", id)
+		}
+	}
+	return nil
+}
+
+// isWord reports whether s has no space, no control character and nothing that
+// cannot be seen.
+func isWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= ' ' || c == 0x7F {
+			return false
+		} else if c >= 0x80 {
+			return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || invisible(r) || r == utf8.RuneError })
+		}
+	}
+	return true
+}
+
+// findAnchor finds the anchor, and which messages a section may show. Messages
+// after the anchor change nothing in the result.
+func (t *turn) findAnchor() error {
+	at := -1
+	for i, m := range t.msgs {
+		if m.ID == t.in.Anchor {
+			at = i
+		}
+	}
+	if at < 0 {
+		return inputError("anchor", "%q is not the id of one of the messages", t.in.Anchor)
+	}
+	t.anchor = t.msgs[at]
+	t.upTo = t.msgs[:at+1]
+	if t.anchor.Deleted {
+		return inputError("anchor", "message %q is deleted", t.in.Anchor)
+	}
+	t.isolated = t.anchor.Isolated()
+	if isBlank(earshot.WithoutIsolation(t.anchor.Text)) && len(t.anchor.Files)+len(t.anchor.Shared) == 0 {
+		return inputError("anchor", "message %q is blank", t.in.Anchor)
+	}
+	for _, m := range t.msgs[at+1:] {
+		m.out(nil, reasonAfter)
+	}
+	t.live = make([]*msg, 0, at)
+	for _, m := range t.upTo[:at] {
+		switch {
+		case m.Deleted:
+			m.out(nil, reasonDeleted)
+		case len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text):
+			m.out(nil, reasonBlank)
+		default:
+			t.live = append(t.live, m)
+		}
+	}
+	return nil
+}
+
+// readConversation reads the manifest and the recorded turns.
+func (t *turn) readConversation() {
+	c := &t.in.Conversation
+	t.summary = c.Summary
+	t.shown = make(map[earshot.MessageID]earshot.Time, len(c.Shown))
+	for _, s := range c.Shown {
+		if r, ok := t.shown[s.ID]; !ok || s.Revision > r {
+			t.shown[s.ID] = s.Revision
+		}
+	}
+	t.answered, t.recorded = map[earshot.MessageID]bool{}, map[earshot.MessageID]bool{}
+	for _, a := range c.Turns {
+		if len(a.Replies) > 0 {
+			t.answered[a.Anchor] = true
+		}
+		for _, id := range a.Replies {
+			t.recorded[id] = true
+		}
+		if m := t.find(a.Anchor); m != nil && m.Position().Compare(t.last) > 0 {
+			t.last = m.Position()
+		}
+	}
+	if len(c.Turns) == 0 {
+		return
+	}
+	if m := t.find(c.Turns[0].Anchor); m != nil {
+		t.first = m.Position()
+		return
+	}
+	for _, m := range t.upTo { // that turn is not loaded: the first message that the session shows
+		if _, ok := t.shown[m.ID]; ok {
+			t.first = m.Position()
+			return
+		}
+	}
+}
+
+// shownWasDeleted reports whether a message that the model was shown is deleted
+// now. A summary that covers it is dropped too.
+func (t *turn) shownWasDeleted() bool {
+	found := false
+	for _, m := range t.upTo {
+		if _, ok := t.shown[m.ID]; !ok || !m.Deleted {
+			continue
+		}
+		found = true
+		if s := t.summary; s != nil && (s.From == 0 || m.Time >= s.From) && (s.To == 0 || m.Time <= s.To) {
+			t.summary = nil
+		}
+	}
+	return found
+}

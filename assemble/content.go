@@ -1,0 +1,151 @@
+package assemble
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A label is what stands before the colon, and what that costs.
+type label struct {
+	kind earshot.AuthorKind
+	text string
+	cost int
+}
+
+// labelOf returns an author's label, made once for each.
+func (t *turn) labelOf(a earshot.Author) *label {
+	key := authorKey(a)
+	l := t.labels[key]
+	if l == nil || l.kind != a.Kind {
+		text := t.names.label(a)
+		if t.isLog() && t.in.Identity.Is(a.ID) {
+			text += " (you)"
+		}
+		l = &label{a.Kind, text, t.in.Counter.Count(text + ": ")}
+		t.labels[key] = l
+	}
+	return l
+}
+
+// label returns what stands before m's colon.
+func (t *turn) label(m *msg) string { return t.words(m).label.text }
+
+// words returns what is written of m: the label, and what was said, cleaned,
+// with mentions resolved, and which files came with it.
+func (t *turn) words(m *msg) *written {
+	if m.written == nil {
+		var body string
+		if t.isLog() {
+			body = t.stored(m.Text)
+		} else {
+			body = t.content(m.Message)
+		}
+		m.written = &written{label: t.labelOf(m.Author), body: body}
+	}
+	return m.written
+}
+
+// content is all that a message says where one text holds it: its words, what
+// it quotes, and which files came with it.
+func (t *turn) content(m *earshot.Message) string {
+	s := t.stored(m.Text)
+	for _, x := range m.Shared {
+		if s != "" {
+			s += "\n"
+		}
+		s += "[" + t.sharedHead(x) + "] " + t.stored(x.Text)
+	}
+	return attach(s, m.Files)
+}
+
+// stored makes a body of a stored text.
+func (t *turn) stored(s string) string {
+	return strings.TrimSpace(escapeTags(t.names.resolveMentions(clean(s))))
+}
+
+// maxFileName is how many graphemes of a file's name are shown.
+const maxFileName = 100
+
+// attach names the files behind a text.
+func attach(text string, files []earshot.File) string {
+	if len(files) == 0 {
+		return text
+	}
+	var list []string
+	for _, f := range files {
+		list = append(list, FileName(f))
+	}
+	line := "[attached: " + strings.Join(list, ", ") + "]"
+	if text == "" {
+		return line
+	}
+	return text + " " + line
+}
+
+// FileName returns a file's name as prompts show it: cleaned, on one line, at
+// most 100 graphemes; the id of a file without a name.
+func FileName(f earshot.File) string {
+	return escapeTags(firstOf(firstOf(oneLine(f.Name, maxFileName), oneLine(string(f.ID), maxFileName)), "file"))
+}
+
+// edited puts the mark before the body of an edited message.
+func edited(m *msg, body string) string {
+	if m.Edited != 0 {
+		return "(edited) " + body
+	}
+	return guardEdited(body)
+}
+
+// guardEdited moves a text that begins with the mark of an edit by itself off
+// by two spaces.
+func guardEdited(body string) string {
+	if strings.HasPrefix(body, "(edited)") {
+		return "  " + body
+	}
+	return body
+}
+
+// line is a message at the start of a line, continuation lines indented.
+func (t *turn) line(m *msg) string {
+	return t.label(m) + ": " + indent(edited(m, t.body(m)))
+}
+
+// indent moves continuation lines off the start of the line, empty ones too.
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
+
+// body is what m says as it is shown, cut where it was cut.
+func (t *turn) body(m *msg) string {
+	if m.verdict == isCut {
+		return m.written.cut
+	}
+	return t.words(m).body
+}
+
+// maxReactions is how many kinds of reactions a row shows.
+const maxReactions = 20
+
+// reactions writes a message's reactions as ":eyes: 2".
+func reactions(m *msg) []string {
+	out := []string{}
+	for _, r := range m.Reactions[:min(len(m.Reactions), maxReactions)] {
+		out = append(out, ":"+emojiName(r.Name)+": "+strconv.Itoa(r.Count))
+	}
+	return out
+}
+
+// emojiName is a reaction's name as one word, without what parts it from
+// others.
+func emojiName(s string) string {
+	s = strings.Trim(oneLine(s, maxName), ":")
+	if strings.Contains(s, "::") { // a skin tone: thumbsup::skin-tone-2
+		s = strings.ReplaceAll(s, "::", "-")
+	}
+	return strings.Map(func(r rune) rune {
+		if r == ':' || r == ',' || r == ' ' || looksLikeColon(r) {
+			return '_'
+		}
+		return r
+	}, s)
+}

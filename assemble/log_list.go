@@ -1,0 +1,102 @@
+package assemble
+
+import "slices"
+
+// A logList writes a block of the log form: its messages in time order.
+type logList struct {
+	title func(t *turn) string // of the header, without its brackets
+}
+
+func (logList) empty(_ *turn, b *block) bool { return len(b.cands) == 0 && len(b.gaps) == 0 }
+
+func (l logList) frameCost(t *turn, _ *block) int {
+	return t.countLines(logHeader(l.title(t), mostMessages)) + 2
+}
+
+func (logList) rootCost(t *turn, root *msg) int {
+	return t.entry(root, 0).cost + t.dayCost(root) + t.repliesLineCost(root)
+}
+
+// fill keeps the newest messages that fit. Where they do not fit whole, long
+// ones are cut before any is left out.
+func (logList) fill(t *turn, b *block, room int) int {
+	room = min(room, b.Tokens)
+	n, used := t.keepNewest(b, room, 0)
+	if n > 0 {
+		n, used = t.keepNewest(b, room, b.Cut)
+	}
+	b.dropOldest(n, reasonBudget)
+	b.kept = b.cands
+	if b.root != nil {
+		b.root.entry = t.entry(b.root, 0)
+	}
+	return used
+}
+
+func (l logList) render(t *turn, w *prompt, b *block) {
+	if b.nothingKept() {
+		t.renderSkipped(w, b)
+		return
+	}
+	t.writeLog(w, b.kind.name, logHeader(l.title(t), max(0, b.omitted())), b.gaps, inOrder(b.kept))
+}
+
+// keepNewest returns how many of a block's candidates do not fit with at most
+// limit tokens each (0: whole), and what the others cost, the lines of their
+// days included.
+func (t *turn) keepNewest(b *block, room, limit int) (left, used int) {
+	var newer [2]*msg // of the news, and of what became known late: they stand apart
+	for i, m := range slices.Backward(b.cands) {
+		e := t.entry(m, t.limitOf(m, limit))
+		n, part := e.cost, 0
+		if m.late {
+			part = 1
+		}
+		if o := newer[part]; o == nil || t.when.day(o.Time) != t.when.day(m.Time) {
+			n += t.dayCost(m)
+		}
+		if used+n > room {
+			return i + 1, used
+		}
+		used += n
+		newer[part] = m
+		t.keepEntry(b, m, e)
+	}
+	return 0, used
+}
+
+// limitOf is how many tokens m may have where the messages of its section may
+// have limit.
+func (t *turn) limitOf(m *msg, limit int) int {
+	if limit > 0 && m == t.askersLast {
+		return max(limit, askerCut)
+	}
+	return limit
+}
+
+// keepEntry records that a block shows m, and how.
+func (t *turn) keepEntry(b *block, m *msg, e *logEntry) {
+	t.keep(b, m, e.cost)
+	m.entry = e
+	if !e.whole {
+		m.verdict = isCut
+	}
+}
+
+// dayCost is what the line of a day costs, or the day in a head.
+func (t *turn) dayCost(m *msg) int { return t.tok("["+t.when.date(m.Time)+"]") + 1 }
+
+// repliesLineCost is what the line costs that counts a root's replies.
+func (t *turn) repliesLineCost(root *msg) int {
+	return t.tok("+ 888,888 replies not shown, thread ") + t.tok(string(root.ID)) + 1
+}
+
+// findAskersLast finds the asker's last message before the question.
+func (t *turn) findAskersLast() {
+	for _, m := range slices.Backward(t.live) {
+		if authorKey(m.Author) == authorKey(t.anchor.Author) {
+			t.askersLast = m
+			return
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package assemble
+
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// The section place says where the model is. It is data: it stands in the first
+// user message, and gives way where the limit has no room for it.
+var placeSection = sectionKind{
+	name: Place,
+	reserve: func(t *turn, p *plan, left int) int {
+		text := t.placeText()
+		n := t.countLines(text)
+		if n > left {
+			t.notes = append(t.notes, Note{NoteOmitted, "place: no room under the limit"})
+			return 0
+		}
+		p.place = text
+		return n
+	},
+	render: func(t *turn, _ *sectionKind, w *prompt, p *plan) {
+		if p.place != "" {
+			w.add(earshot.User, Place, nextBlock, p.place, t.countLines(p.place))
+		}
+	},
+}
+
+// How many graphemes of a channel's name and of its topic are shown.
+const (
+	maxChannelName = 80
+	maxTopic       = 250
+)
+
+// placeText says where the model is, in the policy's form.
+func (t *turn) placeText() string {
+	if t.isLog() {
+		return t.placeLog()
+	}
+	return t.placeLine()
+}
+
+// placeLine says it in one line.
+func (t *turn) placeLine() string {
+	c := t.in.Channel
+	kind := string(c.Kind)
+	if kind == "" {
+		kind = string(earshot.KindChannel)
+	}
+	if p := oneLine(string(c.Platform), maxName); p != "" {
+		kind = p + " " + kind
+	}
+	name := escapeTags(strings.TrimPrefix(oneLine(c.Name, maxChannelName), "#"))
+	switch {
+	case c.Kind == earshot.KindDM && name == "":
+		name = "direct message"
+	case name == "":
+		name = "#" + firstOf(oneLine(string(c.ID), maxChannelName), "unknown")
+	case c.Kind != earshot.KindDM:
+		name = "#" + name
+	}
+	s := "[channel] " + name + " (" + kind + ")"
+	if topic := t.stored(oneLine(c.Topic, maxTopic)); topic != "" {
+		s += ". Topic: " + topic
+	}
+	if purpose := t.stored(oneLine(c.Purpose, maxTopic)); purpose != "" {
+		s += ". Purpose: " + purpose
+	}
+	return s
+}
+
+// placeLog says it in the log form, where texts that people chose have lines of
+// their own.
+func (t *turn) placeLog() string {
+	c := t.in.Channel
+	platform := map[earshot.Platform]string{earshot.Slack: "Slack", earshot.Discord: "Discord", earshot.Local: "local"}[c.Platform]
+	if platform == "" {
+		platform = cleanName(string(c.Platform))
+	}
+	kind := map[earshot.ChannelKind]string{earshot.KindDM: "direct message", earshot.KindGroup: "group"}[c.Kind]
+	if kind == "" {
+		kind = "channel"
+	}
+	if platform != "" {
+		kind = platform + " " + kind
+	}
+	s := "[" + strings.NewReplacer("[", "(", "]", ")").Replace("a "+kind+". You are "+t.names.selfName+" here.") + "]"
+	line := func(what, text string) {
+		if text != "" {
+			s += "\n+ " + what + ": " + text
+		}
+	}
+	name := oneLine(c.Name, maxChannelName)
+	if c.Kind != earshot.KindDM {
+		name = "#" + firstOf(strings.TrimPrefix(name, "#"), firstOf(oneLine(string(c.ID), maxChannelName), "unknown"))
+	}
+	line("name", name)
+	line("topic", t.stored(oneLine(c.Topic, maxTopic)))
+	line("purpose", t.stored(oneLine(c.Purpose, maxTopic)))
+	return s
+}

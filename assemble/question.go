@@ -1,0 +1,95 @@
+package assemble
+
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// The section anchor is the message to answer: in full, once, last.
+var anchorSection = sectionKind{
+	name: Anchor,
+	render: func(t *turn, k *sectionKind, w *prompt, p *plan) {
+		text, sep := t.question(w.open())
+		n := t.countLines(text) + 1
+		if t.isLog() {
+			n = t.questionCost()
+		}
+		w.add(earshot.User, Anchor, sep, text, n)
+		t.anchor.section, t.anchor.verdict, t.anchor.tokens = k, isFull, int32(w.tokens[Anchor])
+		t.renderReferences(w, &p.media)
+	},
+}
+
+// What stands before the question.
+const (
+	questionHeader = "[question]"
+	currentPrefix  = "Current question: "
+	answerAnchor   = "Answer the message in ChannelSnapshot.anchor."
+)
+
+// question returns the lines of the anchor and what separates them from the text
+// above. open reports whether there is text above in the same message.
+func (t *turn) question(open bool) (text, sep string) {
+	m := t.anchor
+	if t.isLog() {
+		return t.questionLog(), nextBlock
+	}
+	body := indent(t.words(m).body)
+	switch {
+	case t.anchorInJSON():
+		return questionHeader + "\n" + answerAnchor, nextBlock
+	case t.in.Policy.Frame == Brackets:
+		return questionHeader + "\n" + t.label(m) + ": " + guardEdited(body), nextBlock
+	case t.in.Policy.Frame == Preamble && !open:
+		return guardBare(body, m.Message), nextLine
+	case t.in.Policy.Frame == Preamble:
+		return currentPrefix + body, nextLine
+	case t.in.Policy.Frame == Tags && open && t.threadShown():
+		return currentPrefix + body, nextBlock
+	}
+	return t.label(m) + ": " + guardEdited(body), nextBlock
+}
+
+// questionCost is what the anchor costs at most.
+func (t *turn) questionCost() int {
+	if t.isLog() {
+		return t.countLines(t.questionLogHeader()) + t.entry(t.anchor, 0).cost + 1
+	}
+	var n int
+	for _, open := range []bool{false, true} {
+		text, _ := t.question(open)
+		n = max(n, t.countLines(text)+1)
+	}
+	if t.anchorInJSON() {
+		n += t.anchorJSONCost()
+	}
+	return n
+}
+
+// questionLog writes the anchor in the log form, under its header.
+func (t *turn) questionLog() string {
+	l := logLine{m: t.anchor, day: t.anchor.Time}
+	t.anchor.entry = t.entry(t.anchor, 0)
+	text, _ := t.logText(&l, nil)
+	return t.questionLogHeader() + "\n" + text
+}
+
+// questionLogHeader says which day it is, and in which zone times are.
+func (t *turn) questionLogHeader() string {
+	return "[question, " + t.when.local(t.anchor.Time).Format("Mon 2 Jan 2006") + ", " + t.when.name + "]"
+}
+
+// guardBare indents the question m where it stands alone and begins as a header
+// does.
+func guardBare(body string, m *earshot.Message) string {
+	if strings.TrimSpace(m.Text) == "" {
+		return body // only files: the bracket is Earshot's
+	}
+	for _, h := range []string{"[", "---", "current question:", "previous conversation", "since your last message", "thread (", "standalone ("} {
+		if len(body) >= len(h) && strings.EqualFold(body[:len(h)], h) {
+			return "  " + body
+		}
+	}
+	return body
+}

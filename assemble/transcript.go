@@ -1,0 +1,125 @@
+package assemble
+
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// The section transcript shows earlier turns of the conversation as turns of
+// user and assistant; in the log form as one block.
+var transcriptSection = sectionKind{
+	name:             Transcript,
+	limits:           Section{Messages: 100, Tokens: 3000, Cut: 300},
+	hasAddressedOnly: true,
+	fillRank:         60,
+	source:           SourceConversation,
+	choose:           (*turn).chooseTranscript,
+	choosesLate:      true, // it may show what the thread's block has left out
+	gaps:             topLevelGaps,
+	refusesForSelf:   true,
+	text:             transcriptTurns{turnsBlock{platformNotes: true, countsOmitted: true}},
+	log:              transcriptLog{logList{title: func(*turn) string { return "this conversation" }}},
+	guide: []sectionGuide{
+		{Tags, 1, guideLine{"- Earlier turns of this conversation: your answers as yours, others' words as \"Name: text\".", 21}},
+		{Plain, 3, guideLine{"- Earlier turns of this conversation: your answers as yours, others' words as \"Name: text\".", 21}},
+	},
+}
+
+// chooseTranscript picks the conversation's turns: at the channel's top level,
+// all messages there. What the thread's block shows is not repeated.
+func (t *turn) chooseTranscript(b *block) {
+	root := t.anchor.Root()
+	extent := Extent{Thread: root, TopLevel: root == ""}
+	for _, m := range t.live {
+		if !extent.Holds(m.Message) || m.verdict != undecided && m.reason != reasonCap && m.reason != reasonBudget {
+			continue
+		}
+		switch {
+		case b.AddressedOnly && !t.addressed(m):
+			m.out(b.kind, reasonAddressed)
+		case !t.within(b.Section, m):
+			m.out(b.kind, reasonCap)
+		default:
+			b.take(m)
+		}
+	}
+	if root == "" {
+		t.chooseAnswers(b)
+	}
+	if b.AddressedOnly {
+		b.total = len(b.cands) // how many of the rest were addressed is not known
+	} else {
+		t.countStored(b, root, false)
+	}
+	b.cap()
+}
+
+// chooseAnswers adds to questions of the top level the answers that recorded
+// turns gave in their threads.
+func (t *turn) chooseAnswers(b *block) {
+	answers := map[earshot.MessageID]*msg{}
+	for _, turn := range t.in.Conversation.Turns {
+		if len(turn.Replies) > 0 {
+			if a := t.find(turn.Replies[0]); a != nil && t.isAnswer(a) && a.Position().Compare(t.anchor.Position()) < 0 {
+				answers[turn.Anchor] = a
+			}
+		}
+	}
+	for _, q := range slices.Clone(b.cands) {
+		a := answers[q.ID]
+		if a != nil && !a.taken && (a.verdict == undecided || a.reason == reasonAddressed) && t.within(b.Section, a) {
+			a.verdict = undecided
+			b.take(a)
+		}
+	}
+	slices.SortFunc(b.cands, byPosition)
+}
+
+// addressed reports whether m concerns the agent: it wrote it, is mentioned in
+// it, or answered it. In a DM everything does.
+func (t *turn) addressed(m *msg) bool {
+	return t.in.Channel.Kind == earshot.KindDM || t.in.Identity.Is(m.Author.ID) ||
+		t.in.Identity.MentionedIn(m.Message) || t.answered[m.ID]
+}
+
+// transcriptTurns writes a transcript as turns.
+type transcriptTurns struct{ turnsBlock }
+
+// frameCost is 0: a transcript has no header.
+func (transcriptTurns) frameCost(*turn, *block) int { return 0 }
+
+func (l transcriptTurns) fill(t *turn, b *block, room int) int {
+	costs := t.labelledCosts(b)
+	if t.anchor.Root() == "" {
+		costs.cut = t.shortAnswers(costs.cut)
+	}
+	costs.countsOmitted = l.countsOmitted
+	used := t.fillLines(b, room, costs)
+	t.takeFromThread(b)
+	return used
+}
+
+// transcriptLog writes a transcript in the log form.
+type transcriptLog struct{ logList }
+
+func (l transcriptLog) fill(t *turn, b *block, room int) int {
+	used := l.logList.fill(t, b, room)
+	t.takeFromThread(b)
+	return used
+}
+
+// takeFromThread takes what the transcript shows of the thread out of what the
+// thread's block counts as left out.
+func (t *turn) takeFromThread(b *block) {
+	th := t.block(Thread)
+	if th == nil {
+		return
+	}
+	extent := Extent{Thread: t.anchor.Root()}
+	for _, m := range b.kept {
+		if extent.Holds(m.Message) {
+			th.total--
+		}
+	}
+}
