@@ -145,15 +145,15 @@ func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 			"agent": d.Identity.ID, "provider": first.Provider, "model": first.Name, "policy": s.config.Policy,
 			"dry_run": s.dryRun, "address": d.Address, "platform": d.Platform, "health": d.Health,
 		}
-		if d.Made {
+		if d.TokenGenerated {
 			about["token"] = d.Token.Reveal()
 		}
 		return a.writeJSON(about)
 	}
 	fmt.Fprintf(out, "%s answers with the model %s (%s)%s\n", desk.Strong(desk.Line(d.Identity.Name, 40)), desk.Line(first.Name, 60), first.Why,
 		map[bool]string{true: "; dry run: nothing is posted"}[s.dryRun])
-	if d.Place != "" {
-		fmt.Fprintf(out, "%s\n", desk.Line(d.Place, 200))
+	if d.Location != "" {
+		fmt.Fprintf(out, "%s\n", desk.Line(d.Location, 200))
 	}
 	if d.Address != "" {
 		fmt.Fprintf(out, "HTTP on http://%s%s\n", d.Address, d.Path)
@@ -161,7 +161,7 @@ func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 	if d.Health != "" {
 		fmt.Fprintf(out, "health on http://%s: /healthz, /readyz, /metrics\n", d.Health)
 	}
-	if d.Made {
+	if d.TokenGenerated {
 		fmt.Fprintf(out, "token %s (for this run; set EARSHOT_LOCAL_TOKEN to choose it)\n", d.Token.Reveal())
 	}
 	return nil

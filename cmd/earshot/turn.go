@@ -204,7 +204,7 @@ func (w *wholeTurn) spent(prices map[string]config.Price) spent {
 
 // took is the time from the question to the last thing that happened.
 func (w *wholeTurn) took() string {
-	if !daemon.Final(w.queued.State) {
+	if !w.queued.State.Final() {
 		return "no end yet"
 	}
 	return short(microseconds(int64(w.queued.Updated - w.queued.Opened)))

@@ -17,29 +17,30 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// What a factor is learned from, and how far it goes.
+// The bounds of a learned factor.
 const (
-	enough    = 5   // answers at least
-	looked    = 200 // turns that are looked at when the program starts
-	kept      = 100 // answers of a model that count: the newest
-	minFactor = 0.5
-	maxFactor = 3.0
-	// step is by how much a factor must be off before another is used: a
-	// conversation's prompts are counted alike while little changes.
-	step = 0.03
+	minAnswers = 5   // fewer teach nothing
+	maxAnswers = 100 // of a model: the newest
+	maxTurns   = 200 // whose journals are read when the program starts
+	minFactor  = 0.5
+	maxFactor  = 3.0
+	// minChange is the smallest relative change of a factor that is adopted, so
+	// that the prompts of a conversation are mostly counted alike.
+	minChange = 0.03
 )
 
-// A Sample compares what was counted with what a model has reported, over its
-// newest answers.
+// A Sample compares our count of tokens with what a model's provider reported,
+// over the model's newest answers.
 type Sample struct {
 	Provider string
-	Model    string // by the name that it is asked by
+	Model    string // as it is named in requests
 	Answers  int
 	Counted  int // tokens of the requests by the base counter
-	Reported int // tokens that the provider says it has read
+	Reported int // tokens of the same requests by the provider
 }
 
-// Factor is by how much the base counter is off.
+// Factor returns what the base count must be multiplied with; 1 where nothing
+// was counted.
 func (s Sample) Factor() float64 {
 	if s.Counted == 0 {
 		return 1
@@ -48,15 +49,16 @@ func (s Sample) Factor() float64 {
 }
 
 // Counter returns the spec of the counter that fits the model, such as
-// o200k*1.15; the base counter where too little is known.
+// o200k*1.15; the base counter's where the answers are too few.
 func (s Sample) Counter() string { return spec(s.next(1)) }
 
-// next returns the factor that is used after the factor using. What the offline
-// model reports is a guess of its own, and nothing to learn from.
-func (s Sample) next(using float64) float64 {
+// next returns the factor that replaces current, or current where the change
+// is too small or the answers are too few. The offline model teaches nothing: it
+// reports an estimate.
+func (s Sample) next(current float64) float64 {
 	f := min(max(s.Factor(), minFactor), maxFactor)
-	if s.Provider == config.Offline || s.Answers < enough || math.Abs(f/using-1) < step {
-		return using
+	if s.Provider == config.Offline || s.Answers < minAnswers || math.Abs(f/current-1) < minChange {
+		return current
 	}
 	return math.Round(f*100) / 100
 }
@@ -68,28 +70,29 @@ func spec(factor float64) string {
 	return fmt.Sprintf("o200k*%.2f", factor)
 }
 
-// A Calibration learns how models count from what their providers report. What
-// it is made of stands in the journals of the turns: it is there after a
-// restart, and goes where they are erased. It is safe for concurrent use.
+// A Calibration learns how models count tokens from what their providers
+// report. It is read from the journals of turns at the start, so it survives a
+// restart, and nothing is kept besides the journals. It is safe for concurrent
+// use.
 type Calibration struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards models
 	models map[modelName]*calibrated
 }
 
 type modelName struct{ provider, model string }
 
 type calibrated struct {
-	answers []answered // the newest, oldest first
-	using   float64
+	answers []answered // the newest, in the order of time
+	factor  float64    // in use
 }
 
 type answered struct{ counted, reported int }
 
-// Calibrate reads what the newest turns of a store tell of. What a newer program
-// may have written otherwise is left out.
+// Calibrate learns from the newest turns of a store. Journal entries that it
+// cannot read, such as those of a newer program, are skipped.
 func Calibrate(ctx context.Context, st bot.Store) (*Calibration, error) {
 	c := &Calibration{models: map[modelName]*calibrated{}}
-	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{States: []earshot.TurnState{earshot.TurnDone}, Limit: looked})
+	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{States: []earshot.TurnState{earshot.TurnDone}, Limit: maxTurns})
 	if err != nil {
 		return nil, fmt.Errorf("list turns: %w", err)
 	}
@@ -108,7 +111,7 @@ func Calibrate(ctx context.Context, st bot.Store) (*Calibration, error) {
 	return c, nil
 }
 
-// learn takes an answer that was measured.
+// learn takes an answer whose request was counted.
 func (c *Calibration) learn(a llm.Response) {
 	reported := a.Usage.Input + a.Usage.CacheRead + a.Usage.CacheWrite
 	if a.Counted == nil || a.Counted.Tokens <= 0 || reported <= 0 {
@@ -119,14 +122,14 @@ func (c *Calibration) learn(a llm.Response) {
 	name := modelName{a.Provider, a.Counted.Model}
 	m := c.models[name]
 	if m == nil {
-		m = &calibrated{using: 1}
+		m = &calibrated{factor: 1}
 		c.models[name] = m
 	}
 	m.answers = append(m.answers, answered{a.Counted.Tokens, reported})
-	m.answers = m.answers[max(0, len(m.answers)-kept):]
+	m.answers = m.answers[max(0, len(m.answers)-maxAnswers):]
 }
 
-// Samples returns what is known, by provider and model.
+// Samples returns a sample for each model, ordered by provider and name.
 func (c *Calibration) Samples() []Sample {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,12 +159,12 @@ func (c *Calibration) counter(info ModelInfo) assemble.Counter {
 	factor := 1.0
 	name := modelName{info.Provider, info.Name}
 	if m := c.models[name]; m != nil {
-		m.using = m.sample(name).next(m.using)
-		factor = m.using
+		m.factor = m.sample(name).next(m.factor)
+		factor = m.factor
 	}
 	counter, err := tokens.For(spec(factor))
 	if err != nil {
-		panic(err) // the factor is bounded
+		panic(err) // the factor is within bounds, so the spec is valid
 	}
 	return counter
 }

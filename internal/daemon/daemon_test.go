@@ -91,8 +91,8 @@ func TestItAnswersOverItsFrontAndStopsCleanly(t *testing.T) {
 	}
 	r.Header.Set("Authorization", "Bearer "+d.Token.Reveal())
 	res, err := http.DefaultClient.Do(r)
-	if err != nil || res.StatusCode != http.StatusOK || !d.Made {
-		t.Errorf("got %v, %v, made %v; want 200 with a token that was made", res, err, d.Made)
+	if err != nil || res.StatusCode != http.StatusOK || !d.TokenGenerated {
+		t.Errorf("got %v, %v, made %v; want 200 with a token that was made", res, err, d.TokenGenerated)
 	} else {
 		res.Body.Close()
 	}

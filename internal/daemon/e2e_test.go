@@ -21,8 +21,8 @@ import (
 	"github.com/earshot-ai/earshot/platform/local"
 )
 
-// script is what aimock answers besides the suite's fixtures. That of the tool
-// round wants the right message in the tool's result.
+// script holds the model's answers besides the suite's fixtures. The answer after
+// the tool call requires the right message in the tool's result.
 const script = `{"fixtures": [
 	{"match": {"userMessage": "which port", "toolResultContains": "port 4242"}, "response": {"content": "Staging is on port 4242."}},
 	{"match": {"userMessage": "which port", "hasToolResult": false},
@@ -82,11 +82,17 @@ func talk(said string) error {
 	return errors.Join(err, <-ran, d.Close())
 }
 
-// TestEndToEnd lets the daemon ask aimock over the network, as each provider's
-// API has it.
+// TestEndToEnd runs the daemon against a model server, through the API of each
+// provider: the server in Go, and aimock where Node is installed.
 func TestEndToEnd(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Aimock(t, script)
+	t.Run("scripted", func(t *testing.T) { endToEndWith(t, modeltest.Scripted) })
+	t.Run("aimock", func(t *testing.T) { endToEndWith(t, modeltest.Aimock) })
+}
+
+func endToEndWith(t *testing.T, start func(t *testing.T, scripts ...string) string) {
+	t.Parallel()
+	server := start(t, script)
 	for _, p := range []endToEnd{
 		{server: server, provider: "anthropic", url: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY"},
 		{server: server, provider: "gemini", url: "GOOGLE_GEMINI_BASE_URL", key: "GEMINI_API_KEY"},

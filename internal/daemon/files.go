@@ -8,9 +8,9 @@ import (
 	"github.com/earshot-ai/earshot/platform/media"
 )
 
-// files returns what people share on a platform, nil where the platform does
-// not say where that is. A server that stands in for Slack stands in for its
-// files.
+// files fetches the files that people share on a platform; nil where the
+// adapter cannot open files. A host that replaces Slack's API may serve Slack's
+// files too.
 func files(c config.Config, p bot.Platform) bot.Files {
 	o, ok := p.(media.Opener)
 	if !ok {

@@ -12,13 +12,14 @@ import (
 	"github.com/earshot-ai/earshot/platform/media"
 )
 
-// fileTokens returns what a model charges for files, by its provider's formula.
+// fileTokens returns the provider's formula for the tokens that a model charges
+// for a file; nil for the offline model, which sees no files.
 func fileTokens(info ModelInfo) func(llm.Media) int {
 	formula := map[string]func(string, model.File) int{
 		config.Anthropic: anthropic.FileTokens, config.Gemini: gemini.FileTokens, config.OpenAI: openai.FileTokens,
 	}[info.Provider]
 	if formula == nil {
-		return nil // the offline model sees none
+		return nil
 	}
 	return func(m llm.Media) int {
 		kind, _, _ := strings.Cut(m.Type, ";")

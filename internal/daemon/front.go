@@ -12,33 +12,41 @@ import (
 // drain is how long requests that are under way are waited for at the end.
 const drain = 5 * time.Second
 
-// A front is an address at which HTTP is served.
+// A front serves HTTP at an address. The zero front serves nothing.
 type front struct {
 	listener net.Listener
 	handler  http.Handler
 }
 
-// listen takes an address for the platform's HTTP front, so that it is known,
-// and taken, before anything runs.
-func (d *Daemon) listen(ctx context.Context, addr, path string, h http.Handler) error {
-	at, err := d.front(ctx, addr, h)
-	d.Address, d.Path = at, path
-	return err
-}
-
-// front takes an address and returns it as it is then.
-func (d *Daemon) front(ctx context.Context, addr string, h http.Handler) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return "", fmt.Errorf("listen on %s: %w", addr, err)
+// listen takes an address, so that it is known, and taken, before anything
+// runs. An address of "" makes the zero front.
+func listen(ctx context.Context, address string, h http.Handler) (front, error) {
+	if address == "" {
+		return front{}, nil
 	}
-	d.fronts = append(d.fronts, front{l, h})
-	return l.Addr().String(), nil
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return front{}, fmt.Errorf("listen on %s: %w; choose another address, or stop what listens there", address, err)
+	}
+	return front{l, h}, nil
 }
 
-// serve answers requests until ctx ends, and then those that are under way.
-func (f front) serve(ctx context.Context) error {
-	// No deadline for writing: what is answered is small, and its reader near.
+// Address returns the address with its port, "" for the zero front.
+func (f front) Address() string {
+	if f.listener == nil {
+		return ""
+	}
+	return f.listener.Addr().String()
+}
+
+// Run answers requests until ctx ends, and then waits for those that are under
+// way.
+func (f front) Run(ctx context.Context) error {
+	if f.listener == nil {
+		<-ctx.Done()
+		return nil
+	}
+	// No deadline for writing: answers are small, and readers are close by.
 	srv := &http.Server{Handler: f.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
 	stopped := make(chan struct{})
 	defer func() { <-stopped }()
@@ -57,4 +65,12 @@ func (f front) serve(ctx context.Context) error {
 		return fmt.Errorf("serve %s: %w", f.listener.Addr(), err)
 	}
 	return nil
+}
+
+// Close gives the address back, where Run has not.
+func (f front) Close() error {
+	if f.listener == nil {
+		return nil
+	}
+	return f.listener.Close()
 }

@@ -66,14 +66,14 @@ next:
 	return -1
 }
 
-// usageScript is an answer whose tokens aimock reports.
+// usageScript is an answer with a usage.
 const usageScript = `{"fixtures": [
 	{"match": {"userMessage": "is it raining"}, "response": {"content": "Noted.", "usage": {"prompt_tokens": 21, "completion_tokens": 13, "total_tokens": 34}}}
 ]}`
 
 // TestSlackTellsItsMetrics asks for them by both transports, after one turn.
 func TestSlackTellsItsMetrics(t *testing.T) {
-	server := modeltest.Aimock(t, usageScript)
+	server := modeltest.Scripted(t, usageScript)
 	transports(t, func(t *testing.T, by transport) {
 		x := newSlackWorld(t, server, by, nil, "EARSHOT_HEALTH=127.0.0.1:0")
 		x.options.Version = "1.2.3"
@@ -169,7 +169,7 @@ func (l *lines) String() string {
 // long it took.
 func TestAStopLogsItsDrain(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Aimock(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
 	log := &lines{}
 	x.options.Log = slog.New(slog.NewTextHandler(log, nil))
 	x.start()

@@ -5,40 +5,54 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/platform/local"
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// openLocal opens the platform without a network.
-func (d *Daemon) openLocal(ctx context.Context, o Options) error {
-	c := o.Config
+// openLocal opens the platform without a network: the identity is configured,
+// and the adapter, the bot on it and the chat are made in this order.
+func openLocal(ctx context.Context, s shared) (platform, error) {
+	c := s.options.Config
 	if c.Local.Listen != "" && !config.Loopback(c.Local.Listen) {
-		return errors.New("local.listen: must be a loopback address with a port, such as 127.0.0.1:8484")
+		return platform{}, errors.New("local.listen: must be a loopback address with a port, such as 127.0.0.1:8484")
 	}
-	d.Platform = earshot.Local
-	d.Identity = earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name}
-	for _, a := range c.Agent.Aliases {
-		d.Identity.Aliases = append(d.Identity.Aliases, earshot.AuthorID(a))
-	}
-	p, err := local.Open(ctx, d.Store, &local.Options{
-		Agent: d.Identity, Platform: o.LocalPlatform, Workspace: earshot.WorkspaceID(c.Local.Workspace),
+	who := earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name, Aliases: aliases(c)}
+	adapter, err := local.Open(ctx, s.store, &local.Options{
+		Agent: who, Platform: s.options.LocalPlatform, Workspace: earshot.WorkspaceID(c.Local.Workspace),
 	})
 	if err != nil {
-		return fmt.Errorf("open the local platform: %w", err)
+		return platform{}, fmt.Errorf("open the local platform: %w", err)
 	}
-	if err := d.openBot(ctx, o, p, d.Identity); err != nil {
-		return err
+	b := s.newBot(adapter, who)
+	chat := adapter.Chat(s.measured(b.Handle))
+	p := platform{
+		name: earshot.Local, identity: who, chat: chat, run: []func(context.Context) error{b.Run},
+		connection: func() connection { return connection{known: true} },
 	}
-	d.parts = append(d.parts, d.bot.Run)
-	d.Chat = p.Chat(d.acknowledging(d.bot.Handle))
 	if c.Local.Listen == "" {
-		return nil
+		return p, nil
 	}
-	if d.Token = c.Keys.LocalToken; d.Token.Empty() {
-		d.Token, d.Made = secret.New(rand.Text()), true
+	if p.token = c.Keys.LocalToken; p.token.Empty() {
+		p.token, p.tokenGenerated = secret.New(rand.Text()), true
 	}
-	return d.listen(ctx, c.Local.Listen, "/v1/channels", d.Chat.Handler(d.Token.Reveal()))
+	p.listen, p.path, p.handler = c.Local.Listen, "/v1/channels", chat.Handler(p.token.Reveal())
+	return p, nil
+}
+
+// measured returns handle with the time that an event takes to become durable
+// in the metrics.
+func (s shared) measured(handle func(context.Context, bot.Event) (bot.Outcome, error)) func(context.Context, bot.Event) (bot.Outcome, error) {
+	return func(ctx context.Context, e bot.Event) (bot.Outcome, error) {
+		began := time.Now()
+		out, err := handle(ctx, e)
+		if err == nil {
+			s.meters.Acknowledged(time.Since(began))
+		}
+		return out, err
+	}
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// A measured model says of each of its answers how long the request was by the
-// base counter, and tells what learns from it. The turn's journal keeps both.
+// A measured model adds to each answer the tokens of its request by the base
+// counter, and passes the answer to learn. The turn's journal keeps the answer
+// with both counts.
 type measured struct {
 	llm.Model
-	name  string // by which it is asked
+	name  string // as it is named in requests
 	learn func(llm.Response)
 }
 
@@ -28,8 +29,9 @@ func (m measured) Generate(ctx context.Context, r llm.Request, stream func(llm.E
 	return a, nil
 }
 
-// count counts a request's text. It is not ok where the request holds what only
-// the provider can count: media, and the provider's own parts.
+// count returns the tokens of a request by the base counter. ok is false where
+// the request has parts that only the provider can count: media, and the
+// provider's own.
 func count(r llm.Request) (n int, ok bool) {
 	n = tokens.Base(r.System)
 	for _, t := range r.Tools {

@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/llm"
@@ -11,29 +13,29 @@ import (
 	"github.com/earshot-ai/earshot/model/anthropic"
 	"github.com/earshot-ai/earshot/model/gemini"
 	"github.com/earshot-ai/earshot/model/openai"
-	"github.com/earshot-ai/earshot/secret"
 )
 
 // A ModelInfo names a model that is configured.
 type ModelInfo struct {
 	Provider string
 	Name     string
-	Why      string // what made it the one: a setting or a variable
+	Why      string // the setting or the variable that chose it
 }
 
-// general is the model of each provider where none is named: one that answers
-// quickly, calls tools and costs little, among those that the provider had no
-// plans to shut down in November 2026. At OpenAI it is one that takes tools
-// by chat completions as it is.
-var general = map[string]string{
+// defaultNames are the models of the providers where none is named: one that
+// answers quickly, calls tools and costs little, among those that the provider
+// had no plans to shut down in November 2026. OpenAI's takes tools in chat
+// completions without further settings.
+var defaultNames = map[string]string{
 	config.Anthropic: "claude-sonnet-5-5",
 	config.Gemini:    "gemini-3.8-flash",
 	config.OpenAI:    "gpt-5.4-mini",
 	config.Offline:   llm.OfflineName,
 }
 
-// Models returns the models that a configuration names, in the order in which
-// they are asked. Without a key or a base URL that is the offline one.
+// Models returns the configured models: the one that answers, then its fallback
+// where there is one. Without a provider, a key and a base URL the offline model
+// answers.
 func Models(c config.Config) []ModelInfo {
 	first := ModelInfo{Provider: c.Model.Provider, Name: c.Model.Name, Why: "model.provider"}
 	if first.Provider == "" {
@@ -59,15 +61,15 @@ func Models(c config.Config) []ModelInfo {
 	}
 	for i := range list {
 		if list[i].Name == "" || list[i].Provider == config.Offline {
-			list[i].Name = general[list[i].Provider]
+			list[i].Name = defaultNames[list[i].Provider]
 		}
 	}
 	return list
 }
 
-// newModel makes the model that answers: each one is asked again where that may
-// help, left alone while its provider is down, and replaced by the next. What
-// each answers is told to learn.
+// newModel makes the model that answers, out of a list: each model is retried
+// where that may help, a breaker stops calls while its provider is down, and
+// the next model takes over. Every answer is passed to learn.
 func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), log *slog.Logger) (llm.Model, error) {
 	breakers := map[string]*model.Breaker{}
 	var models []llm.Model
@@ -98,31 +100,27 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), log *
 	return model.Fallback(log, models...), nil
 }
 
-// provider makes the adapter of one model. url is where its API is; "" for the
-// provider's own variable.
+// provider makes the adapter of one model. url is the API's base URL; "" means
+// that of the provider's own variable.
 func provider(k config.Keys, info ModelInfo, url string) (llm.Model, error) {
-	o := model.Options{Model: info.Name, BaseURL: url}
-	or := func(key secret.Secret, elsewhere string) model.Options {
-		o.APIKey = secret.New(key.Reveal())
-		if o.BaseURL == "" {
-			o.BaseURL = elsewhere
-		}
-		return o
-	}
+	o := model.Options{Model: info.Name}
 	switch info.Provider {
 	case config.Anthropic:
-		return anthropic.New(or(k.AnthropicKey, k.AnthropicURL))
+		o.APIKey, o.BaseURL = k.AnthropicKey, cmp.Or(url, k.AnthropicURL)
+		return anthropic.New(o)
 	case config.Gemini:
-		return gemini.New(or(k.GeminiKey, k.GeminiURL))
+		o.APIKey, o.BaseURL = k.GeminiKey, cmp.Or(url, k.GeminiURL)
+		return gemini.New(o)
 	case config.OpenAI:
-		return openai.New(or(k.OpenAIKey, k.OpenAIURL))
+		o.APIKey, o.BaseURL = k.OpenAIKey, cmp.Or(url, k.OpenAIURL)
+		return openai.New(o)
 	}
-	return nil, fmt.Errorf("there is no provider %q", info.Provider)
+	return nil, fmt.Errorf("there is no provider %q; use one of %s", info.Provider, strings.Join(config.Providers, ", "))
 }
 
-// OpenModel makes the model that a configuration names, for what asks one
-// outside of a bot: with retries, and with the fallback where there is one. The
-// offline model stands in where no key and no base URL is set, as the info says.
+// OpenModel makes the configured model for callers that run no bot, with retries
+// and its fallback, and says which it is: the offline one where none is
+// configured.
 func OpenModel(c config.Config, log *slog.Logger) (llm.Model, ModelInfo, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -13,20 +13,20 @@ import (
 	"github.com/earshot-ai/earshot/model"
 )
 
-// Outside replaces what a daemon gets from the machine and the network, so that
-// a test can run a whole one under a clock and a seed of its own. Zero fields
-// mean the real thing.
+// Outside replaces the clock, randomness and the network, so that a test can run
+// a whole daemon under a clock and a seed of its own. A zero field leaves the
+// real one.
 type Outside struct {
-	Model  llm.Model                                                      // in place of those of Config, with retries and breaker
-	Client *http.Client                                                   // for calls of a platform's API
-	Dial   func(ctx context.Context, n, address string) (net.Conn, error) // for a platform's sockets
-	Now    func() time.Time                                               // the wall clock; timers are not affected
+	Model  llm.Model                                                      // in place of the configured models; it gets retries and a breaker too
+	Client *http.Client                                                   // for calls of the platform's API
+	Dial   func(ctx context.Context, n, address string) (net.Conn, error) // for the platform's sockets
+	Now    func() time.Time                                               // the wall clock; timers run on the real one
 	Jitter func(most time.Duration) time.Duration                         // a random time below most
 	Owner  string                                                         // see bot.Options.Owner
 	NewKey func() string                                                  // see bot.Options.NewKey
 }
 
-// now returns the clock of the vocabulary, nil for the real one.
+// now returns the clock as the parts take it, nil for the real one.
 func (x Outside) now() func() earshot.Time {
 	if x.Now == nil {
 		return nil

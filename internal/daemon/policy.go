@@ -7,9 +7,9 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
-// policy returns p with the limits that can be set beside a built-in policy:
-// how many messages of a thread the policies delta and thread show on Slack. A
-// policy of one's own says so itself.
+// policy returns p with the limits that Slack's settings put on a built-in
+// policy: how many messages of a thread the policies delta and thread show. A
+// policy of the operator's own is returned as it is.
 func policy(c config.Config, p assemble.Policy) assemble.Policy {
 	if c.Platform != config.PlatformSlack || c.Policy != p.Name {
 		return p
@@ -38,12 +38,8 @@ func limited(p assemble.Policy, n int, names ...assemble.SectionName) assemble.P
 	return p
 }
 
-// around reports whether a policy shows the channel around a thread. The zero
-// policy is standard.
-func around(p assemble.Policy) bool {
-	if p.First == nil {
-		p = assemble.Standard()
-	}
+// showsChannel reports whether a policy shows the channel around a thread.
+func showsChannel(p assemble.Policy) bool {
 	return slices.ContainsFunc(slices.Concat(p.First, p.Later), func(s assemble.Section) bool {
 		return s.Section == assemble.Window || s.Section == assemble.Snapshot
 	})

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -12,24 +13,23 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
-// A daemon says every beatEvery in its store that it runs. One that has not
-// done so for lostAfter is taken for dead, and its note is dropped by the next
-// daemon that starts after keptFor. So is one whose note lies more than aheadBy
-// in the future: the clock that wrote it has gone back since, and the note would
-// tell of a dead daemon that it runs until the clock comes there again.
+// Every beatEvery a daemon writes into its store that it runs. One whose last
+// heartbeat is older than lostAfter is taken for dead, and the next daemon that
+// starts drops its note once it is older than keptFor. A note that lies more
+// than aheadBy in the future is dropped too: the clock that wrote it was wrong
+// and has been set back, and the note would show a dead daemon as running.
 const (
 	beatEvery = 10 * time.Second
 	lostAfter = 3 * beatEvery
-	aheadBy   = 30 * time.Minute // by how much clocks of replicas may differ, as for leases
+	aheadBy   = 30 * time.Minute // how much the clocks of replicas may differ, as for leases
 	keptFor   = 24 * time.Hour
 
-	presenceKey = "daemon/" // and the owner
+	presenceKey = "daemon/" // followed by the owner
 )
 
-// A Presence is what a daemon says of itself in its store. Times are in
-// microseconds.
+// A Presence describes a daemon in its store.
 type Presence struct {
-	Owner    string       `json:"owner"` // random, one a start
+	Owner    string       `json:"owner"` // random for each start
 	Platform string       `json:"platform"`
 	Provider string       `json:"provider"`
 	Model    string       `json:"model"`
@@ -39,21 +39,21 @@ type Presence struct {
 	DryRun   bool         `json:"dry_run,omitempty"`
 	Since    earshot.Time `json:"since"`
 	Seen     earshot.Time `json:"seen"`
-	Ended    bool         `json:"ended,omitempty"` // it has stopped in order
+	Ended    bool         `json:"ended,omitempty"` // it was stopped; a killed one only falls silent
 }
 
-// Running reports whether the daemon is taken to run at now.
+// Running reports whether the daemon counts as running at now.
 func (p Presence) Running(now earshot.Time) bool {
 	return !p.Ended && now-p.Seen <= earshot.Time(lostAfter/time.Microsecond) && !p.ahead(now)
 }
 
-// ahead reports whether the note was written by a clock that cannot be right.
+// ahead reports whether the note was written by a clock that was wrong.
 func (p Presence) ahead(now earshot.Time) bool {
 	return p.Seen-now > earshot.Time(aheadBy/time.Microsecond)
 }
 
-// presence returns what a daemon of these options says of itself.
-func presence(o Options, models []ModelInfo) Presence {
+// newPresence describes a daemon that starts now.
+func newPresence(o Options, models []ModelInfo) Presence {
 	p := Presence{
 		Owner: rand.Text(), Platform: o.Config.Platform, Provider: models[0].Provider, Model: models[0].Name,
 		Policy: o.Policy.Name, Version: o.Version, DryRun: o.DryRun,
@@ -70,54 +70,61 @@ func presence(o Options, models []ModelInfo) Presence {
 	return p
 }
 
-// attend says in the store that the daemon runs, until ctx ends, and then that
-// it has ended. That it cannot is no reason to stop answering.
-func (d *Daemon) attend(ctx context.Context) error {
-	p := d.presence
+// A heartbeat keeps a daemon's presence in its store up to date.
+type heartbeat struct {
+	store    earshot.Notes
+	log      *slog.Logger
+	presence Presence
+}
+
+// Run writes the presence until ctx ends, and then that the daemon has ended.
+// A store that fails is no reason to stop answering.
+func (h heartbeat) Run(ctx context.Context) error {
+	p := h.presence
 	p.Since = earshot.TimeOf(time.Now())
-	d.dropPresences(ctx, p.Since)
+	h.dropOld(ctx, p.Since)
 	again := time.NewTicker(beatEvery)
 	defer again.Stop()
 	for {
-		d.say(ctx, p)
+		h.write(ctx, p)
 		select {
 		case <-again.C:
 		case <-ctx.Done():
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 			defer cancel()
 			p.Ended = true
-			d.say(end, p)
+			h.write(end, p)
 			return nil
 		}
 	}
 }
 
-func (d *Daemon) say(ctx context.Context, p Presence) {
+func (h heartbeat) write(ctx context.Context, p Presence) {
 	p.Seen = earshot.TimeOf(time.Now())
 	data, err := json.Marshal(p)
 	if err == nil {
-		err = d.Store.PutNote(ctx, earshot.Note{Key: presenceKey + p.Owner, Data: data})
+		err = h.store.PutNote(ctx, earshot.Note{Key: presenceKey + p.Owner, Data: data})
 	}
 	if err != nil && ctx.Err() == nil {
-		d.log.Debug("say that it runs", "err", err)
+		h.log.Debug("write the heartbeat", "err", err)
 	}
 }
 
-// dropPresences forgets daemons that were seen too long ago.
-func (d *Daemon) dropPresences(ctx context.Context, now earshot.Time) {
-	list, err := Presences(ctx, d.Store)
+// dropOld removes the notes of daemons that ended long ago.
+func (h heartbeat) dropOld(ctx context.Context, now earshot.Time) {
+	list, err := Presences(ctx, h.store)
 	for _, p := range list {
 		if err == nil && (now-p.Seen > earshot.Time(keptFor/time.Microsecond) || p.ahead(now)) {
-			err = d.Store.DropNote(ctx, presenceKey+p.Owner)
+			err = h.store.DropNote(ctx, presenceKey+p.Owner)
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		d.log.Debug("forget old daemons", "err", err)
+		h.log.Debug("drop notes of old daemons", "err", err)
 	}
 }
 
-// Presences returns what daemons have said of themselves in a store, the one
-// that was seen last first.
+// Presences returns the daemons that a store has notes of, the one with the
+// latest heartbeat first.
 func Presences(ctx context.Context, st earshot.Notes) ([]Presence, error) {
 	notes, err := st.Notes(ctx, presenceKey, 0)
 	if err != nil {
@@ -126,7 +133,7 @@ func Presences(ctx context.Context, st earshot.Notes) ([]Presence, error) {
 	var out []Presence
 	for _, n := range notes {
 		var p Presence
-		if json.Unmarshal(n.Data, &p) == nil && presenceKey+p.Owner == n.Key { // another version may write otherwise
+		if json.Unmarshal(n.Data, &p) == nil && presenceKey+p.Owner == n.Key { // another version may write another form
 			out = append(out, p)
 		}
 	}

@@ -3,10 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -15,179 +12,94 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/slack"
-	"github.com/earshot-ai/earshot/secret"
-	"github.com/earshot-ai/earshot/store"
 )
 
 const slackPath = "/slack/events"
 
-// openSlack opens the platform Slack: what comes in by socket or HTTP, what
-// goes out, and what is read of history. Where Slack does not answer the rest
-// follows in Run, and until then what comes in by HTTP is kept as it came.
-func (d *Daemon) openSlack(ctx context.Context, o Options) error {
-	c := o.Config
+// openSlack opens Slack: the adapter is made and asks for the bot's identity,
+// and backfill and the bot are made with it. Where Slack does not answer and the
+// identity is not stored either, these two are made in Run, once it is known;
+// until then the adapter stores events as they come.
+func openSlack(ctx context.Context, s shared) (platform, error) {
+	c := s.options.Config
 	if err := errors.Join(c.CheckSlackKeys()...); err != nil {
-		return err
+		return platform{}, err
 	}
-	s := &slackBot{}
-	if err := d.newSlack(o, s); err != nil {
-		return err
+	events := &relay{meters: s.meters}
+	adapter, err := slack.New(slackOptions(s, events))
+	if err != nil {
+		return platform{}, err
 	}
-	if err := d.enterSlack(ctx, o, s); err != nil {
-		return err
+	service := &slackService{shared: s, adapter: adapter, events: events}
+	at, err := service.identify(ctx)
+	if err != nil {
+		return platform{}, err
 	}
-	if s.known.Load() {
-		parts, err := d.liveSlack(ctx, o, s)
-		if err != nil {
-			return err
+	p := platform{name: earshot.Slack, identity: at.identity, location: at.location, connection: service.connection, calls: service.calls}
+	if at.known {
+		if p.run, err = service.answer(ctx); err != nil {
+			return platform{}, err
 		}
-		d.parts = append(d.parts, parts...)
-		d.parts = append(d.parts, func(ctx context.Context) error { return d.keepSlack(ctx, s) })
+		p.run = append(p.run, func(ctx context.Context) error { return service.probe(ctx, at.confirmed) })
 	} else {
-		d.parts = append(d.parts, func(ctx context.Context) error { return d.awaitSlack(ctx, o, s) })
+		p.run = append(p.run, service.answerOnceKnown)
 	}
-	if c.Slack.Listen == "" {
-		return nil
+	if c.Slack.Listen != "" {
+		mux := http.NewServeMux()
+		mux.Handle("POST "+slackPath, adapter.Handler(events.Handle))
+		probes{store: s.store, connection: service.connection, log: s.options.Log}.addTo(mux)
+		p.listen, p.path, p.handler = c.Slack.Listen, slackPath, mux
 	}
-	mux := http.NewServeMux()
-	mux.Handle("POST "+slackPath, s.Handler(d.handle))
-	d.probes(mux)
-	return d.listen(ctx, c.Slack.Listen, slackPath, mux)
+	return p, nil
 }
 
-// handle hands an event to the bot, which is there once events are admitted.
-func (d *Daemon) handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
-	return d.bot.Handle(ctx, e)
+// A slackService runs one bot on Slack.
+type slackService struct {
+	shared
+	adapter *slack.Platform
+	events  *relay
+	known   atomic.Bool // the bot's identity is, from Slack or from the store
 }
 
-// newSlack makes the platform, which has asked nothing yet.
-func (d *Daemon) newSlack(o Options, s *slackBot) (err error) {
-	settings := slackOptions(o.Config)
-	settings.Store, settings.Log, settings.Confirm = d.Store, d.log, o.Confirm
-	if sharesRates(o.Config) {
-		settings.Rates = d.Store
+// answer makes backfill and the bot, whose identity is known, connects both to
+// the adapter's events and returns what is to run.
+func (s *slackService) answer(ctx context.Context) ([]func(context.Context) error, error) {
+	history, err := backfill.Open(ctx, s.backfillOptions())
+	if err != nil {
+		return nil, err
 	}
-	settings.HTTPClient, settings.Dial = o.Outside.Client, o.Outside.Dial
-	settings.Jitter = o.Outside.Jitter // what it measures time by does not jump with the wall clock
-	settings.Acknowledged = d.meters.Acknowledged
-	settings.Missed = func(from, to time.Time) {
-		d.meters.Gap(to.Sub(from))
-		s.Missed(from, to)
-	}
-	settings.Left = func(ctx context.Context, scope earshot.Scope) error {
-		if d.bot == nil {
-			return nil // the start ends; nobody answers there
-		}
-		d.bot.Left(scope)
-		return s.Left(ctx, scope)
-	}
-	if s.Platform, err = slack.New(settings); err != nil {
-		return err
-	}
-	if s.confirm = o.Confirm; s.confirm <= 0 {
-		s.confirm = time.Minute
-	}
-	d.Platform = earshot.Slack
-	d.reach, d.calls = s.reach, s.apiCalls
-	return nil
-}
-
-// sharesRates reports whether the app's rates are shared through the store.
-func sharesRates(c config.Config) bool {
-	if c.Slack.ShareRates != config.ShareAuto {
-		return c.Slack.ShareRates == config.ShareAlways
-	}
-	_, file := store.File(c.Store)
-	return !file && c.Store != "" && c.Store != "memory:"
-}
-
-// enterSlack asks Slack who the bot is, and the store where Slack does not
-// answer. The error is one of the token or the configuration.
-func (d *Daemon) enterSlack(ctx context.Context, o Options, s *slackBot) error {
-	patience := o.Patience
-	if patience <= 0 {
-		patience = 10 * time.Second
-	}
-	soon, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	err := s.Enter(soon)
-	switch {
-	case err == nil:
-		s.entered = true
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case !slack.Unreachable(err):
-		return err
-	default:
-		d.log.Warn("slack is unreachable; it is asked again until it answers", "err", err)
-		known, err := s.Recall(ctx)
-		if err != nil {
-			return err
-		}
-		if !known {
-			d.Identity.Name = o.Config.Agent.Name
-			d.Place = "Slack does not answer: what it sends is kept, and looked at once it does"
-			return nil
-		}
-	}
+	b := s.newBot(slackPlatform{s.adapter, history}, s.identity())
+	s.events.connect(b, history)
 	s.known.Store(true)
-	d.Identity = s.named(o.Config)
-	d.Place = fmt.Sprintf("it is @%s in the Slack workspace %s", d.Identity.Name, s.Workspace())
-	if !s.entered {
-		d.Place += ", as it was at the last start: Slack does not answer"
+	calls := &callCounter{store: s.store, log: s.options.Log, read: s.workspaceCalls}
+	run := []func(context.Context) error{b.Run, history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
+	if !s.options.Config.Keys.SlackAppToken.Empty() {
+		run = append(run, func(ctx context.Context) error { return s.adapter.Listen(ctx, b.Handle) })
 	}
-	return nil
+	return run, nil
 }
 
-// openHistory opens what reads history where nobody listened.
-func (d *Daemon) openHistory(ctx context.Context, o Options, s *slackBot) (err error) {
-	c := o.Config
+// backfillOptions configure what reads history where events were missed.
+func (s *slackService) backfillOptions() backfill.Options {
+	o, c := s.options, s.options.Config
 	tier := backfill.Internal
 	if c.Slack.Tier == config.TierDistributed {
 		tier = backfill.Distributed
 	}
-	s.Filler, err = backfill.Open(ctx, backfill.Options{
-		Store: d.Store, Source: s.Platform, Platform: earshot.Slack, Workspace: s.Workspace(),
-		Handle: func(ctx context.Context, c earshot.Channel, f backfill.Found) error {
-			_, err := d.bot.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key})
-			return err
-		},
-		Fresh: time.Duration(c.Answer.FreshMinutes) * time.Minute,
-		Tier:  tier, Degrade: c.Slack.Overflow == config.OverflowDegrade,
+	return backfill.Options{
+		Store: s.store, Source: s.adapter, Platform: earshot.Slack, Workspace: s.adapter.Workspace(),
+		Handle:        s.events.found,
+		Fresh:         time.Duration(c.Answer.FreshMinutes) * time.Minute,
+		Tier:          tier,
+		Degrade:       c.Slack.Overflow == config.OverflowDegrade,
 		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),
 		Active:        orNever(time.Duration(c.Slack.ReconcileHours) * time.Hour),
-		ThreadsAlone:  !around(policy(c, o.Policy)),
-		Now:           o.Outside.now(), Log: d.log,
-	})
-	return err
-}
-
-// A slackBot is the platform as the bot has it: what Slack does, and history
-// from the store first.
-type slackBot struct {
-	*slack.Platform
-	*backfill.Filler // once it is known who the bot is
-
-	entered bool        // Slack has said in this process who the bot is; only the one that starts it looks
-	known   atomic.Bool // it is known who the bot is, by Slack or from the store
-	confirm time.Duration
-}
-
-// named returns who the bot is, with the aliases that an operator set.
-func (s *slackBot) named(c config.Config) earshot.Identity {
-	who := s.Identity()
-	for _, a := range c.Agent.Aliases {
-		who.Aliases = append(who.Aliases, earshot.AuthorID(a))
+		ThreadsAlone:  !showsChannel(policy(c, o.Policy)),
+		Now:           o.Outside.now(), Log: o.Log,
 	}
-	return who
 }
 
-// Fill implements [bot.Historian].
-func (s *slackBot) Fill(ctx context.Context, p bot.Place) error {
-	return s.Filler.Fill(ctx, p.Channel, p.Anchor, p.Thread)
-}
-
-// orNever returns d, or where it is zero what means never to backfill.
+// orNever returns d, or where it is zero what backfill takes for never.
 func orNever(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1
@@ -195,35 +107,34 @@ func orNever(d time.Duration) time.Duration {
 	return d
 }
 
-// slackOptions returns what the configuration says.
-func slackOptions(c config.Config) slack.Options {
-	o := slack.Options{
-		APIURL: c.Slack.APIURL, BotToken: c.Keys.SlackBotToken, AppToken: c.Keys.SlackAppToken,
-		Tier: c.Slack.Tier, Overflow: c.Slack.Overflow, Reply: c.Slack.Reply, Purge: c.Slack.OnLeave == config.LeavePurge,
-		Sockets: c.Slack.Sockets, AgentView: c.Slack.AgentView,
+// receive lets the adapter pass on events, those first that it has stored, and
+// then retries every minute or so to erase channels that the bot was removed
+// from.
+func (s *slackService) receive(ctx context.Context, b *bot.Bot) error {
+	if err := s.adapter.Admit(ctx, b.Handle); err != nil {
+		return err
 	}
-	for _, s := range []secret.Secret{c.Keys.SlackSigningSecret, c.Keys.SlackSigningSecretOld} {
-		if !s.Empty() {
-			o.SigningSecrets = append(o.SigningSecrets, s)
+	for {
+		if err := pause(ctx, s.options.Confirm); err != nil {
+			return err
+		}
+		if err := s.adapter.Confirm(ctx); err != nil && ctx.Err() == nil {
+			s.options.Log.Warn("channels that the bot was removed from are not erased yet", "err", err)
 		}
 	}
-	return o
 }
 
-// counted returns what was asked of Slack since the start, for the store. It is
-// known who the bot is.
-func (s *slackBot) counted() []earshot.CallCount {
-	list := s.apiCalls()
-	for i := range list {
-		list[i].Workspace = s.Workspace()
-	}
-	return list
+// connection describes the link to Slack.
+func (s *slackService) connection() connection {
+	c := connection{platform: "slack", known: s.known.Load()}
+	c.since, c.down = s.adapter.Down()
+	return c
 }
 
-// apiCalls returns what was asked of Slack since the start.
-func (s *slackBot) apiCalls() []earshot.CallCount {
+// calls returns the calls of Slack's API since the start, one entry a method.
+func (s *slackService) calls() []earshot.CallCount {
 	var out []earshot.CallCount
-	for _, c := range s.Platform.Calls() {
+	for _, c := range s.adapter.Calls() {
 		out = append(out, earshot.CallCount{
 			Platform: earshot.Slack, Method: c.Method,
 			Calls: c.Calls, Limited: c.Limited, Failed: c.Failed, Waits: c.Waits, Waited: c.Waited,
@@ -232,60 +143,23 @@ func (s *slackBot) apiCalls() []earshot.CallCount {
 	return out
 }
 
-// What is found out about a bot on Slack, see [slack.Check].
-type (
-	Finding      = slack.Finding
-	FindingState = slack.FindingState
-)
-
-// The states of a finding.
-const (
-	Good    = slack.Good
-	Poor    = slack.Poor
-	Bad     = slack.Bad
-	Unknown = slack.Unknown
-)
-
-// CheckSlack looks whether the bot can live on Slack as it is configured, and
-// tells what it finds. It posts in the channel that is named ("": nowhere) and
-// removes that again. The error is one of the configuration.
-func CheckSlack(ctx context.Context, o Options, channel string, tell func(Finding)) error {
-	c := o.Config
-	if err := errors.Join(c.CheckSlackKeys()...); err != nil {
-		return err
+// workspaceCalls returns the same with the workspace, once it is known.
+func (s *slackService) workspaceCalls() []earshot.CallCount {
+	list := s.calls()
+	for i := range list {
+		list[i].Workspace = s.adapter.Workspace()
 	}
-	// What is heard on the way is not kept.
-	st, err := store.Open(ctx, "memory:", nil)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	settings := slackOptions(c)
-	settings.Store, settings.Log = st, o.Log
-	r := slack.CheckRequest{Channel: strings.TrimSpace(channel)}
-	if c.Slack.Listen != "" {
-		r.Serve = func(events http.Handler) (func(), error) { return frontOf(ctx, c.Slack.Listen, events) }
-	}
-	slack.Check(ctx, settings, r, tell)
-	return nil
+	return list
 }
 
-// frontOf serves events at an address until stop is called.
-func frontOf(ctx context.Context, addr string, events http.Handler) (stop func(), err error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", addr, err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("POST "+slackPath, events)
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = srv.Serve(l) // it ends with Close
-	}()
-	return func() {
-		_ = srv.Close()
-		<-served
-	}, nil
+// A slackPlatform is Slack as the bot uses it: the adapter, and history from
+// the store first.
+type slackPlatform struct {
+	*slack.Platform
+	*backfill.Filler
+}
+
+// Fill implements [bot.Historian].
+func (p slackPlatform) Fill(ctx context.Context, at bot.Place) error {
+	return p.Filler.Fill(ctx, at.Channel, at.Anchor, at.Thread)
 }

@@ -14,11 +14,10 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// TestSlack lets the real daemon live on a fake Slack, over both transports,
-// with aimock as the model.
+// TestSlack runs the real daemon on a fake Slack, over both transports.
 func TestSlack(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Aimock(t, slackScript)
+	server := modeltest.Scripted(t, slackScript)
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, server string, by transport)
@@ -35,6 +34,16 @@ func TestSlack(t *testing.T) {
 			transports(t, func(t *testing.T, by transport) { c.test(t, server, by) })
 		})
 	}
+}
+
+// TestSlackWithAimock answers on the fake Slack with the model server that was
+// written elsewhere.
+func TestSlackWithAimock(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Aimock(t, slackScript)
+	t.Run("each row of the scenario table", func(t *testing.T) {
+		transports(t, func(t *testing.T, by transport) { scenarios(t, server, by) })
+	})
 }
 
 // scenarios is the table of context.md §3, under the policy delta.

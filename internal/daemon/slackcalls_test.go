@@ -34,7 +34,7 @@ var readers = []string{
 // state nothing is read.
 func TestSlackCalls(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Aimock(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
 	cold := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "from before", Mute: true})
 	x.Post(simulate.Said{Channel: x.general, Thread: cold, User: x.bob, Text: "a reply from before", Mute: true})
 	long := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "a long one", Mute: true, At: time.Now().Add(-time.Hour)})

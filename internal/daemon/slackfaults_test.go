@@ -38,7 +38,7 @@ func serve() error {
 // TestSlackFaults makes go wrong what can, on Slack's side and on ours.
 func TestSlackFaults(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Aimock(t, script, slackScript)
+	server := modeltest.Scripted(t, script, slackScript)
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, server string, by transport)

@@ -19,8 +19,8 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// A tap stands between the daemon and aimock and keeps the requests as they
-// are: what aimock records of them has no files.
+// A tap stands between the daemon and the model server and keeps the last
+// request as it is: the server's journal has no files.
 type tap struct {
 	mu   sync.Mutex // guards what follows
 	to   *url.URL
@@ -95,7 +95,7 @@ func files(parts []part) string {
 // each once, what cannot be had is a line, and the token goes nowhere else.
 func TestSlackFiles(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Aimock(t, slackScript)
+	server := modeltest.Scripted(t, slackScript)
 	model := &tap{}
 	between := httptest.NewServer(model)
 	defer between.Close()

@@ -71,7 +71,7 @@ func refusing(x *slackWorld) func() {
 // answers once Slack does, whether or not an earlier start knew the bot.
 func TestSlackIsUnreachableAtTheStart(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Aimock(t, slackScript)
+	server := modeltest.Scripted(t, slackScript)
 	for name, outage := range outages {
 		for _, before := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", and it ran before"}[before], func(t *testing.T) {
@@ -144,7 +144,7 @@ func (x *slackWorld) get(path, accept string) (status int, body string) {
 // next one.
 func TestWhatWasKeptOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Aimock(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
 	x.options.Patience = 50 * time.Millisecond
 	x.Inject(simulate.Fault{Kind: simulate.ServerError})
 	x.start()
@@ -175,7 +175,7 @@ func TestWhatWasKeptOutlivesTheProcess(t *testing.T) {
 func TestWhatWaitedTooLongForSlackIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	past := time.Now().Add(-time.Hour)
-	x := newSlackWorld(t, modeltest.Aimock(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
 	x.options.Patience = 50 * time.Millisecond
 	x.Inject(simulate.Fault{Kind: simulate.ServerError})
 	x.start()
@@ -192,7 +192,7 @@ func TestWhatWaitedTooLongForSlackIsNotAnswered(t *testing.T) {
 // from history.
 func TestSocketsOpenOnceSlackAnswers(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Aimock(t, slackScript), bySocket, nil)
+	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), bySocket, nil)
 	x.options.Patience = 50 * time.Millisecond
 	x.down = true
 	x.Inject(simulate.Fault{Kind: simulate.ServerError})

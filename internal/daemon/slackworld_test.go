@@ -19,8 +19,8 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// slackScript is what aimock says on the fake Slack: any question gets an
-// answer that can be told from others.
+// slackScript holds the model's answers on the fake Slack: every question gets
+// one that can be told from others.
 const slackScript = `{"fixtures": [
 	{"match": {"userMessage": "again please"}, "response": {"content": "Said once more."}},
 	{"match": {"userMessage": "forbidden"}, "response": {"error": {"message": "no such thing", "type": "invalid_request_error"}, "status": 400}},

@@ -3,28 +3,28 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/earshot-ai/earshot"
 )
 
-// look is how often a turn is looked at that another replica may end.
-const look = 200 * time.Millisecond
+// pollEvery is how often Wait reads a turn that another replica may end.
+const pollEvery = 200 * time.Millisecond
 
-// Wait returns once a turn has ended, here or elsewhere, or ctx has.
+// Wait returns once a turn has ended, in this process or in another, or with
+// ctx's error.
 func (d *Daemon) Wait(ctx context.Context, id earshot.TurnID) error {
 	for {
-		d.mu.Lock()
-		ended := d.ended
-		d.mu.Unlock()
-		t, err := d.Store.QueuedTurn(ctx, id)
+		ended := d.ended.next()
+		t, err := d.store.QueuedTurn(ctx, id)
 		if err != nil {
 			return fmt.Errorf("wait for turn %d: %w", id, err)
 		}
-		if Final(t.State) {
+		if t.State.Final() {
 			return nil
 		}
-		timer := time.NewTimer(look)
+		timer := time.NewTimer(pollEvery)
 		select {
 		case <-ended:
 		case <-timer.C:
@@ -36,12 +36,25 @@ func (d *Daemon) Wait(ctx context.Context, id earshot.TurnID) error {
 	}
 }
 
-// Final reports whether nothing more happens to a turn in this state by
-// itself.
-func Final(s earshot.TurnState) bool {
-	switch s {
-	case earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting:
-		return false
-	}
-	return true
+// A broadcast wakes everyone who waits for its next notification. It is safe
+// for concurrent use.
+type broadcast struct {
+	mu sync.Mutex    // guards c
+	c  chan struct{} // closed by the next notify
+}
+
+func newBroadcast() *broadcast { return &broadcast{c: make(chan struct{})} }
+
+// next returns a channel that the next notify closes.
+func (b *broadcast) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.c
+}
+
+func (b *broadcast) notify() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.c)
+	b.c = make(chan struct{})
 }

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// A wire stands between a daemon and aimock, for one test: it names the test,
-// and asks for faults.
+// A wire stands between a daemon and its model server, for one test: it adds the
+// test's name to requests, and the faults that the test asks for.
 type wire struct {
-	server string // aimock
+	server string // the URL of the model server
 	name   string
 	url    string // where it listens
 
 	mu     sync.Mutex // guards what follows
-	faults []string   // a header of aimock's for each request, in order
+	faults []string   // a header for each request, in order, that makes the server fail
 	times  []time.Time
 }
 
@@ -65,8 +65,8 @@ func (w *wire) asked() []time.Time {
 	return append([]time.Time(nil), w.times...)
 }
 
-// A request is one that aimock has recorded, in the form that it has for all
-// providers: what is in the system field is a message of the role system.
+// A request is an entry of the server's journal, in one form for all providers:
+// the system text is a message of the role system.
 type request struct {
 	Body struct {
 		Messages []struct {
@@ -87,7 +87,7 @@ func (r request) text(role string) string {
 	return b.String()
 }
 
-// recorded reads what aimock has recorded of a test.
+// recorded reads the journal of the test.
 func (w *wire) recorded(t *testing.T) []request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.server+"/__aimock/journal?testId="+url.QueryEscape(w.name), nil)

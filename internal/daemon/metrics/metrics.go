@@ -1,13 +1,13 @@
-// Package metrics is what a process tells Prometheus of itself: what it has
-// counted since it began, and what waits in its store.
+// Package metrics exports what a process does to Prometheus: counters of what
+// has happened since it started, and gauges that are read from its store.
 //
-//	m := metrics.New(metrics.Sources{Depth: store.Depth, Version: version})
+//	m := metrics.New(version)
 //	m.Turn(earshot.TurnDone, usage)
-//	http.Handle("/metrics", m.Handler(log))
+//	http.Handle("/metrics", m.Handler(metrics.Sources{Depth: store.Depth}, log))
 //
 // Start with [New]. Names and units follow Prometheus' conventions. Labels have
-// few values, all of them words of ours or of a platform's API: no channel, no
-// person, nothing that was said.
+// few values, all of them words of ours or of a platform's API: never a channel,
+// a person or a message's text.
 package metrics
 
 import (
@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,28 +25,27 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Sources are asked whenever somebody reads. Nil fields tell nothing. They are
-// safe for concurrent use.
+// Sources are called on every scrape. They must be safe for concurrent use. A
+// nil field leaves its metrics out.
 type Sources struct {
 	// Depth counts the turns in these states.
 	Depth func(ctx context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error)
-	// Calls are what was asked of the platform since the start, each method once.
+	// Calls returns the calls of the platform's API since the start, one entry a
+	// method.
 	Calls func() []earshot.CallCount
 	// Up reports whether the platform is within reach.
 	Up func() bool
-	// Version is the program's.
-	Version string
 }
 
-// waiting are the states of turns that wait for somebody. Those that are over
-// are counted as they end, so that reading costs the same however many there
-// are.
-var waiting = []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting, earshot.TurnParked}
+// outcomes are the states in which turns end. They are counted as turns end, so
+// that a scrape costs the same however many there have been.
+var outcomes = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return !s.Final() })
 
-// outcomes are the states in which turns end.
-var outcomes = []earshot.TurnState{earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped}
+// waiting are the states in which turns wait for a replica, or when parked for
+// an operator. Each scrape asks the store how many there are.
+var waiting = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return s.Final() && s != earshot.TurnParked })
 
-// Metrics counts what happens. It is safe for concurrent use.
+// Metrics counts events of this process. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	turns    *prometheus.CounterVec
@@ -55,8 +55,8 @@ type Metrics struct {
 	acks     prometheus.Histogram
 }
 
-// The kinds of tokens. The cache's share of what models read is cache_read over
-// the sum of cache_read, cache_write and input.
+// The kinds of tokens. The cache hit ratio is cache_read over the sum of
+// cache_read, cache_write and input.
 const (
 	kindInput      = "input"
 	kindOutput     = "output"
@@ -64,9 +64,9 @@ const (
 	kindCacheWrite = "cache_write"
 )
 
-// New returns metrics of which nothing has happened yet. Each is there from the
-// beginning, at 0, so that its first event is seen as a rise.
-func New(s Sources) *Metrics {
+// New returns metrics of a program's version. Every counter exists from the
+// start, at 0, so that Prometheus sees its first event as an increase.
+func New(version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		turns: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -94,34 +94,38 @@ func New(s Sources) *Metrics {
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "earshot_build_info", Help: "Always 1; the labels say what runs.",
-		ConstLabels: prometheus.Labels{"version": s.Version, "goversion": runtime.Version()},
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.turns, m.tokens, m.gaps, m.missed, m.acks, build, source{s},
+	m.registry.MustRegister(m.turns, m.tokens, m.gaps, m.missed, m.acks, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// Turn counts a turn that ended, and its tokens.
+// Turn counts a turn that ended, and the tokens that it used.
 func (m *Metrics) Turn(outcome earshot.TurnState, u earshot.Usage) {
 	m.turns.WithLabelValues(string(outcome)).Inc()
 	for kind, n := range map[string]int{kindInput: u.Input, kindOutput: u.Output, kindCacheRead: u.CacheRead, kindCacheWrite: u.CacheWrite} {
-		m.tokens.WithLabelValues(kind).Add(float64(max(n, 0))) // what a provider reports is not ours
+		m.tokens.WithLabelValues(kind).Add(float64(max(n, 0))) // a provider may report nonsense; a counter must not fall
 	}
 }
 
-// Gap counts a time in which events may have been missed.
-func (m *Metrics) Gap(long time.Duration) {
+// Gap counts a period in which events may have been missed.
+func (m *Metrics) Gap(length time.Duration) {
 	m.gaps.Inc()
-	m.missed.Add(max(long, 0).Seconds())
+	m.missed.Add(max(length, 0).Seconds())
 }
 
-// Acknowledged counts an event that was acknowledged so long after it came.
+// Acknowledged counts an event and the time from its arrival to its
+// acknowledgement.
 func (m *Metrics) Acknowledged(after time.Duration) { m.acks.Observe(after.Seconds()) }
 
-// Handler serves the metrics. What a source cannot tell is left out and logged.
-func (m *Metrics) Handler(log *slog.Logger) http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+// Handler serves the metrics, with those that are read from the sources. A
+// source that fails is left out and logged.
+func (m *Metrics) Handler(s Sources, log *slog.Logger) http.Handler {
+	read := prometheus.NewRegistry()
+	read.MustRegister(collector{s})
+	return promhttp.HandlerFor(prometheus.Gatherers{m.registry, read}, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError),
 		MaxRequestsInFlight: 4, Timeout: 10 * time.Second,
 	})

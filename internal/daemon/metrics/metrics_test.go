@@ -20,12 +20,12 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/metrics"
 )
 
-// scraped reads the metrics as Prometheus does, and checks them as promtool
-// does.
-func scraped(t *testing.T, m *metrics.Metrics) (text string, families map[string]*dto.MetricFamily) {
+// scrape reads the metrics with Prometheus' parser and checks them with
+// promtool's linter.
+func scrape(t *testing.T, m *metrics.Metrics, from metrics.Sources) (text string, families map[string]*dto.MetricFamily) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	m.Handler(slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	m.Handler(from, slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
@@ -37,7 +37,7 @@ func scraped(t *testing.T, m *metrics.Metrics) (text string, families map[string
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err = parser.TextToMetricFamilies(strings.NewReader(text))
 	if err != nil {
-		t.Fatalf("it cannot be parsed: %v\n%s", err, text)
+		t.Fatalf("the answer cannot be parsed: %v\n%s", err, text)
 	}
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {
@@ -49,13 +49,13 @@ func scraped(t *testing.T, m *metrics.Metrics) (text string, families map[string
 	return text, families
 }
 
-func TestWhatHappensIsCounted(t *testing.T) {
+func TestEventsAreCounted(t *testing.T) {
 	t.Parallel()
-	m := metrics.New(metrics.Sources{
+	from := metrics.Sources{
 		Depth: func(_ context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error) {
 			for _, s := range states {
 				if s == earshot.TurnDone {
-					t.Error("turns that are over are counted from the store")
+					t.Error("the store is asked to count turns that have ended")
 				}
 			}
 			return map[earshot.TurnState]int{earshot.TurnOpen: 3}, nil
@@ -63,16 +63,16 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		Calls: func() []earshot.CallCount {
 			return []earshot.CallCount{{Method: "chat.postMessage", Calls: 10, Limited: 2, Failed: 1, Waits: 4, Waited: 1500 * time.Millisecond}}
 		},
-		Up:      func() bool { return true },
-		Version: "1.2.3",
-	})
+		Up: func() bool { return true },
+	}
+	m := metrics.New("1.2.3")
 	m.Turn(earshot.TurnDone, earshot.Usage{Input: 100, Output: 20, CacheRead: 300, CacheWrite: 40})
 	m.Turn(earshot.TurnDone, earshot.Usage{Input: 1})
 	m.Turn(earshot.TurnParked, earshot.Usage{})
 	m.Gap(90 * time.Second)
 	m.Acknowledged(4 * time.Millisecond)
 	m.Acknowledged(200 * time.Millisecond)
-	text, families := scraped(t, m)
+	text, families := scrape(t, m, from)
 	for _, want := range []string{
 		`earshot_turns_total{outcome="done"} 2`,
 		`earshot_turns_total{outcome="parked"} 1`,
@@ -105,18 +105,18 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		t.Errorf("the acknowledgement time is %v, want a histogram", f)
 	}
 	if families["process_resident_memory_bytes"] == nil || families["go_goroutines"] == nil {
-		t.Error("what every process tells is missing")
+		t.Error("the standard metrics of a Go process are missing")
 	}
 }
 
-// A store that does not answer hides nothing else.
-func TestADeadStoreLeavesTheRest(t *testing.T) {
+func TestOtherMetricsAreServedWhenTheStoreFails(t *testing.T) {
 	t.Parallel()
-	m := metrics.New(metrics.Sources{Depth: func(context.Context, ...earshot.TurnState) (map[earshot.TurnState]int, error) {
+	from := metrics.Sources{Depth: func(context.Context, ...earshot.TurnState) (map[earshot.TurnState]int, error) {
 		return nil, errors.New("the disk is gone")
-	}})
+	}}
+	m := metrics.New("")
 	m.Turn(earshot.TurnFailed, earshot.Usage{Input: -1})
-	text, families := scraped(t, m)
+	text, families := scrape(t, m, from)
 	if !strings.Contains(text, `earshot_turns_total{outcome="failed"} 1`) || families["earshot_queue_turns"] != nil {
 		t.Errorf("got %s", text)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// What sources tell.
+// The metrics that are read from [Sources].
 var (
 	depthDesc    = prometheus.NewDesc("earshot_queue_turns", "Turns in the store that are not over, of all replicas, by state.", []string{"state"}, nil)
 	upDesc       = prometheus.NewDesc("earshot_platform_up", "1 while the platform is within reach, else 0.", nil, nil)
@@ -17,18 +17,18 @@ var (
 	waitTimeDesc = prometheus.NewDesc("earshot_api_wait_seconds_total", "How long calls were held back together.", []string{"method"}, nil)
 )
 
-// A source collects what Sources tell.
-type source struct{ Sources }
+// A collector reads its metrics from Sources.
+type collector struct{ Sources }
 
 // Describe implements [prometheus.Collector].
-func (source) Describe(to chan<- *prometheus.Desc) {
+func (collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{depthDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc} {
 		to <- d
 	}
 }
 
 // Collect implements [prometheus.Collector].
-func (s source) Collect(to chan<- prometheus.Metric) {
+func (s collector) Collect(to chan<- prometheus.Metric) {
 	s.depth(to)
 	if s.Up != nil {
 		up := 0.0
@@ -52,7 +52,7 @@ func (s source) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-func (s source) depth(to chan<- prometheus.Metric) {
+func (s collector) depth(to chan<- prometheus.Metric) {
 	if s.Depth == nil {
 		return
 	}

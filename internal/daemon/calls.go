@@ -8,21 +8,21 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// meterEvery is how often counts are written: the last ones are lost with a
-// process that is killed.
-const meterEvery = 10 * time.Second
+// writeCallsEvery is how often counts are written: those of the last seconds are
+// lost with a process that is killed.
+const writeCallsEvery = 10 * time.Second
 
-// A meter writes into the store how often a platform was called.
-type meter struct {
+// A callCounter writes into the store how often a platform's API was called.
+type callCounter struct {
 	store   earshot.Meter
 	log     *slog.Logger
-	counted func() []earshot.CallCount   // since the start, each method once; Hour is set here
+	read    func() []earshot.CallCount   // since the start, one entry a method; Hour is set here
 	written map[string]earshot.CallCount // by method
 }
 
-// run writes until ctx ends, and then what is left.
-func (m *meter) run(ctx context.Context) error {
-	again := time.NewTicker(meterEvery)
+// Run writes the counts until ctx ends, and then the last ones.
+func (m *callCounter) Run(ctx context.Context) error {
+	again := time.NewTicker(writeCallsEvery)
 	defer again.Stop()
 	for {
 		select {
@@ -37,12 +37,12 @@ func (m *meter) run(ctx context.Context) error {
 	}
 }
 
-// write adds what was counted since it was written last. What cannot be
-// written now is written with the next.
-func (m *meter) write(ctx context.Context) {
+// write adds the calls since the last write. Where the store fails they are
+// written with the next.
+func (m *callCounter) write(ctx context.Context) {
 	var news []earshot.CallCount
 	now := map[string]earshot.CallCount{}
-	for _, c := range m.counted() {
+	for _, c := range m.read() {
 		now[c.Method] = c
 		was := m.written[c.Method]
 		if c == was {
@@ -62,7 +62,7 @@ func (m *meter) write(ctx context.Context) {
 		m.log.Log(ctx, level, "calls", "method", c.Method, "calls", c.Calls, "limited", c.Limited, "failed", c.Failed, "waits", c.Waits, "waited", c.Waited)
 	}
 	if err := m.store.AddCalls(ctx, news...); err != nil {
-		m.log.Warn("count calls", "err", err)
+		m.log.Warn("write the counts of calls", "err", err)
 		return
 	}
 	m.written = now

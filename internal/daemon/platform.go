@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/local"
+	"github.com/earshot-ai/earshot/secret"
+)
+
+// A platform is an adapter that was opened, with the bot that answers on it.
+// Fields stand as in [Daemon].
+type platform struct {
+	name           earshot.Platform
+	identity       earshot.Identity
+	location       string
+	chat           *local.Chat
+	token          secret.Secret
+	tokenGenerated bool
+
+	listen  string // the address of the HTTP front; "" for none
+	path    string
+	handler http.Handler
+
+	run []func(context.Context) error // the bot, and all that runs beside it
+
+	connection func() connection
+	calls      func() []earshot.CallCount // of its API since the start; nil where it has none
+}
+
+// A connection is the state of the link to a platform.
+type connection struct {
+	platform string    // "" for one that is always within reach
+	known    bool      // the bot's identity is known
+	down     bool      // the platform does not answer
+	since    time.Time // if so, since when
+}
+
+// up reports whether the bot can answer people.
+func (c connection) up() bool { return c.known && !c.down }
+
+// state names the state in one word.
+func (c connection) state() string {
+	switch {
+	case c.down:
+		return "unreachable"
+	case !c.known:
+		return "unknown"
+	}
+	return "reachable"
+}

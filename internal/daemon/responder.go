@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tokens"
+)
+
+// A responder is what the bot answers with, the same on every platform.
+type responder struct {
+	model      llm.Model
+	counter    func() assemble.Counter // for the next prompt
+	fileTokens func(llm.Media) int     // nil where the model sees no files
+	fault      func(point string)      // kills the process at a point, for tests; nil for none
+}
+
+// newResponder makes the configured models. The factor of their token counter
+// is learned from the answers in the store.
+func newResponder(ctx context.Context, o Options, st earshot.Store, models []ModelInfo) (responder, error) {
+	learned, err := Calibrate(ctx, st)
+	if err != nil {
+		return responder{}, fmt.Errorf("calibrate the token counter: %w", err)
+	}
+	r := responder{
+		counter:    func() assemble.Counter { return learned.counter(models[0]) },
+		fileTokens: fileTokens(models[0]),
+	}
+	if r.model, err = o.Outside.model(o.Config, models, learned.learn, o.Log); err != nil {
+		return responder{}, err
+	}
+	if spec := o.Config.Counter; spec != config.CounterAuto {
+		fixed, err := tokens.For(spec)
+		if err != nil {
+			return responder{}, fmt.Errorf("counter: %w", err)
+		}
+		r.counter = func() assemble.Counter { return fixed }
+	}
+	if r.fault, err = faultAt(o.Config.Fault); err != nil {
+		return responder{}, err
+	}
+	return r, nil
+}
+
+// faultAt returns what kills the process at a point, nil for no point.
+func faultAt(point string) (func(string), error) {
+	if point == "" {
+		return nil, nil //nolint:nilnil // no fault is the normal case
+	}
+	fault, ok := bot.KillAt(point)
+	if !ok {
+		points := slices.Concat(bot.FaultPoints(), bot.PlaceholderFaultPoints())
+		return nil, fmt.Errorf("EARSHOT_FAULT: there is no point %q; use one of %s", point, strings.Join(points, ", "))
+	}
+	return fault, nil
+}
+
+// newBot makes the bot that answers on a platform under an identity.
+func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
+	o, c := s.options, s.options.Config
+	return bot.New(bot.Options{
+		Store: s.store, Platform: p, Identity: who,
+		Model: s.responder.model, Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
+		Policy: policy(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
+		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each},
+		Limits: bot.Limits{
+			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
+			Post:     time.Duration(c.Answer.PostMinutes) * time.Minute,
+			Parallel: c.Answer.Parallel,
+			Generate: time.Duration(c.Limits.Seconds) * time.Second,
+			Lease:    time.Duration(c.Lease.Seconds) * time.Second,
+			Files:    time.Duration(c.Limits.FileSeconds) * time.Second,
+			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
+		},
+		Files: files(c, p), Zone: c.Context.Zone, Placeholder: placeholder(c),
+		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded,
+		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Now: o.Outside.now(),
+	})
+}
+
+// placeholder returns the text that a reply has until the model has answered,
+// "" where the reply is posted only then.
+func placeholder(c config.Config) string {
+	switch {
+	case c.Platform == config.PlatformSlack && c.Slack.Reply != config.ReplyPost:
+		return c.Slack.Placeholder
+	case c.Platform == config.PlatformLocal && c.Local.Placeholder:
+		return "…"
+	}
+	return ""
+}
+
+// aliases returns the further ids that the operator says are the bot's own.
+func aliases(c config.Config) []earshot.AuthorID {
+	var out []earshot.AuthorID
+	for _, a := range c.Agent.Aliases {
+		out = append(out, earshot.AuthorID(a))
+	}
+	return out
+}

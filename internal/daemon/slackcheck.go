@@ -1,0 +1,72 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot/platform/slack"
+	"github.com/earshot-ai/earshot/store"
+)
+
+// A Finding is one result of [CheckSlack]; see [slack.Check].
+type (
+	Finding      = slack.Finding
+	FindingState = slack.FindingState
+)
+
+// The states of a finding.
+const (
+	Good    = slack.Good
+	Poor    = slack.Poor
+	Bad     = slack.Bad
+	Unknown = slack.Unknown
+)
+
+// CheckSlack checks whether the bot can work on Slack as it is configured, and
+// calls tell with each finding. It posts in the channel that is named ("":
+// nowhere) and removes the post again. The error is one of the configuration.
+func CheckSlack(ctx context.Context, o Options, channel string, tell func(Finding)) error {
+	c := o.Config
+	if err := errors.Join(c.CheckSlackKeys()...); err != nil {
+		return err
+	}
+	// The check's own store: the events that it hears are not kept.
+	st, err := store.Open(ctx, "memory:", nil)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	settings := slackSettings(c)
+	settings.Store, settings.Log = st, o.Log
+	r := slack.CheckRequest{Channel: strings.TrimSpace(channel)}
+	if c.Slack.Listen != "" {
+		r.Serve = func(events http.Handler) (func(), error) { return serveEvents(ctx, c.Slack.Listen, events) }
+	}
+	slack.Check(ctx, settings, r, tell)
+	return nil
+}
+
+// serveEvents serves events at an address until stop is called.
+func serveEvents(ctx context.Context, address string, events http.Handler) (stop func(), err error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST "+slackPath, events)
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = srv.Serve(l) // returns when it is closed
+	}()
+	return func() {
+		_ = srv.Close()
+		<-served
+	}, nil
+}

@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/platform/slack"
+	"github.com/earshot-ai/earshot/secret"
+	"github.com/earshot-ai/earshot/store"
+)
+
+// slackOptions configure the adapter of a daemon, which passes what it hears to
+// events.
+func slackOptions(s shared, events *relay) slack.Options {
+	x := s.options.Outside
+	o := slackSettings(s.options.Config)
+	o.Store, o.Log, o.Confirm = s.store, s.options.Log, s.options.Confirm
+	if sharesRates(s.options.Config) {
+		o.Rates = s.store
+	}
+	// The adapter's own clock is not replaced: it measures time, and must not
+	// jump with the wall clock.
+	o.HTTPClient, o.Dial, o.Jitter = x.Client, x.Dial, x.Jitter
+	o.Acknowledged, o.Missed, o.Left = s.meters.Acknowledged, events.missed, events.left
+	return o
+}
+
+// slackSettings returns the part of an adapter's options that is configured.
+func slackSettings(c config.Config) slack.Options {
+	o := slack.Options{
+		APIURL: c.Slack.APIURL, BotToken: c.Keys.SlackBotToken, AppToken: c.Keys.SlackAppToken,
+		Tier: c.Slack.Tier, Overflow: c.Slack.Overflow, Reply: c.Slack.Reply, Purge: c.Slack.OnLeave == config.LeavePurge,
+		Sockets: c.Slack.Sockets, AgentView: c.Slack.AgentView,
+	}
+	for _, s := range []secret.Secret{c.Keys.SlackSigningSecret, c.Keys.SlackSigningSecretOld} {
+		if !s.Empty() {
+			o.SigningSecrets = append(o.SigningSecrets, s)
+		}
+	}
+	return o
+}
+
+// sharesRates reports whether processes of one app share its rate limits
+// through the store.
+func sharesRates(c config.Config) bool {
+	if c.Slack.ShareRates != config.ShareAuto {
+		return c.Slack.ShareRates == config.ShareAlways
+	}
+	_, file := store.File(c.Store)
+	return !file && c.Store != "" && c.Store != "memory:"
+}

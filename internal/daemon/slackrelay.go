@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/daemon/metrics"
+	"github.com/earshot-ai/earshot/platform/backfill"
+)
+
+// A relay passes what Slack tells on to the bot and to backfill. It is made
+// before them, because they need the bot's identity, which only Slack knows, and
+// because each of them calls the other. The adapter stores events until it is
+// told to admit them, and that is after connect.
+type relay struct {
+	meters *metrics.Metrics
+	to     atomic.Pointer[receivers]
+}
+
+type receivers struct {
+	bot     *bot.Bot
+	history *backfill.Filler
+}
+
+// connect says where to pass things on.
+func (r *relay) connect(b *bot.Bot, history *backfill.Filler) { r.to.Store(&receivers{b, history}) }
+
+// Handle implements [slack.Handler].
+func (r *relay) Handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
+	to := r.to.Load()
+	if to == nil {
+		return bot.Outcome{}, errors.New("an event came before the bot's identity was known")
+	}
+	return to.bot.Handle(ctx, e)
+}
+
+// found takes a message that backfill found in history.
+func (r *relay) found(ctx context.Context, c earshot.Channel, f backfill.Found) error {
+	_, err := r.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key})
+	return err
+}
+
+// missed takes a period in which events may have been missed. Before connect
+// backfill need not hear of it: it begins with the assumption that everything
+// since the newest stored message was missed.
+func (r *relay) missed(from, to time.Time) {
+	r.meters.Gap(to.Sub(from))
+	if x := r.to.Load(); x != nil {
+		x.history.Missed(from, to)
+	}
+}
+
+// left takes a channel that the bot was removed from. Before connect nobody
+// answers there.
+func (r *relay) left(ctx context.Context, scope earshot.Scope) error {
+	to := r.to.Load()
+	if to == nil {
+		return nil
+	}
+	to.bot.Left(scope)
+	return to.history.Left(ctx, scope)
+}
