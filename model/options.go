@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -53,58 +52,4 @@ func (o Options) Check(keyName string) error {
 		bad("%s holds a space, a line break or another character that no key has", keyName)
 	}
 	return errors.Join(problems...)
-}
-
-// FromEnv reads a key and a base URL by the names of their variables. getenv is
-// os.Getenv or what stands in for it.
-func FromEnv(getenv func(string) string, key, baseURL string) Options {
-	return Options{APIKey: secret.New(strings.TrimSpace(getenv(key))), BaseURL: strings.TrimSpace(getenv(baseURL))}
-}
-
-// Finish makes an answer of what an adapter has read: calls are there if and
-// only if the answer stops for them.
-func Finish(r llm.Response) llm.Response {
-	calls := len(r.Calls()) > 0
-	switch {
-	case calls && r.Stop == llm.StopEnd:
-		r.Stop = llm.StopCalls
-	case !calls && r.Stop == llm.StopCalls:
-		r.Stop = llm.StopEnd
-	case calls && r.Stop != llm.StopCalls:
-		var kept []llm.Part
-		for _, p := range r.Parts {
-			if p.Kind != llm.KindCall {
-				kept = append(kept, p)
-			}
-		}
-		r.Parts = kept
-	}
-	return r
-}
-
-// Unreadable is what a model reads in place of a file that it cannot be given.
-func Unreadable(m llm.Media) string {
-	return "[" + Describe(m) + " is attached, but you cannot be given files of this type]"
-}
-
-// Describe names a file in one line.
-func Describe(m llm.Media) string {
-	kind := oneLine(m.Type)
-	if m.Name == "" {
-		return "a file (" + kind + ")"
-	}
-	return oneLine(m.Name) + " (" + kind + ")"
-}
-
-// oneLine returns s without what could end a line or a bracket.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' || r == '\u0085':
-			return ' '
-		case r == '[' || r == ']':
-			return '_'
-		}
-		return r
-	}, s)
 }

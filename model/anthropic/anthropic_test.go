@@ -212,8 +212,8 @@ func TestBlocksAreReplayedUntouched(t *testing.T) {
 	if _, err := m.Generate(t.Context(), r, nil); err != nil {
 		t.Fatal(err)
 	}
-	body := strings.ReplaceAll(s.Requests()[1].Body, `\u003c`, "<")
-	for _, block := range []string{thinking, redacted, `"input":{"q":12345678901234567890}`} {
+	body := s.Requests()[1].Body
+	for _, block := range []string{thinking, redacted, `"input":{"q": 12345678901234567890}`} {
 		if !strings.Contains(body, block) {
 			t.Errorf("%s is not in the next request:\n%s", block, body)
 		}
@@ -311,11 +311,5 @@ func TestOnlyTheOptionsAreUsed(t *testing.T) {
 		if strings.Contains(strings.Join(values, " "), "from-the-environment") {
 			t.Errorf("%s is from the environment", name)
 		}
-	}
-	o := anthropic.FromEnv(func(name string) string {
-		return map[string]string{"ANTHROPIC_API_KEY": " k\n", "ANTHROPIC_BASE_URL": "http://x"}[name]
-	})
-	if o.APIKey.Reveal() != "k" || o.BaseURL != "http://x" {
-		t.Errorf("FromEnv gave %+v", o)
 	}
 }

@@ -1,157 +1,165 @@
 package anthropic
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/llm"
-	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/internal/adapter"
+	"github.com/earshot-ai/earshot/model/internal/rawjson"
 )
 
-// params writes a request in the provider's words.
-func params(name string, r llm.Request) sdk.MessageNewParams {
-	p := sdk.MessageNewParams{Model: name, MaxTokens: int64(r.MaxTokens)}
+// body writes a request in the provider's words.
+func body(name string, r llm.Request) []byte {
+	out := rawjson.New("model", name, "max_tokens", r.MaxTokens, "stream", true)
+	var tools []*rawjson.Object
 	for _, t := range r.Tools {
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
-			Name: t.Name, Description: sdk.String(t.Description),
-			InputSchema: param.Override[sdk.ToolInputSchemaParam](json.RawMessage(t.Schema)),
-		}})
+		tools = append(tools, rawjson.New("name", t.Name, "description", t.Description, "input_schema", rawjson.Value(t.Schema)))
 	}
+	var system *rawjson.Object
 	if r.System != "" {
-		p.System = []sdk.TextBlockParam{{Text: r.System}}
+		system = text(r.System)
 	}
 	if r.Cache {
 		// The tools stand before the system text: one breakpoint ends both.
 		switch {
-		case len(p.System) > 0:
-			p.System[0].CacheControl = sdk.NewCacheControlEphemeralParam()
-		case len(p.Tools) > 0:
-			p.Tools[len(p.Tools)-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
+		case system != nil:
+			mark(system)
+		case len(tools) > 0:
+			mark(tools[len(tools)-1])
 		}
 	}
-	if r.NoCalls && len(p.Tools) > 0 {
-		p.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+	if len(tools) > 0 {
+		out.Set("tools", list(tools))
+		if r.NoCalls {
+			out.Set("tool_choice", rawjson.New("type", "none"))
+		}
 	}
+	if system != nil {
+		out.Set("system", rawjson.List(system.JSON()))
+	}
+	var messages []rawjson.Value
 	for _, m := range r.Messages {
-		role := sdk.MessageParamRoleUser
-		if m.Role == earshot.Assistant {
-			role = sdk.MessageParamRoleAssistant
-		}
-		content := blocks(m.Parts)
+		content := blocks(m.Parts, m.Cache)
 		if len(content) == 0 {
 			continue // nothing but what another provider kept
 		}
-		if m.Cache {
-			mark(content)
+		role := "user"
+		if m.Role == earshot.Assistant {
+			role = "assistant"
 		}
-		p.Messages = append(p.Messages, sdk.MessageParam{Role: role, Content: content})
+		messages = append(messages, rawjson.New("role", role, "content", rawjson.List(content...)).JSON())
 	}
-	return p
+	out.Set("messages", rawjson.List(messages...))
+	return out.JSON()
 }
 
-// mark sets a breakpoint at the last block that can carry one: a kept block is
-// sent back as it came.
-func mark(content []sdk.ContentBlockParamUnion) {
-	for i := len(content) - 1; i >= 0; i-- {
-		if at := content[i].GetCacheControl(); at != nil {
-			*at = sdk.NewCacheControlEphemeralParam()
-			return
-		}
-	}
+// mark makes a block the end of what is worth caching.
+func mark(block *rawjson.Object) {
+	block.Set("cache_control", rawjson.New("type", "ephemeral"))
 }
 
-func blocks(parts []llm.Part) []sdk.ContentBlockParamUnion {
-	var out []sdk.ContentBlockParamUnion
+func list(objects []*rawjson.Object) rawjson.Value {
+	values := make([]rawjson.Value, len(objects))
+	for i, o := range objects {
+		values[i] = o.JSON()
+	}
+	return rawjson.List(values...)
+}
+
+// blocks writes the parts of a message. cache marks the last block that can
+// carry a mark: a kept block is sent back as it came.
+func blocks(parts []llm.Part, cache bool) []rawjson.Value {
+	var out []rawjson.Value
+	last := -1 // of out, which can be marked
+	var lastBlock *rawjson.Object
 	for _, p := range parts {
 		if p.Opaque != nil && p.Opaque.Provider == Provider {
-			out = append(out, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(p.Opaque.JSON)))
-			continue
+			out = append(out, rawjson.Value(p.Opaque.JSON))
+		} else if b := written(p); b != nil {
+			last, lastBlock = len(out), b
+			out = append(out, b.JSON())
 		}
-		switch p.Kind {
-		case llm.KindText:
-			// A text of white space alone is refused.
-			if strings.TrimSpace(p.Text) != "" {
-				out = append(out, sdk.NewTextBlock(p.Text))
-			}
-		case llm.KindImage:
-			out = append(out, sdk.ContentBlockParamUnion{OfImage: image(*p.Media)})
-		case llm.KindDocument:
-			out = append(out, sdk.ContentBlockParamUnion{OfDocument: document(*p.Media)})
-		case llm.KindAudio:
-			out = append(out, sdk.NewTextBlock(model.Unreadable(*p.Media)))
-		case llm.KindCall:
-			out = append(out, sdk.NewToolUseBlock(p.Call.ID, input(p.Call.Args), p.Call.Name))
-		case llm.KindResult:
-			out = append(out, sdk.ContentBlockParamUnion{OfToolResult: result(*p.Result)})
-		}
+	}
+	if cache && lastBlock != nil {
+		mark(lastBlock)
+		out[last] = lastBlock.JSON()
 	}
 	return out
 }
+
+// written returns a part in the provider's words; nil for one that the provider does not take.
+func written(p llm.Part) *rawjson.Object {
+	switch p.Kind {
+	case llm.KindCall:
+		return rawjson.New("type", "tool_use", "id", p.Call.ID, "name", p.Call.Name, "input", input(p.Call.Args))
+	case llm.KindResult:
+		return result(*p.Result)
+	}
+	return content(p)
+}
+
+// content writes a part that may stand in a message and in a result; nil for
+// another one, and for a text of white space alone, which is refused.
+func content(p llm.Part) *rawjson.Object {
+	switch p.Kind {
+	case llm.KindText:
+		if strings.TrimSpace(p.Text) != "" {
+			return text(p.Text)
+		}
+	case llm.KindImage:
+		return rawjson.New("type", "image", "source", base64Source(*p.Media))
+	case llm.KindDocument:
+		return document(*p.Media)
+	case llm.KindAudio:
+		return text(adapter.Unreadable(*p.Media))
+	}
+	return nil
+}
+
+func text(s string) *rawjson.Object { return rawjson.New("type", "text", "text", s) }
 
 // input returns a call's arguments as an object: the provider takes no other,
 // and the model sometimes writes none.
-func input(args string) json.RawMessage {
+func input(args string) rawjson.Value {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(args), &object) != nil || object == nil {
-		broken, _ := json.Marshal(map[string]string{"not_an_object": strings.ToValidUTF8(args, "\uFFFD")})
-		return broken
+		return rawjson.New("not_an_object", args).JSON()
 	}
-	return json.RawMessage(args)
+	return rawjson.Value(args)
 }
 
-func result(r llm.Result) *sdk.ToolResultBlockParam {
-	out := &sdk.ToolResultBlockParam{ToolUseID: r.Call}
+func result(r llm.Result) *rawjson.Object {
+	out := rawjson.New("type", "tool_result", "tool_use_id", r.Call)
 	if r.Failed {
-		out.IsError = sdk.Bool(true)
+		out.Set("is_error", true)
 	}
-	text := func(s string) {
-		out.Content = append(out.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: s}})
-	}
+	var parts []*rawjson.Object
 	for _, p := range r.Parts {
-		switch p.Kind {
-		case llm.KindText:
-			if strings.TrimSpace(p.Text) != "" {
-				text(p.Text)
-			}
-		case llm.KindImage:
-			out.Content = append(out.Content, sdk.ToolResultBlockParamContentUnion{OfImage: image(*p.Media)})
-		case llm.KindDocument:
-			out.Content = append(out.Content, sdk.ToolResultBlockParamContentUnion{OfDocument: document(*p.Media)})
-		case llm.KindAudio:
-			text(model.Unreadable(*p.Media))
+		if b := content(p); b != nil {
+			parts = append(parts, b)
 		}
+	}
+	if len(parts) > 0 {
+		out.Set("content", list(parts))
 	}
 	return out
 }
 
-func image(m llm.Media) *sdk.ImageBlockParam {
-	return &sdk.ImageBlockParam{Source: sdk.ImageBlockParamSourceUnion{OfBase64: &sdk.Base64ImageSourceParam{
-		MediaType: sdk.Base64ImageSourceMediaType(bare(m.Type)), Data: base64.StdEncoding.EncodeToString(m.Data),
-	}}}
+func base64Source(m llm.Media) *rawjson.Object {
+	return rawjson.New("type", "base64", "media_type", adapter.MediaType(m), "data", m.Data)
 }
 
-func document(m llm.Media) *sdk.DocumentBlockParam {
-	d := &sdk.DocumentBlockParam{}
-	if m.Name != "" {
-		d.Title = sdk.String(m.Name)
-	}
-	if bare(m.Type) == "application/pdf" {
-		d.Source.OfBase64 = &sdk.Base64PDFSourceParam{Data: base64.StdEncoding.EncodeToString(m.Data)}
+func document(m llm.Media) *rawjson.Object {
+	out := rawjson.New("type", "document")
+	if adapter.MediaType(m) == "application/pdf" {
+		out.Set("source", base64Source(m))
 	} else {
-		d.Source.OfText = &sdk.PlainTextSourceParam{Data: strings.ToValidUTF8(string(m.Data), "\uFFFD")}
+		out.Set("source", rawjson.New("type", "text", "media_type", "text/plain", "data", adapter.Content(m)))
 	}
-	return d
+	if m.Name != "" {
+		out.Set("title", m.Name)
+	}
+	return out
 }
-
-// bare returns a media type without its parameters.
-func bare(mediaType string) string {
-	mediaType, _, _ = strings.Cut(mediaType, ";")
-	return strings.ToLower(strings.TrimSpace(mediaType))
-}
-
-func unmarshal(s string, into any) bool { return json.Unmarshal([]byte(s), into) == nil }

@@ -1,132 +1,136 @@
-// Package gemini answers by Google's Gemini models, through the Gemini API.
+// Package gemini answers by Google's Gemini models, through the Gemini API
+// (https://ai.google.dev/api/generate-content).
 //
-// [New] makes an [llm.Model] of [model.Options]; [FromEnv] reads GEMINI_API_KEY
-// and GOOGLE_GEMINI_BASE_URL. The answer always comes as a stream, so that a
-// cut is seen.
+//	flash, err := gemini.New(model.Options{Model: "gemini-…", APIKey: key})
+//	answer, err := flash.Generate(ctx, request, nil)
 //
-// Thought signatures are kept on the part that they came with, and sent back in
-// its place. Marks for caching say nothing here: the provider caches by itself.
+// [New] makes an [llm.Model]; it reads nothing from the environment. The answer
+// always comes as a stream, so that a cut is seen.
+//
+// Thought signatures are kept with the part that they came on, and that part is
+// sent back in its place, byte for byte. Marks for caching are not sent: the
+// provider caches by itself.
 package gemini
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
-
-	sdk "google.golang.org/genai"
 
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/internal/adapter"
 )
 
 // Provider is the name in responses, errors and opaque parts.
 const Provider = "gemini"
 
-const (
-	keyName     = "GEMINI_API_KEY"
-	baseURLName = "GOOGLE_GEMINI_BASE_URL"
-	baseURL     = "https://generativelanguage.googleapis.com/"
-)
-
-// FromEnv returns options with the key and the base URL of the environment.
-func FromEnv(getenv func(string) string) model.Options {
-	return model.FromEnv(getenv, keyName, baseURLName)
-}
+const baseURL = "https://generativelanguage.googleapis.com"
 
 // A Model is one of Google's. It is safe for concurrent use.
 type Model struct {
 	options model.Options
-	client  *sdk.Client
+	url     *url.URL
 }
 
-// New returns the model that o names. The error is [model.ErrOptions]. Nothing
-// is sent.
+// New returns the model that o names, or a tuned one as tunedModels/NAME. Where
+// o cannot be used, the error is [model.ErrOptions]. Nothing is sent. The base
+// URL is what stands before /v1beta.
 func New(o model.Options) (*Model, error) {
-	if err := o.Check(keyName); err != nil {
+	if err := o.Check("GEMINI_API_KEY"); err != nil {
 		return nil, err
 	}
-	// Everything that the SDK would else read from the environment is given.
-	config := &sdk.ClientConfig{
-		APIKey: o.APIKey.Reveal(), Backend: sdk.BackendGeminiAPI, HTTPClient: o.Relay(),
-		HTTPOptions: sdk.HTTPOptions{BaseURL: baseURL},
+	if strings.ContainsAny(o.Model, "?&#%") || strings.Contains(o.Model, "..") {
+		return nil, fmt.Errorf("%w: %q is no name of a Gemini model", model.ErrOptions, o.Model)
 	}
-	if o.BaseURL != "" {
-		config.HTTPOptions.BaseURL = o.BaseURL
+	name, base := o.Model, o.BaseURL
+	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
+		name = "models/" + name
 	}
-	if config.APIKey == "" {
-		config.APIKey = "none" // the SDK wants one; a server at another base URL may not
+	if base == "" {
+		base = baseURL
 	}
-	client, err := sdk.NewClient(context.Background(), config)
-	if err != nil {
-		// The SDK's error prints the key.
-		return nil, fmt.Errorf("%w: its client cannot be made", model.ErrOptions)
-	}
-	return &Model{o, client}, nil
+	u := adapter.URL(base, "v1beta", name+":streamGenerateContent")
+	query := u.Query()
+	query.Set("alt", "sse")
+	u.RawQuery = query.Encode()
+	return &Model{o, u}, nil
 }
 
 // Generate implements [llm.Model].
 func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
-	x := m.options.Exchange()
-	contents, err := contents(m.options.Model, r)
-	if err != nil {
-		return llm.Response{}, x.Error(ctx, model.Fault{Provider: Provider, Refused: true, Message: err.Error()})
+	x := adapter.NewExchange(Provider, m.options)
+	defer x.Close()
+	header := http.Header{}
+	if key := m.options.APIKey; !key.Empty() {
+		header.Set("X-Goog-Api-Key", key.Reveal())
 	}
-	a := answer{stream: stream, ids: model.NewIDs(Provider, r)}
-	for chunk, err := range m.client.Models.GenerateContentStream(x.Carry(ctx), m.options.Model, stand(), m.config(r, contents)) {
-		if err == nil {
-			err = a.add(chunk)
-		}
-		if err != nil {
-			return llm.Response{}, x.Error(ctx, fault(err))
+	if !x.Post(ctx, m.url, header, body(m.options.Model, r)) {
+		return llm.Response{}, x.Error(ctx, faultIn(x.Said()))
+	}
+	a := answer{stream: stream, model: m.options.Model, ids: adapter.NewIDs(Provider, r)}
+	for e := range x.Events() {
+		if f := a.add(e.Data); f != nil {
+			return llm.Response{}, x.Error(ctx, *f)
 		}
 	}
 	if a.finish == "" && !a.blocked {
-		return llm.Response{}, x.Error(ctx, model.Fault{Provider: Provider})
+		return llm.Response{}, x.Error(ctx, errorIn(x.Said()))
 	}
-	if code, bad := broken[a.finish]; bad {
-		return llm.Response{}, x.Error(ctx, model.Fault{
-			Provider: Provider, Status: http.StatusInternalServerError, Code: string(a.finish), Message: "the model's answer is " + code,
+	if what, bad := unusable[a.finish]; bad {
+		return llm.Response{}, x.Error(ctx, adapter.Fault{
+			Status: http.StatusInternalServerError, Code: a.finish, Message: "the model's answer is " + what,
 		})
 	}
-	out := a.response()
-	if out.Model == "" {
-		out.Model = m.options.Model
-	}
-	return out, nil
+	return a.response(), nil
 }
 
-// broken are the ends of answers that are none, of which another try may be
-// one.
-var broken = map[sdk.FinishReason]string{
-	sdk.FinishReasonMalformedFunctionCall: "a call that cannot be read",
-	"MALFORMED_RESPONSE":                  "one that cannot be read",
-	sdk.FinishReasonOther:                 "missing, for a reason that is not told",
+// unusable are the ends of answers that are none; another try may bring one.
+var unusable = map[string]string{
+	"MALFORMED_FUNCTION_CALL": "a call that cannot be read",
+	"MALFORMED_RESPONSE":      "one that cannot be read",
+	"OTHER":                   "missing, for a reason that is not told",
 }
 
-// fault reads the SDK's error.
-func fault(err error) model.Fault {
-	f := model.Fault{Provider: Provider, Err: err}
-	var api sdk.APIError
-	if !errors.As(err, &api) {
-		return f
+// faultIn reads the body of an answer that is an error: as the API writes it, or
+// any other text.
+func faultIn(said []byte) adapter.Fault {
+	if !json.Valid(said) {
+		return adapter.Fault{Message: string(said)}
 	}
-	f.Status, f.Code, f.Message = api.Code, api.Status, api.Message
-	for _, detail := range api.Details {
-		if s, ok := detail["retryDelay"].(string); ok {
-			if d, err := time.ParseDuration(s); err == nil {
-				f.Wait = max(0, d)
-			}
+	return errorIn(said)
+}
+
+// errorIn reads an error as the API writes it, alone or in a list; zero where
+// there is none.
+func errorIn(said []byte) adapter.Fault {
+	var list []json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(said), []byte("[")) && json.Unmarshal(said, &list) == nil && len(list) > 0 {
+		said = list[0]
+	}
+	var body struct {
+		Error struct {
+			Code    int
+			Message string
+			Status  string
+			Details []struct{ RetryDelay string }
 		}
 	}
-	// Where the body was none of the API's, the SDK gives the whole of it.
-	var page struct {
-		Error json.RawMessage `json:"error"`
+	if adapter.Decode(said, &body) != nil {
+		return adapter.Fault{}
 	}
-	if json.Unmarshal([]byte(f.Message), &page) == nil && page.Error == nil {
-		f.Message = http.StatusText(f.Status)
+	e := body.Error
+	f := adapter.Fault{Status: e.Code, Code: e.Status, Message: e.Message}
+	for _, detail := range e.Details {
+		// Of google.rpc.RetryInfo: https://ai.google.dev/gemini-api/docs/rate-limits
+		if d, err := time.ParseDuration(detail.RetryDelay); err == nil {
+			f.Wait = max(0, d)
+		}
 	}
 	return f
 }

@@ -137,7 +137,7 @@ func TestSignaturesAreReplayedUntouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := answer.Calls()
-	want := []llm.Call{{ID: "earshot_gemini_1", Name: "look_up", Args: `{"q":"a\u003cb"}`}, {ID: "own", Name: "look_up", Args: `{}`}}
+	want := []llm.Call{{ID: "earshot_gemini_1", Name: "look_up", Args: `{"q":"a<b"}`}, {ID: "own", Name: "look_up", Args: `{}`}}
 	if diff := cmp.Diff(calls, want); diff != "" || answer.Stop != llm.StopCalls || answer.Text() != "Let me look." {
 		t.Fatalf("%s %q: -got +want\n%s", answer.Stop, answer.Text(), diff)
 	}
@@ -163,7 +163,7 @@ func TestSignaturesAreReplayedUntouched(t *testing.T) {
 		`{"text":"Let me look."}`,
 		`{"functionCall":{"name":"look_up","args":{"q":"a<b"}},"thoughtSignature":"EqQBCgIYAhIM+/8="}`,
 		`{"functionCall":{"id":"own","name":"look_up"}}`,
-		`{"thoughtSignature":"bGFzdA=="}`,
+		`{"text":"","thoughtSignature":"bGFzdA=="}`,
 	} {
 		if got := string(body.Contents[1].Parts[i]); !same(got, want) {
 			t.Errorf("part %d is %s, want %s", i, got, want)

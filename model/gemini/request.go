@@ -5,202 +5,167 @@ import (
 	"encoding/json"
 	"strings"
 
-	sdk "google.golang.org/genai"
-
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/llm"
-	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/internal/adapter"
+	"github.com/earshot-ai/earshot/model/internal/rawjson"
 )
 
-// A content is a message in the provider's words. It is written here and not by
-// the SDK, so that what the provider kept goes back as it came.
-type content struct {
-	Role  string            `json:"role"`
-	Parts []json.RawMessage `json:"parts"`
-}
-
-// config writes what stands beside the messages. They are put in place of those
-// that the SDK was given.
-func (m *Model) config(r llm.Request, contents []content) *sdk.GenerateContentConfig {
-	resume := false // one try, whatever the SDK would do
-	c := &sdk.GenerateContentConfig{
-		MaxOutputTokens:       int32(min(r.MaxTokens, 1<<30)),
-		AutomaticContinuation: &resume,
-		HTTPOptions: &sdk.HTTPOptions{ExtrasRequestProvider: func(body map[string]any) map[string]any {
-			body["contents"] = contents
-			return body
-		}},
-	}
+// body writes a request in the provider's words, for the model of a name.
+func body(name string, r llm.Request) []byte {
+	out := rawjson.New("contents", contents(name, r.Messages))
+	out.Set("generationConfig", rawjson.New("maxOutputTokens", min(r.MaxTokens, 1<<30)))
 	if r.System != "" {
-		c.SystemInstruction = &sdk.Content{Parts: []*sdk.Part{{Text: r.System}}}
+		out.Set("systemInstruction", content("user", []rawjson.Value{text(r.System)}))
 	}
 	if len(r.Tools) == 0 {
-		return c
+		return out.JSON()
 	}
-	tool := &sdk.Tool{}
+	var functions []rawjson.Value
 	for _, t := range r.Tools {
-		f := &sdk.FunctionDeclaration{Name: t.Name, Description: t.Description}
-		var schema map[string]any
-		if json.Unmarshal([]byte(t.Schema), &schema) == nil && hasProperties(schema) {
-			f.ParametersJsonSchema = schema // an object without properties is refused
+		f := rawjson.New("name", t.Name, "description", t.Description)
+		if hasProperties(t.Schema) {
+			f.Set("parametersJsonSchema", rawjson.Value(t.Schema)) // an object without properties is refused
 		}
-		tool.FunctionDeclarations = append(tool.FunctionDeclarations, f)
+		functions = append(functions, f.JSON())
 	}
-	c.Tools = []*sdk.Tool{tool}
+	out.Set("tools", rawjson.List(rawjson.New("functionDeclarations", rawjson.List(functions...)).JSON()))
 	if r.NoCalls {
-		c.ToolConfig = &sdk.ToolConfig{FunctionCallingConfig: &sdk.FunctionCallingConfig{Mode: sdk.FunctionCallingConfigModeNone}}
+		out.Set("toolConfig", rawjson.New("functionCallingConfig", rawjson.New("mode", "NONE")))
 	}
-	return c
+	return out.JSON()
 }
 
-func hasProperties(schema map[string]any) bool {
-	properties, ok := schema["properties"].(map[string]any)
-	return ok && len(properties) > 0
+func hasProperties(schema llm.JSON) bool {
+	var s struct {
+		Properties map[string]json.RawMessage
+	}
+	return adapter.Decode([]byte(schema), &s) == nil && len(s.Properties) > 0
 }
 
-// stand returns the messages that the SDK is given, which it only counts.
-func stand() []*sdk.Content { return sdk.Text("-") }
+// content writes a message of a role.
+func content(role string, parts []rawjson.Value) *rawjson.Object {
+	return rawjson.New("role", role, "parts", rawjson.List(parts...))
+}
 
-// contents writes the messages.
-func contents(name string, r llm.Request) ([]content, error) {
-	w := &writer{name: name, ids: map[string]string{}}
-	var out []content
-	for _, m := range r.Messages {
-		c := content{Role: sdk.RoleUser}
+func contents(name string, messages []llm.Message) rawjson.Value {
+	w := &writer{signs: signs(name), ids: map[string]string{}}
+	var out []rawjson.Value
+	for _, m := range messages {
+		role := "user"
 		if m.Role == earshot.Assistant {
-			c.Role = sdk.RoleModel
+			role = "model"
 		}
-		w.parts = nil
-		if err := w.message(m); err != nil {
-			return nil, err
-		}
-		if c.Parts = w.parts; len(c.Parts) > 0 {
-			out = append(out, c)
+		if parts := w.parts(m); len(parts) > 0 {
+			out = append(out, content(role, parts).JSON())
 		}
 	}
-	return out, nil
+	return rawjson.List(out...)
 }
 
+// signs reports whether a model refuses the first call of a turn without a
+// signature: those from Gemini 3 on do
+// (https://ai.google.dev/gemini-api/docs/thought-signatures).
+func signs(name string) bool {
+	return strings.Contains(name, "gemini-") && !strings.Contains(name, "gemini-1") && !strings.Contains(name, "gemini-2")
+}
+
+// unsigned stands for the signature of a call that another model made. The page
+// above names it for that purpose; the API wants it in base64, as any signature.
+const unsigned = "skip_thought_signature_validator"
+
+// A writer writes the parts of messages.
 type writer struct {
-	name  string
-	parts []json.RawMessage
+	signs bool
 	ids   map[string]string // of calls: ours to the provider's, where it gave one
 }
 
-func (w *writer) add(p *sdk.Part) error {
-	raw, err := json.Marshal(p)
-	if err == nil {
-		w.parts = append(w.parts, raw)
-	}
-	return err
-}
-
-func (w *writer) text(s string) error { return w.add(&sdk.Part{Text: s}) }
-
-func (w *writer) message(m llm.Message) error {
+// parts writes the parts of a message; the files of results stand behind all
+// others.
+func (w *writer) parts(m llm.Message) []rawjson.Value {
+	var out, files []rawjson.Value
 	called := false
-	var files []llm.Part // of results: they stand behind all of these
 	for _, p := range m.Parts {
-		var err error
 		switch {
 		case p.Opaque != nil && p.Opaque.Provider == Provider:
-			err = w.kept(p)
-			called = called || p.Kind == llm.KindCall
+			if p.Kind == llm.KindCall {
+				w.remember(p)
+				called = true
+			}
+			out = append(out, rawjson.Value(p.Opaque.JSON))
 		case p.Kind == llm.KindCall:
-			err = w.call(*p.Call, !called)
+			out = append(out, w.call(*p.Call, !called))
 			called = true
 		case p.Kind == llm.KindResult:
-			var more []llm.Part
-			more, err = w.result(*p.Result)
+			response, more := w.result(*p.Result)
+			out = append(out, response)
 			files = append(files, more...)
 		case p.Kind == llm.KindText:
-			err = w.text(p.Text)
+			out = append(out, text(p.Text))
 		case p.Media != nil:
-			err = w.file(*p.Media)
-		}
-		if err != nil {
-			return err
+			out = append(out, file(*p.Media))
 		}
 	}
-	for _, p := range files {
-		var err error
-		if p.Kind == llm.KindText {
-			err = w.text(p.Text)
-		} else {
-			err = w.file(*p.Media)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return append(out, files...)
 }
 
-// kept puts back what the provider wrote.
-func (w *writer) kept(p llm.Part) error {
-	w.parts = append(w.parts, json.RawMessage(p.Opaque.JSON))
-	if p.Kind != llm.KindCall {
-		return nil
-	}
+// remember notes the id that the provider gave a call, for the call's result.
+func (w *writer) remember(call llm.Part) {
 	var part struct {
-		FunctionCall struct {
-			ID string `json:"id"`
-		} `json:"functionCall"`
+		FunctionCall struct{ ID string }
 	}
-	if err := json.Unmarshal([]byte(p.Opaque.JSON), &part); err != nil {
-		return err
-	}
-	w.ids[p.Call.ID] = part.FunctionCall.ID
-	return nil
+	_ = adapter.Decode([]byte(call.Opaque.JSON), &part)
+	w.ids[call.Call.ID] = part.FunctionCall.ID
 }
 
-// unsigned stands for the signature of a call that another model made. The API
-// refuses, from Gemini 3 on, a turn's first call without one, and takes this instead:
-// https://ai.google.dev/gemini-api/docs/thought-signatures
-const unsigned = "skip_thought_signature_validator"
-
-// call writes a call of another model's.
-func (w *writer) call(c llm.Call, first bool) error {
-	p := &sdk.Part{FunctionCall: &sdk.FunctionCall{Name: c.Name, Args: map[string]any{}}}
-	if json.Unmarshal([]byte(c.Args), &p.FunctionCall.Args) != nil {
-		p.FunctionCall.Args = map[string]any{"not_an_object": strings.ToValidUTF8(c.Args, "\uFFFD")}
+// call writes a call that another model made. Arguments that are no object are
+// put into one: the API takes no other.
+func (w *writer) call(c llm.Call, first bool) rawjson.Value {
+	f := rawjson.New("name", c.Name)
+	var args map[string]json.RawMessage
+	if json.Unmarshal([]byte(c.Args), &args) != nil {
+		f.Set("args", rawjson.New("not_an_object", c.Args))
+	} else if len(args) > 0 {
+		f.Set("args", rawjson.Value(c.Args))
 	}
-	if first && strings.Contains(w.name, "gemini-") && !strings.Contains(w.name, "gemini-1") && !strings.Contains(w.name, "gemini-2") {
-		p.ThoughtSignature = []byte(unsigned)
+	p := rawjson.New("functionCall", f)
+	if first && w.signs {
+		p.Set("thoughtSignature", base64.StdEncoding.EncodeToString([]byte(unsigned)))
 	}
-	return w.add(p)
+	return p.JSON()
 }
 
-// result writes what a tool said, and returns its files with a line before
-// each: a response of a function holds none for every model.
-func (w *writer) result(r llm.Result) ([]llm.Part, error) {
-	var text []string
-	var files []llm.Part
+// result writes what a tool returned, and its files with a line before each:
+// not every model takes files in the response of a function.
+func (w *writer) result(r llm.Result) (response rawjson.Value, files []rawjson.Value) {
+	var lines []string
 	for _, p := range r.Parts {
 		if p.Kind == llm.KindText {
-			text = append(text, p.Text)
+			lines = append(lines, p.Text)
 			continue
 		}
-		text = append(text, "["+model.Describe(*p.Media)+" follows below]")
-		files = append(files, llm.Text("["+model.Describe(*p.Media)+", which "+r.Name+" returned]"), p)
+		name := adapter.Describe(*p.Media)
+		lines = append(lines, "["+name+" follows below]")
+		files = append(files, text("["+name+", which "+r.Name+" returned]"), file(*p.Media))
 	}
 	key := "output"
 	if r.Failed {
 		key = "error"
 	}
-	return files, w.add(&sdk.Part{FunctionResponse: &sdk.FunctionResponse{
-		ID: w.ids[r.Call], Name: r.Name, Response: map[string]any{key: strings.Join(text, "\n")},
-	}})
+	f := rawjson.New("name", r.Name, "response", rawjson.New(key, strings.Join(lines, "\n")))
+	if id := w.ids[r.Call]; id != "" {
+		f.Set("id", id)
+	}
+	return rawjson.New("functionResponse", f).JSON(), files
 }
 
-func (w *writer) file(m llm.Media) error {
-	mediaType, _, _ := strings.Cut(m.Type, ";")
-	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
-	if strings.HasPrefix(mediaType, "text/") || mediaType == "application/json" {
-		return w.text("[" + model.Describe(m) + "]\n" + strings.ToValidUTF8(string(m.Data), "\uFFFD"))
+func text(s string) rawjson.Value { return rawjson.New("text", s).JSON() }
+
+// file writes a file: of a text its content with a line before it.
+func file(m llm.Media) rawjson.Value {
+	kind := adapter.MediaType(m)
+	if strings.HasPrefix(kind, "text/") || kind == "application/json" {
+		return text("[" + adapter.Describe(m) + "]\n" + adapter.Content(m))
 	}
-	blob := map[string]any{"inlineData": map[string]any{"mimeType": mediaType, "data": base64.StdEncoding.EncodeToString(m.Data)}}
-	raw, err := json.Marshal(blob)
-	w.parts = append(w.parts, raw)
-	return err
+	return rawjson.New("inlineData", rawjson.New("mimeType", kind, "data", m.Data)).JSON()
 }

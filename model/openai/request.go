@@ -2,198 +2,179 @@ package openai
 
 import (
 	"encoding/base64"
-	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/llm"
-	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/internal/adapter"
+	"github.com/earshot-ai/earshot/model/internal/rawjson"
 )
 
-// params writes a request in the provider's words; blunt says that the model
+// body writes a request in the provider's words; noReasoning says that the model
 // must not reason where it has tools.
-func (m *Model) params(r llm.Request, blunt bool) sdk.ChatCompletionNewParams {
-	p := sdk.ChatCompletionNewParams{
-		Model:         m.options.Model,
-		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
-	}
+func (m *Model) body(r llm.Request, noReasoning bool) []byte {
+	out := rawjson.New("model", m.options.Model, "stream", true, "stream_options", rawjson.New("include_usage", true))
 	if m.own {
-		p.MaxCompletionTokens = sdk.Int(int64(r.MaxTokens))
+		out.Set("max_completion_tokens", r.MaxTokens)
 	} else {
-		p.MaxTokens = sdk.Int(int64(r.MaxTokens))
+		out.Set("max_tokens", r.MaxTokens)
 	}
-	for _, t := range r.Tools {
-		p.Tools = append(p.Tools, sdk.ChatCompletionToolUnionParam{OfFunction: &sdk.ChatCompletionFunctionToolParam{
-			Function: shared.FunctionDefinitionParam{
-				Name: t.Name, Description: sdk.String(t.Description), Parameters: schema(t.Schema),
-			},
-		}})
-	}
-	if len(p.Tools) > 0 && blunt {
-		p.ReasoningEffort = shared.ReasoningEffortNone
-	}
-	if r.NoCalls && len(p.Tools) > 0 {
-		p.ToolChoice.OfAuto = sdk.String("none")
-	}
-	if r.System != "" {
-		p.Messages = append(p.Messages, sdk.SystemMessage(r.System))
-	}
-	for _, message := range r.Messages {
-		if message.Role == earshot.Assistant {
-			p.Messages = append(p.Messages, assistant(message.Parts)...)
-		} else {
-			p.Messages = append(p.Messages, user(message.Parts)...)
+	if len(r.Tools) > 0 {
+		var tools []rawjson.Value
+		for _, t := range r.Tools {
+			f := rawjson.New("name", t.Name, "description", t.Description, "parameters", rawjson.Value(t.Schema))
+			tools = append(tools, rawjson.New("type", "function", "function", f).JSON())
+		}
+		out.Set("tools", rawjson.List(tools...))
+		if noReasoning {
+			out.Set("reasoning_effort", "none")
+		}
+		if r.NoCalls {
+			out.Set("tool_choice", "none")
 		}
 	}
-	return p
+	var messages []rawjson.Value
+	if r.System != "" {
+		messages = append(messages, message("system", r.System))
+	}
+	for _, m := range r.Messages {
+		if m.Role == earshot.Assistant {
+			messages = append(messages, assistant(m.Parts)...)
+		} else {
+			messages = append(messages, user(m.Parts)...)
+		}
+	}
+	out.Set("messages", rawjson.List(messages...))
+	return out.JSON()
 }
 
-// schema reads a tool's schema. That it is an object's was checked with the
-// request; maps are written in the order of their keys, so that a request is
-// the same each time.
-func schema(s llm.JSON) shared.FunctionParameters {
-	var out shared.FunctionParameters
-	_ = json.Unmarshal([]byte(s), &out)
-	return out
+// message writes a message of a role; content is a text or a list of parts.
+func message(role string, content any) rawjson.Value {
+	return rawjson.New("role", role, "content", content).JSON()
 }
 
 // assistant writes a message of the model's own; none where there is nothing in
 // it but what another provider kept.
-func assistant(parts []llm.Part) []sdk.ChatCompletionMessageParamUnion {
-	out := &sdk.ChatCompletionAssistantMessageParam{}
-	extra := map[string]any{}
+func assistant(parts []llm.Part) []rawjson.Value {
+	out := rawjson.New("role", "assistant")
+	extra := map[string]rawjson.Value{}
 	var text strings.Builder
+	var calls []rawjson.Value
 	for _, p := range parts {
 		ours := p.Opaque != nil && p.Opaque.Provider == Provider
-		switch p.Kind {
-		case llm.KindText:
+		switch {
+		case p.Kind == llm.KindText:
 			text.WriteString(p.Text)
-		case llm.KindCall:
-			c := &sdk.ChatCompletionMessageFunctionToolCallParam{
-				ID:       p.Call.ID,
-				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: p.Call.Name, Arguments: p.Call.Args},
-			}
+		case p.Kind == llm.KindCall:
+			c := rawjson.New("id", p.Call.ID, "type", "function", "function", rawjson.New("name", p.Call.Name, "arguments", p.Call.Args))
 			if ours {
-				c.SetExtraFields(members(p.Opaque.JSON))
-			}
-			out.ToolCalls = append(out.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: c})
-		case llm.KindOpaque:
-			if ours {
-				for name, v := range members(p.Opaque.JSON) {
-					extra[name] = v
+				members, _ := rawjson.Members([]byte(p.Opaque.JSON))
+				for _, m := range members {
+					c.Set(m.Name, m.Value)
 				}
+			}
+			calls = append(calls, c.JSON())
+		case p.Kind == llm.KindOpaque && ours:
+			members, _ := rawjson.Members([]byte(p.Opaque.JSON))
+			for _, m := range members {
+				extra[m.Name] = m.Value
 			}
 		}
 	}
-	if text.Len() > 0 {
-		out.Content.OfString = sdk.String(text.String())
-	}
-	if text.Len() == 0 && len(out.ToolCalls) == 0 {
+	if text.Len() == 0 && len(calls) == 0 {
 		return nil
 	}
-	if len(extra) > 0 {
-		out.SetExtraFields(extra)
+	if text.Len() > 0 {
+		out.Set("content", text.String())
 	}
-	return []sdk.ChatCompletionMessageParamUnion{{OfAssistant: out}}
-}
-
-// members returns an object's fields, each as it was written.
-func members(object llm.JSON) map[string]any {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal([]byte(object), &fields)
-	out := make(map[string]any, len(fields))
-	for name, v := range fields {
-		out[name] = v
+	if len(calls) > 0 {
+		out.Set("tool_calls", rawjson.List(calls...))
 	}
-	return out
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		out.Set(name, extra[name])
+	}
+	return []rawjson.Value{out.JSON()}
 }
 
 // user writes a message of the user's: results of calls first, each a message
 // of its own, then the rest with the files of the results.
-func user(parts []llm.Part) []sdk.ChatCompletionMessageParamUnion {
-	var out []sdk.ChatCompletionMessageParamUnion
-	var rest []sdk.ChatCompletionContentPartUnionParam
+func user(parts []llm.Part) []rawjson.Value {
+	var out []rawjson.Value
+	var rest []rawjson.Value
+	lone := "" // the text of a rest that is a single text
+	add := func(p llm.Part) {
+		if v, text, ok := content(p); ok {
+			rest, lone = append(rest, v), text
+		}
+	}
 	for _, p := range parts {
 		if p.Kind != llm.KindResult {
-			rest = append(rest, content(p)...)
+			add(p)
 			continue
 		}
-		var text strings.Builder
-		line := func(s string) {
-			if text.Len() > 0 {
-				text.WriteString("\n")
-			}
-			text.WriteString(s)
-		}
+		var lines []string
 		for _, q := range p.Result.Parts {
 			if q.Kind == llm.KindText {
-				line(q.Text)
+				lines = append(lines, q.Text)
 				continue
 			}
-			line("[" + model.Describe(*q.Media) + " follows below]")
-			rest = append(rest, sdk.TextContentPart("["+model.Describe(*q.Media)+", which "+p.Result.Name+" returned]"))
-			rest = append(rest, content(q)...)
+			lines = append(lines, "["+adapter.Describe(*q.Media)+" follows below]")
+			add(llm.Text("[" + adapter.Describe(*q.Media) + ", which " + p.Result.Name + " returned]"))
+			add(q)
 		}
-		out = append(out, sdk.ToolMessage(text.String(), p.Result.Call))
+		out = append(out, rawjson.New("role", "tool", "tool_call_id", p.Result.Call, "content", strings.Join(lines, "\n")).JSON())
 	}
 	switch {
 	case len(rest) == 0:
-	case len(rest) == 1 && rest[0].OfText != nil:
+	case len(rest) == 1 && lone != "":
 		// The plain form: some servers know no other.
-		out = append(out, sdk.UserMessage(rest[0].OfText.Text))
+		out = append(out, message("user", lone))
 	default:
-		out = append(out, sdk.UserMessage(rest))
+		out = append(out, message("user", rawjson.List(rest...)))
 	}
 	return out
 }
 
-func content(p llm.Part) []sdk.ChatCompletionContentPartUnionParam {
-	text := func(s string) []sdk.ChatCompletionContentPartUnionParam {
-		return []sdk.ChatCompletionContentPartUnionParam{sdk.TextContentPart(s)}
+// content writes a part of a user's message, and returns its text where it is
+// one; false for a part that cannot stand there.
+func content(p llm.Part) (v rawjson.Value, text string, ok bool) {
+	part := func(kind string, value any) (rawjson.Value, string, bool) {
+		text, _ := value.(string)
+		return rawjson.New("type", kind, kind, value).JSON(), text, true
 	}
 	switch p.Kind {
 	case llm.KindText:
-		return text(p.Text)
+		return part("text", p.Text)
 	case llm.KindImage:
-		return []sdk.ChatCompletionContentPartUnionParam{sdk.ImageContentPart(
-			sdk.ChatCompletionContentPartImageImageURLParam{URL: dataURL(*p.Media)})}
+		return part("image_url", rawjson.New("url", dataURL(*p.Media)))
 	case llm.KindAudio:
-		format, ok := audio[bare(p.Media.Type)]
+		format, ok := audioFormats[adapter.MediaType(*p.Media)]
 		if !ok {
-			return text(model.Unreadable(*p.Media))
+			return part("text", adapter.Unreadable(*p.Media))
 		}
-		return []sdk.ChatCompletionContentPartUnionParam{sdk.InputAudioContentPart(
-			sdk.ChatCompletionContentPartInputAudioInputAudioParam{Data: base64.StdEncoding.EncodeToString(p.Media.Data), Format: format})}
+		return part("input_audio", rawjson.New("data", p.Media.Data, "format", format))
 	case llm.KindDocument:
-		if bare(p.Media.Type) != "application/pdf" {
-			return text("[" + model.Describe(*p.Media) + "]\n" + strings.ToValidUTF8(string(p.Media.Data), "\uFFFD"))
+		if adapter.MediaType(*p.Media) != "application/pdf" {
+			return part("text", "["+adapter.Describe(*p.Media)+"]\n"+adapter.Content(*p.Media))
 		}
 		name := p.Media.Name
 		if name == "" {
 			name = "document.pdf"
 		}
-		return []sdk.ChatCompletionContentPartUnionParam{sdk.FileContentPart(
-			sdk.ChatCompletionContentPartFileFileParam{Filename: param.NewOpt(name), FileData: param.NewOpt(dataURL(*p.Media))})}
+		return part("file", rawjson.New("filename", name, "file_data", dataURL(*p.Media)))
 	}
-	return nil
+	return nil, "", false
 }
 
-// audio are the types that the API takes, and its names for them.
-var audio = map[string]string{
+// audioFormats are the types of recordings that the API takes, and its names for
+// them.
+var audioFormats = map[string]string{
 	"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/vnd.wave": "wav",
 	"audio/mpeg": "mp3", "audio/mp3": "mp3",
 }
 
 func dataURL(m llm.Media) string {
-	return "data:" + bare(m.Type) + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
-}
-
-// bare returns a media type without its parameters.
-func bare(mediaType string) string {
-	mediaType, _, _ = strings.Cut(mediaType, ";")
-	return strings.ToLower(strings.TrimSpace(mediaType))
+	return "data:" + adapter.MediaType(m) + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
 }

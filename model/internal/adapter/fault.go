@@ -1,4 +1,4 @@
-package model
+package adapter
 
 import (
 	"context"
@@ -19,39 +19,47 @@ import (
 // A Fault is what an adapter knows of a request that was not answered. Zero
 // fields are filled in from the exchange.
 type Fault struct {
-	Provider string
-	// Status is the one that the provider means: an error that comes in the
-	// middle of a stream has its own, other than the answer's 200.
+	// Status is the one that the provider means: an error in the middle of a
+	// stream has a status of its own, other than the answer's 200.
 	Status  int
-	Code    string
+	Code    string // the provider's own, such as rate_limit_error
 	Message string // as the provider wrote it
-	// Refused: no repetition will help, whatever the status.
-	Refused bool
-	// Wait is how long the provider asks to wait, where it says so in the body.
+	// Final says that no repetition will help, whatever the status.
+	Final bool
+	// Wait is how long the provider asks to wait, where its body says so.
 	Wait time.Duration
-	Err  error // of the SDK; only used where there is no message
+	// Err is why the answer cannot be read. It is used only without a message.
+	Err error
 }
 
-// Error makes of a fault the error that a model returns. It is never nil.
+// Error makes of a fault the error that a model returns. It is never nil. It
+// holds neither the key nor a URL, and ctx.Err() where ctx has ended.
 func (x *Exchange) Error(ctx context.Context, f Fault) error {
-	status, header, broken := x.seen()
-	e := &llm.Error{Provider: f.Provider, Model: x.options.Model, Status: f.Status, Code: f.Code, Message: f.Message}
+	e := &llm.Error{Provider: x.provider, Model: x.options.Model, Status: f.Status, Code: f.Code, Message: f.Message}
 	if err := ctx.Err(); err != nil {
 		e.Err = err
 		return e
+	}
+	if x.invalid {
+		e.Message, e.Err = "it was not sent: a schema or a kept part in it is no JSON", llm.ErrInvalid
+		return e
+	}
+	status, header := 0, http.Header{}
+	if x.response != nil {
+		status, header = x.response.StatusCode, x.response.Header
 	}
 	if e.Status == 0 && status >= 300 {
 		e.Status = status
 	}
 	if e.Message == "" {
-		e.Message, e.Err = describe(f.Err, broken, status)
+		e.Message, e.Err = describe(f.Err, x.broken, status)
 	}
 	e.Message = x.scrub(e.Message)
 	e.Code = x.scrub(e.Code)
 
 	var certificate *tls.CertificateVerificationError
 	e.TooLarge = tooLarge(e.Status, e.Code, e.Message)
-	e.Retryable = !f.Refused && !e.TooLarge && retryable(e.Status, header) && !errors.As(broken, &certificate) && !errors.Is(broken, errTooLong)
+	e.Retryable = !f.Final && !e.TooLarge && retryable(e.Status, header) && !errors.As(x.broken, &certificate) && !errors.Is(x.broken, errTooLong)
 	e.RetryAfter = max(f.Wait, retryAfter(header, time.Now()))
 	return e
 }

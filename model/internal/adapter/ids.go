@@ -1,15 +1,14 @@
-package model
+package adapter
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// IDs gives calls their ids where a provider gives none, or one that the
-// request has already: an id is unique in a request. The same request gets the
-// same ids.
+// IDs gives the calls of an answer their ids: the provider's, or one that is
+// made here where the provider gives none, or gives one that the request holds
+// already. An id is unique in a request; the same request gets the same ids.
 type IDs struct {
 	provider string
 	used     map[string]bool
@@ -34,14 +33,8 @@ func NewIDs(provider string, r llm.Request) *IDs {
 func (x *IDs) Of(id string) string {
 	for id == "" || x.used[id] {
 		x.next++
-		id = madePrefix + x.provider + "_" + strconv.Itoa(x.next)
+		id = "earshot_" + x.provider + "_" + strconv.Itoa(x.next)
 	}
 	x.used[id] = true
 	return id
 }
-
-const madePrefix = "earshot_"
-
-// Made reports whether an id was made here, so that its provider has never seen
-// it.
-func Made(id string) bool { return strings.HasPrefix(id, madePrefix) }

@@ -1,4 +1,4 @@
-package model
+package adapter
 
 import (
 	"net/http"

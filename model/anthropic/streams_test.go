@@ -1,0 +1,18 @@
+package anthropic_test
+
+import (
+	"testing"
+
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/anthropic"
+	"github.com/earshot-ai/earshot/model/modeltest"
+)
+
+func TestPublishedStreams(t *testing.T) {
+	t.Parallel()
+	modeltest.Streams(t, modeltest.Adapter{
+		Provider: anthropic.Provider, Model: "m",
+		New: func(o model.Options) (llm.Model, error) { return anthropic.New(o) },
+	})
+}

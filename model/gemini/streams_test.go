@@ -1,0 +1,18 @@
+package gemini_test
+
+import (
+	"testing"
+
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/gemini"
+	"github.com/earshot-ai/earshot/model/modeltest"
+)
+
+func TestPublishedStreams(t *testing.T) {
+	t.Parallel()
+	modeltest.Streams(t, modeltest.Adapter{
+		Provider: gemini.Provider, Model: "m",
+		New: func(o model.Options) (llm.Model, error) { return gemini.New(o) },
+	})
+}

@@ -1,0 +1,18 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/model/modeltest"
+	"github.com/earshot-ai/earshot/model/openai"
+)
+
+func TestPublishedStreams(t *testing.T) {
+	t.Parallel()
+	modeltest.Streams(t, modeltest.Adapter{
+		Provider: openai.Provider, Model: "m", Path: "/v1",
+		New: func(o model.Options) (llm.Model, error) { return openai.New(o) },
+	})
+}
