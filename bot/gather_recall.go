@@ -9,36 +9,37 @@ import (
 	"github.com/earshot-ai/earshot/search/searcher"
 )
 
-// searched is a store with the search over it, which tools then use: what a
-// turn recalls and what its model looks for come from one index.
-type searched struct {
+// A searchedStore is a store with the search over it. The tools find the search
+// there, so that a turn's recall and its tools use one index.
+type searchedStore struct {
 	Store
 	*searcher.Searcher
 }
 
-// recallTime bounds the search for what a turn recalls. A channel's first search
-// reads all of it, and goes on from there the next time.
+// recallTime bounds the search of one turn. The first search in a channel reads
+// all of it, and a later one continues where it stopped.
 const recallTime = 3 * time.Second
 
-// A finder searches for one turn, once: a turn gathers again when it knows its
-// files, or when its session ends, and asks for the same. Where the search fails
-// the turn goes without recall, and the operator is told.
-type finder struct {
-	*turn
+// A recall searches once for one turn, which may gather several times with the
+// same query. When the search fails, the turn goes without recall, and the
+// operator is told.
+type recall struct {
+	*claimed
 	done bool
 	hits []searcher.Hit
 	err  error
 }
 
-func (f *finder) Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error) {
-	if f.done {
-		return f.hits, f.err
+// Search implements [gather.Finder].
+func (r *recall) Search(ctx context.Context, s earshot.Scope, q search.Query) ([]searcher.Hit, error) {
+	if r.done {
+		return r.hits, r.err
 	}
 	within, cancel := context.WithTimeout(ctx, recallTime)
 	defer cancel()
-	f.hits, f.err = f.search.Search(within, s, q)
-	if f.done = ctx.Err() == nil; f.done && f.err != nil {
-		f.Log.Warn("recall: the search failed", append(about(f.lease.Conversation), "turn", f.queued.ID, "err", f.err)...)
+	r.hits, r.err = r.search.Search(within, s, q)
+	if r.done = ctx.Err() == nil; r.done && r.err != nil {
+		r.log.Warn("recall: the search failed", "err", r.err)
 	}
-	return f.hits, f.err
+	return r.hits, r.err
 }

@@ -9,74 +9,97 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// arrived stores what the platform shows as our own message, so that the next
-// turn knows it, and writes that the post was sent; of the last post later, with
-// the end of the turn. No lease is needed: it is so.
-func (t *turn) arrived(ctx context.Context, p earshot.Post, m earshot.Message, last bool) (earshot.MessageID, error) {
+// arrived stores the message that a post became, so that the next turn knows it,
+// and confirms the post. Of the last post of a turn both are written with the end
+// of the turn. It needs no lease, because it records a fact.
+func (o *outbox) arrived(ctx context.Context, p earshot.Post, m earshot.Message, last bool) (earshot.MessageID, error) {
 	var err error
 	if p.Key[0] == kindPlaceholder {
 		last = false
-		m, err = t.saying(ctx, m, "")
+		m, err = o.ourMessage(ctx, m, "")
 	} else {
-		m, err = t.shown(ctx, m, p.Text)
+		m, err = o.asShown(ctx, m, p.Text)
 	}
 	if err != nil {
 		return "", err
 	}
 	a := earshot.Arrival{Key: p.Key, Message: m}
 	if last {
-		t.arrivals = append(t.arrivals, a)
+		o.arrivals = append(o.arrivals, a)
 		return m.ID, nil
 	}
-	return m.ID, t.write(ctx, a)
+	return m.ID, o.write(ctx, a)
 }
 
 // write stores one message of ours and confirms its post.
-func (t *turn) write(ctx context.Context, a earshot.Arrival) error {
-	scope := t.lease.Conversation.Scope
-	if _, err := t.Store.Record(ctx, scope, a.Message); err != nil {
+func (o *outbox) write(ctx context.Context, a earshot.Arrival) error {
+	if _, err := o.store.Record(ctx, o.scope(), a.Message); err != nil {
 		return fmt.Errorf("record our own message: %w", err)
 	}
-	t.Fault(faultAfterRecord)
-	if err := t.Store.Confirm(ctx, scope, a.Key, a.Message.ID); err != nil {
+	o.fault(faultAfterRecord)
+	if err := o.store.Confirm(ctx, o.scope(), a.Key, a.Message.ID); err != nil {
 		return fmt.Errorf("confirm a post: %w", err)
 	}
-	t.Fault(faultAfterSent)
+	o.fault(faultAfterSent)
 	return nil
 }
 
-// land writes what waits for the end of a turn that does not come to it.
-func (t *turn) land(ctx context.Context) {
+// save writes what would be written with the end of the turn, for a turn that does
+// not end now.
+func (o *outbox) save(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	for _, a := range t.arrivals {
-		if err := t.write(ctx, a); err != nil {
-			t.Log.Error("write that a post has arrived", append(about(t.lease.Conversation), "turn", t.queued.ID, "message", a.Message.ID, "err", err)...)
+	for _, a := range o.arrivals {
+		if err := o.write(ctx, a); err != nil {
+			o.log.Error("write that a post has arrived", "message", a.Message.ID, "err", err)
 		}
 	}
-	t.arrivals = nil
-	if err := t.flush(ctx); err != nil && !errors.Is(err, earshot.ErrFenced) && !errors.Is(err, earshot.ErrConflict) {
-		t.Log.Error("write the journal", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
+	o.arrivals = nil
+	if err := o.journal.flush(ctx); err != nil && !errors.Is(err, earshot.ErrFenced) && !errors.Is(err, earshot.ErrConflict) {
+		o.log.Error("write the journal", "err", err)
 	}
 }
 
-// shown returns our own message as the platform shows it, with our text where it
-// does not say.
-func (t *turn) shown(ctx context.Context, m earshot.Message, text string) (earshot.Message, error) {
+// asShown returns our own message as the platform shows it. Where the platform
+// does not say, it has the text that was posted.
+func (o *outbox) asShown(ctx context.Context, m earshot.Message, text string) (earshot.Message, error) {
 	if m.Time == 0 {
-		stored, err := t.Store.ByID(ctx, t.lease.Conversation.Scope, m.ID)
+		stored, err := o.store.ByID(ctx, o.scope(), m.ID)
 		if err != nil {
 			return m, err
 		}
-		if len(stored) > 0 { // an event told of it
+		if len(stored) > 0 { // an event has brought it
 			return stored[0], nil
 		}
-		m.Time = t.Now()
+		m.Time = o.now()
 	}
-	m.Author, m.Text = t.self(), cmp.Or(m.Text, text)
+	m.Author, m.Text = o.self(), cmp.Or(m.Text, text)
+	return m, nil
+}
+
+// ourMessage returns our own message with a text, as it is to be stored over what
+// events of the platform have brought of it.
+func (o *outbox) ourMessage(ctx context.Context, m earshot.Message, text string) (earshot.Message, error) {
+	stored, err := o.store.ByID(ctx, o.scope(), m.ID)
+	if err != nil {
+		return m, err
+	}
+	if len(stored) > 0 {
+		was := stored[0]
+		if m.Time == 0 {
+			m.Time, m.Thread, m.ReplyTo = was.Time, was.Thread, was.ReplyTo
+		}
+		if m.Edited = was.Edited; was.Text != "" && was.Text != text {
+			m.Edited = max(was.Edited+1, o.now()) // or the stored text might win
+		}
+	}
+	if m.Time == 0 {
+		m.Time = o.now()
+	}
+	m.Author, m.Text = o.self(), text
 	return m, nil
 }
 
 // self is the agent as an author.
 func (b *Bot) self() earshot.Author {
-	return earshot.Author{ID: b.Identity.ID, Name: b.Identity.Name, Kind: earshot.Bot}
+	return earshot.Author{ID: b.identity.ID, Name: b.identity.Name, Kind: earshot.Bot}
 }

@@ -9,128 +9,132 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/reply"
 )
 
-// Bounds of showing an answer while it is written.
+// How often an answer is shown while it is written.
 const (
-	writeEvery  = earshot.Time(200_000)   // between two calls of a Writer, in microseconds
-	updateEvery = earshot.Time(1_000_000) // of an Updater, the same
-	updateTime  = 10 * time.Second        // one update
+	writerEvery = earshot.Time(200_000)   // microseconds between two calls of a Writer
+	draftEvery  = earshot.Time(1_000_000) // microseconds between two updates of the placeholder
+	draftTime   = 10 * time.Second        // of one update
 )
 
-// A display shows an answer while it is written: to a [Writer], and in the
-// placeholder's stead. Each show is the whole text so far, so that what is left
-// out is made up for by the next; failures mean nothing.
-type display struct {
-	*turn
-	writer  Writer
-	post    *earshot.Post // the placeholder; nil where there is none
-	told    earshot.Time  // when the writer was
-	updates chan updates  // holds its value while no update is under way
+// A draft shows an answer while it is written: to a [Writer], and in the
+// placeholder. Each call shows the whole text so far, so that the next one makes up
+// for one that was left out; failures mean nothing.
+type draft struct {
+	*outbox
+	links     *reply.Links
+	writer    Writer          // nil: the platform has none
+	post      *earshot.Post   // the placeholder; nil: there is none
+	lastWrite earshot.Time    // the writer's last call
+	state     chan draftState // holds its value while no update is under way
 }
 
-// The updates of a placeholder so far.
-type updates struct {
-	next earshot.Time // not before
-	lost bool         // what became of the last is not known: no further one
-	over bool         // there is to be none: it was refused, or the turn is no longer ours to answer
+// A draftState is how the updates of a placeholder have gone.
+type draftState struct {
+	next earshot.Time // no update before
+	lost bool         // nobody knows whether the last one arrived: there is no further one
+	over bool         // there is no further one: the platform refused it, or the turn is no longer ours
 }
 
-// display returns nil where nobody sees an answer while it is written.
-func (t *turn) display(ctx context.Context) *display {
-	writer, able := t.Platform.(Writer)
-	if t.DryRun || !able && t.placed == nil {
+// newDraft returns nil where nobody sees an answer while it is written.
+func (o *outbox) newDraft(ctx context.Context, placeholder *earshot.Post, links *reply.Links) *draft {
+	writer, able := o.platform.(Writer)
+	if o.opts.DryRun || !able && placeholder == nil {
 		return nil
 	}
-	d := &display{turn: t, writer: writer, post: t.placed, updates: make(chan updates, 1)}
-	// An answer that comes at once is shown once.
-	t.updates.next = max(t.updates.next, d.Now()+updateEvery)
-	d.updates <- t.updates
+	d := &draft{outbox: o, links: links, writer: writer, post: placeholder, state: make(chan draftState, 1)}
+	// An answer that comes within the first second is shown once.
+	o.drafts.next = max(o.drafts.next, o.now()+draftEvery)
+	d.state <- o.drafts
 	if able {
-		t.wrote = true
-		writer.Writing(ctx, t.place, "", false)
+		o.writing = true
+		writer.Writing(ctx, o.place, "", false)
 	}
 	return d
 }
 
-// ours reports whether the placeholder is still waiting for its last text, and
-// the question is there. A process that hung while another took the turn over
-// must not write over that.
-func (d *display) ours(ctx context.Context) bool {
-	posts, err := d.Store.Posts(ctx, d.queued.ID)
-	if err != nil || d.stands(ctx, true) != nil {
-		return false
-	}
-	return slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Chunk == d.post.Chunk && p.Text == d.post.Text })
-}
-
-// written tells the platform that nothing is written any more.
-func (t *turn) written(ctx context.Context) {
-	if t.wrote {
-		t.Platform.(Writer).Writing(ctx, t.place, t.text, true)
+// stopWriting tells the platform's Writer that nothing is written any more.
+func (o *outbox) stopWriting(ctx context.Context, text string) {
+	if o.writing {
+		o.platform.(Writer).Writing(ctx, o.place, text, true)
 	}
 }
 
-// show is told all of the text so far, and whether it begins again.
-func (d *display) show(ctx context.Context, text string, again bool) {
-	now := d.Now()
-	if d.writer != nil && (again || now-d.told >= writeEvery) {
-		d.told = now
-		d.writer.Writing(ctx, d.place, guard(text, d.links), false)
+// show shows all of the text so far. again says that the model began anew.
+func (d *draft) show(ctx context.Context, text string, again bool) {
+	now := d.now()
+	if d.writer != nil && (again || now-d.lastWrite >= writerEvery) {
+		d.lastWrite = now
+		d.writer.Writing(ctx, d.place, reply.Guard(text, d.links), false)
 	}
 	if d.post == nil {
 		return
 	}
 	select {
-	case u := <-d.updates:
-		if text = d.growing(text); u.lost || u.over || now < u.next || text == "" {
-			d.updates <- u
+	case s := <-d.state:
+		if text = d.growing(text); s.lost || s.over || now < s.next || text == "" {
+			d.state <- s
 			return
 		}
-		u.next = now + updateEvery
-		// It is not cancelled with ctx: then it might still arrive, and late.
-		go d.update(context.WithoutCancel(ctx), u, text)
-	default: // one is under way
+		s.next = now + draftEvery
+		// The update does not end with ctx: one that is cancelled may still arrive,
+		// and late.
+		go d.update(context.WithoutCancel(ctx), s, text)
+	default: // an update is under way
 	}
 }
 
-// growing returns what the placeholder says of a text that is not whole: as
-// much as one message holds, with the sign that there is more to come.
-func (d *display) growing(text string) string {
-	text = strings.TrimSpace(guard(text, d.links))
+// growing returns what the placeholder shows of a text that is not whole: as much
+// as one message holds, followed by the placeholder's own text.
+func (d *draft) growing(text string) string {
+	text = strings.TrimSpace(reply.Guard(text, d.links))
 	if text == "" {
 		return ""
 	}
-	more := " " + d.Placeholder
-	return split(text, d.maxText()-len([]rune(more)))[0] + more
+	more := " " + d.opts.Placeholder
+	return reply.Split(text, d.maxText()-len([]rune(more)))[0] + more
 }
 
-func (d *display) update(ctx context.Context, u updates, text string) {
+// update shows one draft in the placeholder, and then gives the state back.
+func (d *draft) update(ctx context.Context, s draftState, text string) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.Log.Error("an update panicked", append(about(d.lease.Conversation), "turn", d.queued.ID, "panic", fmt.Sprint(p))...)
-			u.lost = true
+			d.log.Error("an update panicked", "panic", fmt.Sprint(p))
+			s.lost = true
 		}
-		d.updates <- u
+		d.state <- s
 	}()
-	ctx, cancel := context.WithTimeout(ctx, updateTime)
+	ctx, cancel := context.WithTimeout(ctx, draftTime)
 	defer cancel()
-	if u.over = !d.ours(ctx); u.over {
+	if s.over = !d.mayUpdate(ctx); s.over {
 		return
 	}
 	p := *d.post
 	p.Text = text
-	err := d.Platform.(Updater).Update(ctx, d.draft(p), p.Message)
+	err := d.platform.(Updater).Update(ctx, d.draft(p), p.Message)
 	var e *PostError
 	switch {
 	case errors.As(err, &e):
-		u.next, u.over = max(u.next, d.Now()+earshot.Time(e.Retry/time.Microsecond)), e.Retry <= 0
+		s.next, s.over = max(s.next, d.now()+earshot.Time(e.Retry/time.Microsecond)), e.Retry <= 0
 	case err != nil:
-		u.lost = true
+		s.lost = true
 	}
 }
 
-// stop waits until nothing is under way. Nothing may be shown afterwards.
-func (d *display) stop() {
-	d.turn.updates = <-d.updates
+// mayUpdate reports whether the placeholder still waits for its last text, and the
+// question is there. A process that hung while another one took over the turn must
+// not overwrite what that one has shown.
+func (d *draft) mayUpdate(ctx context.Context) bool {
+	posts, err := d.store.Posts(ctx, d.queued.ID)
+	if err != nil || d.mayShow(ctx, true) != nil {
+		return false
+	}
+	return slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Chunk == d.post.Chunk && p.Text == d.post.Text })
+}
+
+// stop waits until no update is under way. Nothing may be shown afterwards.
+func (d *draft) stop() {
+	d.drafts = <-d.state
 }

@@ -8,89 +8,68 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// apologize tells that there is no answer, once: in the placeholder's stead
-// where one can be seen, else to the person alone where the platform can, else
-// for all to see. After an outage it is for all to see: what is told to a person
-// alone cannot be looked for, and would be lost with the outage.
-func (t *turn) apologize(ctx context.Context, say string) error {
-	p, ok, err := t.held(ctx)
+// apologize says once that there is no answer: in the placeholder where people see
+// one, else to the person alone where the platform can, else for all to see. After
+// an outage it is for all to see: nobody can look for a private message, so it
+// would be lost with the outage.
+func (o *outbox) apologize(ctx context.Context, say string) error {
+	p, ok, err := o.placeholder(ctx)
 	if err != nil {
 		return err
 	}
 	if ok {
-		var never *PostError
-		if err := t.replace(ctx, p, say); !errors.As(err, &never) {
+		var refused *PostError
+		if err := o.replace(ctx, p, say); !errors.As(err, &refused) {
 			return err
 		}
-		return t.beside(ctx, p, never, kindApology, []string{say})
+		_, err := o.postBeside(ctx, p, refused, kindApology, []string{say})
+		return err
 	}
 	if say != sayUndelivered {
-		if told, err := t.confide(ctx, say); told || err != nil {
+		if shown, err := o.apologizePrivately(ctx, say); shown || err != nil {
 			return err
 		}
 	}
-	return t.deliver(ctx, kindApology, []string{say})
+	_, err = o.deliver(ctx, kindApology, []string{say})
+	return err
 }
 
-// park leaves a turn to an operator, and says so in the channel: once, through
-// the outbox, as every post. Where that cannot be done it stays recorded.
-func (t *turn) park(ctx context.Context, why, say string) error {
-	if t.DryRun {
-		return t.finish(ctx, earshot.TurnParked, why, nil)
-	}
-	at, err := t.failedAt(ctx, why)
-	if err != nil {
-		return err
-	}
-	t.begins(at)
-	err = t.deliver(ctx, kindNotice, []string{say})
-	var blind *park
-	var up *giveUp
-	switch {
-	case errors.As(err, &blind), errors.As(err, &up):
-		t.Log.Error("a turn is parked, and the channel could not be told", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
-	case err != nil:
-		return err
-	}
-	return t.finish(ctx, earshot.TurnParked, why, nil)
-}
-
-// confide tells the person alone, and reports whether they may have seen it.
-// Nobody can look for such a message, so the outbox has it as ambiguous before
-// it is sent, and what was begun is not begun again.
-func (t *turn) confide(ctx context.Context, say string) (told bool, err error) {
-	platform, able := t.Platform.(Apologizer)
+// apologizePrivately tells the person alone, and reports whether they, or everybody,
+// may have seen an apology. Nobody can look for such a message, so the outbox has it
+// as Ambiguous before it is sent, and it is never sent twice.
+func (o *outbox) apologizePrivately(ctx context.Context, say string) (shown bool, err error) {
+	platform, able := o.platform.(Apologizer)
 	if !able {
 		return false, nil
 	}
-	posts, err := t.Store.Posts(ctx, t.queued.ID)
+	posts, err := o.store.Posts(ctx, o.queued.ID)
 	if err != nil {
 		return false, err
 	}
 	switch {
-	case visible(ofKind(posts, kindPrivate)):
+	case anyVisible(ofKind(posts, kindPrivate)):
 		return true, nil
-	case visible(posts):
-		return false, nil // everybody was told before
+	case anyVisible(posts):
+		return false, nil // an earlier apology was for all to see
 	}
 	p := earshot.Post{
-		Turn: t.queued.ID, Chunk: nextChunk(posts), Key: string(kindPrivate) + t.NewKey(), Text: say, State: earshot.PostAmbiguous, Tries: 1,
+		Turn: o.queued.ID, Chunk: nextChunk(posts), Key: string(kindPrivate) + o.opts.NewKey(), Text: say, State: earshot.PostAmbiguous, Tries: 1,
 	}
-	if err := t.putPost(ctx, p); err != nil {
+	if err := o.journal.putPost(ctx, p); err != nil {
 		return false, fmt.Errorf("post: %w", err)
 	}
-	t.Fault(faultBeforePost)
+	o.fault(faultBeforePost)
 	call, cancel := context.WithTimeout(ctx, postTime)
-	err = platform.Apologize(call, t.place, say)
+	err = platform.Apologize(call, o.place, say)
 	cancel()
-	t.Fault(faultAfterPost)
+	o.fault(faultAfterPost)
 	var e *PostError
 	if !errors.As(err, &e) {
 		return true, nil
 	}
-	t.Log.Warn("a private apology was refused", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
+	o.log.Warn("a private apology was refused", "err", err)
 	p.State, p.Text = earshot.PostFailed, ""
-	if err := t.putPost(ctx, p); err != nil {
+	if err := o.journal.putPost(ctx, p); err != nil {
 		return false, fmt.Errorf("post: %w", err)
 	}
 	return false, nil

@@ -5,65 +5,68 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/address"
 )
 
-// whyPoison is why a turn is given up of which each process seems to die.
+// whyPoison is why a turn is given up with which process after process ended.
 const whyPoison = "given up: the process has ended too often while it answered this"
 
-// goOn takes up what the turn's earlier posts leave to do, and reports whether
-// that was all of the turn.
-func (t *turn) goOn(ctx context.Context) (ended bool, err error) {
-	posts, err := t.Store.Posts(ctx, t.queued.ID)
+// takeOver continues a turn that an earlier process has left with posts, and
+// reports whether nothing more is to be done. Otherwise the turn goes down the rest
+// of the line, and its recorded prompt, journal and posts are used there.
+func (t *turn) takeOver(ctx context.Context) (done bool, err error) {
+	posts, err := t.store.Posts(ctx, t.queued.ID)
 	if err != nil {
 		return false, err
 	}
-	replies, placed := ofKind(posts, kindReply), ofKind(posts, kindPlaceholder)
-	poison := t.queued.Ends >= t.Limits.Tries
-	up, err := t.failing(ctx, posts)
+	replies, placeholders := ofKind(posts, kindReply), ofKind(posts, kindPlaceholder)
+	posting := t.queued.State == earshot.TurnPosting
+	poison := t.queued.Ends >= t.limits.Tries
+	failing, err := t.failing(ctx, posts)
 	if err != nil {
 		return false, err
 	}
 	switch {
-	case t.DryRun && visible(posts) && t.queued.State == earshot.TurnPosting:
-		return true, &park{"a dry run posts nothing, and a post is on its way"}
-	case up != nil:
-		return true, t.fail(ctx, up)
-	case poison && visible(replies):
-		return true, &giveUp{whyPoison, sayFailed}
-	case t.queued.State == earshot.TurnPosting && unknown(replies) && posts[len(posts)-1].Key[0] == kindNotice:
-		return true, t.park(ctx, t.failedBefore(ctx), posts[len(posts)-1].Text)
-	case visible(replies):
-		ok, err := t.resume(ctx)
+	case t.opts.DryRun && anyVisible(posts) && posting:
+		return true, outcome{kind: unclear, why: "a dry run posts nothing, and a post is on its way"}
+	case failing != nil:
+		return true, t.fail(ctx, *failing)
+	case poison && anyVisible(replies):
+		return true, giveUp(whyPoison, sayFailed)
+	case posting && anyUncertain(replies) && posts[len(posts)-1].Key[0] == kindNotice:
+		return true, t.park(ctx, t.whyFailed(ctx), posts[len(posts)-1].Text)
+	case anyVisible(replies):
+		_, ok, err := t.resume(ctx, attempt{})
 		if err != nil || ok {
 			return false, err
 		}
-		return true, t.asItIs(ctx, posts)
-	case t.place.Anchor.Deleted && visible(placed):
-		return true, errWithdrawn
+		return true, t.finishWithoutPrompt(ctx, posts)
+	case t.place.Anchor.Deleted && anyVisible(placeholders):
+		return true, outcome{kind: withdrawn}
 	case poison:
-		return true, &giveUp{whyPoison, sayFailed}
-	case empty(t.Identity, t.place.Anchor) && !visible(placed):
+		return true, giveUp(whyPoison, sayFailed)
+	case address.OnlyMention(t.identity, &t.place.Anchor) && !anyVisible(placeholders):
 		return true, t.askBack(ctx)
 	}
 	return false, nil
 }
 
-// failing returns why a turn goes on to say only that there is no answer: an
-// earlier claim has decided so, and its apology waits for the platform.
-func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*giveUp, error) {
-	if t.queued.State != earshot.TurnPosting || len(posts) == 0 || t.DryRun {
+// failing returns the outcome of a turn that an earlier process has decided to fail,
+// and whose apology waits for the platform; nil for other turns.
+func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*outcome, error) {
+	if t.queued.State != earshot.TurnPosting || len(posts) == 0 || t.opts.DryRun {
 		return nil, nil
 	}
-	if t.queued.Hash == "" && !visible(posts) {
-		return nil, nil // it has no journal that says why: it is gathered again, and fails again
+	if t.queued.Hash == "" && !anyVisible(posts) {
+		return nil, nil // no journal says why: the prompt is made again, and fails again
 	}
 	if last := posts[len(posts)-1]; last.Key[0] == kindApology || last.Key[0] == kindPrivate {
-		return &giveUp{t.failedBefore(ctx), last.Text}, nil
+		return fails(t.whyFailed(ctx), last.Text), nil
 	}
 	if t.place.Anchor.Deleted {
-		return nil, nil // the deletion is met again, and says what is left to do
+		return nil, nil // the turn is withdrawn, which says what is left to do
 	}
-	steps, err := t.Store.Steps(ctx, t.queued.ID)
+	steps, err := t.store.Steps(ctx, t.queued.ID)
 	if err != nil || len(steps) == 0 || steps[len(steps)-1].Kind != stepFailed {
 		return nil, err
 	}
@@ -72,41 +75,45 @@ func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*giveUp, erro
 		return t.undelivered(ctx, posts, why)
 	}
 	for _, p := range ofKind(posts, kindPlaceholder) {
-		if p.State == earshot.PostSent && p.Text != "" && p.Text != t.Placeholder {
-			return &giveUp{why, p.Text}, nil
+		if p.State == earshot.PostSent && p.Text != "" && p.Text != t.opts.Placeholder {
+			return fails(why, p.Text), nil
 		}
 	}
 	return nil, nil
 }
 
-// undelivered looks once more for posts whose fate is not known. Where the
-// answer has arrived after all, or part of it, there is nothing to give up.
-func (t *turn) undelivered(ctx context.Context, posts []earshot.Post, why string) (*giveUp, error) {
+func fails(why, say string) *outcome {
+	o := giveUp(why, say)
+	return &o
+}
+
+// undelivered looks once more for uncertain posts of a reply that was given up.
+// Where part of the reply has arrived after all, the turn goes on.
+func (t *turn) undelivered(ctx context.Context, posts []earshot.Post, why string) (*outcome, error) {
 	for _, p := range ofKind(posts, kindReply) {
-		if p.State != earshot.PostSending && p.State != earshot.PostAmbiguous {
+		if !isUncertain(p) {
 			continue
 		}
-		m, err := t.look(ctx, p)
+		m, err := t.outbox.look(ctx, p)
 		switch {
 		case err != nil:
-			t.Log.Warn("a post cannot be looked for", append(about(t.lease.Conversation), "turn", t.queued.ID, "chunk", p.Chunk, "err", err)...)
+			t.log.Warn("a post cannot be looked for", "chunk", p.Chunk, "err", err)
 		case m.ID == "":
-			if err := t.absent(ctx, &p); err != nil {
+			if err := t.outbox.absent(ctx, &p); err != nil {
 				return nil, err
 			}
 		default:
-			_, err := t.arrived(ctx, p, m, false)
+			_, err := t.outbox.arrived(ctx, p, m, false)
 			return nil, err
 		}
 	}
-	return &giveUp{why, sayUndelivered}, nil
+	return fails(why, sayUndelivered), nil
 }
 
-// failedBefore returns why the person was told that there is no answer.
-func (t *turn) failedBefore(ctx context.Context) string {
-	steps, err := t.Store.Steps(ctx, t.queued.ID)
-	if err == nil {
-		t.steps = steps
+// whyFailed returns why an earlier process told the person that there is no answer.
+func (t *turn) whyFailed(ctx context.Context) string {
+	if t.journal.read(ctx) == nil {
+		steps := t.journal.steps
 		for i := len(steps) - 1; i >= 0; i-- {
 			if steps[i].Kind == stepFailed && len(steps[i].Data) > 0 {
 				return string(steps[i].Data)
@@ -116,49 +123,51 @@ func (t *turn) failedBefore(ctx context.Context) string {
 	return "failed before a restart"
 }
 
-// asItIs ends a turn whose reply is partly visible and whose prompt was erased
-// since: the rest is said, and nothing of it is kept.
-func (t *turn) asItIs(ctx context.Context, posts []earshot.Post) error {
-	steps, err := t.Store.Steps(ctx, t.queued.ID)
+// finishWithoutPrompt ends a turn whose reply is partly visible and whose prompt was
+// erased since: the rest of the reply is posted, and nothing of it is kept.
+func (t *turn) finishWithoutPrompt(ctx context.Context, posts []earshot.Post) error {
+	steps, err := t.store.Steps(ctx, t.queued.ID)
 	if err != nil {
 		return err
 	}
-	t.begins(t.queued.Opened)
-	if n := len(steps); n > 0 { // what it says is erased, not when
-		t.begins(steps[n-1].Time)
+	since := t.queued.Opened
+	if n := len(steps); n > 0 {
+		since = steps[n-1].Time // erasure leaves the time
 	}
-	if err := t.deliver(ctx, kindReply, nil); err != nil {
+	t.outbox.startWaiting(since)
+	replies, err := t.outbox.deliver(ctx, kindReply, nil)
+	if err != nil {
 		return err
 	}
 	var text []string
 	for _, p := range ofKind(posts, kindPlaceholder) {
-		if p.State == earshot.PostSent { // its first part
-			t.replies = append([]earshot.MessageID{p.Message}, t.replies...)
+		if p.State == earshot.PostSent { // the reply's first part
+			replies = append([]earshot.MessageID{p.Message}, replies...)
 			text = append(text, p.Text)
 		}
 	}
 	for _, p := range ofKind(posts, kindReply) {
 		text = append(text, p.Text)
 	}
-	t.text = strings.Join(text, "\n")
-	c, err := t.Store.Conversation(ctx, t.lease.Conversation)
+	t.report.Text = strings.Join(text, "\n")
+	c, err := t.store.Conversation(ctx, t.lease.Conversation)
 	if err != nil {
 		return err
 	}
 	return t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
-		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: t.replies}, Policy: t.Policy.Name, Hash: t.queued.Hash,
-		Cursor: c.Cursor, Epoch: c.Epoch, Time: t.Now(), Metadata: t.metadata(),
+		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: replies}, Policy: t.opts.Policy.Name, Hash: t.queued.Hash,
+		Cursor: c.Cursor, Epoch: c.Epoch, Time: t.now(), Metadata: t.metadata(),
 	})
 }
 
-// askBack asks a person who only called what they would like to know.
+// askBack asks a person who only mentioned the agent what they would like to know.
 func (t *turn) askBack(ctx context.Context) error {
-	t.text = sayQuestion
-	t.begins(t.queued.Opened)
-	if !t.DryRun {
-		if err := t.deliver(ctx, kindQuestion, []string{sayQuestion}); err != nil {
+	t.report.Text = sayQuestion
+	t.outbox.startWaiting(t.queued.Opened)
+	if !t.opts.DryRun {
+		if _, err := t.outbox.deliver(ctx, kindQuestion, []string{sayQuestion}); err != nil {
 			return err
 		}
 	}
-	return t.finish(ctx, t.doneState(), t.doneWhy(), nil)
+	return t.finishUncommitted(ctx)
 }

@@ -1,4 +1,4 @@
-package bot
+package address
 
 import (
 	"context"
@@ -9,21 +9,27 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Which agent answers in a thread is kept with the conversation: who answered
-// last there, and when.
+// The conversation's metadata says which agent owns a thread: the one that
+// answered in it last, and when.
 const (
 	metaOwner = "thread_owner"
 	metaSince = "thread_owned_at"
 
 	ownedFor = earshot.Time(24 * time.Hour / time.Microsecond)
-	// lookBack is among how many messages of a thread the naming of another
-	// bot is looked for.
-	lookBack = 50
+	// searchedForMention is in how many of a thread's newest messages a mention
+	// of the other bot is searched for.
+	searchedForMention = 50
 )
 
+// Ownership is the metadata that makes an author the owner of a thread.
+func Ownership(owner earshot.AuthorID, since earshot.Time) map[string]*string {
+	name, at := string(owner), since.String()
+	return map[string]*string{metaOwner: &name, metaSince: &at}
+}
+
 // owns reports whether the agent owns the conversation's thread.
-func (b *Bot) owns(ctx context.Context, id earshot.ConversationID) (bool, error) {
-	c, err := b.Store.Conversation(ctx, id)
+func (r Rules) owns(ctx context.Context, id earshot.ConversationID) (bool, error) {
+	c, err := r.Store.Conversation(ctx, id)
 	if errors.Is(err, earshot.ErrNotFound) {
 		return false, nil
 	}
@@ -31,32 +37,27 @@ func (b *Bot) owns(ctx context.Context, id earshot.ConversationID) (bool, error)
 		return false, err
 	}
 	since, err := earshot.ParseTime(c.Metadata[metaSince])
-	return err == nil && c.Metadata[metaOwner] == string(b.Identity.ID) && b.Now()-since < ownedFor, nil
+	return err == nil && c.Metadata[metaOwner] == string(r.Self.ID) && r.Now-since < ownedFor, nil
 }
 
-// ownedBy is the metadata that says who owns a thread from now on.
-func (b *Bot) ownedBy(owner earshot.AuthorID) map[string]*string {
-	name, at := string(owner), b.Now().String()
-	return map[string]*string{metaOwner: &name, metaSince: &at}
-}
-
-// yield gives a thread to another bot that has spoken in it and was named
-// there: it was asked, and it answered. Bots that speak unasked take nothing.
-func (b *Bot) yield(ctx context.Context, id earshot.ConversationID, m earshot.Message) error {
-	if !b.Answer.OwnedThreads || m.Root() == "" {
+// passOn makes another bot the owner of a thread when that bot posted m in it
+// after it was mentioned there. A bot that posts without being mentioned does
+// not become the owner.
+func (r Rules) passOn(ctx context.Context, id earshot.ConversationID, m *earshot.Message) error {
+	if !r.OwnedThreads || m.Root() == "" {
 		return nil
 	}
-	owned, err := b.owns(ctx, id)
+	owned, err := r.owns(ctx, id)
 	if err != nil || !owned {
 		return err
 	}
-	list, err := b.Store.Newest(ctx, id.Scope, earshot.ThreadOf(m.Root()), m.Position(), lookBack)
+	list, err := r.Store.Newest(ctx, id.Scope, earshot.ThreadOf(m.Root()), m.Position(), searchedForMention)
 	if err != nil {
 		return err
 	}
 	for _, x := range list {
-		if x.ID != m.ID && (slices.Contains(named(x), m.Author.ID) || slices.Contains(x.Mentions, m.Author.ID)) {
-			_, err := b.Store.MergeMetadata(ctx, id, b.ownedBy(m.Author.ID))
+		if x.ID != m.ID && (slices.Contains(x.Called(), m.Author.ID) || slices.Contains(x.Mentions, m.Author.ID)) {
+			_, err := r.Store.MergeMetadata(ctx, id, Ownership(m.Author.ID, r.Now))
 			return err
 		}
 	}

@@ -1,4 +1,8 @@
-package bot
+// Package inputref stores a turn's input by reference. A store has the messages,
+// the manifest and the session anyway, so [Encode] keeps ids and revisions of
+// them, and [Load] reads them again: a restart, a replay and the desk then see
+// the input that the turn had, unless something of it was erased.
+package inputref
 
 import (
 	"context"
@@ -14,36 +18,47 @@ import (
 	"github.com/earshot-ai/earshot/internal/contract"
 )
 
-// ErrChanged is in the chain of [Input]'s error when what a turn read is no
-// longer there: it was erased.
+// ErrChanged says that something that the turn read was erased or replaced
+// since.
 var ErrChanged = errors.New("what the turn read has changed")
 
-// A reference is what is stored of a turn's input: all of it but what the store
-// has anyway. Messages stand by id and revision; the conversation by how many
-// turns it had.
+// A Store is what [Load] reads.
+type Store interface {
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
+	Revisions(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]earshot.Message, error)
+	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)
+	Turn(ctx context.Context, id earshot.ConversationID, n int) (earshot.Turn, error)
+}
+
+// A reference is the stored form: messages by id and revision, the conversation
+// by its number of turns.
 type reference struct {
 	Input json.RawMessage `json:"input"`          // as the contract has it
-	Turns int             `json:"turns"`          // that the conversation had
-	Form  assemble.Frame  `json:"form,omitempty"` // of the prompt; "" before there was the log form
-	// Quoted is what messages quoted then: platforms add previews later.
+	Turns int             `json:"turns"`          // in the conversation, before this one
+	Form  assemble.Frame  `json:"form,omitempty"` // of the prompt; "" in turns older than the log form
+	// Quoted is what each message quoted at the time: platforms add previews to
+	// messages later.
 	Quoted map[earshot.MessageID]quotes `json:"quoted,omitempty"`
-	Bare   bool                         `json:"bare,omitempty"`
-	// FileTokens is what files were taken to cost.
+	// Bare says that the input told nothing of earlier turns.
+	Bare bool `json:"bare,omitempty"`
+	// FileTokens are the counts that files were budgeted with.
 	FileTokens map[earshot.ArtifactID]int `json:"file_tokens,omitempty"`
 }
 
-// maxTurns is how many recorded turns an input tells of; gather reads as many.
+// maxTurns is how many earlier turns an input contains, as package gather reads
+// them.
 const maxTurns = 200
 
-// refer writes an input by reference; turns is how many the conversation has.
-func refer(in assemble.Input, turns int) ([]byte, error) {
+// Encode returns the stored form of an input; turns is the number of turns that
+// the conversation had.
+func Encode(in assemble.Input, turns int) ([]byte, error) {
 	c := in.Conversation
 	bare := len(c.Turns)+len(c.Session)+len(c.Shown) == 0
 	in.Conversation = assemble.Conversation{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
 	messages := make([]earshot.Message, len(in.Messages))
 	var quoted map[earshot.MessageID]quotes
 	for i, m := range in.Messages {
-		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Reactions: m.Reactions, Files: sums(m.Files, in.Attach)}
+		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Reactions: m.Reactions, Files: attachedFiles(m.Files, in.Attach)}
 		if len(m.Shared) > 0 {
 			if quoted == nil {
 				quoted = map[earshot.MessageID]quotes{}
@@ -59,10 +74,10 @@ func refer(in assemble.Input, turns int) ([]byte, error) {
 	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, in.FileTokens})
 }
 
-// Input returns what a turn was made of, put together again from the store:
-// [assemble.Turn] makes of it the prompt that the turn's Hash is of. The error
-// is [ErrChanged] where something of it was erased since.
-func Input(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, error) {
+// Load returns the input of a turn, read from the store again: [assemble.Turn]
+// makes of it the prompt with the turn's Hash. The error wraps [ErrChanged] where
+// something of it was erased since.
+func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, error) {
 	var ref reference
 	if q.Input == nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, ErrChanged)
@@ -76,24 +91,24 @@ func Input(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input,
 	}
 	in.FileTokens = ref.FileTokens
 	if ref.Form == "" && in.Policy.Frame == assemble.Log {
-		return assemble.Input{}, fmt.Errorf("input of turn %d: %w: its prompt was made before there was the log form, and cannot be made again", q.ID, ErrChanged)
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w: its prompt is older than the log form and cannot be made again", q.ID, ErrChanged)
 	}
 	if in.Messages, err = revisions(ctx, st, q.Conversation.Scope, in.Messages, ref.Quoted); err != nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
 	}
 	if !ref.Bare {
-		err = recall(ctx, st, q.Conversation, ref.Turns, &in.Conversation)
+		err = readConversation(ctx, st, q.Conversation, ref.Turns, &in.Conversation)
 	}
 	return in, err
 }
 
-// A quotes tells what a message quoted without a word of it: how many, and the
-// hash of them.
+// quotes identify what a message quoted without containing its text.
 type quotes struct {
-	N    int    `json:"n"`
-	Hash string `json:"hash"`
+	N    int    `json:"n"`    // messages quoted
+	Hash string `json:"hash"` // of all of them
 }
 
+// quotesOf returns the quotes of a message's quoted messages.
 func quotesOf(list []earshot.Shared) quotes {
 	h := sha256.New()
 	for _, x := range list {
@@ -102,9 +117,9 @@ func quotesOf(list []earshot.Shared) quotes {
 	return quotes{len(list), hex.EncodeToString(h.Sum(nil))}
 }
 
-// quoting returns m with what it quoted then, where that is still the first of
-// what it quotes now.
-func quoting(m earshot.Message, then quotes) (earshot.Message, error) {
+// withQuotes returns m with only what it quoted then: the first then.N of what it
+// quotes now, which must be unchanged.
+func withQuotes(m earshot.Message, then quotes) (earshot.Message, error) {
 	if len(m.Shared) < then.N || then.N > 0 && quotesOf(m.Shared[:then.N]) != then {
 		return m, fmt.Errorf("message %s quotes something else now: %w", m.ID, ErrChanged)
 	}
@@ -112,7 +127,7 @@ func quoting(m earshot.Message, then quotes) (earshot.Message, error) {
 	return m, nil
 }
 
-// revisions returns messages as they were.
+// revisions returns the messages in the revisions that the input had.
 func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Message, quoted map[earshot.MessageID]quotes) ([]earshot.Message, error) {
 	ids := make([]earshot.MessageID, len(were))
 	for i, m := range were {
@@ -137,19 +152,19 @@ func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Me
 				return nil, err
 			}
 		}
-		if m, err = quoting(m, quoted[was.ID]); err != nil {
+		if m, err = withQuotes(m, quoted[was.ID]); err != nil {
 			return nil, err
 		}
 		m.Seq, m.Replies, m.Reactions = was.Seq, was.Replies, was.Reactions
-		m.Files = summed(m.Files, was.Files)
+		m.Files = withSums(m.Files, was.Files)
 		out[i] = m
 	}
 	return out, nil
 }
 
-// sums returns what is stored of a message's files with the input: the hashes
-// of those that the turn attaches, which it has found out itself.
-func sums(files []earshot.File, attach []earshot.ArtifactID) []earshot.File {
+// attachedFiles returns the ids and hashes of the files that the turn attaches.
+// The turn computed these hashes when it fetched the files; the message has none.
+func attachedFiles(files []earshot.File, attach []earshot.ArtifactID) []earshot.File {
 	var out []earshot.File
 	for _, f := range files {
 		if f.SHA256 != "" && slices.Contains(attach, f.ID) {
@@ -159,8 +174,8 @@ func sums(files []earshot.File, attach []earshot.ArtifactID) []earshot.File {
 	return out
 }
 
-// summed returns files with their hashes.
-func summed(files, were []earshot.File) []earshot.File {
+// withSums returns files with the hashes of the stored ones.
+func withSums(files, were []earshot.File) []earshot.File {
 	if len(were) == 0 {
 		return files
 	}
@@ -175,6 +190,7 @@ func summed(files, were []earshot.File) []earshot.File {
 	return files
 }
 
+// revision returns the revision of a message that the input had.
 func revision(ctx context.Context, st Store, s earshot.Scope, was earshot.Message) (earshot.Message, error) {
 	list, err := st.Revisions(ctx, s, was.ID)
 	if err != nil {
@@ -188,8 +204,8 @@ func revision(ctx context.Context, st Store, s earshot.Scope, was earshot.Messag
 	return earshot.Message{}, fmt.Errorf("message %s: %w", was.ID, ErrChanged)
 }
 
-// recall reads the conversation as it was after its first n turns.
-func recall(ctx context.Context, st Store, id earshot.ConversationID, n int, c *assemble.Conversation) error {
+// readConversation reads the conversation as it was after its first n turns.
+func readConversation(ctx context.Context, st Store, id earshot.ConversationID, n int, c *assemble.Conversation) error {
 	turns, err := st.Turns(ctx, id, 0)
 	if err != nil {
 		return err
@@ -208,7 +224,7 @@ func recall(ctx context.Context, st Store, id earshot.ConversationID, n int, c *
 		}
 		c.Shown = append(c.Shown, whole.Shown...)
 		for _, a := range whole.Attached {
-			a.Turn++ // as gather counts them
+			a.Turn++ // stores count turns from 0, inputs from 1
 			c.Attached = append(c.Attached, a)
 		}
 		c.Session = append(c.Session, whole.Session...)

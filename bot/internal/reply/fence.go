@@ -1,26 +1,25 @@
-package bot
+package reply
 
 import (
 	"regexp"
 	"strings"
 )
 
-// A line of three ticks or more opens or closes a fence of code, and everything
-// between two of them is code. Which lines those are depends on what stands
-// around them: lists, quotes, other fences. A text that was made to deceive
-// reads otherwise here than where it is shown, so two questions are asked in two
-// ways: fences, for what is left as it is because it is code, answers only where
-// there is one way to read the text; fenceAfter, for where a long text is cut,
-// makes the best of every text.
+// A line of three ticks or more opens or closes a fenced block of code. Which
+// lines do depends on the lists, quotes and fences around them, so a hostile
+// text can read differently here than in the client that shows it. Hence two
+// parsers. fences decides what Guard leaves alone because it is code: it is
+// strict, and returns nothing unless every reader agrees. fenceAfter decides
+// whether Split cuts through a block: it is lenient and always answers.
 
 var (
 	fenceLine = regexp.MustCompile("^( {0,3})```([^`]*)$")
-	htmlLine  = regexp.MustCompile(`^[\s>*+\d.)-]*<[A-Za-z/!?]`) // may begin a block of HTML, in which there are no fences
+	htmlLine  = regexp.MustCompile(`^[\s>*+\d.)-]*<[A-Za-z/!?]`) // may open an HTML block, inside which ticks are no fence
 )
 
-// fences returns where there is code between fences that are closed. Of a text
-// whose fences are not all plain, three ticks alone with a language at most and
-// with the same indentation throughout, it returns none.
+// fences returns the byte ranges of the code between closed fences. It returns
+// none unless all fences of the text are plain: exactly three ticks, nothing but
+// a language behind them, and the same indentation throughout.
 func fences(text string) [][2]int {
 	var out [][2]int
 	open, indent := false, ""
@@ -48,8 +47,8 @@ func fences(text string) [][2]int {
 	return out
 }
 
-// tickRun returns a run of ticks that is longer than any in the text outside of
-// code, so that it can be closed by no other.
+// tickRun returns a run of ticks one longer than the longest in the text outside
+// of code, so that no other run closes it.
 func tickRun(text string, code [][2]int) string {
 	longest, at := 0, 0
 	for _, c := range append(code, [2]int{len(text), len(text)}) {
@@ -67,15 +66,15 @@ func tickRun(text string, code [][2]int) string {
 	return strings.Repeat("`", longest+1)
 }
 
-// Bounds of a fence that a cut goes through.
+// Limits of the fences that fenceAfter recognizes.
 const (
-	minMark = 3
+	minMark = 3  // ticks or tildes
 	maxMark = 8  // a longer run is text
-	maxInfo = 40 // bytes of the line that opens a fence that are repeated
+	maxInfo = 40 // bytes of an opening line; of a longer one only the mark is repeated
 )
 
-// fenceAfter returns the line that has opened the fence in which s ends, ""
-// when it ends outside of one.
+// fenceAfter returns the line that opened the fence in which s ends, or "" when
+// s ends outside of fences. fence is the one that is open where s begins.
 func fenceAfter(fence, s string) string {
 	for line := range strings.SplitSeq(s, "\n") {
 		_, mark := markOf(line)
@@ -94,14 +93,14 @@ func fenceAfter(fence, s string) string {
 	return fence
 }
 
-// closes reports whether a mark closes the fence that a line has opened.
+// closes reports whether a mark closes the fence that the line fence opened.
 func closes(fence, mark string) bool {
 	_, open := markOf(fence)
 	return mark[0] == open[0] && len(mark) >= len(open)
 }
 
-// markOf returns the indentation and the run of ticks or tildes with which a
-// line opens or closes a fence, or no run.
+// markOf returns the indentation and the run of ticks or tildes of a line that
+// opens or closes a fence; mark is "" for other lines.
 func markOf(line string) (indent, mark string) {
 	body := strings.TrimLeft(line, " ")
 	if body == "" || body[0] != '`' && body[0] != '~' {
@@ -115,8 +114,8 @@ func markOf(line string) (indent, mark string) {
 	return indent[:min(len(indent), 3)], body[:n]
 }
 
-// span returns where the run of just n ticks stands in a line that is open at
-// s[at], or -1.
+// span returns the offset of the run of exactly n ticks that is still open at
+// s[at] within the line, or -1 when there is none.
 func span(s string, at, n int) int {
 	open := -1
 	for i := strings.LastIndexByte(s[:at], '\n') + 1; i < at; {

@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"math/rand/v2"
@@ -29,7 +29,7 @@ func TestNoAddressHidesBehindFences(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
 		text := hostile(r, 12)
-		if got := guard(text, links{}); liveTargets(t, got) != nil {
+		if got := Guard(text, NewLinks(nil)); liveTargets(t, got) != nil {
 			t.Fatalf("%q became %q: %q is live", text, got, liveTargets(t, got))
 		}
 	}
@@ -40,7 +40,7 @@ func TestNoAddressComesAliveWhereAReplyIsCut(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 6_000 {
 		text := "x" + hostile(r, 40)
-		for i, part := range split(guard(text, links{}), 450) {
+		for i, part := range Split(Guard(text, NewLinks(nil)), 450) {
 			if live := liveTargets(t, part); live != nil {
 				t.Fatalf("part %d of %q is %q: %q is live", i, text, part, live)
 			}
@@ -57,7 +57,7 @@ func TestCodeInFencesStaysAsItIs(t *testing.T) {
 		"```\ncurl https://evil.example/x\n```\n", "a\n```sh\ncurl https://evil.example/x\n```\nb\n```\nhttps://evil.example/y\n```\n",
 		"1. first\n   ```sh\n   curl https://evil.example/x\n\n   done\n   ```\n2. second",
 	} {
-		if got := guard(text, links{}); got != text {
+		if got := Guard(text, NewLinks(nil)); got != text {
 			t.Errorf("got %q, want %q", got, text)
 		}
 	}
@@ -112,7 +112,7 @@ func TestSplitKeepsItsForm(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := split(c.text, 100); !slices.Equal(got, c.want) {
+			if got := Split(c.text, 100); !slices.Equal(got, c.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n=====\n"), strings.Join(c.want, "\n=====\n"))
 			}
 		})
@@ -121,8 +121,8 @@ func TestSplitKeepsItsForm(t *testing.T) {
 
 func TestALongAddressIsNotShownWhole(t *testing.T) {
 	t.Parallel()
-	got := guard("see https://evil.example/"+strings.Repeat("ü", 3000), links{})
-	if !regexp.MustCompile("^see `https://evil\\.example/ü+…`$").MatchString(got) || len(got) > maxDead+20 || !utf8.ValidString(got) {
+	got := Guard("see https://evil.example/"+strings.Repeat("ü", 3000), NewLinks(nil))
+	if !regexp.MustCompile("^see `https://evil\\.example/ü+…`$").MatchString(got) || len(got) > maxInert+20 || !utf8.ValidString(got) {
 		t.Errorf("got %q", got)
 	}
 }

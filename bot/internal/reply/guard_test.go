@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"fmt"
@@ -62,16 +62,16 @@ func shapes() []string {
 
 func TestNoAddressThatNobodyWroteStaysLive(t *testing.T) {
 	t.Parallel()
-	l := links{exact: map[string]bool{}, hosts: []string{"docs.example"}}
-	l.add("see https://known.example/page, or <https://known.example/other|the other>")
+	l := NewLinks([]string{"docs.example"})
+	l.Allow("see https://known.example/page, or <https://known.example/other|the other>")
 	list := shapes()
 	if len(list) < 300 {
 		t.Fatalf("only %d shapes", len(list))
 	}
 	for _, s := range list {
-		got := guard(s, l)
+		got := Guard(s, l)
 		for _, target := range liveTargets(t, got) {
-			if !l.live(target) && !l.live(strings.TrimPrefix(target, "mailto:")) {
+			if !l.allows(target) && !l.allows(strings.TrimPrefix(target, "mailto:")) {
 				t.Errorf("%q became %q: %q is live", s, got, target)
 			}
 		}
@@ -80,8 +80,8 @@ func TestNoAddressThatNobodyWroteStaysLive(t *testing.T) {
 
 func TestKnownAddressesStayLive(t *testing.T) {
 	t.Parallel()
-	l := links{exact: map[string]bool{}, hosts: []string{"docs.example"}}
-	l.add("see https://known.example/page, or <https://known.example/other|the other>")
+	l := NewLinks([]string{"docs.example"})
+	l.Allow("see https://known.example/page, or <https://known.example/other|the other>")
 	for _, s := range []string{
 		"see https://known.example/page.", "[the page](https://known.example/page)", "https://known.example/other", "https://docs.example/x?y=1",
 		"https://sub.docs.example/", "<https://known.example/page>", "run `make test` in main.go, version 1.4.2", "e.g. this, i.e. that",
@@ -94,7 +94,7 @@ func TestKnownAddressesStayLive(t *testing.T) {
 		if strings.Contains(s, "](z)") {
 			want = strings.Replace(s, "](z)", "] (z)", 1)
 		}
-		if got := guard(s, l); got != want {
+		if got := Guard(s, l); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestNobodyIsMentioned(t *testing.T) {
 		for _, f := range []string{"%s", "hey %s!", "`%s`", "```\n%s\n```", "(%s)", "**%s**", "> %s", "%s%s", "a%sb", "[%s](x)"} {
 			n++
 			s := strings.ReplaceAll(f, "%s", m)
-			if got := guard(s, links{}); ping.MatchString(got) {
+			if got := Guard(s, NewLinks(nil)); ping.MatchString(got) {
 				t.Errorf("%q became %q", s, got)
 			}
 		}
@@ -119,7 +119,7 @@ func TestNobodyIsMentioned(t *testing.T) {
 	if n < 200 {
 		t.Errorf("only %d payloads", n)
 	}
-	if got, want := guard("ask <@U1|Alice>", links{}), "ask Alice"; got != want {
+	if got, want := Guard("ask <@U1|Alice>", NewLinks(nil)), "ask Alice"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -141,7 +141,7 @@ func TestSplitKeepsTextAndFences(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			parts := split(c.text, c.most)
+			parts := Split(c.text, c.most)
 			if c.parts > 0 && len(parts) != c.parts {
 				t.Errorf("%d parts, want %d", len(parts), c.parts)
 			}

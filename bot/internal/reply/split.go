@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"regexp"
@@ -6,15 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// split cuts a text into parts of at most most characters (runes): between
-// paragraphs where it can, else between lines, sentences or words. A code
-// fence that a cut goes through is closed and opened again, and a table's head
-// is repeated. It returns at least one part, and none is blank.
-func split(text string, most int) []string {
+// Split cuts a text into parts of at most most runes: between paragraphs where
+// it can, else between lines, sentences or words. A fenced block that is cut is
+// closed at the end of one part and opened again in the next; a table that is
+// cut has its head repeated. No part is blank, and a blank text has none. A most
+// below 100 counts as 100.
+func Split(text string, most int) []string {
 	most = max(most, 100)
 	var parts []string
-	head, fence := "", "" // what the next part begins with, and the line in it that opens a fence
-	reserve := 0          // for what closes a fence
+	head, fence := "", "" // the beginning of the next part, and the line in it that opens a fence
+	reserve := 0          // runes kept free for closing a fence
 	longest := len(tickRun(text, fences(text))) - 1
 	if strings.Contains(text, "```") || strings.Contains(text, "~~~") {
 		reserve = len("\n   ") + maxMark
@@ -28,7 +29,7 @@ func split(text string, most int) []string {
 		cut := cutAt(rest, max(room-reserve, most/2), longest)
 		open := fenceAfter(fence, rest[:cut])
 		if i := lastLine(rest[:cut]); fence == "" && open != "" && i > 0 && strings.HasPrefix(rest[i:cut], open) {
-			cut, open = i, "" // nothing of the code is in this part
+			cut, open = i, "" // none of the block's lines is in this part
 		}
 		part := head + strings.TrimRight(rest[:cut], " \n")
 		rest = strings.TrimLeft(rest[cut:], "\n")
@@ -37,7 +38,7 @@ func split(text string, most int) []string {
 			indent, mark := markOf(open)
 			part += "\n" + indent + mark
 			if line, after, _ := strings.Cut(rest, "\n"); fenceAfter(open, line) == "" {
-				rest, fence = strings.TrimLeft(after, "\n"), "" // it ended here
+				rest, fence = strings.TrimLeft(after, "\n"), "" // the block ends with this line
 			} else {
 				head = open + "\n"
 			}
@@ -52,16 +53,16 @@ func split(text string, most int) []string {
 	return parts
 }
 
-// lastLine returns where the last line of s begins that is not empty.
+// lastLine returns the offset of the last line of s that is not empty.
 func lastLine(s string) int {
 	return strings.LastIndexByte(strings.TrimRight(s, "\n"), '\n') + 1
 }
 
 var ruled = regexp.MustCompile(`^\|?[\s:|-]*-[\s:|-]*$`)
 
-// tableHead returns the two lines that a table begins with of which part has the
-// first rows and rest the others, or "" where no table is cut, or they are
-// longer than most bytes.
+// tableHead returns the first two lines of the table that is cut between part
+// and rest. It returns "" when no table is cut, or when the two lines have more
+// than most bytes.
 func tableHead(part, rest string, most int) string {
 	if !strings.HasPrefix(rest, "|") {
 		return ""
@@ -81,9 +82,9 @@ func tableHead(part, rest string, most int) string {
 	return head
 }
 
-// cutAt returns where to cut s, which has more than most runes: a byte offset
-// above 0. What stands between two runs of just ticks ticks, the longest that
-// there are, is an address that is not live: it stays whole.
+// cutAt returns the byte offset, above 0, at which to cut s, which has more than
+// most runes. ticks is the length of the runs that [Guard] puts around addresses:
+// no cut goes through those, because the parts of the address would be clickable.
 func cutAt(s string, most, ticks int) int {
 	end := 0
 	for n := 0; n < most && end < len(s); n++ {

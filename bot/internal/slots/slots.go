@@ -1,99 +1,84 @@
-package bot
+// Package slots bounds how many turns run at the same time.
+//
+// A turn works while its prompt is made and the model answers. It waits while
+// the platform takes a post or an update, searches for a post, or reads history.
+// A [Pool] bounds the turns that work; a turn that waits gives its [Slot] back,
+// so that a rate limit in one conversation delays no other. A second, larger
+// bound is on the turns that work or wait, because each of them keeps its prompt
+// in memory and renews its lease.
+package slots
 
-import (
-	"context"
+import "context"
 
-	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/tools"
-)
+// waitFactor is how many turns may work or wait for each that may work.
+const waitFactor = 4
 
-// A turn works while its prompt is made and the model answers; it waits while
-// the platform takes a post or an update, looks for one, or reads history: for
-// a rate, for a retry, or for the network. [Limits.Parallel] bounds the turns
-// that work. Those that wait have no slot, so that an answer held up by a limit
-// holds up no other conversation.
-
-// roomFactor bounds the turns that work or wait, as a multiple of those that
-// may work: each keeps its prompt in memory and its lease alive.
-const roomFactor = 4
-
-// slots are counting semaphores: a token in a channel is a place taken.
-type slots struct {
-	room chan struct{} // of turns that work or wait
-	work chan struct{} // of turns that work
+// A Pool is two counting semaphores: a token in a channel is a place taken. It
+// is safe for concurrent use.
+type Pool struct {
+	turns   chan struct{} // that work or wait
+	working chan struct{}
 }
 
-func newSlots(parallel int) slots {
-	return slots{room: make(chan struct{}, roomFactor*parallel), work: make(chan struct{}, parallel)}
+// New returns a pool in which parallel turns may work at the same time.
+func New(parallel int) Pool {
+	return Pool{turns: make(chan struct{}, waitFactor*parallel), working: make(chan struct{}, parallel)}
 }
 
-// enter takes a place in room for one more turn; false when ctx ended.
-func (s slots) enter(ctx context.Context) bool {
+// Enter waits for a place for one more turn. It reports false when ctx ended.
+func (p Pool) Enter(ctx context.Context) bool {
 	select {
-	case s.room <- struct{}{}:
+	case p.turns <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// leave gives places in room back.
-func (s slots) leave(places int) {
+// Leave gives places back.
+func (p Pool) Leave(places int) {
 	for range places {
-		<-s.room
+		<-p.turns
 	}
 }
 
-// empty takes what is left of room, and so waits until every other turn is at
-// its end. It returns how many places that were.
-func (s slots) empty() (places int) {
-	for ; places < cap(s.room)-1; places++ {
-		s.room <- struct{}{}
+// TakeAll takes every place but the caller's own, and so waits until all other
+// turns have ended. It returns how many places it took.
+func (p Pool) TakeAll() (places int) {
+	for ; places < cap(p.turns)-1; places++ {
+		p.turns <- struct{}{}
 	}
 	return places
 }
 
-// A slot is one turn's right to work. Only the turn's goroutine uses it.
-type slot struct {
-	work chan struct{}
-	held bool
+// Slot returns a slot that is not taken.
+func (p Pool) Slot() *Slot { return &Slot{working: p.working} }
+
+// A Slot is one turn's right to work. One goroutine uses it.
+type Slot struct {
+	working chan struct{}
+	taken   bool
 }
 
-// take waits for a slot, unless it is held already. The error is why ctx ended.
-func (s *slot) take(ctx context.Context) error {
-	if s.held {
+// Take waits for the slot, unless it is taken already. The error is the cause
+// with which ctx ended.
+func (s *Slot) Take(ctx context.Context) error {
+	if s.taken {
 		return nil
 	}
 	select {
-	case s.work <- struct{}{}:
-		s.held = true
+	case s.working <- struct{}{}:
+		s.taken = true
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// give gives the slot back, if it is held.
-func (s *slot) give() {
-	if s.held {
-		s.held = false
-		<-s.work
+// Give gives the slot back, if it is taken.
+func (s *Slot) Give() {
+	if s.taken {
+		s.taken = false
+		<-s.working
 	}
-}
-
-// An awayFetcher gives the turn's slot back while a tool waits for history. The
-// turn takes one again when the tool has answered.
-type awayFetcher struct {
-	tools.Fetcher
-	slot *slot
-}
-
-func (f awayFetcher) FetchThread(ctx context.Context, s earshot.Scope, root earshot.MessageID, upTo earshot.Position) error {
-	f.slot.give()
-	return f.Fetcher.FetchThread(ctx, s, root, upTo)
-}
-
-func (f awayFetcher) FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error {
-	f.slot.give()
-	return f.Fetcher.FetchSince(ctx, s, since, upTo)
 }
