@@ -118,6 +118,7 @@ var layout = architecture{
 
 		{5, "store", "stores from a spec string"},
 		{5, "tools", "tools of one channel"},
+		{5, "bot/internal/*", "parts of the bot that know nothing of turns"},
 		{5, "internal/summarize", "summaries between turns"},
 		{5, "internal/desk", "what the desk prints"},
 

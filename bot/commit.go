@@ -5,74 +5,84 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/address"
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// commit ends a turn that was answered: reply, cursor, manifest, session, usage
-// and ledger are stored at once. A message that was answered alone moves
-// nothing.
-func (t *turn) commit(ctx context.Context) error {
-	if t.DryRun || t.alone() {
-		return t.finish(ctx, t.doneState(), t.doneWhy(), nil)
+// commit ends a turn that was answered: reply, cursor, manifest, session, usage and
+// ledger are stored in one transaction. A question that is answered without context
+// changes nothing of its conversation.
+func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot.MessageID) error {
+	if t.opts.DryRun || t.isolated() {
+		return t.finishUncommitted(ctx)
 	}
-	next := t.result.Next
+	next := p.result.Next
 	shown := slices.Clone(next.Shown)
-	for _, id := range t.replies {
+	for _, id := range replies {
 		shown = append(shown, earshot.Shown{ID: id})
 	}
-	attached, err := t.given(next.Attached)
+	records, err := t.journal.fileRecords()
 	if err != nil {
 		return err
 	}
 	return t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
-		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: t.replies}, Policy: t.input.Policy.Name, Hash: t.result.Hash,
-		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown, Attached: attached, Session: t.session(),
-		Names: next.Names, Form: string(t.input.Policy.WithDefaults().Frame), Zone: t.input.Zone,
-		Ledger: t.ledger(), Usage: t.usage, Time: t.Now(), Metadata: t.metadata(),
+		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: replies}, Policy: p.input.Policy.Name, Hash: p.result.Hash,
+		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown,
+		Attached: p.files.Attached(next.Attached, records, len(p.input.Conversation.Turns)+1), Session: session(p, a),
+		Names: next.Names, Form: string(p.input.Policy.WithDefaults().Frame), Zone: p.input.Zone,
+		Ledger: ledger(p, a), Usage: t.report.Usage, Time: t.now(), Metadata: t.metadata(),
 	})
 }
 
-// metaProcessed is up to when what was said has been answered: a Slack ts,
-// which the store moves forward only.
+// finishUncommitted ends an answered turn that leaves nothing with its conversation.
+// A dry run is dropped.
+func (t *turn) finishUncommitted(ctx context.Context) error {
+	if t.opts.DryRun {
+		return t.finish(ctx, earshot.TurnDropped, "dry run", nil)
+	}
+	return t.finish(ctx, earshot.TurnDone, "", nil)
+}
+
+// metaProcessed is up to when messages have been answered: a Slack ts, which the
+// store moves forward only.
 const metaProcessed = "last_processed_ts"
 
-// metadata is what a turn that was answered leaves with its conversation.
+// metadata is what an answered turn leaves with its conversation.
 func (t *turn) metadata() map[string]*string {
 	at := t.place.Anchor.Time.TS()
 	m := map[string]*string{metaProcessed: &at}
-	if t.Answer.OwnedThreads {
-		maps.Copy(m, t.ownedBy(t.Identity.ID))
+	if t.opts.Answer.OwnedThreads {
+		maps.Copy(m, address.Ownership(t.identity.ID, t.now()))
 	}
 	return m
 }
 
-// session is what the turn adds to the session: what the last request held that
-// the session did not, with its files, calls and results, and the reply. So the
-// next turn's request begins with this one's. The reply is as it was posted: no
-// request has held the model's own form of it, and what guard took out of it
-// must not come back.
-func (t *turn) session() []earshot.SessionEntry {
-	if !t.input.Policy.Session {
+// session is what the turn adds to the session: the messages of the last request
+// that the session did not have, with their files, calls and results, and the reply.
+// So the next turn's request begins with this one's. The reply is as it was posted,
+// since what [reply.Guard] took out of it must not come back.
+func session(p prompt, a answer) []earshot.SessionEntry {
+	if !p.input.Policy.Session {
 		return nil
 	}
-	return append(llm.Record(t.asked), earshot.SessionEntry{Role: earshot.Assistant, Text: t.text})
+	return append(llm.Record(a.sent), earshot.SessionEntry{Role: earshot.Assistant, Text: a.text})
 }
 
-// ToolSection stands in the ledger of a turn for what tools have told.
+// ToolSection is the section of a ledger row whose message the model read in a
+// tool's result.
 const ToolSection = "tools"
 
-// ledger is the prompt's, with what tools have told: it stays in the session, so
-// that its deletion must end the epoch, as that of everything else that was read.
-func (t *turn) ledger() earshot.Ledger {
-	out := slices.Clone(t.result.Ledger)
+// ledger is the prompt's ledger with rows for what the model read in tools' results:
+// those stay in the session, so the deletion of such a message must end the epoch.
+func ledger(p prompt, a answer) earshot.Ledger {
+	out := slices.Clone(p.result.Ledger)
 	at := map[earshot.MessageID]int{}
 	for i, row := range out {
 		at[row.ID] = i
 	}
-	for _, id := range t.read {
+	for _, id := range a.read {
 		row := earshot.LedgerRow{ID: id, Section: ToolSection, Verdict: earshot.Snippet, Reason: ToolSection}
 		i, known := at[id]
 		switch {
@@ -87,63 +97,23 @@ func (t *turn) ledger() earshot.Ledger {
 	return out
 }
 
-// doneState is how an answered turn ends: a dry run is dropped.
-func (t *turn) doneState() earshot.TurnState {
-	if t.DryRun {
-		return earshot.TurnDropped
-	}
-	return earshot.TurnDone
-}
-
-func (t *turn) doneWhy() string {
-	if t.DryRun {
-		return "dry run"
-	}
-	return ""
-}
-
-// finish ends the turn in the store and tells of it.
+// finish ends the turn in the store, with what has arrived, and reports it.
 func (t *turn) finish(ctx context.Context, state earshot.TurnState, why string, c *earshot.Turn) error {
-	if err := t.flush(ctx); err != nil && !errors.Is(err, earshot.ErrConflict) {
+	if err := t.journal.flush(ctx); err != nil && !errors.Is(err, earshot.ErrConflict) {
 		return err
 	}
-	t.Fault(faultBeforeFinish)
-	err := t.Store.Finish(ctx, t.lease, t.queued.ID, state, why, c, t.arrivals...)
+	t.fault(faultBeforeFinish)
+	err := t.store.Finish(ctx, t.lease, t.queued.ID, state, why, c, t.outbox.arrivals...)
 	if errors.Is(err, earshot.ErrConflict) {
-		if now, e := t.Store.QueuedTurn(ctx, t.queued.ID); e == nil && final(now.State) {
-			return errEnded
+		if now, e := t.store.QueuedTurn(ctx, t.queued.ID); e == nil && now.State.Final() {
+			return outcome{kind: endedElsewhere}
 		}
 	}
 	if err != nil {
 		return err
 	}
-	t.arrivals = nil
-	t.Fault(faultAfterFinish)
-	t.tell(context.WithoutCancel(ctx), t.queued.ID, t.report())
+	t.outbox.arrivals = nil
+	t.fault(faultAfterFinish)
+	t.tell(context.WithoutCancel(ctx), t.queued.ID, t.finalReport())
 	return nil
-}
-
-func (t *turn) report() Report {
-	return Report{Text: t.text, Result: t.result, Usage: t.usage, Calls: t.calls, Took: time.Since(t.since)}
-}
-
-// tell reports how a turn ended, to the log and to who wants to know.
-func (b *Bot) tell(ctx context.Context, id earshot.TurnID, r Report) {
-	var err error
-	if r.Turn, err = b.Store.QueuedTurn(ctx, id); err != nil {
-		b.Log.Error("read a turn that has ended", "turn", id, "err", err)
-		return
-	}
-	if r.Posts, err = b.Store.Posts(ctx, id); err != nil {
-		b.Log.Error("read the posts of a turn that has ended", "turn", id, "err", err)
-	}
-	facts := append(about(r.Turn.Conversation), "turn", id, "state", r.Turn.State, "message", r.Turn.Anchor,
-		"tokens", r.Result.Tokens.Total, "input", r.Usage.Input, "output", r.Usage.Output, "took", r.Took)
-	switch r.Turn.State {
-	case earshot.TurnFailed, earshot.TurnParked:
-		b.Log.Error("turn", append(facts, "why", r.Turn.Why)...)
-	default:
-		b.Log.Info("turn", append(facts, "why", r.Turn.Why)...)
-	}
-	b.Done(r)
 }

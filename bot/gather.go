@@ -6,91 +6,119 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/gather"
 )
 
-// gather reads what the turn can use: what was recorded for it before a
-// restart, if it still stands, else what the store knows now.
-func (t *turn) gather(ctx context.Context) error {
-	t.steps, t.files = nil, newTurnFiles()
-	if !t.halved && !t.anew && t.queued.Hash != "" {
-		ok, err := t.resume(ctx)
-		if err != nil {
-			return err
-		}
-		if ok {
-			t.Fault(faultAfterGather)
-			return nil
-		}
-	}
-	if t.counter == nil {
-		t.counter = t.Count()
-	}
-	t.history(ctx)
-	if err := t.slot.take(ctx); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	req := gather.Request{
-		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.Identity, Policy: t.Policy, Budget: t.budget,
-		Counter: t.counter, Instructions: t.Instructions, Conversation: t.lease.Conversation, DefaultZone: t.Zone,
-		Finder: &finder{turn: t},
-	}
-	in, res, err := gather.Turn(ctx, t.Store, req)
-	if err == nil {
-		in, res, err = t.attach(ctx, req, in, res)
-	}
-	var bad *assemble.InputError
-	switch {
-	case errors.Is(err, assemble.ErrBudgetTooSmall):
-		return &giveUp{err.Error(), sayTooLarge}
-	case errors.As(err, &bad):
-		if m, e := t.Store.Message(ctx, t.lease.Conversation.Scope, t.queued.Anchor); e == nil && m.Deleted {
-			return errWithdrawn
-		}
-		return &giveUp{"the context cannot be made: " + err.Error(), sayFailed}
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		return fmt.Errorf("gather: %w", err)
-	}
-	t.input, t.result = in, res
-	t.Fault(faultAfterGather)
-	return nil
+// A gathered is what a prompt can be made of. While the prompt is made, its files
+// are loaded, and the input is read again where the session cannot continue.
+type gathered struct {
+	how      attempt
+	request  gather.Request
+	input    assemble.Input
+	files    *attach.Set
+	attached []attach.File // of files: what the prompt is to attach
 }
 
-// resume takes up the prompt and the journal that were recorded before. It
-// reports false where they no longer stand.
-func (t *turn) resume(ctx context.Context) (bool, error) {
-	q, err := t.Store.QueuedTurn(ctx, t.queued.ID)
-	if err != nil {
-		return false, err
+// gather reads the platform's history and what the store has for the prompt.
+func (t *turn) gather(ctx context.Context, how attempt) (gathered, error) {
+	t.journal.steps = nil
+	t.fillHistory(ctx)
+	if err := t.slot.Take(ctx); err != nil {
+		return gathered{}, err
 	}
-	if q.Input == nil {
-		return false, nil
+	if ctx.Err() != nil {
+		return gathered{}, context.Cause(ctx)
 	}
-	in, err := Input(ctx, t.Store, q)
+	g := gathered{how: how, files: t.newFiles(how), request: gather.Request{
+		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.identity, Policy: t.opts.Policy, Budget: how.budget,
+		Counter: how.counter, Instructions: t.opts.Instructions, Conversation: t.lease.Conversation, DefaultZone: t.opts.Zone,
+		Finder: &recall{claimed: &t.claimed},
+	}}
+	if how.newEpoch {
+		g.endSession()
+	}
+	if err := t.readInput(ctx, &g); err != nil {
+		return gathered{}, t.cannotMake(ctx, err)
+	}
+	t.fault(faultAfterGather)
+	return g, nil
+}
+
+// endSession has the prompt made as the first of a new epoch.
+func (g *gathered) endSession() { g.request.NewEpoch, g.request.Budget.Session = true, 1 }
+
+// readInput reads the input from the store.
+func (t *turn) readInput(ctx context.Context, g *gathered) (err error) {
+	if g.input, err = gather.Input(ctx, t.store, g.request); err == nil {
+		g.files.Apply(&g.input, g.attached)
+	}
+	return err
+}
+
+// newFiles returns an empty set for the files of a request.
+func (t *turn) newFiles(how attempt) *attach.Set {
+	section, _ := attach.Section(t.opts.Policy)
+	source := attach.Source{
+		Store: t.store, Scope: t.scope(), Most: section.Bytes, Keep: !t.opts.DryRun && !t.isolated(), Timeout: t.limits.Files,
+		Refused: how.refused, Tokens: t.opts.FileTokens, Texts: how.counter, Log: t.log,
+	}
+	if t.opts.Files != nil {
+		source.Loader = t.opts.Files
+	}
+	return attach.NewSet(source, how.noFiles)
+}
+
+// cannotMake returns the outcome of an error of gathering or assembling.
+func (t *turn) cannotMake(ctx context.Context, err error) error {
+	var invalid *assemble.InputError
+	switch {
+	case errors.Is(err, assemble.ErrBudgetTooSmall):
+		return giveUp(err.Error(), sayTooLarge)
+	case errors.As(err, &invalid):
+		if m, e := t.store.Message(ctx, t.scope(), t.queued.Anchor); e == nil && m.Deleted {
+			return outcome{kind: withdrawn}
+		}
+		return giveUp("the context cannot be made: "+err.Error(), sayFailed)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("gather: %w", err)
+}
+
+// resume returns the prompt that an earlier process recorded, with its journal.
+// It reports false where there is none, where something of it was erased since,
+// and for attempts that leave something out.
+func (t *turn) resume(ctx context.Context, how attempt) (p prompt, ok bool, err error) {
+	if how.halved || how.newEpoch || t.queued.Hash == "" {
+		return p, false, nil
+	}
+	q, err := t.store.QueuedTurn(ctx, t.queued.ID)
+	if err != nil || q.Input == nil {
+		return p, false, err
+	}
+	in, err := Input(ctx, t.store, q)
 	if errors.Is(err, ErrChanged) {
-		return false, nil
+		return p, false, nil
 	}
 	if err != nil {
-		return false, err
+		return p, false, err
 	}
 	res, err := assemble.Turn(in)
 	if err != nil || res.Hash != q.Hash {
-		return false, nil
+		return p, false, nil
 	}
-	steps, err := t.Store.Steps(ctx, q.ID)
+	steps, err := t.store.Steps(ctx, q.ID)
 	if err != nil {
-		return false, err
+		return p, false, err
 	}
 	for _, s := range steps {
 		if s.Erased {
-			return false, nil
+			return p, false, nil
 		}
 	}
-	t.input, t.result, t.steps = in, res, steps
-	return true, nil
+	t.journal.steps = steps
+	t.report.Result = res
+	t.fault(faultAfterGather)
+	return prompt{how: how, input: in, result: res, files: t.newFiles(how)}, true, nil
 }

@@ -1,133 +1,103 @@
 package bot
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/llm"
-	"github.com/earshot-ai/earshot/tools"
 )
 
-// maxCalls is how many calls of one answer are run; the others are refused.
-const maxCalls = 16
+// An answer is what the model said, as it is posted, and what of the exchange the
+// session and the ledger keep.
+type answer struct {
+	text string
+	sent []llm.Message       // the messages of the last request, without the session's
+	read []earshot.MessageID // what the model read in tools' results
+}
 
-// generate asks the model until it answers without calling tools. What it was
-// asked before a restart it is not asked again.
-func (t *turn) generate(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, t.Limits.Generate, errTooLong)
+// generate asks the model until it answers without calling tools, or has called
+// them [Limits.Rounds] times. What was asked before a restart is not asked again.
+// placeholder, where there is one, shows the answer while it is written.
+func (t *turn) generate(ctx context.Context, p prompt, placeholder *earshot.Post) (answer, error) {
+	tooLong := giveUp(fmt.Sprintf("no answer within %s", t.limits.Generate), sayTooLong)
+	ctx, cancel := context.WithTimeoutCause(ctx, t.limits.Generate, tooLong)
 	defer cancel()
-	set := t.tools()
-	o := &llm.Options{MaxTokens: t.MaxTokens}
-	if set != nil {
-		o.Tools = set.Tools()
-	}
-	if err := t.hand(ctx, o); err != nil {
-		return t.interrupted(ctx, err)
-	}
-	request, err := llm.FromResult(t.result, o)
-	if err != nil && llm.Held(t.result) > 0 && !t.anew {
-		t.Log.Warn("the session cannot be sent: the epoch ends", append(about(t.lease.Conversation), "turn", t.queued.ID, "err", err)...)
-		t.anew = true
-		return errAnew
-	}
+	x := t.newExchange(p, placeholder)
+	a, err := x.run(ctx)
 	if err != nil {
-		return &giveUp{"the request cannot be made: " + err.Error(), sayFailed}
+		return answer{}, x.errorOutcome(ctx, err)
 	}
-	t.links, t.read = t.known(), nil
-	t.usage, t.text = earshot.Usage{}, ""
-	k, err := t.replay(ctx, request)
-	if err != nil {
-		return t.interrupted(ctx, err)
+	return a, nil
+}
+
+// run asks the model and runs its tools until there is a reply.
+func (x *exchange) run(ctx context.Context) (answer, error) {
+	if err := x.prepare(ctx); err != nil {
+		return answer{}, err
 	}
-	for mute := 0; ; {
-		if k.last != nil {
-			calls := k.last.Calls()
-			text := k.text()
-			switch {
-			case len(calls) == 0 || k.rounds >= t.Limits.Rounds:
-				t.asked = k.request.Messages[min(llm.Held(t.result), len(k.request.Messages)):]
-				return t.decide(ctx, k.last.Stop, text)
-			default:
-				if err := t.run(ctx, &k, set, calls); err != nil {
-					return t.interrupted(ctx, err)
-				}
-			}
+	for {
+		if done, err := x.advance(ctx); err != nil {
+			return answer{}, err
+		} else if done {
+			return x.reply(ctx)
 		}
-		k.request.NoCalls = k.rounds >= t.Limits.Rounds
-		if err := k.request.Check(); err != nil {
-			return &giveUp{"the model's answer cannot be sent back: " + err.Error(), sayFailed}
+		x.request.NoCalls = x.rounds >= x.limits.Rounds
+		if err := x.request.Check(); err != nil {
+			return answer{}, giveUp("the model's answer cannot be sent back: "+err.Error(), sayFailed)
 		}
-		a, err := t.ask(ctx, k.request)
+		response, err := x.ask(ctx)
 		if err != nil {
-			if err = t.without(ctx, &k.request, err); err != nil {
-				return t.interrupted(ctx, err)
+			if err := x.removeFiles(ctx, err); err != nil {
+				return answer{}, err
 			}
 			continue
 		}
-		t.Fault(faultAfterAnswer)
-		if a.Text() == "" && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && mute == 0 && strings.Join(k.said, "") == "" {
-			mute++ // once more
-			t.spend(a.Usage)
-			continue
+		if err := x.keep(ctx, response); err != nil {
+			return answer{}, err
 		}
-		if len(a.Calls()) == 0 {
-			err = t.journalLast(a)
-		} else {
-			err = t.journalJSON(ctx, stepAnswer, a)
-		}
-		if err != nil {
-			return t.interrupted(ctx, err)
-		}
-		k.answered(a)
-		t.spend(a.Usage)
 	}
 }
 
-// text is what the model has to say: its last words, or where there are none
-// what it said beside its calls.
-func (k *talk) text() string {
-	if s := strings.TrimSpace(k.last.Text()); s != "" {
-		return s
+// prepare makes the request and appends the steps of the journal to it.
+func (x *exchange) prepare(ctx context.Context) error {
+	o := &llm.Options{MaxTokens: x.opts.MaxTokens}
+	if x.tools = x.newTools(); x.tools != nil {
+		o.Tools = x.tools.Tools()
 	}
-	return strings.TrimSpace(strings.Join(k.said, "\n\n"))
-}
-
-// decide makes the reply of the model's last words.
-func (t *turn) decide(ctx context.Context, stop llm.Stop, text string) (err error) {
-	switch {
-	case text == "" && stop == llm.StopRefused:
-		return &giveUp{"the model declined to answer", sayRefused}
-	case text == "":
-		return &giveUp{fmt.Sprintf("the model said nothing (%s)", stop), sayFailed}
-	case stop == llm.StopLength:
-		text += "\n\n" + sayCutOff
+	if err := x.attachFiles(ctx, o); err != nil {
+		return err
 	}
-	if t.text, err = t.guarded(ctx, text); err != nil {
-		return t.interrupted(ctx, err)
+	request, err := llm.FromResult(x.prompt.result, o)
+	if err != nil && x.prompt.continuesSession() && !x.prompt.how.newEpoch {
+		x.log.Warn("the session cannot be sent: the epoch ends", "err", err)
+		next := x.prompt.how
+		next.newEpoch, next.noFiles = true, x.prompt.files.None()
+		return outcome{kind: again, err: errors.New("the session cannot be sent"), next: next}
 	}
-	if strings.TrimSpace(t.text) == "" {
-		return &giveUp{"the model said nothing that can be seen", sayFailed}
+	if err != nil {
+		return giveUp("the request cannot be made: "+err.Error(), sayFailed)
 	}
-	return nil
+	x.request = request
+	x.report.Usage, x.report.Text = earshot.Usage{}, ""
+	return x.replay(ctx)
 }
 
 // ask asks the model once, and shows the answer while it is written.
-func (t *turn) ask(ctx context.Context, r llm.Request) (llm.Response, error) {
-	t.calls++
-	d := t.display(ctx)
+func (x *exchange) ask(ctx context.Context) (llm.Response, error) {
+	x.report.Calls++
+	d := x.outbox.newDraft(ctx, x.placeholder, x.links.known)
 	if d == nil {
-		return t.Model.Generate(ctx, r, nil)
+		return x.model.Generate(ctx, x.request, nil)
 	}
 	defer d.stop()
 	var text strings.Builder
-	return t.Model.Generate(ctx, r, func(e llm.Event) {
+	return x.model.Generate(ctx, x.request, func(e llm.Event) {
 		if e.Again || e.Call != "" {
 			text.Reset()
 		}
@@ -136,123 +106,147 @@ func (t *turn) ask(ctx context.Context, r llm.Request) (llm.Response, error) {
 	})
 }
 
-// run runs the tools that an answer calls.
-func (t *turn) run(ctx context.Context, k *talk, set *tools.Set, calls []llm.Call) error {
-	var results []told
-	var shows []earshot.MessageID
-	for i, c := range calls {
-		answer := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
-		if set == nil {
-			answer.JSON = `{"error":"there is no such tool"}`
-		} else if i < maxCalls {
-			var err error
-			if answer, err = set.Call(ctx, c.Name, c.Args); err != nil {
-				return err
-			}
-			if err := t.slot.take(ctx); err != nil {
-				return err
-			}
-		}
-		r := told{Result: llm.Result{Call: c.ID, Name: c.Name, Parts: []llm.Part{llm.Text(answer.JSON)}, Failed: answer.Failed}}
-		for _, m := range answer.Shows {
-			r.Shows = append(r.Shows, m.ID)
-		}
-		for _, m := range answer.Media {
-			r.Shows = append(r.Shows, t.files.of[m.ID])
-			t.giveByTool(&r, m)
-		}
-		shows = append(shows, r.Shows...)
-		results = append(results, r)
-	}
-	t.Fault(faultAfterTools)
-	if err := t.journalJSON(ctx, stepResults, bared(results), shows...); err != nil {
-		return err
-	}
-	t.heard(results)
-	k.told(results)
-	return nil
-}
-
-// tools returns the tools of the turn's channel, up to the anchor; nil when
-// there are none, as for a message that is answered alone.
-func (t *turn) tools() *tools.Set {
-	if t.NoTools || t.alone() {
+// keep journals a response of the model. An empty one is dropped the first time,
+// and the model is asked once more.
+func (x *exchange) keep(ctx context.Context, a llm.Response) (err error) {
+	x.fault(faultAfterAnswer)
+	x.spend(a.Usage)
+	empty := a.Text() == "" && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && strings.Join(x.beside, "") == ""
+	if empty && !x.askedAgain {
+		x.askedAgain = true
 		return nil
 	}
-	o := &tools.Options{
-		Identity: t.Identity, Known: t.input.Messages, Names: slices.Concat(t.input.Conversation.Names, t.result.Next.Names),
-		Zone: t.input.Zone, MaxBytes: t.Limits.Result, Turns: t.Store, Conversation: t.lease.Conversation,
-		Given: func(f earshot.File) bool { return t.files.given(f.ID, cmp.Or(f.SHA256, t.files.sums[f.ID])) },
+	if len(a.Calls()) == 0 {
+		err = x.journal.addLastAnswer(a)
+	} else {
+		err = x.journal.addJSON(ctx, stepAnswer, a)
 	}
-	if f, ok := t.Platform.(tools.Fetcher); ok {
-		o.Fetcher = awayFetcher{f, t.slot}
+	if err == nil {
+		x.answered(a)
 	}
-	if _, ok := mediaOf(t.Policy); ok && t.Files != nil {
-		o.Media = t.openFile
-	}
-	return tools.ForChannel(t.lease.Conversation.Scope, t.Store, t.index, t.place.Anchor.Position(), o)
+	return err
 }
 
-// alone reports whether the message is answered alone: it reads no session and
-// leaves nothing.
-func (t *turn) alone() bool { return strings.Contains(t.place.Anchor.Text, isolation) }
-
-// heard notes which messages tools have told of: the model has read them, and
-// their addresses may stay live in the reply.
-func (t *turn) heard(results []told) {
-	for _, r := range results {
-		t.read = append(t.read, r.Shows...)
-		for _, p := range r.Parts {
-			t.links.more = append(t.links.more, idsIn(p.Text)...)
-		}
-	}
-}
-
-// idsIn returns every id in a tool's answer, whatever the answer is of.
-func idsIn(answer string) []earshot.MessageID {
-	var ids []earshot.MessageID
-	var look func(v any)
-	look = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, x := range v {
-				look(x)
-			}
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				if id, ok := v[name].(string); ok && id != "" && (name == "id" || name == "message_id") {
-					ids = append(ids, earshot.MessageID(id))
-				}
-				look(v[name])
-			}
-		}
-	}
-	var v any
-	if json.Unmarshal([]byte(answer), &v) == nil {
-		look(v)
-	}
-	return ids
-}
-
-// interrupted says what the end of asking means.
-func (t *turn) interrupted(ctx context.Context, err error) error {
-	var e *llm.Error
-	cause := context.Cause(ctx)
+// reply makes the reply of the model's last words.
+func (x *exchange) reply(ctx context.Context) (answer, error) {
+	text, stop := x.text(), x.last.Stop
 	switch {
-	case errors.Is(cause, errTooLong):
-		return &giveUp{fmt.Sprintf("no answer within %s", t.Limits.Generate), sayTooLong}
-	case cause != nil:
-		return cause
+	case text == "" && stop == llm.StopRefused:
+		return answer{}, giveUp("the model declined to answer", sayRefused)
+	case text == "":
+		return answer{}, giveUp(fmt.Sprintf("the model said nothing (%s)", stop), sayFailed)
+	case stop == llm.StopLength:
+		text += "\n\n" + sayCutOff
+	}
+	text, err := x.links.guard(ctx, text)
+	if err != nil {
+		return answer{}, err
+	}
+	if strings.TrimSpace(text) == "" {
+		return answer{}, giveUp("the model said nothing that can be seen", sayFailed)
+	}
+	x.report.Text = text
+	sent := x.request.Messages[min(llm.Held(x.prompt.result), len(x.request.Messages)):]
+	return answer{text: text, sent: sent, read: x.read}, nil
+}
+
+// errorOutcome returns what an error of the exchange means for the turn.
+func (x *exchange) errorOutcome(ctx context.Context, err error) error {
+	var known outcome
+	var e *llm.Error
+	how := x.prompt.how
+	how.noFiles = x.prompt.files.None()
+	switch {
+	case errors.As(err, &known):
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case !errors.As(err, &e):
 		return err
-	case isRefusal(err) && t.sessionHolds() && !t.declined:
-		return err // [turn.withoutSession]
-	case e.TooLarge && t.halved:
-		return &giveUp{"the context is too large, halved too: " + err.Error(), sayTooLarge}
+	case mayBeFiles(err) && x.sessionFiles() && !how.refused:
+		// Without its files the session would be another one from its middle on, in
+		// each turn that follows. So a new epoch begins, and no file is attached.
+		x.log.Warn("the model's provider refused the session's files: the epoch ends", "err", err)
+		how.newEpoch, how.refused = true, true
+		return outcome{kind: again, err: err, next: how}
+	case e.TooLarge && how.halved:
+		return giveUp("the context is too large, halved too: "+err.Error(), sayTooLarge)
 	case e.TooLarge:
-		return err
+		x.log.Info("the context was too large, half of it is tried")
+		how.halved = true
+		how.budget.Tokens, how.budget.Session, how.budget.Limit = how.budget.Tokens/2, how.budget.Session/2, how.budget.Limit/2
+		return outcome{kind: again, err: err, next: how}
 	case e.Retryable:
-		return &later{err, e.RetryAfter}
+		return outcome{kind: retry, err: err, wait: e.RetryAfter, model: true}
 	}
-	return &giveUp{err.Error(), sayFailed}
+	return giveUp(err.Error(), sayFailed)
+}
+
+// sessionFiles reports whether the request contains files of the session.
+func (x *exchange) sessionFiles() bool {
+	return x.prompt.continuesSession() && x.prompt.files.SessionFiles()
+}
+
+// mayBeFiles reports whether the provider may have refused a request because of
+// its files.
+func mayBeFiles(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && (e.TooLarge || slices.Contains(fileRefusals, e.Status))
+}
+
+// fileRefusals are the statuses with which providers refuse a file: its type, or
+// one that they find broken. OpenRouter answers 404 where a model takes no
+// pictures: https://github.com/openclaw/openclaw/issues/99078.
+var fileRefusals = []int{
+	http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+}
+
+// attachFiles gives the request the files of the session and those that the
+// prompt attaches, and journals the latter once. After a restart the same bytes
+// are loaded again, and the journal says which could not be attached.
+func (x *exchange) attachFiles(ctx context.Context, o *llm.Options) error {
+	files := x.prompt.files
+	if x.prompt.continuesSession() {
+		files.LoadSession(ctx, x.prompt.input.Conversation)
+	}
+	list := attach.Chosen(x.prompt.input, x.prompt.result)
+	if len(list) == 0 {
+		o.Media, o.Missing = files.Request(nil)
+		return nil
+	}
+	before, err := x.journal.fileRecords()
+	if err != nil {
+		return err
+	}
+	files.Load(ctx, list, before)
+	o.Media, o.Missing = files.Request(list)
+	if before != nil {
+		return nil
+	}
+	var records []attach.Record
+	var of []earshot.MessageID
+	for _, f := range list {
+		records, of = append(records, files.Record(f)), append(of, f.Of)
+	}
+	return x.journal.addJSON(ctx, stepFiles, records, of...)
+}
+
+// removeFiles takes the files out of a request that the provider has refused with
+// err, and journals that, so that the question is still answered. It returns err
+// where the refusal cannot be about files of this turn.
+func (x *exchange) removeFiles(ctx context.Context, err error) error {
+	if !mayBeFiles(err) || x.sessionFiles() {
+		return err
+	}
+	messages, removed := x.prompt.files.Remove(x.request.Messages, x.prompt.input.Messages)
+	if len(removed) == 0 {
+		return err
+	}
+	x.log.Warn("the model's provider refused the request: it is asked without files", "err", err)
+	x.request.Messages = messages
+	var of []earshot.MessageID
+	for _, r := range removed {
+		of = append(of, r.Of)
+	}
+	return x.journal.addJSON(ctx, stepFiles, removed, of...)
 }

@@ -6,134 +6,135 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// The kinds of entries in a turn's journal.
-const (
-	stepAnswer  = "answer"  // an llm.Response
-	stepResults = "results" // []told, to the answer before
-	stepFailed  = "failed"  // why the person was told that there is no answer
-	stepAgain   = "again"   // a turn that had failed is to be posted after all
-	stepFiles   = "files"   // []handed: which files the model is given, and which not
-)
+// A journal is the steps of one turn, so that a restart asks nothing again. One
+// step may be pending: it is written together with the first post that follows
+// from it, so that the disk is waited for once.
+type journal struct {
+	*claimed
+	steps   []earshot.Step
+	pending *earshot.Step
+}
 
-// journal appends an entry.
-func (t *turn) journal(ctx context.Context, kind string, data []byte, shows ...earshot.MessageID) error {
-	if err := t.flush(ctx); err != nil {
+// read reads the steps from the store again.
+func (j *journal) read(ctx context.Context) error {
+	steps, err := j.store.Steps(ctx, j.queued.ID)
+	if err == nil {
+		j.steps = steps
+	}
+	return err
+}
+
+// add appends a step. shows are the messages whose text is in it.
+func (j *journal) add(ctx context.Context, kind string, data []byte, shows ...earshot.MessageID) error {
+	if err := j.flush(ctx); err != nil {
 		return err
 	}
-	t.last = &earshot.Step{N: len(t.steps), Kind: kind, Data: data, Time: t.Now(), Shows: shows}
-	return t.flush(ctx)
+	j.pending = &earshot.Step{N: len(j.steps), Kind: kind, Data: data, Time: j.now(), Shows: shows}
+	return j.flush(ctx)
 }
 
-// flush writes the entry that waits, if there is one, with posts that follow
-// from it.
-func (t *turn) flush(ctx context.Context, posts ...earshot.Post) error {
-	if t.last == nil {
-		return nil
-	}
-	s := *t.last
-	if err := t.Store.AddStep(ctx, t.lease, t.queued.ID, s, posts...); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	t.last, t.steps = nil, append(t.steps, s)
-	t.Fault(faultAfterStep)
-	return nil
-}
-
-// putPost writes a post, with the entry that waits for it.
-func (t *turn) putPost(ctx context.Context, p earshot.Post) error {
-	if t.last != nil {
-		return t.flush(ctx, p)
-	}
-	return t.Store.PutPost(ctx, t.lease, p)
-}
-
-// journalLast has the model's last answer wait for the first post, so that the
-// disk is waited for once.
-func (t *turn) journalLast(a llm.Response) error {
-	data, err := json.Marshal(a)
-	if err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	t.last = &earshot.Step{N: len(t.steps), Kind: stepAnswer, Data: data, Time: t.Now()}
-	return nil
-}
-
-func (t *turn) journalJSON(ctx context.Context, kind string, v any, shows ...earshot.MessageID) error {
+func (j *journal) addJSON(ctx context.Context, kind string, v any, shows ...earshot.MessageID) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	return t.journal(ctx, kind, data, shows...)
+	return j.add(ctx, kind, data, shows...)
 }
 
-// A talk is how far the model has come.
-type talk struct {
-	request llm.Request
-	last    *llm.Response // what it said last, unless tools have answered it
-	rounds  int           // of tools
-	said    []string      // texts beside calls
+// addLastAnswer appends the model's last answer as the pending step.
+func (j *journal) addLastAnswer(a llm.Response) error {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	j.pending = &earshot.Step{N: len(j.steps), Kind: stepAnswer, Data: data, Time: j.now()}
+	return nil
 }
 
-// replay puts the journal behind a request.
-func (t *turn) replay(ctx context.Context, r llm.Request) (talk, error) {
-	k := talk{request: r}
-	for _, s := range t.steps {
-		switch s.Kind {
-		case stepAnswer:
-			a, err := response(s)
-			if err != nil {
-				return k, err
-			}
-			k.answered(a)
-			t.spend(a.Usage)
-		case stepResults:
-			var results []told
-			if err := json.Unmarshal(s.Data, &results); err != nil || k.last == nil {
-				return k, fmt.Errorf("journal entry %d follows no answer: %w", s.N, err)
-			}
-			t.refill(ctx, results)
-			t.heard(results)
-			k.told(results)
-		case stepFailed:
-			if k.last != nil && (len(k.last.Calls()) == 0 || k.rounds >= t.Limits.Rounds) && k.text() == "" {
-				k.last = nil // the turn failed of it: answered again, it asks again
-			}
+// flush writes the pending step, if there is one, with posts that follow from it.
+func (j *journal) flush(ctx context.Context, posts ...earshot.Post) error {
+	if j.pending == nil {
+		return nil
+	}
+	s := *j.pending
+	if err := j.store.AddStep(ctx, j.lease, j.queued.ID, s, posts...); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	j.pending, j.steps = nil, append(j.steps, s)
+	j.fault(faultAfterStep)
+	return nil
+}
+
+// putPost writes a post, with the pending step.
+func (j *journal) putPost(ctx context.Context, p earshot.Post) error {
+	if j.pending != nil {
+		return j.flush(ctx, p)
+	}
+	return j.store.PutPost(ctx, j.lease, p)
+}
+
+// failed returns the last step when it says that the turn failed.
+func (j *journal) failed() (s earshot.Step, ok bool) {
+	if n := len(j.steps); n > 0 && j.steps[n-1].Kind == stepFailed {
+		return j.steps[n-1], true
+	}
+	return s, false
+}
+
+// fileRecords returns what the journal says of the turn's files, the last record
+// of each; nil where it says nothing.
+func (j *journal) fileRecords() (map[earshot.ArtifactID]attach.Record, error) {
+	var out map[earshot.ArtifactID]attach.Record
+	for _, s := range j.steps {
+		if s.Kind != stepFiles {
+			continue
+		}
+		d, err := decodeStep(s)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = map[earshot.ArtifactID]attach.Record{}
+		}
+		for _, r := range d.files {
+			out[r.ID] = r
 		}
 	}
-	return k, nil
+	return out, nil
 }
 
-// response reads what the model answered.
-func response(s earshot.Step) (a llm.Response, err error) {
-	if err = json.Unmarshal(s.Data, &a); err != nil {
-		err = fmt.Errorf("journal entry %d: %w", s.N, err)
+// answeredAt returns when the model gave its whole answer; ok is false where the
+// journal holds none. The times are the journal's, so that a restart does not
+// count from its own start; an operator who opens the turn again starts anew.
+func (b *Bot) answeredAt(steps []earshot.Step) (at earshot.Time, ok bool) {
+	rounds := 0
+	for _, s := range steps {
+		switch s.Kind {
+		case stepResults:
+			rounds++
+		case stepAnswer:
+			d, err := decodeStep(s)
+			at, ok = s.Time, err == nil && (len(d.answer.Calls()) == 0 || rounds >= b.limits.Rounds)
+		case stepReopened:
+			at = s.Time
+		}
 	}
-	return a, err
+	return at, ok
 }
 
-func (k *talk) answered(a llm.Response) {
-	k.last = &a
-	if s := a.Text(); s != "" && len(a.Calls()) > 0 {
-		k.said = append(k.said, s)
+// answered returns when the turn got its answer, the pending step included. A
+// turn without an answer counts from when it was opened.
+func (j *journal) answered() earshot.Time {
+	steps := j.steps
+	if j.pending != nil {
+		steps = append(steps[:len(steps):len(steps)], *j.pending)
 	}
-}
-
-func (k *talk) told(results []told) {
-	list := make([]llm.Result, len(results))
-	for i, r := range results {
-		list[i] = r.Result
+	if at, ok := j.answeredAt(steps); ok {
+		return at
 	}
-	k.request = k.request.Append(*k.last, llm.Results(list...))
-	k.last = nil
-	k.rounds++
-}
-
-func (t *turn) spend(u earshot.Usage) {
-	t.usage.Input += u.Input
-	t.usage.Output += u.Output
-	t.usage.CacheRead += u.CacheRead
-	t.usage.CacheWrite += u.CacheWrite
+	return j.queued.Opened
 }

@@ -9,86 +9,107 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/reply"
 )
 
-// What a post is, the first letter of its key.
+// The kinds of posts; the first letter of a post's key is its kind.
 const (
 	kindReply    = 'r'
 	kindApology  = 'a'
-	kindQuestion = 'q' // what is asked of a person who only called
+	kindQuestion = 'q' // what a person is asked who only mentioned the agent
 
 	kindPlaceholder = 'p' // what becomes the reply or the apology
-	kindPrivate     = 'w' // an apology that only the person sees, if anybody: it has no message
-	kindNotice      = 'n' // that it is not known whether another post arrived
+	kindPrivate     = 'w' // an apology that only the person sees; it becomes no message
+	kindNotice      = 'n' // that nobody knows whether another post arrived
 )
 
 const postTime = 30 * time.Second // of one call of the platform
 
-// post says the reply: split by the platform's bound, the first part in the
-// placeholder's stead where there is one, the others through the outbox.
-func (t *turn) post(ctx context.Context) error {
-	if t.DryRun {
-		return nil
+// post brings the reply onto the platform, split by the platform's limit, and
+// returns the messages that it became. The first part takes the placeholder's
+// place where there is one; the others go through the outbox.
+func (t *turn) post(ctx context.Context, a answer) ([]earshot.MessageID, error) {
+	if t.opts.DryRun {
+		return nil, nil
 	}
-	if n := len(t.steps); n > 0 && t.steps[n-1].Kind == stepFailed && t.last == nil && !t.place.Anchor.Deleted {
-		if err := t.journal(ctx, stepAgain, nil); err != nil {
-			return err
+	if _, failed := t.journal.failed(); failed && t.journal.pending == nil && !t.place.Anchor.Deleted {
+		if err := t.journal.add(ctx, stepReopened, nil); err != nil {
+			return nil, err
 		}
 	}
-	t.begins(t.answered())
-	texts := split(t.text, t.maxText())
-	p, ok, err := t.held(ctx)
+	t.outbox.startWaiting(t.journal.answered())
+	texts := reply.Split(a.text, t.maxText())
+	p, ok, err := t.outbox.placeholder(ctx)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case !ok:
-		return t.deliver(ctx, kindReply, texts)
+		return t.outbox.deliver(ctx, kindReply, texts)
 	}
-	var never *PostError
-	if err := t.become(ctx, p, texts); !errors.As(err, &never) {
-		return err
+	ids, err := t.outbox.fillPlaceholder(ctx, p, texts)
+	var refused *PostError
+	if !errors.As(err, &refused) {
+		return ids, err
 	}
-	return t.beside(ctx, p, never, kindReply, texts)
+	return t.outbox.postBeside(ctx, p, refused, kindReply, texts)
 }
 
 func (b *Bot) maxText() int {
-	if s, ok := b.Platform.(Sizer); ok && s.MaxText() > 0 {
+	if s, ok := b.platform.(Sizer); ok && s.MaxText() > 0 {
 		return s.MaxText()
 	}
 	return DefaultMaxText
 }
 
-// deliver brings texts through the outbox: all are planned, then one after the
-// other is sent and known to have arrived. What was planned before a restart
-// and may be visible stays as it is; without texts nothing is planned. A park
-// or a giveUp is returned where it cannot be known whether a post arrived, or
-// where the platform takes none, and a platformDown where it may do so later.
-func (t *turn) deliver(ctx context.Context, kind byte, texts []string) error {
-	posts, err := t.plan(ctx, kind, texts)
+// An outbox brings what a turn says onto the platform. Each post is written to the
+// store before it is sent, and the store confirms it once it arrived.
+type outbox struct {
+	*claimed
+	journal *journal
+
+	since     earshot.Time  // since when there is what is posted now
+	slept     time.Duration // while it waited for the platform and held the lease
+	withdrawn bool          // the question was deleted, and what is shown says so
+	partial   bool          // part of a reply is visible, and the rest must not follow
+
+	arrivals []earshot.Arrival // arrived, and written with the end of the turn
+	drafts   draftState        // of the placeholder
+	writing  bool              // the platform's Writer was told that an answer is written
+}
+
+// deliver brings texts onto the platform: all are planned, then one after the
+// other is sent and known to have arrived. A post of an earlier process that may
+// be visible stays as it is; without texts nothing is planned.
+//
+// The error is an outcome: unclear where nobody can find out whether a post
+// arrived, gaveUp where the platform refuses it, waitForPlatform where it may take
+// it later.
+func (o *outbox) deliver(ctx context.Context, kind byte, texts []string) ([]earshot.MessageID, error) {
+	posts, err := o.plan(ctx, kind, texts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.slot.give()
-	t.Fault(faultAfterPlan)
-	t.replies = nil
+	o.slot.Give()
+	o.fault(faultAfterPlan)
+	var ids []earshot.MessageID
 	for i, p := range posts {
-		id, err := t.send(ctx, p, i == len(posts)-1)
+		id, err := o.send(ctx, p, i == len(posts)-1)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		t.replies = append(t.replies, id)
+		ids = append(ids, id)
 	}
-	return nil
+	return ids, nil
 }
 
 // plan writes the posts of a kind and returns those that are to arrive.
-func (t *turn) plan(ctx context.Context, kind byte, texts []string) ([]earshot.Post, error) {
-	all, err := t.Store.Posts(ctx, t.queued.ID)
+func (o *outbox) plan(ctx context.Context, kind byte, texts []string) ([]earshot.Post, error) {
+	all, err := o.store.Posts(ctx, o.queued.ID)
 	if err != nil {
 		return nil, err
 	}
 	posts := ofKind(all, kind)
-	if texts == nil || visible(posts) && len(posts) == len(texts) {
+	if texts == nil || anyVisible(posts) && len(posts) == len(texts) {
 		for i := range texts {
 			posts[i].Text = cmp.Or(posts[i].Text, texts[i]) // it may be erased
 		}
@@ -96,10 +117,10 @@ func (t *turn) plan(ctx context.Context, kind byte, texts []string) ([]earshot.P
 	}
 	next := nextChunk(all)
 	for i, text := range texts {
-		if i < len(posts) && seen(posts[i]) {
+		if i < len(posts) && mayBeVisible(posts[i]) {
 			continue
 		}
-		p := earshot.Post{Turn: t.queued.ID, Chunk: next, Key: string(kind) + t.NewKey()}
+		p := earshot.Post{Turn: o.queued.ID, Chunk: next, Key: string(kind) + o.opts.NewKey()}
 		if i < len(posts) {
 			p = posts[i]
 		} else {
@@ -107,9 +128,9 @@ func (t *turn) plan(ctx context.Context, kind byte, texts []string) ([]earshot.P
 		}
 		p.Text, p.State, p.Message = text, earshot.PostPlanned, ""
 		if len(texts) == 1 && len(posts) == 0 {
-			return []earshot.Post{p}, nil // there is nothing to remember before it is being sent
+			return []earshot.Post{p}, nil // one post is written when it is sent
 		}
-		if err := t.putPost(ctx, p); err != nil {
+		if err := o.journal.putPost(ctx, p); err != nil {
 			return nil, fmt.Errorf("plan a post: %w", err)
 		}
 		if i < len(posts) {
@@ -118,15 +139,20 @@ func (t *turn) plan(ctx context.Context, kind byte, texts []string) ([]earshot.P
 			posts = append(posts, p)
 		}
 	}
-	// Of a longer text that was planned and not begun, the rest is given up.
-	for i := len(posts) - 1; i >= len(texts) && !seen(posts[i]); i-- {
+	// An earlier process may have planned more parts; those not begun are given up.
+	for i := len(posts) - 1; i >= len(texts) && !mayBeVisible(posts[i]); i-- {
 		posts[i].State, posts[i].Text = earshot.PostFailed, ""
-		if err := t.putPost(ctx, posts[i]); err != nil {
+		if err := o.journal.putPost(ctx, posts[i]); err != nil {
 			return nil, fmt.Errorf("give up a post: %w", err)
 		}
 		posts = posts[:i]
 	}
 	return posts, nil
+}
+
+// draft is a post as the platform is given it.
+func (o *outbox) draft(p earshot.Post) Draft {
+	return Draft{Place: o.place, Text: p.Text, Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder}
 }
 
 // nextChunk returns the number of a turn's next post.
@@ -138,9 +164,7 @@ func nextChunk(posts []earshot.Post) int {
 	return next
 }
 
-func seen(p earshot.Post) bool { return visible([]earshot.Post{p}) }
-
-// ofKind returns the posts of a kind, but for those that were given up.
+// ofKind returns the posts of a kind, without those that were given up.
 func ofKind(posts []earshot.Post, kind byte) []earshot.Post {
 	var out []earshot.Post
 	for _, p := range posts {
@@ -151,177 +175,32 @@ func ofKind(posts []earshot.Post, kind byte) []earshot.Post {
 	return out
 }
 
-// send brings one post to its end and returns the message that it became. That
-// the last has arrived is written with the end of the turn.
-func (t *turn) send(ctx context.Context, p earshot.Post, last bool) (earshot.MessageID, error) {
-	for {
-		switch p.State {
-		case earshot.PostSent:
-			return p.Message, nil
-		case earshot.PostSending, earshot.PostAmbiguous:
-			m, err := t.find(ctx, &p)
-			if err != nil {
-				return "", err
-			}
-			if m.ID != "" {
-				return t.arrived(ctx, p, m, last)
-			}
-		default:
-			if err := t.stands(ctx, false); err != nil {
-				t.partly = errors.Is(err, errWithdrawn)
-				return "", err
-			}
-			if p.Tries >= maxEnds {
-				return "", &giveUp{fmt.Sprintf("the process ended %d times while it sent post %d", p.Tries, p.Chunk), sayFailed}
-			}
-			m, err := t.sendOnce(ctx, &p)
-			if err == nil {
-				return t.arrived(ctx, p, m, last)
-			}
-			var e *PostError
-			switch {
-			case !errors.As(err, &e):
-				return "", err
-			case e.Retry <= 0:
-				return "", &giveUp{err.Error(), sayFailed}
-			}
-			if err := t.pause(ctx, err, e.Retry); err != nil {
-				return "", err
-			}
-		}
-	}
+// mayBeVisible reports whether people may see a post.
+func mayBeVisible(p earshot.Post) bool {
+	return p.State == earshot.PostSending || p.State == earshot.PostSent || p.State == earshot.PostAmbiguous
 }
 
-// sendOnce writes that the post is being sent, and sends it. Tries counts the
-// calls that did not return: of a post that ends the process. Afterwards p is
-// Sending where it has arrived, else what a PostError leaves of it, or Ambiguous
-// where that is not known.
-func (t *turn) sendOnce(ctx context.Context, p *earshot.Post) (earshot.Message, error) {
-	p.State, p.Tries = earshot.PostSending, p.Tries+1
-	if err := t.putPost(ctx, *p); err != nil {
-		return earshot.Message{}, fmt.Errorf("post: %w", err)
-	}
-	t.Fault(faultBeforePost)
-	call, cancel := context.WithTimeout(ctx, postTime)
-	m, err := t.Platform.Post(call, t.draft(*p))
-	cancel()
-	t.Fault(faultAfterPost)
-	if err == nil && m.ID != "" {
-		return m, nil
-	}
-	if err == nil {
-		err = errors.New("the platform returned no id")
-	}
-	p.Tries--
-	var e *PostError
-	if errors.As(err, &e) {
-		p.State = earshot.PostFailed
-		if e.Retry > 0 {
-			p.State = earshot.PostPlanned
-		}
-		if put := t.putPost(ctx, *p); put != nil {
-			return earshot.Message{}, fmt.Errorf("post: %w", put)
-		}
-		return earshot.Message{}, err
-	}
-	t.Log.Warn("whether a post arrived is not known", append(about(t.lease.Conversation), "turn", t.queued.ID, "chunk", p.Chunk, "err", err)...)
-	lost := err
-	m, err = t.find(ctx, p)
-	if err == nil && m.ID == "" {
-		return earshot.Message{}, &PostError{Retry: t.Limits.Look, Err: fmt.Errorf("the post did not arrive: %w", lost)}
-	}
-	return m, err
-}
-
-// find looks whether a post arrived, in our own events and on the platform. A
-// message without an id means that it did not, and p is Planned then: it was
-// absent twice, or once [Limits.Look] after it was written that its fate is not
-// known. So a process that lives shorter than that comes to an end as well.
-func (t *turn) find(ctx context.Context, p *earshot.Post) (earshot.Message, error) {
-	looks := 2
-	if p.State == earshot.PostAmbiguous && p.Updated > 0 && t.ago(p.Updated) >= t.Limits.Look {
-		looks = 1
-	}
-	if p.State != earshot.PostAmbiguous {
-		p.State = earshot.PostAmbiguous
-		if err := t.putPost(ctx, *p); err != nil {
-			return earshot.Message{}, fmt.Errorf("post: %w", err)
+// anyVisible reports whether people may see one of the posts.
+func anyVisible(posts []earshot.Post) bool {
+	for _, p := range posts {
+		if mayBeVisible(p) {
+			return true
 		}
 	}
-	for look := 1; ; {
-		m, err := t.look(ctx, *p)
-		var blind *park
-		switch {
-		case err == nil && m.ID != "":
-			return m, nil
-		case err != nil && !errors.As(err, &blind):
-			if err := t.pause(ctx, err, 0); err != nil {
-				return earshot.Message{}, err
-			}
-		case look < looks:
-			look++
-			if err := sleep(ctx, t.Limits.Look); err != nil {
-				return earshot.Message{}, err
-			}
-		case err != nil:
-			return earshot.Message{}, err
-		default:
-			return earshot.Message{}, t.absent(ctx, p)
+	return false
+}
+
+// isUncertain reports whether nobody knows yet whether a post arrived.
+func isUncertain(p earshot.Post) bool {
+	return p.State == earshot.PostSending || p.State == earshot.PostAmbiguous
+}
+
+// anyUncertain reports whether one of the posts is uncertain.
+func anyUncertain(posts []earshot.Post) bool {
+	for _, p := range posts {
+		if isUncertain(p) {
+			return true
 		}
 	}
-}
-
-// absent writes that a post is known not to have arrived.
-func (t *turn) absent(ctx context.Context, p *earshot.Post) error {
-	p.State = earshot.PostPlanned
-	if err := t.putPost(ctx, *p); err != nil {
-		return fmt.Errorf("post: %w", err)
-	}
-	return nil
-}
-
-// look looks once. The error is a [park] where nobody can look.
-func (t *turn) look(ctx context.Context, p earshot.Post) (earshot.Message, error) {
-	posts, err := t.Store.Posts(ctx, p.Turn)
-	if err != nil {
-		return earshot.Message{}, err
-	}
-	for _, now := range posts {
-		if now.Chunk == p.Chunk && now.State == earshot.PostSent {
-			return earshot.Message{ID: now.Message}, nil
-		}
-	}
-	finder, able := t.Platform.(Finder)
-	if !able {
-		return earshot.Message{}, &park{fmt.Sprintf("whether post %d arrived cannot be found out: the platform has no way to look", p.Chunk)}
-	}
-	call, cancel := context.WithTimeout(ctx, postTime)
-	defer cancel()
-	m, err := finder.Find(call, t.draft(p))
-	var never *PostError
-	switch {
-	case errors.Is(err, earshot.ErrNotFound):
-		return earshot.Message{}, nil
-	case errors.As(err, &never) && never.Retry <= 0:
-		return earshot.Message{}, &park{fmt.Sprintf("whether post %d arrived cannot be found out: %v", p.Chunk, err)}
-	case err != nil:
-		return earshot.Message{}, fmt.Errorf("whether post %d arrived cannot be found out: %w", p.Chunk, err)
-	}
-	return m, nil
-}
-
-func (t *turn) draft(p earshot.Post) Draft {
-	return Draft{Place: t.place, Text: p.Text, Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder}
-}
-
-// sleep waits, or returns why ctx has ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return false
 }

@@ -8,79 +8,97 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// record makes an event durable, with the turn that it asks for, and confirms
-// the post that our own message is.
-func (b *Bot) record(ctx context.Context, e Event, ask *earshot.ConversationID, why string) (Outcome, error) {
+// An Event is one delivery of a platform about one message.
+type Event struct {
+	earshot.Event
+	Channel earshot.Channel
+	// Key is that of the post that our own message carries; "" when the platform
+	// does not say.
+	Key string
+}
+
+// An Outcome is what came of an event.
+type Outcome struct {
+	earshot.Accepted
+	// Why says in a word why there is a turn or none: mention, direct, root,
+	// owned; not-addressed, self, system, bot, bots-bounded, edit, deletion,
+	// silence, other-named.
+	Why string
+}
+
+// record makes an event durable, with the turn that it opens in a conversation, and
+// confirms the post that a message of ours is.
+func (b *Bot) record(ctx context.Context, e Event, conversation *earshot.ConversationID, why string) (Outcome, error) {
 	if e.Received == 0 {
-		e.Received = b.Now()
+		e.Received = b.now()
 	}
-	if err := b.meet(ctx, e.Channel); err != nil {
+	if err := b.storeChannel(ctx, e.Channel); err != nil {
 		return Outcome{}, err
 	}
-	e, err := b.unsaid(ctx, e)
+	e, err := b.withoutDraft(ctx, e)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("look up message %s: %w", e.Message.ID, err)
 	}
-	b.Fault(faultBeforeCommit)
-	accepted, err := b.Store.Accept(ctx, e.Channel.Scope(), e.Event, ask)
+	b.fault(faultBeforeCommit)
+	accepted, err := b.store.Accept(ctx, e.Channel.Scope(), e.Event, conversation)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("record message %s: %w", e.Message.ID, err)
 	}
-	if e.Key != "" && b.Identity.Is(e.Message.Author.ID) && !e.Message.Deleted {
-		err := b.Store.Confirm(ctx, e.Channel.Scope(), e.Key, e.Message.ID)
+	if e.Key != "" && b.identity.Is(e.Message.Author.ID) && !e.Message.Deleted {
+		err := b.store.Confirm(ctx, e.Channel.Scope(), e.Key, e.Message.ID)
 		if err != nil && !errors.Is(err, earshot.ErrNotFound) && !errors.Is(err, earshot.ErrConflict) {
 			return Outcome{}, fmt.Errorf("confirm message %s: %w", e.Message.ID, err)
 		}
 	}
-	if m := e.Message; b.Files != nil && (m.Deleted || m.Edited != 0) {
-		b.Files.Forget(e.Channel.Scope(), m.ID)
+	if m := e.Message; b.opts.Files != nil && (m.Deleted || m.Edited != 0) {
+		b.opts.Files.Forget(e.Channel.Scope(), m.ID)
 	}
-	b.Fault(faultAfterCommitBeforeAck)
+	b.fault(faultAfterCommitBeforeAck)
 	if accepted.Opened {
-		b.hurry()
+		b.wakeUp()
 	}
 	return Outcome{Accepted: accepted, Why: why}, nil
 }
 
-// meet stores a channel when it is not known as it is now.
-func (b *Bot) meet(ctx context.Context, c earshot.Channel) error {
-	b.mu.Lock()
-	known := b.channels[c.Scope()] == c
-	b.mu.Unlock()
-	if known {
-		return nil
+// withoutDraft removes the text from an event about a placeholder of ours: its
+// drafts are stored nowhere, and its last text is stored by the turn, not as an
+// edit.
+func (b *Bot) withoutDraft(ctx context.Context, e Event) (Event, error) {
+	if _, able := b.platform.(Updater); !able || e.Message.Deleted || !b.identity.Is(e.Message.Author.ID) {
+		return e, nil
 	}
-	if err := b.Store.PutChannel(ctx, c); err != nil {
-		return fmt.Errorf("store channel %s: %w", c.ID, err)
+	ours, err := b.isPlaceholder(ctx, e)
+	if err != nil || !ours {
+		return e, err
 	}
-	b.mu.Lock()
-	b.channels[c.Scope()] = c
-	b.mu.Unlock()
-	return nil
+	e.Raw, e.Message.Text, e.Message.Edited, e.Message.Mentions = nil, "", 0, nil
+	stored, err := b.store.ByID(ctx, e.Channel.Scope(), e.Message.ID)
+	if err == nil && len(stored) > 0 {
+		e.Message.Text, e.Message.Edited = stored[0].Text, stored[0].Edited
+	}
+	return e, err
 }
 
-// Left forgets what the bot remembers of a channel that it is no longer in: the
-// channel may be erased, and is stored again when an event comes.
-func (b *Bot) Left(s earshot.Scope) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.channels, s)
-}
-
-// channel returns what is known of a channel.
-func (b *Bot) channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error) {
-	b.mu.Lock()
-	c, ok := b.channels[s]
-	b.mu.Unlock()
-	if ok {
-		return c, nil
+// isPlaceholder reports whether our own message was posted as a placeholder.
+func (b *Bot) isPlaceholder(ctx context.Context, e Event) (bool, error) {
+	if e.Key != "" && e.Key[0] == kindPlaceholder || b.opts.Placeholder != "" && e.Message.Text == b.opts.Placeholder {
+		return true, nil
 	}
-	c, err := b.Store.Channel(ctx, s)
+	q, err := b.store.Posted(ctx, e.Channel.Scope(), e.Message.ID)
 	if errors.Is(err, earshot.ErrNotFound) {
-		return earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel, Kind: earshot.KindChannel}, nil
+		return false, nil
 	}
 	if err != nil {
-		return earshot.Channel{}, fmt.Errorf("look up channel %s: %w", s.Channel, err)
+		return false, err
 	}
-	return c, nil
+	posts, err := b.store.Posts(ctx, q.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range ofKind(posts, kindPlaceholder) {
+		if p.Message == e.Message.ID {
+			return true, nil
+		}
+	}
+	return false, nil
 }

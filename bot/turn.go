@@ -2,144 +2,173 @@ package bot
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/bot/internal/slots"
 )
 
-// The line that a message takes, in eight verbs; each has a file.
+// The line of a message. Each verb is the first function of the file with its
+// name; further files with that name at the front hold its parts.
 //
-//	1 record     the event, its message and, if it is for us, a turn: durable
-//	2 address    is it for us, and in which conversation
-//	3 claim      the conversation's lease, and which of its turns is answered
-//	4 gather     what the turn can use, from the store and the platform
-//	5 assemble   the prompt; the queue is told of it
-//	6 generate   the model, with the channel's tools; every step in the journal;
-//	             where there is a placeholder, that is announced first
+//	1 address    is the message for us, and in which conversation
+//	2 record     the event, its message and, if it is for us, a turn: durable
+//	3 claim      the conversation's lease, and which question is answered
+//	4 gather     what the prompt can be made of, from the platform and the store
+//	5 assemble   the prompt, with its files; the queue records it
+//	6 generate   the model, with the channel's tools; each step in the journal
 //	7 post       the outbox, then the platform: one visible reply
 //	8 commit     reply, cursor, manifest, session, usage, ledger: at once
+//
+// A turn that comes to no answer is ended by settle. What an earlier process left
+// half done, takeover.go continues.
 
 // Handle records an event and, when it is for us, opens a turn, in one
 // transaction. Once it returns without error all of it is durable, and the
-// platform may be told so; after an error it must not. The same event again
+// platform may be told so; after an error it must not be. The same event again
 // changes nothing.
 func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
-	ask, why, err := b.address(ctx, e)
+	conversation, why, err := b.address(ctx, e)
 	if err != nil {
 		return Outcome{}, err
 	}
-	return b.record(ctx, e, ask, why)
+	return b.record(ctx, e, conversation, why)
 }
 
-// work answers what comes next in a conversation whose lease is ours, and gives
-// the lease back. soft ends when the bot is to stop; what may be visible already
-// is brought to its end all the same, until hard ends with the lease.
-func (b *Bot) work(soft, hard context.Context, lease earshot.Lease, turns []earshot.QueuedTurn, own *slot) {
-	t, err := b.choose(hard, lease, turns)
+// serve answers the next question of a conversation whose lease is ours, and
+// releases the lease. soft ends when the bot is to stop; a reply that may be
+// visible already is completed all the same, until hard ends with the lease.
+func (b *Bot) serve(soft, hard context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, slot *slots.Slot) {
+	t, err := b.choose(hard, lease, queued, slot)
 	if t == nil {
-		b.release(hard, lease, nil, err)
+		b.release(hard, lease, nil, outcomeOf(err))
 		return
 	}
-	t.slot = own
-	err = t.answer(soft, hard)
-	own.give()
-	err = t.settle(hard, err)
-	if err != nil {
-		t.land(hard)
+	o := t.answer(soft, hard)
+	slot.Give()
+	o = t.settle(hard, o)
+	if o.kind != ended {
+		t.outbox.save(hard)
 	}
-	t.written(hard)
-	b.release(hard, lease, t, err)
+	t.outbox.stopWriting(hard, t.report.Text)
+	b.release(hard, lease, t, o)
 }
 
 // answer takes one turn down the rest of the line.
-func (t *turn) answer(soft, hard context.Context) (err error) {
-	defer t.recovered(&err)
-	soft, stop := both(soft, hard)
+func (t *turn) answer(soft, hard context.Context) (o outcome) {
+	defer t.recovered(&o)
+	soft, stop := eitherEnds(soft, hard)
 	defer stop()
-	soft, rest := t.watch(soft)
-	defer rest()
-	if err := t.slot.take(soft); err != nil {
-		return err
+	soft, stopWatching := t.watch(soft)
+	defer stopWatching()
+	if err := t.slot.Take(soft); err != nil {
+		return outcomeOf(err)
 	}
-	if ended, err := t.goOn(hard); ended || err != nil {
-		return err
+	if done, err := t.takeOver(hard); done || err != nil {
+		return outcomeOf(err)
 	}
-	for again := 0; ; again++ {
-		if err := t.gather(soft); err != nil {
-			return err
+	how := attempt{budget: t.opts.Budget, counter: t.opts.Count()}
+	for n := 0; ; n++ {
+		o := outcomeOf(t.attempt(soft, hard, how))
+		switch {
+		case o.kind != again:
+			return o
+		case n == maxAttempts:
+			return outcome{kind: retry, err: o.err}
 		}
-		if err := t.assemble(soft); err != nil {
-			if again < maxAgain && isAgain(err) {
-				continue
-			}
-			return err
-		}
-		if err := t.announce(soft, hard); err != nil {
-			return err
-		}
-		if err := t.slot.take(soft); err != nil {
-			return err
-		}
-		if err := t.generate(soft); err != nil {
-			if again < maxAgain && (t.withoutSession(err) || t.smaller(err) || errors.Is(err, errAnew)) {
-				continue
-			}
-			return err
-		}
-		if err := t.post(hard); err != nil {
-			return err
-		}
-		return t.commit(hard)
+		how = o.next
 	}
 }
 
-// maxAgain is how often a turn is gathered anew at once, because something was
-// deleted or the model could not read so much.
-const maxAgain = 5
+// attempt is one try at a prompt and its answer.
+func (t *turn) attempt(soft, hard context.Context, how attempt) error {
+	p, recorded, err := t.resume(soft, how)
+	if err != nil {
+		return err
+	}
+	if !recorded {
+		found, err := t.gather(soft, how)
+		if err != nil {
+			return err
+		}
+		if p, err = t.assemble(soft, found); err != nil {
+			return err
+		}
+	}
+	if err := t.begin(soft, p); err != nil {
+		return err
+	}
+	placeholder, err := t.announce(soft, hard)
+	if err != nil {
+		return err
+	}
+	if err := t.slot.Take(soft); err != nil {
+		return err
+	}
+	a, err := t.generate(soft, p, placeholder)
+	if err != nil {
+		return err
+	}
+	replies, err := t.post(hard, a)
+	if err != nil {
+		return err
+	}
+	return t.commit(hard, p, a, replies)
+}
 
-// A turn is one turn on its way through this process.
-type turn struct {
+// maxAttempts is how often a prompt is made again at once, because something in it
+// was deleted, or the model could not read it.
+const maxAttempts = 5
+
+// An attempt says how a prompt is made. Later attempts of a turn leave something
+// out.
+type attempt struct {
+	counter  assemble.Counter
+	budget   assemble.Budget
+	halved   bool // the budget is half of what it was: the model could not read the prompt
+	newEpoch bool // the session is not continued: it cannot be sent
+	// refused: the provider refused the session's files. noFiles: it refused this
+	// turn's own.
+	refused, noFiles bool
+}
+
+// A claimed is what a claim decides: the turn, where it belongs, and under which
+// lease. Nothing changes it.
+type claimed struct {
 	*Bot
 	lease  earshot.Lease
 	queued earshot.QueuedTurn
 	place  Place
-	since  time.Time // when this process took it up
-	slot   *slot     // given back wherever the turn waits for the platform
+	merged []earshot.MessageID // the messages that the turn answers besides its anchor, oldest first
+	since  time.Time           // when this process claimed it
+	slot   *slots.Slot         // given back wherever the turn waits for the platform
+	log    *slog.Logger        // names the conversation and the turn
+}
 
-	counter assemble.Counter
-	budget  assemble.Budget
-	halved  bool
+// scope is the channel of the turn.
+func (c *claimed) scope() earshot.Scope { return c.lease.Conversation.Scope }
 
-	input  assemble.Input
-	result assemble.Result
-	steps  []earshot.Step
-	links  links // what may stay live in the reply
-	files  turnFiles
-	bare   bool // nothing is attached: the provider has refused files
-	// anew: the session cannot go on, and a first turn is made. declined: because
-	// the provider has refused files while the session held some; none is given.
-	anew, declined bool
-	together       []earshot.MessageID // what the turn answers besides its anchor, oldest first
+// isolated reports whether the question is answered without context: the turn
+// reads no session and commits nothing.
+func (c *claimed) isolated() bool { return c.place.Anchor.Isolated() }
 
-	read  []earshot.MessageID // what tools have told of
-	asked []llm.Message       // the last request's messages, without the session's
+// A turn is one turn on its way through this process.
+type turn struct {
+	claimed
+	journal *journal
+	outbox  *outbox
+	report  Report // what is known so far, for whoever is told of the end
+}
 
-	last     *earshot.Step     // of the journal, until it is written with the first post
-	arrivals []earshot.Arrival // what is there, until it is written with the turn's end
-
-	exists    earshot.Time  // since when there is what is said now
-	idle      time.Duration // slept for the platform while the lease was held
-	withdrawn bool          // the question was deleted, and the placeholder may say so
-	partly    bool          // some of the reply can be seen, and the rest must not follow
-
-	text    string        // of the reply
-	placed  *earshot.Post // the placeholder, once it can be seen
-	updates updates       // of it, so far
-	wrote   bool          // the platform was told that an answer is written
-	usage   earshot.Usage
-	calls   int // of the model, by this process
-	replies []earshot.MessageID
+// recovered makes a panic the outcome of its turn: one message that causes a
+// panic must not stop the others.
+func (t *turn) recovered(o *outcome) {
+	if p := recover(); p != nil {
+		t.log.Error("a turn panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		*o = giveUp(fmt.Sprintf("panic: %v", p), sayFailed)
+	}
 }

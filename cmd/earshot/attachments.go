@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/bot"
 )
 
 // An attachmentJSON is a file that a turn gave to the model, as the manifest
@@ -52,7 +52,7 @@ func (w *wholeTurn) attachments(ctx context.Context, l ledgers) ([]attachmentJSO
 }
 
 // handedType returns as what the model was given a file, by the journal.
-func handedType(entries []daemon.Entry, id earshot.ArtifactID) string {
+func handedType(entries []bot.JournalEntry, id earshot.ArtifactID) string {
 	for _, e := range entries {
 		for _, f := range e.Files {
 			if f.ID == id {

@@ -33,7 +33,7 @@ type wholeTurn struct {
 	row       queuedJSON
 	queued    earshot.QueuedTurn
 	committed *earshot.Turn
-	entries   []daemon.Entry
+	entries   []bot.JournalEntry
 	posts     []earshot.Post
 	input     *assemble.Input  // nil when it cannot be put together again
 	result    *assemble.Result // likewise

@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -102,9 +101,10 @@ func Calibrate(ctx context.Context, st bot.Store) (*Calibration, error) {
 			return nil, fmt.Errorf("journal of turn %d: %w", q.ID, err)
 		}
 		for _, s := range steps {
-			var a llm.Response
-			if s.Kind == kindAnswer && json.Unmarshal(s.Data, &a) == nil {
-				c.learn(a)
+			// One step at a time, because a newer program may have written others.
+			entries, err := bot.ReadJournal([]earshot.Step{s})
+			if err == nil && entries[0].Answer != nil {
+				c.learn(*entries[0].Answer)
 			}
 		}
 	}

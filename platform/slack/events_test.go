@@ -391,7 +391,10 @@ func TestAnAgentAnswersWhereItWasAsked(t *testing.T) {
 			t.Parallel()
 			x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.AgentView = agent })
 			done := make(chan bot.Report, 1)
-			x.bot.Platform, x.bot.Done = x.platform, func(r bot.Report) { done <- r }
+			x.bot = hearing(t, x.store, x.platform, func(o *bot.Options) {
+				o.Platform, o.Done = x.platform, func(r bot.Report) { done <- r }
+			})
+			x.serve(x.bot.Handle)
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- x.bot.Run(ctx) }()

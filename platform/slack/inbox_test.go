@@ -81,13 +81,17 @@ func listenTo(t *testing.T, settings ...setting) *inbox {
 }
 
 // hearing is a bot that records what it hears.
-func hearing(t *testing.T, st earshot.Store, p *slack.Platform) *bot.Bot {
+func hearing(t *testing.T, st earshot.Store, p *slack.Platform, change ...func(*bot.Options)) *bot.Bot {
 	t.Helper()
 	counter, err := tokens.For("o200k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bot.New(bot.Options{Store: st, Model: llm.Offline{}, Platform: mute{}, Counter: counter, Identity: p.Identity()})
+	o := bot.Options{Store: st, Model: llm.Offline{}, Platform: mute{}, Counter: counter, Identity: p.Identity()}
+	for _, f := range change {
+		f(&o)
+	}
+	return bot.New(o)
 }
 
 // serve takes events by HTTP from now on.

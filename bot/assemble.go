@@ -1,0 +1,139 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot/internal/attach"
+	"github.com/earshot-ai/earshot/bot/internal/inputref"
+	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// A prompt is what the model is asked, and what it was made of.
+type prompt struct {
+	how    attempt
+	input  assemble.Input
+	result assemble.Result
+	files  *attach.Set
+}
+
+// continuesSession reports whether the prompt begins with the session's messages.
+func (p *prompt) continuesSession() bool { return llm.Held(p.result) > 0 }
+
+// maxRounds bounds how often a prompt is made because its files changed whether
+// the session continues.
+const maxRounds = 3
+
+// assemble makes the prompt. Which files it attaches is known from a prompt
+// without them, and a file's hash and cost only once it is loaded; so where there
+// are files the prompt is made a second time.
+//
+// The epoch ends where the session's files and the turn's are more than a request
+// may carry: a first turn attaches the question's files again, and no prompt loses
+// files from its middle.
+func (t *turn) assemble(ctx context.Context, g gathered) (prompt, error) {
+	res, err := t.makePrompt(ctx, &g)
+	for round := 0; err == nil && round < maxRounds; round++ {
+		continues := llm.Held(res) > 0
+		if continues {
+			g.files.LoadSession(ctx, g.input.Conversation)
+		}
+		g.attached = g.files.Wanted(g.input, res, t.asked())
+		g.files.Load(ctx, g.attached, nil)
+		switch {
+		case continues && g.files.Overfull(g.input.Conversation.Attached):
+			g.endSession()
+			err = t.readInput(ctx, &g)
+		case len(g.attached) == 0:
+			return t.made(g, res), nil
+		default:
+			g.files.Apply(&g.input, g.attached)
+		}
+		if err == nil {
+			res, err = t.makePrompt(ctx, &g)
+		}
+		if err == nil && continues == (llm.Held(res) > 0) {
+			return t.made(g, res), nil
+		}
+	}
+	if err != nil {
+		return prompt{}, t.cannotMake(ctx, err)
+	}
+	return t.made(g, res), nil
+}
+
+// makePrompt assembles the input. Where the session cannot continue, it reads the
+// input of a first turn and assembles that.
+func (t *turn) makePrompt(ctx context.Context, g *gathered) (assemble.Result, error) {
+	res, err := assemble.Turn(g.input)
+	if g.request.NewEpoch || !gather.SessionEnded(g.input, res, err) {
+		return res, err
+	}
+	g.request.NewEpoch = true
+	if err := t.readInput(ctx, g); err != nil {
+		return res, err
+	}
+	return assemble.Turn(g.input)
+}
+
+func (t *turn) made(g gathered, res assemble.Result) prompt {
+	t.report.Result = res
+	return prompt{how: g.how, input: g.input, result: res, files: g.files}
+}
+
+// asked returns the messages whose files a turn attaches by itself: the question,
+// those answered with it from the newest, and the thread's root.
+func (t *turn) asked() []earshot.MessageID {
+	ids := []earshot.MessageID{t.queued.Anchor}
+	for i := len(t.merged) - 1; i >= 0; i-- {
+		ids = append(ids, t.merged[i])
+	}
+	return append(ids, t.place.Anchor.Root())
+}
+
+// begin records the prompt in the queue, so that a restart continues with it. The
+// queue refuses a prompt that shows something that was deleted meanwhile: then it
+// is made again.
+func (t *turn) begin(ctx context.Context, p prompt) error {
+	err := t.recordPrompt(ctx, p)
+	if errors.Is(err, earshot.ErrConflict) {
+		return outcome{kind: again, err: err, next: p.how}
+	}
+	return err
+}
+
+func (t *turn) recordPrompt(ctx context.Context, p prompt) error {
+	turns, err := t.store.Turns(ctx, t.lease.Conversation, 1)
+	if err != nil {
+		return fmt.Errorf("count turns: %w", err)
+	}
+	n := 0
+	if len(turns) > 0 {
+		n = turns[0].Number + 1
+	}
+	input, err := inputref.Encode(p.input, n)
+	if err != nil {
+		return fmt.Errorf("record the input: %w", err)
+	}
+	recorded := earshot.Prompt{From: p.input.Conversation.Epoch, Epoch: p.result.Next.Epoch, Input: input, Hash: p.result.Hash}
+	for _, row := range p.result.Ledger {
+		if row.Verdict != earshot.Out {
+			recorded.Shows = append(recorded.Shows, row.ID)
+		}
+	}
+	if err := t.store.Begin(ctx, t.lease, t.queued.ID, recorded); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	// The same prompt may have a journal already, which no resume has read.
+	if len(t.journal.steps) == 0 {
+		if err := t.journal.read(ctx); err != nil {
+			return err
+		}
+	}
+	t.fault(faultAfterBegin)
+	return nil
+}

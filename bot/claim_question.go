@@ -1,0 +1,96 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/address"
+)
+
+// whyDeleted is why a turn is dropped whose question was deleted; the store
+// writes the same words.
+const whyDeleted = "anchor deleted"
+
+// A question is an unfinished turn with the message that it answers.
+type question struct {
+	earshot.QueuedTurn
+	anchor earshot.Message
+	alone  bool // no other question is answered with it
+}
+
+// questions returns a conversation's turns that are still to be answered, and
+// drops the others.
+func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn) ([]question, error) {
+	var ids []earshot.MessageID
+	for _, q := range queued {
+		ids = append(ids, q.Anchor)
+	}
+	anchors, err := b.store.ByID(ctx, lease.Conversation.Scope, ids...)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[earshot.MessageID]earshot.Message{}
+	for _, m := range anchors {
+		byID[m.ID] = m
+	}
+	var out []question
+	for _, turn := range queued {
+		posts, err := b.store.Posts(ctx, turn.ID)
+		if err != nil {
+			return nil, err
+		}
+		// A turn that has begun, or that an operator has opened again, is
+		// completed whatever its age.
+		begun := turn.Hash != "" || len(posts) > 0
+		q := question{QueuedTurn: turn, anchor: byID[turn.Anchor]}
+		q.alone = begun || q.anchor.Isolated()
+		if why := b.whyDrop(q, begun, posts); why == "" {
+			out = append(out, q)
+		} else if err := b.drop(ctx, lease, turn, why); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// whyDrop returns why a question is not answered, or "".
+func (b *Bot) whyDrop(q question, begun bool, posts []earshot.Post) string {
+	age := b.ago(q.anchor.Time)
+	switch {
+	case q.anchor.ID == "":
+		return "anchor unknown"
+	case q.anchor.Deleted && !anyVisible(posts):
+		return whyDeleted
+	case !begun && age > b.limits.Fresh:
+		return fmt.Sprintf("stale: said %s ago, only what is younger than %s is answered", age.Round(time.Second), b.limits.Fresh)
+	}
+	return ""
+}
+
+// pickQuestion returns the question that is answered, and those that its answer
+// serves too: with [Answer.Each] none, else all up to one that stands alone. The
+// latest one is picked, because a prompt shows nothing after its anchor; a message
+// that only mentions the agent is picked only where there is no question.
+func (b *Bot) pickQuestion(list []question) (picked question, others []question) {
+	together := 1
+	for !b.opts.Answer.Each && !list[0].alone && together < len(list) && !list[together].alone {
+		together++
+	}
+	at := 0
+	for i, q := range list[:together] {
+		best := list[at]
+		bare, bestBare := address.OnlyMention(b.identity, &q.anchor), address.OnlyMention(b.identity, &best.anchor)
+		later := q.anchor.Position().Compare(best.anchor.Position()) > 0
+		if bare == bestBare && later || bestBare && !bare {
+			at = i
+		}
+	}
+	for i, q := range list[:together] {
+		if i != at {
+			others = append(others, q)
+		}
+	}
+	return list[at], others
+}

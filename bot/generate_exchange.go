@@ -1,0 +1,127 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// An exchange is how far the model has come with one prompt.
+type exchange struct {
+	*turn
+	prompt      prompt
+	placeholder *earshot.Post
+	tools       *tools.Set // nil: the model has none
+	links       *linkGuard
+
+	request    llm.Request
+	last       *llm.Response // what the model said last, unless tools have answered it
+	rounds     int           // of tools
+	beside     []string      // texts that the model wrote beside calls
+	read       []earshot.MessageID
+	askedAgain bool // after an empty response
+}
+
+func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *exchange {
+	return &exchange{turn: t, prompt: p, placeholder: placeholder, links: t.newLinkGuard(p)}
+}
+
+// advance runs the tools that the last response calls. It reports whether that
+// response is the answer.
+func (x *exchange) advance(ctx context.Context) (done bool, err error) {
+	if x.last == nil {
+		return false, nil
+	}
+	calls := x.last.Calls()
+	if len(calls) == 0 || x.rounds >= x.limits.Rounds {
+		return true, nil
+	}
+	return false, x.runTools(ctx, calls)
+}
+
+// text is what the model has to say: its last words, or where there are none
+// what it wrote beside its calls.
+func (x *exchange) text() string {
+	if s := strings.TrimSpace(x.last.Text()); s != "" {
+		return s
+	}
+	return strings.TrimSpace(strings.Join(x.beside, "\n\n"))
+}
+
+// answered notes a response of the model.
+func (x *exchange) answered(a llm.Response) {
+	x.last = &a
+	if s := a.Text(); s != "" && len(a.Calls()) > 0 {
+		x.beside = append(x.beside, s)
+	}
+}
+
+// resulted appends the results of tools, which answer the last response.
+func (x *exchange) resulted(results []toolResult) {
+	list := make([]llm.Result, len(results))
+	for i, r := range results {
+		list[i] = r.Result
+		x.read = append(x.read, r.Shows...)
+		for _, p := range r.Parts {
+			x.links.alsoIn(idsIn(p.Text))
+		}
+	}
+	x.request = x.request.Append(*x.last, llm.Results(list...))
+	x.last = nil
+	x.rounds++
+}
+
+// replay appends the journal's steps to the request.
+func (x *exchange) replay(ctx context.Context) error {
+	for _, s := range x.journal.steps {
+		switch s.Kind {
+		case stepAnswer:
+			d, err := decodeStep(s)
+			if err != nil {
+				return err
+			}
+			x.answered(*d.answer)
+			x.spend(d.answer.Usage)
+		case stepResults:
+			d, err := decodeStep(s)
+			if err != nil || x.last == nil {
+				return fmt.Errorf("journal entry %d follows no answer: %w", s.N, err)
+			}
+			x.reloadFiles(ctx, d.results)
+			x.resulted(d.results)
+		case stepFailed:
+			if x.last == nil {
+				continue
+			}
+			whole := len(x.last.Calls()) == 0 || x.rounds >= x.limits.Rounds
+			if whole && x.text() == "" {
+				x.last = nil // the turn failed because of it, and was opened again: the model is asked again
+			}
+		}
+	}
+	return nil
+}
+
+// reloadFiles gives results of the journal the content of their files again.
+func (x *exchange) reloadFiles(ctx context.Context, results []toolResult) {
+	later, err := x.journal.fileRecords()
+	if err != nil {
+		x.log.Warn("read the journal's files", "err", err)
+	}
+	for _, r := range results {
+		x.prompt.files.ReloadOpened(ctx, r.Parts, r.Files, later)
+	}
+}
+
+// spend adds what a response has used to the turn's report.
+func (t *turn) spend(u earshot.Usage) {
+	used := &t.report.Usage
+	used.Input += u.Input
+	used.Output += u.Output
+	used.CacheRead += u.CacheRead
+	used.CacheWrite += u.CacheWrite
+}

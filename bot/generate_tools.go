@@ -1,0 +1,134 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/attach"
+	"github.com/earshot-ai/earshot/bot/internal/slots"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// maxCalls is how many calls of one response are run; the others are refused.
+const maxCalls = 16
+
+// newTools returns the tools of the turn's channel, up to the question; nil when
+// there are none, as for a question that is answered without context.
+func (x *exchange) newTools() *tools.Set {
+	if x.opts.NoTools || x.isolated() {
+		return nil
+	}
+	p := x.prompt
+	o := &tools.Options{
+		Identity: x.identity, Known: p.input.Messages, Names: slices.Concat(p.input.Conversation.Names, p.result.Next.Names),
+		Zone: p.input.Zone, MaxBytes: x.limits.Result, Turns: x.store, Conversation: x.lease.Conversation,
+		Given: func(f earshot.File) bool { return p.files.Has(f.ID, f.SHA256) },
+	}
+	if f, ok := x.platform.(tools.Fetcher); ok {
+		o.Fetcher = waitingFetcher{f, x.slot}
+	}
+	if _, ok := attach.Section(x.opts.Policy); ok && x.opts.Files != nil {
+		o.Media = p.files.Open
+	}
+	return tools.ForChannel(x.scope(), x.store, x.index, x.place.Anchor.Position(), o)
+}
+
+// runTools runs the calls of the last response and journals the results.
+func (x *exchange) runTools(ctx context.Context, calls []llm.Call) error {
+	var results, stored []toolResult
+	var shows []earshot.MessageID
+	for i, c := range calls {
+		r, err := x.runTool(ctx, c, i)
+		if err != nil {
+			return err
+		}
+		shows = append(shows, r.Shows...)
+		results = append(results, r)
+		r.Parts = llm.Bare(r.Parts)
+		stored = append(stored, r)
+	}
+	x.fault(faultAfterTools)
+	if err := x.journal.addJSON(ctx, stepResults, stored, shows...); err != nil {
+		return err
+	}
+	x.resulted(results)
+	return nil
+}
+
+// runTool runs the nth call of a response.
+func (x *exchange) runTool(ctx context.Context, c llm.Call, n int) (toolResult, error) {
+	a := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
+	if x.tools == nil {
+		a.JSON = `{"error":"there is no such tool"}`
+	} else if n < maxCalls {
+		var err error
+		if a, err = x.tools.Call(ctx, c.Name, c.Args); err != nil {
+			return toolResult{}, err
+		}
+		if err := x.slot.Take(ctx); err != nil {
+			return toolResult{}, err
+		}
+	}
+	r := toolResult{Result: llm.Result{Call: c.ID, Name: c.Name, Parts: []llm.Part{llm.Text(a.JSON)}, Failed: a.Failed}}
+	for _, m := range a.Shows {
+		r.Shows = append(r.Shows, m.ID)
+	}
+	for _, m := range a.Media {
+		r.Shows = append(r.Shows, x.prompt.files.SharedBy(m.ID))
+		part, record := x.prompt.files.AddOpened(m)
+		r.Parts = append(r.Parts, part)
+		if record != nil {
+			r.Files = append(r.Files, *record)
+		}
+	}
+	return r, nil
+}
+
+// A waitingFetcher gives the turn's slot back while a tool waits for history. The
+// turn takes one again when the tool has returned.
+type waitingFetcher struct {
+	tools.Fetcher
+	slot *slots.Slot
+}
+
+// FetchThread implements [tools.Fetcher].
+func (f waitingFetcher) FetchThread(ctx context.Context, s earshot.Scope, root earshot.MessageID, upTo earshot.Position) error {
+	f.slot.Give()
+	return f.Fetcher.FetchThread(ctx, s, root, upTo)
+}
+
+// FetchSince implements [tools.Fetcher].
+func (f waitingFetcher) FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error {
+	f.slot.Give()
+	return f.Fetcher.FetchSince(ctx, s, since, upTo)
+}
+
+// idsIn returns every message id in a tool's JSON, whichever tool it is of.
+func idsIn(result string) []earshot.MessageID {
+	var ids []earshot.MessageID
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if id, ok := v[name].(string); ok && id != "" && (name == "id" || name == "message_id") {
+					ids = append(ids, earshot.MessageID(id))
+				}
+				walk(v[name])
+			}
+		}
+	}
+	var v any
+	if json.Unmarshal([]byte(result), &v) == nil {
+		walk(v)
+	}
+	return ids
+}

@@ -1,0 +1,135 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// Load loads those of the files that the set does not have yet, at the same time
+// and within the source's timeout. A file that cannot be loaded is replaced by a
+// line. records are what an earlier process noted about this turn's files: what it
+// could not attach is not attached now, nor is a file with other bytes.
+func (x *Set) Load(ctx context.Context, list []File, records map[earshot.ArtifactID]Record) {
+	sums := map[earshot.ArtifactID]string{}
+	for _, f := range list {
+		r := records[f.ID]
+		sums[f.ID] = r.SHA256
+		if r.Why != "" {
+			x.why[f.ID] = r.Why
+		}
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(f File) bool {
+		_, ok := x.media[f.ID]
+		return ok || x.why[f.ID] != ""
+	})
+	if x.none || x.source.Refused {
+		for _, f := range list {
+			x.of[f.ID], x.why[f.ID] = f.Of, whyDeclined
+		}
+		return
+	}
+	for i, c := range x.contents(ctx, list, sums) {
+		f := list[i]
+		x.of[f.ID] = f.Of
+		if c.why == "" && !x.fits(c.Media) {
+			c.why = whyCrowded
+		}
+		if c.why != "" {
+			x.why[f.ID] = c.why
+			continue
+		}
+		x.media[f.ID], x.sums[f.ID] = c.Media, c.sum
+	}
+}
+
+// A content is a file as the model is given it, or why it is not.
+type content struct {
+	llm.Media
+	sum string // SHA-256 of the bytes that were shared
+	why string
+}
+
+// maxLoads is how many files are loaded at the same time.
+const maxLoads = 4
+
+// contents loads files at the same time, within the source's timeout.
+func (x *Set) contents(ctx context.Context, list []File, sums map[earshot.ArtifactID]string) []content {
+	return x.each(ctx, list, func(ctx context.Context, f File) content {
+		if c := x.kept(ctx, f, sums[f.ID]); c.why == "" {
+			return c
+		}
+		return x.fetch(ctx, f, sums[f.ID])
+	})
+}
+
+// each calls load for each file of a list, a few at the same time.
+func (x *Set) each(ctx context.Context, list []File, load func(context.Context, File) content) []content {
+	ctx, cancel := context.WithTimeout(ctx, x.source.Timeout)
+	defer cancel()
+	out := make([]content, len(list))
+	slots := make(chan struct{}, maxLoads)
+	var loading sync.WaitGroup
+	for i, f := range list {
+		loading.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			out[i] = load(ctx, f)
+		})
+	}
+	loading.Wait()
+	return out
+}
+
+// kept reads a file that the store kept. sum is the hash of its bytes; without
+// one nothing is found.
+func (x *Set) kept(ctx context.Context, f File, sum string) content {
+	if sum == "" {
+		return content{why: whyChanged}
+	}
+	b, err := x.source.Store.Blob(ctx, x.source.Scope, sum)
+	if err != nil {
+		if !errors.Is(err, earshot.ErrNotFound) {
+			x.source.Log.Warn("read a file that was kept", "message", f.Of, "file", f.ID, "err", err)
+		}
+		return content{why: whyChanged}
+	}
+	return content{Media: llm.Media{ID: f.ID, Name: assemble.FileName(f.File), Type: b.Type, Data: b.Data}, sum: sum}
+}
+
+// fetch loads a file from the platform and has the store keep it. Where sum is
+// set, bytes with another hash are not accepted.
+func (x *Set) fetch(ctx context.Context, f File, sum string) content {
+	if x.source.Loader == nil {
+		return content{why: whyUnread}
+	}
+	m, got, err := x.source.Loader.Load(ctx, x.source.Scope, f.Of, f.File, x.source.Most)
+	switch {
+	case err != nil:
+		x.source.Log.Warn("file", "message", f.Of, "file", f.ID, "err", err)
+		return content{why: reasonOf(err)}
+	case sum != "" && got != sum:
+		return content{why: whyChanged}
+	}
+	if x.source.Keep && got != "" {
+		b := earshot.Blob{SHA256: got, Type: m.Type, Name: m.Name, Data: m.Data}
+		if err := x.source.Store.PutBlob(ctx, x.source.Scope, f.Of, f.ID, b); err != nil {
+			x.source.Log.Warn("keep a file", "message", f.Of, "file", f.ID, "err", err)
+		}
+	}
+	return content{Media: m, sum: got}
+}
+
+// reasonOf returns what the model is told about an error of a Loader.
+func reasonOf(err error) string {
+	var r interface{ Reason() string }
+	if errors.As(err, &r) {
+		return r.Reason()
+	}
+	return whyUnread
+}

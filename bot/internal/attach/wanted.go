@@ -1,0 +1,92 @@
+package attach
+
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// Section returns a policy's section of files, with its limits; false where the
+// policy has none, which means that nothing is attached.
+func Section(p assemble.Policy) (assemble.Section, bool) {
+	p = p.WithDefaults()
+	for _, s := range slices.Concat(p.First, p.Later) {
+		if s.Section == assemble.Media {
+			return s, true
+		}
+	}
+	return assemble.Section{}, false
+}
+
+// Wanted returns the files that a turn attaches by itself: those of the messages
+// asked, which are the question first, then what is answered together with it and
+// the thread's root, and those that the prompt chose, as the first prompt of an
+// epoch does. The policy limits their number. Other files are lines of the
+// prompt, and the model opens them with a tool.
+func (x *Set) Wanted(in assemble.Input, res assemble.Result, asked []earshot.MessageID) []File {
+	out := x.own(in, res, asked)
+	for _, f := range Chosen(in, res) {
+		if !slices.ContainsFunc(out, func(o File) bool { return o.ID == f.ID }) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// own returns the files of the messages asked that this turn shows. It returns
+// none in policies that are not written as a log, or whose media section has
+// own: false: there the model opens every file with a tool.
+func (x *Set) own(in assemble.Input, res assemble.Result, asked []earshot.MessageID) []File {
+	section, ok := Section(in.Policy)
+	if !ok || !section.Own || x.source.Loader == nil || x.none || in.Policy.WithDefaults().Frame != assemble.Log {
+		return nil
+	}
+	shown := map[earshot.MessageID]bool{}
+	for _, row := range res.Ledger {
+		shown[row.ID] = row.Verdict == earshot.Full || row.Verdict == earshot.Cut
+	}
+	var out []File
+	for _, id := range asked {
+		for _, m := range in.Messages {
+			if m.ID != id || !shown[id] || m.Deleted {
+				continue
+			}
+			for _, f := range m.Files {
+				known := slices.ContainsFunc(out, func(o File) bool { return o.ID == f.ID })
+				if !known && len(out) < section.Files {
+					out = append(out, File{f, m.ID})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Chosen returns the files that a prompt attaches, without those that the
+// session's messages contain.
+func Chosen(in assemble.Input, res assemble.Result) []File {
+	var out []File
+	for _, m := range res.Messages {
+		if slices.Contains(m.Sections, assemble.SessionPart) {
+			continue
+		}
+		for _, id := range m.Media {
+			out = append(out, find(in.Messages, id))
+		}
+	}
+	return out
+}
+
+// find returns a file by its id, as the newest message that shares it has it.
+// One that no message shares has nothing but the id.
+func find(messages []earshot.Message, id earshot.ArtifactID) File {
+	for _, m := range slices.Backward(messages) {
+		for _, f := range m.Files {
+			if f.ID == id {
+				return File{f, m.ID}
+			}
+		}
+	}
+	return File{File: earshot.File{ID: id}}
+}

@@ -1,0 +1,237 @@
+// Package inputref stores a turn's input by reference. A store has the messages,
+// the manifest and the session anyway, so [Encode] keeps ids and revisions of
+// them, and [Load] reads them again: a restart, a replay and the desk then see
+// the input that the turn had, unless something of it was erased.
+package inputref
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/contract"
+)
+
+// ErrChanged says that something that the turn read was erased or replaced
+// since.
+var ErrChanged = errors.New("what the turn read has changed")
+
+// A Store is what [Load] reads.
+type Store interface {
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
+	Revisions(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]earshot.Message, error)
+	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)
+	Turn(ctx context.Context, id earshot.ConversationID, n int) (earshot.Turn, error)
+}
+
+// A reference is the stored form: messages by id and revision, the conversation
+// by its number of turns.
+type reference struct {
+	Input json.RawMessage `json:"input"`          // as the contract has it
+	Turns int             `json:"turns"`          // in the conversation, before this one
+	Form  assemble.Frame  `json:"form,omitempty"` // of the prompt; "" in turns older than the log form
+	// Quoted is what each message quoted at the time: platforms add previews to
+	// messages later.
+	Quoted map[earshot.MessageID]quotes `json:"quoted,omitempty"`
+	// Bare says that the input told nothing of earlier turns.
+	Bare bool `json:"bare,omitempty"`
+	// FileTokens are the counts that files were budgeted with.
+	FileTokens map[earshot.ArtifactID]int `json:"file_tokens,omitempty"`
+}
+
+// maxTurns is how many earlier turns an input contains, as package gather reads
+// them.
+const maxTurns = 200
+
+// Encode returns the stored form of an input; turns is the number of turns that
+// the conversation had.
+func Encode(in assemble.Input, turns int) ([]byte, error) {
+	c := in.Conversation
+	bare := len(c.Turns)+len(c.Session)+len(c.Shown) == 0
+	in.Conversation = assemble.Conversation{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
+	messages := make([]earshot.Message, len(in.Messages))
+	var quoted map[earshot.MessageID]quotes
+	for i, m := range in.Messages {
+		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Reactions: m.Reactions, Files: attachedFiles(m.Files, in.Attach)}
+		if len(m.Shared) > 0 {
+			if quoted == nil {
+				quoted = map[earshot.MessageID]quotes{}
+			}
+			quoted[m.ID] = quotesOf(m.Shared)
+		}
+	}
+	in.Messages = messages
+	raw, err := contract.EncodeInput(in)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, in.FileTokens})
+}
+
+// Load returns the input of a turn, read from the store again: [assemble.Turn]
+// makes of it the prompt with the turn's Hash. The error wraps [ErrChanged] where
+// something of it was erased since.
+func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, error) {
+	var ref reference
+	if q.Input == nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, ErrChanged)
+	}
+	if err := json.Unmarshal(q.Input, &ref); err != nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	in, err := contract.Decode(ref.Input)
+	if err != nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	in.FileTokens = ref.FileTokens
+	if ref.Form == "" && in.Policy.Frame == assemble.Log {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w: its prompt is older than the log form and cannot be made again", q.ID, ErrChanged)
+	}
+	if in.Messages, err = revisions(ctx, st, q.Conversation.Scope, in.Messages, ref.Quoted); err != nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	if !ref.Bare {
+		err = readConversation(ctx, st, q.Conversation, ref.Turns, &in.Conversation)
+	}
+	return in, err
+}
+
+// quotes identify what a message quoted without containing its text.
+type quotes struct {
+	N    int    `json:"n"`    // messages quoted
+	Hash string `json:"hash"` // of all of them
+}
+
+// quotesOf returns the quotes of a message's quoted messages.
+func quotesOf(list []earshot.Shared) quotes {
+	h := sha256.New()
+	for _, x := range list {
+		fmt.Fprintf(h, "%q %q %q %q %d %q\n", x.Kind, x.ID, x.Author, x.Place, x.Time, x.Text)
+	}
+	return quotes{len(list), hex.EncodeToString(h.Sum(nil))}
+}
+
+// withQuotes returns m with only what it quoted then: the first then.N of what it
+// quotes now, which must be unchanged.
+func withQuotes(m earshot.Message, then quotes) (earshot.Message, error) {
+	if len(m.Shared) < then.N || then.N > 0 && quotesOf(m.Shared[:then.N]) != then {
+		return m, fmt.Errorf("message %s quotes something else now: %w", m.ID, ErrChanged)
+	}
+	m.Shared = m.Shared[:then.N:then.N]
+	return m, nil
+}
+
+// revisions returns the messages in the revisions that the input had.
+func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Message, quoted map[earshot.MessageID]quotes) ([]earshot.Message, error) {
+	ids := make([]earshot.MessageID, len(were))
+	for i, m := range were {
+		ids[i] = m.ID
+	}
+	list, err := st.ByID(ctx, s, ids...)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[earshot.MessageID]earshot.Message, len(list))
+	for _, m := range list {
+		byID[m.ID] = m
+	}
+	out := make([]earshot.Message, len(were))
+	for i, was := range were {
+		m, ok := byID[was.ID]
+		if !ok || m.Deleted && !was.Deleted {
+			return nil, fmt.Errorf("message %s: %w", was.ID, ErrChanged)
+		}
+		if m.Edited != was.Edited {
+			if m, err = revision(ctx, st, s, was); err != nil {
+				return nil, err
+			}
+		}
+		if m, err = withQuotes(m, quoted[was.ID]); err != nil {
+			return nil, err
+		}
+		m.Seq, m.Replies, m.Reactions = was.Seq, was.Replies, was.Reactions
+		m.Files = withSums(m.Files, was.Files)
+		out[i] = m
+	}
+	return out, nil
+}
+
+// attachedFiles returns the ids and hashes of the files that the turn attaches.
+// The turn computed these hashes when it fetched the files; the message has none.
+func attachedFiles(files []earshot.File, attach []earshot.ArtifactID) []earshot.File {
+	var out []earshot.File
+	for _, f := range files {
+		if f.SHA256 != "" && slices.Contains(attach, f.ID) {
+			out = append(out, earshot.File{ID: f.ID, SHA256: f.SHA256})
+		}
+	}
+	return out
+}
+
+// withSums returns files with the hashes of the stored ones.
+func withSums(files, were []earshot.File) []earshot.File {
+	if len(were) == 0 {
+		return files
+	}
+	files = slices.Clone(files)
+	for i, f := range files {
+		for _, was := range were {
+			if was.ID == f.ID {
+				files[i].SHA256 = was.SHA256
+			}
+		}
+	}
+	return files
+}
+
+// revision returns the revision of a message that the input had.
+func revision(ctx context.Context, st Store, s earshot.Scope, was earshot.Message) (earshot.Message, error) {
+	list, err := st.Revisions(ctx, s, was.ID)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	for _, m := range list {
+		if m.Edited == was.Edited {
+			return m, nil
+		}
+	}
+	return earshot.Message{}, fmt.Errorf("message %s: %w", was.ID, ErrChanged)
+}
+
+// readConversation reads the conversation as it was after its first n turns.
+func readConversation(ctx context.Context, st Store, id earshot.ConversationID, n int, c *assemble.Conversation) error {
+	turns, err := st.Turns(ctx, id, 0)
+	if err != nil {
+		return err
+	}
+	turns = turns[:min(n, len(turns))]
+	for i, t := range turns {
+		if i >= len(turns)-maxTurns {
+			c.Turns = append(c.Turns, t.Answer)
+		}
+		if t.Epoch != c.Epoch {
+			continue
+		}
+		whole, err := st.Turn(ctx, id, t.Number)
+		if err != nil {
+			return err
+		}
+		c.Shown = append(c.Shown, whole.Shown...)
+		for _, a := range whole.Attached {
+			a.Turn++ // stores count turns from 0, inputs from 1
+			c.Attached = append(c.Attached, a)
+		}
+		c.Session = append(c.Session, whole.Session...)
+		c.Names = append(c.Names, whole.Names...)
+		if whole.Form != "" {
+			c.Form = assemble.Frame(whole.Form)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// An outcome says how a turn's way through this process ended. It is an error, so
+// that a function deep in the line can return it, and so that it can be the cause
+// with which a context ends; [outcomeOf] reads it back.
+type outcome struct {
+	kind outcomeKind
+	why  string        // for the operator: of gaveUp and unclear
+	say  string        // what the person is told: of gaveUp
+	err  error         // of retry, again and waitForPlatform
+	wait time.Duration // of waitForPlatform; of retry the least
+	next attempt       // of again
+
+	model bool // of retry: the language model cannot be reached
+}
+
+type outcomeKind int
+
+const (
+	// retry: an error that may pass. The turn is claimed again after a pause,
+	// until it had its tries.
+	retry outcomeKind = iota
+	// ended: the turn has its final state in the store.
+	ended
+	// endedElsewhere: another process, or an operator, ended the turn.
+	endedElsewhere
+	// withdrawn: the question was deleted.
+	withdrawn
+	// gaveUp: there is no answer. The person is told so, and the turn fails.
+	gaveUp
+	// unclear: nobody can find out whether a post arrived. An operator has to
+	// look, and the turn is parked.
+	unclear
+	// again: the prompt is made again at once, as next says.
+	again
+	// waitForPlatform: the platform takes no post at the moment. The turn keeps
+	// its answer and is claimed again after wait.
+	waitForPlatform
+	// stopping: the bot stops. The turn is claimed again, by any process.
+	stopping
+	// leaseLost: another process has taken over the conversation.
+	leaseLost
+)
+
+// giveUp is the outcome of a turn without an answer.
+func giveUp(why, say string) outcome { return outcome{kind: gaveUp, why: why, say: say} }
+
+// outcomeOf returns the outcome that an error carries: ended for nil, and retry
+// for an error that carries none.
+func outcomeOf(err error) outcome {
+	var o outcome
+	switch {
+	case err == nil:
+		return outcome{kind: ended}
+	case errors.Is(err, earshot.ErrFenced):
+		return outcome{kind: leaseLost, err: err}
+	case errors.As(err, &o):
+		return o
+	}
+	return outcome{kind: retry, err: err}
+}
+
+// isKind reports whether an error carries an outcome of a kind.
+func isKind(err error, kind outcomeKind) bool { return err != nil && outcomeOf(err).kind == kind }
+
+// Error implements error.
+func (o outcome) Error() string {
+	switch {
+	case o.why != "":
+		return o.why
+	case o.err != nil:
+		return o.err.Error()
+	}
+	switch o.kind {
+	case endedElsewhere:
+		return "the turn was ended elsewhere"
+	case withdrawn:
+		return "the question was deleted"
+	case stopping:
+		return "the bot stops"
+	}
+	return "the turn has ended"
+}
+
+// eitherEnds returns a context that ends with hard, and with the outcome stopping
+// when soft ends.
+func eitherEnds(soft, hard context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(hard)
+	stop := context.AfterFunc(soft, func() { cancel(outcome{kind: stopping}) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}

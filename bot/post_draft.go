@@ -1,0 +1,140 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/reply"
+)
+
+// How often an answer is shown while it is written.
+const (
+	writerEvery = earshot.Time(200_000)   // microseconds between two calls of a Writer
+	draftEvery  = earshot.Time(1_000_000) // microseconds between two updates of the placeholder
+	draftTime   = 10 * time.Second        // of one update
+)
+
+// A draft shows an answer while it is written: to a [Writer], and in the
+// placeholder. Each call shows the whole text so far, so that the next one makes up
+// for one that was left out; failures mean nothing.
+type draft struct {
+	*outbox
+	links     *reply.Links
+	writer    Writer          // nil: the platform has none
+	post      *earshot.Post   // the placeholder; nil: there is none
+	lastWrite earshot.Time    // the writer's last call
+	state     chan draftState // holds its value while no update is under way
+}
+
+// A draftState is how the updates of a placeholder have gone.
+type draftState struct {
+	next earshot.Time // no update before
+	lost bool         // nobody knows whether the last one arrived: there is no further one
+	over bool         // there is no further one: the platform refused it, or the turn is no longer ours
+}
+
+// newDraft returns nil where nobody sees an answer while it is written.
+func (o *outbox) newDraft(ctx context.Context, placeholder *earshot.Post, links *reply.Links) *draft {
+	writer, able := o.platform.(Writer)
+	if o.opts.DryRun || !able && placeholder == nil {
+		return nil
+	}
+	d := &draft{outbox: o, links: links, writer: writer, post: placeholder, state: make(chan draftState, 1)}
+	// An answer that comes within the first second is shown once.
+	o.drafts.next = max(o.drafts.next, o.now()+draftEvery)
+	d.state <- o.drafts
+	if able {
+		o.writing = true
+		writer.Writing(ctx, o.place, "", false)
+	}
+	return d
+}
+
+// stopWriting tells the platform's Writer that nothing is written any more.
+func (o *outbox) stopWriting(ctx context.Context, text string) {
+	if o.writing {
+		o.platform.(Writer).Writing(ctx, o.place, text, true)
+	}
+}
+
+// show shows all of the text so far. again says that the model began anew.
+func (d *draft) show(ctx context.Context, text string, again bool) {
+	now := d.now()
+	if d.writer != nil && (again || now-d.lastWrite >= writerEvery) {
+		d.lastWrite = now
+		d.writer.Writing(ctx, d.place, reply.Guard(text, d.links), false)
+	}
+	if d.post == nil {
+		return
+	}
+	select {
+	case s := <-d.state:
+		if text = d.growing(text); s.lost || s.over || now < s.next || text == "" {
+			d.state <- s
+			return
+		}
+		s.next = now + draftEvery
+		// The update does not end with ctx: one that is cancelled may still arrive,
+		// and late.
+		go d.update(context.WithoutCancel(ctx), s, text)
+	default: // an update is under way
+	}
+}
+
+// growing returns what the placeholder shows of a text that is not whole: as much
+// as one message holds, followed by the placeholder's own text.
+func (d *draft) growing(text string) string {
+	text = strings.TrimSpace(reply.Guard(text, d.links))
+	if text == "" {
+		return ""
+	}
+	more := " " + d.opts.Placeholder
+	return reply.Split(text, d.maxText()-len([]rune(more)))[0] + more
+}
+
+// update shows one draft in the placeholder, and then gives the state back.
+func (d *draft) update(ctx context.Context, s draftState, text string) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.log.Error("an update panicked", "panic", fmt.Sprint(p))
+			s.lost = true
+		}
+		d.state <- s
+	}()
+	ctx, cancel := context.WithTimeout(ctx, draftTime)
+	defer cancel()
+	if s.over = !d.mayUpdate(ctx); s.over {
+		return
+	}
+	p := *d.post
+	p.Text = text
+	err := d.platform.(Updater).Update(ctx, d.draft(p), p.Message)
+	var e *PostError
+	switch {
+	case errors.As(err, &e):
+		s.next, s.over = max(s.next, d.now()+earshot.Time(e.Retry/time.Microsecond)), e.Retry <= 0
+	case err != nil:
+		s.lost = true
+	}
+}
+
+// mayUpdate reports whether the placeholder still waits for its last text, and the
+// question is there. A process that hung while another one took over the turn must
+// not overwrite what that one has shown.
+func (d *draft) mayUpdate(ctx context.Context) bool {
+	posts, err := d.store.Posts(ctx, d.queued.ID)
+	if err != nil || d.mayShow(ctx, true) != nil {
+		return false
+	}
+	return slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Chunk == d.post.Chunk && p.Text == d.post.Text })
+}
+
+// stop waits until no update is under way. Nothing may be shown afterwards.
+func (d *draft) stop() {
+	d.drafts = <-d.state
+}

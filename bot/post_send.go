@@ -1,0 +1,95 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// maxEnds is how many processes may end while one post is being sent.
+const maxEnds = 5
+
+// send sends one post, again and again until it is known to have arrived, and
+// returns the message that it became. The arrival of the last post is written with
+// the end of the turn.
+func (o *outbox) send(ctx context.Context, p earshot.Post, last bool) (earshot.MessageID, error) {
+	for {
+		switch p.State {
+		case earshot.PostSent:
+			return p.Message, nil
+		case earshot.PostSending, earshot.PostAmbiguous:
+			m, err := o.find(ctx, &p)
+			if err != nil {
+				return "", err
+			}
+			if m.ID != "" {
+				return o.arrived(ctx, p, m, last)
+			}
+		default:
+			if err := o.mayShow(ctx, false); err != nil {
+				o.partial = isKind(err, withdrawn)
+				return "", err
+			}
+			if p.Tries >= maxEnds {
+				return "", giveUp(fmt.Sprintf("the process ended %d times while it sent post %d", p.Tries, p.Chunk), sayFailed)
+			}
+			m, err := o.sendOnce(ctx, &p)
+			if err == nil {
+				return o.arrived(ctx, p, m, last)
+			}
+			var e *PostError
+			switch {
+			case !errors.As(err, &e):
+				return "", err
+			case e.Retry <= 0:
+				return "", giveUp(err.Error(), sayFailed)
+			}
+			if err := o.pause(ctx, err, e.Retry); err != nil {
+				return "", err
+			}
+		}
+	}
+}
+
+// sendOnce writes that the post is being sent, and sends it. p.Tries counts the
+// calls that did not return, and so finds a post that ends the process. Afterwards
+// p is Sending where the post arrived; else it is in the state that the
+// [PostError] says, or Ambiguous where nobody knows.
+func (o *outbox) sendOnce(ctx context.Context, p *earshot.Post) (earshot.Message, error) {
+	p.State, p.Tries = earshot.PostSending, p.Tries+1
+	if err := o.journal.putPost(ctx, *p); err != nil {
+		return earshot.Message{}, fmt.Errorf("post: %w", err)
+	}
+	o.fault(faultBeforePost)
+	call, cancel := context.WithTimeout(ctx, postTime)
+	m, err := o.platform.Post(call, o.draft(*p))
+	cancel()
+	o.fault(faultAfterPost)
+	if err == nil && m.ID != "" {
+		return m, nil
+	}
+	if err == nil {
+		err = errors.New("the platform returned no id")
+	}
+	p.Tries--
+	var e *PostError
+	if errors.As(err, &e) {
+		p.State = earshot.PostFailed
+		if e.Retry > 0 {
+			p.State = earshot.PostPlanned
+		}
+		if put := o.journal.putPost(ctx, *p); put != nil {
+			return earshot.Message{}, fmt.Errorf("post: %w", put)
+		}
+		return earshot.Message{}, err
+	}
+	o.log.Warn("whether a post arrived is not known", "chunk", p.Chunk, "err", err)
+	lost := err
+	m, err = o.find(ctx, p)
+	if err == nil && m.ID == "" {
+		return earshot.Message{}, &PostError{Retry: o.limits.Look, Err: fmt.Errorf("the post did not arrive: %w", lost)}
+	}
+	return m, err
+}
