@@ -13,16 +13,17 @@ import (
 // ErrInvalid is in the chain of every error of [Request.Check].
 var ErrInvalid = errors.New("invalid request")
 
-// Check returns every problem of a request, each with the path of its field,
-// joined, or nil. What passes is understood by every provider that has the
-// kinds of parts in it. It checks:
+// Check returns every problem of a request, joined, each with the path of its
+// field, or nil. Every provider that knows the kinds of its parts accepts a
+// request that passes. Check demands that
 //
-//   - roles alternate, the first and the last message are the user's;
-//   - each kind of part stands where it may, with its own field and no other;
-//   - the calls of a message are answered in the next one, each once, and
-//     nothing else is answered;
+//   - roles alternate, and the first and the last message are the user's;
+//   - a part stands in a message of a role that may have its kind, and has the
+//     field of that kind and no other;
+//   - each call of a message has one result in the next message, and each result
+//     has a call;
 //   - tools have different names of the allowed form, and schemas of objects;
-//   - texts are valid UTF-8, neither texts nor messages are empty;
+//   - texts are valid UTF-8, and neither texts nor messages are empty;
 //   - there are at most [MaxBreakpoints] marks for caching.
 func (r Request) Check() error {
 	c := &checker{}
@@ -80,7 +81,7 @@ func (c *checker) messages(messages []Message) {
 		c.bad("messages", "there are none")
 		return
 	}
-	open := map[string]string{} // the calls of the message before: id, tool
+	open := map[string]string{} // tools by the ids of calls in the message before
 	used := map[string]bool{}   // ids of all calls
 	for i, m := range messages {
 		path := fmt.Sprintf("messages[%d]", i)

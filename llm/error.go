@@ -6,23 +6,22 @@ import (
 	"time"
 )
 
-// An Error is a request that a provider did not answer. Message is for the
-// operator, as the provider wrote it, without keys and URLs; a chat user never
-// reads it.
+// An Error says why a provider did not answer a request. Message is what the
+// provider wrote, without keys and URLs. It is for the operator and is never
+// shown in a chat.
 type Error struct {
 	Provider string
 	Model    string
 	Status   int    // of HTTP; 0 when there was no answer
 	Code     string // the provider's own, such as rate_limit_error
 	Message  string
-	// Retryable: the same request may succeed later (429, 529, 5xx, a broken
-	// connection or stream).
+	// Retryable says that the same request may succeed later: after a rate limit
+	// (429), an overload (529), a 5xx, a broken connection or stream.
 	Retryable bool
-	// TooLarge: the request is larger than the model can read. A smaller one
-	// may succeed; the same one never will.
+	// TooLarge says that the request exceeds what the model can read. A smaller
+	// one may succeed; the same one never will.
 	TooLarge bool
-	// RetryAfter is how long the provider asks to wait; 0 when it does not
-	// say.
+	// RetryAfter is how long the provider asks to wait; 0 when it names no time.
 	RetryAfter time.Duration
 	Err        error // the cause, where there is one
 }

@@ -1,20 +1,21 @@
-// Package llm is what Earshot says to a language model and hears from it, in
-// the words of no provider.
+// Package llm has the requests to language models and their answers, in a form
+// that belongs to no provider.
 //
-// Start with [Model], the port that a provider's adapter implements, [Request]
-// and [Response]. [FromResult] makes a request of an assembled context:
+// Start with [Model], which a provider's adapter implements, [Request] and
+// [Response]. [FromResult] makes a request of an assembled context:
 //
 //	r, err := llm.FromResult(result, &llm.Options{Tools: tools})
 //	answer, err := model.Generate(ctx, r, nil)
 //
-// An answer that calls tools is appended to the request with what the tools
-// said, and asked again:
+// Where the answer calls tools, the caller runs them, appends the answer and the
+// results to the request, and asks again:
 //
 //	r = r.Append(answer, llm.Results(results...))
+//	answer, err = model.Generate(ctx, r, nil)
 //
-// The types are data: they are compared, stored as JSON in a turn's journal and
-// read back unchanged. The package is pure. Nothing here is safe to change
-// while another goroutine uses it; nothing here changes what it is given.
+// The types are data: they can be compared, stored as JSON and read back
+// unchanged. The package is pure, and no function changes its arguments. A value
+// must not be changed while another goroutine uses it.
 package llm
 
 import (
@@ -27,56 +28,57 @@ import (
 
 // A Model answers requests. It is safe for concurrent use.
 type Model interface {
-	// Generate answers one request. It tries once: who calls decides about
-	// retries, by what the [*Error] says.
+	// Generate answers one request. It tries once: the caller decides about
+	// retries, by the fields of the [*Error].
 	//
-	// stream, unless it is nil, hears of the answer while it is written. It is
-	// called in order, never at the same time, and not after Generate has
-	// returned. The texts of the events together are the text of the response:
-	// of those after the last Again, where there is one.
+	// stream, unless it is nil, is called with each piece of the answer while it
+	// is written: in order, never concurrently, and not after Generate has
+	// returned. The texts of the events, joined, are the text of the response;
+	// only those after the last Again count.
 	//
-	// The response is whole or there is none: where a stream breaks off, the
-	// error is an *Error that is Retryable. When ctx ends, ctx.Err() is in the
-	// error's chain. The error never holds a key or a URL. The request is not
-	// changed and not kept.
+	// The response is complete, or there is an error: where a stream breaks off,
+	// it is an *Error that is Retryable. When ctx ends, ctx.Err() is in the
+	// error's chain. The error never holds a key or a URL. The request is
+	// neither changed nor kept.
 	Generate(ctx context.Context, r Request, stream func(Event)) (Response, error)
 }
 
-// A Request is all that a model reads.
+// A Request is everything that a model reads for one answer.
 type Request struct {
-	// System is the static guide and the operator's own text. Nothing that was
-	// said in chat stands in it.
+	// System is the static guide and the operator's own text. It holds nothing
+	// that people wrote in a chat.
 	System string `json:"system,omitempty"`
-	// Tools may be called, in this order; the same within an epoch, so that
-	// the prefix stays the same.
+	// Tools are those that the model may call. Their order is part of the prefix
+	// that providers cache, so keep it between requests.
 	Tools []Tool `json:"tools,omitempty"`
 	// Messages alternate between the roles; the first and the last are the
 	// user's.
 	Messages []Message `json:"messages"`
 	// MaxTokens bounds the answer; it is above 0.
 	MaxTokens int `json:"max_tokens"`
-	// NoCalls keeps the model from calling tools without changing Tools: the
-	// last round of a turn.
+	// NoCalls forbids calls while Tools, and with them the cached prefix, stay the
+	// same: for the last round of a turn.
 	NoCalls bool `json:"no_calls,omitempty"`
-	// Cache marks the end of tools and system as worth caching.
+	// Cache marks the end of Tools and System as worth caching.
 	Cache bool `json:"cache,omitempty"`
 }
 
-// MaxBreakpoints is how many ends may be marked as worth caching in a request,
-// that of the system text included. It is Anthropic's bound; providers that
-// cache by themselves ignore the marks.
+// MaxBreakpoints is how many marks for caching a request may have, that of the
+// request itself included. It is Anthropic's bound; providers that cache by
+// themselves ignore the marks.
 const MaxBreakpoints = 4
 
-// A Message is one run of a role. What tools said is the user's.
+// A Message is what one role contributes until the other one does. Results of
+// tools belong to the user.
 type Message struct {
 	Role  earshot.Role `json:"role"`
 	Parts []Part       `json:"parts"`
-	// Cache marks the message's end as worth caching: what stands up to here
-	// comes again in the next request.
+	// Cache marks the message's end as worth caching: the next request will
+	// begin with the same messages up to here.
 	Cache bool `json:"cache,omitempty"`
 }
 
-// A Tool is something that a model may call.
+// A Tool is a function that a model may call.
 type Tool struct {
 	// Name has 1 to 64 letters, digits, underscores and hyphens.
 	Name        string `json:"name"`
@@ -88,41 +90,41 @@ type Tool struct {
 // An Event is a step of an answer that is being written. One of its fields is
 // set.
 type Event struct {
-	Text string // what the answer's text grows by
-	Call string // the name of a tool whose call has begun
-	// Again: the answer broke off and begins anew, perhaps by another model;
-	// whatever was heard so far is void. An adapter, which tries once, never
-	// says so; who tries again does, and only after something was heard.
+	Text string // the next piece of the answer's text
+	Call string // the name of a tool whose call begins
+	// Again says that the answer broke off and begins anew, perhaps by another
+	// model: all events before are void. Adapters never send it, since they try
+	// once; a wrapper that retries does, if any event came before.
 	Again bool
 }
 
 // A Stop says why an answer ends.
 type Stop string
 
-// The stops. An answer holds calls if and only if its stop is StopCalls: a call
-// that was cut off is nobody's to run.
+// The stops. An answer has calls if and only if its stop is StopCalls: calls of
+// an answer that was cut off are left out.
 const (
 	StopEnd     Stop = "end"     // it is complete
 	StopCalls   Stop = "calls"   // tools are called, and the answer waits for them
-	StopLength  Stop = "length"  // MaxTokens or the model's own bound was reached
-	StopRefused Stop = "refused" // the model or the provider declined
+	StopLength  Stop = "length"  // MaxTokens or the model's own limit was reached
+	StopRefused Stop = "refused" // the model or the provider declined to answer
 )
 
-// A Response is a whole answer.
+// A Response is a complete answer.
 type Response struct {
 	Parts    []Part        `json:"parts"`
 	Stop     Stop          `json:"stop"`
 	Usage    earshot.Usage `json:"usage"`
 	Provider string        `json:"provider"` // such as anthropic
 	Model    string        `json:"model"`    // as the provider names it
-	// Counted, unless it is nil, is what Usage is compared with.
+	// Counted, unless it is nil, is our own count, to compare Usage with.
 	Counted *Counted `json:"counted,omitempty"`
 }
 
-// A Counted says how long a request was by our own count. No adapter makes it:
-// who asks the model does.
+// A Counted is the length of a request by our own count. The caller of a model
+// sets it, not an adapter.
 type Counted struct {
-	Model  string `json:"model"`  // as it was asked for; a provider may name it otherwise
+	Model  string `json:"model"`  // the requested name; a provider may answer with another
 	Tokens int    `json:"tokens"` // of the request's text, tools' descriptions included, by the base counter
 }
 
@@ -148,9 +150,9 @@ func (r Response) Calls() []Call {
 	return calls
 }
 
-// Append returns the request that goes on after an answer that called tools,
-// with what the tools said. The end of it is marked for caching, in the place
-// of an earlier round's mark. r stays as it is.
+// Append returns the request that follows an answer which calls tools: r, the
+// answer, and the results as [Results] makes them. Its end is marked for caching
+// instead of that of an earlier round, within [MaxBreakpoints]. r is not changed.
 func (r Request) Append(answer Response, results []Part) Request {
 	messages := slices.Clone(r.Messages)
 	if n := len(messages); n > 1 && messages[n-1].Cache && holdsResults(messages[n-1]) {

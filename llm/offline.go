@@ -13,23 +13,23 @@ import (
 // OfflineName is the offline model's name, and that of its provider.
 const OfflineName = "offline"
 
-// Offline is a model without a network, a key or an understanding: it reads the
-// prompt, calls the channel's tools where there are any, and answers by quoting
-// the messages that fit the question best, with who said them and, where that
-// is known, when. It says so in every answer. The same request gives the same
-// answer.
+// Offline is a model that needs no network and no key, and understands nothing.
+// It reads the prompt, calls the channel's tools where there are any, and quotes
+// the messages that share most words with the question, with their authors and,
+// where they are known, their times. Every answer says so. The same request
+// gives the same answer.
 //
-// It reads prompts as package assemble renders them, of every policy. Of tools
-// it knows two by their names, and calls each at most once for a question:
+// It reads the prompts that package assemble renders, under every policy. It
+// knows two tools by their names, and calls each at most once for a question:
 //
 //	channel_context   {"intent": "the question"}
 //	channel_messages  {"message_ids": ["…"]} for cut messages that fit, where the prompt has ids
 //
-// A tool's result is JSON in which messages are objects with a text (or
-// snippet), an author (a name, or an object with display_name or name) and
-// perhaps a ts (or time) and a message_id (or id), wherever they stand in it.
-// What a message quotes stands in its list shared, and is quoted as such; what a
-// list missing names has not been read, and the answer says so:
+// A tool's result is JSON. Messages in it, at any depth, are objects with a text
+// (or snippet), an author (a name, or an object with display_name or name) and
+// perhaps a ts (or time) and a message_id (or id). What a message quotes is its
+// list "shared". A list "missing" that is not empty says that a part was not
+// read, and the answer repeats it:
 //
 //	{"results": [{"message_id": "…", "ts": "2026-03-02T09:00:00Z", "author": {"user_id": "U1", "display_name": "Alice"}, "text": "…",
 //		"shared": [{"kind": "forward", "author": "Erin", "text": "…"}]}], "coverage": {"missing": []}}
@@ -80,10 +80,10 @@ func (Offline) Generate(ctx context.Context, r Request, stream func(Event)) (Res
 	return out, nil
 }
 
-// calls returns the calls that a question begins with: none when it was
-// answered by tools already.
-func (s *sight) calls(r Request) []Call {
-	if r.NoCalls || s.told {
+// calls returns the calls of tools for the question; none when tools have
+// answered it already.
+func (s *promptView) calls(r Request) []Call {
+	if r.NoCalls || s.answered {
 		return nil
 	}
 	before := 0
@@ -101,7 +101,7 @@ func (s *sight) calls(r Request) []Call {
 		}
 		raw, err := json.Marshal(args)
 		if err != nil {
-			return // of strings alone: cannot be
+			return // cannot happen: args are strings
 		}
 		id := "offline_" + strconv.Itoa(before+len(calls)+1)
 		calls = append(calls, Call{ID: id, Name: name, Args: string(raw)})
@@ -115,11 +115,11 @@ func (s *sight) calls(r Request) []Call {
 	return calls
 }
 
-// maxIntent bounds what is searched for, in bytes.
+// maxIntent bounds the text that is searched for, in bytes.
 const maxIntent = 400
 
-// intent is the question without whom it is put to.
-func (s *sight) intent() string {
+// intent is the question without the names that it mentions.
+func (s *promptView) intent() string {
 	var words []string
 	for w := range strings.FieldsSeq(s.question) {
 		if !strings.HasPrefix(w, "@") {
@@ -132,9 +132,8 @@ func (s *sight) intent() string {
 // maxFetched is how many cut messages are fetched whole.
 const maxFetched = 5
 
-// cutIDs are the ids of the messages that fit best and of which the prompt has
-// a part only.
-func (s *sight) cutIDs() []string {
+// cutIDs are the ids of those of the best quotes that the prompt has cut off.
+func (s *promptView) cutIDs() []string {
 	var ids []string
 	for _, q := range s.best(maxFetched) {
 		if q.cut && q.id != "" {
@@ -144,7 +143,7 @@ func (s *sight) cutIDs() []string {
 	return ids
 }
 
-// size counts a request's bytes of text.
+// size returns the bytes of a request's texts.
 func size(r Request) int {
 	n := len(r.System)
 	for _, t := range r.Tools {
@@ -166,7 +165,7 @@ func size(r Request) int {
 	return n
 }
 
-// pieces cuts a text into what is streamed: a few words each.
+// pieces cuts a text into pieces of a few words, to be streamed.
 func pieces(text string) []string {
 	var out []string
 	for word := range strings.SplitAfterSeq(text, " ") {

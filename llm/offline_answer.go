@@ -16,7 +16,7 @@ import (
 // How much the offline model quotes.
 const (
 	maxQuotes = 3
-	maxLast   = 2   // where none fits
+	maxLast   = 2   // quotes where none fits
 	maxQuote  = 280 // bytes of a quote
 )
 
@@ -28,8 +28,8 @@ const (
 	offlineFiles = "I cannot look at files."
 )
 
-// answer quotes what fits.
-func (s *sight) answer() string {
+// answer returns the text of the answer.
+func (s *promptView) answer() string {
 	lines := []string{offlineIntro}
 	best := s.best(maxQuotes)
 	switch {
@@ -65,15 +65,15 @@ func (s *sight) answer() string {
 }
 
 // best returns the quotes that fit the question best, best first, each text
-// once. What shares no word with it does not fit.
-func (s *sight) best(limit int) []quote {
+// once. A quote that shares no word with the question does not fit.
+func (s *promptView) best(limit int) []quote {
 	quotes := s.distinct()
 	if len(index.Terms(s.intent())) == 0 {
 		return nil
 	}
 	x := index.New()
 	for i, q := range quotes {
-		// The place stands for the time: not all have one, and later is newer.
+		// The place stands in for the time, which not every quote has.
 		x.Add(earshot.Terms{
 			ID: earshot.MessageID(strconv.Itoa(i)), Seq: int64(i + 1), Author: earshot.AuthorID(q.speaker),
 			Time: earshot.TimeOf(time.Unix(int64(i)*3600, 0)), Terms: index.Terms(q.text),
@@ -90,12 +90,12 @@ func (s *sight) best(limit int) []quote {
 }
 
 // last returns the last quotes of the prompt.
-func (s *sight) last(limit int) []quote {
+func (s *promptView) last(limit int) []quote {
 	said := slices.DeleteFunc(s.distinct(), func(q quote) bool { return q.found })
 	return said[max(0, len(said)-limit):]
 }
 
-// inOrder sorts quotes by time where all have one, else as they stood.
+// inOrder sorts quotes by time where all have one, else by their places.
 func inOrder(quotes []quote) {
 	timed := !slices.ContainsFunc(quotes, func(q quote) bool { return q.time.IsZero() })
 	slices.SortStableFunc(quotes, func(a, b quote) int {
@@ -106,15 +106,16 @@ func inOrder(quotes []quote) {
 	})
 }
 
-// distinct returns the quotes that have a speaker, each once: of two with the
-// same words by the same one, what is known of both. The question is none.
-func (s *sight) distinct() []quote {
+// distinct returns the quotes that have a speaker, without the question. Two with
+// the same text of the same speaker become one that has the time and the id of
+// either.
+func (s *promptView) distinct() []quote {
 	question := folded(s.question)
 	at := map[string]int{}
 	var out []quote
 	for _, q := range s.quotes {
 		key := folded(q.text)
-		own := strings.HasPrefix(key, folded(offlineIntro)) // an earlier answer is no source
+		own := strings.HasPrefix(key, folded(offlineIntro)) // an earlier answer of this model
 		if key == "" || key == question || q.speaker == "" || own {
 			continue
 		}
@@ -131,17 +132,17 @@ func (s *sight) distinct() []quote {
 		at[key] = len(out)
 		out = append(out, q)
 	}
-	// A cut message goes where the whole of it is there.
+	// A cut message is left out where the whole message is there.
 	return slices.DeleteFunc(out, func(q quote) bool {
 		return q.cut && slices.ContainsFunc(s.quotes, func(o quote) bool { return !o.cut && o.id != "" && o.id == q.id })
 	})
 }
 
-// folded returns a text as it is compared.
+// folded returns a text in the form in which texts are compared.
 func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// cutWords returns the beginning of s within n bytes, ended at a space where
-// there is one, never within a character.
+// cutWords returns at most n bytes of the beginning of s. It cuts at a space where
+// there is one in the second half, and never within a character.
 func cutWords(s string, n int) string {
 	if len(s) <= n {
 		return s

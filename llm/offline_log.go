@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// How the log form's lines begin; see context.md §3.
+// How lines of the log form begin; see docs/decisions/070-log-form-limits.md.
 var (
 	logHead     = regexp.MustCompile(`^(?:↳ )?(?:[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}(?: \d{4})? )?\d\d:\d\d ([^:]+): (.*)$`)
 	logMark     = regexp.MustCompile(` \((you|edited)\)`)
@@ -14,7 +14,7 @@ var (
 	logPreview  = regexp.MustCompile(`^\+ link preview, ([^:]+):$`)
 )
 
-// A logText is a prompt in the log form that is read line by line.
+// A logText is a prompt in the log form, read line by line.
 type logText struct {
 	text
 	speaker string // of the message above
@@ -30,8 +30,8 @@ func readLog(s string) *text {
 	return &t.text
 }
 
-// line reads the next one. What begins in the first column is the form's, what
-// people wrote stands behind a head or an indent.
+// line reads the next line. What people wrote stands behind a head or an indent;
+// anything else in the first column belongs to the form.
 func (t *logText) line(line string) {
 	rest, further := strings.CutPrefix(line, "    ")
 	switch {
@@ -58,7 +58,7 @@ func (t *logText) line(line string) {
 	}
 }
 
-// say begins a message, or the question.
+// say begins a message, or the question where its header has been read.
 func (t *logText) say(speaker, said string) {
 	if t.asked {
 		t.question, t.into = said, &t.question
@@ -68,8 +68,8 @@ func (t *logText) say(speaker, said string) {
 	t.into = &t.quotes[len(t.quotes)-1].text
 }
 
-// plus reads a line on the message above. What a message quotes is said by
-// somebody else.
+// plus reads a line "+ …" that adds to the message above. What a message quotes
+// was written by somebody else than its author.
 func (t *logText) plus(line string) {
 	t.into = nil
 	var by string

@@ -8,29 +8,29 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A sight is what the offline model sees of a request.
-type sight struct {
+// A promptView is what the offline model reads out of a request.
+type promptView struct {
 	question string
 	quotes   []quote
-	told     bool // tools have answered this question
-	gap      bool // history is missing
-	files    bool // the question comes with files
+	answered bool // by tools, since the question
+	gap      bool // a part of the history is missing
+	files    bool // the question has files
 }
 
-// A quote is something that was said.
+// A quote is a message that the offline model may quote.
 type quote struct {
 	speaker, text string
 	id            string
 	time          earshot.Time
-	cut           bool
+	cut           bool // text is only its beginning
 	found         bool // by a tool
-	place         int  // in the prompt
+	place         int  // its number in the prompt
 }
 
-// readRequest reads a request: its last message with words of the user's is the
-// question's, what follows are results of tools.
-func readRequest(r Request) *sight {
-	s := &sight{}
+// readRequest reads a request. The last message with a text of the user's holds
+// the question; results of tools may follow it.
+func readRequest(r Request) *promptView {
+	s := &promptView{}
 	last := len(r.Messages) - 1
 	for last > 0 && !asks(r.Messages[last]) {
 		last--
@@ -48,7 +48,7 @@ func readRequest(r Request) *sight {
 				s.question = t.takeQuestion()
 				s.add(t, false)
 			case p.Kind == KindResult && p.Result != nil:
-				s.told = s.told || i > last
+				s.answered = s.answered || i > last
 				if !p.Result.Failed {
 					s.result(*p.Result)
 				}
@@ -60,12 +60,12 @@ func readRequest(r Request) *sight {
 	return s
 }
 
-// asks reports whether a message has words of the user's.
+// asks reports whether a message is the user's and has a text.
 func asks(m Message) bool {
 	return m.Role == earshot.User && slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindText })
 }
 
-func (s *sight) add(t *text, found bool) {
+func (s *promptView) add(t *text, found bool) {
 	s.gap = s.gap || t.gap
 	for _, q := range t.quotes {
 		q.place, q.found = len(s.quotes), found
@@ -73,7 +73,7 @@ func (s *sight) add(t *text, found bool) {
 	}
 }
 
-func (s *sight) result(r Result) {
+func (s *promptView) result(r Result) {
 	for _, p := range r.Parts {
 		if p.Kind != KindText {
 			s.files = s.files || p.Media != nil
@@ -87,15 +87,15 @@ func (s *sight) result(r Result) {
 	}
 }
 
-// A text is a prompt's that is read line by line.
+// A text is a prompt that is read line by line.
 type text struct {
-	quotes   []quote
-	gap      bool
-	question string // where it is told apart: by a header or by JSON
-	asked    bool   // the next lines are the question
-	alone    string // the speaker of a standalone message; its lines are indented
-	window   bool   // messages are indented by two spaces
-	said     string // the summary's header, while its text is read
+	quotes     []quote
+	gap        bool
+	question   string // where a header or JSON marks it
+	asked      bool   // the next lines are the question
+	standalone string // the speaker of a standalone message, whose lines are indented
+	window     bool   // messages are indented by two spaces
+	summary    string // the speaker of a summary, while its text is read
 }
 
 const (
@@ -114,8 +114,8 @@ func readPrompt(s string) *text {
 	return t
 }
 
-// line reads the next one. A message begins a line, and its further lines are
-// indented: within a window by four spaces, elsewhere by two.
+// line reads the next line. A message begins at the start of a line, and its
+// further lines are indented: within a window by four spaces, elsewhere by two.
 func (t *text) line(line string) {
 	indent := "  "
 	if t.window {
@@ -134,10 +134,10 @@ func (t *text) line(line string) {
 	}
 }
 
-// header reads a line that is none of anybody's.
+// header reads a line that nobody wrote, and reports whether it is one.
 func (t *text) header(line string) bool {
 	if rest, ok := strings.CutPrefix(line, currentQuestion); ok {
-		t.leave()
+		t.reset()
 		t.asked = true
 		t.ask(rest)
 		return true
@@ -147,24 +147,24 @@ func (t *text) header(line string) bool {
 	}
 	if strings.HasPrefix(line, "[") && !strings.HasPrefix(line, "[attached:") {
 		if strings.HasPrefix(line, "[history ") {
-			t.gap = true // within a block: it goes on
+			t.gap = true // inside a block, which goes on
 			return true
 		}
-		t.leave()
+		t.reset()
 		t.window = line == "[recent channel context]"
 		t.asked = line == "[question]"
 		if strings.HasPrefix(line, "[summary of earlier turns") {
-			t.said = "A summary of earlier turns"
+			t.summary = "A summary of earlier turns"
 		}
 		return true
 	}
 	if t.window {
 		if names, ok := between(line, "standalone (", "):"); ok {
-			t.alone = names
+			t.standalone = names
 			return true
 		}
 		if _, ok := between(line, "thread (", "):"); ok {
-			t.alone = ""
+			t.standalone = ""
 			return true
 		}
 	}
@@ -175,7 +175,7 @@ func (t *text) header(line string) bool {
 	default:
 		return false
 	}
-	t.leave()
+	t.reset()
 	return true
 }
 
@@ -185,13 +185,13 @@ func between(s, before, after string) (string, bool) {
 	return s, ok1 && ok2
 }
 
-// leave ends what a block's lines are read as.
-func (t *text) leave() { t.window, t.asked, t.alone, t.said = false, false, "", "" }
+// reset ends the block whose lines were read.
+func (t *text) reset() { t.window, t.asked, t.standalone, t.summary = false, false, "", "" }
 
-// begin reads a line that begins a message, or is a bare question.
+// begin reads a line that begins a message, or is a question without a speaker.
 func (t *text) begin(line string) {
 	if t.window {
-		t.leave()
+		t.reset()
 	}
 	speaker, said, ok := label(line)
 	switch {
@@ -202,8 +202,8 @@ func (t *text) begin(line string) {
 			line = said
 		}
 		t.ask(line)
-	case t.said != "":
-		t.quotes = append(t.quotes, quote{speaker: t.said, text: line})
+	case t.summary != "":
+		t.quotes = append(t.quotes, quote{speaker: t.summary, text: line})
 	case ok:
 		t.quotes = append(t.quotes, quote{speaker: speaker, text: said})
 	default:
@@ -213,8 +213,8 @@ func (t *text) begin(line string) {
 
 // member reads a line of a window that begins a message.
 func (t *text) member(line string) {
-	if t.alone != "" {
-		t.quotes = append(t.quotes, quote{speaker: t.alone, text: strings.TrimPrefix(line, "(edited) ")})
+	if t.standalone != "" {
+		t.quotes = append(t.quotes, quote{speaker: t.standalone, text: strings.TrimPrefix(line, "(edited) ")})
 		return
 	}
 	if speaker, said, ok := label(line); ok {
@@ -237,7 +237,7 @@ func (t *text) further(line string) {
 
 func (t *text) ask(s string) { t.question = s }
 
-// label splits a line into its speaker and what was said. A name has no colon.
+// label splits a line into its speaker and the message. A name has no colon.
 func label(line string) (speaker, said string, ok bool) {
 	line = strings.TrimPrefix(line, "[system note] ")
 	speaker, said, ok = strings.Cut(line, ": ")
@@ -247,8 +247,8 @@ func label(line string) (speaker, said string, ok bool) {
 	return speaker, strings.TrimPrefix(said, "(edited) "), true
 }
 
-// takeQuestion returns the question: where nothing tells it apart, the last
-// message.
+// takeQuestion returns the question. Where nothing marks it, that is the last
+// message, which is then no quote.
 func (t *text) takeQuestion() string {
 	if t.question != "" {
 		return t.question
@@ -262,8 +262,8 @@ func (t *text) takeQuestion() string {
 	return q.text
 }
 
-// json reads a line of JSON: every object with an author and a text is a
-// message, and that of a field "anchor" is the question.
+// json reads a line of JSON, and reports whether it is one. Every object with an
+// author and a text is a message; the one in a field "anchor" is the question.
 func (t *text) json(line string) bool {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "{") && !strings.HasPrefix(line, "[") {
@@ -277,7 +277,7 @@ func (t *text) json(line string) bool {
 	return true
 }
 
-// maxDepth bounds how deep messages are looked for.
+// maxDepth bounds how deep in a value messages are looked for.
 const maxDepth = 16
 
 func (t *text) value(v any, depth int) {
@@ -318,11 +318,11 @@ func (t *text) value(v any, depth int) {
 	}
 }
 
-// maxShared is how many of what a message quotes are read.
+// maxShared bounds how many quotes of one message are read.
 const maxShared = 10
 
-// shared reads what a message quotes: its words are not those of who shared it,
-// and only of a forward is it certain whose they are.
+// shared reads what a message quotes. The author of the message did not write
+// it, and only of a forward is it certain who did.
 func (t *text) shared(o map[string]any, by quote) {
 	list, _ := o["shared"].([]any)
 	for _, e := range list[:min(len(list), maxShared)] {
@@ -345,7 +345,7 @@ func (t *text) shared(o map[string]any, by quote) {
 	}
 }
 
-// speaker returns who said an object that is a message.
+// speaker returns the author of an object that is a message.
 func speaker(o map[string]any) (string, bool) {
 	if author, is := o["author"].(map[string]any); is {
 		return first(author, "display_name", "name", "id", "user_id")
@@ -353,7 +353,7 @@ func speaker(o map[string]any) (string, bool) {
 	return first(o, "author", "speaker", "name")
 }
 
-// at returns when an object's words were said.
+// at returns the time of an object that is a message; 0 where there is none.
 func at(o map[string]any) earshot.Time {
 	if s, ok := first(o, "time", "ts"); ok {
 		if t, err := earshot.ParseTime(s); err == nil {
@@ -363,7 +363,7 @@ func at(o map[string]any) earshot.Time {
 	return 0
 }
 
-// message reads an object that is one.
+// message reads an object as a message, and reports whether it is one.
 func message(o map[string]any) (quote, bool) {
 	text, whole := first(o, "text")
 	if !whole {
@@ -383,8 +383,7 @@ func message(o map[string]any) (quote, bool) {
 	return q, true
 }
 
-// first returns the first of the named fields that is a text with something in
-// it.
+// first returns the first of the named fields that is a text and not empty.
 func first(o map[string]any, names ...string) (string, bool) {
 	for _, name := range names {
 		if s, ok := o[name].(string); ok && s != "" {

@@ -18,7 +18,7 @@ const (
 	KindAudio    Kind = "audio"
 	KindCall     Kind = "call"   // of a tool; the assistant's only
 	KindResult   Kind = "result" // of a call; the user's only
-	KindOpaque   Kind = "opaque" // the provider's own; the assistant's only
+	KindOpaque   Kind = "opaque" // a provider's own; the assistant's only
 )
 
 // A Part is a piece of a message. Kind says which field is set.
@@ -28,14 +28,13 @@ type Part struct {
 	Media  *Media  `json:"media,omitempty"` // image, document, audio
 	Call   *Call   `json:"call,omitempty"`
 	Result *Result `json:"result,omitempty"`
-	// Opaque is what only its provider understands, such as reasoning with a
-	// signature. On a part of another kind (text, call) of an answer it is the
-	// provider's own form of that part: the provider is sent it back in the
-	// part's place, others are sent the part.
+	// Opaque is JSON that only its provider understands, such as reasoning with a
+	// signature. On a text or a call it is the provider's own form of that part:
+	// that provider is sent Opaque in the part's place, all others the part.
 	Opaque *Opaque `json:"opaque,omitempty"`
 }
 
-// A Media is a file's content.
+// A Media is a file with its content.
 type Media struct {
 	ID   earshot.ArtifactID `json:"id,omitempty"`
 	Name string             `json:"name,omitempty"`
@@ -43,21 +42,21 @@ type Media struct {
 	Data []byte             `json:"data"`
 }
 
-// A Call is a model's wish to use a tool.
+// A Call is a model's call of a tool.
 type Call struct {
 	ID   string `json:"id"` // the provider's, or made by the adapter; unique in a request
 	Name string `json:"name"`
-	// Args are the arguments as the model wrote them: perhaps no valid JSON.
-	// Who runs the tool checks them.
+	// Args are the arguments as the model wrote them. They may be no valid JSON;
+	// whoever runs the tool checks them.
 	Args string `json:"args"`
 }
 
-// A Result is what a tool said to a call.
+// A Result is what a tool returned for a call.
 type Result struct {
 	Call   string `json:"call"`   // the call's ID
 	Name   string `json:"name"`   // the tool's
 	Parts  []Part `json:"parts"`  // text, image, document or audio; at least one
-	Failed bool   `json:"failed"` // Parts tell the model what went wrong
+	Failed bool   `json:"failed"` // Parts say what went wrong
 }
 
 // An Opaque is a provider's JSON, kept byte for byte.
@@ -66,8 +65,8 @@ type Opaque struct {
 	JSON     JSON   `json:"json"`
 }
 
-// A JSON is a valid JSON text. It is kept byte for byte, in a JSON document
-// too, where it is a string: signatures must come back as they were.
+// A JSON is a valid JSON text. It is kept byte for byte, also when it is stored:
+// in a JSON document it is a string. Signatures in it would break otherwise.
 type JSON string
 
 // Valid reports whether j is JSON in valid UTF-8.
@@ -98,7 +97,7 @@ func Results(results ...Result) []Part {
 	return parts
 }
 
-// Kept returns a part that is nothing but a provider's JSON.
+// Kept returns a part of kind opaque with a provider's JSON.
 func Kept(provider string, json JSON) Part {
 	return Part{Kind: KindOpaque, Opaque: &Opaque{provider, json}}
 }

@@ -14,31 +14,33 @@ import (
 // context attaches was not given, or is of a type that no model reads.
 var ErrMedia = errors.New("file cannot be attached")
 
-// Opening is the user's first message where a context begins with the
-// assistant's words, as a transcript may: providers want the user's first.
+// Opening is put before a context that begins with a message of the assistant's,
+// as a transcript may: providers demand that the user's comes first.
 const Opening = "[this conversation goes on]"
 
-// DefaultMaxTokens bounds an answer where nothing else is said.
+// DefaultMaxTokens bounds an answer where [Options] do not.
 const DefaultMaxTokens = 4096
 
-// Options are what a request has besides a context. Zero fields mean the
-// defaults; nothing of it is kept or changed.
+// Options are the parts of a request that are not in the context. Zero fields
+// mean the defaults. [FromResult] neither keeps nor changes them.
 type Options struct {
 	Tools     []Tool
 	MaxTokens int // default: [DefaultMaxTokens]
 	// Media holds the content of each file that the context attaches.
 	Media map[earshot.ArtifactID]Media
-	// Missing has, for each of these files that cannot be given after all, the
-	// line that stands in its place and says so.
+	// Missing holds, for each of these files that cannot be given after all, a
+	// line that the model reads in its place.
 	Missing map[earshot.ArtifactID]string
 }
 
-// FromResult makes a request of an assembled context, text for text: nothing
-// is added to it but [Opening], and nothing left out. A message's files stand
-// before its text; where they are several, each behind its name, since not every
-// provider has a place for that (for a text's they all do). Marked for caching are the ends of the system text, of the
-// messages that were there in the turn before, and of the whole. What the session
-// holds becomes the messages that it was recorded of ([Record]).
+// FromResult makes a request of an assembled context. It changes no text, leaves
+// nothing out, and adds nothing but [Opening] and the names of files.
+//
+// A message's files stand before its text. Where there are several, a line with
+// its name stands before each, except text files: not every provider has a field
+// for the name of a picture. Marked for caching are the ends of the system text,
+// of the messages that the turn before had, and of the whole. Entries of the
+// session become the messages from which [Record] made them.
 func FromResult(result assemble.Result, o *Options) (Request, error) {
 	if o == nil {
 		o = &Options{}
@@ -50,7 +52,7 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 	if len(result.Messages) > 0 && result.Messages[0].Role == earshot.Assistant {
 		r.Messages = append(r.Messages, Message{Role: earshot.User, Parts: []Part{Text(Opening)}})
 	}
-	held := -1 // the last message that is the session's alone
+	earlier := -1 // the last message that is of the session alone
 	for i := 0; i < len(result.Messages); {
 		m := result.Messages[i]
 		n := run(result.Messages[i:])
@@ -77,12 +79,12 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 			continue
 		}
 		if ofSession(m) {
-			held = len(r.Messages)
+			earlier = len(r.Messages)
 		}
 		r.Messages = append(r.Messages, Message{Role: m.Role, Parts: parts})
 	}
-	if held >= 0 {
-		r.Messages[held].Cache = true
+	if earlier >= 0 {
+		r.Messages[earlier].Cache = true
 	}
 	if n := len(r.Messages); n > 0 {
 		r.Messages[n-1].Cache = true
@@ -106,7 +108,7 @@ func attached(ids []earshot.ArtifactID, o *Options) ([]Part, error) {
 	return parts, nil
 }
 
-// file returns the part of a file, or of the line that stands in its place.
+// file returns the part of a file, or of the line in its place.
 func file(id earshot.ArtifactID, o *Options) (Part, error) {
 	if line, ok := o.Missing[id]; ok {
 		return Text(line), nil
@@ -123,8 +125,8 @@ func file(id earshot.ArtifactID, o *Options) (Part, error) {
 	return Part{Kind: kind, Media: &m}, nil
 }
 
-// KindOf returns the kind of part that a media type is given as; false when
-// models read no such file. A type's parameters do not matter.
+// KindOf returns the kind of the part that a file of a media type becomes; false
+// for a type that models do not read. Parameters of the type are ignored.
 func KindOf(mediaType string) (Kind, bool) {
 	mediaType, _, _ = strings.Cut(mediaType, ";")
 	mediaType = strings.ToLower(strings.TrimSpace(mediaType))

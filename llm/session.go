@@ -9,15 +9,15 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// Record returns messages of a request as a session keeps them: one entry for
-// each, and one for each result of a tool. [FromResult] makes the same messages
-// of the entries again, so that a later request begins with an earlier one.
+// Record returns messages of a request as entries of a session: one for each
+// message, and one for each result of a tool. [FromResult] makes the same
+// messages of the entries, so that a later request begins with an earlier one.
 //
-// Content of files is not kept: an entry names its files, and whoever asks again
-// gives their content. What Text, Calls and Media cannot say of a message stands
-// in Opaque, as the JSON of parts: of the assistant's message all of them, in
-// the provider's own form; of a user's the files, with the lines that stand for
-// those that were not given, before the text; of a tool's those behind its text.
+// The content of files is not kept: an entry names its files, and the content is
+// given again with [Options.Media]. What Text, Calls and Media of an entry cannot
+// express is in its Opaque, as the JSON of parts: of an assistant's message all
+// parts; of a user's message the parts before the text; of a tool's result the
+// parts behind the text.
 func Record(messages []Message) []earshot.SessionEntry {
 	var out []earshot.SessionEntry
 	for _, m := range messages {
@@ -49,8 +49,8 @@ func recordAnswer(parts []Part) earshot.SessionEntry {
 	return e
 }
 
-// plainAnswer reports whether parts are a text and then calls, and nothing of a
-// provider's own.
+// plainAnswer reports whether parts are at most a text, then calls, and without
+// any opaque JSON.
 func plainAnswer(parts []Part) bool {
 	for i, p := range parts {
 		if p.Opaque != nil || p.Kind != KindCall && (p.Kind != KindText || i > 0) {
@@ -93,7 +93,8 @@ func mediaOf(parts []Part) []earshot.ArtifactID {
 	return ids
 }
 
-// Bare returns parts without the content of files, those of results included.
+// Bare returns a copy of parts without the content of files, also of those in
+// results.
 func Bare(parts []Part) []Part {
 	parts = slices.Clone(parts)
 	for i, p := range parts {
@@ -114,13 +115,13 @@ func Bare(parts []Part) []Part {
 func writeParts(parts []Part) string {
 	raw, err := json.Marshal(Bare(parts))
 	if err != nil {
-		panic("llm: " + err.Error()) // of texts and bytes alone: cannot be
+		panic("llm: " + err.Error()) // cannot happen: parts are texts and bytes
 	}
 	return string(raw)
 }
 
-// readParts reads what writeParts wrote; nil where that is not what it is, as
-// after an import.
+// readParts reads what writeParts wrote; nil for anything else, such as an
+// imported entry has.
 func readParts(s string) []Part {
 	var parts []Part
 	if s == "" || json.Unmarshal([]byte(s), &parts) != nil {
@@ -129,8 +130,9 @@ func readParts(s string) []Part {
 	return parts
 }
 
-// Held returns how many messages of the request that [FromResult] makes are of
-// the session alone: those that the turns before this one have sent or got.
+// Held returns how many messages at the beginning of the request that
+// [FromResult] makes were sent or received in earlier turns: those that come from
+// the session alone.
 func Held(result assemble.Result) int {
 	n := 0
 	for i := 0; i < len(result.Messages); i += run(result.Messages[i:]) {
@@ -148,13 +150,13 @@ func Held(result assemble.Result) int {
 	return n
 }
 
-// ofSession reports whether a message holds nothing but what was recorded.
+// ofSession reports whether a message comes from the session alone.
 func ofSession(m assemble.Message) bool {
 	return len(m.Sections) > 0 && !slices.ContainsFunc(m.Sections, func(s assemble.SectionName) bool { return s != assemble.SessionPart })
 }
 
-// run returns how many of the first messages become one of a request: answers of
-// tools are one message of the user's.
+// run returns how many messages at the beginning become one message of a request:
+// consecutive results of tools do.
 func run(messages []assemble.Message) int {
 	n := 1
 	for messages[0].Role == earshot.ToolRole && n < len(messages) && messages[n].Role == earshot.ToolRole {
@@ -175,8 +177,8 @@ func question(m assemble.Message, o *Options) ([]Part, error) {
 	return parts, err
 }
 
-// answer returns the parts of the assistant's message: as the provider wrote
-// them, where they were kept.
+// answer returns the parts of the assistant's message: those that were recorded,
+// where their calls are the message's, else its text and calls.
 func answer(m assemble.Message) []Part {
 	kept := Response{Parts: readParts(m.Opaque)}
 	calls := make([]earshot.Call, 0, len(m.Calls))
@@ -196,7 +198,7 @@ func answer(m assemble.Message) []Part {
 	return parts
 }
 
-// results returns the parts of the tools' answers to one message.
+// results returns the parts of the results of the calls in one message.
 func results(messages []assemble.Message, called []Part, o *Options) ([]Part, error) {
 	names := map[string]string{}
 	for _, c := range (Response{Parts: called}).Calls() {
@@ -221,7 +223,7 @@ func results(messages []assemble.Message, called []Part, o *Options) ([]Part, er
 	return Results(list...), nil
 }
 
-// filled returns parts with the content of their files.
+// filled returns recorded parts with the content of their files.
 func filled(parts []Part, o *Options) ([]Part, error) {
 	out := make([]Part, 0, len(parts))
 	for _, p := range parts {
@@ -241,5 +243,6 @@ func filled(parts []Part, o *Options) ([]Part, error) {
 	return out, nil
 }
 
-// named reports whether a file needs its name before it: a text's stands in it.
+// named reports whether a file's name is written before it. Adapters write that of
+// a text file themselves.
 func named(m Media) bool { return m.Name != "" && !strings.HasPrefix(m.Type, "text/") }

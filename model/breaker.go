@@ -9,37 +9,42 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// ErrOpen is in the chain of the error of a model whose provider is not asked
-// for a while, because it has failed again and again. The [llm.Error] around it
-// is Retryable, and its RetryAfter is the rest of the while.
-var ErrOpen = errors.New("the provider is not asked for a while after its failures")
+// ErrOpen is in the chain of the error of a model whose breaker is open. The
+// [llm.Error] around it is Retryable, and its RetryAfter is the time until the
+// provider is asked again.
+var ErrOpen = errors.New("the provider failed repeatedly and is not asked for now")
 
-// BreakerOptions say when a provider is left alone. Zero fields mean the
-// defaults.
+// BreakerOptions say when a breaker opens, and for how long. Zero fields mean
+// the defaults.
 type BreakerOptions struct {
-	// Failures is how many in a row open the breaker. Default: 5.
+	// Failures is the number of failures in a row that open the breaker.
+	// Default: 5.
 	Failures int
-	// Pause is how long it stays open; then one request may try. Default: 30 s.
+	// Pause is how long the breaker stays open. After it, one trial request is
+	// let through. Default: 30 s.
 	Pause time.Duration
 }
 
-// A Breaker counts the failures of one provider. It is safe for concurrent use.
+// A Breaker is the circuit breaker of one provider. It is safe for concurrent
+// use.
 //
-// Only a failure of the provider counts: one that is Retryable, but not a rate
-// limit (429), which is about the caller and has its own time to wait. An
-// answer, and also a refused or too large request, shows that the provider is
-// there.
+// It counts failures of the provider: errors that are Retryable, except rate
+// limits (429), which concern the caller and have their own time to wait. A
+// successful answer closes the breaker, and so does a refused or too large
+// request, since it shows that the provider answers. A request that its caller
+// gave up counts as neither.
 type Breaker struct {
 	provider string
 	o        BreakerOptions
 
-	mu       sync.Mutex // guards what follows
-	failures int
-	open     time.Time // until when; zero: closed
-	probing  bool      // one request tries whether the provider is back
+	mu        sync.Mutex // guards what follows
+	failures  int
+	openUntil time.Time // zero: closed
+	trying    bool      // a trial request is under way
 }
 
-// NewBreaker returns the breaker of a provider. It begins closed.
+// NewBreaker returns a closed breaker for a provider. The name appears in the
+// errors.
 func NewBreaker(provider string, o *BreakerOptions) *Breaker {
 	b := &Breaker{provider: provider}
 	if o != nil {
@@ -54,76 +59,64 @@ func NewBreaker(provider string, o *BreakerOptions) *Breaker {
 	return b
 }
 
-// Open reports whether requests are refused now, and for how long still.
-func (b *Breaker) Open() (rest time.Duration, open bool) {
+// enter reports whether a request may be sent, and whether it is the trial
+// request; else wait is how long none may.
+func (b *Breaker) enter() (trial bool, wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.open.IsZero() {
-		return 0, false
-	}
-	rest = time.Until(b.open)
-	if rest > 0 {
-		return rest, true
-	}
-	return 0, b.probing
-}
-
-// enter lets a request pass, or says for how long none may.
-func (b *Breaker) enter() (probe bool, rest time.Duration, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.open.IsZero() {
+	if b.openUntil.IsZero() {
 		return false, 0, true
 	}
-	rest = time.Until(b.open)
-	if rest > 0 {
-		return false, rest, false
+	if wait = time.Until(b.openUntil); wait > 0 {
+		return false, wait, false
 	}
-	if b.probing {
+	if b.trying {
 		return false, time.Second, false
 	}
-	b.probing = true
+	b.trying = true
 	return true, 0, true
 }
 
-// leave counts how a request ended. One that its caller gave up says nothing.
-func (b *Breaker) leave(probe, known, failed bool) {
+// leave records how a request ended. known is false for a request that its
+// caller gave up, which is not counted.
+func (b *Breaker) leave(trial, known, failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if probe {
-		b.probing = false
+	if trial {
+		b.trying = false
 	}
 	switch {
 	case !known:
 	case !failed:
-		b.failures, b.open = 0, time.Time{}
+		b.failures, b.openUntil = 0, time.Time{}
 	default:
 		b.failures++
-		if probe || b.failures >= b.o.Failures {
-			b.open = time.Now().Add(b.o.Pause)
+		if trial || b.failures >= b.o.Failures {
+			b.openUntil = time.Now().Add(b.o.Pause)
 		}
 	}
 }
 
-// Break returns a model that does not ask m while b is open.
-func Break(m llm.Model, b *Breaker) llm.Model { return &broken{m, b} }
+// Break returns a model that asks m only while b lets requests through. Else its
+// error is [ErrOpen] at once.
+func Break(m llm.Model, b *Breaker) llm.Model { return &guarded{m, b} }
 
-type broken struct {
+type guarded struct {
 	model   llm.Model
 	breaker *Breaker
 }
 
 // Generate implements [llm.Model].
-func (x *broken) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (answer llm.Response, err error) {
-	probe, rest, ok := x.breaker.enter()
+func (x *guarded) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (answer llm.Response, err error) {
+	trial, wait, ok := x.breaker.enter()
 	if !ok {
-		return llm.Response{}, &llm.Error{Provider: x.breaker.provider, Retryable: true, RetryAfter: rest, Err: ErrOpen}
+		return llm.Response{}, &llm.Error{Provider: x.breaker.provider, Retryable: true, RetryAfter: wait, Err: ErrOpen}
 	}
 	known := false
-	defer func() { // a panic frees the probe too
+	defer func() { // deferred, so that a panic ends the trial too
 		var e *llm.Error
 		failed := errors.As(err, &e) && e.Retryable && e.Status != 429
-		x.breaker.leave(probe, known, failed)
+		x.breaker.leave(trial, known, failed)
 	}()
 	answer, err = x.model.Generate(ctx, r, stream)
 	known = err == nil || ctx.Err() == nil

@@ -17,7 +17,7 @@ func TestABreakerOpensAndCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := llmtest.New(
 			llmtest.Fail(down(500)), llmtest.Fail(down(529)), llmtest.Fail(down(0)), // opens
-			llmtest.Fail(down(503)),                                             // the probe fails
+			llmtest.Fail(down(503)),                                             // the trial fails
 			llmtest.After(time.Second, llmtest.Say("back")), llmtest.Say("yes"), // the next one closes it
 		)
 		b := model.NewBreaker("script", &model.BreakerOptions{Failures: 3, Pause: 10 * time.Second})
@@ -42,27 +42,21 @@ func TestABreakerOpensAndCloses(t *testing.T) {
 		refused(10 * time.Second)
 		time.Sleep(4 * time.Second)
 		refused(6 * time.Second)
-		if rest, open := b.Open(); !open || rest != 6*time.Second {
-			t.Errorf("Open() = %v, %v", rest, open)
-		}
 		time.Sleep(6 * time.Second)
 		if err := generate(); err == nil || errors.Is(err, model.ErrOpen) {
-			t.Fatalf("the probe: got %v", err)
+			t.Fatalf("the trial: got %v", err)
 		}
 		refused(10 * time.Second)
 		time.Sleep(10 * time.Second)
-		probe := make(chan error)
-		go func() { probe <- generate() }()
+		trial := make(chan error)
+		go func() { trial <- generate() }()
 		synctest.Wait()
-		refused(time.Second) // while the probe is on its way
-		if err := <-probe; err != nil {
-			t.Fatalf("the probe: %v", err)
+		refused(time.Second) // while the trial is under way
+		if err := <-trial; err != nil {
+			t.Fatalf("the trial: %v", err)
 		}
 		if err := generate(); err != nil {
-			t.Fatalf("after the probe: %v", err)
-		}
-		if _, open := b.Open(); open {
-			t.Error("it is open still")
+			t.Fatalf("after the trial: %v", err)
 		}
 		if got, want := len(script.Requests()), 6; got != want {
 			t.Errorf("the provider was asked %d times, want %d", got, want)
@@ -84,13 +78,13 @@ func TestWhatDoesNotOpenABreaker(t *testing.T) {
 		m := model.Break(llmtest.New(c.step, c.step, c.step), model.NewBreaker("script", &model.BreakerOptions{Failures: 1}))
 		for range 3 {
 			if _, err := m.Generate(t.Context(), ask, nil); errors.Is(err, model.ErrOpen) {
-				t.Errorf("%s: it is open", c.name)
+				t.Errorf("%s: the breaker is open", c.name)
 			}
 		}
 	}
 }
 
-// A caller that gives up says nothing about the provider, and frees the probe.
+// A request that its caller gives up is not counted, and ends the trial.
 func TestACallerThatGivesUpIsNotCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +136,7 @@ func TestFallback(t *testing.T) {
 	}{
 		{"the first answers", llmtest.Say("first"), llmtest.Say("second"), "first", 0},
 		{"the second answers for it", fail(401), llmtest.Say("second"), "second", 1},
-		{"both fail", fail(401), fail(404), "p: status 401; and instead of it: p: status 404", 1},
+		{"both fail", fail(401), fail(404), "p: status 401; then: p: status 404", 1},
 		{"a request that is too large is the caller's to change", llmtest.Fail(&llm.Error{Provider: "p", Status: 400, TooLarge: true}), llmtest.Say("second"), "p: status 400", 0},
 		{"so is one that is not valid", llmtest.Fail(llm.ErrInvalid), llmtest.Say("second"), "invalid request", 0},
 	} {

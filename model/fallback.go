@@ -9,13 +9,14 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// Fallback returns a model that asks the next of models when one fails. A
-// request that is not valid, one that is too large and one whose ctx has ended
-// are not passed on: the first two are the caller's to change. When all fail,
-// the error is that of the first, with those of the others behind it.
+// Fallback returns a model that asks models in order until one answers. It stops
+// at a request that is invalid or too large, since the caller must change it,
+// and when ctx has ended. When all fail, the error is that of the first, with
+// those of the others behind it.
 //
-// logger hears of each model that is passed over; nil discards. There must be
-// at least one model; of a single one, Fallback returns it.
+// logger gets a line for each model that failed and is followed by another; nil
+// discards. Without models, Fallback panics; of a single one, it returns that
+// model.
 func Fallback(logger *slog.Logger, models ...llm.Model) llm.Model {
 	if len(models) == 0 {
 		panic("model: a fallback of no models")
@@ -36,7 +37,7 @@ type fallback struct {
 
 // Generate implements [llm.Model].
 func (x *fallback) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
-	h := &hearing{stream: stream}
+	h := &retryStream{stream: stream}
 	var failed error
 	for i, m := range x.models {
 		answer, err := m.Generate(ctx, r, h.next())
@@ -47,14 +48,14 @@ func (x *fallback) Generate(ctx context.Context, r llm.Request, stream func(llm.
 		if failed == nil {
 			failed = err
 		} else {
-			failed = fmt.Errorf("%w; and instead of it: %w", failed, err)
+			failed = fmt.Errorf("%w; then: %w", failed, err)
 		}
 		var e *llm.Error
 		if ctx.Err() != nil || errors.Is(err, llm.ErrInvalid) || errors.As(err, &e) && e.TooLarge {
 			return llm.Response{}, failed
 		}
 		if i+1 < len(x.models) {
-			x.logger.WarnContext(ctx, "another model is asked", "err", err)
+			x.logger.WarnContext(ctx, "model failed; the next one is asked", "err", err)
 		}
 	}
 	return llm.Response{}, failed

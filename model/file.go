@@ -1,7 +1,7 @@
 package model
 
-// A File is what is known of a file when one asks what it costs. What does not
-// apply is zero.
+// A File is what the adapters' FileTokens need to know of a file. Fields that do
+// not apply to its type, or are unknown, are zero.
 type File struct {
 	Type   string // media type, without parameters
 	Width  int    // of a picture, in pixels
@@ -10,8 +10,8 @@ type File struct {
 	Bytes  int
 }
 
-// Seconds estimates how long a recording is, at the 128 kbit/s of most of them;
-// a WAV file has the 256 kbit/s of speech.
+// Seconds estimates the length of a recording from its bytes: at 256 kbit/s for a
+// WAV file of speech, at 128 kbit/s for any other.
 func (f File) Seconds() int {
 	perSecond := 16_000
 	if f.Type == "audio/wav" {

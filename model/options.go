@@ -10,28 +10,30 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// Options are what an adapter is made from. Every adapter's New takes them.
+// Options say which model an adapter asks, where, and with which key. Every
+// adapter's New takes them.
 type Options struct {
 	// Model is the model's name at its provider; required.
 	Model string
-	// APIKey goes with each request, in a header. Required by providers; a
-	// server at another BaseURL may do without.
+	// APIKey is sent with each request, in a header. It may be empty where
+	// BaseURL is set and the server there needs none.
 	APIKey secret.Secret
-	// BaseURL is where the API is, instead of at the provider: a gateway, a
-	// mock, a server with the same API. It has the form that the provider's own
-	// SDK takes (for OpenAI it ends in /v1).
+	// BaseURL is the address of a gateway, a mock or another server with the same
+	// API; empty means the provider's own. Each adapter's New says which path
+	// follows it (OpenAI's ends in /v1). A query in it is kept.
 	BaseURL string
-	// HTTPClient sends the requests; nil means http.DefaultClient. Its
-	// CheckRedirect is not used: redirects are not followed.
+	// HTTPClient sends the requests; nil means one with default settings. Its
+	// CheckRedirect is not used, since redirects are not followed.
 	HTTPClient *http.Client
 }
 
-// ErrOptions is in the chain of every error of [Options.Check].
+// ErrOptions is in the chain of the errors of [Options.Check] and of the
+// adapters' New.
 var ErrOptions = errors.New("model cannot be used")
 
-// Check returns every problem of the options, joined, or nil: no name, a base
-// URL that is none, or no key for the provider itself. keyName says in which
-// variable the key is looked for.
+// Check returns every problem of the options, joined, or nil: an empty name, a
+// malformed base URL, a missing or malformed key. keyName names the key in the
+// error, such as ANTHROPIC_API_KEY. The error holds neither the key nor the URL.
 func (o Options) Check(keyName string) error {
 	var problems []error
 	bad := func(format string, args ...any) {

@@ -10,23 +10,23 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// RetryOptions say how often and how patiently a model is asked again. Zero
-// fields mean the defaults.
+// RetryOptions say how often a request is sent, and how long [Retry] waits in
+// between. Zero fields mean the defaults.
 type RetryOptions struct {
-	// Tries is how often a request is sent at most, the first time included.
+	// Tries is how often a request is sent at most, including the first time.
 	// Default: 4.
 	Tries int
 	// Base is the wait before the second try; it doubles with each further one.
 	// Default: 500 ms.
 	Base time.Duration
-	// MaxWait bounds a single wait. Where a provider asks for more, there is no
-	// further try: someone else may answer, or the turn is tried later. Default:
-	// 30 s.
+	// MaxWait bounds a single wait. Where a provider asks for a longer one, Retry
+	// returns the error at once: another model may answer, or the caller tries
+	// later. Default: 30 s.
 	MaxWait time.Duration
-	// Jitter returns a number from 0 to below 1, by which a wait grows: up to
-	// half of it is added, and never anything taken away. Default: random.
+	// Jitter returns a number from 0 to below 1. That share of half the wait is
+	// added to it; a wait never becomes shorter. Default: random.
 	Jitter func() float64
-	// Logger hears of each failed try; nil discards.
+	// Logger gets a line for each failed try; nil discards.
 	Logger *slog.Logger
 }
 
@@ -53,13 +53,13 @@ func (o *RetryOptions) filled() RetryOptions {
 	return f
 }
 
-// Retry returns a model that asks m again when it fails in a way that may pass:
-// where the [llm.Error] is Retryable, after the time that the provider asks for
-// or a growing one of its own, until the tries or ctx end. It does not wait for
-// a time that ctx would not live to see.
+// Retry returns a model that asks m again when the [llm.Error] is Retryable and
+// not [ErrOpen]. It waits as long as the provider asks for, or a time that
+// doubles with each try, whichever is longer. It gives up when the tries are
+// used, when ctx ends, or when ctx would end before the wait does.
 //
-// The last error is returned as it is. An answer that broke off while it was
-// heard begins anew with an event that says Again.
+// The last error is returned unchanged. Where an answer broke off after a part of
+// it was streamed, the next try begins with an event that says Again.
 func Retry(m llm.Model, o *RetryOptions) llm.Model { return &retrier{m, o.filled()} }
 
 type retrier struct {
@@ -69,7 +69,7 @@ type retrier struct {
 
 // Generate implements [llm.Model].
 func (x *retrier) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
-	h := &hearing{stream: stream}
+	h := &retryStream{stream: stream}
 	for try := 1; ; try++ {
 		answer, err := x.model.Generate(ctx, r, h.next())
 		if err == nil {
@@ -91,7 +91,7 @@ func (x *retrier) Generate(ctx context.Context, r llm.Request, stream func(llm.E
 	}
 }
 
-// wait returns how long to wait after a failed try, and whether there is
+// wait returns how long to wait after a failed try, and whether there is to be
 // another one.
 func (x *retrier) wait(ctx context.Context, try int, asked time.Duration) (time.Duration, bool) {
 	if try >= x.o.Tries || asked > x.o.MaxWait {
@@ -109,7 +109,7 @@ func (x *retrier) wait(ctx context.Context, try int, asked time.Duration) (time.
 	return wait, true
 }
 
-// sleep waits, and reports whether it could.
+// sleep waits, and reports whether it waited to the end.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -121,35 +121,36 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// A hearing passes on what several tries say, and tells when a new one begins
-// after something was heard.
-type hearing struct {
-	stream func(llm.Event)
-	heard  bool // by an earlier try
-	now    bool // by this one
+// A retryStream passes on the streams of several tries, and sends Again before the
+// first event of a try where an earlier one has streamed something.
+type retryStream struct {
+	stream   func(llm.Event)
+	earlier  bool // an earlier try has streamed
+	streamed bool // this one has
 }
 
 // next returns the stream of the next try.
-func (h *hearing) next() func(llm.Event) {
-	if h.stream == nil {
+func (a *retryStream) next() func(llm.Event) {
+	if a.stream == nil {
 		return nil
 	}
-	h.heard, h.now = h.heard || h.now, false
+	a.earlier, a.streamed = a.earlier || a.streamed, false
 	return func(e llm.Event) {
 		if e == (llm.Event{}) {
 			return
 		}
-		if h.heard && !h.now && !e.Again {
-			h.stream(llm.Event{Again: true})
+		if a.earlier && !a.streamed && !e.Again {
+			a.stream(llm.Event{Again: true})
 		}
-		h.now = true
-		h.stream(e)
+		a.streamed = true
+		a.stream(e)
 	}
 }
 
-// done ends a try that succeeded, perhaps without a word.
-func (h *hearing) done() {
-	if h.stream != nil && h.heard && !h.now {
-		h.stream(llm.Event{Again: true})
+// done ends a try that succeeded. One that streamed nothing makes void what
+// earlier ones have.
+func (a *retryStream) done() {
+	if a.stream != nil && a.earlier && !a.streamed {
+		a.stream(llm.Event{Again: true})
 	}
 }

@@ -1,4 +1,4 @@
-// Package llmtest has a model that answers by a script, for tests of whatever
+// Package llmtest has a model that answers by a script, for tests of code that
 // asks a model: bots, tools, retries.
 //
 //	m := llmtest.New(
@@ -8,9 +8,9 @@
 //	… run the code under test on m …
 //	asked := m.Requests()
 //
-// A step answers one request; [Do] answers by a function, [Fail] and [Cut] do
-// not answer. A request that is not valid ([llm.Request.Check]) fails the step
-// that would have answered it.
+// Each step answers one request: [Say] with a text, [Call] with a call of a tool,
+// [Do] by a function. [Fail] and [Cut] return an error. A request that is invalid
+// by [llm.Request.Check] uses up its step and gets that error.
 package llmtest
 
 import (
@@ -26,14 +26,14 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// Provider and ModelName are in every answer and error that a step does not
-// give its own.
+// Provider and ModelName are in the answers and errors of steps that set no
+// others.
 const (
 	Provider  = "script"
 	ModelName = "script-1"
 )
 
-// ErrEnd is in the chain of the error when there are more requests than steps.
+// ErrEnd is in the chain of the error of a request beyond the last step.
 var ErrEnd = errors.New("the script has ended")
 
 // A Step answers one request.
@@ -94,7 +94,7 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 	return complete(answer, r), nil
 }
 
-// take notes a request and returns the step for it, and its number from 1.
+// take records a request and returns its step, and its number, from 1.
 func (m *Model) take(r llm.Request) (Step, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,8 +105,7 @@ func (m *Model) take(r llm.Request) (Step, int) {
 	return nil, len(m.requests)
 }
 
-// copied returns a request that shares nothing with r. Its JSON is whole, so it
-// goes through that.
+// copied returns a deep copy of r, by way of its JSON, which holds everything.
 func copied(r llm.Request) llm.Request {
 	var c llm.Request
 	raw, err := json.Marshal(r)
@@ -119,8 +118,8 @@ func copied(r llm.Request) llm.Request {
 	return c
 }
 
-// complete fills in what a step left out: names, stop and usage, which is a
-// token for each four bytes of text.
+// complete sets the fields that a step left empty: names, stop and usage, at a
+// token for four bytes of text.
 func complete(a llm.Response, r llm.Request) llm.Response {
 	if a.Provider == "" {
 		a.Provider, a.Model = Provider, ModelName
@@ -178,8 +177,8 @@ func Calls(calls ...llm.Call) Step {
 	}
 }
 
-// Fail does not answer. Where err is an *llm.Error without a provider, a copy
-// with the script's is returned.
+// Fail returns err. An *llm.Error without a provider is returned as a copy with
+// [Provider] and [ModelName].
 func Fail(err error) Step {
 	return func(context.Context, llm.Request, func(llm.Event)) (llm.Response, error) {
 		var e *llm.Error
@@ -192,7 +191,7 @@ func Fail(err error) Step {
 	}
 }
 
-// Cut streams a text, and then fails.
+// Cut streams a text and then returns err, as [Fail] does.
 func Cut(text string, err error) Step {
 	return func(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
 		words(text, stream)
@@ -200,8 +199,7 @@ func Cut(text string, err error) Step {
 	}
 }
 
-// Do answers by a function, which may look at the request; an answer of text is
-// streamed.
+// Do answers by a function of the request. The answer's text is streamed.
 func Do(f func(llm.Request) (llm.Response, error)) Step {
 	return func(_ context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
 		a, err := f(r)
@@ -215,7 +213,7 @@ func Do(f func(llm.Request) (llm.Response, error)) Step {
 	}
 }
 
-// After waits before a step, or until ctx ends.
+// After waits for d, then answers by a step; it fails if ctx ends before.
 func After(d time.Duration, step Step) Step {
 	return func(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
 		timer := time.NewTimer(d)
@@ -229,7 +227,7 @@ func After(d time.Duration, step Step) Step {
 	}
 }
 
-// Hang never answers: it waits until ctx ends.
+// Hang waits until ctx ends, and fails.
 func Hang() Step {
 	return func(ctx context.Context, _ llm.Request, _ func(llm.Event)) (llm.Response, error) {
 		<-ctx.Done()
@@ -237,7 +235,7 @@ func Hang() Step {
 	}
 }
 
-// words streams a text in pieces, each up to a space and with it.
+// words streams a text word by word, each with the space behind it.
 func words(text string, stream func(llm.Event)) {
 	for piece := range strings.SplitAfterSeq(text, " ") {
 		if piece != "" {

@@ -93,8 +93,9 @@ func (a *answer) add(from sse.Event) *adapter.Fault {
 		if e.Index < 0 || e.Index >= len(a.blocks) {
 			return &adapter.Fault{Err: fmt.Errorf("block %d goes on before it has begun", e.Index)}
 		}
-		a.blocks[e.Index].grow(e.Delta)
-		if e.Delta.Type == "text_delta" {
+		b := a.blocks[e.Index]
+		b.grow(e.Delta)
+		if b.Type == "text" && e.Delta.Type == "text_delta" {
 			adapter.Tell(a.stream, llm.Event{Text: e.Delta.Text})
 		}
 	case "message_delta":
@@ -116,9 +117,10 @@ func (a *answer) start(e event) *adapter.Fault {
 		return &adapter.Fault{Err: fmt.Errorf("block %d: %w", e.Index, err)}
 	}
 	a.blocks = append(a.blocks, b)
-	if b.Type == "tool_use" {
+	switch b.Type {
+	case "tool_use":
 		adapter.Tell(a.stream, llm.Event{Call: b.Name})
-	} else {
+	case "text":
 		adapter.Tell(a.stream, llm.Event{Text: b.Text})
 	}
 	return nil
@@ -194,7 +196,7 @@ func (b *block) arguments() string {
 
 // part returns the block as a part of a response; false where there is nothing
 // in it.
-func (b *block) part() (llm.Part, bool) {
+func (b *block) part(ids *adapter.IDs) (llm.Part, bool) {
 	switch b.Type {
 	case "text":
 		p := llm.Text(b.Text + b.text.String())
@@ -203,17 +205,18 @@ func (b *block) part() (llm.Part, bool) {
 		}
 		return p, p.Text != ""
 	case "tool_use":
-		return llm.Calling(llm.Call{ID: b.ID, Name: b.Name, Args: adapter.Arguments(b.arguments())}), true
+		return llm.Calling(llm.Call{ID: ids.Of(b.ID), Name: b.Name, Args: adapter.Arguments(b.arguments())}), true
 	}
 	raw := b.whole()
 	return llm.Kept(Provider, raw), raw.Valid()
 }
 
-// response returns the whole answer.
-func (a *answer) response() llm.Response {
+// response returns the whole answer to request.
+func (a *answer) response(request llm.Request) llm.Response {
+	ids := adapter.NewIDs(Provider, request)
 	r := llm.Response{Provider: Provider, Model: a.model, Usage: a.usage.total()}
 	for _, b := range a.blocks {
-		if p, ok := b.part(); ok {
+		if p, ok := b.part(ids); ok {
 			r.Parts = append(r.Parts, p)
 		}
 	}

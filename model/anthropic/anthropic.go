@@ -73,7 +73,7 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 	if !a.ended || a.stop == "" {
 		return llm.Response{}, x.Error(ctx, faultIn(x.Said(), true))
 	}
-	return a.response(), nil
+	return a.response(r), nil
 }
 
 // statuses are what an error in the middle of a stream would have been as an

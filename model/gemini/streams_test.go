@@ -9,10 +9,16 @@ import (
 	"github.com/earshot-ai/earshot/model/modeltest"
 )
 
-func TestPublishedStreams(t *testing.T) {
-	t.Parallel()
-	modeltest.Streams(t, modeltest.Adapter{
+func adapter() modeltest.Adapter {
+	return modeltest.Adapter{
 		Provider: gemini.Provider, Model: "m",
 		New: func(o model.Options) (llm.Model, error) { return gemini.New(o) },
-	})
+	}
 }
+
+func TestPublishedStreams(t *testing.T) {
+	t.Parallel()
+	modeltest.Streams(t, adapter())
+}
+
+func FuzzStream(f *testing.F) { modeltest.FuzzStream(f, adapter()) }

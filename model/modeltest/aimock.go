@@ -1,9 +1,13 @@
-// Package modeltest proves adapters: [Run] is the same suite for each, against
-// aimock, a server that nobody here wrote and that speaks all three providers'
-// APIs, with their faults.
+// Package modeltest tests adapters of model providers.
+//
+// [Run] is one suite for all, against aimock, a server by others that speaks the
+// three providers' APIs with their faults. [Recorded] compares requests with
+// recorded ones, [Streams] and [FuzzStream] play published and mutated streams.
+// [Serve] is a server with scripted answers for an adapter's own tests, and
+// [Scripted] one that stands in for aimock where Node is not.
 //
 // aimock comes from npm: `npm ci` in .ci/peers installs it. Without it or
-// without Node the tests are skipped, and fail where CI is "true".
+// without Node its tests are skipped, or fail where CI is "true".
 package modeltest
 
 import (
@@ -23,7 +27,7 @@ import (
 //go:embed fixtures.json
 var fixtures []byte
 
-// peers is the folder of the programs from npm, seen from the module's.
+// peers is the folder of programs from npm, relative to the module.
 const peers = ".ci/peers/node_modules"
 
 // patience bounds how long aimock may take to start.

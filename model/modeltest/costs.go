@@ -14,17 +14,17 @@ type Cost struct {
 	want  int
 }
 
-// Costs says that a file costs a model so many tokens.
+// Costs returns the cost of a file for a model, in tokens.
 func Costs(model string, f model.File, tokens int) Cost { return Cost{model, f, tokens} }
 
-// Picture returns a picture of so many pixels.
+// Picture returns a PNG of a size in pixels.
 func Picture(width, height int) model.File {
 	return model.File{Type: "image/png", Width: width, Height: height}
 }
 
-// FileTokens proves a provider's formula: within 15 % of what is documented,
-// nothing for a text, which is counted, and for whatever is not known of a file
-// something between 1 and 20,000.
+// FileTokens tests a provider's formula: it must be within 15 % of the documented
+// costs, give 0 for a text, which is counted instead, and between 1 and 20,000
+// tokens for files of which little is known.
 func FileTokens(t *testing.T, tokens func(model string, f model.File) int, documented ...Cost) {
 	t.Helper()
 	for _, c := range documented {

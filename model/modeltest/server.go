@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// An Answer is what a [Server] says to one request.
+// An Answer is the answer of a [Server] to one request.
 type Answer struct {
 	Status int // 0: 200
 	Header map[string]string
@@ -17,8 +17,8 @@ type Answer struct {
 	Cut    bool // the connection is closed behind the body
 }
 
-// Events is an answer of server-sent events: each of them data, or the event's
-// name, a line break and data.
+// Events returns an answer of server-sent events. Each event is given as its data,
+// or as its name, a line break and its data.
 func Events(events ...string) Answer {
 	var b strings.Builder
 	for _, e := range events {
@@ -31,7 +31,7 @@ func Events(events ...string) Answer {
 	return Answer{Header: map[string]string{"Content-Type": "text/event-stream"}, Body: b.String()}
 }
 
-// A Server says what it is told, and remembers what it was asked.
+// A Server answers with scripted answers and records the requests.
 type Server struct {
 	URL string
 
@@ -40,14 +40,15 @@ type Server struct {
 	requests []Request
 }
 
-// A Request is what a [Server] was asked.
+// A Request is a request that a [Server] got.
 type Request struct {
 	Path   string
 	Header http.Header
 	Body   string
 }
 
-// Serve starts a server for the time of a test. The last answer is repeated.
+// Serve starts a server for the time of a test. It gives the answers in order, and
+// then the last one again and again.
 func Serve(t *testing.T, answers ...Answer) *Server {
 	t.Helper()
 	s := &Server{answers: answers}
@@ -57,7 +58,7 @@ func Serve(t *testing.T, answers ...Answer) *Server {
 	return s
 }
 
-// Requests returns what was asked, in order.
+// Requests returns the requests so far, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

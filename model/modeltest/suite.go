@@ -20,21 +20,19 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// An Adapter is what the suite proves.
+// An Adapter is an adapter under test.
 type Adapter struct {
 	Provider string
 	Model    string
-	// New makes the model.
 	New func(model.Options) (llm.Model, error)
-	// Path is what the provider's base URL ends in, such as /v1.
+	// Path is the end of the provider's base URL, such as /v1.
 	Path string
 }
 
-// Key is the key that the suite gives the models. It must turn up nowhere but
-// in headers.
+// Key is the key that tests give to the models. It must appear in headers only.
 const Key = "sk-canary-0123456789abcdef"
 
-// Run runs the suite.
+// Run runs the suite against aimock.
 func Run(t *testing.T, a Adapter) {
 	s := suite{a, Aimock(t)}
 	t.Run("a plain answer", s.plain)
@@ -54,8 +52,8 @@ type suite struct {
 	server string
 }
 
-// A wire is the network of one test: it adds headers, and remembers what was
-// sent.
+// A wire is the network of one test: it adds headers to requests and records
+// their bodies.
 type wire struct {
 	mu      sync.Mutex // guards what follows
 	faults  []string   // a header of aimock's for each request, in order; "" for none

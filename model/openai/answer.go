@@ -243,9 +243,6 @@ func (a *answer) response(r llm.Request) llm.Response {
 	}
 	ids := adapter.NewIDs(Provider, r)
 	for _, c := range a.calls {
-		if c.name == "" {
-			continue
-		}
 		p := llm.Calling(llm.Call{ID: ids.Of(c.id), Name: c.name, Args: c.args.String()})
 		if p.Call.Args == "" {
 			p.Call.Args = "{}"

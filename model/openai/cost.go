@@ -23,59 +23,59 @@ import (
 func FileTokens(name string, f model.File) int {
 	switch {
 	case strings.HasPrefix(f.Type, "image/"):
-		return sightOf(name).cost(f.Width, f.Height)
+		return visionOf(name).cost(f.Width, f.Height)
 	case f.Type == "application/pdf":
-		return max(1, f.Pages) * (sightOf(name).cost(850, 1100) + 800)
+		return max(1, f.Pages) * (visionOf(name).cost(850, 1100) + 800)
 	case strings.HasPrefix(f.Type, "audio/"):
 		return f.Seconds() * 10
 	}
 	return 0
 }
 
-// A sight is how a model sees pictures: in tiles, or where most is set in
-// patches.
-type sight struct {
+// A vision is how a model charges for pictures: by tiles, or by patches where
+// most is set.
+type vision struct {
 	base, tile int
 	most       int     // patches
 	factor     float64 // tokens a patch
 }
 
-// sights are those of the models, by how their names begin; the first that fits
-// counts.
-var sights = []struct {
+// visions are those of the models, by the beginnings of their names; the first
+// that fits counts.
+var visions = []struct {
 	name string
-	sight
+	vision
 }{
-	{"gpt-4o-mini", sight{base: 2833, tile: 5667}},
-	{"gpt-4.1-mini", sight{most: 1536, factor: 1.62}},
-	{"gpt-4.1-nano", sight{most: 1536, factor: 2.46}},
-	{"o4-mini", sight{most: 1536, factor: 1.72}},
-	{"gpt-5-mini", sight{most: 1536, factor: 1.62}},
-	{"gpt-5-nano", sight{most: 1536, factor: 2.46}},
-	{"gpt-5.4-mini", sight{most: 1536, factor: 1.62}},
-	{"gpt-5.4-nano", sight{most: 1536, factor: 2.46}},
-	{"gpt-4", sight{base: 85, tile: 170}},
-	{"o1", sight{base: 75, tile: 150}},
-	{"o3", sight{base: 75, tile: 150}},
-	{"gpt-5.1", sight{base: 70, tile: 140}},
-	{"gpt-5.2", sight{most: 1536, factor: 1}},
-	{"gpt-5.3", sight{most: 1536, factor: 1}},
-	{"gpt-5.", sight{most: 2500, factor: 1}},
-	{"gpt-5", sight{base: 70, tile: 140}},
-	{"gpt-", sight{most: 2500, factor: 1}},
-	{"", sight{base: 85, tile: 170}}, // a server's own
+	{"gpt-4o-mini", vision{base: 2833, tile: 5667}},
+	{"gpt-4.1-mini", vision{most: 1536, factor: 1.62}},
+	{"gpt-4.1-nano", vision{most: 1536, factor: 2.46}},
+	{"o4-mini", vision{most: 1536, factor: 1.72}},
+	{"gpt-5-mini", vision{most: 1536, factor: 1.62}},
+	{"gpt-5-nano", vision{most: 1536, factor: 2.46}},
+	{"gpt-5.4-mini", vision{most: 1536, factor: 1.62}},
+	{"gpt-5.4-nano", vision{most: 1536, factor: 2.46}},
+	{"gpt-4", vision{base: 85, tile: 170}},
+	{"o1", vision{base: 75, tile: 150}},
+	{"o3", vision{base: 75, tile: 150}},
+	{"gpt-5.1", vision{base: 70, tile: 140}},
+	{"gpt-5.2", vision{most: 1536, factor: 1}},
+	{"gpt-5.3", vision{most: 1536, factor: 1}},
+	{"gpt-5.", vision{most: 2500, factor: 1}},
+	{"gpt-5", vision{base: 70, tile: 140}},
+	{"gpt-", vision{most: 2500, factor: 1}},
+	{"", vision{base: 85, tile: 170}}, // a server's own
 }
 
-func sightOf(name string) sight {
-	for _, s := range sights {
+func visionOf(name string) vision {
+	for _, s := range visions {
 		if strings.HasPrefix(name, s.name) {
-			return s.sight
+			return s.vision
 		}
 	}
-	return sight{}
+	return vision{}
 }
 
-func (s sight) cost(width, height int) int {
+func (s vision) cost(width, height int) int {
 	width, height = max(1, width), max(1, height)
 	if s.most > 0 {
 		return int(math.Ceil(float64(s.patches(width, height)) * s.factor))
@@ -92,7 +92,7 @@ func (s sight) cost(width, height int) int {
 
 // patches returns how many patches cover a picture, scaled down so that they are
 // not too many, to a whole number of them in one direction.
-func (s sight) patches(width, height int) int {
+func (s vision) patches(width, height int) int {
 	const side = 32.0
 	w, h := float64(width)/side, float64(height)/side
 	n := math.Ceil(w) * math.Ceil(h)

@@ -9,10 +9,16 @@ import (
 	"github.com/earshot-ai/earshot/model/openai"
 )
 
-func TestPublishedStreams(t *testing.T) {
-	t.Parallel()
-	modeltest.Streams(t, modeltest.Adapter{
+func adapter() modeltest.Adapter {
+	return modeltest.Adapter{
 		Provider: openai.Provider, Model: "m", Path: "/v1",
 		New: func(o model.Options) (llm.Model, error) { return openai.New(o) },
-	})
+	}
 }
+
+func TestPublishedStreams(t *testing.T) {
+	t.Parallel()
+	modeltest.Streams(t, adapter())
+}
+
+func FuzzStream(f *testing.F) { modeltest.FuzzStream(f, adapter()) }

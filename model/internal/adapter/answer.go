@@ -1,14 +1,17 @@
 package adapter
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot/llm"
 )
 
 // Finish returns an answer in which there are calls if and only if it stops for
-// them: calls of an answer that was cut off are left out.
+// them: calls of an answer that was cut off are left out, and so are calls that
+// name no tool.
 func Finish(r llm.Response) llm.Response {
+	r.Parts = without(r.Parts, func(p llm.Part) bool { return p.Kind == llm.KindCall && p.Call.Name == "" })
 	calls := len(r.Calls()) > 0
 	switch {
 	case calls && r.Stop == llm.StopEnd:
@@ -16,15 +19,23 @@ func Finish(r llm.Response) llm.Response {
 	case !calls && r.Stop == llm.StopCalls:
 		r.Stop = llm.StopEnd
 	case calls && r.Stop != llm.StopCalls:
-		var kept []llm.Part
-		for _, p := range r.Parts {
-			if p.Kind != llm.KindCall {
-				kept = append(kept, p)
-			}
-		}
-		r.Parts = kept
+		r.Parts = without(r.Parts, func(p llm.Part) bool { return p.Kind == llm.KindCall })
 	}
 	return r
+}
+
+// without returns the parts that are not dropped; nil where none is left.
+func without(parts []llm.Part, dropped func(llm.Part) bool) []llm.Part {
+	if !slices.ContainsFunc(parts, dropped) {
+		return parts
+	}
+	var kept []llm.Part
+	for _, p := range parts {
+		if !dropped(p) {
+			kept = append(kept, p)
+		}
+	}
+	return kept
 }
 
 // Arguments returns a call's arguments as the model wrote them, and an empty

@@ -20,6 +20,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"unicode/utf8"
 )
 
 // An Event is one server-sent event.
@@ -28,7 +29,8 @@ type Event struct {
 	// is none.
 	Name string
 	// Data are the event's lines "data: …", joined by line breaks. It is never
-	// empty: an event without data is none.
+	// empty, since an event without data is none, and it is valid UTF-8: other
+	// bytes are replaced by U+FFFD.
 	Data []byte
 }
 
@@ -70,6 +72,9 @@ func (r *Reader) Next() (Event, error) {
 			continue // a comment and an unknown field too
 		}
 		if len(e.Data) > 0 {
+			if !utf8.Valid(e.Data) {
+				e.Data = bytes.ToValidUTF8(e.Data, []byte("\uFFFD"))
+			}
 			return e, nil
 		}
 		if err != nil {
