@@ -68,12 +68,19 @@ func Turn(ctx context.Context, st Store, req Request) (assemble.Input, assemble.
 		return assemble.Input{}, assemble.Result{}, err
 	}
 	res, err := assemble.Turn(in)
-	ended := err == nil && res.Next.Epoch != in.Conversation.Epoch || errors.Is(err, assemble.ErrBudgetTooSmall)
-	if ended && !req.NewEpoch && len(in.Conversation.Session) > 0 {
+	if !req.NewEpoch && SessionEnded(in, res, err) {
 		req.NewEpoch = true
 		return Turn(ctx, st, req)
 	}
 	return in, res, err
+}
+
+// SessionEnded reports whether the session of an input cannot go on, by what
+// [assemble.Turn] returned for the input. A caller that calls assemble.Turn
+// itself then reads another input, with [Request].NewEpoch.
+func SessionEnded(in assemble.Input, res assemble.Result, err error) bool {
+	ended := err == nil && res.Next.Epoch != in.Conversation.Epoch || errors.Is(err, assemble.ErrBudgetTooSmall)
+	return ended && len(in.Conversation.Session) > 0
 }
 
 // Input reads what a turn for one message needs. Messages are in the order of
