@@ -75,9 +75,9 @@ func Turn(ctx context.Context, st Store, req Request) (assemble.Input, assemble.
 	return in, res, err
 }
 
-// SessionEnded reports whether the session of an input cannot continue, by what
-// [assemble.Turn] returned for the input. A caller of assemble.Turn then reads
-// another input, with Request.NewEpoch.
+// SessionEnded reports whether the session of an input cannot go on, by what
+// [assemble.Turn] returned for the input. A caller that calls assemble.Turn
+// itself then reads another input, with [Request].NewEpoch.
 func SessionEnded(in assemble.Input, res assemble.Result, err error) bool {
 	ended := err == nil && res.Next.Epoch != in.Conversation.Epoch || errors.Is(err, assemble.ErrBudgetTooSmall)
 	return ended && len(in.Conversation.Session) > 0

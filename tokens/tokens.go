@@ -1,20 +1,3 @@
-// Package tokens counts tokens.
-//
-// [For] returns the counter of a spec. The base counter is o200k: its count of
-// a message's text is stored with the message ([Base]), so that fitting a
-// context is arithmetic. No provider but OpenAI publishes a vocabulary that
-// can be embedded; other models are counted as o200k times a factor.
-//
-//	c, err := tokens.For("o200k*1.15")
-//	n := c.Count("staging is down")
-//
-// The counts of o200k follow the published rule to the letter. The vocabulary is
-// that of github.com/tiktoken-go/tokenizer; splitting and merging are done here,
-// because the library's regular expression makes it ten times slower than an
-// import can afford, splits lines that hold only white space otherwise than the
-// rule says, and leaves out U+007F. The vocabulary is loaded once, at the first
-// count. Everything here is safe for concurrent use and deterministic. A byte
-// that is no UTF-8 counts as a sign of its own.
 package tokens
 
 import (
@@ -30,18 +13,18 @@ import (
 )
 
 // ErrUnknown is returned by [For] for a spec that names no counter. The error
-// that wraps it lists what exists.
+// that wraps it lists the specs that there are.
 var ErrUnknown = errors.New("unknown counter")
 
-// For returns the counter of a spec:
+// For returns the counter that a spec names:
 //
-//	o200k         OpenAI's vocabulary of that name; also for ""
-//	o200k*FACTOR  that count times a factor above 0 and at most 10 with at
-//	              most six decimals, rounded up for each text
+//	o200k         OpenAI's vocabulary of that name; "" means the same
+//	o200k*FACTOR  that count times a factor, rounded up for each text; the
+//	              factor is above 0 and at most 10, with at most six decimals
 //	bytes4        a quarter of the bytes, rounded up
 //
-// The counter's name is the spec in its shortest form: "o200k*1.150" is
-// o200k*1.15, and "o200k*1.0" is o200k.
+// The counter's name is the spec in its shortest form: "o200k*1.150" becomes
+// o200k*1.15, and "o200k*1.0" becomes o200k. The error is [ErrUnknown].
 func For(spec string) (assemble.Counter, error) {
 	switch spec {
 	case "", "o200k":
@@ -61,7 +44,8 @@ func For(spec string) (assemble.Counter, error) {
 	return nil, fmt.Errorf("%w %q; use o200k, o200k*FACTOR (such as o200k*1.15) or bytes4", ErrUnknown, spec)
 }
 
-// Base counts text by the base counter, o200k.
+// Base returns the tokens of text by the base counter, o200k. It is the count
+// that stores keep as [earshot.Message.Tokens].
 func Base(text string) int { return o200k{}.Count(text) }
 
 // o200k is the base counter.
@@ -103,9 +87,9 @@ func (c o200k) Prefix(s string, max int) int {
 }
 
 // within returns cut, a token boundary in the piece that begins at start, if
-// the text up to there has at most max tokens. What stands before start has.
-// A piece that is cut may fall into other pieces and tokens than it was made
-// of, which is rare, and then the whole piece is left out.
+// the text up to cut has at most max tokens, else start: the text up to there
+// has. Rarely, the part of a piece has more tokens than its share of the whole
+// piece; then the piece is left out.
 func (c o200k) within(s string, start, cut, max int) int {
 	for cut > start && !utf8.RuneStart(s[cut]) {
 		cut--
