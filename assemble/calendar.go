@@ -9,10 +9,11 @@ import (
 // A calendar writes times as people read them, in one zone.
 type calendar struct {
 	zone *time.Location
-	name string // as it was asked for
-	year int    // of the question: other years are named
+	name string // as the input has it
+	year int    // the question's; dates of other years say the year
 }
 
+// local is t in the calendar's zone.
 func (c calendar) local(t earshot.Time) time.Time { return time.UnixMicro(int64(t)).In(c.zone) }
 
 // clock appends the time of day, 09:02.
@@ -21,7 +22,7 @@ func (c calendar) clock(b []byte, t earshot.Time) []byte {
 	return append(b, byte('0'+h/10), byte('0'+h%10), ':', byte('0'+m/10), byte('0'+m%10))
 }
 
-// A day numbers days, so that two times can be compared.
+// A day is a number that all times of one day have in common.
 type day int
 
 func (c calendar) day(t earshot.Time) day {
@@ -41,7 +42,7 @@ func (c calendar) date(t earshot.Time) string {
 	return at.Format("Mon 2 Jan")
 }
 
-// minute is the day and the time with the zone, for what stands alone.
+// minute is date, time and zone, where nothing around says which day it is.
 func (c calendar) minute(t earshot.Time) string {
 	return c.local(t).Format("2006-01-02 15:04 ") + c.name
 }

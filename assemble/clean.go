@@ -13,7 +13,7 @@ import (
 // bidirectional and zero-width characters, tag characters. Line separators of
 // every kind become \n. Kept are tabs, joiners inside emoji and between letters
 // of scripts that need them, variation selectors, and well-formed flags.
-// Broken UTF-8 becomes U+FFFD. It is idempotent.
+// Broken UTF-8 becomes U+FFFD. Cleaning twice changes nothing more.
 func clean(s string) string {
 	if isPlain(s) || isClean(s) {
 		return s
@@ -62,8 +62,8 @@ func isPlain(s string) bool {
 	return true
 }
 
-// isClean reports whether clean would change nothing in s. It answers false
-// for some texts that are clean, such as those with joiners.
+// isClean reports whether it is plain that clean changes nothing in s; it is false
+// for some clean texts, such as those with joiners.
 func isClean(s string) bool {
 	for _, r := range s {
 		if r >= 0x20 && r < 0x7F || r == '\n' || r == '\t' {
@@ -83,7 +83,7 @@ const (
 	cancelTag = 0xE007F
 )
 
-// invisible reports whether r is dropped wherever it stands.
+// invisible reports whether clean removes r wherever it is.
 func invisible(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7F && r <= 0x9F: // control
@@ -122,9 +122,9 @@ func flagLength(rs []rune) int {
 	return 1
 }
 
-// keepJoiner reports whether a joiner after out and before rest does work: a
-// ZWJ between two pictographs, either joiner between letters or marks of a
-// script that shapes with it, or behind a virama, which may end a word.
+// keepJoiner reports whether a joiner between out and rest has an effect: a ZWJ
+// between two pictographs, either joiner between letters or marks of a script whose
+// letters it shapes, or behind a virama, which may end a word.
 func keepJoiner(r rune, out, rest []rune) bool {
 	switch {
 	case len(out) == 0:
@@ -151,7 +151,7 @@ func isVirama(r rune) bool {
 	return r >= 0x900 && norm.NFC.PropertiesString(string(r)).CCC() == 9
 }
 
-// pictograph reports whether r is an emoji that sequences are made of.
+// pictograph reports whether r may be part of an emoji sequence.
 func pictograph(r rune) bool {
 	switch {
 	case r >= 0x1F000 && r <= 0x1FAFF, r >= 0x2190 && r <= 0x21FF, r >= 0x2300 && r <= 0x23FF,
@@ -161,7 +161,7 @@ func pictograph(r rune) bool {
 	return false
 }
 
-// shaping reports whether r belongs to a script whose letters joiners shape.
+// shaping reports whether r is of a script whose letters joiners shape.
 func shaping(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali,
 		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada,
@@ -192,7 +192,7 @@ func firstGraphemes(s string, n int) string {
 	return strings.TrimRightFunc(s[:end], unicode.IsSpace)
 }
 
-// isBlank reports whether nothing of s can be seen.
+// isBlank reports whether s has nothing that can be seen.
 func isBlank(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c > 0x20 && c < 0x7F {
@@ -204,9 +204,8 @@ func isBlank(s string) bool {
 	return true
 }
 
-// escapeTags writes &lt; for < where a text would open or close the thread
-// block, and &amp; for & where an escape would follow, however often escaped, so
-// that the step can be undone.
+// escapeTags writes &lt; for the < of a tag that would open or close the thread's
+// block, and &amp; for the & of such an escape, so that it can be undone exactly.
 func escapeTags(s string) string {
 	i := strings.IndexAny(s, "<&")
 	if i < 0 {
@@ -229,8 +228,8 @@ func escapeTags(s string) string {
 	return b.String() + s
 }
 
-// endsEscape reports whether s, which stood behind an &, goes on as lt; or as
-// an escape of that.
+// endsEscape reports whether s, the text behind an &, begins with lt; or with an
+// escape of &lt; such as amp;lt;
 func endsEscape(s string) bool {
 	for strings.HasPrefix(s, "amp;") {
 		s = s[len("amp;"):]
@@ -238,6 +237,8 @@ func endsEscape(s string) bool {
 	return strings.HasPrefix(s, "lt;")
 }
 
+// opensTag reports whether rest, the text behind a <, is a tag of the thread's
+// block.
 func opensTag(rest string) bool {
 	const tag = "slack_thread_context"
 	rest = strings.TrimPrefix(rest, "/")

@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A label is what stands before the colon, and what that costs.
+// A label is what stands before a message's colon, and what that costs.
 type label struct {
 	kind earshot.AuthorKind
 	text string
@@ -32,8 +32,8 @@ func (t *turn) labelOf(a earshot.Author) *label {
 // label returns what stands before m's colon.
 func (t *turn) label(m *msg) string { return t.words(m).label.text }
 
-// words returns what is written of m: the label, and what was said, cleaned,
-// with mentions resolved, and which files came with it.
+// words returns what is written of m: its label and its body. In the log form the
+// body is the text alone; quotes and files have lines of their own there.
 func (t *turn) words(m *msg) *written {
 	if m.written == nil {
 		var body string
@@ -47,8 +47,8 @@ func (t *turn) words(m *msg) *written {
 	return m.written
 }
 
-// content is all that a message says where one text holds it: its words, what
-// it quotes, and which files came with it.
+// content is all of a message in one text: its own, what it quotes, and the names
+// of its files.
 func (t *turn) content(m *earshot.Message) string {
 	s := t.stored(m.Text)
 	for _, x := range m.Shared {
@@ -60,7 +60,7 @@ func (t *turn) content(m *earshot.Message) string {
 	return attach(s, m.Files)
 }
 
-// stored makes a body of a stored text.
+// stored is a stored text as prompts show it: cleaned, mentions resolved.
 func (t *turn) stored(s string) string {
 	return strings.TrimSpace(escapeTags(t.names.resolveMentions(clean(s))))
 }
@@ -68,7 +68,7 @@ func (t *turn) stored(s string) string {
 // maxFileName is how many graphemes of a file's name are shown.
 const maxFileName = 100
 
-// attach names the files behind a text.
+// attach writes the names of files behind a text.
 func attach(text string, files []earshot.File) string {
 	if len(files) == 0 {
 		return text
@@ -98,8 +98,7 @@ func edited(m *msg, body string) string {
 	return guardEdited(body)
 }
 
-// guardEdited moves a text that begins with the mark of an edit by itself off
-// by two spaces.
+// guardEdited indents a text that itself begins with the mark of an edit.
 func guardEdited(body string) string {
 	if strings.HasPrefix(body, "(edited)") {
 		return "  " + body
@@ -107,15 +106,15 @@ func guardEdited(body string) string {
 	return body
 }
 
-// line is a message at the start of a line, continuation lines indented.
+// line is m with its label, its further lines indented.
 func (t *turn) line(m *msg) string {
 	return t.label(m) + ": " + indent(edited(m, t.body(m)))
 }
 
-// indent moves continuation lines off the start of the line, empty ones too.
+// indent indents the further lines of a text, empty ones too.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
 
-// body is what m says as it is shown, cut where it was cut.
+// body is the text of m as it is shown, cut where that was decided.
 func (t *turn) body(m *msg) string {
 	if m.verdict == isCut {
 		return m.written.cut
@@ -135,8 +134,8 @@ func reactions(m *msg) []string {
 	return out
 }
 
-// emojiName is a reaction's name as one word, without what parts it from
-// others.
+// emojiName is a reaction's name as one word, without the characters that
+// separate reactions.
 func emojiName(s string) string {
 	s = strings.Trim(oneLine(s, maxName), ":")
 	if strings.Contains(s, "::") { // a skin tone: thumbsup::skin-tone-2

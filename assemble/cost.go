@@ -6,8 +6,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// tok counts a short text. The names and headings of a turn come again and
-// again, so counts are kept.
+// tok counts a short text. Names and headings are counted many times in a turn, so
+// counts are kept.
 func (t *turn) tok(s string) int {
 	if n, ok := t.counts[s]; ok {
 		return n
@@ -17,8 +17,8 @@ func (t *turn) tok(s string) int {
 	return n
 }
 
-// countLines counts a text as the sum of its lines, a line break for one: a
-// prompt's count is the sum of its parts', so that fitting is arithmetic.
+// countLines counts a text line by line, each line break as one token. So the
+// count of a prompt is the sum of the counts of its lines.
 func (t *turn) countLines(s string) int {
 	n := 0
 	for line := range strings.SplitSeq(s, "\n") {
@@ -44,7 +44,7 @@ func (t *turn) fullCost(m *msg) int {
 	return w.cost
 }
 
-// lineCost adds to the tokens of a body what stands around it.
+// lineCost is what a line with this body costs, given the tokens of the body.
 func (t *turn) lineCost(m *msg, body string, tokens int) int {
 	n := tokens + 1 + m.written.label.cost + strings.Count(body, "\n")
 	if m.Edited != 0 {
@@ -68,8 +68,9 @@ func (t *turn) cutCost(m *msg, limit int) int {
 	return w.cutCost
 }
 
-// cutText cuts s to at most limit tokens, the mark that counts what is missing
-// included, on a grapheme boundary. It returns s itself when that fits.
+// cutText cuts s on a grapheme boundary to at most limit tokens, including the
+// mark that counts what is missing. It returns s itself where that fits. The
+// number is the tokens of the result.
 func (t *turn) cutText(s string, limit int) (string, int) {
 	if len(s) <= 64*limit {
 		if n := t.in.Counter.Count(s); n <= limit {

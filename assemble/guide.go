@@ -129,7 +129,7 @@ func (t *turn) countGuide() int {
 	return n
 }
 
-// systemText is the guide, then the operator's instructions.
+// systemText is the guide, if it has room, and the operator's instructions.
 func (t *turn) systemText(withGuide bool) string {
 	if !withGuide {
 		return t.in.Instructions

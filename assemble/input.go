@@ -2,36 +2,53 @@ package assemble
 
 import "github.com/earshot-ai/earshot"
 
-// An Input is all that a context is made of. Turn reads nothing else and
-// changes nothing in it. The zero values of optional fields mean their
-// defaults.
+// An Input is all that a prompt is made of; [Turn] reads nothing else and
+// changes nothing in it. Identity, Channel, Anchor, Messages and Counter are
+// required.
 type Input struct {
-	Policy       Policy // the zero Policy means Standard
-	Budget       Budget
-	Counter      Counter
-	Instructions string // the operator's own system text
-	Identity     earshot.Identity
-	Channel      earshot.Channel
-	Anchor       earshot.MessageID // the id of one of Messages
-	Messages     []earshot.Message // in any order, doubles allowed
+	// Policy says what the prompt shows; the zero Policy means [Standard].
+	Policy Policy
+	// Budget bounds it; the zero Budget means [DefaultBudget].
+	Budget Budget
+	// Counter counts tokens as the model does.
+	Counter Counter
+	// Instructions is the operator's own system text; it is never cut.
+	Instructions string
+	// Identity is the agent: which messages are its own, and who is mentioned.
+	Identity earshot.Identity
+	// Channel is where the messages were said. All of them are of this channel.
+	Channel earshot.Channel
+	// Anchor is the id of the message to answer, one of Messages. Messages after
+	// it change nothing in the result but the ledger.
+	Anchor earshot.MessageID
+	// Messages are in any order. Of several copies of one message the newest
+	// revision counts; deleted ones are given too, with Deleted set, so that a
+	// session that shows one can end.
+	Messages []earshot.Message
+	// Conversation is what the turns before this one left behind.
 	Conversation Conversation
-	Attach       []earshot.ArtifactID // files opted in for this turn
-	Stored       []Stored
-	Coverage     []earshot.Coverage
-	// Zone is an IANA name: of the times that are shown. "" means UTC. An epoch
-	// keeps the zone that it began with, which is the caller's to see to.
-	Zone string
-	// Recalled is what search found for the question, best first.
-	Recalled []Recalled
-	// FileTokens is what the model is charged for a file, by its provider's
-	// formula; of files that it does not name an estimate by type and size is
-	// made.
+	// Attach lists files to attach besides those that the policy attaches by
+	// itself. A file that is not attached has a note that says why.
+	Attach []earshot.ArtifactID
+	// FileTokens is what the model is charged for a file. Without it an estimate
+	// by type and size is made.
 	FileTokens map[earshot.ArtifactID]int
+	// Stored counts what is known and was not loaded into Messages, so that the
+	// prompt can say how much it does not show.
+	Stored []Stored
+	// Coverage says which stretches of the history are missing or stale. Nothing
+	// is said of the rest.
+	Coverage []earshot.Coverage
+	// Zone is the IANA name of the time zone of all times in the prompt; "" means
+	// UTC. The caller keeps it the same through an epoch.
+	Zone string
+	// Recalled is what search found for the question; its messages are among
+	// Messages. Only the section recall reads it.
+	Recalled []Recalled
 }
 
-// A Recalled is a message that search found, with its score, and where it is
-// known what the score is made of: see [earshot.LedgerRow]. A Cover of 0 is not
-// known.
+// A Recalled is a message that search found. Cover and Parts explain the score:
+// see [earshot.LedgerRow]. A Cover of 0 is unknown.
 type Recalled struct {
 	ID    earshot.MessageID
 	Score float64
@@ -39,26 +56,38 @@ type Recalled struct {
 	Parts map[string]float64
 }
 
-// A Conversation is what is remembered of the turns before this one. A turn is
-// a later one when Session is not empty; else it is a first turn.
+// A Conversation is the state of a conversation before this turn. The zero
+// Conversation begins one. A turn is a later turn where the policy keeps a
+// session and Session is not empty; else it is a first turn.
 type Conversation struct {
-	Cursor   int64
-	Epoch    int
-	Summary  *earshot.Summary
-	Shown    []earshot.Shown
-	Turns    []earshot.Answer
-	Session  []earshot.SessionEntry
+	// Cursor is the sequence up to which messages were considered:
+	// [Next.Cursor] of the turn before.
+	Cursor int64
+	// Epoch counts sessions: [Next.Epoch] of the turn before.
+	Epoch int
+	// Summary is of turns that Session no longer has; nil for none.
+	Summary *earshot.Summary
+	// Shown lists what the model was shown in this epoch: [Next.Shown] of its
+	// turns, and the agent's replies.
+	Shown []earshot.Shown
+	// Turns are the recorded turns, oldest first.
+	Turns []earshot.Answer
+	// Session is what the model has of this epoch, byte for byte.
+	Session []earshot.SessionEntry
+	// Attached lists the files that it was given: [Next.Attached] of the turns.
 	Attached []earshot.Attached
-	Names    []earshot.Named // of whom this epoch has named
-	// Form is the frame in which the session was written; "" when it is not
-	// known. A session that was written in another than the policy's ends its
-	// epoch.
+	// Names are the names that the prompts of this epoch use: [Next.Names] of the
+	// turns.
+	Names []earshot.Named
+	// Form is the frame that Session was written in; "" when that is unknown,
+	// which is taken to be the policy's. A session in another frame than the
+	// policy's ends its epoch.
 	Form Frame
 }
 
-// A Stored says how much is known that was not loaded into Messages. Count is
-// the whole count of the thread (Thread empty: of the channel), those in
-// Messages and the anchor included.
+// A Stored says how much of a thread is stored, or with an empty Thread of the
+// channel. Count includes what is in Messages, and the anchor. From and To are
+// the times of its first and last message.
 type Stored struct {
 	Thread earshot.MessageID
 	Count  int
@@ -66,19 +95,25 @@ type Stored struct {
 	To     earshot.Time
 }
 
-// A Budget bounds a prompt in tokens, by the counter in use.
+// A Budget bounds a prompt in tokens, as the Counter counts them.
 type Budget struct {
-	Tokens  int // what this turn adds, besides guide, instructions, place, thread root and anchor
-	Session int // what the session may hold before a new epoch starts
-	Limit   int // everything
+	// Tokens is what this turn adds, besides guide, instructions, place, thread
+	// root and anchor.
+	Tokens int
+	// Session is what the session may cost before a new epoch starts.
+	Session int
+	// Limit is what everything may cost together. Where the parts that are never
+	// cut cost more, the error is [ErrBudgetTooSmall].
+	Limit int
 }
 
-// DefaultBudget is 8,000 tokens a turn, four times that a session, and a model
-// limit of 200,000.
+// DefaultBudget is 8,000 tokens a turn, four times that a session, and a limit
+// of 200,000.
 func DefaultBudget() Budget { return Budget{Tokens: 8000, Session: 32000, Limit: 200000} }
 
-// A Counter counts tokens as one model does. Package tokens has them.
-// It is called with single lines and short texts; it must be deterministic.
+// A Counter counts tokens as one model does; package tokens makes them. Turn
+// calls it with single lines and short texts. It must be deterministic, and safe
+// for concurrent use where Turn is called concurrently.
 type Counter interface {
 	// Name is what the result reports, such as "o200k" or "o200k*1.15".
 	Name() string
@@ -88,8 +123,8 @@ type Counter interface {
 	// tokens and is nearly as long as that allows. It need not end on a
 	// grapheme boundary.
 	Prefix(s string, max int) int
-	// Stored returns what Count would of a text of which stores keep the count n
-	// ([earshot.Message.Tokens]: o200k), so that counting is arithmetic; ok is
-	// false where n does not tell.
+	// Stored converts n, the o200k count that a store keeps of a text
+	// ([earshot.Message.Tokens]), to what Count would return for it; ok is false
+	// where that is impossible.
 	Stored(n int) (count int, ok bool)
 }

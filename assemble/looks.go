@@ -16,8 +16,8 @@ const maxName = 40
 
 // cleanName makes a name of s: one line in NFKC, nothing that cannot be seen,
 // no colon or comma of any shape, none of the marks that Earshot puts behind
-// names, no bracket or tag at its start, at most 40 graphemes. It is
-// idempotent.
+// names, no bracket or tag at its start, at most 40 graphemes. Cleaning twice
+// changes nothing more.
 func cleanName(s string) string {
 	if plainName(s) {
 		return s
@@ -47,7 +47,7 @@ func cleanName(s string) string {
 	return s
 }
 
-// withoutTags removes what would open or close the block of a thread.
+// withoutTags removes the < of each tag that opens or closes a thread's block.
 func withoutTags(s string) string {
 	for i := 0; i < len(s); {
 		if s[i] == '<' && opensTag(s[i+1:]) {
@@ -59,8 +59,8 @@ func withoutTags(s string) string {
 	return s
 }
 
-// plainName reports whether cleanName would change nothing in s. It answers
-// false for some names that are clean.
+// plainName reports whether it is plain that cleanName changes nothing in s; it is
+// false for some clean names.
 func plainName(s string) bool {
 	return isPlain(s) && len(s) <= maxName && !strings.ContainsAny(s, ":,([<&\n\t") && !strings.HasPrefix(s, " ") &&
 		!strings.HasSuffix(s, " ") && !strings.Contains(s, "  ")
@@ -79,7 +79,8 @@ func looksLikeColon(r rune) bool {
 	return drawn == ":" || drawn == "," || drawn == ";"
 }
 
-// isBracket tells an opening (-1) and a closing (+1) bracket of any shape.
+// isBracket returns -1 for an opening bracket of any shape, +1 for a closing one,
+// else 0.
 func isBracket(r rune) int {
 	switch drawn := confusable.GetReplacement(r); {
 	case r == '(' || drawn == "(" || unicode.Is(unicode.Ps, r):
@@ -90,8 +91,8 @@ func isBracket(r rune) int {
 	return 0
 }
 
-// marks are what Earshot puts behind a name to say something about its bearer
-// or the message, without brackets.
+// marks are what Earshot puts behind a name to describe the author or the
+// message, without brackets.
 var marks = []string{"you", "bot", "agent", "edited"}
 
 // withoutMarks removes from a name every bracket that would be read as one of
@@ -120,8 +121,8 @@ func withoutMarks(s string) string {
 	return s
 }
 
-// isMark reports whether a bracketed text looks like one of the marks, or holds
-// nothing.
+// isMark reports whether a text in brackets is empty or looks like one of the
+// marks.
 func isMark(bracketed string) bool {
 	_, width := utf8.DecodeRuneInString(bracketed)
 	_, closing := utf8.DecodeLastRuneInString(bracketed)
@@ -130,17 +131,17 @@ func isMark(bracketed string) bool {
 	return inner == "" || slices.ContainsFunc(marks, func(m string) bool { a, b := look(m); return a == one || b == two || a == two || b == one })
 }
 
-// look returns the two forms in which names are compared: names that share one
-// of them look the same to a reader. They are the skeleton after UTS #39 in
-// lower case, and the skeleton of the name in lower case, because letters look
-// alike in one case and not in the other.
+// look returns the two forms in which names are compared; names that have one of
+// them in common look the same. They are the name's UTS #39 skeleton in lower case,
+// and the skeleton of the name in lower case, because some letters look alike in
+// one case only.
 func look(name string) (one, two string) {
 	folded := foldName(name)
 	return strings.ToLower(skeleton(name)), skeleton(folded)
 }
 
-// skeleton is UTS #39's, without joiners, selectors and white space, which a
-// reader does not see or does not count.
+// skeleton is the UTS #39 skeleton of s, without joiners, selectors and white
+// space, which readers overlook.
 func skeleton(s string) string {
 	if isPlain(s) {
 		var b strings.Builder
@@ -158,8 +159,8 @@ func skeleton(s string) string {
 	}, confusable.Skeleton(s))
 }
 
-// plainSkeletons are the skeletons of ASCII characters, which do not depend on
-// what stands beside them.
+// plainSkeletons are the skeletons of ASCII characters, each of which depends on
+// that character alone.
 var plainSkeletons = func() (table [128]string) {
 	for c := range table {
 		if r := rune(c); !unicode.IsSpace(r) && unicode.IsPrint(r) {
@@ -169,7 +170,7 @@ var plainSkeletons = func() (table [128]string) {
 	return table
 }()
 
-// foldName returns the form under which somebody is found by a name.
+// foldName returns s in the form in which names are looked up.
 func foldName(s string) string {
 	if isPlain(s) {
 		return strings.ToLower(s)
@@ -187,14 +188,13 @@ var reservedLooks = func() map[string]bool {
 	return m
 }()
 
-// isReserved reports whether a name could be read as something else than a
-// name.
+// isReserved reports whether a name looks like a reserved word.
 func isReserved(name string) bool {
 	one, two := look(name)
 	return reservedLooks[one] || reservedLooks[two]
 }
 
-// noHeading adds a number to a name that begins as a heading of a window does.
+// noHeading adds a number to a name that begins like a heading of a window.
 func noHeading(name string) string {
 	if _, two := look(name); strings.HasPrefix(two, threadLook) || strings.HasPrefix(two, standaloneLook) {
 		return firstGraphemes(name, maxName-4) + " (1)"

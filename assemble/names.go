@@ -8,8 +8,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// reserved are the words that stand at the start of a line for something else
-// than a speaker.
+// reserved are words that begin a line in a prompt and are not a speaker's name.
 var reserved = []string{
 	"system", "user", "assistant", "you", "me", "thread", "standalone", "question", "current question",
 	"previous conversation", "since your last message", "summary", "channel",
@@ -20,37 +19,36 @@ type names struct {
 	self     earshot.Identity
 	selfName string
 	botWord  string                      // " (bot)" or " (agent)"
-	byID     map[earshot.AuthorID]string // of everybody who spoke
-	held     map[earshot.AuthorID]bool   // whose name the session has used
+	byID     map[earshot.AuthorID]string // of all authors but the agent
+	inUse    map[earshot.AuthorID]bool   // whose name the session uses
 }
 
-// An authorName is an author on the way to a name.
+// An authorName is an author whose name is being chosen.
 type authorName struct {
 	id         earshot.AuthorID
 	base, full string
-	twin       bool // somebody else's base name looks the same
+	twin       bool // another name looks the same as base, or base is reserved
 }
 
-// newNames names the authors of msgs, which are those at or before the anchor
-// in the order of Position; an author goes by the newest name. Names that the
-// session has used stay, where they keep to the rules. Of the others, those
-// whose short names look alike get their full names, where these differ; else
-// the later by id gets a number, as does who looks like the agent or a word of
-// Earshot's own.
-func newNames(self earshot.Identity, bots string, msgs []*msg, held []earshot.Named) *names {
+// newNames names the authors of msgs, which are in the order of Position. Those
+// whom the session names keep that name, if it obeys the rules. The others get
+// their newest name; where two look alike, their full names if these differ, else
+// the later by id a number. A name that looks like the agent's or is reserved gets
+// a number too.
+func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot.Named) *names {
 	n := &names{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")",
-		byID: map[earshot.AuthorID]string{}, held: map[earshot.AuthorID]bool{}}
+		byID: map[earshot.AuthorID]string{}, inUse: map[earshot.AuthorID]bool{}}
 	if n.selfName == "" {
 		n.selfName = firstOf(cleanName(string(self.ID)), "agent")
 	}
 	memo := map[string][2]string{}
 	taken := newLooks(memo)
 	taken.add(n.selfName)
-	for _, h := range held {
-		if n.held[h.ID] || self.Is(h.ID) || h.Name != cleanName(h.Name) || h.Name == "" || isReserved(h.Name) || taken.has(h.Name) {
+	for _, h := range session {
+		if n.inUse[h.ID] || self.Is(h.ID) || h.Name != cleanName(h.Name) || h.Name == "" || isReserved(h.Name) || taken.has(h.Name) {
 			continue
 		}
-		n.byID[h.ID], n.held[h.ID] = h.Name, true
+		n.byID[h.ID], n.inUse[h.ID] = h.Name, true
 		taken.add(h.Name)
 	}
 	authors := n.authors(msgs)
@@ -60,7 +58,7 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, held []earshot.Na
 	}
 	for i := range authors {
 		a := &authors[i]
-		if fulls.add(firstOf(a.full, a.base)); n.held[a.id] {
+		if fulls.add(firstOf(a.full, a.base)); n.inUse[a.id] {
 			continue
 		}
 		if a.twin = shorts.count(a.base) > 1 || taken.has(a.base) || isReserved(a.base); !a.twin {
@@ -70,7 +68,7 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, held []earshot.Na
 	}
 	for _, a := range authors {
 		switch {
-		case !a.twin || n.held[a.id]:
+		case !a.twin || n.inUse[a.id]:
 		case a.full != "" && fulls.count(a.full) == 1 && !taken.has(a.full) && !isReserved(a.full):
 			n.byID[a.id] = a.full
 			taken.add(a.full)
@@ -81,11 +79,11 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, held []earshot.Na
 	return n
 }
 
-// authors returns those who spoke, in the order of id.
+// authors returns the authors of msgs without the agent, in the order of id.
 func (n *names) authors(msgs []*msg) []authorName {
 	var list []authorName
 	index := map[earshot.AuthorID]int{}
-	done := earshot.AuthorID("\x00\x00") // whom the message before was by: nobody's id
+	done := earshot.AuthorID("\x00\x00") // the author of the message before; this is nobody's id
 	for _, m := range slices.Backward(msgs) {
 		if m.Author.ID == done || m.Deleted || n.self.Is(m.Author.ID) {
 			continue
@@ -112,7 +110,8 @@ func (n *names) authors(msgs []*msg) []authorName {
 	return list
 }
 
-// authorKey tells authors apart: by id, or by name where a platform gave none.
+// authorKey is the same for all messages of one author: the id, or the name where
+// the platform gives no id.
 func authorKey(a earshot.Author) earshot.AuthorID {
 	if a.ID == "" {
 		return earshot.AuthorID("\x00" + a.Name)
@@ -128,8 +127,8 @@ func (n *names) name(a earshot.Author) string {
 	return n.byID[authorKey(a)]
 }
 
-// label returns what stands before the colon: the name, and for another bot
-// the word that says so.
+// label returns what stands before the colon: the name, and behind another bot's
+// the word that marks bots.
 func (n *names) label(a earshot.Author) string {
 	name := n.name(a)
 	if a.Kind == earshot.Bot && !n.self.Is(a.ID) {
@@ -138,8 +137,8 @@ func (n *names) label(a earshot.Author) string {
 	return name
 }
 
-// mentioned returns the name of somebody who is mentioned: the agent, an
-// author, or whatever the platform's label says.
+// mentioned returns the name of a mentioned user: of the agent, of an author, or
+// the label in the mention, else the id.
 func (n *names) mentioned(id earshot.AuthorID, label string) string {
 	if n.self.Is(id) {
 		return n.selfName
@@ -150,9 +149,9 @@ func (n *names) mentioned(id earshot.AuthorID, label string) string {
 	return firstOf(strings.TrimPrefix(label, "@"), string(id))
 }
 
-// added returns the names that a turn uses for the first time in its epoch: of
-// the authors of what it shows, of those whom this quotes, and of those who are
-// mentioned there or in texts, in the order of id.
+// added returns the names that a turn uses for the first time in its epoch, in
+// the order of id: of the authors of the messages shown, of those whom these
+// quote, and of those who are mentioned in them or in texts.
 func (n *names) added(shown []*msg, texts ...string) []earshot.Named {
 	used := map[earshot.AuthorID]bool{}
 	for _, m := range shown {
@@ -177,7 +176,7 @@ func (n *names) added(shown []*msg, texts ...string) []earshot.Named {
 	}
 	var out []earshot.Named
 	for id := range used {
-		if name, ok := n.byID[id]; ok && !n.held[id] {
+		if name, ok := n.byID[id]; ok && !n.inUse[id] {
 			out = append(out, earshot.Named{ID: id, Name: name})
 		}
 	}
@@ -185,11 +184,11 @@ func (n *names) added(shown []*msg, texts ...string) []earshot.Named {
 	return out
 }
 
-// looks counts names by what they look like.
+// looks counts names by how they look: see [look].
 type looks struct {
 	counts map[string]int
 	next   map[string]int       // by look, the lowest number that may be free
-	memo   map[string][2]string // names' looks, which many people may share
+	memo   map[string][2]string // the looks of names that were asked for
 }
 
 func newLooks(memo map[string][2]string) looks {
@@ -227,9 +226,9 @@ func (l looks) has(name string) bool { return l.count(name) > 0 }
 // maxSuffix is how many characters a number takes behind a name.
 const maxSuffix = len(" (100000)")
 
-// number returns base, or base with the lowest number that nobody has, and
-// takes it. A skeleton is made letter by letter, so that a number's stands
-// behind its name's.
+// number returns base, or where that is taken or reserved base with the lowest
+// free number, and adds it. A skeleton is made letter by letter, so that of a name
+// with a number it is the name's and then the number's.
 func (l looks) number(base string) string {
 	if !l.has(base) && !isReserved(base) {
 		l.add(base)

@@ -116,7 +116,8 @@ func compareCopies(a, b *earshot.Message) int {
 		strings.Compare(everything(a), everything(b)))
 }
 
-// everything writes all fields of a message, for a last comparison of copies.
+// everything writes all fields of a message, to compare copies that differ in no
+// other way.
 func everything(m *earshot.Message) string {
 	c := *m
 	c.Replies = nil // a pointer, whose address says nothing

@@ -9,37 +9,49 @@ import (
 
 // A Result is the prompt, and why it is what it is.
 type Result struct {
-	System   string
+	// System is the guide and the operator's instructions. Nothing in it comes
+	// from chat.
+	System string
+	// Messages are the prompt's messages: the session's as recorded, then those
+	// of this turn, of which the last is the user's and ends in the question.
 	Messages []Message
-	Tokens   Tokens
-	Ledger   earshot.Ledger // one row for each id in the input, in the order of Position
-	Next     Next
-	Notes    []Note
-	Hash     string // hex SHA-256 over system, then for each message NUL role NUL text
+	// Tokens is what the prompt costs.
+	Tokens Tokens
+	// Ledger has one row for each id in the input, in the order of Position.
+	Ledger earshot.Ledger
+	// Next is what to store with the reply.
+	Next Next
+	// Notes are for the operator: what is missing, and what was left out.
+	Notes []Note
+	// Hash is the SHA-256, in hex, of System and then for each message NUL, role,
+	// NUL and text. Equal hashes mean equal prompts.
+	Hash string
 }
 
-// A Message is one run of a role in the prompt. What the session holds of
-// calls and their answers comes back as it was recorded.
+// A Message is one message of the prompt: what one role says until another
+// does. Of the session, each recorded entry is a message.
 type Message struct {
 	Role     earshot.Role
 	Text     string
-	Sections []SectionName        // what stands in it, in order
-	Media    []earshot.ArtifactID // files to attach to it
+	Sections []SectionName        // the sections in it, in order
 	Spans    []Span               // which bytes of Text belong to which section
+	Media    []earshot.ArtifactID // files to attach to it
 	Calls    []earshot.Call       // the assistant's, of a recorded entry
-	Call     string               // a tool's answer: to which call
-	Failed   bool                 // of a tool's answer: it tells what went wrong
+	Call     string               // of a tool's answer: the id of the call
+	Failed   bool                 // of a tool's answer: it says what went wrong
 	Opaque   string               // [earshot.SessionEntry.Opaque]
 }
 
 // A Span is a stretch of a message's text, From inclusive, To exclusive, in
-// bytes.
+// bytes. What separates sections belongs to no span.
 type Span struct {
 	Section  SectionName
 	From, To int
 }
 
-// Tokens is what the prompt costs by the counter in use. Sections sum to Total.
+// Tokens is what the prompt costs, as the Counter of that name counts. Total
+// includes system text and session; Sections sum to it. Budget is
+// [Budget.Tokens] of the input.
 type Tokens struct {
 	Total    int
 	Budget   int
@@ -47,41 +59,43 @@ type Tokens struct {
 	Sections map[SectionName]int
 }
 
-// Next is what a platform stores with the reply, in one transaction. A failed
-// turn stores none of it. Where Epoch is greater than the input's, session and
-// manifest begin anew with this turn: what they held is replaced, not added to.
+// Next is what a platform stores with the reply, in one transaction; a turn that
+// failed stores none of it, so that the next one finds everything again. Shown,
+// Attached and Names are added to what [Conversation] had. Where Epoch is greater
+// than the input's, they replace it, and the session begins anew with this turn.
 type Next struct {
 	Cursor   int64
 	Epoch    int
-	Shown    []earshot.Shown    // what this turn adds to the manifest; the reply is the platform's to add
-	Attached []earshot.Attached // likewise
-	Names    []earshot.Named    // of whom this turn named first
+	Shown    []earshot.Shown // without the reply, which the platform adds
+	Attached []earshot.Attached
+	Names    []earshot.Named
 }
 
-// A Note tells an operator what a model was told, or not shown.
+// A Note tells an operator what was missing or left out.
 type Note struct {
-	Kind string // gap, stale or omitted
+	Kind string // NoteGap, NoteStale or NoteOmitted
 	Text string
 }
 
 // The kinds of notes.
 const (
-	NoteGap     = "gap"
-	NoteStale   = "stale"
-	NoteOmitted = "omitted"
+	NoteGap     = "gap"     // a stretch of history could not be loaded
+	NoteStale   = "stale"   // a stretch of history may be out of date
+	NoteOmitted = "omitted" // the budget or a limit left something out
 )
 
-// ErrBudgetTooSmall is returned when anchor, thread root and instructions alone
-// exceed Budget.Limit. They are never cut.
+// ErrBudgetTooSmall says that anchor, thread root and instructions, which are
+// never cut, cost more than [Budget.Limit].
 var ErrBudgetTooSmall = errors.New("budget too small")
 
-// An InputError is a field of the input that cannot be used. Path is written
-// as in the JSON contract, such as messages[0].time.
+// An InputError says which field of the input cannot be used, and why. Path is
+// written as in the JSON contract, such as messages[0].time.
 type InputError struct {
 	Path   string
 	Reason string
 }
 
+// Error returns path and reason in one line.
 func (e *InputError) Error() string { return e.Path + ": " + e.Reason }
 
 func inputError(path, format string, args ...any) error {

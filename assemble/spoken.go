@@ -7,28 +7,28 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Spoken is a message as prompts write it: nobody can pass for somebody
-// else, and nothing in it is invisible.
+// A Spoken is a message as prompts write it: its author's name is unique, and
+// nothing in it is invisible.
 type Spoken struct {
-	Name  string   // of the author, one line, told apart from all others
+	Name  string   // of the author, on one line
 	Bot   bool     // the author is another bot
-	Text  string   // what was said, with mentions as people read them
+	Text  string   // with mentions as people read them
 	Files []string // names
 }
 
-// Speak writes messages as prompts do, in the order given. The authors of
-// known, which may be empty, are told apart from theirs: where known are the
-// messages of a prompt and held the names that its conversation uses, people
-// have the names that they have there.
-func Speak(self earshot.Identity, held []earshot.Named, known, messages []earshot.Message) []Spoken {
+// Speak writes messages as prompts do, in the order given, for tools that answer
+// with messages. known are the messages of the prompt and names those that its
+// conversation uses ([Conversation.Names]); both may be empty. Authors who are
+// among known have the same names here.
+func Speak(self earshot.Identity, names []earshot.Named, known, messages []earshot.Message) []Spoken {
 	all := make([]*msg, 0, len(known)+len(messages))
 	for _, list := range [][]earshot.Message{known, messages} {
 		for i := range list {
 			all = append(all, &msg{Message: &list[i]})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y *msg) int { return x.Position().Compare(y.Position()) })
-	n := newNames(self, "bot", all, held)
+	slices.SortStableFunc(all, byPosition)
+	n := newNames(self, "bot", all, names)
 	out := make([]Spoken, len(messages))
 	for i, m := range messages {
 		out[i] = Spoken{
@@ -43,11 +43,12 @@ func Speak(self earshot.Identity, held []earshot.Named, known, messages []earsho
 }
 
 // Clean removes from s what a reader cannot see and a forger can use: control,
-// bidirectional, zero-width and tag characters. It is idempotent.
+// bidirectional, zero-width and tag characters. Cleaning twice changes nothing
+// more.
 func Clean(s string) string { return clean(s) }
 
 // Cut returns the first n graphemes of s, and whether that is less than all.
-func Cut(s string, n int) (string, bool) {
-	short := firstGraphemes(s, n)
+func Cut(s string, n int) (short string, cut bool) {
+	short = firstGraphemes(s, n)
 	return short, len(short) < len(strings.TrimRight(s, " \t\n"))
 }
