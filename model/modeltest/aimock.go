@@ -1,9 +1,9 @@
 // Package modeltest proves adapters: [Run] is the same suite for each, against
-// aimock, a server that nobody here wrote and that speaks all three providers'
-// APIs, with their faults.
+// two servers that speak all three providers' APIs, with their faults: [Scripted],
+// which needs nothing but Go, and [Aimock], which was written elsewhere.
 //
 // aimock comes from npm: `npm ci` in .ci/peers installs it. Without it or
-// without Node the tests are skipped, and fail where CI is "true".
+// without Node its tests are skipped, and fail where CI is "true".
 package modeltest
 
 import (
