@@ -20,38 +20,50 @@ import (
 )
 
 // commands is the command line as kong reads it. Flags that every command
-// takes are here.
+// takes are here. The groups are those of earshot --help.
 type commands struct {
-	DB   string `name:"db" placeholder:"SPEC" help:"Where messages are kept: a path, sqlite:PATH, postgres://USER@HOST/DATABASE, the same as host=… dbname=…, or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
+	DB   string `name:"db" placeholder:"SPEC" help:"The database: a path, sqlite:PATH, postgres://USER@HOST/DATABASE, host=… dbname=…, or memory: (default: $$EARSHOT_DB, else a file in your data directory)."`
 	JSON bool   `name:"json" help:"Write JSON for programs."`
 
-	Demo     demoCmd     `cmd:"" help:"Walk through one real question, on a bundled workspace or your own export."`
-	Import   importCmd   `cmd:"" help:"Read a chat export into the store."`
-	Export   exportCmd   `cmd:"" help:"Write the stored messages as JSON lines."`
-	Channels channelsCmd `cmd:"" help:"List the stored channels."`
-	Thread   threadCmd   `cmd:"" help:"Show a thread as people see it, with ids."`
-	Context  contextCmd  `cmd:"" help:"Show the prompt a model would get for a message, and why."`
-	Assemble assembleCmd `cmd:"" help:"Read one Input as JSON, write its Result."`
-	Search   searchCmd   `cmd:"" help:"Search one channel."`
-	Policy   policyCmd   `cmd:"" help:"List, show and check policies."`
-	Serve    serveCmd    `cmd:"" help:"Run the bot, on Slack or on the local platform."`
-	Simulate simulateCmd `cmd:"" help:"Stand in for a platform, to try a bot without an account."`
-	Turns    turnsCmd    `cmd:"" help:"List turns: what was asked, and what became of it."`
-	Turn     turnCmd     `cmd:"" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
-	Replay   replayCmd   `cmd:"" help:"Make a turn's prompt again: the same bytes, or what has changed."`
-	Diff     diffCmd     `cmd:"" help:"Say what entered and what left between two turns."`
-	Where    whereCmd    `cmd:"" help:"Say what is stored of a message and where, replies that may quote it too."`
-	Erase    eraseCmd    `cmd:"" help:"Erase a message from the store, and replies that may quote it."`
-	Retry    retryCmd    `cmd:"" help:"Open a failed or parked turn again."`
-	Costs    costsCmd    `cmd:"" help:"Sum tokens and money by day, channel, person or model."`
-	Models   modelsCmd   `cmd:"" help:"List the models that are asked, with estimate against actual."`
-	Status   statusCmd   `cmd:"" help:"Say what is stored, what waits, and who would answer."`
-	Check    checkCmd    `cmd:"" help:"Look whether the bot can live on a platform, and what is missing."`
-	Eval     evalCmd     `cmd:"" help:"Measure on chat data what search finds and prompts hold."`
-	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	Demo     demoCmd     `cmd:"" group:"look" help:"Walk through one real question, on a bundled workspace or your own export."`
+	Import   importCmd   `cmd:"" group:"look" help:"Read a chat export into the database."`
+	Channels channelsCmd `cmd:"" group:"look" help:"List the stored channels."`
+	Thread   threadCmd   `cmd:"" group:"look" help:"Show a thread as people see it, with message ids."`
+	Search   searchCmd   `cmd:"" group:"look" help:"Search one channel."`
+	Context  contextCmd  `cmd:"" group:"look" help:"Show the prompt that a model would get for a message, and why."`
+	Export   exportCmd   `cmd:"" group:"look" help:"Write the stored messages as JSON lines."`
 
-	Completion completionCmd `cmd:"" help:"Print shell code for tab completion."`
+	Serve    serveCmd    `cmd:"" group:"run" help:"Run the bot, on Slack or on the local platform."`
+	Check    checkCmd    `cmd:"" group:"run" help:"Check whether the bot can work on a platform."`
+	Simulate simulateCmd `cmd:"" group:"run" help:"Serve a fake platform, to test a bot without an account."`
+	Assemble assembleCmd `cmd:"" group:"run" help:"Read one Input as JSON, write its Result: the assembler for other programs."`
+	Policy   policyCmd   `cmd:"" group:"run" help:"List, show and check policies, which say how a prompt is made."`
+
+	Status statusCmd `cmd:"" group:"operate" help:"Show what is stored, what waits, and which daemons run."`
+	Turns  turnsCmd  `cmd:"" group:"operate" help:"List turns: what was asked, and what happened."`
+	Turn   turnCmd   `cmd:"" group:"operate" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
+	Replay replayCmd `cmd:"" group:"operate" help:"Make a turn's prompt again: the same bytes, or what has changed."`
+	Diff   diffCmd   `cmd:"" group:"operate" help:"Compare what the model saw in two turns."`
+	Retry  retryCmd  `cmd:"" group:"operate" help:"Open a failed or parked turn again."`
+	Costs  costsCmd  `cmd:"" group:"operate" help:"Sum tokens and money by day, channel, person or model."`
+	Models modelsCmd `cmd:"" group:"operate" help:"List the models, and their token counts against our estimate."`
+
+	Where   whereCmd   `cmd:"" group:"data" help:"List what is stored of a message and where, with replies that may quote it."`
+	Erase   eraseCmd   `cmd:"" group:"data" help:"Erase a message from the database, and replies that may quote it."`
+	Migrate migrateCmd `cmd:"" group:"data" help:"Bring the database's schema up to date."`
+
+	Eval       evalCmd       `cmd:"" group:"other" help:"Measure on chat data what search finds and prompts contain."`
+	Completion completionCmd `cmd:"" group:"other" help:"Print shell code for tab completion."`
+	Version    versionCmd    `cmd:"" group:"other" help:"Print the version."`
+}
+
+// groups are the headings of earshot --help, in order.
+var groups = []kong.Group{
+	{Key: "look", Title: "Look at chat:"},
+	{Key: "run", Title: "Build and run a bot:"},
+	{Key: "operate", Title: "Operate a bot:"},
+	{Key: "data", Title: "Keep data in order:"},
+	{Key: "other", Title: "Further commands:"},
 }
 
 // An app is one run of the program: its streams, its environment, and what
@@ -122,12 +134,12 @@ func (a *app) getenv(key string) string {
 	return ""
 }
 
-// execute reads the command line and runs the command that it names.
-func (a *app) execute(ctx context.Context, args []string) error {
-	var cmds commands
-	parser, err := kong.New(&cmds,
+// newParser returns the parser of the command line, which fills cmds.
+func newParser(ctx context.Context, a *app, cmds *commands) *kong.Kong {
+	parser, err := kong.New(cmds,
 		kong.Name("earshot"),
-		kong.Description("Everything your bot should have heard. Nothing it shouldn't."),
+		kong.Description("Everything your bot should have heard. Nothing it shouldn't.\n\nNew here? Run: earshot demo"),
+		kong.ExplicitGroups(groups),
 		kong.Writers(a.out, a.err),
 		kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: a.width}),
@@ -137,6 +149,13 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	if err != nil {
 		panic(err) // the struct tags above are wrong
 	}
+	return parser
+}
+
+// execute reads the command line and runs the command that it names.
+func (a *app) execute(ctx context.Context, args []string) error {
+	var cmds commands
+	parser := newParser(ctx, a, &cmds)
 	var policies []string
 	for _, p := range assemble.Policies() {
 		policies = append(policies, p.Name)

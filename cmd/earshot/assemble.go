@@ -8,19 +8,26 @@ import (
 
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/contract"
+	"github.com/earshot-ai/earshot/internal/transcript"
+	"github.com/earshot-ai/earshot/tokens"
 )
 
 type assembleCmd struct {
-	Transcript bool   `help:"Read a case in the readable text form instead, as earshot context --transcript prints it."`
-	File       string `arg:"" optional:"" help:"What to read (default: standard input)." type:"path"`
+	Transcript bool   `help:"Read a case as text, as earshot context --transcript prints it."`
+	File       string `arg:"" optional:"" help:"The file to read (default: standard input)." type:"path"`
 }
 
 func (c *assembleCmd) Help() string {
-	return `Reads one Input, the JSON of docs/policies.md, and writes its Result as one line of JSON. It needs no
-database and no network: the same input gives the same bytes everywhere.
+	return `Reads one Input, the JSON that docs/context.md describes, and writes its Result as one line of JSON. It needs no database
+and no network: the same input gives the same bytes everywhere.
 
-Exit status 2: the input cannot be used (the message names the field). Exit status 1: anchor, thread root
-and instructions alone are over the budget's limit.`
+Exit status 2: the input cannot be used; the message names the field. Exit status 1: the question, the thread's root and
+the instructions alone exceed the budget's limit.
+
+Examples:
+
+  earshot assemble input.json
+  earshot context deploys last --json | jq .input | earshot assemble`
 }
 
 func (c *assembleCmd) Run(a *app) error {
@@ -56,4 +63,23 @@ func (c *assembleCmd) read(a *app) ([]byte, error) {
 		return nil, &usageError{text: err.Error()}
 	}
 	return raw, nil
+}
+
+// decode reads an Input from JSON, or from a case in text form.
+func (c *assembleCmd) decode(raw []byte) (assemble.Input, error) {
+	if !c.Transcript {
+		return contract.Decode(raw)
+	}
+	read, err := transcript.Parse(bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n")))
+	if err != nil {
+		return assemble.Input{}, err
+	}
+	spec := read.Counter
+	if spec == "" {
+		spec = "o200k"
+	}
+	if read.Input.Counter, err = tokens.For(spec); err != nil {
+		return assemble.Input{}, fmt.Errorf("counter: %w", err)
+	}
+	return read.Input, nil
 }

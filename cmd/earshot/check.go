@@ -9,20 +9,26 @@ import (
 )
 
 type checkCmd struct {
-	Slack checkSlackCmd `cmd:"" help:"Look whether the bot can live on Slack: tokens, scopes, history, posting, events."`
+	Slack checkSlackCmd `cmd:"" help:"Check tokens, scopes, history, posting and events on Slack."`
 }
 
 type checkSlackCmd struct {
 	Config  string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
-	Channel string `placeholder:"CHANNEL" help:"Where a message may be posted, which is removed again: a name or an id. Without it nothing is posted."`
-	Listen  string `placeholder:"ADDR" help:"Take events by HTTP at an address such as :8080, as serve does."`
+	Channel string `placeholder:"CHANNEL" help:"A channel, by name or id, in which a message is posted and removed again. Without it nothing is posted."`
+	Listen  string `placeholder:"ADDR" help:"Receive events by HTTP on an address such as :8080, as serve does."`
 }
 
 func (c *checkSlackCmd) Help() string {
-	return `Says of everything that is missing what that costs, and what to do about it. Nothing is posted but in the channel that
-is named, and nothing that is heard is kept. Stop a bot that runs with the same tokens first: events go to either.
+	return `For everything that is missing it says what that costs and what to do about it. Nothing is posted except in the channel that
+is named, and the events that arrive are not kept. Stop a bot that runs with the same tokens first: Slack sends each event
+to only one of the two.
 
-The exit status is 1 when the bot cannot work like this.`
+The exit status is 1 when the bot cannot work.
+
+Examples:
+
+  earshot check slack
+  earshot check slack --channel bot-test`
 }
 
 // errUnfit ends a check that has told why.

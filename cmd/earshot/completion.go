@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,16 @@ import (
 
 type completionCmd struct {
 	kongcompletion.Completion
+}
+
+func (c *completionCmd) Help() string {
+	return `Prints the command that turns on tab completion in this shell session. To keep it, put the command into your shell's
+start-up file. Without an argument the shell is your login shell.
+
+Examples:
+
+  earshot completion bash
+  earshot completion fish --code`
 }
 
 // Run prints how to turn completion on; with --json the code itself.
@@ -36,9 +45,9 @@ func (c *completionCmd) Run(ctx *kong.Context, a *app) error {
 	return a.writeJSON(map[string]string{"shell": c.Shell, "code": code.String()})
 }
 
-// channelWords lists the stored channels for a shell that completes a command
-// line: of the database that words names with --db, else of the usual one.
-// Where there is none, or it cannot be read, there is nothing to offer.
+// channelWords lists the stored channels for tab completion, from the database
+// that --db names among words, else from the default one; nothing where that
+// cannot be read.
 func (a *app) channelWords(ctx context.Context, words []string) []string {
 	for i, w := range words {
 		if spec, ok := strings.CutPrefix(w, "--db="); ok {
@@ -57,31 +66,4 @@ func (a *app) channelWords(ctx context.Context, words []string) []string {
 		names = append(names, channelLabel(list, c.Channel))
 	}
 	return names
-}
-
-// misread is the error for a command line that kong could not read.
-func misread(err error, args []string) error {
-	help := remedy(args)
-	return &usageError{text: err.Error() + help, remedy: strings.Trim(help, "; ()")}
-}
-
-// remedy says what may help with a command line that kong could not read.
-func remedy(args []string) string {
-	if i := slices.Index(args, "import"); i >= 0 && i+1 < len(args) {
-		path, kind := args[i+1], "slack"
-		if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl") {
-			kind = "jsonl"
-		}
-		if path != "slack" && path != "jsonl" && !strings.HasPrefix(path, "-") {
-			return fmt.Sprintf("; say what it is: earshot import %s %s", kind, shellWord(path))
-		}
-	}
-	if i := slices.Index(args, "search"); i >= 0 && i+2 < len(args) && !slices.Contains(args, "--") {
-		for _, w := range args[i+2:] {
-			if len(w) > 1 && w[0] == '-' && w[1] != '-' && w[1] != 'n' {
-				return fmt.Sprintf("; if %s is to be looked for, put -- before the words: earshot search %s -- %s", w, shellWord(args[i+1]), shellWord(w))
-			}
-		}
-	}
-	return " (earshot --help lists commands)"
 }

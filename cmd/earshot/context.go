@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/transcript"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/tokens"
@@ -19,28 +19,33 @@ type contextCmd struct {
 	Channel    string `arg:"" help:"A channel's name or id." predictor:"channel"`
 	Message    string `arg:"" help:"The message to answer: its id, the beginning of it, a link, or the word last."`
 	Policy     string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
-	Budget     *int   `placeholder:"N" help:"Tokens that this turn may add (default: 8000)."`
-	Limit      *int   `placeholder:"N" help:"Tokens of the whole prompt (default: 200000)."`
+	Budget     *int   `placeholder:"N" help:"The most tokens that this turn may add (default: 8000)."`
+	Limit      *int   `placeholder:"N" help:"The most tokens of the whole prompt (default: 200000)."`
 	Counter    string `placeholder:"NAME" default:"o200k" help:"How tokens are counted: o200k, bytes4, or o200k*1.15."`
-	Zone       string `placeholder:"ZONE" help:"Of which time zone the times are that the prompt shows, such as Europe/Berlin (default: the asker's own, where it is stored, else UTC)."`
+	Zone       string `placeholder:"ZONE" help:"The time zone of the times in the prompt, such as Europe/Berlin (default: the asker's own where it is stored, else UTC)."`
 	As         string `placeholder:"TEXT" help:"Read the message as if it said this."`
 	FollowUpOf string `placeholder:"MESSAGE" help:"Show the turn after one that answered this message."`
 	Identity   string `placeholder:"ID" help:"Who the agent is (default: the stored bot named earshot, else a new one)."`
 	Ledger     string `enum:"in,all" default:"in" help:"Which messages the ledger lists: in (shown) or all."`
-	Compare    bool   `xor:"form" help:"Put all policies side by side."`
-	Transcript bool   `xor:"form" help:"Print a case in text form, to keep or to report; earshot assemble --transcript reads it."`
+	Compare    bool   `xor:"form" help:"Compare all built-in policies in a table."`
+	Transcript bool   `xor:"form" help:"Print the case as text, to keep or to report; earshot assemble --transcript reads it."`
 }
 
 func (c *contextCmd) Help() string {
-	return `Reads the message as a question to the agent and prints the prompt that a model would get for it, as it
-would get it; then the ledger, which says of every message that was considered whether it is shown, in
-which section, why, and at how many tokens.
+	return `Reads the message as a question to the agent. Prints the prompt that a model would get for it, then the ledger: for every
+message that was considered, whether it is shown, in which section, why, and at how many tokens.
 
-The agent is the stored bot named earshot. Where there is none, as in most exports, it is a new one of that
-name that has not said anything yet; --identity makes it another author.
+The agent is the stored bot named earshot. Most exports have none; then it is a new bot of that name, which has not
+said anything yet. --identity makes it another author.
 
-With --follow-up-of the agent is taken to have answered that message before: with its own next message of
-the conversation where there is one, else with a line that stands in its place.`
+With --follow-up-of the agent has already answered that earlier message: with its own next message of the conversation
+where there is one, else with a placeholder.
+
+Examples:
+
+  earshot context deploys last
+  earshot context deploys 1773154325.646159 --as "@earshot what is left to do?"
+  earshot context deploys last --compare`
 }
 
 func (c *contextCmd) Run(ctx context.Context, a *app) error {
@@ -78,7 +83,7 @@ func (c *contextCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// question finds what is asked about, and as whom.
+// question finds the message, and the agent's identity.
 func (c *contextCmd) question(ctx context.Context, a *app) (question, error) {
 	counter, err := tokens.For(c.Counter)
 	if err != nil {
@@ -117,7 +122,7 @@ func (c *contextCmd) question(ctx context.Context, a *app) (question, error) {
 	return q, err
 }
 
-// checkZone refuses what is no IANA name.
+// checkZone checks that name is an IANA time zone.
 func checkZone(name string) error {
 	if _, err := zones.Load(name); err != nil {
 		return usagef("--zone %q is no IANA time zone; give one such as Europe/Berlin, or UTC", name)
@@ -160,8 +165,7 @@ func showLedger(a *app, p prompt, all bool) {
 	}
 }
 
-// unread returns how many messages of the anchor's thread are stored and were
-// not read.
+// unread returns how many stored messages of the anchor's thread were not read.
 func unread(in assemble.Input) int {
 	root := earshot.MessageID("")
 	for _, m := range in.Messages {
@@ -195,19 +199,6 @@ func shownOf(l earshot.Ledger) (in, out int) {
 	return in, out
 }
 
-// short writes a duration as people compare them: two digits and a unit.
-func short(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d µs", d.Microseconds())
-	case d < 10*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", d.Seconds()*1e3)
-	case d < time.Second:
-		return fmt.Sprintf("%.0f ms", d.Seconds()*1e3)
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
 // writePromptJSON writes input and result in the contract's form, so that the
 // input can be given to earshot assemble as it is.
 func writePromptJSON(a *app, q question, p prompt) error {
@@ -225,4 +216,15 @@ func writePromptJSON(a *app, q question, p prompt) error {
 	})
 }
 
-func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+// writeTranscript prints a prompt as a case in text form: the input and the
+// result.
+func writeTranscript(a *app, p prompt) error {
+	c := transcript.Case{
+		Comment: fmt.Sprintf("policy %s, message %s", p.policy.Name, p.input.Anchor),
+		Input:   p.input, Counter: p.input.Counter.Name(),
+		Prompt: transcript.Prompt(p.result), Ledger: transcript.Rows(p.result.Ledger),
+	}
+	c.Input.Counter = nil
+	_, err := a.raw.Write(transcript.Format(c))
+	return err
+}

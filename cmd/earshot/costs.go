@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -13,14 +12,19 @@ import (
 )
 
 type costsCmd struct {
-	By     string `enum:"day,channel,person,model" default:"day" help:"What the sums are of: day, channel, person or model."`
+	By     string `enum:"day,channel,person,model" default:"day" help:"Sum by day, channel, person or model."`
 	Since  string `placeholder:"DAY" help:"From this day on, such as 2026-03-01 (UTC)."`
 	Config string `short:"c" placeholder:"FILE" help:"A configuration file, for its prices (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 }
 
 func (c *costsCmd) Help() string {
-	return `Sums what models were asked, by the tokens that they report and the prices in the configuration (model.prices).
-Failed turns count too: their calls were made. A model without a price counts its tokens and no money.`
+	return `Sums what models were asked, by the tokens that their providers report and the prices in the configuration
+(model.prices). Failed turns count too: their calls were made. A model without a price counts its tokens and no money.
+
+Examples:
+
+  earshot costs
+  earshot costs --by person --since 2026-03-01 --config earshot.yaml`
 }
 
 // A costsRow is one sum.
@@ -41,7 +45,7 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 			return usagef("--since: %q is no day; write it as 2026-03-01", c.Since)
 		}
 	}
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,35 +77,11 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// money writes a cost; with a plus where part of it has no price.
-func money(s spent) string {
-	switch {
-	case s.Priced:
-		return fmt.Sprintf("%.4f", s.Cost)
-	case s.Cost > 0:
-		return fmt.Sprintf("%.4f+", s.Cost)
-	}
-	return "–"
-}
-
-func (s *spent) merge(x spent) {
-	if s.Calls == 0 {
-		s.Priced = true
-	}
-	s.Calls += x.Calls
-	s.Input += x.Input
-	s.Output += x.Output
-	s.Read += x.Read
-	s.Write += x.Write
-	s.Cost += x.Cost
-	s.Priced = s.Priced && x.Priced
-}
-
 // costsPage is how many turns are read at once.
 const costsPage = 500
 
 // sum adds up all turns that asked a model, by key in its order.
-func (c *costsCmd) sum(ctx context.Context, l ledgers, prices map[string]config.Price, since earshot.Time) ([]costsRow, error) {
+func (c *costsCmd) sum(ctx context.Context, l turnStore, prices map[string]config.Price, since earshot.Time) ([]costsRow, error) {
 	by := map[string]*costsRow{}
 	q := earshot.TurnQuery{Limit: costsPage}
 	for {
@@ -131,7 +111,7 @@ func (c *costsCmd) sum(ctx context.Context, l ledgers, prices map[string]config.
 }
 
 // add adds the calls of one turn.
-func (c *costsCmd) add(ctx context.Context, l ledgers, t earshot.QueuedTurn, prices map[string]config.Price, by map[string]*costsRow) error {
+func (c *costsCmd) add(ctx context.Context, l turnStore, t earshot.QueuedTurn, prices map[string]config.Price, by map[string]*costsRow) error {
 	calls, err := l.calls(ctx, t)
 	if err != nil || len(calls) == 0 {
 		return err
@@ -176,12 +156,12 @@ type modelCall struct {
 	usage earshot.Usage
 }
 
-// unknownModel stands for that of a turn whose journal was erased.
+// unknownModel stands for the model of a turn whose journal was erased.
 const unknownModel = "(erased)"
 
-// calls returns what a turn asked models, by its journal, or where that was
-// erased by what it committed.
-func (l ledgers) calls(ctx context.Context, t earshot.QueuedTurn) ([]modelCall, error) {
+// calls returns a turn's calls of models, from its journal, or where that was
+// erased as the one sum that the turn committed.
+func (l turnStore) calls(ctx context.Context, t earshot.QueuedTurn) ([]modelCall, error) {
 	entries, err := daemon.Journal(ctx, l.store, t.ID)
 	if err != nil {
 		return nil, err

@@ -23,27 +23,33 @@ type demoCmd struct {
 	importLimits
 
 	Import  string `placeholder:"EXPORT" help:"Your own export: a Slack zip or folder, or JSON lines." type:"path"`
-	Channel string `placeholder:"CHANNEL" help:"Of your export, the channel to look at."`
-	Message string `placeholder:"MESSAGE" help:"Of that channel, the message to look at."`
+	Channel string `placeholder:"CHANNEL" help:"The channel of your export to show."`
+	Message string `placeholder:"MESSAGE" help:"The message of that channel to show."`
 	Chat    bool   `help:"Talk to the bot in that channel afterwards (default: on a terminal)."`
-	NoChat  bool   `help:"Do not."`
+	NoChat  bool   `help:"Do not, even on a terminal."`
 }
 
 func (c *demoCmd) Help() string {
-	return `Needs no account, no key and no network. Messages go into a temporary store that is removed at the end;
-with --db they stay, and every other command can look at them.
+	return `Needs no account, no key and no network. The messages go into a temporary store, which is removed at the end;
+with --db they are kept, and every other command can read them.
 
-On a terminal it ends in a chat in the channel that was looked at: with the model whose key is set, else with the
-offline one.`
+On a terminal the demo ends in a chat in the channel that it showed, answered by the model whose key is set, else by
+the built-in offline one.
+
+Examples:
+
+  earshot demo
+  earshot demo --db demo.db
+  earshot demo --import export.zip --channel general`
 }
 
-// A scene is a question of the bundled workspace that is worth looking at;
-// docs/workspace.md describes all of them.
+// A scene is a question that the demo shows; docs/workspace.md describes those of
+// the bundled workspace.
 type scene struct {
 	channel  string
 	message  string
 	why      string
-	needs    []earshot.MessageID // without these the answer cannot be right
+	needs    []earshot.MessageID // the messages without which the answer cannot be right
 	followUp string              // a later question in the same conversation
 	query    string
 }
@@ -100,7 +106,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) error {
 	return c.chat(ctx, a, t)
 }
 
-// chat lets a person talk to the bot where the tour has been.
+// chat lets a person talk to the bot in the channel of the tour.
 func (c *demoCmd) chat(ctx context.Context, a *app, t *tour) error {
 	cfg, err := config.Load(a.getenv("EARSHOT_CONFIG"), a.environ)
 	if err != nil {
@@ -117,8 +123,8 @@ func (c *demoCmd) chat(ctx context.Context, a *app, t *tour) error {
 	return service{config: cfg, store: t.q.place.store, platform: ch.Platform}.run(ctx, a)
 }
 
-// store opens the store of --db, or a temporary one; done closes it and
-// removes what is temporary.
+// store opens the store of --db, or a temporary one; done closes it and removes
+// the temporary one.
 func (c *demoCmd) store(ctx context.Context, a *app) (st earshot.Store, done func(), err error) {
 	if a.db != "" {
 		st, err = a.create(ctx)

@@ -8,16 +8,20 @@ import (
 )
 
 type diffCmd struct {
-	From int64 `arg:"" name:"turn" help:"A turn."`
-	To   int64 `arg:"" name:"other" help:"Another one of the same channel."`
+	From int64 `arg:"" name:"turn" help:"The earlier turn."`
+	To   int64 `arg:"" name:"other" help:"The later turn, of the same channel."`
 }
 
 func (c *diffCmd) Help() string {
-	return `Says which messages the model could see in the second turn and not in the first, which it could no longer see,
-and of which it saw more or less. What a session still holds counts as seen.`
+	return `Lists the messages that the model could see in the second turn and not in the first, those that it could no longer see, and
+those of which it saw more or less. What the session already held counts as seen.
+
+Examples:
+
+  earshot diff 41 42`
 }
 
-// A change is what entered and what left between two ledgers.
+// A change lists the messages that entered and left between two ledgers.
 type change struct {
 	Entered []ledgerRowJSON `json:"entered"`
 	Left    []ledgerRowJSON `json:"left"` // as the later ledger has them; as the earlier, where that does not know them
@@ -25,8 +29,8 @@ type change struct {
 	Kept    int             `json:"kept"`
 }
 
-// seen reports whether the model could read the message: in this turn's words,
-// or in what the session holds.
+// seen reports whether the model could read the message, in this turn's prompt or
+// in the session before it.
 func seen(r earshot.LedgerRow) bool {
 	return r.Verdict != earshot.Out || r.Reason == "shown" || r.Reason == "own-recorded"
 }
@@ -62,7 +66,7 @@ func changeOf(from, to earshot.Ledger) change {
 }
 
 func (c *diffCmd) Run(ctx context.Context, a *app) error {
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,7 +97,7 @@ func (c *diffCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-func (c change) show(ctx context.Context, a *app, l ledgers, s earshot.Scope) {
+func (c change) show(ctx context.Context, a *app, l turnStore, s earshot.Scope) {
 	a.printf("%s entered, %s left, %s are shown in another length, %s stayed\n",
 		desk.Number(len(c.Entered)), desk.Number(len(c.Left)), desk.Number(len(c.Changed)), desk.Number(c.Kept))
 	t := desk.NewTable("", "id", "author", "section", "reason", "tokens", "first words").Right(5)

@@ -14,16 +14,20 @@ type eraseCmd struct {
 }
 
 func (c *eraseCmd) Help() string {
-	return `Erases a message from the store, as if it had been deleted on the platform: its text, what was delivered about it,
-and what agents keep of it. With --replies the same for each of the bot's replies whose model had read it. It
-cannot be undone. On the platform nothing is deleted: do that there.`
+	return `Erases a message from the store, as if it had been deleted on the platform: its text, the deliveries about it, and what
+agents keep of it. With --replies it also erases each of the bot's replies whose model had read the message. This
+cannot be undone. The platform keeps its own copy: delete that there.
+
+Examples:
+
+  earshot erase deploys 1773154325.646159 --replies`
 }
 
 func (c *eraseCmd) Run(ctx context.Context, a *app) error {
 	if c.Message == last {
 		return usagef("what is erased is named by its id; earshot thread shows ids")
 	}
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -26,16 +26,21 @@ type evalContextCmd struct {
 
 func (c *evalContextCmd) Help() string {
 	return `Puts the messages that are older than a question into a store, adds the question as a mention of the agent, makes the
-prompt of each policy, and says how much of the evidence, which is the messages that hold the answer, is in it: gold is the
-share of these, all the share of questions with all of it. What is there in part is counted apart, under cut. Tokens are
-those besides the guide and the question.
+prompt of each policy, and measures how much of the evidence, which is the messages that hold the answer, it contains. gold is
+the share of these messages; "all of it" the share of questions with all of them. Messages that are there in part are
+counted apart, under cut. Tokens are those besides the guide and the question.
 
-Beside the policies stand, with the same tokens, what other bots do: last-n (the newest messages that fit), first-page (the
-oldest, as who reads the first page of a history), substring (messages with a word of the question, newest first) and fts
-(BM25, as SQLite's FTS5 has it).
+For comparison, with the same tokens, what other bots do: last-n (the newest messages that fit), first-page (the oldest,
+as a bot that reads the first page of a history), substring (messages with a word of the question, newest first) and fts
+(BM25, as in SQLite's FTS5).
 
 --judge takes keys as serve does (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL). It costs money,
-and its figures differ from run to run. Without it no model is asked. docs/quality.md describes files, measures and --json.`
+and its figures differ from run to run. Without it no model is asked. docs/quality.md describes files, measures and --json.
+
+Examples:
+
+  earshot eval context --messages chats/ --queries queries.jsonl
+  earshot eval context --messages chats/ --queries queries.jsonl -p delta -p mine.yaml --tokens 4000`
 }
 
 func (c *evalContextCmd) Run(ctx context.Context, a *app) error {

@@ -25,11 +25,16 @@ type evalCostCmd struct {
 }
 
 func (c *evalCostCmd) Help() string {
-	return `Replays the longest talks of the data through a bot on SQLite: a thread of the platform's that is long enough, else a
-whole conversation read as one thread. Every 5th message of a person is a question; the answer is always the same
-60 words. Beside it stands a bot that sends all that was said at each turn, as "Name: text" lines without a system
-text or tools, and keeps each prompt that it sent. Tokens are counted as o200k does. Cacheable is what a prompt
-has in common with the beginning of the one before, in tokens of those bytes; new is the rest.`
+	return `Replays the longest conversations of the data through a bot on SQLite: a thread that is long enough, else a whole
+conversation read as one thread. Every 5th message of a person is a question; the answer is always the same 60 words. It is
+compared with a bot that sends the whole history at each turn, as "Name: text" lines without a system text or tools,
+and keeps each prompt that it sent. Tokens are counted with o200k. Cacheable is what a prompt has in common with the
+beginning of the previous one; new is the rest.
+
+Examples:
+
+  earshot eval cost --messages chats/
+  earshot eval cost --messages chats/ --turns 50 --chart cost.svg`
 }
 
 func (c *evalCostCmd) Run(ctx context.Context, a *app) error {

@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/earshot-ai/earshot/internal/eval/chats"
 )
@@ -49,29 +46,4 @@ func unreadable(err error) error {
 		return &usageError{text: err.Error()}
 	}
 	return err
-}
-
-// counting returns a function that shows how many things are done, on standard
-// error: a bar on a terminal, now and then a line elsewhere; and one to call at
-// the end.
-func (a *app) counting(noun string) (show func(done, of int), end func()) {
-	if !a.errTerminal {
-		next := time.Now().Add(lineEvery)
-		return func(done, of int) {
-			if now := time.Now(); now.After(next) {
-				next = now.Add(lineEvery)
-				fmt.Fprintf(a.err, "%d of %s\n", done, many(of, noun))
-			}
-		}, func() {}
-	}
-	bar := progressbar.NewOptions(-1,
-		progressbar.OptionSetWriter(a.err), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(80*time.Millisecond),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true), progressbar.OptionSetTheme(progressbar.ThemeUnicode))
-	return func(done, of int) {
-		if bar.GetMax() != of {
-			bar.ChangeMax(of)
-			bar.Describe(many(of, noun))
-		}
-		_ = bar.Set(done) // a bar that cannot be drawn is no reason to stop
-	}, func() { _ = bar.Finish() }
 }

@@ -18,15 +18,19 @@ type evalLinksCmd struct {
 }
 
 func (c *evalLinksCmd) Help() string {
-	return `Guesses for each message which earlier one of its conversation it answers, and compares that with what is known: with
---links the annotated links (precision, recall and F over links; F over conversations of two and more messages that are
-guessed to the message; one minus the scaled variation of information), and the data's own reply references, which are hidden
-from the guess, as threads are (@1: the true parent is the likeliest, @3: it is among the three likeliest).
+	return `Guesses for each message which earlier one of its conversation it answers, and compares the guesses with what is known.
+With --links: the annotated links (precision, recall and F over links; F over conversations of two and more messages that
+are guessed to the message; one minus the scaled variation of information). Always: the data's own reply references,
+which are hidden from the guess, as threads are (@1: the true parent is the first guess, @3: it is among the first three).
 
 With --out RUN it writes a line for each message and measures nothing:
   {"conversation": "…", "id": "…", "parent": "…", "ranked": ["…"]}
 parent = id starts a conversation. ranked holds up to three likely parents, best first. A message that is marked as a reply
-starts no conversation; its parent is the first of ranked.`
+starts no conversation; its parent is the first of ranked.
+
+Examples:
+
+  earshot eval links --messages irc.jsonl --links irc-links.jsonl`
 }
 
 func (c *evalLinksCmd) Run(a *app) error {

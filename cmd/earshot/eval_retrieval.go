@@ -23,16 +23,21 @@ type evalRetrievalCmd struct {
 }
 
 func (c *evalRetrievalCmd) Help() string {
-	return `Asks each question of a file among the messages of its own conversation that are older than it, and compares what
-search finds with the messages that hold the answer: R@10 is the share of these among the first ten hits, hit@10 how often
-any is, MRR 1 / the place of the first; in 4k and 8k, the share among the hits that fit so many tokens as lines
-"Name: text", best first. No model is asked, and the same data gives the same figures.
+	return `Asks each question of a file among the older messages of its own conversation, and compares what search finds with the
+messages that hold the answer. R@10 is the share of those among the first ten hits, hit@10 how often any is among them, MRR
+1 / the place of the first; "in 4k" and "in 8k" are the share among the best hits that fit so many tokens as lines
+"Name: text". No model is asked, and the same data gives the same figures.
 
 With --out RUN it writes a line for each question, in the order of the file, and measures nothing:
   {"q": 0, "ids": ["…"]}     q is the line's number from 0, ids the hits, best first
 
 --policy does not change what is found; it adds a measure. docs/quality.md describes the files, the measures and
---json.`
+--json.
+
+Examples:
+
+  earshot eval retrieval --messages chats/ --queries queries.jsonl
+  earshot eval retrieval --messages chats/ --queries queries.jsonl --out run.jsonl`
 }
 
 func (c *evalRetrievalCmd) Run(ctx context.Context, a *app) error {

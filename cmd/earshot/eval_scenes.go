@@ -23,10 +23,13 @@ type evalScenesCmd struct {
 
 func (c *evalScenesCmd) Help() string {
 	return `Makes the prompt of each of the 26 scenes of the bundled workspace and looks for the messages without which the
-answer cannot be right; docs/workspace.md describes the scenes. Each is a first turn, but scene 2, which follows up
+answer cannot be right; docs/workspace.md describes the scenes. Each is a first turn, except scene 2, which follows up
 scene 1. Tokens are those besides the guide. A message that is cut counts as shown, and is named.
 
-Look at one with: earshot demo --db demo.db && earshot context --db demo.db CHANNEL ANCHOR`
+Examples:
+
+  earshot eval scenes
+  earshot eval scenes --policy thread`
 }
 
 func (c *evalScenesCmd) Run(ctx context.Context, a *app) error {

@@ -20,8 +20,13 @@ type exportCmd struct {
 }
 
 func (c *exportCmd) Help() string {
-	return `Writes Earshot's own JSON lines: one object a line, always in the same order, so that what is imported
-again with earshot import jsonl exports to the same bytes. It is JSON with or without --json.`
+	return `Writes Earshot's own JSON lines, one object a line and always in the same order: imported again with earshot import jsonl,
+they export to the same bytes. The output is JSON with or without --json.
+
+Examples:
+
+  earshot export -o backup.jsonl
+  earshot export --channel deploys | gzip > deploys.jsonl.gz`
 }
 
 func (c *exportCmd) Run(ctx context.Context, a *app) error {
@@ -49,9 +54,8 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	return writeFile(c.Output, func(w io.Writer) error { return archive.Export(ctx, st, w, &opts) })
 }
 
-// writeFile writes a file whole or not at all: under another name first. Links
-// are followed. What is no regular file, such as a device or a pipe, is written
-// into as it is.
+// writeFile writes a file whole or not at all: it writes another file and renames
+// it. Links are followed. A device or a pipe is written to directly.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInto(path, write)
@@ -92,7 +96,7 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// writeInto writes to something that exists and stays what it is.
+// writeInto writes to an existing file that is not a regular one.
 func writeInto(path string, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -8,9 +8,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/archive"
@@ -18,20 +15,20 @@ import (
 )
 
 type importCmd struct {
-	Slack importSlackCmd `cmd:"" help:"A Slack export: a zip or a folder, official or slackdump."`
-	JSONL importJSONLCmd `cmd:"" name:"jsonl" help:"JSON lines: Earshot's own export or the neutral format, gzip too."`
+	Slack importSlackCmd `cmd:"" help:"Read a Slack export: a zip or a folder, official or from slackdump."`
+	JSONL importJSONLCmd `cmd:"" name:"jsonl" help:"Read JSON lines: Earshot's own export or the neutral format, gzip too."`
 }
 
 func (c *importCmd) Help() string {
-	return `Importing again changes nothing, and after an interruption the same command goes on. Archives are read,
-never extracted. Records that cannot be used are skipped, counted and named.`
+	return `Importing the same export again changes nothing, and after an interruption the same command continues. Archives are read
+in place, never extracted. Records that cannot be used are skipped, counted and named.`
 }
 
-// importLimits lift the bounds on what an archive may unpack to; the errors
-// that name them come from archive.
+// importLimits raise the limits on the unpacked size of an archive; the errors of
+// package archive name these flags.
 type importLimits struct {
-	MaxBytes int64 `placeholder:"N" help:"What the archive may unpack to, in bytes (default: 16 GiB)."`
-	MaxRatio int   `placeholder:"N" help:"How many times its packed size one file may unpack to (default: 250)."`
+	MaxBytes int64 `placeholder:"N" help:"The most bytes that the archive may unpack to (default: 16 GiB)."`
+	MaxRatio int   `placeholder:"N" help:"The most times its packed size that one file may unpack to (default: 250)."`
 }
 
 type importSlackCmd struct {
@@ -39,6 +36,13 @@ type importSlackCmd struct {
 
 	Path      string `arg:"" help:"The export: a zip file or a folder." type:"path"`
 	Workspace string `placeholder:"ID" help:"The workspace to import into (default: what the export says)."`
+}
+
+func (c *importSlackCmd) Help() string {
+	return `Examples:
+
+  earshot import slack export.zip
+  earshot import slack slackdump-folder/ --workspace T0123ABCD --db team.db`
 }
 
 func (c *importSlackCmd) Run(ctx context.Context, a *app) error {
@@ -57,6 +61,13 @@ type importJSONLCmd struct {
 	Platform  string `placeholder:"NAME" help:"The platform to import as (default: what the file says, else local)."`
 }
 
+func (c *importJSONLCmd) Help() string {
+	return `Examples:
+
+  earshot import jsonl messages.jsonl.gz
+  earshot import jsonl support.jsonl --platform slack --workspace T0123ABCD`
+}
+
 func (c *importJSONLCmd) Run(ctx context.Context, a *app) error {
 	opts := &archive.Options{
 		Workspace: earshot.WorkspaceID(c.Workspace), Platform: earshot.Platform(c.Platform),
@@ -68,7 +79,7 @@ func (c *importJSONLCmd) Run(ctx context.Context, a *app) error {
 	return importInto(ctx, a, archive.ImportJSONL, c.Path, opts)
 }
 
-// refused makes a usage error of what is wrong with an archive or the options.
+// refused returns a usage error where the archive or the options are at fault.
 func refused(err error) error {
 	for _, is := range []error{fs.ErrNotExist, archive.ErrFormat, archive.ErrBomb, archive.ErrWorkspace} {
 		if errors.Is(err, is) {
@@ -81,7 +92,7 @@ func refused(err error) error {
 // An importer is one of archive's imports.
 type importer func(ctx context.Context, st archive.Sink, path string, opts *archive.Options) (archive.Report, error)
 
-// importInto imports a path into the store and says what came of it.
+// importInto imports a path into the store and prints a report.
 func importInto(ctx context.Context, a *app, read importer, path string, opts *archive.Options) error {
 	st, err := a.create(ctx)
 	if err != nil {
@@ -119,9 +130,9 @@ func (a *app) forgets() bool {
 	return err == nil && (strings.HasPrefix(spec, "memory:") || strings.HasPrefix(spec, "sqlite::memory:"))
 }
 
-// busiestOf returns the channel with the most messages among those that an
-// import has added to. Where it added nothing, as when it is repeated, it is
-// among those of its workspace, or of the whole store when it names none.
+// busiestOf returns the channel with the most messages among those that an import
+// has added to. Where it added nothing, as when it is repeated, it chooses among
+// the channels of the workspace, or of the whole store when the import names none.
 func busiestOf(list, before []earshot.ChannelInfo, rep archive.Report) earshot.ChannelInfo {
 	had := map[earshot.Scope]int{}
 	for _, c := range before {
@@ -141,16 +152,8 @@ func busiestOf(list, before []earshot.ChannelInfo, rep archive.Report) earshot.C
 	})
 }
 
-// shellWord quotes a word where a shell would not take it as one.
-func shellWord(s string) string {
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("'\"\\$`&|;<>()*?[]#~!{}", r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// importWithProgress imports, with a bar on a terminal and now and then a line
-// elsewhere. Its errors say how to go on.
+// importWithProgress imports and shows progress: a bar on a terminal, a line every
+// few seconds elsewhere. Its errors say how to continue.
 func importWithProgress(ctx context.Context, a *app, st earshot.Store, read importer, path string, opts *archive.Options) (archive.Report, error) {
 	show, done := a.progress()
 	opts.Progress = show
@@ -166,47 +169,7 @@ func importWithProgress(ctx context.Context, a *app, st earshot.Store, read impo
 	return rep, refused(err)
 }
 
-// lineEvery is how often progress is told where there is no terminal.
-const lineEvery = 5 * time.Second
-
-// progress returns a function that shows how far an import is, on standard
-// error, and one to call at its end.
-func (a *app) progress() (show func(archive.Progress), done func()) {
-	if !a.errTerminal {
-		next := time.Now().Add(lineEvery)
-		return func(p archive.Progress) {
-			if now := time.Now(); now.After(next) {
-				next = now.Add(lineEvery)
-				share := ""
-				if p.Total > 0 {
-					share = fmt.Sprintf(" (%d %%)", 100*p.Done/p.Total)
-				}
-				fmt.Fprintf(a.err, "%s%s\n", many(p.Messages, "message"), share)
-			}
-		}, func() {}
-	}
-	bar := progressbar.NewOptions64(-1,
-		progressbar.OptionSetWriter(a.err), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(80*time.Millisecond),
-		progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetTheme(progressbar.ThemeUnicode))
-	return func(p archive.Progress) {
-		if p.Total > 0 && bar.GetMax64() != p.Total {
-			bar.ChangeMax64(p.Total)
-		}
-		bar.Describe(many(p.Messages, "message"))
-		_ = bar.Set64(p.Done) // a bar that cannot be drawn is no reason to stop
-	}, func() { _ = bar.Finish() }
-}
-
-// many returns a number of things, as in "1 message" and "2,000 messages".
-func many(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return desk.Number(n) + " " + thing
-}
-
-// writeReport prints what an import did, with what it skipped and where.
+// writeReport prints what an import read, and what it skipped and where.
 func writeReport(a *app, r archive.Report) {
 	n := r.Messages
 	rate := ""

@@ -87,7 +87,7 @@ func (w *killWorld) openStore(t *testing.T) bot.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	return st.(bot.Store)
+	return st
 }
 
 // checkTalk checks one conversation.

@@ -1,10 +1,12 @@
 // Command earshot shows, for any message of a real workspace, what an agent
 // would have seen there, and why.
 //
-// Each command stands in a file of its own: a struct that kong fills from the
-// command line, and its Run method. [app] is what they share: streams, the
-// store's place and how output is written. Views, which turn values into lines
-// for a terminal, are in internal/desk.
+// Each command is in the file of its name (earshot turn is turn.go): a struct
+// that kong fills from the command line, its help and its Run method. A further
+// part of a command follows the name (turn_show.go). What commands share is in
+// the files that begin with app, and [app] is one run of the program: its
+// streams, its environment, the database's place and how output is written.
+// Package internal/desk turns values into lines for a terminal.
 package main
 
 import (

@@ -10,8 +10,12 @@ import (
 type migrateCmd struct{}
 
 func (c *migrateCmd) Help() string {
-	return `A database's schema is brought up to date whenever it is opened; this does only that, before a
-release is rolled out to several programs. A database that is newer than the program is refused.`
+	return `Every command brings the database's schema up to date when it opens it. This one does nothing else: run it before a
+release is rolled out to several processes. A database that is newer than the program is refused.
+
+Examples:
+
+  earshot migrate --db postgres://earshot@db/earshot`
 }
 
 func (c *migrateCmd) Run(ctx context.Context, a *app) error {

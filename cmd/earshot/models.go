@@ -16,9 +16,13 @@ type modelsCmd struct {
 }
 
 func (c *modelsCmd) Help() string {
-	return `Says which models the bot asks, in which order and why, and for each that has answered, over its newest answers,
-how many tokens of its prompts were counted (with o200k) and how many its provider has reported; the factor between
-them; and the counter that prompts are made with. With counter: auto, which is the default, that is learned.`
+	return `Lists the models that the bot asks, in order, and why. For each that has answered it compares, over the newest answers,
+the tokens that Earshot counted (with o200k) with those that the provider reported, and shows the factor between them and
+the counter that prompts are made with. With counter: auto, which is the default, the factor is learned.
+
+Examples:
+
+  earshot models`
 }
 
 // A modelJSON is a model as --json writes it.
@@ -89,7 +93,7 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 // samples reads what is known of models that have answered; nothing where
 // there is no database yet.
 func (c *modelsCmd) samples(ctx context.Context, a *app) ([]daemon.Sample, error) {
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		var none *usageError
 		if errors.As(err, &none) {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -30,6 +29,12 @@ var policyPurposes = map[string]string{
 }
 
 type policyListCmd struct{}
+
+func (c *policyListCmd) Help() string {
+	return `Examples:
+
+  earshot policy list`
+}
 
 func (c *policyListCmd) Run(a *app) error {
 	type row struct {
@@ -60,6 +65,13 @@ type policyShowCmd struct {
 	Policy string `arg:"" help:"A built-in policy's name, or a file." predictor:"policy"`
 }
 
+func (c *policyShowCmd) Help() string {
+	return `Examples:
+
+  earshot policy show standard
+  earshot policy show delta > mine.yaml`
+}
+
 func (c *policyShowCmd) Run(a *app) error {
 	p, err := loadPolicy(c.Policy)
 	if err != nil {
@@ -79,6 +91,12 @@ func (c *policyShowCmd) Run(a *app) error {
 
 type policyCheckCmd struct {
 	File string `arg:"" help:"The policy file, YAML or JSON." type:"path"`
+}
+
+func (c *policyCheckCmd) Help() string {
+	return `Examples:
+
+  earshot policy check mine.yaml`
 }
 
 func (c *policyCheckCmd) Run(a *app) error {
@@ -138,52 +156,4 @@ func readPolicy(path string) (assemble.Policy, error) {
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
-}
-
-// nearest returns the up to three names that are written most like want,
-// nearest first, and none that is not alike.
-func nearest(want string, names []string) []string {
-	type near struct {
-		name string
-		dist int
-	}
-	var list []near
-	want = strings.ToLower(want)
-	for _, n := range names {
-		low := strings.ToLower(n)
-		d := distance(want, low)
-		if want != "" && strings.Contains(low, want) {
-			d = min(d, 1)
-		}
-		if d <= max(1, len([]rune(want))/3) {
-			list = append(list, near{n, d})
-		}
-	}
-	slices.SortStableFunc(list, func(x, y near) int { return x.dist - y.dist })
-	var out []string
-	for _, n := range list[:min(3, len(list))] {
-		out = append(out, n.name)
-	}
-	return out
-}
-
-// distance is the number of single-character edits between two words.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range y {
-			cost := 1
-			if x[i] == y[j] {
-				cost = 0
-			}
-			diag, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diag+cost)
-		}
-	}
-	return row[len(y)]
 }

@@ -17,16 +17,21 @@ import (
 
 type replayCmd struct {
 	ID     int64  `arg:"" name:"turn" help:"The turn's id."`
-	Policy string `short:"p" placeholder:"NAME|FILE" help:"What if it had been made with this policy." predictor:"policy"`
-	Budget int    `placeholder:"N" help:"What if the turn might have added this many tokens."`
+	Policy string `short:"p" placeholder:"NAME|FILE" help:"Show the prompt that this policy would have made." predictor:"policy"`
+	Budget int    `placeholder:"N" help:"Show the prompt with this many tokens for the turn."`
 	Prompt bool   `help:"Print the prompt too."`
 }
 
 func (c *replayCmd) Help() string {
-	return `Makes a turn's prompt again from what is stored, and compares it with the recorded hash: the same bytes, or
-what has changed since, such as a deletion. The exit status is 1 when it has changed.
+	return `Assembles a turn's prompt again from the store and compares it with the recorded hash: the same bytes, or what has
+changed since, such as a deletion. The exit status is 1 when it has changed.
 
-With --policy or --budget it says instead what would have been different. Nothing is asked and nothing is stored.`
+With --policy or --budget it shows what would have been different instead. No model is asked and nothing is stored.
+
+Examples:
+
+  earshot replay 42
+  earshot replay 42 --policy delta --prompt`
 }
 
 // replayJSON is what a replay came to, as --json writes it.
@@ -76,7 +81,7 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 	if c.Budget < 0 {
 		return usagef("a budget cannot be negative")
 	}
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,7 +130,7 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 
 // other makes the prompt with another policy or budget, of what was known of
 // the conversation then.
-func (c *replayCmd) other(ctx context.Context, l ledgers, w wholeTurn) (assemble.Result, whatIf, error) {
+func (c *replayCmd) other(ctx context.Context, l turnStore, w wholeTurn) (assemble.Result, whatIf, error) {
 	in := *w.input
 	if c.Policy != "" {
 		p, err := loadPolicy(c.Policy)

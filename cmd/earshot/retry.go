@@ -12,12 +12,17 @@ type retryCmd struct {
 }
 
 func (c *retryCmd) Help() string {
-	return `Opens the turn again: the bot that runs over this store answers it next. Of a parked turn, look first whether
-the answer is there: if it is, people will see it twice.`
+	return `Opens the turn again: the bot that runs over this store answers it next. Before you retry a parked turn, look whether
+the answer was posted: if it was, people will see it twice.
+
+Examples:
+
+  earshot turns --failed
+  earshot retry 42`
 }
 
 func (c *retryCmd) Run(ctx context.Context, a *app) error {
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}

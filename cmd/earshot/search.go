@@ -15,7 +15,14 @@ import (
 type searchCmd struct {
 	Channel string   `arg:"" help:"A channel's name or id. A search never leaves its channel." predictor:"channel"`
 	Query   []string `arg:"" help:"What to look for: words, or a part in double quotes."`
-	Limit   int      `short:"n" default:"10" help:"How many hits at most."`
+	Limit   int      `short:"n" default:"10" help:"The most hits to show."`
+}
+
+func (c *searchCmd) Help() string {
+	return `Examples:
+
+  earshot search deploys import workers
+  earshot search deploys "row 17,204" -n 3`
 }
 
 func (c *searchCmd) Run(ctx context.Context, a *app) error {

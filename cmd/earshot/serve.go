@@ -20,21 +20,27 @@ import (
 type serveCmd struct {
 	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 	Platform string `placeholder:"NAME" enum:",local,slack" default:"" help:"Which platform: local (default) or slack."`
-	DryRun   bool   `help:"Post nothing; show what would be said."`
-	Listen   string `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: take events by HTTP at an address such as :8080, under /slack/events."`
-	Health   string `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) at an address such as 127.0.0.1:9464, without authentication."`
+	DryRun   bool   `help:"Post nothing; show what would be posted."`
+	Listen   string `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: receive events by HTTP on an address such as :8080, under /slack/events."`
+	Health   string `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
 	Policy   string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
 }
 
 func (c *serveCmd) Help() string {
-	return `Runs the bot until it is interrupted. On the local platform people talk to it in the terminal, by lines, and
-over HTTP with --listen. With --listen and an input that is no terminal only HTTP is served.
+	return `Runs the bot until it is interrupted. On the local platform people talk to it in the terminal, and over HTTP with
+--listen; where the input is not a terminal, --listen serves HTTP only.
 
-On Slack events come by Socket Mode where SLACK_APP_TOKEN is set, and by HTTP with --listen, where
-SLACK_SIGNING_SECRET must be set. docs/slack.md has an app manifest to paste; earshot check slack says what is missing.
+On Slack events arrive by Socket Mode where SLACK_APP_TOKEN is set, and by HTTP with --listen, which needs
+SLACK_SIGNING_SECRET. docs/slack.md has an app manifest to paste; earshot check slack says what is missing.
 
 The model is the one whose key is set (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL), else
-the built-in offline one. docs/configuration.md lists what can be set.`
+the built-in offline one. docs/configuration.md lists all settings.
+
+Examples:
+
+  earshot serve
+  earshot serve --platform slack --config earshot.yaml
+  earshot serve --platform slack --listen :8080 --dry-run`
 }
 
 func (c *serveCmd) Run(ctx context.Context, a *app) error {
@@ -50,8 +56,8 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	return service{config: cfg, store: st, dryRun: c.DryRun}.run(ctx, a)
 }
 
-// load returns the configuration with what the flags say. They count as
-// variables, so that they are checked with all the rest.
+// load returns the configuration. Flags are applied as variables of the
+// environment, so that they are checked with the rest.
 func (c *serveCmd) load(a *app) (config.Config, error) {
 	flags := *a
 	set := func(variable, value string) {
@@ -71,8 +77,8 @@ func (c *serveCmd) load(a *app) (config.Config, error) {
 	return cfg, err
 }
 
-// config returns the configuration that a file and the environment make, with
-// the store that the command line names.
+// config returns the configuration from a file and the environment, with the
+// store of the command line.
 func (a *app) config(path string) (config.Config, error) {
 	if path == "" {
 		path = a.getenv("EARSHOT_CONFIG")
@@ -88,7 +94,7 @@ func (a *app) config(path string) (config.Config, error) {
 	return c, err
 }
 
-// A service is a bot that runs, with its fronts.
+// A service runs a bot, with its fronts.
 type service struct {
 	config   config.Config
 	store    earshot.Store
@@ -96,8 +102,8 @@ type service struct {
 	dryRun   bool
 }
 
-// run serves until ctx ends, or until the terminal's input does where that is
-// the only front.
+// run serves until ctx ends, or where the terminal is the only front until its
+// input ends.
 func (s service) run(ctx context.Context, a *app) error {
 	policy, err := loadPolicy(s.config.Policy)
 	if err != nil {
@@ -137,7 +143,7 @@ func (s service) run(ctx context.Context, a *app) error {
 	return errors.Join(err, failed)
 }
 
-// announce says who answers, and where.
+// announce writes which model answers, and where.
 func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 	first := d.Models[0]
 	if a.json {
@@ -167,8 +173,8 @@ func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 	return nil
 }
 
-// ended returns what is written of turns that ended in another way than by an
-// answer that everyone can see.
+// ended returns a function that reports turns which failed or were parked, and in
+// a dry run the answers that were not posted.
 func (s service) ended(out io.Writer) func(bot.Report) {
 	return func(r bot.Report) {
 		switch {
@@ -180,8 +186,8 @@ func (s service) ended(out io.Writer) func(bot.Report) {
 	}
 }
 
-// logger writes to the error stream. Where a person reads answers on the same
-// screen, what is only informative is left out.
+// logger writes to the error stream. On a terminal that also shows answers, info
+// lines are left out.
 func (a *app) logger(c config.Log, live bool) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
@@ -197,7 +203,7 @@ func (a *app) logger(c config.Log, live bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.err, o))
 }
 
-// A locked writer is written to by one at a time.
+// A locked writer may be used by several goroutines.
 type locked struct {
 	mu sync.Mutex // guards w
 	w  io.Writer

@@ -13,27 +13,33 @@ import (
 )
 
 type simulateCmd struct {
-	Slack simulateSlackCmd `cmd:"" help:"A Slack on this machine: Web API, events and sockets."`
+	Slack simulateSlackCmd `cmd:"" help:"Serve a fake Slack on this machine: Web API, events and sockets."`
 }
 
 type simulateSlackCmd struct {
 	Listen     string   `placeholder:"ADDR" default:"127.0.0.1:0" help:"A loopback address (default: a free port)."`
-	Events     string   `placeholder:"URL" help:"Where the bot takes events, such as http://127.0.0.1:8080/slack/events."`
+	Events     string   `placeholder:"URL" help:"The bot's URL for events, such as http://127.0.0.1:8080/slack/events."`
 	SocketMode bool     `help:"Send events by Socket Mode instead."`
 	Tier       string   `enum:"internal,distributed,unlimited" default:"internal" help:"How often the bot may call: internal (50 a minute), distributed (1 a minute, 15 messages) or unlimited."`
-	Fault      []string `sep:"none" placeholder:"FAULT" help:"What goes wrong: KIND[@METHOD][,times=N][,skip=N][,chance=P][,wait=D]. May be repeated."`
-	Seed       uint64   `placeholder:"N" help:"Of everything that is left to chance."`
-	Content    string   `placeholder:"DIR" help:"What was said before: bundled, or a folder with a Slack export (default: two channels and three people)."`
+	Fault      []string `sep:"none" placeholder:"FAULT" help:"A fault to inject: KIND[@METHOD][,times=N][,skip=N][,chance=P][,wait=D]. May be repeated."`
+	Seed       uint64   `placeholder:"N" help:"The seed of everything random."`
+	Content    string   `placeholder:"DIR" help:"The workspace to start with: bundled, or a folder with a Slack export (default: two channels and three people)."`
 }
 
 func (c *simulateSlackCmd) Help() string {
-	return `Serves a made-up Slack workspace until it is interrupted, for a bot of any language. Its tokens are made up too.
-People are ordered about over HTTP: POST /simulate/say, edit, delete, upload, react, join, leave, kick, rename, open,
-inject, heal, settle, …; GET /simulate/messages, calls, deliveries, ephemerals, users and channels tell what became of it.
+	return `Serves a made-up Slack workspace, with made-up tokens, until it is interrupted; a bot in any language can be tested
+against it. HTTP requests make its people act: POST /simulate/say, edit, delete, upload, react, join, leave, kick, rename,
+open, inject, heal, settle, …; GET /simulate/messages, calls, deliveries, ephemerals, users and channels show what
+happened.
 
 Faults of calls: rate_limit, server_error, api_error, lost_request, lost_response, failed_late, hung_response,
 late_response, bad_json. Of events: drop_event, late_event, repeat_event, renew_event, swap_event,
-cut_socket.`
+cut_socket.
+
+Examples:
+
+  earshot simulate slack --socket-mode
+  earshot simulate slack --events http://127.0.0.1:8080/slack/events --fault rate_limit@chat.postMessage,times=2`
 }
 
 func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {

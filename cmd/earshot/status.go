@@ -18,8 +18,14 @@ type statusCmd struct {
 }
 
 func (c *statusCmd) Help() string {
-	return `Says what is stored, how many turns there are in each state, which waits longest, which daemons run over this store with
-which model (or which would answer, where none runs), and how often a platform was called in the last 24 hours, refused (429) and made to wait.`
+	return `Shows what is stored, how many turns are in each state, which one has waited longest, which daemons run over this store
+with which model (or which model would answer), and how often a platform's API was called, refused (429) and held back
+in the last 24 hours.
+
+Examples:
+
+  earshot status
+  earshot status --db postgres://earshot@db/earshot --json`
 }
 
 // statusJSON is the state of a store as --json writes it.
@@ -54,7 +60,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,7 +118,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 }
 
 // asked sums what was asked of platforms in the last 24 hours.
-func (l ledgers) asked(ctx context.Context) ([]callsJSON, error) {
+func (l turnStore) asked(ctx context.Context) ([]callsJSON, error) {
 	counts, err := l.store.Calls(ctx, earshot.TimeOf(time.Now().Add(-24*time.Hour)))
 	if err != nil {
 		return nil, err
@@ -164,7 +170,7 @@ var stateMeaning = map[earshot.TurnState]string{
 
 // oldest returns the unfinished turn that waits longest, nil when there is
 // none.
-func (l ledgers) oldest(ctx context.Context, depth map[earshot.TurnState]int) (*queuedJSON, error) {
+func (l turnStore) oldest(ctx context.Context, depth map[earshot.TurnState]int) (*queuedJSON, error) {
 	n := 0
 	for _, s := range unfinished {
 		n += depth[s]

@@ -46,7 +46,7 @@ func TestATurnsJSONHasItsNamesAndItsZone(t *testing.T) {
 	var out bytes.Buffer
 	a := newApp(nil, strings.NewReader(""), &out, &out, &out)
 	w := named()
-	if err := w.writeJSON(t.Context(), a, ledgers{}, nil); err != nil {
+	if err := w.writeJSON(t.Context(), a, turnStore{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {

@@ -9,19 +9,26 @@ import (
 )
 
 type turnsCmd struct {
-	Open    bool  `help:"Those that are not at their end: open, claimed, generating, posting."`
-	Done    bool  `help:"Those that were answered."`
-	Failed  bool  `help:"Those that failed; earshot retry opens them again."`
-	Parked  bool  `help:"Those of which it is not known whether the answer arrived."`
-	Dropped bool  `help:"Those that were not answered, each with its reason."`
-	Before  int64 `placeholder:"ID" help:"Older ones than this turn."`
-	Limit   int   `short:"n" default:"50" help:"How many at most."`
+	Open    bool  `help:"Turns that have not ended: open, claimed, generating, posting."`
+	Done    bool  `help:"Turns that were answered."`
+	Failed  bool  `help:"Turns that failed; earshot retry opens them again."`
+	Parked  bool  `help:"Turns whose answer may or may not have been posted."`
+	Dropped bool  `help:"Turns that were not answered, each with its reason."`
+	Before  int64 `placeholder:"ID" help:"Turns older than this one."`
+	Limit   int   `short:"n" default:"50" help:"The most turns to list."`
 
-	Channel string `placeholder:"CHANNEL" help:"Of one channel."`
+	Channel string `placeholder:"CHANNEL" help:"Turns of one channel."`
 }
 
 func (c *turnsCmd) Help() string {
-	return `Lists turns, the newest first: what was asked, by whom, where, and what became of it. Without a flag all are listed.`
+	return `Lists turns, the newest first: what was asked, by whom, where, and what happened. The flags select states; without one
+all turns are listed.
+
+Examples:
+
+  earshot turns
+  earshot turns --failed --parked
+  earshot turns --channel deploys -n 10`
 }
 
 // states returns which turns are listed; none means all.
@@ -47,7 +54,7 @@ func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 	if c.Limit < 1 || c.Before < 0 {
 		return usagef("--limit and --before must be above 0")
 	}
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}

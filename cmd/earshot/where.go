@@ -16,9 +16,13 @@ type whereCmd struct {
 }
 
 func (c *whereCmd) Help() string {
-	return `Says what is stored of a message and where: its text and revisions, what the platform delivered, the turns whose
-model has read it with what is kept of them, and the bot's replies that may quote it. Also of a message that was
-deleted: then only such replies are left, and earshot erase --replies removes them.`
+	return `Lists what is stored of a message and where: its text and revisions, what the platform delivered, the turns whose model
+has read it with what is kept of them, and the bot's replies that may quote it. It works for a deleted message too: then only
+such replies are left, and earshot erase --replies removes them.
+
+Examples:
+
+  earshot where deploys 1773154325.646159`
 }
 
 // whereJSON is what is stored of a message, as --json writes it.
@@ -33,7 +37,7 @@ type whereJSON struct {
 }
 
 func (c *whereCmd) Run(ctx context.Context, a *app) error {
-	l, err := a.ledgers(ctx)
+	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,7 +58,7 @@ func (c *whereCmd) Run(ctx context.Context, a *app) error {
 }
 
 // message finds a stored message, deleted or not.
-func (l ledgers) message(ctx context.Context, channel, message string) (s earshot.Scope, m earshot.Message, label string, err error) {
+func (l turnStore) message(ctx context.Context, channel, message string) (s earshot.Scope, m earshot.Message, label string, err error) {
 	ch, err := findChannel(l.channels, channel)
 	if err != nil {
 		return s, m, "", err
@@ -68,7 +72,7 @@ func (l ledgers) message(ctx context.Context, channel, message string) (s earsho
 }
 
 // where looks up what is stored of a message.
-func (l ledgers) where(ctx context.Context, s earshot.Scope, m earshot.Message, label string) (whereJSON, error) {
+func (l turnStore) where(ctx context.Context, s earshot.Scope, m earshot.Message, label string) (whereJSON, error) {
 	out := whereJSON{Channel: label, Message: m.ID, Deleted: m.Deleted, Files: len(m.Files)}
 	texts, err := l.textsOf(ctx, s, m.ID)
 	if err != nil {

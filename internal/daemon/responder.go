@@ -58,7 +58,7 @@ func faultAt(point string) (func(string), error) {
 	fault, ok := bot.KillAt(point)
 	if !ok {
 		points := slices.Concat(bot.FaultPoints(), bot.PlaceholderFaultPoints())
-		return nil, fmt.Errorf("EARSHOT_FAULT: there is no point %q; use one of %s", point, strings.Join(points, ", "))
+		return nil, fmt.Errorf("EARSHOT_FAULT: %q is no point; use one of %s", point, strings.Join(points, ", "))
 	}
 	return fault, nil
 }

@@ -102,11 +102,7 @@ func openDatabase(ctx context.Context, path string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	queue, ok := st.(bot.Store)
-	if !ok {
-		return nil, fmt.Errorf("a %T has no queue", st)
-	}
-	return &database{queue, size}, queue.PutChannel(ctx, replayChannel)
+	return &database{st, size}, st.PutChannel(ctx, replayChannel)
 }
 
 // bytes returns how much is stored: whole pages, as the file has them once its

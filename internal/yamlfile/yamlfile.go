@@ -1,7 +1,7 @@
-// Package yamlfile reads YAML that a person has written: policies and
-// configuration. [Read] and [Check] refuse what only an attacker writes, before
-// the parser sees it: nesting costs the parser memory that grows with its
-// square, and an alias can stand for a gigabyte.
+// Package yamlfile reads YAML that people write: policies and configuration.
+// [Read] and [Check] refuse documents that could exhaust memory, before the parser
+// reads them: the parser's memory grows with the square of the nesting, and an
+// alias can expand to a gigabyte.
 package yamlfile
 
 import (
@@ -22,7 +22,7 @@ const (
 // ErrUnsafe is returned for a document beyond the bounds.
 var ErrUnsafe = errors.New("is no document that a person would write")
 
-// Read returns a file's content, checked.
+// Read returns the content of a file that passes Check.
 func Read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -42,7 +42,8 @@ func Read(path string) ([]byte, error) {
 // alias finds an anchor or an alias where a value or a key may begin.
 var alias = regexp.MustCompile(`(?m)(?:^|[-:,\[{?])[ \t]*[&*][^\s&*]`)
 
-// Check returns ErrUnsafe, with what is wrong and where.
+// Check returns an error that wraps ErrUnsafe and says what is wrong and where, or
+// nil.
 func Check(data []byte) error {
 	if len(data) > MaxBytes {
 		return fmt.Errorf("%w: it has more than %d KiB", ErrUnsafe, MaxBytes>>10)

@@ -1,5 +1,5 @@
-// Package zones knows the rules of the world's time zones without asking the
-// machine, so that the same input shows the same times everywhere.
+// Package zones holds the rules of the world's time zones, so that the same input
+// shows the same times on every machine.
 //
 // zoneinfo.zip is the IANA database (public domain) as Go 1.26 ships it in
 // lib/time; copy that file to move to a newer one.

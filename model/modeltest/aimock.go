@@ -1,13 +1,13 @@
 // Package modeltest tests adapters of model providers.
 //
-// [Run] is one suite for all, against aimock, a server by others that speaks the
-// three providers' APIs with their faults. [Recorded] compares requests with
-// recorded ones, [Streams] and [FuzzStream] play published and mutated streams.
-// [Serve] is a server with scripted answers for an adapter's own tests, and
-// [Scripted] one that stands in for aimock where Node is not.
+// [Run] is one suite for all adapters, against two servers that speak the three
+// providers' APIs with their faults: [Scripted], which needs nothing but Go, and
+// [Aimock], which others wrote. [Recorded] compares requests with recorded ones;
+// [Streams] and [FuzzStream] play published and mutated streams; [Serve] is a
+// server with scripted answers for an adapter's own tests.
 //
-// aimock comes from npm: `npm ci` in .ci/peers installs it. Without it or
-// without Node its tests are skipped, or fail where CI is "true".
+// aimock comes from npm: `npm ci` in .ci/peers installs it. Without it or without
+// Node its tests are skipped, or fail where CI is "true".
 package modeltest
 
 import (

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -199,9 +200,16 @@ func lastOf(messages []turn) (question, result string, answered bool) {
 	return question, result, answered
 }
 
-// fault does to a request what its headers ask for, and reports whether that
-// was something.
+// fault treats a request as its headers ask, and reports whether that was the
+// answer: a delay is not.
 func fault(w http.ResponseWriter, r *http.Request, a api) bool {
+	if ms, err := strconv.Atoi(r.Header.Get("X-Aimock-Chaos-Latency")); err == nil {
+		select {
+		case <-time.After(time.Duration(ms) * time.Millisecond):
+		case <-r.Context().Done():
+			return true // the caller has gone
+		}
+	}
 	asks := func(name string) bool { return r.Header.Get("X-Aimock-Chaos-"+name) == "1" }
 	switch {
 	case asks("Ratelimit"):

@@ -32,9 +32,15 @@ type Adapter struct {
 // Key is the key that tests give to the models. It must appear in headers only.
 const Key = "sk-canary-0123456789abcdef"
 
-// Run runs the suite against aimock.
+// Run runs the suite against the server in Go, and against aimock where Node is
+// installed.
 func Run(t *testing.T, a Adapter) {
-	s := suite{a, Aimock(t)}
+	t.Run("scripted", func(t *testing.T) { suite{a, Scripted(t)}.run(t) })
+	t.Run("aimock", func(t *testing.T) { suite{a, Aimock(t)}.run(t) })
+}
+
+func (s suite) run(t *testing.T) {
+	t.Parallel()
 	t.Run("a plain answer", s.plain)
 	t.Run("a streamed answer", s.streamed)
 	t.Run("a round of tool calls", s.tools)

@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// Platforms are what platform may be.
+// Platforms are the values of platform.
 var Platforms = []string{PlatformLocal, PlatformSlack}
 
 // The platforms.
@@ -22,7 +22,7 @@ const (
 	PlatformSlack = "slack"
 )
 
-// Providers are what model.provider may be; Offline answers without a network.
+// Providers are the values of model.provider; Offline answers without a network.
 var Providers = []string{Anthropic, Gemini, OpenAI, Offline}
 
 // The providers.
@@ -33,8 +33,8 @@ const (
 	Offline   = "offline"
 )
 
-// Check returns every problem of c, each naming its key and what to do, or
-// nil. Whether a policy, a store or a key is usable shows when it is used.
+// Check returns every problem of c, or nil. Each error names its key and the
+// remedy. Policies, stores and keys are checked when they are used.
 func (c Config) Check() []error {
 	var problems []error
 	bad := func(key, format string, args ...any) {

@@ -1,12 +1,12 @@
-// Package config is what an operator can set: one struct, read from a YAML
-// file and from the environment, which wins.
+// Package config holds the settings of the bot: one struct, read from a YAML file
+// and from the environment, which wins.
 //
 //	c, err := config.Load("earshot.yaml", os.Environ())
 //
 // Start with [Config] and [Default], which holds every default. [Load] reports
 // every problem at once, each with its key and what to do about it. Secrets
 // come from the environment, or from files that it names, and never from the
-// YAML file. docs/configuration.md is made of the struct's tags.
+// YAML file. docs/configuration.md is generated from the struct's tags.
 package config
 
 import (
@@ -14,29 +14,28 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// A Config is all that can be set. The tags are the keys of the YAML file
-// (yaml), the variables that override them (env), and what the documentation
-// says (doc).
+// A Config holds all settings. The tags are the keys of the YAML file (yaml), the
+// variables that override them (env), and the documentation (doc).
 type Config struct {
 	Agent    Agent   `yaml:"agent" doc:"who the bot is"`
-	Store    string  `yaml:"store" env:"EARSHOT_DB" doc:"where messages are kept: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
-	Platform string  `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"which platform the bot lives on: local or slack."`
+	Store    string  `yaml:"store" env:"EARSHOT_DB" doc:"the database: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
+	Platform string  `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local or slack."`
 	Policy   string  `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
 	Counter  string  `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
 	Budget   Budget  `yaml:"budget" doc:"tokens of a prompt"`
-	Context  Context `yaml:"context" doc:"what a prompt says of time"`
+	Context  Context `yaml:"context" doc:"the times in a prompt"`
 	Answer   Answer  `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
-	Limits   Limits  `yaml:"limits" doc:"what one turn may cost"`
+	Limits   Limits  `yaml:"limits" doc:"the limits of one turn"`
 	Lease    Lease   `yaml:"lease" doc:"how replicas share conversations"`
 	Model    Model   `yaml:"model" doc:"which model answers"`
 	Local    Local   `yaml:"local" doc:"the platform without a network"`
 	Slack    Slack   `yaml:"slack" doc:"the bot on Slack; see slack.md"`
-	Health   Health  `yaml:"health" doc:"how the process tells machines that it runs; see operations.md"`
-	Log      Log     `yaml:"log" doc:"what the program says about itself"`
+	Health   Health  `yaml:"health" doc:"probes and metrics; see operations.md"`
+	Log      Log     `yaml:"log" doc:"the log"`
 	Keys     Keys    `yaml:"-"`
 
-	// Fault names a moment at which the process kills itself, for tests of
-	// what survives it.
+	// Fault names a point at which the process kills itself, for tests of what
+	// survives it.
 	Fault string `yaml:"-" env:"EARSHOT_FAULT"`
 }
 
@@ -48,14 +47,14 @@ type Agent struct {
 	ID           string   `yaml:"id" env:"EARSHOT_AGENT_ID" doc:"its user id on the platform."`
 	Name         string   `yaml:"name" env:"EARSHOT_AGENT_NAME" doc:"what people call it; a mention is @ and this name."`
 	Aliases      []string `yaml:"aliases" env:"EARSHOT_AGENT_ALIASES" doc:"further ids that are the bot's own."`
-	Instructions string   `yaml:"instructions" env:"EARSHOT_INSTRUCTIONS" doc:"your own system text; nothing that is said in chat ever stands in it."`
+	Instructions string   `yaml:"instructions" env:"EARSHOT_INSTRUCTIONS" doc:"your own system text. No text from chat is ever put into it."`
 }
 
 // A Budget bounds a prompt, in tokens.
 type Budget struct {
-	Tokens  int `yaml:"tokens" env:"EARSHOT_BUDGET_TOKENS" doc:"what one turn may add."`
-	Session int `yaml:"session" env:"EARSHOT_BUDGET_SESSION" doc:"what a session may hold before it begins anew. 0: four times budget.tokens."`
-	Limit   int `yaml:"limit" env:"EARSHOT_BUDGET_LIMIT" doc:"the whole prompt: what the model can read."`
+	Tokens  int `yaml:"tokens" env:"EARSHOT_BUDGET_TOKENS" doc:"the most tokens that one turn adds."`
+	Session int `yaml:"session" env:"EARSHOT_BUDGET_SESSION" doc:"the most tokens of a session before a new one begins. 0: four times budget.tokens."`
+	Limit   int `yaml:"limit" env:"EARSHOT_BUDGET_LIMIT" doc:"the most tokens of the whole prompt: what the model can read."`
 }
 
 // Assemble returns the budget as the assembler takes it.
@@ -66,101 +65,101 @@ func (b Budget) Assemble() assemble.Budget {
 	return assemble.Budget{Tokens: b.Tokens, Session: b.Session, Limit: b.Limit}
 }
 
-// A Context is what a prompt shows besides what was said.
+// A Context sets what a prompt shows besides messages.
 type Context struct {
-	Zone string `yaml:"zone" env:"EARSHOT_ZONE" doc:"the time zone in which times are shown where the platform does not tell that of the person who asks, by its IANA name, such as Europe/Berlin."`
+	Zone string `yaml:"zone" env:"EARSHOT_ZONE" doc:"the time zone of the times in a prompt, as an IANA name such as Europe/Berlin, where the platform does not know the zone of the person who asks."`
 }
 
-// An Answer says what is answered besides mentions and direct messages.
+// An Answer sets what is answered besides mentions and direct messages.
 type Answer struct {
 	AutoAnswer   bool `yaml:"auto_answer" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
-	OwnedThreads bool `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads that the bot has answered in within 24 hours."`
-	Bots         bool `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots too, a bounded number of times."`
-	Each         bool `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each message that arrives while a turn runs. Otherwise the last is answered, and the others are read with it."`
-	FreshMinutes int  `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are kept and not answered."`
-	PostMinutes  int  `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"for how long, in minutes, an answer that exists waits for a platform that takes no posts; after that the turn has failed."`
-	Parallel     int  `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at a time. One that waits for the platform is not counted: there may be three times as many of those."`
+	OwnedThreads bool `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours."`
+	Bots         bool `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
+	Each         bool `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
+	FreshMinutes int  `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`
+	PostMinutes  int  `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
+	Parallel     int  `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
 }
 
 // Limits bound one turn.
 type Limits struct {
-	Rounds      int `yaml:"rounds" env:"EARSHOT_ROUNDS" doc:"how often the model may call tools."`
-	ResultBytes int `yaml:"result_bytes" env:"EARSHOT_RESULT_BYTES" doc:"the bytes of one tool's result."`
-	Seconds     int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the seconds from claiming a turn to its answer."`
-	MaxTokens   int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the tokens of one answer of the model."`
-	FileSeconds int `yaml:"file_seconds" env:"EARSHOT_FILE_SECONDS" doc:"the seconds that fetching the files of a question may take; what is late is named as such."`
-	FileCacheMB int `yaml:"file_cache_mb" env:"EARSHOT_FILE_CACHE_MB" doc:"the megabytes of fetched files that the process keeps in memory. 0: none."`
+	Rounds      int `yaml:"rounds" env:"EARSHOT_ROUNDS" doc:"the most rounds of tool calls."`
+	ResultBytes int `yaml:"result_bytes" env:"EARSHOT_RESULT_BYTES" doc:"the most bytes of one tool's result."`
+	Seconds     int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the most seconds from claiming a turn to its answer."`
+	MaxTokens   int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the most tokens of one answer of the model."`
+	FileSeconds int `yaml:"file_seconds" env:"EARSHOT_FILE_SECONDS" doc:"the most seconds for fetching the files of a question; the prompt names those that are not there in time."`
+	FileCacheMB int `yaml:"file_cache_mb" env:"EARSHOT_FILE_CACHE_MB" doc:"the most megabytes of fetched files that the process keeps in memory. 0: none."`
 }
 
-// A Lease says how replicas share conversations.
+// A Lease sets how replicas share conversations.
 type Lease struct {
-	Seconds int `yaml:"seconds" env:"EARSHOT_LEASE_SECONDS" doc:"after how many seconds without a sign of life a replica's conversations are taken over."`
+	Seconds int `yaml:"seconds" env:"EARSHOT_LEASE_SECONDS" doc:"after how many seconds without a heartbeat the conversations of a replica are taken over."`
 }
 
-// A Model says which model answers.
+// A Model sets which model answers.
 type Model struct {
 	Provider string           `yaml:"provider" env:"EARSHOT_MODEL_PROVIDER" doc:"anthropic, gemini, openai (or any server with its API) or offline. Empty: the first whose key or base URL is set, else offline."`
-	Name     string           `yaml:"name" env:"EARSHOT_MODEL" doc:"the model's name at its provider. Empty: a general one of the provider, which changes between versions of Earshot, as providers shut models down; earshot models names it. Name one to keep it."`
-	BaseURL  string           `yaml:"base_url" env:"EARSHOT_MODEL_BASE_URL" doc:"where the provider's API is, such as a gateway or a server of your own. Empty: the provider's own variable, else the provider."`
+	Name     string           `yaml:"name" env:"EARSHOT_MODEL" doc:"the model's name at its provider. Empty: the provider's general model, which earshot models names. It changes between versions of Earshot, because providers shut models down; set a name to keep a model."`
+	BaseURL  string           `yaml:"base_url" env:"EARSHOT_MODEL_BASE_URL" doc:"the base URL of the provider's API, such as that of a gateway or of your own server. Empty: the provider's own variable, else the provider."`
 	Fallback Fallback         `yaml:"fallback" doc:"the model that is asked when the first one fails"`
-	Prices   map[string]Price `yaml:"prices" doc:"by model name: what a million tokens cost (input, output, cache_read, cache_write), in a currency of your choice; earshot costs multiplies."`
+	Prices   map[string]Price `yaml:"prices" doc:"by model name: the price of a million tokens (input, output, cache_read, cache_write), in a currency of your choice, for earshot costs."`
 }
 
-// A Fallback is the model that is asked when the first one fails; none without
-// a provider.
+// A Fallback is the model that is asked when the first one fails. Without a
+// provider there is none.
 type Fallback struct {
-	Provider string `yaml:"provider" env:"EARSHOT_FALLBACK_PROVIDER" doc:"as model.provider; empty: there is no other model."`
+	Provider string `yaml:"provider" env:"EARSHOT_FALLBACK_PROVIDER" doc:"as model.provider. Empty: no fallback."`
 	Name     string `yaml:"name" env:"EARSHOT_FALLBACK_MODEL" doc:"as model.name."`
 	BaseURL  string `yaml:"base_url" env:"EARSHOT_FALLBACK_BASE_URL" doc:"as model.base_url."`
 }
 
-// A Price is what a million tokens cost.
+// A Price is the price of a million tokens.
 type Price struct {
-	Input      float64 `yaml:"input" doc:"tokens that are read afresh"`
-	Output     float64 `yaml:"output" doc:"tokens that are written"`
+	Input      float64 `yaml:"input" doc:"tokens that are not read from the cache"`
+	Output     float64 `yaml:"output" doc:"tokens of answers"`
 	CacheRead  float64 `yaml:"cache_read" doc:"tokens that are read from the provider's cache"`
 	CacheWrite float64 `yaml:"cache_write" doc:"tokens that are written to it"`
 }
 
-// A Local is the platform without a network.
+// A Local sets up the platform without a network.
 type Local struct {
 	Listen      string `yaml:"listen" env:"EARSHOT_LOCAL_LISTEN" doc:"a loopback address for the HTTP front, such as 127.0.0.1:8484. Empty: the terminal only."`
 	Workspace   string `yaml:"workspace" env:"EARSHOT_LOCAL_WORKSPACE" doc:"the workspace's id."`
-	Person      string `yaml:"person" env:"EARSHOT_LOCAL_PERSON" doc:"whom the terminal speaks as at first."`
-	Channel     string `yaml:"channel" env:"EARSHOT_LOCAL_CHANNEL" doc:"the channel that the terminal opens at first."`
-	Placeholder bool   `yaml:"placeholder" env:"EARSHOT_LOCAL_PLACEHOLDER" doc:"an answer's message stands there, empty, before the model is asked, and gets its text once that is whole; otherwise it is posted then."`
+	Person      string `yaml:"person" env:"EARSHOT_LOCAL_PERSON" doc:"the person as whom the terminal speaks first."`
+	Channel     string `yaml:"channel" env:"EARSHOT_LOCAL_CHANNEL" doc:"the channel that the terminal opens first."`
+	Placeholder bool   `yaml:"placeholder" env:"EARSHOT_LOCAL_PLACEHOLDER" doc:"post a placeholder before the model is asked, and replace it by the answer. Otherwise the answer is posted once it is complete."`
 }
 
-// A Health says where probes and metrics are served.
+// A Health sets where probes and metrics are served.
 type Health struct {
-	Listen string `yaml:"listen" env:"EARSHOT_HEALTH" doc:"an address, such as 127.0.0.1:9464, for /healthz, /readyz and /metrics (Prometheus). They need no authentication: do not expose it to the internet. Empty: they are not served there."`
+	Listen string `yaml:"listen" env:"EARSHOT_HEALTH" doc:"an address, such as 127.0.0.1:9464, for /healthz, /readyz and /metrics (Prometheus). They have no authentication: do not expose the address to the internet. Empty: they are not served there."`
 }
 
-// A Log says what is logged, and how.
+// A Log sets what is logged, and how.
 type Log struct {
-	Level  string `yaml:"level" env:"EARSHOT_LOG_LEVEL" doc:"debug, info, warn or error. What people wrote appears at debug only."`
+	Level  string `yaml:"level" env:"EARSHOT_LOG_LEVEL" doc:"debug, info, warn or error. Text of messages is logged at debug only."`
 	Format string `yaml:"format" env:"EARSHOT_LOG_FORMAT" doc:"text or json."`
 }
 
-// Keys are what only the environment holds. Each secret may also be in a file:
-// the variable with _FILE behind its name holds the path.
+// Keys are read from the environment only. Each secret may also be in a file: the
+// variable with _FILE appended to its name holds the path.
 type Keys struct {
 	AnthropicKey secret.Secret `env:"ANTHROPIC_API_KEY" doc:"the key of Anthropic's API."`
 	GeminiKey    secret.Secret `env:"GEMINI_API_KEY" doc:"the key of the Gemini API."`
 	OpenAIKey    secret.Secret `env:"OPENAI_API_KEY" doc:"the key of OpenAI's API, or of a server that speaks it."`
-	LocalToken   secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"what callers of the local HTTP front must send. Empty: one is made and printed at each start."`
+	LocalToken   secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"the token that callers of the local HTTP front must send. Empty: one is generated and printed at each start."`
 
 	SlackBotToken         secret.Secret `env:"SLACK_BOT_TOKEN" doc:"the app's bot token, xoxb-…"`
 	SlackAppToken         secret.Secret `env:"SLACK_APP_TOKEN" doc:"its app-level token, xapp-…, for Socket Mode."`
 	SlackSigningSecret    secret.Secret `env:"SLACK_SIGNING_SECRET" doc:"its signing secret, for events by HTTP."`
-	SlackSigningSecretOld secret.Secret `env:"SLACK_SIGNING_SECRET_OLD" doc:"the one before, while it is being replaced; both are taken."`
+	SlackSigningSecretOld secret.Secret `env:"SLACK_SIGNING_SECRET_OLD" doc:"the previous signing secret, while it is being replaced; both are valid."`
 
-	AnthropicURL string `env:"ANTHROPIC_BASE_URL" doc:"Anthropic's API at another place."`
-	GeminiURL    string `env:"GOOGLE_GEMINI_BASE_URL" doc:"the Gemini API at another place."`
-	OpenAIURL    string `env:"OPENAI_BASE_URL" doc:"OpenAI's API at another place, such as http://127.0.0.1:11434/v1 for Ollama."`
+	AnthropicURL string `env:"ANTHROPIC_BASE_URL" doc:"another base URL for Anthropic's API."`
+	GeminiURL    string `env:"GOOGLE_GEMINI_BASE_URL" doc:"another base URL for the Gemini API."`
+	OpenAIURL    string `env:"OPENAI_BASE_URL" doc:"another base URL for OpenAI's API, such as http://127.0.0.1:11434/v1 for Ollama."`
 }
 
-// Default returns the configuration of which nothing was set.
+// Default returns the configuration with every default.
 func Default() Config {
 	b := assemble.DefaultBudget()
 	return Config{

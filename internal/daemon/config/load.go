@@ -12,11 +12,10 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// Load returns the defaults, overridden by the file at path ("": none) and by
-// the environment, given as os.Environ gives it. A variable that is set to
-// nothing is as one that is not set. The error joins every problem, each in
-// one line that names the key and says what to do; what could be read is
-// returned beside it.
+// Load returns the defaults, overridden by the file at path ("": none) and by the
+// environment, in the form of os.Environ. An empty variable counts as not set. The
+// error joins every problem, each in one line with its key and the remedy; the
+// settings that could be read are returned too.
 func Load(path string, environ []string) (Config, error) {
 	c := Default()
 	var problems []error
@@ -38,7 +37,7 @@ func Load(path string, environ []string) (Config, error) {
 	return c, errors.Join(append(problems, c.Check()...)...)
 }
 
-// readEnv takes what the variables set.
+// readEnv sets the fields whose variables are set.
 func readEnv(vars map[string]string, c *Config) []error {
 	err := env.ParseWithOptions(c, env.Options{Environment: vars})
 	if err == nil {
@@ -56,14 +55,14 @@ func readEnv(vars map[string]string, c *Config) []error {
 			problems = append(problems, err)
 			continue
 		}
-		// Its own text holds the value, which may be a secret in the wrong place.
+		// The error's text has the value, which may be a secret in the wrong place.
 		problems = append(problems, fmt.Errorf("%s: must be %s", names[p.Name+" "+p.Type.String()], kindWord(p.Type)))
 	}
 	return problems
 }
 
-// variables maps a field's name and type to its variable, or variables, where
-// several fields are called the same.
+// variables maps a field's name and type to its variable, or to several where
+// fields have the same name.
 func variables() map[string]string {
 	names := map[string]string{}
 	var walk func(t reflect.Type)
@@ -85,7 +84,7 @@ func variables() map[string]string {
 	return names
 }
 
-// kindWord says what a value of a type looks like.
+// kindWord describes the values of a type.
 func kindWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -102,8 +101,8 @@ func kindWord(t reflect.Type) string {
 	return "a text"
 }
 
-// readSecretFiles reads each secret whose variable with _FILE behind it names
-// a file.
+// readSecretFiles reads the secrets whose variable with _FILE appended names a
+// file.
 func readSecretFiles(vars map[string]string) []error {
 	var problems []error
 	t := reflect.TypeFor[Keys]()

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write docs/configuration.md anew")
 
 const referencePath = "../../../docs/configuration.md"
 
-// The page is made of the struct, so that it cannot say anything else.
+// The page is generated from the struct, so that the two cannot differ.
 func TestTheReferenceIsCurrent(t *testing.T) {
 	t.Parallel()
 	want := reference()
@@ -33,11 +33,11 @@ func TestTheReferenceIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(got), want); diff != "" {
-		t.Errorf("docs/configuration.md is not what the struct says; run go test ./internal/daemon/config -update\n-got +want\n%s", diff)
+		t.Errorf("docs/configuration.md is out of date; run go test ./internal/daemon/config -update\n-got +want\n%s", diff)
 	}
 }
 
-func TestEverythingThatCanBeSetIsDescribed(t *testing.T) {
+func TestEverySettingIsDescribed(t *testing.T) {
 	t.Parallel()
 	var walk func(path string, ty reflect.Type)
 	walk = func(path string, ty reflect.Type) {
@@ -59,9 +59,8 @@ func reference() string {
 
 <!-- Made from internal/daemon/config by: go test ./internal/daemon/config -update -->
 
-Nothing needs to be set. What is set is read, in this order, from the defaults, from the YAML file that ` + "`--config FILE`" + `
-or ` + "`EARSHOT_CONFIG`" + ` names, and from the environment; the later wins. Unknown keys are errors, and every problem is
-reported at once, with its line.
+Nothing needs to be set. Settings are read from the YAML file that ` + "`--config FILE`" + ` or ` + "`EARSHOT_CONFIG`" + ` names, and from the
+environment, which wins over the file. Unknown keys are errors, and every problem is reported at once, with its line.
 
 `)
 	def := config.Default()
@@ -80,14 +79,14 @@ reported at once, with its line.
 			}
 		}
 		if path == "" {
-			path, about = "The whole", "what stands outside the blocks"
+			path, about = "Top level", "keys outside of the blocks"
 		} else {
 			path = "`" + path + "`"
 		}
 		return fmt.Sprintf("## %s: %s\n\n| key | variable | default | |\n|---|---|---|---|\n%s\n%s", path, about, rows.String(), below.String())
 	}
 	b.WriteString(block("", "", reflect.ValueOf(def)))
-	b.WriteString("## Secrets and places of APIs\n\nThese come from the environment only. A secret may also be in a file: put `_FILE` behind the variable's name and\nset it to the path. Secrets are printed as `***`.\n\n| variable | |\n|---|---|\n")
+	b.WriteString("## Secrets and URLs of APIs\n\nThese are read from the environment only. A secret may also be in a file: append `_FILE` to the variable's name and\nset that to the path. Secrets are printed as `***`.\n\n| variable | |\n|---|---|\n")
 	keys := reflect.TypeFor[config.Keys]()
 	for i := range keys.NumField() {
 		f := keys.Field(i)
@@ -113,10 +112,10 @@ model:
     claude-sonnet-5-5: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}
 ` + "```" + `
 
-The prices are an example: put in what you pay.
+The prices are an example: write what you pay.
 `
 
-// The example is one that the program takes.
+// The example of the page must be a valid configuration.
 func TestTheExampleIsValid(t *testing.T) {
 	t.Parallel()
 	_, rest, _ := strings.Cut(example, "```yaml\n")

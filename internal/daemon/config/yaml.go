@@ -15,8 +15,9 @@ import (
 	"github.com/earshot-ai/earshot/internal/yamlfile"
 )
 
-// A reader takes a YAML document into a struct, key by key, so that every
-// problem is found and has its line.
+// A reader reads a YAML document into a struct, key by key, so that every problem
+// is found and has its line. The library's own strict mode stops at one problem
+// and quotes the lines around it (docs/decisions/102).
 type reader struct {
 	file     string
 	problems []error
@@ -29,8 +30,8 @@ func readYAML(file string, data []byte, c *Config) []error {
 	}
 	doc, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		// The library's text quotes the lines around, which may hold a key that
-		// somebody has pasted: only the first line is passed on.
+		// The library quotes the lines around, which may hold a pasted secret: only
+		// the first line of its text is used.
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		return []error{fmt.Errorf("%s: %s", file, first)}
 	}
@@ -49,7 +50,7 @@ func (r *reader) bad(n ast.Node, key, format string, args ...any) {
 	r.problems = append(r.problems, fmt.Errorf("%s:%d: %s: %s", r.file, n.GetToken().Position.Line, key, fmt.Sprintf(format, args...)))
 }
 
-// block takes the keys of a mapping into a struct.
+// block reads the keys of a mapping into a struct.
 func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 	values, ok := mapping(n)
 	if !ok {
@@ -75,7 +76,7 @@ func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 	}
 }
 
-// table takes a mapping of names to structs.
+// table reads a mapping of names to structs.
 func (r *reader) table(path string, n ast.Node, v reflect.Value) {
 	values, ok := mapping(n)
 	if !ok {
@@ -107,8 +108,8 @@ func (r *reader) leaf(path string, n ast.Node, v reflect.Value) {
 	}
 }
 
-// mapping returns the entries of a mapping, which the parser gives in two
-// forms.
+// mapping returns the entries of a mapping. The parser has another node type for
+// a mapping of one entry.
 func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -119,7 +120,7 @@ func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	return nil, false
 }
 
-// fieldOf returns the field of a struct with this key, and all keys.
+// fieldOf returns the field of a struct with this key, and the names of all keys.
 func fieldOf(v reflect.Value, key string) (field reflect.Value, names []string) {
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Tag.Get("yaml")
@@ -135,12 +136,12 @@ func fieldOf(v reflect.Value, key string) (field reflect.Value, names []string) 
 	return field, names
 }
 
-// instead says what to write in place of an unknown key.
+// instead returns the remedy for an unknown key.
 func instead(at string, names []string) string {
 	low := strings.ToLower(at)
 	for _, word := range []string{"key", "token", "secret", "password"} {
 		if strings.HasSuffix(low, word) {
-			return "; secrets are not read from this file: set the variable, or the one with _FILE behind it (docs/configuration.md lists them)"
+			return "; secrets are not read from this file: set the variable, or the one with _FILE appended (docs/configuration.md lists them)"
 		}
 	}
 	return "; use one of " + strings.Join(names, ", ")

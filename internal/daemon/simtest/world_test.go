@@ -189,7 +189,7 @@ func (w *world) reopen() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.store = st.(bot.Store)
+	w.store = st
 	if old == nil {
 		return
 	}

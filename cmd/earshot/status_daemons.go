@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
-// A daemonJSON is a daemon as it has described itself in the store.
+// A daemonJSON is a daemon as --json writes it, from its heartbeat in the store.
 type daemonJSON struct {
 	Running  bool   `json:"running"`
 	Platform string `json:"platform"`
@@ -28,9 +28,9 @@ type daemonJSON struct {
 	since, seen earshot.Time
 }
 
-// daemons lists those that run over the store, the one seen last first, or the
-// last one that did.
-func (l ledgers) daemons(ctx context.Context) ([]daemonJSON, error) {
+// daemons lists the daemons that run over the store, the one with the latest
+// heartbeat first; where none runs, the last one that did.
+func (l turnStore) daemons(ctx context.Context) ([]daemonJSON, error) {
 	list, err := daemon.Presences(ctx, l.store)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (l ledgers) daemons(ctx context.Context) ([]daemonJSON, error) {
 	return out[:min(1, len(out))], nil
 }
 
-// daemonLines writes them for people.
+// daemonLines returns the daemons as lines for people.
 func daemonLines(list []daemonJSON) string {
 	if len(list) == 0 {
 		return "daemon  none has been seen over this store\n"

@@ -21,7 +21,7 @@ type attachmentJSON struct {
 }
 
 // attachments returns what a turn attached.
-func (w *wholeTurn) attachments(ctx context.Context, l ledgers) ([]attachmentJSON, error) {
+func (w *wholeTurn) attachments(ctx context.Context, l turnStore) ([]attachmentJSON, error) {
 	out := []attachmentJSON{}
 	if w.committed == nil || len(w.committed.Attached) == 0 {
 		return out, nil

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// A sink is standard output that remembers that it could not be written to.
-// The first failure ends the program's work through stop, so that what is
-// temporary is removed. It is safe for concurrent use.
+// A sink is standard output that keeps its first write error. That error ends the
+// program's work through stop, so that temporary files are removed. A sink is
+// safe for concurrent use.
 type sink struct {
 	w    io.Writer
 	stop context.CancelFunc
@@ -34,8 +34,8 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// check returns err, or what the sink failed with, which is where err then
-// comes from. A reader that has seen enough, as head has, is errClosed.
+// check returns err, or the sink's write error, which has then caused err. It is
+// errClosed where the reader has stopped reading, as head does.
 func (s *sink) check(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,5 +48,5 @@ func (s *sink) check(err error) error {
 	return fmt.Errorf("cannot write: %w", s.err)
 }
 
-// errClosed is an output whose reader has gone: nobody is left to be told.
+// errClosed ends a program whose output's reader has gone; it is not reported.
 var errClosed = errors.New("the output was closed")

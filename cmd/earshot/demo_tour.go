@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/search"
 )
 
-// A tour is what the demo shows of one question.
+// A tour is everything that the demo shows about one question.
 type tour struct {
 	scene  scene
 	q      question
@@ -29,7 +29,7 @@ type tour struct {
 	search   time.Duration
 }
 
-// run makes everything that is shown.
+// run computes everything that is shown.
 func (t *tour) run(ctx context.Context) (err error) {
 	p := t.q.place
 	if t.thread, err = readThread(ctx, p.store, p.channel.Scope(), p.message); err != nil {
@@ -176,8 +176,7 @@ func (t *tour) showNext(a *app) {
 	}
 }
 
-// newest returns the last n rows of a ledger that are not out, and all that
-// are.
+// newest returns a ledger with only the last n of its shown messages.
 func newest(l earshot.Ledger, n int) earshot.Ledger {
 	in, _ := shownOf(l)
 	var out earshot.Ledger

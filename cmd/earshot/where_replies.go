@@ -31,7 +31,7 @@ type replyJSON struct {
 // first: those that were shown it or found it by a tool, the one that answers
 // it, and the later ones of the same session. texts are the message's, as far
 // as they are stored.
-func (l ledgers) readers(ctx context.Context, s earshot.Scope, id earshot.MessageID, texts []string) ([]reader, error) {
+func (l turnStore) readers(ctx context.Context, s earshot.Scope, id earshot.MessageID, texts []string) ([]reader, error) {
 	turns, err := l.turnsOf(ctx, s)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (l ledgers) readers(ctx context.Context, s earshot.Scope, id earshot.Messag
 }
 
 // turnsOf returns all turns of a channel, oldest first.
-func (l ledgers) turnsOf(ctx context.Context, s earshot.Scope) ([]earshot.QueuedTurn, error) {
+func (l turnStore) turnsOf(ctx context.Context, s earshot.Scope) ([]earshot.QueuedTurn, error) {
 	const page = 1000
 	var out []earshot.QueuedTurn
 	for q := (earshot.TurnQuery{Scope: &s, Limit: page}); ; q.Before = out[len(out)-1].ID {
@@ -89,7 +89,7 @@ func shows(t *earshot.Turn, id earshot.MessageID) bool {
 }
 
 // reader describes a turn that has read a message.
-func (l ledgers) reader(ctx context.Context, t earshot.QueuedTurn, committed *earshot.Turn, texts []string) (reader, error) {
+func (l turnStore) reader(ctx context.Context, t earshot.QueuedTurn, committed *earshot.Turn, texts []string) (reader, error) {
 	r := reader{Turn: t.ID, State: t.State, Conversation: t.Conversation.Name, Holds: []string{}, Replies: []replyJSON{}}
 	hold := func(what string, holds bool) {
 		if holds {
@@ -135,7 +135,7 @@ func (l ledgers) reader(ctx context.Context, t earshot.QueuedTurn, committed *ea
 }
 
 // textsOf returns the texts that are stored of a message, older revisions too.
-func (l ledgers) textsOf(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]string, error) {
+func (l turnStore) textsOf(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]string, error) {
 	revisions, err := l.store.Revisions(ctx, s, id)
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return nil, err

@@ -32,7 +32,7 @@ func (a *app) spec() (string, error) {
 	return s, nil
 }
 
-// shownDB returns what --db says as it may be printed, without a password.
+// shownDB returns the value of --db without a password, to be printed.
 func (a *app) shownDB() string {
 	if _, ok := store.File(a.db); ok {
 		return a.db
@@ -63,7 +63,7 @@ func (a *app) dataDir() (string, error) {
 	return "", usagef("there is no data directory to keep messages in; say where with --db PATH or EARSHOT_DB")
 }
 
-// create opens the store, making it where there is none.
+// create opens the store, and makes it where there is none.
 func (a *app) create(ctx context.Context) (earshot.Store, error) {
 	spec, err := a.spec()
 	if err != nil {
@@ -86,8 +86,8 @@ func (a *app) open(ctx context.Context) (earshot.Store, error) {
 	return store.Open(ctx, spec, nil)
 }
 
-// channels opens the store and lists what it holds; an empty store is an
-// error that says how to fill it.
+// channels opens the store and lists its channels; an empty store is an error
+// that says how to fill it.
 func (a *app) channels(ctx context.Context) (earshot.Store, []earshot.ChannelInfo, error) {
 	st, err := a.open(ctx)
 	if err != nil {

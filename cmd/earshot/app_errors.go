@@ -20,7 +20,7 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.text }
 
-// usagef returns a usageError. What stands behind the format's first "; " is
+// usagef returns a usageError. The part of the format after its first "; " is
 // the remedy.
 func usagef(format string, args ...any) error {
 	const mark = "\x00" // not "; ", which an argument may hold
@@ -31,8 +31,8 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: what + "; " + remedy, remedy: remedy}
 }
 
-// interrupted is what a person is told who has stopped a command that can go
-// on.
+// An interrupted error ends a command that a person has stopped and that can be
+// continued; its text says how.
 type interrupted struct{ text string }
 
 func (e *interrupted) Error() string { return e.text }
@@ -75,11 +75,11 @@ func (a *app) report(ctx context.Context, err error) int {
 	}
 	enc := json.NewEncoder(a.err)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(p) // nobody is left to be told
+	_ = enc.Encode(p) // there is no other place to report to
 	return status
 }
 
-// asksJSON reports whether a command line that could not be read has --json.
+// asksJSON reports whether a command line that could not be parsed has --json.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -87,7 +87,7 @@ func asksJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// oneLine joins the lines of an error and removes what a terminal would obey.
+// oneLine joins the lines of an error and removes control characters.
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	return strings.Map(func(r rune) rune {
@@ -96,4 +96,31 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// misread returns the error for a command line that kong could not parse.
+func misread(err error, args []string) error {
+	help := remedy(args)
+	return &usageError{text: err.Error() + help, remedy: strings.Trim(help, "; ()")}
+}
+
+// remedy returns what may help with a command line that kong could not parse.
+func remedy(args []string) string {
+	if i := slices.Index(args, "import"); i >= 0 && i+1 < len(args) {
+		path, kind := args[i+1], "slack"
+		if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl") {
+			kind = "jsonl"
+		}
+		if path != "slack" && path != "jsonl" && !strings.HasPrefix(path, "-") {
+			return fmt.Sprintf("; say what it is: earshot import %s %s", kind, shellWord(path))
+		}
+	}
+	if i := slices.Index(args, "search"); i >= 0 && i+2 < len(args) && !slices.Contains(args, "--") {
+		for _, w := range args[i+2:] {
+			if len(w) > 1 && w[0] == '-' && w[1] != '-' && w[1] != 'n' {
+				return fmt.Sprintf("; if %s is to be looked for, put -- before the words: earshot search %s -- %s", w, shellWord(args[i+1]), shellWord(w))
+			}
+		}
+	}
+	return " (earshot --help lists commands)"
 }

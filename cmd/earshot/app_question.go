@@ -19,7 +19,7 @@ type question struct {
 	counter  assemble.Counter
 	budget   assemble.Budget
 	zone     string // of the times that are shown; "" is UTC
-	text     string // what the message is read as saying; "" for what it says
+	text     string // is read in place of the message's text; "" for that text
 	search   gather.Finder
 	after    *earlierTurn
 }
@@ -31,7 +31,7 @@ type earlierTurn struct {
 	reply  *earshot.Message // nil when no answer of the agent is stored
 }
 
-// A prompt is what a question came to under one policy, and how long that took.
+// A prompt is a question's prompt under one policy, and how long it took to make.
 type prompt struct {
 	policy   assemble.Policy
 	input    assemble.Input
@@ -43,8 +43,8 @@ type prompt struct {
 // placeholder is what stands in a session for an answer that is not stored.
 const placeholder = "(The answer that was given here is not stored.)"
 
-// ask makes the prompt. Of a follow-up it first makes the prompt of the turn
-// before, and holds that with its answer as the session.
+// ask makes the prompt. For a follow-up it first makes the prompt of the earlier
+// turn, which with its answer is then the session.
 func (q question) ask(ctx context.Context, p assemble.Policy) (prompt, error) {
 	req := gather.Request{
 		Channel: q.place.channel.Channel, Anchor: q.place.message.ID, Identity: q.identity,
@@ -80,7 +80,7 @@ func (q question) ask(ctx context.Context, p assemble.Policy) (prompt, error) {
 	return out, q.explain(err)
 }
 
-// explain says what to do about an error of the assembler.
+// explain adds the remedy to an error of the assembler.
 func (q question) explain(err error) error {
 	var input *assemble.InputError
 	switch {
@@ -95,8 +95,8 @@ func (q question) explain(err error) error {
 	return err
 }
 
-// earlier returns what is remembered after the turn before, and the zone that
-// its epoch keeps.
+// earlier returns the conversation after the earlier turn, and the zone that its
+// epoch keeps.
 func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Conversation, string, error) {
 	req.Anchor, req.Text = q.after.anchor.ID, ""
 	in, first, err := gather.Turn(ctx, q.place.store, req)
@@ -169,13 +169,11 @@ func (q question) follow(ctx context.Context, want string) (*earlierTurn, error)
 	return t, nil
 }
 
-// agentName is the name of the bot that the desk speaks for where nothing else
-// is said.
+// agentName is the agent's name where --identity does not choose one.
 const agentName = "earshot"
 
-// findIdentity returns who the agent is: the author with the id or name want;
-// by default the stored bot named earshot; else one that nobody in the store
-// is.
+// findIdentity returns the agent's identity: the author with the id or name want;
+// by default the stored bot named earshot, else a new one.
 func findIdentity(ctx context.Context, p place, want string) (earshot.Identity, error) {
 	authors, err := p.store.Authors(ctx, p.channel.Platform, p.channel.Workspace)
 	if err != nil {

@@ -6,41 +6,35 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
-// ledgers is a store that keeps turns, opened to be read.
-type ledgers struct {
-	store    bot.Store
+// A turnStore is a store that was opened to read turns, with its channels.
+type turnStore struct {
+	store    earshot.Store
 	channels []earshot.ChannelInfo
 }
 
-// ledgers opens the store, which must exist.
-func (a *app) ledgers(ctx context.Context) (ledgers, error) {
+// turnStore opens the store, which must exist.
+func (a *app) turnStore(ctx context.Context) (turnStore, error) {
 	st, err := a.open(ctx)
 	if err != nil {
-		return ledgers{}, err
+		return turnStore{}, err
 	}
-	return newLedgers(ctx, st)
+	return newTurnStore(ctx, st)
 }
 
-// newLedgers reads turns from an open store, which is closed on an error.
-func newLedgers(ctx context.Context, st earshot.Store) (ledgers, error) {
-	turns, ok := st.(bot.Store)
-	if !ok {
-		st.Close()
-		return ledgers{}, usagef("this store keeps no turns; use sqlite:PATH")
-	}
+// newTurnStore reads turns from an open store, and closes it on an error.
+func newTurnStore(ctx context.Context, st earshot.Store) (turnStore, error) {
 	list, err := st.Channels(ctx)
 	if err != nil {
 		st.Close()
-		return ledgers{}, err
+		return turnStore{}, err
 	}
-	return ledgers{turns, list}, nil
+	return turnStore{st, list}, nil
 }
 
-func (l ledgers) Close() { l.store.Close() }
+func (l turnStore) Close() { l.store.Close() }
 
 // A queuedJSON is a turn as --json writes it.
 type queuedJSON struct {
@@ -66,8 +60,8 @@ type queuedJSON struct {
 	minute string
 }
 
-// row describes a turn with what it answers.
-func (l ledgers) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, error) {
+// row describes a turn, with the question that it answers.
+func (l turnStore) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, error) {
 	s := t.Conversation.Scope
 	r := queuedJSON{
 		ID: t.ID, State: t.State, Why: t.Why, Agent: t.Conversation.Agent, Platform: s.Platform, Workspace: s.Workspace,
@@ -91,7 +85,7 @@ func (l ledgers) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, err
 }
 
 // turn returns one turn, or an error that says how to find it.
-func (l ledgers) turn(ctx context.Context, id int64) (earshot.QueuedTurn, error) {
+func (l turnStore) turn(ctx context.Context, id int64) (earshot.QueuedTurn, error) {
 	t, err := l.store.QueuedTurn(ctx, earshot.TurnID(id))
 	if errors.Is(err, earshot.ErrNotFound) {
 		return t, usagef("there is no turn %d; `earshot turns` lists them", id)
@@ -101,7 +95,7 @@ func (l ledgers) turn(ctx context.Context, id int64) (earshot.QueuedTurn, error)
 
 // committed returns what a turn committed; nil when it committed nothing, as
 // one that is not done or was answered alone.
-func (l ledgers) committed(ctx context.Context, t earshot.QueuedTurn) (*earshot.Turn, error) {
+func (l turnStore) committed(ctx context.Context, t earshot.QueuedTurn) (*earshot.Turn, error) {
 	if t.State != earshot.TurnDone {
 		return nil, nil
 	}
@@ -116,7 +110,7 @@ func (l ledgers) committed(ctx context.Context, t earshot.QueuedTurn) (*earshot.
 }
 
 // messagesOf returns the messages that a ledger speaks of.
-func (l ledgers) messagesOf(ctx context.Context, s earshot.Scope, ledger earshot.Ledger) ([]earshot.Message, error) {
+func (l turnStore) messagesOf(ctx context.Context, s earshot.Scope, ledger earshot.Ledger) ([]earshot.Message, error) {
 	var ids []earshot.MessageID
 	for _, r := range ledger {
 		ids = append(ids, r.ID)

@@ -13,24 +13,25 @@ import (
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
-// A lively is a message at which many have spoken before: a good place to ask.
-type lively struct {
+// A candidate is a message that may be the demo's question: the last question of a
+// thread in which several people have spoken.
+type candidate struct {
 	channel string
 	message earshot.Message
 	said    int // messages of the thread before it
 	people  int
 }
 
-// Where lively threads are looked for, and how many are offered.
+// The bounds of the search for candidates.
 const (
-	livelyChannels = 8
-	livelyLook     = 3000
-	livelyOffered  = 6
-	livelyMost     = 60 // more messages than this make a thread no livelier
+	candidateChannels = 8
+	candidateMessages = 3000
+	candidatesOffered = 6
+	candidateLength   = 60 // a longer thread ranks no higher
 )
 
-// choose returns the scene that a person picks from their own export, or the
-// liveliest where nobody can be asked.
+// choose returns the scene that a person picks from their own export, or the first
+// candidate where the input is not a terminal.
 func (c *demoCmd) choose(ctx context.Context, a *app, st earshot.Store) (scene, error) {
 	if c.Channel != "" && c.Message != "" {
 		return scene{channel: c.Channel, message: c.Message}, nil
@@ -46,7 +47,7 @@ func (c *demoCmd) choose(ctx context.Context, a *app, st earshot.Store) (scene, 
 		}
 		c.Channel = channelLabel(list, ch.Channel)
 	}
-	found, err := findLively(ctx, st, list, c.Channel)
+	found, err := findCandidates(ctx, st, list, c.Channel)
 	if err != nil {
 		return scene{}, err
 	}
@@ -63,7 +64,7 @@ func (c *demoCmd) choose(ctx context.Context, a *app, st earshot.Store) (scene, 
 }
 
 // pick asks which of the messages to look at; an empty answer is the first.
-func (a *app) pick(found []lively) (int, error) {
+func (a *app) pick(found []candidate) (int, error) {
 	a.printf("%s\n", desk.Strong("Which message shall be the question?"))
 	for i, f := range found {
 		a.printf("  %d  %s\n", i+1, desk.Cut(fmt.Sprintf("#%s  %s %s  %s", desk.Line(f.channel, 24), desk.Strong(desk.Line(f.message.Author.Name, 20)+":"),
@@ -86,24 +87,24 @@ func (a *app) pick(found []lively) (int, error) {
 	}
 }
 
-// findLively looks through the newest messages of the largest channels, or of
-// one, for threads in which several people have spoken; of each it takes the
-// last question. Without any thread it takes the newest message of a person.
-func findLively(ctx context.Context, st earshot.Store, list []earshot.ChannelInfo, only string) ([]lively, error) {
+// findCandidates searches the newest messages of the largest channels, or of one
+// channel, for threads in which several people have spoken. Where there is no
+// such thread, the newest message of a person in each channel is a candidate.
+func findCandidates(ctx context.Context, st earshot.Store, list []earshot.ChannelInfo, only string) ([]candidate, error) {
 	list = slices.Clone(list)
 	all := slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y earshot.ChannelInfo) int { return y.Messages - x.Messages })
-	var found, lone []lively
+	var found, lone []candidate
 	looked := 0
 	for _, ch := range list {
 		label := channelLabel(all, ch.Channel)
 		if only != "" && label != only {
 			continue
 		}
-		if looked++; looked > livelyChannels {
+		if looked++; looked > candidateChannels {
 			break
 		}
-		newest, err := st.Newest(ctx, ch.Scope(), earshot.Whole(), earshot.Position{}, livelyLook)
+		newest, err := st.Newest(ctx, ch.Scope(), earshot.Whole(), earshot.Position{}, candidateMessages)
 		if err != nil {
 			return nil, err
 		}
@@ -116,22 +117,22 @@ func findLively(ctx context.Context, st earshot.Store, list []earshot.ChannelInf
 		}
 		for _, m := range slices.Backward(newest) {
 			if askable(m) {
-				lone = append(lone, lively{channel: label, message: m, people: 1})
+				lone = append(lone, candidate{channel: label, message: m, people: 1})
 				break
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(x, y lively) int {
-		return cmp.Compare(y.people*min(y.said, livelyMost), x.people*min(x.said, livelyMost))
+	slices.SortStableFunc(found, func(x, y candidate) int {
+		return cmp.Compare(y.people*min(y.said, candidateLength), x.people*min(x.said, candidateLength))
 	})
 	if len(found) == 0 {
 		found = lone
 	}
-	return found[:min(len(found), livelyOffered)], nil
+	return found[:min(len(found), candidatesOffered)], nil
 }
 
-// byThread groups messages by what they hang on: a thread's root, else the top
-// of their reply references as far as it is among them.
+// byThread groups messages by their thread's root, else by the first message of
+// their chain of replies that is in the list.
 func byThread(list []earshot.Message) (threads map[earshot.MessageID][]earshot.Message, order []earshot.MessageID) {
 	threads = map[earshot.MessageID][]earshot.Message{}
 	top := map[earshot.MessageID]earshot.MessageID{}
@@ -149,9 +150,9 @@ func byThread(list []earshot.Message) (threads map[earshot.MessageID][]earshot.M
 	return threads, order
 }
 
-// askAt returns the message of a thread at which to ask: the last question by
-// a person that at least three messages stand before, else the last message.
-func askAt(thread []earshot.Message) (lively, bool) {
+// askAt returns a thread's candidate: the last question by a person that comes
+// after at least three messages, else the last such message.
+func askAt(thread []earshot.Message) (candidate, bool) {
 	best := -1
 	for i, m := range thread {
 		if i >= 3 && askable(m) && (strings.ContainsAny(m.Text, "?？") || best < 0 || !strings.ContainsAny(thread[best].Text, "?？")) {
@@ -159,13 +160,13 @@ func askAt(thread []earshot.Message) (lively, bool) {
 		}
 	}
 	if best < 0 {
-		return lively{}, false
+		return candidate{}, false
 	}
 	people := map[earshot.AuthorID]bool{}
 	for _, m := range thread[:best+1] {
 		people[m.Author.ID] = true
 	}
-	return lively{message: thread[best], said: best, people: len(people)}, true
+	return candidate{message: thread[best], said: best, people: len(people)}, true
 }
 
 // askable reports whether m is something that a person said.

@@ -11,10 +11,9 @@ import (
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
-// findChannel returns the stored channel that a person means: by name, with
-// or without #, by id, or by workspace/name, where the workspace may have its
-// platform in front. What is unknown or means several is an error that lists
-// candidates.
+// findChannel returns the stored channel that a person names: by name, with or
+// without #, by id, or by workspace/name, which may have the platform in front. A
+// name that is unknown or ambiguous is an error that lists candidates.
 func findChannel(list []earshot.ChannelInfo, want string) (earshot.ChannelInfo, error) {
 	for _, same := range []func(x, y string) bool{func(x, y string) bool { return x == y }, strings.EqualFold} {
 		var found []earshot.ChannelInfo
@@ -48,7 +47,7 @@ func findChannel(list []earshot.ChannelInfo, want string) (earshot.ChannelInfo, 
 	return earshot.ChannelInfo{}, usagef("there is no channel %q; there are %s (earshot channels lists all)", want, some(names, 8))
 }
 
-// channelNames lists what c may be called.
+// channelNames lists the names by which findChannel finds c.
 func channelNames(c earshot.Channel) []string {
 	w, p := string(c.Workspace), string(c.Platform)
 	names := []string{string(c.ID), w + "/" + string(c.ID), p + "/" + w + "/" + string(c.ID)}
@@ -58,12 +57,12 @@ func channelNames(c earshot.Channel) []string {
 	return names
 }
 
-// qualified names c so that it cannot be taken for another.
+// qualified returns the name of c that no other channel has.
 func qualified(c earshot.Channel) string {
 	return fmt.Sprintf("%s/%s/%s", c.Platform, c.Workspace, c.ID)
 }
 
-// channelLabel is the shortest name of c that is its alone in list.
+// channelLabel returns the shortest name of c that is unique in list.
 func channelLabel(list []earshot.ChannelInfo, c earshot.Channel) string {
 	for _, name := range []string{c.Name, string(c.ID), string(c.Workspace) + "/" + c.Name} {
 		if name == "" || strings.HasSuffix(name, "/") {
@@ -76,19 +75,11 @@ func channelLabel(list []earshot.ChannelInfo, c earshot.Channel) string {
 	return qualified(c)
 }
 
-// some joins at most n names and says how many more there are.
-func some(names []string, n int) string {
-	if len(names) <= n {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
-}
-
-// last is the word for a channel's newest message.
+// last names a channel's newest message on the command line.
 const last = "last"
 
-// findMessage returns the stored message that a person means: by id, by the
-// beginning of an id that no other has, by a link to it, or by the word last.
+// findMessage returns the stored message that a person names: by id, by a unique
+// beginning of an id, by a link to it, or by the word last.
 func findMessage(ctx context.Context, st earshot.Store, c earshot.Channel, label, want string) (earshot.Message, error) {
 	s := c.Scope()
 	if want == last {
@@ -124,8 +115,8 @@ func findMessage(ctx context.Context, st earshot.Store, c earshot.Channel, label
 	return findByPrefix(ctx, st, s, label, id)
 }
 
-// findByPrefix looks through the channel for ids that begin with prefix. It
-// reads until it has found three, enough to say that there are several.
+// findByPrefix searches the channel for ids that begin with prefix. It stops at
+// three: an error names two and says that there are more.
 func findByPrefix(ctx context.Context, st earshot.Store, s earshot.Scope, label, prefix string) (earshot.Message, error) {
 	var found []earshot.Message
 	if len(prefix) >= 2 {
@@ -176,7 +167,7 @@ func parsePermalink(link string) (earshot.ChannelID, string, bool) {
 	return earshot.ChannelID(part[1]), digits[:cut] + "." + digits[cut:], true
 }
 
-// A place is where a command looks: a store, a channel of it and one message.
+// A place is what a command reads: a store, a channel of it and one message.
 type place struct {
 	store    earshot.Store
 	channels []earshot.ChannelInfo

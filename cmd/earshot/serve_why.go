@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+// whyLast writes the ledger of a channel's newest turn, for /why in the terminal.
+func whyLast(ctx context.Context, st earshot.Store, w io.Writer, c earshot.Channel, width int) error {
+	s := c.Scope()
+	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{Scope: &s, Limit: 20})
+	if err != nil {
+		return err
+	}
+	l := turnStore{store: st}
+	for _, t := range list {
+		whole, err := l.whole(ctx, int64(t.ID))
+		if err != nil {
+			return err
+		}
+		ledger := whole.ledger()
+		if ledger == nil {
+			continue
+		}
+		messages, err := l.messagesOf(ctx, s, ledger)
+		if err != nil {
+			return err
+		}
+		in, out := shownOf(ledger)
+		fmt.Fprintf(w, "%s%s", desk.Rule(fmt.Sprintf("turn %d (%s): %s shown, %s left out", t.ID, t.State, desk.Number(in), desk.Number(out)), width),
+			desk.Ledger(ledger, messages, whole.self(), true, width))
+		if whole.result != nil {
+			fmt.Fprint(w, desk.Tokens(whole.result.Tokens, width))
+		}
+		return nil
+	}
+	return errors.New("nothing was answered here yet")
+}

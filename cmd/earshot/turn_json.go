@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/contract"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+)
+
+func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices map[string]config.Price) error {
+	attachments, err := w.attachments(ctx, l)
+	if err != nil {
+		return err
+	}
+	type post struct {
+		Chunk   int               `json:"chunk"`
+		State   earshot.PostState `json:"state"`
+		Message earshot.MessageID `json:"message,omitempty"`
+		Text    string            `json:"text"`
+	}
+	type entry struct {
+		N       int    `json:"n"`
+		Time    string `json:"time"`
+		Answer  any    `json:"answer,omitempty"`
+		Results any    `json:"results,omitempty"`
+		Files   any    `json:"files,omitempty"`
+		Failed  string `json:"failed,omitempty"`
+	}
+	out := struct {
+		queuedJSON
+		Policy  string           `json:"policy,omitempty"`
+		Form    string           `json:"form,omitempty"`
+		Zone    string           `json:"zone,omitempty"`
+		Names   []namedJSON      `json:"names"`
+		Result  json.RawMessage  `json:"result,omitempty"`
+		Changed string           `json:"changed,omitempty"`
+		Ledger  any              `json:"ledger"`
+		Files   []attachmentJSON `json:"attachments"`
+		Journal []entry          `json:"journal"`
+		Posts   []post           `json:"posts"`
+		Spent   spent            `json:"spent"`
+		Took    int64            `json:"took_us"`
+	}{queuedJSON: w.row, Zone: w.zone(), Names: []namedJSON{}, Changed: w.changed, Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: []entry{}, Posts: []post{}, Spent: w.spent(prices),
+		Took: int64(w.queued.Updated - w.queued.Opened)}
+	names, form := w.names()
+	out.Form = form
+	for _, n := range names {
+		out.Names = append(out.Names, namedJSON(n))
+	}
+	if w.result != nil {
+		raw, err := contract.Encode(*w.result)
+		if err != nil {
+			return err
+		}
+		out.Result, out.Policy = raw, w.input.Policy.Name
+	}
+	for _, e := range w.entries {
+		x := entry{N: e.N, Time: e.Time.String(), Failed: e.Failed}
+		if e.Answer != nil {
+			x.Answer = e.Answer
+		}
+		if e.Results != nil {
+			x.Results = e.Results
+		}
+		if e.Files != nil {
+			x.Files = e.Files
+		}
+		out.Journal = append(out.Journal, x)
+	}
+	for _, p := range w.posts {
+		out.Posts = append(out.Posts, post{p.Chunk, p.State, p.Message, p.Text})
+	}
+	return a.writeJSON(out)
+}
+
+// A namedJSON is the name by which a session knows somebody.
+type namedJSON struct {
+	ID   earshot.AuthorID `json:"id"`
+	Name string           `json:"name"`
+}
+
+// A ledgerRowJSON is a row of a ledger as the contract has it.
+type ledgerRowJSON struct {
+	ID      earshot.MessageID `json:"id"`
+	Section string            `json:"section"`
+	Verdict earshot.Verdict   `json:"verdict"`
+	Reason  string            `json:"reason"`
+	Tokens  int               `json:"tokens"`
+
+	Score float64            `json:"score,omitempty"` // of what search found
+	Cover float64            `json:"cover,omitempty"`
+	Parts map[string]float64 `json:"parts,omitempty"`
+}
+
+func ledgerJSON(l earshot.Ledger) []ledgerRowJSON {
+	out := []ledgerRowJSON{}
+	for _, r := range l {
+		out = append(out, ledgerRowJSON(r))
+	}
+	return out
+}

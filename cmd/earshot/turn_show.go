@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+func (w *wholeTurn) show(ctx context.Context, a *app, l turnStore, prices map[string]config.Price, all bool) {
+	r := w.row
+	a.printf("turn %d  %s  #%s  %s\n", r.ID, stateStyle(r.State), desk.Line(r.ChannelName, 40), desk.Faint("conversation "+desk.Line(r.Conversation, 40)))
+	if r.Why != "" {
+		a.printf("%s\n", desk.Clean(r.Why))
+	}
+	a.printf("%s: %s\n", desk.Strong(desk.Line(r.By, 40)), desk.Line(r.Question, 400))
+	ends := ""
+	if r.Ends > 0 {
+		ends = fmt.Sprintf(", left by %d processes", r.Ends)
+	}
+	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %d times%s, epoch %d", r.minute, w.took(), r.Tries, ends, r.Epoch)))
+	w.showNames(a)
+	if w.result != nil {
+		a.printf("%s\n", desk.Prompt(*w.result, a.width, 0))
+		a.printf("%s%s\n", desk.Rule("tokens", a.width), desk.Tokens(w.result.Tokens, a.width))
+	} else {
+		a.printf("%s%s\n\n", desk.Rule("prompt", a.width), "cannot be shown: "+desk.Clean(w.changed))
+	}
+	if ledger := w.ledger(); ledger != nil {
+		messages, err := l.messagesOf(ctx, w.queued.Conversation.Scope, ledger)
+		if err == nil {
+			in, out := shownOf(ledger)
+			a.printf("%s%s\n", desk.Rule(fmt.Sprintf("ledger: %s shown, %s left out", desk.Number(in), desk.Number(out)), a.width), desk.Ledger(ledger, messages, w.self(), all, a.width))
+		}
+	}
+	w.showJournal(a)
+	if len(w.posts) > 0 {
+		a.printf("%s", desk.Rule("posts", a.width))
+		for _, p := range w.posts {
+			a.printf("%s  %s\n%s", p.State, desk.Faint(desk.Line(string(p.Message), 40)), desk.Paragraph(desk.Clean(desk.Readable(p.Text)), a.width-2, "  "))
+		}
+		a.printf("\n")
+	}
+	a.printf("%s\n", w.spent(prices))
+}
+
+// showNames writes the names that the prompt gives people and the zone of its
+// times, where these are recorded.
+func (w *wholeTurn) showNames(a *app) {
+	names, _ := w.names()
+	zone := w.zone()
+	if zone != "" {
+		a.printf("%s\n", desk.Faint("the prompt's times are of "+desk.Line(zone, 60)))
+	}
+	if len(names) > 0 {
+		var list []string
+		for _, n := range names {
+			list = append(list, desk.Line(n.Name, 80)+" ("+desk.ID(string(n.ID))+")")
+		}
+		a.printf("%s\n", desk.Faint(strings.TrimSuffix(desk.Paragraph("named here first: "+strings.Join(list, ", "), a.width, ""), "\n")))
+	}
+	if zone != "" || len(names) > 0 {
+		a.printf("\n")
+	}
+}
+
+func (w *wholeTurn) showJournal(a *app) {
+	if len(w.entries) == 0 {
+		return
+	}
+	a.printf("%s", desk.Rule("journal", a.width))
+	for _, e := range w.entries {
+		at := desk.Faint(e.Time.UTC().Format("15:04:05.000"))
+		switch {
+		case e.Answer != nil:
+			u := e.Answer.Usage
+			a.printf("%s  %s %s, %s: %s + %s + %s tokens read, %s answered\n", at, desk.Line(e.Answer.Provider, 20), desk.Line(e.Answer.Model, 60), e.Answer.Stop,
+				desk.Number(u.Input), desk.Number(u.CacheRead), desk.Number(u.CacheWrite), desk.Number(u.Output))
+			for _, c := range e.Answer.Calls() {
+				a.printf("  calls %s %s\n", desk.Strong(c.Name), desk.Line(c.Args, a.width-10))
+			}
+			if s := strings.TrimSpace(e.Answer.Text()); s != "" {
+				a.printf("%s", desk.Paragraph(desk.Clean(s), a.width-2, "  "))
+			}
+		case e.Results != nil:
+			for _, r := range e.Results {
+				size, first := 0, ""
+				for _, p := range r.Parts {
+					size += len(p.Text)
+					if first == "" {
+						first = p.Text
+					}
+				}
+				a.printf("%s  %s said %s bytes: %s\n", at, desk.Strong(r.Name), desk.Number(size), desk.Line(first, max(20, a.width-50)))
+			}
+		case e.Files != nil:
+			for _, f := range e.Files {
+				if f.Why != "" {
+					a.printf("%s  %s was not attached: %s\n", at, desk.Line(f.Name, 60), desk.Line(f.Why, 200))
+					continue
+				}
+				a.printf("%s  %s is attached as %s of %s bytes\n", at, desk.Strong(desk.Line(f.Name, 60)), desk.Line(f.Type, 60), desk.Number(f.Bytes))
+			}
+		case e.Failed != "":
+			a.printf("%s  %s\n", at, desk.Bad(desk.Line(e.Failed, 400)))
+		default:
+			a.printf("%s  %s\n", at, desk.Faint("erased"))
+		}
+	}
+	a.printf("\n")
+}
+
+// took returns the time from the question to the end of the turn.
+func (w *wholeTurn) took() string {
+	if !w.queued.State.Final() {
+		return "no end yet"
+	}
+	return short(microseconds(int64(w.queued.Updated - w.queued.Opened)))
+}
