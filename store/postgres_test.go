@@ -1,17 +1,25 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/store/storetest"
 	"github.com/jackc/pgx/v5"
 )
 
+// migrated is an empty store in PostgreSQL, for tests to copy.
+var migrated = pgtest.NewTemplate(func(ctx context.Context, spec string) error {
+	_, _, err := store.Migrate(ctx, spec)
+	return err
+})
+
 func TestConformanceOfPostgres(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) earshot.Store { return open(t, pgtest.Spec(t)) })
+	storetest.Run(t, func(t *testing.T) earshot.Store { return open(t, migrated.Spec(t)) })
 	storetest.Reopen(t, func(t *testing.T) func() earshot.Store {
 		spec := pgtest.Spec(t)
 		return func() earshot.Store { return open(t, spec) }

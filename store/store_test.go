@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -20,6 +22,11 @@ import (
 func TestMain(m *testing.M) {
 	if subprocess() {
 		return
+	}
+	if raceEnabled && os.Getenv("RAPID_CHECKS") == "" {
+		if err := flag.Set("rapid.checks", "10"); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if dir := millionDir.Load(); dir != nil {
@@ -44,6 +51,35 @@ func open(t testing.TB, spec string) earshot.Store {
 	return s
 }
 
+// empty is an empty SQLite store: migrations take five times as long as a copy,
+// and the race detector makes both ten times slower.
+var empty = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "empty")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "x.db")
+	if _, _, err := store.Migrate(context.Background(), path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// blank returns the path of an empty SQLite store of t's own.
+func blank(t *testing.T) string {
+	t.Helper()
+	db, err := empty()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.db")
+	if err := os.WriteFile(path, db, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	t.Run("memory", func(t *testing.T) {
@@ -52,7 +88,7 @@ func TestConformance(t *testing.T) {
 	})
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		storetest.Run(t, func(t *testing.T) earshot.Store { return open(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")) })
+		storetest.Run(t, func(t *testing.T) earshot.Store { return open(t, "sqlite:"+blank(t)) })
 		storetest.Reopen(t, func(t *testing.T) func() earshot.Store {
 			path := filepath.Join(t.TempDir(), "folder", "of its own", "odd name%20?#.db")
 			return func() earshot.Store { return open(t, path) }
@@ -164,6 +200,9 @@ func TestManyMayOpenANewDatabaseAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	errs := make([]error, 8)
+	if raceEnabled {
+		errs = errs[:4]
+	}
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
@@ -189,6 +228,9 @@ func TestManyMayOpenANewDatabaseAtOnce(t *testing.T) {
 // messages, must not cost more per turn at its end than at its beginning.
 func TestBytesStoredOverManyTurnsGrowLinearly(t *testing.T) {
 	t.Parallel()
+	if raceEnabled {
+		t.Skip("measures a file's size; nothing here runs at once")
+	}
 	path := filepath.Join(t.TempDir(), "x.db")
 	size := func(turns int) int64 {
 		s, err := store.Open(t.Context(), path, nil)

@@ -13,7 +13,6 @@ package pgtest
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/url"
@@ -60,19 +59,11 @@ func unless(t testing.TB, err error) {
 // spec with it.
 func schema(t testing.TB, spec string) string {
 	t.Helper()
-	name := "earshot_test_" + strings.ToLower(rand.Text())
+	name := newName()
 	run := func(query string) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
-		conn, err := pgx.Connect(ctx, spec)
-		if err != nil {
-			return err
-		}
-		_, err = conn.Exec(ctx, query)
-		if e := conn.Close(ctx); err == nil {
-			err = e
-		}
-		return err
+		return execute(ctx, spec, query)
 	}
 	if err := run("CREATE SCHEMA " + name); err != nil {
 		t.Fatalf("make a schema for the test: %v", err)

@@ -92,7 +92,7 @@ func start(durable bool) (*Server, error) {
 	}
 	s := &Server{bin: bin}
 	if !durable {
-		s.extra = []string{"-c", "fsync=off", "-c", "full_page_writes=off"}
+		s.extra = []string{"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"}
 	}
 	// The path of a unix socket has room for 107 bytes: a short name.
 	if s.dir, err = os.MkdirTemp("", "pg"); err != nil {

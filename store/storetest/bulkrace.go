@@ -12,7 +12,8 @@ import (
 var bulkRaceCases = []testCase{
 	{"bulk work beside events, reactions, deletions and erasure leaves every count right", func(s *suite) {
 		b := s.bulk()
-		const channels, rounds = 4, 12
+		const channels = 4
+		rounds := scaled(12, 3)
 		scopeOf := func(n int) earshot.Scope {
 			scope := s.scope
 			scope.Channel = earshot.ChannelID(fmt.Sprintf("C%d", n%channels))

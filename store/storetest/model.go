@@ -18,7 +18,7 @@ var modelCases = []testCase{
 		rapid.Check(s.T, func(t *rapid.T) {
 			copies := rapid.SliceOfN(rapid.Custom(drawCopy), 0, 24).Draw(t, "copies")
 			want := expect(copies)
-			for range 2 {
+			for range scaled(2, 1) {
 				shuffled := rapid.Permutation(copies).Draw(t, "order")
 				s := &suite{T: s.T, Store: s.Store, scope: s.scope}
 				s.scope.Channel = earshot.ChannelID(fmt.Sprint("try ", world.Add(1)))

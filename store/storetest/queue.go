@@ -278,7 +278,7 @@ var acceptCases = []testCase{
 	}},
 	{"many old events are forgotten at once", func(s *suite) {
 		q := earshot.Queue(s.Store)
-		const n = 1203
+		n := scaled(1203, 503)
 		errs := together(8, func(i int) error {
 			for k := i; k < n; k += 8 {
 				if _, err := q.Accept(s.Context(), s.scope, heard(k, "x"), nil); err != nil {

@@ -19,7 +19,7 @@ var queueModelCases = []testCase{
 		rapid.Check(s.T, func(t *rapid.T) {
 			w := newWorld(s, q, tries.Add(1))
 			w.t = t
-			for range 3 { // a run that is long enough to get somewhere
+			for range scaled(3, 1) { // a run that is long enough to get somewhere
 				t.Repeat(map[string]func(*rapid.T){
 					"":                                      w.check,
 					"hear":                                  w.hear,

@@ -192,4 +192,13 @@ func bareAll(list []earshot.Message) []earshot.Message {
 	return out
 }
 
+// scaled returns a size: plain, or the smaller one under the race detector,
+// which looks for races and not at volumes.
+func scaled(plain, race int) int {
+	if raceEnabled {
+		return race
+	}
+	return plain
+}
+
 var background = context.Background()

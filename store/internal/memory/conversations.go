@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"maps"
 
 	"github.com/earshot-ai/earshot"
@@ -84,7 +83,7 @@ func (s *Store) conversation(id earshot.ConversationID) (*conversation, error) {
 	if c := s.conversations[rule.Conversation(id)]; c != nil {
 		return c, nil
 	}
-	return nil, fmt.Errorf("conversation %q: %w", id.Name, earshot.ErrNotFound)
+	return nil, rule.NoConversation(id)
 }
 
 // MergeMetadata implements [earshot.Conversations].
@@ -180,7 +179,7 @@ func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot
 	err := s.read(ctx, func() error {
 		c := s.conversations[rule.Conversation(id)]
 		if c == nil || c.summary == nil {
-			return fmt.Errorf("summary of conversation %q: %w", id.Name, earshot.ErrNotFound)
+			return rule.NoSummary(id)
 		}
 		out = *c.summary
 		return nil
@@ -255,7 +254,7 @@ func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int)
 	err := s.read(ctx, func() error {
 		c := s.conversations[rule.Conversation(id)]
 		if c == nil || number < 0 || number >= len(c.turns) {
-			return fmt.Errorf("turn %d of conversation %q: %w", number, id.Name, earshot.ErrNotFound)
+			return rule.NoCommitted(id, number)
 		}
 		out = rule.CloneTurn(c.turns[number])
 		return nil

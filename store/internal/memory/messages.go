@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -44,7 +43,7 @@ func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.Mes
 		return earshot.Message{}, err
 	}
 	if len(list) == 0 {
-		return earshot.Message{}, fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+		return earshot.Message{}, rule.NoMessage(id)
 	}
 	return list[0], nil
 }
@@ -124,7 +123,7 @@ func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.M
 		out = append(out, one(m))
 	})
 	if err == nil && out == nil {
-		err = fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+		err = rule.NoMessage(id)
 	}
 	return out, err
 }

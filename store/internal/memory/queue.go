@@ -176,7 +176,7 @@ func (q *queue) advance(id earshot.ConversationID) {
 	l := q.line(id)
 	l.turns, l.Lowest = nil, 0
 	for _, t := range l.all {
-		if rule.Unfinished(t.State) {
+		if !t.State.Final() {
 			l.turns = append(l.turns, t)
 		}
 	}
@@ -242,7 +242,7 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 	n := 0
 	err := s.write(ctx, func() error {
 		for _, t := range s.queue.turns {
-			if rule.Unfinished(t.State) || t.pruned || t.Updated >= before {
+			if !t.State.Final() || t.pruned || t.Updated >= before {
 				continue
 			}
 			t.Input, t.steps, t.pruned = nil, nil, true

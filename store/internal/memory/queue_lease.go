@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -25,7 +24,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 			}
 		}
 		if oldest == nil {
-			return fmt.Errorf("claim a conversation: %w", earshot.ErrNotFound)
+			return rule.NoClaim()
 		}
 		first := oldest.turns[0]
 		oldest.Line, first.Queued = oldest.Claimed(owner, now, hold), first.Claimed(oldest.Left(), s.time())

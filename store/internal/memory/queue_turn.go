@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -147,7 +146,7 @@ func (s *Store) Posted(ctx context.Context, scope earshot.Scope, id earshot.Mess
 				return nil
 			}
 		}
-		return fmt.Errorf("turn that posted message %q: %w", id, earshot.ErrNotFound)
+		return rule.NoTurnPosted(id)
 	})
 	return out, err
 }

@@ -133,7 +133,7 @@ func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Chann
 	err := s.read(ctx, func() error {
 		c := s.channels[rule.Scope(scope)]
 		if c == nil {
-			return fmt.Errorf("channel %q: %w", scope.Channel, earshot.ErrNotFound)
+			return rule.NoChannel(scope.Channel)
 		}
 		out = c.info
 		return nil

@@ -15,12 +15,12 @@ func (s *Store) AddCalls(ctx context.Context, counts ...earshot.CallCount) error
 		return err
 	}
 	// They come in one order, so that two replicas wait for each other in it.
-	const query = `INSERT INTO call_count AS was (hour, platform, workspace, method, calls, limited, failed, waits, waited) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	const query = `INSERT INTO call_count AS was (` + rule.CallColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (hour, platform, workspace, method) DO UPDATE SET calls = was.calls + excluded.calls, limited = was.limited + excluded.limited,
 			failed = was.failed + excluded.failed, waits = was.waits + excluded.waits, waited = was.waited + excluded.waited`
 	return s.apply(ctx, "add calls", func(_ context.Context, t *tx) error {
 		for _, c := range counts {
-			t.write(query, int64(c.Hour), string(c.Platform), string(c.Workspace), c.Method, c.Calls, c.Limited, c.Failed, c.Waits, int64(c.Waited))
+			t.write(query, rule.CallValues(c)...)
 		}
 		t.write(`DELETE FROM call_count WHERE hour < $1`, int64(forget))
 		return nil
@@ -29,9 +29,9 @@ func (s *Store) AddCalls(ctx context.Context, counts ...earshot.CallCount) error
 
 // Calls implements [earshot.Meter].
 func (s *Store) Calls(ctx context.Context, since earshot.Time) ([]earshot.CallCount, error) {
-	return list(ctx, s, "list calls", `SELECT hour, platform, workspace, method, calls, limited, failed, waits, waited FROM call_count
+	return list(ctx, s, "list calls", `SELECT `+rule.CallColumns+` FROM call_count
 		WHERE hour >= $1 ORDER BY hour, platform, workspace, method`, []any{int64(since)},
 		func(rows pgx.Rows, c *earshot.CallCount) error {
-			return rows.Scan(&c.Hour, &c.Platform, &c.Workspace, &c.Method, &c.Calls, &c.Limited, &c.Failed, &c.Waits, &c.Waited)
+			return rows.Scan(rule.CallFields(c)...)
 		})
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -50,7 +49,7 @@ func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Chann
 		return earshot.Channel{}, err
 	}
 	if len(found) == 0 {
-		return earshot.Channel{}, fmt.Errorf("channel %q: %w", scope.Channel, earshot.ErrNotFound)
+		return earshot.Channel{}, rule.NoChannel(scope.Channel)
 	}
 	return found[0], nil
 }

@@ -25,36 +25,28 @@ func own(id earshot.ConversationID, more ...any) []any {
 	return append([]any{string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)}, more...)
 }
 
-const conversationColumns = `name, idempotency_key, cursor, epoch, turns, metadata, created, updated`
-
-// A conversation is a row of the table.
+// A conversation is a row of the table, if there was one.
 type conversation struct {
-	earshot.Conversation
-	key   string
-	turns int
+	rule.ConversationRow
 	found bool
 }
 
-// into returns a reader of a row of conversationColumns into c.
+// into returns a reader of a row of rule.ConversationColumns into c.
 func (c *conversation) into(id earshot.ConversationID) func(pgx.Rows) error {
-	*c = conversation{Conversation: earshot.Conversation{ID: id}}
+	*c = conversation{ConversationRow: rule.NewConversationRow(id)}
 	return func(rows pgx.Rows) error {
-		var metadata string
-		if err := rows.Scan(&c.ID.Name, &c.key, &c.Cursor, &c.Epoch, &c.turns, &metadata, &c.Created, &c.Updated); err != nil {
+		if err := rows.Scan(c.Fields()...); err != nil {
 			return err
 		}
 		c.found = true
-		if err := json.Unmarshal([]byte(metadata), &c.Metadata); err != nil {
-			return fmt.Errorf("read the metadata: %w", err)
-		}
-		return nil
+		return c.ReadMetadata()
 	}
 }
 
 // orNotFound returns err, or [earshot.ErrNotFound] where there was no row.
 func (c *conversation) orNotFound(err error, id earshot.ConversationID) error {
 	if err == nil && !c.found {
-		err = fmt.Errorf("conversation %q: %w", id.Name, earshot.ErrNotFound)
+		err = rule.NoConversation(id)
 	}
 	return err
 }
@@ -62,7 +54,7 @@ func (c *conversation) orNotFound(err error, id earshot.ConversationID) error {
 // locked reads a conversation and locks it until the transaction ends.
 func (t *tx) locked(ctx context.Context, id earshot.ConversationID) (conversation, error) {
 	var c conversation
-	t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
+	t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
 	return c, c.orNotFound(t.send(ctx), id)
 }
 
@@ -110,13 +102,13 @@ type opening struct {
 }
 
 func (o *opening) ask(t *tx) {
-	query := `SELECT ` + conversationColumns + ` FROM conversation`
+	query := `SELECT ` + rule.ConversationColumns + ` FROM conversation`
 	t.ask(query+ofAgent+` AND idempotency_key = $5 AND idempotency_key <> ''`, own(o.id, o.key), o.byKey.into(o.id))
 	t.ask(query+named, own(o.id, o.id.Name), o.byName.into(o.id))
 }
 
 func (o *opening) decide() (rule.Opening, error) {
-	return rule.Open(o.id, o.key, o.byKey.found, o.byName.found, o.byName.key)
+	return rule.Open(o.id, o.key, o.byKey.found, o.byName.found, o.byName.Key)
 }
 
 // put creates the conversation, or gives the one that is there its key.
@@ -126,7 +118,7 @@ func (o *opening) put(t *tx, what rule.Opening, now earshot.Time) {
 		t.write(`UPDATE conversation SET idempotency_key = $6`+named, own(o.id, o.id.Name, o.key)...)
 	case rule.OpenCreates:
 		o.byName.Conversation = earshot.Conversation{ID: o.id, Metadata: map[string]string{}, Created: now, Updated: now}
-		t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
+		t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, '{}', $7, $7)`, own(o.id, o.id.Name, o.key, int64(now))...)
 	}
 }
@@ -136,7 +128,7 @@ func (s *Store) Conversation(ctx context.Context, id earshot.ConversationID) (ea
 	id = rule.Conversation(id)
 	var c conversation
 	err := s.read(ctx, func(t *tx) {
-		t.ask(`SELECT `+conversationColumns+` FROM conversation`+named, own(id, id.Name), c.into(id))
+		t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named, own(id, id.Name), c.into(id))
 	})
 	if err := c.orNotFound(err, id); err != nil {
 		return earshot.Conversation{}, err
@@ -217,7 +209,7 @@ func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot
 		return earshot.Summary{}, err
 	}
 	if len(found) == 0 {
-		return earshot.Summary{}, fmt.Errorf("summary of conversation %q: %w", id.Name, earshot.ErrNotFound)
+		return earshot.Summary{}, rule.NoSummary(id)
 	}
 	return found[0], nil
 }

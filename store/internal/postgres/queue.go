@@ -10,25 +10,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// queuedColumns are those of queued_turn that a read loads, in the order of
-// queuedDest. The input follows where it is wanted.
-const queuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash`
+func scanQueued(rows pgx.Rows, q *rule.Queued) error { return rows.Scan(rule.QueuedFields(q)...) }
 
-// queuedDest returns where a row of queuedColumns is scanned to.
-func queuedDest(q *rule.Queued) []any {
-	s := &q.Conversation.Scope
-	return []any{
-		&q.ID, &q.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &q.Conversation.Name, &q.Anchor, &q.State, &q.Why,
-		&q.Tries, &q.Ends, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash,
-	}
-}
-
-func scanQueued(rows pgx.Rows, q *rule.Queued) error { return rows.Scan(queuedDest(q)...) }
-
-// scanWhole reads a row of queuedColumns with the input.
+// scanWhole reads a row of rule.QueuedColumns with the input.
 func scanWhole(rows pgx.Rows, out *earshot.QueuedTurn) error {
 	var q rule.Queued
-	err := rows.Scan(append(queuedDest(&q), &q.Input)...)
+	err := rows.Scan(append(rule.QueuedFields(&q), &q.Input)...)
 	*out = q.Export()
 	return err
 }
@@ -125,7 +112,7 @@ func (t *tx) putEvent(scope earshot.Scope, e earshot.Event) {
 // enqueue queues the opening of a turn, whose id will be in turn.
 func (t *tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
 	id := q.Conversation
-	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
+	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
 		VALUES ($1, $2, $3, $4, $5, '', 0, 0, 0, '{}', $6, $6) ON CONFLICT (agent, platform, workspace, channel, name) DO NOTHING`,
 		own(id, id.Name, int64(q.Updated))...)
 	t.ask(`WITH opened AS (
@@ -169,7 +156,7 @@ func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.Mess
 
 // QueuedTurn implements [earshot.Queue].
 func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
-	found, err := list(ctx, s, "read a turn", `SELECT `+queuedColumns+`, input FROM queued_turn WHERE id = $1`, []any{int64(id)}, scanWhole)
+	found, err := list(ctx, s, "read a turn", `SELECT `+rule.QueuedColumns+`, input FROM queued_turn WHERE id = $1`, []any{int64(id)}, scanWhole)
 	if err != nil {
 		return earshot.QueuedTurn{}, err
 	}
@@ -193,7 +180,7 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 				n++
 			}
 			where += fmt.Sprintf(` AND id < $%d ORDER BY id DESC LIMIT $%d`, n+1, n+2)
-			t.ask(`SELECT `+queuedColumns+` FROM queued_turn WHERE `+where, append(a, int64(q.Before), q.Limit), gather(&found, scanQueued))
+			t.ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn WHERE `+where, append(a, int64(q.Before), q.Limit), gather(&found, scanQueued))
 		}
 		const ofScope = `platform = $1 AND workspace = $2 AND channel = $3`
 		switch {
@@ -228,7 +215,7 @@ func (s *Store) Depth(ctx context.Context, states ...earshot.TurnState) (map[ear
 		n     int
 	}
 	if len(states) == 0 {
-		states = rule.TurnStates()
+		states = earshot.TurnStates()
 	}
 	rows, err := list(ctx, s, "count turns", `SELECT state, count(*) FROM queued_turn WHERE state = ANY($1) GROUP BY state`, []any{texts(states)},
 		func(rows pgx.Rows, r *row) error { return rows.Scan(&r.state, &r.n) })

@@ -29,7 +29,7 @@ func (t *tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more
 	in := h.Lease.Conversation
 	t.shared(in.Scope)
 	t.askLease(in, &h.Line)
-	t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(in, in.Name), h.conversation.into(in))
+	t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(in, in.Name), h.conversation.into(in))
 	t.askQueued(id, &h.Turn)
 	if more != nil {
 		more(t)
@@ -49,7 +49,7 @@ func (t *tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more
 // none.
 func (t *tx) askQueued(id earshot.TurnID, q *rule.Queued) {
 	*q = rule.Queued{}
-	t.ask(`SELECT `+queuedColumns+` FROM queued_turn WHERE id = $1`, []any{int64(id)}, func(rows pgx.Rows) error { return scanQueued(rows, q) })
+	t.ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn WHERE id = $1`, []any{int64(id)}, func(rows pgx.Rows) error { return scanQueued(rows, q) })
 }
 
 // change queues what was decided about a turn, whose lease is locked.
@@ -113,7 +113,7 @@ func (t *tx) putTurns(c rule.Change) {
 // putPosts stores posts, each in the place of that of the same turn and chunk.
 func (t *tx) putPosts(scope earshot.Scope, posts []earshot.Post) {
 	for _, p := range posts {
-		t.write(`INSERT INTO outbox (platform, workspace, channel, `+postColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		t.write(`INSERT INTO outbox (platform, workspace, channel, `+rule.PostColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 			ON CONFLICT (turn, chunk) DO UPDATE SET key = excluded.key, state = excluded.state, message = excluded.message,
 				tries = excluded.tries, updated = excluded.updated, text = excluded.text`,
 			args(scope, int64(p.Turn), p.Chunk, p.Key, string(p.State), string(p.Message), p.Tries, int64(p.Updated), p.Text)...)

@@ -29,7 +29,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 				t.askPost(in.Scope, x.Key, &e.Confirmed[i].Stored)
 			}
 		}, func(h held) (rule.Change, error) {
-			e.Answered.Conversation, e.Answered.Turns = h.conversation.Conversation, h.conversation.turns
+			e.Answered.Conversation, e.Answered.Turns = h.conversation.Conversation, h.conversation.Turns
 			return rule.Finish(h.Held, e)
 		})
 	})

@@ -48,7 +48,7 @@ func (e *erasure) events(ctx context.Context, t *tx) error {
 	for _, quoting := range []string{`thread = ANY($4)`, `reply_to = ANY($4) AND reply_to <> ''`} {
 		t.write(raw+`ARRAY(SELECT id FROM message`+in+` AND `+quoting+` AND deleted = 0))`, a...)
 	}
-	t.ask(`SELECT `+queuedColumns+` FROM queued_turn`+in+` AND anchor = ANY($4) AND `+rule.UnfinishedSQL+` ORDER BY agent, conversation, id`, a, gather(&e.anchored, scanQueued))
+	t.ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn`+in+` AND anchor = ANY($4) AND `+rule.UnfinishedSQL+` ORDER BY agent, conversation, id`, a, gather(&e.anchored, scanQueued))
 	t.ask(`SELECT message, agent, conversation, epoch FROM reading`+in+` AND message = ANY($4) ORDER BY message, agent, conversation, epoch`, a,
 		gather(&e.readings, func(rows pgx.Rows, r *reading) error {
 			r.id.Scope = e.scope
@@ -109,7 +109,7 @@ func (e *erasure) conversations(ctx context.Context, t *tx) error {
 		}
 		x := &reader{}
 		readers[r.id] = x
-		t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(r.id, r.id.Name), x.conversation.into(r.id))
+		t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(r.id, r.id.Name), x.conversation.into(r.id))
 		t.ask(`SELECT from_time, to_time FROM summary`+ofConversation, own(r.id, r.id.Name), one(&x.summed, &x.summary.From, &x.summary.To))
 	}
 	if len(readers) == 0 {

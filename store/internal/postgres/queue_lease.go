@@ -53,7 +53,7 @@ func (t *tx) setLease(id earshot.ConversationID, x rule.Line) {
 
 // askLine asks for a conversation's unfinished turns in order.
 func (t *tx) askLine(id earshot.ConversationID, out *[]earshot.QueuedTurn) {
-	t.ask(`SELECT `+queuedColumns+`, input FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, own(id, id.Name), gather(out, scanWhole))
+	t.ask(`SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, own(id, id.Name), gather(out, scanWhole))
 }
 
 // advance brings a lease's next turn up to date.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -58,10 +57,8 @@ func (s *Store) Steps(ctx context.Context, id earshot.TurnID) ([]earshot.Step, e
 		})
 }
 
-const postColumns = `turn, chunk, key, state, message, tries, updated, text`
-
 func scanPost(rows pgx.Rows, p *earshot.Post) error {
-	return rows.Scan(&p.Turn, &p.Chunk, &p.Key, &p.State, &p.Message, &p.Tries, &p.Updated, &p.Text)
+	return rows.Scan(rule.PostFields(p)...)
 }
 
 // PutPost implements [earshot.Queue].
@@ -78,17 +75,17 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 // askPut asks for what is stored of a post, and locks it.
 func (t *tx) askPut(scope earshot.Scope, p earshot.Post, put *rule.Put) {
 	*put = rule.Put{Post: p}
-	t.ask(`SELECT `+postColumns+` FROM outbox WHERE turn = $1 AND chunk = $2 FOR UPDATE`, []any{int64(p.Turn), p.Chunk}, postInto(&put.Stored))
+	t.ask(`SELECT `+rule.PostColumns+` FROM outbox WHERE turn = $1 AND chunk = $2 FOR UPDATE`, []any{int64(p.Turn), p.Chunk}, postInto(&put.Stored))
 	t.askPost(scope, p.Key, &put.Keyed)
 }
 
 // askPost asks for the post with a key, and locks it.
 func (t *tx) askPost(scope earshot.Scope, key string, out **earshot.Post) {
 	*out = nil
-	t.ask(`SELECT `+postColumns+` FROM outbox`+in+` AND key = $4 AND key <> '' FOR UPDATE`, args(scope, key), postInto(out))
+	t.ask(`SELECT `+rule.PostColumns+` FROM outbox`+in+` AND key = $4 AND key <> '' FOR UPDATE`, args(scope, key), postInto(out))
 }
 
-// postInto returns a reader of a row of postColumns.
+// postInto returns a reader of a row of rule.PostColumns.
 func postInto(out **earshot.Post) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		*out = &earshot.Post{}
@@ -98,7 +95,7 @@ func postInto(out **earshot.Post) func(pgx.Rows) error {
 
 // Posts implements [earshot.Queue].
 func (s *Store) Posts(ctx context.Context, id earshot.TurnID) ([]earshot.Post, error) {
-	return list(ctx, s, "read the outbox", `SELECT `+postColumns+` FROM outbox WHERE turn = $1 ORDER BY chunk`, []any{int64(id)}, scanPost)
+	return list(ctx, s, "read the outbox", `SELECT `+rule.PostColumns+` FROM outbox WHERE turn = $1 ORDER BY chunk`, []any{int64(id)}, scanPost)
 }
 
 // Confirm implements [earshot.Queue].
@@ -125,13 +122,13 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 
 // Posted implements [earshot.Queue].
 func (s *Store) Posted(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.QueuedTurn, error) {
-	found, err := list(ctx, s, "read the outbox", `SELECT `+postColumns+` FROM outbox`+in+` AND message = $4 AND message <> '' ORDER BY turn DESC LIMIT 1`,
+	found, err := list(ctx, s, "read the outbox", `SELECT `+rule.PostColumns+` FROM outbox`+in+` AND message = $4 AND message <> '' ORDER BY turn DESC LIMIT 1`,
 		args(rule.Scope(scope), string(rule.ID(id))), scanPost)
 	if err != nil {
 		return earshot.QueuedTurn{}, err
 	}
 	if len(found) == 0 {
-		return earshot.QueuedTurn{}, fmt.Errorf("turn that posted message %q: %w", id, earshot.ErrNotFound)
+		return earshot.QueuedTurn{}, rule.NoTurnPosted(id)
 	}
 	return s.QueuedTurn(ctx, found[0].Turn)
 }

@@ -36,7 +36,7 @@ func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.Mes
 		return earshot.Message{}, err
 	}
 	if len(list) == 0 {
-		return earshot.Message{}, fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+		return earshot.Message{}, rule.NoMessage(id)
 	}
 	return list[0], nil
 }
@@ -177,7 +177,7 @@ func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.M
 	out, err := list(ctx, s, "read revisions", `SELECT `+columns+` FROM revision`+which+`
 		UNION ALL SELECT `+columns+` FROM message`+which+` ORDER BY edited`, args(scope, string(id)), scanMessage)
 	if err == nil && len(out) == 0 {
-		err = fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+		err = rule.NoMessage(id)
 	}
 	return out, err
 }

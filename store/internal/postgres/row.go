@@ -10,7 +10,7 @@ import (
 
 // columns are those of message and revision that a read loads, in the order
 // of scanMessage.
-const columns = `id, time, thread, reply_to, edited, deleted, seq, tokens, author, author_name, author_kind, lists, text`
+const columns = rule.MessageColumns
 
 // in is the bound of every read; what follows counts its parameters from $4.
 const in = ` WHERE platform = $1 AND workspace = $2 AND channel = $3`

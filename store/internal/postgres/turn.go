@@ -13,8 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const turnColumns = `number, anchor, replies, policy, hash, cursor, epoch, input, output, cache_read, cache_write, time, form, zone`
-
 // CommitTurn implements [earshot.Turns].
 func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn earshot.Turn) (int, error) {
 	id = rule.Conversation(id)
@@ -27,12 +25,12 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 		var a rule.Answered
 		t.shared(id.Scope)
 		var c conversation
-		t.ask(`SELECT `+conversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
+		t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
 		t.askAnswered(id, turn, &a)
 		if err := c.orNotFound(t.send(ctx), id); err != nil {
 			return err
 		}
-		a.Conversation, a.Turns = c.Conversation, c.turns
+		a.Conversation, a.Turns = c.Conversation, c.Turns
 		done, err := rule.CommitTurn(turn, a, earshot.TimeOf(s.now()))
 		if err != nil {
 			return err
@@ -66,15 +64,13 @@ func (t *tx) commitTurn(done rule.Commit) error {
 	turn, c := done.Turn, done.Conversation
 	t.hasRead(c.ID, turn.Epoch, done.Read)
 	at := func(more ...any) []any { return own(c.ID, append([]any{c.ID.Name}, more...)...) }
-	replies, err := json.Marshal(turn.Answer.Replies)
+	values, err := rule.TurnValues(turn)
 	if err != nil {
 		return err
 	}
-	u := turn.Usage
-	t.write(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+turnColumns+`)
+	t.write(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+rule.TurnColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-		at(turn.Number, string(turn.Answer.Anchor), string(replies), turn.Policy, turn.Hash, turn.Cursor, turn.Epoch,
-			u.Input, u.Output, u.CacheRead, u.CacheWrite, int64(turn.Time), turn.Form, turn.Zone)...)
+		at(values...)...)
 	if err := t.writeSession(turn, at); err != nil {
 		return err
 	}
@@ -102,7 +98,7 @@ func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int)
 		limit = 1<<31 - 1
 	}
 	id = rule.Conversation(id)
-	out, err := list(ctx, s, "read turns", `SELECT `+turnColumns+` FROM turn`+ofConversation+` ORDER BY number DESC LIMIT $6`,
+	out, err := list(ctx, s, "read turns", `SELECT `+rule.TurnColumns+` FROM turn`+ofConversation+` ORDER BY number DESC LIMIT $6`,
 		own(id, id.Name, limit), scanTurn)
 	if err != nil || len(out) == 0 {
 		return nil, err
@@ -125,12 +121,12 @@ func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int)
 // Turn implements [earshot.Turns].
 func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int) (earshot.Turn, error) {
 	id = rule.Conversation(id)
-	found, err := list(ctx, s, "read turns", `SELECT `+turnColumns+` FROM turn`+ofConversation+` AND number = $6`, own(id, id.Name, number), scanTurn)
+	found, err := list(ctx, s, "read turns", `SELECT `+rule.TurnColumns+` FROM turn`+ofConversation+` AND number = $6`, own(id, id.Name, number), scanTurn)
 	if err != nil {
 		return earshot.Turn{}, err
 	}
 	if len(found) == 0 {
-		return earshot.Turn{}, fmt.Errorf("turn %d of conversation %q: %w", number, id.Name, earshot.ErrNotFound)
+		return earshot.Turn{}, rule.NoCommitted(id, number)
 	}
 	turn := &found[0]
 	var m manifest
@@ -154,15 +150,6 @@ func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int)
 	return *turn, nil
 }
 
-func scanTurn(rows pgx.Rows, t *earshot.Turn) error {
-	var replies string
-	u := &t.Usage
-	err := rows.Scan(&t.Number, &t.Answer.Anchor, &replies, &t.Policy, &t.Hash, &t.Cursor, &t.Epoch,
-		&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &t.Time, &t.Form, &t.Zone)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal([]byte(replies), &t.Answer.Replies)
-}
+func scanTurn(rows pgx.Rows, t *earshot.Turn) error { return rule.ScanTurn(rows.Scan, t) }
 
 var _ earshot.Store = (*Store)(nil)

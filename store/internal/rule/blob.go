@@ -44,16 +44,13 @@ func CheckBlob(s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, b e
 // has the file.
 func MayHold(m *earshot.Message, of earshot.MessageID, id earshot.ArtifactID) error {
 	if m == nil || m.Deleted {
-		return fmt.Errorf("message %q: %w", of, earshot.ErrNotFound)
+		return NoMessage(of)
 	}
 	if !slices.ContainsFunc(m.Files, func(f earshot.File) bool { return f.ID == id }) {
 		return fmt.Errorf("file %q of message %q: %w", id, of, earshot.ErrNotFound)
 	}
 	return nil
 }
-
-// NoBlob is the error for a blob that is not stored.
-func NoBlob(sha256 string) error { return fmt.Errorf("blob %q: %w", sha256, earshot.ErrNotFound) }
 
 // Dropped returns the files that before has and after does not.
 func Dropped(before, after earshot.Message) []earshot.ArtifactID {

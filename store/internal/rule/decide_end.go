@@ -156,7 +156,7 @@ func Merge(h Held, ids []earshot.TurnID, others []Queued, line []earshot.QueuedT
 		if o.ID == 0 || o.Conversation != into.Conversation || o.ID == h.ID {
 			return Change{}, NoTurn(ids[i])
 		}
-		if Unfinished(o.State) && !slices.Contains(of, o.ID) {
+		if !o.State.Final() && !slices.Contains(of, o.ID) {
 			c.end(o, earshot.TurnDropped, AnsweredWith(h.ID), h.Now)
 			into.Ends = max(into.Ends, o.Ends)
 			of = append(of, o.ID)

@@ -16,7 +16,7 @@ func MayBeVisible(s earshot.PostState) bool {
 // dropped, unless one of its posts may be visible.
 func DropAnchored(q Queued, posts []earshot.PostState, now earshot.Time) Change {
 	var c Change
-	if Unfinished(q.State) && !slices.ContainsFunc(posts, MayBeVisible) {
+	if !q.State.Final() && !slices.ContainsFunc(posts, MayBeVisible) {
 		c.end(q, earshot.TurnDropped, AnchorDeleted, now)
 	}
 	return c

@@ -9,11 +9,6 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-var states = []earshot.TurnState{
-	earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting,
-	earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped,
-}
-
 // The databases' indexes have these conditions as text, so they are written
 // twice: as Go and as SQL.
 func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
@@ -22,8 +17,8 @@ func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
 		sql string
 		so  func(earshot.TurnState) bool
 	}{
-		{UnfinishedSQL, Unfinished}, {BegunSQL, Begun},
-		{FinalSQL, func(s earshot.TurnState) bool { return !Unfinished(s) }},
+		{UnfinishedSQL, func(s earshot.TurnState) bool { return !s.Final() }}, {BegunSQL, Begun},
+		{FinalSQL, earshot.TurnState.Final},
 		{PartedSQL, func(s earshot.TurnState) bool {
 			_, ok := Parted(Queued{QueuedTurn: earshot.QueuedTurn{State: s, Why: AnsweredWith(7)}}, 7, 1)
 			return ok
@@ -32,7 +27,7 @@ func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
 			return Queued{QueuedTurn: earshot.QueuedTurn{State: s}}.Released().State != s
 		}},
 	} {
-		for _, s := range states {
+		for _, s := range earshot.TurnStates() {
 			if got, want := strings.Contains(c.sql, "'"+string(s)+"'"), c.so(s); got != want {
 				t.Errorf("%s is in %s: %v, want %v", s, c.sql, got, want)
 			}

@@ -23,15 +23,6 @@ const (
 	FinalSQL      = `state IN ('done', 'failed', 'parked', 'dropped')`
 )
 
-// Unfinished reports whether a turn in this state is still to be answered.
-func Unfinished(s earshot.TurnState) bool {
-	switch s {
-	case earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting:
-		return true
-	}
-	return false
-}
-
 // Begun reports whether a turn in this state has its prompt and is not final.
 func Begun(s earshot.TurnState) bool {
 	return s == earshot.TurnGenerating || s == earshot.TurnPosting
@@ -65,15 +56,11 @@ func (q Queued) KeepsPosts() bool { return Begun(q.State) }
 
 // final returns [earshot.ErrConflict] for a turn that is final.
 func (q Queued) final() error {
-	if Unfinished(q.State) {
+	if !q.State.Final() {
 		return nil
 	}
 	return fmt.Errorf("turn %d is %s: %w", q.ID, q.State, earshot.ErrConflict)
 }
-
-// NoTurn is the error for a turn that is not there, or not in the conversation
-// that was asked.
-func NoTurn(id earshot.TurnID) error { return fmt.Errorf("turn %d: %w", id, earshot.ErrNotFound) }
 
 // A Line is a conversation's lease as it is stored, with the lowest of its
 // unfinished turns. The zero Line is that of a conversation without a lease.

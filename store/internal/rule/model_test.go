@@ -314,7 +314,7 @@ func (m *model) merge(t *rapid.T) {
 	ends, passed, before := o.ends, false, false
 	for _, id := range m.ids() {
 		q := m.turns[id].Queued
-		if !Unfinished(q.State) {
+		if q.State.Final() {
 			continue
 		}
 		if id != o.ID && rapid.IntRange(0, 3).Draw(t, "left out") == 0 {
@@ -345,7 +345,7 @@ func (m *model) merge(t *rapid.T) {
 func (m *model) unfinished() []earshot.QueuedTurn {
 	var line []earshot.QueuedTurn
 	for _, id := range m.ids() {
-		if Unfinished(m.turns[id].State) {
+		if !m.turns[id].State.Final() {
 			line = append(line, m.turns[id].QueuedTurn)
 		}
 	}
@@ -420,7 +420,7 @@ func (o *modelTurn) blank() {
 func (m *model) advance() {
 	m.line.Lowest = 0
 	for _, id := range m.ids() {
-		if m.line.Lowest == 0 && Unfinished(m.turns[id].State) {
+		if m.line.Lowest == 0 && !m.turns[id].State.Final() {
 			m.line.Lowest = id
 		}
 	}
@@ -503,7 +503,7 @@ func (m *model) check(t *rapid.T) {
 				t.Fatalf("turn %d is being answered before turn %d", id, m.line.Lowest)
 			}
 		}
-		if Unfinished(o.State) && !Unfinished(o.was) && !m.revived {
+		if !o.State.Final() && o.was.Final() && !m.revived {
 			t.Fatalf("turn %d was %s and is %s", id, o.was, o.State)
 		}
 		o.was = o.State
@@ -544,7 +544,7 @@ func (m *model) checkTurn(t *rapid.T, o *modelTurn) {
 		if p.State == earshot.PostSent {
 			o.sent[p.Chunk] = p
 		}
-		if !Unfinished(o.State) {
+		if o.State.Final() {
 			m.forgotten(t, "the posts of a turn that ended", p.Text)
 		}
 	}

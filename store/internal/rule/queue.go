@@ -66,9 +66,6 @@ func checkResume(r *earshot.Resume) (*earshot.Resume, error) {
 	return r, nil
 }
 
-// NoResume is the error for a key without a state.
-func NoResume(key string) error { return fmt.Errorf("resume state %q: %w", key, earshot.ErrNotFound) }
-
 // CheckOwner checks what Claim is given.
 func CheckOwner(agent earshot.AgentID, owner string, hold time.Duration) (earshot.AgentID, string, error) {
 	agent, owner = text(agent), Text(owner)
@@ -237,12 +234,4 @@ func CheckTurnQuery(q earshot.TurnQuery) earshot.TurnQuery {
 	slices.Sort(q.States)
 	q.States = slices.Compact(q.States)
 	return q
-}
-
-// TurnStates are all states of a turn, in the order of its way.
-func TurnStates() []earshot.TurnState {
-	return []earshot.TurnState{
-		earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting,
-		earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped,
-	}
 }

@@ -14,12 +14,12 @@ func (s *Store) AddCalls(ctx context.Context, counts ...earshot.CallCount) error
 	if err != nil || len(counts) == 0 {
 		return err
 	}
-	const query = `INSERT INTO call_count (hour, platform, workspace, method, calls, limited, failed, waits, waited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+	const query = `INSERT INTO call_count (` + rule.CallColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (hour, platform, workspace, method) DO UPDATE SET calls = calls + excluded.calls, limited = limited + excluded.limited,
 			failed = failed + excluded.failed, waits = waits + excluded.waits, waited = waited + excluded.waited`
 	return s.apply(ctx, "add calls", func(t *tx) error {
 		for _, c := range counts {
-			err := t.exec(query, int64(c.Hour), string(c.Platform), string(c.Workspace), c.Method, c.Calls, c.Limited, c.Failed, c.Waits, int64(c.Waited))
+			err := t.exec(query, rule.CallValues(c)...)
 			if err != nil {
 				return err
 			}
@@ -30,9 +30,9 @@ func (s *Store) AddCalls(ctx context.Context, counts ...earshot.CallCount) error
 
 // Calls implements [earshot.Meter].
 func (s *Store) Calls(ctx context.Context, since earshot.Time) ([]earshot.CallCount, error) {
-	return list(ctx, s, "list calls", `SELECT hour, platform, workspace, method, calls, limited, failed, waits, waited FROM call_count
+	return list(ctx, s, "list calls", `SELECT `+rule.CallColumns+` FROM call_count
 		WHERE hour >= ? ORDER BY hour, platform, workspace, method`, []any{int64(since)},
 		func(rows *sql.Rows, c *earshot.CallCount) error {
-			return rows.Scan(&c.Hour, &c.Platform, &c.Workspace, &c.Method, &c.Calls, &c.Limited, &c.Failed, &c.Waits, &c.Waited)
+			return rows.Scan(rule.CallFields(c)...)
 		})
 }

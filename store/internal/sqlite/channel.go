@@ -40,7 +40,7 @@ func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Chann
 	c := earshot.Channel{Platform: scope.Platform, Workspace: scope.Workspace, ID: scope.Channel}
 	err := s.row(ctx, `SELECT name, kind, topic, purpose FROM channel`+ofChannel, args(scope), &c.Name, &c.Kind, &c.Topic, &c.Purpose)
 	if err != nil {
-		return earshot.Channel{}, fmt.Errorf("channel %q: %w", scope.Channel, orNotFound(err))
+		return earshot.Channel{}, missing(err, "read a channel", rule.NoChannel(scope.Channel))
 	}
 	return c, nil
 }

@@ -23,44 +23,22 @@ func own(id earshot.ConversationID, more ...any) []any {
 	return append([]any{string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)}, more...)
 }
 
-const conversationColumns = `name, idempotency_key, cursor, epoch, turns, metadata, created, updated`
-
-// A conversation is a row of the table.
-type conversation struct {
-	earshot.Conversation
-	key      string
-	turns    int
-	metadata string
-}
-
-func (c *conversation) dest() []any {
-	return []any{&c.ID.Name, &c.key, &c.Cursor, &c.Epoch, &c.turns, &c.metadata, &c.Created, &c.Updated}
-}
-
-// finish reads the metadata.
-func (c *conversation) finish() error {
-	if err := json.Unmarshal([]byte(c.metadata), &c.Metadata); err != nil {
-		return fmt.Errorf("read the metadata: %w", err)
-	}
-	return nil
-}
-
 // conversation returns the one that column (name or idempotency_key) names, or
 // [earshot.ErrNotFound].
-func (t *tx) conversation(id earshot.ConversationID, column, value string) (conversation, error) {
-	c := conversation{Conversation: earshot.Conversation{ID: id}}
-	query := `SELECT ` + conversationColumns + ` FROM conversation` + ofAgent + ` AND ` + column + ` = ?`
+func (t *tx) conversation(id earshot.ConversationID, column, value string) (rule.ConversationRow, error) {
+	c := rule.NewConversationRow(id)
+	query := `SELECT ` + rule.ConversationColumns + ` FROM conversation` + ofAgent + ` AND ` + column + ` = ?`
 	if column == "idempotency_key" {
 		query += ` AND idempotency_key <> ''`
 	}
-	found, err := t.one(query, own(id, value), c.dest())
+	found, err := t.one(query, own(id, value), c.Fields())
 	if err != nil {
 		return c, err
 	}
 	if !found {
-		return c, fmt.Errorf("conversation %q: %w", id.Name, earshot.ErrNotFound)
+		return c, rule.NoConversation(id)
 	}
-	return c, c.finish()
+	return c, c.ReadMetadata()
 }
 
 // OpenConversation implements [earshot.Conversations].
@@ -69,7 +47,7 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	if err != nil {
 		return earshot.Conversation{}, false, err
 	}
-	var out conversation
+	var out rule.ConversationRow
 	created := false
 	err = s.apply(ctx, "open conversation", func(t *tx) (err error) {
 		out, created, err = t.open(id, key, earshot.TimeOf(s.now()))
@@ -81,8 +59,8 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	return out.Conversation, created, nil
 }
 
-func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c conversation, created bool, err error) {
-	var keyed conversation
+func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c rule.ConversationRow, created bool, err error) {
+	var keyed rule.ConversationRow
 	var byKey, byName bool
 	if key != "" {
 		if keyed, byKey, err = t.found(id, "idempotency_key", key); err != nil {
@@ -92,7 +70,7 @@ func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c co
 	if c, byName, err = t.found(id, "name", id.Name); err != nil {
 		return c, false, err
 	}
-	what, err := rule.Open(id, key, byKey, byName, c.key)
+	what, err := rule.Open(id, key, byKey, byName, c.Key)
 	switch {
 	case err != nil || what == rule.OpenByName:
 		return c, false, err
@@ -101,16 +79,16 @@ func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c co
 	case what == rule.OpenTakesKey:
 		return c, false, t.exec(`UPDATE conversation SET idempotency_key = ?`+ofAgent+` AND name = ?`, append([]any{key}, own(id, id.Name)...)...)
 	}
-	c = conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
-	return c, true, t.exec(`INSERT INTO conversation (agent, platform, workspace, channel, `+conversationColumns+`)
+	c = rule.ConversationRow{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
+	return c, true, t.exec(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
 		VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, '{}', ?, ?)`, own(id, id.Name, key, int64(now), int64(now))...)
 }
 
 // found is conversation, and reports whether there is one.
-func (t *tx) found(id earshot.ConversationID, column, value string) (conversation, bool, error) {
+func (t *tx) found(id earshot.ConversationID, column, value string) (rule.ConversationRow, bool, error) {
 	c, err := t.conversation(id, column, value)
 	if errors.Is(err, earshot.ErrNotFound) {
-		return conversation{}, false, nil
+		return rule.ConversationRow{}, false, nil
 	}
 	return c, err == nil, err
 }
@@ -118,28 +96,30 @@ func (t *tx) found(id earshot.ConversationID, column, value string) (conversatio
 // Conversation implements [earshot.Conversations].
 func (s *Store) Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error) {
 	id = rule.Conversation(id)
-	c := conversation{Conversation: earshot.Conversation{ID: id}}
-	err := s.row(ctx, `SELECT `+conversationColumns+` FROM conversation`+ofAgent+` AND name = ?`, own(id, id.Name), c.dest()...)
+	c := rule.NewConversationRow(id)
+	err := s.row(ctx, `SELECT `+rule.ConversationColumns+` FROM conversation`+ofAgent+` AND name = ?`, own(id, id.Name), c.Fields()...)
 	if err == nil {
-		err = c.finish()
+		err = c.ReadMetadata()
 	}
 	if err != nil {
-		return earshot.Conversation{}, fmt.Errorf("conversation %q: %w", id.Name, orNotFound(err))
+		return earshot.Conversation{}, missing(err, "read a conversation", rule.NoConversation(id))
 	}
 	return c.Conversation, nil
 }
 
-func orNotFound(err error) error {
+// missing returns none where a read found no row, and any other error behind
+// what was done.
+func missing(err error, what string, none error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return earshot.ErrNotFound
+		return none
 	}
-	return err
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // MergeMetadata implements [earshot.Conversations].
 func (s *Store) MergeMetadata(ctx context.Context, id earshot.ConversationID, patch map[string]*string) (earshot.Conversation, error) {
 	id = rule.Conversation(id)
-	var c conversation
+	var c rule.ConversationRow
 	err := s.apply(ctx, "merge metadata", func(t *tx) (err error) {
 		if c, err = t.conversation(id, "name", id.Name); err != nil {
 			return err
@@ -205,7 +185,7 @@ func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot
 	var out earshot.Summary
 	err := s.row(ctx, `SELECT text, from_time, to_time, turns FROM summary`+ofConversation, own(id, id.Name), &out.Text, &out.From, &out.To, &out.Turns)
 	if err != nil {
-		return earshot.Summary{}, fmt.Errorf("summary of conversation %q: %w", id.Name, orNotFound(err))
+		return earshot.Summary{}, missing(err, "read the summary", rule.NoSummary(id))
 	}
 	return out, nil
 }

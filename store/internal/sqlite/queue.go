@@ -4,26 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
-
-// queuedColumns are those of queued_turn that a read loads, in the order of
-// queuedDest. The input follows where it is wanted.
-const queuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash`
-
-// queuedDest returns where a row of queuedColumns is scanned to.
-func queuedDest(q *rule.Queued) []any {
-	s := &q.Conversation.Scope
-	return []any{
-		&q.ID, &q.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &q.Conversation.Name, &q.Anchor, &q.State, &q.Why,
-		&q.Tries, &q.Ends, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash,
-	}
-}
 
 // Accept implements [earshot.Queue].
 func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
@@ -172,9 +158,9 @@ func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.Mess
 // QueuedTurn implements [earshot.Queue].
 func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
 	var q rule.Queued
-	err := s.row(ctx, `SELECT `+queuedColumns+`, input FROM queued_turn WHERE id = ?`, []any{int64(id)}, append(queuedDest(&q), &q.Input)...)
+	err := s.row(ctx, `SELECT `+rule.QueuedColumns+`, input FROM queued_turn WHERE id = ?`, []any{int64(id)}, append(rule.QueuedFields(&q), &q.Input)...)
 	if err != nil {
-		return earshot.QueuedTurn{}, fmt.Errorf("turn %d: %w", id, orNotFound(err))
+		return earshot.QueuedTurn{}, missing(err, "read a turn", rule.NoTurn(id))
 	}
 	return q.Export(), nil
 }
@@ -214,10 +200,10 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 }
 
 func (s *Store) queuedTurns(ctx context.Context, where string, a ...any) ([]earshot.QueuedTurn, error) {
-	return list(ctx, s, "list turns", `SELECT `+queuedColumns+` FROM queued_turn`+where, a,
+	return list(ctx, s, "list turns", `SELECT `+rule.QueuedColumns+` FROM queued_turn`+where, a,
 		func(rows *sql.Rows, out *earshot.QueuedTurn) error {
 			var q rule.Queued
-			err := rows.Scan(queuedDest(&q)...)
+			err := rows.Scan(rule.QueuedFields(&q)...)
 			*out = q.Export()
 			return err
 		})
@@ -230,7 +216,7 @@ func (s *Store) Depth(ctx context.Context, states ...earshot.TurnState) (map[ear
 		n     int
 	}
 	if len(states) == 0 {
-		states = rule.TurnStates()
+		states = earshot.TurnStates()
 	}
 	args := make([]any, len(states))
 	for i, state := range states {

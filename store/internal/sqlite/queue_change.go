@@ -40,7 +40,7 @@ func (t *tx) held(l earshot.Lease, id earshot.TurnID, now earshot.Time) (rule.He
 
 // queued returns one turn without its input; a zero one when there is none.
 func (t *tx) queued(id earshot.TurnID) (q rule.Queued, err error) {
-	_, err = t.one(`SELECT `+queuedColumns+` FROM queued_turn WHERE id = ?`, []any{int64(id)}, queuedDest(&q))
+	_, err = t.one(`SELECT `+rule.QueuedColumns+` FROM queued_turn WHERE id = ?`, []any{int64(id)}, rule.QueuedFields(&q))
 	return q, err
 }
 
@@ -108,7 +108,7 @@ func (t *tx) putStep(id earshot.TurnID, s earshot.Step) error {
 // putPosts stores posts, each in the place of that of the same turn and chunk.
 func (t *tx) putPosts(scope earshot.Scope, posts []earshot.Post) error {
 	for _, p := range posts {
-		err := t.exec(`INSERT INTO outbox (platform, workspace, channel, `+postColumns+`) VALUES `+marks(11, 1)+`
+		err := t.exec(`INSERT INTO outbox (platform, workspace, channel, `+rule.PostColumns+`) VALUES `+marks(11, 1)+`
 			ON CONFLICT (turn, chunk) DO UPDATE SET key = excluded.key, state = excluded.state, message = excluded.message,
 				tries = excluded.tries, updated = excluded.updated, text = excluded.text`,
 			args(scope, int64(p.Turn), p.Chunk, p.Key, string(p.State), string(p.Message), p.Tries, int64(p.Updated), p.Text)...)

@@ -51,8 +51,8 @@ func (t *tx) forgetOne(scope earshot.Scope, m earshot.Message, now earshot.Time)
 // dropAnchored drops the turns that would answer a deleted message, but for
 // those of which a post may be visible.
 func (t *tx) dropAnchored(scope earshot.Scope, anchor earshot.MessageID, now earshot.Time) error {
-	query := `SELECT ` + queuedColumns + ` FROM queued_turn` + in + ` AND anchor = ? AND +` + rule.UnfinishedSQL + ` ORDER BY agent`
-	turns, err := all(t, query, args(scope, string(anchor)), func(rows *sql.Rows, q *rule.Queued) error { return rows.Scan(queuedDest(q)...) })
+	query := `SELECT ` + rule.QueuedColumns + ` FROM queued_turn` + in + ` AND anchor = ? AND +` + rule.UnfinishedSQL + ` ORDER BY agent`
+	turns, err := all(t, query, args(scope, string(anchor)), func(rows *sql.Rows, q *rule.Queued) error { return rows.Scan(rule.QueuedFields(q)...) })
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -28,9 +27,8 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		c := &id.Scope
 		return []any{&c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Owner, &line.Fence, &line.Lowest}
 	}
-	none := func(err error) error { return fmt.Errorf("claim a conversation: %w", orNotFound(err)) }
 	if err := s.row(ctx, claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest()...); err != nil {
-		return earshot.Lease{}, nil, none(err)
+		return earshot.Lease{}, nil, missing(err, "claim a conversation", rule.NoClaim())
 	}
 	var turns []earshot.QueuedTurn
 	err = s.brief(ctx, "claim", func(t *tx) error {
@@ -39,7 +37,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 			return err
 		}
 		if !found {
-			return none(earshot.ErrNotFound)
+			return rule.NoClaim()
 		}
 		left := line.Left()
 		line = line.Claimed(owner, now, hold)
@@ -66,10 +64,10 @@ func (t *tx) setLease(id earshot.ConversationID, x rule.Line) error {
 
 // line returns a conversation's unfinished turns in order.
 func (t *tx) line(id earshot.ConversationID) ([]earshot.QueuedTurn, error) {
-	return all(t, `SELECT `+queuedColumns+`, input FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, own(id, id.Name),
+	return all(t, `SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, own(id, id.Name),
 		func(rows *sql.Rows, out *earshot.QueuedTurn) error {
 			var q rule.Queued
-			err := rows.Scan(append(queuedDest(&q), &q.Input)...)
+			err := rows.Scan(append(rule.QueuedFields(&q), &q.Input)...)
 			*out = q.Export()
 			return err
 		})

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -66,12 +65,6 @@ func (s *Store) Steps(ctx context.Context, id earshot.TurnID) ([]earshot.Step, e
 		})
 }
 
-const postColumns = `turn, chunk, key, state, message, tries, updated, text`
-
-func postDest(p *earshot.Post) []any {
-	return []any{&p.Turn, &p.Chunk, &p.Key, &p.State, &p.Message, &p.Tries, &p.Updated, &p.Text}
-}
-
 // PutPost implements [earshot.Queue].
 func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) error {
 	p, err := rule.CheckPost(p)
@@ -101,7 +94,7 @@ func (t *tx) put(h rule.Held, p earshot.Post) (rule.Put, error) {
 // post returns the one post that is so, or nil.
 func (t *tx) post(where string, args ...any) (*earshot.Post, error) {
 	var p earshot.Post
-	found, err := t.one(`SELECT `+postColumns+` FROM outbox`+where, args, postDest(&p))
+	found, err := t.one(`SELECT `+rule.PostColumns+` FROM outbox`+where, args, rule.PostFields(&p))
 	if err != nil || !found {
 		return nil, err
 	}
@@ -117,8 +110,8 @@ func (t *tx) postByKey(scope earshot.Scope, key string) (*earshot.Post, error) {
 
 // Posts implements [earshot.Queue].
 func (s *Store) Posts(ctx context.Context, id earshot.TurnID) ([]earshot.Post, error) {
-	return list(ctx, s, "read the outbox", `SELECT `+postColumns+` FROM outbox WHERE turn = ? ORDER BY chunk`, []any{int64(id)},
-		func(rows *sql.Rows, p *earshot.Post) error { return rows.Scan(postDest(p)...) })
+	return list(ctx, s, "read the outbox", `SELECT `+rule.PostColumns+` FROM outbox WHERE turn = ? ORDER BY chunk`, []any{int64(id)},
+		func(rows *sql.Rows, p *earshot.Post) error { return rows.Scan(rule.PostFields(p)...) })
 }
 
 // Confirm implements [earshot.Queue].
@@ -147,7 +140,7 @@ func (s *Store) Posted(ctx context.Context, scope earshot.Scope, id earshot.Mess
 	err := s.row(ctx, `SELECT turn FROM outbox`+in+` AND message = ? AND message <> '' ORDER BY turn DESC LIMIT 1`,
 		args(rule.Scope(scope), string(rule.ID(id))), &turn)
 	if err != nil {
-		return earshot.QueuedTurn{}, fmt.Errorf("turn that posted message %q: %w", id, orNotFound(err))
+		return earshot.QueuedTurn{}, missing(err, "read the outbox", rule.NoTurnPosted(id))
 	}
 	return s.QueuedTurn(ctx, turn)
 }

@@ -61,7 +61,7 @@ func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.Mes
 		return earshot.Message{}, err
 	}
 	if len(list) == 0 {
-		return earshot.Message{}, fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+		return earshot.Message{}, rule.NoMessage(id)
 	}
 	return list[0], nil
 }
@@ -243,7 +243,7 @@ func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.M
 		return nil, fmt.Errorf("read revisions: %w", err)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("message %q: %w", id, earshot.ErrNotFound)
+		return nil, rule.NoMessage(id)
 	}
 	return out, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // columns are those of message and revision that a read loads, in the order
 // of a scanner's fields.
-const columns = `id, time, thread, reply_to, edited, deleted, seq, tokens, author, author_name, author_kind, lists, text`
+const columns = rule.MessageColumns
 
 const columnCount = 13
 

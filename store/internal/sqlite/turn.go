@@ -12,8 +12,6 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-const turnColumns = `number, anchor, replies, policy, hash, cursor, epoch, input, output, cache_read, cache_write, time, form, zone`
-
 // CommitTurn implements [earshot.Turns].
 func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn earshot.Turn) (int, error) {
 	id = rule.Conversation(id)
@@ -44,7 +42,7 @@ func (t *tx) answered(id earshot.ConversationID, turn earshot.Turn) (rule.Answer
 	if err != nil {
 		return rule.Answered{}, err
 	}
-	a := rule.Answered{Conversation: c.Conversation, Turns: c.turns}
+	a := rule.Answered{Conversation: c.Conversation, Turns: c.Turns}
 	var number int
 	a.Taken, err = t.one(`SELECT number FROM turn`+ofAgent+` AND anchor = ?`, own(id, string(turn.Answer.Anchor)), []any{&number})
 	if err == nil {
@@ -60,14 +58,12 @@ func (t *tx) commitTurn(done rule.Commit) error {
 		return err
 	}
 	at := func(more ...any) []any { return own(c.ID, append([]any{c.ID.Name}, more...)...) }
-	replies, err := json.Marshal(turn.Answer.Replies)
+	values, err := rule.TurnValues(turn)
 	if err != nil {
 		return err
 	}
-	u := turn.Usage
-	err = t.exec(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+turnColumns+`) VALUES `+marks(19, 1),
-		at(turn.Number, string(turn.Answer.Anchor), string(replies), turn.Policy, turn.Hash, turn.Cursor, turn.Epoch,
-			u.Input, u.Output, u.CacheRead, u.CacheWrite, int64(turn.Time), turn.Form, turn.Zone)...)
+	err = t.exec(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+rule.TurnColumns+`) VALUES `+marks(19, 1),
+		at(values...)...)
 	if err != nil {
 		return err
 	}
@@ -97,7 +93,7 @@ func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int)
 		limit = 1<<31 - 1
 	}
 	id = rule.Conversation(id)
-	out, err := s.turns(ctx, `SELECT `+turnColumns+` FROM turn`+ofConversation+` ORDER BY number DESC LIMIT ? + 0`, own(id, id.Name, limit))
+	out, err := s.turns(ctx, `SELECT `+rule.TurnColumns+` FROM turn`+ofConversation+` ORDER BY number DESC LIMIT ? + 0`, own(id, id.Name, limit))
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}
@@ -118,12 +114,12 @@ func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int)
 // Turn implements [earshot.Turns].
 func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int) (earshot.Turn, error) {
 	id = rule.Conversation(id)
-	found, err := s.turns(ctx, `SELECT `+turnColumns+` FROM turn`+ofConversation+` AND number = ?`, own(id, id.Name, number))
+	found, err := s.turns(ctx, `SELECT `+rule.TurnColumns+` FROM turn`+ofConversation+` AND number = ?`, own(id, id.Name, number))
 	if err != nil {
 		return earshot.Turn{}, err
 	}
 	if len(found) == 0 {
-		return earshot.Turn{}, fmt.Errorf("turn %d of conversation %q: %w", number, id.Name, earshot.ErrNotFound)
+		return earshot.Turn{}, rule.NoCommitted(id, number)
 	}
 	t := found[0]
 	m, err := s.manifest(ctx, id, `epoch = ? AND turn = ?`, t.Epoch, number)
@@ -149,16 +145,7 @@ func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int)
 }
 
 func (s *Store) turns(ctx context.Context, query string, args []any) ([]earshot.Turn, error) {
-	return list(ctx, s, "read turns", query, args, func(rows *sql.Rows, t *earshot.Turn) error {
-		var replies string
-		u := &t.Usage
-		err := rows.Scan(&t.Number, &t.Answer.Anchor, &replies, &t.Policy, &t.Hash, &t.Cursor, &t.Epoch,
-			&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &t.Time, &t.Form, &t.Zone)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal([]byte(replies), &t.Answer.Replies)
-	})
+	return list(ctx, s, "read turns", query, args, func(rows *sql.Rows, t *earshot.Turn) error { return rule.ScanTurn(rows.Scan, t) })
 }
 
 var _ earshot.Store = (*Store)(nil)
