@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search", "search/internal/when", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search", "search/internal/when", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -88,6 +88,7 @@ var layout = architecture{
 		{1, "assemble/internal/logform", "prompts of the log form, read back"},
 		{1, "secret", "texts that are never shown"},
 		{1, "platform/*/*msg", "platform JSON to messages"},
+		{1, "platform/backfill/internal/*", "what of a channel's history is known, and what to ask for next"},
 		{1, "platform/*/markup", "Markdown to what a platform shows"},
 
 		{2, "llm", "the model port, and the offline model"},

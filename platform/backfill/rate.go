@@ -11,18 +11,19 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Tier is how often a platform may be asked, by workspace and method.
+// A Tier is how often a platform may be asked, by workspace and method, and how
+// large its pages are.
 type Tier struct {
 	PerMinute int
 	Burst     int // calls that may be made at once, when there were none for a while
-	Objects   int // messages that a page for a turn is made to hold
-	Most      int // messages that a page may hold; default: Objects
+	Objects   int // messages that a page for a turn holds at most
+	Most      int // messages that any page may hold; default: Objects
 }
 
 // The tiers of Slack's conversations.history and conversations.replies
-// (docs.slack.dev, rate limits). Internal is below Tier 3, which is 50 a
-// minute, for apps of one's own and those of the Marketplace; Distributed is
-// what other apps get that are distributed commercially.
+// (docs.slack.dev, rate limits). Internal stays below Tier 3, which is 50 a
+// minute, for an organisation's own apps and those of the Marketplace;
+// Distributed is for commercially distributed apps outside the Marketplace.
 var (
 	Internal    = Tier{PerMinute: 40, Burst: 10, Objects: 200, Most: 999}
 	Distributed = Tier{PerMinute: 1, Burst: 1, Objects: 15, Most: 15}
@@ -46,26 +47,27 @@ type Call struct {
 	Overflow  int           // not made, because a turn could not wait for them
 }
 
-// errOverflow says that a turn cannot wait for its call.
-var errOverflow = errors.New("the rate is used up")
+// errRateUsedUp says that a turn cannot wait until its call may be made.
+var errRateUsedUp = errors.New("the rate is used up")
 
-// A pacer keeps calls within a tier. Turns go before the background.
-type pacer struct {
+// A limiter keeps calls within a tier. Turns go before the background.
+type limiter struct {
 	tier    Tier
 	degrade bool // turns do not wait
 
-	mu    sync.Mutex // guards lines
-	lines map[line]*state
+	mu      sync.Mutex // guards buckets
+	buckets map[rateKey]*bucket
 }
 
-type line struct {
+// A rateKey names what the platform limits together.
+type rateKey struct {
 	workspace earshot.WorkspaceID
 	method    string
 }
 
-// A state is a token bucket. Turns that wait have taken their token already,
-// so that the level is below zero.
-type state struct {
+// A bucket is a token bucket. A turn that waits has taken its token already, so
+// that the level may be below zero.
+type bucket struct {
 	Call
 	level   float64
 	at      time.Time // of level
@@ -73,27 +75,27 @@ type state struct {
 	idle    time.Time // no call of the background before
 }
 
-func newPacer(t Tier, degrade bool) *pacer {
-	return &pacer{tier: t, degrade: degrade, lines: map[line]*state{}}
+func newLimiter(t Tier, degrade bool) *limiter {
+	return &limiter{tier: t, degrade: degrade, buckets: map[rateKey]*bucket{}}
 }
 
 // interval is the time in which one call is earned.
-func (p *pacer) interval() time.Duration { return time.Minute / time.Duration(p.tier.PerMinute) }
+func (p *limiter) interval() time.Duration { return time.Minute / time.Duration(p.tier.PerMinute) }
 
-// line returns a line's state as it is now. p.mu is held.
-func (p *pacer) line(l line, now time.Time) *state {
-	s := p.lines[l]
+// bucket returns the bucket of a key, refilled up to now. p.mu is held.
+func (p *limiter) bucket(l rateKey, now time.Time) *bucket {
+	s := p.buckets[l]
 	if s == nil {
-		s = &state{Call: Call{Workspace: l.workspace, Method: l.method}, level: float64(p.tier.Burst), at: now}
-		p.lines[l] = s
+		s = &bucket{Call: Call{Workspace: l.workspace, Method: l.method}, level: float64(p.tier.Burst), at: now}
+		p.buckets[l] = s
 	}
 	s.level = min(float64(p.tier.Burst), s.level+float64(now.Sub(s.at))/float64(p.interval()))
 	s.at = now
 	return s
 }
 
-// wait returns how long it takes until the level is reached. p.mu is held.
-func (p *pacer) wait(s *state, level float64) time.Duration {
+// wait returns how long it takes until the bucket has a level. p.mu is held.
+func (p *limiter) wait(s *bucket, level float64) time.Duration {
 	d := max(0, s.blocked.Sub(s.at))
 	if s.level < level {
 		d = max(d, time.Duration((level-s.level)*float64(p.interval()))+1)
@@ -101,18 +103,18 @@ func (p *pacer) wait(s *state, level float64) time.Duration {
 	return d
 }
 
-// turn takes a call for a turn, and waits for it as long as ctx has time. It
-// returns errOverflow where that would not do, without waiting.
-func (p *pacer) turn(ctx context.Context, l line) error {
+// turn takes a call for a turn, and waits for it as long as ctx allows. Where
+// that is not long enough it returns errRateUsedUp at once.
+func (p *limiter) turn(ctx context.Context, l rateKey) error {
 	p.mu.Lock()
 	now := time.Now()
-	s := p.line(l, now)
+	s := p.bucket(l, now)
 	d := p.wait(s, 1)
 	deadline, bounded := ctx.Deadline()
 	if d > 0 && (p.degrade || !bounded && d > time.Minute || bounded && now.Add(d).After(deadline)) {
 		s.Overflow++
 		p.mu.Unlock()
-		return errOverflow
+		return errRateUsedUp
 	}
 	s.level--
 	if d > 0 {
@@ -134,12 +136,12 @@ func (p *pacer) turn(ctx context.Context, l line) error {
 
 // background takes a call for the background and waits for it. Half of a burst
 // and half of the rate are left to turns.
-func (p *pacer) background(ctx context.Context, l line) error {
+func (p *limiter) background(ctx context.Context, l rateKey) error {
 	start, waited := time.Now(), false
 	for {
 		p.mu.Lock()
 		now := time.Now()
-		s := p.line(l, now)
+		s := p.bucket(l, now)
 		d := max(p.wait(s, 1+float64((p.tier.Burst-1)/2)), s.idle.Sub(now))
 		if d <= 0 {
 			s.level--
@@ -160,19 +162,20 @@ func (p *pacer) background(ctx context.Context, l line) error {
 }
 
 // giveBack returns a call that was taken and not made.
-func (p *pacer) giveBack(l line) {
+func (p *limiter) giveBack(l rateKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.line(l, time.Now())
+	s := p.bucket(l, time.Now())
 	s.level++
 	s.idle = time.Time{}
 }
 
-// made counts a call and heeds what the platform says of its limit.
-func (p *pacer) made(l line, err error) {
+// made counts a call, and after a refusal blocks further ones for as long as the
+// platform says.
+func (p *limiter) made(l rateKey, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.line(l, time.Now())
+	s := p.bucket(l, time.Now())
 	s.Calls++
 	limit := (*LimitError)(nil)
 	switch {
@@ -187,11 +190,11 @@ func (p *pacer) made(l line, err error) {
 }
 
 // calls returns the counts, by workspace and method.
-func (p *pacer) calls() []Call {
+func (p *limiter) calls() []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := make([]Call, 0, len(p.lines))
-	for _, s := range p.lines {
+	out := make([]Call, 0, len(p.buckets))
+	for _, s := range p.buckets {
 		out = append(out, s.Call)
 	}
 	slices.SortFunc(out, func(a, b Call) int {
