@@ -88,7 +88,6 @@ var layout = architecture{
 		{1, "assemble/internal/logform", "prompts of the log form, read back"},
 		{1, "secret", "texts that are never shown"},
 		{1, "platform/*/*msg", "platform JSON to messages"},
-		{1, "platform/backfill/internal/*", "what of a channel's history is known, and what to ask for next"},
 		{1, "platform/*/markup", "Markdown to what a platform shows"},
 
 		{2, "llm", "the model port, and the offline model"},
@@ -99,6 +98,8 @@ var layout = architecture{
 		{3, "search/searcher", "the search indexes of a store's channels"},
 		{3, "llm/llmtest", "a scripted model"},
 		{3, "model", "a model that can be relied on, and what its adapters share"},
+		{2, "platform/*/*api", "calls of a platform's API, within its rate limits"},
+		{3, "platform/*/internal/*", "parts of one platform, or of backfill"},
 		{3, "platform/media", "guarded fetch"},
 		{3, "internal/daemon/metrics", "what machines are told of a process"},
 		{2, "internal/eval/chats/chatstest", "where that data is"},

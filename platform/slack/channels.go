@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -62,7 +63,7 @@ func (n *names) askChannel(ctx context.Context, id earshot.ChannelID) error {
 // refused returns for how long a thing is not asked for again: what Slack does
 // not tell us, as for want of a scope, for as long as what it does.
 func refused(err error, ttl time.Duration) time.Duration {
-	if api := (*APIError)(nil); errors.As(err, &api) {
+	if api := (*slackapi.Error)(nil); errors.As(err, &api) {
 		return ttl
 	}
 	return failedTTL

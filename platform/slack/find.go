@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -25,21 +26,21 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	}
 	if root := threadOf(d.Place); root != "" {
 		args.Set("ts", string(root))
-		m, err := p.look(ctx, methodReplies, args, d)
-		if !is(err, "thread_not_found", "message_not_found") {
+		m, err := p.look(ctx, slackapi.Replies, args, d)
+		if !slackapi.Refused(err, "thread_not_found", "message_not_found") {
 			return m, err
 		}
 		args.Del("ts")
 	}
-	return p.look(ctx, methodHistory, args, d)
+	return p.look(ctx, slackapi.History, args, d)
 }
 
 // look looks for a draft's message through the pages of a method.
 func (p *Platform) look(ctx context.Context, method string, args url.Values, d bot.Draft) (earshot.Message, error) {
 	var begun earshot.Message
 	for range maxLook {
-		raw, err := p.client.call(ctx, method, args)
-		if is(err, "thread_not_found", "message_not_found") {
+		raw, err := p.client.Call(ctx, method, args)
+		if slackapi.Refused(err, "thread_not_found", "message_not_found") {
 			return earshot.Message{}, err
 		}
 		if err != nil {
@@ -52,7 +53,7 @@ func (p *Platform) look(ctx context.Context, method string, args url.Values, d b
 			} `json:"response_metadata"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil || page.Messages == nil {
-			return earshot.Message{}, fmt.Errorf("%s: %w: it has no messages", method, ErrAnswer)
+			return earshot.Message{}, fmt.Errorf("%s: %w: it has no messages", method, slackapi.ErrAnswer)
 		}
 		for _, raw := range page.Messages {
 			switch m, key := p.answerTo(raw, d); {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // A Heard is how often an event came, for the operator.
@@ -40,7 +42,7 @@ func (h *heard) count(kind string, used bool, now time.Time) {
 		h.types = map[string]*Heard{}
 	}
 	h.last = now
-	kind = word(kind, "_.")
+	kind = slackapi.Word(kind, "_.")
 	x := h.types[kind]
 	if x == nil && len(h.types) >= maxTypes {
 		kind = "other"

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 	"github.com/earshot-ai/earshot/secret"
 )
@@ -72,7 +73,7 @@ func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, ca
 	c, err := slackmsg.ReadCallback(body)
 	if err != nil {
 		p.o.Log.Warn("a delivery cannot be read", "err", err)
-		kind := word(strings.ToLower(r.Header.Get("Content-Type")), "/-+.; =")
+		kind := slackapi.Word(strings.ToLower(r.Header.Get("Content-Type")), "/-+.; =")
 		http.Error(w, fmt.Sprintf("not an event: %v; content type %q", err, kind), http.StatusBadRequest)
 		return
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -111,7 +112,7 @@ func (l *listener) hold(ctx context.Context) error {
 
 // hopeless reports whether a refusal of apps.connections.open stays one.
 func hopeless(err error) bool {
-	var api *APIError
+	var api *slackapi.Error
 	if !errors.As(err, &api) {
 		return false
 	}
@@ -159,7 +160,7 @@ func (l *listener) serve(ctx context.Context, s *socket) {
 func (l *listener) open(ctx context.Context) (*socket, error) {
 	ctx, cancel := context.WithTimeout(ctx, helloTime)
 	defer cancel()
-	raw, err := l.p.client.callAs(ctx, l.p.o.AppToken, methodOpen, nil)
+	raw, err := l.p.client.CallAs(ctx, l.p.o.AppToken, slackapi.OpenConnection, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -167,11 +168,11 @@ func (l *listener) open(ctx context.Context) (*socket, error) {
 		URL string `json:"url"`
 	}
 	if json.Unmarshal(raw, &answer) != nil {
-		return nil, fmt.Errorf("%s: %w", methodOpen, ErrAnswer)
+		return nil, fmt.Errorf("%s: %w", slackapi.OpenConnection, slackapi.ErrAnswer)
 	}
 	at, err := url.Parse(answer.URL)
 	if err != nil || at.Host == "" || at.Scheme != "wss" && (at.Scheme != "ws" || !strings.HasPrefix(l.p.o.APIURL, "http://")) {
-		return nil, fmt.Errorf("%s: %w: its URL is not of a socket", methodOpen, ErrAnswer)
+		return nil, fmt.Errorf("%s: %w: its URL is not of a socket", slackapi.OpenConnection, slackapi.ErrAnswer)
 	}
 	dialer := websocket.Dialer{HandshakeTimeout: helloTime, Proxy: http.ProxyFromEnvironment}
 	if l.p.o.Dial != nil {
@@ -182,7 +183,7 @@ func (l *listener) open(ctx context.Context) (*socket, error) {
 		response.Body.Close()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("socket: %w", hide(err, ticket(answer.URL, at)...))
+		return nil, fmt.Errorf("socket: %w", slackapi.Hide(err, ticket(answer.URL, at)...))
 	}
 	s := &socket{l: l, conn: conn, renew: make(chan struct{}), retired: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends a wait for hello

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // An answer is what Slack says to a question of yes or no.
@@ -24,9 +25,9 @@ const (
 // token, the workspace or Slack, and says nothing of the channel; the error is
 // why it is not known.
 func (p *Platform) member(ctx context.Context, id earshot.ChannelID) (answer, error) {
-	raw, err := p.client.call(ctx, "conversations.info", url.Values{"channel": {string(id)}})
+	raw, err := p.client.Call(ctx, "conversations.info", url.Values{"channel": {string(id)}})
 	var (
-		api  *APIError
+		api  *slackapi.Error
 		info struct {
 			Channel struct {
 				ID       earshot.ChannelID `json:"id"`
@@ -40,7 +41,7 @@ func (p *Platform) member(ctx context.Context, id earshot.ChannelID) (answer, er
 	case err != nil:
 		return unknown, err
 	case json.Unmarshal(raw, &info) != nil || info.Channel.ID != id || info.Channel.IsMember == nil:
-		return unknown, ErrAnswer
+		return unknown, slackapi.ErrAnswer
 	case *info.Channel.IsMember:
 		return yes, nil
 	}
@@ -51,8 +52,8 @@ func (p *Platform) member(ctx context.Context, id earshot.ChannelID) (answer, er
 // was revoked, or whose app is gone, is a no: invalid_auth is also said to a
 // machine whose address is not allowed (docs.slack.dev, auth.test, Errors).
 func (p *Platform) installed(ctx context.Context) (answer, error) {
-	_, err := p.client.call(ctx, "auth.test", nil)
-	var api *APIError
+	_, err := p.client.Call(ctx, "auth.test", nil)
+	var api *slackapi.Error
 	switch {
 	case err == nil:
 		return yes, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // Slack counts the calls that give placeholders their last text (chat.update,
@@ -29,9 +30,9 @@ const owedFor = 5 * time.Minute
 // reserved.
 func (p *Platform) PlaceholderFits(at bot.Place) bool {
 	now := p.o.Now()
-	ends, _ := p.client.pace.free(methodStop, nil, now)
-	updates, _ := p.client.pace.free(methodUpdate, nil, now)
-	posts, _ := p.client.pace.free(methodPost, url.Values{"channel": {string(at.Channel.ID)}}, now)
+	ends, _ := p.client.Free(slackapi.StopStream, nil)
+	updates, _ := p.client.Free(slackapi.Update, nil)
+	posts, _ := p.client.Free(slackapi.Post, url.Values{"channel": {string(at.Channel.ID)}})
 	if p.o.Reply != ReplyStream {
 		ends = 0
 	}
@@ -51,7 +52,7 @@ func (o *out) owe(at bot.Place, now time.Time, ends, updates, posts int) bool {
 		switch {
 		case k == key || now.After(x.until):
 			delete(o.owed, k)
-		case x.method == methodStop:
+		case x.method == slackapi.StopStream:
 			ends--
 		default:
 			updates--
@@ -60,9 +61,9 @@ func (o *out) owe(at bot.Place, now time.Time, ends, updates, posts int) bool {
 			}
 		}
 	}
-	x := owed{method: methodStop, channel: at.Channel.ID, until: now.Add(owedFor)}
+	x := owed{method: slackapi.StopStream, channel: at.Channel.ID, until: now.Add(owedFor)}
 	if ends <= 0 {
-		if x.method = methodUpdate; updates <= 0 || posts <= 0 {
+		if x.method = slackapi.Update; updates <= 0 || posts <= 0 {
 			return false
 		}
 	}

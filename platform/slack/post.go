@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/slack/markup"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -40,7 +41,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 		return m, err
 	}
 	if d.Growing {
-		p.out.placing(d.Place, methodUpdate)
+		p.out.placing(d.Place, slackapi.Update)
 	}
 	args := url.Values{
 		"channel": {string(d.Channel.ID)}, "metadata": {metadata(d.Key, false)},
@@ -50,7 +51,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if root != "" {
 		args.Set("thread_ts", string(root))
 	}
-	raw, err := p.say(ctx, p.client.call, methodPost, args, markup.Write(d.Text, d.Anchor.Author.ID))
+	raw, err := p.say(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Anchor.Author.ID))
 	if err != nil {
 		return earshot.Message{}, undone(err)
 	}
@@ -101,7 +102,7 @@ func posted(raw json.RawMessage) (earshot.Message, error) {
 	err := json.Unmarshal(raw, &answer)
 	id, at, ok := slackmsg.Stamp(raw)
 	if err != nil || !ok {
-		return earshot.Message{}, fmt.Errorf("%w: it does not say what was posted", ErrAnswer)
+		return earshot.Message{}, fmt.Errorf("%w: it does not say what was posted", slackapi.ErrAnswer)
 	}
 	return earshot.Message{ID: id, Time: at, Thread: earshot.MessageID(answer.Message.Thread)}, nil
 }
@@ -142,8 +143,8 @@ func (p *Platform) thread(ctx context.Context, at bot.Place, root earshot.Messag
 	}
 	short, cancel := context.WithTimeout(ctx, threadTime)
 	defer cancel()
-	_, err = p.client.call(short, methodReplies, url.Values{"channel": {string(at.Channel.ID)}, "ts": {string(root)}, "limit": {"1"}})
-	if is(err, "thread_not_found") {
+	_, err = p.client.Call(short, slackapi.Replies, url.Values{"channel": {string(at.Channel.ID)}, "ts": {string(root)}, "limit": {"1"}})
+	if slackapi.Refused(err, "thread_not_found") {
 		return &bot.PostError{Err: errNoThread}
 	}
 	return nil // where that cannot be known, the post's answer tells
@@ -153,8 +154,8 @@ func (p *Platform) thread(ctx context.Context, at bot.Place, root earshot.Messag
 // nothing was done.
 func undone(err error) error {
 	var (
-		limited *LimitedError
-		api     *APIError
+		limited *slackapi.LimitedError
+		api     *slackapi.Error
 		dial    *net.OpError
 	)
 	switch {
@@ -178,17 +179,3 @@ const (
 	redial    = 2 * time.Second
 	migrating = time.Minute
 )
-
-// is reports whether Slack has refused a call with one of the codes.
-func is(err error, codes ...string) bool {
-	var api *APIError
-	if !errors.As(err, &api) {
-		return false
-	}
-	for _, c := range codes {
-		if api.Code == c {
-			return true
-		}
-	}
-	return false
-}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/slack/markup"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // A caller is [client.call] or [client.try].
@@ -32,10 +33,10 @@ func (p *Platform) say(ctx context.Context, call caller, method string, args url
 		case err == nil:
 			p.out.took(method)
 			return raw, nil
-		case is(err, "invalid_blocks", "invalid_blocks_format"):
+		case slackapi.Refused(err, "invalid_blocks", "invalid_blocks_format"):
 			p.o.Log.Warn("slack refuses a block of Markdown", "method", method, "err", err)
 			p.out.refused(method, p.o.Now())
-		case !is(err, "msg_blocks_too_long", "msg_blocks_too_many", "msg_too_long"):
+		case !slackapi.Refused(err, "msg_blocks_too_long", "msg_blocks_too_many", "msg_too_long"):
 			return nil, err
 		}
 		args.Del("blocks")

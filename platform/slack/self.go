@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // A self is who the bot is, as Slack says it and as the store remembers it.
@@ -70,29 +71,19 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 // such as a proxy with a page of its own. Then asking again may help.
 func Unreachable(err error) bool {
 	var (
-		api    *APIError
-		status *StatusError
+		api    *slackapi.Error
+		status *slackapi.StatusError
 		other  *configError
 	)
 	switch {
 	case err == nil, errors.Is(err, ErrAnotherBot), errors.As(err, &other):
 		return false
 	case errors.As(err, &api):
-		return waits(api.Code)
+		return slackapi.Passes(api.Code)
 	case errors.As(err, &status):
 		return status.Status != http.StatusNotFound // which is a wrong slack.api_url
 	}
 	return true
-}
-
-// waits reports whether a refusal passes by itself: Slack is down, or moves the
-// workspace to an organisation (docs.slack.dev, auth.test, Errors).
-func waits(code string) bool {
-	switch code {
-	case "internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org", "org_login_required":
-		return true
-	}
-	return false
 }
 
 // A configError is one that asking again does not mend.
@@ -112,18 +103,18 @@ func (p *Platform) become(s self) {
 		}
 	}
 	p.known = true
-	p.client.pace.shareAs(s.Workspace + " " + s.User)
+	p.client.ShareRates(s.Workspace + " " + s.User)
 }
 
 // whoAmI asks Slack.
 func (p *Platform) whoAmI(ctx context.Context) (self, error) {
 	var me self
-	raw, err := p.client.call(ctx, "auth.test", nil)
+	raw, err := p.client.Call(ctx, "auth.test", nil)
 	if err != nil {
 		return me, err
 	}
 	if err := json.Unmarshal(raw, &me); err != nil || me.User == "" || me.Workspace == "" {
-		return me, fmt.Errorf("auth.test: %w: it does not say who the bot is", ErrAnswer)
+		return me, fmt.Errorf("auth.test: %w: it does not say who the bot is", slackapi.ErrAnswer)
 	}
 	me.App = "" // bots.info says it
 	if me.Bot == "" {
@@ -135,7 +126,7 @@ func (p *Platform) whoAmI(ctx context.Context) (self, error) {
 		}
 		return me, &configError{errors.New("auth.test: the token is a person's and not a bot's: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…)")}
 	}
-	raw, err = p.client.call(ctx, "bots.info", url.Values{"bot": {me.Bot}})
+	raw, err = p.client.Call(ctx, "bots.info", url.Values{"bot": {me.Bot}})
 	if err != nil {
 		p.o.Log.Warn("slack does not tell the bot's app", "err", err)
 		return me, ctx.Err()

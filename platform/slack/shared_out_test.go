@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/pgtest"
 	"github.com/earshot-ai/earshot/platform/slack"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/simulate"
 	"github.com/earshot-ai/earshot/store"
@@ -23,7 +24,7 @@ import (
 
 // countedRates counts the bookings of a store, which may be made to fail.
 type countedRates struct {
-	slack.Rates
+	slackapi.Rates
 	booked, blocked atomic.Int64
 	fail            atomic.Pointer[func(context.Context) error]
 }
@@ -44,7 +45,7 @@ func (c *countedRates) BlockCalls(ctx context.Context, key string, r earshot.Rat
 // outside books in a store whose connections do not belong to the bubble of a
 // test.
 type outside struct {
-	slack.Rates
+	slackapi.Rates
 	work chan func()
 }
 
@@ -111,7 +112,7 @@ func (l *lockedText) count(words string) int {
 
 // replicated runs a test with two platforms that share the rates of a store, in
 // a bubble. A nil store is one in memory.
-func replicated(t *testing.T, rates slack.Rates, o simulate.SlackOptions, test func(t *testing.T, r *replicas)) {
+func replicated(t *testing.T, rates slackapi.Rates, o simulate.SlackOptions, test func(t *testing.T, r *replicas)) {
 	t.Helper()
 	s, err := simulate.NewSlack(&o) // its socket must not be the bubble's
 	if err != nil {

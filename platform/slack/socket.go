@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -57,13 +58,13 @@ func (s *socket) hello() error {
 	for {
 		var e envelope
 		if err := s.conn.ReadJSON(&e); err != nil {
-			return fmt.Errorf("socket: %w", hide(err))
+			return fmt.Errorf("socket: %w", slackapi.Hide(err))
 		}
 		if e.Type == "hello" {
 			break
 		}
 		if e.ID == "" || len(s.early) >= laneLength {
-			return fmt.Errorf("socket: slack said %s and not hello", word(e.Type, "_"))
+			return fmt.Errorf("socket: slack said %s and not hello", slackapi.Word(e.Type, "_"))
 		}
 		e.came = s.l.p.o.Now()
 		s.early = append(s.early, e)
@@ -126,7 +127,7 @@ func (s *socket) run(ctx context.Context) {
 		_, data, err := s.conn.ReadMessage()
 		if err != nil {
 			if ctx.Err() == nil {
-				s.l.p.o.Log.Debug("a socket ended", "err", hide(err))
+				s.l.p.o.Log.Debug("a socket ended", "err", slackapi.Hide(err))
 			}
 			break
 		}
@@ -136,7 +137,7 @@ func (s *socket) run(ctx context.Context) {
 			continue
 		}
 		if e.Type == "disconnect" {
-			s.l.p.o.Log.Info("slack renews a socket", "reason", word(e.Reason, "_"))
+			s.l.p.o.Log.Info("slack renews a socket", "reason", slackapi.Word(e.Reason, "_"))
 			if !renewed {
 				renewed = true
 				close(s.renew)
@@ -223,7 +224,7 @@ func (s *socket) take(ctx context.Context, e envelope) {
 	defer s.writing.Unlock()
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime))
 	if err := s.conn.WriteJSON(ack); err != nil {
-		p.o.Log.Debug("an event is not acknowledged; Slack sends it again", "err", hide(err))
+		p.o.Log.Debug("an event is not acknowledged; Slack sends it again", "err", slackapi.Hide(err))
 		return
 	}
 	if e.Type == "events_api" {

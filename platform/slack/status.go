@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // What the status line says after the app's name.
@@ -102,9 +103,9 @@ func (s *status) next(ctx context.Context, say string, tick <-chan time.Time) st
 func (p *Platform) setStatus(ctx context.Context, channel earshot.ChannelID, root earshot.MessageID, say string) (ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()
-	call := p.client.try
+	call := p.client.Try
 	if say == "" {
-		call = p.client.call // what was said is taken back, if it takes a wait
+		call = p.client.Call // what was said is taken back, if it takes a wait
 	}
 	_, err = call(ctx, "assistant.threads.setStatus", url.Values{"channel_id": {string(channel)}, "thread_ts": {string(root)}, "status": {say}})
 	var refused *bot.PostError
@@ -112,7 +113,7 @@ func (p *Platform) setStatus(ctx context.Context, channel earshot.ChannelID, roo
 		return err == nil, nil
 	}
 	what := "status " + string(channel)
-	if is(err, "missing_scope", "unknown_method", "not_allowed_token_type", "access_denied", "no_permission") {
+	if slackapi.Refused(err, "missing_scope", "unknown_method", "not_allowed_token_type", "access_denied", "no_permission") {
 		what = "status"
 	}
 	p.o.Log.Info("there is no status line", "channel", channel, "err", err)

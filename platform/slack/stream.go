@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/slack/markup"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -48,14 +49,14 @@ const (
 // begins: the draft is then posted.
 func (p *Platform) begin(ctx context.Context, d bot.Draft, root earshot.MessageID) (m earshot.Message, begun bool, err error) {
 	what := "stream " + string(d.Channel.ID)
-	if x, ok := p.out.owing(d.Place); ok && x.method != methodStop {
+	if x, ok := p.out.owing(d.Place); ok && x.method != slackapi.StopStream {
 		return m, false, nil // the rate of streams is used up
 	}
 	if p.o.Reply != ReplyStream || !d.Growing || root == "" || d.Anchor.Author.Kind != earshot.Human || !p.out.may(what, p.o.Now()) {
 		return m, false, nil
 	}
-	p.out.placing(d.Place, methodStop)
-	raw, err := p.client.try(ctx, methodStart, url.Values{
+	p.out.placing(d.Place, slackapi.StopStream)
+	raw, err := p.client.Try(ctx, slackapi.StartStream, url.Values{
 		"channel": {string(d.Channel.ID)}, "thread_ts": {string(root)},
 		"recipient_user_id": {string(d.Anchor.Author.ID)}, "recipient_team_id": {string(p.workspace)},
 	})
@@ -98,8 +99,8 @@ func (p *Platform) flow(ctx context.Context, s *stream, text string) {
 		defer func() { <-s.writing }()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), appendTime)
 		defer cancel()
-		_, err := p.client.try(ctx, methodAppend, url.Values{"channel": {string(s.channel)}, "ts": {string(s.id)}, "markdown_text": {rest}})
-		var limited *LimitedError
+		_, err := p.client.Try(ctx, slackapi.AppendStream, url.Values{"channel": {string(s.channel)}, "ts": {string(s.id)}, "markdown_text": {rest}})
+		var limited *slackapi.LimitedError
 		switch {
 		case err == nil:
 			s.sent = whole
@@ -136,7 +137,7 @@ func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, b
 	if whole && rest != "" {
 		args.Set("markdown_text", rest)
 	}
-	raw, err := p.client.call(ctx, methodStop, args)
+	raw, err := p.client.Call(ctx, slackapi.StopStream, args)
 	if err != nil {
 		p.o.Log.Debug("a stream is not ended", "channel", s.channel, "message", s.id, "err", err)
 		return false
@@ -149,8 +150,8 @@ func (p *Platform) end(ctx context.Context, d bot.Draft, id earshot.MessageID, b
 
 // close ends a stream of which nothing is known.
 func (p *Platform) close(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
-	_, err := p.client.call(ctx, methodStop, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, false)}})
-	if is(err, "message_not_in_streaming_state") {
+	_, err := p.client.Call(ctx, slackapi.StopStream, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, false)}})
+	if slackapi.Refused(err, "message_not_in_streaming_state") {
 		return nil
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/slack/markup"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // Update implements [bot.Updater]: chat.update. A stream is ended first.
@@ -31,12 +32,12 @@ func (p *Platform) finish(ctx context.Context, d bot.Draft, id earshot.MessageID
 	if p.end(ctx, d, id, body) {
 		return nil
 	}
-	err := p.replace(ctx, p.client.call, d, id, body)
-	if is(err, "streaming_state_conflict") { // begun by a process that is gone
+	err := p.replace(ctx, p.client.Call, d, id, body)
+	if slackapi.Refused(err, "streaming_state_conflict") { // begun by a process that is gone
 		if err := p.close(ctx, d, id); err != nil {
 			return undone(err)
 		}
-		err = p.replace(ctx, p.client.call, d, id, body)
+		err = p.replace(ctx, p.client.Call, d, id, body)
 	}
 	return p.unchanged(err)
 }
@@ -45,18 +46,18 @@ func (p *Platform) finish(ctx context.Context, d bot.Draft, id earshot.MessageID
 // the calls that may come at once are kept for last texts. What streams is shown by Writing.
 func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
 	now := p.o.Now()
-	free, most := p.client.pace.free(methodUpdate, nil, now)
-	spare := free - p.out.owes(methodUpdate, now)
-	if p.out.stream(d.Channel.ID, id) != nil || !p.out.may(methodUpdate+" growing", now) || spare <= most/2 || !p.out.growing.AllowN(now, 1) {
+	free, most := p.client.Free(slackapi.Update, nil)
+	spare := free - p.out.owes(slackapi.Update, now)
+	if p.out.stream(d.Channel.ID, id) != nil || !p.out.may(slackapi.Update+" growing", now) || spare <= most/2 || !p.out.growing.AllowN(now, 1) {
 		return &bot.PostError{Retry: growEvery, Err: errors.New("the rate is kept for the last text")}
 	}
-	return p.unchanged(p.replace(ctx, p.client.try, d, id, markup.Write(d.Text, d.Anchor.Author.ID)))
+	return p.unchanged(p.replace(ctx, p.client.Try, d, id, markup.Write(d.Text, d.Anchor.Author.ID)))
 }
 
 // replace gives a message its text. The metadata is what it was posted with; a
 // stream gets it now.
 func (p *Platform) replace(ctx context.Context, call caller, d bot.Draft, id earshot.MessageID, body markup.Body) error {
-	_, err := p.say(ctx, call, methodUpdate, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, !d.Growing)}}, body)
+	_, err := p.say(ctx, call, slackapi.Update, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, !d.Growing)}}, body)
 	return err
 }
 
@@ -64,19 +65,19 @@ func (p *Platform) replace(ctx context.Context, call caller, d bot.Draft, id ear
 // [*bot.PostError] that may be repeated, one that may not, or another where the
 // message may have changed all the same.
 func (p *Platform) unchanged(err error) error {
-	var limited *LimitedError
+	var limited *slackapi.LimitedError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &limited):
-		p.out.block(methodUpdate+" growing", p.o.Now().Add(limited.After+time.Minute))
-	case is(err, "message_not_found"):
+		p.out.block(slackapi.Update+" growing", p.o.Now().Add(limited.After+time.Minute))
+	case slackapi.Refused(err, "message_not_found"):
 		err = fmt.Errorf("somebody has deleted the message: %w", err)
 		return &bot.PostError{Err: err}
-	case is(err, "edit_window_closed"):
+	case slackapi.Refused(err, "edit_window_closed"):
 		err = fmt.Errorf("the workspace's settings allow edits for a time only: %w", err)
 		return &bot.PostError{Err: err}
-	case is(err, "streaming_state_conflict"):
+	case slackapi.Refused(err, "streaming_state_conflict"):
 		return err // it is stopped the next time
 	}
 	return undone(err)

@@ -1,25 +1,26 @@
-package slack
+package slackapi
 
 import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// An APIError is Slack's answer that a call was refused. Its text names the
-// remedy where there is one.
-type APIError struct {
+// An Error is Slack's answer that it refuses a call. Its text names the remedy
+// where there is one.
+type Error struct {
 	Method   string // such as chat.postMessage
 	Code     string // Slack's, such as channel_not_found
 	Needed   string // with missing_scope: the scopes that would do
 	Provided string // with missing_scope: those that the token has
 }
 
-func (e *APIError) Error() string {
+func (e *Error) Error() string {
 	s := e.Method + ": " + e.Code
 	if r := e.remedy(); r != "" {
 		s += ": " + r
@@ -27,10 +28,10 @@ func (e *APIError) Error() string {
 	return s
 }
 
-func (e *APIError) remedy() string {
+func (e *Error) remedy() string {
 	const install = "under OAuth & Permissions of the app, and install it again"
 	token := "the bot token (SLACK_BOT_TOKEN, xoxb-…)"
-	if e.Method == methodOpen {
+	if e.Method == OpenConnection {
 		token = "the app-level token (SLACK_APP_TOKEN, xapp-…)"
 	}
 	switch e.Code {
@@ -53,8 +54,8 @@ func (e *APIError) remedy() string {
 	return ""
 }
 
-// A LimitedError is a call that was not made, or was refused, because of a
-// rate limit. Nothing was done by it.
+// A LimitedError says that a call was not made, or was refused, because of a rate
+// limit. Slack did nothing.
 type LimitedError struct {
 	Method string
 	After  time.Duration // when the next one may be made, from now
@@ -64,8 +65,8 @@ func (e *LimitedError) Error() string {
 	return fmt.Sprintf("%s: limited, again in %s", e.Method, e.After.Round(time.Millisecond))
 }
 
-// A StatusError is an answer that is not of the API: a gateway's, or a broken
-// server's. Of a writing call it is not known whether it was done.
+// A StatusError is an answer that is not the API's, but of a gateway or a broken
+// server. Whether a call that writes took effect is not known.
 type StatusError struct {
 	Method string
 	Status int // of HTTP
@@ -75,13 +76,29 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: the server answered with status %d", e.Method, e.Status)
 }
 
-// ErrAnswer is an answer that cannot be read, or is larger than [maxAnswer]. Of
-// a writing call it is not known whether it was done.
+// Refused reports whether err is an [*Error] with one of the codes.
+func Refused(err error, codes ...string) bool {
+	var api *Error
+	return errors.As(err, &api) && slices.Contains(codes, api.Code)
+}
+
+// Passes reports whether a refusal with a code ends by itself: Slack is down, or is
+// moving the workspace to an organisation (docs.slack.dev, auth.test, Errors).
+func Passes(code string) bool {
+	switch code {
+	case "internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org", "org_login_required":
+		return true
+	}
+	return false
+}
+
+// ErrAnswer is wrapped where an answer is not the expected JSON or is larger than
+// 16 MiB. Whether a call that writes took effect is not known.
 var ErrAnswer = errors.New("the answer cannot be read")
 
-// hide removes secrets and addresses from an error of the network. The
-// original stays reachable for errors.Is, which a caller asks for ctx's.
-func hide(err error, secrets ...secret.Secret) error {
+// Hide removes secrets and URLs from the text of a network error. errors.Is still
+// finds what the error wraps.
+func Hide(err error, secrets ...secret.Secret) error {
 	for u := (*url.Error)(nil); errors.As(err, &u); {
 		err = u.Err
 	}

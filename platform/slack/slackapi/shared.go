@@ -1,4 +1,4 @@
-package slack
+package slackapi
 
 import (
 	"context"
@@ -9,14 +9,20 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Slack counts calls by app and workspace, so replicas that answer for one app
-// share its rates: each lane books the moments of its calls in the store, a few
-// at a time, and makes its calls then. The process's own pace applies as well.
-// It is all there is while the store fails.
+// Slack counts calls by app and workspace, so processes that answer for one app
+// share its rates: each books the moments of its calls in a store, a few at a
+// time, and makes its calls then. The process's own pace applies as well, and
+// alone while the store fails.
+
+// Rates are where processes book their calls, as [earshot.Rates] says.
+type Rates interface {
+	BookCalls(ctx context.Context, key string, r earshot.Rate, calls int, now earshot.Time) (earshot.Booking, error)
+	BlockCalls(ctx context.Context, key string, r earshot.Rate, until earshot.Time) error
+}
 
 // Bounds of bookings.
 const (
-	bookTime  = time.Second      // one write; then the store is taken for failing
+	bookTime  = time.Second      // for one write; after it the store counts as failing
 	bookAgain = 10 * time.Second // until a store that failed is tried again
 	bookAhead = 5 * time.Second  // calls are booked for that long ...
 	bookMost  = 10               // ... and at most so many
@@ -28,7 +34,7 @@ const (
 	lately = 10 * time.Second // calls are counted for that long
 )
 
-// A sharing is what all lanes know of the shared rates. pace.mu guards it.
+// A sharing is what all rates of a process share. pace.mu guards it.
 type sharing struct {
 	rates Rates
 	log   *slog.Logger
@@ -46,10 +52,10 @@ func newSharing(o Options) *sharing {
 	return &sharing{rates: o.Rates, log: o.Log}
 }
 
-// ready reports whether lanes can be shared.
+// ready reports whether rates can be shared.
 func (s *sharing) ready() bool { return s != nil && s.app != "" }
 
-// shareAs says whose rates they are. Nothing is shared before.
+// shareAs sets whose rates they are. Before it nothing is shared.
 func (p *pace) shareAs(app string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +80,8 @@ func (s *sharing) note(err error, now time.Time) {
 	s.failed = err != nil
 }
 
-// Bookings are the moments that a lane has booked, and implement limiter.
+// Bookings are the moments that a process has booked of one rate. They implement
+// limiter.
 // pace.mu guards them.
 type bookings struct {
 	of   *sharing
@@ -88,16 +95,16 @@ type bookings struct {
 	taken   []time.Time   // when calls were asked for lately
 }
 
-// bookings returns the shared bookings of a lane. The store knows no windows: a
+// bookings returns the shared bookings of a rate. The store knows no windows: a
 // fifth of one may be called at once, and the rest comes steadily.
-func (s *sharing) bookings(lane string, t tier) *bookings {
+func (s *sharing) bookings(key string, t tier) *bookings {
 	if t.burst == 0 {
 		t.burst = int(t.perMinute) / 5
 		t.perMinute -= float64(t.burst)
 	}
 	every := time.Duration(float64(time.Minute+lapse) / t.perMinute)
 	return &bookings{
-		of: s, key: "slack " + s.app + " " + lane, rate: earshot.Rate{Every: every, Burst: t.burst}, booking: make(chan struct{}, 1),
+		of: s, key: "slack " + s.app + " " + key, rate: earshot.Rate{Every: every, Burst: t.burst}, booking: make(chan struct{}, 1),
 	}
 }
 
@@ -167,13 +174,13 @@ func (b *bookings) likely(now time.Time, most time.Duration) int {
 	return max(1, min(b.waiting, 1+within)) + come
 }
 
-// provide books moments where a call of a shared lane would find none. p.mu is
+// provide books moments where a call of a shared rate would find none. p.mu is
 // held by the caller, and let go while the store works.
 func (p *pace) provide(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) {
 	recalled := ticket == ""
 	for p.sharing.ready() && ctx.Err() == nil {
 		now := p.now()
-		l := p.lane(method, args, now)
+		l := p.rate(method, args, now)
 		if _, kept := p.kept(ticket, now); kept {
 			return
 		}

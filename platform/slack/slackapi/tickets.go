@@ -1,4 +1,4 @@
-package slack
+package slackapi
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A turn that waits for its post may come again on another replica. Its place in
-// the line is therefore stored too: as the moment before which nothing can be
-// booked under the ticket's own key.
+// A turn that could not wait for its post may be continued by another process. The
+// moment that is kept for it is therefore stored too: as the moment before which
+// nothing can be booked under the ticket's own key.
 
 // ticketRate makes a key hold a moment: what is booked begins at it.
 var ticketRate = earshot.Rate{Every: time.Microsecond, Burst: 1}
@@ -21,7 +21,7 @@ func (s *sharing) ticket(ticket string) string {
 	return "slack " + s.app + " ticket " + hex.EncodeToString(sum[:16])
 }
 
-// remember stores the place that is kept for a ticket. p.mu is held by the
+// remember stores the moment that is kept for a ticket. p.mu is held by the
 // caller, and let go while the store works.
 func (p *pace) remember(ctx context.Context, ticket string, at time.Time) {
 	key := p.sharing.ticket(ticket)
@@ -31,7 +31,7 @@ func (p *pace) remember(ctx context.Context, ticket string, at time.Time) {
 	})
 }
 
-// recall takes over the place that another replica has stored for a ticket.
+// recall takes over the moment that another process has stored for a ticket.
 // p.mu is held by the caller, and let go while the store works.
 func (p *pace) recall(ctx context.Context, ticket string) {
 	key, lost := p.sharing.ticket(ticket), earshot.TimeOf(p.now().Add(-ticketLife))
