@@ -3,19 +3,37 @@
 // files are read for those who ask.
 //
 // Start with [Open], or with [New] where Slack may be unreachable at the start,
-// then [Platform.Handler] or [Platform.Listen] for what
-// comes in. Everything that is asked of Slack goes through one client, which
-// keeps to Slack's limits and counts ([Platform.Calls]).
+// then [Platform.Handler] or [Platform.Listen] for what comes in. All calls go
+// through one [slackapi.Client], which keeps to Slack's rate limits and counts the
+// calls ([Platform.Calls]).
 //
 //	p, err := slack.Open(ctx, slack.Options{BotToken: token, SigningSecrets: secrets, Store: store})
 //	b := bot.New(bot.Options{Platform: p, Identity: p.Identity(), …})
 //	http.Handle("/slack/events", p.Handler(b.Handle))
 //
 // A Platform is one workspace, the one that its token was made in: events of
-// others are acknowledged and not kept. Slack's JSON is read by
+// others are acknowledged and not kept. Slack's JSON is decoded by
 // platform/slack/slackmsg, because a library that decodes an event
 // whole loses the message to one malformed block
 // (docs/decisions/050-slack-client.md).
+//
+// For who changes the package, the files by their first word:
+//
+//	identity      who the bot is: asked of Slack, remembered in the store
+//	events        what comes in: events.go says what is made of each type (a new
+//	              event type goes into its table); http, socket and forms are the
+//	              ways in; inbox keeps what comes before the identity is known
+//	reply         what goes out, as [bot.Platform] asks: post, update, stream,
+//	              status line, removal; find looks for a post whose call failed;
+//	              reserve keeps a placeholder's last call free
+//	history       for backfill; files for media
+//	names         of people, channels and groups
+//	membership    channels joined and left, the app removed, and what is erased then
+//	check         what "earshot check" looks at
+//
+// Underneath, and without knowing this package: slackapi makes every call and has
+// the rates, the repetition of calls and the errors; internal/socket holds Socket
+// Mode's connections; internal/signature checks requests; markup writes Markdown.
 package slack
 
 import (

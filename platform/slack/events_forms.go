@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/earshot-ai/earshot/platform/slack/internal/socket"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -69,7 +70,7 @@ func (p *Platform) interaction(payload []byte) {
 }
 
 // other counts an envelope that holds no event, and returns what to answer.
-func (p *Platform) other(e envelope) (answer any) {
+func (p *Platform) other(e socket.Envelope) (answer any) {
 	switch {
 	case e.Type == "interactive":
 		p.interaction(e.Payload)

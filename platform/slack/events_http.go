@@ -2,17 +2,14 @@ package slack
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/earshot-ai/earshot/platform/slack/internal/signature"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 	"github.com/earshot-ai/earshot/secret"
@@ -21,7 +18,6 @@ import (
 // Bounds of a request.
 const (
 	maxBody  = slackmsg.MaxBytes
-	maxSkew  = 5 * time.Minute // between Slack's clock, at the signing, and ours
 	takeTime = 10 * time.Second
 )
 
@@ -57,7 +53,7 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 			http.Error(w, reason, status)
 		case isForm(r.Header) && sslCheck(string(body)):
 			p.heard.count("ssl_check", false, p.o.Now())
-		case !signed(secrets, r.Header, body, p.o.Now()):
+		case !signature.Valid(secrets, r.Header, body, p.o.Now()):
 			p.heard.count("forged", false, p.o.Now())
 			http.Error(w, "not signed by Slack, or too long ago", http.StatusUnauthorized)
 		case isForm(r.Header):
@@ -111,31 +107,4 @@ func read(w http.ResponseWriter, r *http.Request) (body []byte, status int, reas
 		return nil, http.StatusBadRequest, "the body ended before its time"
 	}
 	return body, 0, ""
-}
-
-// signed reports whether one of the secrets signed the body, not long ago:
-// v0= and the hex of HMAC-SHA256 over v0:timestamp:body (docs.slack.dev,
-// Verifying requests from Slack). It takes the same time whatever is wrong with
-// the signature.
-func signed(secrets []secret.Secret, h http.Header, body []byte, now time.Time) bool {
-	stamps, signatures := h.Values("X-Slack-Request-Timestamp"), h.Values("X-Slack-Signature")
-	if len(stamps) != 1 || len(signatures) != 1 {
-		return false
-	}
-	seconds, err := strconv.ParseInt(stamps[0], 10, 64)
-	if err != nil || strconv.FormatInt(seconds, 10) != stamps[0] {
-		return false
-	}
-	if d := now.Sub(time.Unix(seconds, 0)); d > maxSkew || d < -maxSkew {
-		return false
-	}
-	ok := false
-	for _, s := range secrets {
-		mac := hmac.New(sha256.New, []byte(s.Reveal()))
-		mac.Write([]byte("v0:" + stamps[0] + ":"))
-		mac.Write(body)
-		want := "v0=" + hex.EncodeToString(mac.Sum(nil))
-		ok = hmac.Equal([]byte(want), []byte(signatures[0])) || ok
-	}
-	return ok
 }
