@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -103,6 +103,8 @@ var layout = architecture{
 		{3, "model/internal/sse", "server-sent events, read"},
 		{3, "model/internal/rawjson", "JSON in which parts stand as they came"},
 		{4, "model/internal/adapter", "what the adapters share"},
+		{2, "platform/*/*api", "calls of a platform's API, within its rate limits"},
+		{3, "platform/*/internal/*", "parts of one platform, or of backfill"},
 		{3, "platform/media", "guarded fetch"},
 		{3, "internal/daemon/metrics", "what machines are told of a process"},
 		{2, "internal/eval/chats/chatstest", "where that data is"},

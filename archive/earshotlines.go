@@ -11,26 +11,6 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// ImportEarshot records what [Export] wrote. It is [ImportJSONL] for callers
-// that want nothing else: another form is ErrFormat. Platform and Workspace of
-// the options are not used, because the lines carry theirs.
-func ImportEarshot(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
-	in, err := openLines(name, opts.withDefaults())
-	if err != nil {
-		return Report{}, described("earshot", name, err)
-	}
-	var keep []byte
-	first, _, err := in.next(ctx, &keep)
-	if err == nil || err == io.EOF {
-		err = checkHeader(first)
-	}
-	_ = in.close()
-	if err != nil {
-		return Report{}, described("earshot", name, err)
-	}
-	return ImportJSONL(ctx, store, name, opts)
-}
-
 func base(name string) string { return filepath.Base(name) }
 
 // earshot reads the lines after the header.

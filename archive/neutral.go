@@ -16,7 +16,8 @@ import (
 )
 
 // ImportJSONL records chat history from JSON lines, gzipped or not: Earshot's
-// own export (see [ImportEarshot]), or the neutral form with one message a
+// own export (see [Export]; its lines name their platform and workspace, so that
+// those of the options are not used), or the neutral form with one message a
 // line:
 //
 //	{"conversation":"general","id":"17","ts":1700000000.25,"author":"alice","author_is_bot":false,
@@ -52,7 +53,7 @@ func ImportJSONL(ctx context.Context, store Sink, name string, opts *Options) (R
 	return x.report, described("jsonl", name, err)
 }
 
-// A lineImport is one run of ImportJSONL or ImportEarshot.
+// A lineImport is one run of ImportJSONL.
 type lineImport struct {
 	o       Options
 	store   Sink

@@ -193,7 +193,7 @@ func TestAClockThatIsAhead(t *testing.T) {
 	})
 }
 
-// TestManyThreadsOfAChannel: what the store is told of threads is bounded.
+// TestManyThreadsOfAChannel: the entries that the store keeps of threads are bounded.
 func TestManyThreadsOfAChannel(t *testing.T) {
 	scene(t, func(t *testing.T, w *world, d *desk) {
 		d.options.ThreadsAlone = true

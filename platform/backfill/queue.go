@@ -9,20 +9,21 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A job is a lane that the background looks after.
+// A job is a timeline that the background fetches.
 type job struct {
 	channel earshot.Channel
 	thread  earshot.MessageID
-	tries   int          // that failed
-	looks   int          // pages of roots that were read for what became of threads
-	looked  earshot.Time // the oldest of them; 0: none
+	tries   int // that failed in a row
+
+	looks    int          // pages of roots that were read to see which threads have grown
+	lookedTo earshot.Time // the oldest root of them; 0: none
 
 	notBefore time.Time
 }
 
 func (j job) is(k job) bool { return j.channel.Scope() == k.channel.Scope() && j.thread == k.thread }
 
-// A queue holds the jobs of one method, each lane once.
+// A queue holds the jobs of one method, each timeline once.
 type queue struct {
 	mu   sync.Mutex // guards jobs
 	jobs []job

@@ -11,87 +11,90 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
 )
 
-// record stores what a page shows and the store does not have: each message
-// with its JSON, and what is gone. What may want an answer is handled after
-// all else, in the order in which it was said.
-func (f *Filler) record(ctx context.Context, l *lane, w Window, page Page, at sight, start earshot.Time) error {
-	scope := l.room.channel.Scope()
+// record stores what a page shows and the store does not have: messages with
+// their JSON, and deletions. Messages that may want an answer go to
+// Options.Handle after all others, in the order in which they were said.
+func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, page Page, sight coverage.Sight, start earshot.Time) error {
+	scope := t.channel.Scope()
 	ids := make([]earshot.MessageID, len(page.Messages))
 	for i, m := range page.Messages {
 		ids[i] = m.Message.ID
 	}
 	list, err := f.Store.ByID(ctx, scope, ids...)
 	if err != nil {
-		return fmt.Errorf("read what is stored of %s: %w", l, err)
+		return fmt.Errorf("read what is stored of %s: %w", t, err)
 	}
 	stored := make(map[earshot.MessageID]earshot.Message, len(list))
 	for _, m := range list {
 		stored[m.ID] = m
 	}
 	var events []earshot.Event
-	var later []Found
+	var toHandle []Found
 	for _, x := range page.Messages {
 		have, ok := stored[x.Message.ID]
 		said := ok && have.Text != ""
 		if x.Key != "" && said {
-			// What we said is stored as we said it; the platform has it in its own form.
+			// Our own messages are stored as we wrote them; the platform has them in
+			// its own markup.
 			x.Message.Text, x.Message.Edited, x.Message.Mentions = have.Text, have.Edited, have.Mentions
 		}
 		if x.Unread || ok && (have.Deleted || same(have, x.Message)) {
 			continue
 		}
 		x.Past, x.Received, x.Delivery = true, f.Now(), delivery(x.Message)
-		if f.Handle != nil && (x.Key != "" && !said || !ok && f.wantsAnswer(l, x.Message)) {
+		if f.Handle != nil && (x.Key != "" && !said || !ok && f.wantsAnswer(t, x.Message)) {
 			if x.Whole {
-				x.Key = "" // it waits for nothing: who knows it by its id stores its text
+				x.Key = "" // the post is complete: Handle finds it by its id and stores its text
 				x.Delivery += " whole"
 			}
-			later = append(later, x)
+			toHandle = append(toHandle, x)
 		} else {
 			events = append(events, x.Event)
 		}
 	}
 	var gone []earshot.Event
-	if w.Cursor == "" { // the window's other pages show the others
-		if gone, err = f.gone(ctx, l, page, at, start); err != nil {
+	if w.Cursor == "" { // a later page of a window does not show the earlier ones' messages
+		if gone, err = f.gone(ctx, t, page, sight, start); err != nil {
 			return err
 		}
 	}
-	if err := f.accept(ctx, l, append(events, gone...)); err != nil {
+	if err := f.accept(ctx, t, append(events, gone...)); err != nil {
 		return err
 	}
-	slices.SortFunc(later, func(x, y Found) int { return x.Message.Position().Compare(y.Message.Position()) })
-	for _, x := range later {
-		if err := f.Handle(ctx, l.room.channel, x); err != nil {
-			return fmt.Errorf("handle message %s of %s: %w", x.Message.ID, l, err)
+	slices.SortFunc(toHandle, func(x, y Found) int { return x.Message.Position().Compare(y.Message.Position()) })
+	for _, x := range toHandle {
+		if err := f.Handle(ctx, t.channel.Channel, x); err != nil {
+			return fmt.Errorf("handle message %s of %s: %w", x.Message.ID, t, err)
 		}
 	}
 	return nil
 }
 
 // wantsAnswer reports whether a message was missed and is fresh.
-func (f *Filler) wantsAnswer(l *lane, m earshot.Message) bool {
+func (f *Filler) wantsAnswer(t *timeline, m earshot.Message) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	missed := l.room.gaps.holds(m.Time) || l.room.gaps.holds(m.Time-clocks)
+	missed := t.channel.heard.Gaps.Holds(m.Time) || t.channel.heard.Gaps.Holds(m.Time-clocks)
 	return missed && f.Now()-m.Time <= earshot.Time(f.Fresh/time.Microsecond)
 }
 
-// accept stores events side by side, so that the store may gather them.
-func (f *Filler) accept(ctx context.Context, l *lane, events []earshot.Event) error {
+// accept stores events concurrently, so that the store can write them in one
+// transaction.
+func (f *Filler) accept(ctx context.Context, t *timeline, events []earshot.Event) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
+	g.SetLimit(maxWrites)
 	for _, e := range events {
 		g.Go(func() error {
-			_, err := f.Store.Accept(ctx, l.room.channel.Scope(), e, nil)
+			_, err := f.Store.Accept(ctx, t.channel.Scope(), e, nil)
 			if errors.Is(err, earshot.ErrInvalid) {
-				f.Log.Warn("a message of history cannot be stored", append(about(l), "message", e.Message.ID, "err", err)...)
+				f.Log.Warn("a message of history cannot be stored", append(t.logAttrs(), "message", e.Message.ID, "err", err)...)
 				return nil
 			}
 			if err != nil {
-				return fmt.Errorf("record message %s of %s: %w", e.Message.ID, l, err)
+				return fmt.Errorf("record message %s of %s: %w", e.Message.ID, t, err)
 			}
 			return nil
 		})
@@ -99,21 +102,21 @@ func (f *Filler) accept(ctx context.Context, l *lane, events []earshot.Event) er
 	return g.Wait()
 }
 
-// same reports whether the store would learn nothing from m.
+// same reports whether m has nothing that the store does not have.
 func same(have, m earshot.Message) bool {
 	return !m.Deleted && have.Edited == m.Edited && have.Text == m.Text && have.Thread == m.Root() &&
 		slices.Equal(have.Shared, m.Shared) && knows(have.Replies, m.Replies) && slices.Equal(have.Reactions, m.Reactions) &&
 		slices.EqualFunc(have.Files, m.Files, func(x, y earshot.File) bool { return x.ID == y.ID })
 }
 
-// knows reports whether as much is stored of a root's replies as is told. Those
-// that are stored themselves may be more.
-func knows(have, told *earshot.Activity) bool {
-	return told == nil || have != nil && have.Count >= told.Count && have.Last >= told.Last
+// knows reports whether the store knows of as many replies as a root shows, and
+// as late ones. It may know of more.
+func knows(have, shown *earshot.Activity) bool {
+	return shown == nil || have != nil && have.Count >= shown.Count && have.Last >= shown.Last
 }
 
-// delivery names what history says of a message, so that saying it again
-// stores no second copy.
+// delivery is the delivery id of a message as history shows it: a page that is
+// read again stores no second copy.
 func delivery(m earshot.Message) string {
 	h := fnv.New64a()
 	fmt.Fprint(h, m.Edited, m.Deleted, m.Text, m.Thread, m.Reactions, m.Files, m.Shared)
@@ -123,12 +126,12 @@ func delivery(m earshot.Message) string {
 	return fmt.Sprintf("history %s %x", m.ID, h.Sum64())
 }
 
-// gone returns tombstones for the messages that are stored and that the
-// platform no longer shows, although it shows all that is around them. Nothing
-// is concluded from a page that lacks more than it has, nor of the last
-// minute, in which a message may be on its way.
-func (f *Filler) gone(ctx context.Context, l *lane, page Page, at sight, start earshot.Time) ([]earshot.Event, error) {
-	from, to := at.known.from, min(at.known.to, start-clocks)
+// gone returns tombstones for messages that are stored and that the platform no
+// longer shows, although it shows the stretch around them. Nothing is taken for
+// deleted where a page lacks more messages than it has, nor of the last minute,
+// because history may not show a new message at once.
+func (f *Filler) gone(ctx context.Context, t *timeline, page Page, sight coverage.Sight, start earshot.Time) ([]earshot.Event, error) {
+	from, to := sight.Known.From, min(sight.Known.To, start-clocks)
 	if from > to {
 		return nil, nil
 	}
@@ -137,18 +140,18 @@ func (f *Filler) gone(ctx context.Context, l *lane, page Page, at sight, start e
 		shown[m.Message.ID] = true
 	}
 	var out []earshot.Event
-	for m, err := range f.Store.Range(ctx, l.room.channel.Scope(), l.part(), earshot.Position{Time: from}, earshot.Position{Time: to + 1}) {
+	for m, err := range f.Store.Range(ctx, t.channel.Scope(), t.part(), earshot.Position{Time: from}, earshot.Position{Time: to + 1}) {
 		if err != nil {
-			return nil, fmt.Errorf("read what is stored of %s: %w", l, err)
+			return nil, fmt.Errorf("read what is stored of %s: %w", t, err)
 		}
-		if m.ID == l.thread || shown[m.ID] {
+		if m.ID == t.Thread() || shown[m.ID] {
 			continue
 		}
 		tombstone := earshot.Message{ID: m.ID, Time: m.Time, Deleted: true}
 		out = append(out, earshot.Event{Message: tombstone, Past: true, Received: f.Now(), Delivery: delivery(tombstone)})
 	}
 	if len(out) > len(page.Messages) {
-		f.Log.Warn("history lacks more than it shows: nothing is taken for deleted", append(about(l), "stored", len(out), "shown", len(page.Messages))...)
+		f.Log.Warn("history lacks more than it shows: nothing is taken for deleted", append(t.logAttrs(), "stored", len(out), "shown", len(page.Messages))...)
 		return nil, nil
 	}
 	return out, nil

@@ -11,11 +11,11 @@ import (
 
 // A Source is a platform's history. It is safe for concurrent use.
 //
-// It makes one request of the platform for each call, and decodes what comes.
-// The error is a [*LimitError], a [*ScopeError] or [ErrNotThere] where it is
-// one of these, and holds neither a token nor a URL. A Source need not wait for
-// limits: [Options] says how often it is asked, and a LimitError how long it is
-// left alone.
+// Each call makes one request of the platform and decodes the answer.
+// A refusal is a [*LimitError], a [*ScopeError] or wraps [ErrNotThere]; other
+// errors count as failures that may pass. No error may hold a token or a URL. A
+// Source must not wait for rate limits: [Options.Tier] says how often it is
+// called, and after a LimitError it is not called for that long.
 type Source interface {
 	// Replies reads the replies of the thread that root begins, within the
 	// window. The root itself may stand in any page, also outside of the
@@ -28,8 +28,8 @@ type Source interface {
 }
 
 // A Window is a stretch of history that is asked for. Both ends are inclusive
-// and never zero. What is between them and does not fit the limit is reached by
-// the cursor that a page gives, with the same window.
+// and never zero. What does not fit the limit is read with the cursor of the page
+// and the same window.
 type Window struct {
 	Oldest earshot.Time
 	Latest earshot.Time
@@ -42,31 +42,31 @@ type Page struct {
 	// Messages are those of the page, in the order of Position or against it;
 	// a thread's root may be anywhere.
 	Messages []Found
-	// NewestFirst says from which end of the window pages come: Slack's
-	// replies begin with the oldest, all other history with the newest. It is
-	// set on an empty page too.
+	// NewestFirst says that the window's first page has its newest messages.
+	// Slack's replies begin with the oldest, all other history with the newest. It
+	// must be set on an empty page too.
 	NewestFirst bool
 	// Cursor leads to the window's next page; "" when there is none.
 	Cursor string
-	// Hidden says that the platform keeps older messages to itself, as Slack's
-	// free plan does (is_limited): what is not in the page may exist.
+	// Hidden says that the platform does not show older messages, as with Slack's
+	// free plan (is_limited): what is not on the page may exist.
 	Hidden bool
 }
 
 // A Found is one message of history.
 type Found struct {
 	// Event has the message and, in Raw, its JSON as it came; Client where the
-	// platform tells it. Delivery, Received and Past are set by backfill.
-	// Message.Replies tells of a root's replies.
+	// platform has it. Delivery, Received and Past are set by backfill.
+	// Message.Replies is set on a root that has replies.
 	earshot.Event
-	// Key is that of the post that our own message carries; "" when the
-	// platform does not say.
+	// Key is the post's key that our own message carries; "" where the platform
+	// does not show it.
 	Key string
-	// Whole says that our own message has its last text, which is not to be
-	// taken from a placeholder that still waits for its answer.
+	// Whole says that our own message has its final text, and is not a placeholder
+	// that still waits for its answer.
 	Whole bool
-	// Unread says that the message exists and could not be read, or is none
-	// that is kept. Only its id and time are looked at.
+	// Unread says that the message exists but could not be decoded, or is of a
+	// kind that is not stored. Only its id and time are used.
 	Unread bool
 }
 
@@ -96,3 +96,12 @@ func (e *ScopeError) Unwrap() error { return e.Err }
 // ErrNotThere says that the channel or the thread does not exist, or that the
 // agent is no member.
 var ErrNotThere = errors.New("not there, or the agent is no member")
+
+// A RootSource is a [Source] that can show one message of a channel's top level
+// by itself, at the cost of one call of History. Where pages are small, backfill
+// asks for a thread's root before it asks for replies: Message.Replies shows how
+// many there are and when the last was said, and so from where the newest are to
+// be asked for.
+type RootSource interface {
+	Root(ctx context.Context, c earshot.Channel, root earshot.MessageID) (Page, error)
+}

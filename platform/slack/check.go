@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // A FindingState says what a finding means.
@@ -204,17 +205,17 @@ func (c *check) channel(ctx context.Context, ways int) {
 		return
 	}
 	c.good("channel", name+" ("+id+")")
-	if _, err := c.client.call(ctx, methodHistory, url.Values{"channel": {id}, "limit": {"1"}}); err != nil {
+	if _, err := c.client.Call(ctx, slackapi.History, url.Values{"channel": {id}, "limit": {"1"}}); err != nil {
 		c.say("history", Poor, err.Error(), "what was said before the bot listened is not known", "")
 	} else {
 		c.good("history", "it can be read")
 	}
-	raw, err := c.client.call(ctx, methodPost, url.Values{"channel": {id}, "text": {checkText}, "unfurl_links": {"false"}, "unfurl_media": {"false"}})
+	raw, err := c.client.Call(ctx, slackapi.Post, url.Values{"channel": {id}, "text": {checkText}, "unfurl_links": {"false"}, "unfurl_media": {"false"}})
 	var posted struct {
 		TS string `json:"ts"`
 	}
 	if err == nil && (json.Unmarshal(raw, &posted) != nil || posted.TS == "") {
-		err = fmt.Errorf("%s: %w: it has no ts", methodPost, ErrAnswer)
+		err = fmt.Errorf("%s: %w: it has no ts", slackapi.Post, slackapi.ErrAnswer)
 	}
 	if err != nil {
 		c.say("posting", Bad, err.Error(), "nothing can be answered", "")
@@ -224,7 +225,7 @@ func (c *check) channel(ctx context.Context, ways int) {
 	if ways > 0 {
 		c.delivery(ctx, earshot.MessageID(posted.TS))
 	}
-	if _, err := c.client.call(ctx, methodDelete, url.Values{"channel": {id}, "ts": {posted.TS}}); err != nil {
+	if _, err := c.client.Call(ctx, slackapi.Delete, url.Values{"channel": {id}, "ts": {posted.TS}}); err != nil {
 		c.say("removing", Poor, err.Error(), "the message of this check stays", "remove it by hand")
 		return
 	}
@@ -277,7 +278,7 @@ func (c *check) find(ctx context.Context, want string) (id, name string, member 
 	}
 	want = strings.TrimPrefix(want, "#")
 	if channelID.MatchString(want) {
-		raw, err := c.client.call(ctx, "conversations.info", url.Values{"channel": {want}})
+		raw, err := c.client.Call(ctx, "conversations.info", url.Values{"channel": {want}})
 		var answer struct{ Channel channel }
 		if err == nil {
 			err = json.Unmarshal(raw, &answer)
@@ -290,7 +291,7 @@ func (c *check) find(ctx context.Context, want string) (id, name string, member 
 	const maxPages = 50
 	args := url.Values{"types": {"public_channel,private_channel"}, "exclude_archived": {"true"}, "limit": {"200"}}
 	for range maxPages {
-		raw, err := c.client.call(ctx, "conversations.list", args)
+		raw, err := c.client.Call(ctx, "conversations.list", args)
 		if err != nil {
 			return "", "", false, err
 		}
@@ -301,7 +302,7 @@ func (c *check) find(ctx context.Context, want string) (id, name string, member 
 			} `json:"response_metadata"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return "", "", false, fmt.Errorf("conversations.list: %w", ErrAnswer)
+			return "", "", false, fmt.Errorf("conversations.list: %w", slackapi.ErrAnswer)
 		}
 		for _, x := range page.Channels {
 			if x.Name == want {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -37,7 +38,7 @@ func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, han
 	defer func() {
 		if r := recover(); r != nil {
 			// What panicked may hold a message: the log gets the place only.
-			p.o.Log.Error("an event panicked", "delivery", c.ID, "type", word(c.Event.Type, "_"), "at", place(debug.Stack()))
+			p.o.Log.Error("an event panicked", "delivery", c.ID, "type", slackapi.Word(c.Event.Type, "_"), "at", place(debug.Stack()))
 			err = errPanic
 		}
 	}()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/media"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // A file is what files.info tells of one: docs.slack.dev, File object.
@@ -57,9 +58,9 @@ func (p *Platform) OpenFile(ctx context.Context, s earshot.Scope, id earshot.Art
 	if s.Platform != earshot.Slack || s.Workspace != p.workspace || id == "" {
 		return media.Source{}, fmt.Errorf("file: %w", earshot.ErrNotFound)
 	}
-	raw, err := p.client.call(ctx, "files.info", url.Values{"file": {string(id)}})
+	raw, err := p.client.Call(ctx, "files.info", url.Values{"file": {string(id)}})
 	if err != nil {
-		if api := (*APIError)(nil); errors.As(err, &api) && (api.Code == "file_not_found" || api.Code == "file_deleted") {
+		if api := (*slackapi.Error)(nil); errors.As(err, &api) && (api.Code == "file_not_found" || api.Code == "file_deleted") {
 			return media.Source{}, fmt.Errorf("%w: %w", earshot.ErrNotFound, err)
 		}
 		return media.Source{}, err
@@ -70,7 +71,7 @@ func (p *Platform) OpenFile(ctx context.Context, s earshot.Scope, id earshot.Art
 	_ = json.Unmarshal(raw, &answer) // a field of another kind costs itself
 	f := answer.File
 	if f.Private+f.Mode+f.Access == "" {
-		return media.Source{}, fmt.Errorf("files.info: %w: it tells of no file", ErrAnswer)
+		return media.Source{}, fmt.Errorf("files.info: %w: it tells of no file", slackapi.ErrAnswer)
 	}
 	if f.Mode == "tombstone" || f.Mode == "hidden_by_limit" || !f.in(s.Channel) {
 		return media.Source{}, fmt.Errorf("files.info: %w", earshot.ErrNotFound)

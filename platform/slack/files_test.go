@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/media"
 	"github.com/earshot-ai/earshot/platform/slack"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/simulate"
 )
 
@@ -53,7 +54,7 @@ func TestAFileIsOpenedWhereItWasShared(t *testing.T) {
 		"deleted":                  {`{"id":"F1","mode":"tombstone"}`, media.Source{}, earshot.ErrNotFound},
 		"beyond the plan's limit":  {`{"id":"F1","mode":"hidden_by_limit"}`, media.Source{}, earshot.ErrNotFound},
 		"that Slack does not give": {`{"id":"F1","name":"a","file_access":"access_denied"}`, media.Source{}, earshot.ErrNotFound},
-		"that is none":             {`7`, media.Source{}, slack.ErrAnswer},
+		"that is none":             {`7`, media.Source{}, slackapi.ErrAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/backfill"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -26,13 +27,13 @@ const (
 func (p *Platform) Replies(ctx context.Context, c earshot.Channel, root earshot.MessageID, w backfill.Window) (backfill.Page, error) {
 	args := p.window(c, w)
 	args.Set("ts", string(root))
-	return p.page(ctx, methodReplies, c, args)
+	return p.page(ctx, slackapi.Replies, c, args)
 }
 
 // History reads what stands at a channel's top level within the window, newest
 // first, as [backfill.Source] asks.
 func (p *Platform) History(ctx context.Context, c earshot.Channel, w backfill.Window) (backfill.Page, error) {
-	page, err := p.page(ctx, methodHistory, c, p.window(c, w))
+	page, err := p.page(ctx, slackapi.History, c, p.window(c, w))
 	page.NewestFirst = true
 	return page, err
 }
@@ -41,7 +42,7 @@ func (p *Platform) History(ctx context.Context, c earshot.Channel, w backfill.Wi
 // asks: conversations.history from and to its own ts (docs.slack.dev, retrieving
 // messages). A root has reply_count and latest_reply there.
 func (p *Platform) Root(ctx context.Context, c earshot.Channel, root earshot.MessageID) (backfill.Page, error) {
-	return p.page(ctx, methodHistory, c, url.Values{
+	return p.page(ctx, slackapi.History, c, url.Values{
 		"channel": {string(c.ID)}, "limit": {"1"}, "inclusive": {"true"}, "include_all_metadata": {"true"},
 		"oldest": {string(root)}, "latest": {string(root)},
 	})
@@ -73,7 +74,7 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	if c.Platform != earshot.Slack || c.Workspace != p.workspace {
 		return backfill.Page{}, fmt.Errorf("%s: %w", method, backfill.ErrNotThere)
 	}
-	raw, err := p.client.call(ctx, method, args)
+	raw, err := p.client.Call(ctx, method, args)
 	if err != nil {
 		return backfill.Page{}, refusal(err)
 	}
@@ -85,7 +86,7 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 		} `json:"response_metadata"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil || answer.Messages == nil {
-		return backfill.Page{}, fmt.Errorf("%s: %w: it has no messages", method, ErrAnswer)
+		return backfill.Page{}, fmt.Errorf("%s: %w: it has no messages", method, slackapi.ErrAnswer)
 	}
 	page := backfill.Page{Cursor: answer.Next.Cursor, Hidden: answer.Limited, Messages: make([]backfill.Found, 0, len(answer.Messages))}
 	soon, cancel := context.WithTimeout(ctx, historyNameTime)
@@ -111,8 +112,8 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 // refusal turns an error of the client into what backfill decides by.
 func refusal(err error) error {
 	var (
-		limited *LimitedError
-		api     *APIError
+		limited *slackapi.LimitedError
+		api     *slackapi.Error
 	)
 	switch {
 	case errors.As(err, &limited):

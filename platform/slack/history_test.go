@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/slack"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 	"github.com/earshot-ai/earshot/simulate"
 )
@@ -192,7 +193,7 @@ func TestARefusalOfHistorySaysWhatItIs(t *testing.T) {
 		"thread_not_found":  func(err error) bool { return errors.Is(err, backfill.ErrNotThere) },
 		"not_in_channel":    func(err error) bool { return errors.Is(err, backfill.ErrNotThere) },
 		"invalid_auth": func(err error) bool {
-			var a *slack.APIError
+			var a *slackapi.Error
 			return errors.As(err, &a) && strings.Contains(err.Error(), "SLACK_BOT_TOKEN")
 		},
 	} {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -306,13 +307,13 @@ func (n *names) putGroup(id, handle string) {
 
 // object calls a method and returns one member of its answer.
 func (n *names) object(ctx context.Context, method string, args url.Values, field string) (json.RawMessage, error) {
-	raw, err := n.p.client.call(ctx, method, args)
+	raw, err := n.p.client.Call(ctx, method, args)
 	if err != nil {
 		return nil, err
 	}
 	var answer map[string]json.RawMessage
 	if json.Unmarshal(raw, &answer) != nil {
-		return nil, ErrAnswer
+		return nil, slackapi.ErrAnswer
 	}
 	return answer[field], nil
 }

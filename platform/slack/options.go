@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/secret"
 )
 
 // DefaultAPIURL is where Slack's Web API is.
-const DefaultAPIURL = "https://slack.com/api/"
+const DefaultAPIURL = slackapi.DefaultURL
 
 // What an app may ask of history: Options.Tier.
 const (
@@ -28,7 +29,7 @@ const (
 // What becomes of a read of history over its limit: Options.Overflow.
 const (
 	Queue   = "queue"   // it waits, as long as its context allows
-	Degrade = "degrade" // it fails at once with [*LimitedError]
+	Degrade = "degrade" // it fails at once with [*slackapi.LimitedError]
 )
 
 // How an answer appears: Options.Reply.
@@ -53,12 +54,6 @@ type Store interface {
 	earshot.Notes
 }
 
-// Rates share rate limits among replicas, as [earshot.Rates] does.
-type Rates interface {
-	BookCalls(ctx context.Context, key string, r earshot.Rate, calls int, now earshot.Time) (earshot.Booking, error)
-	BlockCalls(ctx context.Context, key string, r earshot.Rate, until earshot.Time) error
-}
-
 // Options are what a platform is made of. BotToken and Store are required, and
 // SigningSecrets for [Platform.Handler] or AppToken for [Platform.Listen]; zero
 // values of the rest mean the defaults.
@@ -70,8 +65,8 @@ type Options struct {
 	Store          Store
 
 	// Rates are where all processes of the app and workspace book their calls.
-	// nil: this process keeps to its own pace, and is alone.
-	Rates Rates
+	// nil: this process is the only one.
+	Rates slackapi.Rates
 
 	Tier     string // default: [Internal]
 	Overflow string // default: [Queue]

@@ -3,19 +3,37 @@
 // files are read for those who ask.
 //
 // Start with [Open], or with [New] where Slack may be unreachable at the start,
-// then [Platform.Handler] or [Platform.Listen] for what
-// comes in. Everything that is asked of Slack goes through one client, which
-// keeps to Slack's limits and counts ([Platform.Calls]).
+// then [Platform.Handler] or [Platform.Listen] for what comes in. All calls go
+// through one [slackapi.Client], which keeps to Slack's rate limits and counts the
+// calls ([Platform.Calls]).
 //
 //	p, err := slack.Open(ctx, slack.Options{BotToken: token, SigningSecrets: secrets, Store: store})
 //	b := bot.New(bot.Options{Platform: p, Identity: p.Identity(), …})
 //	http.Handle("/slack/events", p.Handler(b.Handle))
 //
 // A Platform is one workspace, the one that its token was made in: events of
-// others are acknowledged and not kept. Slack's JSON is read by
+// others are acknowledged and not kept. Slack's JSON is decoded by
 // platform/slack/slackmsg, because a library that decodes an event
 // whole loses the message to one malformed block
 // (docs/decisions/050-slack-client.md).
+//
+// For who changes the package, the files by their first word:
+//
+//	identity      who the bot is: asked of Slack, remembered in the store
+//	events        what comes in: events.go says what is made of each type (a new
+//	              event type goes into its table); http, socket and forms are the
+//	              ways in; inbox keeps what comes before the identity is known
+//	reply         what goes out, as [bot.Platform] asks: post, update, stream,
+//	              status line, removal; find looks for a post whose call failed;
+//	              reserve keeps a placeholder's last call free
+//	history       for backfill; files for media
+//	names         of people, channels and groups
+//	membership    channels joined and left, the app removed, and what is erased then
+//	check         what "earshot check" looks at
+//
+// Underneath, and without knowing this package: slackapi makes every call and has
+// the rates, the repetition of calls and the errors; internal/socket holds Socket
+// Mode's connections; internal/signature checks requests; markup writes Markdown.
 package slack
 
 import (
@@ -25,13 +43,14 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
 // A Platform is one Slack workspace as its bot sees it. It is safe for
 // concurrent use.
 type Platform struct {
 	o      Options
-	client *client
+	client *slackapi.Client
 
 	names *names
 	heard heard
@@ -87,6 +106,14 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	return p, nil
 }
 
+// newClient returns the client that makes every call of a platform.
+func newClient(o Options) *slackapi.Client {
+	return slackapi.New(slackapi.Options{
+		URL: o.APIURL, Token: o.BotToken, Distributed: o.Tier == Distributed, ReadsFailOverLimit: o.Overflow == Degrade, Rates: o.Rates,
+		HTTP: o.HTTPClient, Now: o.Now, Jitter: o.Jitter, Log: o.Log,
+	})
+}
+
 // Identity returns who the bot is in this workspace.
 func (p *Platform) Identity() earshot.Identity { return p.identity }
 
@@ -95,10 +122,50 @@ func (p *Platform) Workspace() earshot.WorkspaceID { return p.workspace }
 
 // Scopes returns what the token may do, sorted, as Slack's last answer told;
 // none where Slack does not tell.
-func (p *Platform) Scopes() []string { return p.client.granted() }
+func (p *Platform) Scopes() []string { return p.client.Scopes() }
 
 // Calls returns how often each method was called since Open, by method.
-func (p *Platform) Calls() []Call { return p.client.counted() }
+func (p *Platform) Calls() []slackapi.MethodCalls { return p.client.Calls() }
+
+// Down reports since when Slack does not answer; ok is false where it does, or was
+// not asked yet.
+func (p *Platform) Down() (since time.Time, ok bool) { return p.client.Down() }
+
+// probeEvery is how often Slack is asked for a sign of life while it is down.
+const probeEvery = 5 * time.Second
+
+// Probe calls Slack every few seconds while it is down, until ctx ends, so that
+// [Platform.Down] is soon false again. It returns ctx's error.
+func (p *Platform) Probe(ctx context.Context) error {
+	for {
+		if err := sleep(ctx, probeEvery); err != nil {
+			return err
+		}
+		if _, down := p.Down(); !down {
+			continue
+		}
+		soon, cancel := context.WithTimeout(ctx, probeEvery)
+		if _, err := p.client.Call(soon, "auth.test", nil); err != nil {
+			p.o.Log.Debug("slack is still down", "err", err)
+		}
+		cancel()
+	}
+}
+
+// sleep waits, or returns ctx's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // scope returns a channel of the workspace.
 func (p *Platform) scope(c earshot.ChannelID) earshot.Scope {

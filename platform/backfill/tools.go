@@ -1,0 +1,72 @@
+package backfill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
+)
+
+// sinceCalls is how many requests FetchSince makes at most.
+const sinceCalls = 4
+
+// FetchThread loads a thread's root and its newest messages up to a position
+// (zero: now), for a tool that is asked for the thread during a turn. It takes as
+// long as ctx allows and makes at most as many requests as [Filler.Fill] does;
+// what could not be loaded is recorded as coverage. The error is the store's.
+//
+// FetchThread does not check that the thread belongs to the channel: the caller
+// must have found something of it in the store.
+func (f *Filler) FetchThread(ctx context.Context, s earshot.Scope, root earshot.MessageID, upTo earshot.Position) error {
+	return f.fetchIn(ctx, s, root, upTo, f.forTurn)
+}
+
+// FetchSince loads what was said at a channel's top level from since up to a
+// position (zero: now), the newest first, with at most four requests. Otherwise
+// it is like [Filler.FetchThread].
+func (f *Filler) FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error {
+	return f.fetchIn(ctx, s, "", upTo, func(t *timeline, upTo earshot.Position) need {
+		return need{upTo: upTo.Time, calls: sinceCalls, next: func(context.Context) (*coverage.Window, error) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			u, some := f.newestToAsk(t, upTo.Time)
+			if !some || u.To < since {
+				return nil, nil
+			}
+			w := t.Window(coverage.Span{From: max(u.From, since), To: u.To}, false, f.Tier.sizes())
+			return &w, nil
+		}}
+	})
+}
+
+// fetchIn fills one timeline of a channel. A channel of another platform or
+// workspace has nothing to load.
+func (f *Filler) fetchIn(ctx context.Context, s earshot.Scope, thread earshot.MessageID, upTo earshot.Position, needs func(*timeline, earshot.Position) need) error {
+	if s.Platform != f.Platform || s.Workspace != f.Workspace {
+		return nil
+	}
+	c, err := f.Store.Channel(ctx, s)
+	if errors.Is(err, earshot.ErrNotFound) {
+		c, err = earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel}, nil
+	}
+	if err != nil {
+		return fmt.Errorf("read channel %s: %w", s.Channel, err)
+	}
+	x, err := f.channel(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return err
+	}
+	if upTo.IsZero() {
+		upTo.Time = f.Now()
+	}
+	f.mu.Lock()
+	t := x.timeline(thread)
+	f.mu.Unlock()
+	if err := f.fill(ctx, t, needs(t, upTo)); err != nil {
+		f.reload(s)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package slack
+
+import (
+	"encoding/json"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"github.com/earshot-ai/earshot/platform/slack/internal/socket"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
+)
+
+// What is not an event: Slack posts forms to the same address where the app's
+// settings name it for interactivity or slash commands, and expects an answer
+// within three seconds. Earshot offers neither, so that nothing is kept of
+// them and an answer takes no time (docs.slack.dev, Handling user interaction,
+// and Implementing slash commands).
+
+// noCommands is what a person is told who uses a slash command. Nobody else
+// sees it.
+var noCommands = map[string]string{
+	"response_type": "ephemeral",
+	"text":          "This app has no slash commands. Mention it in a message, or write to it directly.",
+}
+
+// isForm reports whether a body says that it is a form. Events are JSON.
+func isForm(h http.Header) bool {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && kind == "application/x-www-form-urlencoded"
+}
+
+// sslCheck reports whether a form asks only whether the certificate is good.
+// Such a request need not be signed: the answer is empty, and nothing is done
+// (Slack's Bolt answers it before it looks for a signature).
+func sslCheck(form string) bool {
+	const most = 1 << 10 // of what anybody can send to be parsed
+	if len(form) > most {
+		return false
+	}
+	// What of the form cannot be parsed is not there.
+	v, _ := url.ParseQuery(form)
+	return v.Get("ssl_check") == "1" && !v.Has("payload") && !v.Has("command")
+}
+
+// form answers a signed form: an interaction with an empty answer, by which
+// Slack takes its spinner away and closes a modal, and a slash command with a
+// line for whoever used it.
+func (p *Platform) form(w http.ResponseWriter, body string) {
+	form, _ := url.ParseQuery(body) // as above
+	switch {
+	case form.Has("payload"):
+		p.interaction([]byte(form.Get("payload"))) // net/http answers 200
+	case form.Has("command"):
+		p.heard.count("slash_commands", false, p.o.Now())
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_ = json.NewEncoder(w).Encode(noCommands) // the caller is gone
+	default:
+		p.o.Log.Warn("a form is of no known kind")
+		http.Error(w, "a form without payload, command or ssl_check; events are JSON", http.StatusBadRequest)
+	}
+}
+
+// interaction counts a press of a button, a modal or a shortcut, by its type.
+func (p *Platform) interaction(payload []byte) {
+	kind := "interactive"
+	if c, err := slackmsg.ReadCallback(payload); err == nil && c.Type != "" {
+		kind += "." + c.Type
+	}
+	p.heard.count(kind, false, p.o.Now())
+}
+
+// other counts an envelope that holds no event, and returns what to answer.
+func (p *Platform) other(e socket.Envelope) (answer any) {
+	switch {
+	case e.Type == "interactive":
+		p.interaction(e.Payload)
+	case e.Type == "slash_commands" && e.Answerable:
+		answer = noCommands
+		fallthrough
+	default:
+		p.heard.count(e.Type, false, p.o.Now())
+	}
+	return answer
+}

@@ -1,0 +1,110 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot/platform/slack/internal/signature"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
+	"github.com/earshot-ai/earshot/secret"
+)
+
+// Bounds of a request.
+const (
+	maxBody  = slackmsg.MaxBytes
+	takeTime = 10 * time.Second
+)
+
+// ErrNoSecret says that requests could not be told from forgeries.
+var ErrNoSecret = errors.New("slack: there is no signing secret: set SLACK_SIGNING_SECRET to the app's, from Basic Information on its page")
+
+// Handler returns what takes Slack's events by HTTP. It answers 2xx once an
+// event is durable, or nothing is to be made of it; 5xx when it must come again;
+// 4xx to what Slack did not sign. It panics with [ErrNoSecret] where there is no
+// signing secret.
+//
+// X-Slack-Retry-Num and its reason change nothing: the first copy may not have
+// been kept.
+func (p *Platform) Handler(handle Handler) http.Handler {
+	var secrets []secret.Secret
+	for _, s := range p.o.SigningSecrets {
+		if !s.Empty() {
+			secrets = append(secrets, s)
+		}
+	}
+	if len(secrets) == 0 {
+		panic(ErrNoSecret)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && sslCheck(r.URL.RawQuery) {
+			p.heard.count("ssl_check", false, p.o.Now())
+			return
+		}
+		came := p.o.Now()
+		body, status, reason := read(w, r)
+		switch {
+		case status != 0:
+			http.Error(w, reason, status)
+		case isForm(r.Header) && sslCheck(string(body)):
+			p.heard.count("ssl_check", false, p.o.Now())
+		case !signature.Valid(secrets, r.Header, body, p.o.Now()):
+			p.heard.count("forged", false, p.o.Now())
+			http.Error(w, "not signed by Slack, or too long ago", http.StatusUnauthorized)
+		case isForm(r.Header):
+			p.form(w, string(body))
+		default:
+			p.event(w, r, body, came, handle)
+		}
+	})
+}
+
+// event takes an event that Slack has signed, and that came at a time.
+func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, came time.Time, handle Handler) {
+	c, err := slackmsg.ReadCallback(body)
+	if err != nil {
+		p.o.Log.Warn("a delivery cannot be read", "err", err)
+		kind := slackapi.Word(strings.ToLower(r.Header.Get("Content-Type")), "/-+.; =")
+		http.Error(w, fmt.Sprintf("not an event: %v; content type %q", err, kind), http.StatusBadRequest)
+		return
+	}
+	if c.Type == "url_verification" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = io.WriteString(w, c.Challenge) // the caller is gone
+		return
+	}
+	// Slack hangs up after three seconds. What was begun is brought to its
+	// end all the same: the copy that comes then changes nothing.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), takeTime)
+	defer cancel()
+	if err := p.take(ctx, c, body, handle); err != nil {
+		p.o.Log.Error("an event was not kept; Slack sends it again", "delivery", c.ID, "err", err)
+		http.Error(w, "it could not be kept; send it again", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	p.o.Acknowledged(p.o.Now().Sub(came))
+}
+
+// read reads the body of a request. A status other than 0 is the answer to a
+// request that cannot be Slack's, with its reason.
+func read(w http.ResponseWriter, r *http.Request) (body []byte, status int, reason string) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, http.StatusMethodNotAllowed, "events are posted"
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", maxBody)
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, "the body ended before its time"
+	}
+	return body, 0, ""
+}

@@ -1,0 +1,185 @@
+package slack
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
+)
+
+// A self is who the bot is, as Slack says it and as the store remembers it.
+type self struct {
+	Workspace  string `json:"team_id"`
+	Enterprise string `json:"enterprise_id,omitempty"`
+	URL        string `json:"url,omitempty"`
+	User       string `json:"user_id"`
+	Name       string `json:"user"`
+	Bot        string `json:"bot_id,omitempty"`
+	App        string `json:"app_id,omitempty"`
+}
+
+// ErrAnotherBot says that the store remembered another bot for this token.
+var ErrAnotherBot = errors.New("slack: the token is another bot's than at the last start; start again, the new one is remembered now")
+
+// Enter asks Slack who the bot is (auth.test, bots.info) and remembers it in
+// the store. Call it again after an error for which [Unreachable] reports true;
+// after others the token or the configuration must be mended, and the error
+// says how.
+func (p *Platform) Enter(ctx context.Context) error {
+	now, err := p.whoAmI(ctx)
+	if err != nil {
+		return p.notEntered(ctx, fmt.Errorf("slack: %w", err))
+	}
+	if err := p.remember(ctx, now); err != nil {
+		return err
+	}
+	if !p.known {
+		p.become(now)
+	} else if p.identity.ID != earshot.AuthorID(now.User) || p.workspace != earshot.WorkspaceID(now.Workspace) {
+		return ErrAnotherBot
+	}
+	// Who reads the store later knows by this which of the bots was this one.
+	me := earshot.Author{ID: p.identity.ID, Name: p.identity.Name, Kind: earshot.Bot}
+	if err := p.o.Store.PutAuthors(ctx, earshot.Slack, p.workspace, me); err != nil {
+		return fmt.Errorf("slack: store the bot: %w", err)
+	}
+	return nil
+}
+
+// Recall takes from the store who the bot was when Slack was last asked with
+// this token, and reports whether that is known.
+func (p *Platform) Recall(ctx context.Context) (bool, error) {
+	was, ok, err := p.remembered(ctx)
+	if err != nil || !ok {
+		return false, err
+	}
+	p.become(was)
+	return true, nil
+}
+
+// Unreachable reports whether an error of [Platform.Enter] says nothing about
+// the token: Slack did not answer, or something between answered in its place,
+// such as a proxy with a page of its own. Then asking again may help.
+func Unreachable(err error) bool {
+	var (
+		api    *slackapi.Error
+		status *slackapi.StatusError
+		other  *configError
+	)
+	switch {
+	case err == nil, errors.Is(err, ErrAnotherBot), errors.As(err, &other):
+		return false
+	case errors.As(err, &api):
+		return slackapi.Passes(api.Code)
+	case errors.As(err, &status):
+		return status.Status != http.StatusNotFound // which is a wrong slack.api_url
+	}
+	return true
+}
+
+// A configError is one that asking again does not mend.
+type configError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e *configError) Unwrap() error { return e.error }
+
+// become takes over who the bot is: its user id, by which it is mentioned, and
+// as aliases its bot id and its app id, by which it may be told as an author.
+func (p *Platform) become(s self) {
+	p.workspace, p.enterprise, p.url, p.app = earshot.WorkspaceID(s.Workspace), s.Enterprise, s.URL, s.App
+	p.identity = earshot.Identity{ID: earshot.AuthorID(s.User), Name: s.Name}
+	for _, alias := range []string{s.Bot, s.App} {
+		if alias != "" {
+			p.identity.Aliases = append(p.identity.Aliases, earshot.AuthorID(alias))
+		}
+	}
+	p.known = true
+	p.client.ShareRates(s.Workspace + " " + s.User)
+}
+
+// whoAmI asks Slack.
+func (p *Platform) whoAmI(ctx context.Context) (self, error) {
+	var me self
+	raw, err := p.client.Call(ctx, "auth.test", nil)
+	if err != nil {
+		return me, err
+	}
+	if err := json.Unmarshal(raw, &me); err != nil || me.User == "" || me.Workspace == "" {
+		return me, fmt.Errorf("auth.test: %w: it does not say who the bot is", slackapi.ErrAnswer)
+	}
+	me.App = "" // bots.info says it
+	if me.Bot == "" {
+		// A bot's token says so itself; a server that is not Slack's may leave
+		// the id out.
+		if strings.HasPrefix(p.o.BotToken.Reveal(), "xoxb-") {
+			p.o.Log.Warn("the server does not tell the bot's id: what only tells that is not known as our own")
+			return me, nil
+		}
+		return me, &configError{errors.New("auth.test: the token is a person's and not a bot's: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…)")}
+	}
+	raw, err = p.client.Call(ctx, "bots.info", url.Values{"bot": {me.Bot}})
+	if err != nil {
+		p.o.Log.Warn("slack does not tell the bot's app", "err", err)
+		return me, ctx.Err()
+	}
+	var info struct {
+		Bot struct {
+			App string `json:"app_id"`
+		} `json:"bot"`
+	}
+	if json.Unmarshal(raw, &info) == nil {
+		me.App = info.Bot.App
+	}
+	return me, nil
+}
+
+// selfKey is under which note the store remembers whose the token is. The token
+// itself cannot be read off it.
+func (p *Platform) selfKey() string {
+	mac := hmac.New(sha256.New, []byte("earshot: whose token it is"))
+	mac.Write([]byte(p.o.BotToken.Reveal()))
+	return "slack/self/" + hex.EncodeToString(mac.Sum(nil))
+}
+
+func (p *Platform) remembered(ctx context.Context) (was self, ok bool, err error) {
+	list, err := p.o.Store.Notes(ctx, p.selfKey(), 1)
+	if err != nil {
+		return was, false, fmt.Errorf("slack: read who the bot is: %w", err)
+	}
+	if len(list) == 0 || json.Unmarshal(list[0].Data, &was) != nil || was.User == "" || was.Workspace == "" {
+		return was, false, nil // what cannot be read is asked for and written again
+	}
+	return was, true, nil
+}
+
+// remember stores who the bot is. The app's id is kept where Slack told it
+// before and not this time.
+func (p *Platform) remember(ctx context.Context, now self) error {
+	was, ok, err := p.remembered(ctx)
+	if err != nil {
+		return err
+	}
+	if ok && now.App == "" && was.Bot == now.Bot {
+		now.App = was.App
+	}
+	if ok && was == now {
+		return nil
+	}
+	data, err := json.Marshal(now)
+	if err != nil {
+		return fmt.Errorf("slack: remember the bot: %w", err)
+	}
+	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: p.selfKey(), Data: data}); err != nil {
+		return fmt.Errorf("slack: remember the bot: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
+)
+
+// maxLook bounds how many pages are looked through for a post.
+const maxLook = 20
+
+// Find implements [bot.Finder]. It looks through what was said in the thread,
+// or at the top level, since the question: an answer is never older, and both
+// times are Slack's own. A thread that is gone may have sent the answer to the
+// channel, so it is looked for there.
+func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	args := url.Values{
+		"channel": {string(d.Channel.ID)}, "oldest": {string(d.Anchor.ID)}, "limit": {"200"}, "include_all_metadata": {"true"},
+	}
+	if root := threadOf(d.Place); root != "" {
+		args.Set("ts", string(root))
+		m, err := p.look(ctx, slackapi.Replies, args, d)
+		if !slackapi.Refused(err, "thread_not_found", "message_not_found") {
+			return m, err
+		}
+		args.Del("ts")
+	}
+	return p.look(ctx, slackapi.History, args, d)
+}
+
+// look looks for a draft's message through the pages of a method.
+func (p *Platform) look(ctx context.Context, method string, args url.Values, d bot.Draft) (earshot.Message, error) {
+	var begun earshot.Message
+	for range maxLook {
+		raw, err := p.client.Call(ctx, method, args)
+		if slackapi.Refused(err, "thread_not_found", "message_not_found") {
+			return earshot.Message{}, err
+		}
+		if err != nil {
+			return earshot.Message{}, undone(err) // a plain refusal, as of a scope, stays one
+		}
+		var page struct {
+			Messages []json.RawMessage `json:"messages"`
+			Next     struct {
+				Cursor string `json:"next_cursor"`
+			} `json:"response_metadata"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil || page.Messages == nil {
+			return earshot.Message{}, fmt.Errorf("%s: %w: it has no messages", method, slackapi.ErrAnswer)
+		}
+		for _, raw := range page.Messages {
+			switch m, key := p.answerTo(raw, d); {
+			case m.ID == "":
+			case key == d.Key:
+				return m, nil
+			case key == "" && d.Growing && p.o.Reply == ReplyStream:
+				begun = m // a stream has no key before its end
+			}
+		}
+		if page.Next.Cursor == "" {
+			if begun.ID == "" {
+				return earshot.Message{}, fmt.Errorf("%s: post %s: %w", method, d.Key, earshot.ErrNotFound)
+			}
+			return begun, nil
+		}
+		args.Set("cursor", page.Next.Cursor)
+	}
+	return earshot.Message{}, errors.New(method + ": too much was said since the question to look through")
+}
+
+// answerTo reads a message where it is one of ours that is younger than the
+// question, and its key.
+func (p *Platform) answerTo(raw json.RawMessage, d bot.Draft) (m earshot.Message, key string) {
+	decoded, err := slackmsg.Decode(raw, slackmsg.Names{})
+	if err != nil || decoded.Message.Deleted || decoded.Message.Time <= d.Anchor.Time || !p.identity.Is(decoded.Message.Author.ID) {
+		return earshot.Message{}, ""
+	}
+	return earshot.Message{ID: decoded.Message.ID, Time: decoded.Message.Time, Thread: decoded.Message.Thread}, slackmsg.Key(raw)
+}

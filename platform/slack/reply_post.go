@@ -1,0 +1,181 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/slack/markup"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
+)
+
+var _ interface {
+	bot.Platform
+	bot.Finder
+	bot.Sizer
+	bot.Updater
+	bot.Remover
+	bot.Writer
+	bot.Apologizer
+	bot.Limiter
+} = (*Platform)(nil)
+
+// MaxText implements [bot.Sizer].
+func (p *Platform) MaxText() int { return markup.MaxText }
+
+// Post implements [bot.Platform]: chat.postMessage, with the draft's key as
+// metadata. With [ReplyStream] a draft that grows begins a stream instead.
+func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	root := threadOf(d.Place)
+	if err := p.thread(ctx, d.Place, root); err != nil {
+		return earshot.Message{}, err
+	}
+	if m, begun, err := p.begin(ctx, d, root); begun {
+		return m, err
+	}
+	if d.Growing {
+		p.out.placing(d.Place, slackapi.Update)
+	}
+	args := url.Values{
+		"channel": {string(d.Channel.ID)}, "metadata": {metadata(d.Key, false)},
+		// What a model writes must fetch nothing.
+		"unfurl_links": {"false"}, "unfurl_media": {"false"},
+	}
+	if root != "" {
+		args.Set("thread_ts", string(root))
+	}
+	raw, err := p.say(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Anchor.Author.ID))
+	if err != nil {
+		return earshot.Message{}, undone(err)
+	}
+	m, err := posted(raw)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	return p.inPlace(ctx, d, root, m)
+}
+
+// threadOf returns the root of the thread in which an answer belongs, or ""
+// for the top level of a DM. Elsewhere a question at the top level begins a
+// thread; in a DM it does where it is marked as a root, as under agent_view.
+func threadOf(at bot.Place) earshot.MessageID {
+	switch {
+	case at.Thread != "":
+		return at.Thread
+	case at.Channel.Kind == earshot.KindDM && at.Anchor.Thread != at.Anchor.ID:
+		return ""
+	}
+	return at.Anchor.ID
+}
+
+// metadata is what a message of ours is found by, and whether it was updated
+// with its last text. Everybody in the workspace can read it: the key says
+// nothing to others.
+func metadata(key string, whole bool) string {
+	payload := map[string]any{slackmsg.MetadataKey: key}
+	if whole {
+		payload[slackmsg.MetadataWhole] = true
+	}
+	raw, err := json.Marshal(map[string]any{"event_type": slackmsg.MetadataType, "event_payload": payload})
+	if err != nil {
+		panic("slack: metadata: " + err.Error()) // strings only
+	}
+	return string(raw)
+}
+
+// posted reads the message that a post became: its id and time, and where it
+// stands.
+func posted(raw json.RawMessage) (earshot.Message, error) {
+	var answer struct {
+		TS      string `json:"ts"`
+		Message struct {
+			Thread string `json:"thread_ts"`
+		} `json:"message"`
+	}
+	err := json.Unmarshal(raw, &answer)
+	id, at, ok := slackmsg.Stamp(raw)
+	if err != nil || !ok {
+		return earshot.Message{}, fmt.Errorf("%w: it does not say what was posted", slackapi.ErrAnswer)
+	}
+	return earshot.Message{ID: id, Time: at, Thread: earshot.MessageID(answer.Message.Thread)}, nil
+}
+
+// inPlace takes back a message that Slack has put into the channel because the
+// root of its thread is gone.
+func (p *Platform) inPlace(ctx context.Context, d bot.Draft, root earshot.MessageID, m earshot.Message) (earshot.Message, error) {
+	if root == "" || m.Thread == root {
+		return m, nil
+	}
+	if err := p.Remove(ctx, d.Place, m.ID); err != nil {
+		p.o.Log.Warn("a reply stands in the channel: its thread is gone", "channel", d.Channel.ID, "message", m.ID, "err", err)
+		return m, nil
+	}
+	return earshot.Message{}, &bot.PostError{Err: errNoThread}
+}
+
+var errNoThread = errors.New("the thread is gone: its first message was deleted")
+
+// threadTime is how long the answer may wait to know that its thread is there.
+const threadTime = 3 * time.Second
+
+// thread makes sure that a thread is there: Slack posts a reply into the
+// channel otherwise. Events tell of deletions, so Slack is asked only where
+// they tell of one, or where the question is older than the last time in which
+// events may have been missed. A thread whose root was deleted lives on with
+// its replies.
+func (p *Platform) thread(ctx context.Context, at bot.Place, root earshot.MessageID) error {
+	if root == "" {
+		return nil
+	}
+	m, err := p.o.Store.Message(ctx, at.Channel.Scope(), root)
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		return &bot.PostError{Retry: time.Second, Err: fmt.Errorf("is thread %s there: %w", root, err)}
+	}
+	if !m.Deleted && at.Anchor.Time >= p.out.missed() {
+		return nil
+	}
+	short, cancel := context.WithTimeout(ctx, threadTime)
+	defer cancel()
+	_, err = p.client.Call(short, slackapi.Replies, url.Values{"channel": {string(at.Channel.ID)}, "ts": {string(root)}, "limit": {"1"}})
+	if slackapi.Refused(err, "thread_not_found") {
+		return &bot.PostError{Err: errNoThread}
+	}
+	return nil // where that cannot be known, the post's answer tells
+}
+
+// undone turns an error of a call into a [*bot.PostError] where it is sure that
+// nothing was done.
+func undone(err error) error {
+	var (
+		limited *slackapi.LimitedError
+		api     *slackapi.Error
+		dial    *net.OpError
+	)
+	switch {
+	case errors.As(err, &limited):
+		return &bot.PostError{Retry: max(limited.After, time.Millisecond), Err: err}
+	case errors.As(err, &dial) && dial.Op == "dial": // no connection, no request
+		return &bot.PostError{Retry: redial, Err: err}
+	case !errors.As(err, &api):
+		return err
+	}
+	switch api.Code {
+	case "internal_error", "fatal_error", "service_unavailable", "request_timeout", "update_failed", "unknown", "":
+		return err // "it's possible some aspect of the operation succeeded"
+	case "external_channel_migrating", "team_added_to_org", "org_login_required":
+		return &bot.PostError{Retry: migrating, Err: err}
+	}
+	return &bot.PostError{Err: err}
+}
+
+const (
+	redial    = 2 * time.Second
+	migrating = time.Minute
+)

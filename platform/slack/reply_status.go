@@ -1,0 +1,153 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/slack/slackapi"
+)
+
+// What the status line says after the app's name.
+const (
+	sayThinking = "is thinking…"
+	sayWriting  = "is writing…"
+)
+
+// Times of the status line.
+const (
+	statusEvery = 90 * time.Second // Slack clears it after two minutes (docs.slack.dev, assistant.threads.setStatus)
+	statusTime  = 5 * time.Second  // one call
+)
+
+// A status is the status line of one answer.
+type status struct {
+	say  chan string   // holds what it is to say next
+	done chan struct{} // closed when the answer is there, or given up
+}
+
+// Writing implements [bot.Writer]: a stream is written to, and elsewhere the
+// status line below a thread says that an answer is coming, until it is there.
+func (p *Platform) Writing(ctx context.Context, at bot.Place, text string, done bool) {
+	if s := p.out.streamOf(at); s != nil {
+		if !done {
+			p.flow(ctx, s, text)
+		}
+		return
+	}
+	key := placeKey(at)
+	if done {
+		p.out.endStatus(key)
+		return
+	}
+	say := sayThinking
+	if text != "" {
+		say = sayWriting
+	}
+	root := threadOf(at)
+	if root == "" || !p.out.may("status", p.o.Now()) || !p.out.may("status "+string(at.Channel.ID), p.o.Now()) {
+		return
+	}
+	s, begun := p.out.beginStatus(key)
+	if begun {
+		go p.show(ctx, s, key, at.Channel.ID, root, say)
+	} else if text != "" {
+		select {
+		case s.say <- say:
+		default: // it will say so, or does
+		}
+	}
+}
+
+// show keeps a status line alive until its answer is there, or ctx ends.
+func (p *Platform) show(ctx context.Context, s *status, key string, channel earshot.ChannelID, root earshot.MessageID, say string) {
+	defer p.out.forgetStatus(key, s)
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	shown := false
+	for ; say != ""; say = s.next(ctx, say, tick.C) {
+		ok, err := p.setStatus(ctx, channel, root, say)
+		if err != nil {
+			return
+		}
+		shown = shown || ok
+	}
+	if shown {
+		_, _ = p.setStatus(context.WithoutCancel(ctx), channel, root, "") // or it ends by itself
+	}
+}
+
+// next returns what the line is to say next, "" when it is to go.
+func (s *status) next(ctx context.Context, say string, tick <-chan time.Time) string {
+	for {
+		select {
+		case <-s.done:
+			return ""
+		case <-ctx.Done():
+			return ""
+		case <-tick:
+			return say
+		case next := <-s.say:
+			if next != say {
+				return next
+			}
+		}
+	}
+}
+
+// setStatus calls assistant.threads.setStatus. The error says that there is no
+// sense in calling it again, which is remembered.
+func (p *Platform) setStatus(ctx context.Context, channel earshot.ChannelID, root earshot.MessageID, say string) (ok bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	defer cancel()
+	call := p.client.Try
+	if say == "" {
+		call = p.client.Call // what was said is taken back, if it takes a wait
+	}
+	_, err = call(ctx, "assistant.threads.setStatus", url.Values{"channel_id": {string(channel)}, "thread_ts": {string(root)}, "status": {say}})
+	var refused *bot.PostError
+	if !errors.As(undone(err), &refused) || refused.Retry > 0 {
+		return err == nil, nil
+	}
+	what := "status " + string(channel)
+	if slackapi.Refused(err, "missing_scope", "unknown_method", "not_allowed_token_type", "access_denied", "no_permission") {
+		what = "status"
+	}
+	p.o.Log.Info("there is no status line", "channel", channel, "err", err)
+	p.out.block(what, p.o.Now().Add(notAgain))
+	return false, err
+}
+
+// beginStatus returns the status line of an answer, and whether it is new.
+func (o *out) beginStatus(key string) (s *status, begun bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s := o.status[key]; s != nil {
+		return s, false
+	}
+	s = &status{say: make(chan string, 1), done: make(chan struct{})}
+	o.status[key] = s
+	return s, true
+}
+
+// endStatus tells the status line of an answer, if there is one, that the answer
+// is there.
+func (o *out) endStatus(key string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s := o.status[key]; s != nil {
+		close(s.done)
+		delete(o.status, key)
+	}
+}
+
+func (o *out) forgetStatus(key string, s *status) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.status[key] == s {
+		delete(o.status, key)
+	}
+}
