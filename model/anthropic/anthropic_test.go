@@ -272,6 +272,7 @@ func TestErrors(t *testing.T) {
 		{"a bad request", failed(400, "invalid_request_error", "messages: roles must alternate"), llm.Error{Status: 400, Code: "invalid_request_error", Message: "messages: roles must alternate"}},
 		{"a gateway's page", modeltest.Answer{Status: 502, Body: "<html>bad gateway</html>"}, llm.Error{Status: 502, Message: "Bad Gateway", Retryable: true}},
 		{"a redirect is not followed", modeltest.Answer{Status: 307, Header: map[string]string{"Location": "http://127.0.0.1:1/elsewhere"}}, llm.Error{Status: 307, Message: "redirected to elsewhere; the base URL is not the API's"}},
+		{"an error with the status 200", modeltest.Answer{Body: `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`}, llm.Error{Status: 529, Code: "overloaded_error", Message: "Overloaded", Retryable: true}},
 		{"a stream that ends early", unfinished, llm.Error{Message: "the answer broke off", Retryable: true}},
 		{"a page in place of a stream", modeltest.Answer{Body: "<html>log in</html>"}, llm.Error{Message: "the answer broke off", Retryable: true}},
 		{"a connection that is closed", cut, llm.Error{Message: "the answer broke off: unexpected EOF", Retryable: true}},

@@ -98,12 +98,15 @@ var unusable = map[string]string{
 }
 
 // faultIn reads the body of an answer that is an error: as the API writes it, or
-// any other text.
+// as a text, unless it is a gateway's page.
 func faultIn(said []byte) adapter.Fault {
-	if !json.Valid(said) {
-		return adapter.Fault{Message: string(said)}
+	if json.Valid(said) {
+		return errorIn(said)
 	}
-	return errorIn(said)
+	if bytes.HasPrefix(bytes.TrimSpace(said), []byte("<")) {
+		return adapter.Fault{}
+	}
+	return adapter.Fault{Message: string(said)}
 }
 
 // errorIn reads an error as the API writes it, alone or in a list; zero where

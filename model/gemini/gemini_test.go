@@ -227,6 +227,10 @@ func TestErrors(t *testing.T) {
 		{"a context that is too large", answer(400, failed("400", large)), llm.Error{Status: 400, Code: "S", Message: large, TooLarge: true}},
 		{"too many bytes", answer(400, failed("400", "Request payload size exceeds the limit: 20971520 bytes.")), llm.Error{Status: 400, Code: "S", Message: "Request payload size exceeds the limit: 20971520 bytes.", TooLarge: true}},
 		{"a wrong key, which it repeats", answer(400, failed("400", "API key "+modeltest.Key+" not valid. See https://aistudio.example.com/?key=AIzaSyA-1234567890")), llm.Error{Status: 400, Code: "S", Message: "API key *** not valid. See [url]"}},
+		{"a gateway's page", answer(502, "<html>bad gateway</html>"), llm.Error{Status: 502, Message: "Bad Gateway", Retryable: true}},
+		{"a gateway's text", answer(503, "no healthy upstream"), llm.Error{Status: 503, Message: "no healthy upstream", Retryable: true}},
+		{"errors in a list", answer(400, "["+failed("400", "bad")+"]"), llm.Error{Status: 400, Code: "S", Message: "bad"}},
+		{"an error with the status 200", answer(200, failed("503", "overloaded")), llm.Error{Status: 503, Code: "S", Message: "overloaded", Retryable: true}},
 		{"a stream that ends early", modeltest.Events(chunk(`{"text":"half"}`, "")), llm.Error{Message: "the answer broke off", Retryable: true}},
 		{"a connection that is closed", cut, llm.Error{Message: "the answer broke off: unexpected EOF", Retryable: true}},
 		{"a call that cannot be read", modeltest.Events(chunk(``, "MALFORMED_FUNCTION_CALL")), llm.Error{Status: 500, Code: "MALFORMED_FUNCTION_CALL", Message: "the model's answer is a call that cannot be read", Retryable: true}},
@@ -267,6 +271,34 @@ func TestOnlyTheOptionsAreUsed(t *testing.T) {
 	for name, values := range s.Requests()[0].Header {
 		if strings.Contains(strings.Join(values, " "), "from-the-environment") {
 			t.Errorf("%s is from the environment", name)
+		}
+	}
+}
+
+func TestNamesOfModels(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"gemini-test":        "/v1beta/models/gemini-test:streamGenerateContent",
+		"models/gemini-test": "/v1beta/models/gemini-test:streamGenerateContent",
+		"tunedModels/mine-1": "/v1beta/tunedModels/mine-1:streamGenerateContent",
+		"../../upload":       "", "m?key=1": "", "m#x": "",
+	} {
+		s := modeltest.Serve(t, modeltest.Events(chunk(`{"text":"ok"}`, "STOP")))
+		m, err := gemini.New(model.Options{Model: name, BaseURL: s.URL})
+		if want == "" {
+			if !errors.Is(err, model.ErrOptions) {
+				t.Errorf("%s: got %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Generate(t.Context(), question, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Requests()[0].Path; got != want {
+			t.Errorf("%s: sent to %s, want %s", name, got, want)
 		}
 	}
 }

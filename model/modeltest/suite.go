@@ -24,7 +24,7 @@ import (
 type Adapter struct {
 	Provider string
 	Model    string
-	New func(model.Options) (llm.Model, error)
+	New      func(model.Options) (llm.Model, error)
 	// Path is the end of the provider's base URL, such as /v1.
 	Path string
 }

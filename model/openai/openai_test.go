@@ -239,6 +239,8 @@ func TestErrors(t *testing.T) {
 		{"a page", modeltest.Answer{Status: 502, Body: "<html>"}, llm.Error{Status: 502, Message: "Bad Gateway", Retryable: true}},
 		{"an error in the middle of a stream", modeltest.Events(chunk(`{"content":"half"}`, ""), `{"error":{"message":"overloaded","type":"server_error","code":null}}`), llm.Error{Status: 500, Code: "server_error", Message: "overloaded", Retryable: true}},
 		{"one with a status", modeltest.Events(`{"error":{"message":"no","code":403}}`), llm.Error{Status: 403, Code: "403", Message: "no"}},
+		{"an error with the status 200", answer(200, `{"error":{"message":"no","code":404}}`), llm.Error{Status: 404, Code: "404", Message: "no"}},
+		{"an error by its event's name", modeltest.Events("error\n" + `{"message":"overloaded","type":"server_error"}`), llm.Error{Status: 500, Code: "server_error", Message: "overloaded", Retryable: true}},
 		{"a stream that ends early", modeltest.Events(chunk(`{"content":"half"}`, "")), llm.Error{Message: "the answer broke off", Retryable: true}},
 		{"a stream that says it is done, and is not", modeltest.Events(chunk(`{"content":"half"}`, ""), done), llm.Error{Message: "the answer broke off", Retryable: true}},
 	} {

@@ -75,7 +75,7 @@ func (x *Exchange) Post(ctx context.Context, u *url.URL, header http.Header, bod
 		client = *c
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	x.response, err = client.Do(r)
+	x.response, err = client.Do(r) //nolint:bodyclose // Close closes it
 	if err != nil {
 		x.broken = err
 		return false
