@@ -31,7 +31,7 @@ func at(mark, fields string) string {
 // replaced returns the small input with one piece in place of another.
 func replaced(old, new string) string { return strings.Replace(at("", ""), old, new, 1) }
 
-func TestWhatIsWrongIsNamedByItsPath(t *testing.T) {
+func TestAnErrorNamesThePathOfItsField(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, input, path string }{
 		{"nothing", ``, "input"},
@@ -123,7 +123,7 @@ func TestWhatIsWrongIsNamedByItsPath(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeAbsentMayBeNull(t *testing.T) {
+func TestOptionalFieldsMayBeNull(t *testing.T) {
 	t.Parallel()
 	want, err := contract.Decode([]byte(at("", "")))
 	if err != nil {
@@ -158,7 +158,7 @@ func TestTimesMeanTheSameInEveryForm(t *testing.T) {
 	}
 }
 
-func TestBrokenTextIsMarkedNotRefused(t *testing.T) {
+func TestBrokenUTF8BecomesReplacementCharacters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, raw, want string }{
 		{"a lone high surrogate", `a\ud800b`, "a\uFFFDb"},
@@ -240,10 +240,10 @@ func TestAResultIsWrittenWithEveryFieldAndNoEscapesOfHTML(t *testing.T) {
 	}
 }
 
-// TestNothingThatIsNoJSONIsAccepted reads the files of the JSON parsing test
+// TestOnlyJSONIsAccepted reads the files of the JSON parsing test
 // suite as inputs, alone and as a value within one: none may panic or be
 // accepted where the suite says that it is no JSON.
-func TestNothingThatIsNoJSONIsAccepted(t *testing.T) {
+func TestOnlyJSONIsAccepted(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("EARSHOT_TEST_DATA")
 	if dir == "" && os.Getenv("CI") == "true" {

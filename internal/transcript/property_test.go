@@ -218,7 +218,7 @@ func input() *rapid.Generator[assemble.Input] {
 	})
 }
 
-func TestWhateverAnInputHoldsIsReadBack(t *testing.T) {
+func TestEveryInputIsReadBackAsItWas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := transcript.Case{Input: input().Draw(t, "input"), Counter: text().Draw(t, "counter")}
