@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// A with changes a message that a test builds.
+// A with changes a message that a test builds, a given an input.
 type (
 	with  func(*earshot.Message)
 	given func(*assemble.Input)

@@ -15,8 +15,8 @@ import (
 	"github.com/earshot-ai/earshot/internal/contract"
 )
 
-// small is an input with what is required and nothing else; the marks are
-// places where a test puts further fields.
+// small is an input with the required fields only; the marks are places where a
+// test puts further fields.
 const small = `{"identity":{"id":"U0BOT","name":"earshot"/*identity*/},"channel":{/*channel*/},"anchor":"1","messages":[{"id":"1","time":"2026-03-02T09:00:01Z","author":{/*author*/},"text":"hello"/*message*/}]/*input*/}`
 
 // at returns the small input with fields put at a mark.
