@@ -62,8 +62,8 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkFlatTalk assembles the window of a channel without threads, its
-// conversations guessed and not.
+// BenchmarkFlatTalk assembles the window of a channel without threads, with and
+// without guessing conversations.
 func BenchmarkFlatTalk(b *testing.B) {
 	for _, link := range []assemble.Link{assemble.LinkOff, assemble.LinkAuto} {
 		policy, _ := assemble.ByName("window")

@@ -24,7 +24,7 @@ func newSeededDice(seed uint64) seededDice { return seededDice{rand.New(rand.New
 
 func (d seededDice) roll(n int) int { return d.r.IntN(n) }
 
-// bytesDice reads its choices from a fuzzer's input, and says 0 at its end.
+// bytesDice reads its choices from a fuzzer's input, and rolls 0 at its end.
 type bytesDice struct{ data []byte }
 
 func (d *bytesDice) roll(n int) int {

@@ -23,14 +23,14 @@ func prompts(t *testing.T) map[string]string {
 	out := map[string]string{}
 	out["standard"], out["standard later"] = twoTurns(t, standard, example(deploys(true)))
 	for _, name := range []string{"delta", "thread", "structured", "window", "transcript"} {
-		out[name], out[name+" later"] = twoTurns(t, asking(name, hung(false)...), asking(name, hung(true)...))
+		out[name], out[name+" later"] = twoTurns(t, asking(name, stagingDown(false)...), asking(name, stagingDown(true)...))
 	}
 	return out
 }
 
-// hung is a short thread with a channel around it, up to its first question or
-// up to its second.
-func hung(later bool) []earshot.Message {
+// stagingDown is a short thread with a channel around it, up to its first
+// question, or with later up to its second.
+func stagingDown(later bool) []earshot.Message {
 	const release, thread = "1", "3"
 	list := []earshot.Message{
 		said(release, "Dana", "release notes for 1.4?", at("2026-03-02 08:55")),
@@ -50,8 +50,8 @@ func hung(later bool) []earshot.Message {
 	return list
 }
 
-// twoTurns returns the prompt of a first turn, and of the turn after it what it
-// adds to a session, or all of it where there is none.
+// twoTurns returns the prompt of a first turn, and what the turn after it adds to
+// the session, or without a session its whole prompt.
 func twoTurns(t *testing.T, first, later assemble.Input) (one, two string) {
 	t.Helper()
 	r, err := assemble.Turn(first)
@@ -89,8 +89,8 @@ func written(messages []assemble.Message) string {
 	return b.String()
 }
 
-// Each block of docs/policies.md that is marked as a prompt is one, as the
-// assembler writes it.
+// Each block of docs/policies.md that is marked as a prompt is what the assembler
+// writes.
 func TestTheDocumentedPromptsAreTheAssemblers(t *testing.T) {
 	t.Parallel()
 	const path = "../docs/policies.md"

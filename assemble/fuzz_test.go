@@ -14,8 +14,8 @@ import (
 	"github.com/earshot-ai/earshot/internal/contract"
 )
 
-// FuzzTurn reads bytes as the contract's JSON and holds what comes out against
-// the laws that need one result only.
+// FuzzTurn reads bytes as the contract's JSON and checks the result against those
+// laws that need one result only.
 func FuzzTurn(f *testing.F) {
 	for seed := range uint64(12) {
 		in, _ := lawInput(newSeededDice(seed))
@@ -34,8 +34,8 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
-// FuzzLaws lets the fuzzer make the choices of the generators, so that it need
-// not write JSON: an input for the laws, a transcript to be read back, and a
+// FuzzLaws lets the fuzzer make the choices of the generators, because JSON is
+// hard to find by chance: an input for the laws, a transcript to read back, and a
 // conversation of several turns.
 func FuzzLaws(f *testing.F) {
 	f.Add([]byte{})
@@ -71,15 +71,15 @@ func checkLaws(t *testing.T, in assemble.Input, r assemble.Result) {
 	}
 }
 
-// unchanged are sequences that hold joiners, selectors or tags for a reason.
+// unchanged are sequences that need their joiners, selectors or tags.
 var unchanged = []string{
 	"👩‍👩‍👧‍👦", "👩🏽‍💻", "🏳️‍🌈", "🏴‍☠️", "❤️‍🔥", "🐻‍❄️", "👁️‍🗨️", "🧑🏻‍❤️‍💋‍🧑🏿", "🇯🇵", "1️⃣", "☎︎",
 	"🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "🏴\U000E0075\U000E0073\U000E0074\U000E0078\U000E007F",
 	"می\u200Cخواهم", "نامه\u200Cها", "क्\u200Dष", "क्\u200Cष", "ශ්\u200Dරී", "ന്\u200D", "র\u200D্য",
 }
 
-// FuzzClean asks a question made of the fuzzer's text, with a sequence that
-// must stay in the middle of it.
+// FuzzClean asks a question made of the fuzzer's text, in its middle a sequence
+// that must stay.
 func FuzzClean(f *testing.F) {
 	for _, list := range [][]atom{plainAtoms, forgedAtoms, hiddenAtoms, markupAtoms} {
 		for i, a := range list {
@@ -109,7 +109,7 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// cleaned returns a text as the model would read it alone.
+// cleaned returns a text as a prompt shows it.
 func cleaned(t testing.TB, s string) (string, bool) {
 	t.Helper()
 	r, err := assemble.Turn(asking("delta", earshot.Message{ID: "q", Author: earshot.Author{ID: "U1", Name: "Alice"}, Text: strings.ReplaceAll(s, "🚫", "")}))
@@ -131,7 +131,7 @@ func cleaned(t testing.TB, s string) (string, bool) {
 	return strings.TrimSpace(strings.Join(lines, "\n")), true
 }
 
-// impure says what a text holds that nobody can see.
+// impure describes a character in a text that nobody can see; "" for none.
 func impure(s string) string {
 	if !utf8.ValidString(s) {
 		return "broken UTF-8"
@@ -165,7 +165,7 @@ func impure(s string) string {
 	return ""
 }
 
-func TestSequencesStayUnchanged(t *testing.T) {
+func TestEmojiAndScriptSequencesStayUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, s := range unchanged {
 		if got, _ := cleaned(t, s); got != s {
@@ -174,8 +174,8 @@ func TestSequencesStayUnchanged(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that what is read is read strictly: an error is one line
-// with a path, and what is accepted can be written and read back.
+// FuzzDecode checks that decoding is strict: an error is one line with a path, and
+// what is accepted can be written and read back.
 func FuzzDecode(f *testing.F) {
 	in, _ := hostileInput(newSeededDice(3))
 	if data, err := contract.EncodeInput(in); err == nil {

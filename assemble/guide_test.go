@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// guideOf returns what a policy's prompts say before everything else.
+// guideOf returns the guide of a policy.
 func guideOf(t *testing.T, p assemble.Policy, counter assemble.Counter) (string, int) {
 	t.Helper()
 	res, err := assemble.Turn(assemble.Input{
@@ -25,9 +25,9 @@ func guideOf(t *testing.T, p assemble.Policy, counter assemble.Counter) (string,
 	return res.System, res.Tokens.Sections[assemble.Guide]
 }
 
-// TestTheGuideCountsWhatItSays compares the counts that stand beside the guide
-// with those of its text.
-func TestTheGuideCountsWhatItSays(t *testing.T) {
+// TestTheGuidesTokenCountsAreRight compares the counts beside the guide's lines
+// with the counts of their text.
+func TestTheGuidesTokenCountsAreRight(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []string{"o200k", "o200k*1.15", "bytes4"} {
 		counter, err := tokens.For(spec)
@@ -53,9 +53,9 @@ func TestTheGuideCountsWhatItSays(t *testing.T) {
 	}
 }
 
-// What the guide names in brackets, in quotes and as tools is there: in prompts
-// of the policy, or in those of the product's tools.
-func TestTheGuideSaysWhatIsThere(t *testing.T) {
+// Whatever the guide names in brackets, in quotes or as a tool exists, in prompts
+// of the policy or among Earshot's tools.
+func TestEverythingThatTheGuideNamesExists(t *testing.T) {
 	t.Parallel()
 	counter, err := tokens.For("o200k")
 	if err != nil {
@@ -71,8 +71,8 @@ func TestTheGuideSaysWhatIsThere(t *testing.T) {
 			if p.Bots == "agent" && want == "(bot)" || p.Bots == "bot" && want == "(agent)" {
 				continue // the guide names both words
 			}
-			// "[since your last answer …]" stands for all that begins so, and
-			// "[… messages were left out]" for all that ends so.
+			// "[since your last answer …]" means any text that begins so, and
+			// "[… messages were left out]" any that ends so.
 			head, tail, _ := strings.Cut(want, "…")
 			found := slices.ContainsFunc(strings.Split(prompts, "\n"), func(line string) bool {
 				i := strings.Index(line, strings.TrimRight(head, " ]"))

@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// lawInput is what the laws are tried on: a hostile input, every second one
-// written in the log form and with everything that this form shows.
+// lawInput returns the inputs that the laws are checked with: hostile ones, every
+// second in the log form and with everything that this form shows.
 func lawInput(d dice) (assemble.Input, *channelGen) {
 	in, g := hostileInput(d)
 	if one(d, 2) {
@@ -58,7 +58,7 @@ func lawInput(d dice) (assemble.Input, *channelGen) {
 	return in, g
 }
 
-// overDays spreads what was said over days or weeks.
+// overDays spreads the messages over days or weeks.
 func overDays(d dice, in *assemble.Input) {
 	k := pick(d, []earshot.Time{1, 1, 20, 400})
 	for i := range in.Messages {

@@ -17,7 +17,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// mustTurn assembles in, or skips what is rightly refused.
+// mustTurn assembles in; ok is false where the input is refused with a proper
+// error.
 func mustTurn(t rapid.TB, in assemble.Input) (assemble.Result, bool) {
 	t.Helper()
 	r, err := assemble.Turn(in)
@@ -34,11 +35,11 @@ func mustTurn(t rapid.TB, in assemble.Input) (assemble.Result, bool) {
 	return r, false
 }
 
-// lawSeeds are for how many seeds each law is tried besides what rapid makes:
+// lawSeeds is with how many seeds each law is checked, besides what rapid draws:
 // their inputs are larger.
 const lawSeeds = 200
 
-// forInputs runs a property on hostile inputs.
+// forInputs checks a property with hostile inputs.
 func forInputs(t *testing.T, property func(t rapid.TB, d dice, in assemble.Input, r assemble.Result)) {
 	t.Helper()
 	t.Parallel()
@@ -58,7 +59,7 @@ func forInputs(t *testing.T, property func(t rapid.TB, d dice, in assemble.Input
 	}
 }
 
-// A seeded test says which seed it fails for.
+// A seededTB names the seed in its failures.
 type seededTB struct {
 	rapid.TB
 	seed uint64
@@ -69,7 +70,7 @@ func (n seededTB) Fatalf(format string, args ...any) {
 	n.TB.Fatalf("seed %d: "+format, append([]any{n.seed}, args...)...)
 }
 
-// prompt is what the hash is made over.
+// prompt is the text that the hash is of.
 func prompt(r assemble.Result) string {
 	s := r.System
 	for _, m := range r.Messages {
@@ -78,7 +79,7 @@ func prompt(r assemble.Result) string {
 	return s
 }
 
-// chat is all text that is no system text and no session.
+// chat is all text except system text and session.
 func chat(in assemble.Input, r assemble.Result) string {
 	var b strings.Builder
 	for _, m := range r.Messages {
@@ -91,7 +92,7 @@ func chat(in assemble.Input, r assemble.Result) string {
 	return b.String()
 }
 
-// text is what the prompt holds of some sections.
+// text is the text of some sections of the prompt.
 func text(r assemble.Result, sections ...assemble.SectionName) string {
 	var b strings.Builder
 	for _, m := range r.Messages {
@@ -164,7 +165,7 @@ func checkBudget(t rapid.TB, in assemble.Input, r assemble.Result) {
 	if added <= b.Tokens {
 		return
 	}
-	// The root is shown for any budget, and with it the lines that frame it.
+	// The root and the lines around it are shown for any budget.
 	frame := s[rooted]
 	for _, row := range r.Ledger {
 		if assemble.SectionName(row.Section) == rooted && row.Verdict != earshot.Out {
@@ -185,12 +186,12 @@ func rootOf(in assemble.Input) earshot.MessageID {
 	return ""
 }
 
-func TestTheCountIsThatOfThePrompt(t *testing.T) {
+func TestTokensAreThoseOfThePrompt(t *testing.T) {
 	forInputs(t, func(t rapid.TB, _ dice, in assemble.Input, r assemble.Result) { checkCount(t, in, r) })
 }
 
-// checkCount holds the sum of the parts against the whole. Parts are counted
-// apart, so their sum is a little higher, and hardly ever lower.
+// checkCount compares the sum of the parts with the count of the whole. Parts are
+// counted separately, so their sum is a little higher, and hardly ever lower.
 func checkCount(t rapid.TB, in assemble.Input, r assemble.Result) {
 	t.Helper()
 	sum := 0
@@ -304,10 +305,9 @@ func checkLedger(t rapid.TB, in assemble.Input, r assemble.Result) {
 	}
 }
 
-// raise returns the policy with one limit higher, or false where the section
-// has none to raise. Cut and snippet bound a message, not the section: of
-// longer messages fewer fit. Threads bounds trees, of which a further one
-// competes for the same messages.
+// raise returns the policy with one limit higher, or false where the section has
+// none that qualifies. Cut and snippet do not, because of longer messages fewer
+// fit; nor threads, because a further tree competes for the same room.
 func raise(d dice, p assemble.Policy) (assemble.Policy, assemble.SectionName, bool) {
 	p = p.WithDefaults()
 	lists := [][]assemble.Section{p.First, p.Later}
@@ -399,7 +399,7 @@ func TestLaw6OtherConversationsChangeNothingHere(t *testing.T) {
 				m.Reactions = nil
 			}
 		}
-		// The snapshot holds the anchor, and a chain may lead anywhere.
+		// The snapshot has the anchor, and a chain may lead anywhere.
 		for _, m := range g.messages {
 			if m.ReplyTo != "" {
 				return

@@ -136,9 +136,9 @@ const exampleLater = `[since your last answer: 2 messages]
 [question, Mon 2 Mar 2026, UTC]
 09:22 Bob: @earshot and now?`
 
-// example is the input of the specification's first turn. The window shows five
-// messages: with the built-in limits it has room for all that is loaded, and
-// owns what it shows.
+// example is the input of the specification's first turn. Its window shows five
+// messages: with the built-in limits the window would show all that are loaded,
+// and leave none to recall.
 func example(messages []earshot.Message) assemble.Input {
 	return where(asking("standard", messages...), func(in *assemble.Input) {
 		in.Policy = withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 5})

@@ -11,8 +11,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// An utterance is a message as a reader of the prompt finds it. Turns are what
-// is told as turns, by transcript or chain; an assistant's turn has no speaker.
+// An utterance is a message as a reader of the prompt finds it. Turns are those of
+// a transcript or chain; an assistant's turn has no speaker.
 type utterance struct {
 	Section string
 	Speaker string
@@ -20,14 +20,14 @@ type utterance struct {
 	Text    string
 }
 
-// A line that begins at the start of a line, with its indented continuation.
+// An entry is a line that is not indented, with the indented lines below it.
 type entry struct {
 	first string
 	rest  []string
 }
 
-// entries parts a text at the lines that are not indented. A message can have
-// none of these but its first: that is the rule that the parser lives on.
+// entries splits a text at the lines that are not indented. Only the first line of
+// a message is not indented: the parser relies on that.
 func entries(text string) []entry {
 	var out []entry
 	for i, line := range strings.Split(text, "\n") {
@@ -97,7 +97,7 @@ func unescape(s string) string {
 
 var escapes = regexp.MustCompile(`&(amp;)*lt;`)
 
-// parsePrompt reads what a turn adds to the session.
+// parsePrompt reads the messages that a turn adds to the session.
 func parsePrompt(policy assemble.Policy, r assemble.Result) ([]utterance, error) {
 	p := &promptParser{frame: policy.Frame}
 	for _, m := range r.Messages {
@@ -115,7 +115,7 @@ func parsePrompt(policy assemble.Policy, r assemble.Result) ([]utterance, error)
 			p.user(text)
 		}
 	}
-	// Where the frame has no word for it, the question is what stands last.
+	// Where the frame has no header for it, the question is the last utterance.
 	if n := len(p.found); n > 0 && p.found[n-1].Section == "turn" && p.frame != assemble.Brackets {
 		p.found[n-1].Section = "anchor"
 	}
@@ -142,7 +142,7 @@ func (p *promptParser) user(text string) {
 				section = "turn"
 			}
 		case section == "window" && head != nil && len(e.rest) > 0:
-			p.grove(head[1], head[2], e.rest)
+			p.conversation(head[1], head[2], e.rest)
 		case strings.HasPrefix(e.first, "[system note] "):
 			p.add(section, "[system note]", strings.Join(append([]string{strings.TrimPrefix(e.first, "[system note] ")}, e.rest...), "\n"))
 		case strings.HasPrefix(e.first, "["):
@@ -186,8 +186,8 @@ func (p *promptParser) bracket(e entry, section string) string {
 	return section
 }
 
-// grove reads the messages of one tree of a window.
-func (p *promptParser) grove(kind, who string, lines []string) {
+// conversation reads the messages of one conversation of a window.
+func (p *promptParser) conversation(kind, who string, lines []string) {
 	var messages [][]string
 	for i, line := range lines {
 		rest, more := strings.CutPrefix(line, "  ")
@@ -249,8 +249,8 @@ func (p *promptParser) typed(section string, e entry) {
 	}
 }
 
-// sorted returns the utterances by section, as what stands in one section
-// stands in order, and the order of sections is the policy's.
+// bySection groups the utterances by section: order matters within a section only,
+// because the order of sections is the policy's.
 func bySection(list []utterance) map[string][]utterance {
 	out := map[string][]utterance{}
 	for _, u := range list {

@@ -8,7 +8,7 @@ import (
 
 // `policy show standard` once printed threads: 5, which the log form has no use
 // for.
-func TestDefaultsSpellOutWhatHasAnEffect(t *testing.T) {
+func TestWithDefaultsSpellsOutLimitsThatHaveAnEffect(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{"standard": 0, "window": 5} {
 		p, ok := assemble.ByName(name)

@@ -61,7 +61,7 @@ func linked(t rapid.TB, link assemble.Link, messages []earshot.Message, anchor e
 	return prompt, guessed
 }
 
-func TestAWindowGroupsFlatTalkWhereThePolicySaysSo(t *testing.T) {
+func TestAWindowGuessesConversationsWhereThePolicySaysSo(t *testing.T) {
 	t.Parallel()
 	prompt, guessed := linked(t, assemble.LinkAuto, busy(), "m7")
 	if want := []string{"m3", "m4", "m5", "m6"}; !slices.Equal(guessed, want) || !strings.Contains(prompt, "thread (bob, dave):") {

@@ -17,7 +17,7 @@ func TestTheResultIsComplete(t *testing.T) {
 	forInputs(t, func(t rapid.TB, _ dice, in assemble.Input, r assemble.Result) { checkResult(t, in, r) })
 }
 
-// checkResult looks at everything in a result that needs no second one.
+// checkResult checks everything in a result that can be checked by itself.
 func checkResult(t rapid.TB, in assemble.Input, r assemble.Result) {
 	t.Helper()
 	sum := sha256.Sum256([]byte(prompt(r)))

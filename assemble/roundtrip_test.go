@@ -20,7 +20,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// A spoken is an utterance that ought to be found, and whose it is.
+// A spoken is an utterance that should be found, and its author.
 type spoken struct {
 	section string
 	author  earshot.Author
@@ -51,7 +51,8 @@ func withFiles(text string, m earshot.Message) string {
 	return strings.TrimSpace(text + " [attached: " + strings.Join(list, ", ") + "]")
 }
 
-// expected lists what the ledger says that the prompt holds, by section.
+// expected lists the messages that the prompt has according to the ledger, by
+// section.
 func expected(in assemble.Input, r assemble.Result, want map[earshot.MessageID]string) map[string][]spoken {
 	messages := map[earshot.MessageID]earshot.Message{}
 	for _, m := range in.Messages {
@@ -100,7 +101,7 @@ func expected(in assemble.Input, r assemble.Result, want map[earshot.MessageID]s
 	return out
 }
 
-// windowOrder puts the messages of a window by tree, that with the newest
+// windowOrder sorts the messages of a window by tree, the tree with the newest
 // message first.
 func windowOrder(in assemble.Input, window []earshot.Message, list []spoken) []spoken {
 	messages := map[earshot.MessageID]earshot.Message{}
@@ -147,9 +148,9 @@ func windowOrder(in assemble.Input, window []earshot.Message, list []spoken) []s
 
 var number = regexp.MustCompile(`( \(\d+\))+$`)
 
-// isNameOf reports whether a name without marks is what is left of an author's
-// own, perhaps with a number: its letters and digits stand in the author's name
-// in their order. Where that has none it may be the id.
+// isNameOf reports whether a name without marks may be made of an author's name,
+// perhaps with a number: its letters and digits are among those of the author's
+// name, in the same order. Where that has none it may be the id.
 func isNameOf(name string, a earshot.Author) bool {
 	core := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -170,7 +171,7 @@ func isNameOf(name string, a earshot.Author) bool {
 	return got != "" || core(a.Name) == ""
 }
 
-// A cast holds the label by which each author goes in one prompt.
+// A cast is the label of each author in the prompts of an epoch.
 type cast struct {
 	labels map[earshot.AuthorID]string
 	bot    string
@@ -180,7 +181,7 @@ func fold(s string) string {
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
 }
 
-// check returns what is wrong with a label, given whose it ought to be.
+// check returns what is wrong with a label, given whose it should be.
 func (c *cast) check(label string, a earshot.Author) error {
 	if self.Is(a.ID) {
 		if label != self.Name {
@@ -210,17 +211,18 @@ func (c *cast) check(label string, a earshot.Author) error {
 	return nil
 }
 
-// newCast returns the cast of an epoch that begins.
+// newCast returns the cast of a new epoch, which has nobody.
 func newCast(p assemble.Policy) *cast {
 	return &cast{labels: map[earshot.AuthorID]string{}, bot: " (" + p.Bots + ")"}
 }
 
-// compare returns how the prompt differs from what ought to be found.
+// compare returns how the prompt differs from what should be found.
 func compare(in assemble.Input, r assemble.Result, want map[earshot.MessageID]string, exact bool) error {
 	return newCast(in.Policy).compare(in, r, want, exact)
 }
 
-// compare is as the function, in a conversation whose earlier turns c has seen.
+// compare is the function of that name, in a conversation whose earlier turns c has
+// seen.
 func (c *cast) compare(in assemble.Input, r assemble.Result, want map[earshot.MessageID]string, exact bool) error {
 	found, err := parsePrompt(in.Policy, r)
 	if err != nil {
@@ -301,7 +303,7 @@ func skeleton(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// transcriptOf returns a hostile transcript to be told by a built-in policy.
+// transcriptOf returns a hostile input with a built-in policy.
 func transcriptOf(d dice) (assemble.Input, *channelGen) {
 	g := newChannelGen(d)
 	for range 3 + d.roll(30) {
@@ -322,9 +324,9 @@ func transcriptOf(d dice) (assemble.Input, *channelGen) {
 	return in, g
 }
 
-// TestEveryTranscriptCanBeReadBack holds that the parser, which knows nothing of
-// what was rendered, finds each message with its speaker, its section and its
-// text, whatever names and texts are made of.
+// TestEveryTranscriptCanBeReadBack checks that the parser, which does not see the
+// input, finds each message with its speaker, section and text, whatever
+// characters names and texts have.
 func TestEveryTranscriptCanBeReadBack(t *testing.T) {
 	t.Parallel()
 	total := 20_000
@@ -359,8 +361,8 @@ func TestEveryTranscriptCanBeReadBack(t *testing.T) {
 	}
 }
 
-// testData returns the folder of shared test data, or skips: loudly, or not at
-// all where CI is true.
+// testData returns the folder of shared test data. Without it the test is skipped
+// with a message, or fails where CI is true.
 func testData(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("EARSHOT_TEST_DATA")

@@ -138,7 +138,7 @@ func TestBudgets(t *testing.T) {
 	})
 }
 
-func TestWhatIsNeverCutMayNotFit(t *testing.T) {
+func TestALimitBelowWhatIsNeverCutIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -307,7 +307,7 @@ func TestRecallIsShortWhereSearchIsNotSure(t *testing.T) {
 	}
 }
 
-func TestTheBestHitsComeWithMoreOfTheTalk(t *testing.T) {
+func TestTheBestHitsComeWithMoreMessagesAround(t *testing.T) {
 	t.Parallel()
 	in := asking("standard", said("a", "Alice", "why?", after(-9000)), said("b", "Bob", "b", after(-8990)), said("c", "Bob", "c", after(-8980)), said("d", "Bob", "d", after(-8970)),
 		said("e", "Bob", "because", after(-8960)), said("f", "Bob", "f", after(-8950)), said("x", "Alice", "newest"), said("q", "Bob", "well?"))
@@ -330,7 +330,7 @@ func TestTheBestHitsComeWithMoreOfTheTalk(t *testing.T) {
 	}
 }
 
-func TestNewsOfTheLogForm(t *testing.T) {
+func TestLaterTurnsOfTheLogForm(t *testing.T) {
 	t.Parallel()
 	q := said("q", "Bob", "<@U0BOT> and now?", in("r"), after(100), seq(50))
 	dm := func(in *assemble.Input) { in.Channel.Kind = earshot.KindDM }

@@ -145,7 +145,7 @@ func TestFilesOfTheLogForm(t *testing.T) {
 	})
 }
 
-func TestWhatASessionHoldsComesBackAsItWasRecorded(t *testing.T) {
+func TestTheSessionComesBackAsRecorded(t *testing.T) {
 	t.Parallel()
 	x := again("standard", said("q", "Bob", "well?", in("r")))
 	x.Conversation.Session = []earshot.SessionEntry{
@@ -174,7 +174,7 @@ func TestWhatASessionHoldsComesBackAsItWasRecorded(t *testing.T) {
 	}
 }
 
-func TestTimesAreOfTheZone(t *testing.T) {
+func TestTimesAreInTheZone(t *testing.T) {
 	t.Parallel()
 	zone := func(name string) given { return func(in *assemble.Input) { in.Zone = name } }
 	checkRules(t, []rule{

@@ -171,7 +171,7 @@ func TestTextIsCleaned(t *testing.T) {
 	}
 }
 
-func TestWhatBeginsLikeAnEditIsTold(t *testing.T) {
+func TestATextThatBeginsLikeAnEditIsIndented(t *testing.T) {
 	t.Parallel()
 	r, err := assemble.Turn(asking("window", said("a", "Alice", "(edited) no"), said("q", "Bob", "well?", to("a"))))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// commit stores what a turn gave, with its reply and the calls before it, as a
-// platform does: in a new epoch session and manifest start afresh.
+// commit stores a turn's result with its reply and the calls before it, as a
+// platform does. In a new epoch they replace session and manifest.
 func commit(c *assemble.Conversation, anchor earshot.MessageID, r assemble.Result, reply earshot.Message, between ...earshot.SessionEntry) {
 	if r.Next.Epoch != c.Epoch {
 		c.Shown, c.Attached, c.Names = nil, nil, nil
@@ -33,7 +33,7 @@ func commit(c *assemble.Conversation, anchor earshot.MessageID, r assemble.Resul
 	c.Turns = append(slices.Clone(c.Turns), earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{reply.ID}})
 }
 
-// request is all that a model is given, files and calls included.
+// request is everything that is sent to a model, files and calls included.
 func request(r assemble.Result) string {
 	s := r.System
 	for _, m := range r.Messages {
@@ -51,8 +51,8 @@ func TestLaw10APromptIsAPrefixOfTheNext(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { simulate(t, rapidDice{t}) })
 }
 
-// simulate runs a conversation of several turns in a channel that goes on
-// around it: new and late messages, edits, deletions, files.
+// simulate runs a conversation of several turns. Between them the channel changes:
+// new and late messages, edits, deletions, files.
 func simulate(t rapid.TB, d dice) {
 	g := newChannelGen(d)
 	for range d.roll(8) {
@@ -161,7 +161,7 @@ func simulate(t rapid.TB, d dice) {
 	}
 }
 
-// checkEpoch holds that an epoch ends for a reason.
+// checkEpoch checks that an epoch ends only for a reason.
 func checkEpoch(t rapid.TB, in assemble.Input, r assemble.Result) {
 	t.Helper()
 	n := 0
@@ -184,8 +184,8 @@ func checkEpoch(t rapid.TB, in assemble.Input, r assemble.Result) {
 	t.Fatalf("an epoch ends with a session of about %d tokens of %d, and nothing shown is deleted", n, in.Budget.Session)
 }
 
-// checkOnce holds that no revision of a message stands twice in a prompt, the
-// session included. A snippet is no showing of its message.
+// checkOnce checks that no revision of a message is twice in a prompt, the session
+// included. A snippet does not count as showing its message.
 func checkOnce(t rapid.TB, r assemble.Result) {
 	t.Helper()
 	var b strings.Builder
@@ -205,7 +205,7 @@ func checkOnce(t rapid.TB, r assemble.Result) {
 		seen[line]++
 	}
 	for m, n := range seen {
-		// An edit repeats the text that it edits.
+		// An edited message may repeat the text of its earlier revision.
 		if n > 1 && n > 1+strings.Count(all, "(edited)") {
 			t.Fatalf("%s stands %d times:\n%s", m, n, all)
 		}

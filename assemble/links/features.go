@@ -5,26 +5,26 @@ import "math/bits"
 // A feature is a place in the table of weights.
 type feature = uint16
 
-// A block is one table of features: a question with a few answers, or the
-// answers to two or three together.
+// A block is one table of features: a fact that has a few values, or the
+// combinations of two or three facts.
 type block struct {
 	theme theme
 	name  string
 	size  int
 	base  int
-	row   int // places of the last question
+	row   int // how many values the last fact has
 }
 
 // A theme is what several blocks are about.
 type theme string
 
 const (
-	aboutNames    theme = "names"    // beyond who: names further in, who was named before
+	aboutNames    theme = "names"    // names further in, who was named before
 	aboutDistance theme = "distance" // in messages
 	aboutTime     theme = "time"     // in minutes
-	aboutHistory  theme = "history"  // who spoke with whom, conversations as guessed
+	aboutHistory  theme = "history"  // who spoke with whom, guessed conversations
 	aboutWording  theme = "wording"  // questions, first words, I and you, length
-	aboutWords    theme = "words"    // rare ones that two messages share, links
+	aboutWords    theme = "words"    // rare words that two messages have in common, links
 	aboutHabit    theme = "habit"    // how common names are here, by distance
 	aboutBots     theme = "bots"
 )
@@ -32,7 +32,7 @@ const (
 // blocks lists all of them, in the order of the table of weights.
 var blocks []*block
 
-// features is how many there are.
+// featureCount is how many features all blocks have.
 var featureCount int
 
 func table(about theme, name string, dims ...int) *block {
@@ -46,7 +46,7 @@ func table(about theme, name string, dims ...int) *block {
 	return b
 }
 
-// Classes.
+// How many classes some facts have.
 const (
 	sides    = 14 // who
 	gaps     = 12 // messages back
@@ -69,30 +69,30 @@ var (
 
 // Of an earlier message.
 var (
-	whoGap     = table(aboutDistance, "who x messages between", sides, gaps)
-	whoSpan    = table(aboutTime, "who x minutes between", sides, spans)
-	whoAsks    = table(aboutWording, "who x asks x is a question", sides, 2, 2)
-	whoTalk    = table(aboutHistory, "who x my conversation x its newest message", sides, 3, 2)
-	whoPair    = table(aboutHistory, "who x when we last spoke", sides, 5)
-	whoPartner = table(aboutHistory, "who x is whom I spoke to last x messages of mine since x later ones of its author", sides, 2, fewer, fewer)
-	whoShared  = table(aboutWords, "who x shared rare words", sides, sharings)
-	whoHabit   = table(aboutHabit, "who x how common names are here x messages between", sides, 3, 4)
-	asked      = table(aboutWording, "same author x first words x it asks", 2, int(openings), 2)
-	bots       = table(aboutBots, "bot x its author a bot x its first words a command", 2, 2, 2)
-	unanswered = table(aboutHistory, "who x nobody spoke to its author since x asks", sides, 2, 2)
-	above      = table(aboutHistory, "who x what it answers itself", sides, 6)
-	sharesMost = table(aboutWords, "who x shares the most rare words", sides, 2)
-	persons    = table(aboutWording, "same author x you x I x its you x its I", 2, 2, 2, 2, 2)
-	opened     = table(aboutWording, "same author x first words x its first words", 2, int(openings), int(openings))
-	whoWaits   = table(aboutHistory, "who x what whom I spoke to last did since", sides, 4)
-	whoWithin  = table(aboutNames, "who x only named within", sides, 2)
-	linked     = table(aboutWords, "holds a link x it holds a link", 2, 2)
-	lengths    = table(aboutWording, "same author x length x its length", 2, 5, 5)
-	whoLatest  = table(aboutHistory, "who x later messages of its author", sides, fewer)
-	whoAnswers = table(aboutHistory, "who x answers that it has", sides, fewer)
-	pictures   = table(aboutWording, "who x it has files x I have", sides, 2, 2)
-	talkShared = table(aboutWords, "who x rare words shared with others of its conversation", sides, sharings)
-	starts     = table(aboutHistory, "same author x it starts a conversation x size of that", 2, 2, 4)
+	whoGap             = table(aboutDistance, "who x messages between", sides, gaps)
+	whoSpan            = table(aboutTime, "who x minutes between", sides, spans)
+	whoAsks            = table(aboutWording, "who x asks x is a question", sides, 2, 2)
+	whoConversation    = table(aboutHistory, "who x my conversation x its newest message", sides, 3, 2)
+	whoPair            = table(aboutHistory, "who x when we last spoke", sides, 5)
+	whoPartner         = table(aboutHistory, "who x is whom I spoke to last x messages of mine since x later ones of its author", sides, 2, fewer, fewer)
+	whoShared          = table(aboutWords, "who x shared rare words", sides, sharings)
+	whoHabit           = table(aboutHabit, "who x how common names are here x messages between", sides, 3, 4)
+	asked              = table(aboutWording, "same author x first words x it asks", 2, int(openings), 2)
+	bots               = table(aboutBots, "bot x its author a bot x its first words a command", 2, 2, 2)
+	unanswered         = table(aboutHistory, "who x nobody spoke to its author since x asks", sides, 2, 2)
+	above              = table(aboutHistory, "who x what it answers itself", sides, 6)
+	sharesMost         = table(aboutWords, "who x shares the most rare words", sides, 2)
+	persons            = table(aboutWording, "same author x you x I x its you x its I", 2, 2, 2, 2, 2)
+	opened             = table(aboutWording, "same author x first words x its first words", 2, int(openings), int(openings))
+	whoWaits           = table(aboutHistory, "who x what whom I spoke to last did since", sides, 4)
+	whoWithin          = table(aboutNames, "who x only named within", sides, 2)
+	linked             = table(aboutWords, "holds a link x it holds a link", 2, 2)
+	lengths            = table(aboutWording, "same author x length x its length", 2, 5, 5)
+	whoLatest          = table(aboutHistory, "who x later messages of its author", sides, fewer)
+	whoAnswers         = table(aboutHistory, "who x answers that it has", sides, fewer)
+	pictures           = table(aboutWording, "who x it has files x I have", sides, 2, 2)
+	conversationShared = table(aboutWords, "who x rare words shared with others of its conversation", sides, sharings)
+	starts             = table(aboutHistory, "same author x it starts a conversation x size of that", 2, 2, 4)
 )
 
 // gapClass sorts messages back: 1, 2, 3, 4, 5 to 6, 7 to 9, to 13, to 19, to
@@ -137,34 +137,34 @@ func bit(b bool) int {
 
 func (l *Linker) add(b *block, at int) { l.features = append(l.features, feature(b.base+at)) }
 
-// weigh returns the features of a candidate, valid until the next call.
+// weigh returns the features of a candidate. They are valid until the next call.
 // Candidate 0, the start of a conversation, comes first.
-func (l *Linker) weigh(q *said, c int) []feature {
+func (l *Linker) weigh(q *message, c int) []feature {
 	l.features = l.features[:0]
 	if c == 0 {
-		l.words.compare(q.words, len(l.said))
+		l.words.compare(q.words, len(l.messages))
 		for back := 1; back <= l.reach(); back++ {
-			l.talks[l.said[len(l.said)-back].talk].shared = 0
+			l.conversations[l.messages[len(l.messages)-back].conversation].shared = 0
 		}
 		for back := 1; back <= l.reach(); back++ {
-			l.talks[l.said[len(l.said)-back].talk].shared += l.words.shared[back]
+			l.conversations[l.messages[len(l.messages)-back].conversation].shared += l.words.shared[back]
 		}
 		l.weighStart(q)
 		return l.features
 	}
-	l.weighParent(q, len(l.said)-c, c)
+	l.weighParent(q, len(l.messages)-c, c)
 	return l.features
 }
 
-func (l *Linker) weighStart(q *said) {
-	at := len(l.said)
+func (l *Linker) weighStart(q *message) {
+	at := len(l.messages)
 	n := int(q.naming)
 	l.add(startNaming, n*int(openings)+int(q.opening))
 	l.add(startAsks, (n*2+bit(q.asks))*5+int(q.length))
 	ago, span := None, spans
 	if q.before != None {
 		ago = at - int(q.before)
-		span = spanClass(int64(q.time - l.said[q.before].time))
+		span = spanClass(int64(q.time - l.messages[q.before].time))
 	}
 	l.add(startAgo, n*ages+ageClass(ago))
 	l.add(startMinutes, span)
@@ -187,9 +187,8 @@ func (l *Linker) weighStart(q *said) {
 	l.add(startBot, bit(q.bot))
 }
 
-// side tells how two messages' authors and those whom they name stand to each
-// other: 9 classes where the authors differ, 5 where they are the same.
-func side(q, c *said) int {
+// side is the class of how two messages' authors, and those whom they name, relate: 9 classes where the authors differ, 5 where they are the same.
+func side(q, c *message) int {
 	if q.author == c.author {
 		switch {
 		case len(q.to) == 0 && q.naming != namesStranger:
@@ -217,22 +216,22 @@ func side(q, c *said) int {
 	return x*3 + y
 }
 
-func (l *Linker) weighParent(q *said, at, back int) {
-	c := &l.said[at]
+func (l *Linker) weighParent(q *message, at, back int) {
+	c := &l.messages[at]
 	who := side(q, c)
 	same := bit(q.author == c.author)
 	them, me := &l.people.list[c.author], &l.people.list[q.author]
 	l.add(whoGap, who*gaps+gapClass(back))
 	l.add(whoSpan, who*spans+spanClass(int64(q.time-c.time)))
 	l.add(whoAsks, who*4+bit(q.asks)*2+bit(c.asks))
-	t := &l.talks[c.talk]
+	t := &l.conversations[c.conversation]
 	mine := 0
-	if q.before != None && l.said[q.before].talk == c.talk {
+	if q.before != None && l.messages[q.before].conversation == c.conversation {
 		mine = 2
 	} else if has(t.people, q.author) {
 		mine = 1
 	}
-	l.add(whoTalk, (who*3+mine)*2+bit(int(t.last) == at))
+	l.add(whoConversation, (who*3+mine)*2+bit(int(t.last) == at))
 	l.add(whoPair, who*5+l.lastSpoke(q.author, c.author))
 	l.add(whoPartner, ((who*2+bit(me.partner == c.author))*fewer+few(l.since(q, at)))*fewer+few(them.count-c.nth))
 	l.add(whoShared, who*sharings+shareClass(l.words.shared[back]))
@@ -251,18 +250,18 @@ func (l *Linker) weighParent(q *said, at, back int) {
 	l.add(whoLatest, who*fewer+few(them.count-c.nth))
 	l.add(whoAnswers, who*fewer+few(c.answers))
 	l.add(pictures, (who*2+bit(c.files))*2+bit(q.files))
-	l.add(talkShared, who*sharings+shareClass(t.shared-l.words.shared[back]))
+	l.add(conversationShared, who*sharings+shareClass(t.shared-l.words.shared[back]))
 	l.add(starts, (same*2+bit(c.parent == None))*4+min(bits.Len(uint(t.size)), 4)-1)
 }
 
-// above tells what a candidate answers itself: nothing, its own author, the
+// above is the class of what a candidate answers itself: nothing, its own author, the
 // last message of q's author, an older one, one of the person that q names, or
 // something else.
-func (l *Linker) above(q, c *said) int {
+func (l *Linker) above(q, c *message) int {
 	if c.parent == None {
 		return 0
 	}
-	up := &l.said[c.parent]
+	up := &l.messages[c.parent]
 	switch {
 	case c.parent == q.before:
 		return 2
@@ -276,8 +275,8 @@ func (l *Linker) above(q, c *said) int {
 	return 5
 }
 
-// waits tells what the person that the author spoke to last did after the
-// message with this number: 0 there is none, 1 nothing, 2 spoke, 3 named the
+// waits is the class of what the person that the author spoke to last did after the
+// message at: 0 there is none, 1 nothing, 2 spoke, 3 named the
 // author.
 func (l *Linker) waits(me *person, at int) int {
 	if me.partner == None {
@@ -293,9 +292,9 @@ func (l *Linker) waits(me *person, at int) int {
 }
 
 // since counts the author's messages after the one with this number, up to 3.
-func (l *Linker) since(q *said, at int) int32 {
+func (l *Linker) since(q *message, at int) int32 {
 	n := int32(0)
-	for b := q.before; b > int32(at) && n < fewer-1; b = l.said[b].before {
+	for b := q.before; b > int32(at) && n < fewer-1; b = l.messages[b].before {
 		n++
 	}
 	return n
@@ -311,7 +310,7 @@ func (l *Linker) lastSpoke(a, b int32) int {
 	if !ok {
 		return 0
 	}
-	switch ago := len(l.said) - int(last); {
+	switch ago := len(l.messages) - int(last); {
 	case ago <= 5:
 		return 1
 	case ago <= 20:

@@ -1,12 +1,11 @@
-// Package links guesses who answers whom in talk that carries no reply
-// references, such as a busy channel on IRC or a flat Slack channel.
+// Package links guesses who answers whom where messages have no reply references,
+// as in a busy IRC channel or a Slack channel whose people do not use threads.
 //
-// A [Linker] takes messages in the order in which they were said. For each it
-// weighs the earlier ones, and the case that it starts a conversation, by a sum
-// of weights: whom it names, how far back the other message is, who talks with
-// whom, what was asked, which rare words are shared. What a message answers is
-// decided from what was said before it, so that a guess never changes when more
-// is said.
+// A [Linker] takes messages in time order. For each it scores the earlier ones as
+// parents, and the case that the message starts a conversation. A score is a sum of
+// weights: of whom the message names, how far back the other is, who speaks with
+// whom, what was asked, which rare words both have. A guess uses only what was said
+// before the message, so later messages never change it.
 //
 //	l := links.New()
 //	for i := range messages {
@@ -14,9 +13,9 @@
 //		…
 //	}
 //
-// Reading order: links.go, said.go (what is known of a message), features.go
-// (what is weighed), weights.go (how much; made by train_test.go). The weights
-// and what they bring: docs/decisions/082-links.md.
+// Reading order: links.go, message.go (what is known of a message), features.go
+// (what is scored), weights.go (by how much; train_test.go writes it).
+// docs/decisions/082-links.md says how good the guesses are.
 package links
 
 import (
@@ -25,13 +24,13 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Reach is how many messages of talk before a message are weighed.
+// Reach is how many messages before a message are scored as its parent.
 const Reach = 60
 
-// Ranks is how many parents a guess names at most.
+// Ranks is how many likely parents a guess has at most.
 const Ranks = 3
 
-// None is a message that nothing precedes.
+// None is the number of no message.
 const None = -1
 
 // A Guess is what a message seems to answer. Messages are numbered from 0 in
@@ -40,33 +39,33 @@ type Guess struct {
 	// Parent is the number of the message that it answers, or None where it
 	// starts a conversation.
 	Parent int
-	// Ranked holds the likeliest parents, best first, the start of a
-	// conversation left out; None fills what there is not.
+	// Ranked has the likeliest parents, best first, whether or not the message
+	// starts a conversation; None where there are fewer.
 	Ranked [Ranks]int
 }
 
 // A Linker guesses the parent of each message from those before it. It is not
 // safe for concurrent use.
 type Linker struct {
-	said   []said
-	count  int // messages it got, notes of the platform's too
-	people people
-	words  words
-	pairs  map[pair]int32 // when two last spoke to each other, by number in said
-	talks  []talk         // conversations as guessed
-	named  int            // of the last hundred messages those that begin with a name
+	messages      []message
+	count         int // messages it got, the platform's notes too
+	people        people
+	words         words
+	pairs         map[pair]int32 // when two people last spoke to each other, by index in messages
+	conversations []conversation // conversations as guessed
+	named         int            // how many of the last hundred messages begin with a name
 
-	features []feature // of the candidate that is weighed
+	features []feature // of the candidate that is scored
 	score    [Reach + 1]int32
 }
 
-// New returns a Linker that has heard nothing.
+// New returns a Linker that has no messages.
 func New() *Linker {
 	return &Linker{people: newPeople(), words: newWords(), pairs: map[pair]int32{}}
 }
 
-// Next takes the next message and returns what it seems to answer. Notes of
-// the platform's (kind system) answer nothing and are answered by nobody.
+// Next takes the next message and returns what it seems to answer. The platform's
+// notes (kind system) answer nothing, and nothing answers them.
 func (l *Linker) Next(m *earshot.Message) Guess {
 	if m.Author.Kind == earshot.System {
 		l.note(m)
@@ -85,25 +84,25 @@ func (l *Linker) Next(m *earshot.Message) Guess {
 	return guess
 }
 
-// Of what is further back than near only that is weighed which has to do with
-// the message.
+// Messages further back than near are scored only if they have something to do
+// with the message; the others get the score hopeless.
 const (
 	near     = 25
 	hopeless = math.MinInt32
 )
 
-// strange reports whether the message c back names nobody, is not named, is
-// another author's, and shares no rare word.
-func (l *Linker) strange(q *said, c int) bool {
-	return l.words.shared[c] == 0 && side(q, &l.said[len(l.said)-c]) == 0
+// strange reports whether the message c back has nothing to do with q: neither
+// names the other's author, the authors differ, and they share no rare word.
+func (l *Linker) strange(q *message, c int) bool {
+	return l.words.shared[c] == 0 && side(q, &l.messages[len(l.messages)-c]) == 0
 }
 
-// reach is how many earlier messages can be weighed. Candidate 0 is the start
-// of a conversation, candidate n the n-th message back.
-func (l *Linker) reach() int { return min(len(l.said), Reach) }
+// reach is how many earlier messages are candidates. Candidate 0 is that the message
+// starts a conversation, candidate n the n-th message back.
+func (l *Linker) reach() int { return min(len(l.messages), Reach) }
 
-// sum is the score of a candidate. Whole numbers add up to the same on every
-// machine.
+// sum is the score of a candidate. It is a whole number, so that it is the same on
+// every machine.
 func (l *Linker) sum(features []feature) int32 {
 	var n int32
 	for _, f := range features {
@@ -112,8 +111,8 @@ func (l *Linker) sum(features []feature) int32 {
 	return n
 }
 
-// best turns scores into a guess; of equal ones the nearer message wins.
-// parent is the number of the parent in l.said, or None.
+// best makes a guess of the scores; of equal ones the nearer message wins. parent
+// is the parent's index in l.messages, or None.
 func (l *Linker) best() (guess Guess, parent int) {
 	top := [Ranks]int{}
 	for c := 1; c <= l.reach(); c++ {
@@ -129,17 +128,17 @@ func (l *Linker) best() (guess Guess, parent int) {
 	guess = Guess{Parent: None, Ranked: [Ranks]int{None, None, None}}
 	for i, c := range top {
 		if c > 0 {
-			guess.Ranked[i] = l.said[len(l.said)-c].number
+			guess.Ranked[i] = l.messages[len(l.messages)-c].number
 		}
 	}
 	if top[0] == 0 || l.score[0] >= l.score[top[0]] {
 		return guess, None
 	}
 	guess.Parent = guess.Ranked[0]
-	return guess, len(l.said) - top[0]
+	return guess, len(l.messages) - top[0]
 }
 
-// note takes a message that is no talk.
+// note takes a note of the platform's.
 func (l *Linker) note(m *earshot.Message) {
 	l.people.meet(m.Text)
 	l.count++

@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble/links"
 )
 
-// chat is talk as "name: text" lines, half a minute apart; "-- text" is a note
-// of the platform's, and "name+9: text" comes nine minutes later.
+// chat makes messages of "name: text" lines, half a minute apart; "-- text" is a
+// note of the platform's, and "name+9: text" is nine minutes later.
 func chat(lines ...string) []earshot.Message {
 	var out []earshot.Message
 	at := earshot.Time(1_772_442_000_000_000)
@@ -53,12 +53,12 @@ func TestWhoAnswersWhomIsGuessed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		talk []earshot.Message
+		chat []earshot.Message
 		want []int
 	}{
 		{
 			name: "by name, in two conversations at once",
-			talk: chat(
+			chat: chat(
 				"anders: how do I make the importer read semicolons?",
 				"berit: my printer prints nothing since the upgrade, any idea?",
 				"carla: anders: pass --delimiter, it is in the manual",
@@ -70,7 +70,7 @@ func TestWhoAnswersWhomIsGuessed(t *testing.T) {
 		},
 		{
 			name: "by mention",
-			talk: chat(
+			chat: chat(
 				"anders: the nightly build fails again, who touched the linker flags?",
 				"berit: lunch at noon?",
 				"carla: <@Uanders> that was me, fixed on the branch",
@@ -79,7 +79,7 @@ func TestWhoAnswersWhomIsGuessed(t *testing.T) {
 		},
 		{
 			name: "whatever case the name is written in, and whatever stands around it",
-			talk: chat(
+			chat: chat(
 				"[Anders]: is there a mirror of the package index in the office?",
 				"berit: does anybody here run the beta on a laptop?",
 				"carla: anders, yes: the old file server has one",
@@ -88,7 +88,7 @@ func TestWhoAnswersWhomIsGuessed(t *testing.T) {
 		},
 		{
 			name: "notes of the platform's answer nothing and are answered by nobody",
-			talk: chat(
+			chat: chat(
 				"anders: is the staging database up?",
 				"-- === dorian [~dorian@example.org] has joined #ops",
 				"carla: anders: it is, since nine",
@@ -97,7 +97,7 @@ func TestWhoAnswersWhomIsGuessed(t *testing.T) {
 		},
 		{
 			name: "a question after hours of silence begins anew",
-			talk: chat(
+			chat: chat(
 				"anders: thanks for the help",
 				"berit+600: hello, does anyone know where the release notes are kept?",
 			),
@@ -106,15 +106,15 @@ func TestWhoAnswersWhomIsGuessed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := parents(c.talk); !slices.Equal(got, c.want) {
+			if got := parents(c.chat); !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
 	}
 }
 
-// talk draws messages that nobody would write.
-func talk(t *rapid.T) []earshot.Message {
+// anyChat draws unlikely messages.
+func anyChat(t *rapid.T) []earshot.Message {
 	names := []string{"anders", "Berit", "carla_", "d", "", "[e]", "anders2", "the"}
 	word := rapid.SampledFrom(append(slices.Clone(names), "<@U1>", "<@!U2|x>", "<@", "@Berit", "anders:", "carla_,", "?", "!help", "thanks", "yes", "why", "https://example.org/a", "anyone", "ß", "\xff", "42", ":", "x:"))
 	var out []earshot.Message
@@ -134,7 +134,7 @@ func talk(t *rapid.T) []earshot.Message {
 func TestAGuessLooksBackOnly(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		messages := talk(t)
+		messages := anyChat(t)
 		l := links.New()
 		var guesses []links.Guess
 		for i := range messages {
@@ -156,7 +156,7 @@ func TestAGuessLooksBackOnly(t *testing.T) {
 				t.Fatalf("message %d: %+v", i, g)
 			}
 		}
-		// What is said later changes no guess, and the same talk gives the same.
+		// Later messages change no guess, and the same messages give the same guesses.
 		l = links.New()
 		for i := range messages[:len(messages)/2] {
 			if g := l.Next(&messages[i]); g != guesses[i] {
@@ -169,7 +169,7 @@ func TestAGuessLooksBackOnly(t *testing.T) {
 func TestReferencesAreNotSeen(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		messages := talk(t)
+		messages := anyChat(t)
 		want := parents(messages)
 		for i := range messages {
 			messages[i].ReplyTo, messages[i].Thread = "0", "1"
@@ -180,7 +180,7 @@ func TestReferencesAreNotSeen(t *testing.T) {
 	})
 }
 
-// crowd is talk in which everybody names everybody.
+// crowd is a channel in which everybody names everybody.
 func crowd(n int) []earshot.Message {
 	var all []string
 	for i := range n {
@@ -197,8 +197,8 @@ func crowd(n int) []earshot.Message {
 	return out
 }
 
-// TestACrowdThatNamesEverybodyIsBounded counts memory, which is what the work
-// of reading a message shows in; the work of weighing is [links.Reach] at most.
+// TestACrowdThatNamesEverybodyIsBounded measures memory, which grows with the work
+// of reading a message; scoring is bounded by [links.Reach].
 func TestACrowdThatNamesEverybodyIsBounded(t *testing.T) {
 	per := func(n int) float64 {
 		messages := crowd(n)

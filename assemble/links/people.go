@@ -8,16 +8,16 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A person is somebody who spoke or was seen to come.
+// A person is an author, or somebody who joined.
 type person struct {
-	last    int32 // the newest message, by number in said, or None
+	last    int32 // the newest message, by index in messages, or None
 	count   int32 // messages
 	called  int32 // the newest message that names them, or None
 	caller  int32 // who wrote it
 	partner int32 // whom they spoke to last, or None
 }
 
-// people knows everybody by id and by name.
+// people finds everybody by id and by name.
 type people struct {
 	list   []person
 	byID   map[earshot.AuthorID]int32
@@ -33,7 +33,7 @@ func (p *people) add() int32 {
 	return int32(len(p.list) - 1)
 }
 
-// author returns who wrote a message; without an id people go by their name.
+// author returns the person who wrote a message; without an id, by name.
 func (p *people) author(a earshot.Author) int32 {
 	if who, ok := p.byID[a.ID]; ok && a.ID != "" {
 		return who
@@ -50,7 +50,7 @@ func (p *people) author(a earshot.Author) int32 {
 	return who
 }
 
-// call lets somebody be found by a name, and by it without marks around it.
+// call makes a person known by a name, and by the name without marks around it.
 func (p *people) call(name string, who int32) {
 	if name != "" {
 		p.byName[name] = who
@@ -62,7 +62,7 @@ func (p *people) call(name string, who int32) {
 	}
 }
 
-// meet reads a note of who came or took another name, as IRC logs have them:
+// meet reads a note of who joined or changed their name, as IRC logs have them:
 // "=== name [host] has joined", "=== old is now known as new".
 func (p *people) meet(text string) {
 	rest, ok := strings.CutPrefix(text, "=== ")
@@ -90,9 +90,9 @@ func (p *people) meet(text string) {
 	}
 }
 
-// named fills in whom a message names and returns what stands behind a name
-// that it begins with.
-func (p *people) named(q *said, m *earshot.Message, text string) string {
+// named finds whom a message names. It returns the text without a name that it
+// begins with.
+func (p *people) named(q *message, m *earshot.Message, text string) string {
 	rest := text
 	who, length, kind := p.first(text)
 	if kind != namesNobody {
@@ -129,8 +129,8 @@ func (p *people) named(q *said, m *earshot.Message, text string) string {
 	return rest
 }
 
-// first returns whom a text begins with, how long the name is in bytes, and
-// how it stands there.
+// first returns whose name a text begins with, the length of the name in bytes, and
+// how it names them.
 func (p *people) first(text string) (who int32, length int, kind naming) {
 	if rest, ok := strings.CutPrefix(text, "<@"); ok {
 		end := strings.IndexByte(rest, '>')
@@ -176,8 +176,9 @@ func (p *people) first(text string) (who int32, length int, kind naming) {
 	return 0, 0, namesNobody
 }
 
-// starting returns the one who spoke and whose name begins like this.
-func (p *people) starting(name string) (int32, bool) {
+// starting returns the only author whose name begins with name; ok is false where
+// there is none or there are several.
+func (p *people) starting(name string) (who int32, ok bool) {
 	if len(name) < 3 || common[name] {
 		return 0, false
 	}
@@ -193,14 +194,15 @@ func (p *people) starting(name string) (int32, bool) {
 	return found, found != None
 }
 
-// point makes who the first of those named.
-func (p *people) point(q *said, who int32) {
+// point adds a person whom the message begins with.
+func (p *people) point(q *message, who int32) {
 	if who != q.author && !has(q.to, who) {
 		q.to = append(q.to, who)
 	}
 }
 
-func (p *people) within(q *said, who int32) {
+// within adds a person who is named further in.
+func (p *people) within(q *message, who int32) {
 	if who == q.author || has(q.to, who) {
 		return
 	}
@@ -212,7 +214,7 @@ func (p *people) within(q *said, who int32) {
 	}
 }
 
-// fold makes names that differ in case alone equal.
+// fold returns a name in lower case, without white space around it.
 func fold(name string) string {
 	for i := 0; i < len(name); i++ {
 		if c := name[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -222,12 +224,12 @@ func fold(name string) string {
 	return strings.TrimSpace(name)
 }
 
-// isMark reports whether r stands around a name and is no part of it.
+// isMark reports whether r, at the end of a name, is no part of it.
 func isMark(r rune) bool {
 	return r < utf8.RuneSelf && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
 }
 
-// common are words that are also somebody's name now and then.
+// common are words that are not taken for a name, though people have such names.
 var common = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`the and for are but not you all any can had her was one our out day get has him his how man new now old

@@ -139,7 +139,7 @@ func choices(r room, weight float32) []choice {
 				ch.ends = append(ch.ends, int32(len(ch.features)))
 				number := i
 				if c > 0 {
-					number = l.said[len(l.said)-c].number
+					number = l.messages[len(l.messages)-c].number
 				}
 				for _, g := range gold {
 					if g == number {

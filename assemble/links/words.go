@@ -6,17 +6,17 @@ import (
 	"unicode"
 )
 
-// words knows in how many messages each word was said, and where lately.
+// words counts in how many messages each word is, and remembers the newest of them.
 type words struct {
 	number map[string]int32
 	seen   []int32   // messages with the word
-	where  [][]int32 // of rare ones the newest messages, by number in said
+	where  [][]int32 // the newest messages with the word, by index in messages
 	all    int
-	most   int32            // the greatest of these
-	shared [Reach + 1]int32 // weight of the words that candidate n shares
+	most   int32            // the greatest of shared
+	shared [Reach + 1]int32 // weight of the rare words that candidate n has in common with the message
 }
 
-// A word that more than one in rareWord messages hold tells nothing.
+// rareWord says which words are rare: those in at most one of rareWord messages.
 const rareWord = 20
 
 func newWords() words { return words{number: map[string]int32{}} }
@@ -51,7 +51,7 @@ func (w *words) of(text string) []int32 {
 	return out
 }
 
-// add notes the words of the message with this number in said.
+// add records the words of the message with the index at.
 func (w *words) add(list []int32, at int32) {
 	w.all++
 	for _, n := range list {
@@ -64,8 +64,7 @@ func (w *words) add(list []int32, at int32) {
 	}
 }
 
-// compare fills in what each candidate shares with a message, after at
-// messages were said.
+// compare sets shared for a message with these words, whose index is at.
 func (w *words) compare(list []int32, at int) {
 	clear(w.shared[:])
 	w.most = 0

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// The wire form of a Result.
+// The JSON form of a Result.
 type (
 	result struct {
 		System   string          `json:"system"`

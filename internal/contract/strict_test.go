@@ -15,8 +15,8 @@ import (
 	"github.com/earshot-ai/earshot/internal/contract"
 )
 
-// small is an input with what is required and nothing else; the marks are
-// places where a test puts further fields.
+// small is an input with the required fields only; the marks are places where a
+// test puts further fields.
 const small = `{"identity":{"id":"U0BOT","name":"earshot"/*identity*/},"channel":{/*channel*/},"anchor":"1","messages":[{"id":"1","time":"2026-03-02T09:00:01Z","author":{/*author*/},"text":"hello"/*message*/}]/*input*/}`
 
 // at returns the small input with fields put at a mark.
@@ -31,7 +31,7 @@ func at(mark, fields string) string {
 // replaced returns the small input with one piece in place of another.
 func replaced(old, new string) string { return strings.Replace(at("", ""), old, new, 1) }
 
-func TestWhatIsWrongIsNamedByItsPath(t *testing.T) {
+func TestAnErrorNamesThePathOfItsField(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, input, path string }{
 		{"nothing", ``, "input"},
@@ -123,7 +123,7 @@ func TestWhatIsWrongIsNamedByItsPath(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeAbsentMayBeNull(t *testing.T) {
+func TestOptionalFieldsMayBeNull(t *testing.T) {
 	t.Parallel()
 	want, err := contract.Decode([]byte(at("", "")))
 	if err != nil {
@@ -158,7 +158,7 @@ func TestTimesMeanTheSameInEveryForm(t *testing.T) {
 	}
 }
 
-func TestBrokenTextIsMarkedNotRefused(t *testing.T) {
+func TestBrokenUTF8BecomesReplacementCharacters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, raw, want string }{
 		{"a lone high surrogate", `a\ud800b`, "a\uFFFDb"},
@@ -240,10 +240,10 @@ func TestAResultIsWrittenWithEveryFieldAndNoEscapesOfHTML(t *testing.T) {
 	}
 }
 
-// TestNothingThatIsNoJSONIsAccepted reads the files of the JSON parsing test
+// TestOnlyJSONIsAccepted reads the files of the JSON parsing test
 // suite as inputs, alone and as a value within one: none may panic or be
 // accepted where the suite says that it is no JSON.
-func TestNothingThatIsNoJSONIsAccepted(t *testing.T) {
+func TestOnlyJSONIsAccepted(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("EARSHOT_TEST_DATA")
 	if dir == "" && os.Getenv("CI") == "true" {

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-func TestCleanTakesOutWhatATerminalWouldObey(t *testing.T) {
+func TestCleanRemovesWhatControlsATerminal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"colours", "\x1b[31mred\x1b[0m", "[31mred[0m"},
@@ -79,7 +79,7 @@ func TestATableBecomesBlocksOnANarrowTerminal(t *testing.T) {
 	}
 }
 
-func TestCountSpeaksOfOneInTheSingular(t *testing.T) {
+func TestCountUsesTheSingularForOne(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0 messages", 1: "1 message", 2: "2 messages", 1234: "1,234 messages"} {
 		if got := Count(n, "message"); got != want {
@@ -108,7 +108,7 @@ func TestPromptChangesNoByteOfWhatTheModelGets(t *testing.T) {
 	}
 }
 
-func TestLedgerFoldsWhatIsOut(t *testing.T) {
+func TestLedgerCountsWhatIsOut(t *testing.T) {
 	t.Parallel()
 	messages := []earshot.Message{
 		{ID: "m1", Time: 1_000_000, Author: earshot.Author{ID: "U1", Name: "Alice"}, Text: "one\ntwo"},
@@ -202,7 +202,7 @@ func TestThreadQuotesWhatIsSharedUnderItsOwnAuthor(t *testing.T) {
 	}
 }
 
-func TestLedgerSaysWhatAMessageWithoutWordsShares(t *testing.T) {
+func TestLedgerSaysWhatAMessageWithoutTextQuotes(t *testing.T) {
 	t.Parallel()
 	messages := []earshot.Message{{ID: "m1", Time: 1_000_000, Author: earshot.Author{ID: "U1", Name: "Alice"},
 		Shared: []earshot.Shared{{Kind: earshot.Link, Place: "example.com", Text: "All green"}}}}
@@ -213,7 +213,7 @@ func TestLedgerSaysWhatAMessageWithoutWordsShares(t *testing.T) {
 	}
 }
 
-func TestPromptShowsCallsWhatTheyAnsweredAndFiles(t *testing.T) {
+func TestPromptShowsCallsTheirAnswersAndFiles(t *testing.T) {
 	t.Parallel()
 	session := []assemble.SectionName{assemble.SessionPart}
 	res := assemble.Result{Messages: []assemble.Message{
@@ -241,7 +241,7 @@ no such thread
 	}
 }
 
-func TestTokensListSectionsThatHaveNoPlaceInTheOrder(t *testing.T) {
+func TestTokensListUnknownSectionsToo(t *testing.T) {
 	t.Parallel()
 	got := ansi.Strip(Tokens(assemble.Tokens{Total: 3, Sections: map[assemble.SectionName]int{"new": 2, assemble.Anchor: 1}}, 80))
 	if a, n := strings.Index(got, "anchor"), strings.Index(got, "new"); a < 0 || n < a {

@@ -18,9 +18,9 @@ type extra struct {
 	more []string
 }
 
-// entries groups the lines of a section. Empty lines and comments between
-// entries are dropped; an empty line above an indented one belongs to the text.
-// The further lines of a + line's text are indented by four more than it is.
+// entries groups the lines of a section. Empty lines and comments between entries
+// are dropped; an empty line above an indented one belongs to the text. The further
+// lines of a + line's text are indented by six spaces.
 func entries(s section) ([]entry, error) {
 	var list []entry
 	blank := 0

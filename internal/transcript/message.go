@@ -29,8 +29,8 @@ func (r *reader) message(x *scanner, e entry) {
 	r.in.Messages = append(r.in.Messages, m)
 }
 
-// extras reads the + lines of an entry: read gets each behind its first word,
-// with the further lines of its text.
+// extras reads the + lines of an entry. read gets a scanner behind the line's first
+// word, which is kind, and the further lines of the text.
 func (x *scanner) extras(e entry, read func(y *scanner, kind string, more []string)) {
 	for _, extra := range e.extras {
 		y := &scanner{line: extra.line, s: extra.s}
@@ -45,8 +45,8 @@ func (x *scanner) extras(e entry, read func(y *scanner, kind string, more []stri
 	}
 }
 
-// nextSeq is the sequence of a message that names none: one more than that of
-// the message above it, and none where that one has none.
+// nextSeq is the sequence of a message that does not say its own: one more than the
+// message above has, or 0 (unknown) where that one's is unknown.
 func nextSeq(last int64, first bool) int64 {
 	if last == 0 && !first {
 		return 0
@@ -54,7 +54,7 @@ func nextSeq(last int64, first bool) int64 {
 	return last + 1
 }
 
-// mark reads one of the things that stand behind a message's author.
+// mark reads one of the fields behind a message's author.
 func (r *reader) mark(x *scanner, m *earshot.Message) {
 	switch {
 	case x.accept(">"):
@@ -142,7 +142,8 @@ func (r *reader) shared(x *scanner, kind earshot.SharedKind, more []string) ears
 	return s
 }
 
-// placeSigns are what a place needs no quotes for, besides letters and digits.
+// placeSigns are the characters besides those of words that a place may have
+// without quotes.
 const placeSigns = "#/"
 
 // message writes m with the lines below it.

@@ -19,7 +19,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/transcript"
 )
 
-// hostile are pieces that a text form is likely to lose.
+// hostile are texts that a text form is likely to read back wrongly.
 var hostile = []string{
 	"", " ", "  ", "\n", "\n\n", "\t", "\r", "\r\n", `"`, `\`, `\"`, "-- x --", "-- given --", `\-- x --`, "#", "  # x", "  #",
 	"    ", "  + file x", ":", ": ", ">m1", "~m1", "*", "^", "!", "@", "@5", "-", ",", "/", "=", "seq=4", "09:00:00 m1 alice: hi",
@@ -218,7 +218,7 @@ func input() *rapid.Generator[assemble.Input] {
 	})
 }
 
-func TestWhateverAnInputHoldsIsReadBack(t *testing.T) {
+func TestEveryInputIsReadBackAsItWas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := transcript.Case{Input: input().Draw(t, "input"), Counter: text().Draw(t, "counter")}
@@ -239,8 +239,8 @@ func TestWhateverAnInputHoldsIsReadBack(t *testing.T) {
 	})
 }
 
-// TestNoFieldOfAnInputIsForgotten fails where a field is added to what an input
-// holds and the text form does not learn it.
+// TestNoFieldOfAnInputIsForgotten fails where an input gets a new field that the
+// text form does not write.
 func TestNoFieldOfAnInputIsForgotten(t *testing.T) {
 	t.Parallel()
 	want := transcript.Case{Input: assemble.Input{Policy: assemble.Standard()}}
@@ -255,8 +255,9 @@ func TestNoFieldOfAnInputIsForgotten(t *testing.T) {
 	}
 }
 
-// fill sets every field below v to a value that no other has. A policy is
-// written as JSON of whatever fields it has, and a counter by its name.
+// fill sets every field below v to a value that no other has, except of a policy,
+// which is written as JSON of all its fields, and of a counter, which is written by
+// its name.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
@@ -294,8 +295,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	}
 }
 
-// FuzzParse looks for a text that Parse does not survive, or that it reads as
-// something which Format cannot write.
+// FuzzParse looks for a text that makes Parse panic, or that it reads as something
+// that Format cannot write.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte(everything))

@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// session reads a message of the session, "user media=F1: text", and the lines
-// below it, which say what an assistant called:
+// session reads a message of the session, "user media=F1: text", and the + lines
+// below it, which are an assistant's calls:
 //
 //	session assistant: Let me look.
 //	  + call c1 channel_context: {"intent":"deploys"}
@@ -65,7 +65,7 @@ func (r *reader) attached(x *scanner, _ entry) {
 	r.in.Conversation.Attached = append(r.in.Conversation.Attached, a)
 }
 
-// named reads an author's id and the name that the session knows them by.
+// named reads an author's id and the name that the session uses.
 func (r *reader) named(x *scanner, _ entry) {
 	x.spaces()
 	n := earshot.Named{ID: earshot.AuthorID(x.word("an author's id"))}
@@ -74,6 +74,7 @@ func (r *reader) named(x *scanner, _ entry) {
 	r.in.Conversation.Names = append(r.in.Conversation.Names, n)
 }
 
+// session writes a message of the session.
 func (f *formatter) session(s earshot.SessionEntry) {
 	b := f.b
 	b.WriteString("session " + word(string(s.Role)))
@@ -97,6 +98,7 @@ func (f *formatter) session(s earshot.SessionEntry) {
 	}
 }
 
+// attached writes a file of the manifest.
 func (f *formatter) attached(a earshot.Attached) {
 	f.b.WriteString("attached " + word(string(a.ID)))
 	f.number(" turn=", int64(a.Turn))

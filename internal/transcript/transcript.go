@@ -1,7 +1,7 @@
-// Package transcript is the readable text form of an [assemble.Input]: a chat
-// as a person would write it down, in a txtar archive. It serves as fixture,
-// as bug report, and as what `earshot context --transcript` prints and
-// `earshot assemble --transcript` reads.
+// Package transcript reads and writes an [assemble.Input] as text: a chat as a
+// person would write it down, in a txtar archive. Tests and bug reports are in this
+// form, `earshot context --transcript` prints it and `earshot assemble
+// --transcript` reads it.
 //
 // Start with [Parse], [Format] and [Case]. A case looks like this:
 //
@@ -40,9 +40,9 @@
 //	file_tokens F2=85
 //	recalled m1=23.3,m2=12
 //
-// The text of the comment says why the case exists. Whatever an Input can hold
-// has a form here, and Parse(Format(c)) is c again: what cannot be written
-// plainly is written as a JSON string. The grammar is in grammar.md.
+// The text of the comment says why the case exists. Every field of an Input can be
+// written, and Parse(Format(c)) is c again: a text that cannot be written plainly is
+// written as a JSON string. The grammar is in grammar.md.
 package transcript
 
 import (
@@ -58,8 +58,7 @@ import (
 // it should give.
 type Case struct {
 	Comment string // why the case exists; no line break at its end
-	// Input is what the context is made of. Its Counter is nil: a counter is
-	// code, and Counter below names it.
+	// Input has a nil Counter: a counter is code, and Counter below names it.
 	Input   assemble.Input
 	Counter string // a counter's spec, such as "o200k*1.15"; "" is the default
 	Prompt  string // as [Prompt] renders it; "" when there is no such section

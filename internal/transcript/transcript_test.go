@@ -43,7 +43,7 @@ func at(s string) earshot.Time {
 	return t
 }
 
-func TestTheShortFormSaysEverythingByDefault(t *testing.T) {
+func TestWhatACaseLeavesOutHasDefaults(t *testing.T) {
 	t.Parallel()
 	alice := earshot.Author{ID: "alice", Name: "Alice", Kind: earshot.Human}
 	want := transcript.Case{
@@ -206,7 +206,7 @@ func TestEveryFormIsReadAndWrittenTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonMayWriteDifferently(t *testing.T) {
+func TestOtherSpellingsAreReadTheSame(t *testing.T) {
 	t.Parallel()
 	c, err := transcript.Parse([]byte("-- given --\r\n# a comment\r\n09:00 m1 alice:   hi  # aside\r\n\r\n\r\n    there\r\n\r\nanchor m1   # the question\r\n"))
 	if err != nil {

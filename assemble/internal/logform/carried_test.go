@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble/internal/logform"
 )
 
-// carried checks the + lines of a message: what it quotes, its files and
-// reactions, and nothing that it does not have.
+// carried checks that the + lines of a message are its quotes, files and reactions,
+// and nothing else.
 func (x *reading) carried(m logform.Message, e *entry) *fault {
 	shared, files, reactions := 0, 0, 0
 	for _, p := range m.Plus {
@@ -70,7 +70,7 @@ func (x *reading) carried(m logform.Message, e *entry) *fault {
 	return nil
 }
 
-// missing checks the count of what a cut left out, where that is arithmetic.
+// missing checks the count of characters that a cut left out.
 func (x *reading) missing(m logform.Message, p logform.Plus, e *entry) *fault {
 	want, got := x.w.want[e.m.ID], m.Text
 	if strings.ContainsFunc(want, func(r rune) bool { return r >= 0x7F && r != '行' && r != '…' || r < 0x20 && r != '\n' }) || strings.Count(got, "…") != 1 {
@@ -111,16 +111,15 @@ func (x *reading) quoted(p logform.Plus, s earshot.Shared) *fault {
 	if len(parts) > 1 {
 		return bad(plusLine, "a comma in what stands in the middle: %+q", p.Middle)
 	}
-	if len(parts) == 1 && p.Middle != "a page" && !told(strings.TrimPrefix(parts[0], "from "), s) {
+	if len(parts) == 1 && p.Middle != "a page" && !isSource(strings.TrimPrefix(parts[0], "from "), s) {
 		return bad(plusLine, "%+q tells of author %+q in %+q", p.Middle, s.Author, s.Place)
 	}
 	return nil
 }
 
-// told reports whether s can be read as "author in place", for one of the
-// places where " in " stands. An author with an id may be told by the session's
-// name for it.
-func told(from string, s earshot.Shared) bool {
+// isSource reports whether s is "author in place", split at one of its " in ". An
+// author with an id may have the session's name.
+func isSource(from string, s earshot.Shared) bool {
 	author := func(got string) bool {
 		return s.ID != "" || got == "somebody" || got == "unknown" || within(core(got), core(s.Author))
 	}
@@ -132,10 +131,10 @@ func told(from string, s earshot.Shared) bool {
 	return author(from) || within(core(from), core(s.Place))
 }
 
-// halfEscape is what a cut leaves of an &amp; or &lt;.
+// halfEscape is the part of an &amp; or &lt; that a cut leaves.
 var halfEscape = regexp.MustCompile(`(&amp;)*(&[a-z]*)?$`)
 
-// isFile reports whether a file of the input is called so.
+// isFile reports whether a file of the message has that name.
 func (x *reading) isFile(name string) bool {
 	for _, m := range x.w.in.Messages {
 		for _, f := range m.Files {

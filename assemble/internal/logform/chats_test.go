@@ -28,15 +28,15 @@ type room struct {
 	at       map[earshot.MessageID]int
 }
 
-// A draw is a message that is to be answered, and the one that it answers.
+// A draw is a message that serves as question, and the message that it answers.
 type draw struct {
 	room       *room
 	name       string
 	at, answer int
 }
 
-// nameOf returns a name as people have them for an author who was published
-// by an id: digits cost tokens that names do not.
+// nameOf returns an ordinary name for an author who is published by an id, because
+// digits cost more tokens than names do.
 func nameOf(id string) string {
 	if id == "" {
 		return "irc"
@@ -54,8 +54,8 @@ func nameOf(id string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// readChat reads an archive. Without replies nothing refers to anything. Joins
-// and the like are the platform's.
+// readChat reads an archive, with or without its reply references. Joins and the
+// like are the platform's.
 func readChat(t testing.TB, name string, replies bool) chat {
 	t.Helper()
 	all, err := chats.Messages(filepath.Join(chatstest.Folder(t), name+".messages.jsonl.gz"))
@@ -85,21 +85,21 @@ func readChat(t testing.TB, name string, replies bool) chat {
 	return c
 }
 
-// talk reports whether a message says something.
-func talk(m earshot.Message) bool {
+// isChat reports whether a message has a text of a person's.
+func isChat(m earshot.Message) bool {
 	return m.Author.Kind != earshot.System && strings.TrimSpace(m.Text) != ""
 }
 
-// within300 appends what at answers, if both are talk and it is near.
+// within300 appends the draw of the message at, if both are chat and near.
 func (c chat) within300(list []draw, name string, at, answer int) []draw {
 	r := c.rooms[name]
-	if d := at - answer; d > 0 && d <= 300 && talk(r.messages[at]) && talk(r.messages[answer]) {
+	if d := at - answer; d > 0 && d <= 300 && isChat(r.messages[at]) && isChat(r.messages[answer]) {
 		list = append(list, draw{r, name, at, answer})
 	}
 	return list
 }
 
-// drawn returns n of the list, always the same.
+// drawn returns n of the list, the same in each run.
 func drawn(list []draw, n int) []draw {
 	r := rand.New(rand.NewPCG(7, 300))
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
@@ -150,7 +150,7 @@ func someDraws(t testing.TB, c chat, n int, inThread bool) []draw {
 	for _, name := range c.order {
 		r := c.rooms[name]
 		for at, m := range r.messages {
-			if at >= 40 && talk(m) && (m.Root() != "") == inThread {
+			if at >= 40 && isChat(m) && (m.Root() != "") == inThread {
 				list = append(list, draw{r, name, at, -1})
 			}
 		}

@@ -16,24 +16,24 @@ import (
 	"github.com/earshot-ai/earshot/assemble/internal/logform"
 )
 
-// A fault is a way in which a prompt does not say what was said. Kinds are
-// counted, most severe first.
+// A fault is a way in which a prompt differs from the chat. Kinds are counted, the
+// most severe first.
 type fault struct{ kind, detail string }
 
 // The kinds of faults.
 const (
-	forgery   = "1 forgery"           // a line, a message or a mark that nobody made
-	misnamed  = "2 name"              // a name that changes, or is another's
+	forgery   = "1 forgery"           // a line, a message or a mark without an origin
+	misnamed  = "2 name"              // a name that changes, or that two authors have
 	lost      = "3 ledger"            // ledger and prompt differ
-	altered   = "4 text"              // a text that is not what was said
-	plusLine  = "5 + line"            // what a message carries is told otherwise
+	altered   = "4 text"              // a text that differs from the message
+	plusLine  = "5 + line"            // quotes, files or reactions that differ from the message
 	formality = "6 form"              // day, time, marks, order
 	broke     = "0 session or system" // the prefix changed, or chat stands in the system text
 )
 
 func bad(kind, format string, args ...any) *fault { return &fault{kind, fmt.Sprintf(format, args...)} }
 
-// sections are what the ledger may call the place of a message of a block.
+// sections are the ledger's names for the sections of each kind of block.
 var sections = map[logform.Kind]string{
 	logform.Recall: "recall", logform.Window: "window", logform.News: "window", logform.Thread: "thread", logform.Chain: "chain", logform.Late: "delta", logform.Delta: "delta", logform.Question: "anchor",
 }
@@ -62,7 +62,7 @@ type entry struct {
 	found bool
 }
 
-// A reading holds one turn's prompt against what was said.
+// A reading compares one turn's prompt with the chat.
 type reading struct {
 	w       *world
 	res     assemble.Result
@@ -71,7 +71,7 @@ type reading struct {
 	count   int
 }
 
-// read checks a turn; added is what it adds to the session.
+// read checks a turn; added is the text that it adds to the session.
 func (w *world) read(res assemble.Result) (*reading, *fault) {
 	x := &reading{w: w, res: res}
 	c := w.in.Conversation
@@ -143,7 +143,7 @@ func (x *reading) blocks() *fault {
 	return x.next()
 }
 
-// stranger says what a message is that nobody said there.
+// stranger describes a message of the prompt that is not in the chat.
 func (x *reading) stranger(m logform.Message) *fault {
 	for _, e := range x.entries {
 		want := x.w.want[e.m.ID]
@@ -172,7 +172,7 @@ func markOf(s string) string {
 	return ""
 }
 
-// find returns the message that was said so, then and there.
+// find returns the message of the chat that a message of the prompt shows.
 func (x *reading) find(m logform.Message) *entry {
 	got := seen(m.Text)
 	for _, e := range x.entries {
@@ -184,7 +184,7 @@ func (x *reading) find(m logform.Message) *entry {
 		}
 		want := x.w.want[e.m.ID]
 		if got == "" && (!sameFiles(m, e.m) || m.Bot != (e.m.Author.Kind == earshot.Bot && !self.Is(e.m.Author.ID))) {
-			continue // of those that have no text, the files tell which it is
+			continue // messages without text are told apart by their files
 		}
 		if e.row.Verdict == earshot.Full && fits(got, want) || e.row.Verdict == earshot.Cut && (x.isCut(got, want) || len(e.m.Shared) > 0 && fits(got, want)) {
 			return e
@@ -207,7 +207,7 @@ func sameFiles(m logform.Message, said earshot.Message) bool {
 	return n == len(said.Files) || n > 0
 }
 
-// fits reports whether got is want, with any name where want has an author's.
+// fits reports whether got is want, where any name may stand for an author's id.
 func fits(got, want string) bool {
 	for {
 		i := strings.Index(want, "\uE001")
@@ -250,12 +250,12 @@ func (x *reading) isCut(got, want string) bool {
 	return false
 }
 
-// cutMark is how what is no message's text ends where it was cut.
+// cutMark is the end of a quote or a summary that was cut.
 var cutMark = regexp.MustCompile(`…( \[\+[\d,]+ characters\])?$`)
 
 func uncut(s string) string { return cutMark.ReplaceAllString(s, "") }
 
-// around checks a block's header and what stands below it.
+// around checks a block's header and the lines below it that are no messages.
 func (x *reading) around(b logform.Block) *fault {
 	in := x.w.in
 	switch b.Kind {
@@ -307,7 +307,7 @@ func (x *reading) anchor() *earshot.Message {
 	return nil
 }
 
-// message checks marks, name and what a message carries.
+// message checks a message's marks, name and + lines.
 func (x *reading) message(b logform.Block, i int, m logform.Message, e *entry, last *entry) *fault {
 	if f := x.named(m, e.m.Author); f != nil {
 		return f
@@ -369,7 +369,7 @@ func (x *reading) above(m logform.Message, e *entry) *fault {
 	return bad(plusLine, "replies to %q, which is none of its", m.Above.Value)
 }
 
-// named checks by what name and with which marks somebody goes.
+// named checks an author's name and marks.
 func (x *reading) named(m logform.Message, a earshot.Author) *fault {
 	if self.Is(a.ID) {
 		if m.Name != self.Name || !m.You || m.Bot {
@@ -436,7 +436,7 @@ func (x *reading) newName(name string, a earshot.Author) *fault {
 	return nil
 }
 
-// next checks what a platform is told to keep.
+// next checks what the platform is to store.
 func (x *reading) next() *fault {
 	kept := map[earshot.MessageID]earshot.Time{}
 	for _, s := range x.res.Next.Shown {
@@ -458,7 +458,7 @@ func (x *reading) next() *fault {
 		if e.m.Deleted {
 			return bad(forgery, "%+v is deleted, and shown", e.row)
 		}
-		if e.m.Author.Kind == earshot.System && e.m.ID != x.anchor().Root() && e.row.Section != "chain" { // a root and a chain are whole
+		if e.m.Author.Kind == earshot.System && e.m.ID != x.anchor().Root() && e.row.Section != "chain" { // a root and a chain are shown whatever their authors are
 			return bad(lost, "in %s %t the root: no talk, and shown: %s", e.row.Section, x.anchor().Root() == e.m.ID, e.m.ID)
 		}
 	}

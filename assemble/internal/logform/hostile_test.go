@@ -47,7 +47,7 @@ func (y *tally) add(seed uint64, turns, later, said int, f *fault, prompt string
 	}
 }
 
-// firstWords is a fault's detail without what differs from one to the next.
+// firstWords is the part of a fault's detail that many faults have in common.
 func firstWords(s string) string {
 	var out []string
 	for _, w := range strings.Fields(strings.SplitN(s, "\n", 2)[0]) {
@@ -61,7 +61,7 @@ func firstWords(s string) string {
 	return strings.Join(out, " ")
 }
 
-// excerpt returns the lines of a prompt around the one that a fault names.
+// excerpt returns the lines of a prompt around the line that a fault names.
 func excerpt(prompt, detail string) string {
 	lines := strings.Split(prompt, "\n")
 	at := len(lines)
@@ -85,7 +85,7 @@ func excerpt(prompt, detail string) string {
 	return b.String()
 }
 
-// converse runs one conversation of two to four turns, and reads each back.
+// converse runs a conversation of two to four turns, and reads each turn back.
 func converse(seed uint64, print func(string)) (turns, later, said int, f *fault, prompt string) {
 	w := newWorld(seed)
 	for range 2 + w.roll(3) {
@@ -116,10 +116,10 @@ func converse(seed uint64, print func(string)) (turns, later, said int, f *fault
 	return turns, later, said, nil, prompt
 }
 
-// TestHostileConversationsAreReadBack holds that a parser which knows the form
-// and nothing of its writer finds each message once, in its place, under one
-// name for one author over all turns, with its text and what it carries, and
-// finds nothing else, whatever people, apps, tools and the agent itself wrote.
+// TestHostileConversationsAreReadBack checks that a parser that shares no code with
+// the writer finds each message once, in its place, with its text, quotes, files and
+// reactions, each author under one name in all turns, and nothing else, whatever
+// people, apps, tools and the agent itself wrote.
 func TestHostileConversationsAreReadBack(t *testing.T) {
 	if *hostileSeed != 0 {
 		_, _, _, f, _ := converse(*hostileSeed, func(s string) { t.Log(s) })

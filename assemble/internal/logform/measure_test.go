@@ -20,8 +20,8 @@ var (
 	sweepDraws = flag.Int("sweep.draws", 300, "on how many messages of each archive")
 )
 
-// A shown says of several prompts how often what is answered stands in them,
-// and what they cost.
+// A shown counts over several prompts how often they show the message that the
+// question answers, and what they cost.
 type shown struct {
 	asked, there    int
 	messages        int // in the window
@@ -106,8 +106,8 @@ func TestTheMessageThatIsAnsweredIsInThePrompt(t *testing.T) {
 	t.Log(table(rows...))
 }
 
-// TestTimesCostFewTokens compares what stands in the blocks of talk with the
-// same messages as plain "Name: text" lines in the order of time.
+// TestTimesCostFewTokens compares the cost of window and thread with that of the
+// same messages as plain "Name: text" lines in time order.
 func TestTimesCostFewTokens(t *testing.T) {
 	t.Parallel()
 	chatstest.Folder(t)
@@ -151,11 +151,11 @@ func TestTimesCostFewTokens(t *testing.T) {
 	t.Log(table(rows...))
 }
 
-// A cost is what a prompt's window and thread cost, without their headers and
-// without what messages carry (files, reactions), beside the same messages as
-// plain lines, and what of it goes where. Plain lines are those of the other
-// policies: "Name: text" in the order of time, further lines indented by two,
-// as without that no line of a text can be told from a message.
+// A cost is what a prompt's window and thread cost, without headers, files and
+// reactions, next to the cost of the same messages as plain lines, and what the
+// difference is spent on. Plain lines are those of the other policies: "Name: text"
+// in time order, further lines indented by two spaces, without which a line of a
+// text could be taken for a message.
 type cost struct {
 	messages, form, plain int
 	bare                  int // as plain, without the indents of further lines
@@ -216,8 +216,8 @@ func costs(t testing.TB, d draw) cost {
 	return x
 }
 
-// TestSweepTheWindowsLimits prints, with -sweep, how often what is answered is
-// shown and what that costs under other limits of the window, for the decision
+// TestSweepTheWindowsLimits prints, with -sweep, how often the answered message is
+// shown and what the prompt costs with other limits of the window, for the decision
 // record that chooses them.
 func TestSweepTheWindowsLimits(t *testing.T) {
 	if !*sweep {

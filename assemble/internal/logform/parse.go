@@ -1,10 +1,10 @@
-// Package logform reads prompts in the log form back into blocks, messages and
-// what messages carry. It is written from the form's specification and shares
-// nothing with the writer, so that tests can hold one against the other: a line
-// that stands in the first column and is not of the form is an error, whoever
-// wrote it.
+// Package logform reads prompts in the log form back into blocks and messages, with
+// their quotes, files and reactions. It is written from the form's specification and
+// shares no code with the writer, so that tests can compare the two. A line in the
+// first column that is not of the form is an error, whoever wrote it.
 //
-// Start with [Parse], which reads what one turn adds, and [Turn], what it says.
+// Start with [Parse], which reads the text that one turn adds, and [Turn], which it
+// returns.
 //
 //	turn, err := logform.Parse(text)
 //	for _, m := range turn.Messages() { fmt.Println(m.Block, m.Day, m.Clock, m.Name, m.Text) }
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A Kind says what a block holds.
+// A Kind is the kind of a block.
 type Kind string
 
 // The kinds of blocks, in the order in which a turn has them.
@@ -37,7 +37,7 @@ const (
 
 var order = map[Kind]int{Place: 0, Summary: 1, Recall: 2, Window: 3, News: 3, Thread: 4, Late: 4, Chain: 5, Delta: 6, Question: 7}
 
-// A Turn is what one user message of a prompt says.
+// A Turn is one user message of a prompt.
 type Turn struct{ Blocks []Block }
 
 // Messages returns the messages of all blocks in the order of the prompt.
@@ -59,9 +59,9 @@ func (t Turn) Block(k Kind) *Block {
 	return nil
 }
 
-// A Block is a header and what stands below it. Left is how many messages the
-// header says are not shown; Shown and Of are the numbers of a delta's header,
-// 0 where it has none. Notes are lines in brackets of which no message is made.
+// A Block is a header and the lines below it. Left is how many messages are not
+// shown, by the header; Shown and Of are the numbers in a delta's header, 0 where it
+// has none. Notes are the lines in brackets that belong to no message.
 type Block struct {
 	Kind      Kind
 	Header    string
@@ -75,8 +75,7 @@ type Block struct {
 	Messages  []Message
 }
 
-// A Day is a date as the form writes it. Year is the question's where the form
-// left it out.
+// A Day is a date. Where the form leaves the year out, it is the question's.
 type Day struct {
 	Weekday string
 	Day     int
@@ -88,9 +87,9 @@ func (d Day) String() string {
 	return fmt.Sprintf("%s %d %s %d", d.Weekday, d.Day, d.Month.String()[:3], d.Year)
 }
 
-// A Message is one message as a reader of the prompt finds it. Text is without
-// the indent of its further lines. A message in a run of one author has the
-// name and marks of the head above it, and no clock.
+// A Message is one message as a reader of the prompt finds it. Text is without the
+// indent of further lines. A message that goes on for the author of the line above
+// has Run set, the name and marks of that author, and no Clock.
 type Message struct {
 	Block      Kind
 	Line       int // from 1
@@ -102,11 +101,11 @@ type Message struct {
 	You, Bot   bool
 	Edited     bool
 	Text       string
-	Above      *Plus // replies to
+	Above      *Plus // the line above it that says what it replies to
 	Plus       []Plus
 }
 
-// What a + line can be.
+// The kinds of + lines.
 const (
 	RepliesNotShown = "replies not shown"
 	MoreCharacters  = "more characters"
@@ -126,9 +125,9 @@ const (
 	Purpose         = "purpose"
 )
 
-// A Plus is a + line. Middle is what stands between its kind and its colon,
-// Value what stands behind the colon, and Quote what it quotes, without indent.
-// Count is the number of a count.
+// A Plus is a + line: Middle is the text between its kind and its colon, Value the
+// text behind the colon, Quote the lines that it quotes, without indent, and Count
+// the number in a line that counts.
 type Plus struct {
 	Kind, Middle, Value string
 	Quote               string
@@ -141,17 +140,17 @@ type parser struct {
 	turn  Turn
 	block *Block
 	day   Day
-	above *Plus // waits for its message
+	above *Plus // a line about the message that follows
 	line  int   // from 1
-	// more takes a continuation line; nil where there can be none.
+	// more takes an indented line; nil where none may follow.
 	more func(string)
 }
 
-// Parse reads the text that one turn adds to a conversation. The error names
-// the first line that is not of the form.
+// Parse reads the text that one turn adds to a session. The error names the first
+// line that is not of the form.
 func Parse(text string) (Turn, error) {
 	p := &parser{}
-	fresh := true // a header must follow
+	fresh := true // a header must come next
 	for line := range strings.SplitSeq(text, "\n") {
 		p.line++
 		err := error(nil)
@@ -299,7 +298,7 @@ func (b *Block) read(s string) error {
 	return fmt.Errorf("no header of the form")
 }
 
-// isNote reports whether s is a line of the prompt's own about what is missing.
+// isNote reports whether s is a line about messages or history that are missing.
 func isNote(s string) bool {
 	if rest, ok := strings.CutPrefix(s, "history "); ok {
 		for _, end := range []string{"could not be loaded", "may be out of date"} {
@@ -326,8 +325,8 @@ func isNote(s string) bool {
 	return ok
 }
 
-// isSpan reports whether s is at, before, after or between moments, as
-// "2026-03-02 09:02 UTC".
+// isSpan reports whether s is a stretch of time: at, before, after or between times
+// such as "2026-03-02 09:02 UTC".
 func isSpan(s string) bool {
 	moment := func(s string) bool {
 		f := strings.Fields(s)
@@ -343,7 +342,7 @@ func isSpan(s string) bool {
 	case "between":
 		from, to, ok := strings.Cut(rest, " and ")
 		if ok && len(strings.Fields(from)) == 2 {
-			from += " UTC" // the zone stands once, behind the later
+			from += " UTC" // the zone stands once, behind the later time
 		}
 		return ok && moment(from) && moment(to)
 	}
@@ -377,7 +376,7 @@ func grouped(digits string) string {
 	return digits
 }
 
-// countOf reads "14 nouns tail"; of one, the singular too.
+// countOf reads "14 nouns tail", or with a count of one the singular.
 func countOf(s, noun, tail string) (int, bool) {
 	first, rest, _ := strings.Cut(s, " ")
 	n, ok := number(first)
@@ -395,7 +394,7 @@ var months = map[string]time.Month{"Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May"
 
 const weekdays = "Mon Tue Wed Thu Fri Sat Sun"
 
-// parseDay reads "Mon 2 Mar" or "Mon 2 Mar 2026", the whole of s.
+// parseDay reads s, which is "Mon 2 Mar" or "Mon 2 Mar 2026".
 func parseDay(s string) (Day, bool) {
 	d, rest, ok := cutDay(s)
 	return d, ok && rest == ""
@@ -435,7 +434,7 @@ func cutClock(s string) (clock, rest string, ok bool) {
 	return s[:5], s[6:], true
 }
 
-// item reads a line that is no header and no continuation.
+// item reads a line that is neither a header nor indented.
 func (p *parser) item(line string) error {
 	b := p.block
 	p.more = nil
@@ -490,7 +489,7 @@ func (p *parser) message(line string) error {
 	return nil
 }
 
-// run reads what follows the mark of a message in a run.
+// run reads a message that goes on for the author above, without its mark.
 func (p *parser) run(m *Message, rest string) error {
 	if len(p.block.Messages) == 0 {
 		return fmt.Errorf("a run that follows nothing")
@@ -544,7 +543,7 @@ func (m *Message) head(line string) error {
 	return nil
 }
 
-// finish gives days without a year the question's, and checks them.
+// finish sets the years that the form leaves out, and checks the days.
 func (p *parser) finish() error {
 	q := p.turn.Block(Question)
 	if q == nil || len(q.Messages) != 1 {

@@ -123,8 +123,8 @@ Mon 2 Mar 2026|09:07|Alice||"@earshot are they running?\n[this thread]"`, "\n")
 	}
 }
 
-// TestWhatIsNotOfTheFormIsRefused holds the parser itself to the form: each of
-// these stands in the first column of a prompt that is well formed otherwise.
+// TestWhatIsNotOfTheFormIsRefused checks the parser itself: each of these lines
+// stands in the first column of a prompt that is otherwise correct.
 func TestWhatIsNotOfTheFormIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]string{

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// placeLines are the + lines that stand below a header and belong to no
-// message, by block.
+// placeLines are the kinds of + lines that stand below a block's header and belong
+// to no message.
 var placeLines = map[Kind][]string{Place: {Name, Topic, Purpose}, Summary: {SummaryText}}
 
-// rank is the order in which the + lines of one message stand.
+// rank is the order of the + lines of a message.
 var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, GivenBefore: 7, GivenTwice: 7}
 
 // plus reads a + line without its mark.
@@ -116,7 +116,7 @@ func readPlus(s string) (Plus, error) {
 	return Plus{}, fmt.Errorf("no + line of the form")
 }
 
-// timed reports whether the only colon of a forward's middle is its time's.
+// timed reports whether the only colon in a forward's middle is that of its time.
 func timed(s string) bool {
 	_, rest, ok := cutDay(s)
 	if !ok || len(rest) < 5 {

@@ -10,10 +10,9 @@ import (
 )
 
 // seen is what a reader can see of a text: without control, format, filler and
-// selector characters, every line break as \n, the ends trimmed. It is coarser
-// than what the assembler does (joiners that work are dropped too), so that it
-// can be written without knowing how that is done; both sides of a comparison
-// go through it.
+// selector characters, every line break as \n, the ends trimmed. It also removes
+// joiners that the assembler keeps, so that it need not repeat the assembler's rules;
+// both sides of a comparison go through it.
 func seen(s string) string {
 	plain := true
 	for i := 0; i < len(s) && plain; i++ {
@@ -52,7 +51,7 @@ func isHidden(r rune) bool {
 // seenLine is seen in one line, as names of files and topics are shown.
 func seenLine(s string) string { return strings.Join(strings.Fields(seen(s)), " ") }
 
-// leak says what stands in a prompt although nobody can see it.
+// leak describes an invisible character in a prompt; "" for none.
 func leak(s string) string {
 	prev := rune(0)
 	flag := false
@@ -82,9 +81,9 @@ func leak(s string) string {
 	return ""
 }
 
-// lookAlikes is a small table of what looks the same, of those that the names
-// of these tests are made of: written by hand, so that no table is trusted that
-// the assembler uses.
+// lookAlikes maps characters in the names of these tests to those that they look
+// like. It is written by hand, so that the test does not rely on the assembler's
+// table.
 var lookAlikes = func() map[rune]string {
 	out := map[rune]string{'I': "l", '1': "l", '|': "l", '0': "O", 'm': "rn"}
 	for _, pair := range []string{
@@ -97,8 +96,8 @@ var lookAlikes = func() map[rune]string {
 	return out
 }()
 
-// skeleton is the same for names that look the same. fold also makes names the
-// same that differ in case.
+// skeleton is equal for names that look the same; with fold also for names that
+// differ in case only.
 func skeleton(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(norm.NFKC.String(seen(s))) {
@@ -113,7 +112,7 @@ func skeleton(s string) string {
 
 func folded(s string) string { return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(seen(s)))) }
 
-// core is what a name has of letters and digits.
+// core is the letters and digits of a name.
 func core(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -123,7 +122,7 @@ func core(s string) string {
 	}, norm.NFKC.String(seen(s)))
 }
 
-// within reports whether the characters of s stand in whole in their order.
+// within reports whether whole has the characters of s in the same order.
 func within(s, whole string) bool {
 	for _, r := range s {
 		i := strings.IndexRune(whole, r)

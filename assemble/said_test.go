@@ -12,14 +12,14 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// A with changes a message or an input that a test builds.
+// A with changes a message that a test builds, a given an input.
 type (
 	with  func(*earshot.Message)
 	given func(*assemble.Input)
 )
 
-// said is a message of somebody, by name: earshot is the agent, CI and Nova
-// are bots, Slack is the system.
+// said is a message by an author of that name: earshot is the agent, CI and Nova
+// are bots, Slack is the platform.
 func said(id, name, text string, changes ...with) earshot.Message {
 	m := earshot.Message{ID: earshot.MessageID(id), Text: text, Author: earshot.Author{ID: earshot.AuthorID("U-" + name), Name: name, Kind: earshot.Human}}
 	switch name {
@@ -62,8 +62,8 @@ func file(id, name string) with {
 	}
 }
 
-// asking is an input whose last message is the anchor. Messages without a time
-// stand a second apart, those without a sequence are numbered from 1.
+// asking is an input whose last message is the anchor. Messages without a time are
+// a second apart, those without a sequence are numbered from 1.
 func asking(policyName string, messages ...earshot.Message) assemble.Input {
 	for i := range messages {
 		if messages[i].Time == 0 {
@@ -102,7 +102,8 @@ func recorded(cursor int64, anchor, reply, user, answer string, shown ...earshot
 
 func missing(thread string, from, to int) given { return covered(earshot.Missing, thread, from, to) }
 
-// covered adds a stretch of history, in seconds after the start; 0 is open.
+// covered adds coverage of a stretch of history, in seconds after the start; 0 is
+// open.
 func covered(state earshot.CoverageState, thread string, from, to int) given {
 	at := func(s int) earshot.Time {
 		if s == 0 {

@@ -7,31 +7,31 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// said is what is known of a message of talk.
-type said struct {
-	number  int // among all that the Linker got
+// A message is what is known of a message.
+type message struct {
+	number  int // among all that the Linker got, from 0
 	author  int32
 	time    earshot.Time
 	naming  naming
-	to      []int32 // whom it names, whom it begins with first
+	to      []int32 // whom it names; first whom it begins with
 	opening opening
 	asks    bool
 	bot     bool
 	length  int8 // class, 0 to 4
 	links   bool // holds a URL
 	files   bool
-	you, me bool // speaks to somebody, of itself
+	you, me bool // it has "you", "I"
 	words   []int32
 
-	before  int32 // the author's message before it, or None
-	nth     int32 // how many the author has said, this one included
-	parent  int32 // as guessed, or None
-	talk    int32
-	answers int32 // guessed
-	replied bool  // somebody named its author since
+	before       int32 // the author's message before it, or None
+	nth          int32 // how many messages the author has, with this one
+	parent       int32 // guessed, or None
+	conversation int32
+	answers      int32 // how many, guessed
+	replied      bool  // somebody named its author since
 }
 
-// A naming is how a message says to whom it speaks.
+// A naming is how a message names the person it is for.
 type naming uint8
 
 const (
@@ -42,7 +42,7 @@ const (
 	namings
 )
 
-// An opening is what a message begins like.
+// An opening is the kind of a message's first words.
 type opening uint8
 
 const (
@@ -50,8 +50,8 @@ const (
 	opensGreeting
 	opensYesNo
 	opensThanks
-	opensWelcome // an answer to thanks
-	opensBack    // "it", "that", "then": about what was said
+	opensWelcome // answers thanks
+	opensBack    // "it", "that", "then": refers to something said before
 	opensAsking  // a question word: how, what
 	opensWhether // is, can, does
 	opensAll     // "anyone", "does somebody"
@@ -64,18 +64,18 @@ type pair struct{ a, b int32 }
 
 func pairOf(a, b int32) pair { return pair{min(a, b), max(a, b)} }
 
-// A talk is a conversation as guessed.
-type talk struct {
+// A conversation is a guessed one.
+type conversation struct {
 	people []int32
-	last   int32 // its newest message, by number in said
+	last   int32 // its newest message, by index in messages
 	size   int32
-	shared int32 // weight of the rare words that the message being weighed shares with it
+	shared int32 // weight of the rare words that it has in common with the message being scored
 }
 
-// habit tells how often people here begin with a name, over the last hundred
-// messages: 0 hardly ever, 1 now and then or too early to say, 2 often.
+// habit is how often people here begin with a name, over the last hundred messages:
+// 0 hardly ever, 1 sometimes or too few messages to know, 2 often.
 func (l *Linker) habit() int {
-	switch all := min(len(l.said), lately); {
+	switch all := min(len(l.messages), lately); {
 	case all < 15:
 		return 1
 	case l.named*12 < all:
@@ -86,25 +86,24 @@ func (l *Linker) habit() int {
 	return 2
 }
 
-// lately is how many messages tell a habit.
+// lately is over how many messages habits are counted.
 const lately = 100
 
 // begins reports whether a message begins with a name.
-func (q *said) begins() bool { return q.naming == namesFirst || q.naming == namesStranger }
+func (q *message) begins() bool { return q.naming == namesFirst || q.naming == namesStranger }
 
-// What is known of a message comes from this many bytes of its text, and a
-// conversation remembers this many people.
+// Bounds, so that hostile messages cost little.
 const (
-	farEnough = 2000
-	crowded   = 24
+	farEnough = 2000 // how many bytes of a text are read
+	crowded   = 24   // how many people of a conversation are remembered
 )
 
-// read finds out what there is to know of a message before it is weighed.
-func (l *Linker) read(m *earshot.Message) said {
+// read collects what is known of a message before it is scored.
+func (l *Linker) read(m *earshot.Message) message {
 	text := strings.TrimSpace(m.Text[:min(len(m.Text), farEnough)])
-	q := said{
+	q := message{
 		number: l.count, time: m.Time, bot: m.Author.Kind == earshot.Bot,
-		author: l.people.author(m.Author), before: None, parent: None, talk: None,
+		author: l.people.author(m.Author), before: None, parent: None, conversation: None,
 	}
 	rest := l.people.named(&q, m, text)
 	q.opening, q.asks = open(rest)
@@ -136,17 +135,17 @@ func (l *Linker) read(m *earshot.Message) said {
 	return q
 }
 
-// settle records a message whose parent is decided; parent is a number in
-// l.said, or None.
-func (l *Linker) settle(q said, parent int) {
-	at := int32(len(l.said))
+// settle records a message whose parent is decided; parent is an index in
+// l.messages, or None.
+func (l *Linker) settle(q message, parent int) {
+	at := int32(len(l.messages))
 	q.parent = int32(parent)
 	if parent == None {
-		q.talk = int32(len(l.talks))
-		l.talks = append(l.talks, talk{})
+		q.conversation = int32(len(l.conversations))
+		l.conversations = append(l.conversations, conversation{})
 	} else {
-		up := &l.said[parent]
-		q.talk = up.talk
+		up := &l.messages[parent]
+		q.conversation = up.conversation
 		up.answers++
 		l.speak(q.author, up.author, at)
 	}
@@ -155,10 +154,10 @@ func (l *Linker) settle(q said, parent int) {
 		p := &l.people.list[who]
 		p.called, p.caller = at, q.author
 		if p.last != None {
-			l.said[p.last].replied = true
+			l.messages[p.last].replied = true
 		}
 	}
-	t := &l.talks[q.talk]
+	t := &l.conversations[q.conversation]
 	t.last, t.size = at, t.size+1
 	if len(t.people) < crowded && !has(t.people, q.author) {
 		t.people = append(t.people, q.author)
@@ -166,17 +165,17 @@ func (l *Linker) settle(q said, parent int) {
 	if q.begins() {
 		l.named++
 	}
-	if len(l.said) >= lately && l.said[len(l.said)-lately].begins() {
+	if len(l.messages) >= lately && l.messages[len(l.messages)-lately].begins() {
 		l.named--
 	}
 	p := &l.people.list[q.author]
 	p.last, p.count = at, p.count+1
 	l.words.add(q.words, at)
-	l.said = append(l.said, q)
+	l.messages = append(l.messages, q)
 	l.count++
 }
 
-// speak notes that a spoke to b.
+// speak records that a spoke to b in the message at.
 func (l *Linker) speak(a, b, at int32) {
 	if a != b {
 		l.pairs[pairOf(a, b)] = at
@@ -193,7 +192,7 @@ func has(list []int32, v int32) bool {
 	return false
 }
 
-// open reads how a text begins, and whether it asks something.
+// open returns the kind of a text's first words, and whether it asks something.
 func open(text string) (opening, bool) {
 	asks := strings.Contains(text, "?")
 	if strings.HasPrefix(text, "!") && len(text) > 1 {
@@ -219,7 +218,7 @@ func open(text string) (opening, bool) {
 	return found, asks
 }
 
-// openers are first words that tell something.
+// openers are the first words that have a kind.
 var openers = func() map[string]opening {
 	m := map[string]opening{}
 	for kind, list := range map[opening]string{

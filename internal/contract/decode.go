@@ -1,0 +1,156 @@
+// Package contract is the JSON of inputs and results: what `earshot assemble` and
+// POST /v1/assemble read and write. The field names are part of the product;
+// docs/context.md lists them. Start with [Decode] and [Encode].
+//
+// Decoding is strict: exact case, no unknown or duplicate keys, nothing after
+// the object. Broken UTF-8 and lone surrogates become U+FFFD. An error is an
+// [*assemble.InputError] and names the field as a path, messages[0].time.
+package contract
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/tokens"
+)
+
+// Decode reads one Input. Its Counter is the one that the JSON names, o200k by
+// default. It checks each field by itself; [assemble.Turn] checks the rest.
+func Decode(data []byte) (assemble.Input, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return assemble.Input{}, &assemble.InputError{Path: "input", Reason: "is empty; one JSON object is expected"}
+	}
+	var w input
+	err := json.Unmarshal(data, &w, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return assemble.Input{}, inputError(err)
+	}
+	r := &reader{}
+	in := r.input(&w)
+	if r.err != nil {
+		return assemble.Input{}, r.err
+	}
+	return in, nil
+}
+
+func (r *reader) input(w *input) assemble.Input {
+	in := assemble.Input{
+		Policy:       r.policy(w.Policy),
+		Budget:       r.budget(w.Budget),
+		Counter:      r.counter(w.Counter),
+		Instructions: optional(w.Instructions),
+		Zone:         optional(w.Zone),
+		Attach:       ids[earshot.ArtifactID](w.Attach),
+		Identity:     r.identity(w.Identity),
+		Channel:      r.channel(w.Channel),
+		Anchor:       earshot.MessageID(r.id("anchor", w.Anchor)),
+	}
+	if w.Messages != nil && len(*w.Messages) == 0 {
+		r.fail("messages", "is empty; the anchor must be one of them")
+	}
+	for i, m := range required(r, "messages", w.Messages) {
+		at := "messages[" + strconv.Itoa(i) + "]"
+		m = item(r, at, m)
+		in.Messages = append(in.Messages, r.message(at, m))
+		for j, f := range m.Files {
+			if f != nil && f.Tokens != nil {
+				if in.FileTokens == nil {
+					in.FileTokens = map[earshot.ArtifactID]int{}
+				}
+				in.FileTokens[earshot.ArtifactID(optional(f.ID))] = r.count(at+".files["+strconv.Itoa(j)+"].tokens", f.Tokens)
+			}
+		}
+	}
+	r.recalled(&in, w.Recalled)
+	in.Conversation = r.conversation(w.Conversation)
+	r.known(&in, w)
+	return in
+}
+
+// recalled reads what search found.
+func (r *reader) recalled(in *assemble.Input, list []*recalled) {
+	for i, x := range list {
+		at := "recalled[" + strconv.Itoa(i) + "]"
+		x = item(r, at, x)
+		in.Recalled = append(in.Recalled, assemble.Recalled{ID: earshot.MessageID(r.id(at+".id", x.ID)), Score: optional(x.Score), Cover: optional(x.Cover), Parts: x.Parts})
+		if c := optional(x.Cover); c < 0 || c > 1 {
+			r.fail(at+".cover", "must be from 0 to 1")
+		}
+	}
+}
+
+// known reads what is stored besides the messages, and which stretches of the
+// history are known.
+func (r *reader) known(in *assemble.Input, w *input) {
+	for i, s := range w.Stored {
+		at := "stored[" + strconv.Itoa(i) + "]"
+		s = item(r, at, s)
+		in.Stored = append(in.Stored, assemble.Stored{Thread: earshot.MessageID(optional(s.Thread)), Count: r.count(at+".count", s.Count), From: r.timeOrEmpty(at+".from", s.From), To: r.timeOrEmpty(at+".to", s.To)})
+	}
+	for i, c := range w.Coverage {
+		at := "coverage[" + strconv.Itoa(i) + "]"
+		c = item(r, at, c)
+		state := earshot.CoverageState(required(r, at+".state", c.State))
+		if state != earshot.Known && state != earshot.Missing && state != earshot.Stale {
+			r.fail(at+".state", "unknown state %q; use known, missing or stale", state)
+		}
+		in.Coverage = append(in.Coverage, earshot.Coverage{Thread: earshot.MessageID(optional(c.Thread)), From: r.timeOrEmpty(at+".from", c.From), To: r.timeOrEmpty(at+".to", c.To), State: state, Why: optional(c.Why)})
+	}
+}
+
+func (r *reader) counter(w *string) assemble.Counter {
+	spec := optional(w)
+	counter, err := tokens.For(spec)
+	if err != nil || w != nil && spec == "" {
+		r.fail("counter", "unknown counter %q; use o200k, bytes4, or either times a factor such as o200k*1.15", spec)
+	}
+	return counter
+}
+
+func (r *reader) identity(w *identity) earshot.Identity {
+	who := required(r, "identity", w)
+	return earshot.Identity{ID: earshot.AuthorID(r.id("identity.id", who.ID)), Name: r.id("identity.name", who.Name), Aliases: ids[earshot.AuthorID](who.Aliases)}
+}
+
+func (r *reader) channel(w *channel) earshot.Channel {
+	c := required(r, "channel", w)
+	out := earshot.Channel{
+		Platform: earshot.Platform(optional(c.Platform)), Workspace: earshot.WorkspaceID(optional(c.Workspace)), ID: earshot.ChannelID(optional(c.ID)),
+		Name: optional(c.Name), Kind: earshot.ChannelKind(optional(c.Kind)), Topic: optional(c.Topic), Purpose: optional(c.Purpose),
+	}
+	switch out.Kind {
+	case "":
+		out.Kind = earshot.KindChannel
+	case earshot.KindChannel, earshot.KindDM, earshot.KindGroup:
+	default:
+		r.fail("channel.kind", "unknown kind %q; use channel, dm or group", out.Kind)
+	}
+	return out
+}
+
+func (r *reader) budget(w *budget) assemble.Budget {
+	b := assemble.DefaultBudget()
+	if w == nil {
+		return b
+	}
+	set := func(path string, v *int, to *int) {
+		if v != nil {
+			*to = r.count(path, v)
+		}
+	}
+	set("budget.tokens", w.Tokens, &b.Tokens)
+	if w.Tokens != nil && w.Session == nil {
+		b.Session = 4 * b.Tokens
+	}
+	set("budget.session", w.Session, &b.Session)
+	set("budget.limit", w.Limit, &b.Limit)
+	if b == (assemble.Budget{}) {
+		b.Limit = 1 // the zero Budget would mean the defaults; nothing fits into this one either
+	}
+	return b
+}

@@ -1,0 +1,62 @@
+package contract
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+func (r *reader) message(at string, w *message) earshot.Message {
+	a := required(r, at+".author", w.Author)
+	m := earshot.Message{
+		ID: earshot.MessageID(r.id(at+".id", w.ID)), Time: r.time(at+".time", ptr(required(r, at+".time", w.Time))),
+		Author: earshot.Author{ID: earshot.AuthorID(optional(a.ID)), Name: optional(a.Name), FullName: optional(a.FullName), Kind: earshot.AuthorKind(optional(a.Kind))},
+		Text:   required(r, at+".text", w.Text), Thread: earshot.MessageID(optional(w.Thread)), ReplyTo: earshot.MessageID(optional(w.ReplyTo)),
+		Edited: r.timeOrEmpty(at+".edited", w.Edited), Deleted: optional(w.Deleted), Seq: optional(w.Seq),
+		Mentions: ids[earshot.AuthorID](w.Mentions), Tokens: r.count(at+".tokens", w.Tokens),
+	}
+	switch m.Author.Kind {
+	case "":
+		m.Author.Kind = earshot.Human
+	case earshot.Human, earshot.Bot, earshot.System:
+	default:
+		r.fail(at+".author.kind", "unknown kind %q; use human, bot or system", m.Author.Kind)
+	}
+	for i, x := range w.Reactions {
+		p := at + ".reactions[" + strconv.Itoa(i) + "]"
+		x = item(r, p, x)
+		m.Reactions = append(m.Reactions, earshot.Reaction{Name: optional(x.Name), Count: r.count(p+".count", x.Count)})
+	}
+	if x := w.Replies; x != nil {
+		p := at + ".replies"
+		m.Replies = &earshot.Activity{Count: r.count(p+".count", x.Count), LastHour: r.count(p+".last_hour", x.LastHour), Last: r.timeOrEmpty(p+".last", x.Last)}
+	}
+	for i, x := range w.Shared {
+		p := at + ".shared[" + strconv.Itoa(i) + "]"
+		m.Shared = append(m.Shared, r.shared(p, item(r, p, x)))
+	}
+	for i, f := range w.Files {
+		p := at + ".files[" + strconv.Itoa(i) + "]"
+		f = item(r, p, f)
+		size := optional(f.Size)
+		if size < 0 {
+			r.fail(p+".size", "must not be negative")
+		}
+		m.Files = append(m.Files, earshot.File{ID: earshot.ArtifactID(optional(f.ID)), Name: optional(f.Name), Type: optional(f.Type), Size: size, SHA256: strings.ToLower(optional(f.SHA256))})
+	}
+	return m
+}
+
+func (r *reader) shared(at string, w *shared) earshot.Shared {
+	s := earshot.Shared{
+		Kind: earshot.SharedKind(required(r, at+".kind", w.Kind)), ID: earshot.AuthorID(optional(w.AuthorID)), Author: optional(w.Author),
+		Place: optional(w.Place), Time: r.timeOrEmpty(at+".time", w.Time), Text: optional(w.Text),
+	}
+	switch s.Kind {
+	case earshot.Forward, earshot.Link, earshot.AppQuote:
+	default:
+		r.fail(at+".kind", "unknown kind %q; use forward, link or app", s.Kind)
+	}
+	return s
+}

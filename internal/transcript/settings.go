@@ -1,0 +1,169 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	strictjson "github.com/go-json-experiment/json"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+)
+
+// policy reads the name of a built-in policy, or a policy as one line of JSON.
+func (r *reader) policy(x *scanner, _ entry) {
+	x.spaces()
+	if !strings.HasPrefix(x.left(), "{") {
+		name := x.rest()
+		p, ok := assemble.ByName(name)
+		if !ok {
+			x.fail("there is no built-in policy %q", name)
+		}
+		r.in.Policy = p
+		return
+	}
+	l := x.left()
+	x.at = len(x.s)
+	var p assemble.WrittenPolicy
+	if err := strictjson.Unmarshal([]byte(l), &p, strictjson.RejectUnknownMembers(true)); err != nil {
+		x.fail("not a policy: %v", err)
+	}
+	r.in.Policy = p.Read()
+}
+
+// budget reads the limits that differ from the default.
+func (r *reader) budget(x *scanner, _ entry) {
+	b := &r.in.Budget
+	*b = assemble.DefaultBudget()
+	x.fields(map[string]func(){
+		"tokens":  func() { b.Tokens = int(x.integer("tokens")) },
+		"session": func() { b.Session = int(x.integer("session")) },
+		"limit":   func() { b.Limit = int(x.integer("limit")) },
+	})
+}
+
+// identity reads "earshot id=U0BOT name=Earshot aliases=B0BOT".
+func (r *reader) identity(x *scanner, _ entry) {
+	x.spaces()
+	r.self = x.word("a name")
+	id := &r.in.Identity
+	*id = earshot.Identity{ID: earshot.AuthorID(r.self), Name: r.self}
+	x.fields(map[string]func(){
+		"id":      func() { id.ID = earshot.AuthorID(x.word("an id")) },
+		"name":    func() { id.Name = x.word("a name") },
+		"aliases": func() { id.Aliases = typed[earshot.AuthorID](x.words("an id")) },
+	})
+}
+
+// channel reads "slack/T1/C1 #deploys dm".
+func (r *reader) channel(x *scanner, _ entry) {
+	x.spaces()
+	c := &r.in.Channel
+	c.Platform = earshot.Platform(x.word("a platform"))
+	if !x.accept("/") {
+		x.fail("a channel is written platform/workspace/id")
+	}
+	c.Workspace = earshot.WorkspaceID(x.word("a workspace"))
+	if !x.accept("/") {
+		x.fail("a channel is written platform/workspace/id")
+	}
+	c.ID = earshot.ChannelID(x.word("a channel's id"))
+	c.Kind = earshot.KindChannel
+	for x.err == nil && !x.done() {
+		x.spaces()
+		switch {
+		case x.accept("#"):
+			c.Name = x.word("a channel's name")
+		case x.accept("kind="):
+			c.Kind = earshot.ChannelKind(x.word("a kind"))
+		case x.accept("dm"):
+			c.Kind = earshot.KindDM
+		case x.accept("group"):
+			c.Kind = earshot.KindGroup
+		default:
+			x.fail("not understood: %q; a channel has a #name, and dm or group where it is one", x.left())
+		}
+	}
+}
+
+// policy writes a built-in policy by name, and any other as JSON.
+func (f *formatter) policy(p assemble.Policy) {
+	if reflect.DeepEqual(p, assemble.Policy{}) {
+		return
+	}
+	if built, ok := assemble.ByName(p.Name); ok && reflect.DeepEqual(p, built) {
+		f.b.WriteString("policy " + p.Name + "\n")
+		return
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(p); err != nil {
+		// A Policy has only strings, numbers, booleans and lists of them.
+		panic(err)
+	}
+	f.b.WriteString("policy " + out.String())
+}
+
+// budget writes the limits that differ from the default, and nothing for the
+// zero budget, which means the default.
+func (f *formatter) budget(v assemble.Budget) {
+	if v == (assemble.Budget{}) {
+		return
+	}
+	f.b.WriteString("budget")
+	d := assemble.DefaultBudget()
+	for _, l := range []struct {
+		key         string
+		limit, same int
+	}{{"tokens", v.Tokens, d.Tokens}, {"session", v.Session, d.Session}, {"limit", v.Limit, d.Limit}} {
+		if l.limit != l.same {
+			fmt.Fprintf(f.b, " %s=%d", l.key, l.limit)
+		}
+	}
+	f.b.WriteByte('\n')
+}
+
+// identity writes who the agent is and returns its handle.
+func (f *formatter) identity(id earshot.Identity) string {
+	if id.ID == defaultIdentity && id.Name == defaultIdentity && len(id.Aliases) == 0 {
+		return defaultIdentity
+	}
+	handle := handleOf(id.Name)
+	f.b.WriteString("identity " + handle)
+	if string(id.ID) != handle {
+		f.b.WriteString(" id=" + word(string(id.ID)))
+	}
+	if id.Name != handle {
+		f.b.WriteString(" name=" + word(id.Name))
+	}
+	if len(id.Aliases) > 0 {
+		f.b.WriteString(" aliases=" + words(id.Aliases))
+	}
+	f.b.WriteByte('\n')
+	return handle
+}
+
+// channel writes the channel with its topic and purpose.
+func (f *formatter) channel(c earshot.Channel) {
+	if c == (earshot.Channel{}) {
+		return
+	}
+	fmt.Fprintf(f.b, "channel %s/%s/%s", word(string(c.Platform)), word(string(c.Workspace)), word(string(c.ID)))
+	if c.Name != "" {
+		f.b.WriteString(" #" + word(c.Name))
+	}
+	switch c.Kind {
+	case earshot.KindChannel:
+	case earshot.KindDM, earshot.KindGroup:
+		f.b.WriteString(" " + string(c.Kind))
+	default:
+		f.b.WriteString(" kind=" + word(string(c.Kind)))
+	}
+	f.b.WriteByte('\n')
+	f.text("topic", c.Topic)
+	f.text("purpose", c.Purpose)
+}
