@@ -64,7 +64,7 @@ func (r *reader) recall(ctx context.Context, zone string) error {
 // search for.
 func (r *reader) query(zone string) (search.Query, bool) {
 	text := r.withoutSelf(r.anchor.Text)
-	if len(index.Terms(text)) == 0 || r.later() && !index.Says(text) { // "and now?" asks about what the session holds
+	if len(index.Terms(text)) == 0 || r.later() && !index.Searchable(text) { // "and now?" asks about what the session holds
 		return search.Query{}, false
 	}
 	q := search.Query{Text: text, At: r.anchor.Time, Before: r.anchor.Position(), Exclude: []earshot.MessageID{r.anchor.ID}, Limit: maxHits}

@@ -6,33 +6,33 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// levels are to how many graphemes texts are cut, one after the other, until an
-// answer fits; 0 is not at all. A thread's root is a step behind the others.
-// Where it does not fit then, messages are left out. 1,200 graphemes are about
-// the 300 tokens that a prompt cuts replies to.
+// levels are the lengths in graphemes to which texts are cut, one after the other,
+// until an answer fits; 0 cuts nothing. A thread's root is cut one level less than
+// the others. If the answer is still too long, messages are left out. 1,200
+// graphemes are about the 300 tokens to which a prompt cuts replies.
 var levels = []int{0, 4000, 1200, 300, 300}
 
-// Where cutting begins: a message that is asked for is given whole, one that
-// was found need not be.
+// The level to begin at: messages that are asked for by id are given whole if
+// they fit, messages that were found are cut at once.
 const (
 	asWhole = 0
 	asFound = 1
 )
 
-// fit cuts texts, from a level on, until the entries fit beside so many bytes
-// of an answer, and returns which of them do. order has the entries' places,
-// those that are left out first at its end.
-func (s *Set) fit(beside int, list []entry, order []int, from int) []bool {
-	room := s.o.MaxBytes - beside
+// fit cuts texts, from a level on, until the entries fit into an answer that has
+// used bytes besides them, and returns which of them fit. order has the indices of
+// the entries; those at its end are left out first.
+func (s *Set) fit(used int, list []entry, order []int, from int) []bool {
+	room := s.o.MaxBytes - used
 	keep := make([]bool, len(list))
 	sizes := make([]int, len(list))
 	for n, most := range levels[from:] {
 		total := 0
 		for i, e := range list {
 			if e.first {
-				e.said.cut(levels[max(0, from+n-1)])
+				e.messageJSON.cut(levels[max(0, from+n-1)])
 			} else {
-				e.said.cut(most)
+				e.messageJSON.cut(most)
 			}
 			sizes[i] = encodedLen(e.json) + 1
 			total += sizes[i]
@@ -50,7 +50,7 @@ func (s *Set) fit(beside int, list []entry, order []int, from int) []bool {
 	return keep
 }
 
-// inOrder returns the places 0 to n-1.
+// inOrder returns 0 to n-1.
 func inOrder(n int) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -59,7 +59,7 @@ func inOrder(n int) []int {
 	return order
 }
 
-// write makes an answer, which must not be too long.
+// write returns v as an answer; the error is tooLong where it does not fit.
 func (s *Set) write(v any, shows []earshot.Message) (Answer, error) {
 	raw, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil || len(raw) > s.o.MaxBytes {
@@ -68,16 +68,18 @@ func (s *Set) write(v any, shows []earshot.Message) (Answer, error) {
 	return Answer{JSON: string(raw), Shows: shows}, nil
 }
 
+// encodedLen returns how many bytes v has as JSON.
 func encodedLen(v any) int {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return 1 << 30 // what does not encode is left out
+		return 1 << 30 // too long to fit, so that it is left out
 	}
 	return len(raw)
 }
 
-// Shown returns the ids of the messages that an answer of one of these tools
-// tells of, in its order; none of anything else. It reads what was journalled.
+// Shown returns the ids of the messages in an answer of one of these tools, which
+// is given as [Answer].JSON, in the answer's order. Of any other text it returns
+// none. It is for answers that were kept, such as in a turn's journal.
 func Shown(answer string) []earshot.MessageID {
 	type message struct {
 		ID earshot.MessageID `json:"message_id"`

@@ -31,8 +31,8 @@ type pastArgs struct {
 	Limit *int    `json:"limit"`
 }
 
-// decode reads arguments strictly: exact names, each once, nothing else, and
-// nothing after the object.
+// decode reads arguments strictly: an object alone, with known names in exact
+// case, each at most once. Errors are refusals.
 func decode(args string, v any) error {
 	const remedy = "send one JSON object with the arguments of the schema"
 	if len(args) > maxArgs {
@@ -57,7 +57,7 @@ func decode(args string, v any) error {
 	return refuse("the arguments are not a JSON object", remedy)
 }
 
-// words returns a required text to search for.
+// words returns a required argument that is words to search for.
 func words(name string, v *string) (string, error) {
 	if v == nil || strings.TrimSpace(*v) == "" || len(*v) > maxIntent {
 		return "", refuse(name+" is missing, empty or too long", fmt.Sprintf("give %s as words, at most %d bytes", name, maxIntent))
@@ -65,7 +65,7 @@ func words(name string, v *string) (string, error) {
 	return *v, nil
 }
 
-// within returns an optional number, or its default.
+// within returns an optional argument of 1 to most, or its default.
 func within(name string, v *int, def, most int) (int, error) {
 	switch {
 	case v == nil:
@@ -76,7 +76,7 @@ func within(name string, v *int, def, most int) (int, error) {
 	return *v, nil
 }
 
-// checkID refuses what no platform gives as an id.
+// checkID refuses an id that no platform would give.
 func checkID(name, id string) error {
 	if id == "" || len(id) > maxIDLength {
 		return refuse(name+" is empty or too long", "give an id as you were shown it")
@@ -84,11 +84,11 @@ func checkID(name, id string) error {
 	return nil
 }
 
-// localLayouts are the dates and times without an offset that since may be:
-// they are of the set's zone.
+// localLayouts are the layouts of dates and times without an offset. They are
+// read in the set's zone.
 var localLayouts = []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
-// time reads a time or a date, which begins at midnight.
+// time reads an argument that is a time, or a date, which means its midnight.
 func (s *Set) time(name, v string) (earshot.Time, error) {
 	if t, err := earshot.ParseTime(v); err == nil {
 		return t, nil

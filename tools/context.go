@@ -21,12 +21,12 @@ type (
 		Coverage       coverage `json:"coverage"`
 	}
 	result struct {
-		said
+		messageJSON
 		ThreadID        *string        `json:"thread_id"` // null at the top level
 		ThreadSummary   *threadSummary `json:"thread_summary"`
 		RelevanceSignal string         `json:"relevance_signal,omitzero"` // of a search
 	}
-	// A threadSummary is of the thread that the message begins or stands in.
+	// A threadSummary describes the thread that the message begins or is in.
 	threadSummary struct {
 		ReplyCount       int      `json:"reply_count"`
 		LastReplyTS      string   `json:"last_reply_ts"`
@@ -34,30 +34,30 @@ type (
 	}
 )
 
-// A quest is one search with what was read for it.
-type quest struct {
+// A searchCall is one search with what was read for it.
+type searchCall struct {
 	search.Query
 	since   earshot.Time
 	authors []string
-	unknown []string // of these
+	unknown []string // those of authors that nobody here goes by
 	hits    []search.Hit
 	known   []earshot.Coverage
 	threads map[earshot.MessageID]*thread
-	unread  []earshot.MessageID // the threads of hits first, then the newest
-	found   int                 // of unread: the threads of hits
+	unread  []earshot.MessageID // threads that the store lacks replies of: those of hits first, then the newest
+	found   int                 // how many of unread are threads of hits
 
-	unchecked earshot.Time // threads that began before were not looked at; 0: all were
+	unchecked earshot.Time // threads that began before it were not looked at; 0 means all were
 }
 
-// context searches the channel. What the store does not know of it is fetched
-// first, where that can be: the stretch that is asked for, and of threads that
-// were not read those that the search leads to, or the newest.
+// context searches the channel. If there is a Fetcher, it is asked first for what
+// the store lacks: the stretch of time that is asked for, then threads with
+// missing replies, those of hits before the newest.
 func (s *Set) context(ctx context.Context, raw string) (Answer, error) {
-	q, err := s.quest(raw)
+	q, err := s.searchCall(raw)
 	if err != nil {
 		return Answer{}, err
 	}
-	late := false // the stretch could not be asked for
+	late := false // the stretch could not be fetched
 	if q.since != 0 && s.o.Fetcher != nil {
 		done, err := s.fetch(ctx, func(ctx context.Context) error { return s.o.Fetcher.FetchSince(ctx, s.scope, q.since, s.at) })
 		if err != nil {
@@ -85,13 +85,13 @@ func (s *Set) context(ctx context.Context, raw string) (Answer, error) {
 	return s.results(ctx, q, late)
 }
 
-// quest reads the arguments of a search.
-func (s *Set) quest(raw string) (*quest, error) {
+// searchCall reads the arguments of a search.
+func (s *Set) searchCall(raw string) (*searchCall, error) {
 	var args contextArgs
 	if err := decode(raw, &args); err != nil {
 		return nil, err
 	}
-	q := &quest{}
+	q := &searchCall{}
 	var err error
 	if q.Text, err = words("intent", args.Intent); err != nil {
 		return nil, err
@@ -116,13 +116,13 @@ func (s *Set) quest(raw string) (*quest, error) {
 
 // find searches what the store has, and reads what it knows of the threads
 // around what was found.
-func (s *Set) find(ctx context.Context, q *quest) (err error) {
+func (s *Set) find(ctx context.Context, q *searchCall) (err error) {
 	q.hits = nil
 	if len(q.authors) > 0 {
 		if q.Authors, q.unknown, err = s.authors(ctx, q.authors); err != nil {
 			return err
 		}
-		// Who is quoted here need never have spoken here.
+		// An author who is quoted here need not have written here.
 		q.Names = nil
 		for _, n := range q.authors {
 			q.Names = append(q.Names, withoutMark(n))
@@ -137,21 +137,21 @@ func (s *Set) find(ctx context.Context, q *quest) (err error) {
 			q.hits = append(q.hits, h)
 		}
 	}
-	return s.around(ctx, q)
+	return s.lookUpThreads(ctx, q)
 }
 
-// Bounds of what a search looks through for threads that were not read.
+// Bounds of what a search looks through for threads with missing replies.
 const (
-	maxRoots       = 1000 // of the channel's newest
-	maxTold        = 200  // of those whose replies the platform has told of, and that are not known whole
-	maxUnfinished  = 50   // of which coverage says that something is missing
-	maxParticipant = 10
-	maxVoices      = 50 // replies that are looked through for participants
+	maxRoots              = 1000 // of the channel's newest
+	maxIncomplete         = 200  // of those whose replies the platform has told of, and that are not known whole
+	maxUnfinished         = 50   // of which coverage says that something is missing
+	maxParticipant        = 10
+	maxParticipantReplies = 50 // replies that are looked through for participants
 )
 
-// around looks up the threads of hits, and those that the store lacks replies
-// of.
-func (s *Set) around(ctx context.Context, q *quest) (err error) {
+// lookUpThreads looks up the threads of hits, and those that the store lacks
+// replies of.
+func (s *Set) lookUpThreads(ctx context.Context, q *searchCall) (err error) {
 	if q.known, err = s.store.Coverage(ctx, s.scope); err != nil {
 		return err
 	}
@@ -164,14 +164,14 @@ func (s *Set) around(ctx context.Context, q *quest) (err error) {
 	if err != nil {
 		return err
 	}
-	told := s.told(q.known, roots)
+	incomplete := s.incompleteRoots(q.known, roots)
 	q.unchecked = 0
-	if len(told) > maxTold {
-		q.unchecked = told[maxTold].Time + 1
-	} else if len(told) > 0 && len(roots) == maxRoots {
+	if len(incomplete) > maxIncomplete {
+		q.unchecked = incomplete[maxIncomplete].Time + 1
+	} else if len(incomplete) > 0 && len(roots) == maxRoots {
 		q.unchecked = roots[0].Time
 	}
-	for _, m := range told[:min(len(told), maxTold)] {
+	for _, m := range incomplete[:min(len(incomplete), maxIncomplete)] {
 		ids = append(ids, m.ID)
 	}
 	unfinished := map[earshot.MessageID]bool{}
@@ -199,9 +199,9 @@ func (s *Set) around(ctx context.Context, q *quest) (err error) {
 	return nil
 }
 
-// told returns the roots whose replies the platform has told of, and that are
-// not known whole, the newest first.
-func (s *Set) told(known []earshot.Coverage, roots []earshot.Message) []earshot.Message {
+// incompleteRoots returns the roots of which the platform has told that they have
+// replies, and whose threads are not known whole, the newest first.
+func (s *Set) incompleteRoots(known []earshot.Coverage, roots []earshot.Message) []earshot.Message {
 	var out []earshot.Message
 	for _, m := range slices.Backward(roots) {
 		if a := m.Replies; a != nil && a.Count > 0 && !s.isWhole(known, m, a.Last) {
@@ -211,12 +211,12 @@ func (s *Set) told(known []earshot.Coverage, roots []earshot.Message) []earshot.
 	return out
 }
 
-// maxTogether is how many threads are fetched for one search.
+// maxTogether is how many threads are fetched for one search at most.
 const maxTogether = 3
 
-// toFetch returns which threads are fetched: those of hits, and others where
-// the hits are few.
-func (q *quest) toFetch() []earshot.MessageID {
+// toFetch returns which threads to fetch: those of hits, and others where there
+// are fewer hits than wanted.
+func (q *searchCall) toFetch() []earshot.MessageID {
 	ids := q.unread
 	if len(q.hits) >= q.Limit {
 		ids = ids[:q.found]
@@ -224,8 +224,8 @@ func (q *quest) toFetch() []earshot.MessageID {
 	return ids[:min(len(ids), maxTogether)]
 }
 
-// results writes what a search has found, and what it could not look through.
-func (s *Set) results(ctx context.Context, q *quest, late bool) (Answer, error) {
+// results returns the answer: what was found, and what could not be searched.
+func (s *Set) results(ctx context.Context, q *searchCall, late bool) (Answer, error) {
 	out := contextAnswer{Results: []result{}, UnknownAuthors: q.unknown}
 	var err error
 	if out.Coverage, err = s.scanned(ctx, q.since); err != nil {
@@ -252,7 +252,7 @@ func (s *Set) results(ctx context.Context, q *quest, late bool) (Answer, error) 
 	for i, e := range entries {
 		e.json.(*result).RelevanceSignal = signal(&cut, q.Text, q.hits[i])
 	}
-	out.Omitted = len(entries) // so that there is room for the count
+	out.Omitted = len(entries) // leaves room for the count
 	keep := s.fit(encodedLen(out), entries, inOrder(len(entries)), asFound)
 	out.Omitted = 0
 	var shows []earshot.Message
@@ -270,33 +270,34 @@ func (s *Set) results(ctx context.Context, q *quest, late bool) (Answer, error) 
 	return s.write(out, shows)
 }
 
-// entries tells of messages, each with what is known of its thread.
+// entries returns messages as answers show them, each with a summary of its
+// thread.
 func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[earshot.MessageID]*thread) ([]entry, error) {
-	voices := map[earshot.MessageID][]earshot.Message{}
+	participants := map[earshot.MessageID][]earshot.Message{}
 	for _, m := range list {
 		root := cmp.Or(m.Root(), m.ID)
-		if t := threads[root]; t == nil || t.total == 0 || voices[root] != nil {
+		if t := threads[root]; t == nil || t.total == 0 || participants[root] != nil {
 			continue
 		}
-		replies, err := s.store.Newest(ctx, s.scope, earshot.ThreadOf(root), s.at, maxVoices)
+		replies, err := s.store.Newest(ctx, s.scope, earshot.ThreadOf(root), s.at, maxParticipantReplies)
 		if err != nil {
 			return nil, err
 		}
 		if t := threads[root]; t.root != nil {
-			voices[root] = append(voices[root], *t.root)
+			participants[root] = append(participants[root], *t.root)
 		}
-		voices[root] = append(voices[root], replies...)
+		participants[root] = append(participants[root], replies...)
 	}
 	var others []earshot.Message
-	place := map[earshot.MessageID]int{} // of a thread's in others
-	for _, root := range slices.Sorted(maps.Keys(voices)) {
+	place := map[earshot.MessageID]int{} // where a thread's participants begin in others
+	for _, root := range slices.Sorted(maps.Keys(participants)) {
 		place[root] = len(others)
-		others = append(others, voices[root]...)
+		others = append(others, participants[root]...)
 	}
-	texts, names := s.say(list, others)
+	texts, names := s.describe(list, others)
 	out := make([]entry, len(list))
 	for i, m := range list {
-		r := &result{said: texts[i]}
+		r := &result{messageJSON: texts[i]}
 		if up := m.Root(); up != "" {
 			id := line(string(up), maxIDLength)
 			r.ThreadID = &id
@@ -304,23 +305,23 @@ func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[e
 		root := cmp.Or(m.Root(), m.ID)
 		if t := threads[root]; t != nil && t.total > 0 {
 			r.ThreadSummary = &threadSummary{ReplyCount: t.total, LastReplyTS: s.ts(t.last), ParticipantNames: []string{}}
-			for j, v := range voices[root] {
+			for j, v := range participants[root] {
 				name := names[place[root]+j]
 				if v.Author.Kind != earshot.System && len(r.ThreadSummary.ParticipantNames) < maxParticipant && !slices.Contains(r.ThreadSummary.ParticipantNames, name) {
 					r.ThreadSummary.ParticipantNames = append(r.ThreadSummary.ParticipantNames, name)
 				}
 			}
 		}
-		out[i] = entry{message: m, said: &r.said, json: r}
+		out[i] = entry{message: m, messageJSON: &r.messageJSON, json: r}
 	}
 	return out, nil
 }
 
-// recent is among how many of the channel's newest messages a name is looked
-// for.
+// recent is among how many of the channel's newest messages the authors' names
+// are looked up.
 const recent = 1000
 
-// authors returns the ids of those who go by the names in this channel, and
+// authors returns the ids of the authors who go by the names in this channel, and
 // the names that nobody goes by.
 func (s *Set) authors(ctx context.Context, names []string) (ids []earshot.AuthorID, unknown []string, err error) {
 	list, err := s.store.Newest(ctx, s.scope, earshot.Whole(), s.at, recent)
@@ -336,7 +337,7 @@ func (s *Set) authors(ctx context.Context, names []string) (ids []earshot.Author
 	}
 	seen := map[earshot.AuthorID]bool{}
 	found := make([]bool, len(names))
-	for i, x := range s.speak(list) {
+	for i, x := range s.inPromptForm(list) {
 		a := list[i].Author
 		if seen[a.ID] || a.ID == "" {
 			continue
@@ -359,7 +360,7 @@ func (s *Set) authors(ctx context.Context, names []string) (ids []earshot.Author
 	return ids, unknown, nil
 }
 
-// withoutMark is a name as people say it, without what prompts put around it.
+// withoutMark returns a name without what prompts add to it: @, (bot), (agent).
 func withoutMark(name string) string {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "@")
 	return strings.TrimSuffix(strings.TrimSuffix(name, " (bot)"), " (agent)")

@@ -8,19 +8,19 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A coverage says what a search has looked through, and what it could not.
+// A coverage says what was searched, and what could not be.
 type coverage struct {
 	MessagesScanned int       `json:"messages_scanned"`
 	TimeRange       *[]string `json:"time_range"` // the first and the last ts
 	Missing         []missing `json:"missing"`
-	MoreMissing     int       `json:"more_missing,omitzero"` // stretches and threads
-	// Unchecked: of threads that began before this ts it was not looked up
-	// whether all of them was read.
+	MoreMissing     int       `json:"more_missing,omitzero"` // stretches and threads that Missing has no room for
+	// Unchecked is a ts. Of threads that began before it is not known whether the
+	// store has all of them.
 	Unchecked string `json:"threads_unchecked_before,omitzero"`
 }
 
-// A missing is a stretch that is not known, or may be out of date: of the
-// channel, or of a thread. A bound that is null is open.
+// A missing is a stretch of the channel or of a thread that is not known, or may
+// be out of date. A bound that is null is open.
 type missing struct {
 	From     *string               `json:"from"`
 	To       *string               `json:"to"`
@@ -28,12 +28,13 @@ type missing struct {
 	State    earshot.CoverageState `json:"state"`
 	Messages int                   `json:"messages,omitzero"` // how many, where that is known
 
-	until earshot.Time // for the order
+	until earshot.Time // To, to sort by
 }
 
-// maxMissing is how many stretches an answer names.
+// maxMissing is how many stretches an answer names at most.
 const maxMissing = 8
 
+// optionalTS returns ts(t), or nil for no time.
 func (s *Set) optionalTS(t earshot.Time) *string {
 	if t == 0 {
 		return nil
@@ -43,7 +44,7 @@ func (s *Set) optionalTS(t earshot.Time) *string {
 }
 
 // missing returns what is not known of the channel and of threads between since
-// and the set's bound: the channel's own stretches first, then the newest.
+// and s.at: the channel's own stretches first, then those that end last.
 func (s *Set) missing(list []earshot.Coverage, threads map[earshot.MessageID]*thread, since earshot.Time) []missing {
 	out := []missing{}
 	named := map[earshot.MessageID]bool{}
@@ -84,8 +85,8 @@ func (s *Set) missing(list []earshot.Coverage, threads map[earshot.MessageID]*th
 	return out
 }
 
-// joined returns what is missing or stale, in the order of coverage, with
-// stretches that touch as one.
+// joined returns what is missing or stale, in the order of list, with adjacent
+// stretches joined.
 func joined(list []earshot.Coverage) []earshot.Coverage {
 	var out []earshot.Coverage
 	for _, c := range list {
@@ -104,7 +105,7 @@ func joined(list []earshot.Coverage) []earshot.Coverage {
 	return out
 }
 
-// scanned counts what a search looks through.
+// scanned returns how many messages a search looks through, and of which time.
 func (s *Set) scanned(ctx context.Context, since earshot.Time) (coverage, error) {
 	var c coverage
 	all, err := s.store.Count(ctx, s.scope, earshot.Whole(), s.at)
@@ -119,7 +120,7 @@ func (s *Set) scanned(ctx context.Context, since earshot.Time) (coverage, error)
 		}
 		c.MessagesScanned = max(0, all.Count-before.Count)
 	}
-	// The anchor is in the count, and is not searched.
+	// The count includes the anchor, which is not searched.
 	last, err := s.store.Newest(ctx, s.scope, earshot.Whole(), s.at, 2)
 	if err != nil {
 		return c, err

@@ -11,23 +11,23 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// The answer of channel_messages for a file: what it is, beside its content.
+// A mediaAnswer is the answer of channel_messages for a file, whose content
+// follows it.
 type mediaAnswer struct {
 	ArtifactID string `json:"artifact_id"`
 	Filename   string `json:"filename"`
-	MediaType  string `json:"media_type,omitzero"` // of what is given
+	MediaType  string `json:"media_type,omitzero"` // of the content that is given
 	ByteLength int64  `json:"byte_length,omitzero"`
 	MessageID  string `json:"message_id"`
 	Content    string `json:"content"`
 }
 
 const (
-	contentHere  = "follows"
-	contentAbove = "was given before and stands above; it is not given twice"
+	contentFollows = "follows"
+	contentAbove   = "was given before and stands above; it is not given twice"
 )
 
-// media gives a file of a visible message. A file that the model holds already
-// is not given again.
+// media gives the model a file of a visible message, unless the model has it.
 func (s *Set) media(ctx context.Context, raw string) (Answer, error) {
 	if err := checkID("media_artifact_id", raw); err != nil {
 		return Answer{}, err
@@ -40,7 +40,7 @@ func (s *Set) media(ctx context.Context, raw string) (Answer, error) {
 		ArtifactID: line(string(f.ID), maxIDLength), Filename: assemble.FileName(f), MessageID: line(string(m.ID), maxIDLength),
 		MediaType: line(f.Type, maxLine), ByteLength: f.Size, Content: contentAbove,
 	}
-	if s.holds(f) {
+	if s.modelHas(f) {
 		return s.write(out, []earshot.Message{m})
 	}
 	if s.o.Media == nil {
@@ -56,21 +56,21 @@ func (s *Set) media(ctx context.Context, raw string) (Answer, error) {
 	if _, ok := llm.KindOf(media.Type); !ok {
 		return Answer{}, refuse("the file cannot be given: its type is not one that you read", "answer without it, and say so")
 	}
-	if s.holds(f) { // the same bytes under another id
+	if s.modelHas(f) { // the same bytes under another id
 		return s.write(out, []earshot.Message{m})
 	}
 	media.ID, media.Name = f.ID, cmp.Or(media.Name, out.Filename)
-	out.MediaType, out.ByteLength, out.Content = line(media.Type, maxLine), int64(len(media.Data)), contentHere
+	out.MediaType, out.ByteLength, out.Content = line(media.Type, maxLine), int64(len(media.Data)), contentFollows
 	a, err := s.write(out, []earshot.Message{m})
 	if err != nil {
 		return Answer{}, err
 	}
-	s.give(f)
+	s.noteGiven(f)
 	a.Media = []llm.Media{media}
 	return a, nil
 }
 
-// unreadable tells the model why a file is not given.
+// unreadable returns the refusal that says why a file is not given.
 func unreadable(err error) error {
 	why := "it could not be fetched"
 	var told interface{ Reason() string }
@@ -80,8 +80,8 @@ func unreadable(err error) error {
 	return refuse("the file cannot be given: "+why, "answer without it, and say so")
 }
 
-// holds reports whether the model has a file.
-func (s *Set) holds(f earshot.File) bool {
+// modelHas reports whether the model has a file.
+func (s *Set) modelHas(f earshot.File) bool {
 	if s.o.Given != nil {
 		return s.o.Given(f)
 	}
@@ -90,8 +90,8 @@ func (s *Set) holds(f earshot.File) bool {
 	return s.given[f.ID]
 }
 
-// give notes that a file is given.
-func (s *Set) give(f earshot.File) {
+// noteGiven remembers that this set has given a file.
+func (s *Set) noteGiven(f earshot.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.given == nil {
@@ -100,21 +100,21 @@ func (s *Set) give(f earshot.File) {
 	s.given[f.ID] = true
 }
 
-// A fileScan is which messages share which files, as far as they were read: a
-// store finds no message by its file. It is read from the newest backwards.
+// A fileScan finds the messages that share a file, which stores cannot: it reads
+// the channel from the newest message backwards and keeps what it has read.
 type fileScan struct {
 	of   map[earshot.ArtifactID][]earshot.MessageID
-	upTo earshot.Position // where it goes on; zero: it has not begun
-	read int
+	upTo earshot.Position // where it goes on
+	read int              // messages that were read
 	done bool
 }
 
-// Bounds of that search. A file that was shared longer ago is found once an
-// answer has told of its message.
+// Bounds of a scan, in messages. A file that was shared longer ago is found only
+// after an answer has shown its message.
 const (
 	scanPage = 1000
 	maxScan  = 50_000
-	maxOf    = 4 // messages that share one file
+	maxOf    = 4 // that are kept for one file
 )
 
 // file finds a file among the visible messages.
@@ -135,8 +135,8 @@ func (s *Set) file(ctx context.Context, id earshot.ArtifactID) (earshot.Message,
 	return s.sharing(ctx, id, ids)
 }
 
-// sharing returns the newest of the messages that shares a file as they are
-// now.
+// sharing returns the newest of the messages that still shares a file, with the
+// file.
 func (s *Set) sharing(ctx context.Context, id earshot.ArtifactID, ids []earshot.MessageID) (earshot.Message, earshot.File, error) {
 	if len(ids) > 0 {
 		list, err := s.store.ByID(ctx, s.scope, ids...)
@@ -152,13 +152,14 @@ func (s *Set) sharing(ctx context.Context, id earshot.ArtifactID, ids []earshot.
 	return earshot.Message{}, earshot.File{}, notFound
 }
 
+// hasFile returns the index of a file in m.Files, or -1.
 func hasFile(m earshot.Message, id earshot.ArtifactID) int {
 	return slices.IndexFunc(m.Files, func(f earshot.File) bool { return f.ID == id })
 }
 
-// scan reads on until it meets a file, and returns the messages that share it.
-// What it has read it remembers, so that asking for what is not there reads the
-// channel once in a turn.
+// scan reads on until a message has the file, and returns the messages that share
+// it. It goes on where it ended before, so that requests for files that are not
+// there read the channel once in a turn.
 func (s *Set) scan(ctx context.Context, id earshot.ArtifactID) ([]earshot.MessageID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,8 +183,8 @@ func (s *Set) scan(ctx context.Context, id earshot.ArtifactID) ([]earshot.Messag
 	return x.of[id], nil
 }
 
-// meet takes up the files of messages that an answer tells of.
-func (s *Set) meet(list []earshot.Message) {
+// noteFiles remembers which files the messages of an answer have.
+func (s *Set) noteFiles(list []earshot.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range list {

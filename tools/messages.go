@@ -11,12 +11,12 @@ import (
 
 // The answers of channel_messages.
 type (
-	// A threadAnswer has the fields of ThreadContext, and more of each message.
+	// A threadAnswer has the fields of ThreadContext, and more for each message.
 	threadAnswer struct {
 		SchemaVersion string                `json:"schema_version"`
 		ThreadID      string                `json:"thread_id"`
-		Root          *said                 `json:"root"` // null where it is not known
-		Replies       []said                `json:"replies"`
+		Root          *messageJSON          `json:"root"` // null where it is not known
+		Replies       []messageJSON         `json:"replies"`
 		Truncation    assemble.TruncatedRef `json:"truncation"`
 		Coverage      threadCoverage        `json:"coverage"`
 	}
@@ -58,8 +58,8 @@ func (s *Set) messages(ctx context.Context, raw string) (Answer, error) {
 }
 
 // thread returns a thread's root and its newest replies, in the order of
-// Position. The id of a reply stands for its thread. A thread of which the
-// store knows something is fetched where it lacks the rest.
+// Position. The id of a reply stands for its thread. What the store lacks of the
+// thread is fetched if the store has any of it.
 func (s *Set) thread(ctx context.Context, id string, replies int) (Answer, error) {
 	if err := checkID("thread_id", id); err != nil {
 		return Answer{}, err
@@ -96,8 +96,8 @@ func (s *Set) thread(ctx context.Context, id string, replies int) (Answer, error
 	return s.threadAnswer(ctx, t, list, replies, s.missing(known, threads, 0))
 }
 
-// rootOf returns the thread that an id stands for: its own, or a reply's. It
-// must be one of which something may be seen.
+// rootOf returns the root of the thread that an id stands for, as root or as
+// reply; notFound unless a message of the thread is visible.
 func (s *Set) rootOf(ctx context.Context, id earshot.MessageID) (earshot.MessageID, error) {
 	list, err := s.store.ByID(ctx, s.scope, id)
 	if err != nil {
@@ -116,10 +116,10 @@ func (s *Set) rootOf(ctx context.Context, id earshot.MessageID) (earshot.Message
 	return id, nil
 }
 
-// threadAnswer writes the root and of list the newest replies.
+// threadAnswer returns the answer with the root and the newest replies of list.
 func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Message, replies int, gaps []missing) (Answer, error) {
 	out := threadAnswer{
-		SchemaVersion: assemble.SchemaVersion, ThreadID: line(string(t.id), maxIDLength), Replies: []said{},
+		SchemaVersion: assemble.SchemaVersion, ThreadID: line(string(t.id), maxIDLength), Replies: []messageJSON{},
 		Truncation: assemble.TruncatedRef{TotalReplies: max(t.total, len(list)), IncludedReplies: replies, Strategy: "most_recent"},
 		Coverage:   threadCoverage{Missing: gaps[:min(len(gaps), maxMissing)]},
 	}
@@ -128,11 +128,11 @@ func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Messag
 	if t.root != nil {
 		shown = append([]earshot.Message{*t.root}, shown...)
 	}
-	texts, _ := s.say(shown, nil)
+	texts, _ := s.describe(shown, nil)
 	entries := make([]entry, len(shown))
 	order := inOrder(len(shown)) // the root, then the newest
 	for i := range shown {
-		entries[i] = entry{message: shown[i], said: &texts[i], json: &texts[i], first: shown[i].ID == t.id}
+		entries[i] = entry{message: shown[i], messageJSON: &texts[i], json: &texts[i], first: shown[i].ID == t.id}
 	}
 	if t.root != nil {
 		slices.Reverse(order[1:])
@@ -147,9 +147,9 @@ func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Messag
 		case !keep[i]:
 			continue
 		case e.first:
-			out.Root = e.said
+			out.Root = e.messageJSON
 		default:
-			out.Replies = append(out.Replies, *e.said)
+			out.Replies = append(out.Replies, *e.messageJSON)
 		}
 		shows = append(shows, e.message)
 	}
@@ -164,13 +164,12 @@ func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Messag
 	return s.write(out, shows)
 }
 
-// began is a time whose ts is as long as one can be.
+// began is a time whose ts has the greatest length.
 const began earshot.Time = 1_772_442_000_000_001
 
-// omitted returns the first and the last ts of the replies that are not shown:
-// those that are stored, of which the newest are in left, and those that the
-// store lacks, as far as one knows where these stand. It is nil where all are
-// shown.
+// omitted returns the first and the last ts of the replies that are not shown, nil
+// where all are. These are stored replies, of which left has the newest, and
+// replies that the store lacks, as far as it is known when those were written.
 func (s *Set) omitted(ctx context.Context, t *thread, left []earshot.Message, shown int) (*[]string, error) {
 	var from, to earshot.Time
 	if t.stored > shown && len(left) > 0 {
@@ -197,7 +196,7 @@ func (s *Set) omitted(ctx context.Context, t *thread, left []earshot.Message, sh
 	return &[]string{s.ts(cmp.Or(from, to)), s.ts(to)}, nil
 }
 
-// byID returns messages in the order of Position.
+// byID answers with messages by their ids, in the order of Position.
 func (s *Set) byID(ctx context.Context, ids []string) (Answer, error) {
 	if len(ids) > maxIDs {
 		return Answer{}, refuse("message_ids are too many", "ask for fewer at once")

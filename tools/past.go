@@ -23,8 +23,8 @@ type (
 		TimeRange    *[]string `json:"time_range"`
 		OlderTurns   bool      `json:"older_turns,omitzero"` // there are more, and they were not searched
 	}
-	// A pastTurn has what is left of a turn: where the question is deleted there
-	// is none, nor an author.
+	// A pastTurn is a turn. Where its question was deleted, MessageID, Author and
+	// Question are empty.
 	pastTurn struct {
 		Turn        int                 `json:"turn"`
 		TS          string              `json:"ts"`
@@ -32,18 +32,18 @@ type (
 		Author      *assemble.AuthorRef `json:"author,omitzero"`
 		Question    string              `json:"question"`
 		Answer      string              `json:"answer"`
-		IsTruncated bool                `json:"is_truncated"` // a text that ends in … is cut
+		IsTruncated bool                `json:"is_truncated"` // question or answer is cut, and ends in …
 	}
 )
 
-// Bounds of what is looked through and told.
+// Bounds of what is searched and shown.
 const (
 	maxPast     = 500 // turns
 	maxQuestion = 400 // graphemes
 	maxAnswer   = 1200
 )
 
-// A turnText is one turn as the store has its messages now.
+// A turnText is a turn with its messages as the store has them now.
 type turnText struct {
 	turn     earshot.Turn
 	time     earshot.Time
@@ -51,9 +51,9 @@ type turnText struct {
 	answers  []earshot.Message
 }
 
-// past searches this conversation's own turns. Their texts are those of the
-// stored messages, so that what was deleted does not come back, and what tools
-// said is not in them.
+// past searches the turns of this conversation. It searches the stored messages
+// of question and answer, so that it finds neither what was deleted nor what tools
+// answered.
 func (s *Set) past(ctx context.Context, raw string) (Answer, error) {
 	var args pastArgs
 	if err := decode(raw, &args); err != nil {
@@ -101,10 +101,10 @@ func (s *Set) past(ctx context.Context, raw string) (Answer, error) {
 	return s.write(out, shows)
 }
 
-// turns returns the conversation's turns up to the set's bound, oldest first,
-// and whether there are older ones that were not read. An answer belongs to its
-// question, also where it was posted after the bound: the next question may
-// have been asked while it was written.
+// turns returns the conversation's turns whose questions stand at or before s.at,
+// the oldest first, and whether there are older ones that were not read. An answer
+// that was posted after s.at is included: the next question may have been asked
+// while it was being written.
 func (s *Set) turns(ctx context.Context) (out []turnText, more bool, err error) {
 	if s.o.Turns == nil || s.o.Conversation.Scope != s.scope {
 		return nil, false, nil
@@ -152,8 +152,7 @@ func (s *Set) turns(ctx context.Context) (out []turnText, more bool, err error) 
 	return out, more, nil
 }
 
-// rank returns the places of the turns that fit a query, the best first, by the
-// scores of search.
+// rank returns the indices of the turns that match a query best, the best first.
 func (s *Set) rank(query string, turns []turnText, limit int) []int {
 	x := index.New()
 	var cut index.Cutter
@@ -178,7 +177,7 @@ func (s *Set) rank(query string, turns []turnText, limit int) []int {
 	return places
 }
 
-// messages returns question and answers.
+// messages returns the question, if there is one, and the answers.
 func (t turnText) messages() []earshot.Message {
 	if t.question == nil {
 		return t.answers
@@ -186,13 +185,13 @@ func (t turnText) messages() []earshot.Message {
 	return append([]earshot.Message{*t.question}, t.answers...)
 }
 
-// pastRows tells of turns.
+// pastRows returns turns as the answer shows them.
 func (s *Set) pastRows(turns []turnText) []pastTurn {
 	var all []earshot.Message
 	for _, t := range turns {
 		all = append(all, t.messages()...)
 	}
-	texts, _ := s.say(all, nil)
+	texts, _ := s.describe(all, nil)
 	rows := make([]pastTurn, len(turns))
 	for i, t := range turns {
 		row := pastTurn{Turn: t.turn.Number, TS: s.ts(t.time)}

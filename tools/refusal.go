@@ -2,14 +2,15 @@ package tools
 
 import "github.com/go-json-experiment/json"
 
-// notFound is said of what is not there, and of what must not be seen: always
-// in the same bytes.
+// notFound is the refusal for messages that do not exist and for messages that must
+// not be seen: the same bytes, so that nobody can tell the two apart.
 var notFound = &refusal{"not found", "use ids from this channel as you were shown them, or search with " + ChannelContext}
 
-// tooLong is said where not even one message fits.
+// tooLong is the refusal where not even one message fits into the answer.
 var tooLong = &refusal{"the answer is too long", "ask for less"}
 
-// A refusal is an error that the model is told, with what it can do.
+// A refusal is an error for the model, with a remedy. Call returns it as an
+// Answer.
 type refusal struct{ reason, remedy string }
 
 func refuse(reason, remedy string) error { return &refusal{reason, remedy} }
@@ -21,7 +22,7 @@ type refusalJSON struct {
 	Remedy string `json:"remedy,omitzero"`
 }
 
-// answer writes a refusal, as much of it as fits.
+// answer returns a refusal as an Answer, as much of it as fits.
 func (r *refusal) answer(maxBytes int) Answer {
 	for _, v := range []refusalJSON{{r.reason, r.remedy}, {r.reason, ""}, {"failed", ""}} {
 		if raw, err := json.Marshal(v); err == nil && len(raw) <= maxBytes {

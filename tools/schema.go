@@ -17,8 +17,8 @@ const (
 	maxIDLength = 256 // bytes
 )
 
-// Tools returns the tools of a channel as a model is told of them. They are
-// paid for in every prompt, and so are short.
+// Tools returns the descriptions of a Set's tools, for a model. They are short,
+// because they are paid for in every prompt.
 func Tools() []llm.Tool {
 	return []llm.Tool{
 		{

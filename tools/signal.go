@@ -9,11 +9,11 @@ import (
 	"github.com/earshot-ai/earshot/search/index"
 )
 
-// maxWords is how many of the words that were looked for are named.
+// maxWords is how many of the intent's words are named.
 const maxWords = 6
 
-// signal says in plain words why search ranks a message where it does. Its
-// words are the question's, never the message's.
+// signal says why the search ranks a message where it does. It names words of
+// the question, never of the message.
 func signal(cut *index.Cutter, intent string, h search.Hit) string {
 	parts := map[string]float64{}
 	for _, p := range h.Parts {
@@ -49,10 +49,10 @@ func signal(cut *index.Cutter, intent string, h search.Hit) string {
 	return strings.Join(reasons, "; ")
 }
 
-// matching returns the words of the intent that a message has, and how many
-// different ones the intent has.
+// matching returns words of the intent that a message has, at most maxWords of
+// them, and how many different words the intent has.
 func matching(cut *index.Cutter, intent string, m earshot.Message) (has []string, all int) {
-	held := map[string]bool{}
+	terms := map[string]bool{} // of the message
 	texts := []string{m.Text}
 	for _, q := range m.Shared {
 		texts = append(texts, q.Text)
@@ -62,7 +62,7 @@ func matching(cut *index.Cutter, intent string, m earshot.Message) (has []string
 	}
 	for _, text := range texts {
 		for _, t := range cut.Terms(text) {
-			held[t] = true
+			terms[t] = true
 		}
 	}
 	seen := map[string]bool{}
@@ -74,7 +74,7 @@ func matching(cut *index.Cutter, intent string, m earshot.Message) (has []string
 		seen[key] = true
 		all++
 		for _, t := range cut.Terms(w) {
-			if held[t] {
+			if terms[t] {
 				if len(has) < maxWords {
 					has = append(has, line(strings.Trim(w, ".,;:!?()"), maxName))
 				}

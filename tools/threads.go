@@ -9,21 +9,21 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A thread is what is known of one, up to the set's bound.
+// A thread is what is known of a thread, up to Set.at.
 type thread struct {
 	id      earshot.MessageID
-	root    *earshot.Message // nil where it is not stored or must not be seen
-	hidden  bool             // the root is stored and must not be seen
-	stored  int              // replies
-	total   int              // replies in all: those that the platform has told of, too
-	last    earshot.Time     // the newest reply that is known of
-	untried bool             // fetching failed, so that nothing is known of the outcome
+	root    *earshot.Message // nil where it is not stored or not visible
+	hidden  bool             // the root is stored and not visible
+	stored  int              // replies that are stored
+	total   int              // these, and those that only the platform has told of
+	last    earshot.Time     // of the newest reply, stored or told of
+	untried bool             // a fetch failed, and its outcome is not known
 }
 
-// unread is how many replies there are that the store lacks.
+// unread returns how many replies the store lacks.
 func (t *thread) unread() int { return t.total - t.stored }
 
-// threads looks up what is known of threads.
+// threads looks up what is known of threads, by root.
 func (s *Set) threads(ctx context.Context, known []earshot.Coverage, roots ...earshot.MessageID) (map[earshot.MessageID]*thread, error) {
 	out := make(map[earshot.MessageID]*thread, len(roots))
 	for _, id := range roots {
@@ -59,21 +59,21 @@ func (s *Set) threads(ctx context.Context, known []earshot.Coverage, roots ...ea
 	return out, nil
 }
 
-// count takes up what is stored of a thread whose length the platform has told,
-// and what it has told. Activity does not tell the two apart. Replies after the
-// set's bound do not count, as far as they are known.
+// count sets stored, total and last of a thread whose number of replies the
+// platform has told. (Activity does not say how many of them are stored.) Replies
+// after s.at do not count, as far as it is known which ones these are.
 func (s *Set) count(ctx context.Context, t *thread, known []earshot.Coverage) error {
 	a := t.root.Replies
 	if a == nil || a.Count <= 0 {
 		return nil
 	}
-	here, err := s.store.Count(ctx, s.scope, earshot.ThreadOf(t.id), s.at)
+	upTo, err := s.store.Count(ctx, s.scope, earshot.ThreadOf(t.id), s.at)
 	if err != nil {
 		return err
 	}
-	t.stored, t.last = max(0, here.Count-1), 0 // the root is in the count
+	t.stored, t.last = max(0, upTo.Count-1), 0 // the root is in the count
 	if t.stored > 0 {
-		t.last = here.To
+		t.last = upTo.To
 	}
 	t.total = t.stored
 	count, last := a.Count, a.Last
@@ -82,7 +82,7 @@ func (s *Set) count(ctx context.Context, t *thread, known []earshot.Coverage) er
 		if err != nil {
 			return err
 		}
-		count -= all.Count - here.Count
+		count -= all.Count - upTo.Count
 		last = t.last
 	}
 	if count > t.stored && !s.isWhole(known, *t.root, max(last, t.last)) {
@@ -91,16 +91,16 @@ func (s *Set) count(ctx context.Context, t *thread, known []earshot.Coverage) er
 	return nil
 }
 
-// isWhole reports whether all of a thread is known, up to its last reply as far
-// as that is told, else up to the set's bound. Then the store's count is right,
-// and the platform's, which a deletion may not have reached, is not.
+// isWhole reports whether all of a thread is known, up to its last reply, or up to
+// s.at where last is 0. The store's count is then right, while the platform's may
+// include replies that were deleted since.
 func (s *Set) isWhole(list []earshot.Coverage, root earshot.Message, last earshot.Time) bool {
 	last = cmp.Or(last, s.at.Time, math.MaxInt64)
 	return isKnown(list, root.ID, root.Time, last)
 }
 
-// isKnown reports whether coverage says that a thread is known between two
-// times: it was fetched, or heard.
+// isKnown reports whether coverage says that a thread is known between two times:
+// it was fetched, or the channel was listened to.
 func isKnown(list []earshot.Coverage, id earshot.MessageID, from, to earshot.Time) bool {
 	var known []earshot.Coverage
 	heard := earshot.Time(-1)
@@ -114,8 +114,8 @@ func isKnown(list []earshot.Coverage, id earshot.MessageID, from, to earshot.Tim
 		}
 	}
 	if heard >= 0 {
-		// Closed stretches behind the beginning are times in which events may
-		// have been missed, those of threads too.
+		// Closed stretches of the channel that begin later are times in which
+		// events may have been missed, those of threads too.
 		for _, c := range list {
 			if c.Thread == "" && c.To != 0 && c.From >= heard {
 				known = append(known, earshot.Coverage{From: heard, To: c.From - 1})
@@ -137,8 +137,8 @@ func isKnown(list []earshot.Coverage, id earshot.MessageID, from, to earshot.Tim
 	return false
 }
 
-// fetch brings something into the store, within the time that there is for it.
-// The error is ctx's: a failure to fetch is none, but done is false then.
+// fetch calls do, within FetchTime. The error is ctx's alone; done is false where
+// do failed.
 func (s *Set) fetch(ctx context.Context, do func(ctx context.Context) error) (done bool, err error) {
 	call, cancel := context.WithTimeout(ctx, s.o.FetchTime)
 	defer cancel()
@@ -149,8 +149,7 @@ func (s *Set) fetch(ctx context.Context, do func(ctx context.Context) error) (do
 	return failed == nil, nil
 }
 
-// fetchThreads fetches threads of which the store knows something. It returns
-// those of which it is not known what came of it.
+// fetchThreads fetches threads, and returns those whose fetch failed.
 func (s *Set) fetchThreads(ctx context.Context, ids ...earshot.MessageID) (failed []earshot.MessageID, err error) {
 	_, err = s.fetch(ctx, func(ctx context.Context) error {
 		for _, id := range ids {

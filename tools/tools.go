@@ -1,16 +1,3 @@
-// Package tools has the tools with which a model looks further in the channel
-// that it is asked in. The channel is fixed when they are made: no tool has an
-// argument for it, and what is elsewhere does not exist.
-//
-//	index := tools.NewIndex(store, 0)
-//	set := tools.ForChannel(scope, store, index, anchor.Position(), &tools.Options{Identity: self})
-//	request.Tools = set.Tools()
-//	answer, err := set.Call(ctx, "channel_context", `{"intent": "the migration"}`)
-//
-// Nothing that stands after the anchor is found, nor what is deleted. What is
-// not there and what must not be seen give the same bytes. What is there and
-// not known, because nobody could load it, is said in the answer: unknown is
-// not empty.
 package tools
 
 import (
@@ -34,7 +21,7 @@ const (
 	ConversationSearch = "conversation_search"
 )
 
-// The defaults of [Options].
+// The defaults of [Options]: MaxBytes and FetchTime.
 const (
 	DefaultMaxBytes  = 64 << 10
 	DefaultFetchTime = 3 * time.Second
@@ -65,9 +52,9 @@ type Indexed interface {
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 }
 
-// NewIndex returns an index over a store. maxBytes bounds what it holds in
-// memory; 0 means 256 MiB. A store that finds messages itself, as a
-// *search.Searcher does, is asked instead, so that one index serves all.
+// NewIndex returns an index over a store. maxBytes bounds its memory by its own
+// estimate; 0 means 256 MiB. Where st has a method Search, as a
+// [*search.Searcher] has, the index uses that and keeps nothing of its own.
 func NewIndex(st Indexed, maxBytes int64) *Index {
 	if f, ok := st.(finder); ok {
 		return &Index{f}
@@ -75,47 +62,46 @@ func NewIndex(st Indexed, maxBytes int64) *Index {
 	return &Index{search.New(st, &search.Options{MaxBytes: maxBytes})}
 }
 
-// Options are what a set may be told. Zero fields mean the defaults.
+// Options are the settings of a Set. Zero fields mean the defaults.
 type Options struct {
 	Identity earshot.Identity  // the agent; its messages carry its name
-	Known    []earshot.Message // of the prompt: people are told apart from those there
-	Names    []earshot.Named   // of whom the conversation has named, the prompt included: they keep these names
-	Zone     string            // IANA name: of dates in arguments and times in answers; "" means UTC
-	MaxBytes int               // of an answer; default: [DefaultMaxBytes]
+	Known    []earshot.Message // the messages of the prompt, whose authors keep the names that they have there
+	Names    []earshot.Named   // the names that the conversation has used so far, the prompt included
+	Zone     string            // IANA name of the zone of dates in arguments and times in answers; "" means UTC
+	MaxBytes int               // length of an answer; default: [DefaultMaxBytes]
 
-	// Fetcher brings into the store what it lacks; nil: what it has is all
-	// that can be had. FetchTime bounds that for one call of a tool; default:
+	// Fetcher brings into the store what it lacks; nil means that the store has
+	// all that can be had. FetchTime bounds each fetch; default:
 	// [DefaultFetchTime].
 	Fetcher   Fetcher
 	FetchTime time.Duration
 
-	// Media loads a file of a message as a model can be given it. Where the
-	// error has a method Reason() string, the model is told these words. nil: no
-	// file is given.
+	// Media loads a file of a message in a form that a model can be given. Where
+	// the error has a method Reason() string, the model is told the reason. nil
+	// means that no file can be given.
 	Media func(ctx context.Context, of earshot.MessageID, f earshot.File) (llm.Media, error)
-	// Given reports whether the model holds a file, by its id or by the hash of
-	// its bytes: from the session, the prompt or an earlier call of this turn.
-	// It is asked before a file is loaded, and again once it is. nil: the model
-	// holds what this set has given.
+	// Given reports whether the model has a file already, by its id or by the
+	// hash of its bytes: from the session, the prompt or an earlier call of this
+	// turn. It is called before a file is loaded, and again after. nil means that
+	// the model has the files that this Set gave it.
 	Given func(f earshot.File) bool
 
-	// Turns has the turns of Conversation, which conversation_search looks
-	// through; nil: it finds none. A conversation of another channel has none.
+	// Turns has the turns of Conversation, which conversation_search searches. With
+	// nil, or a conversation of another channel, it finds none.
 	Turns        Turns
 	Conversation earshot.ConversationID
 }
 
-// A Fetcher brings history into the store. What it cannot have it leaves there
-// as coverage. It is asked for what a tool was asked for, in a channel that the
-// set is bound to, and for threads only of which the store knows something. An
-// error means that nothing is known of the outcome. It is safe for concurrent
-// use. platform/backfill's Filler is one.
+// A Fetcher brings history into the store, and records as coverage what it could
+// not get. It is called for the Set's channel only, and only for threads of which
+// the store has something. An error means that the outcome is not known. A Fetcher
+// is safe for concurrent use. platform/backfill's Filler is one.
 type Fetcher interface {
-	// FetchThread sees to it that the store has a thread's root and its newest
-	// replies, up to a position.
+	// FetchThread fetches a thread's root and its newest replies, up to a position,
+	// unless the store has them.
 	FetchThread(ctx context.Context, s earshot.Scope, root earshot.MessageID, upTo earshot.Position) error
-	// FetchSince sees to it that the store has what was said at the channel's
-	// top level since a time, up to a position.
+	// FetchSince fetches the messages of the channel's top level from a time up to
+	// a position, unless the store has them.
 	FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error
 }
 
@@ -124,8 +110,8 @@ type Turns interface {
 	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)
 }
 
-// A Set is the tools of one channel, up to one message. It is safe for
-// concurrent use. It is made anew for every turn.
+// A Set is the tools of one channel, up to one message. It is made for one turn.
+// It is safe for concurrent use.
 type Set struct {
 	scope earshot.Scope
 	store Store
@@ -139,19 +125,20 @@ type Set struct {
 	files fileScan
 }
 
-// An Answer is what a tool said to one call.
+// An Answer is what a tool answered to one call.
 type Answer struct {
 	JSON   string // compact, at most Options.MaxBytes
-	Failed bool   // JSON tells the model what went wrong
-	// Shows are the messages of which anything is in it: their text, or a file.
-	// It must be forgotten when one of them is deleted.
+	Failed bool   // the call failed, and JSON says why
+	// Shows are the messages whose text or files are in the answer. When one of
+	// them is deleted, the answer must be deleted too.
 	Shows []earshot.Message
-	// Media are the files whose content belongs to the answer, behind JSON.
+	// Media are the files that are part of the answer; they follow JSON.
 	Media []llm.Media
 }
 
-// ForChannel returns the tools of a channel. Nothing after at is found, and at
-// itself is not searched for; the zero Position is no bound.
+// ForChannel returns the tools of a channel. at is the position of the message
+// that is answered: no tool shows a message after it, and no search finds the
+// message itself. The zero Position is no bound. o may be nil, and is copied.
 func ForChannel(scope earshot.Scope, st Store, index *Index, at earshot.Position, o *Options) *Set {
 	s := &Set{scope: scope, store: st, index: index, at: at, zone: time.UTC}
 	if o != nil {
@@ -169,12 +156,13 @@ func ForChannel(scope earshot.Scope, st Store, index *Index, at earshot.Position
 	return s
 }
 
-// Tools returns the tools as a model is told of them: always the same.
+// Tools returns the descriptions of the tools for a model. They are the same for
+// every Set.
 func (s *Set) Tools() []llm.Tool { return Tools() }
 
-// Call runs a tool. args are the arguments as the model wrote them; what is
-// wrong with them, or an unknown tool, is a failed answer. The error is the
-// store's, or ctx's.
+// Call runs the tool of a name. args are the arguments as the model wrote them. An
+// unknown tool or wrong arguments give a failed Answer, which tells the model what
+// to do instead. Errors are the store's and ctx's.
 func (s *Set) Call(ctx context.Context, name, args string) (Answer, error) {
 	var a Answer
 	var err error
@@ -203,7 +191,7 @@ func (s *Set) visible(m earshot.Message) bool {
 	return !m.Deleted && (s.at.IsZero() || m.Position().Compare(s.at) <= 0)
 }
 
-// ts writes a time for the model, as the prompt's zone has it.
+// ts returns a time in the Set's zone, as RFC 3339; "" for none.
 func (s *Set) ts(t earshot.Time) string {
 	if t == 0 {
 		return ""

@@ -1,27 +1,27 @@
 package index
 
-// compact builds the index anew from the living. Deleted messages stay known,
-// and so do names, threads and what is replied to.
+// compact builds the index anew from the live docs. What is known of deleted
+// messages stays, and so do names, threads and reply targets.
 func (x *Index) compact() {
 	y := New()
 	y.seq = x.seq
-	y.authors, y.said = x.authors, make([]int32, len(x.said))
+	y.authors, y.spoken = x.authors, make([]int32, len(x.spoken))
 	for id := range x.authors {
 		y.bytes += bytesName + int64(len(id))
 	}
-	y.names, y.callOf, y.calls = x.names, x.callOf, make([]int32, len(x.calls))
+	y.names, y.bylineOf, y.bylines = x.names, x.bylineOf, make([]int32, len(x.bylines))
 	for name := range x.names {
 		y.bytes += bytesName + int64(len(name))
 	}
-	for c := range x.callOf {
+	for c := range x.bylineOf {
 		y.bytes += bytesName + int64(len(c.name))
 	}
 	y.threadOf, y.threads = x.threadOf, make([]thread, len(x.threads))
 	for id := range x.threadOf {
 		y.bytes += bytesThread + int64(len(id))
 	}
-	y.refOf, y.referred = x.refOf, make([]reference, len(x.referred))
-	for id := range x.refOf {
+	y.replyTargetOf, y.replyTargets = x.replyTargetOf, make([]replyTarget, len(x.replyTargets))
+	for id := range x.replyTargetOf {
 		y.bytes += bytesThread + int64(len(id))
 	}
 	y.known = x.known
@@ -31,8 +31,8 @@ func (x *Index) compact() {
 	for i := range y.threads {
 		y.threads[i].root = -1
 	}
-	for i := range y.referred {
-		y.referred[i].doc = -1
+	for i := range y.replyTargets {
+		y.replyTargets[i].doc = -1
 	}
 	var terms []string
 	for i := range x.docs {
@@ -49,11 +49,11 @@ func (x *Index) compact() {
 		k.doc = number
 		y.known[d.id] = k
 		y.append(d, terms, x.quotes[uint32(i)]...)
-		y.bind(d.id, number)
+		y.linkReplies(d.id, number)
 		if !d.system {
-			y.enter(uint32(number), -1)
+			y.insert(uint32(number), -1)
 		}
-		y.note(&y.docs[number])
+		y.addTime(&y.docs[number])
 	}
 	*x = *y
 }

@@ -8,49 +8,49 @@ import (
 )
 
 // An Index holds the terms of one channel's messages in memory, about 380
-// bytes a message. It is for one goroutine at a time: a search puts in order
-// what was added out of it.
+// bytes a message. One goroutine at a time may use it, for searches too: a search
+// sorts what was added out of order.
 type Index struct {
-	numbers map[string]uint32 // a term's number
-	terms   []term            // by number
-	docs    []doc             // in the order of arrival, dead ones included
-	forward []uint32          // the numbers of each doc's terms, in the order of its text
-	known   map[earshot.MessageID]known
-	authors map[earshot.AuthorID]int32
-	said    []int32            // by author: living docs
-	names   map[string]int32   // of who is quoted
-	callOf  map[call]int32     // by author and name
-	calls   []int32            // living docs that were said so
-	quotes  map[uint32][]quote // by doc; most have none
+	numbers  map[string]uint32           // the number of each term
+	terms    []term                      // by number
+	docs     []doc                       // in the order of arrival, dead ones included
+	forward  []uint32                    // the numbers of each doc's terms, in the order of its text
+	known    map[earshot.MessageID]known // every message that was added
+	authors  map[earshot.AuthorID]int32  // the number of each author
+	spoken   []int32                     // by author: how many live docs are theirs
+	names    map[string]int32            // the number of each name of a quoted author
+	bylineOf map[byline]int32            // the number of each byline
+	bylines  []int32                     // by byline: how many live docs have it
+	quotes   map[uint32][]quote          // by doc; most have none
 
-	threadOf map[earshot.MessageID]int32 // by root
-	threads  []thread
-	refOf    map[earshot.MessageID]int32 // by what is referred to
-	referred []reference
-	level    lane           // the channel's top level
-	loose    []int32        // threads whose lanes are; top among them
-	looseRef []int32        // references whose answers are
-	times    []earshot.Time // of the living, ascending unless shuffled
-	shuffled bool
+	threadOf        map[earshot.MessageID]int32 // the number of each thread, by its root
+	threads         []thread
+	replyTargetOf   map[earshot.MessageID]int32 // the number of each reply target, by its id
+	replyTargets    []replyTarget
+	main            timeline       // the channel's top level
+	unsorted        []int32        // threads with an unsorted timeline, topLevel among them
+	unsortedReplies []int32        // reply targets with unsorted replies
+	times           []earshot.Time // of the live docs, ascending unless timesStale
+	timesStale      bool
 
-	seq    int64
-	dead   int
-	length int64 // terms of the living
-	bytes  int64
+	seq    int64 // the largest sequence that was added
+	dead   int   // docs that are dead
+	length int64 // terms of all live docs
+	bytes  int64 // what all this holds, estimated
 
 	scratch scratch
 }
 
-// A term is what is known of one term.
+// A term is a search term with its posting list.
 type term struct {
 	name  string
-	posts []post // one for each doc that has it, ascending
-	dead  int32  // how many of posts are dead
-	next  uint32 // the doc behind that of the last post; 0 without any
+	posts []post // one for each doc that has the term, ascending
+	dead  int32  // how many of posts are of dead docs
+	next  uint32 // 1 + the doc of the last post; 0 without posts
 }
 
-// living is how many living docs have the term.
-func (t *term) living() int { return len(t.posts) - int(t.dead) }
+// live returns how many live docs have the term.
+func (t *term) live() int { return len(t.posts) - int(t.dead) }
 
 // A post is a doc's number and, in the lowest tfBits, how often the term
 // occurs in it, up to tfMax.
@@ -59,66 +59,69 @@ type post uint32
 const (
 	tfBits = 6
 	tfMax  = 1<<tfBits - 1
-	// maxDocs is how many docs fit a post: 67 million. What comes after them
-	// is not indexed.
+	// maxDocs is how many docs a post can tell apart: 67 million. Messages that
+	// are added after so many are not indexed.
 	maxDocs = 1 << (32 - tfBits)
 )
 
-// A doc is one revision of a message.
+// A doc is one revision of a message. It is dead once the message has a newer
+// revision or is deleted.
 type doc struct {
-	id     earshot.MessageID
-	time   earshot.Time
-	author int32
-	thread int32  // that it is a reply in, or top
-	roots  int32  // the thread that it is the root of, or -1
-	refers int32  // what it replies to, among Index.referred, or -1
-	asked  int32  // itself there, or -1
-	call   int32  // its author's name then, or -1
-	place  uint32 // in its lane
-	rank   uint32 // how many messages were said before it
-	from   uint32
-	n      uint16 // terms, those of quotes behind its own; at most 2*MaxTerms
-	dead   bool
-	system bool
-	quotes bool // somebody else; see Index.quotes
+	id      earshot.MessageID
+	time    earshot.Time
+	author  int32
+	thread  int32  // that it is a reply in, or topLevel
+	rootOf  int32  // the thread that it is the root of, or -1
+	replyTo int32  // the reply target that it replies to, or -1
+	target  int32  // the reply target that it is, or -1
+	byline  int32  // or -1 where the author had no name
+	place   uint32 // its index in its timeline
+	rank    uint32 // how many live docs have an earlier time
+	from    uint32 // where its terms begin in Index.forward
+	n       uint16 // how many they are: its own, then those of quotes; at most 2*MaxTerms
+	dead    bool
+	system  bool
+	quotes  bool // it has an entry in Index.quotes
 }
 
-// A thread is its root's doc, -1 while that is not known, and its replies.
+// A thread is the doc of its root, -1 while that is not known, and the replies.
 type thread struct {
 	root    int32
-	replies lane
+	replies timeline
 }
 
-// A reference is a message that others reply to by its id: its doc, -1 while
-// that is not known, and theirs, in the order of positions once the index is
-// settled.
-type reference struct {
-	doc     int32
-	answers []uint32
-	loose   bool // not in order
+// A replyTarget is a message that others reply to by its id: its doc, -1 while
+// that is not known, and the docs that reply, in the order of positions unless
+// they are unsorted.
+type replyTarget struct {
+	doc      int32
+	replies  []uint32
+	unsorted bool
 }
 
-// A call is an author under a name.
-type call struct {
+// A byline is an author under a name: people change their names.
+type byline struct {
 	author int32
 	name   string
 }
 
-// A quote is a stretch of a doc's terms that somebody else said. author and
-// name are -1 where they are not known.
+// A quote is a stretch of a doc's terms that are somebody else's words. author
+// and name are the numbers of whose, -1 where they are not known.
 type quote struct {
 	author, name int32
-	from, n      uint16 // terms, from the doc's first on
+	from, n      uint16 // the first of the terms, counted in the doc, and how many
 }
 
-// A known is where a message stands, and its newest sequence. A deleted
-// message is remembered, so that an older revision cannot bring it back.
+// A known message has a doc, or -1 where it was deleted, and the sequence of the
+// newest revision that was added. Deleted messages are kept, so that an older
+// revision cannot bring them back.
 type known struct {
-	doc int32 // -1: deleted
+	doc int32
 	seq int64
 }
 
-// Estimates of what things hold in memory, with their share of maps and slices.
+// Estimates of how many bytes things hold in memory, with their share of maps
+// and slices.
 const (
 	bytesIndex  = 1 << 10
 	bytesTerm   = 104 // and its name twice
@@ -135,15 +138,15 @@ const (
 // New returns an empty index.
 func New() *Index {
 	return &Index{
-		numbers:  map[string]uint32{},
-		known:    map[earshot.MessageID]known{},
-		authors:  map[earshot.AuthorID]int32{},
-		names:    map[string]int32{},
-		callOf:   map[call]int32{},
-		quotes:   map[uint32][]quote{},
-		threadOf: map[earshot.MessageID]int32{},
-		refOf:    map[earshot.MessageID]int32{},
-		bytes:    bytesIndex,
+		numbers:       map[string]uint32{},
+		known:         map[earshot.MessageID]known{},
+		authors:       map[earshot.AuthorID]int32{},
+		names:         map[string]int32{},
+		bylineOf:      map[byline]int32{},
+		quotes:        map[uint32][]quote{},
+		threadOf:      map[earshot.MessageID]int32{},
+		replyTargetOf: map[earshot.MessageID]int32{},
+		bytes:         bytesIndex,
 	}
 }
 
@@ -157,9 +160,9 @@ func (x *Index) Bytes() int64 { return x.bytes }
 // Len returns how many messages can be found.
 func (x *Index) Len() int { return len(x.docs) - x.dead }
 
-// Add takes in a message, in the place of an older revision of it, or forgets
-// it when it was deleted. What is not newer than what is known of the message
-// changes nothing. t is not kept.
+// Add adds a message. It replaces an older revision of the same message; where t
+// is deleted, the message is removed. A t whose sequence is not above that of the
+// message's newest revision changes nothing. t is not kept.
 func (x *Index) Add(t earshot.Terms) {
 	x.seq = max(x.seq, t.Seq)
 	k, ok := x.known[t.ID]
@@ -173,27 +176,27 @@ func (x *Index) Add(t earshot.Terms) {
 		x.bytes += bytesDoc + int64(len(id))
 	case k.doc >= 0:
 		id, old = x.docs[k.doc].id, k.doc
-		x.drop(uint32(k.doc))
+		x.remove(uint32(k.doc))
 	}
 	k = known{doc: -1, seq: t.Seq}
 	if !t.Deleted && len(x.docs) < maxDocs && len(x.forward) < 1<<32-2*MaxTerms {
 		k.doc = int32(len(x.docs))
-		d := doc{id: id, time: t.Time, author: x.author(t.Author), thread: x.thread(t), refers: x.refers(t), system: t.System}
-		d.call = x.call(d.author, t.Name)
-		x.take(d, t, old)
+		d := doc{id: id, time: t.Time, author: x.author(t.Author), thread: x.thread(t), replyTo: x.replyTargetNumber(t), system: t.System}
+		d.byline = x.bylineNumber(d.author, t.Name)
+		x.addDoc(d, t, old)
 	} else if old >= 0 {
-		x.shuffled = true // its time goes
+		x.timesStale = true // the time of old is no longer that of a live doc
 	}
 	x.known[id] = k
-	x.bind(id, k.doc)
+	x.linkReplies(id, k.doc)
 	if x.dead > 1024 && x.dead > len(x.docs)/4 {
 		x.compact()
 	}
 }
 
-// take appends a doc with what a message says, in the place of an older
-// revision's.
-func (x *Index) take(d doc, t earshot.Terms, old int32) {
+// addDoc appends a doc with a message's terms. old is the doc of the revision
+// before, -1 for none.
+func (x *Index) addDoc(d doc, t earshot.Terms, old int32) {
 	own := t.Terms[:min(len(t.Terms), MaxTerms)]
 	if len(t.Quoted) == 0 {
 		x.append(d, own)
@@ -202,34 +205,35 @@ func (x *Index) take(d doc, t earshot.Terms, old int32) {
 		x.append(d, terms, quotes...)
 	}
 	if !d.system {
-		x.enter(uint32(len(x.docs)-1), old)
+		x.insert(uint32(len(x.docs)-1), old)
 	}
 	switch at := &x.docs[len(x.docs)-1]; {
 	case old < 0:
-		x.note(at)
+		x.addTime(at)
 	case x.docs[old].time == at.time:
 		at.rank = x.docs[old].rank
 	default:
-		x.shuffled = true
+		x.timesStale = true
 	}
 }
 
-// bind notes where a message is that others hang from; -1 for nowhere.
-func (x *Index) bind(id earshot.MessageID, number int32) {
-	roots, asked := int32(-1), int32(-1)
+// linkReplies tells the thread and the reply target of a message which doc the
+// message has now; -1 for none.
+func (x *Index) linkReplies(id earshot.MessageID, number int32) {
+	rootOf, target := int32(-1), int32(-1)
 	if n, ok := x.threadOf[id]; ok {
-		roots, x.threads[n].root = n, number
+		rootOf, x.threads[n].root = n, number
 	}
-	if n, ok := x.refOf[id]; ok {
-		asked, x.referred[n].doc = n, number
+	if n, ok := x.replyTargetOf[id]; ok {
+		target, x.replyTargets[n].doc = n, number
 	}
 	if number >= 0 {
-		x.docs[number].roots, x.docs[number].asked = roots, asked
+		x.docs[number].rootOf, x.docs[number].target = rootOf, target
 	}
 }
 
-// quote returns a message's own terms with those of what it quotes behind them,
-// at most MaxTerms of these, and where each stands.
+// quote returns a message's own terms followed by those of its quotes, of which
+// there are at most MaxTerms, and where the terms of each quote stand.
 func (x *Index) quote(own []string, quoted []earshot.Quote) (terms []string, quotes []quote) {
 	terms = slices.Clone(own)
 	for _, q := range quoted {
@@ -246,14 +250,14 @@ func (x *Index) quote(own []string, quoted []earshot.Quote) (terms []string, quo
 	return terms, quotes
 }
 
-// append adds a doc with its terms, those of quotes among them.
+// append adds a doc with its terms, which include those of quotes.
 func (x *Index) append(d doc, terms []string, quotes ...quote) {
 	number := uint32(len(x.docs))
 	d.from = uint32(len(x.forward))
 	for _, name := range terms {
 		n, ok := x.numbers[name]
 		if !ok {
-			name = strings.Clone(name) // name may be a piece of a whole row
+			name = strings.Clone(name) // name may keep a whole row of the store in memory
 			n = uint32(len(x.terms))
 			x.numbers[name] = n
 			x.terms = append(x.terms, term{name: name})
@@ -261,7 +265,7 @@ func (x *Index) append(d doc, terms []string, quotes ...quote) {
 		}
 		x.forward = append(x.forward, n)
 		t := &x.terms[n]
-		if t.next != number+1 { // its posts are far away in memory: no look at them
+		if t.next != number+1 { // asked of next: the posts are seldom in the processor's cache
 			t.next = number + 1
 			t.posts = append(t.posts, post(number)<<tfBits|1)
 			x.bytes += bytesPost
@@ -279,13 +283,13 @@ func (x *Index) append(d doc, terms []string, quotes ...quote) {
 	}
 	x.docs = append(x.docs, d)
 	x.count(&d, 1)
-	if d.refers >= 0 {
-		x.answer(number, d.refers)
+	if d.replyTo >= 0 {
+		x.addReply(number, d.replyTo)
 	}
 }
 
-// drop makes a doc dead. Its posts stay until the next compaction.
-func (x *Index) drop(number uint32) {
+// remove marks a doc as dead. Its posts stay until the next compaction.
+func (x *Index) remove(number uint32) {
 	d := &x.docs[number]
 	d.dead = true
 	x.dead++
@@ -305,43 +309,43 @@ func (x *Index) author(id earshot.AuthorID) int32 {
 	if !ok {
 		n = int32(len(x.authors))
 		x.authors[earshot.AuthorID(strings.Clone(string(id)))] = n
-		x.said = append(x.said, 0)
+		x.spoken = append(x.spoken, 0)
 		x.bytes += bytesName + int64(len(id))
 	}
 	return n
 }
 
-// call returns the number of an author under a name, or -1 where there is no
-// name.
-func (x *Index) call(author int32, name string) int32 {
+// bylineNumber returns the number of an author under a name, -1 where the name
+// is empty.
+func (x *Index) bylineNumber(author int32, name string) int32 {
 	name = Name(name)
 	if name == "" {
 		return -1
 	}
-	n, ok := x.callOf[call{author, name}]
+	n, ok := x.bylineOf[byline{author, name}]
 	if !ok {
-		n = int32(len(x.calls))
-		x.callOf[call{author, strings.Clone(name)}] = n
-		x.calls = append(x.calls, 0)
+		n = int32(len(x.bylines))
+		x.bylineOf[byline{author, strings.Clone(name)}] = n
+		x.bylines = append(x.bylines, 0)
 		x.bytes += bytesName + int64(len(name))
 	}
 	return n
 }
 
-// count adds a doc to what its author is known to have said, or takes it away.
+// count adds n, 1 or -1, to how many live docs d's author and byline have.
 func (x *Index) count(d *doc, n int32) {
-	x.said[d.author] += n
-	if d.call < 0 {
+	x.spoken[d.author] += n
+	if d.byline < 0 {
 		return
 	}
-	before := x.calls[d.call]
-	x.calls[d.call] += n
-	if before == 0 || x.calls[d.call] == 0 {
-		x.scratch.called = nil
+	before := x.bylines[d.byline]
+	x.bylines[d.byline] += n
+	if before == 0 || x.bylines[d.byline] == 0 {
+		x.scratch.authorsNamed = nil
 	}
 }
 
-// name returns the number of a name, or -1 where there is none.
+// name returns the number of a quoted author's name, -1 where it is empty.
 func (x *Index) name(name string) int32 {
 	name = Name(name)
 	if name == "" {
@@ -356,10 +360,10 @@ func (x *Index) name(name string) int32 {
 	return n
 }
 
-// thread returns the number of the thread that t is a reply in, or top.
+// thread returns the number of the thread that t is a reply in, or topLevel.
 func (x *Index) thread(t earshot.Terms) int32 {
 	if t.Thread == "" || t.Thread == t.ID {
-		return top
+		return topLevel
 	}
 	n, ok := x.threadOf[t.Thread]
 	if !ok {
@@ -368,33 +372,33 @@ func (x *Index) thread(t earshot.Terms) int32 {
 		x.threadOf[root] = n
 		x.threads = append(x.threads, thread{root: x.docOf(root)})
 		if at := x.threads[n].root; at >= 0 {
-			x.docs[at].roots = n
+			x.docs[at].rootOf = n
 		}
 		x.bytes += bytesThread + int64(len(root))
 	}
 	return n
 }
 
-// refers returns the number of what t replies to by its id, or -1.
-func (x *Index) refers(t earshot.Terms) int32 {
+// replyTargetNumber returns the number of what t replies to by its id, or -1.
+func (x *Index) replyTargetNumber(t earshot.Terms) int32 {
 	if t.ReplyTo == "" || t.ReplyTo == t.ID {
 		return -1
 	}
-	n, ok := x.refOf[t.ReplyTo]
+	n, ok := x.replyTargetOf[t.ReplyTo]
 	if !ok {
-		n = int32(len(x.referred))
+		n = int32(len(x.replyTargets))
 		id := earshot.MessageID(strings.Clone(string(t.ReplyTo)))
-		x.refOf[id] = n
-		x.referred = append(x.referred, reference{doc: x.docOf(id)})
-		if at := x.referred[n].doc; at >= 0 {
-			x.docs[at].asked = n
+		x.replyTargetOf[id] = n
+		x.replyTargets = append(x.replyTargets, replyTarget{doc: x.docOf(id)})
+		if at := x.replyTargets[n].doc; at >= 0 {
+			x.docs[at].target = n
 		}
 		x.bytes += bytesThread + int64(len(id))
 	}
 	return n
 }
 
-// docOf returns a message's living doc, or -1.
+// docOf returns a message's live doc, or -1.
 func (x *Index) docOf(id earshot.MessageID) int32 {
 	if k, ok := x.known[id]; ok {
 		return k.doc

@@ -299,9 +299,9 @@ func TestSearchDependsOnWhatIsLeftOnly(t *testing.T) {
 	for _, n := range []int{10, 100, 1000, 9000} {
 		all, left := history(r, n)
 		x, fresh := indexOf(all...), indexOf(left...)
-		shuffled := slices.Clone(all)
-		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		mixed := indexOf(shuffled...)
+		timesStale := slices.Clone(all)
+		r.Shuffle(len(timesStale), func(i, j int) { timesStale[i], timesStale[j] = timesStale[j], timesStale[i] })
+		mixed := indexOf(timesStale...)
 		if x.Len() != len(left) {
 			t.Fatalf("Len is %d, want %d", x.Len(), len(left))
 		}
@@ -318,14 +318,14 @@ func TestSearchDependsOnWhatIsLeftOnly(t *testing.T) {
 				t.Fatalf("%+v: -got +want\n%s", q, diff)
 			}
 			if diff := cmp.Diff(mixed.Search(q), want); diff != "" {
-				t.Fatalf("shuffled, %+v: -got +want\n%s", q, diff)
+				t.Fatalf("timesStale, %+v: -got +want\n%s", q, diff)
 			}
 		}
 	}
 }
 
 // spoken returns those of a message's terms that q's people said.
-func spoken(m earshot.Terms, q search.Query) []string {
+func admittedTerms(m earshot.Terms, q search.Query) []string {
 	all := len(q.Authors)+len(q.Names) == 0
 	var terms []string
 	if all || slices.Contains(q.Authors, m.Author) {
@@ -353,7 +353,7 @@ func TestSearchIsBM25(t *testing.T) {
 	x := indexOf(left...)
 	length := 0
 	for _, m := range left {
-		length += len(spoken(m, search.Query{}))
+		length += len(admittedTerms(m, search.Query{}))
 	}
 	average := float64(length) / float64(len(left))
 	for range 100 {
@@ -366,12 +366,12 @@ func TestSearchIsBM25(t *testing.T) {
 		for _, w := range words {
 			has := 0.0
 			for _, m := range left {
-				if slices.Contains(spoken(m, search.Query{}), w) {
+				if slices.Contains(admittedTerms(m, search.Query{}), w) {
 					has++
 				}
 			}
 			for _, m := range left {
-				tf, terms := 0.0, spoken(m, q)
+				tf, terms := 0.0, admittedTerms(m, q)
 				for _, term := range terms {
 					if term == w {
 						tf++
@@ -396,7 +396,7 @@ func TestSearchIsBM25(t *testing.T) {
 func TestSays(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"and now?": false, "": false, "what do you think of it?": false, "what of the ferry?": true, "会議は？": true, "1.4.2?": true} {
-		if got := index.Says(text); got != want {
+		if got := index.Searchable(text); got != want {
 			t.Errorf("%q says something: %v", text, got)
 		}
 	}

@@ -6,38 +6,39 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Query asks an index for messages. All of its conditions must hold.
+// A Query says what is looked for. Every hit meets all of its conditions.
 //
-// Of a query of one or two words, stop words aside, every hit has one of them.
-// A longer one is a question, whose answer may be found by what stands next to
-// it.
+// With a text of one or two words, stop words aside, every hit has one of them. A
+// longer text is taken for a question: a message may be a hit because its
+// neighbours have the words.
 type Query struct {
-	// Text is what is looked for, in words. A part in double quotes counts
-	// more where it occurs as it stands. A message's id finds the message.
-	// Text without any term finds the newest messages.
+	// Text is what is looked for, in words. A part in double quotes counts more
+	// where a message has it literally. A message's id finds the message. A text
+	// without any term finds the newest messages. At most 16 KiB are read.
 	Text string
-	// Context is what Text is asked under, such as the root of its thread. Its
-	// words count less.
+	// Context is what Text was said in reply to, such as the root of its thread;
+	// "" for none. Its words count less.
 	Context string
-	// At is the moment that the query is asked at: recency is measured from it,
-	// and words such as "yesterday" mean days before it. Zero: neither counts.
+	// At is when the query is asked: recency is measured from it, and a word such
+	// as "yesterday" means the day before it. Zero means that neither counts.
 	At earshot.Time
-	// Zone is where days begin at midnight for who asks; nil means UTC.
+	// Zone is the time zone of whoever asks, in which days begin; nil means UTC.
 	Zone *time.Location
-	// Before admits what stands at or before it; zero: everything. Without an
-	// ID it admits all of its time.
+	// Before admits messages at or before it; zero admits all. Without an ID it
+	// admits all messages of its time.
 	Before earshot.Position
-	// Since admits what was said at or after it.
+	// Since admits messages of its time or later; zero admits all.
 	Since earshot.Time
-	// Authors and Names admit what they said, also where a message of somebody
-	// else quotes it; both empty: everyone. Of a message only the words count
-	// that one of them said. A name, as [Name] compares it, finds quotes only:
-	// who said a message itself is known by id.
+	// Authors and Names admit the words of these authors alone, also where somebody
+	// else's message quotes them; both empty admit everybody's. An author of
+	// messages is named by id in Authors. Names, which are compared as [Name] does,
+	// find quotes only, whose authors may be known by name alone.
 	Authors []earshot.AuthorID
 	Names   []string
-	// Exclude leaves messages out: they are no hits and lend no words.
+	// Exclude leaves messages out: they are no hits, and their words count for no
+	// neighbour.
 	Exclude []earshot.MessageID
-	// Limit is how many hits are wanted; 0 means 8.
+	// Limit is how many hits there are at most; 0 means 8.
 	Limit int
 }
 
@@ -45,18 +46,18 @@ type Query struct {
 type Hit struct {
 	ID    earshot.MessageID
 	Time  earshot.Time
-	Score float64 // the sum of Parts
-	Parts []Part  // what it is made of; parts of 0 are left out
-	// Cover is the share of the weight of Query.Text's words that the message
-	// has, 0 to 1: one that its author's name has counts too, and one that is
-	// lent to it or that only kin stands for in part. Words that no message has
-	// count as the rarest. Of a query of one or two words, those of its context
-	// count as the text's.
+	Score float64 // the sum of Parts; comparable within one result only
+	Parts []Part  // what Score is made of, in the order of the names; parts of 0 are left out
+	// Cover is the share of the weight of Query.Text's words that the message has,
+	// 0 to 1. Words in its author's name count in full, words of neighbours and
+	// synonyms in part. A word that no message has weighs as much as the rarest.
+	// With a text of one or two words, the context's words count as the text's.
 	Cover float64
-	// Near are the messages that belong to it, the nearest first: what it
-	// replies to, replies to it, those before and after it in its thread or run
-	// of talk, four each way of the best hits and one of others. At most
-	// twelve, none from behind Query.Before.
+	// Near are the message's neighbours, the nearest first: what it replies to,
+	// replies to it, and those before and after it in its thread, or at the top
+	// level before a pause of an hour; four each way for the three best hits, one
+	// each way for others. They are at most twelve, and none stands after
+	// Query.Before.
 	Near []earshot.MessageID
 }
 
@@ -66,21 +67,20 @@ type Part struct {
 	Value float64
 }
 
-// The names of the parts, in their order. Words is the BM25 of the words that
-// the message itself has; a message without any is found by what stands next
-// to it.
+// The names of the parts, in their order. PartWords is the BM25 score of the words
+// that the message itself has; it is absent where only neighbours have them.
 const (
 	PartWords    = "words"
 	PartAuthor   = "author"   // the query names who said it
-	PartNear     = "near"     // words of what stands next to it
+	PartNear     = "near"     // words of its neighbours
 	PartTime     = "time"     // the query names when
 	PartNumber   = "number"   // the query asks how many or when, and it has a number
-	PartRecency  = "recency"  // little was said since
-	PartPhrase   = "phrase"   // words together as in the query
+	PartRecency  = "recency"  // few messages since
+	PartPhrase   = "phrase"   // words next to each other as in the query
 	PartExact    = "exact"    // ids, addresses and the like
 	PartActivity = "activity" // replies
-	PartTalk     = "talk"     // something next to it is found too
-	PartID       = "id"       // it is asked for by its id: above all others
+	PartTalk     = "talk"     // a neighbour is found too
+	PartID       = "id"       // the query has its id; it ranks above all others
 )
 
 // The same by number.
@@ -103,7 +103,7 @@ var partNames = [allParts]string{
 	PartWords, PartAuthor, PartNear, PartTime, PartNumber, PartRecency, PartPhrase, PartExact, PartActivity, PartTalk, PartID,
 }
 
-// idScore is what a message's id counts.
+// idScore is the score of a message whose id is in the query.
 const idScore = 1000
 
 // Bounds of a query's work, whatever its text.
@@ -111,7 +111,7 @@ const (
 	defaultLimit  = 8
 	maxQuery      = 16 << 10 // bytes of its text that are read, and of its context
 	maxQueryTerms = 40       // the rarest are looked for
-	maxForms      = 255      // terms that stand for them, themselves included
+	maxLookups    = 255      // terms that stand for them, themselves included
 	maxPairs      = 64       // the first neighbours; they fit the bits of a word
 	maxPhrases    = 8        // quoted
 	maxPhrase     = 16       // terms of a quoted phrase; a longer one is cut

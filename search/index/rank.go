@@ -12,26 +12,26 @@ import (
 // best first; of equal ones the newer first, then the greater id. Of messages
 // that say the same in the same words the best one is returned.
 //
-// It works in two passes. The first scores every message that has one of the
-// words, by BM25, recency and who said it, a block of messages at a time. The
-// second looks closely at the best of them and at what stands next to these:
-// words of neighbours, names, times, phrases, ids, activity (see look.go).
+// Search works in two passes. The first scores every message that has one of the
+// words, by BM25, recency and author, a block of messages at a time. The second
+// scores the best of them again, with their neighbours, by everything that counts:
+// neighbours' words, names, times, phrases, ids, activity (see rerank.go).
 func (x *Index) Search(q Query) []Hit { return x.search(q, standard) }
 
 func (x *Index) search(q Query, w weights) []Hit {
 	p := x.plan(q, w)
-	best := &best{limit: p.keep, docs: x.docs}
-	if p.cut {
-		x.score(p, best)
+	top := &topK{limit: p.keep, docs: x.docs}
+	if p.hasTerms {
+		x.score(p, top)
 	} else {
-		x.newest(p, best)
+		x.newest(p, top)
 	}
-	list := x.look(p, best.list)
-	slices.SortFunc(list, func(a, b found) int {
+	list := x.rerank(p, top.list)
+	slices.SortFunc(list, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), x.compare(b.doc, a.doc))
 	})
-	if p.cut {
-		list = x.once(list, p.q.Limit)
+	if p.hasTerms {
+		list = x.dedupe(list, p.q.Limit)
 	}
 	var hits []Hit
 	for rank, f := range list[:min(len(list), p.q.Limit)] {
@@ -40,16 +40,16 @@ func (x *Index) search(q Query, w weights) []Hit {
 	return hits
 }
 
-// newest fills best with the newest messages.
-func (x *Index) newest(p *plan, best *best) {
-	// The last to arrive are mostly the newest, and what follows is then refused
-	// by a look at the time.
+// newest fills top with the newest messages.
+func (x *Index) newest(p *plan, top *topK) {
+	// The last to arrive are mostly the newest, so that most of the others are
+	// refused by their time alone.
 	for i := len(x.docs) - 1; i >= 0; i-- {
-		if best.full() && x.docs[i].time < x.docs[best.list[0].doc].time {
+		if top.full() && x.docs[i].time < x.docs[top.list[0].doc].time {
 			continue
 		}
 		if x.admits(p, uint32(i)) {
-			best.offer(candidate{doc: uint32(i)})
+			top.offer(candidate{doc: uint32(i)})
 		}
 	}
 }
@@ -58,19 +58,19 @@ func (x *Index) newest(p *plan, best *best) {
 // processor's first cache.
 const blockDocs = 2048
 
-// score fills best with what has one of the query's words. A doc's score is
-// summed in the order of p.forms.
-func (x *Index) score(p *plan, best *best) {
-	if len(p.forms) == 0 {
+// score fills top with the docs that have one of the query's words. A doc's score
+// is summed in the order of p.lookups.
+func (x *Index) score(p *plan, top *topK) {
+	if len(p.lookups) == 0 {
 		return
 	}
 	var (
 		scores  [blockDocs]float64
 		touched []uint32
-		rest    = make([][]post, len(p.forms))
+		rest    = make([][]post, len(p.lookups))
 		most    = (1 + p.w.recency) * max(1, p.w.named) * max(1, p.w.span)
 	)
-	for i, f := range p.forms {
+	for i, f := range p.lookups {
 		rest[i] = x.terms[f.number].posts
 	}
 	for {
@@ -87,7 +87,7 @@ func (x *Index) score(p *plan, best *best) {
 		end := post(uint64(first) + blockDocs)
 		touched = touched[:0]
 		for i, posts := range rest {
-			f := p.forms[i]
+			f := p.lookups[i]
 			weight := float64(f.weight*p.words[f.word].weight) * (p.w.k1 + 1)
 			n := 0
 			for _, at := range posts {
@@ -109,29 +109,29 @@ func (x *Index) score(p *plan, best *best) {
 			slot := &scores[number-first]
 			words := *slot
 			*slot = 0
-			if best.full() && words*most < best.least() || !x.admits(p, number) {
+			if top.full() && words*most < top.least() || !x.admits(p, number) {
 				continue
 			}
-			best.offer(candidate{number, words * x.outside(p, &x.docs[number])})
+			top.offer(candidate{number, words * x.contextFactor(p, &x.docs[number])})
 		}
 	}
 }
 
-// outside is the factor for what is known of a doc besides its words: when it
-// was said, and whether the query names that or its author.
-func (x *Index) outside(p *plan, d *doc) float64 {
+// contextFactor returns the factor for what is known of a doc besides its words:
+// its recency, and whether the query names its author or its time.
+func (x *Index) contextFactor(p *plan, d *doc) float64 {
 	factor := 1 + p.recency(d)
-	if p.called[d.author] != 0 {
+	if p.namedAuthors[d.author] != 0 {
 		factor *= p.w.named
 	}
-	if p.within(d.time) {
+	if p.inSpans(d.time) {
 		factor *= p.w.span
 	}
 	return factor
 }
 
-// recency is what a message's score is raised by, as a share of it: it falls
-// with the number of messages that were said since.
+// recency returns the share by which a message's score is raised. It falls with
+// the number of messages since.
 func (p *plan) recency(d *doc) float64 {
 	if p.q.At == 0 {
 		return 0
@@ -140,8 +140,8 @@ func (p *plan) recency(d *doc) float64 {
 	return p.w.recency / (1 + since/p.w.age)
 }
 
-// within reports whether the query names a time that t is in.
-func (p *plan) within(t earshot.Time) bool {
+// inSpans reports whether t is in a time that the query names.
+func (p *plan) inSpans(t earshot.Time) bool {
 	for _, s := range p.spans {
 		if s.from <= t && t < s.to {
 			return true
@@ -150,7 +150,7 @@ func (p *plan) within(t earshot.Time) bool {
 	return false
 }
 
-// norms is BM25's part of a doc's length, for each length up to its end.
+// norms are BM25's length normalisation, k1·(1-b+b·length/average), by length.
 type norms []float64
 
 func normsOf(w weights, average float64) norms {
@@ -161,6 +161,6 @@ func normsOf(w weights, average float64) norms {
 	return n
 }
 
-// of takes a doc of more terms than norms has for one that long: a long paste
-// is not punished further.
+// of returns the norm of a length. From 255 terms on it does not grow further: a
+// long paste is not punished more.
 func (n norms) of(length uint16) float64 { return n[min(int(length), len(n)-1)] }

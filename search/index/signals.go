@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// adjacency is the share of the query's neighbouring words that are neighbours
-// in the message too, 0 to 1, rare words counting more.
+// adjacency returns the share of the query's pairs of words that stand next to
+// each other in the message too, 0 to 1; pairs of rare words count more.
 func (p *plan) adjacency(numbers []uint32) float64 {
 	if len(p.pairs) == 0 {
 		return 0
@@ -24,7 +24,7 @@ func (p *plan) adjacency(numbers []uint32) float64 {
 	return sum
 }
 
-// quotes is the share of the quoted phrases that stand in the message.
+// quotes returns the share of the query's quoted phrases that the message has.
 func (p *plan) quotes(numbers []uint32) float64 {
 	found := 0
 	for _, phrase := range p.phrases {
@@ -38,9 +38,9 @@ func (p *plan) quotes(numbers []uint32) float64 {
 	return float64(found) / float64(max(1, len(p.phrases)))
 }
 
-// wholes is the share of the query's ids, URLs and the like that the message
+// exactShare returns the share of the query's ids, URLs and the like that the message
 // has, rare ones counting more.
-func (p *plan) wholes(numbers []uint32) float64 {
+func (p *plan) exactShare(numbers []uint32) float64 {
 	if p.exact == 0 {
 		return 0
 	}
@@ -56,14 +56,14 @@ func (p *plan) wholes(numbers []uint32) float64 {
 // maxReplies is how many replies count as activity, at most.
 const maxReplies = 64
 
-// activity is how much was said in reply to a message, 0 to 1: half with four
-// replies. Replies after the query's bound do not count.
+// activity returns how much was said in reply to a message, 0 to 1: half with
+// four replies. Replies after Query.Before do not count.
 func (x *Index) activity(p *plan, d *doc) float64 {
-	if d.roots < 0 {
+	if d.rootOf < 0 {
 		return 0
 	}
 	n := 0.0
-	for i, number := range x.threads[d.roots].replies.docs {
+	for i, number := range x.threads[d.rootOf].replies.docs {
 		if r := &x.docs[number]; !r.dead && (p.q.Before.IsZero() || upTo(r, p.q.Before)) {
 			n++
 		}
@@ -74,13 +74,13 @@ func (x *Index) activity(p *plan, d *doc) float64 {
 	return n / (n + 4)
 }
 
-// asking are the words of questions whose answer has a number.
-var asking = regexp.MustCompile(`\bhow (many|much|long|far|big|old|often|high|tall|heavy|fast|large)\b|\bwhen\b|\b(what|which) (time|date|year|day|version|release|resolution|price|size|percentage)\b` +
+// numberQuestion matches questions whose answer has a number.
+var numberQuestion = regexp.MustCompile(`\bhow (many|much|long|far|big|old|often|high|tall|heavy|fast|large)\b|\bwhen\b|\b(what|which) (time|date|year|day|version|release|resolution|price|size|percentage)\b` +
 	`|\bhoe(veel| lang| ver)\b|\bwanneer\b|\bcombien\b|\bquand\b|\bwie ?viele?\b|\bwann\b|\bkoľko\b|\bkolik\b|\bk[ei]dy\b|\bile\b|\bkiedy\b|\bcuánt|\bcuándo\b|\bquant|сколько|когда` +
 	`|いくつ|いくら|何(人|時|年|月|日|個|回|件|円|分|番)|いつ|バージョン`)
 
 // asksNumber reports whether the answer to a query has a number.
-func asksNumber(text string) bool { return asking.MatchString(strings.ToLower(text)) }
+func asksNumber(text string) bool { return numberQuestion.MatchString(strings.ToLower(text)) }
 
 // hasNumber reports whether a doc has a term that begins with a digit.
 func (x *Index) hasNumber(d *doc) bool {
@@ -92,20 +92,20 @@ func (x *Index) hasNumber(d *doc) bool {
 	return false
 }
 
-// minSame is how many different words two messages have that count as the same:
+// minSame is how many different words a message must have to be a duplicate:
 // "thanks, works" is said of many things.
 const minSame = 4
 
-// once leaves out hits that say what a better one says, in the same words in
-// whatever order, stop words aside, until there are limit of them.
-func (x *Index) once(list []found, limit int) []found {
+// dedupe returns the first limit of the hits, without those that have the same
+// words as a better one, in any order and stop words aside.
+func (x *Index) dedupe(list []scored, limit int) []scored {
 	seen := map[string]bool{}
 	out := list[:0]
 	for _, h := range list {
 		if len(out) == limit {
 			break
 		}
-		if key, ok := x.sayings(h.doc); ok {
+		if key, ok := x.wordKey(h.doc); ok {
 			if seen[key] {
 				continue
 			}
@@ -116,9 +116,9 @@ func (x *Index) once(list []found, limit int) []found {
 	return out
 }
 
-// sayings returns a doc's different words as one string; false where they are
+// wordKey returns a doc's different words as one string; false where they are
 // few.
-func (x *Index) sayings(number uint32) (string, bool) {
+func (x *Index) wordKey(number uint32) (string, bool) {
 	numbers := slices.Clone(x.numbersOf(&x.docs[number]))
 	numbers = slices.DeleteFunc(numbers, func(n uint32) bool { return stops[x.terms[n].name] })
 	slices.Sort(numbers)

@@ -2,8 +2,8 @@ package index
 
 import "strings"
 
-// stops are the terms of words that say little: they are in the index, so that
-// phrases are found, but a query leaves them out where it has others.
+// stops are the terms of English and Japanese stop words. They are in the index, so
+// that phrases are found, but a query leaves them out if it has other words.
 var stops = termsOf(
 	"a an the this that these that those there here",
 	"i me my mine we us our ours you your yours he him his she her hers it its they them their theirs",
@@ -22,9 +22,9 @@ var stops = termsOf(
 	"は が を に の と で も へ や か ね よ な け",
 )
 
-// weak are the terms of words that a question has besides what it asks for.
-// They count less.
-var weak = termsOf(
+// weakWords are the terms of words that a question has besides what it asks for.
+// They weigh less.
+var weakWords = termsOf(
 	"get got give gave given take took taken make made use used using try tried want wanted need needed",
 	"know knew think thought say said tell told ask asked go went gone come came put find found look looked see seen saw",
 	"happen happened work worked keep kept let start started set run call called mean means seem",
@@ -33,11 +33,11 @@ var weak = termsOf(
 	"good bad better best back right well sure even though around another different like",
 )
 
-// foreign are the stop words of other languages, by language. They mean other
-// things in English (die, hat, van): see stopsOf.
+// foreignStops are the stop words of other languages, one set for each language.
+// Some are words of English too (die, hat, van): see stopsOf.
 //
-//nolint:misspell // they are no English
-var foreign = []map[string]bool{
+//nolint:misspell // they are not English
+var foreignStops = []map[string]bool{
 	termsOf( // Dutch
 		"de het een en of maar want dus als dan dat die dit deze er hier daar waar wie wat welk welke wanneer waarom hoe hoeveel",
 		"ik je jij u hij zij ze we wij jullie mij me hem haar ons hun zijn mijn jouw uw onze",
@@ -89,9 +89,9 @@ var foreign = []map[string]bool{
 	),
 }
 
-// stopsOf returns which terms of a query are stop words: the English and
-// Japanese ones, and those of the language that the query has the most of, at
-// least two and more than of English.
+// stopsOf returns a test for the stop words of a query: the English and Japanese
+// ones, and those of the one other language of which the query has the most, if
+// these are two or more and more than the English and Japanese ones.
 func stopsOf(all []string) func(term string) bool {
 	has := map[string]bool{}
 	most := 0
@@ -103,7 +103,7 @@ func stopsOf(all []string) func(term string) bool {
 	}
 	most = max(most, 1)
 	var also map[string]bool
-	for _, list := range foreign {
+	for _, list := range foreignStops {
 		n := 0
 		for t := range has {
 			if list[t] {
@@ -117,7 +117,7 @@ func stopsOf(all []string) func(term string) bool {
 	return func(t string) bool { return stops[t] || also[t] }
 }
 
-// termsOf returns the terms of words.
+// termsOf returns the set of the terms of words.
 func termsOf(lines ...string) map[string]bool {
 	m := map[string]bool{}
 	for _, t := range Terms(strings.Join(lines, " ")) {

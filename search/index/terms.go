@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The bounds of what a text gives, so that a paste costs bounded work: what
-// stands behind MaxText bytes or MaxTerms terms is not found by search.
+// Bounds of the terms of a text, so that a paste costs bounded work. What comes
+// after MaxText bytes or MaxTerms terms is not found by a search.
 const (
 	MaxText  = 160 << 10 // bytes of a text that are read
 	MaxTerms = 8192      // terms of a text
@@ -18,30 +18,30 @@ const (
 	MaxName  = 256       // bytes of a name that somebody is found by; a longer one is cut
 )
 
-// Terms returns the search terms of a text, one entry per occurrence, in the
-// order of the text, stop words included. Text and query are cut the same way:
+// Terms returns the search terms of a text, one entry for each occurrence, in the
+// order of the text, stop words included. Messages and queries are cut into terms
+// in the same way:
 //
-//   - everything is brought to NFKC and lower case; accents of Latin letters go;
+//   - text is normalised to NFKC and lower case; accents of Latin letters go;
 //   - words of ASCII letters are stemmed as English;
-//   - Han, Hiragana, Katakana, Hangul, Thai and their like have no spaces to go
-//     by: each run gives its pairs of neighbours, and itself where it is one
-//     character;
-//   - what is held together by signs, such as a URL, a path, a file name,
-//     ABC-123, 1.4.2, @alice or snake_case, is one term as a whole (a URL
-//     without its scheme), followed by its parts; a version by its shorter
-//     forms (1.4);
+//   - a run of characters of a script without spaces (Han, Hiragana, Katakana,
+//     Hangul, Thai and the like) becomes its pairs of neighbouring characters; a
+//     single character is a term;
+//   - what signs join, such as a URL, a path, a file name, ABC-123, 1.4.2, @alice
+//     or snake_case, is one term as a whole (a URL without its scheme), followed
+//     by its parts; after a version come its shorter forms (1.4);
 //   - a mention <@U1|Alice> is @alice and alice; of <URL|label> both count.
 //
 // A term is valid UTF-8 without white space, at most [MaxTerm] bytes long.
 func Terms(text string) []string { return new(Cutter).Terms(text) }
 
-// A Cutter makes the terms of many texts, the same as the function Terms does,
-// and remembers the stems of words: that halves the work. The zero Cutter is
+// A Cutter makes the terms of many texts, the same as the function [Terms] does,
+// in half the time, because it caches the stems of words. The zero Cutter is
 // ready to use, by one goroutine at a time.
 type Cutter struct{ stems map[string]string }
 
-// maxStems is how many stems a Cutter remembers before it starts anew: about
-// a megabyte.
+// maxStems is how many stems a Cutter caches before it starts anew: about a
+// megabyte.
 const maxStems = 16_384
 
 // Terms returns the terms of a text, see the function [Terms].
@@ -68,7 +68,7 @@ func (x *Cutter) stem(word string) string {
 	return s
 }
 
-// runeStart returns the largest start of a character at or before i.
+// runeStart returns where the character begins that i is in or at.
 func runeStart(s string, i int) int {
 	for i > 0 && !utf8.RuneStart(s[i]) {
 		i--
@@ -76,8 +76,8 @@ func runeStart(s string, i int) int {
 	return i
 }
 
-// Head returns s, or where it is longer than n bytes its beginning, with its
-// last character whole.
+// Head returns the first n bytes of s, or fewer, so that the last character is
+// whole; all of s where it is not longer.
 func Head(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -108,7 +108,7 @@ func (c *cutter) add(term string) {
 	}
 }
 
-// longestMarkup is up to how many bytes a pair of < and > is looked into.
+// longestMarkup is how many bytes may stand between < and >.
 const longestMarkup = 2048
 
 // markup cuts text in which <…> may be a mention or a link.
@@ -198,14 +198,14 @@ func (c *cutter) pairs(run string) {
 type kind int8
 
 const (
-	gap     kind = iota // ends everything
+	gap     kind = iota // ends a chunk
 	word                // part of a word
-	sign                // holds words together, or is nothing at an end
+	sign                // joins words; at either end of a chunk it is dropped
 	pairs               // of a script without spaces
 	picture             // a term of its own, such as an emoji
 )
 
-// signs hold words together: in a URL, a path, a ticket's id, a name.
+// signs join words: in a URL, a path, a ticket's id, a name.
 const signs = "._-/:@#+=?&%~\\$'’"
 
 func kindOf(r rune) kind {
@@ -251,7 +251,7 @@ func runOf(s string, i int, k kind) int {
 }
 
 // chunkEnd returns where the words and signs that begin at i end. A sign twice
-// in a row ends a chunk (wait...what), but for :: and the // of a URL.
+// in a row ends a chunk ("wait...what"), except in :: and in the // of a URL.
 func chunkEnd(s string, i int) int {
 	start := i
 	var last rune

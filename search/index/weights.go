@@ -1,57 +1,59 @@
 package index
 
-// weights is everything that ranking can be told. One set is used everywhere:
-// [standard]. What each part brings is in docs/quality.md, measured by
-// TestAblation; each was chosen on the development data, for questions as
-// people ask them weeks later and for messages that link to older ones.
+// weights are the parameters of ranking. One set is used everywhere: [standard].
+// docs/quality.md says what each part contributes, measured by TestAblation. They
+// were tuned on the development data, for questions as people ask them weeks
+// later and for messages that link to older ones.
 type weights struct {
-	// BM25. Chat's messages are short, and a word that is said twice says little
-	// more than once: lower than the 1.2 and 0.75 of documents.
+	// k1 and b are those of BM25. They are lower than the 1.2 and 0.75 that suit
+	// documents: a chat message is short, and a word that it has twice tells
+	// little more than one that it has once.
 	k1, b float64
-	// weak is what a word such as "get" or "find" counts, which a question has
-	// besides what it asks for, and kana what a pair of Hiragana counts.
+	// weak is the factor for words such as "get" or "find", which a question has
+	// besides what it asks for; kana is the factor for a pair of Hiragana.
 	weak, kana float64
-	// kin is how often a word counts as said where only a word that people use
-	// for it is (see kin.txt).
-	kin float64
+	// synonyms is the term frequency of a word in a message that has only a
+	// synonym of it (see synonyms.txt).
+	synonyms float64
 
-	// borrow is what a message has of the words that stand one step away from
-	// it; two steps away it is half of that. It reaches that many steps. Long
-	// messages lend less: lendB is for them what b is for a message itself.
+	// borrow is the share of a neighbour's words that a message gets, one step
+	// away; two steps away it is half of that, and so on up to reach steps. Long
+	// neighbours give less: lendB is for them what b is for a message's own words.
 	borrow float64
 	reach  int
 	lendB  float64
-	// replied is what a message has of the words of what it replies to, and of
-	// what replies to it.
+	// replied is that share for a message and a reply to its id, both ways.
 	replied float64
-	// A query of up to full words borrows; one of none or more does not: it says
-	// enough. In between it fades. pair is what a pair of characters of a script
-	// without spaces counts as in words.
+	// With a query of up to full words, neighbours' words count in full; with one
+	// of none words or more not at all, because it has enough words of its own. In
+	// between their share falls linearly. A pair of characters of a script without
+	// spaces counts as pair words.
 	full, none, pair float64
-	// body is with how many terms a message takes half of what it may borrow:
-	// "thanks" is no answer, whatever stands next to it.
+	// body is the length in terms at which a message gets half of what its
+	// neighbours give: "thanks" is no answer, whatever stands next to it.
 	body float64
-	// group is what a message takes of the best score next to it.
+	// group is the share of the best neighbour's score that a message gets.
 	group float64
 
-	// name is how often a word counts as said that is in the author's name, and
-	// named the factor for what the author of such a name said.
+	// name is the term frequency of a word that is in the author's name, and named
+	// the factor for the messages of such an author.
 	name, named float64
-	// span is the factor for what was said in a time that the query names.
+	// span is the factor for messages of a time that the query names.
 	span float64
 	// number is the factor for a message with a number where the query asks how
 	// many, how much, when.
 	number float64
-	// context is what a word of the query's context counts.
+	// context is the factor for words of the query's context.
 	context float64
 
-	// recency raises what is said at the query's moment by itself, and by half
-	// of itself what has age messages after it.
+	// recency is the share by which the score of the newest message is raised. With
+	// age messages after it, a message's score is raised by half of that.
 	recency, age float64
 
-	// The rest raises a score by up to a share of its own words: phrase for
-	// words that are neighbours in both, quoted for phrases in quotes, exact for
-	// ids, addresses and the like, activity for replies.
+	// The rest are shares of the score of a message's own words by which its score
+	// is raised at most: phrase for words that are next to each other in both,
+	// quoted for phrases in quotes, exact for ids, addresses and the like, activity
+	// for replies.
 	phrase, quoted, exact, activity float64
 }
 
@@ -59,8 +61,8 @@ type weights struct {
 var standard = weights{
 	k1: 0.8, b: 0.1,
 	weak: 0.4, kana: 0.6,
-	kin:    0.3,
-	borrow: 0.2, reach: 4, lendB: 0.7,
+	synonyms: 0.3,
+	borrow:   0.2, reach: 4, lendB: 0.7,
 	replied: 0.4,
 	full:    6, none: 12, pair: 1. / 3,
 	body:  2,

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// chunk adds what words and signs make together, and its parts.
+// chunk adds words that are joined by signs: the whole, then its parts.
 func (c *cutter) chunk(s string) {
 	if plain(s) {
 		if !c.full() {
@@ -38,8 +38,8 @@ func (c *cutter) chunk(s string) {
 	c.parts(bare, 0)
 }
 
-// plain reports whether s is of ASCII letters and digits alone, as most words
-// are: there is nothing to take apart.
+// plain reports whether s is all ASCII letters and digits, as most words are, so
+// that it has no parts.
 func plain(s string) bool {
 	for i := range len(s) {
 		if b := s[i] | 0x20; (b < 'a' || b > 'z') && (b < '0' || b > '9' || b != s[i]) {
@@ -49,10 +49,10 @@ func plain(s string) bool {
 	return s != ""
 }
 
-// levels are the signs that a whole is taken apart at, the loosest first.
+// levels are the signs at which a chunk is split, the loosest first.
 var levels = []string{"/:@#+=?&%~\\$", "-", ".", "_"}
 
-// parts adds s, and its parts at the signs of a level, and theirs.
+// parts adds s, and its parts between the signs of a level and of those below.
 func (c *cutter) parts(s string, level int) {
 	if c.full() {
 		return
@@ -97,7 +97,7 @@ func (c *cutter) version(s string) bool {
 	return true
 }
 
-// longestWord is up to how many bytes a word is stemmed.
+// longestWord is how many bytes a word has at most to be stemmed.
 const longestWord = 32
 
 // word adds a single word.

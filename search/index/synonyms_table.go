@@ -1,9 +1,9 @@
-// Code generated from kin.txt by TestTheTableOfKinIsMadeOfTheList; DO NOT EDIT.
+// Code generated from synonyms.txt by TestTheTableOfSynonymsIsMadeOfTheList; DO NOT EDIT.
 
 package index
 
-// kinTable has a line for each word that has kin, by its terms: see kinOfWord.
-var kinTable = [...][2]string{
+// synonymTable has a line for each word that has synonyms, by its terms: see synonymsOfWord.
+var synonymTable = [...][2]string{
 	{"4k", "resolut|dpi"},
 	{"abend", "even|avond|soir|noch|noit|wieczor|vecer|вечер|вечером"},
 	{"abendessen", "dinner|supper|avondeten|diner|cena|jantar|kolacja|vecera|ужин"},

@@ -9,9 +9,9 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// Said is what every answer tells of a message. What is not its author's own
-// words has fields of its own and is never in the text.
-type said struct {
+// messageJSON is a message as every answer shows it. Text has its author's own
+// words alone; everything else has fields of its own.
+type messageJSON struct {
 	MessageID   string              `json:"message_id"`
 	TS          string              `json:"ts"`
 	Author      assemble.AuthorRef  `json:"author"`
@@ -20,13 +20,13 @@ type said struct {
 	Edited      bool                `json:"edited,omitzero"`
 	Media       []assemble.MediaRef `json:"media"`
 	Reactions   []string            `json:"reactions,omitzero"`
-	Shared      []quoted            `json:"shared,omitzero"`
+	Shared      []quotedJSON        `json:"shared,omitzero"`
 
-	whole string // Text, uncut
+	whole string // the text before it was cut
 }
 
-// A quoted is what a message quotes.
-type quoted struct {
+// A quotedJSON is something that a message quotes.
+type quotedJSON struct {
 	Kind        earshot.SharedKind `json:"kind"`
 	Author      string             `json:"author,omitzero"`
 	Place       string             `json:"place,omitzero"`
@@ -37,7 +37,7 @@ type quoted struct {
 	whole string
 }
 
-// Bounds of what is told of a message besides its text.
+// Bounds of what is shown of a message besides its text.
 const (
 	maxQuoted    = 10
 	maxReactions = 20
@@ -46,8 +46,9 @@ const (
 	maxName      = 40  // graphemes
 )
 
-// cut shortens the texts to so many graphemes each; 0: not at all.
-func (x *said) cut(most int) {
+// cut cuts the message's text and its quotes to most graphemes each; 0 cuts
+// nothing.
+func (x *messageJSON) cut(most int) {
 	x.Text, x.IsTruncated = shorten(x.whole, most)
 	for i := range x.Shared {
 		q := &x.Shared[i]
@@ -55,7 +56,8 @@ func (x *said) cut(most int) {
 	}
 }
 
-// shorten cuts a text to so many graphemes and says whether it did.
+// shorten cuts a text to most graphemes, ends it with … where it did, and reports
+// whether it did.
 func shorten(s string, most int) (string, bool) {
 	if most <= 0 || len(s) <= most || utf8.RuneCountInString(s) <= most {
 		return s, false
@@ -67,34 +69,35 @@ func shorten(s string, most int) (string, bool) {
 	return short, cut
 }
 
-// A said message with what is not told of it in every answer.
+// An entry is a message of an answer that may be cut or left out.
 type entry struct {
-	message earshot.Message
-	said    *said
-	json    any  // said is in it
-	first   bool // a thread's root: cut less than the others, and left out last
+	message     earshot.Message
+	messageJSON *messageJSON
+	json        any  // what the answer has of the message: messageJSON, or more around it
+	first       bool // a thread's root: cut less than the others, and left out last
 }
 
-// say tells of messages, and by which names the authors of others go.
-func (s *Set) say(list, others []earshot.Message) ([]said, []string) {
-	s.meet(list)
+// describe returns messages as answers show them, and the names of the authors of
+// others.
+func (s *Set) describe(list, others []earshot.Message) ([]messageJSON, []string) {
+	s.noteFiles(list)
 	all := append(append([]earshot.Message{}, list...), others...)
 	for _, m := range list {
 		for _, q := range m.Shared[:min(len(m.Shared), maxQuoted)] {
 			all = append(all, asMessage(q))
 		}
 	}
-	spoken := s.speak(all)
+	written := s.inPromptForm(all)
 	names := make([]string, len(others))
 	for i := range others {
-		names[i] = spoken[len(list)+i].Name
+		names[i] = written[len(list)+i].Name
 	}
-	quotes := spoken[len(list)+len(others):]
-	out := make([]said, len(list))
+	quotes := written[len(list)+len(others):]
+	out := make([]messageJSON, len(list))
 	for i, m := range list {
-		out[i] = said{
-			MessageID: line(string(m.ID), maxIDLength), TS: s.ts(m.Time), Edited: m.Edited != 0, Media: []assemble.MediaRef{}, whole: spoken[i].Text,
-			Author: assemble.AuthorRef{UserID: line(string(m.Author.ID), maxLine), DisplayName: spoken[i].Name, IsBot: m.Author.Kind == earshot.Bot},
+		out[i] = messageJSON{
+			MessageID: line(string(m.ID), maxIDLength), TS: s.ts(m.Time), Edited: m.Edited != 0, Media: []assemble.MediaRef{}, whole: written[i].Text,
+			Author: assemble.AuthorRef{UserID: line(string(m.Author.ID), maxLine), DisplayName: written[i].Name, IsBot: m.Author.Kind == earshot.Bot},
 		}
 		for _, f := range m.Files[:min(len(m.Files), maxFiles)] {
 			out[i].Media = append(out[i].Media, assemble.MediaRef{
@@ -105,7 +108,7 @@ func (s *Set) say(list, others []earshot.Message) ([]said, []string) {
 			out[i].Reactions = append(out[i].Reactions, ":"+strings.Trim(line(r.Name, maxName), ":")+": "+strconv.Itoa(r.Count))
 		}
 		for _, q := range m.Shared[:min(len(m.Shared), maxQuoted)] {
-			x := quoted{Kind: earshot.SharedKind(line(string(q.Kind), maxName)), Place: line(q.Place, maxLine), TS: s.ts(q.Time), whole: quotes[0].Text}
+			x := quotedJSON{Kind: earshot.SharedKind(line(string(q.Kind), maxName)), Place: line(q.Place, maxLine), TS: s.ts(q.Time), whole: quotes[0].Text}
 			if q.Author != "" || q.ID != "" {
 				x.Author = quotes[0].Name
 			}
@@ -117,15 +120,16 @@ func (s *Set) say(list, others []earshot.Message) ([]said, []string) {
 	return out, names
 }
 
-// speak is where names and texts get the form that prompts have.
-func (s *Set) speak(list []earshot.Message) []assemble.Spoken {
+// inPromptForm returns the names and texts of messages in the form that prompts
+// have.
+func (s *Set) inPromptForm(list []earshot.Message) []assemble.Spoken {
 	return assemble.Speak(s.o.Identity, s.o.Names, s.o.Known, list)
 }
 
-// asMessage makes a quoted author somebody who can be told apart from the
-// authors of messages. Only of a forward does the platform vouch for who said
-// it; anybody else is told apart from everybody of that name, and stands behind
-// them in the order of ids, so that nobody's name changes because of it.
+// asMessage returns a quote as a message, so that its author gets a name that
+// tells them apart from the authors of messages. Only for a forward does the
+// platform vouch for the author's id. Any other author is a person of their own,
+// whose id sorts behind all others, so that nobody's name changes because of it.
 func asMessage(q earshot.Shared) earshot.Message {
 	a := earshot.Author{ID: q.ID, Name: q.Author, Kind: earshot.Human}
 	if q.Kind != earshot.Forward || q.ID == "" {
@@ -134,7 +138,7 @@ func asMessage(q earshot.Shared) earshot.Message {
 	return earshot.Message{Author: a, Text: q.Text}
 }
 
-// line brings what is an id or a name to one clean line.
+// line returns an id or a name as one clean line of at most most graphemes.
 func line(s string, most int) string {
 	s, _ = assemble.Cut(strings.Join(strings.Fields(assemble.Clean(s)), " "), most)
 	return s

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-var update = flag.Bool("update", false, "write kin_table.go anew")
+var update = flag.Bool("update", false, "write synonyms_table.go anew")
 
-// tableOf reads kin.txt: what a word leads to, by terms.
+// tableOf reads synonyms.txt: what a word leads to, by terms.
 func tableOf(text string) map[string][]string {
 	table := map[string][]string{}
 	lead := func(from, to string) {
@@ -59,7 +59,7 @@ func phrase(word string) bool { return strings.ContainsAny(strings.TrimSpace(wor
 func wordTerms(word string) string {
 	word = strings.TrimSpace(word)
 	terms := Terms(word)
-	if len(terms) == 0 || len(terms) > maxKinRun {
+	if len(terms) == 0 || len(terms) > maxSynonymRun {
 		return ""
 	}
 	if !phrase(word) && strings.ContainsAny(terms[0], signs) {
@@ -75,15 +75,15 @@ func wordTerms(word string) string {
 	return strings.Join(terms, " ")
 }
 
-func TestTheTableOfKinIsMadeOfTheList(t *testing.T) {
-	text, err := os.ReadFile("kin.txt")
+func TestTheTableOfSynonymsIsMadeOfTheList(t *testing.T) {
+	text, err := os.ReadFile("synonyms.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := tableOf(string(text))
 	var b bytes.Buffer
-	b.WriteString("// Code generated from kin.txt by TestTheTableOfKinIsMadeOfTheList; DO NOT EDIT.\n\npackage index\n\n")
-	b.WriteString("// kinTable has a line for each word that has kin, by its terms: see kinOfWord.\nvar kinTable = [...][2]string{\n")
+	b.WriteString("// Code generated from synonyms.txt by TestTheTableOfSynonymsIsMadeOfTheList; DO NOT EDIT.\n\npackage index\n\n")
+	b.WriteString("// synonymTable has a line for each word that has synonyms, by its terms: see synonymsOfWord.\nvar synonymTable = [...][2]string{\n")
 	for _, word := range slices.Sorted(maps.Keys(table)) {
 		fmt.Fprintf(&b, "\t{%q, %q},\n", word, strings.Join(table[word], "|"))
 	}
@@ -93,15 +93,15 @@ func TestTheTableOfKinIsMadeOfTheList(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("kin_table.go", want, 0o644); err != nil {
+		if err := os.WriteFile("synonyms_table.go", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := os.ReadFile("kin_table.go")
+	got, err := os.ReadFile("synonyms_table.go")
 	if err != nil || !bytes.Equal(got, want) {
-		t.Fatalf("kin_table.go is not what kin.txt says (%v): go test ./search/index -run TestTheTableOfKin -update", err)
+		t.Fatalf("synonyms_table.go is not what synonyms.txt says (%v): go test ./search/index -run TestTheTableOfSynonyms -update", err)
 	}
 	if len(table) < 3000 {
-		t.Errorf("only %d words have kin", len(table))
+		t.Errorf("only %d words have synonyms", len(table))
 	}
 }

@@ -1,26 +1,26 @@
 package index
 
-// A candidate is a doc with its score of the first pass.
+// A candidate is a doc with its score from the first pass.
 type candidate struct {
 	doc   uint32
 	score float64
 }
 
-// A best keeps the best candidates that it is offered, as a heap with the worst
-// of them first.
-type best struct {
+// A topK keeps the best of the candidates that it is offered, at most limit, as a
+// heap with the worst of them first.
+type topK struct {
 	limit int
 	docs  []doc
 	list  []candidate
 }
 
-func (t *best) full() bool { return len(t.list) == t.limit }
+func (t *topK) full() bool { return len(t.list) == t.limit }
 
-// least is the score of the worst that is kept.
-func (t *best) least() float64 { return t.list[0].score }
+// least returns the score of the worst candidate that is kept.
+func (t *topK) least() float64 { return t.list[0].score }
 
-// worse reports whether a stands behind b: by score, then by position.
-func (t *best) worse(a, b candidate) bool {
+// worse reports whether a ranks behind b: by score, then by position.
+func (t *topK) worse(a, b candidate) bool {
 	if a.score != b.score {
 		return a.score < b.score
 	}
@@ -31,7 +31,8 @@ func (t *best) worse(a, b candidate) bool {
 	return x.id < y.id
 }
 
-func (t *best) offer(c candidate) {
+// offer keeps c if it is among the best.
+func (t *topK) offer(c candidate) {
 	if !t.full() {
 		t.list = append(t.list, c)
 		for i := len(t.list) - 1; i > 0; {
