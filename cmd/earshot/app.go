@@ -66,16 +66,16 @@ var groups = []kong.Group{
 	{Key: "other", Title: "Further commands:"},
 }
 
-// An app is one run of the program: its streams, its environment, and what
-// the flags that every command takes say.
+// An app is one run of the program: its streams, its environment and the flags
+// that every command takes.
 type app struct {
 	in          io.Reader
-	raw         io.Writer // standard output as it is, for what programs read
-	out         io.Writer // the same for people: colours are removed where they are not wanted
+	raw         io.Writer // standard output unchanged, for output that programs read
+	out         io.Writer // standard output for people: without colours where they are not wanted
 	err         io.Writer
 	environ     []string
 	terminal    bool // out is a terminal
-	asks        bool // in is one too, so that a person can be asked
+	asks        bool // in is one too: questions can be asked
 	errTerminal bool // err is a terminal
 	width       int  // of out, in cells
 
@@ -90,7 +90,8 @@ const (
 	maxWidth   = 160
 )
 
-// newApp returns a run that writes to out; stdout is asked what it is.
+// newApp returns a run that writes to out. stdout is the stream behind it, which may
+// be a terminal.
 func newApp(environ []string, stdin io.Reader, stdout, out, stderr io.Writer) *app {
 	a := &app{in: stdin, raw: out, environ: environ, width: plainWidth}
 	a.out = &colorprofile.Writer{Forward: out, Profile: a.profile(stdout)}
@@ -115,8 +116,8 @@ func newApp(environ []string, stdin io.Reader, stdout, out, stderr io.Writer) *a
 	return a
 }
 
-// profile returns which colours may be written to w. With NO_COLOR that is no
-// escape at all: bold is one too.
+// profile returns the colours that may be written to w. With NO_COLOR no escape
+// sequence is written at all, not even bold.
 func (a *app) profile(w io.Writer) colorprofile.Profile {
 	if a.getenv("NO_COLOR") != "" {
 		return colorprofile.NoTTY
@@ -187,8 +188,8 @@ func (a *app) writeJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// printf writes to standard output; the sink keeps a write error, which is not
-// worth a branch at every line.
+// printf writes to standard output. The sink keeps a write error, so that callers
+// need not check for one.
 func (a *app) printf(format string, args ...any) {
 	fmt.Fprintf(a.out, format, args...)
 }

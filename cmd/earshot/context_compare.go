@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
-// comparison is one policy's row, and its JSON.
+// A comparison is the row of one policy, and its JSON.
 type comparison struct {
 	Policy   string                 `json:"policy"`
 	Tokens   int                    `json:"tokens"`
@@ -19,7 +19,7 @@ type comparison struct {
 	Sections map[string]int         `json:"sections"`
 	Micros   int64                  `json:"-"` // differs from run to run
 	Error    string                 `json:"error,omitempty"`
-	needed   []earshot.MessageID    // those of the needed that it shows
+	needed   []earshot.MessageID    // those of the needed messages that it shows
 	ledger   earshot.Ledger         // for the reasons in words
 	order    []assemble.SectionName // sections in the order of the prompt
 }
@@ -29,7 +29,7 @@ func comparePolicies(ctx context.Context, q question, needed []earshot.MessageID
 	var out []comparison
 	for _, p := range assemble.Policies() {
 		c := comparison{Policy: p.Name, Reasons: map[string]int{}, Sections: map[string]int{}}
-		if _, err := q.ask(ctx, p); err != nil { // warms what is read, so that times compare
+		if _, err := q.ask(ctx, p); err != nil { // fills the caches, so that the times can be compared
 			c.Error = err.Error()
 			out = append(out, c)
 			continue
@@ -65,7 +65,7 @@ func comparePolicies(ctx context.Context, q question, needed []earshot.MessageID
 	return out, nil
 }
 
-// compare puts all policies side by side.
+// compare prints all policies in a table.
 func compare(ctx context.Context, a *app, q question) error {
 	rows, err := comparePolicies(ctx, q, nil)
 	if err != nil {
@@ -80,8 +80,8 @@ func compare(ctx context.Context, a *app, q question) error {
 	return nil
 }
 
-// comparisonTable lists the policies. Where messages are needed for an answer,
-// a column says how many of them each shows.
+// comparisonTable has a row for each policy. Where the messages that an answer
+// needs are known, a column counts those that the policy shows.
 func comparisonTable(rows []comparison, needed []earshot.MessageID) *desk.Table {
 	head := []string{"policy", "tokens", "shown", "time", "sections", "left out"}
 	if len(needed) > 0 {

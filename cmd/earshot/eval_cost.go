@@ -72,8 +72,8 @@ func (c *evalCostCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// conversations reads the files, and of folders those whose names say what they
-// are. Conversations of two files are never one, whatever their names.
+// conversations reads the files, and the *.messages.jsonl files of folders.
+// Conversations of two files are different ones, even under the same name.
 func (c *evalCostCmd) conversations() ([]chats.Conversation, error) {
 	var files []string
 	for _, path := range c.Messages {
@@ -110,7 +110,7 @@ func (c *evalCostCmd) conversations() ([]chats.Conversation, error) {
 	return out, nil
 }
 
-// writeChart draws a report into a file.
+// writeChart draws a report as SVG into a file.
 func writeChart(path string, r eval.CostReport) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -152,13 +152,13 @@ func (c *evalCostCmd) print(a *app, r eval.CostReport) {
 	}
 }
 
-// cacheable writes a share from 0 to 1.
+// cacheable formats a share from 0 to 1.
 func cacheable(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// kilobytes writes bytes in units of 1,000.
+// kilobytes formats bytes in units of 1,000.
 func kilobytes(n int64) string { return desk.Number(int(n/1000)) + " kB" }
 
-// times writes how many times as much one number is as another.
+// times formats the ratio of two numbers.
 func times[N int | int64](a, b N) string {
 	if b == 0 {
 		return "–"

@@ -8,14 +8,14 @@ import (
 	"github.com/earshot-ai/earshot/internal/eval/chats"
 )
 
-// evalQueries are the flags of what asks queries of chat data.
+// evalQueries are the flags of commands that ask the queries of a file.
 type evalQueries struct {
 	Messages []string `required:"" sep:"none" placeholder:"F" help:"A file of messages, or a folder of *.messages.jsonl(.gz); may be repeated." type:"path"`
 	Queries  string   `required:"" placeholder:"F" help:"The file of queries." type:"path"`
 }
 
-// read returns the queries, the tasks that they make, and how many are left out,
-// which it says.
+// read returns the queries, the tasks that they make, and how many are left out
+// because their conversation is missing; it reports those on standard error.
 func (c evalQueries) read(a *app) (queries []chats.Query, tasks []chats.Task, left int, err error) {
 	if queries, err = chats.Queries(c.Queries); err != nil {
 		return nil, nil, 0, unreadable(err)
@@ -39,7 +39,7 @@ func (c evalQueries) read(a *app) (queries []chats.Query, tasks []chats.Task, le
 	return queries, tasks, len(lost), nil
 }
 
-// unreadable makes a usage error of data that is not there or cannot be used
+// unreadable returns a usage error where files are missing or do not belong
 // together.
 func unreadable(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, chats.ErrSource) {

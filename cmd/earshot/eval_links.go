@@ -96,7 +96,7 @@ func writeLinksFile(path string, guesses []eval.GuessedLink) error {
 		return err
 	}
 	if err := writeLinks(f, guesses); err != nil {
-		_ = f.Close() // the first error is the one that tells
+		_ = f.Close() // the first error is the one to report
 		return err
 	}
 	return f.Close()

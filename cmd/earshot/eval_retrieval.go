@@ -90,7 +90,7 @@ func (c *evalRetrievalCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// section takes the section recall of the policy, where one is named.
+// section sets the section recall of the policy, where --policy names one.
 func (c *evalRetrievalCmd) section(a *app, o *eval.RetrievalOptions) error {
 	if c.Policy == "" {
 		return nil
@@ -152,10 +152,10 @@ func (c *evalRetrievalCmd) show(a *app, s eval.Summary) {
 	a.printf("%s\n", desk.Faint("percent of the messages that hold an answer, averaged over the questions; MRR 0 to 1"))
 }
 
-// percent writes a share, 0 to 1, in percent.
+// percent formats a share from 0 to 1.
 func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
 
-// orNone names what has no name.
+// orNone returns a name, or "(none)" for "".
 func orNone(name string) string {
 	if name == "" {
 		return "(none)"

@@ -15,15 +15,15 @@ var (
 	killSeed   = flag.Uint64("kill.seed", 0, "what the kill tests' chances come from; 0: another one each time")
 )
 
-// TestKillAtRandom kills the program at any moment, while several people talk
-// to it in several conversations, each message answered by itself.
+// TestKillAtRandom kills the program at random moments, while several people talk to
+// it in several conversations and each message gets an answer of its own.
 func TestKillAtRandom(t *testing.T) {
 	t.Parallel()
 	inWorlds(t, *killCycles, killSetting{each: true}, atRandom)
 }
 
-// TestKillAtEveryFaultPoint lets the program kill itself at each point of a
-// message's line.
+// TestKillAtEveryFaultPoint lets the program kill itself at each fault point on a
+// message's way.
 func TestKillAtEveryFaultPoint(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]killSetting{
@@ -38,7 +38,7 @@ func TestKillAtEveryFaultPoint(t *testing.T) {
 	}
 }
 
-// TestKillOnPostgreSQL does both on the other engine, a tenth as often.
+// TestKillOnPostgreSQL does both on PostgreSQL, a tenth as often.
 func TestKillOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := killSetting{each: true, placeholder: true, spec: pgtest.Spec}
@@ -59,7 +59,7 @@ type killSetting struct {
 	spec        func(testing.TB) string // of a new store; nil: SQLite
 }
 
-// points are those at which the program can kill itself.
+// points are the points at which the program can kill itself.
 func (s killSetting) points() []string {
 	points := bot.FaultPoints()
 	if s.placeholder {
@@ -68,12 +68,12 @@ func (s killSetting) points() []string {
 	return points
 }
 
-// cyclesInWorld is how often the program is killed over one store. Several
-// worlds live side by side: most of a cycle is waiting for a lease.
+// cyclesInWorld is how often the program is killed over one store. Several worlds
+// run in parallel, because most of a cycle is waiting for a lease.
 const cyclesInWorld = 20
 
-// inWorlds runs cycles in worlds of their own stores, and checks each at its
-// end. A cycle is told its number among all.
+// inWorlds runs cycles in worlds, each with its own store, and checks each world at
+// its end. A cycle gets its number.
 func inWorlds(t *testing.T, cycles int, s killSetting, cycle func(t *testing.T, w *killWorld, n int)) {
 	t.Helper()
 	binary := program(t)
@@ -96,10 +96,10 @@ func atRandom(t *testing.T, w *killWorld, _ int) {
 	t.Helper()
 	p := w.start(t, "")
 	w.talk(t, p, func(heard <-chan struct{}) {
-		for range w.rand.IntN(perTalk * len(w.talks)) {
+		for range w.rand.IntN(perRun * len(w.talks)) {
 			<-heard
 		}
-		time.Sleep(time.Duration(w.rand.IntN(100_000)) * time.Microsecond) // the moment of the kill is chance, nothing waits for it
+		time.Sleep(time.Duration(w.rand.IntN(100_000)) * time.Microsecond) // the random moment of the kill
 		p.kill()
 	})
 }

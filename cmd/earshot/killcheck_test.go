@@ -24,9 +24,9 @@ type visible struct {
 	} `json:"author"`
 }
 
-// check runs the program to the end of everything, and looks at what people
-// see and at what the store says: nothing that was acknowledged is lost,
-// nothing is answered twice, and the order is kept.
+// check runs the program until every turn has ended, and compares the messages that
+// people see with the store: no acknowledged message is lost, none is answered
+// twice, and the order is kept.
 func (w *killWorld) check(t *testing.T) {
 	t.Helper()
 	p := w.start(t, "")
@@ -41,11 +41,11 @@ func (w *killWorld) check(t *testing.T) {
 	p.kill()
 
 	st := w.openStore(t)
-	answers := map[string]string{} // the bot's message, to the question that it answers
+	answers := map[string]string{} // by the bot's message: the question that it answers
 	questions := 0
 	for _, k := range w.talks {
 		questions += len(k.acknowledged)
-		w.checkTalk(t, k, seen[k.channel], st, answers)
+		w.checkConversation(t, k, seen[k.channel], st, answers)
 	}
 	for channel, list := range seen {
 		for _, m := range list {
@@ -57,8 +57,7 @@ func (w *killWorld) check(t *testing.T) {
 	t.Logf("%d questions, %d answers", questions, len(answers))
 }
 
-// readAll returns what people see in a channel, in the order in which it was
-// said.
+// readAll returns the messages that people see in a channel, in order.
 func readAll(t *testing.T, p *killProcess, channel string) []visible {
 	t.Helper()
 	all := []visible{}
@@ -90,8 +89,8 @@ func (w *killWorld) openStore(t *testing.T) bot.Store {
 	return st
 }
 
-// checkTalk checks one conversation.
-func (w *killWorld) checkTalk(t *testing.T, k *killTalk, seen []visible, st bot.Store, answers map[string]string) {
+// checkConversation checks one conversation.
+func (w *killWorld) checkConversation(t *testing.T, k *killConversation, seen []visible, st bot.Store, answers map[string]string) {
 	t.Helper()
 	at := map[string]int{}
 	for i, m := range seen {
@@ -143,8 +142,8 @@ func (w *killWorld) checkTalk(t *testing.T, k *killTalk, seen []visible, st bot.
 	}
 }
 
-// turnsOf returns the turns of what a person was told is kept, oldest first.
-func (w *killWorld) turnsOf(t *testing.T, st bot.Store, k *killTalk) []earshot.QueuedTurn {
+// turnsOf returns the turns of a person's acknowledged messages, oldest first.
+func (w *killWorld) turnsOf(t *testing.T, st bot.Store, k *killConversation) []earshot.QueuedTurn {
 	t.Helper()
 	var out []earshot.QueuedTurn
 	q := earshot.TurnQuery{Limit: 500}

@@ -16,21 +16,20 @@ import (
 	"github.com/earshot-ai/earshot/internal/pgtest"
 )
 
-// takenOver is within what time the conversations of a replica that is gone are
-// another's.
+// takenOver is the longest time until another replica answers the conversations of
+// a replica that is gone.
 const takenOver = 10 * time.Second
 
-// TestKillOneOfTwoReplicas runs two replicas over one store, each with four
-// turns under way in turn: one that dies, and one that hangs and wakes up when
-// another has answered in its place. It runs beside no other test: those that
-// kill eight programs at a time leave too little of a small machine for its
-// bound to say anything.
+// TestKillOneOfTwoReplicas runs two replicas over one store, each with four turns
+// under way: first one is killed, then one hangs and wakes up after another has
+// answered in its place. It runs in parallel with no other test, because its time
+// limit means nothing on a machine that is busy with eight other programs.
 func TestKillOneOfTwoReplicas(t *testing.T) {
 	w := newKillWorld(t, program(t), killSetting{each: true, spec: pgtest.Spec})
 	w.environ = append(w.environ, "EARSHOT_LEASE_SECONDS=", "EARSHOT_LOG_LEVEL=info", "OPENAI_API_KEY=k", "EARSHOT_MODEL=m")
 	model := serveHeld(t)
 
-	// The first is alone when it is asked, so it holds all four conversations.
+	// The first replica is alone when it is asked, so it holds all four conversations.
 	first := w.start(t, "", "OPENAI_BASE_URL="+model.url("first"))
 	model.hold("first", true)
 	w.askAll(t, first)
@@ -41,7 +40,7 @@ func TestKillOneOfTwoReplicas(t *testing.T) {
 	w.answeredBy(t, model, "second", gone)
 	w.settle(t, second)
 
-	// So does the second.
+	// The second then holds them.
 	model.hold("second", true)
 	w.askAll(t, second)
 	model.await(t, "second", 2*len(w.talks))
@@ -51,8 +50,8 @@ func TestKillOneOfTwoReplicas(t *testing.T) {
 	w.answeredBy(t, model, "third", gone)
 	w.settle(t, third)
 
-	// Now it wakes up, and hears what the model said to it. Four turns it has
-	// answered before, and four are no longer its own.
+	// Now it wakes up and gets the model's answers. It has answered four turns
+	// before, and lost the lease of four.
 	second.signal(t, syscall.SIGCONT)
 	model.hold("second", false)
 	second.ends(t, 2*len(w.talks))
@@ -91,11 +90,11 @@ func (p *killProcess) signal(t *testing.T, s os.Signal) {
 	}
 }
 
-// ended is what a replica says when it is at the end of a turn: by itself, or
-// because another has ended it.
+// ended matches the log line of a replica that has ended a turn, or that found it
+// ended by another.
 var ended = regexp.MustCompile(`msg=turn |msg="the lease was taken over"`)
 
-// ends waits until the program is at the end of n turns.
+// ends waits until the program has logged the end of n turns.
 func (p *killProcess) ends(t *testing.T, n int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -111,7 +110,7 @@ type heldModel struct {
 	server *httptest.Server
 
 	mu    sync.Mutex // guards what follows
-	now   *sync.Cond // it has changed
+	now   *sync.Cond // signalled on every change
 	held  map[string]bool
 	asked map[string][]time.Time // by replica
 }
@@ -133,7 +132,7 @@ func serveHeld(t *testing.T) *heldModel {
 
 func (m *heldModel) url(replica string) string { return m.server.URL + "/" + replica }
 
-// hold says whether a replica's questions wait.
+// hold sets whether a replica's questions wait.
 func (m *heldModel) hold(replica string, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,7 +160,7 @@ func (m *heldModel) await(t *testing.T, replica string, n int) {
 	}
 }
 
-// last is when a replica has asked last.
+// last returns the time of a replica's last question.
 func (m *heldModel) last(replica string) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

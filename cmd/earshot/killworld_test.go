@@ -20,31 +20,31 @@ import (
 	"time"
 )
 
-// killToken is what the HTTP front wants.
+// killToken is the token of the HTTP front.
 const killToken = "a-token-for-tests"
 
-// A killWorld is a store, a program that is started over it again and again,
-// and people who say what was not acknowledged again.
+// A killWorld is a store, a program that is started over it again and again, and
+// people who repeat what was not acknowledged.
 type killWorld struct {
 	killSetting
 	binary, db string
 	environ    []string
-	talks      []*killTalk
+	talks      []*killConversation
 	kills      int
 	rand       *rand.Rand
 }
 
-// A killTalk is one person in one conversation, who says one thing after
-// another.
-type killTalk struct {
+// A killConversation is one person who says one thing after another in one
+// conversation.
+type killConversation struct {
 	channel, person string
 	text            string
 	root            string   // the thread, once it is known
 	acknowledged    []string // ids, in order
-	said            int      // with the one that is not acknowledged
+	said            int      // the one that is not acknowledged included
 }
 
-// killFolder is where the program is built; "" until it is.
+// killFolder is the folder of the built program; "" until it is built.
 var killFolder string
 
 // built is the real program, built once.
@@ -90,7 +90,7 @@ func newKillWorld(t *testing.T, binary string, s killSetting) *killWorld {
 			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "EARSHOT_LOCAL_TOKEN=" + killToken, "EARSHOT_LEASE_SECONDS=1", "EARSHOT_LOG_LEVEL=warn",
 			fmt.Sprintf("EARSHOT_ANSWER_EACH=%v", s.each), fmt.Sprintf("EARSHOT_LOCAL_PLACEHOLDER=%v", s.placeholder),
 		},
-		talks: []*killTalk{
+		talks: []*killConversation{
 			{channel: "general", person: "alice", text: "@earshot are the workers running?"},
 			{channel: "general", person: "bob", text: "@earshot what was said about the release?"},
 			{channel: "ops", person: "carol", text: "@earshot who knows the runbook?"},
@@ -109,7 +109,7 @@ type killProcess struct {
 	stderr bytes.Buffer
 }
 
-// Write takes what the program says of itself.
+// Write takes the program's log.
 func (p *killProcess) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,7 +150,7 @@ func (w *killWorld) start(t *testing.T, fault string, environ ...string) *killPr
 	go func() {
 		defer close(p.gone)
 		_, _ = io.Copy(io.Discard, read)
-		_ = p.cmd.Wait() // that it was killed is what is tested
+		_ = p.cmd.Wait() // the error says that it was killed
 	}()
 	t.Cleanup(p.kill)
 	if failed != nil {
@@ -160,24 +160,24 @@ func (w *killWorld) start(t *testing.T, fault string, environ ...string) *killPr
 	return p
 }
 
-// perTalk is how often everyone speaks while the program runs once.
-const perTalk = 3
+// perRun is how often everyone speaks while the program runs once.
+const perRun = 3
 
-// talk lets everyone say a few things, and the end come by end, which is told
-// of each acknowledgement and of the end of all talking.
+// talk lets everyone say a few things. end is called with each acknowledgement and
+// when everyone has finished, and stops the program.
 func (w *killWorld) talk(t *testing.T, p *killProcess, end func(heard <-chan struct{})) {
 	t.Helper()
-	heard := make(chan struct{}, perTalk*len(w.talks))
+	heard := make(chan struct{}, perRun*len(w.talks))
 	var people sync.WaitGroup
 	for _, k := range w.talks {
 		people.Go(func() {
-			for range perTalk {
+			for range perRun {
 				if err := k.sayNext(t.Context(), p); err != nil {
 					var status *badStatus
 					if errors.As(err, &status) {
 						t.Errorf("%s: %v", k.person, err)
 					}
-					return // it is gone
+					return // the program has ended
 				}
 				heard <- struct{}{}
 			}
@@ -193,8 +193,8 @@ func (w *killWorld) talk(t *testing.T, p *killProcess, end func(heard <-chan str
 	<-done
 }
 
-// sayNext says what was not acknowledged, or something new.
-func (k *killTalk) sayNext(ctx context.Context, p *killProcess) error {
+// sayNext repeats what was not acknowledged, or says something new.
+func (k *killConversation) sayNext(ctx context.Context, p *killProcess) error {
 	if k.said == 0 && k.channel != "general" {
 		open := map[string]string{"name": k.channel}
 		if dm, ok := strings.CutPrefix(k.channel, "dm-"); ok {
@@ -265,13 +265,13 @@ func (p *killProcess) call(ctx context.Context, method, path string, in, out any
 	return json.Unmarshal(text, out)
 }
 
-// killsInARow is how often the program is killed before it may bring to an end
-// what waits. It is less than [bot.Limits.Tries]: a turn that a process was
-// killed in more often is given up, rightly, because it may be what kills.
+// killsInARow is how often the program is killed before it may finish all turns. It
+// is less than [bot.Limits.Tries]: a turn during which processes died more often is
+// given up, because it may be the cause.
 const killsInARow = 7
 
-// killed counts a kill, and after killsInARow of them lets the program bring
-// every turn to its end.
+// killed counts a kill, and after killsInARow of them lets the program finish every
+// turn.
 func (w *killWorld) killed(t *testing.T) {
 	t.Helper()
 	if w.kills++; w.kills%killsInARow == 0 {

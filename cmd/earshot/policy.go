@@ -18,7 +18,7 @@ type policyCmd struct {
 	Check policyCheckCmd `cmd:"" help:"Check a policy file."`
 }
 
-// policyPurposes says in a line what each built-in policy is for.
+// policyPurposes describes each built-in policy in a line.
 var policyPurposes = map[string]string{
 	"standard":   "the thread and the channel around it, then only what is new",
 	"delta":      "the thread once, then what was said since the last answer",
@@ -133,8 +133,8 @@ func loadPolicy(name string) (assemble.Policy, error) {
 	return assemble.Policy{}, usagef("there is no policy %q; use one of %s, or a file", name, strings.Join(names, ", "))
 }
 
-// readPolicy reads a policy from a YAML or JSON file and checks it, naming
-// every problem at once.
+// readPolicy reads a policy from a YAML or JSON file and checks it. The error has
+// every problem of the policy.
 func readPolicy(path string) (assemble.Policy, error) {
 	raw, err := yamlfile.Read(path)
 	if err != nil {
@@ -151,8 +151,8 @@ func readPolicy(path string) (assemble.Policy, error) {
 	return p, nil
 }
 
-// firstLine returns the part of a YAML error that says what and where; the
-// excerpt of the file that follows would take several lines.
+// firstLine returns the first line of a YAML error, which says what and where. An
+// excerpt of the file follows it.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

@@ -34,7 +34,7 @@ Examples:
   earshot replay 42 --policy delta --prompt`
 }
 
-// replayJSON is what a replay came to, as --json writes it.
+// replayJSON is the result of a replay, as --json writes it.
 type replayJSON struct {
 	ID      int64      `json:"id"`
 	Same    bool       `json:"same"`
@@ -128,8 +128,8 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// other makes the prompt with another policy or budget, of what was known of
-// the conversation then.
+// other makes the prompt with another policy or budget, from the conversation as it
+// was then.
 func (c *replayCmd) other(ctx context.Context, l turnStore, w wholeTurn) (assemble.Result, whatIf, error) {
 	in := *w.input
 	if c.Policy != "" {
@@ -160,7 +160,7 @@ func (c *replayCmd) other(ctx context.Context, l turnStore, w wholeTurn) (assemb
 	}, nil
 }
 
-// size is how many bytes a prompt has.
+// size returns the bytes of a prompt.
 func size(r assemble.Result) int {
 	n := len(r.System)
 	for _, m := range r.Messages {
@@ -181,7 +181,7 @@ func promptOf(r assemble.Result) *promptOut {
 	return p
 }
 
-// withoutTools returns the rows that the prompt made: a replay asks no tools.
+// withoutTools returns a ledger without the rows of tools: a replay calls none.
 func withoutTools(l earshot.Ledger) earshot.Ledger {
 	return slices.DeleteFunc(slices.Clone(l), func(r earshot.LedgerRow) bool { return r.Section == bot.ToolSection })
 }

@@ -55,8 +55,8 @@ func (c *searchCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// lookUp searches the place's channel. Recency counts from the channel's
-// newest message, so that an old export ranks as on its last day.
+// lookUp searches the place's channel. Recency counts from the channel's newest
+// message, so that an old export ranks as it did on its last day.
 func lookUp(ctx context.Context, p place, q search.Query) ([]search.Hit, time.Duration, error) {
 	if q.At == 0 {
 		q.At = p.channel.Last
@@ -66,8 +66,8 @@ func lookUp(ctx context.Context, p place, q search.Query) ([]search.Hit, time.Du
 	return hits, time.Since(start), err
 }
 
-// writeHits lists hits: who, when, where, what the score is made of, and the
-// words around the match.
+// writeHits lists hits: author, time, thread, the parts of the score, and the words
+// around the match.
 func writeHits(a *app, hits []search.Hit, query string) {
 	for _, h := range hits {
 		var parts []string
@@ -80,8 +80,8 @@ func writeHits(a *app, hits []search.Hit, query string) {
 	}
 }
 
-// snippet returns a text from shortly before the first of the query's words,
-// with the words that match marked.
+// snippet returns the part of a text that begins shortly before the first matching
+// word, with the matching words marked.
 func snippet(text, query string) string {
 	wanted := map[string]bool{}
 	for _, t := range index.Terms(query) {

@@ -36,14 +36,14 @@ type statusJSON struct {
 	Newest   string                    `json:"newest,omitempty"`
 	Turns    map[earshot.TurnState]int `json:"turns"`
 	Oldest   *queuedJSON               `json:"oldest_unfinished,omitempty"`
-	Daemons  []daemonJSON              `json:"daemons"`  // over this store, the one seen last first
-	Provider string                    `json:"provider"` // of the daemon that runs, else of the configuration
+	Daemons  []daemonJSON              `json:"daemons"`  // over this store, the one with the latest heartbeat first
+	Provider string                    `json:"provider"` // of the running daemon, else of the configuration
 	Model    string                    `json:"model"`
 	Policy   string                    `json:"policy"`
 	Calls    []callsJSON               `json:"calls"`
 }
 
-// callsJSON is what was asked of a platform's API in the last 24 hours.
+// callsJSON counts the calls of a platform's API in the last 24 hours.
 type callsJSON struct {
 	Platform  earshot.Platform    `json:"platform"`
 	Workspace earshot.WorkspaceID `json:"workspace"`
@@ -117,7 +117,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// asked sums what was asked of platforms in the last 24 hours.
+// asked sums the calls of platforms' APIs in the last 24 hours.
 func (l turnStore) asked(ctx context.Context) ([]callsJSON, error) {
 	counts, err := l.store.Calls(ctx, earshot.TimeOf(time.Now().Add(-24*time.Hour)))
 	if err != nil {
@@ -156,7 +156,7 @@ func callsTable(list []callsJSON) *desk.Table {
 	return t
 }
 
-// stateMeaning says in a line what a state means to an operator.
+// stateMeaning explains each state to an operator in a line.
 var stateMeaning = map[earshot.TurnState]string{
 	earshot.TurnOpen:       "wait for the bot",
 	earshot.TurnClaimed:    "a bot has taken them",
@@ -168,7 +168,7 @@ var stateMeaning = map[earshot.TurnState]string{
 	earshot.TurnDropped:    "not answered, each with its reason; `earshot turns --dropped`",
 }
 
-// oldest returns the unfinished turn that waits longest, nil when there is
+// oldest returns the unfinished turn that has waited longest; nil when there is
 // none.
 func (l turnStore) oldest(ctx context.Context, depth map[earshot.TurnState]int) (*queuedJSON, error) {
 	n := 0

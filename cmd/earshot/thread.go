@@ -46,8 +46,8 @@ func (c *threadCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// replies says how long a thread is, and how much longer the platform says it
-// is.
+// replies describes the length of a thread, and how many replies the platform has
+// beyond those stored.
 func replies(list []earshot.Message) string {
 	n := max(0, len(list)-1)
 	if len(list) > 0 && list[0].Replies != nil && list[0].Replies.Count > n {
@@ -63,8 +63,8 @@ func replies(list []earshot.Message) string {
 	}
 }
 
-// Where replies are references and not threads, a message is shown with what
-// it answers and what answers it, within these bounds.
+// The bounds of a tree of reply references, which is shown where the platform has
+// no threads.
 const (
 	maxChain = 20
 	maxTree  = 500
@@ -98,7 +98,7 @@ func readThread(ctx context.Context, st earshot.Store, s earshot.Scope, m earsho
 	return readReferences(ctx, st, s, m)
 }
 
-// readReferences returns the tree of reply references that m stands in.
+// readReferences returns the tree of reply references that contains m.
 func readReferences(ctx context.Context, st earshot.Store, s earshot.Scope, m earshot.Message) ([]earshot.Message, error) {
 	top := m
 	seen := map[earshot.MessageID]bool{m.ID: true}
@@ -138,7 +138,8 @@ func readReferences(ctx context.Context, st earshot.Store, s earshot.Scope, m ea
 	return list, nil
 }
 
-// messageJSON is a message as --json writes it; the names are the contract's.
+// messageJSON is a message as --json writes it, with the field names of an Input
+// (docs/context.md).
 type messageJSON struct {
 	ID        earshot.MessageID `json:"id"`
 	Time      string            `json:"time"`
@@ -161,7 +162,7 @@ type authorJSON struct {
 	Kind     earshot.AuthorKind `json:"kind"`
 }
 
-// A repliesJSON is what the platform told of a root's thread.
+// A repliesJSON is the platform's own count of a thread's replies.
 type repliesJSON struct {
 	Count    int    `json:"count"`
 	LastHour int    `json:"last_hour,omitempty"`

@@ -7,8 +7,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// An attachmentJSON is a file that a turn gave to the model, as the manifest
-// has it.
+// An attachmentJSON is a file that a turn gave to the model, from the manifest.
 type attachmentJSON struct {
 	ID      earshot.ArtifactID `json:"artifact_id"`
 	Name    string             `json:"display_name"` // "" when the message was deleted since, as is the type
@@ -17,7 +16,7 @@ type attachmentJSON struct {
 	Message earshot.MessageID  `json:"source_message_id"`
 	Thread  earshot.MessageID  `json:"source_thread_id"` // "" for a message at the top level that begins no thread
 	Turn    int                `json:"included_at_turn"` // of the conversation, from 1
-	Tokens  int                `json:"tokens,omitempty"` // what it was charged
+	Tokens  int                `json:"tokens,omitempty"` // by the provider's formula
 }
 
 // attachments returns what a turn attached.
@@ -51,7 +50,8 @@ func (w *wholeTurn) attachments(ctx context.Context, l turnStore) ([]attachmentJ
 	return out, nil
 }
 
-// handedType returns as what the model was given a file, by the journal.
+// handedType returns the type under which the model was given a file, from the
+// journal.
 func handedType(entries []bot.JournalEntry, id earshot.ArtifactID) string {
 	for _, e := range entries {
 		for _, f := range e.Files {

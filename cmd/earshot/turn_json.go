@@ -9,43 +9,53 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
+// A turnJSON is a whole turn as --json writes it.
+type turnJSON struct {
+	queuedJSON
+	Policy  string             `json:"policy,omitempty"`
+	Form    string             `json:"form,omitempty"`
+	Zone    string             `json:"zone,omitempty"`
+	Names   []namedJSON        `json:"names"`
+	Result  json.RawMessage    `json:"result,omitempty"`
+	Changed string             `json:"changed,omitempty"` // why the prompt cannot be made again
+	Ledger  []ledgerRowJSON    `json:"ledger"`
+	Files   []attachmentJSON   `json:"attachments"`
+	Journal []journalEntryJSON `json:"journal"`
+	Posts   []postJSON         `json:"posts"`
+	Spent   spent              `json:"spent"`
+	Took    int64              `json:"took_us"`
+}
+
+// A journalEntryJSON is a step of a turn. One of Answer, Results, Files and Failed
+// is set; none where the step was erased.
+type journalEntryJSON struct {
+	N       int    `json:"n"`
+	Time    string `json:"time"`
+	Answer  any    `json:"answer,omitempty"`
+	Results any    `json:"results,omitempty"`
+	Files   any    `json:"files,omitempty"`
+	Failed  string `json:"failed,omitempty"`
+}
+
+// A postJSON is a post of a turn's reply.
+type postJSON struct {
+	Chunk   int               `json:"chunk"`
+	State   earshot.PostState `json:"state"`
+	Message earshot.MessageID `json:"message,omitempty"`
+	Text    string            `json:"text"`
+}
+
 func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices map[string]config.Price) error {
 	attachments, err := w.attachments(ctx, l)
 	if err != nil {
 		return err
 	}
-	type post struct {
-		Chunk   int               `json:"chunk"`
-		State   earshot.PostState `json:"state"`
-		Message earshot.MessageID `json:"message,omitempty"`
-		Text    string            `json:"text"`
-	}
-	type entry struct {
-		N       int    `json:"n"`
-		Time    string `json:"time"`
-		Answer  any    `json:"answer,omitempty"`
-		Results any    `json:"results,omitempty"`
-		Files   any    `json:"files,omitempty"`
-		Failed  string `json:"failed,omitempty"`
-	}
-	out := struct {
-		queuedJSON
-		Policy  string           `json:"policy,omitempty"`
-		Form    string           `json:"form,omitempty"`
-		Zone    string           `json:"zone,omitempty"`
-		Names   []namedJSON      `json:"names"`
-		Result  json.RawMessage  `json:"result,omitempty"`
-		Changed string           `json:"changed,omitempty"`
-		Ledger  any              `json:"ledger"`
-		Files   []attachmentJSON `json:"attachments"`
-		Journal []entry          `json:"journal"`
-		Posts   []post           `json:"posts"`
-		Spent   spent            `json:"spent"`
-		Took    int64            `json:"took_us"`
-	}{queuedJSON: w.row, Zone: w.zone(), Names: []namedJSON{}, Changed: w.changed, Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: []entry{}, Posts: []post{}, Spent: w.spent(prices),
-		Took: int64(w.queued.Updated - w.queued.Opened)}
 	names, form := w.names()
-	out.Form = form
+	out := turnJSON{
+		queuedJSON: w.row, Form: form, Zone: w.zone(), Names: []namedJSON{}, Changed: w.changed,
+		Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: w.journalJSON(), Posts: []postJSON{},
+		Spent: w.spent(prices), Took: int64(w.queued.Updated - w.queued.Opened),
+	}
 	for _, n := range names {
 		out.Names = append(out.Names, namedJSON(n))
 	}
@@ -56,8 +66,16 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices m
 		}
 		out.Result, out.Policy = raw, w.input.Policy.Name
 	}
+	for _, p := range w.posts {
+		out.Posts = append(out.Posts, postJSON{p.Chunk, p.State, p.Message, p.Text})
+	}
+	return a.writeJSON(out)
+}
+
+func (w *wholeTurn) journalJSON() []journalEntryJSON {
+	out := []journalEntryJSON{}
 	for _, e := range w.entries {
-		x := entry{N: e.N, Time: e.Time.String(), Failed: e.Failed}
+		x := journalEntryJSON{N: e.N, Time: e.Time.String(), Failed: e.Failed}
 		if e.Answer != nil {
 			x.Answer = e.Answer
 		}
@@ -67,12 +85,9 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices m
 		if e.Files != nil {
 			x.Files = e.Files
 		}
-		out.Journal = append(out.Journal, x)
+		out = append(out, x)
 	}
-	for _, p := range w.posts {
-		out.Posts = append(out.Posts, post{p.Chunk, p.State, p.Message, p.Text})
-	}
-	return a.writeJSON(out)
+	return out
 }
 
 // A namedJSON is the name by which a session knows somebody.
@@ -81,7 +96,8 @@ type namedJSON struct {
 	Name string           `json:"name"`
 }
 
-// A ledgerRowJSON is a row of a ledger as the contract has it.
+// A ledgerRowJSON is a row of a ledger, with the field names of a Result
+// (docs/context.md).
 type ledgerRowJSON struct {
 	ID      earshot.MessageID `json:"id"`
 	Section string            `json:"section"`

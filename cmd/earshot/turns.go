@@ -31,7 +31,7 @@ Examples:
   earshot turns --channel deploys -n 10`
 }
 
-// states returns which turns are listed; none means all.
+// states returns the states to list; none means all.
 func (c *turnsCmd) states() []earshot.TurnState {
 	var states []earshot.TurnState
 	for _, f := range []struct {
@@ -99,7 +99,7 @@ func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// stateStyle colours a state by whether somebody must act.
+// stateStyle colours a state by whether an operator must act.
 func stateStyle(s earshot.TurnState) string {
 	switch s {
 	case earshot.TurnDone:

@@ -30,8 +30,8 @@ type whereJSON struct {
 	Channel   string            `json:"channel"`
 	Message   earshot.MessageID `json:"message"`
 	Deleted   bool              `json:"deleted"`
-	Revisions int               `json:"revisions"`  // with the current one
-	RawEvents int               `json:"raw_events"` // deliveries about it whose bytes are kept
+	Revisions int               `json:"revisions"`  // the current one included
+	RawEvents int               `json:"raw_events"` // stored deliveries about it
 	Files     int               `json:"files"`
 	Turns     []reader          `json:"turns"` // whose model has read it
 }
@@ -71,7 +71,7 @@ func (l turnStore) message(ctx context.Context, channel, message string) (s ears
 	return s, m, label, err
 }
 
-// where looks up what is stored of a message.
+// where lists what is stored of a message.
 func (l turnStore) where(ctx context.Context, s earshot.Scope, m earshot.Message, label string) (whereJSON, error) {
 	out := whereJSON{Channel: label, Message: m.ID, Deleted: m.Deleted, Files: len(m.Files)}
 	texts, err := l.textsOf(ctx, s, m.ID)
@@ -104,7 +104,7 @@ func (w whereJSON) replies() []replyJSON {
 	return out
 }
 
-// lines writes w for people.
+// lines returns w as lines for people.
 func (w whereJSON) lines() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -23,14 +23,13 @@ type reader struct {
 // A replyJSON is a stored reply of the bot's.
 type replyJSON struct {
 	Message earshot.MessageID `json:"message"`
-	Quotes  bool              `json:"quotes"` // surely: quotedWords words in a row; false of a deleted message, whose words are not known
+	Quotes  bool              `json:"quotes"` // it shares quotedWords consecutive words; false for a deleted message, whose words are not known
 	Text    string            `json:"text"`
 }
 
-// readers returns the turns of a channel that have read a message, oldest
-// first: those that were shown it or found it by a tool, the one that answers
-// it, and the later ones of the same session. texts are the message's, as far
-// as they are stored.
+// readers returns the turns of a channel whose model has read a message, oldest
+// first: the prompt showed it, a tool found it, the turn answers it, or the session
+// has it from an earlier turn. texts are the stored texts of the message.
 func (l turnStore) readers(ctx context.Context, s earshot.Scope, id earshot.MessageID, texts []string) ([]reader, error) {
 	turns, err := l.turnsOf(ctx, s)
 	if err != nil {
@@ -79,7 +78,7 @@ func (l turnStore) turnsOf(ctx context.Context, s earshot.Scope) ([]earshot.Queu
 	}
 }
 
-// shows reports whether a turn's model has read the message, be it a snippet.
+// shows reports whether a turn's model has read the message or a snippet of it.
 func shows(t *earshot.Turn, id earshot.MessageID) bool {
 	if t == nil {
 		return false
@@ -134,7 +133,7 @@ func (l turnStore) reader(ctx context.Context, t earshot.QueuedTurn, committed *
 	return r, err
 }
 
-// textsOf returns the texts that are stored of a message, older revisions too.
+// textsOf returns the stored texts of a message, older revisions included.
 func (l turnStore) textsOf(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]string, error) {
 	revisions, err := l.store.Revisions(ctx, s, id)
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
@@ -149,11 +148,11 @@ func (l turnStore) textsOf(ctx context.Context, s earshot.Scope, id earshot.Mess
 	return texts, nil
 }
 
-// quotedWords is how many words in a row two texts share when one surely quotes
-// the other.
+// quotedWords is the number of consecutive words that two texts must share for one
+// to be a quote of the other.
 const quotedWords = 5
 
-// quotesFrom reports whether two texts share quotedWords words in a row, or all
+// quotesFrom reports whether two texts share quotedWords consecutive words, or all
 // of source where that is shorter. Case and punctuation do not count.
 func quotesFrom(text, source string) bool {
 	words := func(s string) []string {

@@ -17,8 +17,8 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// countsOtherwise serves a model that says of every request that it was times
-// as long as o200k has it.
+// countsOtherwise serves a model that reports times as many tokens of a request as
+// o200k counts.
 func countsOtherwise(t *testing.T, times float64) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +40,7 @@ func countsOtherwise(t *testing.T, times float64) string {
 	return s.URL + "/v1"
 }
 
-// length counts the text of a request as OpenAI's API has it.
+// length counts the text of a request to OpenAI's API.
 func length(t *testing.T, body []byte) int {
 	t.Helper()
 	var r struct {
@@ -79,7 +79,7 @@ func TestTheCounterLearnsWhatTheModelReports(t *testing.T) {
 		{"fewer", "auto", 0.8, "o200k*0.8"},
 		{"nearly as many", "auto", 1.01, "o200k"},
 		{"out of bounds", "auto", 9, "o200k*3"},
-		{"a counter of one's own", "o200k*1.1", 1.5, "o200k*1.1"},
+		{"a counter that is configured", "o200k*1.1", 1.5, "o200k*1.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -118,8 +118,8 @@ func TestTheCounterLearnsWhatTheModelReports(t *testing.T) {
 	}
 }
 
-// answer says something to the bot directly, always in one conversation, and
-// waits for the answer.
+// answer asks the bot in a direct message, always the same conversation, and waits
+// for the answer.
 func (d running) answer(t *testing.T, text string) earshot.TurnID {
 	t.Helper()
 	if _, err := d.Chat.DM(d.ctx, "bob"); err != nil {
@@ -132,8 +132,8 @@ func (d running) answer(t *testing.T, text string) earshot.TurnID {
 	return id
 }
 
-// counters returns the counter of each turn, after it has made sure that the
-// turn is answered, and that its prompt can be made again to the byte.
+// counters checks that each turn is answered and that its prompt can be made again
+// byte for byte, and returns the turns' counters.
 func counters(t *testing.T, d running, ids []earshot.TurnID) []string {
 	t.Helper()
 	var specs []string

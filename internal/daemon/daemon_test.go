@@ -64,7 +64,7 @@ func TestPriceOf(t *testing.T) {
 	}
 }
 
-func TestItAnswersOverItsFrontAndStopsCleanly(t *testing.T) {
+func TestItAnswersOverHTTPAndStopsCleanly(t *testing.T) {
 	t.Parallel()
 	c := defaults(t)
 	c.Local.Listen = "127.0.0.1:0"
@@ -107,7 +107,7 @@ func TestItAnswersOverItsFrontAndStopsCleanly(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeOpened(t *testing.T) {
+func TestOpenRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -38,14 +38,14 @@ const (
 	apology = "Sorry, I could not answer this: something went wrong on my side. The people who run me can see what."
 )
 
-// enough is how long anything here may take.
+// enough is the longest that anything here may take.
 const enough = time.Minute
 
-// TestMain runs the tests, or where it is told to a daemon that somebody talks
-// to: what a test wants to be killed cannot be the test's own process.
+// TestMain runs the tests, or a daemon where the environment says so: a test that
+// kills a daemon needs it in a process of its own.
 func TestMain(m *testing.M) {
 	if said := os.Getenv("EARSHOT_TEST_SAY"); said != "" {
-		fmt.Fprintln(os.Stderr, "it was not killed:", talk(said))
+		fmt.Fprintln(os.Stderr, "it was not killed:", ask(said))
 		os.Exit(1)
 	}
 	if os.Getenv("EARSHOT_TEST_SERVE") != "" {
@@ -55,9 +55,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// talk runs a daemon by this process's environment, says something and waits
-// for the answer.
-func talk(said string) error {
+// ask runs a daemon with this process's environment, asks it something and waits for
+// the answer.
+func ask(said string) error {
 	ctx, stop := context.WithTimeout(context.Background(), enough)
 	defer stop()
 	c, err := config.Load("", os.Environ())
@@ -101,9 +101,9 @@ func endToEndWith(t *testing.T, start func(t *testing.T, scripts ...string) stri
 		t.Run(p.provider, func(t *testing.T) {
 			t.Parallel()
 			t.Run("a question gets one reply", p.question)
-			t.Run("a tool tells of this channel only", p.tool)
-			t.Run("a fault is overcome and not seen", p.faults)
-			t.Run("a failure for good gets one apology", p.failure)
+			t.Run("a tool shows this channel only", p.tool)
+			t.Run("a fault is retried and not seen", p.faults)
+			t.Run("a permanent failure gets one apology", p.failure)
 			t.Run("a restart does not ask again", p.restart)
 		})
 	}
@@ -114,7 +114,7 @@ type endToEnd struct {
 	server, provider, url, path, key string
 }
 
-// environ is what an operator sets.
+// environ returns the settings of an operator.
 func (p endToEnd) environ(w *wire, db string) []string {
 	return []string{p.url + "=" + w.url, p.key + "=" + modeltest.Key, "EARSHOT_DB=sqlite:" + db}
 }
@@ -136,8 +136,7 @@ func (p endToEnd) start(t *testing.T, w *wire, db string) running {
 	return d
 }
 
-// startWith runs a daemon by an environment, until it is stopped or the test
-// ends.
+// startWith runs a daemon with an environment, until it is stopped or the test ends.
 func startWith(t *testing.T, environ []string) running {
 	t.Helper()
 	c, err := config.Load("", environ)
@@ -174,7 +173,7 @@ func (d running) say(t *testing.T, channel, as, text string) earshot.TurnID {
 	return heard.Turn
 }
 
-// ends waits for a turn, and returns it.
+// ends waits until a turn has ended, and returns it.
 func (d running) ends(t *testing.T, id earshot.TurnID) earshot.QueuedTurn {
 	t.Helper()
 	if err := d.Wait(d.ctx, id); err != nil {
@@ -187,7 +186,7 @@ func (d running) ends(t *testing.T, id earshot.TurnID) earshot.QueuedTurn {
 	return q
 }
 
-// replies checks what the bot has said in general, all of it.
+// replies checks all messages of the bot in the channel general.
 func (d running) replies(t *testing.T, want ...string) {
 	t.Helper()
 	c, err := d.Chat.Channel(d.ctx, "general")

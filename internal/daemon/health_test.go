@@ -21,7 +21,7 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// fetched gets a page of the address for probes and metrics.
+// fetched returns a page from the address of probes and metrics.
 func fetched(t *testing.T, d *daemon.Daemon, path string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.Health+path, nil)
@@ -40,7 +40,7 @@ func fetched(t *testing.T, d *daemon.Daemon, path string) (status int, body stri
 	return w.StatusCode, string(raw)
 }
 
-// scraped reads the metrics as Prometheus does.
+// scraped reads the metrics with Prometheus' parser.
 func scraped(t *testing.T, d *daemon.Daemon) map[string]*dto.MetricFamily {
 	t.Helper()
 	status, body := fetched(t, d, "/metrics")
@@ -71,8 +71,8 @@ const usageScript = `{"fixtures": [
 	{"match": {"userMessage": "is it raining"}, "response": {"content": "Noted.", "usage": {"prompt_tokens": 21, "completion_tokens": 13, "total_tokens": 34}}}
 ]}`
 
-// TestSlackTellsItsMetrics asks for them by both transports, after one turn.
-func TestSlackTellsItsMetrics(t *testing.T) {
+// TestMetricsOnSlack reads the metrics after one turn, over both transports.
+func TestMetricsOnSlack(t *testing.T) {
 	server := modeltest.Scripted(t, usageScript)
 	transports(t, func(t *testing.T, by transport) {
 		x := newSlackWorld(t, server, by, nil, "EARSHOT_HEALTH=127.0.0.1:0")
@@ -111,12 +111,12 @@ func TestSlackTellsItsMetrics(t *testing.T) {
 			}
 		}
 		if _, body := fetched(t, x.daemon, "/metrics"); strings.Contains(body, x.general) || strings.Contains(body, x.ann) || strings.Contains(body, "raining") {
-			t.Error("the metrics tell of a channel, a person or what was said")
+			t.Error("the metrics contain a channel, a person or the text of a message")
 		}
 	})
 }
 
-func TestTheLocalPlatformTellsItsMetrics(t *testing.T) {
+func TestMetricsOnTheLocalPlatform(t *testing.T) {
 	t.Parallel()
 	c := defaults(t)
 	c.Health.Listen = "127.0.0.1:0"
@@ -147,7 +147,7 @@ func TestTheLocalPlatformTellsItsMetrics(t *testing.T) {
 	}
 }
 
-// lines is a log that can be read while it is written.
+// lines is a log that may be read while it is written.
 type lines struct {
 	mu  sync.Mutex // guards buf
 	buf bytes.Buffer
@@ -165,9 +165,9 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// TestAStopLogsItsDrain: how many turns are under way when it begins, and how
-// long it took.
-func TestAStopLogsItsDrain(t *testing.T) {
+// TestAStopIsLogged expects the number of turns that are under way when the daemon
+// stops, and how long the stop took.
+func TestAStopIsLogged(t *testing.T) {
 	t.Parallel()
 	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
 	log := &lines{}

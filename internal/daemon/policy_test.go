@@ -17,7 +17,7 @@ func messages(p assemble.Policy, name assemble.SectionName) (all []int) {
 	return all
 }
 
-func TestTheLimitsOfSlackAreThoseOfTheBuiltInPolicies(t *testing.T) {
+func TestSlacksThreadLimitsApplyToTheBuiltInPolicies(t *testing.T) {
 	t.Parallel()
 	c := config.Default()
 	c.Platform, c.Slack.ThreadHistory, c.Slack.ThreadContext = config.PlatformSlack, 7, 9

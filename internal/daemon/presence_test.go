@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
-func TestADaemonSaysInItsStoreWhatItRuns(t *testing.T) {
+func TestADaemonDescribesItselfInItsStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := config.Default()
@@ -59,9 +59,9 @@ func TestADaemonSaysInItsStoreWhatItRuns(t *testing.T) {
 	})
 }
 
-// A daemon died while its clock was a year ahead. It is not said to run for a
-// year, nor listed before those that do.
-func TestADaemonWhoseClockWasAheadIsNotSaidToRun(t *testing.T) {
+// A daemon died while its clock was a year ahead. It must not be listed as running
+// for a year, nor before the daemons that run.
+func TestADaemonWhoseClockWasAheadIsNotListedAsRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		now := earshot.TimeOf(time.Now())

@@ -53,7 +53,7 @@ func newResponder(ctx context.Context, o Options, st earshot.Store, models []Mod
 // faultAt returns what kills the process at a point, nil for no point.
 func faultAt(point string) (func(string), error) {
 	if point == "" {
-		return nil, nil //nolint:nilnil // no fault is the normal case
+		return nil, nil
 	}
 	fault, ok := bot.KillAt(point)
 	if !ok {

@@ -26,9 +26,9 @@ func TestSlack(t *testing.T) {
 		{"an edit, a deletion and a late message reach the next turn", changes},
 		{"two people of one name and another bot are told apart", people},
 		{"a long thread shows its newest", longThread},
-		{"190 messages that were not seen are counted", unseen},
-		{"what was said during a downtime is caught up with", downtime},
-		{"a failure for good is told once", failsForGood},
+		{"190 messages that did not fit are counted", unseen},
+		{"messages of a downtime are read from history", downtime},
+		{"a permanent failure is reported once", failsForGood},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			transports(t, func(t *testing.T, by transport) { c.test(t, server, by) })
@@ -49,7 +49,7 @@ func TestSlackWithAimock(t *testing.T) {
 // scenarios is the table of context.md §3, under the policy delta.
 func scenarios(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, nil, "EARSHOT_POLICY=delta")
-	// A thread that the app itself began, before the daemon ran.
+	// A thread that the app itself began before the daemon ran.
 	alert := x.Post(simulate.Said{Channel: x.general, User: x.App().BotID, Text: "disk of db1 is at 91%", Mute: true})
 	x.start()
 
@@ -232,7 +232,7 @@ func downtime(t *testing.T, server string, by transport) {
 	x.ends(earshot.TurnDone)
 	x.settled()
 	x.stop()
-	// Nobody hears this.
+	// Said while no daemon runs.
 	x.Post(simulate.Said{Channel: x.general, Thread: root, User: x.bob, Text: "we have begun", Mute: true})
 	missed := x.Post(simulate.Said{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true})
 	x.start()

@@ -25,13 +25,13 @@ const (
 	tableEnd   = "<!-- end of calls -->\n"
 )
 
-// readers are the methods that cost a rate for reading.
+// readers are the methods that read history, which is rate-limited.
 var readers = []string{
 	"conversations.replies", "conversations.history", "conversations.info", "users.info", "usergroups.list", "bots.info", "files.info",
 }
 
-// TestSlackCalls counts which calls of Slack's API a turn makes. In the steady
-// state nothing is read.
+// TestSlackCalls counts the calls of Slack's API that each turn makes. In the steady
+// state a turn reads no history.
 func TestSlackCalls(t *testing.T) {
 	t.Parallel()
 	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
@@ -94,8 +94,8 @@ func TestSlackCalls(t *testing.T) {
 	for what, got := range costs(rows.String()) {
 		for method, n := range got {
 			most, ok := documented[what][method]
-			// How often a growing answer is shown is a matter of time, and the
-			// background may have begun to read.
+			// How often a growing answer is updated depends on time, and backfill
+			// may have begun to read.
 			if !ok || slices.Contains(readers, method) && n > 2*most {
 				t.Errorf("%s: %s is called %d times; docs/slack.md says %d. Run go test ./internal/daemon -run TestSlackCalls -update", what, method, n, most)
 			}
@@ -142,8 +142,7 @@ func names(calls map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
-// quiet waits until nothing has been asked of Slack for a while, as what is
-// fetched in the background is at its end.
+// quiet waits until Slack has not been called for a while: backfill has finished.
 func (x *slackWorld) quiet() {
 	x.t.Helper()
 	n, since := -1, time.Now()

@@ -35,7 +35,7 @@ func serve() error {
 	return errors.Join(d.Run(ctx), d.Close())
 }
 
-// TestSlackFaults makes go wrong what can, on Slack's side and on ours.
+// TestSlackFaults injects faults on Slack's side and kills the daemon.
 func TestSlackFaults(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Scripted(t, script, slackScript)
@@ -45,8 +45,8 @@ func TestSlackFaults(t *testing.T) {
 	}{
 		{"doubled, late and reordered events open one turn each", disorder},
 		{"answers to posts are lost, and each reply is seen once", lostAnswers},
-		{"the slow tier shows what there is, and says what is missing", slowTier},
-		{"the slow tier shows how a thread ended that was silent for days", slowSilent},
+		{"the slow tier shows what is stored, and says what is missing", slowTier},
+		{"the slow tier shows the end of a thread that was silent for days", slowSilent},
 		{"a channel that it is removed from is erased", removed},
 		{"calls and refusals are counted in the store", counted},
 	} {
@@ -54,7 +54,7 @@ func TestSlackFaults(t *testing.T) {
 			transports(t, func(t *testing.T, by transport) { c.test(t, server, by) })
 		})
 	}
-	t.Run("what is said while no socket is up is heard afterwards", func(t *testing.T) {
+	t.Run("messages that come while no socket is up are read afterwards", func(t *testing.T) {
 		t.Parallel()
 		gap(t, server)
 	})
@@ -70,8 +70,8 @@ func TestSlackFaults(t *testing.T) {
 	}
 }
 
-// killed runs the daemon as a process of its own, which ends at a point, and
-// then another over the same store: the question has one answer.
+// killed runs the daemon in a process that is killed at a point, and then another
+// over the same store: the question gets one answer.
 func killed(t *testing.T, server, point string) {
 	x := newSlackWorld(t, server, bySocket, nil, "EARSHOT_LEASE_SECONDS=4")
 	x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "staging is on port 4242", Mute: true})
@@ -170,8 +170,8 @@ func slowTier(t *testing.T, server string, by transport) {
 	}
 }
 
-// slowSilent: what one call of replies shows of a thread that was silent for ten
-// days, and how the prompt says what is missing.
+// slowSilent has a thread that was silent for ten days: one call of replies shows
+// its end, and the prompt says what is missing.
 func slowSilent(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, &simulate.SlackOptions{Tier: simulate.TierDistributed},
 		"EARSHOT_SLACK_TIER=distributed", "EARSHOT_SLACK_OVERFLOW=degrade")

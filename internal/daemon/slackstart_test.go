@@ -21,7 +21,7 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// outages are the ways in which Slack's API is away, each with what ends it.
+// outages are the ways in which Slack's API fails, each with a function that ends it.
 var outages = map[string]func(x *slackWorld) (heal func()){
 	"503": func(x *slackWorld) func() {
 		x.Inject(simulate.Fault{Kind: simulate.ServerError, Status: http.StatusServiceUnavailable})
@@ -38,7 +38,7 @@ var outages = map[string]func(x *slackWorld) (heal func()){
 	"connection refused": refusing,
 }
 
-// refusing lets the API's address refuse connections until it is healed.
+// refusing makes the API's address refuse connections until heal is called.
 func refusing(x *slackWorld) func() {
 	x.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -67,8 +67,8 @@ func refusing(x *slackWorld) func() {
 	}
 }
 
-// TestSlackIsUnreachableAtTheStart: the daemon runs, keeps what it is told, and
-// answers once Slack does, whether or not an earlier start knew the bot.
+// TestSlackIsUnreachableAtTheStart: the daemon runs, stores events, and answers once
+// Slack does, whether or not an earlier start has stored the bot's identity.
 func TestSlackIsUnreachableAtTheStart(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Scripted(t, slackScript)
@@ -84,7 +84,7 @@ func TestSlackIsUnreachableAtTheStart(t *testing.T) {
 				heal := outage(x)
 				x.options.Patience = 50 * time.Millisecond
 				x.start()
-				// Nothing waits for Slack's answer: each is acknowledged.
+				// Events do not wait for Slack: each is acknowledged.
 				root := x.Say(x.general, x.ann, x.at("is it raining?"))
 				x.settled()
 				if lost := x.Undelivered(); len(lost) > 0 {
@@ -115,12 +115,12 @@ func TestSlackIsUnreachableAtTheStart(t *testing.T) {
 	}
 }
 
-// scope is the channel that all are in.
+// scope is the channel general.
 func (x *slackWorld) scope() earshot.Scope {
 	return earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(x.Team().ID), Channel: earshot.ChannelID(x.general)}
 }
 
-// get asks the daemon's front.
+// get requests a page of the daemon's HTTP front.
 func (x *slackWorld) get(path, accept string) (status int, body string) {
 	x.t.Helper()
 	r, err := http.NewRequestWithContext(x.t.Context(), http.MethodGet, "http://"+x.daemon.Address+path, nil)
@@ -140,9 +140,9 @@ func (x *slackWorld) get(path, accept string) (status int, body string) {
 	return w.StatusCode, string(raw)
 }
 
-// What was kept by a process that ended before Slack answered is taken by the
-// next one.
-func TestWhatWasKeptOutlivesTheProcess(t *testing.T) {
+// Events that a process stored before Slack answered are processed by the next
+// process.
+func TestStoredEventsOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
 	x.options.Patience = 50 * time.Millisecond
@@ -170,9 +170,9 @@ func TestWhatWasKeptOutlivesTheProcess(t *testing.T) {
 	})
 }
 
-// A question that is older than answer.fresh_minutes by the time that Slack
-// answers is kept and not answered.
-func TestWhatWaitedTooLongForSlackIsNotAnswered(t *testing.T) {
+// A question that is older than answer.fresh_minutes when Slack answers at last is
+// stored and not answered.
+func TestAQuestionThatWaitedTooLongForSlackIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	past := time.Now().Add(-time.Hour)
 	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
@@ -188,7 +188,7 @@ func TestWhatWaitedTooLongForSlackIsNotAnswered(t *testing.T) {
 	}
 }
 
-// Socket Mode cannot begin before Slack answers: what was said meanwhile is read
+// Socket Mode cannot start before Slack answers: messages of that time are read
 // from history.
 func TestSocketsOpenOnceSlackAnswers(t *testing.T) {
 	t.Parallel()
@@ -204,8 +204,8 @@ func TestSocketsOpenOnceSlackAnswers(t *testing.T) {
 	x.wantSaid(root, "Noted.")
 }
 
-// A token that Slack refuses is no outage: the start ends, with the remedy,
-// whenever Slack comes to say so.
+// A token that Slack refuses is not an outage: the daemon ends with the remedy,
+// at the start or when Slack answers later.
 func TestARefusedTokenEndsTheStart(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"invalid_auth", "account_inactive", "token_revoked", "missing_scope", "not_allowed_token_type"} {

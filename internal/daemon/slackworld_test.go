@@ -47,8 +47,8 @@ func transports(t *testing.T, f func(t *testing.T, by transport)) {
 	}
 }
 
-// A slackWorld is a fake Slack in which a few people and the daemon's bot
-// live, and what the model behind it was asked.
+// A slackWorld is a fake Slack with a few people and the daemon's bot, and the
+// requests to the model behind it.
 type slackWorld struct {
 	*simulate.Slack
 	t       *testing.T
@@ -155,7 +155,7 @@ func (x *slackWorld) start() {
 // at returns a text that mentions the bot.
 func (x *slackWorld) at(text string) string { return "<@" + x.self + "> " + text }
 
-// ends waits for the next turn to end, and checks how.
+// ends waits for the next turn to end, and checks its state.
 func (x *slackWorld) ends(want earshot.TurnState) bot.Report {
 	x.t.Helper()
 	select {
@@ -170,12 +170,12 @@ func (x *slackWorld) ends(want earshot.TurnState) bot.Report {
 	return bot.Report{}
 }
 
-// eventually waits for what nobody tells of.
+// eventually waits until a condition holds.
 func (x *slackWorld) eventually(what string, is func() bool) {
 	x.t.Helper()
 	for end := time.Now().Add(enough); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			x.t.Fatalf("not so after %s: %s", enough, what)
+			x.t.Fatalf("after %s it does not hold that %s", enough, what)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (x *slackWorld) settled() {
 	}
 }
 
-// said returns the texts that people see of the bot in a thread.
+// said returns the bot's messages in a thread, as people see them.
 func (x *slackWorld) said(root string) []string {
 	var out []string
 	for _, m := range x.Thread(x.general, root) {
@@ -201,7 +201,7 @@ func (x *slackWorld) said(root string) []string {
 	return out
 }
 
-// prompts returns the last user message of each request that the model has got.
+// prompts returns the last user message of each request to the model.
 func (x *slackWorld) prompts() []string {
 	x.t.Helper()
 	var out []string
@@ -217,7 +217,7 @@ func (x *slackWorld) prompts() []string {
 	return out
 }
 
-// prompt returns the last of them.
+// prompt returns the last of the prompts.
 func (x *slackWorld) prompt() string {
 	x.t.Helper()
 	list := x.prompts()

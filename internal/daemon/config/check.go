@@ -48,6 +48,29 @@ func (c Config) Check() []error {
 			bad(t.key, "must be a name in one line")
 		}
 	}
+	c.checkChoices(bad)
+	if _, err := tokens.For(c.Counter); err != nil && c.Counter != CounterAuto {
+		bad("counter", "%v, or %s", err, CounterAuto)
+	}
+	c.checkNumbers(bad)
+	if _, err := zones.Load(c.Context.Zone); err != nil || c.Context.Zone == "" {
+		bad("context.zone", "%q is no time zone; use an IANA name, such as Europe/Berlin, or UTC", c.Context.Zone)
+	}
+	c.checkURLs(bad)
+	checkListen("slack.listen", c.Slack.Listen, ":8080", bad)
+	checkListen("health.listen", c.Health.Listen, "127.0.0.1:9464", bad)
+	c.checkPrices(bad)
+	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
+		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
+	}
+	return problems
+}
+
+// A report adds a problem with a key.
+type report func(key, format string, args ...any)
+
+// checkChoices checks the settings that have a list of values.
+func (c Config) checkChoices(bad report) {
 	oneOf := func(key, value string, of ...string) {
 		if !slices.Contains(of, value) {
 			bad(key, "%q is unknown; use one of %s", value, strings.Join(of, ", "))
@@ -69,9 +92,10 @@ func (c Config) Check() []error {
 	} else if c.Model.Fallback.Name != "" || c.Model.Fallback.BaseURL != "" {
 		bad("model.fallback.provider", "is missing; name the provider, or leave the fallback out")
 	}
-	if _, err := tokens.For(c.Counter); err != nil && c.Counter != CounterAuto {
-		bad("counter", "%v, or %s", err, CounterAuto)
-	}
+}
+
+// checkNumbers checks the range of each number.
+func (c Config) checkNumbers(bad report) {
 	for _, n := range []struct {
 		key             string
 		value, low, top int
@@ -91,20 +115,9 @@ func (c Config) Check() []error {
 			bad(n.key, "is %d; use a number from %d to %d", n.value, n.low, n.top)
 		}
 	}
-	if _, err := zones.Load(c.Context.Zone); err != nil || c.Context.Zone == "" {
-		bad("context.zone", "%q is no time zone; use an IANA name, such as Europe/Berlin, or UTC", c.Context.Zone)
-	}
-	c.checkURLs(bad)
-	checkListen("slack.listen", c.Slack.Listen, ":8080", bad)
-	checkListen("health.listen", c.Health.Listen, "127.0.0.1:9464", bad)
-	c.checkPrices(bad)
-	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
-		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
-	}
-	return problems
 }
 
-func (c Config) checkURLs(bad func(key, format string, args ...any)) {
+func (c Config) checkURLs(bad report) {
 	for _, u := range []struct{ key, value string }{
 		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL},
 		{"slack.api_url", c.Slack.APIURL},
@@ -123,7 +136,7 @@ func (c Config) checkURLs(bad func(key, format string, args ...any)) {
 	}
 }
 
-func (c Config) checkPrices(bad func(key, format string, args ...any)) {
+func (c Config) checkPrices(bad report) {
 	for _, name := range slices.Sorted(maps.Keys(c.Model.Prices)) {
 		p := c.Model.Prices[name]
 		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite) < 0 {

@@ -121,7 +121,7 @@ local:
 
 // TestAZoneIsOneThatTheAssemblerKnows has names that a machine may take for a
 // zone, by its own files or its settings, and that no prompt can be made in.
-func TestAZoneIsOneThatTheAssemblerKnows(t *testing.T) {
+func TestAZoneMustBeKnownToTheAssembler(t *testing.T) {
 	t.Parallel()
 	for zone, ok := range map[string]bool{
 		"UTC": true, "Europe/Berlin": true, "America/Argentina/Ushuaia": true,
@@ -200,7 +200,7 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-func TestWhatSlackNeedsIsNamed(t *testing.T) {
+func TestMissingSlackKeysAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string

@@ -52,12 +52,12 @@ func defaultSlack() Slack {
 }
 
 // checkListen checks an address to listen on; "" means none.
-func checkListen(key, addr, such string, bad func(key, format string, args ...any)) {
+func checkListen(key, addr, example string, bad report) {
 	if addr == "" {
 		return
 	}
 	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
-		bad(key, "must be an address with a port, such as %s", such)
+		bad(key, "must be an address with a port, such as %s", example)
 	}
 }
 

@@ -48,8 +48,8 @@ func (w *world) do(a act) {
 	}
 }
 
-// text is what a person writes: who is asked, the channel's mark, a word that
-// occurs nowhere else.
+// text returns what a person writes: a mention where the bot is asked, the
+// channel's mark, and a word that occurs nowhere else.
 func (w *world) text(a act, where int) string {
 	to := ""
 	if a.ask {
@@ -81,7 +81,7 @@ func (w *world) say(a act) {
 	w.note("    %s %s thread %q ask %v: %s", m.channel, m.ts, m.thread, m.ask, m.word)
 }
 
-// message returns the message that an act means, nil where there is none.
+// message returns the message that an act refers to; nil where there is none.
 func (w *world) message(a act) *spoken {
 	var list []*spoken
 	for _, m := range w.said {
@@ -112,11 +112,11 @@ func (w *world) change(a act, m *spoken) {
 	}
 }
 
-// process has one die, stop or come in addition.
+// process kills or stops a process, or starts another.
 func (w *world) process(a act) {
 	living := w.living()
 	if len(living) == 0 {
-		return // one is due
+		return // a kill is already due
 	}
 	p := living[a.which%len(living)]
 	switch a.kind {
@@ -125,7 +125,7 @@ func (w *world) process(a act) {
 		p.crash = crash{at: p.effects + a.n, before: a.before}
 		p.mu.Unlock()
 		w.later.Go(func() {
-			// What never reaches its effect is killed where it is.
+			// A process that never reaches the effect is killed after a while.
 			for end := time.Now().Add(time.Minute); p.alive() && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 			}
 			p.die("late")

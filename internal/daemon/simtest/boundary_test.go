@@ -9,14 +9,14 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// A boundary is the store as a process that may die has it: every write is an
-// effect. Reads pass; what a dead process reads is of no use to it.
+// A boundary is the store of a process that may die: every write is an effect.
+// Reads pass, because a dead process cannot use what it reads.
 type boundary struct {
 	bot.Store
 	p *process
 }
 
-// Close leaves the store open: it is the world's.
+// Close leaves the store open: the world owns it.
 func (b *boundary) Close() error { return nil }
 
 func with[T any](b *boundary, name string, about any, do func() (T, error)) (out T, err error) {
@@ -65,7 +65,7 @@ type claimed struct {
 	turns []earshot.QueuedTurn
 }
 
-// Claim is an effect only where it finds something: it is called every second.
+// Claim counts as an effect only where it finds a turn: it is called every second.
 func (b *boundary) Claim(ctx context.Context, agent earshot.AgentID, owner string, now earshot.Time, hold time.Duration) (earshot.Lease, []earshot.QueuedTurn, error) {
 	if !b.p.alive() {
 		return earshot.Lease{}, nil, errDead

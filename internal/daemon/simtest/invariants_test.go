@@ -14,18 +14,18 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// Facts are what Slack has told and was thanked for.
+// Facts are what Slack has delivered and the daemon has acknowledged.
 type facts struct {
-	parsed  []telling
+	parsed  []delivery
 	created map[place]bool // a message's own event was acknowledged
-	gone    map[place]bool // its deletion was
+	gone    map[place]bool // its deletion was acknowledged
 	cursors map[earshot.ConversationID]int64
 }
 
 type place struct{ channel, ts string }
 
-// A telling is a delivery of which message.
-type telling struct {
+// A delivery is an event that Slack has sent, and the message that it is about.
+type delivery struct {
 	at   place
 	kind string // new, changed, deleted, ""
 	done bool   // counted
@@ -35,8 +35,8 @@ func newFacts() facts {
 	return facts{created: map[place]bool{}, gone: map[place]bool{}, cursors: map[earshot.ConversationID]int64{}}
 }
 
-// read reads an event.
-func read(body json.RawMessage) (t telling) {
+// read decodes an event.
+func read(body json.RawMessage) (t delivery) {
 	var x struct {
 		Event struct {
 			Type, Subtype, Channel, TS string
@@ -51,30 +51,30 @@ func read(body json.RawMessage) (t telling) {
 	switch {
 	case e.Type != "message" && e.Type != "app_mention":
 	case e.Subtype == "message_deleted":
-		return telling{place{e.Channel, e.Deleted}, "deleted", false}
+		return delivery{place{e.Channel, e.Deleted}, "deleted", false}
 	case e.Subtype == "message_changed" && e.Message.Subtype == "tombstone":
-		return telling{place{e.Channel, e.Message.TS}, "deleted", false}
+		return delivery{place{e.Channel, e.Message.TS}, "deleted", false}
 	case e.Subtype == "message_changed":
-		return telling{place{e.Channel, e.Message.TS}, "changed", false}
+		return delivery{place{e.Channel, e.Message.TS}, "changed", false}
 	case e.TS != "":
-		return telling{place{e.Channel, e.TS}, "new", false}
+		return delivery{place{e.Channel, e.TS}, "new", false}
 	}
 	return t
 }
 
-// scope is a channel as the store has it.
+// scope returns the scope of a channel.
 func (w *world) scope(channel string) earshot.Scope {
 	return earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(w.slack.Team().ID), Channel: earshot.ChannelID(channel)}
 }
 
-// check checks what must hold at any moment.
+// check checks what must hold at any time.
 func (w *world) check() {
 	ctx := context.Background()
 	for i, d := range w.slack.Deliveries() {
-		if i >= len(w.told.parsed) {
-			w.told.parsed = append(w.told.parsed, read(d.Body))
+		if i >= len(w.facts.parsed) {
+			w.facts.parsed = append(w.facts.parsed, read(d.Body))
 		}
-		t := &w.told.parsed[i]
+		t := &w.facts.parsed[i]
 		if !d.Done || t.done || t.kind == "" {
 			continue
 		}
@@ -84,12 +84,12 @@ func (w *world) check() {
 		case err != nil:
 			w.wrong("I1: the event %s (%s) of %v was acknowledged, and its message is not stored: %v", d.EventID, t.kind, t.at, err)
 		case t.kind == "deleted":
-			w.told.gone[t.at] = true
+			w.facts.gone[t.at] = true
 		case t.kind == "new":
-			w.told.created[t.at] = true
+			w.facts.created[t.at] = true
 		}
 	}
-	for at := range w.told.gone {
+	for at := range w.facts.gone {
 		if m, err := w.store.Message(ctx, w.scope(at.channel), earshot.MessageID(at.ts)); err != nil || !m.Deleted {
 			w.wrong("I3: %v was deleted, and is stored as %q (%v)", at, m.Text, err)
 		}
@@ -124,25 +124,25 @@ func (w *world) checkCursors(ctx context.Context) {
 			w.wrong("the conversation of turn %d: %v", q.ID, err)
 			continue
 		}
-		if c.Cursor < w.told.cursors[q.Conversation] {
-			w.wrong("I10: the cursor of %v moved back from %d to %d", q.Conversation, w.told.cursors[q.Conversation], c.Cursor)
+		if c.Cursor < w.facts.cursors[q.Conversation] {
+			w.wrong("I10: the cursor of %v moved back from %d to %d", q.Conversation, w.facts.cursors[q.Conversation], c.Cursor)
 		}
-		w.told.cursors[q.Conversation] = c.Cursor
+		w.facts.cursors[q.Conversation] = c.Cursor
 	}
 }
 
-// checkReport checks the budget of a turn that is done.
+// checkReport checks I6: the prompt of a finished turn is within its budget.
 func (w *world) checkReport(r bot.Report) {
 	t, free := r.Result.Tokens, 0
 	for _, s := range []assemble.SectionName{assemble.Guide, assemble.Instructions, assemble.Place, assemble.Thread, assemble.Anchor, assemble.SessionPart} {
-		free += t.Sections[s] // of the thread its root
+		free += t.Sections[s] // of the thread only the root
 	}
 	if t.Total-free > t.Budget || t.Total > assemble.DefaultBudget().Limit {
 		w.wrong("I6: turn %d has %d tokens in a budget of %d: %v", r.Turn.ID, t.Total, t.Budget, t.Sections)
 	}
 }
 
-// checkEnd checks what must hold once everything has come to rest.
+// checkEnd checks what must hold once all turns have ended.
 func (w *world) checkEnd() {
 	ctx := context.Background()
 	turns := w.turns(ctx)
@@ -152,10 +152,10 @@ func (w *world) checkEnd() {
 	w.checkHeard(ctx, turns)
 }
 
-// checkTurns checks I4: how each turn has ended.
+// checkTurns checks I4: each turn has ended, and people see the result.
 func (w *world) checkTurns(ctx context.Context, turns []earshot.QueuedTurn) {
 	seen := w.slack.PostsByMetadata("key")
-	gone := map[place]bool{} // questions that were deleted, known or not
+	gone := map[place]bool{} // deleted questions, whether or not the daemon knows
 	for _, m := range w.said {
 		gone[place{m.channel, m.ts}] = m.deleted
 	}
@@ -177,7 +177,7 @@ func (w *world) checkTurns(ctx context.Context, turns []earshot.QueuedTurn) {
 		w.trace("turn %d %s is %s %q, %d tries, %d of %d posts visible", q.ID, q.Anchor, q.State, q.Why, q.Tries, visible, len(posts))
 		switch q.State {
 		case earshot.TurnDone:
-			// A reply to a thread that is gone is taken back by the adapter.
+			// The adapter removes a reply to a thread that no longer exists.
 			if visible == 0 && !gone[place{string(q.Conversation.Scope.Channel), string(q.Anchor)}] {
 				w.wrong("I4: turn %d is done, and nothing of it can be seen", q.ID)
 			}
@@ -185,7 +185,7 @@ func (w *world) checkTurns(ctx context.Context, turns []earshot.QueuedTurn) {
 			if q.Why == "" {
 				w.wrong("I4: turn %d is %s without a reason", q.ID, q.State)
 			}
-			// What only the person sees cannot be looked for, and is ambiguous.
+			// An ephemeral message cannot be looked up, so its state is ambiguous.
 			told := slices.ContainsFunc(posts, func(p earshot.Post) bool {
 				return p.State == earshot.PostSent || p.State == earshot.PostAmbiguous && strings.HasPrefix(p.Key, "w")
 			})
@@ -215,13 +215,13 @@ func (w *world) checkOrder(turns []earshot.QueuedTurn) {
 	}
 }
 
-// checkSeen checks what people see of the bot: every post is known, and no
-// placeholder stays.
+// checkSeen checks the bot's messages as people see them: the store knows every post,
+// and no placeholder is left.
 func (w *world) checkSeen(ctx context.Context, turns []earshot.QueuedTurn) {
 	known := map[string]bool{}
 	turn := map[string]earshot.QueuedTurn{}
 	for _, q := range turns {
-		posts, _ := w.store.Posts(ctx, q.ID) // read before
+		posts, _ := w.store.Posts(ctx, q.ID) // the error was reported above
 		for _, p := range posts {
 			known[p.Key], turn[p.Key] = true, q
 		}
@@ -241,9 +241,8 @@ func (w *world) checkSeen(ctx context.Context, turns []earshot.QueuedTurn) {
 	}
 }
 
-// belongs reports whether a post stands where its turn's conversation is: in the
-// channel, and in the thread that has the conversation's name or that the
-// question begins. A thread of which nothing is left takes no reply.
+// belongs reports whether a post is in its turn's conversation: in its channel, and
+// in the thread that has the conversation's name or that begins with the question.
 func (w *world) belongs(m simulate.Message, q earshot.QueuedTurn) bool {
 	if m.Channel != string(q.Conversation.Scope.Channel) {
 		return false
@@ -252,8 +251,8 @@ func (w *world) belongs(m simulate.Message, q earshot.QueuedTurn) bool {
 	return m.Thread == "" && direct || m.Thread == q.Conversation.Name || m.Thread == string(q.Anchor)
 }
 
-// checkHeard checks that what was said for the bot to answer has a turn, and
-// that what is stored is what is seen.
+// checkHeard checks that every question that the daemon has acknowledged has a turn,
+// and that the stored text is the visible one.
 func (w *world) checkHeard(ctx context.Context, turns []earshot.QueuedTurn) {
 	anchors := map[place]int{}
 	for _, q := range turns {
@@ -268,10 +267,10 @@ func (w *world) checkHeard(ctx context.Context, turns []earshot.QueuedTurn) {
 		stored, err := w.store.Message(ctx, w.scope(m.channel), earshot.MessageID(m.ts))
 		switch {
 		case errors.Is(err, earshot.ErrNotFound):
-			continue // it was not told, or not acknowledged: check has looked
+			continue // it was not delivered, or not acknowledged: check has checked that
 		case err != nil:
 			w.wrong("%v cannot be read: %v", at, err)
-		case w.told.created[at] && m.ask && anchors[at] == 0 && !w.told.gone[at]:
+		case w.facts.created[at] && m.ask && anchors[at] == 0 && !w.facts.gone[at]:
 			w.wrong("I4: %v was heard, asks the bot, and has no turn", at)
 		case whole[at] && !m.deleted && !strings.Contains(stored.Text, m.word):
 			w.wrong("I2: %v says %s, and is stored as %q", at, m.word, stored.Text)
@@ -279,15 +278,14 @@ func (w *world) checkHeard(ctx context.Context, turns []earshot.QueuedTurn) {
 	}
 }
 
-// whole returns the messages of which everything that was told was also
-// acknowledged.
+// whole returns the messages of which every delivery was acknowledged.
 func (w *world) whole() map[place]bool {
 	out := map[place]bool{}
 	for i, d := range w.slack.Deliveries() {
-		if i >= len(w.told.parsed) {
+		if i >= len(w.facts.parsed) {
 			break
 		}
-		at := w.told.parsed[i].at
+		at := w.facts.parsed[i].at
 		if was, ok := out[at]; ok {
 			out[at] = was && d.Done
 		} else {
@@ -297,8 +295,8 @@ func (w *world) whole() map[place]bool {
 	return out
 }
 
-// checkFiles looks for deleted words in the files of the store, and for any in
-// the log.
+// checkFiles looks for the words of deleted messages in the files of the store, and
+// for the words of any message in the log.
 func (w *world) checkFiles() {
 	var data []byte
 	for _, end := range []string{"", "-wal"} {
@@ -309,12 +307,12 @@ func (w *world) checkFiles() {
 	}
 	for _, word := range words.FindAllString(string(data), -1) {
 		for _, m := range w.said {
-			if w.told.gone[place{m.channel, m.ts}] && slices.Contains(m.words, word) {
+			if w.facts.gone[place{m.channel, m.ts}] && slices.Contains(m.words, word) {
 				w.wrong("I3: %s of the deleted %s stands in the store's files", word, m.ts)
 			}
 		}
 	}
 	for _, word := range words.FindAllString(w.log.buf.String(), 3) {
-		w.wrong("I8: the log tells what was said: %s", word)
+		w.wrong("I8: the log has a word of a message: %s", word)
 	}
 }

@@ -2,14 +2,14 @@ package simtest
 
 import "regexp"
 
-// known are faults of the engine that are known and being mended: what matches
-// is counted and does not fail a seed. An entry goes with its mend.
+// known are bugs that are known and being fixed: a violation that matches is counted
+// and does not fail a seed. An entry is removed with its fix.
 var known = []struct {
 	until string
 	what  *regexp.Regexp
 }{}
 
-// isKnown returns until when a fault is known, "" where it is not.
+// isKnown returns until when a bug counts as known; "" where it is not known.
 func isKnown(wrong string) string {
 	for _, k := range known {
 		if k.what.MatchString(wrong) {

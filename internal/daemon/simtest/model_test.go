@@ -13,24 +13,24 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// A mood is how the model answers a request.
+// A mood is how the model answers requests.
 type mood string
 
-// The moods; the zero one answers well.
+// The moods. The zero mood answers well.
 const (
-	moodStall   mood = "stall"   // says nothing for a while, then answers
-	moodDown    mood = "down"    // fails in a way that may pass
-	moodBroken  mood = "broken"  // fails for good
+	moodStall   mood = "stall"   // waits for a while, then answers
+	moodDown    mood = "down"    // fails with an error that may be retried
+	moodBroken  mood = "broken"  // fails with a permanent error
 	moodCut     mood = "cut"     // breaks off in the middle of an answer
-	moodTool    mood = "tool"    // looks further, then answers
-	moodEndless mood = "endless" // calls tools as long as it may
-	moodMute    mood = "mute"    // says nothing
-	moodLong    mood = "long"    // says more than fits into a message
+	moodTool    mood = "tool"    // calls a tool, then answers
+	moodEndless mood = "endless" // calls tools as often as it may
+	moodMute    mood = "mute"    // answers nothing
+	moodLong    mood = "long"    // answers more than fits into a message
 )
 
 var moods = []mood{moodStall, moodStall, moodDown, moodBroken, moodCut, moodTool, moodTool, moodEndless, moodMute, moodLong}
 
-// A model is the world's, as one process asks it.
+// A model is the world's model, as one process calls it.
 type model struct {
 	w *world
 	p *process
@@ -100,13 +100,13 @@ func called(r llm.Request) bool {
 	return slices.ContainsFunc(last.Parts, func(p llm.Part) bool { return p.Kind == llm.KindResult })
 }
 
-// args are what a tool is called with: sometimes right, sometimes not.
+// args returns arguments for a tool call: sometimes valid, sometimes not.
 func (w *world) args(t llm.Tool, n int) string {
 	list := []string{`{}`, `{"intent":"deploy"}`, `{"query":"deploy"}`, `{"channel":"` + w.channels[0] + `","query":"deploy"}`, `{"intent":`}
 	return list[hash(w.script.seed, t.Name, n)%uint64(len(list))]
 }
 
-// ask takes a request: it is checked, and how it is answered is decided.
+// ask checks a request and decides how it is answered.
 func (w *world) ask(p *process, r llm.Request) (m mood, long time.Duration, n int) {
 	w.checkRequest(r)
 	w.mu.Lock()
@@ -130,8 +130,8 @@ var (
 	mistaken = regexp.MustCompile(`(?m)^\d\d:\d\d (?:Ann|Bob): .*answer a\d+xzzz`)
 )
 
-// checkRequest checks what a model is asked: I8 (one channel), I9 (nothing
-// twice, own replies as one's own).
+// checkRequest checks a request: I8 (it shows one channel), I9 (no message twice, the
+// bot's own replies as its own).
 func (w *world) checkRequest(r llm.Request) {
 	text := textOf(r)
 	var from []string
@@ -147,19 +147,19 @@ func (w *world) checkRequest(r llm.Request) {
 		w.wrong("I9: an answer of the bot stands as a person's: %s", s)
 	}
 	if called(r) || strings.Contains(text, "call_") {
-		return // what tools found may be what the context shows
+		return // a tool may find what the context shows
 	}
 	count := map[string]int{}
 	for _, word := range words.FindAllString(text, -1) {
 		count[word]++
-		// A question may have been seen before as talk, where its turn came late.
+		// A question whose turn came late may have been shown as a message before.
 		if count[word] == 3 || count[word] == 2 && !w.answered(word) {
 			w.wrong("I9: %s stands twice in a request:\n%s", word, text)
 		}
 	}
 }
 
-// answered reports whether the message with a word is one that has a turn.
+// answered reports whether the message with a word has a turn.
 func (w *world) answered(word string) bool {
 	for _, m := range w.said {
 		if slices.Contains(m.words, word) {
@@ -171,7 +171,7 @@ func (w *world) answered(word string) bool {
 	return false
 }
 
-// textOf is all text of a request, tools' results too.
+// textOf returns all text of a request, results of tools included.
 func textOf(r llm.Request) string {
 	var b strings.Builder
 	var parts func([]llm.Part)
@@ -199,7 +199,7 @@ func hash(seed uint64, about string, n int) uint64 {
 	return h.Sum64()
 }
 
-// pause waits, or returns why ctx has ended.
+// pause waits, or returns the cause of ctx's end.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

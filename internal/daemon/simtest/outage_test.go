@@ -11,10 +11,10 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// stage plays what a test orders, in a world without a script.
+// stage runs a test in a world without a script.
 func stage(t *testing.T, reply string, play func(w *world)) {
 	t.Helper()
-	dir, err := os.MkdirTemp(filepath.Dir(empty), "stage-") //nolint:usetesting // it stands where there is no disk, see TestMain
+	dir, err := os.MkdirTemp(filepath.Dir(empty), "stage-") //nolint:usetesting // in memory where possible, see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func stage(t *testing.T, reply string, play func(w *world)) {
 	})
 }
 
-// question has somebody ask in the first channel, and returns the question.
+// question lets a person ask in the first channel, and returns the question.
 func (w *world) question(thread, word string) *spoken {
 	m := &spoken{channel: w.channels[0], user: w.people[0], word: word, words: []string{word}, ask: true, thread: thread}
 	m.ts = w.slack.Post(simulate.Said{Channel: m.channel, User: m.user, Thread: thread, Text: w.text(act{ask: true, word: word}, 0)})
@@ -41,7 +41,7 @@ func (w *world) question(thread, word string) *spoken {
 	return m
 }
 
-// replies returns what people see of the bot in a thread.
+// replies returns the bot's messages in a thread, as people see them.
 func (w *world) replies(root *spoken) []string {
 	var out []string
 	for _, m := range w.slack.Thread(root.channel, root.ts) {
@@ -52,16 +52,16 @@ func (w *world) replies(root *spoken) []string {
 	return out
 }
 
-// kill ends the process as kill -9 does, and starts another.
+// kill ends the process like kill -9, and starts another.
 func (w *world) kill() {
 	w.living()[0].die("killed")
 	time.Sleep(3 * time.Second)
 	w.revive()
 }
 
-// TestRefusedEditsLeaveNoPlaceholder has chat.update refused for good from
-// before or after the placeholder, and the process killed in between: people
-// see each answer once, and no placeholder.
+// TestRefusedEditsLeaveNoPlaceholder has Slack refuse chat.update from before or
+// after the placeholder on, and kills the process in between: people see each
+// answer once, and no placeholder.
 func TestRefusedEditsLeaveNoPlaceholder(t *testing.T) {
 	t.Parallel()
 	for _, reply := range []string{"update", "stream"} {
@@ -86,7 +86,7 @@ func TestRefusedEditsLeaveNoPlaceholder(t *testing.T) {
 	}
 }
 
-// TestAQuestionDeletedLateInAnOutageLeavesNoPlaceholder deletes it while the
+// TestAQuestionDeletedLateInAnOutageLeavesNoPlaceholder deletes a question when its
 // answer has waited for most of answer.post_minutes.
 func TestAQuestionDeletedLateInAnOutageLeavesNoPlaceholder(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A pipes is a network of one server whose connections are net.Pipe.
+// A pipes is a network with one server, whose connections are net.Pipe.
 type pipes struct {
 	waiting chan net.Conn
 	closed  chan struct{}
@@ -30,9 +30,8 @@ func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// A buffered connection takes what is written at once, as a socket's buffer
-// does. Between two ends of a bare net.Pipe, which has none, both sides may wait
-// for the other to read.
+// A buffered connection takes a write at once, like a socket with its buffer. A bare
+// net.Pipe has no buffer: both sides may wait for the other to read.
 type buffered struct {
 	net.Conn
 
@@ -84,7 +83,7 @@ func (b *buffered) wake() {
 	}
 }
 
-// send sends what is written until the connection ends.
+// send sends the buffered bytes until the connection ends.
 func (b *buffered) send() {
 	defer b.Conn.Close()
 	for range b.more {
@@ -118,7 +117,7 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// Addr implements [net.Listener]. The port is one that nobody serves: whatever
+// Addr implements [net.Listener]. Nothing listens on the port: a connection that
 // leaves the bubble by mistake is refused.
 func (p *pipes) Addr() net.Addr { return address{} }
 

@@ -20,12 +20,12 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
-// errDead is what a dead process gets of everything outside of it.
+// errDead is what a dead process gets from everything outside of it.
 var errDead = errors.New("the process is dead")
 
-// A process is a daemon that can die at any effect: whatever it has written or
-// sent by then stands, and nothing of it happens afterwards. Its goroutines run
-// on for a moment, as nothing can stop them, but they reach nobody.
+// A process is a daemon that can die at any effect: what it has written or sent by
+// then remains, and no effect of it happens afterwards. Its goroutines run on for a
+// moment, because nothing can stop them, but they have no further effect.
 type process struct {
 	w      *world
 	name   string
@@ -38,18 +38,18 @@ type process struct {
 	mu      sync.Mutex     // guards what follows
 	effects int            // so far
 	crash   crash          // the effect that kills it
-	seen    map[string]int // effects by content
+	seen    map[string]int // how often each effect has happened
 	conns   []net.Conn
 	keys    int
 }
 
-// A crash says before or after which effect a process dies; at 0 it does not.
+// A crash says before or after which effect a process dies. Zero means never.
 type crash struct {
 	at     int
 	before bool
 }
 
-// effect runs do, which others can see, or kills the process.
+// effect runs do, whose effect is visible outside, or kills the process.
 func (p *process) effect(name, about string, do func() error) error {
 	stop, err := p.enter(name, about)
 	if err != nil {
@@ -74,9 +74,9 @@ func (p *process) effect(name, about string, do func() error) error {
 	return err
 }
 
-// enter counts an effect, after a moment that depends on what it is: two that
-// are begun at the same time happen in an order that does not depend on the
-// scheduler. It returns the crash that is due.
+// enter counts an effect after a delay that depends on its content: two effects that
+// start at the same time happen in an order that does not depend on the scheduler.
+// It returns the crash that is due.
 func (p *process) enter(name, about string) (crash, error) {
 	content := name + " " + about
 	p.moment(content)
@@ -94,8 +94,8 @@ func (p *process) enter(name, about string) (crash, error) {
 	return due, nil
 }
 
-// moment waits for up to a millisecond, by what is done and how often it was
-// done before.
+// moment waits for up to a millisecond, depending on the effect and on how often it
+// has happened before.
 func (p *process) moment(content string) {
 	p.mu.Lock()
 	p.seen[content]++
@@ -105,10 +105,10 @@ func (p *process) moment(content string) {
 	time.Sleep(time.Duration(1+h.Sum64()%1_000_000) * time.Nanosecond)
 }
 
-// uncounted runs do, which others can see, and is not counted: it is called
-// while a mutex is held, and the clock of a bubble stands while a goroutine
-// waits for a mutex, so it must not take time. A crash beside it is one beside
-// the effect before or after it.
+// uncounted runs do, whose effect is visible outside, without counting it: it is
+// called while a mutex is held, and must take no time, because the clock of a bubble
+// stands while a goroutine waits for a mutex. A crash beside it is the same as one
+// beside the effect before or after it.
 func (p *process) uncounted(do func() error) error {
 	p.gate.RLock()
 	defer p.gate.RUnlock()
@@ -118,7 +118,7 @@ func (p *process) uncounted(do func() error) error {
 	return do()
 }
 
-// die ends the process as a kill does.
+// die ends the process like kill -9.
 func (p *process) die(why string) {
 	p.gate.Lock()
 	defer p.gate.Unlock()
@@ -158,12 +158,12 @@ func (p *process) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // RoundTrip implements [http.RoundTripper]: a call of the platform's API is an
-// effect. Its answer is read by then.
+// effect, which has happened once the answer is read.
 func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body string
 	if r.GetBody != nil {
 		if b, err := r.GetBody(); err == nil {
-			raw, _ := io.ReadAll(b) // of a strings.Reader
+			raw, _ := io.ReadAll(b) // reading a strings.Reader cannot fail
 			body = string(raw)
 		}
 	}
@@ -209,7 +209,7 @@ func (w *world) start(at crash) {
 		for p.alive() && ctx.Err() == nil {
 			if err := p.run(ctx); err != nil && p.alive() && ctx.Err() == nil {
 				w.note("%s ended: %v", p.name, err)
-				time.Sleep(5 * time.Second) // as a supervisor does
+				time.Sleep(5 * time.Second) // as a supervisor waits before a restart
 				continue
 			}
 			return
@@ -217,7 +217,7 @@ func (w *world) start(at crash) {
 	}()
 }
 
-// run is the life of one daemon.
+// run runs one daemon until it ends.
 func (p *process) run(ctx context.Context) error {
 	w := p.w
 	c, err := config.Load("", append(w.environ(), w.script.environ...))
@@ -253,7 +253,7 @@ func (p *process) newKey() string {
 	return fmt.Sprintf("%sk%d", p.name, p.keys)
 }
 
-// report hears of the turns that end in a process.
+// report returns the function that is called for each turn that ends in a process.
 func (w *world) report(p *process) func(bot.Report) {
 	return func(r bot.Report) {
 		if !p.alive() {

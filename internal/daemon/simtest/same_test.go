@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestTheSameSeedGivesTheSameTrace plays seeds until two plays are the same:
+// TestTheSameSeedGivesTheSameTrace plays each seed until two plays are the same:
 // every effect of every process happens again, at the same moment. Where two
-// goroutines of the daemon begin at the same moment of the bubble, such as two
-// sockets that are opened again, the scheduler may choose, most of all on a busy
-// machine; so a seed has four plays, and one seed in five may differ in all.
+// goroutines of the daemon start at the same moment of the bubble, such as two
+// sockets that reconnect, their order depends on the scheduler, most of all on a
+// busy machine; so a seed has four plays, and one seed in five may differ in all.
 func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
 	t.Parallel()
 	const seeds, plays, allowed = 20, 4, 4
@@ -31,7 +31,7 @@ func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
 	}
 }
 
-// firstDifference shows where two traces part, with the lines before.
+// firstDifference returns the first lines that differ in two traces, with those before.
 func firstDifference(a, b []string) string {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || a[i] != b[i] {

@@ -10,20 +10,20 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// An act is one thing that happens in a run. It names messages and people by
-// numbers, taken modulo what there is when it is carried out, so that a script
-// depends on its seed alone.
+// An act is one event of a run. It refers to messages and people by numbers, taken
+// modulo how many there are when it is carried out, so that a script depends on its
+// seed only.
 type act struct {
 	kind   string
-	after  time.Duration // since the act before
+	after  time.Duration // since the previous act
 	where  int           // channel
 	who    int           // person
 	which  int           // an earlier message of the channel
 	ask    bool          // the text mentions the bot
 	word   string        // unique to this text, so that it can be searched for
 	long   time.Duration // of a stall, a downtime, a jump of the clock
-	n      int           // how many; which effect a crash waits for
-	before bool          // a crash comes before its effect
+	n      int           // how many times; for a crash, at which effect
+	before bool          // the crash comes before the effect
 	fault  simulate.Fault
 	model  mood
 	reason string
@@ -71,7 +71,7 @@ const (
 	actRedeliver = "redeliver"
 )
 
-// A script is what a seed means.
+// A script is the run that a seed stands for.
 type script struct {
 	seed    uint64
 	environ []string // settings of the daemon
@@ -79,7 +79,7 @@ type script struct {
 	acts    []act
 }
 
-// weights says how often a kind of act is chosen.
+// weights are the relative frequencies of the kinds of acts.
 var weights = []struct {
 	kind   string
 	weight int
@@ -120,8 +120,8 @@ func newScript(seed uint64) script {
 	return s
 }
 
-// between returns a time from low to high. Each order of magnitude is as likely
-// as another.
+// between returns a random time from low to high, with every order of magnitude
+// equally likely.
 func between(r *rand.Rand, low, high time.Duration) time.Duration {
 	return time.Duration(float64(low) * math.Pow(float64(high)/float64(low), r.Float64()))
 }
@@ -157,7 +157,7 @@ func newAct(r *rand.Rand, kind string, index int) act {
 	return a
 }
 
-// newFault returns a fault of a call or an event, which happens a few times.
+// newFault returns a random fault of calls or events, which happens a few times.
 func newFault(r *rand.Rand) simulate.Fault {
 	f := simulate.Fault{Times: 1 + r.IntN(4)}
 	if r.IntN(2) == 0 {

@@ -26,11 +26,11 @@ var (
 	only  = flag.Uint64("seed", 0, "the one seed to play; -v prints what happens in it")
 )
 
-// empty is a new database, which every world begins with a copy of.
+// empty is a new database. Every world starts with a copy of it.
 var empty string
 
-// scratch is where the databases are: in memory where the machine has such a
-// place, since a disk's speed is not what is tested.
+// scratch returns the folder of the databases: in memory where the machine has such a
+// folder, because the speed of a disk is not tested.
 func scratch() (string, error) {
 	if d, err := os.MkdirTemp("/dev/shm", "earshot-simtest-"); err == nil {
 		return d, nil
@@ -100,7 +100,7 @@ func report(t *testing.T, w *world) {
 		w.script.seed, strings.Join(w.lines, "\n"), strings.Join(w.broken, "\n"), w.script.seed)
 }
 
-// A tally says what was played.
+// A tally counts what was played.
 type tally struct {
 	mu                              sync.Mutex // guards what follows
 	seeds, effects, deaths, answers int
@@ -140,13 +140,13 @@ func (a *tally) String() string {
 	return s
 }
 
-// slow is after what time of the machine's a seed is taken to hang.
+// slow is the real time after which a seed counts as hanging.
 const slow = 2 * time.Minute
 
 // play plays one seed in a bubble of its own.
 func play(t *testing.T, seed uint64) (w *world) {
 	t.Helper()
-	dir, err := os.MkdirTemp(filepath.Dir(empty), "seed-") //nolint:usetesting // it stands where there is no disk, see TestMain
+	dir, err := os.MkdirTemp(filepath.Dir(empty), "seed-") //nolint:usetesting // in memory where possible, see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,19 +20,19 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-// What there is in every world.
+// The size of every world.
 const (
 	channels = 4 // a public one, a private one, a DM with each person
 	people   = 2
 )
 
-// A spoken is what a person said.
+// A spoken is a message of a person.
 type spoken struct {
 	channel, ts, thread, user string
 
-	word    string   // of the newest text
-	words   []string // of every text
-	ask     bool     // for the bot to answer
+	word    string   // in the newest text
+	words   []string // in every text
+	ask     bool     // the bot is to answer
 	deleted bool
 }
 
@@ -53,29 +53,29 @@ type world struct {
 	store    bot.Store
 	file     string
 	files    int
-	later    sync.WaitGroup // restarts that are due
+	later    sync.WaitGroup // pending restarts
 	reviving chan struct{}  // a semaphore of one
 
 	life      sync.Mutex // guards what follows
 	processes []*process
 	started   int
-	down      bool // no process is to start
+	down      bool // no process may start
 
 	mu     sync.Mutex // guards what follows
 	moods  []act
 	asked  int
 	jumped time.Duration
-	lines  []string       // what happened, for people
-	detail []string       // and every effect
-	broken []string       // what must not be
-	known  map[string]int // what must not be, and is known
+	lines  []string       // the course of the run, for people
+	detail []string       // the same with every effect
+	broken []string       // violations
+	known  map[string]int // violations that are known
 	log    lockedBuffer
 
-	told facts
-	ends map[earshot.TurnState]int // how many turns ended so
+	facts facts
+	ends  map[earshot.TurnState]int // the number of turns by final state
 }
 
-// A lockedBuffer is what processes log.
+// A lockedBuffer holds the log of all processes.
 type lockedBuffer struct {
 	mu  sync.Mutex // guards buf
 	buf bytes.Buffer
@@ -88,7 +88,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// note tells what happened.
+// note records an event of the run.
 func (w *world) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +96,7 @@ func (w *world) note(format string, args ...any) {
 	w.detail = append(w.detail, w.lines[len(w.lines)-1])
 }
 
-// trace tells of an effect.
+// trace records an effect.
 func (w *world) trace(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +109,7 @@ func (w *world) traceLocked(format string, args ...any) {
 
 func (w *world) stamp() string { return fmt.Sprintf("%14.6f ", time.Since(w.began).Seconds()) }
 
-// wrong notes that something is as it must not be.
+// wrong records a violation.
 func (w *world) wrong(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,16 +122,16 @@ func (w *world) wrong(format string, args ...any) {
 	w.detail = append(w.detail, w.stamp()+"WRONG "+text)
 }
 
-// now is the wall clock of the processes; Slack's is the bubble's.
+// now is the wall clock of the processes. Slack's clock is the bubble's.
 func (w *world) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Now().Add(w.jumped)
 }
 
-// newWorld makes the place in which a script is played.
+// newWorld makes a world for a script.
 func newWorld(t *testing.T, s script, dir string) *world {
-	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), told: newFacts(), ends: map[earshot.TurnState]int{}, known: map[string]int{}, reviving: make(chan struct{}, 1)}
+	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), facts: newFacts(), ends: map[earshot.TurnState]int{}, known: map[string]int{}, reviving: make(chan struct{}, 1)}
 	var err error
 	w.slack, err = simulate.NewSlack(&simulate.SlackOptions{Listener: w.net, Seed: s.seed, SocketMode: true, Tier: s.tier})
 	if err != nil {
@@ -150,7 +150,7 @@ func newWorld(t *testing.T, s script, dir string) *world {
 	return w
 }
 
-// environ are the settings of every daemon.
+// environ returns the settings of every daemon.
 func (w *world) environ() []string {
 	app := w.slack.App()
 	return []string{
@@ -159,13 +159,13 @@ func (w *world) environ() []string {
 	}
 }
 
-// transport is a process's network.
+// transport returns the network of a process.
 func (w *world) transport(p *process) http.RoundTripper {
 	return &http.Transport{DialContext: p.dial, DisableKeepAlives: true}
 }
 
-// reopen opens the store as the next process finds it: a copy of the files as
-// they are now, so that nothing of a dead one is flushed or closed.
+// reopen opens the store as the next process finds it: a copy of the files as they
+// are now, so that nothing of the dead process is flushed or closed.
 func (w *world) reopen() {
 	old, from := w.store, w.file
 	w.files++
@@ -197,11 +197,11 @@ func (w *world) reopen() {
 		w.t.Error(err)
 	}
 	for _, end := range []string{"", "-wal", "-shm"} {
-		_ = os.Remove(from + end) // the WAL is gone with a clean end
+		_ = os.Remove(from + end) // after a clean end there is no WAL
 	}
 }
 
-// open returns how many turns are unfinished.
+// open returns the number of unfinished turns.
 func (w *world) open(ctx context.Context) (int, error) {
 	depth, err := w.store.Depth(ctx)
 	n := 0
@@ -222,14 +222,14 @@ func (w *world) living() []*process {
 	return list
 }
 
-// all returns the processes that run and those that have.
+// all returns all processes, running or ended.
 func (w *world) all() []*process {
 	w.life.Lock()
 	defer w.life.Unlock()
 	return slices.Clone(w.processes)
 }
 
-// keepDown says whether no process is to start.
+// keepDown sets whether processes may not start.
 func (w *world) keepDown(down bool) {
 	w.life.Lock()
 	defer w.life.Unlock()
@@ -242,7 +242,7 @@ func (w *world) isDown() bool {
 	return w.down
 }
 
-// revive starts a process where none runs.
+// revive starts a process if none runs.
 func (w *world) revive() {
 	w.reviving <- struct{}{}
 	defer func() { <-w.reviving }()
@@ -256,7 +256,7 @@ func (w *world) revive() {
 	w.start(crash{})
 }
 
-// stop ends a process as an operator does.
+// stop ends a process as an operator would.
 func (w *world) stop(p *process) {
 	w.note("%s is stopped", p.name)
 	p.cancel()
@@ -264,7 +264,7 @@ func (w *world) stop(p *process) {
 	p.die("in peace")
 }
 
-// downtime lets no process run for a while.
+// downtime keeps all processes stopped for a while.
 func (w *world) downtime(d time.Duration) {
 	w.keepDown(true)
 	time.Sleep(d)
@@ -272,7 +272,7 @@ func (w *world) downtime(d time.Duration) {
 	w.revive()
 }
 
-// play carries out the script, and then lets everything come to rest.
+// play carries out the script, and then waits until all turns have ended.
 func (w *world) play() {
 	w.start(crash{})
 	time.Sleep(2 * time.Second)
@@ -288,7 +288,7 @@ func (w *world) play() {
 	w.end()
 }
 
-// rest ends all faults and waits until nothing is under way.
+// rest ends all faults and waits until no turn is under way.
 func (w *world) rest() {
 	w.later.Wait()
 	w.slack.Heal()
@@ -299,7 +299,7 @@ func (w *world) rest() {
 	w.revive()
 	w.note("rest")
 	w.await()
-	const most = 45 * time.Minute // a lease is held by a clock that went back for half an hour
+	const most = 45 * time.Minute // a clock that was set back may hold a lease for half an hour
 	for since := time.Now(); time.Since(since) < most; {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -311,8 +311,8 @@ func (w *world) rest() {
 	w.check()
 }
 
-// await waits for the events that are late. No process runs meanwhile where
-// that is long: nothing would happen but its looks for work.
+// await waits for late events. For a long wait the processes are stopped: they would
+// only poll for work.
 func (w *world) await() {
 	for {
 		var due time.Time
@@ -334,7 +334,7 @@ func (w *world) await() {
 	}
 }
 
-// end stops everything; whatever still runs then keeps the bubble from ending.
+// end stops everything. A goroutine that still runs keeps the bubble from ending.
 func (w *world) end() {
 	w.keepDown(true)
 	for _, p := range w.living() {
