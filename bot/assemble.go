@@ -101,7 +101,7 @@ func (t *turn) asked() []earshot.MessageID {
 func (t *turn) begin(ctx context.Context, p prompt) error {
 	err := t.recordPrompt(ctx, p)
 	if errors.Is(err, earshot.ErrConflict) {
-		return outcome{kind: again, err: err, next: p.how}
+		return outcome{kind: remake, err: err, next: p.how}
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func Example() {
 	counter, _ := tokens.For("o200k")
 	answered := make(chan bot.Report, 1)
 	b := bot.New(bot.Options{
-		Store: st.(bot.Store), Model: shout{}, Platform: terminal{}, Counter: counter,
+		Store: st, Model: shout{}, Platform: terminal{}, Counter: counter,
 		Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"},
 		Done:     func(r bot.Report) { answered <- r },
 	})

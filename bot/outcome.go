@@ -15,9 +15,9 @@ type outcome struct {
 	kind outcomeKind
 	why  string        // for the operator: of gaveUp and unclear
 	say  string        // what the person is told: of gaveUp
-	err  error         // of retry, again and waitForPlatform
+	err  error         // of retry, remake and waitForPlatform
 	wait time.Duration // of waitForPlatform; of retry the least
-	next attempt       // of again
+	next attempt       // of remake
 
 	model bool // of retry: the language model cannot be reached
 }
@@ -39,8 +39,8 @@ const (
 	// unclear: nobody can find out whether a post arrived. An operator has to
 	// look, and the turn is parked.
 	unclear
-	// again: the prompt is made again at once, as next says.
-	again
+	// remake: the prompt is made again at once, as next says.
+	remake
 	// waitForPlatform: the platform takes no post at the moment. The turn keeps
 	// its answer and is claimed again after wait.
 	waitForPlatform

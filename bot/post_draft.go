@@ -62,10 +62,11 @@ func (o *outbox) stopWriting(ctx context.Context, text string) {
 	}
 }
 
-// show shows all of the text so far. again says that the model began anew.
-func (d *draft) show(ctx context.Context, text string, again bool) {
+// show shows all of the text so far. restarted says that the model began its answer
+// from the start.
+func (d *draft) show(ctx context.Context, text string, restarted bool) {
 	now := d.now()
-	if d.writer != nil && (again || now-d.lastWrite >= writerEvery) {
+	if d.writer != nil && (restarted || now-d.lastWrite >= writerEvery) {
 		d.lastWrite = now
 		d.writer.Writing(ctx, d.place, reply.Guard(text, d.links), false)
 	}

@@ -123,13 +123,13 @@ func (t *turn) fail(ctx context.Context, o outcome) error {
 
 // failed ends a turn as failed; err is what came of telling the person.
 func (t *turn) failed(ctx context.Context, why string, err error) error {
-	switch told := outcomeOf(err); told.kind {
+	switch o := outcomeOf(err); o.kind {
 	case ended:
 		return t.finish(ctx, earshot.TurnFailed, why, nil)
 	case unclear:
-		return t.park(ctx, why+"; "+told.why, sayUnsureSorry)
+		return t.park(ctx, why+"; "+o.why, sayUnsureSorry)
 	case gaveUp:
-		why += "; and the apology was not posted: " + told.why
+		why += "; and the apology was not posted: " + o.why
 	default:
 		return err
 	}

@@ -29,8 +29,8 @@ import (
 
 // Handle records an event and, when it is for us, opens a turn, in one
 // transaction. Once it returns without error all of it is durable, and the
-// platform may be told so; after an error it must not be. The same event again
-// changes nothing.
+// platform may be told so; after an error it must not be. The same event a second
+// time changes nothing.
 func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
 	conversation, why, err := b.address(ctx, e)
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 	for n := 0; ; n++ {
 		o := outcomeOf(t.attempt(soft, hard, how))
 		switch {
-		case o.kind != again:
+		case o.kind != remake:
 			return o
 		case n == maxAttempts:
 			return outcome{kind: retry, err: o.err}
@@ -161,7 +161,7 @@ type turn struct {
 	claimed
 	journal *journal
 	outbox  *outbox
-	report  Report // what is known so far, for whoever is told of the end
+	report  Report // what is known of the turn so far
 }
 
 // recovered makes a panic the outcome of its turn: one message that causes a
