@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// A shout is a model that reads the question and shouts.
+// A shout is a model that repeats the last line of its prompt.
 type shout struct{}
 
 func (shout) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
@@ -27,7 +27,7 @@ func (terminal) Post(_ context.Context, d bot.Draft) (earshot.Message, error) {
 	return earshot.Message{ID: "re-" + d.Anchor.ID, Time: d.Anchor.Time + 1}, nil
 }
 
-// A bot of one's own: a store, a model, a platform, and an event.
+// A bot on a platform of your own: a store, a model, a platform, and an event.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	st, err := store.Open(ctx, "memory:", nil)
