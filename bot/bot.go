@@ -110,3 +110,8 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// ago returns how long ago a time was.
+func (b *Bot) ago(at earshot.Time) time.Duration {
+	return time.Duration(b.now()-at) * time.Microsecond
+}

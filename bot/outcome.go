@@ -8,9 +8,10 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// An outcome says how a turn's way through this process ended. It is an error, so
-// that a function deep in the line can return it, and so that it can be the cause
-// with which a context ends; [outcomeOf] reads it back.
+// An outcome says how a turn's way through this process ended. (The exported
+// Outcome is that of an event.) It is an error, so that a function deep in the line
+// can return it, and so that it can be the cause with which a context ends;
+// [outcomeOf] reads it back.
 type outcome struct {
 	kind outcomeKind
 	why  string        // for the operator: of gaveUp and unclear
@@ -25,7 +26,7 @@ type outcome struct {
 type outcomeKind int
 
 const (
-	// retry: an error that may pass. The turn is claimed again after a pause,
+	// retry: there was an error that may pass. The turn is claimed again after a pause,
 	// until it had its tries.
 	retry outcomeKind = iota
 	// ended: the turn has its final state in the store.

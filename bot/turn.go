@@ -73,7 +73,7 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 	}
 	how := attempt{budget: t.opts.Budget, counter: t.opts.Count()}
 	for n := 0; ; n++ {
-		o := outcomeOf(t.attempt(soft, hard, how))
+		o := outcomeOf(t.try(soft, hard, how))
 		switch {
 		case o.kind != remake:
 			return o
@@ -84,8 +84,8 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 	}
 }
 
-// attempt is one try at a prompt and its answer.
-func (t *turn) attempt(soft, hard context.Context, how attempt) error {
+// try makes one prompt, has it answered, and posts the answer.
+func (t *turn) try(soft, hard context.Context, how attempt) error {
 	p, recorded, err := t.resume(soft, how)
 	if err != nil {
 		return err
