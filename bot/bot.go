@@ -30,8 +30,8 @@ type Bot struct {
 	opts     Options // the others, with their defaults
 
 	search *search.Searcher // for recall
-	index  *tools.Index       // for the tools, over the same search
-	wake   chan struct{}      // holds a token when there may be work
+	index  *tools.Index     // for the tools, over the same search
+	wake   chan struct{}    // holds a token when there may be work
 
 	mu       sync.Mutex // guards channels
 	channels map[earshot.Scope]earshot.Channel
