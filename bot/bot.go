@@ -27,7 +27,7 @@ type Bot struct {
 	now      func() earshot.Time
 	log      *slog.Logger
 	fault    func(point string)
-	opts     Options // the others, with their defaults
+	opts     Options // all of them, with their defaults
 
 	search *search.Searcher // for recall
 	index  *tools.Index     // for the tools, over the same search

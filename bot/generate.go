@@ -10,12 +10,12 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// An answer is what the model said, as it is posted, and what of the exchange the
-// session and the ledger keep.
+// An answer is the model's reply as it is posted, with the parts of the exchange that
+// the session and the ledger keep.
 type answer struct {
 	text string
 	sent []llm.Message       // the messages of the last request, without the session's
-	read []earshot.MessageID // what the model read in tools' results
+	read []earshot.MessageID // messages in tools' results, which the model has read
 }
 
 // generate asks the model until it answers without calling tools, or has called

@@ -112,7 +112,7 @@ type Remover interface {
 type Limiter interface {
 	// PlaceholderFits reports whether a placeholder can be posted at once and given
 	// its last text without waiting for a rate limit. Where it is false the reply is
-	// posted once it is whole: one call in place of two. It must not block.
+	// posted once it is whole, with one call instead of two. It must not block.
 	PlaceholderFits(p Place) bool
 }
 

@@ -87,8 +87,8 @@ func (d *draft) show(ctx context.Context, text string, restarted bool) {
 	}
 }
 
-// growing returns what the placeholder shows of a text that is not whole: as much
-// as one message holds, followed by the placeholder's own text.
+// growing returns the text of the placeholder while the answer is written: as much of
+// the answer as one message holds, followed by the placeholder's own text.
 func (d *draft) growing(text string) string {
 	text = strings.TrimSpace(reply.Guard(text, d.links))
 	if text == "" {

@@ -15,7 +15,7 @@ const (
 	maxPause = time.Minute     // between two tries
 )
 
-// startWaiting says since when there is something to post: [outbox.pause] counts
+// startWaiting says when the text that is posted now was ready: [outbox.pause] counts
 // from then.
 func (o *outbox) startWaiting(since earshot.Time) { o.since, o.slept = since, 0 }
 

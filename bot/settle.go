@@ -121,7 +121,7 @@ func (t *turn) fail(ctx context.Context, o outcome) error {
 	return t.failed(ctx, o.why, err)
 }
 
-// failed ends a turn as failed; err is what came of telling the person.
+// failed ends a turn as failed; err is the result of posting the apology.
 func (t *turn) failed(ctx context.Context, why string, err error) error {
 	switch o := outcomeOf(err); o.kind {
 	case ended:
