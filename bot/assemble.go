@@ -24,9 +24,9 @@ type prompt struct {
 // continuesSession reports whether the prompt begins with the session's messages.
 func (p *prompt) continuesSession() bool { return llm.Held(p.result) > 0 }
 
-// maxRounds bounds how often a prompt is made because its files changed whether
-// the session continues.
-const maxRounds = 3
+// maxFileRounds bounds how often a prompt is made again because its files changed
+// whether the session continues.
+const maxFileRounds = 3
 
 // assemble makes the prompt. Which files it attaches is known from a prompt
 // without them, and a file's hash and cost only once it is loaded; so where there
@@ -37,7 +37,7 @@ const maxRounds = 3
 // files from its middle.
 func (t *turn) assemble(ctx context.Context, g gathered) (prompt, error) {
 	res, err := t.makePrompt(ctx, &g)
-	for round := 0; err == nil && round < maxRounds; round++ {
+	for round := 0; err == nil && round < maxFileRounds; round++ {
 		continues := llm.Held(res) > 0
 		if continues {
 			g.files.LoadSession(ctx, g.input.Conversation)
@@ -101,7 +101,7 @@ func (t *turn) asked() []earshot.MessageID {
 func (t *turn) begin(ctx context.Context, p prompt) error {
 	err := t.recordPrompt(ctx, p)
 	if errors.Is(err, earshot.ErrConflict) {
-		return outcome{kind: again, err: err, next: p.how}
+		return outcome{kind: remake, err: err, next: p.how}
 	}
 	return err
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkTurn measures what a turn costs besides the model and the platform,
-// on SQLite with every commit on the disk: from the event to the turn's end, one
-// after the other, in threads of twenty turns. The aim is a median of 5 ms.
+// on SQLite with every commit synced: from the event to the end of the turn, one
+// turn after the other, in threads of twenty turns. The aim is a median of 5 ms.
 func BenchmarkTurn(b *testing.B) {
 	st, err := store.Open(b.Context(), "sqlite:"+filepath.Join(b.TempDir(), "bench.db"), nil)
 	if err != nil {

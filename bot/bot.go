@@ -27,11 +27,11 @@ type Bot struct {
 	now      func() earshot.Time
 	log      *slog.Logger
 	fault    func(point string)
-	opts     Options // the others, with their defaults
+	opts     Options // all of them, with their defaults
 
 	search *search.Searcher // for recall
-	index  *tools.Index       // for the tools, over the same search
-	wake   chan struct{}      // holds a token when there may be work
+	index  *tools.Index     // for the tools, over the same search
+	wake   chan struct{}    // holds a token when there may be work
 
 	mu       sync.Mutex // guards channels
 	channels map[earshot.Scope]earshot.Channel
@@ -109,4 +109,9 @@ func (o Options) withDefaults() Options {
 		o.Fault = func(string) {}
 	}
 	return o
+}
+
+// ago returns how long ago a time was.
+func (b *Bot) ago(at earshot.Time) time.Duration {
+	return time.Duration(b.now()-at) * time.Microsecond
 }

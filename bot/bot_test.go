@@ -27,8 +27,8 @@ var (
 	ci      = earshot.Author{ID: "B9", Name: "CI", Kind: earshot.Bot}
 )
 
-// A board is a platform that shows what was posted, by key. Faults tell what
-// goes wrong with the next posts.
+// A board is a platform that keeps what was posted. faults say what goes wrong with
+// the next posts.
 type board struct {
 	mu     sync.Mutex // guards what follows
 	posts  []posted
@@ -41,15 +41,15 @@ type posted struct {
 	id     earshot.MessageID
 	at     earshot.Time
 	edited earshot.Time
-	was    []string // the texts before
+	was    []string // the earlier texts
 	gone   bool     // it was deleted
 }
 
 type fault int
 
 const (
-	lostAnswer  fault = iota + 1 // it is posted, and nobody is told
-	lostRequest                  // it is not posted, and nobody is told
+	lostAnswer  fault = iota + 1 // the post arrives, and the call fails
+	lostRequest                  // the post does not arrive, and the call fails
 	refused
 	busy
 )
@@ -112,8 +112,8 @@ func (p *board) all() []string {
 	return out
 }
 
-// A slate is a board on which texts can be replaced, and where people can be
-// told something alone.
+// A slate is a board that can also update and delete posts, and show a message to
+// one person.
 type slate struct {
 	*board
 	smudged []fault // of the next updates
@@ -181,14 +181,14 @@ func (p *slate) Apologize(_ context.Context, at bot.Place, text string) error {
 	return p.deaf
 }
 
-// blind is a board on which one cannot look.
+// blind is a board without Find.
 type blind struct{ b *board }
 
 func (p blind) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
 	return p.b.Post(ctx, d)
 }
 
-// An echo is a model that answers with the last line that it reads.
+// An echo is a model that answers with the last line of the request.
 type echo struct {
 	mu    sync.Mutex
 	asked []llm.Request
@@ -235,7 +235,7 @@ func lastLine(r llm.Request) string {
 
 var clock = regexp.MustCompile(`^[0-9]{2}:[0-9]{2} `)
 
-// A world is a bot over a store in memory, in a time of its own.
+// A world is a bot over a store in memory, in the time of a synctest bubble.
 type world struct {
 	t       *testing.T
 	store   bot.Store
@@ -298,7 +298,7 @@ func (w *world) start() {
 	}
 }
 
-// say hands the bot a message that is said now.
+// say calls Handle with a message that is posted now.
 func (w *world) say(c earshot.Channel, a earshot.Author, id, text string, change ...func(*bot.Event)) bot.Outcome {
 	w.t.Helper()
 	time.Sleep(time.Millisecond)
@@ -325,7 +325,7 @@ func under(root string) func(*bot.Event) {
 	return func(e *bot.Event) { e.Message.Thread = earshot.MessageID(root) }
 }
 
-// rest waits until nothing moves for a while.
+// rest waits until every goroutine has been idle for a while.
 func (w *world) rest(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

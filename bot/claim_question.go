@@ -41,8 +41,8 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		if err != nil {
 			return nil, err
 		}
-		// A turn that has begun, or that an operator has opened again, is
-		// completed whatever its age.
+		// A turn that has begun, or that an operator has opened again, is completed
+		// however old its question is.
 		begun := turn.Hash != "" || len(posts) > 0
 		q := question{QueuedTurn: turn, anchor: byID[turn.Anchor]}
 		q.alone = begun || q.anchor.Isolated()

@@ -49,7 +49,7 @@ func (t *turn) finishUncommitted(ctx context.Context) error {
 // store moves forward only.
 const metaProcessed = "last_processed_ts"
 
-// metadata is what an answered turn leaves with its conversation.
+// metadata is the change of the conversation's metadata by an answered turn.
 func (t *turn) metadata() map[string]*string {
 	at := t.place.Anchor.Time.TS()
 	m := map[string]*string{metaProcessed: &at}
@@ -62,7 +62,7 @@ func (t *turn) metadata() map[string]*string {
 // session is what the turn adds to the session: the messages of the last request
 // that the session did not have, with their files, calls and results, and the reply.
 // So the next turn's request begins with this one's. The reply is as it was posted,
-// since what [reply.Guard] took out of it must not come back.
+// so that links and mentions that were removed from it do not come back.
 func session(p prompt, a answer) []earshot.SessionEntry {
 	if !p.input.Policy.Session {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// A counter that is learned changes while a conversation goes on. What the
-// model holds by then is neither counted out of its prompt nor written anew.
+// A learned counter changes during a conversation. The session so far is neither
+// dropped from the prompt nor written again because of that.
 func TestAnotherCounterKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	specs := []string{"o200k", "o200k*1.3", "o200k*0.7", "bytes4", "o200k*2", "o200k", "o200k*0.5", "o200k*1.04"}

@@ -15,8 +15,8 @@ import (
 
 const withdrawn = "(The message that I was answering was deleted.)"
 
-// TestAQuestionThatIsDeletedAtTheLastMomentIsNotAnswered deletes it after the
-// last look that a turn takes while the model is asked.
+// TestAQuestionThatIsDeletedAtTheLastMomentIsNotAnswered deletes the question after
+// the turn has checked it for the last time before posting.
 func TestAQuestionThatIsDeletedAtTheLastMomentIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	for placeholder, posts := range map[string][]string{"": nil, "…": {withdrawn}} {
@@ -31,8 +31,8 @@ func TestAQuestionThatIsDeletedAtTheLastMomentIsNotAnswered(t *testing.T) {
 	}
 }
 
-// TestADeletedQuestionEndsTheWaitForThePlatform deletes it while its answer
-// waits.
+// TestADeletedQuestionEndsTheWaitForThePlatform deletes the question while its
+// answer waits for the platform.
 func TestADeletedQuestionEndsTheWaitForThePlatform(t *testing.T) {
 	t.Parallel()
 	for placeholder, posts := range map[string][]string{"": nil, "…": {withdrawn}} {
@@ -50,9 +50,9 @@ func TestADeletedQuestionEndsTheWaitForThePlatform(t *testing.T) {
 	}
 }
 
-// TestTheQuestionOfMergedTurnsThatIsDeletedLate has the turn that answers for
-// two lose its question: the other is answered.
-func TestTheQuestionOfMergedTurnsThatIsDeletedLate(t *testing.T) {
+// TestAMergedQuestionIsAnsweredWhenTheOtherIsDeletedLate deletes the question of a turn that
+// answers two: the other question is answered.
+func TestAMergedQuestionIsAnsweredWhenTheOtherIsDeletedLate(t *testing.T) {
 	t.Parallel()
 	placing(t, func(o *bot.Options) { o.Model = &echo{takes: 20 * time.Second} }, func(w *world, _ *slate) {
 		w.say(direct, alice, "m0", "hello")
@@ -66,8 +66,8 @@ func TestTheQuestionOfMergedTurnsThatIsDeletedLate(t *testing.T) {
 	})
 }
 
-// TestTheRestOfAReplyToADeletedQuestionIsNotPosted deletes it between two parts
-// of the reply.
+// TestTheRestOfAReplyToADeletedQuestionIsNotPosted deletes the question between two
+// parts of the reply.
 func TestTheRestOfAReplyToADeletedQuestionIsNotPosted(t *testing.T) {
 	t.Parallel()
 	for placeholder, posts := range map[string][]string{"": nil, "…": {withdrawn}} {
@@ -97,8 +97,8 @@ func TestTheRestOfAReplyToADeletedQuestionIsNotPosted(t *testing.T) {
 	}
 }
 
-// TestNoDraftIsShownOfADeletedQuestion looks at what people see between the
-// deletion and the turn's next look for it.
+// TestNoDraftIsShownOfADeletedQuestion checks what is visible between the deletion
+// and the turn's next check of the question.
 func TestNoDraftIsShownOfADeletedQuestion(t *testing.T) {
 	t.Parallel()
 	placing(t, func(o *bot.Options) {
@@ -117,8 +117,8 @@ func TestNoDraftIsShownOfADeletedQuestion(t *testing.T) {
 	})
 }
 
-// TestAHungReplicaUpdatesNothing has a process that hangs with an update to
-// make, and wakes once another has answered.
+// TestAHungReplicaUpdatesNothing hangs a process before it updates the placeholder,
+// and lets it go on after another process has answered.
 func TestAHungReplicaUpdatesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -188,8 +188,8 @@ func (s *stopped) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, 
 }
 
 // TestAWithdrawnPlaceholderWaitsAsLongAsAnApology deletes a question late in an
-// outage, or long after it was asked: the placeholder has the whole of
-// answer.post_minutes to get its last text, also through restarts.
+// outage, or long after it was asked. From then on the placeholder has all of
+// answer.post_minutes to get its last text, restarts included.
 func TestAWithdrawnPlaceholderWaitsAsLongAsAnApology(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -227,9 +227,9 @@ func TestAWithdrawnPlaceholderWaitsAsLongAsAnApology(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatIsDeletedDuringADowntime has its placeholder seen, and the
-// process down for longer than an answer waits; the platform refuses once when
-// it is back.
+// TestAQuestionThatIsDeletedDuringADowntime deletes a question with a visible
+// placeholder while the process is down for longer than an answer waits. When it is
+// back, the platform refuses the first update.
 func TestAQuestionThatIsDeletedDuringADowntime(t *testing.T) {
 	t.Parallel()
 	p := &downed{slate: &slate{board: &board{}}}

@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// A shout is a model that reads the question and shouts.
+// A shout is a model that repeats the last line of its prompt.
 type shout struct{}
 
 func (shout) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
@@ -27,7 +27,7 @@ func (terminal) Post(_ context.Context, d bot.Draft) (earshot.Message, error) {
 	return earshot.Message{ID: "re-" + d.Anchor.ID, Time: d.Anchor.Time + 1}, nil
 }
 
-// A bot of one's own: a store, a model, a platform, and an event.
+// A bot on a platform of your own: a store, a model, a platform, and an event.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	st, err := store.Open(ctx, "memory:", nil)
@@ -37,7 +37,7 @@ func Example() {
 	counter, _ := tokens.For("o200k")
 	answered := make(chan bot.Report, 1)
 	b := bot.New(bot.Options{
-		Store: st.(bot.Store), Model: shout{}, Platform: terminal{}, Counter: counter,
+		Store: st, Model: shout{}, Platform: terminal{}, Counter: counter,
 		Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"},
 		Done:     func(r bot.Report) { answered <- r },
 	})

@@ -23,7 +23,7 @@ import (
 	"github.com/earshot-ai/earshot/llm/llmtest"
 )
 
-// A drawer has the content of files, by id.
+// A drawer is a Files that has the content of files by id.
 type drawer struct {
 	mu     sync.Mutex // guards what follows
 	holds  map[earshot.ArtifactID]llm.Media
@@ -33,7 +33,7 @@ type drawer struct {
 	forgot []earshot.MessageID
 }
 
-// canary is in every picture of a drawer.
+// canary is in the bytes of every picture, so that a test can search for it.
 const canary = "canary-bytes"
 
 func newDrawer() *drawer {
@@ -86,8 +86,8 @@ func sharing(ids ...earshot.ArtifactID) func(*bot.Event) {
 	}
 }
 
-// saw returns the parts of a request's last message, in a word each: a file by
-// its kind and id, a text by its lines in brackets that tell of files.
+// saw returns the parts of a request's last message: a file as its kind and id, a
+// text as its bracketed lines about files.
 func saw(r llm.Request) []string {
 	var out []string
 	for _, p := range r.Messages[len(r.Messages)-1].Parts {
@@ -104,7 +104,7 @@ func saw(r llm.Request) []string {
 	return out
 }
 
-// whole returns what a request holds of files in all of its messages.
+// whole returns the files in all messages of a request.
 func whole(r llm.Request) int {
 	n := 0
 	for _, m := range r.Messages {
@@ -122,8 +122,8 @@ func size(r llm.Request) []string {
 	return []string{fmt.Sprintf("%d messages", len(r.Messages)), fmt.Sprintf("%d files", whole(r))}
 }
 
-// withFiles runs f with a bot that has files and a model that answers to
-// everything.
+// withFiles runs f with a bot that has Files, and with a model that answers every
+// request.
 func withFiles(t *testing.T, change func(*bot.Options, *drawer), f func(w *world, d *drawer, m *llmtest.Model)) {
 	t.Helper()
 	d, m := newDrawer(), llmtest.New()
@@ -156,14 +156,14 @@ func (w *world) attachments(name string) []string {
 	return out
 }
 
-func TestAFileStaysWhereItWasGiven(t *testing.T) {
+func TestAFileStaysInTheMessageThatAttachedIt(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
 		w.say(general, alice, "m1", "<@U0BOT> what does this show?", sharing("F1"))
 		w.rest(time.Second)
 		w.say(general, alice, "m2", "<@U0BOT> what colour is it?", under("m1"))
 		w.rest(time.Second)
-		// A restart changes nothing. Shared again, the same bytes are not given again.
+		// A restart changes nothing. The same bytes, shared again, are not attached again.
 		w.stop()
 		w.start()
 		w.say(general, alice, "m3", "<@U0BOT> and this, and another?", under("m1"), sharing("F1copy", "F2"))
@@ -187,8 +187,8 @@ func TestAFileStaysWhereItWasGiven(t *testing.T) {
 	})
 }
 
-// What the store has lost is asked of the platform again, and taken if it is the
-// same; else a line stands there.
+// A file that the store has lost is loaded from the platform, and attached if its
+// bytes are the same; else a line replaces it.
 func TestAFileThatTheStoreHasLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -223,8 +223,8 @@ func TestAFileThatTheStoreHasLost(t *testing.T) {
 	}
 }
 
-// What would be more than a request may carry ends the epoch, and the root's
-// files are given again with the question's.
+// When the files are more than one request may carry, the epoch ends, and the root's
+// files are attached again with the question's.
 func TestTooManyBytesEndTheEpoch(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
@@ -255,9 +255,9 @@ func TestTooManyBytesEndTheEpoch(t *testing.T) {
 	})
 }
 
-// A provider that refuses what the session holds, such as another model than
-// the one that took it, is asked without files, once, and in a new epoch.
-func TestWhatTheProviderRefusesOfTheSessionEndsTheEpoch(t *testing.T) {
+// When the provider refuses the session's files, as another model may, the question
+// is asked once more without files, in a new epoch.
+func TestARefusalOfTheSessionsFilesEndsTheEpoch(t *testing.T) {
 	t.Parallel()
 	m := llmtest.New(llmtest.Say("I see."), llmtest.Fail(&llm.Error{Status: 400, Message: "no pictures"}), llmtest.Say("Yes."), llmtest.Say("And yes."))
 	withFiles(t, func(o *bot.Options, _ *drawer) { o.Model = m }, func(w *world, d *drawer, _ *llmtest.Model) {
@@ -282,7 +282,7 @@ func TestWhatTheProviderRefusesOfTheSessionEndsTheEpoch(t *testing.T) {
 	})
 }
 
-// What was deleted is in no later request, and a new epoch begins.
+// A deleted file is in no later request, and a new epoch begins.
 func TestADeletedMessagesFileIsInNoRequest(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
@@ -309,8 +309,8 @@ func TestADeletedMessagesFileIsInNoRequest(t *testing.T) {
 	})
 }
 
-// Each prompt is made again from what is stored, to the same hash; the bytes of
-// a file are stored nowhere.
+// Each prompt is made again from the stored input, with the same hash; the input has
+// no bytes of a file.
 func TestATurnWithFilesIsReplayed(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
@@ -348,7 +348,7 @@ func TestATurnWithFilesIsReplayed(t *testing.T) {
 	})
 }
 
-func TestAFileThatCannotBeGivenIsOneLine(t *testing.T) {
+func TestAFileThatCannotBeAttachedIsOneLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -376,7 +376,7 @@ func TestAFileThatCannotBeGivenIsOneLine(t *testing.T) {
 				if len(got) != 1 || !strings.HasPrefix(got[0], "F2 ") {
 					t.Errorf("the manifest holds %q, want what was given", got)
 				}
-				// Shared again it is tried again.
+				// When it is shared again, it is loaded again.
 				d.mu.Lock()
 				delete(d.errs, "F1")
 				delete(d.slow, "F1")
@@ -392,7 +392,7 @@ func TestAFileThatCannotBeGivenIsOneLine(t *testing.T) {
 	}
 }
 
-func TestWhatTheProviderRefusesIsAskedWithoutFiles(t *testing.T) {
+func TestAfterARefusalTheModelIsAskedWithoutFiles(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]*llm.Error{
 		"for a file that it cannot read": {Status: 400, Message: "could not process image"},
@@ -415,7 +415,7 @@ func TestWhatTheProviderRefusesIsAskedWithoutFiles(t *testing.T) {
 	}
 }
 
-func TestARefusalThatIsNotOfFilesIsOne(t *testing.T) {
+func TestARefusalWithoutFilesFailsTheTurn(t *testing.T) {
 	t.Parallel()
 	m := llmtest.New(llmtest.Fail(&llm.Error{Status: 400, Message: "no"}), llmtest.Fail(&llm.Error{Status: 400, Message: "no"}))
 	withFiles(t, func(o *bot.Options, d *drawer) { o.Model = m }, func(w *world, d *drawer, _ *llmtest.Model) {
@@ -428,9 +428,9 @@ func TestARefusalThatIsNotOfFilesIsOne(t *testing.T) {
 	})
 }
 
-// A turn that is taken up again is given the same files, and those that could
-// not be given stay so.
-func TestATurnThatIsTakenUpAgainHasItsFiles(t *testing.T) {
+// A turn that a second process continues attaches the same files; what could not be
+// attached before is not attached now.
+func TestATurnThatAnotherProcessContinuesHasItsFiles(t *testing.T) {
 	t.Parallel()
 	m := llmtest.New(llmtest.Fail(&llm.Error{Status: 529, Retryable: true}), llmtest.Say("I see."))
 	withFiles(t, func(o *bot.Options, d *drawer) {
@@ -516,8 +516,7 @@ func TestWhichFilesATurnAttaches(t *testing.T) {
 	}
 }
 
-// What one answer serves is one question: a picture, and then what is asked about
-// it.
+// One answer serves two messages: a picture, and then the question about it.
 func TestAPictureBeforeTheQuestionIsAttachedInADM(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {

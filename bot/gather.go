@@ -10,14 +10,14 @@ import (
 	"github.com/earshot-ai/earshot/gather"
 )
 
-// A gathered is what a prompt can be made of. While the prompt is made, its files
-// are loaded, and the input is read again where the session cannot continue.
+// A gathered is the input of a prompt and its files. While the prompt is made, the
+// files are loaded, and the input is read again where the session cannot continue.
 type gathered struct {
 	how      attempt
 	request  gather.Request
 	input    assemble.Input
 	files    *attach.Set
-	attached []attach.File // of files: what the prompt is to attach
+	attached []attach.File // those of files that the prompt attaches
 }
 
 // gather reads the platform's history and what the store has for the prompt.

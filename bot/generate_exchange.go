@@ -43,8 +43,8 @@ func (x *exchange) advance(ctx context.Context) (done bool, err error) {
 	return false, x.runTools(ctx, calls)
 }
 
-// text is what the model has to say: its last words, or where there are none
-// what it wrote beside its calls.
+// text returns the text of the model's last response or, where that is empty, the
+// texts beside its earlier calls.
 func (x *exchange) text() string {
 	if s := strings.TrimSpace(x.last.Text()); s != "" {
 		return s

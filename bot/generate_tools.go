@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/tools"
 )
 
-// maxCalls is how many calls of one response are run; the others are refused.
+// maxCalls is how many calls of one response are run; further ones are refused.
 const maxCalls = 16
 
 // newTools returns the tools of the turn's channel, up to the question; nil when

@@ -17,9 +17,9 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// TestWhatAThreadOf200TurnsStoresGrowsLinearly has the second hundred turns of
-// one thread store as much as the first, in rows and in bytes, on the disk and
-// in memory.
+// TestWhatAThreadOf200TurnsStoresGrowsLinearly checks that the second hundred turns
+// of one thread store as much as the first, in rows and in bytes, on disk and in
+// memory.
 func TestWhatAThreadOf200TurnsStoresGrowsLinearly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, placeholder string }{{"sqlite", "…"}, {"memory", ""}} {
@@ -54,8 +54,8 @@ func TestWhatAThreadOf200TurnsStoresGrowsLinearly(t *testing.T) {
 	}
 }
 
-// thread returns what has a bot answer the questions of one thread up to a
-// number, each after something else was said.
+// thread returns a function that has a bot answer the questions of one thread up to
+// a number, each after an ordinary message.
 func thread(t *testing.T, st bot.Store, placeholder string) func(upTo int) {
 	counter, err := tokens.For("o200k")
 	if err != nil {
@@ -129,7 +129,7 @@ func onDisk(t *testing.T, path string) (rows, bytes int) {
 	return rows, int(info.Size())
 }
 
-// stored counts what a store holds of the thread, as it tells it.
+// stored counts what a store has of the thread, by its own methods.
 func stored(t *testing.T, st bot.Store) (rows, bytes int) {
 	t.Helper()
 	ctx := t.Context()

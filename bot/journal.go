@@ -109,7 +109,7 @@ func (j *journal) fileRecords() (map[earshot.ArtifactID]attach.Record, error) {
 
 // answeredAt returns when the model gave its whole answer; ok is false where the
 // journal holds none. The times are the journal's, so that a restart does not
-// count from its own start; an operator who opens the turn again starts anew.
+// count from its own start; it counts from when an operator opened the turn again.
 func (b *Bot) answeredAt(steps []earshot.Step) (at earshot.Time, ok bool) {
 	rounds := 0
 	for _, s := range steps {

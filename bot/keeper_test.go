@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// A keeper is a store that keeps what models were given of files.
+// A keeper is a store whose blobs a test can read and lose.
 type keeper struct {
 	bot.Store
 
@@ -41,7 +41,7 @@ func (k *keeper) Blob(_ context.Context, _ earshot.Scope, sha256 string) (earsho
 	return b, nil
 }
 
-// lose forgets everything.
+// lose deletes all blobs.
 func (k *keeper) lose() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

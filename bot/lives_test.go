@@ -18,9 +18,9 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// lives runs n processes over one store, one after another. Each ends as die
-// says: it is asked at every fault point, and may end the process at once or
-// later. A process that is not ended is stopped after a minute.
+// lives runs n processes over one store, one after another. die is called at every
+// fault point and may end the process, at once or later. A process that die does not
+// end is stopped after a minute.
 func lives(t *testing.T, st bot.Store, n int, options func(p *process) bot.Options, ask func(b *bot.Bot), die func(life int, point string, kill func(after time.Duration))) {
 	t.Helper()
 	counter, err := tokens.For("o200k")
@@ -61,9 +61,9 @@ func lives(t *testing.T, st bot.Store, n int, options func(p *process) bot.Optio
 	}
 }
 
-// TestACrashLoopOnTheLocalPlatformEndsWithOneReply kills a process beside its
-// post, and each one after it a second after its claim: shorter than the time
-// between two looks for the post, and more of them than a turn has tries.
+// TestACrashLoopOnTheLocalPlatformEndsWithOneReply kills a process around its post,
+// and each later one a second after its claim. That is shorter than the time between
+// two looks for the post, and there are more processes than a turn has tries.
 func TestACrashLoopOnTheLocalPlatformEndsWithOneReply(t *testing.T) {
 	t.Parallel()
 	for _, placeholder := range []string{"", "…"} {
@@ -136,9 +136,9 @@ func TestACrashLoopOnTheLocalPlatformEndsWithOneReply(t *testing.T) {
 	}
 }
 
-// TestLivesThatBringATurnFurtherDoNotCount has processes of which each writes
-// one entry of the journal and ends: more of them than a turn has tries.
-func TestLivesThatBringATurnFurtherDoNotCount(t *testing.T) {
+// TestProcessesThatAdvanceATurnAreNotCounted has each process write one step of the
+// journal and end; there are more processes than a turn has tries.
+func TestProcessesThatAdvanceATurnAreNotCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, store: memory(t), board: &board{}, said: map[string]earshot.Time{}}
@@ -167,7 +167,7 @@ func TestLivesThatBringATurnFurtherDoNotCount(t *testing.T) {
 	})
 }
 
-// A stumbling store fails its next writes of posts.
+// A stumbling store returns an error for its next writes of posts.
 type stumbling struct {
 	bot.Store
 	next atomic.Int32
@@ -180,9 +180,8 @@ func (s *stumbling) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post
 	return s.Store.PutPost(ctx, l, p)
 }
 
-// TestAnErrorAfterManyWaitsEndsNoTurn has an answer that was claimed more often
-// than a turn has tries, because it waited for the platform, and then a store
-// that fails once.
+// TestAnErrorAfterManyWaitsEndsNoTurn lets the store fail once for a turn that was
+// claimed more often than it has tries, because its answer waited for the platform.
 func TestAnErrorAfterManyWaitsEndsNoTurn(t *testing.T) {
 	t.Parallel()
 	p := &downed{slate: &slate{board: &board{}}}

@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-ai/earshot/internal/pgtest"
 )
 
-// TestWhateverHappensOnPostgreSQL runs them where nothing but the database
-// keeps processes apart.
+// TestWhateverHappensOnPostgreSQL runs the scripts on PostgreSQL, where nothing but
+// the database keeps processes apart.
 func TestWhateverHappensOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	inRealTime(t, 6, 200*time.Millisecond, func() string { return pgtest.Spec(t) })

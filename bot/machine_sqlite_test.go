@@ -10,15 +10,15 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-// TestWhateverHappensOnSQLite runs the same scripts in real time, with short
-// leases: a disk has no clock of its own.
+// TestWhateverHappensOnSQLite runs the same scripts in real time and with short
+// leases, because a disk does not follow the clock of synctest.
 func TestWhateverHappensOnSQLite(t *testing.T) {
 	t.Parallel()
 	inRealTime(t, 8, 300*time.Millisecond, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "bot.db") })
 }
 
-// inRealTime runs scripts, each over a store of its own, every second one with
-// a placeholder.
+// inRealTime runs scripts, each over its own store, every second one with a
+// placeholder.
 func inRealTime(t *testing.T, scripts int, lease time.Duration, spec func() string) {
 	if testing.Short() {
 		scripts = 2

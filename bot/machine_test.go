@@ -22,9 +22,9 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// The state machine of a turn: scripts of messages, doubles, edits, deletions
-// and late events, in which processes die at fault points and replicas come and
-// go; and what must be true whatever happened.
+// The state machine of a turn: scripts of messages, duplicates, edits, deletions and
+// late events, in which processes die at fault points and replicas come and go; and
+// the invariants that hold afterwards.
 
 // An act is a step of a script.
 type act struct {
@@ -95,7 +95,7 @@ func (x *machine) failf(format string, args ...any) {
 	x.errs = append(x.errs, fmt.Sprintf(format, args...))
 }
 
-// Generate answers with a text of its own, after a while.
+// Generate answers each request with a different text, after a while.
 func (x *machine) Generate(ctx context.Context, r llm.Request, tell func(llm.Event)) (llm.Response, error) {
 	if err := r.Check(); err != nil {
 		x.failf("request: %v", err)
@@ -106,7 +106,7 @@ func (x *machine) Generate(ctx context.Context, r llm.Request, tell func(llm.Eve
 	x.mu.Unlock()
 	for range 3 {
 		if tell != nil {
-			tell(llm.Event{Text: unsaid})
+			tell(llm.Event{Text: draftPrefix})
 		}
 		select {
 		case <-time.After(x.hold / 9):
@@ -120,10 +120,10 @@ func (x *machine) Generate(ctx context.Context, r llm.Request, tell func(llm.Eve
 	return llm.Response{Parts: []llm.Part{llm.Text(fmt.Sprintf("reply %d.", n))}, Stop: llm.StopEnd}, nil
 }
 
-// What a process says that it does not stand by.
+// The texts that must not stay visible: the placeholder, and the beginning of drafts.
 const (
 	placeholder = "wait for it"
-	unsaid      = "perhaps "
+	draftPrefix = "perhaps "
 )
 
 // start adds a process.
@@ -167,7 +167,7 @@ func (x *machine) start(t testing.TB) {
 	x.procs = append(x.procs, p)
 }
 
-// bury removes dead processes, and starts one when none is left.
+// bury removes dead processes, and starts one where none is left.
 func (x *machine) bury(t testing.TB) {
 	var alive []*process
 	for _, p := range x.procs {
@@ -184,7 +184,7 @@ func (x *machine) bury(t testing.TB) {
 	}
 }
 
-// deliver hands an event to a process again and again until one acknowledges.
+// deliver delivers an event until a process acknowledges it.
 func (x *machine) deliver(t testing.TB, c earshot.Channel, e earshot.Event) {
 	for range 20 {
 		x.bury(t)
@@ -298,8 +298,8 @@ func (x *machine) play(t testing.TB, script []act) {
 	}
 }
 
-// What the agent said, with who is said to have said it, and what people said,
-// each revision in words of its own.
+// The texts of the agent, with the names that precede them, and the texts of people;
+// each revision has a text of its own.
 var (
 	theirWords = regexp.MustCompile(`said (e\d+)?x\d+x`)
 	ownWords   = regexp.MustCompile(`(?m)^\s*(\S[^:\n]*): reply \d+`)
@@ -380,15 +380,15 @@ func (x *machine) check(ctx context.Context) {
 				}
 			}
 		}
-		for _, s := range []string{placeholder, unsaid} {
+		for _, s := range []string{placeholder, draftPrefix} {
 			if strings.Contains(text.String(), s) {
 				x.failf("request %d has %q, which was never said:\n%s", n, s, text.String())
 			}
 		}
 		words := map[string]int{}
 		for _, w := range theirWords.FindAllString(text.String(), -1) {
-			// What comes late may be read around an earlier question, and then be
-			// the question of its own turn.
+			// A message that arrives late may be shown to an earlier question, and then
+			// be a question itself.
 			if words[w]++; words[w] == 2 && !x.late[w] {
 				x.failf("I9: request %d has %q twice:\n%s", n, w, text.String())
 			}
@@ -397,7 +397,7 @@ func (x *machine) check(ctx context.Context) {
 	x.considered(ctx)
 }
 
-// considered asserts that the cursor passed nothing that no turn has looked at.
+// considered asserts that the cursor skipped no message that no turn has considered.
 func (x *machine) considered(ctx context.Context) {
 	id := earshot.ConversationID{Agent: "U0BOT", Scope: direct.Scope(), Name: "top"}
 	c, err := x.store.Conversation(ctx, id)
@@ -474,9 +474,9 @@ func TestWhateverHappensEveryTurnHasOneEnd(t *testing.T) {
 	}
 }
 
-// TestADeathAtEachPoint kills once at every point, with nothing else in the
-// way, and checks that the point was reached.
-func TestADeathAtEachPoint(t *testing.T) {
+// TestAKillAtEachPoint kills once at every point, without other faults, and checks
+// that the point was reached.
+func TestAKillAtEachPoint(t *testing.T) {
 	t.Parallel()
 	for _, placeholder := range []bool{false, true} {
 		for _, point := range points(placeholder) {

@@ -8,8 +8,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// mortal is a store as a process sees it that may die: afterwards it writes
-// nothing.
+// mortal is the store of a process that may die: after its death it writes nothing.
 type mortal struct {
 	bot.Store
 	p *process
@@ -106,7 +105,7 @@ func (m mortal) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID,
 	return m.Store.Merge(ctx, l, into, turns...)
 }
 
-// mortalSlate is one on which texts can be replaced.
+// mortalSlate is a mortalBoard that can update posts.
 type mortalSlate struct {
 	mortalBoard
 	s *slate
@@ -133,7 +132,7 @@ func (m mortalSlate) Apologize(ctx context.Context, at bot.Place, text string) e
 	return m.s.Apologize(ctx, at, text)
 }
 
-// mortalBoard is the platform as such a process sees it.
+// mortalBoard is the platform of such a process.
 type mortalBoard struct {
 	*board
 	p *process

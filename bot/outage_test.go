@@ -17,8 +17,8 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// What people are told where an answer was not posted in time, or where it is
-// not known whether it was.
+// The texts of apologies for an answer that was not posted in time, or of which
+// nobody knows whether it was.
 const (
 	undelivered = "Sorry, I had an answer to this, but for too long I could not post it. Please ask again."
 	unsure      = "I answered, but could not find out whether it arrived; the people who run me can see it."
@@ -26,8 +26,7 @@ const (
 
 var errDown = errors.New("the server answered with status 503")
 
-// A downed platform takes nothing until a time; with blind it shows nothing
-// either.
+// A downed platform takes no post until a time; with blind it finds none either.
 type downed struct {
 	*slate
 	until time.Time
@@ -41,7 +40,7 @@ func (p *downed) down() bool {
 	return time.Now().Before(p.until)
 }
 
-// fall takes the platform down for a while.
+// fall starts an outage of the platform.
 func (p *downed) fall(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,8 +78,9 @@ func (p *downed) Apologize(ctx context.Context, at bot.Place, text string) error
 	return p.slate.Apologize(ctx, at, text)
 }
 
-// TestAnAnswerWhosePromptWasErasedWaitsForThePlatform deletes what an answer has
-// read while the platform is down: its clock begins when the answer was made.
+// TestAnAnswerWhosePromptWasErasedWaitsForThePlatform deletes a message that an
+// answer has read, while the platform is down: the answer still waits from when it
+// was made.
 func TestAnAnswerWhosePromptWasErasedWaitsForThePlatform(t *testing.T) {
 	t.Parallel()
 	const said = "It is up."
@@ -99,8 +99,8 @@ func TestAnAnswerWhosePromptWasErasedWaitsForThePlatform(t *testing.T) {
 	})
 }
 
-// TestAnOutageOfThePlatformLosesNoAnswer has a platform that takes nothing for a
-// time, from before the question or from while it is answered.
+// TestAnOutageOfThePlatformLosesNoAnswer has outages that begin before the question
+// or while it is answered.
 func TestAnOutageOfThePlatformLosesNoAnswer(t *testing.T) {
 	t.Parallel()
 	const said = "It is up."
@@ -167,7 +167,7 @@ func TestAnOutageOfThePlatformLosesNoAnswer(t *testing.T) {
 	}
 }
 
-// A counting typist counts how often it is asked.
+// A counting typist counts its calls.
 type counting struct {
 	typist
 	n int
@@ -178,8 +178,8 @@ func (m *counting) Generate(ctx context.Context, r llm.Request, tell func(llm.Ev
 	return m.typist.Generate(ctx, r, tell)
 }
 
-// TestAnApologyIsTriedWithinBounds has an outage that outlasts the answer and
-// the apology.
+// TestAnApologyIsTriedWithinBounds has an outage that is longer than the answer and
+// the apology wait.
 func TestAnApologyIsTriedWithinBounds(t *testing.T) {
 	t.Parallel()
 	p := &downed{slate: &slate{board: &board{}}}
@@ -198,8 +198,8 @@ func TestAnApologyIsTriedWithinBounds(t *testing.T) {
 	})
 }
 
-// TestTurnsBehindAnOutageWait has two questions behind an answer that waits:
-// within their freshness they are answered after it, later they are dropped.
+// TestTurnsBehindAnOutageWait asks two questions behind an answer that waits: they
+// are answered after it while they are fresh, and dropped later.
 func TestTurnsBehindAnOutageWait(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -240,8 +240,8 @@ func TestTurnsBehindAnOutageWait(t *testing.T) {
 	}
 }
 
-// TestAnOutageHoldsNoSlot has one conversation at a time, and an answer that
-// waits for a channel that takes nothing: another channel is answered.
+// TestAnOutageHoldsNoSlot has one slot, and an answer that waits for a channel that
+// takes no post: a question in another channel is answered.
 func TestAnOutageHoldsNoSlot(t *testing.T) {
 	t.Parallel()
 	p := &downed{slate: &slate{board: &board{}}}
@@ -267,7 +267,7 @@ func TestAnOutageHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// A oneDown platform is down in one channel.
+// A oneDown platform has an outage in one channel.
 type oneDown struct {
 	*downed
 	channel earshot.ChannelID
@@ -280,10 +280,10 @@ func (p *oneDown) Post(ctx context.Context, d bot.Draft) (earshot.Message, error
 	return p.downed.Post(ctx, d)
 }
 
-// TestShortLivesEndWithOneReply has processes that are killed from outside a
-// second after they took up a post whose fate is not known: shorter than the
-// time between two looks, and more of them than a turn has tries.
-func TestShortLivesEndWithOneReply(t *testing.T) {
+// TestShortLivedProcessesEndWithOneReply kills each process a second after it began to look
+// for an ambiguous post. That is shorter than the time between two looks, and there
+// are more processes than a turn has tries.
+func TestShortLivedProcessesEndWithOneReply(t *testing.T) {
 	t.Parallel()
 	for _, placeholder := range []string{"", "…"} {
 		for _, point := range []string{"before_post", "after_post"} {
@@ -330,8 +330,8 @@ func TestShortLivesEndWithOneReply(t *testing.T) {
 	}
 }
 
-// TestAPlaceholderThatTakesNoTextGoes has updates refused, in each role of the
-// placeholder's text, with a kill at each point that there is.
+// TestAPlaceholderThatTakesNoTextGoes refuses updates, whatever the placeholder is
+// to become, with a kill at each point.
 func TestAPlaceholderThatTakesNoTextGoes(t *testing.T) {
 	t.Parallel()
 	broken := &llm.Error{Provider: "script", Status: 400, Message: "bad request"}
@@ -360,8 +360,8 @@ func TestAPlaceholderThatTakesNoTextGoes(t *testing.T) {
 	}
 }
 
-// TestAWithdrawnPlaceholderThatTakesNoTextGoes deletes the question while the
-// placeholder stands for it.
+// TestAWithdrawnPlaceholderThatTakesNoTextGoes deletes the question while its
+// placeholder is visible.
 func TestAWithdrawnPlaceholderThatTakesNoTextGoes(t *testing.T) {
 	t.Parallel()
 	placing(t, func(o *bot.Options) { o.Model = &echo{takes: 20 * time.Second} }, func(w *world, p *slate) {
@@ -378,7 +378,8 @@ func TestAWithdrawnPlaceholderThatTakesNoTextGoes(t *testing.T) {
 	})
 }
 
-// TestAPlaceholderThatCannotBeDeletedStays says so in the log, and answers.
+// TestAPlaceholderThatCannotBeDeletedStays checks that the log says so and that the
+// question is answered.
 func TestAPlaceholderThatCannotBeDeletedStays(t *testing.T) {
 	t.Parallel()
 	placing(t, nil, func(w *world, p *slate) {
@@ -390,13 +391,12 @@ func TestAPlaceholderThatCannotBeDeletedStays(t *testing.T) {
 	})
 }
 
-// gone tells the bot that a message was deleted.
+// gone calls Handle with a deletion.
 func (w *world) gone(id string) {
 	w.say(general, alice, id, "", func(e *bot.Event) { e.Delivery, e.Message.Deleted = "del-"+id, true })
 }
 
-// A sworn platform loses the answer to a post, and never tells whether it
-// arrived.
+// A sworn platform loses the answer to a post and refuses to find it.
 type sworn struct{ *slate }
 
 func (p sworn) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
@@ -410,9 +410,9 @@ func (p sworn) Find(context.Context, bot.Draft) (earshot.Message, error) {
 	return earshot.Message{}, &bot.PostError{Err: errors.New("missing_scope")}
 }
 
-// TestALookThatIsRefusedDoesNotHoldTheConversation parks the turn, says so, and
-// answers what stands behind it at once.
-func TestALookThatIsRefusedDoesNotHoldTheConversation(t *testing.T) {
+// TestARefusedFindDoesNotBlockTheConversation checks that the turn is parked
+// with a notice, and that the next question is answered at once.
+func TestARefusedFindDoesNotBlockTheConversation(t *testing.T) {
 	t.Parallel()
 	p := sworn{&slate{board: &board{}}}
 	in(t, func(o *bot.Options) { o.Platform, o.Model = p, &echo{takes: time.Second} }, func(w *world) {

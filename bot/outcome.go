@@ -8,16 +8,17 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// An outcome says how a turn's way through this process ended. It is an error, so
-// that a function deep in the line can return it, and so that it can be the cause
-// with which a context ends; [outcomeOf] reads it back.
+// An outcome says how a turn's way through this process ended. (The exported
+// Outcome is that of an event.) It is an error, so that a function deep in the line
+// can return it, and so that it can be the cause with which a context ends;
+// [outcomeOf] reads it back.
 type outcome struct {
 	kind outcomeKind
 	why  string        // for the operator: of gaveUp and unclear
 	say  string        // what the person is told: of gaveUp
-	err  error         // of retry, again and waitForPlatform
+	err  error         // of retry, remake and waitForPlatform
 	wait time.Duration // of waitForPlatform; of retry the least
-	next attempt       // of again
+	next attempt       // of remake
 
 	model bool // of retry: the language model cannot be reached
 }
@@ -25,7 +26,7 @@ type outcome struct {
 type outcomeKind int
 
 const (
-	// retry: an error that may pass. The turn is claimed again after a pause,
+	// retry: there was an error that may pass. The turn is claimed again after a pause,
 	// until it had its tries.
 	retry outcomeKind = iota
 	// ended: the turn has its final state in the store.
@@ -39,8 +40,8 @@ const (
 	// unclear: nobody can find out whether a post arrived. An operator has to
 	// look, and the turn is parked.
 	unclear
-	// again: the prompt is made again at once, as next says.
-	again
+	// remake: the prompt is made again at once, as next says.
+	remake
 	// waitForPlatform: the platform takes no post at the moment. The turn keeps
 	// its answer and is claimed again after wait.
 	waitForPlatform

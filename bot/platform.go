@@ -8,26 +8,25 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Platform posts messages. It is safe for concurrent use. What it can do
-// besides is told by further interfaces: [Finder], [Sizer], [Writer],
-// [Updater], [Limiter], [Remover], [Apologizer], [Historian].
+// A Platform posts messages. It is safe for concurrent use. A platform that can do
+// more implements further interfaces: [Finder], [Sizer], [Writer], [Updater],
+// [Limiter], [Remover], [Apologizer], [Historian].
 type Platform interface {
-	// Post posts one message and returns it as the platform shows it: ID and
-	// Time, and by Thread and ReplyTo where it stands; what else is empty the
-	// bot fills in. It posts at most once: it must not try again by itself
-	// after a time-out, a reset or a 5xx.
+	// Post posts one message and returns it as the platform shows it: ID, Time,
+	// and Thread or ReplyTo; the bot fills in what else is empty. It posts at most
+	// once: it must not try again by itself after a time-out, a reset or a 5xx.
 	//
-	// The error is a [*PostError] where it is known that nothing was posted.
-	// After every other error, ctx's included, the message may have arrived.
+	// The error is a [*PostError] where certainly nothing was posted. After every
+	// other error, ctx's included, the message may have arrived.
 	Post(ctx context.Context, d Draft) (earshot.Message, error)
 }
 
-// A Place is where a reply belongs: to which message, and in which thread.
+// A Place is where a reply belongs.
 type Place struct {
 	Channel earshot.Channel
 	Anchor  earshot.Message // what is answered
-	// Thread is the root of the anchor's thread, "" where it stands at the top
-	// level. Whether the answer then begins a thread is the platform's way.
+	// Thread is the root of the anchor's thread, "" for an anchor at the top level.
+	// Whether the answer then begins a thread is the platform's choice.
 	Thread earshot.MessageID
 }
 
@@ -37,17 +36,17 @@ type Draft struct {
 	Text  string // Markdown, at most as long as the [Sizer] says
 	Key   string // opaque, at most 25 letters and digits; carried along as metadata or nonce
 	Chunk int    // from 0; the order of the posts of one turn
-	// Growing says that more of the text is to come: of a placeholder, and of what
-	// is shown in its place until the answer is whole.
+	// Growing says that the text is not the last one: that of a placeholder, or of
+	// an answer that is still being written.
 	Growing bool
 }
 
-// A PostError is a post that certainly did not arrive.
+// A PostError says that a post certainly did not arrive.
 type PostError struct {
-	// Retry: the same post may succeed after this long, as when a limit is
-	// reached. 0: it never will.
+	// Retry is after how long the same post may succeed, as when a rate limit is
+	// reached. 0 means never.
 	Retry time.Duration
-	Err   error // for the operator; no token and no URL stands in it
+	Err   error // for the operator, without tokens and URLs
 }
 
 func (e *PostError) Error() string {
@@ -59,13 +58,13 @@ func (e *PostError) Error() string {
 
 func (e *PostError) Unwrap() error { return e.Err }
 
-// A Finder can look whether a post arrived. Without it, a post of which this is
-// not known is parked for the operator.
+// A Finder can look whether a post arrived. Without a Finder, a turn whose post may
+// or may not have arrived is parked for the operator.
 type Finder interface {
 	// Find returns our message that carries the draft's key, or
 	// [earshot.ErrNotFound] where the platform shows none. After other errors the
 	// platform is asked again, for as long as an answer waits; but a [*PostError]
-	// whose Retry is 0 says that it never tells, and parks the turn.
+	// whose Retry is 0 says that the platform can never find it, and parks the turn.
 	Find(ctx context.Context, d Draft) (earshot.Message, error)
 }
 
@@ -76,77 +75,74 @@ type Sizer interface {
 	MaxText() int
 }
 
-// DefaultMaxText is how many characters a post has at most where the platform
-// does not say.
+// DefaultMaxText is how many characters (runes) a post has at most on a platform
+// without a [Sizer].
 const DefaultMaxText = 3800
 
-// An Updater can give a message that we posted another text. With it and
-// [Options.Placeholder] a turn posts the placeholder before the model is asked,
-// shows in its place what is written so far, and at the end the reply. Where
-// the platform is no Updater, or there is no placeholder text, the reply is
-// posted once it is whole.
+// An Updater can change the text of a message that we posted. With it and
+// [Options.Placeholder] a turn posts a placeholder before the model is asked, and
+// then shows the answer in it, while it is written and at the end. Without either
+// the reply is posted once it is whole.
 type Updater interface {
-	// Update gives our message id the draft's text, whole. Key and Chunk are
+	// Update replaces the text of our message id by the draft's. Key and Chunk are
 	// those that it was posted with.
 	//
-	// The same update again changes nothing, so the last one is repeated after
+	// Two equal updates have the effect of one, so the last one is repeated after
 	// every error but one: a [*PostError] whose Retry is 0 says that this message
 	// takes no text any more, as when somebody has deleted it. The reply is then
 	// posted, and a [Remover] deletes the message.
 	//
-	// A draft that is still growing comes once a second at most, and its failure
-	// means nothing: where a limit is near, return a PostError at once and keep
-	// the calls for the last text. One update of a message is under way at a
-	// time.
+	// A growing draft comes once a second at most, and its failure means nothing:
+	// close to a rate limit, return a PostError at once and keep the calls for the
+	// last text. There is one update of a message at a time.
 	Update(ctx context.Context, d Draft, id earshot.MessageID) error
 }
 
 // A Remover can delete a message that we posted: a placeholder that takes no
 // text any more. Without it such a placeholder stays beside the reply.
 type Remover interface {
-	// Remove deletes our message id. One that is gone already is no error, and
-	// the same call again changes nothing, so it is repeated after every error
-	// but one: a [*PostError] whose Retry is 0 says that this message can never
-	// be deleted.
+	// Remove deletes our message id. A message that is gone already is no error.
+	// The call is repeated after every error but one: a [*PostError] whose Retry is
+	// 0 says that this message can never be deleted.
 	Remove(ctx context.Context, p Place, id earshot.MessageID) error
 }
 
-// A Limiter knows whether its limits have room for a placeholder. Without it
+// A Limiter knows whether its rate limits have room for a placeholder. Without it
 // every turn posts one.
 type Limiter interface {
-	// PlaceholderFits reports whether a placeholder can be posted at once, and
-	// given its last text without a wait for a limit. Where it is false the reply
-	// is posted once it is whole: one call in place of two. It must not block.
+	// PlaceholderFits reports whether a placeholder can be posted at once and given
+	// its last text without waiting for a rate limit. Where it is false the reply is
+	// posted once it is whole, with one call instead of two. It must not block.
 	PlaceholderFits(p Place) bool
 }
 
-// An Apologizer can tell a person something that nobody else sees, such as
-// Slack's ephemeral messages. With it, who asked is told privately that there
-// is no answer, where nothing of the turn can be seen yet; without it everybody
-// is. A placeholder that can be seen becomes the apology in either case.
+// An Apologizer can show a message to one person only, such as Slack's ephemeral
+// messages. With it, the person who asked is told privately that there is no answer;
+// without it the apology is for all to see. A visible placeholder becomes the
+// apology in either case.
 type Apologizer interface {
-	// Apologize shows a text to the author of the place's anchor only. It is
-	// called once for a turn: after a [*PostError], which says that it was
-	// certainly not shown, the apology is posted for all to see; after every
-	// other error nothing more is said.
+	// Apologize shows a text to the author of the place's anchor only. It is called
+	// once for a turn: after a [*PostError], which says that the text was certainly
+	// not shown, the apology is posted for all to see; after every other error
+	// nothing more is posted.
 	Apologize(ctx context.Context, p Place, text string) error
 }
 
-// A Writer shows that an answer is being written. Nothing depends on it: it
-// must not block, and its failures are its own.
+// A Writer shows that an answer is being written. Nothing depends on it: it must not
+// block, and the bot learns nothing of its failures.
 type Writer interface {
-	// Writing is told what the answer is so far, "" when it has begun or begins
-	// anew, and done once it is posted or given up.
+	// Writing is called with the answer so far, "" when the model begins or begins
+	// again from the start, and with done once the answer is posted or given up.
 	Writing(ctx context.Context, p Place, text string, done bool)
 }
 
-// A Historian knows what was said when nobody listened.
+// A Historian can read the platform's history, from before the bot listened.
 type Historian interface {
-	// Fill records in the store what the platform knows of the place, and what
-	// coverage that gives. It has the time that ctx gives it; an error becomes
-	// coverage, never an empty thread.
+	// Fill records in the store the messages that the platform has of the place,
+	// and the coverage that they give. It has the time that ctx gives it; an error
+	// becomes a gap in the coverage, never an empty thread.
 	//
-	// What Queue.Posted knows as a post of ours it leaves out: the bot records
-	// that itself, and the platform may still show a placeholder.
+	// It leaves out messages that Queue.Posted knows as posts of ours: the bot
+	// records those itself, and the platform may still show a placeholder.
 	Fill(ctx context.Context, p Place) error
 }

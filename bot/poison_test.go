@@ -32,9 +32,9 @@ func (m *poisoned) Generate(ctx context.Context, r llm.Request, told func(llm.Ev
 	return m.echo.Generate(ctx, r, told)
 }
 
-// TestAMessageThatEndsEveryProcessIsGivenUpAlone has questions that are
-// answered more slowly than the poison works, so that each process that takes
-// up both ends before it has an answer.
+// TestAMessageThatEndsEveryProcessIsGivenUpAlone asks other questions beside the
+// poison. They are answered more slowly than the poison works, so each process that
+// claims both ends before it has an answer.
 func TestAMessageThatEndsEveryProcessIsGivenUpAlone(t *testing.T) {
 	t.Parallel()
 	for _, first := range []bool{true, false} {
@@ -109,9 +109,9 @@ func TestAMessageThatEndsEveryProcessIsGivenUpAlone(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatEndsEveryProcessIsGivenUp has a turn whose answer is there,
-// and processes that end before they come to post it. How often it waited for the
-// platform before does not count.
+// TestAnAnswerThatEndsEveryProcessIsGivenUp ends each process before it posts an
+// answer that the journal has. How often the answer waited for the platform before
+// does not count.
 func TestAnAnswerThatEndsEveryProcessIsGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -67,7 +67,7 @@ type outbox struct {
 	*claimed
 	journal *journal
 
-	since     earshot.Time  // since when there is what is posted now
+	since     earshot.Time  // when the text that is posted now was ready
 	slept     time.Duration // while it waited for the platform and held the lease
 	withdrawn bool          // the question was deleted, and what is shown says so
 	partial   bool          // part of a reply is visible, and the rest must not follow

@@ -44,8 +44,8 @@ func (o *outbox) write(ctx context.Context, a earshot.Arrival) error {
 	return nil
 }
 
-// save writes what would be written with the end of the turn, for a turn that does
-// not end now.
+// save writes the arrivals and the pending step of a turn that does not end now; of
+// one that ends, finish writes them.
 func (o *outbox) save(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	for _, a := range o.arrivals {
@@ -76,8 +76,8 @@ func (o *outbox) asShown(ctx context.Context, m earshot.Message, text string) (e
 	return m, nil
 }
 
-// ourMessage returns our own message with a text, as it is to be stored over what
-// events of the platform have brought of it.
+// ourMessage returns our own message with a text, newer than the revision that an
+// event of the platform may have stored.
 func (o *outbox) ourMessage(ctx context.Context, m earshot.Message, text string) (earshot.Message, error) {
 	stored, err := o.store.ByID(ctx, o.scope(), m.ID)
 	if err != nil {

@@ -62,10 +62,11 @@ func (o *outbox) stopWriting(ctx context.Context, text string) {
 	}
 }
 
-// show shows all of the text so far. again says that the model began anew.
-func (d *draft) show(ctx context.Context, text string, again bool) {
+// show shows all of the text so far. restarted says that the model began its answer
+// from the start.
+func (d *draft) show(ctx context.Context, text string, restarted bool) {
 	now := d.now()
-	if d.writer != nil && (again || now-d.lastWrite >= writerEvery) {
+	if d.writer != nil && (restarted || now-d.lastWrite >= writerEvery) {
 		d.lastWrite = now
 		d.writer.Writing(ctx, d.place, reply.Guard(text, d.links), false)
 	}
@@ -86,8 +87,8 @@ func (d *draft) show(ctx context.Context, text string, again bool) {
 	}
 }
 
-// growing returns what the placeholder shows of a text that is not whole: as much
-// as one message holds, followed by the placeholder's own text.
+// growing returns the text of the placeholder while the answer is written: as much of
+// the answer as one message holds, followed by the placeholder's own text.
 func (d *draft) growing(text string) string {
 	text = strings.TrimSpace(reply.Guard(text, d.links))
 	if text == "" {

@@ -93,3 +93,28 @@ func (o *outbox) sendOnce(ctx context.Context, p *earshot.Post) (earshot.Message
 	}
 	return m, err
 }
+
+// mayShow is asked before each call that shows something to people. It returns the
+// outcome withdrawn where the question was deleted, and [earshot.ErrFenced] where
+// the lease was taken over. A write under the lease checks the lease as well;
+// renew checks it where no write came before.
+func (o *outbox) mayShow(ctx context.Context, renew bool) error {
+	if renew {
+		if _, err := o.store.Renew(ctx, o.lease, o.now(), o.limits.Lease); err != nil {
+			return fmt.Errorf("renew the lease before something is shown: %w", err)
+		}
+	}
+	if o.withdrawn {
+		return nil // what is shown says that the question was deleted
+	}
+	m, err := o.store.Message(ctx, o.scope(), o.queued.Anchor)
+	switch {
+	case errors.Is(err, earshot.ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("is the question still there: %w", err)
+	case m.Deleted:
+		return outcome{kind: withdrawn}
+	}
+	return nil
+}

@@ -29,8 +29,8 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// A wire is the network of a test's provider: it answers each request by the
-// next of its answers, the same one by the same, and remembers what was asked.
+// A wire is the network of a provider: it answers each new request with the next of
+// its answers, a repeated one with the same answer, and keeps the requests.
 type wire struct {
 	mu      sync.Mutex // guards what follows
 	answers []string   // bodies of server-sent events
@@ -48,7 +48,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// What a process was told before it died is told again.
+	// A process that repeats a request after a restart gets the same answer.
 	if n := len(w.bodies); n == 0 || !reflect.DeepEqual(body, w.bodies[n-1]) {
 		if n == len(w.answers) {
 			return nil, fmt.Errorf("request %d is not in the script", n+1)
@@ -67,8 +67,8 @@ func (w *wire) asked() []map[string]any {
 	return append([]map[string]any(nil), w.bodies...)
 }
 
-// A provider is one whose requests are recorded. Each answer thinks, and either
-// calls a tool or says something.
+// A provider is a model adapter over a wire. Each answer contains thinking, and either
+// calls a tool or has a text.
 type provider struct {
 	name  string
 	model func(o model.Options) (llm.Model, error)
@@ -152,8 +152,7 @@ func chat(n int, finish, delta string) string {
 		"[DONE]")
 }
 
-// unmarked returns a request's part without the marks for caching, which may
-// move.
+// unmarked returns a part of a request without the cache breakpoints, which may move.
 func unmarked(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -195,7 +194,7 @@ func extends(t *testing.T, field string, asked []map[string]any) {
 	}
 }
 
-// holds returns how often a request holds the bytes of a file.
+// holds returns how often the bytes of a file are in a request.
 func holds(t *testing.T, body map[string]any, data []byte) int {
 	t.Helper()
 	raw, err := json.Marshal(body)
@@ -205,10 +204,9 @@ func holds(t *testing.T, body map[string]any, data []byte) int {
 	return bytes.Count(raw, []byte(base64.StdEncoding.EncodeToString(data))) + bytes.Count(raw, data)
 }
 
-// talk is a conversation of four turns, with a picture, a text, a file that a
-// tool fetches, and calls. kill ends the process where it is at a fault point,
-// once.
-func talk(t *testing.T, p provider, kill string) (asked []map[string]any, d *drawer) {
+// converse holds a conversation of four turns, with a picture, a text, a file that a tool
+// opens, and calls. kill ends the process once, at a fault point.
+func converse(t *testing.T, p provider, kill string) (asked []map[string]any, d *drawer) {
 	t.Helper()
 	w := &wire{answers: []string{
 		p.call(1, "channel_context", `{"intent":"the plan"}`), p.say(2, "It is red."),
@@ -253,7 +251,7 @@ func TestARequestBeginsWithTheOneBeforeIt(t *testing.T) {
 	for _, p := range providers {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			asked, d := talk(t, p, "")
+			asked, d := converse(t, p, "")
 			if len(asked) != 7 {
 				t.Fatalf("%d requests", len(asked))
 			}
@@ -289,14 +287,14 @@ func TestARequestBeginsWithTheOneBeforeItAfterAKill(t *testing.T) {
 	for _, at := range points[slices.Index(points, "after_claim"):] {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			asked, _ := talk(t, providers[0], at)
+			asked, _ := converse(t, providers[0], at)
 			extends(t, "messages", asked)
 		})
 	}
 }
 
-// A session that makes no request, as after an import that has lost a call, ends
-// its epoch; else no question in its conversation would be answered any more.
+// A session of which no valid request can be made, as after an import that has lost a
+// call, ends its epoch. Otherwise no question in the conversation would be answered.
 func TestASessionThatCannotBeSentEndsItsEpoch(t *testing.T) {
 	t.Parallel()
 	withFiles(t, nil, func(w *world, _ *drawer, m *llmtest.Model) {

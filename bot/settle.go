@@ -121,15 +121,15 @@ func (t *turn) fail(ctx context.Context, o outcome) error {
 	return t.failed(ctx, o.why, err)
 }
 
-// failed ends a turn as failed; err is what came of telling the person.
+// failed ends a turn as failed; err is the result of posting the apology.
 func (t *turn) failed(ctx context.Context, why string, err error) error {
-	switch told := outcomeOf(err); told.kind {
+	switch o := outcomeOf(err); o.kind {
 	case ended:
 		return t.finish(ctx, earshot.TurnFailed, why, nil)
 	case unclear:
-		return t.park(ctx, why+"; "+told.why, sayUnsureSorry)
+		return t.park(ctx, why+"; "+o.why, sayUnsureSorry)
 	case gaveUp:
-		why += "; and the apology was not posted: " + told.why
+		why += "; and the apology was not posted: " + o.why
 	default:
 		return err
 	}

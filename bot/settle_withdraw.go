@@ -10,8 +10,8 @@ import (
 // withdraw ends a turn whose question was deleted. A visible placeholder says so or
 // is deleted, because it must not promise an answer; of a reply that is not
 // complete, the posted parts are deleted. That waits for the platform as long as an
-// apology, counted from when the deletion was first noticed: the journal has that
-// time, since what it held of the answer is erased with the question.
+// apology does, counted from when the deletion was first noticed, which the journal
+// records.
 func (t *turn) withdraw(ctx context.Context) error {
 	t.outbox.withdrawn = true
 	since, err := t.failedSince(ctx, whyDeleted)

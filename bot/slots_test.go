@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// A slowBoard takes posts about some questions only after a while.
+// A slowBoard takes the posts that answer some questions only after a while.
 type slowBoard struct {
 	*board
 	anchor string // the questions' ids begin with it
@@ -25,7 +25,7 @@ func (p slowBoard) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	return p.board.Post(ctx, d)
 }
 
-// A slowShelf knows history, of threads of some name only after a while.
+// A slowShelf returns from Fill only after a while, in one thread.
 type slowShelf struct {
 	*board
 	thread earshot.MessageID
@@ -79,8 +79,8 @@ func TestATurnThatWaitsForThePlatformHoldsNoSlot(t *testing.T) {
 	}
 }
 
-// A turn that may end the process waits for one that has no slot, which needs
-// one to come to its end.
+// A suspect turn waits for a turn without a slot, which needs one to come to its
+// end.
 func TestASuspectWaitsForTurnsThatWaitForThePlatform(t *testing.T) {
 	t.Parallel()
 	model := &echo{}

@@ -29,8 +29,8 @@ import (
 
 // Handle records an event and, when it is for us, opens a turn, in one
 // transaction. Once it returns without error all of it is durable, and the
-// platform may be told so; after an error it must not be. The same event again
-// changes nothing.
+// platform may be told so; after an error it must not be. The same event a second
+// time changes nothing.
 func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
 	conversation, why, err := b.address(ctx, e)
 	if err != nil {
@@ -73,9 +73,9 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 	}
 	how := attempt{budget: t.opts.Budget, counter: t.opts.Count()}
 	for n := 0; ; n++ {
-		o := outcomeOf(t.attempt(soft, hard, how))
+		o := outcomeOf(t.try(soft, hard, how))
 		switch {
-		case o.kind != again:
+		case o.kind != remake:
 			return o
 		case n == maxAttempts:
 			return outcome{kind: retry, err: o.err}
@@ -84,8 +84,8 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 	}
 }
 
-// attempt is one try at a prompt and its answer.
-func (t *turn) attempt(soft, hard context.Context, how attempt) error {
+// try makes one prompt, has it answered, and posts the answer.
+func (t *turn) try(soft, hard context.Context, how attempt) error {
 	p, recorded, err := t.resume(soft, how)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ type turn struct {
 	claimed
 	journal *journal
 	outbox  *outbox
-	report  Report // what is known so far, for whoever is told of the end
+	report  Report // what is known of the turn so far
 }
 
 // recovered makes a panic the outcome of its turn: one message that causes a

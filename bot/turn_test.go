@@ -183,7 +183,7 @@ func TestBotsAreAnsweredWithinBounds(t *testing.T) {
 	})
 }
 
-func TestWhoOnlyCallsIsAskedForAQuestion(t *testing.T) {
+func TestAPersonWhoOnlyMentionsTheAgentIsAskedForAQuestion(t *testing.T) {
 	t.Parallel()
 	in(t, nil, func(w *world) {
 		w.say(general, alice, "m1", "<@U0BOT>")
@@ -198,7 +198,7 @@ func TestWhoOnlyCallsIsAskedForAQuestion(t *testing.T) {
 	})
 }
 
-func TestSeveralThatWaitAreAnsweredByTheLast(t *testing.T) {
+func TestTheLastOfSeveralWaitingQuestionsAnswersAll(t *testing.T) {
 	t.Parallel()
 	model := &echo{takes: 10 * time.Second}
 	in(t, func(o *bot.Options) { o.Model = model }, func(w *world) {
@@ -217,7 +217,7 @@ func TestSeveralThatWaitAreAnsweredByTheLast(t *testing.T) {
 	})
 }
 
-func TestEachIsAnsweredWhereAskedFor(t *testing.T) {
+func TestWithEachEveryQuestionIsAnswered(t *testing.T) {
 	t.Parallel()
 	in(t, func(o *bot.Options) { o.Model, o.Answer.Each = &echo{takes: 10 * time.Second}, true }, func(w *world) {
 		for _, id := range []string{"m1", "m2", "m3"} {
@@ -293,7 +293,7 @@ func TestPostsArriveOnce(t *testing.T) {
 	}
 }
 
-func TestAPostThatCannotBeLookedForIsParked(t *testing.T) {
+func TestWithoutAFinderAnUncertainPostIsParked(t *testing.T) {
 	t.Parallel()
 	p := &board{faults: []fault{lostAnswer}}
 	in(t, func(o *bot.Options) { o.Platform = blind{p} }, func(w *world) {
@@ -306,7 +306,7 @@ func TestAPostThatCannotBeLookedForIsParked(t *testing.T) {
 	})
 }
 
-func TestOurOwnEventTellsThatAPostArrived(t *testing.T) {
+func TestOurOwnEventConfirmsAPost(t *testing.T) {
 	t.Parallel()
 	p := &board{faults: []fault{lostAnswer}}
 	in(t, func(o *bot.Options) { o.Platform = blind{p} }, func(w *world) {
@@ -366,8 +366,8 @@ func TestWhenTheModelFails(t *testing.T) {
 	}
 }
 
-// TestATurnThatCannotBeAssembledEndsWithOneApology has questions of which no
-// prompt can be made, so that the turn fails before it has begun.
+// TestATurnThatCannotBeAssembledEndsWithOneApology asks questions of which no prompt
+// can be made, so that the turn fails before it has begun.
 func TestATurnThatCannotBeAssembledEndsWithOneApology(t *testing.T) {
 	t.Parallel()
 	const tooLarge = "Sorry, I could not answer this: the conversation is larger than the language model can read, even after leaving out what I could."
@@ -525,8 +525,8 @@ func TestARefusedTurnCanBeAnsweredAgain(t *testing.T) {
 	})
 }
 
-// TestAModelThatSaidNothingIsAskedAgainByRetry opens turns again that failed
-// because the model had nothing to say, at once or after all its rounds.
+// TestAModelThatSaidNothingIsAskedAgainByRetry opens turns again that failed because
+// the model returned no text, at once or after all its rounds.
 func TestAModelThatSaidNothingIsAskedAgainByRetry(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][]llmtest.Step{
@@ -557,9 +557,9 @@ func TestAModelThatSaidNothingIsAskedAgainByRetry(t *testing.T) {
 	}
 }
 
-// TestWhatALaterTurnWasToAnswerIsAnsweredWhenThatIsDeleted deletes the last of
-// several messages at each stage of the turn that answers them all.
-func TestWhatALaterTurnWasToAnswerIsAnsweredWhenThatIsDeleted(t *testing.T) {
+// TestMergedQuestionsAreAnsweredWhenTheLastIsDeleted deletes the last of several
+// merged questions at each stage of the turn that answers them all.
+func TestMergedQuestionsAreAnsweredWhenTheLastIsDeleted(t *testing.T) {
 	t.Parallel()
 	for _, placeholder := range []string{"", "…"} {
 		t.Run("placeholder "+placeholder, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// A tally is a store that notes what is written to it.
+// A tally is a store that counts its writes.
 type tally struct {
 	bot.Store
 	mu     sync.Mutex
@@ -58,8 +58,8 @@ func (s *tally) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 	return s.Store.Finish(ctx, l, id, state, why, t, arrived...)
 }
 
-// TestHowOftenATurnWaitsForTheDisk lists the writes of a turn, each of which is
-// a transaction, besides taking and giving back the lease.
+// TestHowOftenATurnWaitsForTheDisk lists the writes of a turn besides those of the
+// lease; each is a transaction.
 func TestHowOftenATurnWaitsForTheDisk(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -35,7 +35,7 @@ func TestNoAddressHidesBehindFences(t *testing.T) {
 	}
 }
 
-func TestNoAddressComesAliveWhereAReplyIsCut(t *testing.T) {
+func TestACutMakesNoAddressClickable(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 6_000 {

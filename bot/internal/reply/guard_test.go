@@ -60,7 +60,7 @@ func shapes() []string {
 		"[x](&#104;ttps://evil.example)", "[x]\n(https://evil.example)", "[x](\\https://evil.example)")
 }
 
-func TestNoAddressThatNobodyWroteStaysLive(t *testing.T) {
+func TestAnInventedAddressIsNotClickable(t *testing.T) {
 	t.Parallel()
 	l := NewLinks([]string{"docs.example"})
 	l.Allow("see https://known.example/page, or <https://known.example/other|the other>")
@@ -78,7 +78,7 @@ func TestNoAddressThatNobodyWroteStaysLive(t *testing.T) {
 	}
 }
 
-func TestKnownAddressesStayLive(t *testing.T) {
+func TestKnownAddressesStayClickable(t *testing.T) {
 	t.Parallel()
 	l := NewLinks([]string{"docs.example"})
 	l.Allow("see https://known.example/page, or <https://known.example/other|the other>")

@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// A lame store refuses claims while it is down.
+// A lame store returns an error for claims while it is down.
 type lame struct {
 	bot.Store
 	down   atomic.Bool
@@ -31,8 +31,8 @@ func (s *lame) Claim(ctx context.Context, agent earshot.AgentID, owner string, n
 	return s.Store.Claim(ctx, agent, owner, now, hold)
 }
 
-// A dead store was once asked every second, with a line in the log each time.
-func TestAStoreThatFailsIsAskedLessAndLessAndToldOfOnce(t *testing.T) {
+// Once a store that failed was asked every second, and each try was logged.
+func TestAStoreThatFailsIsAskedLessOftenAndLoggedOnce(t *testing.T) {
 	t.Parallel()
 	s := &lame{}
 	var log strings.Builder
@@ -57,7 +57,7 @@ func TestAStoreThatFailsIsAskedLessAndLessAndToldOfOnce(t *testing.T) {
 	})
 }
 
-// Run once went on for ever over a store that was closed.
+// Once Run never returned over a closed store.
 func TestRunEndsWithTheErrorOfAClosedStore(t *testing.T) {
 	t.Parallel()
 	in(t, nil, func(w *world) {

@@ -23,8 +23,8 @@ const (
 	fetchF1 = `{"media_artifact_id":"F1"}`
 )
 
-// lastResults returns the parts of the last results in a request: a text by its words
-// in brackets, a file by its kind and id.
+// lastResults returns the parts of the last results in a request: a text as its
+// bracketed lines, a file as its kind and id.
 func lastResults(r llm.Request) []string {
 	var out []string
 	for _, p := range r.Messages[len(r.Messages)-1].Parts {
@@ -49,7 +49,7 @@ func lastResults(r llm.Request) []string {
 	return out
 }
 
-func TestAToolGivesAFileOnce(t *testing.T) {
+func TestAToolAttachesAFileOnce(t *testing.T) {
 	t.Parallel()
 	m := llmtest.New(
 		llmtest.Call("channel_messages", fetchFX), llmtest.Call("channel_messages", fetchFX), llmtest.Call("channel_messages", fetchF1), llmtest.Say("Seen."),
@@ -88,8 +88,8 @@ func TestAToolGivesAFileOnce(t *testing.T) {
 	})
 }
 
-// A turn that is taken up after a kill has the same bytes of a tool's file, or a
-// line where they are not there any more.
+// A turn that continues after a kill has the same bytes of the file that a tool
+// opened, or a line where they are gone.
 func TestAToolsFileAfterAKill(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -139,9 +139,9 @@ func TestAToolsFileAfterAKill(t *testing.T) {
 	}
 }
 
-// What only a tool has told of is in the session too: its deletion ends the
-// epoch as that of what the prompt shows.
-func TestWhatAToolToldOfIsErased(t *testing.T) {
+// A message that only a tool's result contains is in the session too: its deletion
+// ends the epoch, like the deletion of a message that the prompt shows.
+func TestAMessageInAToolsResultIsErased(t *testing.T) {
 	t.Parallel()
 	delta, _ := assemble.ByName("delta") // shows nothing of the channel around
 	m := llmtest.New(llmtest.Call("channel_context", `{"intent":"canary"}`), llmtest.Say("I found it."), llmtest.Say("Nothing."))
@@ -177,9 +177,9 @@ func TestWhatAToolToldOfIsErased(t *testing.T) {
 	})
 }
 
-// An address of which a tool told in an earlier turn is still one that somebody
-// here has written.
-func TestALinkThatAToolToldOfStaysLive(t *testing.T) {
+// An address in a tool's result of an earlier turn was written by somebody in the
+// channel, and may still be clickable.
+func TestALinkInAToolsResultStaysClickable(t *testing.T) {
 	t.Parallel()
 	delta, _ := assemble.ByName("delta")
 	m := llmtest.New(llmtest.Call("channel_context", `{"intent":"runbook"}`), llmtest.Say("I found it."), llmtest.Say("It is at https://wiki.example/runbook."))
@@ -193,7 +193,7 @@ func TestALinkThatAToolToldOfStaysLive(t *testing.T) {
 	})
 }
 
-func TestWhatATurnLeavesWithItsSession(t *testing.T) {
+func TestWhatATurnAddsToItsSession(t *testing.T) {
 	t.Parallel()
 	withFiles(t, func(o *bot.Options, _ *drawer) {
 		o.Zone = "Europe/Berlin"

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// A shortSlate has room for a placeholder now and then.
+// A shortSlate is a slate whose rate limit has room for a placeholder, or not.
 type shortSlate struct {
 	*slate
 	full atomic.Bool
@@ -36,9 +36,9 @@ func TestWhereThereIsNoRoomForAPlaceholderTheReplyIsPostedWhole(t *testing.T) {
 	})
 }
 
-// A placeholder that people see becomes the reply, whatever room there is when
-// the next process takes the turn up.
-func TestAPlaceholderThatStandsIsUsedWithoutRoom(t *testing.T) {
+// A visible placeholder becomes the reply, even when the rate limit has no room as
+// the next process continues the turn.
+func TestAVisiblePlaceholderIsUsedWithoutRoom(t *testing.T) {
 	t.Parallel()
 	short := &shortSlate{}
 	placing(t, func(o *bot.Options) {

@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// A library is a board that knows what was said before.
+// A library is a board with history.
 type library struct {
 	*board
 	fill func(ctx context.Context) error
@@ -54,7 +54,7 @@ func TestAHistoryThatCannotBeReadIsAGapAndNotAnEmptyThread(t *testing.T) {
 	}
 }
 
-// prompt returns all that the model read in its nth call.
+// prompt returns all texts of the model's nth request.
 func prompt(m *echo, n int) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,8 +67,8 @@ func prompt(m *echo, n int) string {
 	return strings.Join(all, "\n")
 }
 
-// A hung platform takes no call to its end, and shows only afterwards what it
-// took.
+// A hung platform returns from no call before ctx ends, and shows the posts only
+// afterwards.
 type hung struct {
 	board
 	until time.Time
@@ -120,7 +120,7 @@ func TestAPlatformThatHangsIsWaitedForWithinBounds(t *testing.T) {
 	}
 }
 
-// TestAModelThatHangsLeavesTheOthersAlone has more conversations than are
+// TestAModelThatHangsLeavesTheOthersAlone asks in more conversations than are
 // answered at a time, of which one hangs.
 func TestAModelThatHangsLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
@@ -139,7 +139,7 @@ func TestAModelThatHangsLeavesTheOthersAlone(t *testing.T) {
 	})
 }
 
-// stuck is a model that hangs when it is told to.
+// stuck is a model that hangs when the question says so.
 type stuck struct{ echo }
 
 func (m *stuck) Generate(ctx context.Context, r llm.Request, tell func(llm.Event)) (llm.Response, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// remembered records talk of weeks, with a word on the ferry at its beginning.
+// remembered records messages of several weeks, the first ones about the ferry.
 func (w *world) remembered() {
 	w.t.Helper()
 	began := earshot.TimeOf(time.Now()) - 40*24*3600e6
@@ -32,7 +32,7 @@ func (w *world) remembered() {
 	}
 }
 
-// queued returns the only turn whole.
+// queued returns the only turn, with its input.
 func (w *world) queued() earshot.QueuedTurn {
 	w.t.Helper()
 	list, err := w.store.QueuedTurns(w.t.Context(), earshot.TurnQuery{})
@@ -66,7 +66,7 @@ func TestATurnThatRecallsIsReplayed(t *testing.T) {
 		if i < 0 || committed.Ledger[i].Section != "recall" || committed.Ledger[i].Score == 0 || committed.Ledger[i].Parts["words"] == 0 {
 			t.Errorf("the ledger says %+v", committed.Ledger[max(0, i)])
 		}
-		// What is said later, and found better, changes nothing.
+		// A later message, although a better hit, changes nothing.
 		w.say(general, bob, "later", "the ferry's ticket printer needs the red cable")
 		input, err := bot.Input(t.Context(), w.store, q)
 		if err != nil {
@@ -75,7 +75,7 @@ func TestATurnThatRecallsIsReplayed(t *testing.T) {
 		if res, err := assemble.Turn(input); err != nil || res.Hash != q.Hash || len(input.Recalled) == 0 {
 			t.Errorf("replays with %d hits to %.12s, %v; want %.12s", len(input.Recalled), res.Hash, err, q.Hash)
 		}
-		// What is deleted cannot be shown again, and ends the epoch.
+		// A deleted message cannot be shown again, and its deletion ends the epoch.
 		if _, err := w.store.Record(t.Context(), general.Scope(), earshot.Message{ID: "ferry", Deleted: true}); err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// TestAnApologyThatEndsEveryProcessIsGivenUp has processes of which each ends at
-// a point of the apology, until there are no tries left.
+// TestAnApologyThatEndsEveryProcessIsGivenUp ends each process at a point of the
+// apology, until the turn has no tries left.
 func TestAnApologyThatEndsEveryProcessIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,7 +15,7 @@ const (
 	maxPause = time.Minute     // between two tries
 )
 
-// startWaiting says since when there is something to post: [outbox.pause] counts
+// startWaiting says when the text that is posted now was ready: [outbox.pause] counts
 // from then.
 func (o *outbox) startWaiting(since earshot.Time) { o.since, o.slept = since, 0 }
 
@@ -43,36 +42,6 @@ func (o *outbox) pause(ctx context.Context, err error, retry time.Duration) erro
 // whyUndelivered begins the reason of a turn whose answer the platform did not
 // take in time.
 const whyUndelivered = "the platform took nothing for"
-
-// mayShow is asked before each call that shows something to people. It returns the
-// outcome withdrawn where the question was deleted, and [earshot.ErrFenced] where
-// the lease was taken over. A write under the lease checks the lease as well;
-// renew checks it where no write came before.
-func (o *outbox) mayShow(ctx context.Context, renew bool) error {
-	if renew {
-		if _, err := o.store.Renew(ctx, o.lease, o.now(), o.limits.Lease); err != nil {
-			return fmt.Errorf("renew the lease before something is shown: %w", err)
-		}
-	}
-	if o.withdrawn {
-		return nil // what is shown says that the question was deleted
-	}
-	m, err := o.store.Message(ctx, o.scope(), o.queued.Anchor)
-	switch {
-	case errors.Is(err, earshot.ErrNotFound):
-		return nil
-	case err != nil:
-		return fmt.Errorf("is the question still there: %w", err)
-	case m.Deleted:
-		return outcome{kind: withdrawn}
-	}
-	return nil
-}
-
-// ago returns how long ago a time was.
-func (b *Bot) ago(at earshot.Time) time.Duration {
-	return time.Duration(b.now()-at) * time.Microsecond
-}
 
 // sleep waits, or returns the cause with which ctx ended.
 func sleep(ctx context.Context, d time.Duration) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// found is an event that was found in history, said and edited so long ago.
+// found makes an event one of history, posted and edited so long ago.
 func found(said, edited time.Duration) func(*bot.Event) {
 	return func(e *bot.Event) {
 		now := earshot.TimeOf(time.Now())
@@ -49,7 +49,7 @@ func TestWhatIsFoundInHistoryIsAnsweredWhileItIsFresh(t *testing.T) {
 				if again := w.say(general, alice, "m1", at.Text, as(true)); again.Opened || again.Change != earshot.Same {
 					t.Errorf("found again it is %+v", again)
 				}
-				// The platform tells of it late.
+				// The platform delivers it late.
 				if live := w.say(general, alice, "m1", at.Text, as(false)); live.Opened {
 					t.Errorf("told of it is %+v", live)
 				}

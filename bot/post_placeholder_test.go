@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// A typist is a model that says a word after another.
+// A typist is a model that streams one word after another.
 type typist struct {
 	words string
 	every time.Duration
@@ -34,7 +34,7 @@ func (m typist) Generate(ctx context.Context, _ llm.Request, tell func(llm.Event
 	return llm.Response{Parts: []llm.Part{llm.Text(m.words)}, Stop: llm.StopEnd}, m.err
 }
 
-// placing runs f with a bot on a platform where texts can be replaced.
+// placing runs f with a bot that posts placeholders.
 func placing(t *testing.T, change func(*bot.Options), f func(w *world, p *slate)) {
 	t.Helper()
 	p := &slate{board: &board{}}
@@ -59,7 +59,7 @@ func (w *world) own(id earshot.MessageID) earshot.Message {
 	return m
 }
 
-func TestAReplyGrowsInThePlaceholdersStead(t *testing.T) {
+func TestAReplyGrowsInThePlaceholder(t *testing.T) {
 	t.Parallel()
 	said := strings.TrimSpace(strings.Repeat("word ", 100))
 	placing(t, func(o *bot.Options) { o.Model = typist{words: said, every: 100 * time.Millisecond} }, func(w *world, p *slate) {
@@ -91,7 +91,7 @@ func TestAReplyGrowsInThePlaceholdersStead(t *testing.T) {
 	})
 }
 
-func TestALongReplyBeginsInThePlaceholdersStead(t *testing.T) {
+func TestALongReplyBeginsInThePlaceholder(t *testing.T) {
 	t.Parallel()
 	placing(t, func(o *bot.Options) {
 		o.Model = typist{words: strings.Repeat("word ", 100) + "end", every: time.Second}
@@ -161,8 +161,8 @@ func TestWhatThePlaceholderBecomes(t *testing.T) {
 
 const sorry = "Sorry, I could not answer this: something went wrong on my side. The people who run me can see what."
 
-// TestALateDraftDoesNotReplaceTheReply has an update that fails and arrives all
-// the same, a second later.
+// TestALateDraftDoesNotReplaceTheReply has a draft's update fail and still arrive, a
+// second later.
 func TestALateDraftDoesNotReplaceTheReply(t *testing.T) {
 	t.Parallel()
 	p := &tardy{slate: slate{board: &board{}}}
@@ -210,8 +210,8 @@ func TestADeletedQuestionIsNotAnswered(t *testing.T) {
 	})
 }
 
-// A threaded platform finds a post only in the thread that it stands in, and
-// nothing while it is down.
+// A threaded platform finds a post only in its own thread, and none while it is
+// down.
 type threaded struct {
 	*slate
 	down atomic.Bool
@@ -231,8 +231,8 @@ func (p *threaded) Find(_ context.Context, d bot.Draft) (earshot.Message, error)
 	return earshot.Message{}, earshot.ErrNotFound
 }
 
-// A tombstone does not tell in which thread the question stood: a look for the
-// placeholder at the top level found none, and it stayed.
+// A tombstone does not have the question's thread. The placeholder was looked for at
+// the top level, not found, and stayed.
 func TestThePlaceholderOfAQuestionDeletedInAThreadIsFound(t *testing.T) {
 	t.Parallel()
 	p := &threaded{slate: &slate{board: &board{faults: []fault{lostAnswer}}}}
@@ -275,10 +275,10 @@ func TestWithoutAPlaceholderTheReplyIsPostedWhole(t *testing.T) {
 	}
 }
 
-// TestWhatThePlatformTellsOfAPlaceholderIsNoMessage has the platform tell of the
-// placeholder before the post's answer has come, of a draft, and of the reply
-// late and in other words.
-func TestWhatThePlatformTellsOfAPlaceholderIsNoMessage(t *testing.T) {
+// TestAnEventAboutAPlaceholderStoresNoDraft delivers events about the
+// placeholder before Post returns, about a draft, and about the reply late and with
+// another text.
+func TestAnEventAboutAPlaceholderStoresNoDraft(t *testing.T) {
 	t.Parallel()
 	placing(t, func(o *bot.Options) { o.Model = typist{words: "It is up now.", every: 2 * time.Second} }, func(w *world, p *slate) {
 		tell := func(text, delivery, key string, edited earshot.Time) {
@@ -309,9 +309,9 @@ func TestWhatThePlatformTellsOfAPlaceholderIsNoMessage(t *testing.T) {
 	})
 }
 
-// TestHistoryThatShowsAPlaceholderIsMended records, as a reader of the
-// platform's history might, what the placeholder said.
-func TestHistoryThatShowsAPlaceholderIsMended(t *testing.T) {
+// TestHistoryThatShowsAPlaceholderIsCorrected records the placeholder's text, as a
+// reader of the platform's history might.
+func TestHistoryThatShowsAPlaceholderIsCorrected(t *testing.T) {
 	t.Parallel()
 	placing(t, func(o *bot.Options) { o.Model = &echo{takes: 10 * time.Second} }, func(w *world, p *slate) {
 		w.say(general, alice, "m1", "<@U0BOT> hi")
@@ -328,7 +328,7 @@ func TestHistoryThatShowsAPlaceholderIsMended(t *testing.T) {
 	})
 }
 
-func TestAFailureIsToldToThePersonAlone(t *testing.T) {
+func TestAnApologyIsShownToThePersonAlone(t *testing.T) {
 	t.Parallel()
 	broken := &llm.Error{Provider: "script", Status: 400, Message: "bad request"}
 	for _, c := range []struct {
@@ -350,7 +350,7 @@ func TestAFailureIsToldToThePersonAlone(t *testing.T) {
 				same(t, "posts", w.board.all(), c.posts)
 				same(t, "told alone", p.private, c.private)
 				same(t, "turns", w.turns(), []string{"m1 failed script: status 400: bad request"})
-				// Answered again by hand, it fails again, and nobody is told twice.
+				// Opened again by an operator, it fails again, without a second apology.
 				for range 2 {
 					if err := w.store.Reopen(t.Context(), out.Turn); err != nil {
 						t.Fatal(err)
@@ -368,9 +368,9 @@ func TestAFailureIsToldToThePersonAlone(t *testing.T) {
 	}
 }
 
-// TestADraftIsNotWrittenOverTheReplyOfAnother has the store tell, as after a
-// takeover, that the placeholder has its last text.
-func TestADraftIsNotWrittenOverTheReplyOfAnother(t *testing.T) {
+// TestADraftDoesNotOverwriteTheReplyOfAnotherProcess has the store say that the placeholder
+// has its last text, as it does after a takeover.
+func TestADraftDoesNotOverwriteTheReplyOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	p := &slate{board: &board{}}
 	over := &takenOver{}

@@ -8,10 +8,10 @@ import (
 	"github.com/earshot-ai/earshot/llm/llmtest"
 )
 
-// TestAddressesOfTheConversationStayLive answers with addresses that stand in
-// the question, in what an earlier turn has shown, in what a tool has told, in
-// an own reply only, and nowhere.
-func TestAddressesOfTheConversationStayLive(t *testing.T) {
+// TestLinksOfTheConversationStayClickable answers with addresses from the question,
+// from what an earlier turn showed, from a tool's result, from our own reply only,
+// and from nowhere.
+func TestLinksOfTheConversationStayClickable(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(
 		llmtest.Say("see https://own.example/x"),

@@ -1,0 +1,64 @@
+package address_test
+
+import (
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/address"
+)
+
+var self = earshot.Identity{ID: "U0BOT", Name: "earshot"}
+
+// Decisions that depend on the message and the settings alone ask the store for
+// nothing, so there is none.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	human, bot := earshot.Author{ID: "U1", Kind: earshot.Human}, earshot.Author{ID: "B1", Kind: earshot.Bot}
+	for _, c := range []struct {
+		name    string
+		message earshot.Message
+		kind    earshot.ChannelKind
+		past    bool
+		rules   address.Rules
+		why     string
+		answer  bool
+	}{
+		{name: "a mention", message: earshot.Message{Author: human, Text: "<@U0BOT> hi"}, why: address.Mention, answer: true},
+		{name: "a mention in code only", message: earshot.Message{Author: human, Text: "try `<@U0BOT> hi`"}, why: address.NotAddressed},
+		{name: "a direct message", message: earshot.Message{Author: human, Text: "hi"}, kind: earshot.KindDM, why: address.Direct, answer: true},
+		{name: "a direct message that shows nothing", message: earshot.Message{Author: human, Text: " \u200b"}, kind: earshot.KindDM, why: address.Silence},
+		{name: "an edit", message: earshot.Message{Author: human, Text: "<@U0BOT> hi", Edited: 1}, why: address.Edit},
+		{name: "an edited message of the history", message: earshot.Message{Author: human, Text: "<@U0BOT> hi", Edited: 1}, past: true, why: address.Mention, answer: true},
+		{name: "a deletion", message: earshot.Message{Author: human, Deleted: true}, why: address.Deletion},
+		{name: "a bot that may not ask", message: earshot.Message{Author: bot, Text: "<@U0BOT> hi"}, why: address.FromBot},
+		{name: "a bot that says nothing", message: earshot.Message{Author: bot, Text: "<@U0BOT>"}, rules: address.Rules{Bots: true}, why: address.Silence},
+		{name: "a root", message: earshot.Message{Author: human, Text: "hi"}, rules: address.Rules{Roots: true}, why: address.Root, answer: true},
+		{name: "a reply", message: earshot.Message{Author: human, Text: "hi", Thread: "m0"}, rules: address.Rules{Roots: true}, why: address.NotAddressed},
+		{name: "a reply to somebody else", message: earshot.Message{Author: human, Text: "<@U2> hi", Thread: "m0"}, rules: address.Rules{OwnedThreads: true}, why: address.OtherNamed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.rules.Self = self
+			c.message.ID = "m1"
+			why, answer, err := c.rules.Decide(t.Context(), earshot.Channel{Kind: c.kind}, &c.message, c.past, earshot.ConversationID{})
+			if err != nil || why != c.why || answer != c.answer {
+				t.Errorf("got %q, %v, %v, want %q, %v", why, answer, err, c.why, c.answer)
+			}
+		})
+	}
+}
+
+func TestOnlyMention(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"<@U0BOT>": true, " <@U0BOT> … ": true, "<@U0BOT> 🚫": true, "": true,
+		"<@U0BOT> ?": false, "<@U0BOT> 👍": false, "<@U0BOT> hi": false, "<@U1>": false,
+	} {
+		if got := address.OnlyMention(self, &earshot.Message{Text: text}); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+	if address.OnlyMention(self, &earshot.Message{Text: "<@U0BOT>", Files: []earshot.File{{ID: "F1"}}}) {
+		t.Error("a mention with a file is a question")
+	}
+}

@@ -1,0 +1,91 @@
+package inputref_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot/internal/inputref"
+	"github.com/earshot-ai/earshot/tokens"
+)
+
+// A revised is a store that has one message in several revisions, newest last.
+type revised struct {
+	inputref.Store
+	revisions []earshot.Message
+}
+
+func (s revised) ByID(context.Context, earshot.Scope, ...earshot.MessageID) ([]earshot.Message, error) {
+	return s.revisions[len(s.revisions)-1:], nil
+}
+
+func (s revised) Revisions(context.Context, earshot.Scope, earshot.MessageID) ([]earshot.Message, error) {
+	return s.revisions, nil
+}
+
+func TestLoadReturnsTheInputAsItWas(t *testing.T) {
+	t.Parallel()
+	counter, err := tokens.For("o200k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview := earshot.Shared{ID: "x", Text: "a preview that came later"}
+	said := earshot.Message{ID: "m1", Time: 1, Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}, Text: "hello"}
+	edited := said
+	edited.Text, edited.Edited = "goodbye", 2
+	previewed := said
+	previewed.Shared = []earshot.Shared{preview}
+	in := assemble.Input{
+		Policy: assemble.Standard(), Budget: assemble.DefaultBudget(), Counter: counter, Anchor: "m1", Messages: []earshot.Message{said},
+		Channel: earshot.Channel{Platform: earshot.Local, Workspace: "T1", ID: "C1"}, Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"},
+	}
+	raw, err := inputref.Encode(in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		revisions []earshot.Message
+		changed   bool
+	}{
+		{"unchanged", []earshot.Message{said}, false},
+		{"edited since", []earshot.Message{said, edited}, false},
+		{"with a preview since", []earshot.Message{previewed}, false},
+		{"deleted since", []earshot.Message{{ID: "m1", Time: 1, Deleted: true}}, true},
+		{"without the revision", []earshot.Message{edited}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := inputref.Load(t.Context(), revised{revisions: c.revisions}, earshot.QueuedTurn{ID: 1, Input: raw})
+			if errors.Is(err, inputref.ErrChanged) != c.changed || err != nil && !c.changed {
+				t.Fatalf("error %v, want changed %v", err, c.changed)
+			}
+			if err != nil {
+				return
+			}
+			m := got.Messages[0]
+			m.Shared = nil
+			if diff := cmp.Diff(said, m); diff != "" || len(got.Messages[0].Shared) != 0 {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+			want, err := assemble.Turn(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := assemble.Turn(got); err != nil || again.Hash != want.Hash {
+				t.Errorf("another prompt: %v", err)
+			}
+		})
+	}
+}
+
+func TestATurnWithoutInputHasChanged(t *testing.T) {
+	t.Parallel()
+	if _, err := inputref.Load(t.Context(), revised{}, earshot.QueuedTurn{ID: 1}); !errors.Is(err, inputref.ErrChanged) {
+		t.Errorf("got %v, want ErrChanged", err)
+	}
+}
