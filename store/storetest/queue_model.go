@@ -75,11 +75,11 @@ type replica struct {
 func (o *replica) forget() { *o = replica{name: o.name, knows: map[earshot.TurnID]string{}} }
 
 const (
-	messages      = 4
-	conversations = 2 // conversations
+	modelMessages      = 4
+	modelConversations = 2
 )
 
-func conversationOf(n int) string { return fmt.Sprint("c", n%conversations) }
+func conversationOf(n int) string { return fmt.Sprint("c", n%modelConversations) }
 
 // mark is what stands in every text that repeats message n.
 func mark(n int) string { return fmt.Sprintf("<m%d>", n) }
@@ -149,7 +149,7 @@ func (w *queueModel) equal(what string, got, want any) {
 // deliver delivers an original, an edit or a deletion, in any order and again.
 func (w *queueModel) deliver(t *rapid.T) {
 	w.t = t
-	n := rapid.IntRange(0, messages-1).Draw(t, "message")
+	n := rapid.IntRange(0, modelMessages-1).Draw(t, "message")
 	revision := rapid.SampledFrom([]int{0, 0, 1, -1}).Draw(t, "revision, -1 is a deletion")
 	e := earshot.Event{
 		Delivery: fmt.Sprint(n, " ", revision, " ", rapid.IntRange(0, 1).Draw(t, "copy")),
@@ -379,7 +379,7 @@ func (w *queueModel) settled() {
 			w.equal("sent", []any{len(posts), posts[0].State, posts[0].Message}, []any{1, earshot.PostSent, earshot.MessageID("p" + key)})
 		}
 	}
-	for c := range conversations {
+	for c := range modelConversations {
 		w.committed(conversationOf(c), &all)
 	}
 	for n := range w.events {

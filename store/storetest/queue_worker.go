@@ -41,7 +41,7 @@ func (w *queueModel) workOnce(t *rapid.T, o *replica) {
 	case 2:
 		w.end(o, id, earshot.TurnDropped)
 	case 3, 4, 5: // something else is read on the way
-		w.read(o, id, rapid.IntRange(0, messages-1).Draw(t, "message"))
+		w.read(o, id, rapid.IntRange(0, modelMessages-1).Draw(t, "message"))
 	default:
 		w.proceed(o, id)
 	}
