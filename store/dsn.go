@@ -10,23 +10,22 @@ import (
 	"strings"
 )
 
-// dsnKeys are the keywords by which a PostgreSQL keyword DSN is told from a
-// path: those of libpq
+// dsnKeys are the keywords that a PostgreSQL keyword DSN begins with in practice,
+// of those of libpq. A spec that begins with one is a DSN and no path.
 // (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS)
-// that a connection begins with in practice.
 var dsnKeys = []string{
 	"host", "hostaddr", "port", "dbname", "database", "user", "password", "passfile", "service", "servicefile", "sslmode", "sslcert", "sslkey",
 	"sslrootcert", "sslpassword", "sslsni", "connect_timeout", "application_name", "options", "target_session_attrs", "channel_binding",
 }
 
 var (
-	// dsnStart is a keyword DSN's first keyword.
+	// dsnStart matches the first keyword of a DSN.
 	dsnStart = regexp.MustCompile(`^\s*([A-Za-z_]+)\s*=`)
-	// dsnPair is one setting: a bare value, or a quoted one with \' and \\ in it.
+	// dsnPair matches one setting: a bare value, or a quoted one with \' and \\ in it.
 	dsnPair = regexp.MustCompile(`^\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?:\s+|$)`)
 	escaped = regexp.MustCompile(`\\(.)`)
-	// credentials finds what is no path, but the address of a server with a
-	// password in it.
+	// credentials matches what is not a path but a server's address with a password
+	// in it:
 	//	password=…, scheme://…, user:password@…
 	credentials = regexp.MustCompile(`(?i)(?:^|[\s;&?])(?:password|passwd|pwd|sslpassword)\s*=|^[a-z][a-z0-9+.-]+://|^(?://)?[^/\s:]+:[^/\\\s@][^/\s@]*@`)
 )
@@ -40,8 +39,8 @@ func isDSN(spec string) bool {
 	return m != nil && slices.Contains(dsnKeys, strings.ToLower(m[1]))
 }
 
-// dsnURL returns the URL that says what a keyword DSN does. The error never
-// repeats the DSN.
+// dsnURL converts a keyword DSN to a URL. The error never repeats the DSN, which
+// may hold a password.
 func dsnURL(dsn string) (string, error) {
 	u := url.URL{Scheme: "postgres", Path: "/"}
 	rest, set := url.Values{}, map[string]string{}
@@ -65,7 +64,7 @@ func dsnURL(dsn string) (string, error) {
 	if user, ok := set["user"]; ok {
 		u.User = url.User(user)
 	}
-	// A URL's host holds neither a folder of sockets nor a list.
+	// The host of a URL can be neither a socket's folder nor a list of hosts.
 	if host, port := set["host"], set["port"]; strings.ContainsAny(host+port, "/,") {
 		rest.Set("host", host)
 		if port != "" {
@@ -80,9 +79,9 @@ func dsnURL(dsn string) (string, error) {
 	return u.String(), nil
 }
 
-// Shown returns spec as it may be printed: without a password and without
-// whatever else a URL's query or a DSN may hold. What names no store is shown
-// as "…".
+// Shown returns spec in a form that is safe to print: without a password and
+// without the other parameters of a URL or DSN. A spec that names no store is
+// shown as "…".
 func Shown(spec string) string {
 	k, at, err := parse(spec)
 	switch {

@@ -1,14 +1,23 @@
-// Package store opens an [earshot.Store] from a spec string.
+// Package store opens an [earshot.Store], which keeps what is said in chat and
+// what agents have answered: in one SQLite file, in PostgreSQL, or in memory.
 //
 //	s, err := store.Open(ctx, "sqlite:earshot.db", nil)
 //	if err != nil {
 //		return err
 //	}
 //	defer s.Close()
+//	_, err = s.Record(ctx, scope, messages...)
 //
-// [Open] opens one, [Migrate] brings a database's schema up to date, and
-// [Version] says which it has. Whoever writes a store of their own runs it
-// through the package storetest.
+// [Open] opens a store by a spec string. [Migrate] brings a database's schema up
+// to date without opening it, [Version] tells which version it has, and [Shown]
+// is a spec without its password, to print. All three kinds of store pass the
+// same tests, return the same results in the same order, and are safe for
+// concurrent use.
+//
+// Use SQLite on one machine, PostgreSQL for several replicas, and memory for
+// tests and first tries. To bring a store of your own, implement the interfaces
+// that you need, such as [earshot.Messages] alone, and test it with the package
+// storetest.
 package store
 
 import (
@@ -26,44 +35,50 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/sqlite"
 )
 
-// Options are what Open can be told besides the spec. Zero fields mean their
-// defaults.
+// Options are the optional arguments of Open. Zero fields mean their defaults.
 type Options struct {
 	Log *slog.Logger     // nil discards
-	Now func() time.Time // what conversations and turns are dated by; nil is time.Now
+	Now func() time.Time // the clock that dates conversations, turns and blobs; nil is time.Now
 }
 
-// ErrForeign is returned for a SQLite file that is another program's. Nothing
+// ErrForeign is the error for a SQLite file that another program made. Nothing
 // was written to it.
 var ErrForeign = errors.New("this database is not Earshot's, and nothing was written to it; choose another path")
 
-// ErrSpec is returned for a spec string that names no store.
+// ErrSpec is the error for a spec string that names no store.
 var ErrSpec = errors.New("not a store")
 
 // Open opens the store that spec names:
 //
-//	sqlite:PATH   a SQLite file; it and its folders are created if need be,
-//	              and its schema is brought up to date
+//	sqlite:PATH   a SQLite file; the file and its folders are created if
+//	              need be
 //	PATH          the same
-//	memory:       in this process, gone when it is closed
-//	postgres://…  a PostgreSQL database, which must exist; the tables are made
-//	              in the first schema of its search_path, for any number of
-//	              processes at once (postgresql:// is the same)
+//	postgres://…  a PostgreSQL database (postgresql:// is the same), which must
+//	              exist; the tables are made in the first schema of its
+//	              search_path
 //	host=… dbname=…
-//	              the same, by keywords as libpq has them
+//	              the same, in the keyword form of libpq
+//	memory:       in this process; Close forgets everything
 //
-// A PostgreSQL URL takes what libpq's does and pool_max_conns (16); a password
-// may stand in PGPASSWORD or ~/.pgpass instead, and is in no error or log.
-// [Shown] is the spec to print.
+// The schema is brought up to date. Any number of processes may open the same
+// database at once, SQLite files included: one migrates it and the others wait.
+// A SQLite file that cannot be written to is opened for reading, if its schema is
+// up to date; then every change returns an error that wraps [io/fs.ErrPermission].
 //
-// A file whose name begins like a URL, with a word and a colon, or like the
-// keywords above, is written with sqlite: or ./ before it. A path that reads as
-// if a password stood in it is refused, whatever stands before it: it is a
-// server's address, mistyped. A SQLite file that cannot be written to can be read.
+// A PostgreSQL URL has the parameters of libpq and pool_max_conns, the most
+// connections that the store opens (16). Leave the password out of the spec by
+// PGPASSWORD or ~/.pgpass. No error and no log line contains it.
 //
-// The error is [ErrSpec] for a spec that names none, [ErrForeign] for a SQLite
-// file that is not Earshot's, [earshot.ErrSchema] for a database that is newer
-// than the program.
+// Write sqlite: or ./ before the name of a file that begins like a URL, with a
+// word and a colon, or like the keywords above. A path that looks like a server's
+// address with a password in it is refused even then, because it is most likely
+// mistyped.
+//
+// o may be nil. ctx bounds the opening, not the store. The error is [ErrSpec] for
+// a spec that names no store, [ErrForeign] for a SQLite file that is not
+// Earshot's, and [earshot.ErrSchema] for a database whose schema is newer than
+// this program. The caller closes the store; a method that is called after Close
+// returns an error that wraps [os.ErrClosed].
 func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
 	kind, at, err := parse(spec)
 	if err != nil {
@@ -94,8 +109,8 @@ func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
 	return s, nil
 }
 
-// opening says what failed with which store. The PostgreSQL store names itself,
-// without a password.
+// opening adds the store's name to an error. Errors of the PostgreSQL store have
+// it already, without the password.
 func opening(k kind, spec string, err error) error {
 	switch {
 	case errors.Is(err, postgres.ErrURL):
@@ -108,16 +123,18 @@ func opening(k kind, spec string, err error) error {
 	return fmt.Errorf("open %s: %w", spec, err)
 }
 
-// Migrate brings the schema of the store that spec names up to date, creating
-// a SQLite file if need be, and returns the versions before and after: 0 for a
-// new database, the same twice when there was nothing to do. A store in
-// memory has no schema: 0 and 0.
+// Migrate brings the schema of the store that spec names up to date, as Open
+// does, and returns the versions before and after. A new database has version 0
+// before; the two are equal when there was nothing to do. A store in memory has
+// no schema: Migrate returns 0 and 0. The errors are those of Open.
 func Migrate(ctx context.Context, spec string) (from, to int64, err error) {
 	return versions(ctx, spec, sqlite.Migrate, postgres.Migrate)
 }
 
-// Version returns the schema version of the store that spec names, 0 when
-// there is none yet, and the newest that this program knows.
+// Version returns the schema version of the store that spec names, 0 when it has
+// no schema yet or is not there, and the newest version that this program knows.
+// It creates and writes nothing. The errors are those of Open, except
+// [earshot.ErrSchema].
 func Version(ctx context.Context, spec string) (stored, known int64, err error) {
 	return versions(ctx, spec, sqlite.Version, postgres.Version)
 }
@@ -138,8 +155,8 @@ func versions(ctx context.Context, spec string, ofSQLite, ofPostgres func(contex
 	return a, b, nil
 }
 
-// File returns the path of the SQLite file that spec names, and whether it
-// names one.
+// File returns the path of the SQLite file that spec names. ok is false when spec
+// names another kind of store, or none.
 func File(spec string) (path string, ok bool) {
 	k, path, err := parse(spec)
 	return path, err == nil && k == inSQLite
@@ -153,12 +170,11 @@ const (
 	inPostgres
 )
 
-// word is what stands before the colon of a URL. One letter is a drive's.
+// word matches the scheme of a URL. One letter is not a scheme but a drive.
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+$`)
 
-// parse reads a spec into its kind and where the store is: a path, or a URL of
-// PostgreSQL. What it says of a spec with a password in it never repeats the
-// spec.
+// parse splits a spec into the kind of store and its address: a path, or a URL of
+// PostgreSQL. No error repeats a spec that has a password in it.
 func parse(spec string) (k kind, at string, err error) {
 	const use = "use sqlite:PATH, a path, postgres://user@host/database, or memory:"
 	scheme, rest, found := strings.Cut(spec, ":")
@@ -187,7 +203,7 @@ func parse(spec string) (k kind, at string, err error) {
 	return sqliteAt(spec)
 }
 
-// sqliteAt takes a path, unless it reads as if a password stood in it.
+// sqliteAt returns path, unless it looks like an address with a password.
 func sqliteAt(path string) (kind, string, error) {
 	if isDSN(path) || credentials.MatchString(path) {
 		return 0, "", fmt.Errorf("%w: this reads as a server's address with a password, not as a path; use postgres://user@host/database, with the password in PGPASSWORD", ErrSpec)

@@ -86,6 +86,12 @@ func TestConformance(t *testing.T) {
 		t.Parallel()
 		storetest.Run(t, func(t *testing.T) earshot.Store { return open(t, "memory:") })
 	})
+	t.Run("messages alone", func(t *testing.T) {
+		t.Parallel()
+		storetest.RunMessages(t, func(t *testing.T) earshot.Messages {
+			return struct{ earshot.Messages }{open(t, "memory:")} // without the other methods
+		})
+	})
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		storetest.Run(t, func(t *testing.T) earshot.Store { return open(t, "sqlite:"+blank(t)) })

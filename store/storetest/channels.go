@@ -39,7 +39,7 @@ var channelCases = []testCase{
 			s.check(err)
 			s.equal("channel", got, want)
 		}
-		for _, other := range worlds() {
+		for _, other := range scopes() {
 			if _, err := s.Channel(s.Context(), other); (err == nil) != (other == s.scope) {
 				s.Errorf("%v: got %v", other, err)
 			}

@@ -11,7 +11,7 @@ import (
 // nearest to s.scope.
 func (s *suite) neighbours() []*suite {
 	var out []*suite
-	for _, scope := range worlds() {
+	for _, scope := range scopes() {
 		if scope != s.scope && (scope.Channel == s.scope.Channel || scope.Workspace == s.scope.Workspace) {
 			out = append(out, &suite{T: s.T, Store: s.Store, scope: scope})
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // worlds are scopes that a store might take for one another.
-func worlds() []earshot.Scope {
+func scopes() []earshot.Scope {
 	var out []earshot.Scope
 	for _, p := range []earshot.Platform{earshot.Slack, earshot.Discord, earshot.Local, "slack2"} {
 		for _, w := range []earshot.WorkspaceID{"T1", "T2", "T", ""} {
@@ -21,7 +21,7 @@ func worlds() []earshot.Scope {
 
 var isolationCases = []testCase{
 	{"the same ids in every platform, workspace and channel never meet", func(s *suite) {
-		for i, scope := range worlds() {
+		for i, scope := range scopes() {
 			mine := fmt.Sprint(scope)
 			root, re := said(1, "root of "+mine), reply(2, "m1", "reply of "+mine)
 			re.ReplyTo = "m1"
@@ -37,14 +37,14 @@ var isolationCases = []testCase{
 			}
 			s.check(s.PutCoverage(s.Context(), scope, earshot.Coverage{State: earshot.Missing, Why: mine}))
 		}
-		for i, scope := range worlds() {
+		for i, scope := range scopes() {
 			s.scope = scope
 			s.onlyMine(i%3 == 0)
 		}
 	}},
 	{"several agents share messages and nothing else", func(s *suite) {
 		for _, agent := range []earshot.AgentID{"a", "b", "ab", "A"} {
-			for _, scope := range worlds() {
+			for _, scope := range scopes() {
 				id := earshot.ConversationID{Agent: agent, Scope: scope, Name: "m1"}
 				mine := fmt.Sprint(id)
 				_, created, err := s.OpenConversation(s.Context(), id, "key")
@@ -59,7 +59,7 @@ var isolationCases = []testCase{
 			}
 		}
 		for _, agent := range []earshot.AgentID{"a", "b", "ab", "A"} {
-			for _, scope := range worlds() {
+			for _, scope := range scopes() {
 				id := earshot.ConversationID{Agent: agent, Scope: scope, Name: "m1"}
 				mine := fmt.Sprint(id)
 				c, err := s.Conversation(s.Context(), id)

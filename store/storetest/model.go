@@ -70,10 +70,10 @@ func drawCopy(t *rapid.T) earshot.Message {
 func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 	out := map[earshot.MessageID][]earshot.Message{}
 	gone := map[earshot.MessageID]earshot.Message{}
-	told := map[earshot.MessageID]earshot.Activity{}
+	reported := map[earshot.MessageID]earshot.Activity{}
 	for _, m := range copies {
 		if r := m.Replies; r != nil {
-			told[m.ID] = earshot.Activity{Count: max(r.Count, told[m.ID].Count), Last: max(r.Last, told[m.ID].Last)}
+			reported[m.ID] = earshot.Activity{Count: max(r.Count, reported[m.ID].Count), Last: max(r.Last, reported[m.ID].Last)}
 			m.Replies = nil
 		}
 		if m.Deleted {
@@ -104,7 +104,7 @@ func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 	}
 	for id := range out {
 		slices.SortFunc(out[id], func(a, b earshot.Message) int { return cmp.Compare(a.Edited, b.Edited) })
-		if a, ok := told[id]; ok {
+		if a, ok := reported[id]; ok {
 			out[id][len(out[id])-1].Replies = &a
 		}
 	}
@@ -162,12 +162,12 @@ func equalStates(a, b map[earshot.MessageID][]earshot.Message) bool {
 
 // written returns all of m as text.
 func written(m earshot.Message) string {
-	told := ""
+	reported := ""
 	if m.Replies != nil {
-		told = fmt.Sprint(*m.Replies)
+		reported = fmt.Sprint(*m.Replies)
 	}
 	m.Replies = nil
-	return fmt.Sprint(m, told)
+	return fmt.Sprint(m, reported)
 }
 
 // settled checks that every read agrees with the state, and that copies that

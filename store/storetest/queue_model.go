@@ -17,12 +17,12 @@ var queueModelCases = []testCase{
 		q := earshot.Queue(s.Store)
 		var tries atomic.Int64 // each try has a channel and an agent of its own
 		rapid.Check(s.T, func(t *rapid.T) {
-			w := newWorld(s, q, tries.Add(1))
+			w := newQueueModel(s, q, tries.Add(1))
 			w.t = t
 			for range scaled(3, 1) { // a run that is long enough to get somewhere
 				t.Repeat(map[string]func(*rapid.T){
 					"":                                      w.check,
-					"hear":                                  w.hear,
+					"hear":                                  w.deliver,
 					"work":                                  w.work,
 					"wake":                                  w.work,
 					"crash, wait, renew, release or reopen": w.disturb,
@@ -35,24 +35,24 @@ var queueModelCases = []testCase{
 	}},
 }
 
-// A world is the model of a queue: what must be so, in the plainest way, and
+// A queueModel is the model of a queue: what must be so, in the plainest way, and
 // the platform on which replies become visible.
-type world struct {
-	t       *rapid.T
-	q       earshot.Queue
-	st      earshot.Store
-	agent   earshot.AgentID
-	scope   earshot.Scope
-	now     earshot.Time
-	owners  []*owner
-	heard   map[string]bool // delivery ids
-	events  map[int]int     // how many were accepted of each message
-	texts   map[int]string  // the newest revision of each message
-	revised map[int]int
-	deleted map[int]bool
-	turns   []*modelTurn // by id
-	leases  map[string]*earshot.Lease
-	visible map[string]int // posts by key
+type queueModel struct {
+	t         *rapid.T
+	q         earshot.Queue
+	st        earshot.Store
+	agent     earshot.AgentID
+	scope     earshot.Scope
+	now       earshot.Time
+	replicas  []*replica
+	delivered map[string]bool // delivery ids
+	events    map[int]int     // how many were accepted of each message
+	texts     map[int]string  // the newest revision of each message
+	revised   map[int]int
+	deleted   map[int]bool
+	turns     []*modelTurn // by id
+	leases    map[string]*earshot.Lease
+	visible   map[string]int // posts by key
 }
 
 type modelTurn struct {
@@ -63,8 +63,8 @@ type modelTurn struct {
 	reopened bool
 }
 
-// An owner is one that answers, with all that it would forget in a crash.
-type owner struct {
+// A replica is one that answers, with all that it would forget in a crash.
+type replica struct {
 	name    string
 	lease   *earshot.Lease
 	turns   []earshot.TurnID          // of the lease's conversation, as claimed
@@ -72,35 +72,35 @@ type owner struct {
 	sending earshot.TurnID            // written as sending, still to be called
 }
 
-func (o *owner) forget() { *o = owner{name: o.name, knows: map[earshot.TurnID]string{}} }
+func (o *replica) forget() { *o = replica{name: o.name, knows: map[earshot.TurnID]string{}} }
 
 const (
-	messages = 4
-	talks    = 2 // conversations
+	modelMessages      = 4
+	modelConversations = 2
 )
 
-func talk(n int) string { return fmt.Sprint("c", n%talks) }
+func conversationOf(n int) string { return fmt.Sprint("c", n%modelConversations) }
 
 // mark is what stands in every text that repeats message n.
 func mark(n int) string { return fmt.Sprintf("<m%d>", n) }
 
-func newWorld(s *suite, q earshot.Queue, try int64) *world {
-	w := &world{
+func newQueueModel(s *suite, q earshot.Queue, try int64) *queueModel {
+	w := &queueModel{
 		q: q, st: s.Store, agent: earshot.AgentID(fmt.Sprint("agent ", try)), scope: s.scope, now: second(1000),
-		heard: map[string]bool{}, events: map[int]int{}, texts: map[int]string{}, revised: map[int]int{}, deleted: map[int]bool{},
+		delivered: map[string]bool{}, events: map[int]int{}, texts: map[int]string{}, revised: map[int]int{}, deleted: map[int]bool{},
 		leases: map[string]*earshot.Lease{}, visible: map[string]int{},
 	}
 	w.scope.Channel = earshot.ChannelID(fmt.Sprint("queue ", try))
 	for _, name := range []string{"a", "b", "a"} { // of one name two, as when a hung one was started again
-		o := &owner{name: name}
+		o := &replica{name: name}
 		o.forget()
-		w.owners = append(w.owners, o)
+		w.replicas = append(w.replicas, o)
 	}
 	return w
 }
 
 // disturb lets something happen that is neither hearing nor answering.
-func (w *world) disturb(t *rapid.T) {
+func (w *queueModel) disturb(t *rapid.T) {
 	w.t = t
 	o := w.draw(t)
 	switch rapid.SampledFrom([]string{"crash", "wait", "wait", "renew", "release", "reopen"}).Draw(t, "what") {
@@ -117,39 +117,39 @@ func (w *world) disturb(t *rapid.T) {
 	}
 }
 
-func (w *world) draw(t *rapid.T) *owner {
-	return rapid.SampledFrom(w.owners).Draw(t, "owner")
+func (w *queueModel) draw(t *rapid.T) *replica {
+	return rapid.SampledFrom(w.replicas).Draw(t, "owner")
 }
 
-func (w *world) id(conversation string) earshot.ConversationID {
+func (w *queueModel) id(conversation string) earshot.ConversationID {
 	return earshot.ConversationID{Agent: w.agent, Scope: w.scope, Name: conversation}
 }
 
-func (w *world) must(err error) {
+func (w *queueModel) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) want(what string, got, want error) {
+func (w *queueModel) want(what string, got, want error) {
 	w.t.Helper()
 	if !errors.Is(got, want) || want == nil && got != nil {
 		w.t.Fatalf("%s: got %v, want %v", what, got, want)
 	}
 }
 
-func (w *world) equal(what string, got, want any) {
+func (w *queueModel) equal(what string, got, want any) {
 	w.t.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		w.t.Fatalf("%s: got %v, want %v", what, got, want)
 	}
 }
 
-// hear delivers an original, an edit or a deletion, in any order and again.
-func (w *world) hear(t *rapid.T) {
+// deliver delivers an original, an edit or a deletion, in any order and again.
+func (w *queueModel) deliver(t *rapid.T) {
 	w.t = t
-	n := rapid.IntRange(0, messages-1).Draw(t, "message")
+	n := rapid.IntRange(0, modelMessages-1).Draw(t, "message")
 	revision := rapid.SampledFrom([]int{0, 0, 1, -1}).Draw(t, "revision, -1 is a deletion")
 	e := earshot.Event{
 		Delivery: fmt.Sprint(n, " ", revision, " ", rapid.IntRange(0, 1).Draw(t, "copy")),
@@ -161,11 +161,11 @@ func (w *world) hear(t *rapid.T) {
 	case revision < 0:
 		e.Message = tombstone(n)
 	}
-	ask := w.id(talk(n))
+	ask := w.id(conversationOf(n))
 	out, err := w.q.Accept(background, w.scope, e, &ask)
 	w.must(err)
 	turn := w.turnOf(n)
-	w.equal("duplicate", out.Duplicate, w.heard[e.Delivery])
+	w.equal("duplicate", out.Duplicate, w.delivered[e.Delivery])
 	opens := !out.Duplicate && revision == 0 && !w.deleted[n] && turn == nil
 	w.equal("opened", out.Opened, opens)
 	if opens {
@@ -181,7 +181,7 @@ func (w *world) hear(t *rapid.T) {
 	if out.Duplicate {
 		return
 	}
-	w.heard[e.Delivery] = true
+	w.delivered[e.Delivery] = true
 	w.events[n]++
 	switch _, known := w.texts[n]; {
 	case revision < 0:
@@ -198,7 +198,7 @@ func unfinished(s earshot.TurnState) bool {
 	return slices.Contains([]earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}, s)
 }
 
-func (w *world) turnOf(n int) *modelTurn {
+func (w *queueModel) turnOf(n int) *modelTurn {
 	i := slices.IndexFunc(w.turns, func(t *modelTurn) bool { return t.n == n })
 	if i < 0 {
 		return nil
@@ -206,30 +206,30 @@ func (w *world) turnOf(n int) *modelTurn {
 	return w.turns[i]
 }
 
-func (w *world) turn(id earshot.TurnID) *modelTurn {
+func (w *queueModel) turn(id earshot.TurnID) *modelTurn {
 	return w.turns[slices.IndexFunc(w.turns, func(t *modelTurn) bool { return t.id == id })]
 }
 
 // line returns a conversation's unfinished turns.
-func (w *world) line(conversation string) []*modelTurn {
+func (w *queueModel) line(conversation string) []*modelTurn {
 	var out []*modelTurn
 	for _, t := range w.turns {
-		if talk(t.n) == conversation && unfinished(t.state) {
+		if conversationOf(t.n) == conversation && unfinished(t.state) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-func (w *world) claim(o *owner) {
+func (w *queueModel) claim(o *replica) {
 	if o.lease != nil {
 		return
 	}
 	var expected []*modelTurn
 	for _, t := range w.turns { // the first unfinished turn of a free conversation
-		l := w.leases[talk(t.n)]
+		l := w.leases[conversationOf(t.n)]
 		if unfinished(t.state) && (l == nil || l.Until <= w.now) {
-			expected = w.line(talk(t.n))
+			expected = w.line(conversationOf(t.n))
 			break
 		}
 	}
@@ -244,33 +244,33 @@ func (w *world) claim(o *owner) {
 		first.state = earshot.TurnClaimed
 	}
 	fence := int64(1)
-	if old := w.leases[talk(first.n)]; old != nil {
+	if old := w.leases[conversationOf(first.n)]; old != nil {
 		fence = old.Fence + 1
 	}
-	w.equal("lease", l, earshot.Lease{Conversation: w.id(talk(first.n)), Owner: o.name, Fence: fence, Until: w.now + earshot.Time(hold/time.Microsecond)})
+	w.equal("lease", l, earshot.Lease{Conversation: w.id(conversationOf(first.n)), Owner: o.name, Fence: fence, Until: w.now + earshot.Time(hold/time.Microsecond)})
 	var ids []earshot.TurnID
 	for _, t := range expected {
 		ids = append(ids, t.id)
 	}
 	w.equal("turns", turnIDs(turns), ids)
 	kept := l
-	w.leases[talk(first.n)] = &kept
+	w.leases[conversationOf(first.n)] = &kept
 	o.forget()
 	o.lease, o.turns = &l, ids
 }
 
-// held says whether the owner's lease is good.
-func (w *world) held(o *owner) bool {
+// holds reports whether the owner's lease is good.
+func (w *queueModel) holds(o *replica) bool {
 	l := w.leases[o.lease.Conversation.Name]
 	return l != nil && l.Owner == o.name && l.Fence == o.lease.Fence
 }
 
-func (w *world) renew(o *owner) {
+func (w *queueModel) renew(o *replica) {
 	if o.lease == nil {
 		return
 	}
 	l, err := w.q.Renew(background, *o.lease, w.now, hold)
-	if !w.held(o) {
+	if !w.holds(o) {
 		w.want("renew", err, earshot.ErrFenced)
 		o.forget()
 		return
@@ -279,12 +279,12 @@ func (w *world) renew(o *owner) {
 	*o.lease, *w.leases[l.Conversation.Name] = l, l
 }
 
-func (w *world) release(o *owner) {
+func (w *queueModel) release(o *replica) {
 	if o.lease == nil {
 		return
 	}
 	w.must(w.q.Release(background, *o.lease, 0))
-	if w.held(o) {
+	if w.holds(o) {
 		*w.leases[o.lease.Conversation.Name] = earshot.Lease{Fence: o.lease.Fence}
 		for _, t := range w.line(o.lease.Conversation.Name) {
 			if t.state == earshot.TurnClaimed {
@@ -295,13 +295,13 @@ func (w *world) release(o *owner) {
 	o.forget()
 }
 
-func (w *world) reopen(t *rapid.T) {
+func (w *queueModel) reopen(t *rapid.T) {
 	if len(w.turns) == 0 {
 		return
 	}
 	turn := rapid.SampledFrom(w.turns).Draw(t, "turn")
 	err := w.q.Reopen(background, turn.id)
-	running := slices.ContainsFunc(w.line(talk(turn.n)), func(o *modelTurn) bool {
+	running := slices.ContainsFunc(w.line(conversationOf(turn.n)), func(o *modelTurn) bool {
 		return o.state == earshot.TurnGenerating || o.state == earshot.TurnPosting
 	})
 	if turn.state != earshot.TurnFailed && turn.state != earshot.TurnParked || w.deleted[turn.n] || running {
@@ -313,7 +313,7 @@ func (w *world) reopen(t *rapid.T) {
 }
 
 // check compares the store's turns with the model's.
-func (w *world) check(t *rapid.T) {
+func (w *queueModel) check(t *rapid.T) {
 	w.t = t
 	list, err := w.q.QueuedTurns(background, earshot.TurnQuery{Scope: &w.scope, Limit: 100})
 	w.must(err)
@@ -338,12 +338,12 @@ func (w *world) check(t *rapid.T) {
 }
 
 // drain lets one owner that never fails answer all that is left.
-func (w *world) drain(t *rapid.T) {
-	for _, o := range w.owners {
+func (w *queueModel) drain(t *rapid.T) {
+	for _, o := range w.replicas {
 		o.forget()
 	}
 	w.now += second(3600) - second(0)
-	o := w.owners[0]
+	o := w.replicas[0]
 	for range 1000 {
 		if w.claim(o); o.lease == nil {
 			return
@@ -356,7 +356,7 @@ func (w *world) drain(t *rapid.T) {
 }
 
 // settled checks what must be so once there is nothing to do any more.
-func (w *world) settled() {
+func (w *queueModel) settled() {
 	var all strings.Builder // every text that is kept of turns
 	for _, t := range w.turns {
 		w.equal(fmt.Sprint("turn ", t.id, " is final"), unfinished(t.state), false)
@@ -379,8 +379,8 @@ func (w *world) settled() {
 			w.equal("sent", []any{len(posts), posts[0].State, posts[0].Message}, []any{1, earshot.PostSent, earshot.MessageID("p" + key)})
 		}
 	}
-	for c := range talks {
-		w.committed(talk(c), &all)
+	for c := range modelConversations {
+		w.committed(conversationOf(c), &all)
 	}
 	for n := range w.events {
 		w.message(n, all.String())
@@ -388,13 +388,13 @@ func (w *world) settled() {
 }
 
 // committed checks a conversation's turns against the model.
-func (w *world) committed(conversation string, all *strings.Builder) {
+func (w *queueModel) committed(conversation string, all *strings.Builder) {
 	id := w.id(conversation)
 	turns, err := w.st.Turns(background, id, 0)
 	w.must(err)
 	done, cursor := 0, int64(0)
 	for _, t := range w.turns {
-		if talk(t.n) == conversation && t.state == earshot.TurnDone {
+		if conversationOf(t.n) == conversation && t.state == earshot.TurnDone {
 			done++
 		}
 	}
@@ -419,7 +419,7 @@ func (w *world) committed(conversation string, all *strings.Builder) {
 }
 
 // message checks that a message is kept, or forgotten everywhere.
-func (w *world) message(n int, all string) {
+func (w *queueModel) message(n int, all string) {
 	m, err := w.st.Message(background, w.scope, said(n, "").ID)
 	w.must(err)
 	events, err := w.q.Events(background, w.scope, m.ID)

@@ -14,7 +14,7 @@ import (
 func postKey(id earshot.TurnID) string { return fmt.Sprint("key ", id) }
 
 // work lets an owner do the next few things that it has to do.
-func (w *world) work(t *rapid.T) {
+func (w *queueModel) work(t *rapid.T) {
 	w.t = t
 	o := w.draw(t)
 	for range rapid.IntRange(1, 6).Draw(t, "things") {
@@ -23,7 +23,7 @@ func (w *world) work(t *rapid.T) {
 }
 
 // workOnce does the next thing, or something else.
-func (w *world) workOnce(t *rapid.T, o *owner) {
+func (w *queueModel) workOnce(t *rapid.T, o *replica) {
 	if o.lease == nil {
 		w.claim(o)
 		return
@@ -41,14 +41,14 @@ func (w *world) workOnce(t *rapid.T, o *owner) {
 	case 2:
 		w.end(o, id, earshot.TurnDropped)
 	case 3, 4, 5: // something else is read on the way
-		w.read(o, id, rapid.IntRange(0, messages-1).Draw(t, "message"))
+		w.read(o, id, rapid.IntRange(0, modelMessages-1).Draw(t, "message"))
 	default:
 		w.proceed(o, id)
 	}
 }
 
 // finishOne does the next thing and nothing else.
-func (w *world) finishOne(o *owner) {
+func (w *queueModel) finishOne(o *replica) {
 	if len(o.turns) == 0 {
 		w.release(o)
 		return
@@ -58,10 +58,10 @@ func (w *world) finishOne(o *owner) {
 
 // wrote compares a write's outcome with the model and says whether it was
 // accepted. An owner that is fenced stops; a turn that is final is left.
-func (w *world) wrote(o *owner, id earshot.TurnID, what string, err error) bool {
+func (w *queueModel) wrote(o *replica, id earshot.TurnID, what string, err error) bool {
 	w.t.Helper()
 	switch {
-	case !w.held(o):
+	case !w.holds(o):
 		w.want(what, err, earshot.ErrFenced)
 		o.forget()
 		return false
@@ -69,7 +69,7 @@ func (w *world) wrote(o *owner, id earshot.TurnID, what string, err error) bool 
 		w.want(what, err, earshot.ErrConflict)
 		o.turns, o.sending = o.turns[1:], 0
 		return false
-	case w.line(talk(w.turn(id).n))[0].id != id: // one before it was reopened
+	case w.line(conversationOf(w.turn(id).n))[0].id != id: // one before it was reopened
 		w.want(what, err, earshot.ErrConflict)
 		o.turns = nil
 		return false
@@ -79,7 +79,7 @@ func (w *world) wrote(o *owner, id earshot.TurnID, what string, err error) bool 
 }
 
 // proceed does the next thing that a turn needs.
-func (w *world) proceed(o *owner, id earshot.TurnID) {
+func (w *queueModel) proceed(o *replica, id earshot.TurnID) {
 	q, err := w.q.QueuedTurn(background, id)
 	w.must(err)
 	steps, err := w.q.Steps(background, id)
@@ -117,7 +117,7 @@ func (w *world) proceed(o *owner, id earshot.TurnID) {
 }
 
 // begin gathers and begins a turn.
-func (w *world) begin(o *owner, id earshot.TurnID) {
+func (w *queueModel) begin(o *replica, id earshot.TurnID) {
 	turn := w.turn(id)
 	c, err := w.st.Conversation(background, o.lease.Conversation)
 	w.must(err)
@@ -125,7 +125,7 @@ func (w *world) begin(o *owner, id earshot.TurnID) {
 	w.must(err)
 	text := fmt.Sprint(mark(turn.n), session)
 	err = w.q.Begin(background, *o.lease, id, earshot.Prompt{From: c.Epoch, Epoch: c.Epoch, Input: []byte(text), Hash: text})
-	if w.held(o) && unfinished(turn.state) && turn.perhaps && w.deleted[turn.n] {
+	if w.holds(o) && unfinished(turn.state) && turn.perhaps && w.deleted[turn.n] {
 		w.want("begin with a deleted anchor", err, earshot.ErrConflict)
 		o.knows[id] = ""
 		return
@@ -139,7 +139,7 @@ func (w *world) begin(o *owner, id earshot.TurnID) {
 }
 
 // read lets a tool find a message, which the journal then repeats.
-func (w *world) read(o *owner, id earshot.TurnID, n int) {
+func (w *queueModel) read(o *replica, id earshot.TurnID, n int) {
 	if _, mine := o.knows[id]; !mine || w.texts[n] == "" || w.deleted[n] {
 		return
 	}
@@ -147,12 +147,12 @@ func (w *world) read(o *owner, id earshot.TurnID, n int) {
 	w.step(o, id, earshot.Step{Kind: "tool", Data: []byte("found " + mark(n)), Shows: []earshot.MessageID{said(n, "").ID}})
 }
 
-func (w *world) step(o *owner, id earshot.TurnID, s earshot.Step) {
+func (w *queueModel) step(o *replica, id earshot.TurnID, s earshot.Step) {
 	steps, err := w.q.Steps(background, id)
 	w.must(err)
 	s.N = len(steps)
 	err = w.q.AddStep(background, *o.lease, id, s)
-	if turn := w.turn(id); w.held(o) && (turn.state == earshot.TurnOpen || turn.state == earshot.TurnClaimed) {
+	if turn := w.turn(id); w.holds(o) && (turn.state == earshot.TurnOpen || turn.state == earshot.TurnClaimed) {
 		w.want("a step before the beginning", err, earshot.ErrConflict)
 		return
 	}
@@ -160,7 +160,7 @@ func (w *world) step(o *owner, id earshot.TurnID, s earshot.Step) {
 }
 
 // put writes the post's state. Whoever may send, sends in a later action.
-func (w *world) put(o *owner, id earshot.TurnID, state earshot.PostState) {
+func (w *queueModel) put(o *replica, id earshot.TurnID, state earshot.PostState) {
 	p := earshot.Post{Turn: id, Key: postKey(id), Text: "reply " + o.knows[id], State: state}
 	if state == earshot.PostSent {
 		p.Message = earshot.MessageID("p" + p.Key)
@@ -177,7 +177,7 @@ func (w *world) put(o *owner, id earshot.TurnID, state earshot.PostState) {
 
 // call posts. An owner whose lease may have run out looks at its clock and
 // does not.
-func (w *world) call(o *owner, id earshot.TurnID) {
+func (w *queueModel) call(o *replica, id earshot.TurnID) {
 	o.sending = 0
 	if w.now >= o.lease.Until {
 		o.forget()
@@ -187,7 +187,7 @@ func (w *world) call(o *owner, id earshot.TurnID) {
 }
 
 // end finishes a turn.
-func (w *world) end(o *owner, id earshot.TurnID, state earshot.TurnState) {
+func (w *queueModel) end(o *replica, id earshot.TurnID, state earshot.TurnState) {
 	turn := w.turn(id)
 	if state == earshot.TurnDropped && turn.perhaps {
 		return // what may be visible is not dropped
@@ -205,12 +205,12 @@ func (w *world) end(o *owner, id earshot.TurnID, state earshot.TurnState) {
 		}
 	}
 	err := w.q.Finish(background, *o.lease, id, state, "a reason", commit)
-	if w.held(o) && turn.state == state { // a deletion came first
+	if w.holds(o) && turn.state == state { // a deletion came first
 		w.want("finish again", err, nil)
 		o.turns = o.turns[1:]
 		return
 	}
-	if w.held(o) && unfinished(turn.state) && state != earshot.TurnDone {
+	if w.holds(o) && unfinished(turn.state) && state != earshot.TurnDone {
 		w.want("finish", err, nil)
 		turn.state, o.turns, o.sending = state, o.turns[1:], 0
 		return

@@ -53,7 +53,7 @@ var reactCases = []testCase{
 		s.equal("of a tombstone", out, earshot.Recorded{ID: "m2", Change: earshot.Same, Seq: 1})
 		s.equal("the tombstone", s.message("m2").Reactions, []earshot.Reaction(nil))
 	}},
-	{"of reactions at once none is lost, while the message is told again", func(s *suite) {
+	{"of reactions at once none is lost, while the message is reported again", func(s *suite) {
 		s.record(said(1, "done"))
 		const writers, each = 16, 10
 		errs := together(writers+1, func(w int) error {

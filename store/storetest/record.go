@@ -103,7 +103,7 @@ var recordCases = []testCase{
 		s.equal("change", s.record(m), []earshot.Change{earshot.Same})
 		s.equal("message", bare(s.message("m1")), full(1))
 	}},
-	{"what is told wins over what is not", func(s *suite) {
+	{"what is reported wins over what is not", func(s *suite) {
 		poor := said(1, "x")
 		poor.Author = earshot.Author{ID: "U1"}
 		rich := reply(1, "m0", "x")

@@ -187,20 +187,20 @@ var repliesCases = []testCase{
 		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "before"), want})
 		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 2, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("after")}})
 	}},
-	{"a full name that is told later is no news", func(s *suite) {
+	{"a full name that is reported later is no news", func(s *suite) {
 		named := said(1, "x")
 		named.Author.FullName = "Alice Maier"
 		s.record(said(1, "x"))
 		s.equal("outcome", s.recorded(named)[0], earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 1})
 		s.equal("message", bare(s.message("m1")), named)
-		s.equal("told again, and not told", s.record(named, said(1, "x")), []earshot.Change{earshot.Same, earshot.Same})
+		s.equal("reported again, and not told", s.record(named, said(1, "x")), []earshot.Change{earshot.Same, earshot.Same})
 		renamed := said(1, "x")
 		renamed.Author.Name = "Bob"
 		s.equal("another name", s.recorded(renamed)[0], earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 2})
 		named.Author.Name = "Bob"
 		s.equal("renamed", bare(s.message("m1")), named)
 	}},
-	{"activity answers with what was told where that is more", func(s *suite) {
+	{"activity answers with what was reported where that is more", func(s *suite) {
 		s.record(rooted(1, "unread", 14, 50), rooted(2, "read in part", 3, 45), reply(40, "m2", "a"), reply(41, "m2", "b"),
 			rooted(3, "read", 1, 30), reply(30, "m3", "a"), reply(60, "m3", "later"), said(4, "alone"))
 		gone := rooted(5, "gone", 9, 20)

@@ -1,4 +1,5 @@
-// Package storetest is the suite that every [earshot.Store] must pass.
+// Package storetest is the conformance suite: the tests that every store must
+// pass, whether it is one of Earshot's or your own.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) earshot.Store {
@@ -10,13 +11,22 @@
 //		})
 //	}
 //
-// [Run] asks for everything that the interface promises. [Reopen] asks of a
-// store that outlives its process that what was acknowledged is still there.
+// [Run] tests everything that [earshot.Store] promises. [RunMessages] tests the
+// part that [earshot.Messages] promises, for a store that keeps only messages.
+// [Reopen] tests, for a store that outlives its process, that everything
+// acknowledged is still there after Close and a new start.
+//
+// The tests use the store as Earshot does: from many goroutines at once, with
+// texts that break programs, and with random sequences of operations that are
+// compared with a model. RAPID_CHECKS is the number of such sequences for each
+// property (100). Under the race detector the tests use smaller data.
 package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"testing"
@@ -26,19 +36,102 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
+// A group is a list of tests under one name.
+type group struct {
+	name  string
+	cases []testCase
+}
+
+// messageGroups need nothing but [earshot.Messages].
+var messageGroups = []group{
+	{"Record", recordCases},
+	{"Text", textCases},
+	{"Read", readCases},
+	{"Count", countCases},
+	{"Channels", channelCases},
+	{"Shared", sharedCases},
+	{"Replies", repliesCases},
+	{"React", reactCases},
+	{"AnyOrder", modelCases},
+}
+
+// otherGroups need the rest of [earshot.Store].
+var otherGroups = []group{
+	{"TextOfConversations", conversationTextCases},
+	{"Bulk", slices.Concat(bulkCases, bulkRaceCases)},
+	{"Calls", callCases},
+	{"Rates", rateCases},
+	{"Notes", noteCases},
+	{"Isolation", isolationCases},
+	{"Conversations", conversationCases},
+	{"Turns", turnCases},
+	{"Blobs", blobCases},
+	{"Together", concurrencyCases},
+	{"Close", closeCases},
+	{"Accept", acceptCases},
+	{"Resume", resumeCases},
+	{"Leases", leaseCases},
+	{"Ends", endsCases},
+	{"QueuedTurns", queuedTurnCases},
+	{"Merge", mergeCases},
+	{"AtOnce", batchCases},
+	{"Erasure", eraseCases},
+	{"Erase", purgeCases},
+	{"Prune", pruneCases},
+	{"AnyQueue", queueModelCases},
+}
+
 // Run runs the suite. open returns a new, empty store for each test; the suite
-// closes it. Tests run in parallel.
+// closes it. The tests run in parallel.
 func Run(t *testing.T, open func(t *testing.T) earshot.Store) {
-	for _, group := range []struct {
-		name  string
-		cases []testCase
-	}{
-		{"Record", recordCases}, {"Text", textCases}, {"Read", readCases}, {"Count", countCases}, {"Channels", channelCases}, {"Bulk", slices.Concat(bulkCases, bulkRaceCases)}, {"Calls", callCases}, {"Rates", rateCases}, {"Notes", noteCases},
-		{"Isolation", isolationCases}, {"Conversations", conversationCases}, {"Turns", turnCases}, {"Blobs", blobCases}, {"Together", concurrencyCases},
-		{"AnyOrder", modelCases}, {"Close", closeCases},
-		{"Accept", acceptCases}, {"Resume", resumeCases}, {"Leases", leaseCases}, {"Ends", endsCases}, {"QueuedTurns", queuedTurnCases}, {"Merge", mergeCases}, {"AtOnce", batchCases}, {"Erasure", eraseCases}, {"Erase", purgeCases}, {"Prune", pruneCases},
-		{"AnyQueue", queueModelCases}, {"Shared", sharedCases}, {"Replies", repliesCases}, {"React", reactCases},
-	} {
+	runGroups(t, open, slices.Concat(messageGroups, otherGroups))
+}
+
+// RunMessages runs the tests that need only messages. open returns a new, empty
+// store for each test; if the store has a method Close() error, the suite calls
+// it. The tests run in parallel.
+func RunMessages(t *testing.T, open func(t *testing.T) earshot.Messages) {
+	runGroups(t, func(t *testing.T) earshot.Store { return onlyMessages{messageStore: open(t)} }, messageGroups)
+}
+
+// onlyMessages is a store of messages as an [earshot.Store]. The tests of
+// messageGroups call none of the methods that are nil here.
+type onlyMessages struct {
+	messageStore
+	conversations
+	turns
+	blobs
+	queue
+	meter
+	rates
+	notes
+}
+
+// Aliases, since an embedded field is named after its type and would hide a
+// method of that name, such as Turns.
+type (
+	messageStore  = earshot.Messages
+	conversations = earshot.Conversations
+	turns         = earshot.Turns
+	blobs         = earshot.Blobs
+	queue         = earshot.Queue
+	meter         = earshot.Meter
+	rates         = earshot.Rates
+	notes         = earshot.Notes
+)
+
+func (onlyMessages) Erase(context.Context, earshot.Scope) error { return errors.ErrUnsupported }
+
+func (o onlyMessages) Close() error {
+	if c, ok := o.messageStore.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// runGroups runs each test on a store of its own.
+func runGroups(t *testing.T, open func(t *testing.T) earshot.Store, groups []group) {
+	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range group.cases {
@@ -154,7 +247,7 @@ func names(list ...earshot.MessageID) []earshot.MessageID {
 	return append([]earshot.MessageID{}, list...)
 }
 
-// second is a moment that tests count from, in steps of a second.
+// second returns a time that is n seconds after a fixed one.
 func second(n int) earshot.Time { return 1_700_000_000_000_000 + earshot.Time(n)*1_000_000 }
 
 // said returns a plain message at second(n), called m and n.
@@ -178,7 +271,7 @@ func tombstone(n int) earshot.Message {
 	return earshot.Message{ID: said(n, "").ID, Time: second(n), Deleted: true}
 }
 
-// bare returns m without what only the store knows of it.
+// bare returns m without the fields that the store sets.
 func bare(m earshot.Message) earshot.Message {
 	m.Seq, m.Tokens = 0, 0
 	return m

@@ -20,11 +20,11 @@ type channel struct {
 	threads  map[earshot.MessageID][]*rule.Message // likewise, by root; "" is the top level
 	replying map[earshot.MessageID][]*rule.Message // likewise, by reply reference
 	history  map[earshot.MessageID][]rule.Message  // older revisions by Edited
-	coverage map[stretch]earshot.Coverage
+	coverage map[coverageKey]earshot.Coverage
 	blobs    blobs
 }
 
-type stretch struct {
+type coverageKey struct {
 	thread   earshot.MessageID
 	from, to earshot.Time
 }
@@ -35,7 +35,7 @@ func newChannel() *channel {
 		threads:  map[earshot.MessageID][]*rule.Message{},
 		replying: map[earshot.MessageID][]*rule.Message{},
 		history:  map[earshot.MessageID][]rule.Message{},
-		coverage: map[stretch]earshot.Coverage{},
+		coverage: map[coverageKey]earshot.Coverage{},
 		blobs:    newBlobs(),
 	}
 }

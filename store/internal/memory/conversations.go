@@ -35,7 +35,7 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	var out earshot.Conversation
 	created := false
 	err = s.write(ctx, func() error {
-		at := owned{id.Agent, id.Scope, key}
+		at := agentKey{id.Agent, id.Scope, key}
 		first, byKey := s.keys[at]
 		c, stored := s.conversations[id], ""
 		if c != nil {
@@ -212,7 +212,7 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, t ear
 
 // answered loads what it takes to commit a turn.
 func (s *Store) answered(id earshot.ConversationID, t earshot.Turn) rule.Answered {
-	a := rule.Answered{Taken: s.anchors[owned{id.Agent, id.Scope, string(t.Answer.Anchor)}], Gone: s.anyDeleted(id.Scope, rule.Read(t))}
+	a := rule.Answered{Taken: s.anchors[agentKey{id.Agent, id.Scope, string(t.Answer.Anchor)}], Gone: s.anyDeleted(id.Scope, rule.Read(t))}
 	if c := s.conversations[id]; c != nil {
 		a.Conversation, a.Turns = c.Conversation, len(c.turns)
 	}
@@ -223,7 +223,7 @@ func (s *Store) answered(id earshot.ConversationID, t earshot.Turn) rule.Answere
 func (s *Store) commit(c *conversation, done rule.Commit) {
 	c.Conversation = done.Conversation
 	c.turns = append(c.turns, done.Turn)
-	s.anchors[owned{c.ID.Agent, c.ID.Scope, string(done.Turn.Answer.Anchor)}] = true
+	s.anchors[agentKey{c.ID.Agent, c.ID.Scope, string(done.Turn.Answer.Anchor)}] = true
 	s.queue.hasRead(c.ID, done.Turn.Epoch, done.Read)
 }
 

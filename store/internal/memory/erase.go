@@ -19,8 +19,8 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 			delete(s.channels, scope)
 		}
 		maps.DeleteFunc(s.conversations, func(id earshot.ConversationID, _ *conversation) bool { return id.Scope == scope })
-		maps.DeleteFunc(s.keys, func(at owned, _ earshot.ConversationID) bool { return at.scope == scope })
-		maps.DeleteFunc(s.anchors, func(at owned, _ bool) bool { return at.scope == scope })
+		maps.DeleteFunc(s.keys, func(at agentKey, _ earshot.ConversationID) bool { return at.scope == scope })
+		maps.DeleteFunc(s.anchors, func(at agentKey, _ bool) bool { return at.scope == scope })
 		s.queue.forget(scope)
 		return nil
 	})
@@ -52,8 +52,8 @@ func (s *Store) eraseAuthors(scope earshot.Scope) {
 func (q *queue) forget(scope earshot.Scope) {
 	delete(q.inboxes, scope)
 	q.turns = slices.DeleteFunc(q.turns, func(t *queuedTurn) bool { return t.Conversation.Scope == scope })
-	maps.DeleteFunc(q.anchors, func(at owned, _ *queuedTurn) bool { return at.scope == scope })
-	maps.DeleteFunc(q.lines, func(id earshot.ConversationID, _ *line) bool { return id.Scope == scope })
-	maps.DeleteFunc(q.posts, func(at place, _ *earshot.Post) bool { return at.scope == scope })
-	maps.DeleteFunc(q.reading, func(at place, _ map[earshot.ConversationID]map[int]bool) bool { return at.scope == scope })
+	maps.DeleteFunc(q.anchors, func(at agentKey, _ *queuedTurn) bool { return at.scope == scope })
+	maps.DeleteFunc(q.conversations, func(id earshot.ConversationID, _ *conversationQueue) bool { return id.Scope == scope })
+	maps.DeleteFunc(q.posts, func(at scopedID, _ *earshot.Post) bool { return at.scope == scope })
+	maps.DeleteFunc(q.reading, func(at scopedID, _ map[earshot.ConversationID]map[int]bool) bool { return at.scope == scope })
 }

@@ -144,11 +144,11 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, to earshot.Po
 			if !to.IsZero() {
 				a.LastHour = len(from(list, earshot.Position{Time: to.Time - rule.Hour}))
 			}
-			var told *earshot.Activity
+			var reported *earshot.Activity
 			if m := c.byID[root]; m != nil {
-				told = m.Replies
+				reported = m.Replies
 			}
-			if a, ok := rule.Activity(a, told, to); ok {
+			if a, ok := rule.Activity(a, reported, to); ok {
 				out[root] = a
 			}
 		}
@@ -215,8 +215,8 @@ func one(m *rule.Message) earshot.Message {
 	out.Shared = append([]earshot.Shared(nil), m.Shared...)
 	out.Files = append([]earshot.File(nil), m.Files...)
 	if a := m.Replies; a != nil {
-		told := *a
-		out.Replies = &told
+		reported := *a
+		out.Replies = &reported
 	}
 	return out
 }

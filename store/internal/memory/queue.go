@@ -13,14 +13,14 @@ import (
 // A queue is what a store keeps of an [earshot.Queue]. The store's lock guards
 // it.
 type queue struct {
-	inboxes map[earshot.Scope]*inbox
-	turns   []*queuedTurn // by id
-	last    earshot.TurnID
-	anchors map[owned]*queuedTurn
-	lines   map[earshot.ConversationID]*line
-	posts   map[place]*earshot.Post // by key; a post's turn is in it
-	reading map[place]map[earshot.ConversationID]map[int]bool
-	resumes map[stream][]byte
+	inboxes       map[earshot.Scope]*inbox
+	turns         []*queuedTurn // by id
+	last          earshot.TurnID
+	anchors       map[agentKey]*queuedTurn
+	conversations map[earshot.ConversationID]*conversationQueue
+	posts         map[scopedID]*earshot.Post // by key; a post's turn is in it
+	reading       map[scopedID]map[earshot.ConversationID]map[int]bool
+	resumes       map[stream][]byte
 }
 
 // A stream is a platform's, by [earshot.Resume.Key].
@@ -29,8 +29,8 @@ type stream struct {
 	key      string
 }
 
-// A place is something within a scope, by its id: a message, a post's key.
-type place struct {
+// A scopedID is something within a scope, by its id: a message, a post's key.
+type scopedID struct {
 	scope earshot.Scope
 	id    string
 }
@@ -52,22 +52,22 @@ type queuedTurn struct {
 	pruned bool
 }
 
-// A line is a conversation's lease with its turns by id, and the unfinished
+// A conversationQueue is a conversation's lease with its turns by id, and the unfinished
 // ones of them.
-type line struct {
-	rule.Line
+type conversationQueue struct {
+	rule.StoredLease
 	all   []*queuedTurn
 	turns []*queuedTurn
 }
 
 func newQueue() queue {
 	return queue{
-		inboxes: map[earshot.Scope]*inbox{},
-		anchors: map[owned]*queuedTurn{},
-		lines:   map[earshot.ConversationID]*line{},
-		posts:   map[place]*earshot.Post{},
-		reading: map[place]map[earshot.ConversationID]map[int]bool{},
-		resumes: map[stream][]byte{},
+		inboxes:       map[earshot.Scope]*inbox{},
+		anchors:       map[agentKey]*queuedTurn{},
+		conversations: map[earshot.ConversationID]*conversationQueue{},
+		posts:         map[scopedID]*earshot.Post{},
+		reading:       map[scopedID]map[earshot.ConversationID]map[int]bool{},
+		resumes:       map[stream][]byte{},
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 			h.Record.Seq, h.Gone = m.Seq, m.Deleted
 		}
 		h.Quoted = s.anyDeleted(scope, rule.Quotes(e.Message))
-		if t := s.queue.anchors[owned{id.Agent, scope, string(e.Message.ID)}]; t != nil {
+		if t := s.queue.anchors[agentKey{id.Agent, scope, string(e.Message.ID)}]; t != nil {
 			h.Turn = t.ID
 		}
 		h.Twice = s.sentTwice(id.Agent, scope, e)
@@ -155,25 +155,25 @@ func (s *Store) enqueue(q rule.Queued, e earshot.Event) earshot.TurnID {
 	q.ID = s.queue.last
 	t := &queuedTurn{Queued: q, client: e.Client, author: e.Message.Author.ID, said: e.Message.Time}
 	s.queue.turns = append(s.queue.turns, t)
-	s.queue.anchors[owned{id.Agent, id.Scope, string(t.Anchor)}] = t
-	l := s.queue.line(id)
+	s.queue.anchors[agentKey{id.Agent, id.Scope, string(t.Anchor)}] = t
+	l := s.queue.of(id)
 	l.all = append(l.all, t)
 	s.queue.advance(id)
 	return t.ID
 }
 
-func (q *queue) line(id earshot.ConversationID) *line {
-	l := q.lines[id]
+func (q *queue) of(id earshot.ConversationID) *conversationQueue {
+	l := q.conversations[id]
 	if l == nil {
-		l = &line{}
-		q.lines[id] = l
+		l = &conversationQueue{}
+		q.conversations[id] = l
 	}
 	return l
 }
 
-// advance brings a line up to date with the states of its turns.
+// advance brings a conversation's lowest turn up to date with the states of its turns.
 func (q *queue) advance(id earshot.ConversationID) {
-	l := q.line(id)
+	l := q.of(id)
 	l.turns, l.Lowest = nil, 0
 	for _, t := range l.all {
 		if !t.State.Final() {

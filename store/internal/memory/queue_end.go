@@ -20,7 +20,7 @@ func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.Turn
 			e.Answered = s.answered(h.Lease.Conversation, *e.Turn)
 		}
 		for i, x := range e.Confirmed {
-			e.Confirmed[i].Stored = s.queue.posts[place{scope, x.Key}]
+			e.Confirmed[i].Stored = s.queue.posts[scopedID{scope, x.Key}]
 		}
 		c, err := rule.Finish(h, e)
 		return t, c, err
@@ -42,7 +42,7 @@ func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.Turn
 
 // Merge implements [earshot.Queue].
 func (s *Store) Merge(ctx context.Context, lease earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
-	return s.under(ctx, lease, into, func(h rule.Held, _ *queuedTurn) (rule.Change, error) {
+	return s.under(ctx, lease, into, func(h rule.LeasedTurn, _ *queuedTurn) (rule.Change, error) {
 		others := make([]rule.Queued, len(turns))
 		for i, id := range turns {
 			if t, err := s.queue.turn(id); err == nil {
@@ -70,7 +70,7 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 
 // unfinished returns a conversation's unfinished turns in order.
 func (q *queue) unfinished(id earshot.ConversationID) []earshot.QueuedTurn {
-	l := q.lines[id]
+	l := q.conversations[id]
 	if l == nil {
 		return nil
 	}

@@ -33,7 +33,7 @@ func (s *Store) erase(scope earshot.Scope, c *channel, m earshot.Message) {
 			s.apply(t, rule.DropAnchored(t.Queued, t.postStates(), s.time()))
 		}
 	}
-	for id, epochs := range s.queue.reading[place{scope, string(m.ID)}] {
+	for id, epochs := range s.queue.reading[scopedID{scope, string(m.ID)}] {
 		c := s.conversations[id]
 		covered := c.summary != nil && rule.Covers(*c.summary, m.Time)
 		for epoch := range epochs {
@@ -66,11 +66,11 @@ func (s *Store) eraseEpochs(c *conversation, from, to int) {
 			t.erase()
 		}
 	}
-	s.leave(c, to)
+	s.endEpoch(c, to)
 }
 
-// leave ends a conversation's epoch and those before it.
-func (s *Store) leave(c *conversation, epoch int) {
+// endEpoch ends a conversation's epoch and those before it.
+func (s *Store) endEpoch(c *conversation, epoch int) {
 	if c.Epoch <= epoch {
 		c.Epoch, c.Updated = epoch+1, s.time()
 	}
@@ -111,7 +111,7 @@ func (s *Store) anyDeleted(scope earshot.Scope, ids []earshot.MessageID) bool {
 // hasRead records that a conversation's epoch holds the text of messages.
 func (q *queue) hasRead(id earshot.ConversationID, epoch int, messages []earshot.MessageID) {
 	for _, m := range messages {
-		at := place{id.Scope, string(m)}
+		at := scopedID{id.Scope, string(m)}
 		if q.reading[at] == nil {
 			q.reading[at] = map[earshot.ConversationID]map[int]bool{}
 		}

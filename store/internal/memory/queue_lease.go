@@ -17,8 +17,8 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 	var out earshot.Lease
 	var turns []earshot.QueuedTurn
 	err = s.write(ctx, func() error {
-		var oldest *line
-		for id, l := range s.queue.lines {
+		var oldest *conversationQueue
+		for id, l := range s.queue.conversations {
 			if id.Agent == agent && l.Claimable(now, hold) && (oldest == nil || l.Lowest < oldest.Lowest) {
 				oldest = l
 			}
@@ -27,7 +27,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 			return rule.NoClaim()
 		}
 		first := oldest.turns[0]
-		oldest.Line, first.Queued = oldest.Claimed(owner, now, hold), first.Claimed(oldest.Left(), s.time())
+		oldest.StoredLease, first.Queued = oldest.Claimed(owner, now, hold), first.Claimed(oldest.Left(), s.time())
 		out = earshot.Lease{Conversation: first.Conversation, Owner: owner, Fence: oldest.Fence, Until: oldest.Until}
 		for _, t := range oldest.turns {
 			turns = append(turns, t.export())
@@ -46,7 +46,7 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 	err := s.write(ctx, func() error {
 		next, err := rule.Renew(s.queue.stored(lease.Conversation), lease, now, hold)
 		if err == nil {
-			s.queue.line(lease.Conversation).Line, l.Until = next, next.Until
+			s.queue.of(lease.Conversation).StoredLease, l.Until = next, next.Until
 		}
 		return err
 	})
@@ -61,8 +61,8 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 		if !ok {
 			return nil
 		}
-		have := s.queue.line(l.Conversation)
-		have.Line = next
+		have := s.queue.of(l.Conversation)
+		have.StoredLease = next
 		for _, t := range have.turns {
 			t.Queued = t.Released()
 		}
@@ -71,18 +71,18 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 }
 
 // stored returns a conversation's line; a zero one when there is none.
-func (q *queue) stored(id earshot.ConversationID) rule.Line {
-	if l := q.lines[id]; l != nil {
-		return l.Line
+func (q *queue) stored(id earshot.ConversationID) rule.StoredLease {
+	if l := q.conversations[id]; l != nil {
+		return l.StoredLease
 	}
-	return rule.Line{}
+	return rule.StoredLease{}
 }
 
 // held loads what a write under a lease is decided on. The turn is nil when it
 // is not stored.
-func (s *Store) held(l earshot.Lease, id earshot.TurnID) (rule.Held, *queuedTurn) {
+func (s *Store) held(l earshot.Lease, id earshot.TurnID) (rule.LeasedTurn, *queuedTurn) {
 	l = rule.Lease(l)
-	h := rule.Held{Lease: l, Line: s.queue.stored(l.Conversation), ID: id, Now: s.time()}
+	h := rule.LeasedTurn{Lease: l, Stored: s.queue.stored(l.Conversation), ID: id, Now: s.time()}
 	if c := s.conversations[l.Conversation]; c != nil {
 		h.Epoch = c.Epoch
 	}
@@ -94,7 +94,7 @@ func (s *Store) held(l earshot.Lease, id earshot.TurnID) (rule.Held, *queuedTurn
 }
 
 // under decides a write about a turn of the lease's conversation and applies it.
-func (s *Store) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, decide func(rule.Held, *queuedTurn) (rule.Change, error)) error {
+func (s *Store) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, decide func(rule.LeasedTurn, *queuedTurn) (rule.Change, error)) error {
 	return s.write(ctx, func() error {
 		h, t := s.held(l, id)
 		c, err := decide(h, t)
@@ -107,17 +107,17 @@ func (s *Store) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, d
 
 // apply writes what was decided about a turn.
 func (s *Store) apply(t *queuedTurn, c rule.Change) {
-	if c.Restart {
+	if c.EmptyJournal {
 		t.steps = nil
 	}
-	if c.Blank {
+	if c.ErasePosts {
 		t.erasePosts()
 	}
 	if len(c.Read) > 0 {
 		s.queue.hasRead(t.Conversation, c.Epoch, c.Read)
 	}
-	if c.Leave {
-		s.leave(s.conversations[t.Conversation], c.Epoch)
+	if c.EndEpoch {
+		s.endEpoch(s.conversations[t.Conversation], c.Epoch)
 	}
 	if c.Step != nil {
 		t.steps = append(t.steps, *c.Step)
@@ -131,9 +131,9 @@ func (s *Store) apply(t *queuedTurn, c rule.Change) {
 			of.Queued, of.pruned = next, false
 		}
 	}
-	if c.Parts != 0 {
-		for _, other := range s.queue.line(t.Conversation).all {
-			if next, ok := rule.Parted(other.Queued, c.Parts, s.time()); ok {
+	if c.Unmerge != 0 {
+		for _, other := range s.queue.of(t.Conversation).all {
+			if next, ok := rule.Unmerged(other.Queued, c.Unmerge, s.time()); ok {
 				other.Queued, other.pruned = next, false
 			}
 		}
@@ -141,7 +141,7 @@ func (s *Store) apply(t *queuedTurn, c rule.Change) {
 	if c.Erase {
 		t.erase()
 	}
-	if c.Advance {
+	if c.FindLowest {
 		s.queue.advance(t.Conversation)
 	}
 }

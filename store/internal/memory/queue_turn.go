@@ -15,7 +15,7 @@ func (s *Store) Begin(ctx context.Context, lease earshot.Lease, id earshot.TurnI
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, lease, id, func(h rule.Held, _ *queuedTurn) (rule.Change, error) {
+	return s.under(ctx, lease, id, func(h rule.LeasedTurn, _ *queuedTurn) (rule.Change, error) {
 		return rule.Begin(h, p, s.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)))
 	})
 }
@@ -29,7 +29,7 @@ func (s *Store) AddStep(ctx context.Context, lease earshot.Lease, id earshot.Tur
 	if posts, err = rule.CheckPosts(id, posts); err != nil {
 		return err
 	}
-	return s.under(ctx, lease, id, func(h rule.Held, t *queuedTurn) (rule.Change, error) {
+	return s.under(ctx, lease, id, func(h rule.LeasedTurn, t *queuedTurn) (rule.Change, error) {
 		steps, puts := 0, make([]rule.Put, len(posts))
 		if t != nil {
 			steps = len(t.steps)
@@ -64,12 +64,12 @@ func (s *Store) PutPost(ctx context.Context, lease earshot.Lease, p earshot.Post
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, lease, p.Turn, func(h rule.Held, t *queuedTurn) (rule.Change, error) { return rule.PutPost(h, s.put(h, t, p)) })
+	return s.under(ctx, lease, p.Turn, func(h rule.LeasedTurn, t *queuedTurn) (rule.Change, error) { return rule.PutPost(h, s.put(h, t, p)) })
 }
 
 // put loads what is stored of a post.
-func (s *Store) put(h rule.Held, t *queuedTurn, p earshot.Post) rule.Put {
-	out := rule.Put{Post: p, Keyed: s.queue.posts[place{h.Lease.Conversation.Scope, p.Key}]}
+func (s *Store) put(h rule.LeasedTurn, t *queuedTurn, p earshot.Post) rule.Put {
+	out := rule.Put{Post: p, Keyed: s.queue.posts[scopedID{h.Lease.Conversation.Scope, p.Key}]}
 	if t != nil {
 		if i, found := t.find(p.Chunk); found {
 			out.Stored = t.posts[i]
@@ -92,13 +92,13 @@ func (s *Store) putPosts(posts []earshot.Post) {
 		}
 		i, found := t.find(p.Chunk)
 		if found {
-			delete(s.queue.posts, place{t.Conversation.Scope, t.posts[i].Key})
+			delete(s.queue.posts, scopedID{t.Conversation.Scope, t.posts[i].Key})
 		} else {
 			t.posts = slices.Insert(t.posts, i, nil)
 		}
 		t.posts[i] = &p
 		if p.Key != "" {
-			s.queue.posts[place{t.Conversation.Scope, p.Key}] = &p
+			s.queue.posts[scopedID{t.Conversation.Scope, p.Key}] = &p
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 	}
 	scope = rule.Scope(scope)
 	return s.write(ctx, func() error {
-		c, err := rule.Confirm(s.time(), rule.Confirmation{Key: key, Message: id, Stored: s.queue.posts[place{scope, key}]})
+		c, err := rule.Confirm(s.time(), rule.Confirmation{Key: key, Message: id, Stored: s.queue.posts[scopedID{scope, key}]})
 		if err == nil {
 			s.putPosts(c.Posts)
 		}

@@ -30,12 +30,12 @@ type Store struct {
 	channels      map[earshot.Scope]*channel
 	authors       map[workspace]map[earshot.AuthorID]earshot.Author
 	conversations map[earshot.ConversationID]*conversation
-	keys          map[owned]earshot.ConversationID // by idempotency key
-	anchors       map[owned]bool                   // answered
-	erased        int64                            // the highest sequence of an erased channel
-	calls         []earshot.CallCount              // by rule.CompareCalls
-	rates         map[string]earshot.Time          // up to when calls under a key are booked
-	notes         map[string][]byte                // by key
+	keys          map[agentKey]earshot.ConversationID // by idempotency key
+	anchors       map[agentKey]bool                   // answered
+	erased        int64                               // the highest sequence of an erased channel
+	calls         []earshot.CallCount                 // by rule.CompareCalls
+	rates         map[string]earshot.Time             // up to when calls under a key are booked
+	notes         map[string][]byte                   // by key
 	queue         queue
 }
 
@@ -44,9 +44,9 @@ type workspace struct {
 	id       earshot.WorkspaceID
 }
 
-// owned is something of an agent's within a scope: an idempotency key, an
+// agentKey is something of an agent's within a scope: an idempotency key, an
 // anchor.
-type owned struct {
+type agentKey struct {
 	agent earshot.AgentID
 	scope earshot.Scope
 	id    string
@@ -60,8 +60,8 @@ func Open(now func() time.Time) *Store {
 		channels:      map[earshot.Scope]*channel{},
 		authors:       map[workspace]map[earshot.AuthorID]earshot.Author{},
 		conversations: map[earshot.ConversationID]*conversation{},
-		keys:          map[owned]earshot.ConversationID{},
-		anchors:       map[owned]bool{},
+		keys:          map[agentKey]earshot.ConversationID{},
+		anchors:       map[agentKey]bool{},
 		notes:         map[string][]byte{},
 		queue:         newQueue(),
 		rates:         map[string]earshot.Time{},
@@ -214,7 +214,7 @@ func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...ea
 	}
 	return s.write(ctx, func() error {
 		for _, c := range list {
-			at := stretch{c.Thread, c.From, c.To}
+			at := coverageKey{c.Thread, c.From, c.To}
 			if c.State == "" {
 				delete(s.channel(scope).coverage, at)
 			} else {

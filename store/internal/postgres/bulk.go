@@ -15,8 +15,8 @@ var _ earshot.Bulk = (*Store)(nil)
 const (
 	// channelsAtOnce is how many channels one transaction writes.
 	channelsAtOnce = 200
-	// lanesAtOnce is how many channels are recorded in side by side.
-	lanesAtOnce = 8
+	// parallelChannels is how many channels are recorded in side by side.
+	parallelChannels = 8
 )
 
 // PutChannels implements [earshot.Bulk]. The locks of one transaction are taken
@@ -59,7 +59,7 @@ func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]e
 		of[b.Scope] = append(of[b.Scope], i)
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(lanesAtOnce)
+	g.SetLimit(parallelChannels)
 	for _, scope := range scopes {
 		g.Go(func() error {
 			for _, i := range of[scope] {

@@ -69,12 +69,12 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 		earshot.Activity
 	}
 	var found []row
-	var told []earshot.Message
+	var reported []earshot.Message
 	err := s.read(ctx, func(t *tx) {
-		found, told = nil, nil
+		found, reported = nil, nil
 		t.ask(query, args(scope, ids, int64(bound.Time), string(bound.ID), int64(hourAgo)),
 			gather(&found, func(rows pgx.Rows, r *row) error { return rows.Scan(&r.root, &r.Count, &r.LastHour, &r.Last) }))
-		t.ask(`SELECT id, lists FROM message`+in+` AND id = ANY($4) AND lists <> ''`, args(scope, ids), gather(&told, scanReplies))
+		t.ask(`SELECT id, lists FROM message`+in+` AND id = ANY($4) AND lists <> ''`, args(scope, ids), gather(&reported, scanReplies))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the activity of threads: %w", err)
@@ -83,13 +83,13 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 	for _, r := range found {
 		stored[earshot.MessageID(r.root)] = r.Activity
 	}
-	toldOf := map[earshot.MessageID]*earshot.Activity{}
-	for _, m := range told {
-		toldOf[m.ID] = m.Replies
+	reportedOf := map[earshot.MessageID]*earshot.Activity{}
+	for _, m := range reported {
+		reportedOf[m.ID] = m.Replies
 	}
 	out := map[earshot.MessageID]earshot.Activity{}
 	for _, root := range rule.IDs(roots) {
-		if a, ok := rule.Activity(stored[root], toldOf[root], upTo); ok && root != "" {
+		if a, ok := rule.Activity(stored[root], reportedOf[root], upTo); ok && root != "" {
 			out[root] = a
 		}
 	}

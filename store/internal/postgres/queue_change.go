@@ -10,25 +10,25 @@ import (
 
 // A held is what a write under a lease is decided on, with the conversation.
 type held struct {
-	rule.Held
+	rule.LeasedTurn
 	conversation conversation
 }
 
 // under decides a write about a turn of the lease's conversation, and applies
 // it, in one transaction. What more asks, unless it is nil, comes with the turn.
-func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, more func(*tx), decide func(rule.Held) (rule.Change, error)) error {
+func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, more func(*tx), decide func(rule.LeasedTurn) (rule.Change, error)) error {
 	return s.apply(ctx, what, func(ctx context.Context, t *tx) error {
-		return t.under(ctx, l, id, more, func(h held) (rule.Change, error) { return decide(h.Held) })
+		return t.under(ctx, l, id, more, func(h held) (rule.Change, error) { return decide(h.LeasedTurn) })
 	})
 }
 
 // under is Store.under within a transaction. Until that is committed nobody takes
 // the lease over and nothing in the channel is deleted.
 func (t *tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more func(*tx), decide func(held) (rule.Change, error)) error {
-	h := held{Held: rule.Held{Lease: rule.Lease(l), ID: id, Now: earshot.TimeOf(t.store.now())}}
+	h := held{LeasedTurn: rule.LeasedTurn{Lease: rule.Lease(l), ID: id, Now: earshot.TimeOf(t.store.now())}}
 	in := h.Lease.Conversation
 	t.shared(in.Scope)
-	t.askLease(in, &h.Line)
+	t.askLease(in, &h.Stored)
 	t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(in, in.Name), h.conversation.into(in))
 	t.askQueued(id, &h.Turn)
 	if more != nil {
@@ -55,15 +55,15 @@ func (t *tx) askQueued(id earshot.TurnID, q *rule.Queued) {
 // change queues what was decided about a turn, whose lease is locked.
 func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
 	id := of.Conversation
-	if c.Restart {
+	if c.EmptyJournal {
 		t.write(`DELETE FROM journal WHERE turn = $1`, int64(of.ID))
 	}
-	if c.Blank {
+	if c.ErasePosts {
 		t.erasePosts(`id = $1`, int64(of.ID))
 	}
 	t.hasRead(id, c.Epoch, c.Read)
-	if c.Leave {
-		t.leave(id, c.Epoch, now)
+	if c.EndEpoch {
+		t.endEpoch(id, c.Epoch, now)
 	}
 	if s := c.Step; s != nil {
 		erased := 0
@@ -80,14 +80,14 @@ func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
 		}
 	}
 	t.putTurns(c)
-	if c.Parts != 0 {
-		t.write(`UPDATE queued_turn SET `+rule.PartSQL+`, updated = $6`+ofConversation+` AND `+rule.PartedSQL+` AND why = $7`,
-			own(id, id.Name, int64(now), rule.AnsweredWith(c.Parts))...)
+	if c.Unmerge != 0 {
+		t.write(`UPDATE queued_turn SET `+rule.UnmergeSQL+`, updated = $6`+ofConversation+` AND `+rule.UnmergedSQL+` AND why = $7`,
+			own(id, id.Name, int64(now), rule.AnsweredWith(c.Unmerge))...)
 	}
 	if c.Erase {
 		t.eraseTurns(`id = $1`, int64(of.ID))
 	}
-	if c.Advance {
+	if c.FindLowest {
 		t.advance(id)
 	}
 	return nil
@@ -96,7 +96,7 @@ func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
 // putTurns writes the rows of turns.
 func (t *tx) putTurns(c rule.Change) {
 	for _, q := range c.Turns {
-		if c.Touched {
+		if c.OnlyUpdated {
 			t.write(`UPDATE queued_turn SET updated = $2 WHERE id = $1`, int64(q.ID), int64(q.Updated))
 			continue
 		}

@@ -30,7 +30,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 			}
 		}, func(h held) (rule.Change, error) {
 			e.Answered.Conversation, e.Answered.Turns = h.conversation.Conversation, h.conversation.Turns
-			return rule.Finish(h.Held, e)
+			return rule.Finish(h.LeasedTurn, e)
 		})
 	})
 	if err == nil {
@@ -60,15 +60,15 @@ func (t *tx) arrive(ctx context.Context, scope earshot.Scope, messages []rule.Me
 // Merge implements [earshot.Queue].
 func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
 	var others []rule.Queued
-	var line []earshot.QueuedTurn
+	var unfinished []earshot.QueuedTurn
 	return s.under(ctx, "merge turns", l, into, func(t *tx) {
-		line = nil
-		t.askLine(rule.Lease(l).Conversation, &line)
+		unfinished = nil
+		t.askUnfinished(rule.Lease(l).Conversation, &unfinished)
 		others = make([]rule.Queued, len(turns))
 		for i, id := range turns {
 			t.askQueued(id, &others[i])
 		}
-	}, func(h rule.Held) (rule.Change, error) { return rule.Merge(h, turns, others, line) })
+	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.Merge(h, turns, others, unfinished) })
 }
 
 // Reopen implements [earshot.Queue].
@@ -83,18 +83,18 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 	in := at.Conversation
 	return s.apply(ctx, "reopen a turn", func(ctx context.Context, t *tx) error {
 		var q rule.Queued
-		var line []earshot.QueuedTurn
+		var unfinished []earshot.QueuedTurn
 		gone := false
 		t.shared(in.Scope)
 		t.lockLeases([]earshot.ConversationID{in})
 		t.askQueued(id, &q)
 		t.askDeleted(in.Scope, []earshot.MessageID{at.Anchor}, &gone)
-		t.askLine(in, &line)
+		t.askUnfinished(in, &unfinished)
 		if err := t.send(ctx); err != nil {
 			return err
 		}
 		now := earshot.TimeOf(s.now())
-		c, err := rule.Reopen(q, gone, line, now)
+		c, err := rule.Reopen(q, gone, unfinished, now)
 		if err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 	t.write(`DELETE FROM session`+epochs, a...)
 	t.write(`DELETE FROM named`+epochs, a...)
 	t.eraseTurns(`id = ANY(ARRAY(SELECT id FROM queued_turn`+epochs+`))`, a...)
-	t.leave(id, to, now)
+	t.endEpoch(id, to, now)
 }
 
 // eraseTurns removes the text that turns hold. What one that is under way is
@@ -161,8 +161,8 @@ func (t *tx) erasePosts(which string, a ...any) {
 	t.write(`UPDATE outbox SET text = '' WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn WHERE `+which+`)) AND text <> ''`, a...)
 }
 
-// leave ends a conversation's epoch and those before it.
-func (t *tx) leave(id earshot.ConversationID, epoch int, now earshot.Time) {
+// endEpoch ends a conversation's epoch and those before it.
+func (t *tx) endEpoch(id earshot.ConversationID, epoch int, now earshot.Time) {
 	t.write(`UPDATE conversation SET epoch = $6 + 1, updated = $7`+named+` AND epoch <= $6`, own(id, id.Name, epoch, int64(now))...)
 }
 

@@ -17,42 +17,42 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		return earshot.Lease{}, nil, err
 	}
 	var id earshot.ConversationID
-	var line rule.Line
+	var have rule.StoredLease
 	var turns []earshot.QueuedTurn
 	err = s.apply(ctx, "claim a conversation", func(ctx context.Context, t *tx) error {
 		id = earshot.ConversationID{Agent: agent}
 		c := &id.Scope
 		found := false
 		t.ask(`SELECT platform, workspace, channel, conversation, owner, fence, next FROM lease
-			WHERE agent = $1 AND next > 0 AND (until <= $2 OR until > $3) ORDER BY next LIMIT 1 FOR UPDATE SKIP LOCKED`, // see rule.Line.Claimable
-			[]any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, one(&found, &c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Owner, &line.Fence, &line.Lowest))
+			WHERE agent = $1 AND next > 0 AND (until <= $2 OR until > $3) ORDER BY next LIMIT 1 FOR UPDATE SKIP LOCKED`, // see rule.StoredLease.Claimable
+			[]any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, one(&found, &c.Platform, &c.Workspace, &c.Channel, &id.Name, &have.Owner, &have.Fence, &have.Lowest))
 		if err := t.send(ctx); err != nil {
 			return err
 		}
 		if !found {
 			return earshot.ErrNotFound
 		}
-		left := line.Left()
-		line = line.Claimed(owner, now, hold)
-		t.setLease(id, line)
-		t.write(`UPDATE queued_turn SET `+rule.ClaimSQL(left)+`, updated = $2 WHERE id = $1`, int64(line.Lowest), int64(earshot.TimeOf(s.now())))
+		left := have.Left()
+		have = have.Claimed(owner, now, hold)
+		t.setLease(id, have)
+		t.write(`UPDATE queued_turn SET `+rule.ClaimSQL(left)+`, updated = $2 WHERE id = $1`, int64(have.Lowest), int64(earshot.TimeOf(s.now())))
 		turns = nil
-		t.askLine(id, &turns)
+		t.askUnfinished(id, &turns)
 		return nil
 	})
 	if err != nil {
 		return earshot.Lease{}, nil, err
 	}
-	return earshot.Lease{Conversation: id, Owner: line.Owner, Fence: line.Fence, Until: line.Until}, turns, nil
+	return earshot.Lease{Conversation: id, Owner: have.Owner, Fence: have.Fence, Until: have.Until}, turns, nil
 }
 
-// setLease gives the lease of a conversation to a line's owner.
-func (t *tx) setLease(id earshot.ConversationID, x rule.Line) {
+// setLease gives the lease of a conversation to its new owner.
+func (t *tx) setLease(id earshot.ConversationID, x rule.StoredLease) {
 	t.write(`UPDATE lease SET owner = $6, fence = $7, until = $8`+ofConversation, own(id, id.Name, x.Owner, x.Fence, int64(x.Until))...)
 }
 
-// askLine asks for a conversation's unfinished turns in order.
-func (t *tx) askLine(id earshot.ConversationID, out *[]earshot.QueuedTurn) {
+// askUnfinished asks for a conversation's unfinished turns in order.
+func (t *tx) askUnfinished(id earshot.ConversationID, out *[]earshot.QueuedTurn) {
 	t.ask(`SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, own(id, id.Name), gather(out, scanWhole))
 }
 
@@ -62,10 +62,10 @@ func (t *tx) advance(id earshot.ConversationID) {
 		own(id, id.Name)...)
 }
 
-// askLease asks for a conversation's line and locks it. It stays zero when there
+// askLease asks for a conversation's lease and locks it. It stays zero when there
 // is none.
-func (t *tx) askLease(id earshot.ConversationID, x *rule.Line) {
-	*x = rule.Line{}
+func (t *tx) askLease(id earshot.ConversationID, x *rule.StoredLease) {
+	*x = rule.StoredLease{}
 	t.ask(`SELECT owner, fence, until, next FROM lease`+ofConversation+` FOR UPDATE`, own(id, id.Name),
 		func(rows pgx.Rows) error { return rows.Scan(&x.Owner, &x.Fence, &x.Until, &x.Lowest) })
 }
@@ -77,16 +77,16 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 	}
 	lease := rule.Lease(l)
 	err := s.apply(ctx, "renew a lease", func(ctx context.Context, t *tx) error {
-		var line rule.Line
-		t.askLease(lease.Conversation, &line)
+		var have rule.StoredLease
+		t.askLease(lease.Conversation, &have)
 		if err := t.send(ctx); err != nil {
 			return err
 		}
-		line, err := rule.Renew(line, lease, now, hold)
+		have, err := rule.Renew(have, lease, now, hold)
 		if err != nil {
 			return err
 		}
-		t.setLease(lease.Conversation, line)
+		t.setLease(lease.Conversation, have)
 		return nil
 	})
 	if err == nil {
@@ -99,18 +99,18 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.Time) error {
 	l = rule.Lease(l)
 	return s.apply(ctx, "release a lease", func(ctx context.Context, t *tx) error {
-		var line rule.Line
-		t.askLease(l.Conversation, &line)
+		var have rule.StoredLease
+		t.askLease(l.Conversation, &have)
 		if err := t.send(ctx); err != nil {
 			return err
 		}
-		line, ok := rule.Release(line, l, notBefore)
+		have, ok := rule.Release(have, l, notBefore)
 		if !ok {
 			return nil
 		}
 		id := l.Conversation
 		t.write(`UPDATE queued_turn SET `+rule.ReleaseSQL+ofConversation+` AND `+rule.UnfinishedSQL+` AND `+rule.ReleasedSQL, own(id, id.Name)...)
-		t.setLease(id, line)
+		t.setLease(id, have)
 		return nil
 	})
 }

@@ -20,7 +20,7 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 		scope := rule.Lease(l).Conversation.Scope
 		t.askDeleted(scope, p.Shows, &gone)
 		t.ask(`SELECT 1 FROM message`+in+` AND id = (SELECT anchor FROM queued_turn WHERE id = $4) AND deleted = 1`, args(scope, int64(id)), one(&gone, new(int)))
-	}, func(h rule.Held) (rule.Change, error) { return rule.Begin(h, p, gone) })
+	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.Begin(h, p, gone) })
 }
 
 // AddStep implements [earshot.Queue].
@@ -43,7 +43,7 @@ func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID,
 		for i, p := range posts {
 			t.askPut(scope, p, &puts[i])
 		}
-	}, func(h rule.Held) (rule.Change, error) { return rule.AddStep(h, step, steps, gone, puts...) })
+	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.AddStep(h, step, steps, gone, puts...) })
 }
 
 // Steps implements [earshot.Queue].
@@ -69,7 +69,7 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 	}
 	var put rule.Put
 	return s.under(ctx, "put a post", l, p.Turn, func(t *tx) { t.askPut(rule.Lease(l).Conversation.Scope, p, &put) },
-		func(h rule.Held) (rule.Change, error) { return rule.PutPost(h, put) })
+		func(h rule.LeasedTurn) (rule.Change, error) { return rule.PutPost(h, put) })
 }
 
 // askPut asks for what is stored of a post, and locks it.

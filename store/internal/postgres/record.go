@@ -34,7 +34,7 @@ func (s *Store) recordIn(ctx context.Context, scope earshot.Scope, messages []ru
 		return nil
 	}
 	r := &recording{messages: messages, outcomes: make([]earshot.Recorded, len(messages))}
-	if err := s.lanes.do(ctx, scope, r); err != nil {
+	if err := s.recordQueues.do(ctx, scope, r); err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
 	copy(out, r.outcomes)

@@ -6,7 +6,7 @@
 // changes share one (see lock.go). What a transaction reads is sent in one go
 // and what it writes in another, together with the commit: two round trips (see
 // tx). Recordings of one channel that arrive while another is on its way share
-// the next transaction (see lanes).
+// the next transaction (see recordQueues).
 //
 // Everything is durable when the call returns, as far as the server's own
 // fsync is on.
@@ -29,12 +29,12 @@ import (
 
 // Store is an [earshot.Store] in PostgreSQL.
 type Store struct {
-	now    func() time.Time
-	log    *slog.Logger
-	pool   *pgxpool.Pool
-	schema string // in which the tables are
-	lanes  lanes
-	stats  stats
+	now          func() time.Time
+	log          *slog.Logger
+	pool         *pgxpool.Pool
+	schema       string // in which the tables are
+	recordQueues recordQueues
+	stats        stats
 
 	closed  atomic.Bool
 	closing sync.Once
@@ -60,30 +60,30 @@ func open(ctx context.Context, c *config, now func() time.Time, log *slog.Logger
 	if _, _, err := c.migrate(ctx); err != nil {
 		return nil, err
 	}
-	c.pool.AfterConnect = durable
+	c.pool.AfterConnect = syncCommits
 	pool, err := pgxpool.NewWithConfig(ctx, c.pool)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{now: now, log: log, pool: pool}
-	s.lanes.store, s.stats.store = s, s
-	if err := s.look(ctx); err != nil {
+	s.recordQueues.store, s.stats.store = s, s
+	if err := s.inspect(ctx); err != nil {
 		pool.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// durable has a connection's commits wait for the disk, whatever the default
+// syncCommits has a connection's commits wait for the disk, whatever the default
 // of the server or the role is.
-func durable(ctx context.Context, conn *pgx.Conn) error {
+func syncCommits(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 	return err
 }
 
-// look reads the schema's name, and tells the operator of a server that may
+// inspect reads the schema's name, and tells the operator of a server that may
 // lose what it acknowledged.
-func (s *Store) look(ctx context.Context) error {
+func (s *Store) inspect(ctx context.Context) error {
 	var fsync string
 	if err := s.pool.QueryRow(ctx, `SELECT current_setting('fsync'), current_schema()`).Scan(&fsync, &s.schema); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *Store) look(ctx context.Context) error {
 // after gets [os.ErrClosed].
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		s.lanes.close()
+		s.recordQueues.close()
 		s.stats.close()
 		s.closed.Store(true)
 		s.pool.Close()
@@ -111,17 +111,17 @@ var errClosed = fmt.Errorf("postgres store: %w", os.ErrClosed)
 // attempts is how often something is tried that can be tried again.
 const attempts = 4
 
-// with runs f on a connection, again where that is safe.
-func (s *Store) with(ctx context.Context, f func(*pgx.Conn) error) error {
+// withConn runs f on a connection, again where that is safe.
+func (s *Store) withConn(ctx context.Context, f func(*pgx.Conn) error) error {
 	for try := 1; ; try++ {
-		err := s.once(ctx, f)
-		if err == nil || try == attempts || !again(err) || ctx.Err() != nil {
+		err := s.tryOnce(ctx, f)
+		if err == nil || try == attempts || !retryable(err) || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-func (s *Store) once(ctx context.Context, f func(*pgx.Conn) error) error {
+func (s *Store) tryOnce(ctx context.Context, f func(*pgx.Conn) error) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		if s.closed.Load() {
@@ -133,10 +133,10 @@ func (s *Store) once(ctx context.Context, f func(*pgx.Conn) error) error {
 	return f(conn.Conn())
 }
 
-// again reports whether nothing was done and another try may succeed: a
+// retryable reports whether nothing was done and another try may succeed: a
 // connection that was found dead before anything was sent, or a deadlock with
 // someone who does not keep to the order of locks.
-func again(err error) bool {
+func retryable(err error) bool {
 	if pgconn.SafeToRetry(err) {
 		return true
 	}

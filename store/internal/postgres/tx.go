@@ -20,7 +20,7 @@ type tx struct {
 // apply runs f in a transaction and commits it, unless f returns an error. f
 // may run again from the start.
 func (s *Store) apply(ctx context.Context, what string, f func(context.Context, *tx) error) error {
-	err := s.with(ctx, func(conn *pgx.Conn) error {
+	err := s.withConn(ctx, func(conn *pgx.Conn) error {
 		t := &tx{store: s, conn: conn, batch: &pgx.Batch{}}
 		// Each statement sees what was committed when it began, so that what is
 		// asked after a lock sees what was done under it.
@@ -88,7 +88,7 @@ func one(found *bool, dest ...any) func(pgx.Rows) error {
 // read sends queries that build queues, outside of a transaction, in one go.
 // Each sees what was committed when it began. build may run again.
 func (s *Store) read(ctx context.Context, build func(*tx)) error {
-	return s.with(ctx, func(conn *pgx.Conn) error {
+	return s.withConn(ctx, func(conn *pgx.Conn) error {
 		t := &tx{store: s, conn: conn, batch: &pgx.Batch{}}
 		build(t)
 		return t.send(ctx)

@@ -12,8 +12,8 @@ import (
 
 // A TermReader is how an engine reads the search terms of one channel.
 type TermReader interface {
-	// Terms reads what stands after one sequence and not after another, in the
-	// order of Seq, at most limit.
+	// Terms reads at most limit entries with after < Seq <= upTo, in the order
+	// of Seq.
 	Terms(ctx context.Context, after, upTo int64, limit int) ([]earshot.Terms, error)
 	// LastSeq returns the channel's greatest sequence, 0 without any message.
 	LastSeq(ctx context.Context) (int64, error)
@@ -22,16 +22,16 @@ type TermReader interface {
 const (
 	// termPage is how many rows, or sequences, are read at a time.
 	termPage = 512
-	// maxAhead bounds the reads that one caller has under way: the store has
-	// others to serve.
+	// maxAhead bounds the concurrent reads of one caller, so that other callers
+	// get their turn.
 	maxAhead = 4
 )
 
-// AllTerms is the Terms of a store that reads with r. A first page is read
-// alone: to bring an index up to date it is mostly the only one. What follows
-// is read side by side, a stretch of sequences each, and given in order.
-// Between two reads it holds nothing; what changes meanwhile comes again under
-// its new sequence.
+// AllTerms implements [earshot.Messages.Terms] with r. The first page is read
+// alone: to bring an index up to date it is mostly the only one. The pages after
+// it are read concurrently, a range of sequences each, and yielded in order. No
+// connection is held between two reads; a message that changes meanwhile comes
+// again under its new sequence.
 func AllTerms(ctx context.Context, r TermReader, seq int64) iter.Seq2[earshot.Terms, error] {
 	return func(yield func(earshot.Terms, error) bool) {
 		fail := func(err error) { yield(earshot.Terms{}, fmt.Errorf("read search terms: %w", err)) }
@@ -73,9 +73,8 @@ func AllTerms(ctx context.Context, r TermReader, seq int64) iter.Seq2[earshot.Te
 
 const maxSeq = 1<<63 - 1
 
-// ahead yields what stands after one sequence and not after another, a page at
-// a time, and has the next pages read meanwhile. When it returns nobody reads
-// any more.
+// ahead yields the entries with after < Seq <= upTo, a page at a time, and reads
+// the next pages meanwhile. All reads have ended when it returns.
 func ahead(ctx context.Context, r TermReader, after, upTo int64) iter.Seq2[[]earshot.Terms, error] {
 	type page struct {
 		list []earshot.Terms
@@ -86,8 +85,7 @@ func ahead(ctx context.Context, r TermReader, after, upTo int64) iter.Seq2[[]ear
 		var readers sync.WaitGroup
 		defer readers.Wait()
 		defer cancel()
-		// What waits in it is being read, and the page that the consumer is at
-		// has been.
+		// The pages that are being read. The consumer's own page is not in it.
 		pages := make(chan chan page, min(runtime.GOMAXPROCS(0), maxAhead)-1)
 		readers.Go(func() {
 			defer close(pages)

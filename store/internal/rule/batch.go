@@ -8,11 +8,10 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Batch works out what Record writes for messages of one channel, from what
-// is stored of them: each changed row once, however many copies arrived. A
-// store loads the stored messages and revisions, calls Add for every copy in
-// its order, and writes what Inserts, Updates, Relisted, Kept, Forgotten and
-// Counters then tell.
+// A Batch computes what Record writes for messages of one channel: each changed
+// row once, however many copies of a message arrive. An engine loads the stored
+// messages and revisions, calls Add for every copy in order, and then writes
+// what Inserts, Updates, Relisted, Kept, Forgotten, Drops and Counters return.
 type Batch struct {
 	seq     int64
 	entries map[earshot.MessageID]*entry
@@ -30,8 +29,8 @@ type entry struct {
 	quiet         bool // changed without a sequence
 }
 
-// NewBatch returns a Batch for a channel whose last sequence is seq, with what
-// is stored of the messages that will be added.
+// NewBatch returns a Batch for a channel whose last sequence is seq. stored are
+// those of the messages to be added that are stored already.
 func NewBatch(seq int64, stored []earshot.Message) *Batch {
 	b := &Batch{seq: seq, entries: map[earshot.MessageID]*entry{}}
 	for _, m := range stored {
@@ -51,8 +50,9 @@ func (b *Batch) entry(id earshot.MessageID) *entry {
 	return e
 }
 
-// Revised lists those of messages whose older revisions Add may ask for: there
-// is more than one revision of them, stored or among messages. By id.
+// Revised lists, by id, those of messages that have more than one revision,
+// stored or among messages. Their older revisions must be passed to Load before
+// Add is called.
 func (b *Batch) Revised(messages []Message) []earshot.MessageID {
 	type revision struct {
 		edited  earshot.Time
@@ -79,14 +79,14 @@ func (b *Batch) Revised(messages []Message) []earshot.MessageID {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Load adds stored older revisions, of those that Revised listed.
+// Load adds the stored older revisions of the messages that Revised listed.
 func (b *Batch) Load(revisions []earshot.Message) {
 	for _, m := range revisions {
 		b.entry(m.ID).keep(Message{Message: m}, false)
 	}
 }
 
-// Add decides about one copy of a message.
+// Add decides what one copy of a message changes.
 func (b *Batch) Add(in Message) earshot.Recorded {
 	e := b.entry(in.ID)
 	o := Revise(e.after, in)
@@ -154,7 +154,8 @@ func (e *entry) keep(past Message, write bool) {
 	}
 }
 
-// Seq returns a message's sequence as it is by now, 0 when it is not stored.
+// Seq returns a message's sequence after what was added so far, 0 when it is not
+// stored.
 func (b *Batch) Seq(id earshot.MessageID) int64 {
 	if e := b.entries[id]; e != nil && e.after != nil {
 		return e.after.Seq
@@ -162,7 +163,7 @@ func (b *Batch) Seq(id earshot.MessageID) int64 {
 	return 0
 }
 
-// Deleted reports whether a message is a tombstone by now.
+// Deleted reports whether a message is a tombstone after what was added so far.
 func (b *Batch) Deleted(id earshot.MessageID) bool {
 	e := b.entries[id]
 	return e != nil && e.after != nil && e.after.Deleted
@@ -184,8 +185,8 @@ func (b *Batch) rows(inserts bool) []*Message {
 	return out
 }
 
-// Relisted are the stored messages of which only the lists changed, and that
-// keep their sequence.
+// Relisted are the stored messages that keep their sequence: only their lists
+// changed.
 func (b *Batch) Relisted() []*Message {
 	var out []*Message
 	for _, e := range b.quiet {
@@ -196,8 +197,8 @@ func (b *Batch) Relisted() []*Message {
 	return out
 }
 
-// Kept are older revisions to be written, in place of the stored ones of the
-// same id and edit time. By id and edit time.
+// Kept are the older revisions to be written, by id and edit time. Each replaces
+// the stored one of the same id and edit time.
 func (b *Batch) Kept() []Message {
 	var out []Message
 	for _, e := range b.entries {
@@ -209,8 +210,8 @@ func (b *Batch) Kept() []Message {
 	return out
 }
 
-// Forgotten are the tombstones of messages that were known: their older
-// revisions are to be removed, and what else is stored of their text.
+// Forgotten are the tombstones of messages that were known. Their older
+// revisions are to be deleted, and all other copies of their text.
 func (b *Batch) Forgotten() []earshot.Message {
 	var out []earshot.Message
 	for _, e := range b.order {

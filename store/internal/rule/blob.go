@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// minBlob is what a blob is counted with at least, so that a channel has no
-// more than some ten thousand of them.
+// minBlob is the least that a blob counts as, in bytes, which bounds how many
+// blobs a channel has to some ten thousand.
 const minBlob = 4 << 10
 
 // BlobSize is how much of [earshot.BlobBytes] a blob takes.
@@ -16,8 +16,8 @@ func BlobSize(b earshot.Blob) int64 {
 	return max(int64(len(b.Data)), minBlob)
 }
 
-// BlobTime is the put of a blob that is put now: the clock's time, or just after
-// the channel's newest put where clocks differ.
+// BlobTime returns the time under which a blob is put: now, or one microsecond
+// after the channel's newest put if that is later (clocks may differ).
 func BlobTime(now, newest earshot.Time) earshot.Time { return max(now, newest+1) }
 
 // CheckBlob returns what PutBlob is given as it is stored. Data is the caller's.
@@ -40,8 +40,8 @@ func CheckBlob(s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, b e
 	return s, of, id, b, err
 }
 
-// MayHold returns [earshot.ErrNotFound] unless m, the stored message or nil,
-// has the file.
+// MayHold returns [earshot.ErrNotFound] unless m, which is nil where the message
+// is not stored, has the file.
 func MayHold(m *earshot.Message, of earshot.MessageID, id earshot.ArtifactID) error {
 	if m == nil || m.Deleted {
 		return NoMessage(of)

@@ -14,8 +14,8 @@ type Prepared struct {
 	Messages []Message
 }
 
-// PrepareBatches is [CheckScope] and [Prepare] for many batches. Their messages
-// are prepared together, so that all processors have something to do though
+// PrepareBatches is [CheckScope] and [Prepare] for many batches. The messages of
+// all batches are prepared together, so that all processors are used even where
 // each batch holds one message.
 func PrepareBatches(ctx context.Context, list []earshot.Batch) ([]Prepared, error) {
 	out := make([]Prepared, len(list))
@@ -56,7 +56,7 @@ func CheckChannels(list []earshot.Channel) ([]earshot.Channel, error) {
 	return out, nil
 }
 
-// Outcomes returns room for the outcomes of each of list.
+// Outcomes allocates the outcomes of each of list.
 func Outcomes(list []Prepared) [][]earshot.Recorded {
 	out := make([][]earshot.Recorded, len(list))
 	for i, b := range list {

@@ -12,11 +12,11 @@ import (
 // index entry of PostgreSQL (2,704 bytes).
 const MaxID = 512
 
-// ID returns an id as it is stored, for a look-up. It checks nothing: an id
-// that could not be stored is simply not found.
+// ID normalises an id, for a look-up. It checks nothing: an id that cannot be
+// stored is simply not found.
 func ID[T ~string](id T) T { return text(id) }
 
-// IDs returns each of ids as it is stored, each once, in their order.
+// IDs normalises ids and drops repeated ones, in their order.
 func IDs[T ~string](ids []T) []T {
 	out := make([]T, 0, len(ids))
 	seen := make(map[T]bool, len(ids))
@@ -30,17 +30,17 @@ func IDs[T ~string](ids []T) []T {
 	return out
 }
 
-// Scope returns s as it is stored, for a look-up.
+// Scope normalises s, for a look-up.
 func Scope(s earshot.Scope) earshot.Scope {
 	return earshot.Scope{Platform: text(s.Platform), Workspace: text(s.Workspace), Channel: text(s.Channel)}
 }
 
-// Position returns p as it is stored, for a look-up.
+// Position normalises p, for a look-up.
 func Position(p earshot.Position) earshot.Position {
 	return earshot.Position{Time: p.Time, ID: text(p.ID)}
 }
 
-// Part returns p as it is stored, for a look-up.
+// Part normalises p, for a look-up.
 func Part(p earshot.Part) earshot.Part {
 	if p.Thread() == "" {
 		return p
@@ -48,8 +48,8 @@ func Part(p earshot.Part) earshot.Part {
 	return earshot.ThreadOf(text(p.Thread()))
 }
 
-// CheckScope returns s as it is stored, or [earshot.ErrInvalid] when something
-// cannot be stored in it.
+// CheckScope normalises s. The error is [earshot.ErrInvalid] for a scope that
+// nothing can be stored in.
 func CheckScope(s earshot.Scope) (earshot.Scope, error) {
 	s = Scope(s)
 	for _, f := range []struct{ name, id string }{
@@ -74,14 +74,14 @@ func CheckChannel(c earshot.Channel) (earshot.Channel, error) {
 	}, err
 }
 
-// CheckAuthors returns a workspace's authors as they are stored, each once: of
-// several entries the last holds, with what [Author] keeps of those before.
+// CheckAuthors checks and normalises a workspace's authors. Of several entries
+// for one author the last counts, merged with the others by [Author].
 func CheckAuthors(p earshot.Platform, authors []earshot.Author) ([]earshot.Author, error) {
 	if p == "" {
 		return nil, fmt.Errorf("%w: no platform", earshot.ErrInvalid)
 	}
 	out := make([]earshot.Author, 0, len(authors))
-	places := make(map[earshot.AuthorID]int, len(authors))
+	index := make(map[earshot.AuthorID]int, len(authors)) // in out
 	for i, a := range authors {
 		if a.ID == "" {
 			return nil, fmt.Errorf("%w: authors[%d] has no id", earshot.ErrInvalid, i)
@@ -90,26 +90,26 @@ func CheckAuthors(p earshot.Platform, authors []earshot.Author) ([]earshot.Autho
 		if len(a.ID) > MaxID {
 			return nil, tooLong(fmt.Sprintf("authors[%d].id", i), len(a.ID))
 		}
-		if at, again := places[a.ID]; again {
+		if at, again := index[a.ID]; again {
 			out[at] = Author(out[at], a)
 			continue
 		}
-		places[a.ID] = len(out)
+		index[a.ID] = len(out)
 		out = append(out, a)
 	}
 	return out, nil
 }
 
-// Author returns what is stored of an author after in was put: an empty full
-// name or zone tells nothing.
+// Author returns what is stored of an author after in was put: in, but an empty
+// full name or zone does not replace the stored one.
 func Author(stored, in earshot.Author) earshot.Author {
 	in.FullName = cmp.Or(in.FullName, stored.FullName)
 	in.Zone = cmp.Or(in.Zone, stored.Zone)
 	return in
 }
 
-// CheckCoverage returns entries as they are stored; one without a state is to
-// be removed.
+// CheckCoverage checks and normalises entries. One without a state is to be
+// deleted.
 func CheckCoverage(list []earshot.Coverage) ([]earshot.Coverage, error) {
 	out := make([]earshot.Coverage, len(list))
 	for i, c := range list {
@@ -125,12 +125,13 @@ func CheckCoverage(list []earshot.Coverage) ([]earshot.Coverage, error) {
 	return out, nil
 }
 
-// Conversation returns id as it is stored, for a look-up.
+// Conversation normalises id, for a look-up.
 func Conversation(id earshot.ConversationID) earshot.ConversationID {
 	return earshot.ConversationID{Agent: text(id.Agent), Scope: Scope(id.Scope), Name: Text(id.Name)}
 }
 
-// CheckConversation is Conversation for one that is to be created.
+// CheckConversation checks and normalises the id and the idempotency key of a
+// conversation that may be created.
 func CheckConversation(id earshot.ConversationID, idempotencyKey string) (earshot.ConversationID, string, error) {
 	id, key := Conversation(id), Text(idempotencyKey)
 	if id.Agent == "" {

@@ -8,8 +8,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// What a database keeps in one column as JSON: what a message has besides its
-// text, and the ledger of a turn.
+// Two things are JSON in one column: a message's lists, and the ledger of a turn.
 
 type listsJSON struct {
 	Mentions  []earshot.AuthorID `json:"mentions,omitempty"`
@@ -30,8 +29,8 @@ type sharedJSON struct {
 	Text   string             `json:"text,omitempty"`
 }
 
-// repliesJSON is what the platform told of a root's thread. How many replies
-// the last hour has depends on when one asks, and is not kept.
+// repliesJSON is what the platform reported of a root's thread. Activity.LastHour
+// depends on when one asks and is not stored.
 type repliesJSON struct {
 	Count int          `json:"count"`
 	Last  earshot.Time `json:"last,omitempty"`
@@ -100,7 +99,7 @@ func ReadLists(text string, m *earshot.Message) error {
 	return nil
 }
 
-// ReadReplies is ReadLists for what was told of m's thread alone.
+// ReadReplies reads only m.Replies of what WriteLists wrote.
 func ReadReplies(text string, m *earshot.Message) error {
 	if !strings.Contains(text, `"replies":`) {
 		return nil

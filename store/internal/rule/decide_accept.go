@@ -6,7 +6,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Quotes returns the messages whose text the raw event of m may repeat.
+// Quotes returns the messages whose text the raw event of m may contain: m, its
+// thread's root, and the message that it replies to.
 func Quotes(m earshot.Message) []earshot.MessageID {
 	out := []earshot.MessageID{m.ID}
 	for _, id := range []earshot.MessageID{m.Root(), m.ReplyTo} {
@@ -17,27 +18,27 @@ func Quotes(m earshot.Message) []earshot.MessageID {
 	return out
 }
 
-// A Heard is what [earshot.Queue.Accept] is decided on. Of a delivery that is
-// known the message is not recorded.
+// A Heard is what [earshot.Queue.Accept] depends on. The message of a delivery
+// that is known is not recorded again.
 type Heard struct {
 	Event  earshot.Event
-	Asked  bool                   // a conversation was
-	ID     earshot.ConversationID // which
-	Known  bool                   // the delivery
-	Turn   earshot.TurnID         // which the message has of the agent already; 0: none
-	Twice  bool                   // the sender sent the message under another id already, and that one has a turn
+	Asked  bool                   // the event may open a turn
+	ID     earshot.ConversationID // the conversation of that turn
+	Known  bool                   // the delivery was accepted before
+	Turn   earshot.TurnID         // the agent's turn for this message; 0: none
+	Twice  bool                   // the sender sent the same message under another id, and that one has a turn
 	Record earshot.Recorded       // what recording the message changed
-	Gone   bool                   // the message is a tombstone by now
-	Quoted bool                   // one of Quotes is
+	Gone   bool                   // the message is deleted
+	Quoted bool                   // one of the messages of [Quotes] is deleted
 	Now    earshot.Time
 }
 
 // An Acceptance is what accepting an event writes besides its message.
 type Acceptance struct {
-	Accepted earshot.Accepted // without the id of Open
-	Resume   *earshot.Resume  // is stored in the place of that with the same key; nil: nothing is
-	Event    *earshot.Event   // is stored; nil: nothing is
-	Open     *Queued          // is stored under the next id, in a conversation that is created when there is none
+	Accepted earshot.Accepted // the answer; the id of Open is still missing
+	Resume   *earshot.Resume  // store it; it replaces the one with the same key; nil: none
+	Event    *earshot.Event   // store it; nil: none
+	Open     *Queued          // store it under the next id; create its conversation where there is none; nil: none
 }
 
 // Accept decides about [earshot.Queue.Accept].
@@ -65,12 +66,12 @@ func Accept(h Heard) Acceptance {
 	return out
 }
 
-// opens reports whether an event may open a turn, as far as its message alone
-// decides.
+// opens reports whether the event's message may open a turn: it is not deleted,
+// and it is no edit, unless an edit is all that history has of it.
 func (h Heard) opens() bool {
 	e := h.Event
-	said := e.Message.Edited == 0 || e.Past && h.Record.Change == earshot.New
-	return said && !h.Gone && !e.Message.Deleted
+	original := e.Message.Edited == 0 || e.Past && h.Record.Change == earshot.New
+	return original && !h.Gone && !e.Message.Deleted
 }
 
 // opened returns the turn that an event opens, without its id.
@@ -87,7 +88,7 @@ func opened(id earshot.ConversationID, e earshot.Event, now earshot.Time) *Queue
 // An Opening is what [earshot.Conversations.OpenConversation] does.
 type Opening int
 
-// What it may do.
+// The openings.
 const (
 	OpenByKey    Opening = iota // return the one that has the key
 	OpenByName                  // return the one that has the name

@@ -6,35 +6,37 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Claimable reports whether the lease can be claimed: there is a turn to
-// answer, and nobody holds the lease at now, the claimer included. A store
-// claims the line with the lowest Lowest.
-func (x Line) Claimable(now earshot.Time, hold time.Duration) bool {
+// Claimable reports whether the lease can be claimed: there is a turn to answer,
+// and nobody holds the lease at now, not even the claimer itself. Of several an
+// engine claims the one with the smallest Lowest.
+func (x StoredLease) Claimable(now earshot.Time, hold time.Duration) bool {
 	return x.Lowest != 0 && (x.Until <= now || x.Until > Misdated(now, hold))
 }
 
-// skew is by how much clocks of replicas may differ, and more than a lease is
-// kept back for.
+// skew is how far the clocks of replicas may differ. No lease is kept back
+// (Release's notBefore) for as long.
 const skew = 30 * time.Minute
 
-// Misdated returns from when on the end of a lease lies too far ahead of now:
-// the clock that it was written by has gone back since, and it is nobody's.
+// Misdated returns the bound beyond which the end of a lease cannot be right: it
+// was written by a clock that has been set back since. Such a lease counts as
+// free.
 func Misdated(now earshot.Time, hold time.Duration) earshot.Time { return Until(now, hold+skew) }
 
-// Claimed returns a line whose lease owner has taken. Each taking raises the
-// fence.
-func (x Line) Claimed(owner string, now earshot.Time, hold time.Duration) Line {
+// Claimed returns the lease after owner has claimed it. Each claim raises the
+// fence by one.
+func (x StoredLease) Claimed(owner string, now earshot.Time, hold time.Duration) StoredLease {
 	x.Owner, x.Fence, x.Until = owner, x.Fence+1, Until(now, hold)
 	return x
 }
 
-// Left reports whether the lease has a holder who did not give it back. Once it
-// can be claimed, its holder has ended or hangs.
-func (x Line) Left() bool { return x.Owner != "" }
+// Left reports whether the last holder did not give the lease back. Where such a
+// lease can be claimed, its holder has crashed or hangs.
+func (x StoredLease) Left() bool { return x.Owner != "" }
 
-// Claimed returns the lowest turn of a line that was just claimed; left is the
-// line's Left from before. An open turn was not taken up by who left the lease.
-// ClaimSQL is the same.
+// Claimed returns the lowest turn of a conversation that was just claimed; left
+// is Left of its lease before the claim. A claim counts in Tries, or in Ends if
+// the last holder crashed while it answered the turn: a turn that is still open
+// was not being answered. ClaimSQL does the same.
 func (q Queued) Claimed(left bool, now earshot.Time) Queued {
 	if left && q.State != earshot.TurnOpen {
 		q.Ends++
@@ -58,22 +60,22 @@ func ClaimSQL(left bool) string {
 }
 
 // Renew decides about [earshot.Queue.Renew].
-func Renew(x Line, lease earshot.Lease, now earshot.Time, hold time.Duration) (Line, error) {
+func Renew(x StoredLease, lease earshot.Lease, now earshot.Time, hold time.Duration) (StoredLease, error) {
 	x.Until = Until(now, hold)
-	return x, x.Held(lease)
+	return x, x.Check(lease)
 }
 
-// Release decides about [earshot.Queue.Release]; ok is false when the lease is
-// another's by now, and theirs to give back. The conversation's unfinished turns
-// become what [Queued.Released] returns.
-func Release(x Line, lease earshot.Lease, notBefore earshot.Time) (_ Line, ok bool) {
-	ok = x.Held(lease) == nil
+// Release decides about [earshot.Queue.Release]. ok is false when somebody else
+// has the lease by now; then nothing is written. Otherwise the conversation's
+// unfinished turns become what [Queued.Released] returns.
+func Release(x StoredLease, lease earshot.Lease, notBefore earshot.Time) (_ StoredLease, ok bool) {
+	ok = x.Check(lease) == nil
 	x.Owner, x.Until = "", notBefore
 	return x, ok
 }
 
-// Released returns a turn whose lease was given back. ReleaseSQL is the same for
-// the turns that ReleasedSQL selects; the others stay as they are.
+// Released returns a turn after its lease was given back. In SQL, ReleaseSQL is
+// set in the rows that ReleasedSQL selects; other rows do not change.
 func (q Queued) Released() Queued {
 	if q.State == earshot.TurnClaimed {
 		q.State = earshot.TurnOpen

@@ -8,21 +8,19 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// An Answered is what it takes to commit a turn: its conversation, with how
-// many turns that has, whether the anchor was answered by the agent in the
-// scope already, and whether one of the messages of [Read] is deleted.
+// An Answered is what the commit of a turn depends on.
 type Answered struct {
 	Conversation earshot.Conversation
-	Turns        int
-	Taken        bool
-	Gone         bool
+	Turns        int  // how many turns the conversation has
+	Taken        bool // the agent has answered the anchor already, in this scope
+	Gone         bool // one of the messages of [Read] is deleted
 }
 
-// A Commit is a turn that is appended to its conversation, and what the
-// conversation is from then on.
+// A Commit is a turn that is appended to its conversation, and the conversation
+// as it is afterwards.
 type Commit struct {
 	Turn         earshot.Turn        // with its number
-	Read         []earshot.MessageID // whose text the turn's epoch holds from now on
+	Read         []earshot.MessageID // the messages whose text the turn's epoch holds now
 	Conversation earshot.Conversation
 	Turns        int // how many it has
 }
@@ -43,8 +41,8 @@ func CommitTurn(t earshot.Turn, a Answered, now earshot.Time) (Commit, error) {
 	return commit(t, a, a.Gone, now), nil
 }
 
-// commit appends a turn. An outdated one, which has read what is deleted by
-// now, leaves no text and ends its epoch.
+// commit appends a turn. outdated says that a message which the turn has read was
+// deleted since: then no text of the turn is kept and its epoch ends.
 func commit(t earshot.Turn, a Answered, outdated bool, now earshot.Time) Commit {
 	c := a.Conversation
 	c.Metadata = TurnMetadata(c.Metadata, t.Metadata)
@@ -63,8 +61,8 @@ func commit(t earshot.Turn, a Answered, outdated bool, now earshot.Time) Commit 
 	return out
 }
 
-// An End is what [earshot.Queue.Finish] is asked for, with what decides about
-// it. Answered is not looked at without a Turn.
+// An End is a call of [earshot.Queue.Finish] with what it depends on. Answered
+// is used only where there is a Turn.
 type End struct {
 	State     earshot.TurnState
 	Why       string
@@ -73,8 +71,9 @@ type End struct {
 	Confirmed []Confirmation
 }
 
-// CheckEnd returns what Finish is given as it is stored, and the messages that
-// arrived. A store adds Answered, and Stored to each of Confirmed.
+// CheckEnd checks and normalises the arguments of Finish, and returns the
+// messages that arrived. The engine then fills in Answered, and Stored in each
+// of Confirmed.
 func CheckEnd(ctx context.Context, state earshot.TurnState, why string, t *earshot.Turn, arrived []earshot.Arrival) (End, []Message, error) {
 	why, t, err := checkFinish(state, why, t)
 	if err != nil {
@@ -90,18 +89,18 @@ func CheckEnd(ctx context.Context, state earshot.TurnState, why string, t *earsh
 
 // Finish decides about [earshot.Queue.Finish], after the messages that arrived
 // were recorded.
-func Finish(h Held, e End) (Change, error) {
-	if err := h.good(); err != nil {
+func Finish(h LeasedTurn, e End) (Change, error) {
+	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
 	if h.Turn.State == e.State {
 		return Change{}, nil
 	}
-	if err := h.Turn.final(); err != nil {
+	if err := h.Turn.checkUnfinished(); err != nil {
 		return Change{}, err
 	}
 	if e.State == earshot.TurnDone {
-		if err := h.next(); err != nil {
+		if err := h.checkLowest(); err != nil {
 			return Change{}, err
 		}
 	}
@@ -131,23 +130,24 @@ func Finish(h Held, e End) (Change, error) {
 func (c *Change) end(t Queued, state earshot.TurnState, why string, now earshot.Time) {
 	t.State, t.Why, t.Updated = state, why, now
 	c.Turns = append(c.Turns, t)
-	c.Advance = true
+	c.FindLowest = true
 	if state == earshot.TurnDropped && why == AnchorDeleted {
-		c.Parts = t.ID
+		c.Unmerge = t.ID
 	}
 }
 
-// Merge decides about [earshot.Queue.Merge]: h is about the turn that answers
-// the others too, line are the conversation's unfinished turns in order. A turn
-// that is not stored is a zero Queued.
+// Merge decides about [earshot.Queue.Merge]. h holds the turn that answers the
+// others too; ids are the others' ids, and others are as they are stored (zero
+// where one is not). unfinished are the conversation's unfinished turns in
+// order.
 //
-// No other turn may stand before one of those that are merged: it could begin,
-// and they could open again before it.
-func Merge(h Held, ids []earshot.TurnID, others []Queued, line []earshot.QueuedTurn) (Change, error) {
-	if err := h.good(); err != nil {
+// No unfinished turn may stand before one that is merged, unless it is merged
+// too: it could begin, and then the merged ones could open again before it.
+func Merge(h LeasedTurn, ids []earshot.TurnID, others []Queued, unfinished []earshot.QueuedTurn) (Change, error) {
+	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
-	if err := h.Turn.final(); err != nil {
+	if err := h.Turn.checkUnfinished(); err != nil {
 		return Change{}, err
 	}
 	var c Change
@@ -162,7 +162,7 @@ func Merge(h Held, ids []earshot.TurnID, others []Queued, line []earshot.QueuedT
 			of = append(of, o.ID)
 		}
 	}
-	for _, first := range line[:min(len(of), len(line))] {
+	for _, first := range unfinished[:min(len(of), len(unfinished))] {
 		if !slices.Contains(of, first.ID) {
 			return Change{}, fmt.Errorf("turn %d comes before what is merged into turn %d: %w", first.ID, h.ID, earshot.ErrConflict)
 		}
@@ -174,10 +174,10 @@ func Merge(h Held, ids []earshot.TurnID, others []Queued, line []earshot.QueuedT
 	return c, nil
 }
 
-// Parted returns a turn that was merged into another one, whose anchor was
-// deleted since: it is open again. ok is false for every other turn. PartSQL
-// sets the same in the rows that PartedSQL selects, but for updated.
-func Parted(q Queued, from earshot.TurnID, now earshot.Time) (_ Queued, ok bool) {
+// Unmerged opens a turn again that was merged into the turn from, whose anchor
+// was deleted since. ok is false for a turn that was not merged into it. In SQL,
+// UnmergeSQL is set in the rows that UnmergedSQL selects, and updated besides.
+func Unmerged(q Queued, from earshot.TurnID, now earshot.Time) (_ Queued, ok bool) {
 	if q.State != earshot.TurnDropped || q.Why != AnsweredWith(from) {
 		return q, false
 	}
@@ -185,27 +185,27 @@ func Parted(q Queued, from earshot.TurnID, now earshot.Time) (_ Queued, ok bool)
 	return q, true
 }
 
-// What [Parted] does to a row, and to which: those of the conversation whose why
-// is [AnsweredWith].
+// UnmergeSQL is what [Unmerged] sets in a row; UnmergedSQL selects the rows, of
+// those of the conversation whose why is [AnsweredWith].
 const (
-	PartSQL   = `state = 'open', why = '', pruned = 0`
-	PartedSQL = `state = 'dropped'`
+	UnmergeSQL  = `state = 'open', why = '', pruned = 0`
+	UnmergedSQL = `state = 'dropped'`
 )
 
 // Reopen decides about [earshot.Queue.Reopen]. gone reports whether the anchor
-// is deleted; line are the conversation's unfinished turns.
-func Reopen(q Queued, gone bool, line []earshot.QueuedTurn, now earshot.Time) (Change, error) {
+// is deleted; unfinished are the conversation's unfinished turns.
+func Reopen(q Queued, gone bool, unfinished []earshot.QueuedTurn, now earshot.Time) (Change, error) {
 	switch {
 	case q.State != earshot.TurnParked && q.State != earshot.TurnFailed:
 		return Change{}, fmt.Errorf("turn %d is %s: %w", q.ID, q.State, earshot.ErrConflict)
 	case gone:
 		return Change{}, fmt.Errorf("the anchor of turn %d is deleted: %w", q.ID, earshot.ErrConflict)
 	}
-	for _, other := range line {
+	for _, other := range unfinished {
 		if Begun(other.State) {
 			return Change{}, fmt.Errorf("turn %d of the conversation is being answered: %w", other.ID, earshot.ErrConflict)
 		}
 	}
 	q.State, q.Why, q.Tries, q.Ends, q.Updated = earshot.TurnOpen, "", 0, 0, now
-	return Change{Turns: []Queued{q}, Advance: true}, nil
+	return Change{Turns: []Queued{q}, FindLowest: true}, nil
 }

@@ -22,9 +22,10 @@ func DropAnchored(q Queued, posts []earshot.PostState, now earshot.Time) Change 
 	return c
 }
 
-// ErasedTo returns up to which epoch a conversation's text is erased when
-// something that epoch has read is deleted. A summary that covers it goes too,
-// and later epochs may have read that. The epochs that are erased end.
+// ErasedTo returns the last epoch whose text is erased when a message that epoch
+// has read is deleted. covered says that the summary covers the message: then
+// the summary is deleted, and so is the text of all epochs up to the current
+// one, since they may have read the summary. The erased epochs end.
 func ErasedTo(epoch, current int, covered bool) int {
 	if covered {
 		return max(epoch, current)
@@ -32,7 +33,7 @@ func ErasedTo(epoch, current int, covered bool) int {
 	return epoch
 }
 
-// Covers reports whether a summary may tell of what was said at a time.
+// Covers reports whether a summary may contain what was said at a time.
 func Covers(s earshot.Summary, at earshot.Time) bool {
 	return (s.From == 0 || s.From <= at) && (s.To == 0 || at <= s.To)
 }
@@ -43,8 +44,8 @@ func SummaryOutdated(gone earshot.MessageID) error {
 	return fmt.Errorf("the summary covers message %q, which is deleted: %w", gone, earshot.ErrConflict)
 }
 
-// Read returns the messages whose text a committed turn holds: what it shows,
-// and what its ledger says is seen, if only as a snippet.
+// Read returns the messages whose text a committed turn holds: those that it
+// shows, and those of its ledger that are not out, if only as a snippet.
 func Read(t earshot.Turn) []earshot.MessageID {
 	ids := []earshot.MessageID{t.Answer.Anchor}
 	for _, s := range t.Shown {

@@ -19,8 +19,8 @@ func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
 	}{
 		{UnfinishedSQL, func(s earshot.TurnState) bool { return !s.Final() }}, {BegunSQL, Begun},
 		{FinalSQL, earshot.TurnState.Final},
-		{PartedSQL, func(s earshot.TurnState) bool {
-			_, ok := Parted(Queued{QueuedTurn: earshot.QueuedTurn{State: s, Why: AnsweredWith(7)}}, 7, 1)
+		{UnmergedSQL, func(s earshot.TurnState) bool {
+			_, ok := Unmerged(Queued{QueuedTurn: earshot.QueuedTurn{State: s, Why: AnsweredWith(7)}}, 7, 1)
 			return ok
 		}},
 		{ReleasedSQL, func(s earshot.TurnState) bool {
@@ -55,8 +55,8 @@ func TestASummaryThatCoversWhatIsDeletedTakesTheLaterEpochsAlong(t *testing.T) {
 // before the next.
 func TestPostsOfOneStepSeeOneAnother(t *testing.T) {
 	t.Parallel()
-	h := Held{
-		Lease: earshot.Lease{Owner: "me", Fence: 1}, Line: Line{Owner: "me", Fence: 1, Lowest: 3}, ID: 3, Now: 9,
+	h := LeasedTurn{
+		Lease: earshot.Lease{Owner: "me", Fence: 1}, Stored: StoredLease{Owner: "me", Fence: 1, Lowest: 3}, ID: 3, Now: 9,
 		Turn: Queued{QueuedTurn: earshot.QueuedTurn{ID: 3, State: earshot.TurnGenerating}},
 	}
 	post := func(chunk int, key string, state earshot.PostState) earshot.Post {

@@ -9,11 +9,11 @@ import (
 
 // Begin decides about [earshot.Queue.Begin]. gone reports whether one of the
 // messages that the prompt shows, or the anchor, is deleted.
-func Begin(h Held, p earshot.Prompt, gone bool) (Change, error) {
-	if err := h.good(); err != nil {
+func Begin(h LeasedTurn, p earshot.Prompt, gone bool) (Change, error) {
+	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
-	if err := h.next(); err != nil {
+	if err := h.checkLowest(); err != nil {
 		return Change{}, err
 	}
 	t := h.Turn
@@ -28,10 +28,10 @@ func Begin(h Held, p earshot.Prompt, gone bool) (Change, error) {
 	if again && Begun(t.State) {
 		return c, nil
 	}
-	c.Restart = !again
+	c.EmptyJournal = !again
 	// Posts that were written in another epoch repeat what that one has read: an
 	// erasure of it would not find them.
-	c.Blank = t.Outdated(h.Epoch) || t.Epoch >= 0 && t.Epoch != p.Epoch
+	c.ErasePosts = t.Outdated(h.Epoch) || t.Epoch >= 0 && t.Epoch != p.Epoch
 	if t.State != earshot.TurnPosting {
 		t.State = earshot.TurnGenerating
 	}
@@ -40,10 +40,10 @@ func Begin(h Held, p earshot.Prompt, gone bool) (Change, error) {
 	return c, nil
 }
 
-// AddStep decides about [earshot.Queue.AddStep]. steps is how many the journal
-// has, gone reports whether a message that the step shows is deleted.
-func AddStep(h Held, s earshot.Step, steps int, gone bool, puts ...Put) (Change, error) {
-	if err := h.good(); err != nil {
+// AddStep decides about [earshot.Queue.AddStep]. steps is how many steps the
+// journal has; gone reports whether a message that the step shows is deleted.
+func AddStep(h LeasedTurn, s earshot.Step, steps int, gone bool, puts ...Put) (Change, error) {
+	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
 	var c Change
@@ -57,9 +57,9 @@ func AddStep(h Held, s earshot.Step, steps int, gone bool, puts ...Put) (Change,
 	return c.put(h, puts)
 }
 
-func addStep(h Held, s earshot.Step, steps int, gone bool) (Change, error) {
+func addStep(h LeasedTurn, s earshot.Step, steps int, gone bool) (Change, error) {
 	t := h.Turn
-	if err := t.final(); err != nil {
+	if err := t.checkUnfinished(); err != nil {
 		return Change{}, err
 	}
 	if !Begun(t.State) || t.From < 0 {
@@ -73,12 +73,12 @@ func addStep(h Held, s earshot.Step, steps int, gone bool) (Change, error) {
 	case s.Erased || t.Outdated(h.Epoch):
 		s.Data, s.Erased = nil, true
 	case gone: // the epoch has read it: it ends
-		s.Data, s.Erased, c.Leave = nil, true, true
+		s.Data, s.Erased, c.EndEpoch = nil, true, true
 	default:
 		c.Read = s.Shows
 	}
 	s.Shows = nil
-	c.Touched = t.Ends == 0
+	c.OnlyUpdated = t.Ends == 0
 	t.Ends, t.Updated = 0, h.Now
 	c.Step, c.Turns = &s, []Queued{t}
 	return c, nil
@@ -92,17 +92,17 @@ type Put struct {
 }
 
 // PutPost decides about [earshot.Queue.PutPost].
-func PutPost(h Held, p Put) (Change, error) {
-	if err := h.good(); err != nil {
+func PutPost(h LeasedTurn, p Put) (Change, error) {
+	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
 	return Change{}.put(h, []Put{p})
 }
 
 // put adds posts to what is written, one after another.
-func (c Change) put(h Held, puts []Put) (Change, error) {
+func (c Change) put(h LeasedTurn, puts []Put) (Change, error) {
 	for _, p := range puts {
-		for i := range c.Posts { // what was stored is what was just decided
+		for i := range c.Posts { // an earlier post of this call counts as stored
 			p = p.after(&c.Posts[i])
 		}
 		changed, err := p.changes(h)
@@ -114,14 +114,14 @@ func (c Change) put(h Held, puts []Put) (Change, error) {
 		}
 		p.Post.Updated = h.Now
 		c.Posts = append(c.Posts, p.Post)
-		c.Touched = h.Turn.State == earshot.TurnPosting && h.Turn.Ends == 0 && (c.Touched || len(c.Turns) == 0)
+		c.OnlyUpdated = h.Turn.State == earshot.TurnPosting && h.Turn.Ends == 0 && (c.OnlyUpdated || len(c.Turns) == 0)
 		h.Turn.State, h.Turn.Ends, h.Turn.Updated = earshot.TurnPosting, 0, h.Now
 		c.Turns = []Queued{h.Turn}
 	}
 	return c, nil
 }
 
-// after returns p as it is once another post was written.
+// after returns p with what is stored once another post has been written.
 func (p Put) after(written *earshot.Post) Put {
 	if p.Keyed != nil && samePost(*p.Keyed, *written) {
 		p.Keyed = nil
@@ -137,9 +137,9 @@ func (p Put) after(written *earshot.Post) Put {
 
 func samePost(a, b earshot.Post) bool { return a.Turn == b.Turn && a.Chunk == b.Chunk }
 
-// changes reports whether writing the post changes anything, or why it is
-// refused.
-func (p Put) changes(h Held) (bool, error) {
+// changes reports whether writing the post changes anything. The error says why
+// it is refused.
+func (p Put) changes(h LeasedTurn) (bool, error) {
 	changed := true
 	if p.Stored != nil {
 		var err error
@@ -150,7 +150,7 @@ func (p Put) changes(h Held) (bool, error) {
 	if !changed && (h.Turn.State == earshot.TurnPosting || p.Post.State == earshot.PostSent) {
 		return false, nil
 	}
-	if err := h.next(); err != nil {
+	if err := h.checkLowest(); err != nil {
 		return false, err
 	}
 	if p.Keyed != nil && !samePost(*p.Keyed, p.Post) {
@@ -159,8 +159,8 @@ func (p Put) changes(h Held) (bool, error) {
 	return true, nil
 }
 
-// nextPost decides what becomes of a stored post when in is written. It
-// reports false where nothing changes; the error is [earshot.ErrConflict].
+// nextPost reports whether in differs from the stored post. The error is
+// [earshot.ErrConflict] where in would change a post that was sent.
 func nextPost(stored, in earshot.Post) (bool, error) {
 	if stored.State == earshot.PostSent && (in.State != earshot.PostSent || in.Message != stored.Message || in.Key != stored.Key) {
 		return false, fmt.Errorf("post %d of turn %d was sent: %w", in.Chunk, in.Turn, earshot.ErrConflict)

@@ -46,7 +46,7 @@ func TestWhateverIsAskedTheRulesHold(t *testing.T) {
 // A model is one conversation's queue.
 type model struct {
 	id      earshot.ConversationID
-	line    Line
+	stored  StoredLease
 	epoch   int
 	now     earshot.Time
 	turns   map[earshot.TurnID]*modelTurn
@@ -84,7 +84,7 @@ func anyMessage(t *rapid.T) earshot.MessageID {
 }
 
 // held draws a lease and a turn to write about.
-func (m *model) held(t *rapid.T) (Held, *modelTurn) {
+func (m *model) held(t *rapid.T) (LeasedTurn, *modelTurn) {
 	if len(m.leases) == 0 || len(m.turns) == 0 {
 		t.Skip("nothing was claimed")
 	}
@@ -92,13 +92,13 @@ func (m *model) held(t *rapid.T) (Held, *modelTurn) {
 	if rapid.IntRange(0, 9).Draw(t, "stale") == 0 {
 		lease = rapid.SampledFrom(m.leases).Draw(t, "lease")
 	}
-	id := m.line.Lowest
+	id := m.stored.Lowest
 	if id == 0 || rapid.IntRange(0, 3).Draw(t, "other") == 0 {
 		id = rapid.SampledFrom(m.ids()).Draw(t, "turn")
 	}
 	m.now++
 	o := m.turns[id]
-	return Held{Lease: lease, Line: m.line, ID: id, Turn: o.Queued, Epoch: m.epoch, Now: m.now}, o
+	return LeasedTurn{Lease: lease, Stored: m.stored, ID: id, Turn: o.Queued, Epoch: m.epoch, Now: m.now}, o
 }
 
 func (m *model) accept(t *rapid.T) {
@@ -128,17 +128,17 @@ func (m *model) accept(t *rapid.T) {
 
 func (m *model) claim(t *rapid.T) {
 	m.now += earshot.Time(rapid.IntRange(0, 3_000_000).Draw(t, "later"))
-	if !m.line.Claimable(m.now, time.Second) {
+	if !m.stored.Claimable(m.now, time.Second) {
 		return
 	}
 	owner := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "owner")
-	left := m.line.Left()
-	next := m.line.Claimed(owner, m.now, time.Second)
-	if next.Fence != m.line.Fence+1 {
-		t.Fatalf("fence %d follows %d", next.Fence, m.line.Fence)
+	left := m.stored.Left()
+	next := m.stored.Claimed(owner, m.now, time.Second)
+	if next.Fence != m.stored.Fence+1 {
+		t.Fatalf("fence %d follows %d", next.Fence, m.stored.Fence)
 	}
-	m.line = next
-	first := m.turns[m.line.Lowest]
+	m.stored = next
+	first := m.turns[m.stored.Lowest]
 	taken := left && first.State != earshot.TurnOpen
 	before := first.Queued
 	first.Queued = first.Claimed(left, m.now)
@@ -156,25 +156,25 @@ func (m *model) giveBack(t *rapid.T) {
 		t.Skip("nothing was claimed")
 	}
 	lease := rapid.SampledFrom(m.leases).Draw(t, "lease")
-	good := m.line.Held(lease) == nil
+	good := m.stored.Check(lease) == nil
 	if rapid.Bool().Draw(t, "renew") {
-		next, err := Renew(m.line, lease, m.now, time.Second)
+		next, err := Renew(m.stored, lease, m.now, time.Second)
 		if (err == nil) != good || err != nil && !errors.Is(err, earshot.ErrFenced) {
 			t.Fatalf("renew: %v", err)
 		}
 		if good {
-			m.line = next
+			m.stored = next
 		}
 		return
 	}
-	next, ok := Release(m.line, lease, 0)
+	next, ok := Release(m.stored, lease, 0)
 	if ok != good {
 		t.Fatalf("released: %v, held: %v", ok, good)
 	}
 	if !ok {
 		return
 	}
-	m.line = next
+	m.stored = next
 	for _, o := range m.turns {
 		o.Queued = o.Released()
 	}
@@ -201,8 +201,8 @@ func (m *model) begin(t *rapid.T) {
 	if err != nil {
 		return
 	}
-	if m.line.Lowest != o.ID {
-		t.Fatalf("turn %d began before turn %d", o.ID, m.line.Lowest)
+	if m.stored.Lowest != o.ID {
+		t.Fatalf("turn %d began before turn %d", o.ID, m.stored.Lowest)
 	}
 	if gathered != m.epoch {
 		t.Fatalf("turn %d began in epoch %d, gathered in %d", o.ID, m.epoch, gathered)
@@ -225,7 +225,7 @@ func (m *model) step(t *rapid.T) {
 	s.Data = []byte(repeats(knows))
 	c, err := AddStep(h, s, len(o.steps), m.deleted[s.Shows[0]])
 	if err != nil {
-		if h.Line.Held(h.Lease) == nil && Begun(o.State) && o.From >= 0 && n <= len(o.steps) {
+		if h.Stored.Check(h.Lease) == nil && Begun(o.State) && o.From >= 0 && n <= len(o.steps) {
 			t.Fatalf("step %d of %d is refused: %v", n, len(o.steps), err)
 		}
 		return
@@ -299,8 +299,8 @@ func (m *model) finish(t *rapid.T) {
 	if err != nil {
 		return
 	}
-	if c.Commit != nil && m.line.Lowest != o.ID {
-		t.Fatalf("turn %d is done before turn %d", o.ID, m.line.Lowest)
+	if c.Commit != nil && m.stored.Lowest != o.ID {
+		t.Fatalf("turn %d is done before turn %d", o.ID, m.stored.Lowest)
 	}
 	m.apply(o, c)
 }
@@ -343,13 +343,13 @@ func (m *model) merge(t *rapid.T) {
 }
 
 func (m *model) unfinished() []earshot.QueuedTurn {
-	var line []earshot.QueuedTurn
+	var unfinished []earshot.QueuedTurn
 	for _, id := range m.ids() {
 		if !m.turns[id].State.Final() {
-			line = append(line, m.turns[id].QueuedTurn)
+			unfinished = append(unfinished, m.turns[id].QueuedTurn)
 		}
 	}
-	return line
+	return unfinished
 }
 
 func (m *model) reopen(t *rapid.T) {
@@ -381,7 +381,7 @@ func (m *model) erase(t *rapid.T) {
 			states = append(states, p.State)
 		}
 		c := DropAnchored(o.Queued, states, m.now)
-		m.revived = m.revived || c.Parts != 0
+		m.revived = m.revived || c.Unmerge != 0
 		m.apply(o, c)
 	}
 	covered := rapid.Bool().Draw(t, "a summary covers it")
@@ -418,24 +418,24 @@ func (o *modelTurn) blank() {
 }
 
 func (m *model) advance() {
-	m.line.Lowest = 0
+	m.stored.Lowest = 0
 	for _, id := range m.ids() {
-		if m.line.Lowest == 0 && !m.turns[id].State.Final() {
-			m.line.Lowest = id
+		if m.stored.Lowest == 0 && !m.turns[id].State.Final() {
+			m.stored.Lowest = id
 		}
 	}
 }
 
 // apply writes a change as its fields say.
 func (m *model) apply(o *modelTurn, c Change) {
-	if c.Restart {
+	if c.EmptyJournal {
 		o.steps = nil
 	}
-	if c.Blank {
+	if c.ErasePosts {
 		o.blank()
 	}
 	m.hasRead(c.Epoch, c.Read)
-	if c.Leave {
+	if c.EndEpoch {
 		m.epoch = max(m.epoch, c.Epoch+1)
 	}
 	if c.Step != nil {
@@ -453,7 +453,7 @@ func (m *model) apply(o *modelTurn, c Change) {
 		o.ends = 0
 	}
 	for _, q := range c.Turns {
-		if c.Touched { // a store writes no more of it
+		if c.OnlyUpdated { // a store writes no more of it
 			q.Ends = m.turns[q.ID].Ends
 		}
 		m.turns[q.ID].Queued = q
@@ -462,14 +462,14 @@ func (m *model) apply(o *modelTurn, c Change) {
 		}
 	}
 	for _, x := range m.turns {
-		if next, ok := Parted(x.Queued, c.Parts, m.now); ok && c.Parts != 0 {
+		if next, ok := Unmerged(x.Queued, c.Unmerge, m.now); ok && c.Unmerge != 0 {
 			x.Queued = next
 		}
 	}
 	if c.Erase {
 		o.erase()
 	}
-	if c.Advance {
+	if c.FindLowest {
 		m.advance()
 	}
 }
@@ -487,7 +487,7 @@ func (m *model) hasRead(epoch int, ids []earshot.MessageID) {
 func (m *model) check(t *rapid.T) {
 	good := map[int64]bool{}
 	for _, l := range m.leases {
-		if m.line.Held(l) == nil {
+		if m.stored.Check(l) == nil {
 			good[l.Fence] = true
 		}
 	}
@@ -499,8 +499,8 @@ func (m *model) check(t *rapid.T) {
 		o := m.turns[id]
 		if Begun(o.State) {
 			begun++
-			if id != m.line.Lowest {
-				t.Fatalf("turn %d is being answered before turn %d", id, m.line.Lowest)
+			if id != m.stored.Lowest {
+				t.Fatalf("turn %d is being answered before turn %d", id, m.stored.Lowest)
 			}
 		}
 		if !o.State.Final() && o.was.Final() && !m.revived {

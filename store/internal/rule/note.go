@@ -22,6 +22,6 @@ func CheckNote(n earshot.Note) (earshot.Note, error) {
 	return n, nil
 }
 
-// NotesEnd returns what is greater than every key that begins with prefix, and
-// not greater than any other key behind them.
+// NotesEnd returns the upper bound, exclusive, of the keys that begin with
+// prefix.
 func NotesEnd(prefix string) string { return prefix + "~" }

@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// A Message is a message ready to be stored, with its search terms as they are
-// stored (see terms.go).
+// A Message is a message ready to be stored, with its search terms in their
+// stored form (see terms.go).
 type Message struct {
 	earshot.Message
 	Terms string
@@ -23,8 +23,8 @@ type Message struct {
 // their search terms, on all processors when there is enough to do. It is the
 // costly part of recording and belongs outside any lock or transaction.
 //
-// The error is [earshot.ErrInvalid], naming the message by its place, or
-// ctx's.
+// The error is [earshot.ErrInvalid], naming the message by its index, or that of
+// ctx.
 func Prepare(ctx context.Context, messages []earshot.Message) ([]Message, error) {
 	out := make([]Message, len(messages))
 	for i, m := range messages {
@@ -74,7 +74,7 @@ func measureAll(ctx context.Context, out []Message) error {
 	return ctx.Err()
 }
 
-// cutters are kept from call to call for the stems that they know.
+// cutters are reused, since each caches the stems of words.
 var cutters = sync.Pool{New: func() any { return new(index.Cutter) }}
 
 // measure counts m's tokens and makes its terms.
@@ -88,7 +88,7 @@ func (m *Message) measure(cutter *index.Cutter) {
 	m.Terms = writeTerms(cutter, &m.Message)
 }
 
-// admit fills out with m as it is stored.
+// admit checks m and sets out to it, normalised.
 func admit(out *Message, m earshot.Message) error {
 	id := text(m.ID)
 	if id == "" {
@@ -104,10 +104,10 @@ func admit(out *Message, m earshot.Message) error {
 			ID: id, Time: m.Time, Author: author(m.Author), Text: Text(m.Text),
 			Thread: text(m.Thread), ReplyTo: text(m.ReplyTo), Edited: m.Edited,
 			Mentions: clean(m.Mentions, text[earshot.AuthorID]), Reactions: clean(m.Reactions, reaction),
-			Shared: clean(m.Shared, shared), Files: clean(m.Files, file), Replies: told(m.Replies),
+			Shared: clean(m.Shared, shared), Files: clean(m.Files, file), Replies: reported(m.Replies),
 		}
 		out.Thread = out.Root()
-		out.Author.Zone = "" // a zone is of a profile, and told with none of its messages
+		out.Author.Zone = "" // a zone belongs to a profile (PutAuthors), not to a message
 	}
 	for _, f := range []struct{ name, id string }{
 		{"id", string(id)}, {"author.id", string(out.Author.ID)}, {"thread", string(out.Thread)}, {"reply_to", string(out.ReplyTo)},
@@ -124,7 +124,8 @@ func Tombstone(id earshot.MessageID, at earshot.Time) earshot.Message {
 	return earshot.Message{ID: id, Time: at, Deleted: true}
 }
 
-// clean copies a list. Nil stays nil: it means that nothing was told.
+// clean copies a list and normalises its elements. Nil stays nil: it means
+// unknown.
 func clean[T any](list []T, one func(T) T) []T {
 	if list == nil {
 		return nil
@@ -144,9 +145,9 @@ func file(f earshot.File) earshot.File {
 	return earshot.File{ID: text(f.ID), Name: Text(f.Name), Type: Text(f.Type), Size: f.Size, SHA256: Text(f.SHA256)}
 }
 
-// shared returns what a message quotes as it is stored. An id that is too long
-// to be anybody's is none: an app may write what it likes into an attachment,
-// and must not be able to have the message refused by it.
+// shared normalises what a message quotes. An id that is too long is dropped,
+// not refused: an app can write anything into an attachment, and must not be
+// able to make the whole message invalid.
 func shared(x earshot.Shared) earshot.Shared {
 	x.Kind, x.ID, x.Author, x.Place, x.Text = text(x.Kind), text(x.ID), Text(x.Author), Text(x.Place), Text(x.Text)
 	if len(x.ID) > MaxID {
@@ -155,9 +156,9 @@ func shared(x earshot.Shared) earshot.Shared {
 	return x
 }
 
-// told returns what a platform told of a thread as it is stored. A count of
-// none tells nothing, as the greater stays.
-func told(a *earshot.Activity) *earshot.Activity {
+// reported normalises what a platform reported of a thread. A count of zero means
+// unknown, since the greater count stays.
+func reported(a *earshot.Activity) *earshot.Activity {
 	if a == nil || a.Count <= 0 {
 		return nil
 	}

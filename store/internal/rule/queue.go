@@ -13,14 +13,14 @@ import (
 // said and still be one that was sent twice.
 const ClientWindow = earshot.Time(10 * time.Minute / time.Microsecond)
 
-// Why a turn was dropped by the store itself.
+// AnchorDeleted is why a turn was dropped whose anchor was deleted.
 const AnchorDeleted = "anchor deleted"
 
-// AnsweredWith is why a turn was dropped that another answers too.
+// AnsweredWith is why a turn was dropped that was merged into another.
 func AnsweredWith(into earshot.TurnID) string { return fmt.Sprintf("answered with turn %d", into) }
 
-// CheckAccept returns what Accept is given as it is stored; the conversation
-// is zero when nobody was asked.
+// CheckAccept checks and normalises the arguments of Accept. The conversation is
+// zero where ask is nil.
 func CheckAccept(s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Scope, earshot.Event, earshot.ConversationID, error) {
 	var id earshot.ConversationID
 	s, err := CheckScope(s)
@@ -49,7 +49,7 @@ func CheckAccept(s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) 
 	return s, e, id, nil
 }
 
-// checkResume returns r as it is stored.
+// checkResume checks and normalises r.
 func checkResume(r *earshot.Resume) (*earshot.Resume, error) {
 	if r == nil {
 		return nil, nil
@@ -66,7 +66,7 @@ func checkResume(r *earshot.Resume) (*earshot.Resume, error) {
 	return r, nil
 }
 
-// CheckOwner checks what Claim is given.
+// CheckOwner checks and normalises the arguments of Claim.
 func CheckOwner(agent earshot.AgentID, owner string, hold time.Duration) (earshot.AgentID, string, error) {
 	agent, owner = text(agent), Text(owner)
 	switch {
@@ -88,7 +88,7 @@ func CheckHold(hold time.Duration) error {
 	return nil
 }
 
-// Lease returns l as it is stored, for a look-up.
+// Lease normalises l, for a look-up.
 func Lease(l earshot.Lease) earshot.Lease {
 	l.Conversation, l.Owner = Conversation(l.Conversation), Text(l.Owner)
 	return l
@@ -99,7 +99,7 @@ func Until(now earshot.Time, hold time.Duration) earshot.Time {
 	return now + earshot.Time(hold/time.Microsecond)
 }
 
-// CheckPrompt returns p as it is stored.
+// CheckPrompt checks and normalises p.
 func CheckPrompt(p earshot.Prompt) (earshot.Prompt, error) {
 	p.Hash, p.Input = Text(p.Hash), slices.Clone(p.Input)
 	p.Shows = IDs(p.Shows)
@@ -112,7 +112,7 @@ func CheckPrompt(p earshot.Prompt) (earshot.Prompt, error) {
 	return p, nil
 }
 
-// CheckStep returns s as it is stored.
+// CheckStep checks and normalises s.
 func CheckStep(s earshot.Step) (earshot.Step, error) {
 	s.Kind, s.Data, s.Shows = Text(s.Kind), slices.Clone(s.Data), IDs(s.Shows)
 	if s.N < 0 {
@@ -124,7 +124,7 @@ func CheckStep(s earshot.Step) (earshot.Step, error) {
 	return s, nil
 }
 
-// CheckPost returns p as it is stored.
+// CheckPost checks and normalises p.
 func CheckPost(p earshot.Post) (earshot.Post, error) {
 	p.Key, p.Text, p.Message = Text(p.Key), Text(p.Text), text(p.Message)
 	switch p.State {
@@ -150,7 +150,7 @@ func CheckPost(p earshot.Post) (earshot.Post, error) {
 	return p, nil
 }
 
-// CheckConfirm returns what Confirm is given as it is stored.
+// CheckConfirm checks and normalises the arguments of Confirm.
 func CheckConfirm(key string, id earshot.MessageID) (string, earshot.MessageID, error) {
 	key, id = Text(key), text(id)
 	switch {
@@ -162,8 +162,7 @@ func CheckConfirm(key string, id earshot.MessageID) (string, earshot.MessageID, 
 	return key, id, nil
 }
 
-// CheckPosts returns posts that are written with a step of a turn as they are
-// stored.
+// CheckPosts checks and normalises posts that are written with a step of a turn.
 func CheckPosts(id earshot.TurnID, posts []earshot.Post) ([]earshot.Post, error) {
 	out := make([]earshot.Post, len(posts))
 	for i, p := range posts {
@@ -178,7 +177,8 @@ func CheckPosts(id earshot.TurnID, posts []earshot.Post) ([]earshot.Post, error)
 	return out, nil
 }
 
-// checkArrived returns what has arrived as it is stored.
+// checkArrived checks arrivals; it returns the keys of their posts and their
+// messages, ready to be stored.
 func checkArrived(ctx context.Context, arrived []earshot.Arrival) ([]string, []Message, error) {
 	if len(arrived) == 0 {
 		return nil, nil, nil
@@ -195,7 +195,7 @@ func checkArrived(ctx context.Context, arrived []earshot.Arrival) ([]string, []M
 	return keys, prepared, err
 }
 
-// checkFinish returns what Finish is given as it is stored.
+// checkFinish checks and normalises the arguments of Finish.
 func checkFinish(state earshot.TurnState, why string, t *earshot.Turn) (string, *earshot.Turn, error) {
 	why = Text(why)
 	switch state {
@@ -217,7 +217,7 @@ func checkFinish(state earshot.TurnState, why string, t *earshot.Turn) (string, 
 	return why, t, fmt.Errorf("%w: a turn does not end %s", earshot.ErrInvalid, state)
 }
 
-// CheckTurnQuery returns q as it is looked up.
+// CheckTurnQuery normalises q and sets its defaults: no bound, 50 turns.
 func CheckTurnQuery(q earshot.TurnQuery) earshot.TurnQuery {
 	q.Agent = text(q.Agent)
 	if q.Scope != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A key's next is the moment after the last that was booked: the theoretical
-// arrival time of the generic cell rate algorithm (ITU-T I.371). A call may be
-// made up to Burst-1 times Every before its moment.
+// For each key a store keeps "next": the moment after the last booked one, which
+// is the theoretical arrival time of the generic cell rate algorithm (ITU-T
+// I.371). A call may be made up to (Burst-1)*Every before its moment.
 
-// CheckRate checks what BookCalls and BlockCalls are given, and returns the key
-// as it is stored.
+// CheckRate checks the arguments of BookCalls and BlockCalls, and returns the
+// normalised key.
 func CheckRate(key string, r earshot.Rate, calls int) (string, error) {
 	key = Text(key)
 	switch {
@@ -31,15 +31,14 @@ func CheckRate(key string, r earshot.Rate, calls int) (string, error) {
 // Span is how much of a key's time calls take, in microseconds.
 func Span(r earshot.Rate, calls int) int64 { return int64(calls) * r.Every.Microseconds() }
 
-// Booked returns what was booked when a key's next moved to now on: next is the
-// key's after the booking.
+// Booked returns the booking; next is the key's next moment after it.
 func Booked(r earshot.Rate, calls int, next earshot.Time) earshot.Booking {
 	first := next - earshot.Time(Span(r, calls))
 	return earshot.Booking{From: first - earshot.Time(Span(r, r.Burst-1)), Every: r.Every.Truncate(time.Microsecond), Calls: calls}
 }
 
-// Blocked returns what a key's next is at least, when no call may be made
-// before a moment.
+// Blocked returns the least value of a key's next moment that lets no call be
+// made before until.
 func Blocked(r earshot.Rate, until earshot.Time) earshot.Time {
 	return until + earshot.Time(Span(r, r.Burst-1))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Reaction is one more or less of an emoji on a message.
+// A Reaction adds By, which may be negative, to a message's count of an emoji.
 type Reaction struct {
 	ID   earshot.MessageID
 	Name string
@@ -19,10 +19,10 @@ type Reaction struct {
 // errRevised says that a message was edited after it was prepared.
 var errRevised = errors.New("the message was edited meanwhile")
 
-// React counts r. message reads the stored message; write passes it, prepared,
-// to [Reaction.Reacted] or [Batch.React] within a transaction. Preparing is
-// costly and stands outside of the transaction, so a message that was edited
-// between the two is read again.
+// React is the React of every engine. message reads the stored message; write
+// runs a transaction that passes the prepared message to [Reaction.Reacted] or
+// [Batch.React]. Preparing is costly and is done outside the transaction: if the
+// message was edited meanwhile, React starts over.
 func React(ctx context.Context, scope earshot.Scope, r Reaction, message func(context.Context, earshot.Scope, earshot.MessageID) (earshot.Message, error),
 	write func(earshot.Scope, Message) (earshot.Recorded, error)) (earshot.Recorded, error) {
 	scope = Scope(scope)
@@ -45,8 +45,7 @@ func React(ctx context.Context, scope earshot.Scope, r Reaction, message func(co
 	}
 }
 
-// Reacted returns the copy of a message that counts r in: prepared, with the
-// reactions that are stored now and one more or less.
+// Reacted returns prepared with the stored reactions after r was counted.
 func (r Reaction) Reacted(stored *Message, prepared Message) (Message, error) {
 	switch {
 	case stored == nil:
@@ -54,14 +53,14 @@ func (r Reaction) Reacted(stored *Message, prepared Message) (Message, error) {
 	case !stored.Deleted && (stored.Edited != prepared.Edited || stored.Text != prepared.Text || !slices.Equal(stored.Shared, prepared.Shared)):
 		return Message{}, errRevised
 	}
-	// Nil tells nothing: another copy may have told more since.
+	// Nil means unknown: the stored lists, which may be newer, stay.
 	prepared.Mentions, prepared.Files, prepared.Replies = nil, nil, nil
 	prepared.Reactions = counted(stored.Reactions, Text(r.Name), r.By)
 	return prepared, nil
 }
 
-// counted returns reactions with by more of an emoji, never nil. What has no
-// count is left out.
+// counted adds by to the count of an emoji. A count of zero is left out. The list
+// is never nil.
 func counted(list []earshot.Reaction, name string, by int) []earshot.Reaction {
 	out := append([]earshot.Reaction{}, list...)
 	i := slices.IndexFunc(out, func(r earshot.Reaction) bool { return r.Name == name })

@@ -10,10 +10,10 @@ import (
 )
 
 // An Outcome is what becomes of a stored message when another copy of it
-// arrives. Next is what is stored from now on. Past, where it is not nil, is a
+// arrives. Next is the message to be stored. Past, where it is not nil, is a
 // revision for the history: the stored one after [earshot.Edited], the arrived
-// one after [earshot.Late]. Quiet says that Next differs from what is stored,
-// and is no news: it keeps its sequence, and only its lists are to be written.
+// one after [earshot.Late]. Quiet says that Next differs only in what is not
+// news: it keeps its sequence, and only its lists are to be written.
 type Outcome struct {
 	Change earshot.Change
 	Next   Message
@@ -55,15 +55,15 @@ func Revise(stored *Message, in Message) Outcome {
 	return Outcome{Change: earshot.Same, Next: *stored}
 }
 
-// past returns m as a revision of the history. What was told of its thread is
-// of no revision.
+// past returns m as a revision of the history: without the platform's count of
+// its replies, which belongs to no revision.
 func past(m Message) *Message {
 	m.Terms, m.Replies = "", nil
 	return &m
 }
 
-// replies returns the greater of what two copies tell of a thread, and whether
-// that differs from the stored one.
+// replies returns the greater of two counts of a thread's replies, and whether
+// it differs from the stored one.
 func replies(stored, in *earshot.Activity) (*earshot.Activity, bool) {
 	switch {
 	case in == nil:
@@ -75,15 +75,14 @@ func replies(stored, in *earshot.Activity) (*earshot.Activity, bool) {
 	return &next, next != *stored
 }
 
-// Blend makes one of two copies of the same revision, and reports whether it
-// differs from the stored one in what is news, and in what is not: what was
-// told of a thread, and an author's full name.
+// Blend merges two copies of the same revision. changed reports whether the
+// result differs from the stored copy in something that is news; quiet, in
+// something that is not: the platform's count of replies, an author's full name.
 //
-// The copy with the greater text wins whole. Of the same text the greater time,
-// author, thread and reply reference win, so that what is told wins over what
-// is not; reactions, files, mentions and what is shared come and go without a
-// revision, so there the copy that arrived wins, unless its list is nil, which
-// tells nothing.
+// The copy with the greater text wins whole. With the same text, the greater
+// time, author, thread and reply reference win, so that a value wins over none.
+// Reactions, files, mentions and what is shared change without a revision: there
+// the list that arrived wins, unless it is nil, which means unknown.
 func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	switch cmp.Compare(in.Text, stored.Text) {
 	case -1:
@@ -132,8 +131,8 @@ func arrived[T comparable](have *[]T, in []T, changed *bool) {
 	}
 }
 
-// blendAuthors returns the greater of two authors, with the greater full name
-// that is told of that id.
+// blendAuthors returns the greater of two authors. If both have the same id, it
+// has the greater full name.
 func blendAuthors(a, b earshot.Author) earshot.Author {
 	next := a
 	if compareAuthors(a, b) < 0 {
@@ -145,7 +144,7 @@ func blendAuthors(a, b earshot.Author) earshot.Author {
 	return next
 }
 
-// compareAuthors compares what of two authors is news.
+// compareAuthors compares those fields of two authors that are news.
 func compareAuthors(a, b earshot.Author) int {
 	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
@@ -153,13 +152,13 @@ func compareAuthors(a, b earshot.Author) int {
 // Hour is how far [earshot.Activity.LastHour] reaches back, both ends counted.
 const Hour = earshot.Time(time.Hour / time.Microsecond)
 
-// Activity returns what is known of a root's replies at or before upTo: what is
-// stored of them, and what the platform told. Replies that were told of have no
-// position but the last one's, so the count is taken only where the bound is
-// behind that. ok is false where there are none.
-func Activity(stored earshot.Activity, told *earshot.Activity, upTo earshot.Position) (a earshot.Activity, ok bool) {
-	if told != nil && (upTo.IsZero() || told.Last != 0 && told.Last <= upTo.Time) {
-		stored.Count, stored.Last = max(stored.Count, told.Count), max(stored.Last, told.Last)
+// Activity returns what is known of a root's replies at or before upTo: the
+// greater of what is stored and what the platform reported. Of the reported
+// replies only the last one's time is known, so they count only where it is not
+// after the bound. ok is false where there are no replies.
+func Activity(stored earshot.Activity, reported *earshot.Activity, upTo earshot.Position) (a earshot.Activity, ok bool) {
+	if reported != nil && (upTo.IsZero() || reported.Last != 0 && reported.Last <= upTo.Time) {
+		stored.Count, stored.Last = max(stored.Count, reported.Count), max(stored.Last, reported.Last)
 	}
 	return stored, stored.Count > 0
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Newest returns the newest schema version among migrations, the names of whose
-// files begin with it.
+// Newest returns the newest schema version among migrations. The name of each
+// file begins with its version.
 func Newest(migrations fs.FS) (int64, error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// What a database keeps of a session entry besides its role and text, in one
-// column as JSON.
+// A database keeps a session entry's role and text in columns of their own, and
+// the rest as JSON in one column.
 
 type entryJSON struct {
 	Media  []earshot.ArtifactID `json:"media,omitempty"`
@@ -25,7 +25,7 @@ type callJSON struct {
 	Args string `json:"args,omitempty"`
 }
 
-// WriteEntry writes what e has besides role and text; "" when that is all.
+// WriteEntry writes e without its role and text as JSON; "" when nothing is left.
 func WriteEntry(e earshot.SessionEntry) (string, error) {
 	if len(e.Media)+len(e.Calls) == 0 && e.Call == "" && !e.Failed && e.Opaque == "" {
 		return "", nil

@@ -21,8 +21,8 @@ type quoteJSON struct {
 
 const quoteMark = "\n\t"
 
-// writeTerms makes the terms of m and of what it quotes. What an app attached
-// and nobody else is named for is the app's own talk.
+// writeTerms makes the terms of m and of what it quotes. An app's attachment that
+// names no author counts as the app's own text.
 func writeTerms(cutter *index.Cutter, m *earshot.Message) string {
 	own := cutter.Terms(m.Text)
 	if len(m.Shared) == 0 {
@@ -83,7 +83,8 @@ func (s *TermSplitter) Read(stored string, t *earshot.Terms) error {
 	return nil
 }
 
-// lines returns the lines of text, in a list with no room behind them.
+// lines returns the lines of text. The list's capacity is its length, so that an
+// append copies it.
 func (s *TermSplitter) lines(text string) []string {
 	if text == "" {
 		return nil

@@ -1,12 +1,12 @@
-// Package rule holds what every store decides alike: how text is normalised
-// at the door, which values are within bounds, what a message becomes when
-// another copy of it arrives, how metadata merge, and what each write of the
-// queue does.
+// Package rule decides, for every engine, what a store does: how text is
+// normalised, which values are valid, what a message becomes when another copy
+// of it arrives, how metadata merge, and what each write of the queue changes.
 //
-// Of messages a store calls [Scope], [Prepare] and [Batch], of the queue [Begin],
-// [AddStep], [PutPost], [Finish] and the others that are named like its methods;
-// each takes the little state that matters and returns what is to be written
-// ([Change]). Nothing here knows how rows are kept, so two stores cannot disagree.
+// To record messages an engine calls [CheckScope], [Prepare] and [NewBatch]. For
+// the queue it calls the function with the name of the method: [Begin],
+// [AddStep], [PutPost], [Finish] and so on. Each takes the few values that the
+// decision depends on and returns a [Change], which the engine writes. Nothing
+// here reads or writes rows, so the engines cannot disagree.
 package rule
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Text returns s as every store keeps it: NUL becomes U+2400, and what is not
 // UTF-8 becomes U+FFFD, one for each lone surrogate and for each other byte.
-// SQLite would take the former, PostgreSQL neither.
+// PostgreSQL stores neither NUL nor invalid UTF-8.
 func Text(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
@@ -48,5 +48,5 @@ func surrogate(s string) int {
 	return 1
 }
 
-// text is Text for the named string types.
+// text is Text for types whose underlying type is string.
 func text[T ~string](s T) T { return T(Text(string(s))) }

@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// CheckTurn returns t as it is stored, without a number. Everything in it is a
-// copy.
+// CheckTurn checks and normalises t and clears its number. The result shares
+// nothing with t.
 func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 	if t.Answer.Anchor == "" {
 		return t, fmt.Errorf("%w: the turn has no anchor", earshot.ErrInvalid)
@@ -59,8 +59,8 @@ func CloneTurn(t earshot.Turn) earshot.Turn {
 	return t
 }
 
-// Number gives t its number and, where it has none, its time; what it attached
-// was attached in it. Empty lists become nil, as a database reads them back.
+// Number sets t's number, also in what t attached, and its time if it has none.
+// Empty lists become nil, as a database returns them.
 func Number(t earshot.Turn, number int, now earshot.Time) earshot.Turn {
 	t.Number = number
 	if t.Time == 0 {
@@ -75,8 +75,8 @@ func Number(t earshot.Turn, number int, now earshot.Time) earshot.Turn {
 	return t
 }
 
-// WithoutText returns t without what it repeats of what was said: its session
-// and the names in it.
+// WithoutText returns t without the text of messages: without its session and
+// the names in it.
 func WithoutText(t earshot.Turn) earshot.Turn {
 	t.Session, t.Names = nil, nil
 	return t

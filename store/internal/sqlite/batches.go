@@ -28,7 +28,7 @@ func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error 
 			return nil
 		})
 	}
-	if err := s.writer.carry(ctx, pieces); err != nil {
+	if err := s.writer.runLoad(ctx, pieces); err != nil {
 		return fmt.Errorf("put channels: %w", err)
 	}
 	return nil
@@ -50,7 +50,7 @@ func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]e
 			pieces = append(pieces, func(t *tx) error { return t.record([]*recording{r}) })
 		}
 	}
-	if err := s.writer.carry(ctx, pieces); err != nil {
+	if err := s.writer.runLoad(ctx, pieces); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	return out, nil

@@ -151,7 +151,7 @@ func (t *tx) dropFile(scope earshot.Scope, which string, a ...any) error {
 	for _, hash := range hashes {
 		gone, err := t.dropBlob(scope, hash)
 		if err == nil && gone {
-			err = t.erase()
+			err = t.needScrub()
 		}
 		if err != nil {
 			return err
@@ -199,7 +199,7 @@ func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
 			if n == 0 {
 				return nil
 			}
-			return t.erase()
+			return t.needScrub()
 		})
 		if err != nil {
 			return err

@@ -39,14 +39,14 @@ type load struct {
 // A bulk is where the writer stands with bulk work. It is the goroutine's own,
 // but for the channel.
 type bulk struct {
-	loads   chan *load // not buffered, as the jobs
-	load    *load      // under way; nil: none
-	next    int        // of its pieces
-	timer   *time.Timer
-	served  time.Time // when jobs were run last
-	others  time.Time // when another process was seen to write
-	version int64     // SQLite's data_version: another's commit changes it
-	closing bool      // no further load is taken
+	loads       chan *load // not buffered, as the jobs
+	load        *load      // under way; nil: none
+	next        int        // of its pieces
+	timer       *time.Timer
+	lastJob     time.Time // when jobs were run last
+	othersWrote time.Time // when another process was seen to write
+	version     int64     // SQLite's data_version: another's commit changes it
+	closing     bool      // no further load is taken
 }
 
 func newBulk() bulk {
@@ -68,8 +68,8 @@ func (b *bulk) take(l *load) {
 	b.timer.Reset(0)
 }
 
-// carry hands pieces over and waits until they are durable or one has failed.
-func (w *writer) carry(ctx context.Context, pieces []func(*tx) error) error {
+// runLoad hands pieces over and waits until they are durable or one has failed.
+func (w *writer) runLoad(ctx context.Context, pieces []func(*tx) error) error {
 	if err := ctx.Err(); err != nil || len(pieces) == 0 {
 		return err
 	}
@@ -92,30 +92,30 @@ type piece struct {
 	last bool
 }
 
-// slice runs what bulk work fits one transaction, and then the jobs that came
+// slice runs what bulk work fits one transaction, and then the jobs that arrived
 // meanwhile.
 func (w *writer) slice() {
 	var ran []piece
-	var came *job
+	var arrived *job
 	limit, wait := w.sliceTime(), w.bulk.ends()
 	err := w.tx.sync(wait)
 	if err == nil {
 		err = w.tx.within(func() (err error) {
-			ran, came, err = w.runPieces(limit, wait)
+			ran, arrived, err = w.runPieces(limit, wait)
 			return err
 		})
 	}
 	w.settle(ran, err)
-	w.due()
-	w.behind.wrote(len(ran) * pieceRows)
-	if came != nil {
-		w.serve(came)
+	w.scheduleScrub()
+	w.checkpoints.wrote(len(ran) * pieceRows)
+	if arrived != nil {
+		w.serve(arrived)
 	}
 	if w.bulk.load == nil {
 		return
 	}
 	pause := pauseAlways
-	if time.Since(w.bulk.others) < lately {
+	if time.Since(w.bulk.othersWrote) < lately {
 		pause = pauseForOthers
 	}
 	w.bulk.timer.Reset(pause)
@@ -123,7 +123,7 @@ func (w *writer) slice() {
 
 // runPieces runs pieces until the time is over or a job comes, which it
 // returns; without wait not the last of a load.
-func (w *writer) runPieces(limit time.Duration, wait bool) (ran []piece, came *job, err error) {
+func (w *writer) runPieces(limit time.Duration, wait bool) (ran []piece, arrived *job, err error) {
 	began := time.Now()
 	for wait || !w.bulk.ends() {
 		p, some := w.bulk.piece()
@@ -135,8 +135,8 @@ func (w *writer) runPieces(limit time.Duration, wait bool) (ran []piece, came *j
 			return ran, nil, err
 		}
 		select {
-		case came = <-w.jobs:
-			return ran, came, nil
+		case arrived = <-w.jobs:
+			return ran, arrived, nil
 		default:
 		}
 		if time.Since(began) >= limit {
@@ -153,11 +153,11 @@ func (w *writer) sliceTime() time.Duration {
 	var version int64
 	if _, err := w.tx.one("PRAGMA data_version", nil, []any{&version}); err != nil || version != b.version || w.tx.waited {
 		if b.version != 0 {
-			b.others = now
+			b.othersWrote = now
 		}
 		b.version, w.tx.waited = version, false
 	}
-	if now.Sub(b.served) < lately || now.Sub(b.others) < lately {
+	if now.Sub(b.lastJob) < lately || now.Sub(b.othersWrote) < lately {
 		return shortSlice
 	}
 	return longSlice
@@ -211,8 +211,8 @@ func (w *writer) settle(ran []piece, err error) {
 	}
 }
 
-// drain runs what is left of the load that is under way, for Close.
-func (w *writer) drain() {
+// drainLoads runs what is left of the load that is under way, for Close.
+func (w *writer) drainLoads() {
 	w.bulk.closing = true
 	for w.bulk.load != nil {
 		w.slice()

@@ -39,7 +39,7 @@ func TestAJobIsWrittenBetweenTwoPiecesOfBulkWork(t *testing.T) {
 				return nil
 			}
 		}
-		err := s.writer.carry(t.Context(), []func(*tx) error{
+		err := s.writer.runLoad(t.Context(), []func(*tx) error{
 			note("piece 1"),
 			func(*tx) error {
 				go func() { _ = s.writer.do(context.Background(), &job{apply: note("job")}) }()
@@ -73,13 +73,13 @@ func TestAPieceThatFailsIsNotAnothers(t *testing.T) {
 			}
 		}
 		other := make(chan error, 1)
-		err := s.writer.carry(t.Context(), []func(*tx) error{
+		err := s.writer.runLoad(t.Context(), []func(*tx) error{
 			func(x *tx) error {
 				if err := put("first")(x); err != nil {
 					return err
 				}
 				if len(other) == 0 && s.writer.bulk.load != nil { // not when it is run again
-					go func() { other <- s.writer.carry(context.Background(), []func(*tx) error{put("other")}) }()
+					go func() { other <- s.writer.runLoad(context.Background(), []func(*tx) error{put("other")}) }()
 					synctest.Wait()
 				}
 				return nil
@@ -139,7 +139,7 @@ func TestAnotherProcessWritesWhileAnImportIsUnderWay(t *testing.T) {
 			return t.putChannel(earshot.Channel{Platform: "slack", Workspace: "T1", ID: earshot.ChannelID(fmt.Sprint("D", i%100))})
 		}
 	}
-	go func() { done <- importing.writer.carry(context.Background(), pieces) }()
+	go func() { done <- importing.writer.runLoad(context.Background(), pieces) }()
 	<-started
 	for i := range 5 {
 		m := earshot.Message{ID: earshot.MessageID(fmt.Sprint("m", i)), Time: 1, Text: "x"}
@@ -156,7 +156,7 @@ func TestAnotherProcessWritesWhileAnImportIsUnderWay(t *testing.T) {
 	}
 }
 
-// A full disk was told in SQLite's words alone. What was refused is not stored,
+// A full disk was reported in SQLite's words alone. What was refused is not stored,
 // and is when there is room again.
 func TestAFullDiskIsToldWithItsRemedy(t *testing.T) {
 	t.Parallel()
@@ -169,7 +169,7 @@ func TestAFullDiskIsToldWithItsRemedy(t *testing.T) {
 	}
 	pages := func(most string) {
 		t.Helper()
-		check(t, s.writer.do(t.Context(), &job{brief: true, apply: func(x *tx) error { return x.pragma("max_page_count = " + most) }}))
+		check(t, s.writer.do(t.Context(), &job{volatile: true, apply: func(x *tx) error { return x.pragma("max_page_count = " + most) }}))
 	}
 	pages("1") // SQLite takes the present size for it
 	_, err := s.Record(t.Context(), scope, list...)

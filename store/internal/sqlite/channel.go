@@ -50,11 +50,11 @@ func (s *Store) apply(ctx context.Context, what string, f func(*tx) error) error
 	return s.do(ctx, what, &job{apply: f})
 }
 
-// brief is apply for what a power cut may take: leases, whose holders it ends
+// volatile is apply for what a power cut may take: leases, whose holders it ends
 // too, and the prompt of a turn of which nothing is visible. Both outlive the
 // process, and the next durable commit makes them durable.
-func (s *Store) brief(ctx context.Context, what string, f func(*tx) error) error {
-	return s.do(ctx, what, &job{apply: f, brief: true})
+func (s *Store) volatile(ctx context.Context, what string, f func(*tx) error) error {
+	return s.do(ctx, what, &job{apply: f, volatile: true})
 }
 
 func (s *Store) do(ctx context.Context, what string, j *job) error {

@@ -76,7 +76,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 		hourAgo -= rule.Hour
 	}
 	ids := slices.DeleteFunc(rule.IDs(roots), func(id earshot.MessageID) bool { return id == "" })
-	told, err := s.told(ctx, scope, ids)
+	reported, err := s.reported(ctx, scope, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read what was told of threads: %w", err)
 	}
@@ -93,17 +93,17 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 			return nil, fmt.Errorf("read the activity of thread %q: %w", root, err)
 		}
 		stored := earshot.Activity{Count: int(total - after), LastHour: int(hour), Last: earshot.Time(newest.Int64)}
-		if a, ok := rule.Activity(stored, told[root], upTo); ok {
+		if a, ok := rule.Activity(stored, reported[root], upTo); ok {
 			out[root] = a
 		}
 	}
 	return out, nil
 }
 
-// told returns what the platform told of the threads of roots.
-func (s *Store) told(ctx context.Context, scope earshot.Scope, roots []earshot.MessageID) (map[earshot.MessageID]*earshot.Activity, error) {
+// reported returns what the platform told of the threads of roots.
+func (s *Store) reported(ctx context.Context, scope earshot.Scope, roots []earshot.MessageID) (map[earshot.MessageID]*earshot.Activity, error) {
 	out := map[earshot.MessageID]*earshot.Activity{}
-	for q := range idQueries(toldByID, scope, roots) {
+	for q := range idQueries(repliesByID, scope, roots) {
 		found, err := list(ctx, s, "read lists", q.text, q.args, func(rows *sql.Rows, m *earshot.Message) error {
 			var lists string
 			if err := rows.Scan(&m.ID, &lists); err != nil {

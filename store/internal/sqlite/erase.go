@@ -17,7 +17,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 				return err
 			}
 		}
-		return t.erase()
+		return t.needScrub()
 	})
 }
 

@@ -77,9 +77,9 @@ func TestARefusedErasureLeavesTheNextOneItsScrub(t *testing.T) {
 	var noted bool
 	err := s.writer.do(t.Context(), &job{apply: func(x *tx) error { // the writer's goroutine
 		return x.all([]*job{
-			{apply: func(x *tx) error { return errors.Join(x.erase(), earshot.ErrConflict) }},
+			{apply: func(x *tx) error { return errors.Join(x.needScrub(), earshot.ErrConflict) }},
 			{apply: func(x *tx) error {
-				if err := x.erase(); err != nil {
+				if err := x.needScrub(); err != nil {
 					return err
 				}
 				_, err := x.one(`SELECT count(*) > 0 FROM chore WHERE name = 'scrub'`, nil, []any{&noted})

@@ -220,9 +220,9 @@ func TestADeletedTextStandsInNoFile(t *testing.T) {
 		}
 	}
 	s.alone(t, func() {
-		s.writer.begin()
+		s.writer.startScrub()
 		for s.writer.scrub.page != 0 {
-			s.writer.step()
+			s.writer.scrubStep()
 		}
 		if s.writer.scrub.armed {
 			t.Error("the scrub did not come to its end")
@@ -326,15 +326,15 @@ func TestOnlyWhatChangesLeasesAloneDoesNotWaitForTheDisk(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	const normal, full = 1, 2
-	reads := func(brief bool, level *int) *job {
-		return &job{brief: brief, apply: func(t *tx) error {
+	reads := func(volatile bool, level *int) *job {
+		return &job{volatile: volatile, apply: func(t *tx) error {
 			return t.conn.QueryRowContext(context.Background(), "PRAGMA synchronous").Scan(level)
 		}}
 	}
 	for _, c := range []struct {
-		name  string
-		brief []bool
-		want  int
+		name     string
+		volatile []bool
+		want     int
 	}{
 		{"at the beginning", []bool{false}, full},
 		{"a lease", []bool{true}, normal},
@@ -344,14 +344,14 @@ func TestOnlyWhatChangesLeasesAloneDoesNotWaitForTheDisk(t *testing.T) {
 		{"a lease again", []bool{true}, normal},
 		{"something else", []bool{false}, full},
 	} {
-		levels := make([]int, len(c.brief))
+		levels := make([]int, len(c.volatile))
 		s.alone(t, func() {
 			for i := range levels {
 				levels[i] = -1
 			}
 			var group []*job
-			for i, brief := range c.brief {
-				group = append(group, reads(brief, &levels[i]))
+			for i, volatile := range c.volatile {
+				group = append(group, reads(volatile, &levels[i]))
 			}
 			s.writer.commit(group)
 			for _, j := range group {
@@ -376,9 +376,9 @@ func TestAPromptDoesNotWaitForTheDiskButAPostDoes(t *testing.T) {
 	l, _, err := s.Claim(ctx, dm.Agent, "owner", 1, time.Hour)
 	check(t, err)
 	for _, c := range []struct {
-		name  string
-		write func() error
-		lax   bool
+		name     string
+		write    func() error
+		unsynced bool
 	}{
 		{"the prompt", func() error { return s.Begin(ctx, l, out.Turn, earshot.Prompt{Input: []byte("input"), Hash: "h"}) }, true},
 		{"a post", func() error {
@@ -389,8 +389,8 @@ func TestAPromptDoesNotWaitForTheDiskButAPostDoes(t *testing.T) {
 		{"the end", func() error { return s.Finish(ctx, l, out.Turn, earshot.TurnFailed, "why", nil) }, false},
 	} {
 		check(t, c.write())
-		if got := s.writer.tx.lax; got != c.lax { // the writer sets it before it commits, and is idle now
-			t.Errorf("%s: got a commit that does not wait for the disk: %v, want %v", c.name, got, c.lax)
+		if got := s.writer.tx.unsynced; got != c.unsynced { // the writer sets it before it commits, and is idle now
+			t.Errorf("%s: got a commit that does not wait for the disk: %v, want %v", c.name, got, c.unsynced)
 		}
 	}
 }

@@ -146,9 +146,9 @@ func everyCall(t *testing.T, s *Store) {
 	edit, again := many[1], many[1]
 	edit.Edited, edit.Text = 5, "edit"
 	again.Text = "text, greater"
-	told := again
-	told.Replies = &earshot.Activity{Count: 1}
-	for _, list := range [][]earshot.Message{many, {edit}, {again}, {told}, {{ID: "B", Time: 2, Deleted: true}}} {
+	reported := again
+	reported.Replies = &earshot.Activity{Count: 1}
+	for _, list := range [][]earshot.Message{many, {edit}, {again}, {reported}, {{ID: "B", Time: 2, Deleted: true}}} {
 		_, err := s.Record(ctx, scope, list...)
 		check(t, err)
 	}

@@ -10,12 +10,12 @@ import (
 
 // under decides a write about a turn of the lease's conversation, and applies
 // it, in one transaction.
-func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.Held) (rule.Change, error)) error {
+func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.LeasedTurn) (rule.Change, error)) error {
 	return s.apply(ctx, what, s.changing(l, id, decide))
 }
 
 // changing is a job that loads what is decided on and writes what was decided.
-func (s *Store) changing(l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.Held) (rule.Change, error)) func(*tx) error {
+func (s *Store) changing(l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.LeasedTurn) (rule.Change, error)) func(*tx) error {
 	return func(t *tx) error {
 		h, err := t.held(l, id, earshot.TimeOf(s.now()))
 		if err != nil {
@@ -30,10 +30,10 @@ func (s *Store) changing(l earshot.Lease, id earshot.TurnID, decide func(*tx, ru
 }
 
 // held loads what a write under a lease is decided on.
-func (t *tx) held(l earshot.Lease, id earshot.TurnID, now earshot.Time) (rule.Held, error) {
-	h := rule.Held{Lease: rule.Lease(l), ID: id, Now: now}
+func (t *tx) held(l earshot.Lease, id earshot.TurnID, now earshot.Time) (rule.LeasedTurn, error) {
+	h := rule.LeasedTurn{Lease: rule.Lease(l), ID: id, Now: now}
 	var err, turnErr error
-	h.Line, h.Epoch, err = t.stored(h.Lease.Conversation)
+	h.Stored, h.Epoch, err = t.stored(h.Lease.Conversation)
 	h.Turn, turnErr = t.queued(id)
 	return h, errors.Join(err, turnErr)
 }
@@ -53,20 +53,20 @@ func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
 			steps = append(steps, step)
 		}
 	}
-	also(c.Restart, func() error { return t.exec(`DELETE FROM journal WHERE turn = ?`, int64(of.ID)) })
-	also(c.Blank, func() error { return errors.Join(t.exec(erasePosts, int64(of.ID)), t.erase()) })
+	also(c.EmptyJournal, func() error { return t.exec(`DELETE FROM journal WHERE turn = ?`, int64(of.ID)) })
+	also(c.ErasePosts, func() error { return errors.Join(t.exec(erasePosts, int64(of.ID)), t.needScrub()) })
 	also(len(c.Read) > 0, func() error { return t.hasRead(id, c.Epoch, c.Read) })
-	also(c.Leave, func() error { return t.leave(id, c.Epoch, now) })
+	also(c.EndEpoch, func() error { return t.endEpoch(id, c.Epoch, now) })
 	also(c.Step != nil, func() error { return t.putStep(of.ID, *c.Step) })
 	also(len(c.Posts) > 0, func() error { return t.putPosts(id.Scope, c.Posts) })
 	also(c.Commit != nil, func() error { return t.commitTurn(*c.Commit) })
 	also(len(c.Turns) > 0, func() error { return t.putTurns(c) })
-	also(c.Parts != 0, func() error {
-		return t.exec(`UPDATE queued_turn SET `+rule.PartSQL+`, updated = ?`+ofConversation+` AND +`+rule.PartedSQL+` AND why = ?`,
-			append([]any{int64(now)}, own(id, id.Name, rule.AnsweredWith(c.Parts))...)...)
+	also(c.Unmerge != 0, func() error {
+		return t.exec(`UPDATE queued_turn SET `+rule.UnmergeSQL+`, updated = ?`+ofConversation+` AND +`+rule.UnmergedSQL+` AND why = ?`,
+			append([]any{int64(now)}, own(id, id.Name, rule.AnsweredWith(c.Unmerge))...)...)
 	})
 	also(c.Erase, func() error { return t.eraseTurn(of.ID) })
-	also(c.Advance, func() error { return t.advance(id) })
+	also(c.FindLowest, func() error { return t.advance(id) })
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
 // putTurns writes the rows of turns.
 func (t *tx) putTurns(c rule.Change) error {
 	for _, q := range c.Turns {
-		if c.Touched {
+		if c.OnlyUpdated {
 			if err := t.exec(`UPDATE queued_turn SET updated = ? WHERE id = ?`, int64(q.Updated), int64(q.ID)); err != nil {
 				return err
 			}

@@ -45,7 +45,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 
 // Merge implements [earshot.Queue].
 func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
-	return s.under(ctx, "merge turns", l, into, func(t *tx, h rule.Held) (rule.Change, error) {
+	return s.under(ctx, "merge turns", l, into, func(t *tx, h rule.LeasedTurn) (rule.Change, error) {
 		others := make([]rule.Queued, len(turns))
 		for i, id := range turns {
 			var err error
@@ -53,11 +53,11 @@ func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID,
 				return rule.Change{}, err
 			}
 		}
-		line, err := t.line(h.Lease.Conversation)
+		unfinished, err := t.unfinished(h.Lease.Conversation)
 		if err != nil {
 			return rule.Change{}, err
 		}
-		return rule.Merge(h, turns, others, line)
+		return rule.Merge(h, turns, others, unfinished)
 	})
 }
 
@@ -75,12 +75,12 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 		if err != nil {
 			return err
 		}
-		line, err := t.line(q.Conversation)
+		unfinished, err := t.unfinished(q.Conversation)
 		if err != nil {
 			return err
 		}
 		now := earshot.TimeOf(s.now())
-		c, err := rule.Reopen(q, gone, line, now)
+		c, err := rule.Reopen(q, gone, unfinished, now)
 		if err != nil {
 			return err
 		}

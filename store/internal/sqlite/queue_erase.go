@@ -141,7 +141,7 @@ func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 			return err
 		}
 	}
-	return t.leave(id, to, now)
+	return t.endEpoch(id, to, now)
 }
 
 // eraseTurn removes the text that a turn holds. What one that is under way is
@@ -156,13 +156,13 @@ func (t *tx) eraseTurn(id earshot.TurnID) error {
 			return err
 		}
 	}
-	return t.erase()
+	return t.needScrub()
 }
 
 const erasePosts = `UPDATE outbox SET text = '' WHERE turn = ? AND text <> ''`
 
-// leave ends a conversation's epoch and those before it.
-func (t *tx) leave(id earshot.ConversationID, epoch int, now earshot.Time) error {
+// endEpoch ends a conversation's epoch and those before it.
+func (t *tx) endEpoch(id earshot.ConversationID, epoch int, now earshot.Time) error {
 	return t.exec(`UPDATE conversation SET epoch = ?, updated = ?`+ofAgent+` AND name = ? AND epoch <= ?`,
 		append([]any{epoch + 1, int64(now)}, own(id, id.Name, epoch)...)...)
 }

@@ -281,9 +281,9 @@ func (s *Store) size(t *testing.T) int64 {
 func (s *Store) scrubNow(t *testing.T) {
 	t.Helper()
 	s.alone(t, func() {
-		s.writer.begin()
+		s.writer.startScrub()
 		for s.writer.scrub.page != 0 {
-			s.writer.step()
+			s.writer.scrubStep()
 		}
 	})
 }

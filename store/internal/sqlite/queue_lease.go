@@ -10,7 +10,7 @@ import (
 )
 
 const claimable = `SELECT platform, workspace, channel, conversation, owner, fence, next FROM lease
-	WHERE agent = ? AND next > 0 AND (until <= ? OR until > ?) ORDER BY next LIMIT 1` // see rule.Line.Claimable
+	WHERE agent = ? AND next > 0 AND (until <= ? OR until > ?) ORDER BY next LIMIT 1` // see rule.StoredLease.Claimable
 
 // Claim implements [earshot.Queue].
 func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, now earshot.Time, hold time.Duration) (earshot.Lease, []earshot.QueuedTurn, error) {
@@ -21,17 +21,17 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 	// Whoever only looks whether there is something to do does not trouble the
 	// writer.
 	var id earshot.ConversationID
-	var line rule.Line
+	var have rule.StoredLease
 	dest := func() []any {
 		id = earshot.ConversationID{Agent: agent}
 		c := &id.Scope
-		return []any{&c.Platform, &c.Workspace, &c.Channel, &id.Name, &line.Owner, &line.Fence, &line.Lowest}
+		return []any{&c.Platform, &c.Workspace, &c.Channel, &id.Name, &have.Owner, &have.Fence, &have.Lowest}
 	}
 	if err := s.row(ctx, claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest()...); err != nil {
 		return earshot.Lease{}, nil, missing(err, "claim a conversation", rule.NoClaim())
 	}
 	var turns []earshot.QueuedTurn
-	err = s.brief(ctx, "claim", func(t *tx) error {
+	err = s.volatile(ctx, "claim", func(t *tx) error {
 		found, err := t.one(claimable, []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}, dest())
 		if err != nil {
 			return err
@@ -39,31 +39,31 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		if !found {
 			return rule.NoClaim()
 		}
-		left := line.Left()
-		line = line.Claimed(owner, now, hold)
-		if err := t.setLease(id, line); err != nil {
+		left := have.Left()
+		have = have.Claimed(owner, now, hold)
+		if err := t.setLease(id, have); err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE queued_turn SET `+rule.ClaimSQL(left)+`, updated = ? WHERE id = ?`, int64(earshot.TimeOf(s.now())), int64(line.Lowest)); err != nil {
+		if err := t.exec(`UPDATE queued_turn SET `+rule.ClaimSQL(left)+`, updated = ? WHERE id = ?`, int64(earshot.TimeOf(s.now())), int64(have.Lowest)); err != nil {
 			return err
 		}
-		turns, err = t.line(id)
+		turns, err = t.unfinished(id)
 		return err
 	})
 	if err != nil {
 		return earshot.Lease{}, nil, err
 	}
-	return earshot.Lease{Conversation: id, Owner: line.Owner, Fence: line.Fence, Until: line.Until}, turns, nil
+	return earshot.Lease{Conversation: id, Owner: have.Owner, Fence: have.Fence, Until: have.Until}, turns, nil
 }
 
-// setLease gives the lease of a conversation to a line's owner.
-func (t *tx) setLease(id earshot.ConversationID, x rule.Line) error {
+// setLease gives the lease of a conversation to its new owner.
+func (t *tx) setLease(id earshot.ConversationID, x rule.StoredLease) error {
 	return t.exec(`UPDATE lease SET owner = ?, fence = ?, until = ?`+ofConversation,
 		append([]any{x.Owner, x.Fence, int64(x.Until)}, own(id, id.Name)...)...)
 }
 
-// line returns a conversation's unfinished turns in order.
-func (t *tx) line(id earshot.ConversationID) ([]earshot.QueuedTurn, error) {
+// unfinished returns a conversation's unfinished turns in order.
+func (t *tx) unfinished(id earshot.ConversationID) ([]earshot.QueuedTurn, error) {
 	return all(t, `SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, own(id, id.Name),
 		func(rows *sql.Rows, out *earshot.QueuedTurn) error {
 			var q rule.Queued
@@ -83,9 +83,9 @@ func (t *tx) advance(id earshot.ConversationID) error {
 	return t.exec(`UPDATE lease SET next = ?`+ofConversation, append([]any{next}, own(id, id.Name)...)...)
 }
 
-// stored returns a conversation's line and epoch; both are zero when there is
+// stored returns a conversation's lease and epoch; both are zero when there is
 // none.
-func (t *tx) stored(id earshot.ConversationID) (x rule.Line, epoch int, err error) {
+func (t *tx) stored(id earshot.ConversationID) (x rule.StoredLease, epoch int, err error) {
 	_, err = t.one(`SELECT owner, fence, until, next, coalesce((SELECT epoch FROM conversation`+ofAgent+` AND name = ?), 0) FROM lease`+ofConversation,
 		own(id, append([]any{id.Name}, own(id, id.Name)...)...), []any{&x.Owner, &x.Fence, &x.Until, &x.Lowest, &epoch})
 	return x, epoch, err
@@ -97,15 +97,15 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 		return l, err
 	}
 	lease := rule.Lease(l)
-	err := s.brief(ctx, "renew a lease", func(t *tx) error {
-		line, _, err := t.stored(lease.Conversation)
+	err := s.volatile(ctx, "renew a lease", func(t *tx) error {
+		have, _, err := t.stored(lease.Conversation)
 		if err != nil {
 			return err
 		}
-		if line, err = rule.Renew(line, lease, now, hold); err != nil {
+		if have, err = rule.Renew(have, lease, now, hold); err != nil {
 			return err
 		}
-		return t.setLease(lease.Conversation, line)
+		return t.setLease(lease.Conversation, have)
 	})
 	if err == nil {
 		l.Until = rule.Until(now, hold)
@@ -116,12 +116,12 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 // Release implements [earshot.Queue].
 func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.Time) error {
 	l = rule.Lease(l)
-	return s.brief(ctx, "release a lease", func(t *tx) error {
-		line, _, err := t.stored(l.Conversation)
+	return s.volatile(ctx, "release a lease", func(t *tx) error {
+		have, _, err := t.stored(l.Conversation)
 		if err != nil {
 			return err
 		}
-		line, ok := rule.Release(line, l, notBefore)
+		have, ok := rule.Release(have, l, notBefore)
 		if !ok {
 			return nil
 		}
@@ -130,6 +130,6 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 		if err != nil {
 			return err
 		}
-		return t.setLease(id, line)
+		return t.setLease(id, have)
 	})
 }

@@ -54,7 +54,7 @@ func (s *Store) prune(ctx context.Context, what string, step func(*tx) (int, err
 			if n, err = step(t); err != nil || n == 0 {
 				return err
 			}
-			return t.erase()
+			return t.needScrub()
 		})
 		if err != nil {
 			return total, err

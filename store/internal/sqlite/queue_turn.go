@@ -16,7 +16,7 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 	if err != nil {
 		return err
 	}
-	return s.brief(ctx, "begin a turn", s.changing(l, id, func(t *tx, h rule.Held) (rule.Change, error) {
+	return s.volatile(ctx, "begin a turn", s.changing(l, id, func(t *tx, h rule.LeasedTurn) (rule.Change, error) {
 		gone, err := t.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)...)
 		if err != nil {
 			return rule.Change{}, err
@@ -34,7 +34,7 @@ func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID,
 	if posts, err = rule.CheckPosts(id, posts); err != nil {
 		return err
 	}
-	return s.under(ctx, "add a step", l, id, func(t *tx, h rule.Held) (rule.Change, error) {
+	return s.under(ctx, "add a step", l, id, func(t *tx, h rule.LeasedTurn) (rule.Change, error) {
 		var steps int
 		if _, err := t.one(`SELECT count(*) FROM journal WHERE turn = ?`, []any{int64(id)}, []any{&steps}); err != nil {
 			return rule.Change{}, err
@@ -71,7 +71,7 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, "put a post", l, p.Turn, func(t *tx, h rule.Held) (rule.Change, error) {
+	return s.under(ctx, "put a post", l, p.Turn, func(t *tx, h rule.LeasedTurn) (rule.Change, error) {
 		put, err := t.put(h, p)
 		if err != nil {
 			return rule.Change{}, err
@@ -81,7 +81,7 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 }
 
 // put loads what is stored of a post.
-func (t *tx) put(h rule.Held, p earshot.Post) (rule.Put, error) {
+func (t *tx) put(h rule.LeasedTurn, p earshot.Post) (rule.Put, error) {
 	out := rule.Put{Post: p}
 	var err error
 	out.Stored, err = t.post(` WHERE turn = ? AND chunk = ?`, int64(p.Turn), p.Chunk)

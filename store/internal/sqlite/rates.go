@@ -15,7 +15,7 @@ func (s *Store) BookCalls(ctx context.Context, key string, r earshot.Rate, calls
 		return out, err
 	}
 	span := rule.Span(r, calls)
-	err = s.brief(ctx, "book calls", func(t *tx) error {
+	err = s.volatile(ctx, "book calls", func(t *tx) error {
 		var next earshot.Time
 		_, err := t.one(`INSERT INTO rate (key, next) VALUES (?1, ?2 + ?3)
 			ON CONFLICT (key) DO UPDATE SET next = max(next, ?2) + ?3 RETURNING next`, []any{key, int64(now), span}, []any{&next})
@@ -31,7 +31,7 @@ func (s *Store) BlockCalls(ctx context.Context, key string, r earshot.Rate, unti
 	if err != nil {
 		return err
 	}
-	return s.brief(ctx, "block calls", func(t *tx) error {
+	return s.volatile(ctx, "block calls", func(t *tx) error {
 		return t.exec(`INSERT INTO rate (key, next) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET next = max(next, excluded.next)`,
 			key, int64(rule.Blocked(r, until)))
 	})
@@ -39,7 +39,7 @@ func (s *Store) BlockCalls(ctx context.Context, key string, r earshot.Rate, unti
 
 // PruneRates implements [earshot.Rates].
 func (s *Store) PruneRates(ctx context.Context, before earshot.Time) (n int, err error) {
-	err = s.brief(ctx, "prune rates", func(t *tx) error {
+	err = s.volatile(ctx, "prune rates", func(t *tx) error {
 		gone, err := all(t, `DELETE FROM rate WHERE next < ? RETURNING key`, []any{int64(before)},
 			func(rows *sql.Rows, key *string) error { return rows.Scan(key) })
 		n = len(gone)

@@ -48,8 +48,8 @@ var (
 	revisedByID = chunked(func(n int) string {
 		return `SELECT ` + columns + ` FROM message` + inPlace + ` AND id IN ` + marks(n, 1) + ` AND (+deleted = 1 OR edited <> 0)`
 	})
-	toldByID = chunked(func(n int) string { return `SELECT id, lists FROM message` + inPlace + ` AND id IN ` + marks(n, 1) })
-	pastByID = chunked(func(n int) string {
+	repliesByID = chunked(func(n int) string { return `SELECT id, lists FROM message` + inPlace + ` AND id IN ` + marks(n, 1) })
+	pastByID    = chunked(func(n int) string {
 		return `SELECT ` + columns + ` FROM revision` + inPlace + ` AND id IN ` + marks(n, 1)
 	})
 )

@@ -29,8 +29,8 @@ func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot
 	}
 	r := &recording{scope: scope, messages: prepared, outcomes: make([]earshot.Recorded, len(prepared))}
 	if len(prepared) > manyRows {
-		// One transaction, as promised, but behind what is brief.
-		err = s.writer.carry(ctx, []func(*tx) error{func(t *tx) error { return t.record([]*recording{r}) }})
+		// One transaction, as promised, but behind what is volatile.
+		err = s.writer.runLoad(ctx, []func(*tx) error{func(t *tx) error { return t.record([]*recording{r}) }})
 	} else {
 		err = s.writer.do(ctx, &job{record: r})
 	}
@@ -153,7 +153,7 @@ func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	if err := t.dropFiles(scope, gone, b.Drops()); err != nil || len(gone) == 0 {
 		return err
 	}
-	if err := t.erase(); err != nil {
+	if err := t.needScrub(); err != nil {
 		return err
 	}
 	return t.forget(scope, gone)

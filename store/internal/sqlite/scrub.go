@@ -43,8 +43,8 @@ func newScrub() scrub {
 	return s
 }
 
-// due is called after each group: a deletion asks for a scrub.
-func (w *writer) due() {
+// scheduleScrub is called after each group: a deletion asks for a scrub.
+func (w *writer) scheduleScrub() {
 	if w.tx.erased && !w.scrub.armed && w.scrub.page == 0 {
 		w.scrub.arm(scrubAfter)
 	}
@@ -63,15 +63,15 @@ func (s *scrub) work() <-chan struct{} {
 	return s.ready
 }
 
-// begin starts a scrub.
-func (w *writer) begin() {
+// startScrub starts a scrub.
+func (w *writer) startScrub() {
 	w.scrub.armed = false
 	w.tx.erased = false // what is deleted from now on asks for the next one
 	w.scrub.page = 1
 }
 
-// step does a part of the scrub that is under way.
-func (w *writer) step() {
+// scrubStep does a part of the scrub that is under way.
+func (w *writer) scrubStep() {
 	next, err := w.tx.scrub(w.scrub.page)
 	if err == nil && next == 0 {
 		err = w.tx.scrubbed()
@@ -83,11 +83,11 @@ func (w *writer) step() {
 		w.scrub.arm(retryAfter)
 		return
 	}
-	w.due()
+	w.scheduleScrub()
 }
 
-// finish scrubs to the end, for Close.
-func (w *writer) finish() {
+// finishScrub scrubs to the end, for Close.
+func (w *writer) finishScrub() {
 	if !w.tx.erased && w.scrub.page == 0 {
 		return
 	}
@@ -104,8 +104,8 @@ func (w *writer) finish() {
 	}
 }
 
-// erase notes, in the transaction that deletes, that a scrub is due.
-func (t *tx) erase() error {
+// needScrub notes, in the transaction that deletes, that a scrub is due.
+func (t *tx) needScrub() error {
 	if t.erased {
 		return nil
 	}

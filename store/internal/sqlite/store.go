@@ -28,11 +28,11 @@ const readers = 8
 
 // Store is an [earshot.Store] in a SQLite file.
 type Store struct {
-	now    func() time.Time
-	log    *slog.Logger
-	reader *sql.DB
-	writer *writer
-	behind *checkpointer // nil where the file is only read
+	now         func() time.Time
+	log         *slog.Logger
+	reader      *sql.DB
+	writer      *writer
+	checkpoints *checkpointer // nil where the file is only read
 
 	mu    sync.Mutex // guards stmts
 	stmts map[string]*sql.Stmt
@@ -78,10 +78,10 @@ func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logg
 		if err != nil {
 			return nil, errors.Join(err, r.Close(), w.Close())
 		}
-		s.behind = newCheckpointer(c, log)
+		s.checkpoints = newCheckpointer(c, log)
 	}
-	if s.writer, err = newWriter(ctx, w, s.behind, now, log); err != nil {
-		return nil, errors.Join(remedy(err), s.behind.close(), r.Close(), w.Close())
+	if s.writer, err = newWriter(ctx, w, s.checkpoints, now, log); err != nil {
+		return nil, errors.Join(remedy(err), s.checkpoints.close(), r.Close(), w.Close())
 	}
 	return s, nil
 }
@@ -151,7 +151,7 @@ func dial(path string, a access, connections int, pragmas []string) (*sql.DB, er
 // What comes after gets [os.ErrClosed].
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		err := errors.Join(s.behind.close(), s.writer.close())
+		err := errors.Join(s.checkpoints.close(), s.writer.close())
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, st := range s.stmts {

@@ -12,18 +12,18 @@ import (
 // A tx is the writer's connection with a transaction open on it. Only the
 // writer's goroutine uses it.
 type tx struct {
-	conn   *sql.Conn
-	now    func() time.Time
-	stmts  map[string]*sql.Stmt
-	erased bool // something was deleted that may still stand in the files
-	lax    bool // a commit does not wait for the disk
-	waited bool // another process was seen to write
+	conn     *sql.Conn
+	now      func() time.Time
+	stmts    map[string]*sql.Stmt
+	erased   bool // something was deleted that may still stand in the files
+	unsynced bool // a commit does not wait for the disk
+	waited   bool // another process was seen to write
 }
 
 // sync says whether the commits that follow wait for the disk. One that does
 // brings what was committed before it along.
 func (t *tx) sync(wait bool) error {
-	if t.lax == !wait {
+	if t.unsynced == !wait {
 		return nil
 	}
 	level := "FULL"
@@ -33,7 +33,7 @@ func (t *tx) sync(wait bool) error {
 	if err := t.pragma("synchronous = " + level); err != nil {
 		return fmt.Errorf("set how a commit is written: %w", err)
 	}
-	t.lax = !wait
+	t.unsynced = !wait
 	return nil
 }
 

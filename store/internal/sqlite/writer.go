@@ -18,14 +18,14 @@ const (
 	maxGroupRows = 4096
 )
 
-// A job is something to write. Either apply or record is set. What is brief
+// A job is something to write. Either apply or record is set. What is volatile
 // need not outlive a power cut.
 type job struct {
-	apply  func(*tx) error
-	record *recording
-	brief  bool
-	err    error
-	done   chan struct{}
+	apply    func(*tx) error
+	record   *recording
+	volatile bool
+	err      error
+	done     chan struct{}
 }
 
 // A writer runs jobs, one transaction after another, in one goroutine. While
@@ -33,25 +33,25 @@ type job struct {
 // transaction, so that many small writes share one fsync. Bulk work, which
 // nobody answers a chat with, is written in slices between them (bulk.go).
 type writer struct {
-	db     *sql.DB
-	tx     *tx
-	behind *checkpointer // told of what is written
-	log    *slog.Logger
-	jobs   chan *job // not buffered: whoever has handed a job over gets an answer
-	bulk   bulk      // what can wait
-	quit   chan struct{}
-	idle   chan struct{} // closed when the goroutine has ended
+	db          *sql.DB
+	tx          *tx
+	checkpoints *checkpointer // told of what is written
+	log         *slog.Logger
+	jobs        chan *job // not buffered: whoever has handed a job over gets an answer
+	bulk        bulk      // what can wait
+	quit        chan struct{}
+	idle        chan struct{} // closed when the goroutine has ended
 
 	scrub scrub // the goroutine's own
 }
 
-func newWriter(ctx context.Context, db *sql.DB, behind *checkpointer, now func() time.Time, log *slog.Logger) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, checkpoints *checkpointer, now func() time.Time, log *slog.Logger) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open the database for writing: %w", err)
 	}
 	w := &writer{
-		db: db, behind: behind, log: log, tx: &tx{conn: conn, now: now, stmts: map[string]*sql.Stmt{}},
+		db: db, checkpoints: checkpoints, log: log, tx: &tx{conn: conn, now: now, stmts: map[string]*sql.Stmt{}},
 		jobs: make(chan *job), bulk: newBulk(), quit: make(chan struct{}), idle: make(chan struct{}),
 		scrub: newScrub(),
 	}
@@ -93,7 +93,7 @@ func (w *writer) close() error {
 
 func (w *writer) run() {
 	defer close(w.idle)
-	w.due()
+	w.scheduleScrub()
 	for {
 		select {
 		case j := <-w.jobs:
@@ -103,12 +103,12 @@ func (w *writer) run() {
 		case <-w.bulk.timer.C:
 			w.slice()
 		case <-w.scrub.timer.C:
-			w.begin()
+			w.startScrub()
 		case <-w.scrub.work():
-			w.step()
+			w.scrubStep()
 		case <-w.quit:
-			w.drain()
-			w.finish()
+			w.drainLoads()
+			w.finishScrub()
 			return
 		}
 	}
@@ -118,14 +118,14 @@ func (w *writer) run() {
 func (w *writer) serve(first *job) {
 	group := w.gather(first)
 	w.commit(group)
-	w.due()
+	w.scheduleScrub()
 	rows := 0
 	for _, j := range group {
 		rows += 1 + j.rows()
 		close(j.done)
 	}
-	w.behind.wrote(rows)
-	w.bulk.served = time.Now()
+	w.checkpoints.wrote(rows)
+	w.bulk.lastJob = time.Now()
 }
 
 // gather returns first and what else is waiting.
@@ -174,7 +174,7 @@ func (w *writer) commit(group []*job) {
 // nothing was written.
 func (w *writer) together(group []*job) error {
 	t := w.tx
-	if err := t.sync(slices.ContainsFunc(group, func(j *job) bool { return !j.brief })); err != nil {
+	if err := t.sync(slices.ContainsFunc(group, func(j *job) bool { return !j.volatile })); err != nil {
 		return err
 	}
 	return t.within(func() error { return t.all(group) })

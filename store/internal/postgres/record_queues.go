@@ -27,8 +27,8 @@ type recording struct {
 
 // lanes gather the recordings of each channel: while one transaction is on its
 // way, callers queue, and all that wait share the next. Channels do not wait
-// for one another. A lane is there as long as something waits in it.
-type lanes struct {
+// for one another. A queue is there as long as something waits in it.
+type recordQueues struct {
 	store *Store
 
 	mu      sync.Mutex // guards what follows
@@ -40,7 +40,7 @@ type lanes struct {
 // do hands r over and waits until it is durable or refused, or until ctx ends.
 // While r still waits ctx can take it back; after that the outcome is unknown
 // to a caller who does not wait for it.
-func (l *lanes) do(ctx context.Context, scope earshot.Scope, r *recording) error {
+func (l *recordQueues) do(ctx context.Context, scope earshot.Scope, r *recording) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (l *lanes) do(ctx context.Context, scope earshot.Scope, r *recording) error
 	}
 }
 
-func (l *lanes) remove(scope earshot.Scope, r *recording) {
+func (l *recordQueues) remove(scope earshot.Scope, r *recording) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if list, busy := l.waiting[scope]; busy {
@@ -76,8 +76,8 @@ func (l *lanes) remove(scope earshot.Scope, r *recording) {
 	}
 }
 
-// run stores what waits in a lane until nothing does.
-func (l *lanes) run(scope earshot.Scope) {
+// run stores what waits in a queue until nothing does.
+func (l *recordQueues) run(scope earshot.Scope) {
 	for {
 		group := l.take(scope)
 		if group == nil {
@@ -91,8 +91,8 @@ func (l *lanes) run(scope earshot.Scope) {
 }
 
 // take returns the recordings of the next transaction. When there are none it
-// removes the lane.
-func (l *lanes) take(scope earshot.Scope) []*recording {
+// removes the queue.
+func (l *recordQueues) take(scope earshot.Scope) []*recording {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := l.waiting[scope]
@@ -112,7 +112,7 @@ func (l *lanes) take(scope earshot.Scope) []*recording {
 
 // commit stores a group in one transaction. If the server refuses that, each
 // is tried alone, so that one call's trouble is not another's.
-func (l *lanes) commit(scope earshot.Scope, group []*recording) {
+func (l *recordQueues) commit(scope earshot.Scope, group []*recording) {
 	err := l.together(scope, group)
 	if len(group) > 1 && code(err) != "" {
 		for _, r := range group {
@@ -125,14 +125,14 @@ func (l *lanes) commit(scope earshot.Scope, group []*recording) {
 	}
 }
 
-func (l *lanes) together(scope earshot.Scope, group []*recording) error {
+func (l *recordQueues) together(scope earshot.Scope, group []*recording) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	return l.store.record(ctx, scope, group)
 }
 
 // close refuses what comes and waits for what has come.
-func (l *lanes) close() {
+func (l *recordQueues) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
