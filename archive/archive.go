@@ -1,15 +1,18 @@
-// Package archive brings chat history in and out of a store: Slack exports
-// (official and slackdump's), neutral JSON lines, and Earshot's own export.
+// Package archive imports chat history into a store and exports it: Slack exports
+// (official ones and slackdump's), JSON lines with one message each, and Earshot's own
+// export.
 //
-// Start with [ImportSlack], [ImportJSONL] and [Export]; [Report] tells what an
-// import did, skipped records included, each with its place.
+// Start with [ImportSlack], [ImportJSONL] and [Export]. A [Report] says what an import
+// did, with the place of each record that it skipped. The interfaces [Sink] and
+// [Source] are the parts of an [earshot.Store] that are needed.
 //
-// Imports stream: memory does not grow with the archive. They are idempotent,
-// so one that was interrupted goes on when it is run again, and exports that
-// overlap store each message once. Archives are hostile until proven
-// otherwise: they are read, never extracted; entry names are never used as
-// paths outside the archive; unpacked size and ratio are bounded; one broken
-// record costs that record.
+// Imports stream: memory does not grow with the archive. They are idempotent: after an
+// interruption an import can be run again, and exports that overlap store each message
+// once.
+//
+// Archives are not trusted: nothing is extracted, names in an archive are never used
+// as paths, the unpacked size and its ratio to the packed size are bounded, and a
+// broken record is skipped and reported.
 package archive
 
 import (
@@ -20,34 +23,35 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Errors that callers tell apart. The text of each names the remedy.
+// Errors of an archive's content. Their texts name the remedy.
 var (
-	// ErrFormat is wrapped when a path holds nothing that an import reads.
+	// ErrFormat is wrapped where a path has nothing that the import can read.
 	ErrFormat = errors.New("not an archive of the expected form")
-	// ErrBomb is wrapped when an archive unpacks to more than the limits.
+	// ErrBomb is wrapped where an archive unpacks to more than Options.MaxBytes or
+	// Options.MaxRatio allow.
 	ErrBomb = errors.New("archive unpacks to too much")
 )
 
-// Options change how an import works. The zero value and nil mean defaults.
+// Options configure an import. nil and zero fields mean the defaults.
 type Options struct {
-	// Platform of the messages. Default: slack for Slack exports, local for
-	// JSON lines. Earshot's own export carries its platforms.
+	// Platform of the messages. Default: slack for Slack exports, local for JSON
+	// lines. Not used for Earshot's own export, whose lines name theirs.
 	Platform earshot.Platform
-	// Workspace of the messages. Default: what the archive says, else a name
-	// made from the path.
+	// Workspace of the messages. Default: the archive's own, else a name made from
+	// the path. Not used for Earshot's own export.
 	Workspace earshot.WorkspaceID
 	// Workers is how many files are decoded, and how many batches recorded,
 	// at the same time. Default: one for each processor, at most 4.
 	Workers int
-	// MaxBytes bounds what an archive unpacks to, in bytes. Default 16 GiB.
+	// MaxBytes is how many bytes an archive may unpack to. Default: 16 GiB.
 	MaxBytes int64
-	// MaxRatio bounds how many times its packed size one file unpacks to,
-	// beyond its first 16 MiB. Default 250.
+	// MaxRatio is how many times its packed size one file may unpack to, beyond its
+	// first 16 MiB. Default: 250.
 	MaxRatio int
-	// Places is how many places are kept for each reason of skipping. All are
-	// counted. Default 20.
+	// Places is how many places the report lists for each reason of skipping; it
+	// counts all of them. Default: 20.
 	Places int
-	// Progress is called now and then, never by two goroutines at once.
+	// Progress is called from time to time, never concurrently. nil: not called.
 	Progress func(Progress)
 }
 
@@ -71,8 +75,8 @@ func (o *Options) withDefaults() Options {
 	return x
 }
 
-// A Progress tells how far an import is. Done and Total are bytes of the same
-// kind; Total is 0 when it is not known.
+// A Progress says how far an import is. Done and Total count bytes, both packed or
+// both unpacked; Total is 0 where it is not known.
 type Progress struct {
 	Done, Total int64
 	Messages    int
@@ -93,15 +97,15 @@ type Report struct {
 	Partly    []Skip              `json:"partly,omitempty"`  // messages of which a field was left out, by field
 }
 
-// Counts are messages by what recording them did. Together they are all the
-// messages that were recorded.
+// Counts are numbers of messages, by what recording them changed. Every message that
+// was not skipped is in exactly one of them.
 type Counts struct {
 	New       int `json:"new"`
 	Edited    int `json:"edited"`
-	Updated   int `json:"updated"`   // same revision, with more of reactions, files or mentions
-	Unchanged int `json:"unchanged"` // known already
+	Updated   int `json:"updated"`   // the same revision, with further reactions, files or mentions
+	Unchanged int `json:"unchanged"` // stored already
 	Deleted   int `json:"deleted"`
-	Late      int `json:"late"` // older revisions of what is stored
+	Late      int `json:"late"` // older revisions than the stored one
 }
 
 // Total returns how many messages were recorded.
@@ -133,8 +137,8 @@ type Skip struct {
 	Places []Place `json:"places"` // the first of them, by file and record
 }
 
-// A Place is where in an archive a record stands. Record and Line count from
-// 1; 0 stands for the file as a whole.
+// A Place is the place of a record in an archive. Record and Line count from 1; 0
+// means the file as a whole.
 type Place struct {
 	File   string `json:"file"`
 	Record int    `json:"record,omitempty"`

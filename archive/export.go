@@ -11,11 +11,11 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// ExportOptions choose what is exported. The zero value and nil mean all.
+// ExportOptions choose what is exported. nil and the zero value mean everything.
 type ExportOptions struct {
 	// Channels are exported, in the store's order; nil means all of them.
 	Channels []earshot.Scope
-	// Progress is called now and then with how many messages were written.
+	// Progress is called from time to time with the number of messages written.
 	Progress func(messages int)
 }
 
@@ -28,9 +28,10 @@ type Source interface {
 	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
 }
 
-// Export writes a store's channels, authors, messages with their revisions,
-// tombstones and coverage to w as Earshot's own JSON lines. What agents keep,
-// such as turns and summaries, is not exported.
+// Export writes a store's channels, authors, messages with their revisions, tombstones
+// and coverage to w as Earshot's own JSON lines, which [ImportJSONL] reads. Turns,
+// summaries and other state of agents are not exported. The error is the store's or
+// w's, and wraps it.
 //
 // The same content gives the same bytes. Memory does not grow with the store.
 func Export(ctx context.Context, store Source, w io.Writer, opts *ExportOptions) error {

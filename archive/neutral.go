@@ -23,10 +23,10 @@ import (
 //	{"conversation":"general","id":"17","ts":1700000000.25,"author":"alice","author_is_bot":false,
 //	 "text":"…","thread_id":null,"reply_to":"16","files":[{"name":"a.png","alt":"…"}]}
 //
-// conversation, id and ts are needed; a line without an author is the
-// platform's own note. A conversation becomes a channel. ts is in seconds and read exactly to the microsecond. Lines may come
-// in any order; sorted by conversation and time is best. The errors are those
-// of [ImportSlack].
+// conversation, id and ts are required; a line without an author is a note of the
+// platform's. A conversation becomes a channel. ts is in seconds, read exactly to the
+// microsecond. Lines may come in any order; sorted by conversation and time is fastest.
+// The errors are those of [ImportSlack].
 func ImportJSONL(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
 	began := time.Now()
 	o := opts.withDefaults()

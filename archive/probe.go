@@ -16,9 +16,9 @@ import (
 // one.
 var ErrWorkspace = errors.New("not a usable workspace name")
 
-// ProbeSlack reports what [ImportSlack] would refuse before it records
-// anything: a path that is not there or may not be read, or holds no Slack
-// export, and options that are wrong. It reads names, not messages.
+// ProbeSlack returns the error with which [ImportSlack] would fail before it records
+// anything: a path that does not exist or cannot be read, or is no Slack export, and
+// wrong options. It reads names, not messages.
 func ProbeSlack(name string, opts *Options) error {
 	o := opts.withDefaults()
 	err := checkWorkspace(o.Workspace)

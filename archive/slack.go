@@ -42,9 +42,9 @@ func isStop(err error) bool {
 // dump. It reads the official layout and slackdump's: export, dump, and the
 // gzipped recordings.
 //
-// The report is filled in as far as the import came, also when it ends with an
-// error: of the context, of the store, ErrFormat when the path holds no Slack
-// archive, ErrWorkspace for options that are wrong, ErrBomb when it unpacks to too much. Running it again goes on.
+// The error is ctx's or the store's, or wraps [ErrFormat] (no Slack archive),
+// [ErrWorkspace] (wrong options) or [ErrBomb] (it unpacks to too much). The report says
+// what was done until then; the import can be run again.
 func ImportSlack(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
 	return importSlack(ctx, store, name, opts, func(o Options, skipped *tally) (*source, error) {
 		return openSource(name, o, skipped)

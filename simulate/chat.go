@@ -234,7 +234,7 @@ func (s *Slack) permalink(c *channel, m *message) string {
 	return link
 }
 
-// An Ephemeral is a message that one person sees, until they reload.
+// An Ephemeral is a message that only one user sees, until they reload.
 type Ephemeral struct {
 	Channel string `json:"channel"`
 	Thread  string `json:"thread,omitempty"`

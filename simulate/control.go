@@ -225,8 +225,8 @@ func (s *Slack) people(users bool) []any {
 	return list
 }
 
-// ParseFault reads a fault from text: its kind, @ and what it is on, and
-// settings after commas, as in
+// ParseFault reads a fault from text: the kind, then @ and On, then other fields after
+// commas, as in
 //
 //	lost_response@chat.postMessage,times=3,skip=1,chance=0.5,wait=2s,status=502,error=fatal_error
 func ParseFault(text string) (Fault, error) {

@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// A Delivery is what became of an event.
+// A Delivery is an event and how its delivery went.
 type Delivery struct {
 	EventID string          `json:"event_id"`
 	Type    string          `json:"type"` // type, and subtype after a dot: message.message_changed
 	Body    json.RawMessage `json:"body"` // the envelope
 	Tries   int             `json:"tries"`
-	Last    string          `json:"last"`         // what the last try came to: "acked", "http_timeout", "no connection", "dropped", …
+	Last    string          `json:"last"`         // result of the last try: "acked", "http_timeout", "no connection", "dropped", …
 	Done    bool            `json:"done"`         // acknowledged
 	Over    bool            `json:"over"`         // acknowledged, or given up
-	Due     time.Time       `json:"due,omitzero"` // when one that LateEvent keeps back is sent
+	Due     time.Time       `json:"due,omitzero"` // when an event that LateEvent delays is sent
 }
 
 // A delivery is an event on its way. Its fields are guarded by the Slack's
@@ -193,8 +193,8 @@ func (s *Slack) signed(ctx context.Context, target string, body []byte, d *deliv
 // hookClient sends events: one connection each, so that none outlives Close.
 var hookClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// Sign is Slack's signature of a request: v0= and the HMAC-SHA256 of version,
-// timestamp and body.
+// Sign returns Slack's signature of a request: v0= and the hex of HMAC-SHA256 over
+// v0:timestamp:body (docs.slack.dev, Verifying requests from Slack).
 func Sign(secret, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "v0:%s:%s", timestamp, body)
@@ -208,9 +208,9 @@ func (s *Slack) Deliver(url string) {
 	s.eventsURL = url
 }
 
-// Subscribe is what happens when somebody enters a request URL in Slack's
-// settings: the URL must answer a signed url_verification with its challenge.
-// Then events go there.
+// Subscribe does what entering a request URL in Slack's settings does: url must answer
+// a signed url_verification with its challenge, and events are sent there from then
+// on. The error says why the answer was not accepted.
 func (s *Slack) Subscribe(ctx context.Context, url string) error {
 	s.mu.Lock()
 	challenge := s.uuid()

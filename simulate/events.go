@@ -121,8 +121,8 @@ func (s *Slack) envelope(event object) envelope {
 	return envelope{id: id, body: body}
 }
 
-// LimitEvents tells the app that it is sent no more events this minute, as
-// Slack does beyond 30,000 an hour. What is not sent then is DropEvent's.
+// LimitEvents sends app_rate_limited, as Slack does beyond 30,000 events an hour. To
+// have events dropped as well, inject DropEvent.
 func (s *Slack) LimitEvents() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,8 +137,8 @@ func (s *Slack) LimitEvents() {
 	s.route(s.begin(event, envelope{id: fmt.Sprintf("app_rate_limited %d", s.lastID), body: body}))
 }
 
-// Redeliver sends an event again, as Slack may within a day. With renewed it
-// has another event id.
+// Redeliver sends an event again, as Slack may within a day, with renewed under another
+// event id.
 func (s *Slack) Redeliver(eventID string, renewed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

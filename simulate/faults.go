@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// A FaultKind is a way in which a call or an event goes wrong.
+// A FaultKind is a way in which a call or an event fails.
 type FaultKind string
 
-// What can happen to a call.
+// The faults of a call. "Done" means that the call took effect.
 const (
-	RateLimit    FaultKind = "rate_limit"    // 429 with Retry-After: Wait, at least a second
-	ServerError  FaultKind = "server_error"  // Status, 500 without one; nothing was done
-	APIError     FaultKind = "api_error"     // ok false with Error; nothing was done
-	LostRequest  FaultKind = "lost_request"  // the connection is reset; nothing was done
-	LostResponse FaultKind = "lost_response" // it was done, then the connection is reset
-	FailedLate   FaultKind = "failed_late"   // it was done, and answered with Status, 500 without one
-	HungResponse FaultKind = "hung_response" // it was done, and no answer comes until the caller gives up
-	LateResponse FaultKind = "late_response" // it was done, and answered after Wait
-	BadJSON      FaultKind = "bad_json"      // it was done, and the answer is cut off
+	RateLimit    FaultKind = "rate_limit"    // 429 with Retry-After: Wait, at least a second; not done
+	ServerError  FaultKind = "server_error"  // Status, 500 where it is 0; not done
+	APIError     FaultKind = "api_error"     // ok: false with Error; not done
+	LostRequest  FaultKind = "lost_request"  // the connection is reset; not done
+	LostResponse FaultKind = "lost_response" // done, then the connection is reset
+	FailedLate   FaultKind = "failed_late"   // done, and answered with Status, 500 where it is 0
+	HungResponse FaultKind = "hung_response" // done; there is no answer until the caller gives up
+	LateResponse FaultKind = "late_response" // done, and answered after Wait
+	BadJSON      FaultKind = "bad_json"      // done, and the answer is cut off
 )
 
-// What can happen to an event.
+// The faults of an event.
 const (
 	DropEvent   FaultKind = "drop_event"   // it is never sent
 	LateEvent   FaultKind = "late_event"   // it is sent after Wait
 	RepeatEvent FaultKind = "repeat_event" // it is sent twice, under one event id
 	RenewEvent  FaultKind = "renew_event"  // it is sent twice, under two event ids
 	SwapEvent   FaultKind = "swap_event"   // it is sent after the next one
-	CutSocket   FaultKind = "cut_socket"   // the socket that it is sent to breaks, and it comes again on another
+	CutSocket   FaultKind = "cut_socket"   // the socket breaks while it is sent; it is sent again on another
 )
 
 var faultKinds = map[FaultKind]bool{
@@ -41,19 +41,19 @@ var faultKinds = map[FaultKind]bool{
 	DropEvent: false, LateEvent: false, RepeatEvent: false, RenewEvent: false, SwapEvent: false, CutSocket: false,
 }
 
-// A Fault makes calls or events go wrong.
+// A Fault makes calls or events fail. See Kind for what its fields mean.
 type Fault struct {
 	Kind   FaultKind
-	On     string        // a method or an event's type, with * as in chat.*; "" is each
-	Skip   int           // so many that match pass first
-	Times  int           // how many go wrong; 0 is all
-	Chance float64       // of each, by the seed; 0 is certain
+	On     string        // a method or an event type, with * as a wildcard: chat.*; "" matches all
+	Skip   int           // how many that match succeed first
+	Times  int           // how many fail then; 0 is all
+	Chance float64       // of each, between 0 and 1, drawn by the seed; 0 is certain
 	Wait   time.Duration // see the kinds
 	Status int
 	Error  string
 }
 
-// Check says what is wrong with a fault.
+// Check returns an error that names what is wrong with a fault, or nil.
 func (f Fault) Check() error {
 	if _, known := faultKinds[f.Kind]; !known {
 		return fmt.Errorf("there is no fault %q", f.Kind)
@@ -73,8 +73,8 @@ type fault struct {
 	seen, done int
 }
 
-// Inject puts faults in force. Of several that match, the one injected first
-// applies.
+// Inject adds faults. Where several match a call or an event, the one that was added
+// first applies.
 func (s *Slack) Inject(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *Slack) Inject(faults ...Fault) {
 	}
 }
 
-// Heal ends all faults.
+// Heal removes all faults.
 func (s *Slack) Heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,7 +237,7 @@ func (s *Slack) queueAgain(event object, e envelope) {
 	s.enqueue(s.begin(event, e))
 }
 
-// Release sends an event that SwapEvent keeps back for want of a next one.
+// Release sends an event that SwapEvent holds back because no other has followed.
 func (s *Slack) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// FileServed says what a file's address answers.
+// FileServed says what the URL of a file answers.
 type FileServed string
 
-// What happens when a file is fetched. Without the token everyone gets the
-// login page, as a page with status 200.
+// The answers to the fetch of a file. Without the token it is always the login page,
+// with status 200.
 const (
 	ServeFile     FileServed = ""
-	ServeLogin    FileServed = "login"    // the login page in spite of the token
+	ServeLogin    FileServed = "login"    // the login page, even with the token
 	ServeRedirect FileServed = "redirect" // to another host, which has the file
 	ServeNothing  FileServed = "nothing"  // 404
 )
 
-// A File is what people share.
+// A File is a file that messages share.
 type File struct {
 	ID       string // "" makes one
 	Name     string
@@ -32,12 +32,12 @@ type File struct {
 	User     string
 	Data     []byte
 	Served   FileServed
-	External string // mode external: url_private is this address; "elsewhere" is one on another host of ours
-	Stub     bool   // messages carry file_access: check_file_info only, as with Slack Connect
+	External string // mode external: url_private is this URL; "elsewhere" is a URL on another host of the fake Slack
+	Stub     bool   // messages have only file_access: check_file_info, as with Slack Connect
 	Deleted  bool   // files.info answers file_deleted
 }
 
-// AddFile adds a file that Upload can share, and returns the id.
+// AddFile adds a file and returns its id. Upload, or Said.Files, shares it.
 func (s *Slack) AddFile(f File) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Slack) share(m *message, ids []string) error {
 	return nil
 }
 
-// DeleteFile has somebody delete a file: the messages that share it change.
+// DeleteFile deletes a file: the messages that share it change.
 func (s *Slack) DeleteFile(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

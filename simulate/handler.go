@@ -2,7 +2,7 @@ package simulate
 
 import "net/http"
 
-// Handler returns the front of the fake Slack, for a test that calls it without
-// a network: goroutines that wait for real sockets keep the clock of a bubble of
-// testing/synctest from moving.
+// Handler returns the Web API as a handler, for tests that call it without a network:
+// in a bubble of testing/synctest, a goroutine that waits for a real connection keeps
+// the clock from advancing.
 func (s *Slack) Handler() http.Handler { return s.mux() }

@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// ChangeUser has a person change their names. Empty ones stay.
+// ChangeUser changes a user's names, and sends user_change. Empty ones stay.
 func (s *Slack) ChangeUser(user, realName, displayName string) {
 	check(s.changeUser(user, realName, displayName))
 }
@@ -41,8 +41,8 @@ func (s *Slack) Uninstall() {
 	s.emit(object{"type": "app_uninstalled", "event_ts": s.now()})
 }
 
-// OpenHome has a person open the app's DM. With an agent's view that is how a
-// conversation starts.
+// OpenHome makes a user open the app's DM: app_home_opened, with which a conversation
+// begins for an app with AgentView.
 func (s *Slack) OpenHome(user string) string {
 	channel, err := s.openHome(user)
 	check(err)
@@ -64,8 +64,8 @@ func (s *Slack) openHome(user string) (channel string, err error) {
 	return c.ID, nil
 }
 
-// LookAt has a person, in the app's DM, look at a channel beside it. An app
-// without an agent's view is not told.
+// LookAt makes a user look at a channel beside the app's DM. Only an app with AgentView
+// gets an event.
 func (s *Slack) LookAt(user, channel string) { check(s.lookAt(user, channel)) }
 
 func (s *Slack) lookAt(user, channel string) error {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Rename has a channel get another name.
+// Rename changes the name of a channel.
 func (s *Slack) Rename(channel, name string) { check(s.rename(channel, name)) }
 
 func (s *Slack) rename(channel, name string) error {
@@ -29,7 +29,7 @@ func (s *Slack) rename(channel, name string) error {
 	return nil
 }
 
-// Join has a person, or the app itself, enter a channel.
+// Join makes a user, or the app itself, enter a channel.
 func (s *Slack) Join(channel, user string) { check(s.join(channel, user)) }
 
 func (s *Slack) join(channel, user string) error {
@@ -71,11 +71,11 @@ func (s *Slack) subtype(c *channel, user, kind, text string) {
 	s.tellNew(c, m)
 }
 
-// Leave has a person go. The app that leaves is told by channel_left, as is
-// one that was put out: see Kick.
+// Leave makes a user, or the app, leave a channel. The app gets channel_left then, as
+// after Kick.
 func (s *Slack) Leave(channel, user string) { check(s.left(channel, user, user)) }
 
-// Kick has somebody put a person, or the app, out of a channel.
+// Kick makes by remove a user, or the app, from a channel.
 func (s *Slack) Kick(channel, user, by string) { check(s.left(channel, user, by)) }
 
 func (s *Slack) left(channel, user, by string) error {

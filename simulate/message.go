@@ -38,7 +38,7 @@ func (s *Slack) stamp(c *channel) string {
 
 func formatTS(micros int64) string { return fmt.Sprintf("%d.%06d", micros/1e6, micros%1e6) }
 
-// TS is the ts of a moment.
+// TS returns a time as Slack's ts: seconds, and six digits of microseconds.
 func TS(t time.Time) string { return formatTS(t.UnixMicro()) }
 
 // micros reads a ts, or the seconds that oldest and latest also take.

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// A Call is one call of a Web API method, or the fetch of a file. The token
-// is not kept.
+// A Call is one call of a Web API method, or the fetch of a file. It does not contain
+// the token.
 type Call struct {
 	Method     string            `json:"method"`
 	At         time.Time         `json:"at"`
 	Args       map[string]string `json:"args"`             // objects and lists as JSON text
 	Authorized bool              `json:"authorized"`       // it came with a token
-	Error      string            `json:"error,omitempty"`  // what was answered, "" for ok
+	Error      string            `json:"error,omitempty"`  // the error that was answered; "" for ok
 	Status     int               `json:"status,omitempty"` // the HTTP status where it was not 200
-	Fault      FaultKind         `json:"fault,omitempty"`  // what was made to go wrong
+	Fault      FaultKind         `json:"fault,omitempty"`  // the fault that it met
 }
 
 // record writes down a call.
@@ -71,15 +71,15 @@ func (s *Slack) Calls(methods ...string) []Call {
 	return out
 }
 
-// ForgetCalls starts the record of calls anew, so that a test can count those
-// of one turn.
+// ForgetCalls empties what Calls returns, so that a test can count the calls of one
+// turn.
 func (s *Slack) ForgetCalls() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = nil
 }
 
-// A Message is what people see of one.
+// A Message is a message as people see it.
 type Message struct {
 	Channel   string   `json:"channel"`
 	TS        string   `json:"ts"`
@@ -87,12 +87,13 @@ type Message struct {
 	User      string   `json:"user,omitempty"`   // "" for a bot without a user
 	Bot       string   `json:"bot,omitempty"`    // the bot's id, "" for a person
 	Text      string   `json:"text"`
-	Files     []string `json:"files,omitempty"` // their names, "" for one that is not told
+	Files     []string `json:"files,omitempty"` // their names; "" for a file whose name the message does not have
 	Edited    bool     `json:"edited,omitempty"`
 	Broadcast bool     `json:"broadcast,omitempty"`
 	Tombstone bool     `json:"tombstone,omitempty"`
 	Streaming bool     `json:"streaming,omitempty"` // a stream that was not stopped
-	Metadata  object   `json:"metadata,omitempty"`  // event_type and event_payload, nil without
+	// Metadata has event_type and event_payload; nil without.
+	Metadata map[string]any `json:"metadata,omitempty"`
 }
 
 // Messages returns what people see in a channel, threads included, by time.
@@ -100,12 +101,12 @@ func (s *Slack) Messages(channel string) []Message {
 	return s.see(channel, func(*message) bool { return true })
 }
 
-// Thread returns what people see of a thread: its root, then the replies.
+// Thread returns what people see of a thread: its root, then the replies by time.
 func (s *Slack) Thread(channel, root string) []Message {
 	return s.see(channel, func(m *message) bool { return m.ts == root || m.root == root })
 }
 
-// Posts returns what the app has posted that people see, in all channels.
+// Posts returns the messages of the app that people see, in all channels.
 func (s *Slack) Posts() []Message {
 	s.mu.Lock()
 	ids, own := []string{}, s.o.App.BotID
@@ -120,8 +121,8 @@ func (s *Slack) Posts() []Message {
 	return out
 }
 
-// PostsByMetadata groups the app's posts by what their metadata says under a
-// key of its event_payload. Posts without it are under "".
+// PostsByMetadata groups the app's posts by the value that their metadata has under a
+// key of its event_payload. Posts without one are under "".
 func (s *Slack) PostsByMetadata(key string) map[string][]Message {
 	out := map[string][]Message{}
 	for _, m := range s.Posts() {
@@ -160,21 +161,21 @@ func (s *Slack) see(channel string, which func(*message) bool) []Message {
 	return out
 }
 
-// Deliveries returns all events with what became of them, in the order in
-// which they happened.
+// Deliveries returns every event so far, in the order in which they happened, and how
+// its delivery went.
 func (s *Slack) Deliveries() []Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.deliveries)
 }
 
-// Undelivered returns the events that were given up: never acknowledged, and
-// not to be sent again.
+// Undelivered returns the events that were given up: they were not acknowledged and
+// are not sent again.
 func (s *Slack) Undelivered() []Delivery {
 	return slices.DeleteFunc(s.Deliveries(), func(d Delivery) bool { return !d.Over || d.Done })
 }
 
-// Settle waits until every event is acknowledged or given up.
+// Settle waits until every event is acknowledged or given up. The error is ctx's.
 func (s *Slack) Settle(ctx context.Context) error {
 	return s.Until(ctx, func() bool {
 		s.mu.Lock()

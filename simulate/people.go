@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Said is what a person, or another app's bot, says.
+// A Said is a message that a user or another app's bot posts.
 type Said struct {
 	Channel string
 	User    string // a user's id, or a bot's for what a bot without a user posts
 	Text    string // as Slack writes it: <@U…>, <https://…|label>, &amp;
-	Thread  string // the ts of the root, "" for the channel itself
+	Thread  string // the ts of the root; "" for the top level
 
 	Broadcast   bool     // a reply that the channel sees too
 	Files       []string // ids of AddFile: a file_share
@@ -22,22 +22,22 @@ type Said struct {
 	Attachments []any
 	Username    string    // another name for a bot's post
 	ClientID    string    // client_msg_id; "" makes one for a person
-	Mute        bool      // the app is not told: what was said before it came, or what got lost
+	Mute        bool      // the app gets no event, as for what was said before it was installed
 	At          time.Time // when it was said; zero is now. Later messages of the channel are later all the same.
 }
 
-// Say has a person say text in a channel, and returns its ts.
+// Say posts a message at the top level of a channel, and returns its ts.
 func (s *Slack) Say(channel, user, text string) string {
 	return s.Post(Said{Channel: channel, User: user, Text: text})
 }
 
-// Reply has a person reply in the thread of root, and returns the reply's ts.
+// Reply posts a reply in the thread of root, and returns its ts.
 func (s *Slack) Reply(channel, root, user, text string) string {
 	return s.Post(Said{Channel: channel, Thread: root, User: user, Text: text})
 }
 
-// Broadcast has a person reply in the thread of root and send the reply to
-// the channel too.
+// Broadcast posts a reply in the thread of root that also appears in the channel
+// (thread_broadcast), and returns its ts.
 func (s *Slack) Broadcast(channel, root, user, text string) string {
 	return s.Post(Said{Channel: channel, Thread: root, User: user, Text: text, Broadcast: true})
 }
@@ -47,7 +47,7 @@ func (s *Slack) Upload(channel, user, text string, files ...string) string {
 	return s.Post(Said{Channel: channel, User: user, Text: text, Files: files})
 }
 
-// Post is Say with everything that there is to say.
+// Post posts a message with any of the fields of Said, and returns its ts.
 func (s *Slack) Post(d Said) string {
 	ts, err := s.say(d)
 	check(err)
@@ -147,7 +147,7 @@ func (s *Slack) uuid() string {
 	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", s.rng.Uint32(), s.rng.Uint32()&0xffff, s.rng.Uint32()&0xfff, s.rng.Uint32()&0xfff, s.rng.Uint64()&0xffffffffffff)
 }
 
-// Edit has the author of a message change its text.
+// Edit changes a message's text, as its author does.
 func (s *Slack) Edit(channel, ts, text string) { check(s.edit(channel, ts, text)) }
 
 func (s *Slack) edit(channel, ts, text string) error {
@@ -158,16 +158,16 @@ func (s *Slack) edit(channel, ts, text string) error {
 	})
 }
 
-// Annotate has another app put metadata on a message of its own: it is told as
-// message_changed, but what people see is the same.
+// Annotate makes another app add metadata to a message of its own: the event is
+// message_changed, and what people see stays the same.
 func (s *Slack) Annotate(channel, ts, kind string, payload map[string]any) {
 	check(s.change(channel, ts, func(c *channelChange) {
 		c.body["metadata"] = object{"event_type": kind, "event_payload": payload}
 	}))
 }
 
-// UnfurlEdit has Slack add the preview of a link to a message: it is told as
-// message_changed, but nobody edited anything.
+// UnfurlEdit makes Slack add a link preview to a message: the event is
+// message_changed, although nobody has edited the message.
 func (s *Slack) UnfurlEdit(channel, ts, link, title, text string) {
 	check(s.unfurl(channel, ts, link, title, text))
 }
@@ -183,8 +183,8 @@ func (s *Slack) unfurl(channel, ts, link, title, text string) error {
 	})
 }
 
-// UnfurlAs has an app add a preview of its own to a person's message, by
-// chat.unfurl: author is whom the app names.
+// UnfurlAs makes another app add a link preview to a message (chat.unfurl). author is
+// the name in the preview.
 func (s *Slack) UnfurlAs(bot, channel, ts, link, author, text string) {
 	s.mu.Lock()
 	b := s.bot(bot)
@@ -207,8 +207,8 @@ func (s *Slack) attach(channel, ts string, a object) error {
 	})
 }
 
-// Forward has a person share a message of another channel, or of the same, and
-// returns the ts of what they post.
+// Forward posts a message that shares another one, of any channel, and returns its
+// ts.
 func (s *Slack) Forward(channel, user, text, from, ts string) string {
 	id, err := s.forward(channel, user, text, from, ts)
 	check(err)
@@ -293,12 +293,12 @@ func (s *Slack) changeMessage(c *channel, m *message, how func(*channelChange)) 
 	s.tellChanged(c, m, before, now.stamp)
 }
 
-// Delete has a person delete a message. A root with replies stays as a
-// tombstone, and the last reply takes a tombstone with it.
+// Delete deletes a message. A root with replies stays as a tombstone, which goes with
+// its last reply.
 func (s *Slack) Delete(channel, ts string) { check(s.delete(channel, ts)) }
 
-// DeleteRoot is Delete of a message that must have replies, so that a
-// tombstone stays.
+// DeleteRoot is Delete of a message with replies, so that a tombstone stays. It panics
+// where the message has none.
 func (s *Slack) DeleteRoot(channel, ts string) {
 	s.mu.Lock()
 	c, _, err := s.find(channel, ts)

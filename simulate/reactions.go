@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// React has a person put an emoji to a message; Unreact takes it back.
+// React adds a user's emoji to a message; Unreact removes it.
 func (s *Slack) React(channel, ts, user, emoji string) {
 	check(s.react(channel, ts, user, emoji, true))
 }

@@ -1,21 +1,30 @@
-// Package simulate has fake chat platforms that behave as the real ones do,
-// for tests and for trying a bot of any language without an account.
+// Package simulate has a fake Slack, for testing a bot of any language without an
+// account. "earshot simulate" is the same as a program.
 //
-// [NewSlack] starts a Slack on loopback: a Web API under URL/api/, events by
-// signed HTTP or by Socket Mode, and files. People act through its methods
-// ([Slack.Say], [Slack.Edit], [Slack.Delete], …), the app under test through
-// the API, and [Slack.Inject] makes either go wrong. [Slack.Calls] and
-// [Slack.Messages] tell what the app did and what people see.
+// [NewSlack] starts one on loopback: the Web API under URL/api/, events by signed
+// HTTP or Socket Mode, and files.
 //
-//	s, err := simulate.NewSlack(nil)
-//	defer s.Close()
-//	mara := s.AddUser(simulate.User{Name: "mara"})
-//	general := s.AddChannel(simulate.Channel{Name: "general", Members: []string{mara, s.App().UserID}})
-//	s.Deliver("http://127.0.0.1:8080/slack/events")
-//	s.Say(general, mara, "<@"+s.App().UserID+"> hello")
+//   - A test acts as people by [Slack.Say], [Slack.Edit], [Slack.Delete] and others.
 //
-// It knows nothing of the adapter that Earshot has for Slack: what both hold
-// true they hold from Slack's documentation.
+//   - The app under test uses the API, with the tokens of [Slack.App].
+//
+//   - [Slack.Inject] makes calls and events fail: lost answers, rate limits, events
+//     that come twice, late or never.
+//
+//   - [Slack.Settle] waits until every event was acknowledged; [Slack.Calls] then
+//     returns what the app called and [Slack.Messages] what people see.
+//
+//     s, err := simulate.NewSlack(nil)
+//     defer s.Close()
+//     mara := s.AddUser(simulate.User{Name: "mara"})
+//     general := s.AddChannel(simulate.Channel{Name: "general", Members: []string{mara, s.App().UserID}})
+//     s.Deliver("http://127.0.0.1:8080/slack/events")
+//     s.Say(general, mara, "<@"+s.App().UserID+"> hello")
+//
+// The package shares no code with Earshot's own adapter for Slack, because it would
+// share its mistakes: both are written from Slack's documentation. ts, ids and texts
+// are Slack's, as strings: a ts is the id of a message within its channel, such as
+// "1700000005.000100".
 package simulate
 
 import (
@@ -34,34 +43,34 @@ import (
 	"time"
 )
 
-// SlackOptions says what kind of Slack it is. The zero value is one that an
-// internal app meets, with Slack's own times.
+// SlackOptions configure a fake Slack. The zero value has the rate limits of an
+// internal app and Slack's own times.
 type SlackOptions struct {
-	Listen string // a loopback address; "" is a free port on 127.0.0.1
-	// Listener is served in place of Listen: a network that is not the machine's.
+	Listen string // a loopback address with a port; "" is a free port on 127.0.0.1
+	// Listener is used in place of Listen, for example for a network in memory.
 	Listener net.Listener
 	Now      func() time.Time // nil is time.Now
-	Seed     uint64           // of everything that is left to chance
+	Seed     uint64           // of all random choices, such as Fault.Chance
 
-	Team   Team  // zero fields get fixed values; those of Export where it tells
-	Export fs.FS // what was said before: an export in Slack's layout
+	Team   Team  // zero fields are taken from Export, else get fixed values
+	Export fs.FS // the history at the start: an export in Slack's layout
 	App    App   // the app under test; zero fields get fixed values
 
 	Tier   Tier           // how often the app may call
-	Limits map[string]int // calls a minute by method, before the tier; 0 is no limit
+	Limits map[string]int // calls a minute by method, in place of the tier's; 0 is no limit
 
-	// Where documents are silent or clients disagree, a setting chooses.
+	// Behaviour for which Slack's documents and clients differ.
 	RootOnFirstPageOnly bool // conversations.replies repeats the root on every page otherwise
 	HistoryForward      bool // conversations.history with oldest but no latest starts at oldest
-	RepliedEvents       bool // a reply is also told as message_replied of its root, without its subtype
+	RepliedEvents       bool // a reply also causes message_replied of its root, without its subtype
 
 	EventsURL  string          // where events go; Deliver changes it
-	SocketMode bool            // events go to sockets instead
-	AckWithin  time.Duration   // an event must be answered within; 0 is 3 s
+	SocketMode bool            // events go by Socket Mode, and not to EventsURL
+	AckWithin  time.Duration   // time for the answer to an event; 0 is 3 s
 	Retries    []time.Duration // waits before an event is sent again; nil is 0, 1 and 5 minutes
-	Senders    int             // events that may be under way at once; 0 is 1, which keeps their order
+	Senders    int             // events that are sent at the same time at most; 0 is 1, which keeps their order
 	PingEvery  time.Duration   // between pings on a socket; 0 is 5 s
-	DrainFor   time.Duration   // a socket lives on after its disconnect message; 0 is 10 s
+	DrainFor   time.Duration   // from a disconnect message to the end of its socket; 0 is 10 s
 
 	Log *slog.Logger // calls and events, one line each, at Info; nil discards
 }
@@ -71,18 +80,17 @@ type Team struct{ ID, Name, Domain string }
 
 const defaultTeam = "T0SIMULATE"
 
-// An App is what is installed in the workspace. Its secrets are made up and
-// the same in every run.
+// An App is the app under test. Its secrets are invented and the same in every run.
 type App struct {
 	ID, BotID, UserID, Name string
 
 	BotToken, AppToken, SigningSecret string
 
 	Scopes    []string // nil is AllScopes
-	AgentView bool     // its DMs open as an agent's: app_home_opened, app_context_changed
+	AgentView bool     // the app's manifest has agent_view: app_home_opened and app_context_changed are sent
 }
 
-// AllScopes are the bot scopes that the methods here ask for.
+// AllScopes returns every bot scope that a method of the fake Slack needs.
 func AllScopes() []string {
 	return []string{
 		"app_mentions:read", "assistant:write", "channels:history", "channels:join", "channels:read", "chat:write",
@@ -91,10 +99,9 @@ func AllScopes() []string {
 	}
 }
 
-// A Slack is one workspace and the servers around it. Its methods may be used
-// by several goroutines. People's methods (Say, Edit, …) panic when they name
-// a channel, a person or a message that does not exist: that is a mistake in
-// the script.
+// A Slack is one fake workspace with its servers. It is safe for concurrent use.
+// Methods that take the id of a channel, user or message panic where there is none:
+// the test itself is wrong then.
 type Slack struct {
 	o      SlackOptions
 	url    string
@@ -132,7 +139,8 @@ type Slack struct {
 	sockets []*socket
 }
 
-// NewSlack starts a Slack. It needs Close.
+// NewSlack starts a fake Slack; nil means the default options. The caller must call
+// [Slack.Close]. The error is of an option, or of listening.
 func NewSlack(o *SlackOptions) (*Slack, error) {
 	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, tickets: map[string]bool{}, queued: make(chan struct{}, 1)}
 	if o != nil {
@@ -215,22 +223,21 @@ func (s *Slack) install() {
 	s.bots = append(s.bots, &Bot{ID: a.BotID, AppID: a.ID, UserID: a.UserID, Name: a.Name})
 }
 
-// URL is where the fake Slack serves, without a slash at its end. The Web API
-// is at URL/api/, where an app expects https://slack.com/api/.
+// URL returns the base URL, without a slash at its end. An app uses URL/api/ in place
+// of https://slack.com/api/.
 func (s *Slack) URL() string { return s.url }
 
-// App is the app under test, with its tokens.
+// App returns the app under test, with its tokens.
 func (s *Slack) App() App {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.o.App
 }
 
-// Team is the workspace.
+// Team returns the workspace.
 func (s *Slack) Team() Team { return s.o.Team }
 
-// RotateSecret changes the signing secret: events from now on are signed with
-// secret.
+// RotateSecret changes the signing secret of the events that are sent from now on.
 func (s *Slack) RotateSecret(secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,7 +251,8 @@ func (s *Slack) Grant(scopes ...string) {
 	s.o.App.Scopes = slices.Clone(scopes)
 }
 
-// Close stops everything and waits for it. It may be called twice.
+// Close stops the servers and waits until every goroutine has ended. It may be called
+// twice.
 func (s *Slack) Close() error {
 	s.stop()
 	s.mu.Lock()

@@ -207,9 +207,9 @@ func (s *Slack) Connections() int {
 	return len(s.sockets)
 }
 
-// Disconnect tells the oldest connection that it will end: for "warning" and
-// "refresh_requested" after DrainFor, for "link_disabled" at once. Events go
-// to the others from now on, where there are any.
+// Disconnect announces the end of the oldest socket, which then comes after DrainFor
+// for "warning" and "refresh_requested", and at once for "link_disabled". Events go
+// to the other sockets from now on, where there are any.
 func (s *Slack) Disconnect(reason string) {
 	reason = cmp.Or(reason, "refresh_requested")
 	s.mu.Lock()
@@ -235,7 +235,7 @@ func (s *Slack) Disconnect(reason string) {
 	s.after(wait, func() { _ = c.conn.Close() })
 }
 
-// Cut ends all connections without a word, as a broken network does.
+// Cut breaks all sockets without a close message, as a broken network does.
 func (s *Slack) Cut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -150,8 +150,8 @@ func (s *Slack) threadNote(r *request) (object, error) {
 	return object{}, nil
 }
 
-// Status returns what people see the app doing in a thread: "" after a post,
-// or two minutes after it was last said.
+// Status returns the status line that people see in a thread: "" after a post of the
+// app, or two minutes after it was last set.
 func (s *Slack) Status(channel, thread string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ type User struct {
 	fields object // what an export has of it
 }
 
-// A Bot is another app's, or the app's own.
+// A Bot is the bot of another app.
 type Bot struct {
 	ID     string // "" makes one
 	AppID  string // "" makes one
@@ -41,7 +41,7 @@ type UserGroup struct {
 	Users            []string
 }
 
-// Kind says what sort of conversation a channel is.
+// A Kind is the kind of a conversation.
 type Kind string
 
 // The kinds of conversation, by Slack's channel_type.
@@ -115,7 +115,7 @@ func (s *Slack) AddGroup(g UserGroup) string {
 	return g.ID
 }
 
-// AddChannel adds a conversation and returns the id. Nobody is told of it.
+// AddChannel adds a conversation and returns its id. No event is sent.
 func (s *Slack) AddChannel(c Channel) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +139,7 @@ func (s *Slack) addChannel(c Channel) *channel {
 	return ch
 }
 
-// OpenDM returns the DM of the app and a person, and makes it where there is
-// none.
+// OpenDM returns the id of the app's DM with a user, and adds it where there is none.
 func (s *Slack) OpenDM(user string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

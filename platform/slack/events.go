@@ -15,29 +15,29 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// A Handler takes an event and returns once it is durable, as [bot.Bot.Handle]
-// does. An error means that it may not be kept.
+// A Handler handles an event and returns once it is durable, as [bot.Bot.Handle]
+// does. After an error the event is not acknowledged, and comes again.
 type Handler func(ctx context.Context, e bot.Event) (bot.Outcome, error)
 
-// errPanic is what a panic while an event was taken becomes.
+// errPanic is returned in place of a panic in the handling of an event.
 var errPanic = errors.New("the event was not taken: a panic")
 
-// take takes one delivery, by whichever way it came. When it returns nil the
-// delivery is durable, or nothing is to be made of it, and it may be
-// acknowledged; after an error it must come again. Before it is known who the
-// bot is the delivery is kept as it came.
+// take handles one delivery, by whichever way it came. When it returns nil the
+// delivery is durable or has no effect, and may be acknowledged; after an error it
+// must come again. Before it is known who the bot is, the delivery is stored as it
+// came.
 func (p *Platform) take(ctx context.Context, c slackmsg.Callback, raw []byte, handle Handler) error {
-	if kept, err := p.keep(ctx, c, raw); kept || err != nil {
+	if kept, err := p.storeEarly(ctx, c, raw); kept || err != nil {
 		return err
 	}
 	return p.use(ctx, c, raw, handle)
 }
 
-// use makes of a delivery what is to be made of it.
+// use handles a delivery by the type of its event.
 func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, handle Handler) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			// What panicked may hold a message: the log gets the place only.
+			// The panic's value may contain a message: only its place is logged.
 			p.o.Log.Error("an event panicked", "delivery", c.ID, "type", slackapi.Word(c.Event.Type, "_"), "at", place(debug.Stack()))
 			err = errPanic
 		}
@@ -47,7 +47,7 @@ func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, han
 		kind += "." + c.Event.Subtype
 	}
 	if c.Type == "app_rate_limited" || c.Event.Type == "app_rate_limited" {
-		p.heard.count("app_rate_limited", true, p.o.Now())
+		p.counts.count("app_rate_limited", true, p.o.Now())
 		return p.rateLimited(c)
 	}
 	ours, err := p.ours(ctx, c)
@@ -55,14 +55,14 @@ func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, han
 		return err
 	}
 	if !ours {
-		p.heard.count("other_workspace", false, p.o.Now())
+		p.counts.count("other_workspace", false, p.o.Now())
 		return nil
 	}
 	if c.Event.Agent {
 		p.agent.Store(true)
 	}
 	do, known := uses[c.Event.Type]
-	p.heard.count(kind, known, p.o.Now())
+	p.counts.count(kind, known, p.o.Now())
 	if !known {
 		return nil
 	}
@@ -82,15 +82,15 @@ func place(stack []byte) string {
 	return "unknown"
 }
 
-// A delivery is a callback on its way.
+// A delivery is a callback with its bytes and its handler.
 type delivery struct {
 	slackmsg.Callback
 	raw    []byte
 	handle Handler
 }
 
-// uses says what is made of which event. What is not listed is acknowledged
-// and counted.
+// uses has the function for each type of event. Types that are not listed are
+// counted and acknowledged.
 var uses = map[string]func(*Platform, context.Context, delivery) error{
 	"message":               (*Platform).message,
 	"app_mention":           (*Platform).message,
@@ -110,8 +110,8 @@ var uses = map[string]func(*Platform, context.Context, delivery) error{
 	"user_profile_changed":  (*Platform).userChanged,
 	"subteam_created":       (*Platform).groupChanged,
 	"subteam_updated":       (*Platform).groupChanged,
-	// A person opened the bot's DM, or looks at something beside it. What is
-	// said there comes as messages; where they look is another channel's affair.
+	// A person opened the bot's DM, or looks at something beside it. What they
+	// write there comes as messages; what they look at belongs to another channel.
 	"app_home_opened":                  (*Platform).seen,
 	"app_context_changed":              (*Platform).seen,
 	"assistant_thread_started":         (*Platform).seen,
@@ -138,36 +138,36 @@ func (p *Platform) ours(ctx context.Context, c slackmsg.Callback) (bool, error) 
 	return err == nil, err
 }
 
-// message hands a message, an edit or a deletion to the bot. An app_mention is
-// the same message once more, under another delivery, and may be the first to
-// come: it opens the turn then, and the copy that follows opens none.
+// message hands a message, an edit or a deletion to the bot. A mention arrives
+// twice, as app_mention and as message, in either order: the first opens the turn,
+// and the bot recognises the second by the message's id.
 func (p *Platform) message(ctx context.Context, x delivery) error {
 	soon, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
 	d, err := p.names.decode(soon, x.raw)
 	if err != nil {
-		// It has no ts: there is nothing by which it could be kept.
+		// It has no ts, and so no id to store it by.
 		p.o.Log.Warn("a message cannot be kept", "delivery", x.ID, "err", err)
 		return nil
 	}
 	for _, note := range d.Notes {
 		p.o.Log.Debug("a part of a message cannot be read", "delivery", x.ID, "part", note)
 	}
-	told := x.Event.Channel
-	if d.Message.ID == "" || told.ID == "" {
+	at := x.Event.Channel
+	if d.Message.ID == "" || at.ID == "" {
 		return nil // Ignored, for a reason that has nothing to record
 	}
 	if d.Reason == slackmsg.ReplyNotice {
-		return p.replied(ctx, p.scope(told.ID), d.Message)
+		return p.replied(ctx, p.scope(at.ID), d.Message)
 	}
 	p.unedited(&d)
 	key := x.Event.Key
 	if d.Whole {
-		// Who gave it its last text knows the message by its id. Another store
-		// of the same app does not, and takes the text as it is.
+		// The store of the bot that posted it knows the message by its id. Another
+		// store of the same app does not, and takes the text as it comes.
 		key = ""
 	}
-	channel, err := p.names.channel(ctx, told)
+	channel, err := p.names.channel(ctx, at)
 	if err != nil {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
 	}
@@ -187,8 +187,8 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 	return nil
 }
 
-// replied keeps what a notice tells of the replies that a stored root has. A
-// root that is not stored brings that when it is read from history.
+// replied records the number and time of replies that a notice shows of a stored
+// root. A root that is not stored has them when it is read from history.
 func (p *Platform) replied(ctx context.Context, s earshot.Scope, root earshot.Message) error {
 	if root.Replies == nil {
 		return nil
@@ -199,7 +199,7 @@ func (p *Platform) replied(ctx context.Context, s earshot.Scope, root earshot.Me
 	}
 	if err == nil {
 		m.Replies = root.Replies
-		m.Mentions, m.Reactions, m.Files = nil, nil, nil // they tell nothing, and may have changed meanwhile
+		m.Mentions, m.Reactions, m.Files = nil, nil, nil // the notice has none; keep what is stored
 		_, err = p.o.Store.Record(ctx, s, m)
 	}
 	if err != nil {
@@ -208,13 +208,13 @@ func (p *Platform) replied(ctx context.Context, s earshot.Scope, root earshot.Me
 	return nil
 }
 
-// oldPost is the age after which a post of ours that was updated gets no other
-// text: no turn lives as long. Posts of versions that did not mark their last
-// update are told by it.
+// oldPost is the age after which an updated post of ours counts as final: no turn
+// takes as long. Posts of versions that did not mark their final update are
+// recognised by it.
 const oldPost = earshot.Time(time.Hour / time.Microsecond)
 
-// unedited takes the edit off a post of ours, which only we can update: with an
-// answer in its placeholder's stead, which is no edit.
+// unedited clears Edited on our own posts: only we can update them, and replacing a
+// placeholder by its answer is not an edit.
 func (p *Platform) unedited(d *slackmsg.Decoded) {
 	m := &d.Message
 	if d.Key == "" || m.Deleted || !p.identity.Is(m.Author.ID) {
@@ -225,9 +225,9 @@ func (p *Platform) unedited(d *slackmsg.Decoded) {
 	m.Edited = 0
 }
 
-// rooted says of a message at the top level of a DM whether it begins a thread:
-// under agent_view each does. Slack gives a root its own ts as thread_ts only
-// once it has replies, which says nothing.
+// rooted sets on a message at the top level of a DM whether it begins a thread: with
+// agent_view each does. Slack's thread_ts does not say, because a root has it only
+// once it has replies.
 func (p *Platform) rooted(c earshot.Channel, m earshot.Message) earshot.Message {
 	if c.Kind == earshot.KindDM && m.Root() == "" && !m.Deleted {
 		m.Thread = ""
@@ -238,8 +238,8 @@ func (p *Platform) rooted(c earshot.Channel, m earshot.Message) earshot.Message 
 	return m
 }
 
-// withoutToken removes the old verification token from what is stored: it is a
-// secret, and of no use here.
+// withoutToken removes Slack's deprecated verification token from what is stored: it
+// is a secret, and nothing here uses it.
 func withoutToken(raw []byte, token string) []byte {
 	if len(token) < 8 {
 		return raw
@@ -247,13 +247,12 @@ func withoutToken(raw []byte, token string) []byte {
 	return []byte(strings.ReplaceAll(string(raw), `"`+token+`"`, `"***"`))
 }
 
-// reaction counts an emoji on a message that is stored. A message that is not
-// brings its reactions when it is read from history. Counts are as Slack tells
-// them, one by one: who gave one is not kept, and what was missed is made good
-// by the next reading of history. The store counts, since another replica may
-// do so at the same time.
+// reaction adds or removes an emoji of a stored message. A message that is not
+// stored has its reactions when it is read from history. Who reacted is not kept;
+// an event that was missed is corrected by the next reading of history. The store
+// does the counting, since another replica may count at the same time.
 func (p *Platform) reaction(ctx context.Context, x delivery) error {
-	if x.Event.Item == "" || x.Event.Channel.ID == "" || x.Event.Reaction == "" || !p.heard.remember(x.ID) {
+	if x.Event.Item == "" || x.Event.Channel.ID == "" || x.Event.Reaction == "" || !p.counts.remember(x.ID) {
 		return nil
 	}
 	by := 1
@@ -262,14 +261,14 @@ func (p *Platform) reaction(ctx context.Context, x delivery) error {
 	}
 	_, err := p.o.Store.React(ctx, p.scope(x.Event.Channel.ID), x.Event.Item, x.Event.Reaction, by)
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
-		p.heard.forget(x.ID)
+		p.counts.forget(x.ID)
 		return fmt.Errorf("reaction to message %s: %w", x.Event.Item, err)
 	}
 	return nil
 }
 
-// rateLimited is told that Slack dropped events of a minute, because there
-// were more than 30,000 in an hour.
+// rateLimited handles app_rate_limited: Slack dropped the events of a minute, because
+// more than 30,000 came within an hour.
 func (p *Platform) rateLimited(c slackmsg.Callback) error {
 	p.o.Log.Warn("slack dropped events of a minute: more than 30,000 came within an hour", "minute", c.Minute)
 	if c.Minute > 0 {

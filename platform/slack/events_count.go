@@ -9,37 +9,37 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
-// A Heard is how often an event came, for the operator.
-type Heard struct {
+// An EventCount is how often events of one type came, for the operator.
+type EventCount struct {
 	Type  string // and after a dot its subtype
 	Count int
-	// Used says that something is made of such events. Others are acknowledged
-	// and no more.
+	// Used says that such events have an effect. Others are acknowledged only.
 	Used bool
 }
 
-// maxTypes bounds how many types are told apart, and maxRecent how many
-// deliveries are remembered that change something each time they come.
+// maxTypes is how many types are counted apart, and maxRecent how many deliveries
+// are remembered.
 const (
 	maxTypes  = 200
 	maxRecent = 4096
 )
 
-// heard is what came in. The zero value is ready to use.
-type heard struct {
+// eventCounts counts what came in, and remembers deliveries whose events would have
+// an effect each time they come. The zero value is ready to use.
+type eventCounts struct {
 	mu     sync.Mutex // guards what follows
-	types  map[string]*Heard
+	types  map[string]*EventCount
 	recent map[string]bool
 	order  []string // of recent, oldest first
 	last   time.Time
 }
 
 // count counts an event.
-func (h *heard) count(kind string, used bool, now time.Time) {
+func (h *eventCounts) count(kind string, used bool, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.types == nil {
-		h.types = map[string]*Heard{}
+		h.types = map[string]*EventCount{}
 	}
 	h.last = now
 	kind = slackapi.Word(kind, "_.")
@@ -49,15 +49,15 @@ func (h *heard) count(kind string, used bool, now time.Time) {
 		x = h.types[kind]
 	}
 	if x == nil {
-		x = &Heard{Type: kind, Used: used}
+		x = &EventCount{Type: kind, Used: used}
 		h.types[kind] = x
 	}
 	x.Count++
 }
 
-// remember remembers a delivery, forgetting the oldest, and reports whether it
+// remember adds a delivery, dropping the oldest of too many, and reports whether it
 // is new. One without an id always is.
-func (h *heard) remember(delivery string) bool {
+func (h *eventCounts) remember(delivery string) bool {
 	if delivery == "" {
 		return true
 	}
@@ -78,23 +78,23 @@ func (h *heard) remember(delivery string) bool {
 	return true
 }
 
-// forget makes a delivery new again: it was not taken.
-func (h *heard) forget(delivery string) {
+// forget removes a delivery that failed, so that it is new when it comes again.
+func (h *eventCounts) forget(delivery string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.recent, delivery)
 	h.order = slices.DeleteFunc(h.order, func(id string) bool { return id == delivery })
 }
 
-// Heard returns how often each type of event came since Open, by type, and
-// when the last one did.
-func (p *Platform) Heard() ([]Heard, time.Time) {
-	p.heard.mu.Lock()
-	defer p.heard.mu.Unlock()
-	list := make([]Heard, 0, len(p.heard.types))
-	for _, x := range p.heard.types {
+// EventCounts returns how often each type of event came since Open, sorted by type,
+// and when the last event came.
+func (p *Platform) EventCounts() ([]EventCount, time.Time) {
+	p.counts.mu.Lock()
+	defer p.counts.mu.Unlock()
+	list := make([]EventCount, 0, len(p.counts.types))
+	for _, x := range p.counts.types {
 		list = append(list, *x)
 	}
-	slices.SortFunc(list, func(a, b Heard) int { return cmp.Compare(a.Type, b.Type) })
-	return list, p.heard.last
+	slices.SortFunc(list, func(a, b EventCount) int { return cmp.Compare(a.Type, b.Type) })
+	return list, p.counts.last
 }

@@ -101,8 +101,8 @@ func TestASlashCommandIsAnsweredInPrivate(t *testing.T) {
 	for _, kind := range []string{"block_actions", "shortcut"} {
 		postForm(t, x.platform.Handler(counting(&taken)), x.slack.App().SigningSecret, "POST", urlencoded, "payload="+url.QueryEscape(`{"type":"`+kind+`"}`))
 	}
-	list, _ := x.platform.Heard()
-	if diff := cmp.Diff([]slack.Heard{{Type: "interactive.block_actions", Count: 1}, {Type: "interactive.shortcut", Count: 1}, {Type: "slash_commands", Count: 1}}, list); diff != "" {
+	list, _ := x.platform.EventCounts()
+	if diff := cmp.Diff([]slack.EventCount{{Type: "interactive.block_actions", Count: 1}, {Type: "interactive.shortcut", Count: 1}, {Type: "slash_commands", Count: 1}}, list); diff != "" {
 		t.Errorf("heard (-want +got):\n%s", diff)
 	}
 	if log := x.log.String(); strings.Contains(log, "cannot be read") || strings.Contains(log, "no JSON") {

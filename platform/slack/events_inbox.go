@@ -13,28 +13,30 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// A gate says whether deliveries can be taken. The zero value is closed.
-type gate struct {
-	mu     sync.RWMutex // guards opened; held while a delivery is kept
+// An inbox says whether deliveries are handled at once or stored for later. The
+// zero inbox stores them.
+type inbox struct {
+	mu     sync.RWMutex // guards opened; held while a delivery is stored
 	opened bool
 }
 
-func (g *gate) open() {
+func (g *inbox) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.opened = true
 }
 
-// keptKey begins the keys of deliveries that came before it was known who the
-// bot is; the app's id, the moment and a hash of the delivery follow.
-const keptKey = "slack/inbox/"
+// inboxKey begins the keys of the notes in which deliveries are stored that came
+// before it was known who the bot is; the app's id, the moment and a hash of the
+// delivery follow.
+const inboxKey = "slack/inbox/"
 
-// keep stores a delivery as it came while the gate is closed, and reports
-// whether it did. What [Admit] lists afterwards has it.
-func (p *Platform) keep(ctx context.Context, c slackmsg.Callback, raw []byte) (bool, error) {
-	p.gate.mu.RLock()
-	defer p.gate.mu.RUnlock()
-	if p.gate.opened {
+// storeEarly stores a delivery as it came, until [Platform.Admit] opens the inbox,
+// and reports whether it did. Admit lists what was stored only after that.
+func (p *Platform) storeEarly(ctx context.Context, c slackmsg.Callback, raw []byte) (bool, error) {
+	p.inbox.mu.RLock()
+	defer p.inbox.mu.RUnlock()
+	if p.inbox.opened {
 		return false, nil
 	}
 	sum := sha256.Sum256(raw)
@@ -42,27 +44,27 @@ func (p *Platform) keep(ctx context.Context, c slackmsg.Callback, raw []byte) (b
 	if app == "" {
 		app = "-"
 	}
-	key := fmt.Sprintf("%s%s/%016x/%s", keptKey, app, p.o.Now().UnixMicro(), hex.EncodeToString(sum[:8]))
+	key := fmt.Sprintf("%s%s/%016x/%s", inboxKey, app, p.o.Now().UnixMicro(), hex.EncodeToString(sum[:8]))
 	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: key, Data: withoutToken(raw, c.Token)}); err != nil {
 		return true, fmt.Errorf("keep a delivery: %w", err)
 	}
-	p.heard.count("kept_for_later", true, p.o.Now())
+	p.counts.count("kept_for_later", true, p.o.Now())
 	return true, nil
 }
 
-// admitAgain is after what time kept deliveries are tried again that the store
-// did not take.
-const admitAgain = 5 * time.Second
+// admitRetry is after what time stored deliveries are tried again after an error of
+// the store.
+const admitRetry = 5 * time.Second
 
-// Admit lets deliveries in: those that come from now on, and those that were
-// kept, in the order in which they came. It returns when none is left, or with
-// ctx's error. Before it [Platform.Enter] or [Platform.Recall] must have said
-// who the bot is.
+// Admit handles deliveries: those that come from now on at once, and those that were
+// stored, in the order in which they came. It returns when none of these is left,
+// or with ctx's error. Call it after [Platform.Enter] or [Platform.Recall] has
+// found out who the bot is.
 func (p *Platform) Admit(ctx context.Context, handle Handler) error {
-	p.gate.open()
-	prefixes := []string{keptKey}
+	p.inbox.open()
+	prefixes := []string{inboxKey}
 	if p.app != "" {
-		prefixes = []string{keptKey + p.app + "/", keptKey + "-/"}
+		prefixes = []string{inboxKey + p.app + "/", inboxKey + "-/"}
 	}
 	for _, prefix := range prefixes {
 		for {
@@ -71,8 +73,8 @@ func (p *Platform) Admit(ctx context.Context, handle Handler) error {
 				return ctx.Err()
 			}
 			if err != nil {
-				p.o.Log.Error("a kept event was not taken; it is tried again", "again", admitAgain, "err", err)
-				if err := sleep(ctx, admitAgain); err != nil {
+				p.o.Log.Error("a kept event was not taken; it is tried again", "again", admitRetry, "err", err)
+				if err := sleep(ctx, admitRetry); err != nil {
 					return err
 				}
 			} else if n == 0 {
@@ -83,8 +85,8 @@ func (p *Platform) Admit(ctx context.Context, handle Handler) error {
 	return nil
 }
 
-// admit takes the next of the kept deliveries and drops them. It returns how
-// many there were.
+// admit handles up to 100 stored deliveries and removes them. It returns how many
+// there were.
 func (p *Platform) admit(ctx context.Context, prefix string, handle Handler) (int, error) {
 	list, err := p.o.Store.Notes(ctx, prefix, 100)
 	if err != nil {

@@ -333,7 +333,7 @@ func TestOtherEventsAreAcknowledgedAndCounted(t *testing.T) {
 			t.Errorf("%s: got status %d, want 200", event, got)
 		}
 	}
-	list, last := x.platform.Heard()
+	list, last := x.platform.EventCounts()
 	var got []string
 	for _, h := range list {
 		if !h.Used {

@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
-// A self is who the bot is, as Slack says it and as the store remembers it.
+// A self is who the bot is, in the form of auth.test and of the note in the store.
 type self struct {
 	Workspace  string `json:"team_id"`
 	Enterprise string `json:"enterprise_id,omitempty"`
@@ -27,27 +27,27 @@ type self struct {
 	App        string `json:"app_id,omitempty"`
 }
 
-// ErrAnotherBot says that the store remembered another bot for this token.
+// ErrAnotherBot is returned where the store had another bot for this token.
 var ErrAnotherBot = errors.New("slack: the token is another bot's than at the last start; start again, the new one is remembered now")
 
 // Enter asks Slack who the bot is (auth.test, bots.info) and remembers it in
 // the store. Call it again after an error for which [Unreachable] reports true;
-// after others the token or the configuration must be mended, and the error
-// says how.
+// after others the token or the configuration must be corrected, and the
+// error says how.
 func (p *Platform) Enter(ctx context.Context) error {
 	now, err := p.whoAmI(ctx)
 	if err != nil {
-		return p.notEntered(ctx, fmt.Errorf("slack: %w", err))
+		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", err))
 	}
 	if err := p.remember(ctx, now); err != nil {
 		return err
 	}
 	if !p.known {
-		p.become(now)
+		p.setIdentity(now)
 	} else if p.identity.ID != earshot.AuthorID(now.User) || p.workspace != earshot.WorkspaceID(now.Workspace) {
 		return ErrAnotherBot
 	}
-	// Who reads the store later knows by this which of the bots was this one.
+	// By this entry a reader of the store knows which of the bots this one is.
 	me := earshot.Author{ID: p.identity.ID, Name: p.identity.Name, Kind: earshot.Bot}
 	if err := p.o.Store.PutAuthors(ctx, earshot.Slack, p.workspace, me); err != nil {
 		return fmt.Errorf("slack: store the bot: %w", err)
@@ -55,14 +55,14 @@ func (p *Platform) Enter(ctx context.Context) error {
 	return nil
 }
 
-// Recall takes from the store who the bot was when Slack was last asked with
-// this token, and reports whether that is known.
+// Recall reads from the store who the bot was when Slack was last asked with this
+// token. It reports whether that is known.
 func (p *Platform) Recall(ctx context.Context) (bool, error) {
 	was, ok, err := p.remembered(ctx)
 	if err != nil || !ok {
 		return false, err
 	}
-	p.become(was)
+	p.setIdentity(was)
 	return true, nil
 }
 
@@ -86,15 +86,15 @@ func Unreachable(err error) bool {
 	return true
 }
 
-// A configError is one that asking again does not mend.
+// A configError is one for which asking again does not help.
 type configError struct{ error }
 
 // Unwrap returns what is wrong.
 func (e *configError) Unwrap() error { return e.error }
 
-// become takes over who the bot is: its user id, by which it is mentioned, and
-// as aliases its bot id and its app id, by which it may be told as an author.
-func (p *Platform) become(s self) {
+// setIdentity sets who the bot is: its user id, by which it is mentioned, and as
+// aliases its bot id and app id, which messages may have as their author.
+func (p *Platform) setIdentity(s self) {
 	p.workspace, p.enterprise, p.url, p.app = earshot.WorkspaceID(s.Workspace), s.Enterprise, s.URL, s.App
 	p.identity = earshot.Identity{ID: earshot.AuthorID(s.User), Name: s.Name}
 	for _, alias := range []string{s.Bot, s.App} {
@@ -116,12 +116,12 @@ func (p *Platform) whoAmI(ctx context.Context) (self, error) {
 	if err := json.Unmarshal(raw, &me); err != nil || me.User == "" || me.Workspace == "" {
 		return me, fmt.Errorf("auth.test: %w: it does not say who the bot is", slackapi.ErrAnswer)
 	}
-	me.App = "" // bots.info says it
+	me.App = "" // bots.info has it
 	if me.Bot == "" {
-		// A bot's token says so itself; a server that is not Slack's may leave
-		// the id out.
+		// A bot's token is known by its prefix. A server that is not Slack's may
+		// leave the id out.
 		if strings.HasPrefix(p.o.BotToken.Reveal(), "xoxb-") {
-			p.o.Log.Warn("the server does not tell the bot's id: what only tells that is not known as our own")
+			p.o.Log.Warn("the server does not tell the bot's id: messages that have no other author are not recognised as our own")
 			return me, nil
 		}
 		return me, &configError{errors.New("auth.test: the token is a person's and not a bot's: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…)")}
@@ -142,8 +142,8 @@ func (p *Platform) whoAmI(ctx context.Context) (self, error) {
 	return me, nil
 }
 
-// selfKey is under which note the store remembers whose the token is. The token
-// itself cannot be read off it.
+// selfKey is the key of the note that says whose the token is. The token cannot be
+// computed from it.
 func (p *Platform) selfKey() string {
 	mac := hmac.New(sha256.New, []byte("earshot: whose token it is"))
 	mac.Write([]byte(p.o.BotToken.Reveal()))
@@ -156,13 +156,13 @@ func (p *Platform) remembered(ctx context.Context) (was self, ok bool, err error
 		return was, false, fmt.Errorf("slack: read who the bot is: %w", err)
 	}
 	if len(list) == 0 || json.Unmarshal(list[0].Data, &was) != nil || was.User == "" || was.Workspace == "" {
-		return was, false, nil // what cannot be read is asked for and written again
+		return was, false, nil // Enter asks again and overwrites it
 	}
 	return was, true, nil
 }
 
-// remember stores who the bot is. The app's id is kept where Slack told it
-// before and not this time.
+// remember stores who the bot is. The app's id is kept where Slack gave it before
+// and not this time.
 func (p *Platform) remember(ctx context.Context, now self) error {
 	was, ok, err := p.remembered(ctx)
 	if err != nil {

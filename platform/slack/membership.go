@@ -22,22 +22,22 @@ func changesChannel(e slackmsg.Event) bool {
 
 // channelChanged takes over a channel's new name, where the channel is known.
 func (p *Platform) channelChanged(ctx context.Context, x delivery) error {
-	told := x.Event.Channel
-	if told.ID == "" {
+	fromEvent := x.Event.Channel
+	if fromEvent.ID == "" {
 		return nil
 	}
-	c, err := p.o.Store.Channel(ctx, p.scope(told.ID))
+	c, err := p.o.Store.Channel(ctx, p.scope(fromEvent.ID))
 	if errors.Is(err, earshot.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("channel %s: %w", told.ID, err)
+		return fmt.Errorf("channel %s: %w", fromEvent.ID, err)
 	}
-	told.Platform, told.Workspace, told.Kind = earshot.Slack, p.workspace, c.Kind
-	c = over(c, told)
+	fromEvent.Platform, fromEvent.Workspace, fromEvent.Kind = earshot.Slack, p.workspace, c.Kind
+	c = mergeChannel(c, fromEvent)
 	p.names.keep(c, channelTTL)
 	if err := p.o.Store.PutChannel(ctx, c); err != nil {
-		return fmt.Errorf("channel %s: %w", told.ID, err)
+		return fmt.Errorf("channel %s: %w", fromEvent.ID, err)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (p *Platform) channelChanged(ctx context.Context, x delivery) error {
 // joined learns about a channel that the bot was invited to.
 func (p *Platform) joined(ctx context.Context, x delivery) error {
 	if !p.identity.Is(x.Event.User) || x.Event.Channel.ID == "" {
-		return nil // who joined is said by Slack's own note, a message
+		return nil // that other people joined comes as a message
 	}
 	c, err := p.names.channel(ctx, x.Event.Channel)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *Platform) joined(ctx context.Context, x delivery) error {
 	return nil
 }
 
-// left is told that the bot, or somebody else, left a channel.
+// left handles the events that the bot, or somebody else, left a channel.
 func (p *Platform) left(ctx context.Context, x delivery) error {
 	c := x.Event.Channel
 	if c.ID == "" || x.Event.Type == "member_left_channel" && !p.identity.Is(x.Event.User) {
@@ -69,14 +69,14 @@ func (p *Platform) left(ctx context.Context, x delivery) error {
 	}
 	p.o.Log.Info("left a channel", "channel", c.ID, "purge", p.o.Purge)
 	if p.o.Purge {
-		if err := p.doubt(ctx, p.leaving(c.ID), func(ctx context.Context) (answer, error) { return p.member(ctx, c.ID) }); err != nil {
+		if err := p.planErasure(ctx, p.leaving(c.ID), func(ctx context.Context) (answer, error) { return p.member(ctx, c.ID) }); err != nil {
 			return fmt.Errorf("left channel %s: %w", c.ID, err)
 		}
 	}
 	return p.leave(ctx, p.scope(c.ID), false)
 }
 
-// leave erases a channel, where that is wanted, and tells that it is not heard.
+// leave erases a channel where purge is set, and reports it to Options.Left.
 func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error {
 	if purge {
 		p.names.forget(s.Channel)
@@ -87,7 +87,7 @@ func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error
 	return p.o.Left(ctx, s)
 }
 
-// removed is told that the app was uninstalled, or tokens of it revoked.
+// removed handles the events that the app was uninstalled, or its tokens revoked.
 func (p *Platform) removed(ctx context.Context, x delivery) error {
 	if x.Event.Type == "tokens_revoked" && !slices.ContainsFunc(x.Event.Bots, p.identity.Is) {
 		return nil
@@ -97,8 +97,8 @@ func (p *Platform) removed(ctx context.Context, x delivery) error {
 	case a == yes:
 		return nil
 	case p.o.Purge:
-		// What is erased cannot be had again: Confirm asks a second time.
-		return p.doubt(ctx, p.uninstalling(), func(context.Context) (answer, error) { return a, err })
+		// Erasing cannot be undone: Confirm asks a second time.
+		return p.planErasure(ctx, p.uninstalling(), func(context.Context) (answer, error) { return a, err })
 	case a == no:
 		return p.uninstalled(ctx, false)
 	default:
@@ -106,7 +106,7 @@ func (p *Platform) removed(ctx context.Context, x delivery) error {
 	}
 }
 
-// uninstalled stops what the app does in the workspace, and leaves its channels.
+// uninstalled stops the platform and leaves all channels of the workspace.
 func (p *Platform) uninstalled(ctx context.Context, purge bool) error {
 	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", purge)
 	p.stop()
@@ -125,7 +125,7 @@ func (p *Platform) uninstalled(ctx context.Context, purge bool) error {
 	return nil
 }
 
-// userChanged takes over a profile.
+// userChanged takes over a user's profile.
 func (p *Platform) userChanged(ctx context.Context, x delivery) error {
 	if x.Event.Author.ID == "" || p.identity.Is(x.Event.Author.ID) {
 		return nil

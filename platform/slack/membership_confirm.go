@@ -10,32 +10,34 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A doubt is a thing that may have to be erased because the bot seems to be
-// gone from it. It stands in the store until Slack has said plainly, twice and
-// with Options.Confirm between, that it is; or once that it is not.
+// An erasure is planned for a channel, or the workspace, that the bot seems to have
+// left. It is a note in the store until Slack, when asked, has confirmed it twice
+// with Options.Confirm between, or has denied it once.
 //
-// An event that tells of it is no proof: it may come again up to a day later,
-// when the bot was invited back (docs.slack.dev, Events API).
-type doubt struct {
-	// Said is when Slack first said no, in Unix microseconds; 0: not yet.
+// The event alone is no proof: it may be delivered again up to a day later, when the
+// bot was invited back (docs.slack.dev, Events API).
+type erasure struct {
+	// Said is when Slack first said that the bot is gone, in Unix microseconds; 0:
+	// not yet.
 	Said int64 `json:"said"`
 }
 
-// askTime is how long a question waits for its answer, and for its turn.
+// askTime is for one question to Slack, the wait for its rate included.
 const askTime = 30 * time.Second
 
-// leaving is the key of the doubt about a channel.
+// leaving is the key of a channel's erasure.
 func (p *Platform) leaving(c earshot.ChannelID) string { return p.leavings() + string(c) }
 
-// leavings begins these keys.
+// leavings is the prefix of these keys.
 func (p *Platform) leavings() string { return "slack/leaving/" + string(p.workspace) + "/" }
 
-// uninstalling is the key of the doubt about the workspace.
+// uninstalling is the key of the workspace's erasure.
 func (p *Platform) uninstalling() string { return "slack/uninstalling/" + string(p.workspace) }
 
-// doubt begins a doubt, with a first question. One that is there already, as
-// when the event comes again, stays as it is.
-func (p *Platform) doubt(ctx context.Context, key string, ask func(context.Context) (answer, error)) error {
+// planErasure asks Slack for the first time, and plans an erasure unless Slack
+// denies it. One that is planned already, as when the event comes again, is left as
+// it is.
+func (p *Platform) planErasure(ctx context.Context, key string, ask func(context.Context) (answer, error)) error {
 	list, err := p.o.Store.Notes(ctx, key, 1)
 	if err != nil || len(list) > 0 && list[0].Key == key {
 		return err
@@ -49,11 +51,11 @@ func (p *Platform) doubt(ctx context.Context, key string, ask func(context.Conte
 	if a == yes {
 		return nil
 	}
-	return p.putDoubt(ctx, key, a)
+	return p.putErasure(ctx, key, a)
 }
 
-func (p *Platform) putDoubt(ctx context.Context, key string, a answer) error {
-	d := doubt{}
+func (p *Platform) putErasure(ctx context.Context, key string, a answer) error {
+	d := erasure{}
 	if a == no {
 		d.Said = p.o.Now().UnixMicro()
 	}
@@ -64,9 +66,9 @@ func (p *Platform) putDoubt(ctx context.Context, key string, a answer) error {
 	return p.o.Store.PutNote(ctx, earshot.Note{Key: key, Data: data})
 }
 
-// Confirm asks Slack again where the bot seems to be gone, and erases what it
-// then says so of for the second time. Call it now and then once
-// [Platform.Enter] or [Platform.Recall] has said who the bot is.
+// Confirm asks Slack again about every planned erasure, and erases what Slack then
+// confirms for the second time. Call it now and then, after [Platform.Enter] or
+// [Platform.Recall].
 func (p *Platform) Confirm(ctx context.Context) error {
 	list, err := p.o.Store.Notes(ctx, p.leavings(), 0)
 	if err != nil {
@@ -96,11 +98,11 @@ func (p *Platform) Confirm(ctx context.Context) error {
 	return nil
 }
 
-// confirm asks about one doubt. The error is the store's.
+// confirm asks about one erasure. The error is the store's.
 func (p *Platform) confirm(ctx context.Context, n earshot.Note, ask func(context.Context) (answer, error), erase func(context.Context) error) error {
-	var d doubt
+	var d erasure
 	if json.Unmarshal(n.Data, &d) != nil {
-		d = doubt{} // as if it had not been said
+		d = erasure{} // begin again
 	}
 	if d.Said != 0 && p.o.Now().Sub(time.UnixMicro(d.Said)) < p.o.Confirm {
 		return nil
@@ -109,13 +111,13 @@ func (p *Platform) confirm(ctx context.Context, n earshot.Note, ask func(context
 	defer cancel()
 	a, err := ask(soon)
 	switch {
-	case a == yes || a == no && !p.o.Purge: // it may have been configured otherwise since
+	case a == yes || a == no && !p.o.Purge: // Options.Purge may have changed since
 		p.o.Log.Info("nothing is erased: the bot is there", "note", n.Key)
 	case a == unknown:
 		p.o.Log.Warn("slack does not say whether the bot is gone; nothing is erased until it does", "err", err)
 		return nil
 	case d.Said == 0:
-		return p.putDoubt(ctx, n.Key, no)
+		return p.putErasure(ctx, n.Key, no)
 	default:
 		p.o.Log.Info("erased: slack has said twice that the bot is gone", "note", n.Key)
 		if err := erase(ctx); err != nil {
@@ -125,16 +127,16 @@ func (p *Platform) confirm(ctx context.Context, n earshot.Note, ask func(context
 	return p.o.Store.DropNote(ctx, n.Key)
 }
 
-// notEntered looks, before a start ends because Slack refuses the token,
-// whether that is the second time that it says the app is gone. It returns why
-// the bot cannot enter.
-func (p *Platform) notEntered(ctx context.Context, why error) error {
+// refusedAtStart is called when Slack refuses the token at a start. Where that is the
+// second time that Slack says the app is gone, it erases what is planned. It returns
+// why, the reason of the refusal.
+func (p *Platform) refusedAtStart(ctx context.Context, why error) error {
 	if Unreachable(why) || !p.o.Purge {
 		return why
 	}
 	if !p.known {
 		if known, err := p.Recall(ctx); err != nil || !known {
-			return why // nothing is known that could be erased
+			return why // the workspace is not known
 		}
 	}
 	if err := p.Confirm(ctx); err != nil {

@@ -9,45 +9,47 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// How long names are good, and what asking for them may cost. Events tell of
-// changes, so that a name is seldom older than its last use.
+// For how long names are current, and what asking for them may cost. Changes come
+// as events, so that names are seldom out of date.
 const (
 	userTTL    = 10 * time.Minute
 	channelTTL = time.Hour
 	groupTTL   = time.Hour
 	failedTTL  = time.Minute // what could not be had is not asked for again at once
-	// nameTime is how long an event waits for the names of people who are seen
-	// for the first time, and for what a channel is that is. Slack wants its
-	// answer within three seconds. After it the message is recorded with their
-	// ids and no names: the next message of theirs brings the name to all of them.
+	// nameTime is how long an event waits for names that are not known: Slack
+	// wants its answer within three seconds. After it the message is recorded
+	// with ids and no names; the next message of the same author brings the name
+	// to all of theirs.
 	nameTime = time.Second
-	maxAsked = 30 // names that one message or page of history asks for
+	maxAsked = 30 // names that are asked for because of one message or page of history
 	together = 4  // at a time
 )
 
-// A names keeps who and what ids stand for: in memory, filled from the store,
-// and from Slack where the store does not know. It is safe for concurrent use.
+// A names resolves ids of users, channels and groups: from memory, which is filled
+// from the store, and from Slack where the store does not know them. It is safe for
+// concurrent use.
 type names struct {
-	p *Platform
+	p       *Platform
+	flights singleflight.Group
 
 	mu       sync.Mutex // guards what follows
-	loaded   bool       // the store's authors are here
+	loaded   bool       // the store's authors were read
 	users    map[earshot.AuthorID]known[earshot.Author]
 	bots     map[earshot.AuthorID]earshot.AuthorID // a bot id's user
 	channels map[earshot.ChannelID]known[earshot.Channel]
 	groups   map[string]string // handles by id
-	groupsAt time.Time         // until when they are good
-	flights  map[string]chan struct{}
+	groupsAt time.Time         // until when they are current
 }
 
-// known is a value until it is to be asked for again. After a failure it may
-// be the zero value.
+// known is a value, and until when it is current. After a failure the value may be
+// zero.
 type known[T any] struct {
 	value T
 	until time.Time
@@ -56,11 +58,11 @@ type known[T any] struct {
 func newNames(p *Platform) *names {
 	return &names{
 		p: p, users: map[earshot.AuthorID]known[earshot.Author]{}, bots: map[earshot.AuthorID]earshot.AuthorID{},
-		channels: map[earshot.ChannelID]known[earshot.Channel]{}, groups: map[string]string{}, flights: map[string]chan struct{}{},
+		channels: map[earshot.ChannelID]known[earshot.Channel]{}, groups: map[string]string{},
 	}
 }
 
-// A missing collects the ids that a decoding asked for and nobody knew.
+// A missing collects ids that a message has and that are not known or not current.
 type missing struct {
 	users    []earshot.AuthorID
 	channels []earshot.ChannelID
@@ -69,7 +71,7 @@ type missing struct {
 
 func (m *missing) none() bool { return len(m.users)+len(m.channels) == 0 && !m.groups }
 
-// known returns the names that are at hand, noting in m what is not.
+// known returns a lookup in memory that adds to m what is missing.
 func (n *names) known(m *missing) slackmsg.Names {
 	now := n.p.o.Now()
 	return slackmsg.Names{
@@ -114,7 +116,7 @@ func askable(id earshot.AuthorID) bool {
 	return len(id) > 1 && (id[0] == 'U' || id[0] == 'W' || id[0] == 'B') && id != "USLACKBOT"
 }
 
-// decode decodes a message with the names that can be had within ctx.
+// decode decodes a message, with the names that can be resolved within ctx.
 func (n *names) decode(ctx context.Context, raw []byte) (slackmsg.Decoded, error) {
 	n.load(ctx)
 	var m missing
@@ -131,19 +133,18 @@ func (n *names) learn(ctx context.Context, messages []json.RawMessage) {
 	n.load(ctx)
 	var m missing
 	for _, raw := range messages {
-		_, _ = n.read(raw, &m) // only what it asks for counts
+		_, _ = n.read(raw, &m) // only for what it adds to m
 	}
 	if !m.none() {
 		n.ask(ctx, m)
 	}
 }
 
-// read decodes a message with the names that are at hand, noting in m what is
-// not.
+// read decodes a message with the names in memory, and adds to m what is missing.
 func (n *names) read(raw []byte, m *missing) (slackmsg.Decoded, error) {
 	d, err := slackmsg.Decode(raw, n.known(m))
-	// An id is no name: where nothing else is known, a copy that comes with a
-	// name must win over this one.
+	// Where nothing but the id is known the name stays empty, so that the store
+	// prefers a copy of the message that has a name.
 	if d.Message.Author.Name == string(d.Message.Author.ID) {
 		d.Message.Author.Name = ""
 	}
@@ -174,7 +175,8 @@ func (n *names) load(ctx context.Context) {
 	}
 }
 
-// ask asks for what is missing. What cannot be had stays unknown for a while.
+// ask asks Slack for what is missing. What Slack does not give is not asked for
+// again for a while.
 func (n *names) ask(ctx context.Context, m missing) {
 	var g errgroup.Group
 	g.SetLimit(together)
@@ -197,35 +199,30 @@ func (n *names) ask(ctx context.Context, m missing) {
 	}
 }
 
-// once lets one caller at a time ask for a thing; the others wait for it. had
-// reports, under the lock, whether it was had since the caller looked.
+// once lets one caller at a time ask for a thing; the others share its result, as
+// long as their ctx allows. had reports, under the lock, whether the thing is known
+// and current.
 func (n *names) once(ctx context.Context, what string, had func() bool, ask func() error) error {
-	n.mu.Lock()
-	if had() {
-		n.mu.Unlock()
+	current := func() bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return had()
+	}
+	if current() {
 		return nil
 	}
-	flight, flying := n.flights[what]
-	if !flying {
-		flight = make(chan struct{})
-		n.flights[what] = flight
-	}
-	n.mu.Unlock()
-	if flying {
-		select {
-		case <-flight:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+	done := n.flights.DoChan(what, func() (any, error) {
+		if current() { // asked for since the caller looked
+			return nil, nil
 		}
+		return nil, ask()
+	})
+	select {
+	case r := <-done:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	defer func() {
-		n.mu.Lock()
-		delete(n.flights, what)
-		n.mu.Unlock()
-		close(flight)
-	}()
-	return ask()
 }
 
 func (n *names) askUser(ctx context.Context, id earshot.AuthorID) error {
@@ -265,14 +262,14 @@ func (n *names) putUser(ctx context.Context, id earshot.AuthorID, a earshot.Auth
 	return n.p.o.Store.PutAuthors(ctx, earshot.Slack, n.p.workspace, a)
 }
 
-// changed takes over a profile that an event tells, of whom is known here.
+// changed takes over a profile from an event, where the user is known already.
 func (n *names) changed(ctx context.Context, a earshot.Author, bot earshot.AuthorID) error {
 	n.load(ctx)
 	n.mu.Lock()
 	_, ok := n.users[a.ID]
 	n.mu.Unlock()
 	if !ok {
-		return nil // asked for when somebody of that name speaks
+		return nil // the profile is asked for once the user says something
 	}
 	return n.putUser(ctx, a.ID, a, bot)
 }
@@ -290,7 +287,7 @@ func (n *names) askGroups(ctx context.Context) error {
 		n.groupsAt = n.p.o.Now().Add(refused(err, groupTTL))
 		return err
 	}
-	_ = json.Unmarshal(list, &groups) // what can be read counts
+	_ = json.Unmarshal(list, &groups) // groups that cannot be read are left out
 	for _, g := range groups {
 		n.groups[g.ID] = g.Handle
 	}
@@ -298,7 +295,7 @@ func (n *names) askGroups(ctx context.Context) error {
 	return nil
 }
 
-// putGroup takes over a group's name that an event tells.
+// putGroup takes over a group's name from an event.
 func (n *names) putGroup(id, handle string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,38 +12,38 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// channel returns a channel by its id, and what an event told of it besides:
-// as it is in memory, in the store, or with Slack, which is given [nameTime]. The
-// error is the store's; where Slack does not answer it is what is known.
-func (n *names) channel(ctx context.Context, told earshot.Channel) (earshot.Channel, error) {
-	told.Platform, told.Workspace = earshot.Slack, n.p.workspace
+// channel returns a channel from memory, from the store, or from Slack, which gets
+// [nameTime] to answer, with what an event says of it (fromEvent) on top. Where Slack does
+// not answer, the channel is incomplete. The error is the store's.
+func (n *names) channel(ctx context.Context, fromEvent earshot.Channel) (earshot.Channel, error) {
+	fromEvent.Platform, fromEvent.Workspace = earshot.Slack, n.p.workspace
 	n.mu.Lock()
-	k, ok := n.channels[told.ID]
+	k, ok := n.channels[fromEvent.ID]
 	n.mu.Unlock()
 	if !ok {
-		switch c, err := n.p.o.Store.Channel(ctx, told.Scope()); {
+		switch c, err := n.p.o.Store.Channel(ctx, fromEvent.Scope()); {
 		case err == nil && (c.Name != "" || c.Kind == earshot.KindDM):
 			k = n.keep(c, channelTTL)
 		case err == nil:
-			k.value = c // Slack was not asked yet, or did not answer
+			k.value = c // incomplete: Slack was not asked yet, or did not answer
 		case !errors.Is(err, earshot.ErrNotFound):
-			return told, fmt.Errorf("look up channel %s: %w", told.ID, err)
+			return fromEvent, fmt.Errorf("look up channel %s: %w", fromEvent.ID, err)
 		}
 	}
-	if n.p.o.Now().After(k.until) && told.Kind != earshot.KindDM && k.value.Kind != earshot.KindDM {
+	if n.p.o.Now().After(k.until) && fromEvent.Kind != earshot.KindDM && k.value.Kind != earshot.KindDM {
 		soon, cancel := context.WithTimeout(ctx, nameTime)
 		defer cancel()
-		had := func() bool { return !n.p.o.Now().After(n.channels[told.ID].until) }
-		if err := n.once(soon, "channel "+string(told.ID), had, func() error { return n.askChannel(soon, told.ID) }); err != nil {
-			n.p.o.Log.Debug("a channel is not known", "channel", told.ID, "err", err)
+		had := func() bool { return !n.p.o.Now().After(n.channels[fromEvent.ID].until) }
+		if err := n.once(soon, "channel "+string(fromEvent.ID), had, func() error { return n.askChannel(soon, fromEvent.ID) }); err != nil {
+			n.p.o.Log.Debug("a channel is not known", "channel", fromEvent.ID, "err", err)
 		}
 		n.mu.Lock()
-		if asked := n.channels[told.ID]; asked.value.ID != "" {
+		if asked := n.channels[fromEvent.ID]; asked.value.ID != "" {
 			k = asked
 		}
 		n.mu.Unlock()
 	}
-	return over(k.value, told), nil
+	return mergeChannel(k.value, fromEvent), nil
 }
 
 // askChannel asks Slack what a channel is.
@@ -60,8 +60,8 @@ func (n *names) askChannel(ctx context.Context, id earshot.ChannelID) error {
 	return err
 }
 
-// refused returns for how long a thing is not asked for again: what Slack does
-// not tell us, as for want of a scope, for as long as what it does.
+// refused returns for how long a thing is not asked for again: after a refusal, as
+// for a missing scope, for as long as after an answer; after a failure, a minute.
 func refused(err error, ttl time.Duration) time.Duration {
 	if api := (*slackapi.Error)(nil); errors.As(err, &api) {
 		return ttl
@@ -69,7 +69,7 @@ func refused(err error, ttl time.Duration) time.Duration {
 	return failedTTL
 }
 
-// keep remembers a channel.
+// keep remembers a channel for ttl.
 func (n *names) keep(c earshot.Channel, ttl time.Duration) known[earshot.Channel] {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,16 +78,16 @@ func (n *names) keep(c earshot.Channel, ttl time.Duration) known[earshot.Channel
 	return k
 }
 
-// over returns a known channel with what is told of it now.
-func over(c, told earshot.Channel) earshot.Channel {
-	c.Platform, c.Workspace, c.ID = told.Platform, told.Workspace, told.ID
-	for _, f := range []struct{ known, told *string }{{&c.Name, &told.Name}, {&c.Topic, &told.Topic}, {&c.Purpose, &told.Purpose}} {
-		if *f.told != "" {
-			*f.known = *f.told
+// mergeChannel returns a known channel with what an event says of it.
+func mergeChannel(c, fromEvent earshot.Channel) earshot.Channel {
+	c.Platform, c.Workspace, c.ID = fromEvent.Platform, fromEvent.Workspace, fromEvent.ID
+	for _, f := range []struct{ known, fromEvent *string }{{&c.Name, &fromEvent.Name}, {&c.Topic, &fromEvent.Topic}, {&c.Purpose, &fromEvent.Purpose}} {
+		if *f.fromEvent != "" {
+			*f.known = *f.fromEvent
 		}
 	}
-	if told.Kind != "" {
-		c.Kind = told.Kind
+	if fromEvent.Kind != "" {
+		c.Kind = fromEvent.Kind
 	}
 	if c.Kind == "" {
 		c.Kind = earshot.KindChannel

@@ -13,13 +13,13 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// maxLook bounds how many pages are looked through for a post.
+// maxLook is how many pages are searched for a post.
 const maxLook = 20
 
-// Find implements [bot.Finder]. It looks through what was said in the thread,
-// or at the top level, since the question: an answer is never older, and both
-// times are Slack's own. A thread that is gone may have sent the answer to the
-// channel, so it is looked for there.
+// Find implements [bot.Finder]. It searches the thread, or the top level, from the
+// question on: an answer is never older, and both times are Slack's own. If the
+// thread is gone Slack may have posted the answer into the channel, so Find searches
+// there.
 func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, error) {
 	args := url.Values{
 		"channel": {string(d.Channel.ID)}, "oldest": {string(d.Anchor.ID)}, "limit": {"200"}, "include_all_metadata": {"true"},
@@ -35,7 +35,7 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	return p.look(ctx, slackapi.History, args, d)
 }
 
-// look looks for a draft's message through the pages of a method.
+// look searches the pages of a method for a draft's message.
 func (p *Platform) look(ctx context.Context, method string, args url.Values, d bot.Draft) (earshot.Message, error) {
 	var begun earshot.Message
 	for range maxLook {
@@ -44,7 +44,7 @@ func (p *Platform) look(ctx context.Context, method string, args url.Values, d b
 			return earshot.Message{}, err
 		}
 		if err != nil {
-			return earshot.Message{}, undone(err) // a plain refusal, as of a scope, stays one
+			return earshot.Message{}, postError(err) // a refusal, as for a missing scope, is final
 		}
 		var page struct {
 			Messages []json.RawMessage `json:"messages"`
@@ -75,8 +75,8 @@ func (p *Platform) look(ctx context.Context, method string, args url.Values, d b
 	return earshot.Message{}, errors.New(method + ": too much was said since the question to look through")
 }
 
-// answerTo reads a message where it is one of ours that is younger than the
-// question, and its key.
+// answerTo decodes a message and its key, where it is ours and newer than the
+// question. Otherwise m is zero.
 func (p *Platform) answerTo(raw json.RawMessage, d bot.Draft) (m earshot.Message, key string) {
 	decoded, err := slackmsg.Decode(raw, slackmsg.Names{})
 	if err != nil || decoded.Message.Deleted || decoded.Message.Time <= d.Anchor.Time || !p.identity.Is(decoded.Message.Author.ID) {

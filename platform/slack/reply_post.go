@@ -34,37 +34,37 @@ func (p *Platform) MaxText() int { return markup.MaxText }
 // metadata. With [ReplyStream] a draft that grows begins a stream instead.
 func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
 	root := threadOf(d.Place)
-	if err := p.thread(ctx, d.Place, root); err != nil {
+	if err := p.ensureThread(ctx, d.Place, root); err != nil {
 		return earshot.Message{}, err
 	}
-	if m, begun, err := p.begin(ctx, d, root); begun {
+	if m, begun, err := p.startStream(ctx, d, root); begun {
 		return m, err
 	}
 	if d.Growing {
-		p.out.placing(d.Place, slackapi.Update)
+		p.replies.notePlaceholder(d.Place, slackapi.Update)
 	}
 	args := url.Values{
 		"channel": {string(d.Channel.ID)}, "metadata": {metadata(d.Key, false)},
-		// What a model writes must fetch nothing.
+		// No link that a model writes may be fetched.
 		"unfurl_links": {"false"}, "unfurl_media": {"false"},
 	}
 	if root != "" {
 		args.Set("thread_ts", string(root))
 	}
-	raw, err := p.say(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Anchor.Author.ID))
+	raw, err := p.send(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Anchor.Author.ID))
 	if err != nil {
-		return earshot.Message{}, undone(err)
+		return earshot.Message{}, postError(err)
 	}
-	m, err := posted(raw)
+	m, err := decodePosted(raw)
 	if err != nil {
 		return earshot.Message{}, err
 	}
-	return p.inPlace(ctx, d, root, m)
+	return p.takeBackOutsideThread(ctx, d, root, m)
 }
 
-// threadOf returns the root of the thread in which an answer belongs, or ""
-// for the top level of a DM. Elsewhere a question at the top level begins a
-// thread; in a DM it does where it is marked as a root, as under agent_view.
+// threadOf returns the root of the thread to which an answer goes, or "" for the top
+// level of a DM. In a channel, a question at the top level becomes the root; in a
+// DM only where it is marked as one, as with agent_view.
 func threadOf(at bot.Place) earshot.MessageID {
 	switch {
 	case at.Thread != "":
@@ -75,9 +75,8 @@ func threadOf(at bot.Place) earshot.MessageID {
 	return at.Anchor.ID
 }
 
-// metadata is what a message of ours is found by, and whether it was updated
-// with its last text. Everybody in the workspace can read it: the key says
-// nothing to others.
+// metadata is what our message is found by again, and says whether it has its final
+// text. Everybody in the workspace can read it, so the key reveals nothing.
 func metadata(key string, whole bool) string {
 	payload := map[string]any{slackmsg.MetadataKey: key}
 	if whole {
@@ -90,9 +89,8 @@ func metadata(key string, whole bool) string {
 	return string(raw)
 }
 
-// posted reads the message that a post became: its id and time, and where it
-// stands.
-func posted(raw json.RawMessage) (earshot.Message, error) {
+// decodePosted reads Slack's answer to a post: the message's id, time and thread.
+func decodePosted(raw json.RawMessage) (earshot.Message, error) {
 	var answer struct {
 		TS      string `json:"ts"`
 		Message struct {
@@ -107,9 +105,9 @@ func posted(raw json.RawMessage) (earshot.Message, error) {
 	return earshot.Message{ID: id, Time: at, Thread: earshot.MessageID(answer.Message.Thread)}, nil
 }
 
-// inPlace takes back a message that Slack has put into the channel because the
-// root of its thread is gone.
-func (p *Platform) inPlace(ctx context.Context, d bot.Draft, root earshot.MessageID, m earshot.Message) (earshot.Message, error) {
+// takeBackOutsideThread removes a message that Slack has posted into the channel,
+// because the root of its thread is gone.
+func (p *Platform) takeBackOutsideThread(ctx context.Context, d bot.Draft, root earshot.MessageID, m earshot.Message) (earshot.Message, error) {
 	if root == "" || m.Thread == root {
 		return m, nil
 	}
@@ -122,15 +120,14 @@ func (p *Platform) inPlace(ctx context.Context, d bot.Draft, root earshot.Messag
 
 var errNoThread = errors.New("the thread is gone: its first message was deleted")
 
-// threadTime is how long the answer may wait to know that its thread is there.
+// threadTime is how long an answer waits for the check that its thread exists.
 const threadTime = 3 * time.Second
 
-// thread makes sure that a thread is there: Slack posts a reply into the
-// channel otherwise. Events tell of deletions, so Slack is asked only where
-// they tell of one, or where the question is older than the last time in which
-// events may have been missed. A thread whose root was deleted lives on with
-// its replies.
-func (p *Platform) thread(ctx context.Context, at bot.Place, root earshot.MessageID) error {
+// ensureThread returns an error where a thread does not exist: Slack would post the
+// reply into the channel. Deletions come as events, so Slack is asked only where the
+// root was deleted, or where the question is older than the last gap in the events.
+// A thread whose root was deleted still exists while it has replies.
+func (p *Platform) ensureThread(ctx context.Context, at bot.Place, root earshot.MessageID) error {
 	if root == "" {
 		return nil
 	}
@@ -138,7 +135,7 @@ func (p *Platform) thread(ctx context.Context, at bot.Place, root earshot.Messag
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return &bot.PostError{Retry: time.Second, Err: fmt.Errorf("is thread %s there: %w", root, err)}
 	}
-	if !m.Deleted && at.Anchor.Time >= p.out.missed() {
+	if !m.Deleted && at.Anchor.Time >= p.replies.heardSince() {
 		return nil
 	}
 	short, cancel := context.WithTimeout(ctx, threadTime)
@@ -147,12 +144,12 @@ func (p *Platform) thread(ctx context.Context, at bot.Place, root earshot.Messag
 	if slackapi.Refused(err, "thread_not_found") {
 		return &bot.PostError{Err: errNoThread}
 	}
-	return nil // where that cannot be known, the post's answer tells
+	return nil // where Slack does not say, its answer to the post will
 }
 
-// undone turns an error of a call into a [*bot.PostError] where it is sure that
-// nothing was done.
-func undone(err error) error {
+// postError turns an error of a call into a [*bot.PostError] where it is certain that
+// the call had no effect.
+func postError(err error) error {
 	var (
 		limited *slackapi.LimitedError
 		api     *slackapi.Error

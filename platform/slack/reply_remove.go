@@ -9,17 +9,17 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
-// Remove implements [bot.Remover]: chat.delete. A stream is forgotten. A bot may
-// delete its own messages, unless the workspace keeps all (cant_delete_message,
+// Remove implements [bot.Remover]: chat.delete. A bot may delete its own
+// messages, unless the workspace keeps all messages (cant_delete_message,
 // compliance_exports_prevent_deletion: docs.slack.dev, chat.delete).
 func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageID) error {
 	_, err := p.client.Call(ctx, slackapi.Delete, url.Values{"channel": {string(at.Channel.ID)}, "ts": {string(id)}})
 	if err != nil && !slackapi.Refused(err, "message_not_found") {
-		return undone(err)
+		return postError(err)
 	}
-	if s := p.out.stream(at.Channel.ID, id); s != nil {
-		p.out.drop(s)
+	if s := p.replies.streamByID(at.Channel.ID, id); s != nil {
+		p.replies.removeStream(s)
 	}
-	p.out.settled(at)
+	p.replies.release(at)
 	return nil
 }

@@ -9,24 +9,24 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
-// Slack counts the calls that give placeholders their last text (chat.update,
-// chat.stopStream) over the whole workspace, 50 and 20 a minute, and posts by
-// channel. So each placeholder has its last call reserved from before it is
-// posted. Where none is free the answer is posted whole, which costs one post
-// and none of those calls.
+// Slack limits the calls that give placeholders their final text (chat.update,
+// chat.stopStream) for the whole workspace, to 50 and 20 a minute, and posts for
+// each channel. So each placeholder's final call is reserved before the placeholder
+// is posted. Where none is free, no placeholder is posted: the answer is one post,
+// which needs none of those calls.
 
-// owed is the last call that a placeholder will need.
-type owed struct {
+// A reservation is the final call that a placeholder will need.
+type reservation struct {
 	method  string
 	channel earshot.ChannelID
 	posted  bool      // the placeholder's own post was made
-	until   time.Time // then it is taken for given up
+	until   time.Time // then it counts as given up
 }
 
-// owedFor is longer than a turn takes.
-const owedFor = 5 * time.Minute
+// reservedFor is longer than a turn takes.
+const reservedFor = 5 * time.Minute
 
-// PlaceholderFits implements [bot.Limiter]. Where it is true, the last call is
+// PlaceholderFits implements [bot.Limiter]. Where it returns true, the final call is
 // reserved.
 func (p *Platform) PlaceholderFits(at bot.Place) bool {
 	now := p.o.Now()
@@ -39,19 +39,19 @@ func (p *Platform) PlaceholderFits(at bot.Place) bool {
 	if p.o.Rates != nil { // another replica counts on the same calls
 		ends, updates = ends/2, updates/2
 	}
-	return p.out.owe(at, now, ends, updates, posts)
+	return p.replies.reserve(at, now, ends, updates, posts)
 }
 
-// owe reserves the last call of a placeholder, of those that are free and not
-// owed to others.
-func (o *out) owe(at bot.Place, now time.Time, ends, updates, posts int) bool {
+// reserve reserves the final call of a placeholder, of those that are free and not
+// reserved for others.
+func (o *replies) reserve(at bot.Place, now time.Time, ends, updates, posts int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := placeKey(at)
-	for k, x := range o.owed {
+	for k, x := range o.reserved {
 		switch {
 		case k == key || now.After(x.until):
-			delete(o.owed, k)
+			delete(o.reserved, k)
 		case x.method == slackapi.StopStream:
 			ends--
 		default:
@@ -61,22 +61,22 @@ func (o *out) owe(at bot.Place, now time.Time, ends, updates, posts int) bool {
 			}
 		}
 	}
-	x := owed{method: slackapi.StopStream, channel: at.Channel.ID, until: now.Add(owedFor)}
+	x := reservation{method: slackapi.StopStream, channel: at.Channel.ID, until: now.Add(reservedFor)}
 	if ends <= 0 {
 		if x.method = slackapi.Update; updates <= 0 || posts <= 0 {
 			return false
 		}
 	}
-	o.owed[key] = x
+	o.reserved[key] = x
 	return true
 }
 
-// owes reports how many last calls are owed by a method.
-func (o *out) owes(method string, now time.Time) int {
+// reservedCalls returns how many calls of a method are reserved.
+func (o *replies) reservedCalls(method string, now time.Time) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := 0
-	for _, x := range o.owed {
+	for _, x := range o.reserved {
 		if x.method == method && !now.After(x.until) {
 			n++
 		}
@@ -84,30 +84,30 @@ func (o *out) owes(method string, now time.Time) int {
 	return n
 }
 
-// owing returns what is owed to a place's placeholder.
-func (o *out) owing(at bot.Place) (x owed, ok bool) {
+// reservation returns the reservation for a place's placeholder.
+func (o *replies) reservation(at bot.Place) (x reservation, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	x, ok = o.owed[placeKey(at)]
+	x, ok = o.reserved[placeKey(at)]
 	return x, ok
 }
 
-// placing notes that a place's placeholder is being posted, and by which method
-// it will get its last text.
-func (o *out) placing(at bot.Place, method string) {
+// notePlaceholder notes that a place's placeholder is being posted, and by which
+// method it will get its final text.
+func (o *replies) notePlaceholder(at bot.Place, method string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if x, ok := o.owed[placeKey(at)]; ok {
+	if x, ok := o.reserved[placeKey(at)]; ok {
 		x.posted, x.method = true, method
-		o.owed[placeKey(at)] = x
+		o.reserved[placeKey(at)] = x
 	}
 }
 
-// settled notes that a place's placeholder needs no call any more.
-func (o *out) settled(at bot.Place) {
+// release drops the reservation for a place's placeholder.
+func (o *replies) release(at bot.Place) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.owed, placeKey(at))
+	delete(o.reserved, placeKey(at))
 }
 
 // placeKey names a place by what is answered there.

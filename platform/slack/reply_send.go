@@ -14,28 +14,28 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
-// A caller is [client.call] or [client.try].
+// A caller is [slackapi.Client.Call] or [slackapi.Client.Try].
 type caller func(ctx context.Context, method string, args url.Values) (json.RawMessage, error)
 
-// say calls a method with a body: as a block of Markdown, which can stand
-// beside metadata and a text of our own for notifications (markdown_text takes
-// no text beside it: docs.slack.dev, chat.postMessage, markdown_text_conflict);
-// and where that is refused, as the text alone.
-func (p *Platform) say(ctx context.Context, call caller, method string, args url.Values, b markup.Body) (json.RawMessage, error) {
+// send calls a method with a text: as a block of Markdown, and where that is refused
+// as mrkdwn alone. A block, unlike the argument markdown_text, can be combined with
+// metadata and a text for notifications (docs.slack.dev, chat.postMessage,
+// markdown_text_conflict).
+func (p *Platform) send(ctx context.Context, call caller, method string, args url.Values, b markup.Body) (json.RawMessage, error) {
 	args.Set("text", b.Mrkdwn)
-	// chat.update looks for names and links itself unless told otherwise.
+	// Otherwise chat.update looks for names and links itself.
 	args.Set("parse", "none")
 	args.Set("link_names", "false")
-	if p.out.may(method, p.o.Now()) {
+	if p.replies.allowed(method, p.o.Now()) {
 		args.Set("blocks", block(b.Markdown))
 		raw, err := call(ctx, method, args)
 		switch {
 		case err == nil:
-			p.out.took(method)
+			p.replies.acceptedBlock(method)
 			return raw, nil
 		case slackapi.Refused(err, "invalid_blocks", "invalid_blocks_format"):
 			p.o.Log.Warn("slack refuses a block of Markdown", "method", method, "err", err)
-			p.out.refused(method, p.o.Now())
+			p.replies.refusedBlock(method, p.o.Now())
 		case !slackapi.Refused(err, "msg_blocks_too_long", "msg_blocks_too_many", "msg_too_long"):
 			return nil, err
 		}
@@ -54,76 +54,77 @@ func block(markdown string) string {
 
 // Bounds of what is remembered about posting.
 const (
-	notAgain  = time.Hour // until what was refused is tried again
-	maxStates = 1024      // channels and streams that are remembered
-	growEvery = 3 * time.Second
-	growBurst = 5
+	retryAfter = time.Hour // until what was refused is tried again
+	maxStates  = 1024      // channels and streams that are remembered
+	growEvery  = 3 * time.Second
+	growBurst  = 5
 )
 
-// out is what the platform has learned about posting. It is safe for
-// concurrent use.
-type out struct {
-	// growing bounds the updates of texts that are not whole, so that a long one
-	// does not use up in its first seconds what it may use in a minute.
+// replies is the state of what goes out: what Slack has accepted and refused, the
+// streams and status lines that are shown, and the calls that are reserved. It is
+// safe for concurrent use.
+type replies struct {
+	// growing limits the updates of unfinished texts, so that a long one does not
+	// use up a minute's calls in its first seconds.
 	growing *rate.Limiter
 
-	mu      sync.Mutex // guards what follows
-	since   earshot.Time
-	taken   map[string]bool      // methods that have taken a block of Markdown
-	until   map[string]time.Time // what was refused is not tried before
-	streams map[streamKey]*stream
-	status  map[string]*status // by channel and anchor
-	owed    map[string]owed    // by channel and anchor
+	mu       sync.Mutex // guards what follows
+	since    earshot.Time
+	taken    map[string]bool      // methods that have accepted a block of Markdown
+	until    map[string]time.Time // what was refused is not tried before
+	streams  map[streamKey]*stream
+	status   map[string]*status     // by channel and anchor
+	reserved map[string]reservation // by channel and anchor
 }
 
-func newOut(now time.Time) *out {
-	return &out{
+func newReplies(now time.Time) *replies {
+	return &replies{
 		growing: rate.NewLimiter(rate.Every(growEvery), growBurst), since: earshot.TimeOf(now),
-		taken: map[string]bool{}, until: map[string]time.Time{}, streams: map[streamKey]*stream{}, status: map[string]*status{}, owed: map[string]owed{},
+		taken: map[string]bool{}, until: map[string]time.Time{}, streams: map[streamKey]*stream{}, status: map[string]*status{}, reserved: map[string]reservation{},
 	}
 }
 
-// miss notes that events may have been missed until then.
-func (o *out) miss(until time.Time) {
+// missEvents notes that events may have been missed until then.
+func (o *replies) missEvents(until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.since = max(o.since, earshot.TimeOf(until))
 }
 
-// missed returns since when no event was missed.
-func (o *out) missed() earshot.Time {
+// heardSince returns since when no event was missed.
+func (o *replies) heardSince() earshot.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.since
 }
 
-// may reports whether something is worth trying.
-func (o *out) may(what string, now time.Time) bool {
+// allowed reports whether something is not paused.
+func (o *replies) allowed(what string, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !now.Before(o.until[what])
 }
 
-// took notes that a method has taken a block of Markdown.
-func (o *out) took(method string) {
+// acceptedBlock notes that a method has accepted a block of Markdown.
+func (o *replies) acceptedBlock(method string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.taken[method] = true
 }
 
-// refused notes that a method does not take blocks of Markdown. One that has
-// taken them before refuses this text only.
-func (o *out) refused(method string, now time.Time) {
+// refusedBlock notes that a method has refused a block of Markdown. A method that has
+// accepted one before refuses only this text; others are not tried for an hour.
+func (o *replies) refusedBlock(method string, now time.Time) {
 	o.mu.Lock()
 	taken := o.taken[method]
 	o.mu.Unlock()
 	if !taken {
-		o.block(method, now.Add(notAgain))
+		o.pause(method, now.Add(retryAfter))
 	}
 }
 
-// block notes that something is not worth trying for a while.
-func (o *out) block(what string, until time.Time) {
+// pause notes that something is not to be tried before a time.
+func (o *replies) pause(what string, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.until) >= maxStates {

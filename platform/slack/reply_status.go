@@ -25,22 +25,22 @@ const (
 
 // A status is the status line of one answer.
 type status struct {
-	say  chan string   // holds what it is to say next
-	done chan struct{} // closed when the answer is there, or given up
+	say  chan string   // holds the text to show next
+	done chan struct{} // closed when the answer is posted or given up
 }
 
-// Writing implements [bot.Writer]: a stream is written to, and elsewhere the
-// status line below a thread says that an answer is coming, until it is there.
+// Writing implements [bot.Writer]: it appends to a stream, and where there is none it
+// shows the status line below the thread until the answer is posted.
 func (p *Platform) Writing(ctx context.Context, at bot.Place, text string, done bool) {
-	if s := p.out.streamOf(at); s != nil {
+	if s := p.replies.streamByPlace(at); s != nil {
 		if !done {
-			p.flow(ctx, s, text)
+			p.appendToStream(ctx, s, text)
 		}
 		return
 	}
 	key := placeKey(at)
 	if done {
-		p.out.endStatus(key)
+		p.replies.endStatus(key)
 		return
 	}
 	say := sayThinking
@@ -48,23 +48,23 @@ func (p *Platform) Writing(ctx context.Context, at bot.Place, text string, done 
 		say = sayWriting
 	}
 	root := threadOf(at)
-	if root == "" || !p.out.may("status", p.o.Now()) || !p.out.may("status "+string(at.Channel.ID), p.o.Now()) {
+	if root == "" || !p.replies.allowed("status", p.o.Now()) || !p.replies.allowed("status "+string(at.Channel.ID), p.o.Now()) {
 		return
 	}
-	s, begun := p.out.beginStatus(key)
+	s, begun := p.replies.beginStatus(key)
 	if begun {
 		go p.show(ctx, s, key, at.Channel.ID, root, say)
 	} else if text != "" {
 		select {
 		case s.say <- say:
-		default: // it will say so, or does
+		default: // a text waits to be shown already
 		}
 	}
 }
 
-// show keeps a status line alive until its answer is there, or ctx ends.
+// show repeats a status line until its answer is posted or ctx ends.
 func (p *Platform) show(ctx context.Context, s *status, key string, channel earshot.ChannelID, root earshot.MessageID, say string) {
-	defer p.out.forgetStatus(key, s)
+	defer p.replies.forgetStatus(key, s)
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
 	shown := false
@@ -76,11 +76,11 @@ func (p *Platform) show(ctx context.Context, s *status, key string, channel ears
 		shown = shown || ok
 	}
 	if shown {
-		_, _ = p.setStatus(context.WithoutCancel(ctx), channel, root, "") // or it ends by itself
+		_, _ = p.setStatus(context.WithoutCancel(ctx), channel, root, "") // if this fails, Slack clears it after two minutes
 	}
 }
 
-// next returns what the line is to say next, "" when it is to go.
+// next returns the text to show next, "" when the line is to be cleared.
 func (s *status) next(ctx context.Context, say string, tick <-chan time.Time) string {
 	for {
 		select {
@@ -98,18 +98,18 @@ func (s *status) next(ctx context.Context, say string, tick <-chan time.Time) st
 	}
 }
 
-// setStatus calls assistant.threads.setStatus. The error says that there is no
-// sense in calling it again, which is remembered.
+// setStatus calls assistant.threads.setStatus. An error means that calling it again
+// would not help; further calls are paused then.
 func (p *Platform) setStatus(ctx context.Context, channel earshot.ChannelID, root earshot.MessageID, say string) (ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()
 	call := p.client.Try
 	if say == "" {
-		call = p.client.Call // what was said is taken back, if it takes a wait
+		call = p.client.Call // a line that was shown must be cleared, even after a wait
 	}
 	_, err = call(ctx, "assistant.threads.setStatus", url.Values{"channel_id": {string(channel)}, "thread_ts": {string(root)}, "status": {say}})
 	var refused *bot.PostError
-	if !errors.As(undone(err), &refused) || refused.Retry > 0 {
+	if !errors.As(postError(err), &refused) || refused.Retry > 0 {
 		return err == nil, nil
 	}
 	what := "status " + string(channel)
@@ -117,12 +117,12 @@ func (p *Platform) setStatus(ctx context.Context, channel earshot.ChannelID, roo
 		what = "status"
 	}
 	p.o.Log.Info("there is no status line", "channel", channel, "err", err)
-	p.out.block(what, p.o.Now().Add(notAgain))
+	p.replies.pause(what, p.o.Now().Add(retryAfter))
 	return false, err
 }
 
 // beginStatus returns the status line of an answer, and whether it is new.
-func (o *out) beginStatus(key string) (s *status, begun bool) {
+func (o *replies) beginStatus(key string) (s *status, begun bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if s := o.status[key]; s != nil {
@@ -133,9 +133,8 @@ func (o *out) beginStatus(key string) (s *status, begun bool) {
 	return s, true
 }
 
-// endStatus tells the status line of an answer, if there is one, that the answer
-// is there.
-func (o *out) endStatus(key string) {
+// endStatus ends the status line of an answer, if there is one.
+func (o *replies) endStatus(key string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if s := o.status[key]; s != nil {
@@ -144,7 +143,7 @@ func (o *out) endStatus(key string) {
 	}
 }
 
-func (o *out) forgetStatus(key string, s *status) {
+func (o *replies) forgetStatus(key string, s *status) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.status[key] == s {

@@ -52,37 +52,37 @@ type Platform struct {
 	o      Options
 	client *slackapi.Client
 
-	names *names
-	heard heard
-	out   *out
+	names   *names
+	counts  eventCounts
+	replies *replies
 
-	// Who the bot is, which Enter or Recall says before anybody asks.
+	// Who the bot is. Enter or Recall sets it, before anything reads it.
 	identity   earshot.Identity
 	workspace  earshot.WorkspaceID
 	enterprise string // the organisation's id, "" where there is none
 	url        string // of the workspace, such as https://example.slack.com/
 	app        string // the app's id, "" where Slack does not tell it
-	known      bool
+	known      bool   // Enter or Recall has succeeded
 
-	gate gate // of deliveries
+	inbox inbox
 
-	agent atomic.Bool // the app has agent_view, as events tell
+	agent atomic.Bool // the app has agent_view, as options or an event said
 
 	stop func()        // closes gone
 	gone chan struct{} // closed when the app was removed from the workspace
 }
 
-// New returns a platform that has asked Slack nothing yet. Its
-// [Platform.Handler] and [Platform.Listen] keep what is delivered as it came,
-// until [Platform.Admit]. The error is one of the options.
+// New returns a platform and asks Slack nothing. Until [Platform.Admit],
+// [Platform.Handler] and [Platform.Listen] store what is delivered without looking
+// at it. The error names every problem of the options.
 func New(o Options) (*Platform, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{o: o, client: newClient(o), out: newOut(o.Now()), gone: make(chan struct{})}
+	p := &Platform{o: o, client: newClient(o), replies: newReplies(o.Now()), gone: make(chan struct{})}
 	p.o.Missed = func(from, to time.Time) {
-		p.out.miss(to)
+		p.replies.missEvents(to)
 		o.Missed(from, to)
 	}
 	p.names = newNames(p)
@@ -91,9 +91,9 @@ func New(o Options) (*Platform, error) {
 	return p, nil
 }
 
-// Open asks Slack who the bot is (auth.test, bots.info) and returns its
-// platform, which takes what is delivered. The error names what to do where the
-// token is not valid or lacks a scope.
+// Open asks Slack who the bot is (auth.test, bots.info) and returns its platform,
+// which handles deliveries at once. Where the token is not valid or lacks a scope,
+// the error says what to do.
 func Open(ctx context.Context, o Options) (*Platform, error) {
 	p, err := New(o)
 	if err != nil {
@@ -102,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	if err := p.Enter(ctx); err != nil {
 		return nil, err
 	}
-	p.gate.open()
+	p.inbox.open()
 	return p, nil
 }
 
@@ -120,11 +120,11 @@ func (p *Platform) Identity() earshot.Identity { return p.identity }
 // Workspace returns the team that the token was made in.
 func (p *Platform) Workspace() earshot.WorkspaceID { return p.workspace }
 
-// Scopes returns what the token may do, sorted, as Slack's last answer told;
-// none where Slack does not tell.
+// Scopes returns the scopes of the token, sorted, as Slack's last answer had them;
+// none where Slack does not say.
 func (p *Platform) Scopes() []string { return p.client.Scopes() }
 
-// Calls returns how often each method was called since Open, by method.
+// Calls returns the calls of each method since Open, sorted by method.
 func (p *Platform) Calls() []slackapi.MethodCalls { return p.client.Calls() }
 
 // Down reports since when Slack does not answer; ok is false where it does, or was

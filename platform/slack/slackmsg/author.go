@@ -6,8 +6,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Names fills in what messages leave out. A nil function knows nothing. The
-// functions must be pure for Decode to be: same id, same answer.
+// Names looks up what messages do not contain. A nil function knows nothing. For the
+// same id a function must return the same for the length of one call of Decode.
 type Names struct {
 	// User returns an author of the users list, by user id or bot id.
 	User func(earshot.AuthorID) (earshot.Author, bool)
@@ -30,10 +30,10 @@ const maxName = 200
 // slackbot is the user id of Slack's own bot in every workspace.
 const slackbot = "USLACKBOT"
 
-// Author reads an entry of users.json or of users.list: the name that people
-// see, the full name where it is another, the time zone, and whether it is a
-// bot. bot is its bot id, "" when it has none. ok is
-// false for what is no user.
+// Author reads an entry of users.json, users.list or users.info: the name that people
+// see, the full name where it differs, the time zone, and whether it is a bot. bot is
+// its bot id, "" where it has none; team is its workspace. ok is false where raw is
+// no user.
 func Author(raw []byte) (a earshot.Author, bot earshot.AuthorID, team earshot.WorkspaceID, ok bool) {
 	v, _, err := parse(raw)
 	if err != nil || !v.object() {

@@ -8,17 +8,17 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Callback is what Slack delivers, by HTTP or by socket: an event in its
-// envelope.
+// A Callback is what Slack delivers by HTTP or Socket Mode: an event in its envelope
+// (docs.slack.dev, Events API).
 type Callback struct {
 	Type      string // event_callback, url_verification, app_rate_limited
-	ID        string // of the delivery: event_id
-	App       string // for which it is delivered: api_app_id
-	Token     string // the old verification token: a secret, which need not be kept
+	ID        string // of the delivery: event_id; a delivery that is repeated has the same
+	App       string // of the app to which it is delivered: api_app_id
+	Token     string // the deprecated verification token: a secret that should not be stored
 	Challenge string // of url_verification
-	// Teams and Enterprises say for whom it is delivered: where the app is
-	// installed, as far as Slack tells, and never the author's. Of several
-	// installations Slack names one (docs.slack.dev, Events API).
+	// Teams and Enterprises are where the app is installed, as far as Slack says,
+	// and not the author's. Of several installations Slack names one
+	// (docs.slack.dev, Events API).
 	Teams       []earshot.WorkspaceID
 	Enterprises []string
 	Shared      bool  // in a channel that another organisation shares
@@ -26,33 +26,34 @@ type Callback struct {
 	Event       Event
 }
 
-// An Event is what an event tells besides a message. Which fields are filled
-// in depends on its type; none is certain.
+// An Event is an event without its message. Its type decides which fields are set;
+// any of them may be zero.
 type Event struct {
 	Type    string // such as message, reaction_added
 	Subtype string
-	// Channel is where it happened: the id, and of kind, name, topic and
-	// purpose what the event tells.
+	// Channel is where it happened: the id, and kind, name, topic and purpose as far
+	// as the event has them.
 	Channel earshot.Channel
 	User    earshot.AuthorID // who did it, or whom it is about
 
 	Item     earshot.MessageID // what was reacted to
 	Reaction string
 
-	Author earshot.Author     // whose profile is told
+	Author earshot.Author     // of user_change: the new profile
 	Bot    earshot.AuthorID   // that author's bot id
 	Group  string             // a user group's id
 	Handle string             // that group's name, without @
 	Bots   []earshot.AuthorID // whose bot tokens were revoked
 	Key    string             // of our own post, in its metadata
-	Agent  bool               // told to an app with agent_view only
+	Agent  bool               // only apps with agent_view get such an event
 }
 
-// The metadata that our own posts carry.
+// The message metadata that Earshot's own posts carry (docs.slack.dev, Message
+// metadata).
 const (
 	MetadataType  = "earshot_post" // event_type
 	MetadataKey   = "key"          // in event_payload: the opaque key of the post
-	MetadataWhole = "whole"        // likewise, true: a placeholder has got its last text
+	MetadataWhole = "whole"        // likewise; true once a placeholder was replaced by its answer
 )
 
 // ReadCallback reads an envelope. The error is ErrTooLarge, ErrSyntax, or
@@ -152,8 +153,8 @@ func key(m value) (key string, whole bool) {
 	return key, payload.get(MetadataWhole).bool()
 }
 
-// Key returns the key that our own post carries in its metadata, in a message
-// of history, or "".
+// Key returns the key that an own post has in its metadata, for a message of
+// history; "" where it has none.
 func Key(raw []byte) string {
 	v, _, err := parse(raw)
 	if err != nil {
@@ -163,8 +164,8 @@ func Key(raw []byte) string {
 	return k
 }
 
-// Stamp returns the id and time of a message of which nothing else may be
-// readable. ok is false where it has none.
+// Stamp returns only the id and the time of a message, also where Decode fails on the
+// rest. ok is false where it has no usable ts.
 func Stamp(raw []byte) (id earshot.MessageID, t earshot.Time, ok bool) {
 	v, _, err := parse(raw)
 	ts := v.at("ts")
@@ -175,8 +176,8 @@ func Stamp(raw []byte) (id earshot.MessageID, t earshot.Time, ok bool) {
 	return earshot.MessageID(ts), t, err == nil
 }
 
-// Channel reads a channel as conversations.info and the events about channels
-// tell it. ok is false for what is none.
+// Channel reads a channel as it is in conversations.info and in events about
+// channels. ok is false where raw is no channel.
 func Channel(raw []byte) (c earshot.Channel, ok bool) {
 	v, _, err := parse(raw)
 	if err != nil || !v.object() {

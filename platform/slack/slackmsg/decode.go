@@ -17,11 +17,11 @@ var (
 	ErrSyntax     = fmt.Errorf("%w: broken JSON", ErrNotMessage)
 )
 
-// A Kind says what a JSON object tells about a message.
+// A Kind says what has happened to a message.
 type Kind string
 
-// The kinds. An edit is one that its author or bot made: Slack also sends
-// message_changed for unfurls, and those are Ignored.
+// The kinds. Edit is a change by the author. Slack also sends message_changed when it
+// adds a link preview; that is Ignored, with the reason Unfurl.
 const (
 	Posted  Kind = "posted"
 	Edit    Kind = "edit"
@@ -31,19 +31,18 @@ const (
 
 // Reasons of Ignored.
 const (
-	NotAMessage = "not a message"      // another event
+	NotAMessage = "not a message"      // an event of another type
 	ReplyNotice = "reply notice"       // message_replied: the reply comes by itself; Message has the root's id, time and Replies
 	Unfurl      = "unfurl"             // message_changed without a change by the author; Message is filled in
 	Ephemeral   = "ephemeral"          // seen by one person only, not part of the channel
-	Withheld    = "content withheld"   // the key to it was revoked
+	Withheld    = "content withheld"   // the organisation has revoked the encryption key
 	NoTarget    = "no message is told" // a change or deletion of nothing
 )
 
-// A Decoded is what one JSON object tells.
+// A Decoded is what one JSON object says about a message.
 //
-// Message is the message as it now is; of a Delete it is a tombstone: id,
-// time, thread and nothing else. Text holds the author's own words alone; what
-// the message quotes is its Shared. Seq, Tokens and SHA-256 are never set.
+// Message is the message as it is now; for Delete it is a tombstone, with id, time
+// and thread only. Seq, Tokens and the SHA-256 of files are never set.
 type Decoded struct {
 	Kind     Kind
 	Reason   string // of Ignored, one of the constants

@@ -1,17 +1,21 @@
-// Package slackmsg decodes Slack's message JSON into [earshot.Message]. It is
-// shared by the live adapter, which gets events, and by the import of exports,
-// which reads the same objects from files.
+// Package slackmsg decodes Slack's message JSON into [earshot.Message]: of events,
+// of history and replies, and of exports.
 //
-// Start with [Decode], which takes one message or event, and [Decoded], which
-// says what it was. [Names] fills in what Slack leaves out.
+// Start with [Decode], which takes one message or event, and [Decoded], which says
+// what it was. [Names] looks up the names that Slack leaves out. For what arrives by
+// HTTP or Socket Mode, [ReadCallback] reads the envelope: the delivery's id, the
+// workspace, and events that are no messages. [Author] and [Channel] read entries of
+// Slack's lists.
 //
-// Slack's JSON has grown for a decade and differs between events, history and
-// exports, so nothing here is strict: every field is read by itself, and one
-// that is malformed costs that field and a note, never the message. What a
-// person would read in Slack ends up once: in Message.Text what its author says,
-// whether it came in text, blocks or a bot's attachments, and in Message.Shared
-// what it quotes. Markup stays in Slack's form (<@U1|Alice>, <#C1|general>,
-// <https://…|label>), its entities do not.
+// Decoding is lenient, because Slack's JSON differs between events, history and
+// exports and has changed over the years: every field is read by itself. A malformed
+// field is left out and named in [Decoded.Notes]; the rest of the message is kept.
 //
-// The package is pure: same bytes in, same Decoded out.
+// Message.Text has the author's own words once, whether Slack has them in text, in
+// blocks or in a bot's attachments; Message.Shared has what the message quotes. Links
+// and mentions keep Slack's markup (<@U1|Alice>, <#C1|general>,
+// <https://…|label>); the entities &amp; &lt; &gt; are decoded.
+//
+// The package is pure: the same bytes and names give the same result. Its functions
+// are safe for concurrent use.
 package slackmsg

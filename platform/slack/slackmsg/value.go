@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxBytes is the largest message that is decoded, in bytes of JSON.
+// MaxBytes is the size of the largest JSON that is decoded, in bytes.
 const MaxBytes = 1 << 20
 
 // MaxDepth is how deep a message may be nested. What lies deeper is left out,
