@@ -69,7 +69,7 @@ func (s killSetting) points() []string {
 }
 
 // cyclesInWorld is how often the program is killed over one store. Several
-// worlds live side by side: most of a cycle is waiting for a lease.
+// worlds live side by side: half of a cycle is waiting for a lease.
 const cyclesInWorld = 20
 
 // inWorlds runs cycles in worlds of their own stores, and checks each at its

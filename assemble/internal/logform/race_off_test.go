@@ -2,6 +2,6 @@
 
 package logform_test
 
-// raceDetector is whether the detector runs: with it the test is ten times
-// slower, and one goroutine shares nothing with another but a tally.
+// raceDetector reports whether the race detector is on: conversations share
+// nothing but a tally, and take ten times as long under it.
 const raceDetector = false
