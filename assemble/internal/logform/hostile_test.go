@@ -130,11 +130,8 @@ func TestHostileConversationsAreReadBack(t *testing.T) {
 	}
 	t.Parallel()
 	total := *hostileTranscripts
-	switch {
-	case raceDetector:
+	if testing.Short() {
 		total = min(total, 500)
-	case testing.Short():
-		total = min(total, 3_000)
 	}
 	y := &tally{kinds: map[string]int{}, first: map[string]string{}}
 	const shards = 8
