@@ -1,14 +1,12 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-BIN := .cache/bin
-
 .PHONY: check fmt vet lint test test-race demo bench quality fuzz golden cases build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
 
-check: fmt vet lint test-race ## what must be clean before a commit
+check: fmt vet lint test test-race ## what must be clean before a commit
 
 fmt: ## write every file as gofmt does
 	gofmt -w $$(git ls-files '*.go')
@@ -16,17 +14,14 @@ fmt: ## write every file as gofmt does
 vet: ## go vet
 	go vet ./...
 
-lint: $(BIN)/golangci-lint ## golangci-lint, pinned in .ci/tools
-	$(BIN)/golangci-lint run ./...
-
-$(BIN)/golangci-lint: .ci/tools/go.mod
-	go build -C .ci/tools -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+lint: ## golangci-lint, pinned in .ci/tools
+	.ci/run lint
 
 test: ## the tests, as the README has it
 	go test ./...
 
-test-race: ## the same under the race detector, in a random order
-	go test -race -shuffle=on ./...
+test-race: ## the concurrent packages under the race detector, in a random order
+	.ci/run race
 
 demo: ## the demo on the bundled workspace
 	go run ./cmd/earshot demo

@@ -68,8 +68,8 @@ func (s killSetting) points() []string {
 	return points
 }
 
-// cyclesInWorld is how often the program is killed over one store. Several worlds
-// run in parallel, because most of a cycle is waiting for a lease.
+// cyclesInWorld is how often the program is killed over one store. Several
+// worlds live side by side: half of a cycle is waiting for a lease.
 const cyclesInWorld = 20
 
 // inWorlds runs cycles in worlds, each with its own store, and checks each world at

@@ -18,6 +18,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store"
 )
 
 // killToken is the token of the HTTP front.
@@ -281,15 +284,21 @@ func (w *killWorld) killed(t *testing.T) {
 	}
 }
 
-// settle waits until no turn is unfinished.
+// settle waits until no turn is unfinished. It asks the store itself: a process
+// of `earshot turns` each time would take longer than the turns.
 func (w *killWorld) settle(t *testing.T, p *killProcess) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		out, err := exec.Command(w.binary, "turns", "--open", "--json", "--db", w.db).Output()
+	st, err := store.Open(t.Context(), w.db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		open, err := st.QueuedTurns(t.Context(), earshot.TurnQuery{States: unfinished, Limit: 1})
 		if err != nil {
-			t.Fatalf("earshot turns: %v", err)
+			t.Fatal(err)
 		}
-		if strings.TrimSpace(string(out)) == "[]" {
+		if len(open) == 0 {
 			return
 		}
 	}

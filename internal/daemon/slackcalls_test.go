@@ -150,6 +150,6 @@ func (x *slackWorld) quiet() {
 		if now := len(x.Calls()); now != n {
 			n, since = now, time.Now()
 		}
-		return time.Since(since) > 300*time.Millisecond
+		return time.Since(since) > time.Second
 	})
 }

@@ -22,8 +22,8 @@ const (
 	panelLeft   = 76
 )
 
-// chartStyle has the colours of light and of dark pages. The sides differ in
-// dashes too, for who cannot tell the colours.
+// chartStyle has colours for light and for dark pages. The two sides also differ
+// in dashes, for readers who cannot tell the colours apart.
 const chartStyle = `
 svg { color-scheme: light dark }
 .page { fill: #ffffff } text { fill: #1f2328; font: 12px system-ui, sans-serif }
@@ -44,7 +44,7 @@ type panel struct {
 	title string
 	unit  string
 	value func(turns []CostTurn, i int) (ours, full float64)
-	marks bool // epochs stand below
+	marks bool // the turns that began an epoch are marked below
 }
 
 // costPanels are the four. A sum is over the turns up to the i-th.
@@ -91,7 +91,7 @@ func CostChart(w io.Writer, r CostReport) error {
 	return err
 }
 
-// described says in a sentence what the chart shows, for who cannot see it.
+// described says in a sentence what the chart shows, for screen readers.
 func described(r CostReport) string {
 	if len(r.Rows) == 0 {
 		return "nothing was replayed"
@@ -185,8 +185,8 @@ func linesOf(p panel, r CostReport) []line {
 	return append(out, fullMean, oursMean)
 }
 
-// path draws values from turn 1 on. A point that is on the way between two others
-// is left out.
+// path draws values from turn 1 on. A point on the straight line between its
+// neighbours is left out.
 func path(values []float64, top float64, turns, x, y int) string {
 	points := make([]point, len(values))
 	for i, v := range values {
@@ -218,7 +218,7 @@ func straight(points []point) bool {
 	return true
 }
 
-// tickStep returns a round step of which four or so make top.
+// tickStep returns a round step for an axis of about four ticks up to top.
 func tickStep(top float64) float64 {
 	if top <= 0 {
 		return 1

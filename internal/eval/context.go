@@ -33,16 +33,16 @@ const (
 )
 
 // A ContextRow is what one policy or peer showed with one budget, averaged over
-// the queries that have gold. Shares are 0 to 1.
+// the queries that have gold: messages that hold the answer. Shares are 0 to 1.
 type ContextRow struct {
 	Policy     string   `json:"policy"`
 	Kind       string   `json:"kind"`
 	Tokens     int      `json:"tokens"` // the budget
 	Queries    int      `json:"queries"`
 	Gold       int      `json:"gold"`
-	GoldShown  float64  `json:"gold_shown"`  // the share of gold that stands whole in the prompt
-	AllShown   float64  `json:"all_shown"`   // the share of queries of which all gold does
-	GoldCut    float64  `json:"gold_cut"`    // the share of gold of which a part does
+	GoldShown  float64  `json:"gold_shown"`  // share of gold that is whole in the prompt
+	AllShown   float64  `json:"all_shown"`   // share of queries all of whose gold is whole in it
+	GoldCut    float64  `json:"gold_cut"`    // share of gold that is in it in part
 	MeanTokens float64  `json:"mean_tokens"` // besides the guide and the question
 	Right      *float64 `json:"right,omitempty"`
 	// Unclear is how many answers the judge did not judge; they are not right.
@@ -58,8 +58,8 @@ type ContextGroup struct {
 	AllShown  float64 `json:"all_shown"`
 }
 
-// A sight is what one prompt shows.
-type sight struct {
+// A promptResult is what one prompt shows of the messages: whole, or in part.
+type promptResult struct {
 	full, cut map[earshot.MessageID]bool
 	tokens    int
 	request   func() (llm.Request, error)
@@ -223,7 +223,7 @@ func (w *world) fill(ctx context.Context, at earshot.Time) error {
 // measure adds what each prompt shows of a query's gold to its row.
 func (w *world) measure(ctx context.Context, q chats.Query, anchor earshot.Message, o ContextOptions, rows []ContextRow) error {
 	i := 0
-	add := func(s sight) error {
+	add := func(s promptResult) error {
 		r := &rows[i]
 		i++
 		r.add(w.task.Source, goldOf(q), s)
@@ -263,7 +263,7 @@ func (w *world) measure(ctx context.Context, q chats.Query, anchor earshot.Messa
 	for _, p := range peers {
 		for _, n := range o.Tokens {
 			list, used := w.log.choose(p, q.Text, n)
-			s := sight{full: map[earshot.MessageID]bool{}, tokens: used, request: func() (llm.Request, error) { return plainRequest(list, q.Text), nil }}
+			s := promptResult{full: map[earshot.MessageID]bool{}, tokens: used, request: func() (llm.Request, error) { return plainRequest(list, q.Text), nil }}
 			for _, m := range list {
 				s.full[m.ID] = true
 			}
@@ -276,7 +276,7 @@ func (w *world) measure(ctx context.Context, q chats.Query, anchor earshot.Messa
 }
 
 // assemble makes the prompt of a policy.
-func (w *world) assemble(ctx context.Context, anchor earshot.Message, p assemble.Policy, tokens int) (sight, error) {
+func (w *world) assemble(ctx context.Context, anchor earshot.Message, p assemble.Policy, tokens int) (promptResult, error) {
 	budget := assemble.DefaultBudget()
 	budget.Tokens, budget.Session = tokens, 4*tokens
 	var failed error
@@ -285,9 +285,9 @@ func (w *world) assemble(ctx context.Context, anchor earshot.Message, p assemble
 		Failed: func(err error) { failed = err },
 	})
 	if err = cmp.Or(err, failed); err != nil {
-		return sight{}, err
+		return promptResult{}, err
 	}
-	s := sight{full: map[earshot.MessageID]bool{}, cut: map[earshot.MessageID]bool{}, tokens: besides(res.Tokens, assemble.Guide, assemble.Anchor)}
+	s := promptResult{full: map[earshot.MessageID]bool{}, cut: map[earshot.MessageID]bool{}, tokens: besides(res.Tokens, assemble.Guide, assemble.Anchor)}
 	for _, row := range res.Ledger {
 		switch row.Verdict {
 		case earshot.Full:
@@ -312,7 +312,7 @@ func (w *world) evidence(q chats.Query) []string {
 	return lines
 }
 
-func (r *ContextRow) add(source string, g gold, s sight) {
+func (r *ContextRow) add(source string, g gold, s promptResult) {
 	full, cut := 0, 0
 	for id := range g {
 		switch {

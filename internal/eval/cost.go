@@ -23,9 +23,9 @@ type CostOptions struct {
 	Budget  assemble.Budget // default: [assemble.DefaultBudget]
 	Turns   int             // of each talk; default 200
 	Talks   int             // how many of the longest; default 3
-	Every   int             // at most: every so-manieth message of a person is a question; default 5
+	Every   int             // at most every so many messages of people one is a question; default 5
 	Folder  string          // for databases, which are removed again; default: the system's
-	// Tell is told, in a line, what was replayed; nil is fine.
+	// Tell is called with a line on each talk that was replayed; nil: nothing is.
 	Tell func(line string)
 }
 
@@ -85,7 +85,7 @@ type CostTurn struct {
 // A CostSide is what one turn cost one of the two.
 type CostSide struct {
 	Prompt int   `json:"prompt"` // tokens
-	Cached int   `json:"cached"` // tokens of the bytes that it begins with as the prompt before did
+	Cached int   `json:"cached"` // tokens of the prefix that it shares with the prompt before
 	Stored int64 `json:"stored"` // bytes kept after the turn
 }
 
@@ -101,32 +101,32 @@ type CostRow struct {
 type CostSum struct {
 	Prompt    int     `json:"prompt"`    // tokens of this turn's prompt
 	Sum       int     `json:"sum"`       // tokens of all prompts so far
-	New       int     `json:"new"`       // of those, what was not at the beginning of the prompt before
-	Charged   int     `json:"charged"`   // New, and a tenth of the rest: what a provider asks that has cached all it can
+	New       int     `json:"new"`       // of those, what was not in the prefix shared with the prompt before
+	Charged   int     `json:"charged"`   // New, and a tenth of the rest: the price with a provider that caches every shared prefix
 	Cacheable float64 `json:"cacheable"` // share of the tokens since the row before that was, 0 to 1
 	Stored    int64   `json:"stored"`    // bytes
 }
 
-// cachedPrice is what a cached token costs of one that is read afresh. Providers
-// ask a tenth to a half.
+// cachedPrice is the price of a cached token, as a share of that of a new one.
+// Providers ask a tenth to a half.
 const cachedPrice = 0.1
 
 // costStep is how many turns a row sums.
 const costStep = 25
 
-// errNoTalk: there is nothing to replay.
+// errNoTalk says that there is nothing to replay.
 var errNoTalk = errors.New("no conversation has a question of a person to replay")
 
 // Cost replays the longest talks of conversations through a bot on SQLite, whose
-// model says the same at each turn, and compares what it sends and stores with a bot
-// that sends all that was said at each turn. The same conversations and options
-// give the same report.
+// model gives the same answer at each turn, and compares what this bot sends and
+// stores with a bot that sends the full history at each turn. The same
+// conversations and options give the same report.
 //
 // The full history is one line a message, "Name: text", its own answers as the
 // assistant's, nothing else: no system text and no tools, which ours are charged
 // for. It is cut at its beginning when it is longer than the budget's limit. What
 // it stores is the messages, as ours are stored, and the prompt of each turn as
-// it was sent, which ours keeps too: any turn can be made again to the byte.
+// it was sent, which ours stores too: any turn can be replayed byte for byte.
 func Cost(ctx context.Context, conversations []chats.Conversation, o CostOptions) (CostReport, error) {
 	o = o.withDefaults()
 	list, turns := longestTalks(conversations, o)
@@ -166,9 +166,9 @@ func (t talk) name() string {
 }
 
 // longestTalks returns the talks with the most messages of people, and how many
-// turns each has. A thread of the platform's that is long enough is a talk; where
-// a conversation has none, all of it is read as one thread. Where no talk has
-// the turns that are wanted, the longest is all there is.
+// turns each has. A thread of the platform that is long enough is a talk; a
+// conversation without one is a talk as a whole. If no talk has the number of
+// turns that is wanted, only the longest is returned.
 func longestTalks(list []chats.Conversation, o CostOptions) (talks []talk, turns int) {
 	var all []talk
 	for _, c := range list {
@@ -196,8 +196,7 @@ func longestTalks(list []chats.Conversation, o CostOptions) (talks []talk, turns
 	return talks, turns
 }
 
-// threadsOf returns the platform's threads of a conversation, in no order that
-// matters.
+// threadsOf returns the platform's threads of a conversation, in any order.
 func threadsOf(c chats.Conversation) []talk {
 	of := map[earshot.MessageID][]chats.Message{}
 	var roots []earshot.MessageID
@@ -234,8 +233,8 @@ func newTalk(conversation string, thread earshot.MessageID, messages []chats.Mes
 	return t
 }
 
-// asks reports whether a message can be a question to the bot: a person says
-// something in it that can be read.
+// asks reports whether a message can be a question to the bot: a person wrote it,
+// and it has text.
 func asks(m chats.Message) bool {
 	return m.Stored().Author.Kind == earshot.Human && strings.ContainsFunc(m.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) &&
 		!strings.Contains(m.Text, "🚫") // which asks to be answered alone
@@ -263,8 +262,8 @@ func costRows(talks []CostTalk, turns int) []CostRow {
 	return rows
 }
 
-// costSum sums one side of the turns up to a number; the cacheable share is of
-// those behind from.
+// costSum sums one side of the turns up to a number. The cacheable share is that
+// of the turns after from.
 func costSum(talks []CostTalk, from, upTo int, side func(CostTurn) CostSide) CostSum {
 	var s CostSum
 	read, cached := 0, 0

@@ -31,10 +31,9 @@ var (
 	replayChannel = earshot.Channel{Platform: earshot.Local, Workspace: "eval", ID: "C1", Name: "talk", Kind: earshot.KindChannel}
 )
 
-// A stage is what a bot talks to in a replay: its model, which says the same at
-// each turn, and its platform, which shows what it is given. The next event
-// comes when the turn before has ended.
-type stage struct {
+// A script is the bot's model and platform in a replay. The model gives the same
+// answer at each turn; the next event comes when the turn before has ended.
+type script struct {
 	now   atomic.Int64 // microseconds; the bot's clock
 	keys  atomic.Int64
 	ended chan bot.Report
@@ -46,7 +45,7 @@ type stage struct {
 }
 
 // Generate implements [llm.Model].
-func (s *stage) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
+func (s *script) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pieces, err := s.scale.request(r)
@@ -62,7 +61,7 @@ func (s *stage) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (l
 }
 
 // Post implements [bot.Platform].
-func (s *stage) Post(_ context.Context, d bot.Draft) (earshot.Message, error) {
+func (s *script) Post(_ context.Context, d bot.Draft) (earshot.Message, error) {
 	return earshot.Message{
 		ID: answerID(d.Anchor.ID, d.Chunk), Time: d.Anchor.Time + 1 + earshot.Time(d.Chunk), Text: d.Text, Thread: d.Thread,
 	}, nil
@@ -73,7 +72,7 @@ func answerID(question earshot.MessageID, chunk int) earshot.MessageID {
 }
 
 // prompt returns the prompt of the turn that has ended. A turn asks once.
-func (s *stage) prompt() ([]piece, error) {
+func (s *script) prompt() ([]piece, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	asked := s.asked
@@ -87,7 +86,7 @@ func (s *stage) prompt() ([]piece, error) {
 	return asked[0], nil
 }
 
-// A database is a SQLite store whose size can be told.
+// A database is a SQLite store whose size can be measured.
 type database struct {
 	store bot.Store
 	size  *sql.DB
@@ -118,8 +117,8 @@ func (d *database) close() {
 	d.store.Close()
 }
 
-// replay has a bot hear a talk as one thread and answer its questions, and
-// beside it one that sends the full history.
+// replay runs a bot over a talk as one thread, beside a bot that sends the full
+// history.
 func replay(ctx context.Context, t talk, o CostOptions) (told CostTalk, err error) {
 	dir, err := os.MkdirTemp(o.Folder, "earshot-cost-")
 	if err != nil {
@@ -136,7 +135,7 @@ func replay(ctx context.Context, t talk, o CostOptions) (told CostTalk, err erro
 		return CostTalk{}, err
 	}
 	defer base.close()
-	s := &stage{ended: make(chan bot.Report, 1), scale: newScale(o.Counter)}
+	s := &script{ended: make(chan bot.Report, 1), scale: newScale(o.Counter)}
 	b := bot.New(bot.Options{
 		Store: ours.store, Model: s, Platform: s, Identity: replayed, Counter: o.Counter, Policy: o.Policy, Budget: o.Budget,
 		Owner: "eval", Now: func() earshot.Time { return earshot.Time(s.now.Load()) },
@@ -156,14 +155,14 @@ func replay(ctx context.Context, t talk, o CostOptions) (told CostTalk, err erro
 		<-stopped
 		err = errors.Join(err, failed)
 	}()
-	r := &rehearsal{talk: t, stage: s, bot: b, stopped: stopped, ours: ours, base: base, history: &history{scale: s.scale, limit: o.Budget.Limit}}
+	r := &replaying{talk: t, script: s, bot: b, stopped: stopped, ours: ours, base: base, history: &history{scale: s.scale, limit: o.Budget.Limit}}
 	return r.run(ctx, o.Turns)
 }
 
-// A rehearsal is one talk under way.
-type rehearsal struct {
+// A replaying is the state of one talk's replay.
+type replaying struct {
 	talk
-	stage      *stage
+	script     *script
 	bot        *bot.Bot
 	stopped    <-chan struct{} // the bot answers nothing any more
 	ours, base *database
@@ -174,7 +173,7 @@ type rehearsal struct {
 	told       CostTalk
 }
 
-func (r *rehearsal) run(ctx context.Context, turns int) (CostTalk, error) {
+func (r *replaying) run(ctx context.Context, turns int) (CostTalk, error) {
 	r.told = CostTalk{Conversation: r.conversation, Thread: string(r.thread), Every: r.every, Epochs: []int{}}
 	people := 0
 	for _, m := range r.messages {
@@ -193,9 +192,9 @@ func (r *rehearsal) run(ctx context.Context, turns int) (CostTalk, error) {
 	return r.told, nil
 }
 
-// hear has both bots hear a message, and answer it where it is a question. Times
-// rise by a millisecond at least: in some data they are of the minute only.
-func (r *rehearsal) hear(ctx context.Context, m chats.Message, question bool) error {
+// hear gives both bots a message, and waits for the answer if it is a question.
+// Times rise by at least a millisecond: some data has times of whole minutes.
+func (r *replaying) hear(ctx context.Context, m chats.Message, question bool) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -209,7 +208,7 @@ func (r *rehearsal) hear(ctx context.Context, m chats.Message, question bool) er
 	if question {
 		x.Text = fmt.Sprintf("<@%s> %s", replayed.ID, x.Text)
 	}
-	r.stage.now.Store(int64(x.Time))
+	r.script.now.Store(int64(x.Time))
 	r.told.Messages++
 	if x.Author.Kind != earshot.System { // joins and the like
 		r.history.say(earshot.User, x.Author.Name, x.Text)
@@ -232,10 +231,10 @@ func (r *rehearsal) hear(ctx context.Context, m chats.Message, question bool) er
 }
 
 // answered waits for the answer and measures the turn.
-func (r *rehearsal) answered(ctx context.Context, question earshot.Message) error {
+func (r *replaying) answered(ctx context.Context, question earshot.Message) error {
 	var report bot.Report
 	select {
-	case report = <-r.stage.ended:
+	case report = <-r.script.ended:
 	case <-r.stopped:
 		return errors.New("the bot has stopped")
 	case <-ctx.Done():
@@ -244,12 +243,12 @@ func (r *rehearsal) answered(ctx context.Context, question earshot.Message) erro
 	if report.Turn.State != earshot.TurnDone {
 		return fmt.Errorf("the turn is %s: %s", report.Turn.State, report.Turn.Why)
 	}
-	now, err := r.stage.prompt()
+	now, err := r.script.prompt()
 	if err != nil {
 		return err
 	}
 	turn := CostTurn{Number: len(r.told.Turns) + 1}
-	turn.Ours.Prompt, turn.Ours.Cached = tokensOf(now), r.stage.scale.shared(r.before, now)
+	turn.Ours.Prompt, turn.Ours.Cached = tokensOf(now), r.script.scale.shared(r.before, now)
 	r.before = now
 	if e := report.Result.Next.Epoch; e != r.epoch {
 		r.epoch = e

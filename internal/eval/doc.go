@@ -3,8 +3,7 @@
 // make ([Context]), and what the prompts of the bundled workspace's scenes hold
 // of what they need ([Ask]). docs/quality.md is its specification.
 //
-// Nothing here asks a model, but for a [Judge]; the same data gives the same
-// figures.
+// Only a [Judge] asks a model. The same data gives the same figures.
 //
 //	answers, err := eval.Retrieve(ctx, tasks, nil)
 //	fmt.Println(eval.Summarise(answers).Overall.RecallAt10)

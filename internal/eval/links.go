@@ -94,11 +94,11 @@ type LinkMeasures struct {
 	// Links counts pairs of a message and what it answers; one that starts a
 	// conversation is linked to itself.
 	Links Score `json:"links"`
-	// Exact counts conversations of two and more messages that are guessed to
-	// the message. A conversation is what hangs together by links.
+	// Exact counts conversations of two and more messages all of whose messages
+	// are guessed, and no others. A conversation is a connected component of links.
 	Exact Score `json:"exact_conversations"`
 	// Information is 1 minus the variation of information between the guessed
-	// conversations and the annotated, by its greatest value.
+	// conversations and the annotated, as a share of its greatest value.
 	Information float64 `json:"variation_of_information"`
 }
 
@@ -195,8 +195,8 @@ func MeasureReplies(guesses []GuessedLink, list []chats.Message) ReplyMeasures {
 	return out
 }
 
-// groups joins what hangs together: a forest of places, each below another one
-// or at its top.
+// groups is a union-find forest: each place points to its parent, a root to
+// itself.
 type groups map[place]place
 
 func (g groups) top(p place) place {
@@ -256,7 +256,7 @@ func (g groups) compare(other groups, annotated []place) (Score, float64) {
 			}
 		}
 	}
-	slices.Sort(terms) // so that no order of a map is in the sum
+	slices.Sort(terms) // the order of a map must not change the sum
 	vi := 0.0
 	for _, t := range terms {
 		vi -= t

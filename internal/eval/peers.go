@@ -93,8 +93,8 @@ func oldestFirst(l *peerLog, _ string) iter.Seq[int] {
 	}
 }
 
-// longWord is of how many letters a word is that a substring search looks for:
-// shorter ones are in nearly every message.
+// longWord is how many letters a word needs for the substring search to look for
+// it: shorter ones are in nearly every message.
 const longWord = 4
 
 func substring(l *peerLog, query string) iter.Seq[int] {

@@ -15,14 +15,14 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// DefaultLimit is how many hits a query asks for where nothing else is said.
+// DefaultLimit is how many hits a query asks for by default.
 const DefaultLimit = 200
 
-// RetrievalOptions are what Retrieve may be told. Zero fields mean the defaults.
+// RetrievalOptions are the options of Retrieve. Zero fields mean the defaults.
 type RetrievalOptions struct {
 	Limit int // hits of a query; default: DefaultLimit
-	// Section is the section recall of a policy, whose messages and tokens bound
-	// one of the measures; nil: that is not measured.
+	// Section is the recall section of a policy. One measure counts only what its
+	// limits of messages and tokens leave; nil: without this measure.
 	Section *assemble.Section
 	// Progress is told after each query how many were asked, of how many.
 	Progress func(done, of int)
@@ -114,8 +114,8 @@ func (r *retrieval) ask(q chats.Query, o RetrievalOptions) Answer {
 	a := Answer{Source: r.task.Source, Query: q}
 	r.fill(q.At)
 	if r.index.Len() > 0 {
-		// The index holds nothing that is newer; Before says so to what counts
-		// from it, such as recency.
+		// The index holds nothing newer; Before is the moment from which recency
+		// is counted.
 		for _, h := range r.index.Search(search.Query{Text: q.Text, At: q.At, Before: earshot.Position{Time: q.At - 1}, Limit: o.Limit}) {
 			a.IDs = append(a.IDs, h.ID)
 		}
@@ -147,8 +147,7 @@ func (r *retrieval) measure(q chats.Query, ids []earshot.MessageID, section *ass
 
 func first(ids []earshot.MessageID, n int) []earshot.MessageID { return ids[:min(n, len(ids))] }
 
-// pack returns those of the hits that fit, best first; one that does not is
-// passed over.
+// pack returns the hits that fit, best first, and skips those that do not.
 func (r *retrieval) pack(ids []earshot.MessageID, room int) []earshot.MessageID {
 	var out []earshot.MessageID
 	for _, id := range ids {

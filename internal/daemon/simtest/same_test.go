@@ -13,6 +13,9 @@ import (
 // sockets that reconnect, their order depends on the scheduler, most of all on a
 // busy machine; so a seed has four plays, and one seed in five may differ in all.
 func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays 40 seeds and more; runs without -short")
+	}
 	t.Parallel()
 	const seeds, plays, allowed = 20, 4, 4
 	var differ []string

@@ -32,7 +32,7 @@ type Message struct {
 	Files        []File
 }
 
-// A File is what is told of an attachment.
+// A File is an attachment's metadata.
 type File struct {
 	Name string `json:"name"`
 	Alt  string `json:"alt"`
@@ -161,11 +161,11 @@ func Conversations(list []Message) []Conversation {
 	return out
 }
 
-// event is how Slack tells of what is no talk.
+// event matches the texts by which Slack reports joins and the like.
 var event = regexp.MustCompile(`^<?@\w+>? (has (joined|left|renamed|cleared) |(set|cleared) the channel)`)
 
-// Kind is what kind of author the message has: what nobody wrote, such as a
-// join, is the platform's.
+// Kind returns the kind of the message's author. What nobody wrote, such as a
+// join, is from the system.
 func (m Message) Kind() earshot.AuthorKind {
 	switch {
 	case m.Author == "" || event.MatchString(m.Text):
@@ -257,8 +257,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// moment reads seconds since 1970 with up to six digits behind the point; more
-// are cut.
+// moment parses seconds since 1970 with up to six decimals; further ones are cut.
 func moment(n json.Number) (earshot.Time, error) {
 	whole, fraction, _ := strings.Cut(n.String(), ".")
 	return earshot.ParseTime(whole + "." + (fraction + "000000")[:6])

@@ -154,7 +154,8 @@ func (s *Sources) Tasks(file string, queries []Query, reading func(path string))
 	return tasks, left, nil
 }
 
-// wanted returns which source a query is asked over; "" is any.
+// wanted returns a function that says over which source a query is asked; "" is
+// any.
 func (s *Sources) wanted(file string, queries []Query) func(Query) string {
 	here := func(name string) bool {
 		return name != "" && slices.ContainsFunc(s.list, func(x source) bool { return x.name == name })
@@ -172,7 +173,7 @@ func (s *Sources) wanted(file string, queries []Query) func(Query) string {
 	}
 }
 
-// nothing says why no query can be asked.
+// nothing returns the error that says why no query can be asked.
 func (s *Sources) nothing(file string, queries []Query) error {
 	if len(queries) == 0 {
 		return fmt.Errorf("%s %w: it has no queries", file, ErrSource)

@@ -1,5 +1,0 @@
-//go:build race
-
-package logform_test
-
-const raceDetector = true
