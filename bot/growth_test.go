@@ -21,6 +21,9 @@ import (
 // of one thread store as much as the first, in rows and in bytes, on disk and in
 // memory.
 func TestWhatAThreadOf200TurnsStoresGrowsLinearly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays 200 turns twice; runs without -short")
+	}
 	t.Parallel()
 	for _, c := range []struct{ name, placeholder string }{{"sqlite", "…"}, {"memory", ""}} {
 		t.Run(c.name+" "+c.placeholder, func(t *testing.T) {

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,12 +27,32 @@ func (t tests) Run() int {
 	return t.M.Run()
 }
 
+// serving are the scripts that have the program answer while it runs.
+var serving = regexp.MustCompile(`earshot (serve|simulate)\b`)
+
+// scripts returns the scripts to run: with -short those whose program answers
+// while it runs, which are the ones that the race detector can say something of.
+func scripts(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(name string) bool {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testing.Short() && !serving.Match(text)
+	})
+}
+
 // TestScripts runs the program as a person would; each script says in its first
 // lines what it is about.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               scripts(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
