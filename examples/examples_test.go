@@ -48,28 +48,19 @@ func TestTheTableHasEveryExample(t *testing.T) {
 	}
 }
 
-// The main README shows parts of the program in assemble, below a line that
-// begins with "In Go"; a line with … alone stands for what is left out.
+// The main README shows parts of the program in assemble, in its first block of
+// Go; a line with … alone stands for what is left out.
 func TestTheMainReadmeShowsAnExample(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(os.Getenv("EARSHOT"), "README.md")
 	if os.Getenv("EARSHOT") == "" {
 		name = "../README.md"
 	}
+	_, block, _ := strings.Cut(strings.Join(lines(t, name), "\n"), "\n```go\n")
+	block, _, _ = strings.Cut(block, "\n```")
 	var shown []string
-	inside := false
-	for _, line := range lines(t, name) {
-		code, indented := strings.CutPrefix(line, "    ")
-		switch {
-		case line == "GO_SNIPPET":
-			t.Skip("SKIPPED: the README has a placeholder where the snippet belongs")
-		case strings.HasPrefix(line, "In Go"):
-			inside = true
-		case inside && indented:
-			shown = append(shown, strings.TrimSpace(code))
-		case inside && line != "":
-			inside = false
-		}
+	for line := range strings.Lines(block) {
+		shown = append(shown, strings.TrimSpace(line))
 	}
 	if len(shown) < 5 {
 		t.Fatalf("the README shows %d lines of Go, want 5 or more", len(shown))

@@ -116,8 +116,8 @@ func (r *timeReader) dayMonth(i int, l lead) (finding, bool) {
 	if !ok {
 		return finding{}, false
 	}
-	at := r.skip(next, 2, anyTongue, linkOf, linkThe)
-	m, end, ok := r.find(at, monthWord, anyTongue)
+	at := r.skip(next, 2, anyLanguage, linkOf, linkThe)
+	m, end, ok := r.find(at, monthWord, anyLanguage)
 	if !ok || at > next && r.skip(next, 2, m.in, linkOf, linkThe) != at {
 		return finding{}, false
 	}
@@ -154,7 +154,7 @@ func (r *timeReader) dayNumber(i int) (d, next int, sure, ok bool) {
 
 // monthFirst reads "March 5, 2017", "March 2017", "October".
 func (r *timeReader) monthFirst(i int, l lead) (finding, bool) {
-	m, next, ok := r.find(i, monthWord, anyTongue)
+	m, next, ok := r.find(i, monthWord, anyLanguage)
 	if !ok {
 		return finding{}, false
 	}
@@ -204,7 +204,7 @@ func (r *timeReader) monthDay(i, next int, m entry, l lead) (finding, bool) {
 }
 
 // yearBehind reads the year of a month or a season: 2017, '17, of last year.
-func (r *timeReader) yearBehind(i int, in tongues) (y, next int, ok bool) {
+func (r *timeReader) yearBehind(i int, in languages) (y, next int, ok bool) {
 	at := i
 	if r.sign(at, ",") {
 		at++
@@ -227,7 +227,7 @@ func (r *timeReader) yearBehind(i int, in tongues) (y, next int, ok bool) {
 }
 
 // yearWord skips the word for year that follows one in some languages.
-func (r *timeReader) yearWord(i int, in tongues) int {
+func (r *timeReader) yearWord(i int, in languages) int {
 	if e, next, ok := r.find(i, unitWord, in&bare); ok && unit(e.value) == year {
 		return next
 	}
@@ -266,7 +266,7 @@ func (r *timeReader) seasonOf(y, which int) stretch {
 
 // season reads "in summer", "spring 2016", "winter of last year".
 func (r *timeReader) season(i int, l lead) (finding, bool) {
-	e, next, ok := r.find(i, seasonWord, anyTongue)
+	e, next, ok := r.find(i, seasonWord, anyLanguage)
 	if !ok {
 		return finding{}, false
 	}
@@ -317,7 +317,7 @@ func (r *timeReader) quarter(i int, l lead) (finding, bool) {
 	if r.sign(at, "/") {
 		at++
 	}
-	if y, end, ok := r.yearBehind(at, anyTongue); ok {
+	if y, end, ok := r.yearBehind(at, anyLanguage); ok {
 		return one(r.months(y, first, 3), end)
 	}
 	if l.in == 0 || r.glued(i+2) && !r.ends(i+2) {
@@ -367,7 +367,7 @@ func easterSunday(y int) (time.Month, int) {
 
 // feast reads "at Christmas", "Christmas 2016".
 func (r *timeReader) feast(i int, l lead) (finding, bool) {
-	e, next, ok := r.find(i, feastWord, anyTongue)
+	e, next, ok := r.find(i, feastWord, anyLanguage)
 	if !ok {
 		return finding{}, false
 	}
@@ -381,7 +381,7 @@ func (r *timeReader) feast(i int, l lead) (finding, bool) {
 }
 
 // feastOf is the latest that began.
-func (r *timeReader) feastOf(which, next int, _ tongues) (finding, bool) {
+func (r *timeReader) feastOf(which, next int, _ languages) (finding, bool) {
 	return r.turnedFeast(which, turnPast, next)
 }
 

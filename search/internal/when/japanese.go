@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Japanese has no spaces between its words and says what hangs on a time
-// behind it, so that it has a small grammar of its own. A character is a
-// token.
+// Japanese has no spaces between words, and its postpositions stand behind the
+// time, so that it has a small grammar of its own. Each character is a token.
 
-// A jaWord is a phrase with its distance, see tongue.phrases.
+// A jaWord is a phrase with its distance, see language.phrases.
 type jaWord struct{ text, means string }
 
-// jaPhrases are read in their order: a longer one stands before its beginning.
+// jaPhrases are tried in their order: a phrase stands before those that it begins
+// with.
 var jaPhrases = []jaWord{
 	{"一昨日", "d-2"}, {"おととい", "d-2"}, {"昨日", "d-1"}, {"今日本", ""}, {"今日", "d0"}, {"本日", "d0"},
 	{"今朝", "d0m"}, {"昨夜", "d-1n"}, {"昨晩", "d-1n"}, {"今夜", "d0n"}, {"今晩", "d0n"},

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// A lead is what stands before an expression.
+// A lead is the prepositions and articles before an expression.
 type lead struct {
-	bound  int     // since and the like, or boundNone
-	bounds tongues // whose word that is
-	in     tongues // whose preposition of a month or a year it is
-	on     tongues // whose preposition of a day it is
-	the    tongues // whose article its last word is
-	next   int
+	bound  int       // since, until and the like, or boundNone
+	bounds languages // the languages of that word
+	in     languages // in which it has a preposition of months and years
+	on     languages // in which it has a preposition of days
+	the    languages // in which its last word is an article
+	next   int       // the token after it
 }
 
-const anyTongue = ^tongues(0)
+const anyLanguage = ^languages(0)
 
 // lead reads up to three prepositions and articles.
 func (r *timeReader) lead(i int) lead {
 	l := lead{bound: boundNone, next: i}
 	for range 3 {
-		e, next, ok := r.find(l.next, boundWord, anyTongue)
+		e, next, ok := r.find(l.next, boundWord, anyLanguage)
 		if ok && l.bound == boundNone {
 			l.bound, l.bounds = e.value, e.in
-			in, _, _ := r.link(l.next, linkIn, anyTongue)
-			on, _, _ := r.link(l.next, linkOn, anyTongue)
+			in, _, _ := r.link(l.next, linkIn, anyLanguage)
+			on, _, _ := r.link(l.next, linkOn, anyLanguage)
 			l.in, l.on, l.the = l.in|e.in|in.in, l.on|e.in|in.in|on.in, 0
 			l.next = next
 			continue
 		}
-		in, _, isIn := r.link(l.next, linkIn, anyTongue)
-		on, _, isOn := r.link(l.next, linkOn, anyTongue)
-		the, _, isThe := r.link(l.next, linkThe, anyTongue)
+		in, _, isIn := r.link(l.next, linkIn, anyLanguage)
+		on, _, isOn := r.link(l.next, linkOn, anyLanguage)
+		the, _, isThe := r.link(l.next, linkThe, anyLanguage)
 		if !isIn && !isOn && !isThe {
 			break
 		}
@@ -46,15 +46,15 @@ func (r *timeReader) lead(i int) lead {
 	return l
 }
 
-// spoken are the languages that the words of a time, the tokens [i, next), may
-// be of.
-func (r *timeReader) spoken(i, next int) tongues {
-	all := anyTongue
+// languagesOf returns the languages that the words of a time, the tokens
+// [i, next), may be of.
+func (r *timeReader) languagesOf(i, next int) languages {
+	all := anyLanguage
 	for ; i < next; i++ {
 		if r.tokens[i].kind != wordToken {
 			continue
 		}
-		var in tongues
+		var in languages
 		for _, e := range r.words[r.tokens[i].text] {
 			if e.class != linkWord && e.class != boundWord {
 				in |= e.in
@@ -68,7 +68,7 @@ func (r *timeReader) spoken(i, next int) tongues {
 }
 
 // link finds a preposition or article of one kind.
-func (r *timeReader) link(i, kind int, in tongues) (entry, int, bool) {
+func (r *timeReader) link(i, kind int, in languages) (entry, int, bool) {
 	if i >= len(r.tokens) || r.tokens[i].kind != wordToken {
 		return entry{}, i, false
 	}
@@ -81,7 +81,7 @@ func (r *timeReader) link(i, kind int, in tongues) (entry, int, bool) {
 }
 
 // skip skips up to n links of some kinds.
-func (r *timeReader) skip(i, n int, in tongues, kinds ...int) int {
+func (r *timeReader) skip(i, n int, in languages, kinds ...int) int {
 	for range n {
 		from := i
 		for _, k := range kinds {
@@ -97,7 +97,7 @@ func (r *timeReader) skip(i, n int, in tongues, kinds ...int) int {
 	return i
 }
 
-// expression reads what begins at token i, with what it hangs on.
+// expression reads the time that begins at token i, prepositions included.
 func (r *timeReader) expression(i int) (finding, bool) {
 	if t := r.tokens[i]; t.kind == signToken || t.kind == wordToken && len(r.words[t.text]) == 0 && t.text != "q" {
 		return finding{}, false
@@ -122,7 +122,7 @@ func (r *timeReader) expression(i int) (finding, bool) {
 	l := r.lead(i)
 	if l.next > i {
 		if f, ok := r.core(l.next, l); ok {
-			in := r.spoken(l.next, f.next)
+			in := r.languagesOf(l.next, f.next)
 			f.list = slices.DeleteFunc(f.list, func(s stretch) bool { return s.from.After(r.now) })
 			if l.bounds&in != 0 {
 				for k := range f.list {
@@ -158,7 +158,7 @@ func (r *timeReader) bounded(s stretch, bound int) stretch {
 
 // every reads what comes again, which is no stretch: "every Friday".
 func (r *timeReader) every(i int) (finding, bool) {
-	e, next, ok := r.find(i, everyWord, anyTongue)
+	e, next, ok := r.find(i, everyWord, anyLanguage)
 	if !ok {
 		return finding{}, false
 	}
@@ -172,7 +172,7 @@ func (r *timeReader) every(i int) (finding, bool) {
 
 // fromTo reads "between March and May", "from Monday to Friday".
 func (r *timeReader) fromTo(i int) (finding, bool) {
-	e, next, ok := r.find(i, rangeWord, anyTongue)
+	e, next, ok := r.find(i, rangeWord, anyLanguage)
 	if !ok || e.value != 0 {
 		return finding{}, false
 	}
@@ -223,7 +223,7 @@ func (r *timeReader) core(i int, l lead) (finding, bool) {
 
 // phrase reads "yesterday", "the week before last" and the like.
 func (r *timeReader) phrase(i int, _ lead) (finding, bool) {
-	e, next, ok := r.find(i, phraseWord, anyTongue)
+	e, next, ok := r.find(i, phraseWord, anyLanguage)
 	if !ok || e.weak && !r.speaks(e.in) {
 		return finding{}, false
 	}
@@ -246,7 +246,7 @@ func (r *timeReader) phrase(i int, _ lead) (finding, bool) {
 
 // inside reads what narrows a named day, week or year: "yesterday evening",
 // "last week on Friday", "last year in March".
-func (r *timeReader) inside(u unit, n int, s stretch, i int, in tongues) (finding, bool) {
+func (r *timeReader) inside(u unit, n int, s stretch, i int, in languages) (finding, bool) {
 	switch u {
 	case day:
 		return one(r.narrowed(s, &i, in), i)
@@ -265,7 +265,7 @@ func (r *timeReader) inside(u unit, n int, s stretch, i int, in tongues) (findin
 
 // narrowed narrows a day by what follows at *i: a part of the day, a time of
 // the clock.
-func (r *timeReader) narrowed(s stretch, i *int, in tongues) stretch {
+func (r *timeReader) narrowed(s stretch, i *int, in languages) stretch {
 	at := r.skip(*i, 3, in, linkIn, linkOn, linkOf, linkThe)
 	if e, next, ok := r.find(at, partWord, in); ok {
 		*i = next
@@ -298,7 +298,7 @@ func (r *timeReader) narrowed(s stretch, i *int, in tongues) stretch {
 
 // edges reads "end of October", "early 2017", "mid-January".
 func (r *timeReader) edges(i int, l lead) (finding, bool) {
-	e, next, ok := r.find(i, edgeWord, anyTongue)
+	e, next, ok := r.find(i, edgeWord, anyLanguage)
 	if !ok {
 		return finding{}, false
 	}
@@ -319,7 +319,7 @@ func (r *timeReader) edges(i int, l lead) (finding, bool) {
 			}
 		}
 	}
-	if !ok || len(f.list) == 0 || r.spoken(next, f.next)&e.in == 0 { // "fine yesterday" is no Italian
+	if !ok || len(f.list) == 0 || r.languagesOf(next, f.next)&e.in == 0 { // "fine yesterday" is no Italian
 		return f, ok && len(f.list) == 0
 	}
 	for k := range f.list {
@@ -329,7 +329,7 @@ func (r *timeReader) edges(i int, l lead) (finding, bool) {
 }
 
 // unitAlone reads the unit of "the end of the week", which is the current one.
-func (r *timeReader) unitAlone(i int, in tongues) (stretch, int, bool) {
+func (r *timeReader) unitAlone(i int, in languages) (stretch, int, bool) {
 	e, next, ok := r.find(i, unitWord, in)
 	if u := unit(e.value); !ok || r.word(i-1, "half") || u != week && u != month && u != year && u != quarter {
 		return stretch{}, i, false
@@ -341,14 +341,14 @@ func (r *timeReader) unitAlone(i int, in tongues) (stretch, int, bool) {
 }
 
 // hasYear reports whether a year stands at i.
-func (r *timeReader) hasYear(i int, in tongues) bool {
+func (r *timeReader) hasYear(i int, in languages) bool {
 	_, _, ok := r.yearBehind(i, in)
 	return ok
 }
 
 // speaks reports whether the text begins with words that show it to be of some
 // languages.
-func (r *timeReader) speaks(in tongues) bool {
+func (r *timeReader) speaks(in languages) bool {
 	for i := range min(len(r.tokens), 64) {
 		if _, _, ok := r.find(i, speechWord, in); ok {
 			return true

@@ -5,7 +5,7 @@ import "time"
 // turned reads what is last, this or next: "last week", "this Friday", "last
 // March", "le mois dernier", "in the last 3 days".
 func (r *timeReader) turned(i int, l lead) (finding, bool) {
-	e, next, ok := r.find(i, turnWord, anyTongue)
+	e, next, ok := r.find(i, turnWord, anyLanguage)
 	if !ok {
 		return r.turnedBehind(i, l)
 	}
@@ -80,7 +80,7 @@ func (r *timeReader) lastFew(i int, e entry) (finding, bool) {
 }
 
 // vague reports whether the number at i is a couple or a few.
-func (r *timeReader) vague(i int, in tongues) bool {
+func (r *timeReader) vague(i int, in languages) bool {
 	e, _, ok := r.find(i, numberWord, in)
 	return ok && e.value >= couple-1
 }
@@ -136,7 +136,7 @@ func (r *timeReader) turnedMonth(m time.Month, turn int) stretch {
 }
 
 // distance reads "last week", "the week before last", "loni".
-func (r *timeReader) distance(i int, in tongues) (u unit, n, next int, ok bool) {
+func (r *timeReader) distance(i int, in languages) (u unit, n, next int, ok bool) {
 	if e, next, ok := r.find(i, phraseWord, in); ok {
 		u, n, p, ok := e.distance()
 		return u, n, next, ok && p == wholeDay
@@ -156,7 +156,7 @@ func (r *timeReader) distance(i int, in tongues) (u unit, n, next int, ok bool) 
 
 // back reads "3 days ago", "vor einer Woche", "il y a deux mois".
 func (r *timeReader) back(i int, _ lead) (finding, bool) {
-	if e, next, ok := r.find(i, agoWord, anyTongue); ok && e.value == 0 {
+	if e, next, ok := r.find(i, agoWord, anyLanguage); ok && e.value == 0 {
 		if least, most, end, ok := r.amount(next, e.in); ok {
 			if u, end, ok := r.find(end, unitWord, e.in); ok {
 				return one(r.ago(unit(u.value), least, most), end)
@@ -166,11 +166,11 @@ func (r *timeReader) back(i int, _ lead) (finding, bool) {
 		}
 		return finding{}, false
 	}
-	least, most, next, ok := r.amount(i, anyTongue)
+	least, most, next, ok := r.amount(i, anyLanguage)
 	if !ok {
 		least, most, next = 1, 1, i
 	}
-	in := anyTongue
+	in := anyLanguage
 	if !ok {
 		in = bare
 	}
@@ -196,7 +196,7 @@ func (r *timeReader) back(i int, _ lead) (finding, bool) {
 const maxAmount = 1000
 
 // amount reads a number of units: "3", "three", "2-3", "a few".
-func (r *timeReader) amount(i int, in tongues) (least, most, next int, ok bool) {
+func (r *timeReader) amount(i int, in languages) (least, most, next int, ok bool) {
 	if i >= len(r.tokens) {
 		return 0, 0, i, false
 	}

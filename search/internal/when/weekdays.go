@@ -45,7 +45,7 @@ func (r *timeReader) turnedWeekday(w entry, turn, next int) (finding, bool) {
 
 // weekdays reads a day of the week, with its date or its week if it has one.
 func (r *timeReader) weekdays(i int, l lead) (finding, bool) {
-	e, next, ok := r.find(i, weekdayWord, anyTongue)
+	e, next, ok := r.find(i, weekdayWord, anyLanguage)
 	if !ok {
 		return finding{}, false
 	}
@@ -77,7 +77,7 @@ func (r *timeReader) weekdays(i int, l lead) (finding, bool) {
 
 // dated reports whether what stands before token i dates it: of English "on"
 // and "since", not "in" or "at".
-func (r *timeReader) dated(i int, l lead, in tongues) bool {
+func (r *timeReader) dated(i int, l lead, in languages) bool {
 	return l.on&in != 0 && (in&inEnglish == 0 || l.bounds&inEnglish != 0 || r.word(i-1, "on"))
 }
 
@@ -90,7 +90,7 @@ func (r *timeReader) weekdayAt(e entry, n int, next *int) stretch {
 	return r.narrowed(r.calendar(day, -n), next, e.in)
 }
 
-func (r *timeReader) isPart(i int, in tongues) bool {
+func (r *timeReader) isPart(i int, in languages) bool {
 	_, _, ok := r.find(i, partWord, in)
 	return ok
 }

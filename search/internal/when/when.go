@@ -5,9 +5,9 @@
 //		// m.From and m.To, said by text[m.Start:m.End]
 //	}
 //
-// It is pure: the moment is passed in, in the zone of who asks. The words of a language
-// are one row of the table in words.go, and one grammar reads them all but
-// Japanese, which has its own.
+// The package is pure: the moment is passed in, in the zone of whoever asks. The
+// words of each language are one entry of the table in words.go. One grammar reads
+// them all, except Japanese, which has its own.
 package when
 
 import (
@@ -38,14 +38,16 @@ const (
 )
 
 // Mentions returns the spans of time that a text names, in the order of the text,
-// as somebody means them who asks at a moment, in its zone. A text of several
-// readings gives a mention for each, over the same bytes. What lies in the future is left out, and so is what may be no time at all ("this may
-// break", "24/7", "1.2.2017-rc1"): a wrong span costs a search more than one
-// that is missed. Words that name no stretch ("recently", "the other day") are
-// none. With the zero time there are no mentions.
+// as they are meant by somebody who asks at now, in the zone of now. An expression
+// with several readings gives one mention for each, with the same Start and End.
+// Times in the future are left out, and so is what may be no time at all ("this may
+// break", "24/7", "1.2.2017-rc1"): a wrong span costs a search more than a missed
+// one. Words without a definite span ("recently", "the other day") give none. With
+// a zero now there are no mentions. At most the first 2 KiB are read, and at most
+// 8 mentions returned.
 //
 // Days begin at midnight of the zone, weeks on Monday. The words are those of
-// [tongueTable], and Japanese.
+// [languageTable], and Japanese.
 func Mentions(text string, now time.Time) []Mention {
 	if now.IsZero() {
 		return nil
@@ -91,14 +93,14 @@ func newTimeReader(text string, now time.Time) *timeReader {
 	return &timeReader{tokens: timeTokens(head(text)), words: timeWords, now: now, zone: now.Location()}
 }
 
-// A stretch is a span before it is written in microseconds.
+// A stretch is a span of time, from inclusive and to exclusive.
 type stretch struct {
 	from, to time.Time
 	soft     bool
 }
 
-// A finding is what an expression means: its readings, none where it lies in
-// the future or is not meant as a time, and the token after it.
+// A finding is an expression that was read: its readings, none where it is in the
+// future or is not meant as a time, and the token after it.
 type finding struct {
 	list []stretch
 	next int

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A tongue is what a language calls things of time. Groups stand between
-// bars, the forms of one thing between commas; a form may be several words,
-// without apostrophes. A form that ends in ? means something else too, in this
-// language or another, and counts only beside a year, a day or a preposition of
-// its language.
-type tongue struct {
+// A language is the words of one language for times. A field is a list of groups
+// with bars between them, a group a list of forms with commas between them. A form
+// is one word or several, without apostrophes. A form that ends in ? has other
+// meanings, in this language or another, and counts only next to a year, a day or
+// a preposition of its language.
+type language struct {
 	name     string
 	months   string // twelve
 	weekdays string // seven, from Monday
@@ -37,8 +37,8 @@ type tongue struct {
 	phrases string
 }
 
-// tongueTable are the languages whose time words are known.
-var tongueTable = []tongue{
+// languageTable are the languages whose time words are known.
+var languageTable = []language{
 	{
 		name:     "en",
 		months:   "january,jan?|february,feb?|march?,mar?|april?,apr?|may?|june?,jun?|july,jul?|august?,aug?|september,sept?,sep?|october,oct?|november,nov?|december,dec?",
@@ -306,21 +306,21 @@ const (
 	few    = 12
 )
 
-// tongues is a set of languages, a bit for each of the table.
-type tongues uint16
+// languages is a set of languages, a bit for each of the table.
+type languages uint16
 
-const inEnglish tongues = 1
+const inEnglish languages = 1
 
 // Of some languages the grammar knows more: that they say "the week last", and
 // that they say "week ago" for a week ago.
 var (
-	trailing = tonguesOf("fr", "es", "it", "pt")
-	bare     = tonguesOf("pl", "cs", "sk", "ru")
+	trailing = languageSet("fr", "es", "it", "pt")
+	bare     = languageSet("pl", "cs", "sk", "ru")
 )
 
-func tonguesOf(names ...string) tongues {
-	var in tongues
-	for i, t := range tongueTable {
+func languageSet(names ...string) languages {
+	var in languages
+	for i, t := range languageTable {
 		if slices.Contains(names, t.name) {
 			in |= 1 << i
 		}
@@ -332,20 +332,21 @@ func tonguesOf(names ...string) tongues {
 type entry struct {
 	class class
 	value int
-	words []string // the words behind the first
+	words []string // of the form, without the first
 	means string   // of a phrase
-	in    tongues
-	weak  bool
+	in    languages
+	weak  bool // the form ends in ?
 }
 
-// A lexicon has the entries of a first word, the longest first.
+// A lexicon has the entries of all forms by their first word; of one word those
+// with the most words come first.
 type lexicon map[string][]entry
 
-// timeWords is the table as a lexicon.
+// timeWords is languageTable as a lexicon.
 var timeWords = func() lexicon {
-	x := lexicon{}
-	for i, t := range tongueTable {
-		in := tongues(1) << i
+	x := make(lexicon, 4096) // more than there are first words
+	for i, t := range languageTable {
+		in := languages(1) << i
 		for c, groups := range []string{
 			monthWord: t.months, weekdayWord: t.weekdays, seasonWord: t.seasons, unitWord: t.units, partWord: t.parts, edgeWord: t.edges,
 			turnWord: t.turns, agoWord: t.ago, numberWord: t.numbers, linkWord: t.links, boundWord: t.bounds, everyWord: t.every, rangeWord: t.ranges, speechWord: t.speech, feastWord: t.feasts,
@@ -367,7 +368,7 @@ var timeWords = func() lexicon {
 	return x
 }()
 
-// add adds a form; what two languages share is one entry of both.
+// add adds a form. A form that two languages share is one entry of both.
 func (x lexicon) add(form string, e entry) {
 	form, e.weak = strings.CutSuffix(form, "?")
 	words := strings.Fields(form)
@@ -381,7 +382,7 @@ func (x lexicon) add(form string, e entry) {
 	list := x[words[0]]
 	at := len(list)
 	for i, o := range list {
-		if o.class == e.class && o.value == e.value && o.means == e.means && strings.Join(o.words, " ") == strings.Join(e.words, " ") {
+		if o.class == e.class && o.value == e.value && o.means == e.means && slices.Equal(o.words, e.words) {
 			list[i].in |= e.in
 			list[i].weak = o.weak || e.weak
 			return
@@ -396,8 +397,8 @@ func (x lexicon) add(form string, e entry) {
 	x[words[0]] = list
 }
 
-// join adds weekdays with a part of the day.
-func (x lexicon) join(weekdays, parts string, in tongues) {
+// join adds each weekday with each part of the day as one word.
+func (x lexicon) join(weekdays, parts string, in languages) {
 	for d, days := range strings.Split(weekdays, "|") {
 		for name := range strings.SplitSeq(days, ",") {
 			for p, forms := range strings.Split(parts, "|") {
@@ -409,9 +410,9 @@ func (x lexicon) join(weekdays, parts string, in tongues) {
 	}
 }
 
-// find returns the longest entry of a class whose form stands at token i, in
-// some of the languages, and the token after it.
-func (r *timeReader) find(i int, c class, in tongues) (entry, int, bool) {
+// find returns the longest entry of a class whose form begins at token i, in one
+// of the languages, and the token after the form.
+func (r *timeReader) find(i int, c class, in languages) (entry, int, bool) {
 	if i >= len(r.tokens) || r.tokens[i].kind != wordToken {
 		return entry{}, i, false
 	}
@@ -423,7 +424,7 @@ func (r *timeReader) find(i int, c class, in tongues) (entry, int, bool) {
 	return entry{}, i, false
 }
 
-// follows reports whether words stand at token i; a hyphen may part them.
+// follows reports whether words stand at token i, with or without hyphens.
 func (r *timeReader) follows(i int, words []string) bool {
 	for _, w := range words {
 		if r.hyphen(i) {
@@ -437,7 +438,7 @@ func (r *timeReader) follows(i int, words []string) bool {
 	return true
 }
 
-// length is how many tokens words take at token i.
+// length returns how many tokens the words at token i take, hyphens included.
 func (r *timeReader) length(i int, words []string) int {
 	from := i
 	for range words {
@@ -449,6 +450,7 @@ func (r *timeReader) length(i int, words []string) int {
 	return i - from
 }
 
+// hyphen reports whether token i is a hyphen between two words.
 func (r *timeReader) hyphen(i int) bool {
 	return r.glued(i) && r.glued(i+1) && (r.sign(i, "-") || r.sign(i, "‐"))
 }
