@@ -6,20 +6,22 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A block is a section of this turn that shows messages, from candidates to
-// what is kept. A message is the candidate of one block only, except of recall.
+// A block is a section of this turn that shows messages: its candidates, and those
+// of them that it keeps. A message is a candidate of one block only, but recall may
+// have candidates of other blocks.
 type block struct {
 	Section
 	kind   *sectionKind
 	layout layout
 
-	cands    []*msg   // candidates in the order of Position, without the root
-	root     *msg     // the thread's root: never dropped, never cut; nil in most sections
-	gaps     []string // lines that say what could not be loaded
-	kept     []*msg   // what is shown, the root included, in the order of Position
-	total    int      // how many messages there are in all, with those that are stored and not loaded
+	cands []*msg   // candidates in the order of Position, without the root
+	root  *msg     // the thread's root: never dropped, never cut; nil in most sections
+	gaps  []string // lines that say what could not be loaded
+	kept  []*msg   // what is shown, the root included, in the order of Position
+	total int      // how many messages there are in all, with those that are stored and not loaded
+	// from and to are the times of the first and last stored message; 0 where the
+	// input does not say.
 	from, to earshot.Time
-	// from and to are the range of what is stored, where the input says it.
 
 	skipped bool // nothing fits: one line stands in place of the block
 	counted bool // a line of the block counts what is left out
@@ -121,10 +123,10 @@ func (t *turn) fresh(m *msg) bool {
 	return true
 }
 
-// countStored sets how many messages the block could show if all that is stored
-// of a thread were loaded; "" is a DM's top level. The input's count is of the
-// whole thread, the anchor and what is loaded included. In a later turn messages
-// that the session shows and that are not loaded are not news.
+// countStored sets how many messages the block could show if the whole thread were
+// loaded; "" is a DM's top level. The input's count includes the anchor and the
+// loaded messages. In a later turn, messages that the session shows and that are not
+// loaded do not count.
 func (t *turn) countStored(b *block, thread earshot.MessageID, later bool) {
 	b.total = len(b.cands) + b.rootCount()
 	mine := Extent{Thread: thread}

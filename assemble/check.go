@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// check finds what is wrong with the input whatever its messages say, and sets
-// the default budget.
+// check returns the first error in the input that does not depend on its messages,
+// and sets the default budget.
 func check(in *Input) error {
 	if errs := in.Policy.Check(); len(errs) > 0 {
 		path, reason, _ := strings.Cut(errs[0].Error(), ": ")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The section delta shows what became known in the conversation since the last
-// turn, and edits of what the session shows.
+// The section delta shows the messages of the conversation that became known since
+// the last turn, and edits of messages that the session shows.
 var deltaSection = sectionKind{
 	name:      Delta,
 	limits:    Section{Messages: 50, Tokens: unbounded, Cut: 300},
@@ -23,9 +23,9 @@ var deltaSection = sectionKind{
 	},
 }
 
-// chooseDelta picks what is fresh in this conversation, and edits of whatever
-// the session shows. An edited root counts among the messages and is kept
-// whole.
+// chooseDelta picks the fresh messages of this conversation, and edits of any
+// message that the session shows. An edited root counts as one of the messages and
+// is kept whole.
 func (t *turn) chooseDelta(b *block) {
 	mine := t.conversation()
 	root := t.root()
@@ -73,8 +73,8 @@ func deltaHeader(t *turn, b *block) (head, foot string) {
 	return "", ""
 }
 
-// deltaLog writes a delta in the log form: first what is older than the last
-// question and was not known then, then what is new, each under its header.
+// deltaLog writes a delta in the log form: first the messages from before the last
+// question that were not known then, then the new ones, each under its header.
 type deltaLog struct{ logList }
 
 // mostMessages is a number that has as many digits as counts in headers may

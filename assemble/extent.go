@@ -2,8 +2,8 @@ package assemble
 
 import "github.com/earshot-ai/earshot"
 
-// An Extent says which messages of a channel make up a conversation, as far as
-// one of them tells. The zero Extent has no messages.
+// An Extent says which messages of a channel make up the conversation of one of
+// them. The zero Extent has no messages.
 type Extent struct {
 	// Thread is the root of the thread that the conversation is; of a message
 	// that begins one, its own id.

@@ -17,8 +17,8 @@ type plan struct {
 
 // fit divides the budget: first gap lines and headers, then the sections in the
 // order of their fillRank. Anchor, thread root and instructions are never cut;
-// where they exceed the limit, the error is ErrBudgetTooSmall. Guide and place
-// give way before that.
+// where they exceed the limit, the error is ErrBudgetTooSmall. Where there is no
+// room for them, guide and place are left out.
 func (t *turn) fit(session int) (*plan, error) {
 	p := &plan{guide: true, session: session}
 	need, framed, err := t.required()

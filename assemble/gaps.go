@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A gapScope says of which history a section tells that a stretch of it is
-// missing or stale.
+// A gapScope is the history of a section: where a stretch of it is missing or
+// stale, the section has a line that says so.
 type gapScope uint8
 
 const (
@@ -93,7 +93,7 @@ func (t *turn) sessionHasGap(c earshot.Coverage) bool {
 	return t.later && c.To != 0 && c.To <= t.last.Time
 }
 
-// gapText says which stretch it is and what is wrong with it.
+// gapText names the stretch and says whether it is missing or stale.
 func (t *turn) gapText(c earshot.Coverage) string {
 	s := "history"
 	switch {

@@ -12,6 +12,10 @@ import (
 // test looks up each header, mark and tool that it names in prompts and tools.
 var guideSection = sectionKind{name: Guide}
 
+// instructionsSection is the operator's own text, behind the guide in the system
+// text.
+var instructionsSection = sectionKind{name: Instructions, notInPolicy: true}
+
 // A guideLine is a line of the guide, with its tokens by the base counter, so
 // that no turn counts them again; a test compares them.
 type guideLine struct {

@@ -157,8 +157,8 @@ func (t *turn) labelledCosts(b *block) lineCosts {
 // root that is older than the window.
 const briefCut = 100
 
-// shortAnswers is cost, but of the agent's answers in threads what is shown of
-// them outside.
+// shortAnswers is cost, except that the agent's answers in threads are cut to
+// briefCut.
 func (t *turn) shortAnswers(cost func(*msg) int) func(*msg) int {
 	return func(m *msg) int {
 		if t.isAnswer(m) {
@@ -258,7 +258,7 @@ func preambleHeader(title, counts string) string {
 	return title + ":\n---"
 }
 
-// leftOut is the line that counts what is not shown.
+// leftOut is the line that counts the messages that are not shown.
 func leftOut(n int, earlier bool) string {
 	if earlier {
 		return "[" + strconv.Itoa(n) + " earlier messages were left out]"

@@ -195,7 +195,7 @@ const (
 	maxFileLines = 10 // how many of its files are named
 )
 
-// sharedHead says what is quoted, from whom and from where.
+// sharedHead describes a quote: its kind, author and place.
 func (t *turn) sharedHead(s earshot.Shared) string {
 	who := strings.ReplaceAll(cleanName(s.Author), "#", "") // so that a name cannot be taken for a place
 	if name, ok := t.names.byID[s.ID]; ok && s.ID != "" {

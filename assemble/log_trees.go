@@ -22,7 +22,7 @@ type treePlan struct {
 	entries  map[*msg]*logEntry // what is shown, and how
 }
 
-// A plannedTree is a root and its replies, as far as they are shown.
+// A plannedTree is the part of a tree that is planned.
 type plannedTree struct {
 	last      earshot.Time // of its newest message, under whose day it stands
 	orphan    bool         // its root stands elsewhere
@@ -237,8 +237,8 @@ func (t *turn) treeLines(b *block) []logLine {
 	return lines
 }
 
-// repliesTo is the line above a reply whose root stands elsewhere. under is a
-// time of the day under whose line it is written.
+// repliesTo is the line above a reply whose root stands elsewhere. The line is
+// written under the day of the time under.
 func (t *turn) repliesTo(m *msg, under earshot.Time) string {
 	up := t.find(t.parent(m))
 	if up != nil && up.Deleted {

@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// maxMarkup is how many bytes a span of markup may have; what is longer is text.
+// maxMarkup is how many bytes a span of markup may have; a longer one is text.
 const maxMarkup = 512
 
 // resolveMentions writes mentions as people read them: <@U1> and <@!id> become

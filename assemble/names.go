@@ -14,7 +14,7 @@ var reserved = []string{
 	"previous conversation", "since your last message", "summary", "channel",
 }
 
-// names gives every author one name that nobody else has.
+// names are the unique names of all authors.
 type names struct {
 	self     earshot.Identity
 	selfName string

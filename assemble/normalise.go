@@ -9,8 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A msg is a message in the pipeline: what was decided about it, and what is
-// written of it. A turn may have thousands of messages and write few, so the
+// A msg is a message with the decisions about it and its written form. A turn may have thousands of messages and write few, so the
 // written part is made when a section first asks for it.
 type msg struct {
 	*earshot.Message
@@ -48,7 +47,7 @@ const (
 
 var verdictNames = [...]earshot.Verdict{"", earshot.Full, earshot.Cut, earshot.Snippet, earshot.Out}
 
-// A reason is why a message is left out; 0 for what is not.
+// A reason is why a message is left out; 0 for a message that is shown.
 type reason uint8
 
 const (

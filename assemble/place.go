@@ -6,8 +6,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// The section place says where the model is. It is data: it stands in the first
-// user message, and gives way where the limit has no room for it.
+// The section place says where the model is. It is data, so it stands in the first
+// user message. Where the limit has no room for it, it is left out.
 var placeSection = sectionKind{
 	name: Place,
 	reserve: func(t *turn, p *plan, left int) int {

@@ -63,8 +63,8 @@ func (l *problems) checkFrame(p Policy, list []Section, path string) {
 	}
 }
 
-// checkSections finds what is wrong with a list of sections whatever the frame
-// is.
+// checkSections finds the problems of a list of sections that do not depend on the
+// frame.
 func (l *problems) checkSections(list []Section, path string) {
 	seen := map[SectionName]bool{}
 	for i, s := range list {

@@ -39,15 +39,15 @@ const (
 	// hit must have; with less, search is not sure of any hit.
 	recallCover = 0.22
 	// recallHere bounds the best score of the hits that other sections show, as a
-	// factor of the best of the rest; above it, the question is about what is
-	// shown anyway.
+	// factor of the best score of the others. Above it the question is probably
+	// about what is shown anyway.
 	recallHere = 1.2
 	// recallUnsure is how many tokens are spent where search is not sure.
 	recallUnsure = 300
 	// recallShort is to how many tokens a message is cut then.
 	recallShort = 50
 	// recallReach is how many messages each way are shown with the recallBest
-	// best hits, where the input has their Cover: in talk without replies an
+	// best hits, where the input has their Cover: where nobody uses replies, an
 	// answer may come a few messages later. With other hits it is one.
 	recallBest  = 3
 	recallReach = 4

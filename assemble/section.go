@@ -60,7 +60,7 @@ type sectionKind struct {
 	notInPolicy      bool              // no policy lists it
 	allowed          func(Policy) bool // whether a policy of this form and frame can have it; nil: any
 
-	// guide is what the system text tells the model of it, by frame.
+	// guide has the lines of the system text that explain it, by frame.
 	guide []sectionGuide
 
 	// fillRank orders the sections that get a part of the budget: the lowest is
@@ -170,9 +170,8 @@ func kindOf(name SectionName) *sectionKind {
 	return nil
 }
 
-// SectionNames returns the names of all sections, in the order in which a
-// reader expects them: what is always there, what is remembered, what the
-// channel has, the question.
+// SectionNames returns the names of all sections in the order for lists of them:
+// instructions, memory, the channel, the question.
 func SectionNames() []SectionName {
 	names := make([]SectionName, len(sectionKinds))
 	for i, k := range sectionKinds {

@@ -13,10 +13,6 @@ var sessionSection = sectionKind{
 	},
 }
 
-// instructionsSection is the operator's own text, behind the guide in the system
-// text.
-var instructionsSection = sectionKind{name: Instructions, notInPolicy: true}
-
 // sessionTokens is what the session costs, its files and calls included.
 func (t *turn) sessionTokens() int {
 	n := 0

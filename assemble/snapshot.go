@@ -157,8 +157,8 @@ func (t *turn) snippet(b *block, m *msg) string {
 	return s
 }
 
-// activity is what is known of the replies to m at or before the anchor: what
-// the input says of a thread that is not loaded, else what is loaded.
+// activity counts the replies to m at or before the anchor: as the input says for a
+// thread that is not loaded, else those that are loaded.
 func (t *turn) activity(m *msg) earshot.Activity {
 	if m.Replies != nil {
 		return *m.Replies

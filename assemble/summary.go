@@ -25,8 +25,8 @@ var summarySection = sectionKind{
 // minSummary is the fewest tokens that a summary is worth showing with.
 const minSummary = 24
 
-// fitSummary returns the summary's lines, cut to its share of the budget and
-// to what is left of it; "" where there is no room.
+// fitSummary returns the summary's lines, cut to its share of the budget and to the
+// room that is left; "" where that is too little.
 func (t *turn) fitSummary(s Section, room int) string {
 	head := t.summaryHeader(t.when.minute)
 	room = min(room, t.in.Budget.Tokens*s.Share/100) - t.tok(head) - 1

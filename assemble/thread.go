@@ -146,7 +146,7 @@ func threadJSONHeader(t *turn) string {
 	return "[ThreadContext]"
 }
 
-// threadContext is the thread as far as it is kept.
+// threadContext is the thread with the messages that are kept.
 func (t *turn) threadContext(b *block) ThreadContext {
 	th := ThreadRef{ThreadID: string(t.anchor.Root()), Replies: []ReplyRef{}}
 	for _, m := range b.kept {

@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-ai/earshot/internal/zones"
 )
 
-// A turn is the state of one call of Turn: the input, what is known of it
-// whatever is shown, and a pass.
+// A turn is the state of one call of Turn: the input, facts about it that do not
+// depend on what is shown, and a pass.
 type turn struct {
 	in       *Input
 	isolated bool // the question carries [earshot.Isolation]
@@ -56,7 +56,7 @@ type pass struct {
 	replies      map[earshot.MessageID]int  // how many replies of each thread are loaded
 	repliesShown map[earshot.MessageID]int  // how many of them the prompt and the session show
 	ownAnswers   map[earshot.MessageID]*msg // the agent's first message in each thread
-	namedParents []*msg                     // whose authors stand in lines that say what a reply answers
+	namedParents []*msg                     // messages whose authors are named in lines above replies
 }
 
 // Turn assembles the prompt for one message, the anchor. It changes nothing in

@@ -106,8 +106,8 @@ type ReplyRef struct {
 	Media       []MediaRef `json:"media"`
 }
 
-// A TruncatedRef says what of a thread is shown. OmittedRangeTS is the first
-// and the last ts of what is not, or null.
+// A TruncatedRef says how much of a thread is shown. OmittedRangeTS has the first and
+// the last ts of the replies that are not, or is null.
 type TruncatedRef struct {
 	TotalReplies    int       `json:"total_replies"`
 	IncludedReplies int       `json:"included_replies"`
@@ -126,10 +126,12 @@ func compact(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// authorRef is an author as typed JSON.
 func (t *turn) authorRef(a earshot.Author) AuthorRef {
 	return AuthorRef{UserID: oneLine(string(a.ID), maxFileName), DisplayName: t.names.name(a), IsBot: a.Kind == earshot.Bot}
 }
 
+// mediaRefs are files as typed JSON, an empty list for none.
 func mediaRefs(files []earshot.File) []MediaRef {
 	out := []MediaRef{}
 	for _, f := range files {
@@ -138,13 +140,14 @@ func mediaRefs(files []earshot.File) []MediaRef {
 	return out
 }
 
-// bodyJSON is what m says and quotes, without its files: they stand apart.
+// bodyJSON is the text of m and what it quotes. Its files have a field of their own.
 func (m *msg) bodyJSON(t *turn) string {
 	bare := *m.Message
 	bare.Files = nil
 	return t.content(&bare)
 }
 
+// anchorJSON is the anchor as typed JSON.
 func (t *turn) anchorJSON() AnchorRef {
 	m := t.anchor
 	ref := AnchorRef{MessageID: string(m.ID), TS: m.Time.String(), Author: t.authorRef(m.Author), Text: m.bodyJSON(t), Media: mediaRefs(m.Files)}
@@ -154,10 +157,12 @@ func (t *turn) anchorJSON() AnchorRef {
 	return ref
 }
 
+// messageJSON is a thread's root as typed JSON.
 func (t *turn) messageJSON(m *msg) MessageRef {
 	return MessageRef{string(m.ID), m.Time.String(), t.authorRef(m.Author), m.bodyJSON(t), mediaRefs(m.Files)}
 }
 
+// replyJSON is a reply as typed JSON, with the text given.
 func (t *turn) replyJSON(m *msg, text string, truncated bool) ReplyRef {
 	return ReplyRef{string(m.ID), m.Time.String(), t.authorRef(m.Author), text, truncated, mediaRefs(m.Files)}
 }
@@ -165,7 +170,7 @@ func (t *turn) replyJSON(m *msg, text string, truncated bool) ReplyRef {
 // jsonCost is what a row of typed JSON costs.
 func (t *turn) jsonCost(v any) int { return t.in.Counter.Count(compact(v)) + 1 }
 
-// cutReply is what a reply costs whose text may have at most limit tokens.
+// cutReply is what a reply costs with at most limit tokens of its text.
 func (t *turn) cutReply(m *msg, limit int) int {
 	w := t.words(m)
 	if w.cutCost == 0 {

@@ -38,6 +38,7 @@ func Decode(data []byte) (assemble.Input, error) {
 	return in, nil
 }
 
+// input reads the whole input.
 func (r *reader) input(w *input) assemble.Input {
 	in := assemble.Input{
 		Policy:       r.policy(w.Policy),
@@ -84,8 +85,7 @@ func (r *reader) recalled(in *assemble.Input, list []*recalled) {
 	}
 }
 
-// known reads what is stored besides the messages, and which stretches of the
-// history are known.
+// known reads the counts of stored messages and the coverage.
 func (r *reader) known(in *assemble.Input, w *input) {
 	for i, s := range w.Stored {
 		at := "stored[" + strconv.Itoa(i) + "]"
@@ -103,6 +103,7 @@ func (r *reader) known(in *assemble.Input, w *input) {
 	}
 }
 
+// counter makes the counter that the input names.
 func (r *reader) counter(w *string) assemble.Counter {
 	spec := optional(w)
 	counter, err := tokens.For(spec)
@@ -112,11 +113,13 @@ func (r *reader) counter(w *string) assemble.Counter {
 	return counter
 }
 
+// identity reads who the agent is.
 func (r *reader) identity(w *identity) earshot.Identity {
 	who := required(r, "identity", w)
 	return earshot.Identity{ID: earshot.AuthorID(r.id("identity.id", who.ID)), Name: r.id("identity.name", who.Name), Aliases: ids[earshot.AuthorID](who.Aliases)}
 }
 
+// channel reads the channel. Without a kind it is a channel.
 func (r *reader) channel(w *channel) earshot.Channel {
 	c := required(r, "channel", w)
 	out := earshot.Channel{
@@ -133,6 +136,7 @@ func (r *reader) channel(w *channel) earshot.Channel {
 	return out
 }
 
+// budget reads the budget; what it does not say has the default.
 func (r *reader) budget(w *budget) assemble.Budget {
 	b := assemble.DefaultBudget()
 	if w == nil {

@@ -78,8 +78,8 @@ func paragraph(text, lead string, width int) string {
 	return b.String()
 }
 
-// sharedHead says what a quote is, and whose. An app can name anybody as the
-// author of what it attaches, so that is only what the app says.
+// sharedHead describes a quote: its kind, author, place and time. An app can name
+// anybody as author, so an app's quote is described as "which names".
 func sharedHead(s earshot.Shared) string {
 	var head string
 	switch s.Kind {
