@@ -48,8 +48,8 @@ var texts = []string{
 	"+1",
 }
 
-// BenchmarkAppend compares durable appends with bare ones of the same messages
-// in the same run, turn about, so that all see the same disk. The metric
+// BenchmarkAppend compares durable appends with bare ones of the same messages. They
+// alternate within one run, so that all see the same disk. The metric
 // "of-bare" is the time of a bare append to SQLite (JSON into a table without
 // an index, one transaction with synchronous=FULL a call) divided by the
 // store's, of which making terms and counts is a part: the aim is 0.70 or
@@ -65,7 +65,7 @@ func benchmarkAppend(b *testing.B, spec func(b *testing.B) string) {
 			bare, file := newBare(b), newFile(b)
 			n := 0
 			var storeTime, bareTime, fileTime time.Duration
-			for b.Loop() { // turn about, so that both see the same disk
+			for b.Loop() { // alternating, so that both see the same disk
 				batch := make([]earshot.Message, size)
 				for i := range batch {
 					batch[i] = chatter(n)
@@ -86,8 +86,8 @@ func benchmarkAppend(b *testing.B, spec func(b *testing.B) string) {
 			report(b, storeTime, bareTime, fileTime, n)
 		})
 	}
-	// As many callers at once: here a group is what the store gathers by
-	// itself, while the bare ones have one fsync for each 50.
+	// With many concurrent callers: here the store itself forms the groups, while the
+	// bare appends have one fsync for each 50.
 	b.Run("50 callers of 1", func(b *testing.B) {
 		s := open(b, spec(b))
 		bare, file := newBare(b), newFile(b)
@@ -143,7 +143,7 @@ func jsonLines(b *testing.B, batch []earshot.Message) [][]byte {
 	return lines
 }
 
-// A bare is a table without an index.
+// A bare is a SQLite table without an index, to compare with.
 type bare struct {
 	db     *sql.DB
 	insert *sql.Stmt
@@ -185,7 +185,7 @@ func (w *bare) append(b *testing.B, batch []earshot.Message) {
 	}
 }
 
-// A file is a plain one.
+// A file is a plain file, to compare with.
 type file struct{ f *os.File }
 
 func newFile(b *testing.B) *file {
@@ -207,7 +207,7 @@ func (w *file) append(b *testing.B, batch []earshot.Message) {
 	}
 }
 
-// millionDir is what TestMain removes in the end.
+// millionDir is the folder of million, which TestMain deletes.
 var millionDir atomic.Pointer[string]
 
 // million is a database of 1,000,000 messages in one channel, made once a run
@@ -222,8 +222,8 @@ var million = sync.OnceValues(func() (string, error) {
 	return path, fill(path, 1_000_000)
 })
 
-// fill makes a database of n messages by SQL, past the store: the same rows in
-// a tenth of the time.
+// fill creates a database of n messages by SQL: the same rows as by the store, in a
+// tenth of the time.
 func fill(path string, n int) error {
 	ctx := context.Background()
 	s, err := store.Open(ctx, path, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/testdata"
 )
 
-// What goes in comes out by the same bytes, whichever store was between.
+// An export has the same bytes, whichever kind of store it comes from.
 func TestEveryStoreExportsTheSameBytes(t *testing.T) {
 	t.Parallel()
 	bundled, err := fs.Sub(testdata.Workspace, "workspace")

@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-// A DSN was once taken for a path: a file was created that had the password as
-// its name.
+// A DSN was once taken for a path, and a file was created whose name contained the
+// password.
 func TestADSNWithAPasswordIsNoPath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, spec := range []string{

@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-// made returns a SQLite file that statements made, for another program.
+// made returns a SQLite file of another program, created by statements.
 func made(t *testing.T, statements string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.db")

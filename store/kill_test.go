@@ -18,8 +18,8 @@ import (
 // appendTo names the database that a subprocess of the tests appends to.
 const appendTo = "EARSHOT_TEST_APPEND_TO"
 
-// subprocess runs this process as the one that is killed, where it is one. It
-// prints the id of each message that was acknowledged.
+// subprocess appends messages, if this process was started to be killed, and prints
+// the id of each one that was acknowledged. Otherwise it returns false.
 func subprocess() bool {
 	path := os.Getenv(appendTo)
 	if path == "" {
@@ -126,7 +126,7 @@ func appendUntilKilled(t *testing.T, path string, after int) []earshot.MessageID
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			break // a line without its end was not finished
+			break // the kill cut the last line
 		}
 		if ids = append(ids, earshot.MessageID(strings.TrimSpace(line))); len(ids) == after {
 			if err := cmd.Process.Kill(); err != nil {

@@ -41,7 +41,7 @@ func BenchmarkAccept(b *testing.B) {
 		n, due := 0, time.Now()
 		for b.Loop() {
 			time.Sleep(time.Until(due))
-			arrived, nth := due, n // late starts count as waiting
+			arrived, nth := due, n // a late start counts as waiting
 			wg.Go(func() {
 				e, ask := delivery(nth)
 				if _, err := s.Accept(context.Background(), benchScope, e, ask); err != nil {

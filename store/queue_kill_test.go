@@ -20,16 +20,15 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-// A killed is what a process that is killed is told by its environment: the
-// folder of its database and of its platform, which life it has, from which
-// message it goes on, and whether it only answers what is left.
+// A killed has the arguments of the process that is killed, which it gets by an
+// environment variable.
 const killedEnv = "EARSHOT_TEST_QUEUE_KILLED"
 
 type killed struct {
-	folder string
-	life   int
-	from   int
-	drain  bool
+	folder string // of its database and its platform's file
+	life   int    // how many such processes there were before
+	from   int    // the first message that it accepts
+	drain  bool   // accept nothing, answer what is left and end
 }
 
 func (k killed) String() string {
@@ -46,8 +45,8 @@ func killMessage(n int) earshot.Message {
 	return earshot.Message{ID: earshot.MessageID(strconv.Itoa(n)), Time: earshot.Time(n + 1), Text: fmt.Sprint("question ", n)}
 }
 
-// TestQueueProcessToBeKilled is that process, and nothing otherwise. It prints
-// a line for each thing that was acknowledged to it.
+// TestQueueProcessToBeKilled is that process. It prints a line for each write that
+// was acknowledged. Without the environment variable it is skipped.
 func TestQueueProcessToBeKilled(t *testing.T) {
 	env := os.Getenv(killedEnv)
 	if env == "" {
@@ -98,7 +97,7 @@ func TestQueueProcessToBeKilled(t *testing.T) {
 	wg.Wait()
 }
 
-// acceptOne accepts message n and, of every seventh, what comes after it.
+// acceptOne accepts message n and, for every seventh, its deletion.
 func acceptOne(ctx context.Context, s earshot.Store, n int, say func(string, any)) error {
 	id := killConversation(n)
 	m := killMessage(n)
@@ -127,7 +126,7 @@ type answerer struct {
 	now      earshot.Time
 }
 
-// run answers turns until there are none, or without end.
+// run answers turns: until none is left if drain is set, else until it is killed.
 func (a *answerer) run(ctx context.Context, drain bool) error {
 	for {
 		l, turns, err := a.store.Claim(ctx, "agent", a.owner, a.now, time.Minute)
@@ -200,7 +199,7 @@ func (a *answerer) answer(ctx context.Context, l earshot.Lease, t earshot.Queued
 	return nil
 }
 
-// post makes a post visible, unless a look at the platform finds it there.
+// post makes a post visible on the platform, unless it is there already.
 func (a *answerer) post(p earshot.Post) error {
 	seen, err := os.ReadFile(a.platform.Name())
 	if err != nil {
@@ -307,7 +306,7 @@ func checkAccepted(t *testing.T, s earshot.Store, n int) {
 	}
 }
 
-// platformPosts reads which turn was posted as which in order.
+// platformPosts returns the position of each turn's post in the platform's order.
 func platformPosts(t *testing.T, folder string) map[earshot.TurnID]int {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(folder, "platform"))
@@ -329,8 +328,8 @@ func platformPosts(t *testing.T, folder string) map[earshot.TurnID]int {
 	return out
 }
 
-// runUntilKilled runs the process until it has said some lines, kills it, and
-// returns what was acknowledged to it. With lines -1 it runs to its end.
+// runUntilKilled runs the process, kills it after it has printed some lines, and
+// returns what was acknowledged. With lines -1 the process runs to its end.
 func runUntilKilled(t *testing.T, k killed, lines int) map[string][]int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestQueueProcessToBeKilled$", "-test.v")

@@ -21,7 +21,7 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.Channels(b.Context()); err != nil { // what may have been missed is noted first
+		if _, err := s.Channels(b.Context()); err != nil { // a bot first stores what it may have missed
 			b.Fatal(err)
 		}
 		e, ask := delivery(n)

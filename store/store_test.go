@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// open opens spec for a test, which closes it.
+// open opens the store spec and closes it when t ends.
 func open(t testing.TB, spec string) earshot.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), spec, nil)
@@ -230,8 +230,8 @@ func TestManyMayOpenANewDatabaseAtOnce(t *testing.T) {
 	}
 }
 
-// A conversation of 200 turns, each of which shows the same number of
-// messages, must not cost more per turn at its end than at its beginning.
+// In a conversation of 200 turns that show equally many messages each, the last turns
+// must not take more bytes than the first.
 func TestBytesStoredOverManyTurnsGrowLinearly(t *testing.T) {
 	t.Parallel()
 	if raceEnabled {

@@ -3,12 +3,15 @@
 //	func TestIt(t *testing.T) {
 //		s, err := store.Open(t.Context(), pgtest.Spec(t), nil)
 //
-// [Spec] returns a new, empty schema, which is dropped when the test ends, in
-// the server that EARSHOT_TEST_POSTGRES names (a postgres:// URL of a role
-// that may create schemas). Without that variable the process starts a server
-// of its own in a temporary folder, which goes with the process, however it
-// ends. Where PostgreSQL is not installed a test is skipped, and fails with
-// CI=true.
+// [Spec] returns a new, empty schema, which is dropped when the test ends.
+// [NewTemplate] prepares a database once, such as by migrations, and returns a copy
+// of it to each test. [Start] starts a server that a test may kill.
+//
+// The server is the one that EARSHOT_TEST_POSTGRES names, by the postgres:// URL
+// of a role that may create schemas. Without that variable the process starts its
+// own server in a temporary folder; the server ends and the folder is deleted with
+// the process, even if that is killed. Where PostgreSQL is not installed the test
+// is skipped, or fails if CI=true.
 package pgtest
 
 import (
@@ -25,7 +28,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Env names the server that tests use.
+// Env is the environment variable that names the server.
 const Env = "EARSHOT_TEST_POSTGRES"
 
 // shared is the process's own server.
@@ -38,13 +41,13 @@ func Spec(t testing.TB) string {
 		return schema(t, spec)
 	}
 	s, err := shared()
-	unless(t, err)
+	need(t, err)
 	return schema(t, s.Spec())
 }
 
-// unless ends a test that got no server: it is skipped on a laptop, and fails
-// where everything must run.
-func unless(t testing.TB, err error) {
+// need ends the test if err is not nil: the test is skipped where PostgreSQL is not
+// installed, and fails after any other error or with CI=true.
+func need(t testing.TB, err error) {
 	t.Helper()
 	switch {
 	case err == nil:
@@ -55,8 +58,8 @@ func unless(t testing.TB, err error) {
 	}
 }
 
-// schema makes an empty schema in the database that spec names, and returns
-// spec with it.
+// schema creates an empty schema in the database that spec names, and returns the
+// spec of that schema.
 func schema(t testing.TB, spec string) string {
 	t.Helper()
 	name := newName()
@@ -76,7 +79,8 @@ func schema(t testing.TB, spec string) string {
 	return With(spec, "search_path", name)
 }
 
-// With returns spec with a setting of the connection's, such as search_path.
+// With returns spec, a URL, with a setting of the connection added, such as
+// search_path.
 func With(spec, key, value string) string {
 	u, err := url.Parse(spec)
 	if err != nil {
@@ -88,7 +92,7 @@ func With(spec, key, value string) string {
 	return u.String()
 }
 
-// Keywords returns spec, a URL, as a keyword DSN.
+// Keywords returns spec, a URL, in the keyword form of libpq.
 func Keywords(spec string) string {
 	c, err := pgx.ParseConfig(spec)
 	if err != nil {

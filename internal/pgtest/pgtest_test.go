@@ -1,6 +1,9 @@
 package pgtest_test
 
 import (
+	"context"
+	"errors"
+	"os"
 	"testing"
 
 	"github.com/earshot-ai/earshot/internal/pgtest"
@@ -45,5 +48,27 @@ func TestAKilledServerComesBackWithItsData(t *testing.T) {
 	s.Restart(t)
 	if got := count(t, spec); got != 2 {
 		t.Errorf("got %d rows, want 2", got)
+	}
+}
+
+func TestEachCopyOfATemplateHasItsRowsAndNoOthers(t *testing.T) {
+	t.Parallel()
+	prepared := 0
+	template := pgtest.NewTemplate(func(ctx context.Context, spec string) error {
+		prepared++
+		conn, err := pgx.Connect(ctx, spec)
+		if err != nil {
+			return err
+		}
+		_, err = conn.Exec(ctx, "CREATE TABLE x (n int); INSERT INTO x VALUES (1)")
+		return errors.Join(err, conn.Close(ctx))
+	})
+	for range 2 {
+		if got := count(t, template.Spec(t)); got != 2 {
+			t.Errorf("got %d rows, want the template's and the test's", got)
+		}
+	}
+	if os.Getenv(pgtest.Env) == "" && prepared != 1 {
+		t.Errorf("the template was prepared %d times, want once", prepared)
 	}
 }

@@ -18,41 +18,40 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Server is a PostgreSQL server of a test's own, on a unix socket in a
-// temporary folder.
+// A Server is a PostgreSQL server on a unix socket in a temporary folder. Its methods
+// may not be called concurrently.
 type Server struct {
 	bin   string   // the folder of initdb and postgres
-	as    []string // the command that changes to an ordinary user, where need be
+	as    []string // a command prefix that changes to an ordinary user; nil: not needed
 	dir   string
-	extra []string // more settings
-	alive *os.File // closing it ends the server
-	guard *exec.Cmd
+	extra []string  // more arguments of the server
+	alive *os.File  // closing it ends the server; nil: it is not running
+	guard *exec.Cmd // the shell that runs the server
 }
 
-// Start starts a server that is stopped and removed when t ends. Unlike the
-// shared one it waits for the disk (fsync is on), so it serves to measure, and
-// to be killed.
+// Start starts a server that is stopped and deleted when t ends. Unlike the server of
+// Spec it has fsync on, so it is fit for benchmarks and for tests that kill it.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s, err := start(true)
-	unless(t, err)
+	need(t, err)
 	t.Cleanup(func() { s.end(t, "") })
 	return s
 }
 
-// Spec names the server's database.
+// Spec returns the spec of the server's default database.
 func (s *Server) Spec() string {
 	q := url.Values{"host": {s.dir}, "port": {"5432"}, "user": {"earshot"}, "sslmode": {"disable"}}
 	return "postgres:///postgres?" + q.Encode()
 }
 
-// Schema is [Spec] in this server.
+// Schema is the function [Spec] for this server.
 func (s *Server) Schema(t testing.TB) string {
 	t.Helper()
 	return schema(t, s.Spec())
 }
 
-// Kill ends the server as a crash would, and waits until it is gone.
+// Kill ends the server as a crash would, and waits until it has ended.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	s.end(t, "keep\n")
@@ -81,10 +80,10 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
-// errNone says that no server can be started on this machine.
+// errNone is the error where no server can be started on this machine.
 var errNone = errors.New("no PostgreSQL here")
 
-// start makes a cluster and starts it.
+// start creates a cluster and starts its server, with fsync if durable.
 func start(durable bool) (*Server, error) {
 	bin, err := find()
 	if err != nil {
@@ -94,7 +93,7 @@ func start(durable bool) (*Server, error) {
 	if !durable {
 		s.extra = []string{"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"}
 	}
-	// The path of a unix socket has room for 107 bytes: a short name.
+	// A short name, since the path of a unix socket has at most 107 bytes.
 	if s.dir, err = os.MkdirTemp("", "pg"); err != nil {
 		return nil, err
 	}
@@ -125,14 +124,14 @@ func find() (string, error) {
 		return "", fmt.Errorf("%w: no initdb in PATH or /usr/lib/postgresql; install postgresql, or name a server in %s", errNone, Env)
 	}
 	version := func(path string) int {
-		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))) // 0 for what is no number
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))) // 0 if it is not a number
 		return n
 	}
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
 }
 
-// ordinary has the server run as another user, since PostgreSQL refuses to run
-// as root, and gives that user the folder.
+// ordinary makes the server run as another user, who becomes the owner of the folder:
+// PostgreSQL refuses to run as root.
 func (s *Server) ordinary() error {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
@@ -160,7 +159,8 @@ func (s *Server) ordinary() error {
 	return fmt.Errorf("%w: it does not run as root, and there is neither setpriv nor runuser, or no user postgres or nobody", errNone)
 }
 
-// command returns one of PostgreSQL's programs, run by an ordinary user.
+// command returns a command that runs one of PostgreSQL's programs as an ordinary
+// user.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	line := slices.Concat(s.as, []string{filepath.Join(s.bin, name)}, args)
 	cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // it outlives the test that asked for it first
@@ -169,9 +169,9 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// guard runs the server until it is told to stop, or until its standard input
-// ends because this process is gone, in whatever way. It kills the server as a
-// crash would and, unless the data are to be kept, removes the folder.
+// guard is a shell script that runs the server until its standard input has a line or
+// ends, which it does when this process ends in any way. It then kills the server as
+// a crash would and, unless the line is "keep", deletes the folder.
 const guard = `trap '' INT HUP TERM
 "$@" >log 2>&1 </dev/null &
 read -r word
@@ -210,7 +210,7 @@ func (s *Server) ready() error {
 		}
 		select {
 		case <-ctx.Done():
-			log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // what there is of it
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // empty if it cannot be read
 			return fmt.Errorf("the PostgreSQL server does not start: %w\n%s", err, strings.TrimSpace(string(log)))
 		case <-time.After(20 * time.Millisecond):
 		}

@@ -45,7 +45,7 @@ func (x *Template) Spec(t testing.TB) string {
 		return spec
 	}
 	s, err := shared()
-	unless(t, err)
+	need(t, err)
 	x.once.Do(func() {
 		x.name = newName()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

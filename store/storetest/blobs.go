@@ -60,7 +60,7 @@ var blobCases = []testCase{
 			given := slices.Clone(data)
 			s.check(s.PutBlob(s.Context(), s.scope, "m1", "F2", earshot.Blob{SHA256: hash, Data: given}))
 			if len(given) > 0 {
-				given[0]++ // it is the caller's again
+				given[0]++ // PutBlob has returned: the bytes are the caller's
 			}
 			got, err := s.Blob(s.Context(), s.scope, hash)
 			s.check(err)
@@ -174,11 +174,11 @@ var blobCases = []testCase{
 		s.keep(2, "F1", "bb")
 		s.equal("nobody has", s.kept("aa", "bb"), []string{"bb"})
 	}},
-	{"a channel keeps so much, and those that were put longest ago go", func(s *suite) {
+	{"a channel keeps blobs up to a size, and drops the oldest first", func(s *suite) {
 		if raceEnabled {
 			s.Skip("a channel's whole share of bytes takes long under the race detector")
 		}
-		const least = 4 << 10 // what a small one counts as
+		const least = 4 << 10 // what a small blob counts as
 		s.record(sharing(1, "F1", "F2", "F3", "F4", "F5"), sharing(2, "F1"))
 		s.keep(1, "F1", "aa")
 		s.keep(1, "F2", "bb")
@@ -196,7 +196,7 @@ var blobCases = []testCase{
 		s.keep(2, "F1", "aa")
 		s.equal("after a deletion there is room", s.kept(all...), []string{"aa"})
 	}},
-	{"what is old is pruned with the turns", func(s *suite) {
+	{"old blobs are pruned with the turns", func(s *suite) {
 		s.record(sharing(1, "F1"))
 		s.keep(1, "F1", "aa")
 		other := &suite{T: s.T, Store: s.Store, scope: s.scope}
@@ -210,7 +210,7 @@ var blobCases = []testCase{
 		s.keep(1, "F1", "aa")
 		s.equal("put again", s.kept("aa"), []string{"aa"})
 	}},
-	{"blobs that are put at once are stored once, and none outlives its message", func(s *suite) {
+	{"blobs that are put concurrently are stored once, and none outlives its message", func(s *suite) {
 		const messages, each = 8, 6
 		for n := range messages {
 			s.record(sharing(n, "F1", "F2"))

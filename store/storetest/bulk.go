@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// bulkCases ask of a store that is an [earshot.Bulk] what that promises.
+// bulkCases test what [earshot.Bulk] promises, if the store implements it.
 var bulkCases = []testCase{
 	{"many channels are put at once", func(s *suite) {
 		b := s.bulk()
@@ -49,7 +49,7 @@ var bulkCases = []testCase{
 		})
 		s.equal("text", s.message("m2").Text, "edited")
 	}},
-	{"a batch that is larger than what is written at once", func(s *suite) {
+	{"a batch that is larger than one transaction is recorded whole", func(s *suite) {
 		var list []earshot.Message
 		for i := range 500 {
 			list = append(list, said(i+1, "text"))
@@ -62,7 +62,7 @@ var bulkCases = []testCase{
 			}
 		}
 	}},
-	{"nothing is stored of batches with an invalid one", func(s *suite) {
+	{"one invalid batch refuses all", func(s *suite) {
 		b := s.bulk()
 		_, err := b.RecordBatches(s.Context(),
 			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{said(1, "a")}},

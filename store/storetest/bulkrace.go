@@ -8,9 +8,9 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// bulkRaceCases run bulk work beside everything else that writes.
+// bulkRaceCases run bulk work concurrently with all other kinds of writes.
 var bulkRaceCases = []testCase{
-	{"bulk work beside events, reactions, deletions and erasure leaves every count right", func(s *suite) {
+	{"concurrent bulk work, events, reactions, deletions and erasure leave every count right", func(s *suite) {
 		b := s.bulk()
 		const channels = 4
 		rounds := scaled(12, 3)

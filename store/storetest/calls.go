@@ -42,7 +42,7 @@ var callCases = []testCase{
 		s.check(err)
 		s.equal("left", got, []earshot.CallCount{later, latest})
 	}},
-	{"calls that cannot be are refused whole", func(s *suite) {
+	{"invalid calls are refused, and nothing is counted", func(s *suite) {
 		good := earshot.CallCount{Platform: earshot.Slack, Method: "a", Calls: 1}
 		for _, bad := range []earshot.CallCount{
 			{Method: "a"}, {Platform: earshot.Slack}, {Platform: earshot.Slack, Method: "a", Calls: -1}, {Platform: earshot.Slack, Method: "a", Waited: -1},
@@ -53,7 +53,7 @@ var callCases = []testCase{
 		s.check(err)
 		s.equal("stored", got, []earshot.CallCount(nil))
 	}},
-	{"calls that several replicas add at once all count", func(s *suite) {
+	{"calls that several replicas add concurrently all count", func(s *suite) {
 		const replicas, times = 8, 20
 		var wg sync.WaitGroup
 		for i := range replicas {

@@ -45,7 +45,7 @@ var channelCases = []testCase{
 			}
 		}
 	}},
-	{"a thread whose replies are all deleted is none", func(s *suite) {
+	{"a thread whose replies are all deleted is not counted", func(s *suite) {
 		threads := func() int {
 			s.Helper()
 			got, err := s.Channels(s.Context())
@@ -80,7 +80,7 @@ var channelCases = []testCase{
 		s.equal("authors", got, []earshot.Author{b, a})
 		wantError(s.T, s.PutAuthors(s.Context(), earshot.Slack, "T1", earshot.Author{Name: "nobody"}), earshot.ErrInvalid)
 	}},
-	{"a full name and a zone stay until another is told", func(s *suite) {
+	{"a full name and a zone stay until they are replaced", func(s *suite) {
 		put := func(authors ...earshot.Author) {
 			s.Helper()
 			s.check(s.PutAuthors(s.Context(), earshot.Slack, "T1", authors...))

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// conversation returns the id of one of the suite's.
+// conversation returns the id of a conversation of the suite's agent and scope.
 func (s *suite) conversation(name string) earshot.ConversationID {
 	return earshot.ConversationID{Agent: "agent", Scope: s.scope, Name: name}
 }
@@ -64,14 +64,14 @@ var conversationCases = []testCase{
 		_, created := s.opened("m1", "")
 		s.equal("without a key it is found", created, false)
 	}},
-	{"a conversation without a key takes the first that comes", func(s *suite) {
+	{"a conversation without a key takes the first key that it is opened with", func(s *suite) {
 		s.opened("m1", "")
 		_, created := s.opened("m1", "k1")
 		s.equal("created", created, false)
 		c, _ := s.opened("m9", "k1")
 		s.equal("by the key", c.ID.Name, "m1")
 	}},
-	{"the same key elsewhere is another key", func(s *suite) {
+	{"a key counts within one agent and scope", func(s *suite) {
 		s.opened("m1", "k1")
 		s.scope.Channel = "C2"
 		_, created := s.opened("m1", "k1")

@@ -7,8 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// neighbours are the channels whose names, or those of their worlds, are
-// nearest to s.scope.
+// neighbours are channels that differ from s.scope in one part of the scope.
 func (s *suite) neighbours() []*suite {
 	var out []*suite
 	for _, scope := range scopes() {
@@ -19,8 +18,8 @@ func (s *suite) neighbours() []*suite {
 	return out
 }
 
-// fill writes into every corner of a channel and returns its turns: one done,
-// one that is being answered under the lease, one that waits.
+// fill writes every kind of data into a channel. It returns its turns: one that is
+// done, one that is being answered under the lease, one that waits.
 func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	s.Helper()
 	mine := fmt.Sprint(s.scope)
@@ -46,7 +45,7 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	return l, []earshot.TurnID{done, id, waits}
 }
 
-// claimOf claims until it gets a lease of this conversation.
+// claimOf claims conversations until it gets this one.
 func (s *suite) claimOf(id earshot.ConversationID) earshot.Lease {
 	s.Helper()
 	for {
@@ -57,7 +56,7 @@ func (s *suite) claimOf(id earshot.ConversationID) earshot.Lease {
 	}
 }
 
-// empty expects that nothing is stored of a channel.
+// empty checks that nothing of the channel is stored.
 func (s *suite) empty(turns []earshot.TurnID) {
 	s.Helper()
 	ctx := s.Context()
@@ -137,7 +136,7 @@ var purgeCases = []testCase{
 		}
 		s.check(s.Erase(s.Context(), s.scope))
 	}},
-	{"what is under way in a channel that is erased writes no more", func(s *suite) {
+	{"a turn under way in an erased channel can write nothing more", func(s *suite) {
 		l, turns := s.fill()
 		s.check(s.Erase(s.Context(), s.scope))
 		id := turns[1]
@@ -160,7 +159,7 @@ var purgeCases = []testCase{
 		s.idle(second(5000))
 		s.empty(turns)
 	}},
-	{"an erased channel begins anew, and neither sequences nor turn ids come again", func(s *suite) {
+	{"an erased channel starts again, and no sequence or turn id is given twice", func(s *suite) {
 		l, turns := s.fill()
 		known, err := s.Since(s.Context(), s.scope, 0, 0)
 		s.check(err)
@@ -190,7 +189,7 @@ var purgeCases = []testCase{
 			s.Errorf("sequence %d after %d was erased", m.Seq, last+1)
 		}
 	}},
-	{"authors who have spoken in no other channel of the workspace go with it", func(s *suite) {
+	{"erasing a channel deletes the authors who have spoken in no other of the workspace", func(s *suite) {
 		by := func(n int, author earshot.AuthorID) earshot.Message {
 			m := said(n, "x")
 			m.Author.ID = author

@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// worlds are scopes that a store might take for one another.
+// scopes returns scopes that a wrong store might confuse.
 func scopes() []earshot.Scope {
 	var out []earshot.Scope
 	for _, p := range []earshot.Platform{earshot.Slack, earshot.Discord, earshot.Local, "slack2"} {
@@ -31,7 +31,7 @@ var isolationCases = []testCase{
 			s.check(err)
 			s.equal("changes", changes(out), []earshot.Change{earshot.New, earshot.New, earshot.New, earshot.Edited})
 			s.equal("sequence", out[3].Seq, int64(4))
-			if i%3 == 0 { // gone here only
+			if i%3 == 0 { // deleted in this scope only
 				_, err := s.Record(s.Context(), scope, tombstone(2))
 				s.check(err)
 			}
@@ -77,7 +77,7 @@ var isolationCases = []testCase{
 			}
 		}
 	}},
-	{"what stands outside the scope is not found, by the same words as what does not exist", func(s *suite) {
+	{"a message of another scope gets the same error as one that does not exist", func(s *suite) {
 		s.record(said(1, "secret"))
 		other := s.scope
 		other.Workspace = "T9"
@@ -89,7 +89,8 @@ var isolationCases = []testCase{
 	}},
 }
 
-// onlyMine asks every read of the scope and expects nothing of another's.
+// onlyMine calls every read with the scope and checks that nothing of another scope
+// comes back.
 func (s *suite) onlyMine(gone bool) {
 	s.Helper()
 	ctx, mine := s.Context(), fmt.Sprint(s.scope)

@@ -14,14 +14,14 @@ import (
 
 var modelCases = []testCase{
 	{"the order of arrival changes nothing but sequences", func(s *suite) {
-		var world atomic.Int64 // each try has channels of its own
+		var tries atomic.Int64 // each try has channels of its own
 		rapid.Check(s.T, func(t *rapid.T) {
 			copies := rapid.SliceOfN(rapid.Custom(drawCopy), 0, 24).Draw(t, "copies")
 			want := expect(copies)
 			for range scaled(2, 1) {
 				shuffled := rapid.Permutation(copies).Draw(t, "order")
 				s := &suite{T: s.T, Store: s.Store, scope: s.scope}
-				s.scope.Channel = earshot.ChannelID(fmt.Sprint("try ", world.Add(1)))
+				s.scope.Channel = earshot.ChannelID(fmt.Sprint("try ", tries.Add(1)))
 				s.arrive(t, shuffled)
 				if got := s.state(t); !equalStates(got, want) {
 					t.Fatalf("in the order %v\ngot  %+v\nwant %+v", shuffled, got, want)
@@ -32,9 +32,9 @@ var modelCases = []testCase{
 	}},
 }
 
-// drawCopy draws one copy of one of four messages. What reactions, files,
-// mentions and quotes a copy has depends on its message, revision and text only, as their
-// order of arrival is meant to matter.
+// drawCopy draws one copy of one of four messages. Its reactions, files, mentions and
+// quotes follow from its id, revision and text, since of these lists the last one to
+// arrive wins, and the property is that the order does not matter.
 func drawCopy(t *rapid.T) earshot.Message {
 	n := rapid.IntRange(0, 3).Draw(t, "message")
 	if rapid.IntRange(0, 9).Draw(t, "kind") == 0 {
@@ -65,8 +65,8 @@ func drawCopy(t *rapid.T) earshot.Message {
 	return m
 }
 
-// expect says where copies must end, in any order, by the words of the
-// interface: for each message its revisions, oldest first.
+// expect computes from the contract of Record what must be stored after copies have
+// arrived in any order: each message's revisions, oldest first.
 func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 	out := map[earshot.MessageID][]earshot.Message{}
 	gone := map[earshot.MessageID]earshot.Message{}
@@ -170,8 +170,8 @@ func written(m earshot.Message) string {
 	return fmt.Sprint(m, reported)
 }
 
-// settled checks that every read agrees with the state, and that copies that
-// are known write nothing more.
+// settled checks that all reads agree with the state, and that recording known
+// copies again writes nothing.
 func (s *suite) settled(t *rapid.T, copies []earshot.Message) {
 	before := s.views(t, copies)
 	reversed := slices.Clone(copies)
@@ -190,8 +190,8 @@ func (s *suite) settled(t *rapid.T, copies []earshot.Message) {
 	}
 }
 
-// views reads everything in every way, compares the ways with one another, and
-// returns it as text.
+// views reads everything by every method, compares the results with one another, and
+// returns them as text.
 func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
 	must := func(err error) {
 		if err != nil {
@@ -249,8 +249,8 @@ func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
 	return text
 }
 
-// collectTerms reads the search terms of every message, those of its quotes
-// behind its own.
+// collectTerms reads the search terms of every message: its own, then those of its
+// quotes.
 func collectTerms(s *suite) (map[earshot.MessageID][]string, error) {
 	out := map[earshot.MessageID][]string{}
 	for t, err := range s.Terms(background, s.scope, 0) {

@@ -28,7 +28,7 @@ var noteCases = []testCase{
 		s.check(err)
 		s.equal("left", got, want[:1])
 	}},
-	{"notes that cannot be are refused", func(s *suite) {
+	{"invalid notes are refused", func(s *suite) {
 		for _, n := range []earshot.Note{
 			{}, {Key: "a b"}, {Key: "a~"}, {Key: "é"}, {Key: strings.Repeat("a", earshot.NoteKeyBytes+1)},
 			{Key: "a", Data: make([]byte, earshot.NoteBytes+1)},

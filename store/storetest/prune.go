@@ -16,7 +16,7 @@ func (s *suite) prune(before earshot.Time) int {
 }
 
 var pruneCases = []testCase{
-	{"what final turns were made of is forgotten, that they were answered is not", func(s *suite) {
+	{"pruning a final turn deletes its data but not the fact that it was answered", func(s *suite) {
 		done := s.answered(1, "dm")
 		var failed []earshot.TurnID
 		for n, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped} {

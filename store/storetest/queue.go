@@ -9,21 +9,21 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// hold is how long the suite's owners take a lease.
+// hold is for how long the suite claims a lease.
 const hold = 10 * time.Second
 
-// heard returns the delivery of said(n, text).
+// heard returns the event that delivers said(n, text).
 func heard(n int, text string) earshot.Event {
 	return earshot.Event{Delivery: fmt.Sprint("Ev", n), Raw: []byte(`{"text":"` + text + `"}`), Received: second(n), Message: said(n, text)}
 }
 
-// deletion returns the delivery of tombstone(n); such an event may repeat the
-// text.
+// deletion returns the event that delivers tombstone(n). Its raw bytes contain the
+// text, as those of a platform may.
 func deletion(n int, text string) earshot.Event {
 	return earshot.Event{Delivery: fmt.Sprint("EvD", n), Raw: []byte(`{"previous":"` + text + `"}`), Received: second(n), Message: tombstone(n)}
 }
 
-// accept accepts an event that asks nobody.
+// accept accepts an event that opens no turn.
 func (s *suite) accept(e earshot.Event) earshot.Accepted {
 	s.Helper()
 	out, err := s.Accept(s.Context(), s.scope, e, nil)
@@ -31,7 +31,7 @@ func (s *suite) accept(e earshot.Event) earshot.Accepted {
 	return out
 }
 
-// ask accepts an event that asks the suite's agent in a conversation.
+// ask accepts an event that may open a turn of the suite's agent in a conversation.
 func (s *suite) ask(e earshot.Event, conversation string) earshot.Accepted {
 	s.Helper()
 	id := s.conversation(conversation)
@@ -86,7 +86,7 @@ func (s *suite) queued(id earshot.TurnID) earshot.QueuedTurn {
 	return t
 }
 
-// raws returns what is kept of the events about message n; "" where erased.
+// raws returns the raw bytes of the events about message n; "" where they are erased.
 func (s *suite) raws(n int) []string {
 	s.Helper()
 	list, err := s.Events(s.Context(), s.scope, said(n, "").ID)
@@ -116,7 +116,7 @@ var acceptCases = []testCase{
 		s.check(err)
 		s.equal("the conversation is opened", c.ID, s.conversation("m1"))
 	}},
-	{"an event that asks nobody is kept and opens nothing", func(s *suite) {
+	{"an event without a conversation is stored and opens no turn", func(s *suite) {
 		s.equal("accepted", s.accept(heard(1, "hello")), earshot.Accepted{Recorded: earshot.Recorded{ID: "m1", Change: earshot.New, Seq: 1}})
 		s.equal("raw", s.raws(1), []string{`{"text":"hello"}`})
 		s.idle(second(1))
@@ -142,7 +142,7 @@ var acceptCases = []testCase{
 		s.check(err)
 		s.equal("events there", len(events), 1)
 	}},
-	{"a message has one turn, under however many deliveries it comes", func(s *suite) {
+	{"a message has one turn, however many deliveries it has", func(s *suite) {
 		first := s.asked(1, "m1")
 		for i := range 11 {
 			e := heard(1, "question 1")
@@ -155,7 +155,7 @@ var acceptCases = []testCase{
 		}
 		s.equal("events", len(s.raws(1)), 12)
 	}},
-	{"a message that was known from elsewhere opens its turn when it is heard", func(s *suite) {
+	{"a message that was recorded before opens its turn when its event comes", func(s *suite) {
 		s.record(said(1, "question 1"))
 		s.accept(earshot.Event{Delivery: "Ev0", Message: said(1, "question 1")})
 		s.asked(1, "m1")
@@ -228,7 +228,7 @@ var acceptCases = []testCase{
 			s.equal(c.name, []any{out.Change, out.Opened, out.Turn != 0}, []any{earshot.New, c.opened, c.opened})
 		}
 	}},
-	{"what cannot be stored is refused and leaves nothing", func(s *suite) {
+	{"an invalid event is refused and nothing is stored", func(s *suite) {
 		long := strings.Repeat("x", 513)
 		elsewhere, nobody := s.conversation("m1"), s.conversation("m1")
 		elsewhere.Scope.Channel, nobody.Agent = "C2", ""
@@ -250,14 +250,14 @@ var acceptCases = []testCase{
 		_, err := s.Message(s.Context(), s.scope, "m1")
 		wantError(s.T, err, earshot.ErrNotFound)
 	}},
-	{"any bytes come back as they came", func(s *suite) {
+	{"raw bytes come back unchanged", func(s *suite) {
 		raw := "\x00\xff\xed\xa0\x80" + strings.Repeat("z", 200_000)
 		s.accept(earshot.Event{Delivery: "a\x00b", Raw: []byte(raw), Message: said(1, "x")})
 		s.equal("raw", s.raws(1), []string{raw})
 		out := s.accept(earshot.Event{Delivery: "a\x00b", Message: said(1, "x")})
 		s.equal("known", out.Duplicate, true)
 	}},
-	{"what is old is forgotten when the caller says so", func(s *suite) {
+	{"old events are pruned when the caller asks", func(s *suite) {
 		for n := range 10 {
 			s.asked(n, "dm")
 		}
@@ -276,7 +276,7 @@ var acceptCases = []testCase{
 		s.equal("forgotten, but the message is known", []any{again.Duplicate, again.Change, again.Opened, again.Turn != 0},
 			[]any{false, earshot.Same, false, true})
 	}},
-	{"many old events are forgotten at once", func(s *suite) {
+	{"many old events are pruned by one call", func(s *suite) {
 		q := earshot.Queue(s.Store)
 		n := scaled(1203, 503)
 		errs := together(8, func(i int) error {

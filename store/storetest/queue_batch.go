@@ -10,7 +10,7 @@ func arrival(p earshot.Post, n int) earshot.Arrival {
 }
 
 var batchCases = []testCase{
-	{"a step and the posts that follow from it are written at once", func(s *suite) {
+	{"a step and its posts are written in one transaction", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		first, second := post(id, 0, earshot.PostPlanned), post(id, 1, earshot.PostSending)
 		for range 2 {
@@ -18,19 +18,19 @@ var batchCases = []testCase{
 		}
 		s.equal("steps and posts", []int{len(s.steps(id)), len(s.posts(id))}, []int{1, 2})
 		s.equal("state", s.queued(id).State, earshot.TurnPosting)
-		// What is refused leaves nothing.
+		// A refused call writes nothing.
 		wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: 2, Kind: "answer"}, post(id, 2, earshot.PostSending)), earshot.ErrInvalid)
 		taken := post(id, 2, earshot.PostSending)
 		taken.Key = first.Key
 		wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: 1, Kind: "answer"}, taken), earshot.ErrConflict)
 		wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: 1, Kind: "answer"}, post(id+1, 0, earshot.PostSending)), earshot.ErrInvalid)
 		s.equal("steps and posts after refusals", []int{len(s.steps(id)), len(s.posts(id))}, []int{1, 2})
-		// A post is written although the step is known.
+		// The post is written even though the step is known.
 		first.State = earshot.PostSending
 		s.check(s.AddStep(s.Context(), l, id, earshot.Step{N: 0, Kind: "answer"}, first))
 		s.equal("the first post", s.posts(id)[0].State, earshot.PostSending)
 	}},
-	{"what has arrived is stored with the turn's end", func(s *suite) {
+	{"arrivals are stored with the end of the turn", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		p := post(id, 0, earshot.PostSending)
 		s.put(l, p)
@@ -54,12 +54,12 @@ var batchCases = []testCase{
 		s.check(err)
 		s.equal("whose it is", posted.ID, id)
 	}},
-	{"what arrives as an apology is stored with the failure", func(s *suite) {
+	{"an apology that arrived is stored with the failure", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		p := post(id, 0, earshot.PostSending)
 		s.put(l, p)
 		a := arrival(p, 2)
-		s.check(s.Confirm(s.Context(), s.scope, p.Key, a.Message.ID)) // an event told of it
+		s.check(s.Confirm(s.Context(), s.scope, p.Key, a.Message.ID)) // its event came first
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnFailed, "why", nil, a))
 		_, err := s.Message(s.Context(), s.scope, a.Message.ID)
 		s.check(err)

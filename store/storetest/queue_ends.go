@@ -2,10 +2,10 @@ package storetest
 
 import "github.com/earshot-ai/earshot"
 
-// endsCases are about what a turn counts: the processes that ended with it, and
-// its tries.
+// endsCases test the two counters of a turn: the processes that crashed while they
+// answered it (Ends), and its other claims (Tries).
 var endsCases = []testCase{
-	{"a lease that ran out ends, one that was given back is a try", func(s *suite) {
+	{"a lease that ran out counts as an end, one that was given back as a try", func(s *suite) {
 		id := s.asked(1, "m1")
 		s.claim("dead", second(0))
 		for n := range 3 {
@@ -19,14 +19,14 @@ var endsCases = []testCase{
 		s.equal("given back", []any{turns[0].Tries, turns[0].Ends}, []any{2, 4})
 		s.equal("stored", []any{s.queued(id).Tries, s.queued(id).Ends}, []any{2, 4})
 	}},
-	{"an open turn was not taken up by a process that ended", func(s *suite) {
+	{"an open turn counts no end, since nobody was answering it", func(s *suite) {
 		a, b := s.asked(1, "m1"), s.asked(2, "m1")
 		l, _ := s.claim("dead", second(0))
 		s.check(s.Finish(s.Context(), l, a, earshot.TurnDropped, "stale", nil))
 		_, turns := s.claim("heir", second(20))
 		s.equal("the next", []any{turns[0].ID, turns[0].Tries, turns[0].Ends}, []any{b, 1, 0})
 	}},
-	{"a turn that comes further counts no ends", func(s *suite) {
+	{"a turn that makes progress counts its ends from zero", func(s *suite) {
 		id := s.asked(1, "m1")
 		l, _ := s.claim("dead", second(0))
 		planned, sending, sent := post(id, 0, earshot.PostPlanned), post(id, 0, earshot.PostSending), post(id, 0, earshot.PostSent)
@@ -59,7 +59,7 @@ var endsCases = []testCase{
 			s.equal(c.name, s.queued(id).Ends, c.want)
 		}
 	}},
-	{"a turn that is opened again counts neither", func(s *suite) {
+	{"a turn that is reopened counts from zero", func(s *suite) {
 		id := s.asked(1, "m1")
 		s.claim("dead", second(0))
 		l, _ := s.claim("me", second(20))

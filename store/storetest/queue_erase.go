@@ -36,7 +36,7 @@ func (s *suite) answered(n int, conversation string, shows ...earshot.MessageID)
 	return id
 }
 
-// text says what text a turn still has, such as "input journal post session".
+// text lists which texts a turn still has, such as "input journal post session".
 func (s *suite) text(id earshot.TurnID) []string {
 	s.Helper()
 	out := []string{}
@@ -73,7 +73,7 @@ func (s *suite) text(id earshot.TurnID) []string {
 var everyText = []string{"input", "journal", "post", "session"}
 
 var eraseCases = []testCase{
-	{"a deletion takes the raw events of its message, and brings none of its own", func(s *suite) {
+	{"a deletion erases the raw events of its message, its own included", func(s *suite) {
 		s.accept(heard(1, "canary"))
 		edit := heard(1, "canary, edited")
 		edit.Delivery, edit.Message.Edited = "edit", second(2)
@@ -85,7 +85,7 @@ var eraseCases = []testCase{
 		s.equal("of another", len(s.raws(2)[0]) > 0, true)
 		s.equal("the delivery is still known", s.accept(edit).Duplicate, true)
 	}},
-	{"what arrives late of a deleted message stores no text", func(s *suite) {
+	{"late copies of a deleted message store no text", func(s *suite) {
 		s.accept(deletion(1, "canary"))
 		out := s.ask(heard(1, "canary"), "m1")
 		s.equal("accepted", []any{out.Change, out.Turn, out.Opened}, []any{earshot.Same, earshot.TurnID(0), false})
@@ -112,7 +112,7 @@ var eraseCases = []testCase{
 		}
 		s.equal("text", s.message("m2").Text, "reply")
 	}},
-	{"a deletion that is recorded, not heard, erases as much", func(s *suite) {
+	{"a deletion by Record erases as much as one by Accept", func(s *suite) {
 		id := s.answered(1, "m1")
 		s.record(tombstone(1))
 		s.equal("text", s.text(id), []string{})
@@ -193,7 +193,7 @@ var eraseCases = []testCase{
 		s.accept(deletion(50, ""))
 		s.equal("a tool's", s.text(other), []string{})
 	}},
-	{"a turn that is under way when something that it has read goes may finish, and nothing of it is kept", func(s *suite) {
+	{"a turn under way whose prompt shows a deleted message may finish, and no text of it is kept", func(s *suite) {
 		s.record(said(50, "canary"))
 		id := s.asked(1, "m1")
 		l, _ := s.claim("me", second(1))
@@ -211,7 +211,7 @@ var eraseCases = []testCase{
 		s.check(err)
 		s.equal("conversation", []any{c.Epoch, c.Cursor}, []any{1, t.Cursor})
 	}},
-	{"a turn that begins a new epoch when something that it has read goes keeps nothing either", func(s *suite) {
+	{"so with a turn that begins a new epoch", func(s *suite) {
 		s.record(said(50, "canary"))
 		old := s.answered(1, "dm")
 		id := s.asked(2, "dm")
@@ -227,7 +227,7 @@ var eraseCases = []testCase{
 		s.equal("what has not read it stays", s.text(old), everyText)
 		s.equal("epoch", s.epoch("dm"), 2)
 	}},
-	{"after an erasure the prompt is gathered again", func(s *suite) {
+	{"after an erasure the turn needs a new prompt", func(s *suite) {
 		s.record(said(50, "canary"))
 		id := s.asked(1, "m1")
 		l, _ := s.claim("me", second(1))
@@ -236,7 +236,7 @@ var eraseCases = []testCase{
 		s.begin(l, id, prompt(1))
 		s.equal("text", s.text(id), []string{"input"})
 	}},
-	{"a step that shows what is deleted by now is not kept, nor what follows", func(s *suite) {
+	{"a step that shows a deleted message is stored without its data, and so are the steps after it", func(s *suite) {
 		s.record(said(50, "canary"))
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0)
@@ -252,7 +252,7 @@ var eraseCases = []testCase{
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
 		s.equal("text", s.text(id), []string{})
 	}},
-	{"a commit that shows what is deleted by now has no session", func(s *suite) {
+	{"a commit that shows a deleted message stores no session", func(s *suite) {
 		s.record(said(50, "canary"))
 		s.accept(deletion(50, ""))
 		l, id := s.ready(1, "m1")
@@ -269,7 +269,7 @@ var eraseCases = []testCase{
 		s.check(err)
 		s.equal("without a queue", []any{len(got.Session), len(got.Names), s.epoch("m2")}, []any{0, 0, 1})
 	}},
-	{"a failed or parked turn keeps no text of what is deleted, and is not answered when that is its anchor", func(s *suite) {
+	{"a failed or parked turn keeps no deleted text, and cannot be reopened if its anchor is deleted", func(s *suite) {
 		s.record(said(50, "canary"))
 		for n, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked} {
 			id := s.asked(n, fmt.Sprint("m", n))
@@ -291,7 +291,7 @@ var eraseCases = []testCase{
 		wantError(s.T, s.Reopen(s.Context(), list[1].ID), earshot.ErrConflict)
 		s.check(s.Reopen(s.Context(), list[0].ID))
 	}},
-	{"a turn that is answered again after an erasure keeps no text of its first try", func(s *suite) {
+	{"a turn that is reopened after an erasure keeps no text of its first try", func(s *suite) {
 		s.record(said(50, "canary"))
 		for n, begun := range []bool{false, true} { // when the deletion comes
 			id := s.asked(n, fmt.Sprint("m", n))
@@ -316,7 +316,7 @@ var eraseCases = []testCase{
 			s.check(s.Release(s.Context(), l, 0))
 		}
 	}},
-	{"a summary that covers what is deleted goes, with the epochs that may have read it", func(s *suite) {
+	{"a summary that covers a deleted message is erased, with the epochs that may have read it", func(s *suite) {
 		sum := func(from, to int) earshot.Summary {
 			return earshot.Summary{Text: "canary", From: second(from), To: second(to), Turns: 1}
 		}
@@ -343,7 +343,7 @@ var eraseCases = []testCase{
 		s.equal("covered: what followed it", s.text(id), []string{})
 		s.equal("epoch", s.epoch("dm"), 2)
 	}},
-	{"a deletion reaches every agent's conversations, and no other channel's", func(s *suite) {
+	{"a deletion erases in the conversations of every agent, but in no other channel", func(s *suite) {
 		own := s.answered(1, "m1")
 		other := s.scope
 		other.Channel = "C2"

@@ -48,7 +48,7 @@ var leaseCases = []testCase{
 		s.equal("second", l.Conversation.Name, "a")
 		s.idle(second(10))
 	}},
-	{"a conversation that is held is nobody else's, nor its holder's again", func(s *suite) {
+	{"a leased conversation cannot be claimed, not even by its holder", func(s *suite) {
 		s.asked(1, "m1")
 		s.claim("me", second(0))
 		s.asked(2, "m1")
@@ -57,14 +57,14 @@ var leaseCases = []testCase{
 		_, _, err = s.Claim(s.Context(), "agent", "you", second(10)-1, hold)
 		wantError(s.T, err, earshot.ErrNotFound)
 	}},
-	{"a lease that a clock wrote which has gone back is taken over", func(s *suite) {
+	{"a lease whose end lies too far in the future can be claimed: its clock was wrong", func(s *suite) {
 		s.asked(1, "m1")
 		held, _ := s.claim("dead", second(7200))
 		s.idle(second(7200 - 1700))
 		l, _ := s.claim("alive", second(0))
 		s.equal("fence", l.Fence, held.Fence+1)
 	}},
-	{"a lease that ran out is taken over under the next fence", func(s *suite) {
+	{"a lease that ran out can be claimed, under the next fence", func(s *suite) {
 		id := s.asked(1, "m1")
 		old, _ := s.claim("dead", second(0))
 		s.begin(old, id, prompt(1))
@@ -108,7 +108,7 @@ var leaseCases = []testCase{
 		s.equal("traces", s.traces(id), before)
 		s.idle(second(15))
 	}},
-	{"a lease that ran out and that nobody took is still good", func(s *suite) {
+	{"a lease that ran out stays valid until somebody claims it", func(s *suite) {
 		id := s.asked(1, "m1")
 		l, _ := s.claim("slow", second(0))
 		s.begin(l, id, prompt(1))
@@ -118,7 +118,7 @@ var leaseCases = []testCase{
 		s.idle(second(69))
 		s.claim("next", second(70))
 	}},
-	{"a lease that was given back is taken at once, and is good no more", func(s *suite) {
+	{"a lease that was released can be claimed at once, and is no longer valid", func(s *suite) {
 		a, b := s.asked(1, "m1"), s.asked(2, "m1")
 		l, _ := s.claim("me", second(0))
 		s.begin(l, a, prompt(1))
@@ -138,7 +138,7 @@ var leaseCases = []testCase{
 		_, turns := s.claim("me", second(30))
 		s.equal("tries", turns[0].Tries, 2)
 	}},
-	{"conversations of other agents are not theirs to claim", func(s *suite) {
+	{"an agent cannot claim conversations of another", func(s *suite) {
 		s.asked(1, "m1")
 		_, _, err := s.Claim(s.Context(), "other", "me", second(0), hold)
 		wantError(s.T, err, earshot.ErrNotFound)
@@ -149,7 +149,7 @@ var leaseCases = []testCase{
 		_, _, err = s.Claim(s.Context(), "agent", "me", second(0), 0)
 		wantError(s.T, err, earshot.ErrInvalid)
 	}},
-	{"a lease says nothing about another conversation's turns", func(s *suite) {
+	{"a lease does not allow writes to turns of another conversation", func(s *suite) {
 		s.asked(1, "m1")
 		other := s.asked(2, "m2")
 		l, _ := s.claim("me", second(0))
@@ -157,7 +157,7 @@ var leaseCases = []testCase{
 		wantError(s.T, s.Finish(s.Context(), l, other, earshot.TurnDropped, "x", nil), earshot.ErrNotFound)
 		wantError(s.T, s.Finish(s.Context(), l, 999, earshot.TurnDropped, "x", nil), earshot.ErrNotFound)
 	}},
-	{"a message that arrives while its conversation is held waits for its turn", func(s *suite) {
+	{"a message that arrives while its conversation is leased waits for its turn", func(s *suite) {
 		a := s.asked(1, "m1")
 		l, _ := s.claim("me", second(0))
 		s.begin(l, a, prompt(1))
@@ -169,7 +169,7 @@ var leaseCases = []testCase{
 		s.check(s.Release(s.Context(), l, 0))
 		s.idle(second(99))
 	}},
-	{"eight owners claim at once and none gets what another has", func(s *suite) {
+	{"eight owners claim concurrently and no conversation is claimed twice", func(s *suite) {
 		q := earshot.Queue(s.Store)
 		const conversations, turns, owners = 12, 5, 8
 		for n := range conversations * turns {
@@ -213,7 +213,7 @@ var leaseCases = []testCase{
 		s.check(err)
 		s.equal("depth", depth, map[earshot.TurnState]int{earshot.TurnDone: conversations * turns})
 	}},
-	{"of eight who accept the same message at once one opens its turn", func(s *suite) {
+	{"of eight concurrent calls that accept one message one opens its turn", func(s *suite) {
 		q := earshot.Queue(s.Store)
 		opened := make(chan earshot.Accepted, 80)
 		errs := together(8, func(i int) error {
@@ -247,7 +247,7 @@ var leaseCases = []testCase{
 	}},
 }
 
-// traces reads all that a turn has left.
+// traces reads everything that is stored of a turn.
 func (s *suite) traces(id earshot.TurnID) []any {
 	s.Helper()
 	steps, err := s.Steps(s.Context(), id)

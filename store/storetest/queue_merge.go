@@ -3,7 +3,7 @@ package storetest
 import "github.com/earshot-ai/earshot"
 
 var mergeCases = []testCase{
-	{"what a later turn answers too is dropped", func(s *suite) {
+	{"a turn that is merged into a later one is dropped", func(s *suite) {
 		a, b, c := s.asked(1, "m1"), s.asked(2, "m1"), s.asked(3, "m1")
 		l, _ := s.claim("me", second(5))
 		for range 2 {
@@ -15,7 +15,7 @@ var mergeCases = []testCase{
 		s.finish(l, c)
 		s.equal("the first, at the end", s.queued(a).State, earshot.TurnDropped)
 	}},
-	{"it is open again when the later one's question is deleted", func(s *suite) {
+	{"a merged turn is open again when the later one's anchor is deleted", func(s *suite) {
 		for n, drop := range []func(l earshot.Lease, id earshot.TurnID){
 			func(earshot.Lease, earshot.TurnID) { s.accept(deletion(3, "")) },
 			func(l earshot.Lease, id earshot.TurnID) { // a post of it can be seen: by hand
@@ -42,7 +42,7 @@ var mergeCases = []testCase{
 			s.idle(second(9))
 		}
 	}},
-	{"what is merged leaves no lower turn behind", func(s *suite) {
+	{"no unfinished turn may stand before a merged one", func(s *suite) {
 		a, b, c := s.asked(1, "m1"), s.asked(2, "m1"), s.asked(3, "m1")
 		d := s.asked(4, "m1")
 		l, _ := s.claim("me", second(5))
@@ -58,7 +58,7 @@ var mergeCases = []testCase{
 		s.check(s.Begin(s.Context(), l, a, prompt(1)))
 		wantError(s.T, s.Begin(s.Context(), l, d, prompt(4)), earshot.ErrConflict)
 	}},
-	{"a merge keeps count of the processes that ended", func(s *suite) {
+	{"a merge keeps the greatest count of ends", func(s *suite) {
 		a, b := s.asked(1, "m1"), s.asked(2, "m1")
 		for i := range 3 {
 			s.claim("dead", second(20*i))

@@ -19,7 +19,7 @@ var queueModelCases = []testCase{
 		rapid.Check(s.T, func(t *rapid.T) {
 			w := newQueueModel(s, q, tries.Add(1))
 			w.t = t
-			for range scaled(3, 1) { // a run that is long enough to get somewhere
+			for range scaled(3, 1) { // long enough for turns to be finished
 				t.Repeat(map[string]func(*rapid.T){
 					"":                                      w.check,
 					"hear":                                  w.deliver,
@@ -35,8 +35,8 @@ var queueModelCases = []testCase{
 	}},
 }
 
-// A queueModel is the model of a queue: what must be so, in the plainest way, and
-// the platform on which replies become visible.
+// A queueModel is a simple model of a queue, which says what the store must return,
+// and a fake platform, on which replies become visible.
 type queueModel struct {
 	t         *rapid.T
 	q         earshot.Queue
@@ -46,7 +46,7 @@ type queueModel struct {
 	now       earshot.Time
 	replicas  []*replica
 	delivered map[string]bool // delivery ids
-	events    map[int]int     // how many were accepted of each message
+	events    map[int]int     // how many events were accepted of each message
 	texts     map[int]string  // the newest revision of each message
 	revised   map[int]int
 	deleted   map[int]bool
@@ -59,17 +59,17 @@ type modelTurn struct {
 	id       earshot.TurnID
 	n        int // the anchor
 	state    earshot.TurnState
-	perhaps  bool // a post may be visible
+	perhaps  bool // one of its posts may be visible
 	reopened bool
 }
 
-// A replica is one that answers, with all that it would forget in a crash.
+// A replica answers turns. Its fields are what it would forget in a crash.
 type replica struct {
 	name    string
 	lease   *earshot.Lease
 	turns   []earshot.TurnID          // of the lease's conversation, as claimed
-	knows   map[earshot.TurnID]string // what its prompts, tools and models said
-	sending earshot.TurnID            // written as sending, still to be called
+	knows   map[earshot.TurnID]string // what its prompts, tools and models returned
+	sending earshot.TurnID            // stored as sending, not yet sent to the platform
 }
 
 func (o *replica) forget() { *o = replica{name: o.name, knows: map[earshot.TurnID]string{}} }
@@ -81,7 +81,7 @@ const (
 
 func conversationOf(n int) string { return fmt.Sprint("c", n%modelConversations) }
 
-// mark is what stands in every text that repeats message n.
+// mark returns a mark that every text which repeats message n contains.
 func mark(n int) string { return fmt.Sprintf("<m%d>", n) }
 
 func newQueueModel(s *suite, q earshot.Queue, try int64) *queueModel {
@@ -91,7 +91,7 @@ func newQueueModel(s *suite, q earshot.Queue, try int64) *queueModel {
 		leases: map[string]*earshot.Lease{}, visible: map[string]int{},
 	}
 	w.scope.Channel = earshot.ChannelID(fmt.Sprint("queue ", try))
-	for _, name := range []string{"a", "b", "a"} { // of one name two, as when a hung one was started again
+	for _, name := range []string{"a", "b", "a"} { // two of one name, as after a restart of one that hangs
 		o := &replica{name: name}
 		o.forget()
 		w.replicas = append(w.replicas, o)
@@ -99,7 +99,7 @@ func newQueueModel(s *suite, q earshot.Queue, try int64) *queueModel {
 	return w
 }
 
-// disturb lets something happen that is neither hearing nor answering.
+// disturb does one thing that is neither a delivery nor an answer.
 func (w *queueModel) disturb(t *rapid.T) {
 	w.t = t
 	o := w.draw(t)
@@ -146,7 +146,7 @@ func (w *queueModel) equal(what string, got, want any) {
 	}
 }
 
-// deliver delivers an original, an edit or a deletion, in any order and again.
+// deliver delivers an original, an edit or a deletion, in any order and repeatedly.
 func (w *queueModel) deliver(t *rapid.T) {
 	w.t = t
 	n := rapid.IntRange(0, modelMessages-1).Draw(t, "message")
@@ -210,8 +210,8 @@ func (w *queueModel) turn(id earshot.TurnID) *modelTurn {
 	return w.turns[slices.IndexFunc(w.turns, func(t *modelTurn) bool { return t.id == id })]
 }
 
-// line returns a conversation's unfinished turns.
-func (w *queueModel) line(conversation string) []*modelTurn {
+// unfinished returns a conversation's unfinished turns.
+func (w *queueModel) unfinished(conversation string) []*modelTurn {
 	var out []*modelTurn
 	for _, t := range w.turns {
 		if conversationOf(t.n) == conversation && unfinished(t.state) {
@@ -229,7 +229,7 @@ func (w *queueModel) claim(o *replica) {
 	for _, t := range w.turns { // the first unfinished turn of a free conversation
 		l := w.leases[conversationOf(t.n)]
 		if unfinished(t.state) && (l == nil || l.Until <= w.now) {
-			expected = w.line(conversationOf(t.n))
+			expected = w.unfinished(conversationOf(t.n))
 			break
 		}
 	}
@@ -259,7 +259,7 @@ func (w *queueModel) claim(o *replica) {
 	o.lease, o.turns = &l, ids
 }
 
-// holds reports whether the owner's lease is good.
+// holds reports whether the replica's lease is valid.
 func (w *queueModel) holds(o *replica) bool {
 	l := w.leases[o.lease.Conversation.Name]
 	return l != nil && l.Owner == o.name && l.Fence == o.lease.Fence
@@ -286,7 +286,7 @@ func (w *queueModel) release(o *replica) {
 	w.must(w.q.Release(background, *o.lease, 0))
 	if w.holds(o) {
 		*w.leases[o.lease.Conversation.Name] = earshot.Lease{Fence: o.lease.Fence}
-		for _, t := range w.line(o.lease.Conversation.Name) {
+		for _, t := range w.unfinished(o.lease.Conversation.Name) {
 			if t.state == earshot.TurnClaimed {
 				t.state = earshot.TurnOpen
 			}
@@ -301,7 +301,7 @@ func (w *queueModel) reopen(t *rapid.T) {
 	}
 	turn := rapid.SampledFrom(w.turns).Draw(t, "turn")
 	err := w.q.Reopen(background, turn.id)
-	running := slices.ContainsFunc(w.line(conversationOf(turn.n)), func(o *modelTurn) bool {
+	running := slices.ContainsFunc(w.unfinished(conversationOf(turn.n)), func(o *modelTurn) bool {
 		return o.state == earshot.TurnGenerating || o.state == earshot.TurnPosting
 	})
 	if turn.state != earshot.TurnFailed && turn.state != earshot.TurnParked || w.deleted[turn.n] || running {
@@ -337,7 +337,7 @@ func (w *queueModel) check(t *rapid.T) {
 	}
 }
 
-// drain lets one owner that never fails answer all that is left.
+// drain lets one replica that never fails answer all turns that are left.
 func (w *queueModel) drain(t *rapid.T) {
 	for _, o := range w.replicas {
 		o.forget()
@@ -355,9 +355,9 @@ func (w *queueModel) drain(t *rapid.T) {
 	t.Fatal("there is no end of turns")
 }
 
-// settled checks what must be so once there is nothing to do any more.
+// settled checks the final state, once every turn has ended.
 func (w *queueModel) settled() {
-	var all strings.Builder // every text that is kept of turns
+	var all strings.Builder // every text that is stored of turns
 	for _, t := range w.turns {
 		w.equal(fmt.Sprint("turn ", t.id, " is final"), unfinished(t.state), false)
 		q, err := w.q.QueuedTurn(background, t.id)

@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// reopenQueue asks that a queue goes on after a restart from wherever it was.
+// reopenQueue tests that a queue goes on after a restart from any state.
 func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 	t.Run("a turn in any state is there after a restart, and goes on", func(t *testing.T) {
 		t.Parallel()
@@ -24,11 +24,11 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		}
 		var turns []earshot.TurnID
 		var leases []earshot.Lease
-		for n := range len(stages) + 2 { // turn n has n-1 stages behind it; the first is not even claimed
+		for n := range len(stages) + 2 { // turn n has passed n-1 stages; the first is not claimed
 			turns = append(turns, s.asked(n, fmt.Sprint("m", n)))
 		}
 		failed, parked := s.asked(50, "m50"), s.asked(51, "m51")
-		first, _ := s.claim("before", second(0)) // is given back: open again
+		first, _ := s.claim("before", second(0)) // released below: open again
 		for n := 1; n < len(turns); n++ {
 			l, list := s.claim("before", second(0))
 			leases = append(leases, l)
@@ -48,7 +48,7 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		s.Store = again()
 		s.equal("everything", s.queueTraces(all), before)
 		s.equal("deliveries", []bool{s.ask(heard(0, "x"), "m0").Duplicate, s.accept(deletion(99, "x")).Duplicate}, []bool{true, true})
-		s.begin(leases[0], turns[1], prompt(1)) // the lease is as good as before
+		s.begin(leases[0], turns[1], prompt(1)) // the lease is still valid
 		_, list := s.claim("after", second(5))
 		s.equal("free now", turnIDs(list), turns[:1])
 		s.idle(second(5))

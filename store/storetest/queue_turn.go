@@ -56,7 +56,7 @@ func (s *suite) ready(n int, conversation string) (earshot.Lease, earshot.TurnID
 }
 
 var queuedTurnCases = []testCase{
-	{"a turn goes from the prompt over journal and posts to its commit", func(s *suite) {
+	{"a turn goes from prompt to journal, posts and commit", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.equal("begun", s.queued(id), earshot.QueuedTurn{
 			ID: id, Conversation: s.conversation("m1"), Anchor: "m1", State: earshot.TurnGenerating, Tries: 1, Opened: second(1),
@@ -117,7 +117,7 @@ var queuedTurnCases = []testCase{
 		s.check(err)
 		s.equal("committed once", len(turns), 1)
 	}},
-	{"a prompt with another hash begins anew", func(s *suite) {
+	{"a prompt with another hash starts the turn again", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0)
 		s.begin(l, id, prompt(2))
@@ -126,7 +126,7 @@ var queuedTurnCases = []testCase{
 		s.equal("prompt", []string{string(q.Input), q.Hash}, []string{"input 2", "hash 2"})
 		s.step(l, id, 0)
 	}},
-	{"a prompt of another epoch takes the texts of the posts along, and an erasure finds what is left", func(s *suite) {
+	{"a prompt of another epoch erases the texts of the posts", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		compacted := prompt(2)
 		compacted.Epoch++
@@ -135,14 +135,14 @@ var queuedTurnCases = []testCase{
 		s.begin(l, id, prompt(1))
 		s.equal("text", s.posts(id)[0].Text, "")
 	}},
-	{"a journal has no holes", func(s *suite) {
+	{"a journal has no gaps", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		for _, n := range []int{-1, 1, 7} {
 			wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: n, Kind: "tool"}), earshot.ErrInvalid)
 		}
 		s.equal("journal", len(s.steps(id)), 0)
 	}},
-	{"a prompt of another epoch, or that is none, is refused", func(s *suite) {
+	{"an outdated or invalid prompt is refused", func(s *suite) {
 		id := s.asked(1, "m1")
 		l, _ := s.claim("me", second(1))
 		for _, c := range []struct {
@@ -177,7 +177,7 @@ var queuedTurnCases = []testCase{
 		s.put(l, sent)
 		s.equal("posts", s.posts(id), []earshot.Post{sent})
 	}},
-	{"nobody may post for a turn that is final, though the post was written before", func(s *suite) {
+	{"no post of a final turn may be sent, even if it was stored before", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.put(l, post(id, 0, earshot.PostSending))
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnParked, "x", nil))
@@ -186,7 +186,7 @@ var queuedTurnCases = []testCase{
 		s.put(l, post(id, 0, earshot.PostSending))
 		s.equal("state", s.queued(id).State, earshot.TurnPosting)
 	}},
-	{"a post that makes no sense is refused", func(s *suite) {
+	{"an invalid post is refused", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		for _, change := range []func(*earshot.Post){
 			func(p *earshot.Post) { p.State = "" }, func(p *earshot.Post) { p.State = earshot.PostSent },
@@ -202,7 +202,7 @@ var queuedTurnCases = []testCase{
 		wantError(s.T, s.PutPost(s.Context(), l, taken), earshot.ErrConflict)
 		s.equal("posts", len(s.posts(id)), 1)
 	}},
-	{"the platform's own word that a post is there needs no lease", func(s *suite) {
+	{"Confirm needs no lease: the platform itself says that the post is there", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		for _, state := range []earshot.PostState{earshot.PostPlanned, earshot.PostSending, earshot.PostAmbiguous} {
 			s.put(l, post(id, 0, state))
@@ -239,7 +239,7 @@ var queuedTurnCases = []testCase{
 			wantError(s.T, err, earshot.ErrNotFound)
 		}
 	}},
-	{"a turn that ends without an answer moves nothing and says why", func(s *suite) {
+	{"a turn that ends without an answer changes no conversation and keeps its reason", func(s *suite) {
 		for n, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped} {
 			l, id := s.ready(n, "dm")
 			s.check(s.Finish(s.Context(), l, id, state, "a\x00reason", nil))
@@ -260,7 +260,7 @@ var queuedTurnCases = []testCase{
 		s.check(err)
 		s.equal("turns", len(turns), 0)
 	}},
-	{"an end that makes no sense is refused", func(s *suite) {
+	{"an invalid end is refused", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		t, other := turn(1, "x"), turn(2, "x")
 		for _, c := range []struct {
@@ -279,7 +279,7 @@ var queuedTurnCases = []testCase{
 		s.check(err)
 		s.equal("turns", []any{len(turns), s.queued(id).State}, []any{0, earshot.TurnDone})
 	}},
-	{"earlier turns may be dropped for a later one, not answered after it", func(s *suite) {
+	{"an earlier turn may be dropped for a later one, but not answered after it", func(s *suite) {
 		a, b, c := s.asked(1, "m1"), s.asked(2, "m1"), s.asked(3, "m1")
 		l, _ := s.claim("me", second(5))
 		wantError(s.T, s.Begin(s.Context(), l, c, prompt(3)), earshot.ErrConflict)
@@ -290,7 +290,7 @@ var queuedTurnCases = []testCase{
 		s.begin(l, c, prompt(3))
 		s.finish(l, c)
 	}},
-	{"a parked or failed turn can be answered again, before what came after it", func(s *suite) {
+	{"a parked or failed turn can be reopened, and is answered before later ones", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0)
 		s.put(l, post(id, 0, earshot.PostAmbiguous))

@@ -8,12 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What an owner of the model does with a turn, one write at a time, resuming
-// from what the store says, as a bot does.
+// How a replica of the model answers a turn: one write at a time, going on from what
+// is stored, as a bot does.
 
 func postKey(id earshot.TurnID) string { return fmt.Sprint("key ", id) }
 
-// work lets an owner do the next few things that it has to do.
+// work lets a replica do its next few writes.
 func (w *queueModel) work(t *rapid.T) {
 	w.t = t
 	o := w.draw(t)
@@ -22,7 +22,7 @@ func (w *queueModel) work(t *rapid.T) {
 	}
 }
 
-// workOnce does the next thing, or something else.
+// workOnce does a replica's next write, or something else.
 func (w *queueModel) workOnce(t *rapid.T, o *replica) {
 	if o.lease == nil {
 		w.claim(o)
@@ -40,14 +40,14 @@ func (w *queueModel) workOnce(t *rapid.T, o *replica) {
 		w.end(o, id, earshot.TurnParked)
 	case 2:
 		w.end(o, id, earshot.TurnDropped)
-	case 3, 4, 5: // something else is read on the way
+	case 3, 4, 5: // a tool finds another message
 		w.read(o, id, rapid.IntRange(0, modelMessages-1).Draw(t, "message"))
 	default:
 		w.proceed(o, id)
 	}
 }
 
-// finishOne does the next thing and nothing else.
+// finishOne does a replica's next write and nothing else.
 func (w *queueModel) finishOne(o *replica) {
 	if len(o.turns) == 0 {
 		w.release(o)
@@ -56,8 +56,8 @@ func (w *queueModel) finishOne(o *replica) {
 	w.proceed(o, o.turns[0])
 }
 
-// wrote compares a write's outcome with the model and says whether it was
-// accepted. An owner that is fenced stops; a turn that is final is left.
+// wrote compares a write's outcome with the model and reports whether it was
+// accepted. A replica that is fenced stops; one whose turn is final leaves it.
 func (w *queueModel) wrote(o *replica, id earshot.TurnID, what string, err error) bool {
 	w.t.Helper()
 	switch {
@@ -69,7 +69,7 @@ func (w *queueModel) wrote(o *replica, id earshot.TurnID, what string, err error
 		w.want(what, err, earshot.ErrConflict)
 		o.turns, o.sending = o.turns[1:], 0
 		return false
-	case w.line(conversationOf(w.turn(id).n))[0].id != id: // one before it was reopened
+	case w.unfinished(conversationOf(w.turn(id).n))[0].id != id: // an earlier turn was reopened
 		w.want(what, err, earshot.ErrConflict)
 		o.turns = nil
 		return false
@@ -78,7 +78,7 @@ func (w *queueModel) wrote(o *replica, id earshot.TurnID, what string, err error
 	return true
 }
 
-// proceed does the next thing that a turn needs.
+// proceed does the next write that a turn needs.
 func (w *queueModel) proceed(o *replica, id earshot.TurnID) {
 	q, err := w.q.QueuedTurn(background, id)
 	w.must(err)
@@ -86,7 +86,7 @@ func (w *queueModel) proceed(o *replica, id earshot.TurnID) {
 	w.must(err)
 	posts, err := w.q.Posts(background, id)
 	w.must(err)
-	_, mine := o.knows[id] // begun by this owner in this life
+	_, mine := o.knows[id] // this replica began it, and has not crashed since
 	erased := q.Input == nil
 	for _, s := range steps {
 		erased = erased || s.Erased
@@ -111,12 +111,12 @@ func (w *queueModel) proceed(o *replica, id earshot.TurnID) {
 		w.end(o, id, earshot.TurnDone)
 	case w.visible[postKey(id)] > 0:
 		w.put(o, id, earshot.PostSent)
-	default: // sending, by one who is gone, and the platform has nothing
+	default: // a replica that crashed has stored it as sending, and the platform does not have it
 		w.put(o, id, earshot.PostSending)
 	}
 }
 
-// begin gathers and begins a turn.
+// begin makes a prompt and begins a turn.
 func (w *queueModel) begin(o *replica, id earshot.TurnID) {
 	turn := w.turn(id)
 	c, err := w.st.Conversation(background, o.lease.Conversation)
@@ -138,7 +138,7 @@ func (w *queueModel) begin(o *replica, id earshot.TurnID) {
 	}
 }
 
-// read lets a tool find a message, which the journal then repeats.
+// read lets a tool find a message, whose text the journal then contains.
 func (w *queueModel) read(o *replica, id earshot.TurnID, n int) {
 	if _, mine := o.knows[id]; !mine || w.texts[n] == "" || w.deleted[n] {
 		return
@@ -159,7 +159,7 @@ func (w *queueModel) step(o *replica, id earshot.TurnID, s earshot.Step) {
 	w.wrote(o, id, "step", err)
 }
 
-// put writes the post's state. Whoever may send, sends in a later action.
+// put stores the post's state. The call of the platform is a later action.
 func (w *queueModel) put(o *replica, id earshot.TurnID, state earshot.PostState) {
 	p := earshot.Post{Turn: id, Key: postKey(id), Text: "reply " + o.knows[id], State: state}
 	if state == earshot.PostSent {
@@ -175,8 +175,8 @@ func (w *queueModel) put(o *replica, id earshot.TurnID, state earshot.PostState)
 	}
 }
 
-// call posts. An owner whose lease may have run out looks at its clock and
-// does not.
+// call sends the post to the platform, unless by the replica's clock its lease may
+// have run out.
 func (w *queueModel) call(o *replica, id earshot.TurnID) {
 	o.sending = 0
 	if w.now >= o.lease.Until {
@@ -190,7 +190,7 @@ func (w *queueModel) call(o *replica, id earshot.TurnID) {
 func (w *queueModel) end(o *replica, id earshot.TurnID, state earshot.TurnState) {
 	turn := w.turn(id)
 	if state == earshot.TurnDropped && turn.perhaps {
-		return // what may be visible is not dropped
+		return // a turn whose post may be visible is not dropped
 	}
 	var commit *earshot.Turn
 	if state == earshot.TurnDone {

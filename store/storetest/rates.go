@@ -26,7 +26,7 @@ var rateCases = []testCase{
 		book(1, now+1, now+4*aSecond)
 		book(1, now+100*aSecond, now+98*aSecond) // a pause
 	}},
-	{"keys have nothing to do with each other", func(s *suite) {
+	{"keys are independent", func(s *suite) {
 		r := earshot.Rate{Every: time.Minute, Burst: 1}
 		for _, key := range []string{"a", "A", "a ", "%", "_"} {
 			got, err := s.BookCalls(s.Context(), key, r, 1, 50*aSecond)
@@ -34,7 +34,7 @@ var rateCases = []testCase{
 			s.equal(key, got.From, 50*aSecond)
 		}
 	}},
-	{"a blocked key is free at its moment, and no sooner", func(s *suite) {
+	{"a blocked key is free at the given time, not earlier", func(s *suite) {
 		r := earshot.Rate{Every: time.Second, Burst: 2}
 		s.check(s.BlockCalls(s.Context(), "k", r, 60*aSecond))
 		s.check(s.BlockCalls(s.Context(), "k", r, 40*aSecond)) // changes nothing
@@ -48,7 +48,7 @@ var rateCases = []testCase{
 		s.check(err)
 		s.equal("from", got.From, 62*aSecond)
 	}},
-	{"many who book at once get each moment once", func(s *suite) {
+	{"concurrent bookings get each moment once", func(s *suite) {
 		r := earshot.Rate{Every: time.Second, Burst: 1}
 		var mu sync.Mutex
 		seen := map[earshot.Time]int{}
@@ -76,7 +76,7 @@ var rateCases = []testCase{
 			}
 		}
 	}},
-	{"keys that are idle are forgotten", func(s *suite) {
+	{"idle keys are pruned", func(s *suite) {
 		r := earshot.Rate{Every: time.Second, Burst: 1}
 		for key, now := range map[string]earshot.Time{"old": 10 * aSecond, "older": 5 * aSecond, "new": 90 * aSecond} {
 			_, err := s.BookCalls(s.Context(), key, r, 1, now)
@@ -89,7 +89,7 @@ var rateCases = []testCase{
 		s.check(err)
 		s.equal("the new one is kept", got.From, 91*aSecond)
 	}},
-	{"a rate that is none is refused", func(s *suite) {
+	{"an invalid rate is refused", func(s *suite) {
 		for name, c := range map[string]struct {
 			key   string
 			rate  earshot.Rate

@@ -40,7 +40,7 @@ var reactCases = []testCase{
 		before[0].Seq = after[0].Seq
 		s.equal("terms", after, before)
 	}},
-	{"a reaction to what is deleted or unknown changes nothing", func(s *suite) {
+	{"a reaction to a deleted or unknown message changes nothing", func(s *suite) {
 		if _, err := s.React(s.Context(), s.scope, "m1", "eyes", 1); !errors.Is(err, earshot.ErrNotFound) {
 			s.Errorf("of an unknown channel: got %v, want %v", err, earshot.ErrNotFound)
 		}
@@ -53,12 +53,12 @@ var reactCases = []testCase{
 		s.equal("of a tombstone", out, earshot.Recorded{ID: "m2", Change: earshot.Same, Seq: 1})
 		s.equal("the tombstone", s.message("m2").Reactions, []earshot.Reaction(nil))
 	}},
-	{"of reactions at once none is lost, while the message is reported again", func(s *suite) {
+	{"concurrent reactions are all counted, while the message is recorded again", func(s *suite) {
 		s.record(said(1, "done"))
 		const writers, each = 16, 10
 		errs := together(writers+1, func(w int) error {
 			for i := range each {
-				if w == writers { // copies of the message that tell no reactions, and others beside it
+				if w == writers { // records copies of the message without reactions, and other messages
 					if _, err := s.Record(s.Context(), s.scope, said(1, "done"), said(2+i, "next")); err != nil {
 						return err
 					}
@@ -78,7 +78,7 @@ var reactCases = []testCase{
 		s.equal("errors", len(errs), 0)
 		s.equal("reactions", s.message("m1").Reactions, []earshot.Reaction{{Name: "tada", Count: writers * each}})
 	}},
-	{"an edit while reactions are counted is kept", func(s *suite) {
+	{"a concurrent edit is not lost", func(s *suite) {
 		s.record(said(1, "draft"))
 		const edits = 20
 		errs := together(2, func(w int) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// chat is a channel with a thread of four replies, one of them deleted, that
-// runs through it: m1 m2(root) m3>m2 m4 m5>m2 m6>m2 m7 m8>m2(deleted).
+// chat records messages with a thread among them, one of whose four replies is
+// deleted: m1 m2(root) m3>m2 m4 m5>m2 m6>m2 m7 m8>m2(deleted).
 func (s *suite) chat() {
 	s.Helper()
 	s.record(said(7, "seven"), reply(3, "m2", "three"), said(1, "one"), said(4, "four"), reply(6, "m2", "six"),
@@ -70,7 +70,7 @@ var readCases = []testCase{
 		s.equal("Newest", s.newest(whole, earshot.Position{Time: second(1), ID: "aa"}, 3), names("B", "a", "aa"))
 		s.equal("from", s.ranged(whole, earshot.Position{Time: second(1), ID: "b"}, open), names("b", "ä"))
 	}},
-	{"a root that was never seen is simply absent from its thread", func(s *suite) {
+	{"a thread whose root was never recorded has only its replies", func(s *suite) {
 		s.record(reply(3, "m0", "a"), reply(4, "m0", "b"))
 		s.equal("thread", s.newest(earshot.ThreadOf("m0"), open, 9), names("m3", "m4"))
 		s.record(said(0, "root"))
@@ -86,7 +86,7 @@ var readCases = []testCase{
 		s.equal("Range", s.ranged(earshot.ThreadOf("m5"), open, open), want)
 		s.equal("Range to the root", s.ranged(earshot.ThreadOf("m5"), open, at(5)), want[:2])
 	}},
-	{"a range may be left early and records meanwhile", func(s *suite) {
+	{"a range may be left early, and messages may be recorded meanwhile", func(s *suite) {
 		var list []earshot.Message
 		for i := range 1500 {
 			list = append(list, said(i, "x"))
@@ -126,7 +126,7 @@ var readCases = []testCase{
 		_, err = s.Revisions(s.Context(), s.scope, "nope")
 		wantError(s.T, err, earshot.ErrNotFound)
 	}},
-	{"since gives what became known, in the order of sequence", func(s *suite) {
+	{"since returns what became known, in the order of sequence", func(s *suite) {
 		s.record(said(3, "c"), said(1, "a"), said(2, "b"))
 		edit := said(3, "cc")
 		edit.Edited = second(9)
@@ -141,7 +141,7 @@ var readCases = []testCase{
 		s.check(err)
 		s.equal("after all", ids(list), names())
 	}},
-	{"replying finds what refers to a message", func(s *suite) {
+	{"replying finds the replies to a message", func(s *suite) {
 		refer := func(n int, to earshot.MessageID) earshot.Message {
 			m := said(n, "re")
 			m.ReplyTo = to
@@ -164,7 +164,7 @@ var readCases = []testCase{
 			s.equal("replying", ids(list), c.want)
 		}
 	}},
-	{"a read that was given up says so", func(s *suite) {
+	{"a cancelled read returns the error of its context", func(s *suite) {
 		s.chat()
 		ctx, cancel := context.WithCancel(s.Context())
 		cancel()
@@ -210,7 +210,7 @@ var countCases = []testCase{
 			s.equal("Count of "+c.name, got, c.want)
 		}
 	}},
-	{"activity tells the replies of each root that has any", func(s *suite) {
+	{"activity counts the replies of each root that has any", func(s *suite) {
 		s.chat()
 		s.record(reply(4000, "m2", "an hour later"))
 		got, err := s.Activity(s.Context(), s.scope, open, "m1", "m2", "m3", "nope", "")

@@ -35,13 +35,13 @@ var recordCases = []testCase{
 		s.equal("tokens", got.Tokens, tokens.Base(full(1).Text))
 	}},
 	{"nothing to record is no error", func(s *suite) { s.record() }},
-	{"what is known already changes nothing and gets no sequence", func(s *suite) {
+	{"a known message changes nothing and gets no sequence", func(s *suite) {
 		s.record(full(1), said(2, "two"))
 		again := s.recorded(said(2, "two"), full(1))
 		s.equal("outcomes", again, []earshot.Recorded{{ID: "m2", Change: earshot.Same, Seq: 2}, {ID: "m1", Change: earshot.Same, Seq: 1}})
 		s.equal("next sequence", s.recorded(said(3, "three"))[0].Seq, int64(3))
 	}},
-	{"what the store gives is not taken from the caller", func(s *suite) {
+	{"fields that the store sets are not taken from the caller", func(s *suite) {
 		m := said(1, "hello")
 		m.Seq, m.Tokens, m.Author.Zone = 77, 99, "Europe/Berlin"
 		s.record(m)
@@ -96,14 +96,14 @@ var recordCases = []testCase{
 		s.equal("reactions", s.message("m1").Reactions, []earshot.Reaction(nil))
 		s.equal("files", s.message("m1").Files, more.Files)
 	}},
-	{"a copy without lists tells nothing about them", func(s *suite) {
+	{"a copy with nil lists leaves the stored ones", func(s *suite) {
 		m := full(1)
 		s.record(m)
 		m.Reactions, m.Files, m.Mentions, m.Shared = nil, nil, nil, nil
 		s.equal("change", s.record(m), []earshot.Change{earshot.Same})
 		s.equal("message", bare(s.message("m1")), full(1))
 	}},
-	{"what is reported wins over what is not", func(s *suite) {
+	{"a value wins over none", func(s *suite) {
 		poor := said(1, "x")
 		poor.Author = earshot.Author{ID: "U1"}
 		rich := reply(1, "m0", "x")
@@ -138,7 +138,7 @@ var recordCases = []testCase{
 		s.equal("deleted", s.message("m1").Deleted, true)
 		s.equal("newest", s.newest(earshot.Whole(), earshot.Position{}, 9), names())
 	}},
-	{"a tombstone may carry what was said, and it is not kept", func(s *suite) {
+	{"text in a tombstone is not stored", func(s *suite) {
 		m := full(1)
 		m.Deleted = true
 		s.record(m)
@@ -153,7 +153,7 @@ var recordCases = []testCase{
 			{ID: "m1", Change: earshot.New, Seq: 1}, {ID: "m1", Change: earshot.Same, Seq: 1},
 			{ID: "m1", Change: earshot.Edited, Seq: 2}, {ID: "m1", Change: earshot.Gone, Seq: 3}})
 	}},
-	{"a message that moves in time or thread is read at its new place only", func(s *suite) {
+	{"a message whose time or thread changes is read only at its new position", func(s *suite) {
 		s.record(said(1, "a"), said(2, "b"))
 		moved := reply(1, "m2", "a")
 		moved.Time, moved.Edited = second(3), second(4)
@@ -162,7 +162,7 @@ var recordCases = []testCase{
 		s.equal("top", s.newest(earshot.TopLevel(), earshot.Position{}, 9), names("m2"))
 		s.equal("thread", s.newest(earshot.ThreadOf("m2"), earshot.Position{}, 9), names("m2", "m1"))
 	}},
-	{"one bad message refuses the whole call", func(s *suite) {
+	{"one invalid message refuses the whole call", func(s *suite) {
 		noTime := said(2, "x")
 		noTime.Time = 0
 		long := said(2, "x")
@@ -204,7 +204,7 @@ var recordCases = []testCase{
 		got := collect(s.T, s.Terms(s.Context(), s.scope, 2))
 		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("rollback")}})
 	}},
-	{"terms tell what a message replies to, and whether it is the platform's", func(s *suite) {
+	{"terms have the reply reference, and say whether a message is the platform's", func(s *suite) {
 		answer, joined := said(2, "x"), said(3, "Alice joined")
 		answer.ReplyTo, joined.Author.Kind = "m1", earshot.System
 		s.record(said(1, "x"), answer, joined)
@@ -242,7 +242,7 @@ var recordCases = []testCase{
 		}
 		s.record(list...)
 		var edits []earshot.Message
-		for i := 600; i < 1900; i++ { // whole stretches of sequences are empty then
+		for i := 600; i < 1900; i++ { // leaves whole ranges of sequences empty
 			list[i].Edited, list[i].Text = second(n), fmt.Sprintf("edit%d", i)
 			edits = append(edits, list[i])
 		}
@@ -264,7 +264,7 @@ var recordCases = []testCase{
 				list[2651].Text = ""
 			}
 		}
-		for _, t := range s.terms(last) { // what changed meanwhile has come, or comes now
+		for _, t := range s.terms(last) { // what changed meanwhile has come already, or comes now
 			take(t)
 		}
 		s.equal("messages", len(read), n)

@@ -6,9 +6,10 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Reopen asks of a store that outlives its process that nothing is lost
-// between Close and the next opening. open opens the same store each time that
-// it is called within one test, an empty one the first time.
+// Reopen tests a store that outlives its process: nothing may be lost between Close
+// and the next opening. For each test open returns a function that opens one and the
+// same store each time that it is called, a new and empty one the first time. The
+// tests run in parallel.
 func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 	reopenQueue(t, open)
 	t.Run("everything is there after a restart", func(t *testing.T) {
@@ -47,7 +48,7 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 	})
 }
 
-// everything reads all that a store has of the suite's scope.
+// everything reads all data of the suite's scope.
 func (s *suite) everything() []any {
 	s.Helper()
 	id := s.conversation("m2")

@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// streamed returns an event that brings a resume state.
+// streamed returns an event with a resume state.
 func streamed(n int, key, state string) earshot.Event {
 	e := heard(n, "text")
 	e.Resume = &earshot.Resume{Key: key, State: []byte(state)}
@@ -21,7 +21,7 @@ func (s *suite) resumes(p earshot.Platform, key, want string) {
 }
 
 var resumeCases = []testCase{
-	{"where a stream goes on is kept with the event that says it", func(s *suite) {
+	{"a resume state is stored with its event", func(s *suite) {
 		_, err := s.Resume(s.Context(), s.scope.Platform, "shard 0")
 		wantError(s.T, err, earshot.ErrNotFound)
 		s.accept(streamed(1, "shard 0", "s:1"))
@@ -34,7 +34,7 @@ var resumeCases = []testCase{
 		s.check(err)
 		s.equal("not read back", events[0].Resume == nil, true)
 	}},
-	{"a stream is the platform's, whatever workspace it tells of", func(s *suite) {
+	{"a resume state belongs to the platform, whatever the event's workspace", func(s *suite) {
 		s.accept(streamed(1, "shard 0", "s:1"))
 		for _, other := range []earshot.Scope{
 			{Platform: s.scope.Platform, Workspace: "T2", Channel: "C9"}, {Platform: "another", Workspace: s.scope.Workspace, Channel: s.scope.Channel},
@@ -45,13 +45,13 @@ var resumeCases = []testCase{
 		s.resumes(s.scope.Platform, "shard 0", "s:"+string(s.scope.Platform))
 		s.resumes("another", "shard 0", "s:another")
 	}},
-	{"a delivery that is known moves the stream all the same", func(s *suite) {
+	{"a known delivery still stores its resume state", func(s *suite) {
 		s.accept(streamed(1, "shard 0", "s:1"))
 		out := s.accept(streamed(1, "shard 0", "s:2"))
 		s.equal("duplicate", out.Duplicate, true)
 		s.resumes(s.scope.Platform, "shard 0", "s:2")
 	}},
-	{"an event that is refused leaves the stream where it was", func(s *suite) {
+	{"a refused event does not change the resume state", func(s *suite) {
 		s.accept(streamed(1, "shard 0", "s:1"))
 		refused := streamed(2, "shard 0", "s:2")
 		refused.Message.ID = ""
@@ -67,7 +67,7 @@ var resumeCases = []testCase{
 		wantError(s.T, err, earshot.ErrNotFound)
 		s.resumes(s.scope.Platform, "shard 0", "s:1")
 	}},
-	{"what a caller does with its bytes afterwards changes nothing", func(s *suite) {
+	{"the caller may change its bytes afterwards", func(s *suite) {
 		e := streamed(1, "a\x00b", "s:1")
 		s.accept(e)
 		e.Resume.State[0] = 'x'
@@ -78,7 +78,7 @@ var resumeCases = []testCase{
 		s.accept(streamed(2, "empty", ""))
 		s.resumes(s.scope.Platform, "empty", "")
 	}},
-	{"an erased channel does not stop the stream", func(s *suite) {
+	{"erasing a channel keeps the resume state", func(s *suite) {
 		s.accept(streamed(1, "shard 0", "s:1"))
 		s.check(s.Erase(s.Context(), s.scope))
 		s.resumes(s.scope.Platform, "shard 0", "s:1")

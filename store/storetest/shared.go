@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-ai/earshot/search/index"
 )
 
-// quoting returns said(n, text) with what Erin and a link say.
+// quoting returns said(n, text) with a quote of Erin and a link preview.
 func quoting(n int, text string) earshot.Message {
 	m := said(n, text)
 	m.Shared = full(n).Shared
@@ -21,7 +21,7 @@ func (s *suite) terms(seq int64) []earshot.Terms {
 }
 
 var sharedCases = []testCase{
-	{"a link preview that arrives behind its message is an update and no edit", func(s *suite) {
+	{"a link preview that arrives after its message is an update, not an edit", func(s *suite) {
 		s.record(said(1, "see this"))
 		s.equal("outcome", s.recorded(quoting(1, "see this"))[0], earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 2})
 		s.equal("message", bare(s.message("m1")), quoting(1, "see this"))
@@ -84,7 +84,7 @@ var sharedCases = []testCase{
 		s.equal("terms of a forward alone", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: second(2), Author: "U1", Name: "Alice",
 			Quoted: []earshot.Quote{{Author: "U9", Name: "Erin Vogt", Terms: index.Terms("we see it in our region too")}}}})
 	}},
-	{"an app can claim no author's id, and what nobody is named for is its own", func(s *suite) {
+	{"an app's quote has no author's id, and without a name it counts as the app's text", func(s *suite) {
 		m := said(1, "alert")
 		m.Shared = []earshot.Shared{
 			{Kind: earshot.AppQuote, ID: "U2", Author: "Bob", Text: "approved"},
@@ -95,7 +95,7 @@ var sharedCases = []testCase{
 		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("alert disk full"),
 			Quoted: []earshot.Quote{{Name: "Bob", Terms: index.Terms("approved")}}}})
 	}},
-	{"what is quoted cannot have a message refused, nor reach out of its place", func(s *suite) {
+	{"a quote can neither make a message invalid nor break the stored form of the terms", func(s *suite) {
 		m := said(1, "x")
 		m.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: earshot.AuthorID(strings.Repeat("U", 600)), Author: "Erin\n\t{\"id\":\"U1\"}\x00", Text: "canary\n\t{}"}}
 		s.record(m, said(2, "after"))
@@ -117,7 +117,7 @@ var sharedCases = []testCase{
 	}},
 }
 
-// rooted returns said(n, text) with what the platform tells of its thread.
+// rooted returns said(n, text) with the platform's count of its thread's replies.
 func rooted(n int, text string, count, last int) earshot.Message {
 	m := said(n, text)
 	m.Replies = &earshot.Activity{Count: count, Last: second(last)}
@@ -125,7 +125,7 @@ func rooted(n int, text string, count, last int) earshot.Message {
 }
 
 var repliesCases = []testCase{
-	{"what the platform told of a thread comes back with its root", func(s *suite) {
+	{"the platform's count of a thread's replies comes back with its root", func(s *suite) {
 		m := rooted(1, "root", 14, 50)
 		m.Replies.LastHour = 3
 		s.record(m)
@@ -141,7 +141,7 @@ var repliesCases = []testCase{
 		s.check(err)
 		s.equal("Since", list, []earshot.Message{want})
 	}},
-	{"a count that rises is no news", func(s *suite) {
+	{"a greater count of replies gets no sequence", func(s *suite) {
 		s.record(rooted(1, "root", 2, 20), said(2, "x"))
 		same := earshot.Recorded{ID: "m1", Change: earshot.Same, Seq: 1}
 		updated := earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 1}
@@ -171,7 +171,7 @@ var repliesCases = []testCase{
 		s.equal("newest without it", s.newest(whole, open, 9), names("m2", "m3"))
 		s.equal("tombstone", s.message("m1").Replies, (*earshot.Activity)(nil))
 	}},
-	{"a count is of no revision", func(s *suite) {
+	{"a count of replies belongs to no revision", func(s *suite) {
 		edit := said(1, "after")
 		edit.Edited = second(9)
 		s.equal("changes", s.record(rooted(1, "before", 2, 20), edit), []earshot.Change{earshot.New, earshot.Edited})
@@ -187,7 +187,7 @@ var repliesCases = []testCase{
 		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "before"), want})
 		s.equal("terms", s.terms(0), []earshot.Terms{{ID: "m1", Seq: 2, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("after")}})
 	}},
-	{"a full name that is reported later is no news", func(s *suite) {
+	{"a full name that is reported later gets no sequence", func(s *suite) {
 		named := said(1, "x")
 		named.Author.FullName = "Alice Maier"
 		s.record(said(1, "x"))
@@ -200,7 +200,7 @@ var repliesCases = []testCase{
 		named.Author.Name = "Bob"
 		s.equal("renamed", bare(s.message("m1")), named)
 	}},
-	{"activity answers with what was reported where that is more", func(s *suite) {
+	{"activity returns the reported count where it is greater", func(s *suite) {
 		s.record(rooted(1, "unread", 14, 50), rooted(2, "read in part", 3, 45), reply(40, "m2", "a"), reply(41, "m2", "b"),
 			rooted(3, "read", 1, 30), reply(30, "m3", "a"), reply(60, "m3", "later"), said(4, "alone"))
 		gone := rooted(5, "gone", 9, 20)

@@ -14,7 +14,7 @@ import (
 )
 
 var textCases = []testCase{
-	{"NUL and what is no UTF-8 are replaced in every text", func(s *suite) {
+	{"NUL and invalid UTF-8 are replaced in every text", func(s *suite) {
 		for _, c := range []struct{ given, want string }{
 			{"a\x00b", "a␀b"},
 			{"\xff\xfe", "\ufffd\ufffd"},
@@ -90,8 +90,8 @@ func hostile(text string) earshot.Message {
 	}
 }
 
-// naughty returns strings that break programs: a few of our own, and the big
-// list where the shared data is present.
+// naughty returns strings that break programs: a few of our own, and the Big List of
+// Naughty Strings where EARSHOT_TEST_DATA is set.
 func naughty(t testing.TB) []string {
 	t.Helper()
 	list := []string{

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// together runs f n times at once and returns the errors.
+// together calls f(0) to f(n-1) concurrently and returns the errors that are not nil.
 func together(n int, f func(i int) error) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, n)
@@ -21,7 +21,7 @@ func together(n int, f func(i int) error) []error {
 }
 
 var concurrencyCases = []testCase{
-	{"many writers at once lose nothing, and each gets its own answer", func(s *suite) {
+	{"concurrent writers lose nothing, and each gets its own outcomes", func(s *suite) {
 		const writers, each = 32, 20
 		outcomes := make([][]earshot.Recorded, writers)
 		errs := together(writers, func(w int) error {
@@ -55,7 +55,7 @@ var concurrencyCases = []testCase{
 			s.equal("read", len(s.ranged(part, open, open)), want)
 		}
 	}},
-	{"copies of one message that arrive at once are stored once", func(s *suite) {
+	{"concurrent copies of one message are stored once", func(s *suite) {
 		var mu sync.Mutex
 		seen := map[earshot.Change]int{}
 		errs := together(24, func(i int) error {
@@ -77,7 +77,7 @@ var concurrencyCases = []testCase{
 		s.check(err)
 		s.equal("revisions", len(list), 3)
 	}},
-	{"a refused write in a group spoils no other", func(s *suite) {
+	{"a refused write does not fail other concurrent writes", func(s *suite) {
 		s.opened("m1", "")
 		errs := together(60, func(i int) error {
 			switch i % 3 {
@@ -100,7 +100,7 @@ var concurrencyCases = []testCase{
 		s.equal("merged", len(c.Metadata), 20)
 		s.equal("recorded", len(s.ranged(whole, open, open)), 20)
 	}},
-	{"a thousand patches at once lose no key", func(s *suite) {
+	{"a thousand concurrent patches lose no key", func(s *suite) {
 		const conversations = 20
 		for i := range conversations {
 			s.opened(fmt.Sprint("m", i), "")
@@ -116,7 +116,7 @@ var concurrencyCases = []testCase{
 			s.equal("keys", len(c.Metadata), 1000/conversations)
 		}
 	}},
-	{"one of many opens creates the conversation, one of many turns answers the anchor", func(s *suite) {
+	{"of many concurrent calls one creates the conversation and one answers the anchor", func(s *suite) {
 		var mu sync.Mutex
 		created := 0
 		errs := together(40, func(i int) error {
@@ -137,7 +137,7 @@ var concurrencyCases = []testCase{
 		})
 		s.equal("conflicts", len(errs), 39)
 	}},
-	{"reads beside writes see whole changes", func(s *suite) {
+	{"concurrent reads see whole transactions", func(s *suite) {
 		ctx, cancel := context.WithCancel(s.Context())
 		defer cancel()
 		errs := together(4, func(i int) error {
@@ -171,7 +171,7 @@ var concurrencyCases = []testCase{
 }
 
 var closeCases = []testCase{
-	{"close may be called twice, and what comes after is refused", func(s *suite) {
+	{"Close may be called twice, and later calls of other methods are refused", func(s *suite) {
 		s.record(said(1, "x"))
 		s.check(s.Close())
 		s.check(s.Close())
@@ -198,7 +198,7 @@ var closeCases = []testCase{
 			}
 		}
 	}},
-	{"close waits for writers, and each knows whether it was in time", func(s *suite) {
+	{"Close waits for writers, and each learns whether its write was stored", func(s *suite) {
 		started := make(chan struct{}, 16)
 		done := make(chan []error)
 		go func() {

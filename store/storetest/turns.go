@@ -26,8 +26,7 @@ func turn(n int, text string) earshot.Turn {
 	}
 }
 
-// exchange is a question with a file, a call of a tool, what that answered, and
-// the reply.
+// exchange is a question with a file, a tool call, its result, and the reply.
 func exchange(text string) []earshot.SessionEntry {
 	return []earshot.SessionEntry{
 		{Role: earshot.User, Text: text, Media: []earshot.ArtifactID{"F1", "F2"}},
@@ -92,7 +91,7 @@ var turnCases = []testCase{
 		s.equal("what cannot be", after(3, map[string]*string{"A": to("1"), "changed": to("3")}),
 			map[string]string{"kept": "1", "last_processed_ts": "1700000005.000100"})
 	}},
-	{"a turn may be almost empty, and is dated by the store", func(s *suite) {
+	{"a turn may be almost empty, and gets its time from the store", func(s *suite) {
 		s.opened("m1", "")
 		s.commit("m1", earshot.Turn{Answer: earshot.Answer{Anchor: "m1"}})
 		got, err := s.Turn(s.Context(), s.conversation("m1"), 0)
@@ -152,7 +151,7 @@ var turnCases = []testCase{
 		s.check(err)
 		s.equal("the old turn is kept", old.Session[0].Text, "old")
 	}},
-	{"an epoch knows each person by the first name that it was given", func(s *suite) {
+	{"of two names for a person the first of an epoch counts", func(s *suite) {
 		s.opened("m1", "")
 		named := func(n, epoch int, names ...earshot.Named) {
 			s.Helper()

@@ -85,13 +85,14 @@ func (x *blobs) makeRoom(size int64) {
 	}
 }
 
-// remove removes a blob, whichever files have it.
+// remove deletes a blob and its links to files.
 func (x *blobs) remove(b *blob) {
 	delete(x.stored, b.SHA256)
 	maps.DeleteFunc(x.files, func(_ file, hash string) bool { return hash == b.SHA256 })
 }
 
-// drop removes files that are gone, and the blobs that no other file has.
+// drop deletes the links of files that are gone, and the blobs that no other file is
+// linked to.
 func (x *blobs) drop(gone func(file) bool) {
 	maps.DeleteFunc(x.files, func(f file, _ string) bool { return gone(f) })
 	kept := map[string]bool{}
@@ -101,7 +102,7 @@ func (x *blobs) drop(gone func(file) bool) {
 	maps.DeleteFunc(x.stored, func(hash string, _ *blob) bool { return !kept[hash] })
 }
 
-// revised drops the files that the new copy of a message does not have.
+// revised drops the files that a message had before and does not have after.
 func (x *blobs) revised(before, after earshot.Message) {
 	if len(x.files) == 0 {
 		return

@@ -67,8 +67,7 @@ func (c *channel) record(in rule.Message) earshot.Recorded {
 	return earshot.Recorded{ID: in.ID, Change: change, Seq: c.byID[in.ID].Seq}
 }
 
-// relist puts next in the place of what is stored of it, which has the same
-// sequence and position.
+// relist replaces a message by next, which has the same sequence and position.
 func (c *channel) relist(next rule.Message) {
 	m := &next
 	c.byID[m.ID] = m
@@ -153,8 +152,8 @@ func (c *channel) part(p earshot.Part) []*rule.Message {
 	return with(slices.Clone(list), root)
 }
 
-// find returns where p stands in list: the index of the first message at or
-// after it, and whether that is at p.
+// find returns the index of the first message of list at or after p, and whether it
+// is at p.
 func find(list []*rule.Message, p earshot.Position) (int, bool) {
 	return slices.BinarySearchFunc(list, p, func(m *rule.Message, p earshot.Position) int { return m.Position().Compare(p) })
 }

@@ -48,7 +48,7 @@ func (s *Store) eraseAuthors(scope earshot.Scope) {
 	})
 }
 
-// forget removes all that stands in a scope.
+// forget deletes everything in a scope.
 func (q *queue) forget(scope earshot.Scope) {
 	delete(q.inboxes, scope)
 	q.turns = slices.DeleteFunc(q.turns, func(t *queuedTurn) bool { return t.Conversation.Scope == scope })

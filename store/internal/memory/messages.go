@@ -26,7 +26,7 @@ func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...ear
 	return out, nil
 }
 
-// in reads from a scope's channel; f is not called where nothing is stored.
+// in calls f with a scope's channel, under the lock, unless nothing is stored in it.
 func (s *Store) in(ctx context.Context, scope earshot.Scope, f func(*channel)) error {
 	return s.read(ctx, func() error {
 		if c := s.channels[rule.Scope(scope)]; c != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// A queue is what a store keeps of an [earshot.Queue]. The store's lock guards
-// it.
+// A queue is the state of an [earshot.Queue]. The store's lock guards it.
 type queue struct {
 	inboxes       map[earshot.Scope]*inbox
 	turns         []*queuedTurn // by id
@@ -23,19 +22,19 @@ type queue struct {
 	resumes       map[stream][]byte
 }
 
-// A stream is a platform's, by [earshot.Resume.Key].
+// A stream names a platform's stream of events by [earshot.Resume.Key].
 type stream struct {
 	platform earshot.Platform
 	key      string
 }
 
-// A scopedID is something within a scope, by its id: a message, a post's key.
+// A scopedID is an id within a scope: a message's id or a post's key.
 type scopedID struct {
 	scope earshot.Scope
 	id    string
 }
 
-// An inbox is what was delivered in one scope.
+// An inbox has the events of one scope.
 type inbox struct {
 	deliveries map[string]bool
 	events     map[earshot.MessageID][]earshot.Event
@@ -52,12 +51,11 @@ type queuedTurn struct {
 	pruned bool
 }
 
-// A conversationQueue is a conversation's lease with its turns by id, and the unfinished
-// ones of them.
+// A conversationQueue is a conversation's lease with its turns.
 type conversationQueue struct {
 	rule.StoredLease
-	all   []*queuedTurn
-	turns []*queuedTurn
+	all   []*queuedTurn // by id
+	turns []*queuedTurn // the unfinished ones, by id
 }
 
 func newQueue() queue {
@@ -125,7 +123,7 @@ func (q *queue) inbox(scope earshot.Scope) *inbox {
 	return box
 }
 
-// put keeps an event.
+// put stores an event.
 func (b *inbox) put(e earshot.Event) {
 	if e.Delivery != "" {
 		b.deliveries[e.Delivery] = true
@@ -171,7 +169,7 @@ func (q *queue) of(id earshot.ConversationID) *conversationQueue {
 	return l
 }
 
-// advance brings a conversation's lowest turn up to date with the states of its turns.
+// advance updates which turns of a conversation are unfinished, and the lowest.
 func (q *queue) advance(id earshot.ConversationID) {
 	l := q.of(id)
 	l.turns, l.Lowest = nil, 0

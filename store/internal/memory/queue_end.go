@@ -15,7 +15,7 @@ func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.Turn
 	}
 	scope := rule.Lease(lease).Conversation.Scope
 	decide := func() (*queuedTurn, rule.Change, error) {
-		h, t := s.held(lease, id)
+		h, t := s.leased(lease, id)
 		if e.Turn != nil {
 			e.Answered = s.answered(h.Lease.Conversation, *e.Turn)
 		}

@@ -5,7 +5,7 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// record stores one copy of a message, and erases what a deletion erases.
+// record stores one copy of a message, with the erasures that a deletion causes.
 func (s *Store) record(scope earshot.Scope, c *channel, m rule.Message) earshot.Recorded {
 	out := c.record(m)
 	if out.Change == earshot.Gone {
@@ -14,7 +14,7 @@ func (s *Store) record(scope earshot.Scope, c *channel, m rule.Message) earshot.
 	return out
 }
 
-// erase removes what else is stored of a message's text.
+// erase erases all other copies of the text of a deleted message.
 func (s *Store) erase(scope earshot.Scope, c *channel, m earshot.Message) {
 	box := s.queue.inbox(scope)
 	quoting := []earshot.MessageID{m.ID}
@@ -76,8 +76,8 @@ func (s *Store) endEpoch(c *conversation, epoch int) {
 	}
 }
 
-// erase removes the text that a turn holds. What one that is under way is about
-// to post stays until it ends or begins anew.
+// erase erases the text of a turn. The texts of its posts stay while the turn is about
+// to post them, until it ends or begins again.
 func (t *queuedTurn) erase() {
 	t.Input = nil
 	for i := range t.steps {

@@ -70,7 +70,7 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 	})
 }
 
-// stored returns a conversation's line; a zero one when there is none.
+// stored returns a conversation's lease; a zero one when there is none.
 func (q *queue) stored(id earshot.ConversationID) rule.StoredLease {
 	if l := q.conversations[id]; l != nil {
 		return l.StoredLease
@@ -78,9 +78,9 @@ func (q *queue) stored(id earshot.ConversationID) rule.StoredLease {
 	return rule.StoredLease{}
 }
 
-// held loads what a write under a lease is decided on. The turn is nil when it
-// is not stored.
-func (s *Store) held(l earshot.Lease, id earshot.TurnID) (rule.LeasedTurn, *queuedTurn) {
+// leased returns a turn with the stored lease of its conversation. The second turn is
+// nil when it is not stored.
+func (s *Store) leased(l earshot.Lease, id earshot.TurnID) (rule.LeasedTurn, *queuedTurn) {
 	l = rule.Lease(l)
 	h := rule.LeasedTurn{Lease: l, Stored: s.queue.stored(l.Conversation), ID: id, Now: s.time()}
 	if c := s.conversations[l.Conversation]; c != nil {
@@ -93,10 +93,11 @@ func (s *Store) held(l earshot.Lease, id earshot.TurnID) (rule.LeasedTurn, *queu
 	return h, t
 }
 
-// under decides a write about a turn of the lease's conversation and applies it.
+// under loads a turn of the lease's conversation, lets decide make a change, and
+// writes it.
 func (s *Store) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, decide func(rule.LeasedTurn, *queuedTurn) (rule.Change, error)) error {
 	return s.write(ctx, func() error {
-		h, t := s.held(l, id)
+		h, t := s.leased(l, id)
 		c, err := decide(h, t)
 		if err == nil {
 			s.apply(t, c)
@@ -105,7 +106,7 @@ func (s *Store) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, d
 	})
 }
 
-// apply writes what was decided about a turn.
+// apply writes c, which is about the turn t.
 func (s *Store) apply(t *queuedTurn, c rule.Change) {
 	if c.EmptyJournal {
 		t.steps = nil

@@ -78,7 +78,7 @@ func (s *Store) put(h rule.LeasedTurn, t *queuedTurn, p earshot.Post) rule.Put {
 	return out
 }
 
-// find returns where the post of a chunk stands, or would.
+// find returns the index of the post of a chunk, or where to insert it.
 func (t *queuedTurn) find(chunk int) (i int, found bool) {
 	return slices.BinarySearchFunc(t.posts, chunk, func(p *earshot.Post, chunk int) int { return cmp.Compare(p.Chunk, chunk) })
 }

@@ -1,9 +1,9 @@
-// Package memory is an [earshot.Store] in Go maps and slices: for tests, for a
-// first try, and as the plainest statement of what a store does. It keeps
-// nothing: Close, or the end of the process, forgets it all.
+// Package memory is an [earshot.Store] in Go maps and slices: for tests, for first
+// tries, and as the simplest implementation to read. It forgets everything on
+// Close.
 //
-// One lock guards everything. A stored message is never changed in place, so
-// that what a read has gathered under the lock stays whole outside it.
+// One lock guards everything. A stored message is replaced, never changed in place,
+// so that a read can use it after giving back the lock.
 package memory
 
 import (
@@ -44,8 +44,8 @@ type workspace struct {
 	id       earshot.WorkspaceID
 }
 
-// agentKey is something of an agent's within a scope: an idempotency key, an
-// anchor.
+// An agentKey names something that belongs to an agent within a scope: an
+// idempotency key or an anchor.
 type agentKey struct {
 	agent earshot.AgentID
 	scope earshot.Scope
@@ -68,7 +68,7 @@ func Open(now func() time.Time) *Store {
 	}
 }
 
-// Close ends the store; what comes after gets [os.ErrClosed].
+// Close closes the store. Later calls of other methods return [os.ErrClosed].
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// write runs f alone.
+// write runs f under the lock, alone.
 func (s *Store) write(ctx context.Context, f func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Store) write(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// read runs f beside other reads.
+// read runs f under the lock, together with other reads.
 func (s *Store) read(ctx context.Context, f func() error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

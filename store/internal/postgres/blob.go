@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// blobs lets one transaction at a time add to a channel's blobs or remove old
-// ones. The channel's lock, at least shared, is taken first: a transaction that
-// changes messages holds it exclusively and removes blobs without this lock.
+// blobs locks a channel's blobs against other transactions that add or prune some.
+// The channel's shared lock is taken first: a transaction that changes messages
+// holds that lock exclusively, and deletes blobs without this one.
 func (t *tx) blobs(s earshot.Scope) {
 	t.write(`SELECT pg_advisory_xact_lock($1)`, t.key("blobs", string(s.Platform), string(s.Workspace), string(s.Channel)))
 }
@@ -32,22 +32,20 @@ func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.Mes
 	})
 }
 
-// A blobPut is a call of PutBlob with what it found: the message, the hash of
-// its file's blob before, whether the blob is stored, and the channel's newest
-// put and total size.
+// A blobPut is a call of PutBlob with what it found.
 type blobPut struct {
 	scope earshot.Scope
 	of    earshot.MessageID
 	id    earshot.ArtifactID
 	blob  earshot.Blob
 
-	message []earshot.Message
-	before  string
-	had     bool
-	put     earshot.Time
-	stored  bool
-	newest  earshot.Time
-	total   int64
+	message []earshot.Message // the message, if it is stored
+	before  string            // the hash of the file's present blob
+	had     bool              // the file has one
+	put     earshot.Time      // when the same blob was put
+	stored  bool              // the same blob is stored
+	newest  earshot.Time      // the channel's newest put
+	total   int64             // the size of all its blobs
 }
 
 const ofFile = in + ` AND message = $4 AND artifact = $5`
@@ -86,7 +84,7 @@ func (p *blobPut) write(t *tx, now earshot.Time) error {
 	}
 	size := rule.BlobSize(p.blob)
 	if p.total+size > earshot.BlobBytes {
-		// Those that stay are the newest that fit beside it.
+		// Keep the newest blobs that fit beside the new one.
 		t.removeBlobs(p.scope, `sha256 = ANY(ARRAY(SELECT sha256 FROM (SELECT sha256, sum(size) OVER (ORDER BY put DESC) AS kept
 			FROM blob`+in+`) AS b WHERE kept > $4::bigint))`, earshot.BlobBytes-size)
 	}
@@ -99,16 +97,17 @@ func (p *blobPut) write(t *tx, now earshot.Time) error {
 	return nil
 }
 
-// removeBlobs queues the removal of blobs, whichever files have them. The
+// removeBlobs queues the deletion of blobs and of their links to files. The
 // parameters of which begin at $4.
 func (t *tx) removeBlobs(scope earshot.Scope, which string, a ...any) {
 	t.write(`WITH gone AS (DELETE FROM blob`+in+` AND `+which+` RETURNING sha256)
 		DELETE FROM blob_file`+in+` AND sha256 = ANY(ARRAY(SELECT sha256 FROM gone))`, args(scope, a...)...)
 }
 
-// dropFiles queues the removal of files' blobs, unless other files have them
-// too. The parameters of which begin at $4. The second part of the statement
-// still sees the rows that the first deletes, so it leaves them out.
+// dropFiles queues the deletion of files' links to blobs, and of the blobs that no
+// other file is linked to. The parameters of which begin at $4. Within one
+// statement the second DELETE still sees the rows that the first one deletes, so
+// it excludes them.
 func (t *tx) dropFiles(scope earshot.Scope, which string, a ...any) {
 	t.write(`WITH gone AS (DELETE FROM blob_file`+in+` AND `+which+` RETURNING message, artifact, sha256)
 		DELETE FROM blob b WHERE platform = $1 AND workspace = $2 AND channel = $3 AND sha256 = ANY(ARRAY(SELECT sha256 FROM gone))
@@ -116,8 +115,8 @@ func (t *tx) dropFiles(scope earshot.Scope, which string, a ...any) {
 			AND NOT EXISTS (SELECT 1 FROM gone g WHERE g.message = f.message AND g.artifact = f.artifact))`, args(scope, a...)...)
 }
 
-// dropOf queues the removal of the blobs of deleted messages and of files that
-// were removed from messages. The channel is locked exclusively.
+// dropOf queues the deletion of the blobs of deleted messages (gone) and of files
+// that messages have lost. The channel must be locked exclusively.
 func (t *tx) dropOf(scope earshot.Scope, gone []earshot.Message, lost []rule.Drop) {
 	if len(gone) > 0 {
 		t.dropFiles(scope, `message = ANY($4)`, idsOf(gone))

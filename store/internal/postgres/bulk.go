@@ -15,7 +15,7 @@ var _ earshot.Bulk = (*Store)(nil)
 const (
 	// channelsAtOnce is how many channels one transaction writes.
 	channelsAtOnce = 200
-	// parallelChannels is how many channels are recorded in side by side.
+	// parallelChannels is how many channels RecordBatches writes at once.
 	parallelChannels = 8
 )
 
@@ -42,8 +42,8 @@ func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error 
 	return nil
 }
 
-// RecordBatches implements [earshot.Bulk]. Each batch is a transaction; those of
-// different channels go side by side.
+// RecordBatches implements [earshot.Bulk]. Each batch is a transaction. Batches of
+// different channels are written concurrently.
 func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.Recorded, error) {
 	prepared, err := rule.PrepareBatches(ctx, list)
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connections is how many a store opens at most, unless the spec has
-// pool_max_conns. A server takes 100 by default, for all replicas.
+// connections is the most that a store opens, unless the spec has pool_max_conns. A
+// server's default is 100 for all replicas together.
 const connections = 16
 
-// A config is what a spec says.
+// A config is a spec as it was parsed.
 type config struct {
 	pool    *pgxpool.Config
 	name    string   // the spec without its secrets
-	secrets []string // what no error may repeat
+	secrets []string // no error may contain them
 }
 
-// ErrURL is returned for a spec that cannot be read.
+// ErrURL is the error for a spec that cannot be parsed.
 var ErrURL = errors.New("the PostgreSQL URL is not right")
 
-// parse reads a spec. What it leaves out comes from PGHOST and its like. The
-// error is [ErrURL] and never repeats the spec.
+// parse parses a spec. Settings that it leaves out come from the environment (PGHOST
+// and so on). The error is [ErrURL] and never repeats the spec.
 func parse(spec string) (*config, error) {
 	u, err := url.Parse(spec)
 	if err != nil {
@@ -57,11 +57,11 @@ func parse(spec string) (*config, error) {
 	settings := c.pool.ConnConfig.RuntimeParams
 	for key, value := range map[string]string{
 		"application_name": "earshot",
-		// Each run is planned with its values and the tables as they are now. A
-		// generic plan that was made while a table was empty would scan it when
+		// Plan each statement with its values and the present statistics. A generic
+		// plan that was made while a table was empty would scan the whole table when
 		// it is large.
 		"plan_cache_mode": "force_custom_plan",
-		// A replica that hangs within a transaction holds up no other for long.
+		// A replica that hangs within a transaction blocks the others only briefly.
 		"idle_in_transaction_session_timeout": "5s",
 		"lock_timeout":                        "10s",
 	} {
@@ -72,15 +72,15 @@ func parse(spec string) (*config, error) {
 	return c, nil
 }
 
-// hide keeps a secret out of errors.
+// hide adds a secret to those that errors must not contain.
 func (c *config) hide(secret string) {
 	if secret != "" {
 		c.secrets = append(c.secrets, secret, url.QueryEscape(secret), url.PathEscape(secret))
 	}
 }
 
-// reason returns the innermost of an error of ParseConfig, which repeats
-// settings of the spec but not the spec.
+// reason returns the text of the innermost error that ParseConfig wrapped. Unlike the
+// outer ones it does not repeat the whole spec.
 func (c *config) reason(err error) string {
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)
@@ -99,7 +99,7 @@ func (c *config) scrub(text string) string {
 	return text
 }
 
-// A cleanError says what err says, without secrets.
+// A cleanError is err with another text, without secrets.
 type cleanError struct {
 	text string
 	err  error

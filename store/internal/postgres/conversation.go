@@ -11,16 +11,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ofAgent is the bound of every read of what is an agent's own; conversations
-// are named in a column of their own in their own table. What follows counts
-// its parameters from $6.
+// ofAgent bounds a statement to the rows of an agent in a scope. named selects a
+// conversation in the table conversation, ofConversation its rows in the others;
+// what follows these two counts its parameters from $6.
 const (
 	ofAgent        = ` WHERE agent = $1 AND platform = $2 AND workspace = $3 AND channel = $4`
 	named          = ofAgent + ` AND name = $5`
 	ofConversation = ofAgent + ` AND conversation = $5`
 )
 
-// own returns the parameters of ofAgent with what follows them.
+// own returns the parameters of ofAgent and appends more.
 func own(id earshot.ConversationID, more ...any) []any {
 	return append([]any{string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)}, more...)
 }
@@ -31,7 +31,8 @@ type conversation struct {
 	found bool
 }
 
-// into returns a reader of a row of rule.ConversationColumns into c.
+// into returns a function for ask that scans a row of rule.ConversationColumns into
+// c.
 func (c *conversation) into(id earshot.ConversationID) func(pgx.Rows) error {
 	*c = conversation{ConversationRow: rule.NewConversationRow(id)}
 	return func(rows pgx.Rows) error {

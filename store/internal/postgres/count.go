@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Count implements [earshot.Messages]: the stored counter less what stands
-// after upTo, in one statement, so that both are of the same moment.
+// Count implements [earshot.Messages]: the stored counter minus the messages after
+// upTo, in one statement, so that both are read from one snapshot.
 func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
 	scope, part, upTo = rule.Scope(scope), rule.Part(part), or(upTo, last)
 	const channel = ` FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3)`
@@ -60,7 +60,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 		coalesce((SELECT m.time ` + replies + ` AND (m.time, m.id) <= ($5, $6) ORDER BY m.time DESC, m.id DESC LIMIT 1), 0)
 		FROM thread t WHERE t.platform = $1 AND t.workspace = $2 AND t.channel = $3 AND t.root = ANY($4)`
 	scope, bound, ids := rule.Scope(scope), or(upTo, last), texts(rule.IDs(roots))
-	hourAgo := bound.Time // without a moment there is no hour before it
+	hourAgo := bound.Time // without a bound LastHour is 0
 	if !upTo.IsZero() {
 		hourAgo -= rule.Hour
 	}
@@ -96,7 +96,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 	return out, nil
 }
 
-// scanReplies fills m with what was told of its thread.
+// scanReplies sets m.Replies to what the platform reported of m's thread.
 func scanReplies(rows pgx.Rows, m *earshot.Message) error {
 	var id, lists string
 	if err := rows.Scan(&id, &lists); err != nil {

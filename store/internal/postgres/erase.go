@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Erase implements [earshot.Store]. The leases, conversations and turns are
-// locked first: who writes under them is finished or finds nothing.
+// Erase implements [earshot.Store]. The leases, conversations and turns are locked
+// first: a writer under a lease finishes before, or finds its rows gone after.
 func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 	scope = rule.Scope(scope)
 	return s.apply(ctx, "erase a channel", func(ctx context.Context, t *tx) error {
@@ -41,8 +41,8 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 	})
 }
 
-// eraseAuthors removes the workspace's authors who have spoken in no other
-// channel, and all of them with its last.
+// eraseAuthors deletes the workspace's authors who have spoken in no other channel;
+// with the workspace's last channel, all its authors.
 func (t *tx) eraseAuthors(scope earshot.Scope) {
 	const inWorkspace = ` WHERE platform = $1 AND workspace = $2`
 	t.write(`DELETE FROM author`+inWorkspace+` AND id = ANY(ARRAY(SELECT id FROM author`+inWorkspace+` AND (

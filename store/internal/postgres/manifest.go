@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What each turn appends to its epoch: the session, and the manifest with the
-// files that were attached and the names that the session knows people by.
+// Each turn appends to its epoch: to the session, and to the manifest, which has
+// the messages shown, the files attached and the names of people.
 
-// appended writes rows of what a turn appends, numbered from 0, with the given
-// columns from unnest's arrays.
+// appended returns a statement that appends a turn's rows, numbered from 0. The
+// values of the columns are arrays.
 func appended(table, columns, values, arrays string) string {
 	return `INSERT INTO ` + table + ` (agent, platform, workspace, channel, conversation, epoch, turn, n, ` + columns + `)
 		SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::bigint, $7::bigint, v.n - 1, ` + values + `
@@ -27,8 +27,8 @@ var (
 	appendNamed      = appended("named", "author, name", "a, b", "$8::text[], $9::text[]")
 )
 
-// writeSession queues what a turn appends to the session; at returns the
-// conversation's parameters with what follows them.
+// writeSession queues what a turn appends to the session. at returns the
+// conversation's parameters and appends more.
 func (t *tx) writeSession(turn earshot.Turn, at func(...any) []any) error {
 	if len(turn.Session) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (t *tx) writeManifest(turn earshot.Turn, at func(...any) []any) {
 	}
 }
 
-// current bounds a read to the conversation's epoch.
+// current bounds a read to the conversation's current epoch.
 const current = `epoch = (SELECT epoch FROM conversation` + named + `)`
 
 // Session implements [earshot.Conversations].
@@ -110,7 +110,7 @@ func (s *Store) Manifest(ctx context.Context, id earshot.ConversationID) (earsho
 	return m.whole(), nil
 }
 
-// A manifest is what was read of one, each row with its turn.
+// A manifest is a manifest as it was read, with the turn of each row.
 type manifest struct {
 	shown    []shown
 	attached []earshot.Attached
@@ -151,7 +151,7 @@ func (m *manifest) whole() earshot.Manifest {
 	return out
 }
 
-// share gives each of turns, which are in the order of their numbers, its own.
+// share copies to each turn its rows. turns are in the order of their numbers.
 func (m *manifest) share(turns []earshot.Turn) {
 	at := func(number int) *earshot.Turn { return &turns[number-turns[0].Number] }
 	for _, x := range m.shown {

@@ -20,7 +20,7 @@ func scanWhole(rows pgx.Rows, out *earshot.QueuedTurn) error {
 	return err
 }
 
-// orNil returns what is stored as no bytes as nil.
+// orNil returns b, or nil if b is empty.
 func orNil(b []byte) []byte {
 	if len(b) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func orNil(b []byte) []byte {
 	return b
 }
 
-// blob returns b as a parameter that is never NULL.
+// blob returns b as a parameter that is not NULL, even if b is nil.
 func blob(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -85,7 +85,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 	return out, nil
 }
 
-// askHeard queues what decides about an event.
+// askHeard queries what Accept depends on.
 func (t *tx) askHeard(scope earshot.Scope, h *rule.Heard) {
 	m := h.Event.Message
 	if h.Event.Delivery != "" {
@@ -103,13 +103,13 @@ func (t *tx) askHeard(scope earshot.Scope, h *rule.Heard) {
 	}
 }
 
-// putEvent keeps an event.
+// putEvent stores an event.
 func (t *tx) putEvent(scope earshot.Scope, e earshot.Event) {
 	t.write(`INSERT INTO event (platform, workspace, channel, delivery, message, client, received, raw) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), blob(e.Raw))...)
 }
 
-// enqueue queues the opening of a turn, whose id will be in turn.
+// enqueue opens a turn; send sets turn to its id.
 func (t *tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
 	id := q.Conversation
 	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)

@@ -8,24 +8,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A held is what a write under a lease is decided on, with the conversation.
-type held struct {
+// A leased is a turn with its lease and its conversation.
+type leased struct {
 	rule.LeasedTurn
 	conversation conversation
 }
 
-// under decides a write about a turn of the lease's conversation, and applies
-// it, in one transaction. What more asks, unless it is nil, comes with the turn.
+// under runs one transaction that loads a turn of the lease's conversation, lets
+// decide make a change, and writes it. The queries that more queues, unless it is
+// nil, are sent along.
 func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, more func(*tx), decide func(rule.LeasedTurn) (rule.Change, error)) error {
 	return s.apply(ctx, what, func(ctx context.Context, t *tx) error {
-		return t.under(ctx, l, id, more, func(h held) (rule.Change, error) { return decide(h.LeasedTurn) })
+		return t.under(ctx, l, id, more, func(h leased) (rule.Change, error) { return decide(h.LeasedTurn) })
 	})
 }
 
-// under is Store.under within a transaction. Until that is committed nobody takes
-// the lease over and nothing in the channel is deleted.
-func (t *tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more func(*tx), decide func(held) (rule.Change, error)) error {
-	h := held{LeasedTurn: rule.LeasedTurn{Lease: rule.Lease(l), ID: id, Now: earshot.TimeOf(t.store.now())}}
+// under is Store.under within a transaction. Its locks keep others from claiming the
+// lease, and from deleting messages of the channel, until the transaction ends.
+func (t *tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more func(*tx), decide func(leased) (rule.Change, error)) error {
+	h := leased{LeasedTurn: rule.LeasedTurn{Lease: rule.Lease(l), ID: id, Now: earshot.TimeOf(t.store.now())}}
 	in := h.Lease.Conversation
 	t.shared(in.Scope)
 	t.askLease(in, &h.Stored)
@@ -45,14 +46,13 @@ func (t *tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more
 	return t.change(h.Turn, c, h.Now)
 }
 
-// askQueued asks for one turn, without its input. It stays zero when there is
-// none.
+// askQueued queries one turn, without its input. q stays zero when there is none.
 func (t *tx) askQueued(id earshot.TurnID, q *rule.Queued) {
 	*q = rule.Queued{}
 	t.ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn WHERE id = $1`, []any{int64(id)}, func(rows pgx.Rows) error { return scanQueued(rows, q) })
 }
 
-// change queues what was decided about a turn, whose lease is locked.
+// change queues the writes of c, which is about the turn of. Its lease is locked.
 func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
 	id := of.Conversation
 	if c.EmptyJournal {
@@ -110,7 +110,7 @@ func (t *tx) putTurns(c rule.Change) {
 	}
 }
 
-// putPosts stores posts, each in the place of that of the same turn and chunk.
+// putPosts stores posts. Each replaces the post of the same turn and chunk.
 func (t *tx) putPosts(scope earshot.Scope, posts []earshot.Post) {
 	for _, p := range posts {
 		t.write(`INSERT INTO outbox (platform, workspace, channel, `+rule.PostColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)

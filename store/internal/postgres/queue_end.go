@@ -17,7 +17,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 	in := rule.Lease(l).Conversation
 	inserted := 0
 	err = s.apply(ctx, "finish a turn", func(ctx context.Context, t *tx) (err error) {
-		// What arrived is recorded before all that locks the channel for others.
+		// First, since it takes the channel's exclusive lock (see lock.go).
 		if inserted, err = t.arrive(ctx, in.Scope, messages); err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 			for i, x := range e.Confirmed {
 				t.askPost(in.Scope, x.Key, &e.Confirmed[i].Stored)
 			}
-		}, func(h held) (rule.Change, error) {
+		}, func(h leased) (rule.Change, error) {
 			e.Answered.Conversation, e.Answered.Turns = h.conversation.Conversation, h.conversation.Turns
 			return rule.Finish(h.LeasedTurn, e)
 		})
@@ -42,7 +42,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 	return err
 }
 
-// arrive records messages of ours and returns how many were not stored.
+// arrive records our own messages that arrived, and returns how many were new.
 func (t *tx) arrive(ctx context.Context, scope earshot.Scope, messages []rule.Message) (int, error) {
 	if len(messages) == 0 {
 		return 0, nil
@@ -73,7 +73,7 @@ func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID,
 
 // Reopen implements [earshot.Queue].
 func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
-	var at rule.Queued // where the turn is: that never changes
+	var at rule.Queued // for its conversation and anchor, which never change
 	if err := s.read(ctx, func(t *tx) { t.askQueued(id, &at) }); err != nil {
 		return fmt.Errorf("reopen a turn: %w", err)
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// An erasure removes what is stored of the text of messages that have just
-// become tombstones, besides the messages. The channel is locked: nobody reads
-// them into a conversation meanwhile.
+// An erasure erases all other copies of the text of messages that have just become
+// tombstones: raw events, prompts, sessions, summaries. The channel is locked
+// exclusively, so that no turn reads the messages meanwhile.
 type erasure struct {
 	scope    earshot.Scope
 	gone     []earshot.Message
 	now      earshot.Time
 	anchored []rule.Queued // unfinished turns that would answer one of them
-	readings []reading     // what has read one of them
+	readings []reading     // the epochs that have read one of them
 }
 
 // A reading is an epoch of a conversation that holds a message's text.
@@ -39,8 +39,8 @@ func (t *tx) forget(ctx context.Context, scope earshot.Scope, gone []earshot.Mes
 	return nil
 }
 
-// events erases the raw events of the messages and of those that may quote
-// them, and asks for what else there is.
+// events erases the raw events of the messages and of messages that may quote them,
+// and queries the turns and epochs that hold their text.
 func (e *erasure) events(ctx context.Context, t *tx) error {
 	a := args(e.scope, idsOf(e.gone))
 	const raw = `UPDATE event SET raw = ''` + in + ` AND raw <> '' AND message = ANY(`
@@ -57,8 +57,8 @@ func (e *erasure) events(ctx context.Context, t *tx) error {
 	return t.send(ctx)
 }
 
-// drop drops the turns that would answer a deleted message, but for those of
-// which a post may be visible.
+// drop drops the turns that would answer a deleted message, unless one of their
+// posts may be visible.
 func (e *erasure) drop(ctx context.Context, t *tx) error {
 	if len(e.anchored) == 0 {
 		return nil
@@ -95,8 +95,8 @@ type reader struct {
 	summed       bool
 }
 
-// conversations erases what epochs have read, and the summaries that cover it
-// with the later epochs that may have read those.
+// conversations erases the text of epochs that have read a deleted message, and the
+// summaries that cover it, with the later epochs that may have read the summaries.
 func (e *erasure) conversations(ctx context.Context, t *tx) error {
 	readers := map[earshot.ConversationID]*reader{}
 	ordered := slices.Clone(e.readings)
@@ -148,8 +148,8 @@ func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 	t.endEpoch(id, to, now)
 }
 
-// eraseTurns removes the text that turns hold. What one that is under way is
-// about to post stays until it ends or begins anew.
+// eraseTurns erases the text of turns. The texts of a turn's posts stay while the turn
+// is about to post them, until it ends or begins again.
 func (t *tx) eraseTurns(which string, a ...any) {
 	t.write(`UPDATE queued_turn SET input = '' WHERE `+which+` AND input <> ''`, a...)
 	t.write(`UPDATE journal SET data = '', erased = 1 WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn WHERE `+which+`)) AND erased = 0`, a...)
@@ -166,7 +166,7 @@ func (t *tx) endEpoch(id earshot.ConversationID, epoch int, now earshot.Time) {
 	t.write(`UPDATE conversation SET epoch = $6 + 1, updated = $7`+named+` AND epoch <= $6`, own(id, id.Name, epoch, int64(now))...)
 }
 
-// askDeleted asks whether one of the messages is a tombstone.
+// askDeleted queries whether one of the messages is a tombstone.
 func (t *tx) askDeleted(scope earshot.Scope, ids []earshot.MessageID, gone *bool) {
 	if len(ids) == 0 {
 		return

@@ -9,8 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Claim implements [earshot.Queue]. A lease that another transaction is at is
-// passed over: whoever is at it claims it, or has just made it worth a claim.
+// Claim implements [earshot.Queue]. It skips a lease that another transaction has
+// locked: that one claims it too, or has just made it claimable, and then the next
+// call finds it.
 func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, now earshot.Time, hold time.Duration) (earshot.Lease, []earshot.QueuedTurn, error) {
 	agent, owner, err := rule.CheckOwner(agent, owner, hold)
 	if err != nil {
@@ -51,19 +52,19 @@ func (t *tx) setLease(id earshot.ConversationID, x rule.StoredLease) {
 	t.write(`UPDATE lease SET owner = $6, fence = $7, until = $8`+ofConversation, own(id, id.Name, x.Owner, x.Fence, int64(x.Until))...)
 }
 
-// askUnfinished asks for a conversation's unfinished turns in order.
+// askUnfinished queries a conversation's unfinished turns, in order.
 func (t *tx) askUnfinished(id earshot.ConversationID, out *[]earshot.QueuedTurn) {
 	t.ask(`SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, own(id, id.Name), gather(out, scanWhole))
 }
 
-// advance brings a lease's next turn up to date.
+// advance updates next, the lowest unfinished turn of a conversation.
 func (t *tx) advance(id earshot.ConversationID) {
 	t.write(`UPDATE lease SET next = coalesce((SELECT id FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id LIMIT 1), 0)`+ofConversation,
 		own(id, id.Name)...)
 }
 
-// askLease asks for a conversation's lease and locks it. It stays zero when there
-// is none.
+// askLease queries a conversation's lease and locks it. x stays zero when there is
+// none.
 func (t *tx) askLease(id earshot.ConversationID, x *rule.StoredLease) {
 	*x = rule.StoredLease{}
 	t.ask(`SELECT owner, fence, until, next FROM lease`+ofConversation+` FOR UPDATE`, own(id, id.Name),
@@ -115,7 +116,7 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 	})
 }
 
-// lockLeases locks the leases of conversations, which are in order.
+// lockLeases locks the leases of conversations. The caller has put them in order.
 func (t *tx) lockLeases(ids []earshot.ConversationID) {
 	for _, id := range ids {
 		t.write(`SELECT 1 FROM lease`+ofConversation+` FOR UPDATE`, own(id, id.Name)...)

@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pruneRows is how many events or turns one transaction forgets.
+// pruneRows is how many events or turns one transaction deletes.
 const pruneRows = 100
 
-// PruneEvents implements [earshot.Queue]. What another transaction is at is
-// left for the next time.
+// PruneEvents implements [earshot.Queue]. It skips rows that another transaction has
+// locked; the next call finds them.
 func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
 	return s.prune(ctx, "prune events", func(ctx context.Context, t *tx) (n int, err error) {
 		t.ask(`DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM event WHERE received < $1 ORDER BY received LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`,
@@ -22,8 +22,8 @@ func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, erro
 	})
 }
 
-// PruneTurns implements [earshot.Queue]. What another transaction is at is
-// left for the next time.
+// PruneTurns implements [earshot.Queue]. It skips rows that another transaction has
+// locked; the next call finds them.
 func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error) {
 	if err := s.pruneBlobs(ctx, before); err != nil {
 		return 0, err
@@ -43,8 +43,8 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 	})
 }
 
-// prune runs step, each time in a transaction, until it has less than
-// pruneRows to do, and returns how much there was.
+// prune runs step in one transaction after another, until it finds fewer than
+// pruneRows rows. It returns the number of all.
 func (s *Store) prune(ctx context.Context, what string, step func(context.Context, *tx) (int, error)) (int, error) {
 	for total := 0; ; {
 		n := 0

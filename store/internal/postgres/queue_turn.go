@@ -72,20 +72,20 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 		func(h rule.LeasedTurn) (rule.Change, error) { return rule.PutPost(h, put) })
 }
 
-// askPut asks for what is stored of a post, and locks it.
+// askPut queries the stored posts that p would replace, and locks them.
 func (t *tx) askPut(scope earshot.Scope, p earshot.Post, put *rule.Put) {
 	*put = rule.Put{Post: p}
 	t.ask(`SELECT `+rule.PostColumns+` FROM outbox WHERE turn = $1 AND chunk = $2 FOR UPDATE`, []any{int64(p.Turn), p.Chunk}, postInto(&put.Stored))
 	t.askPost(scope, p.Key, &put.Keyed)
 }
 
-// askPost asks for the post with a key, and locks it.
+// askPost queries the post with a key, and locks it.
 func (t *tx) askPost(scope earshot.Scope, key string, out **earshot.Post) {
 	*out = nil
 	t.ask(`SELECT `+rule.PostColumns+` FROM outbox`+in+` AND key = $4 AND key <> '' FOR UPDATE`, args(scope, key), postInto(out))
 }
 
-// postInto returns a reader of a row of rule.PostColumns.
+// postInto returns a function for ask that scans a row of rule.PostColumns.
 func postInto(out **earshot.Post) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		*out = &earshot.Post{}
@@ -107,7 +107,7 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 	scope = rule.Scope(scope)
 	return s.apply(ctx, "confirm a post", func(ctx context.Context, t *tx) error {
 		var found *earshot.Post
-		t.shared(scope) // or a text that is being erased would be written back
+		t.shared(scope) // keeps an erasure from running between the read and the write
 		t.askPost(scope, key, &found)
 		if err := t.send(ctx); err != nil {
 			return err

@@ -15,7 +15,7 @@ func (s *Store) BookCalls(ctx context.Context, key string, r earshot.Rate, calls
 	}
 	err = s.apply(ctx, "book calls", func(ctx context.Context, t *tx) error {
 		var next earshot.Time
-		t.write(brief)
+		t.write(volatile)
 		t.ask(`INSERT INTO rate AS was (key, next) VALUES ($1, $2::bigint + $3::bigint)
 			ON CONFLICT (key) DO UPDATE SET next = greatest(was.next, $2) + $3 RETURNING next`, []any{key, int64(now), rule.Span(r, calls)},
 			func(rows pgx.Rows) error { return rows.Scan(&next) })
@@ -26,9 +26,9 @@ func (s *Store) BookCalls(ctx context.Context, key string, r earshot.Rate, calls
 	return out, err
 }
 
-// brief lets the commit go without waiting for the disk: a rate that is lost
-// with the server is as good as new.
-const brief = `SET LOCAL synchronous_commit = off`
+// volatile makes the commit not wait for the disk. A crash of the server loses at
+// most the bookings of its last moments.
+const volatile = `SET LOCAL synchronous_commit = off`
 
 // BlockCalls implements [earshot.Rates].
 func (s *Store) BlockCalls(ctx context.Context, key string, r earshot.Rate, until earshot.Time) error {
@@ -37,7 +37,7 @@ func (s *Store) BlockCalls(ctx context.Context, key string, r earshot.Rate, unti
 		return err
 	}
 	return s.apply(ctx, "block calls", func(_ context.Context, t *tx) error {
-		t.write(brief)
+		t.write(volatile)
 		t.write(`INSERT INTO rate AS was (key, next) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET next = greatest(was.next, excluded.next)`,
 			key, int64(rule.Blocked(r, until)))
 		return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// page is how many rows a long read takes at a time. Between pages it holds no
+// page is how many rows a long read loads at a time. Between two pages it holds no
 // connection.
 const page = 512
 
-// The bounds that stand for none. No message has such a time.
+// The bounds to use where the caller gives none. No message has such a time.
 var (
 	first = earshot.Position{Time: math.MinInt64}
 	last  = earshot.Position{Time: math.MaxInt64}
@@ -52,19 +52,19 @@ func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.Me
 	return out, err
 }
 
-// bounded returns the condition that bounds a part, with its parameters, up to
-// $4. The conditions are those of the indexes, word for word. A thread's root
-// stands elsewhere: see askRoot.
+// bounded returns the condition that bounds a part, with its parameters $1 to $4.
+// The conditions repeat those of the partial indexes word for word, or the planner
+// would not use them. The root of a thread is not covered: see askRoot.
 func bounded(p earshot.Part, scope earshot.Scope) (string, []any) {
 	if p.IsWhole() {
-		// $4 is there in every form, so that the rest counts on from $5.
+		// $4 is unused here, so that what follows counts from $5 in both cases.
 		return in + ` AND deleted = 0 AND $4 = ''`, args(scope, "")
 	}
 	return in + ` AND thread = $4 AND deleted = 0`, args(scope, string(p.Thread()))
 }
 
-// askRoot asks for the root of a thread, where the part is one, and keeps it
-// where it stands within the bounds and is not deleted.
+// askRoot queries the root of a thread, if the part is one. root stays nil unless
+// it is within the bounds and not deleted.
 func (t *tx) askRoot(scope earshot.Scope, p earshot.Part, from, to earshot.Position, root **earshot.Message) {
 	*root = nil
 	if p.Thread() == "" {
@@ -109,8 +109,8 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 	return out[len(out)-min(len(out), limit):], nil
 }
 
-// Range implements [earshot.Messages]. It reads a page at a time: a message
-// that is recorded meanwhile, behind where the reading stands, is not seen.
+// Range implements [earshot.Messages]. It reads a page at a time. A message that is
+// recorded meanwhile is missed if it comes before the page being read.
 func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
 	return func(yield func(earshot.Message, error) bool) {
 		scope, part, from, to := rule.Scope(scope), rule.Part(part), or(from, first), or(to, last)

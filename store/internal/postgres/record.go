@@ -27,8 +27,8 @@ func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot
 	return out, nil
 }
 
-// recordIn stores messages of one channel and writes the outcomes into out. It
-// writes nothing where it returns before they are known.
+// recordIn stores messages of one channel and sets out to the outcomes. If ctx ends
+// before they are known, out is not changed, now or later.
 func (s *Store) recordIn(ctx context.Context, scope earshot.Scope, messages []rule.Message, out []earshot.Recorded) error {
 	if len(messages) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (s *Store) recordIn(ctx context.Context, scope earshot.Scope, messages []ru
 	return nil
 }
 
-// record stores what recordings of one channel hold, in one transaction.
+// record stores the messages of recordings of one channel in one transaction.
 func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*recording) error {
 	inserted := 0
 	err := s.apply(ctx, "store messages", func(ctx context.Context, t *tx) error {
@@ -67,8 +67,9 @@ func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*record
 	return err
 }
 
-// batchOf locks the channel and loads what is stored of messages. What more
-// asks, unless it is nil, goes with it, behind the lock.
+// batchOf locks the channel exclusively and returns a batch with the stored copies
+// of messages. The queries that more queues, unless it is nil, are sent along with
+// the batch's own and run after the lock is taken.
 func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.Message, more func()) (*rule.Batch, error) {
 	ids := make([]string, 0, len(messages))
 	for i := range messages {
@@ -110,7 +111,7 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	return b, nil
 }
 
-// writeBatch queues what b changes, and erases what a deletion erases.
+// writeBatch queues the changes of b, with the erasures that deletions cause.
 func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch) error {
 	gone := b.Forgotten()
 	if len(gone) > 0 {
@@ -168,7 +169,7 @@ func idsOf(list []earshot.Message) []string {
 	return out
 }
 
-// count queues the changes of a channel's counters and of its threads'.
+// count queues the changes of the counters of a channel and of its threads.
 func (t *tx) count(scope earshot.Scope, c rule.Counters) {
 	a := args(scope, c.Seq, c.Messages, c.Top)
 	if len(c.Replies) == 0 {

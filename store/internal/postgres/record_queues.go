@@ -17,7 +17,7 @@ const (
 	writeTimeout = 30 * time.Second
 )
 
-// A recording is one call of Record: what is to be stored, and the outcomes.
+// A recording is one call of Record, with its outcomes.
 type recording struct {
 	messages []rule.Message
 	outcomes []earshot.Recorded
@@ -25,79 +25,79 @@ type recording struct {
 	done     chan struct{}
 }
 
-// lanes gather the recordings of each channel: while one transaction is on its
-// way, callers queue, and all that wait share the next. Channels do not wait
-// for one another. A queue is there as long as something waits in it.
+// recordQueues holds a queue of recordings for each channel: while one transaction
+// runs, callers queue, and all that wait then share the next one (group commit).
+// Channels do not wait for one another. A channel has a queue, and a goroutine that
+// runs it, only while something is recorded in it.
 type recordQueues struct {
 	store *Store
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
-	waiting map[earshot.Scope][]*recording // an entry, also an empty one, has a goroutine
+	waiting map[earshot.Scope][]*recording // every entry, even an empty one, has a goroutine
 	running sync.WaitGroup
 }
 
-// do hands r over and waits until it is durable or refused, or until ctx ends.
-// While r still waits ctx can take it back; after that the outcome is unknown
-// to a caller who does not wait for it.
-func (l *recordQueues) do(ctx context.Context, scope earshot.Scope, r *recording) error {
+// do queues r and waits until it is durable or refused, or until ctx ends. If ctx
+// ends while r is still queued, nothing is written; after that r may be written.
+func (q *recordQueues) do(ctx context.Context, scope earshot.Scope, r *recording) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	r.done = make(chan struct{})
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
 		return errClosed
 	}
-	list, busy := l.waiting[scope]
-	if l.waiting == nil {
-		l.waiting = map[earshot.Scope][]*recording{}
+	list, busy := q.waiting[scope]
+	if q.waiting == nil {
+		q.waiting = map[earshot.Scope][]*recording{}
 	}
-	l.waiting[scope] = append(list, r)
+	q.waiting[scope] = append(list, r)
 	if !busy {
-		l.running.Go(func() { l.run(scope) })
+		q.running.Go(func() { q.run(scope) })
 	}
-	l.mu.Unlock()
+	q.mu.Unlock()
 	select {
 	case <-r.done:
 		return r.err
 	case <-ctx.Done():
-		l.remove(scope, r)
+		q.remove(scope, r)
 		return ctx.Err()
 	}
 }
 
-func (l *recordQueues) remove(scope earshot.Scope, r *recording) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if list, busy := l.waiting[scope]; busy {
-		l.waiting[scope] = slices.DeleteFunc(list, func(o *recording) bool { return o == r })
+func (q *recordQueues) remove(scope earshot.Scope, r *recording) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if list, busy := q.waiting[scope]; busy {
+		q.waiting[scope] = slices.DeleteFunc(list, func(o *recording) bool { return o == r })
 	}
 }
 
-// run stores what waits in a queue until nothing does.
-func (l *recordQueues) run(scope earshot.Scope) {
+// run stores what waits in a channel's queue, until it is empty.
+func (q *recordQueues) run(scope earshot.Scope) {
 	for {
-		group := l.take(scope)
+		group := q.take(scope)
 		if group == nil {
 			return
 		}
-		l.commit(scope, group)
+		q.commit(scope, group)
 		for _, r := range group {
 			close(r.done)
 		}
 	}
 }
 
-// take returns the recordings of the next transaction. When there are none it
-// removes the queue.
-func (l *recordQueues) take(scope earshot.Scope) []*recording {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := l.waiting[scope]
+// take returns the recordings of the next transaction. It removes an empty queue
+// and returns nil.
+func (q *recordQueues) take(scope earshot.Scope) []*recording {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.waiting[scope]
 	if len(list) == 0 {
-		delete(l.waiting, scope)
+		delete(q.waiting, scope)
 		return nil
 	}
 	n, rows := 1, len(list[0].messages)
@@ -106,17 +106,17 @@ func (l *recordQueues) take(scope earshot.Scope) []*recording {
 		n++
 	}
 	group := slices.Clone(list[:n])
-	l.waiting[scope] = slices.Delete(list, 0, n)
+	q.waiting[scope] = slices.Delete(list, 0, n)
 	return group
 }
 
-// commit stores a group in one transaction. If the server refuses that, each
-// is tried alone, so that one call's trouble is not another's.
-func (l *recordQueues) commit(scope earshot.Scope, group []*recording) {
-	err := l.together(scope, group)
+// commit stores a group in one transaction. If the server refuses it, each call is
+// stored in a transaction of its own, so that one's failure does not fail another.
+func (q *recordQueues) commit(scope earshot.Scope, group []*recording) {
+	err := q.together(scope, group)
 	if len(group) > 1 && code(err) != "" {
 		for _, r := range group {
-			r.err = l.together(scope, []*recording{r})
+			r.err = q.together(scope, []*recording{r})
 		}
 		return
 	}
@@ -125,16 +125,16 @@ func (l *recordQueues) commit(scope earshot.Scope, group []*recording) {
 	}
 }
 
-func (l *recordQueues) together(scope earshot.Scope, group []*recording) error {
+func (q *recordQueues) together(scope earshot.Scope, group []*recording) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	return l.store.record(ctx, scope, group)
+	return q.store.record(ctx, scope, group)
 }
 
-// close refuses what comes and waits for what has come.
-func (l *recordQueues) close() {
-	l.mu.Lock()
-	l.closed = true
-	l.mu.Unlock()
-	l.running.Wait()
+// close refuses new recordings and waits for the queued ones.
+func (q *recordQueues) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.running.Wait()
 }

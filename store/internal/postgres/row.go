@@ -12,10 +12,11 @@ import (
 // of scanMessage.
 const columns = rule.MessageColumns
 
-// in is the bound of every read; what follows counts its parameters from $4.
+// in bounds a statement to the rows of a channel. What follows it counts its
+// parameters from $4.
 const in = ` WHERE platform = $1 AND workspace = $2 AND channel = $3`
 
-// args returns a scope's parameters with what follows them.
+// args returns the parameters of a scope and appends more.
 func args(s earshot.Scope, more ...any) []any {
 	return append([]any{string(s.Platform), string(s.Workspace), string(s.Channel)}, more...)
 }
@@ -42,7 +43,7 @@ func scanMessage(rows pgx.Rows, m *earshot.Message) error {
 	return rule.ReadLists(lists, m)
 }
 
-// rows are messages by column, as one statement writes many.
+// rows are messages as columns, so that one statement writes many.
 type rows struct {
 	id, thread, replyTo, author, name, kind, lists, text, terms []string
 	time, edited, deleted, seq, tokens                          []int64
@@ -70,7 +71,7 @@ func (r *rows) args(s earshot.Scope) []any {
 	return args(s, r.id, r.time, r.thread, r.replyTo, r.edited, r.deleted, r.seq, r.tokens, r.author, r.name, r.kind, r.lists, r.text)
 }
 
-// unnested are the rows of columns from their parameters, as a table v.
+// unnested makes a table of the parameters that rows.args returns.
 const unnested = `unnest($4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
 	$12::text[], $13::text[], $14::text[], $15::text[], $16::text[]`
 

@@ -42,11 +42,11 @@ func Migrate(ctx context.Context, spec string) (from, to int64, err error) {
 	return from, to, c.clean(err)
 }
 
-// migrate applies what is missing. Of several replicas that start at once one
-// does it, under an advisory lock, and the others wait and find it done.
+// migrate applies the missing migrations under an advisory lock: of several replicas
+// that start at once one migrates, and the others wait and find it done.
 func (c *config) migrate(ctx context.Context) (from, to int64, err error) {
 	settings := c.pool.ConnConfig.Copy()
-	settings.RuntimeParams["lock_timeout"] = "0" // another's migration takes its time
+	settings.RuntimeParams["lock_timeout"] = "0" // a migration by another replica may take long
 	db := stdlib.OpenDB(*settings)
 	defer db.Close()
 	from, to, err = versions(ctx, db)
@@ -57,7 +57,7 @@ func (c *config) migrate(ctx context.Context) (from, to int64, err error) {
 	if err != nil {
 		return from, to, err
 	}
-	defer func() { _ = conn.Close() }() // and with it the lock goes
+	defer func() { _ = conn.Close() }() // which releases the lock
 	if _, err := conn.ExecContext(ctx, migrationLock); err != nil {
 		return from, to, fmt.Errorf("wait for another that migrates: %w", err)
 	}
@@ -82,10 +82,10 @@ func (c *config) migrate(ctx context.Context) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// migrationLock is taken by whoever migrates the tables of a schema.
+// migrationLock locks a schema against other migrations.
 const migrationLock = `SELECT pg_advisory_lock(hashtextextended('earshot schema ' || coalesce(current_schema(), ''), 0))`
 
-// errEncoding and errServer refuse what this store cannot live in.
+// The errors for a database that this store cannot use.
 var (
 	errEncoding = errors.New("the database's encoding is not UTF8; create one with ENCODING 'UTF8'")
 	errServer   = errors.New("PostgreSQL 13 or newer is needed")

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// firstStats is how many messages a store adds before it has the planner look
-// at the tables for the first time.
+// firstStats is how many messages a store adds before it analyzes the tables for
+// the first time.
 const firstStats = 1000
 
-// stats keep the planner's statistics up with what this process adds: after
-// 1,000 messages, and whenever it has added as many again as before. The
-// server does the same of itself, a minute later: too late for an import,
-// which would read a large table by plans made for an empty one.
+// stats keeps the planner's statistics up to date while this process adds messages:
+// it runs ANALYZE after the first 1,000 and whenever their number has doubled. The
+// server's autovacuum does that too, but a minute later. Until then an import would
+// read a large table by plans that were made for an empty one.
 type stats struct {
 	store   *Store
 	running sync.WaitGroup
@@ -47,7 +47,7 @@ func (x *stats) analyze() {
 	x.mu.Unlock()
 }
 
-// close waits for what is under way and begins nothing more.
+// close waits for an ANALYZE that is running and starts no other.
 func (x *stats) close() {
 	x.mu.Lock()
 	x.closed = true

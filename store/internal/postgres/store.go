@@ -1,15 +1,13 @@
 // Package postgres is an [earshot.Store] in PostgreSQL, for any number of
 // replicas over one database.
 //
-// Every change to a channel is made under a lock of the channel's, which is the
-// first thing that a transaction takes: its sequence has no holes and no two
-// changes share one (see lock.go). What a transaction reads is sent in one go
-// and what it writes in another, together with the commit: two round trips (see
-// tx). Recordings of one channel that arrive while another is on its way share
-// the next transaction (see recordQueues).
+// A transaction that changes a channel first takes the channel's lock (lock.go), so
+// that sequences have no gaps and no duplicates. It sends all its reads in one
+// batch, and all its writes with the commit in another: two round trips (tx.go).
+// Recordings of one channel that arrive while another is being written share the
+// next transaction (record_queues.go).
 //
-// Everything is durable when the call returns, as far as the server's own
-// fsync is on.
+// A write is durable when the call returns, if the server's fsync is on.
 package postgres
 
 import (
@@ -74,15 +72,15 @@ func open(ctx context.Context, c *config, now func() time.Time, log *slog.Logger
 	return s, nil
 }
 
-// syncCommits has a connection's commits wait for the disk, whatever the default
-// of the server or the role is.
+// syncCommits makes a connection's commits wait for the disk, whatever the defaults
+// of the server and the role are.
 func syncCommits(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 	return err
 }
 
-// inspect reads the schema's name, and tells the operator of a server that may
-// lose what it acknowledged.
+// inspect reads the schema's name, and warns of a server that may lose what it
+// acknowledged.
 func (s *Store) inspect(ctx context.Context) error {
 	var fsync string
 	if err := s.pool.QueryRow(ctx, `SELECT current_setting('fsync'), current_schema()`).Scan(&fsync, &s.schema); err != nil {
@@ -94,8 +92,8 @@ func (s *Store) inspect(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for what is under way and closes the connections. What comes
-// after gets [os.ErrClosed].
+// Close waits for the writes under way and closes the connections. Later calls of
+// other methods return [os.ErrClosed].
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.recordQueues.close()
@@ -108,10 +106,10 @@ func (s *Store) Close() error {
 
 var errClosed = fmt.Errorf("postgres store: %w", os.ErrClosed)
 
-// attempts is how often something is tried that can be tried again.
+// attempts is how often an operation is tried in all, where trying again is safe.
 const attempts = 4
 
-// withConn runs f on a connection, again where that is safe.
+// withConn runs f on a connection. It runs f again after an error that is retryable.
 func (s *Store) withConn(ctx context.Context, f func(*pgx.Conn) error) error {
 	for try := 1; ; try++ {
 		err := s.tryOnce(ctx, f)
@@ -133,9 +131,9 @@ func (s *Store) tryOnce(ctx context.Context, f func(*pgx.Conn) error) error {
 	return f(conn.Conn())
 }
 
-// retryable reports whether nothing was done and another try may succeed: a
-// connection that was found dead before anything was sent, or a deadlock with
-// someone who does not keep to the order of locks.
+// retryable reports whether nothing was written and another try may succeed: the
+// connection was dead before anything was sent, or the server ended a deadlock
+// with a program that takes locks in another order.
 func retryable(err error) bool {
 	if pgconn.SafeToRetry(err) {
 		return true

@@ -8,22 +8,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A tx is a transaction that sends its statements in batches. ask and write
-// queue; send sends what is queued, reads the answers and waits for them. The
-// begin goes with the first batch and the commit with the last.
+// A tx is a transaction that sends its statements in batches. ask and write queue
+// statements; send sends the queued ones and reads their answers. BEGIN goes with
+// the first batch and COMMIT with the last.
 type tx struct {
 	store *Store
 	conn  *pgx.Conn
 	batch *pgx.Batch
 }
 
-// apply runs f in a transaction and commits it, unless f returns an error. f
-// may run again from the start.
+// apply runs f in a transaction and commits it, unless f returns an error. f may run
+// more than once, so it must reset what it sets outside of itself.
 func (s *Store) apply(ctx context.Context, what string, f func(context.Context, *tx) error) error {
 	err := s.withConn(ctx, func(conn *pgx.Conn) error {
 		t := &tx{store: s, conn: conn, batch: &pgx.Batch{}}
-		// Each statement sees what was committed when it began, so that what is
-		// asked after a lock sees what was done under it.
+		// Read committed: a statement that follows a lock sees what was committed
+		// by the last holder of the lock.
 		t.write(`BEGIN ISOLATION LEVEL READ COMMITTED`)
 		err := f(ctx, t)
 		if err == nil {
@@ -41,8 +41,7 @@ func (s *Store) apply(ctx context.Context, what string, f func(context.Context, 
 	return nil
 }
 
-// rollback leaves the connection without a transaction. If that fails the pool
-// throws the connection away.
+// rollback ends the transaction. If that fails, the pool discards the connection.
 func (t *tx) rollback(ctx context.Context) {
 	if t.conn.IsClosed() || t.conn.PgConn().TxStatus() == 'I' {
 		return
@@ -55,7 +54,7 @@ func (t *tx) rollback(ctx context.Context) {
 // write queues a statement.
 func (t *tx) write(query string, args ...any) { t.batch.Queue(query, args...) }
 
-// ask queues a query; each is called with every row of the answer.
+// ask queues a query. send calls each with every row of its answer.
 func (t *tx) ask(query string, args []any, each func(pgx.Rows) error) {
 	t.batch.Queue(query, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -67,7 +66,7 @@ func (t *tx) ask(query string, args []any, each func(pgx.Rows) error) {
 	})
 }
 
-// send sends what is queued.
+// send sends the queued statements and reads their answers.
 func (t *tx) send(ctx context.Context) error {
 	b := t.batch
 	t.batch = &pgx.Batch{}
@@ -77,7 +76,7 @@ func (t *tx) send(ctx context.Context) error {
 	return t.conn.SendBatch(ctx, b).Close()
 }
 
-// one returns a reader of a single row into dest that notes that it was there.
+// one returns a function for ask that scans a single row into dest and sets found.
 func one(found *bool, dest ...any) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		*found = true
@@ -85,8 +84,8 @@ func one(found *bool, dest ...any) func(pgx.Rows) error {
 	}
 }
 
-// read sends queries that build queues, outside of a transaction, in one go.
-// Each sees what was committed when it began. build may run again.
+// read sends the queries that build queues, in one batch and without a transaction:
+// each sees what was committed when it began. build may run more than once.
 func (s *Store) read(ctx context.Context, build func(*tx)) error {
 	return s.withConn(ctx, func(conn *pgx.Conn) error {
 		t := &tx{store: s, conn: conn, batch: &pgx.Batch{}}
@@ -108,7 +107,7 @@ func list[T any](ctx context.Context, s *Store, what, query string, args []any, 
 	return out, nil
 }
 
-// gather returns a reader that appends every row to out.
+// gather returns a function for ask that scans every row and appends it to out.
 func gather[T any](out *[]T, scan func(pgx.Rows, *T) error) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var v T

@@ -33,8 +33,8 @@ func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.Mes
 	})
 }
 
-// putBlobFile records that a file has a blob as its content. The blob that it
-// had before is removed, unless another file has it too.
+// putBlobFile links a file to a blob. The blob that it was linked to before is
+// deleted, unless another file is linked to it too.
 func (t *tx) putBlobFile(scope earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, hash string) error {
 	const query = ` FROM blob_file` + in + ` AND message = ? AND artifact = ?`
 	a := args(scope, string(of), string(id))
@@ -104,7 +104,7 @@ func (t *tx) makeRoom(scope earshot.Scope, size int64) error {
 	return nil
 }
 
-// removeBlob removes a blob, whichever files have it.
+// removeBlob deletes a blob and its links to files.
 func (t *tx) removeBlob(scope earshot.Scope, hash string) error {
 	if err := t.exec(`DELETE FROM blob_file`+in+` AND sha256 = ?`, args(scope, hash)...); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (t *tx) removeBlob(scope earshot.Scope, hash string) error {
 	return err
 }
 
-// dropBlob removes a blob unless a file has it, and reports whether it did.
+// dropBlob deletes a blob unless a file is linked to it, and reports whether it did.
 func (t *tx) dropBlob(scope earshot.Scope, hash string) (bool, error) {
 	var id int64
 	gone, err := t.one(`DELETE FROM blob`+in+` AND sha256 = ?
@@ -124,8 +124,8 @@ func (t *tx) dropBlob(scope earshot.Scope, hash string) (bool, error) {
 	return true, t.exec(`DELETE FROM blob_data WHERE id = ?`, id)
 }
 
-// dropFiles removes the blobs of deleted messages and of files that were removed
-// from messages, unless other files have them too.
+// dropFiles deletes the blobs of deleted messages (gone) and of files that messages
+// have lost, unless other files are linked to them too.
 func (t *tx) dropFiles(scope earshot.Scope, gone []earshot.Message, lost []rule.Drop) error {
 	for _, m := range gone {
 		if err := t.dropFile(scope, ` AND message = ?`, string(m.ID)); err != nil {
@@ -172,7 +172,7 @@ func (t *tx) eraseBlobs(scope earshot.Scope) error {
 	return nil
 }
 
-// prunedBlobs is how many blobs one transaction removes: each may have megabytes.
+// prunedBlobs is how many blobs one transaction deletes. A blob may have megabytes.
 const prunedBlobs = 10
 
 // pruneBlobs removes blobs whose last PutBlob was before a time.

@@ -5,48 +5,47 @@ import (
 	"time"
 )
 
-// Bulk work is what an import writes. It is cut into pieces of some
-// milliseconds. The writer runs as many as fit a slice in one transaction, and
-// ends the slice early when a job comes, which nobody may keep waiting: an
-// event is acknowledged when it is durable.
+// Bulk work, such as an import, is cut into pieces of some milliseconds. The writer
+// runs the pieces of one time slice in one transaction, and ends the slice early
+// when a job arrives: jobs must not wait for bulk work, since a platform's event
+// is acknowledged only when it is durable.
 
 const (
 	// pieceRows is how many messages a piece holds: about 2 ms.
 	pieceRows = 32
-	// manyRows is from how many messages on a call of Record is bulk work. A page
-	// of history that a turn waits for is none.
+	// manyRows is the number of messages above which a call of Record is bulk work.
+	// A page of history, which a turn may wait for, has fewer.
 	manyRows = 200
-	// A slice takes so long where nobody else has written lately, and so long
-	// where somebody has. Longer ones write fewer pages twice.
+	// How long a slice takes: long where nobody else has written lately, short where
+	// somebody has. In longer slices fewer pages are written twice.
 	longSlice, shortSlice = 30 * time.Millisecond, 6 * time.Millisecond
-	// lately is how long a writer counts as one that may come again.
+	// lately is how long after a write its writer is expected to write again.
 	lately = 2 * time.Second
-	// After a slice the file is left alone for so long, and so long where another
-	// process was seen to write to it: more than that takes between two looks
-	// (lockPoll).
+	// How long the file is left unlocked after a slice. Where another process writes
+	// to it the pause is longer than lockPoll, so that it finds the file unlocked.
 	pauseAlways, pauseForOthers = time.Millisecond, 3 * time.Millisecond
 )
 
-// A load is bulk work that one caller waits for: pieces that are run in their
-// order, in one or several transactions. A piece leaves no trace when it fails,
-// and those after it are not run.
+// A load is the bulk work of one caller: pieces that are run in order, in one or
+// several transactions. A piece that fails writes nothing, and the pieces after it
+// are not run.
 type load struct {
 	pieces []func(*tx) error
 	err    error
 	done   chan struct{}
 }
 
-// A bulk is where the writer stands with bulk work. It is the goroutine's own,
-// but for the channel.
+// A bulk is the writer's state of bulk work. Only the writer's goroutine uses it,
+// except for the channel.
 type bulk struct {
-	loads       chan *load // not buffered, as the jobs
-	load        *load      // under way; nil: none
-	next        int        // of its pieces
+	loads       chan *load // not buffered: a load that was sent is run
+	load        *load      // the one under way; nil: none
+	next        int        // the index of its next piece
 	timer       *time.Timer
-	lastJob     time.Time // when jobs were run last
-	othersWrote time.Time // when another process was seen to write
-	version     int64     // SQLite's data_version: another's commit changes it
-	closing     bool      // no further load is taken
+	lastJob     time.Time // when a job was last run
+	othersWrote time.Time // when another process was last seen to write
+	version     int64     // SQLite's data_version, which a commit of another process changes
+	closing     bool      // take no further load
 }
 
 func newBulk() bulk {
@@ -55,7 +54,7 @@ func newBulk() bulk {
 	return bulk{loads: make(chan *load), timer: t}
 }
 
-// open returns the channel from which the next load is taken.
+// open returns the channel to take the next load from; nil while one is under way.
 func (b *bulk) open() <-chan *load {
 	if b.load != nil {
 		return nil
@@ -68,7 +67,8 @@ func (b *bulk) take(l *load) {
 	b.timer.Reset(0)
 }
 
-// runLoad hands pieces over and waits until they are durable or one has failed.
+// runLoad runs pieces as one load, and waits until they are durable or one has
+// failed.
 func (w *writer) runLoad(ctx context.Context, pieces []func(*tx) error) error {
 	if err := ctx.Err(); err != nil || len(pieces) == 0 {
 		return err
@@ -85,15 +85,15 @@ func (w *writer) runLoad(ctx context.Context, pieces []func(*tx) error) error {
 	return l.err
 }
 
-// A piece is one of a load's.
+// A piece is a part of a load.
 type piece struct {
 	of   *load
 	run  func(*tx) error
 	last bool
 }
 
-// slice runs what bulk work fits one transaction, and then the jobs that arrived
-// meanwhile.
+// slice runs one time slice of bulk work in one transaction, and then the jobs
+// that arrived meanwhile.
 func (w *writer) slice() {
 	var ran []piece
 	var arrived *job
@@ -121,8 +121,8 @@ func (w *writer) slice() {
 	w.bulk.timer.Reset(pause)
 }
 
-// runPieces runs pieces until the time is over or a job comes, which it
-// returns; without wait not the last of a load.
+// runPieces runs pieces until limit is over or a job arrives, which it returns.
+// Unless wait is set, it stops before the last piece of a load.
 func (w *writer) runPieces(limit time.Duration, wait bool) (ran []piece, arrived *job, err error) {
 	began := time.Now()
 	for wait || !w.bulk.ends() {
@@ -146,8 +146,8 @@ func (w *writer) runPieces(limit time.Duration, wait bool) (ran []piece, arrived
 	return ran, nil, nil
 }
 
-// sliceTime returns how long the next slice may take, and notes whether another
-// process writes.
+// sliceTime returns how long the next slice may take. It also detects writes of
+// other processes.
 func (w *writer) sliceTime() time.Duration {
 	b, now := &w.bulk, time.Now()
 	var version int64
@@ -163,13 +163,13 @@ func (w *writer) sliceTime() time.Duration {
 	return longSlice
 }
 
-// ends reports whether the next piece may be the last of its load. Somebody waits
-// for that one to be durable, and it brings what was committed before along;
-// the others need not wait for the disk, and hold the lock on the file for a
-// shorter time.
+// ends reports whether the next piece may be the last of its load. Only the commit
+// of the last piece must wait for the disk: it makes the commits before it
+// durable too. The other commits do not, and so lock the file for a shorter time.
 func (b *bulk) ends() bool { return b.load == nil || b.next == len(b.load.pieces)-1 }
 
-// piece takes the next piece, of the next load that waits if need be.
+// piece returns the next piece. Where no load is under way it takes the next one
+// that waits.
 func (b *bulk) piece() (piece, bool) {
 	switch {
 	case b.load != nil:
@@ -190,10 +190,11 @@ func (b *bulk) piece() (piece, bool) {
 	return p, true
 }
 
-// settle tells those whose last piece was run. After a failure each piece is
-// tried alone, so that one load's trouble is not another's.
+// settle answers the callers whose last piece was run. After a failure each piece
+// is run again in a transaction of its own, so that one load's failure does not
+// fail another.
 func (w *writer) settle(ran []piece, err error) {
-	if l := w.bulk.load; err != nil && len(ran) == 0 && l != nil { // not even begun
+	if l := w.bulk.load; err != nil && len(ran) == 0 && l != nil { // the transaction did not begin
 		l.err, w.bulk.load = remedy(err), nil
 		close(l.done)
 		return
@@ -211,7 +212,7 @@ func (w *writer) settle(ran []piece, err error) {
 	}
 }
 
-// drainLoads runs what is left of the load that is under way, for Close.
+// drainLoads finishes the load under way and takes no other, for Close.
 func (w *writer) drainLoads() {
 	w.bulk.closing = true
 	for w.bulk.load != nil {

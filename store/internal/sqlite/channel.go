@@ -30,7 +30,7 @@ func (t *tx) putChannel(c earshot.Channel) error {
 
 const ofChannel = ` WHERE platform = ? AND workspace = ? AND id = ?`
 
-// openChannel makes a channel's row where there is none.
+// openChannel creates a channel's row where there is none.
 const openChannel = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
 	VALUES (?, ?, ?, '', '', '', '', (SELECT seq FROM erased WHERE one = 1), 0, 0, 0) ON CONFLICT (platform, workspace, id) DO NOTHING`
 
@@ -50,9 +50,9 @@ func (s *Store) apply(ctx context.Context, what string, f func(*tx) error) error
 	return s.do(ctx, what, &job{apply: f})
 }
 
-// volatile is apply for what a power cut may take: leases, whose holders it ends
-// too, and the prompt of a turn of which nothing is visible. Both outlive the
-// process, and the next durable commit makes them durable.
+// volatile is apply for writes that a power cut may undo: leases, whose holders end
+// with the machine, and the prompt of a turn of which nothing is visible yet. They
+// survive the end of the process, and the next durable commit makes them durable.
 func (s *Store) volatile(ctx context.Context, what string, f func(*tx) error) error {
 	return s.do(ctx, what, &job{apply: f, volatile: true})
 }

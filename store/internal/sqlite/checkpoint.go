@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// SQLite copies the WAL back into the database within a commit, once it has
-// grown. The commit then waits for thousands of pages and an fsync of the whole
-// file, and with it everybody whose write it is: up to a tenth of a second. A
-// checkpointer does that beside the writer, over a connection of its own: a
-// passive checkpoint waits for nobody and holds nobody up. What it leaves is
-// little, and is copied back by the writer's own checkpoint
-// (wal_autocheckpoint), which also makes the WAL begin anew.
+// Once the WAL has grown, SQLite copies it back into the database within a commit.
+// That commit then waits for thousands of pages and an fsync of the whole file, up
+// to a tenth of a second, and so do all its callers. A checkpointer does the copying
+// in parallel, over a connection of its own: a passive checkpoint neither waits
+// for others nor blocks them. What little it leaves is copied by the writer's own
+// checkpoint (wal_autocheckpoint), which also restarts the WAL.
 // (https://sqlite.org/wal.html#avoiding_excessively_large_wal_files)
 
 const (
-	// A checkpoint is made after so many writes, and not more often than that.
+	// A checkpoint is made after this many writes, and at most once in this time.
 	checkpointWrites = 256
 	checkpointEvery  = 200 * time.Millisecond
 )
 
-// A checkpointer runs in one goroutine of the store's.
+// A checkpointer makes checkpoints in a goroutine of its own.
 type checkpointer struct {
 	db   *sql.DB
 	log  *slog.Logger
@@ -30,7 +29,7 @@ type checkpointer struct {
 	quit chan struct{}
 	idle chan struct{} // closed when the goroutine has ended
 
-	// The writer's own: writes since the last token, and when that was.
+	// Used by the writer only: the writes since the last token, and when that was.
 	writes int
 	last   time.Time
 }
@@ -41,7 +40,8 @@ func newCheckpointer(db *sql.DB, log *slog.Logger) *checkpointer {
 	return c
 }
 
-// wrote is called by the writer after a commit. On nil it does nothing.
+// wrote counts n writes; the writer calls it after a commit. A nil checkpointer
+// does nothing.
 func (c *checkpointer) wrote(n int) {
 	if c == nil {
 		return

@@ -12,19 +12,19 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// ofAgent is the bound of every read of what is an agent's own; conversations
-// are named in a column of their own in their own table.
+// ofAgent bounds a statement to the rows of an agent in a scope, ofConversation to
+// those of a conversation. In the table conversation its name is the column name.
 const ofAgent = ` WHERE agent = ? AND platform = ? AND workspace = ? AND channel = ?`
 
 const ofConversation = ofAgent + ` AND conversation = ?`
 
-// own returns the parameters of ofAgent with what follows them.
+// own returns the parameters of ofAgent and appends more.
 func own(id earshot.ConversationID, more ...any) []any {
 	return append([]any{string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)}, more...)
 }
 
-// conversation returns the one that column (name or idempotency_key) names, or
-// [earshot.ErrNotFound].
+// conversation returns the conversation with this value in column, which is name or
+// idempotency_key, or [earshot.ErrNotFound].
 func (t *tx) conversation(id earshot.ConversationID, column, value string) (rule.ConversationRow, error) {
 	c := rule.NewConversationRow(id)
 	query := `SELECT ` + rule.ConversationColumns + ` FROM conversation` + ofAgent + ` AND ` + column + ` = ?`
@@ -84,7 +84,7 @@ func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c ru
 		VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, '{}', ?, ?)`, own(id, id.Name, key, int64(now), int64(now))...)
 }
 
-// found is conversation, and reports whether there is one.
+// found is conversation, but reports whether there is one in place of ErrNotFound.
 func (t *tx) found(id earshot.ConversationID, column, value string) (rule.ConversationRow, bool, error) {
 	c, err := t.conversation(id, column, value)
 	if errors.Is(err, earshot.ErrNotFound) {
@@ -107,8 +107,8 @@ func (s *Store) Conversation(ctx context.Context, id earshot.ConversationID) (ea
 	return c.Conversation, nil
 }
 
-// missing returns none where a read found no row, and any other error behind
-// what was done.
+// missing returns none if err says that a read found no row. To any other error it
+// adds what was being done.
 func missing(err error, what string, none error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return none

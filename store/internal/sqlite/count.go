@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// Count implements [earshot.Messages]: the stored counter less what stands
-// after upTo, in one statement, so that both are of the same moment.
+// Count implements [earshot.Messages]: the stored counter minus the messages after
+// upTo, in one statement, so that both are read from one snapshot.
 func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
 	scope, part, upTo = rule.Scope(scope), rule.Part(part), or(upTo, last)
 	a := args(scope)
@@ -47,7 +47,7 @@ func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Par
 	return s.withRoot(ctx, scope, part, upTo, out)
 }
 
-// withRoot adds a thread's root to what was counted of its replies.
+// withRoot adds a thread's root to the count of its replies.
 func (s *Store) withRoot(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position, c earshot.Count) (earshot.Count, error) {
 	root, err := s.root(ctx, scope, part, first, upTo)
 	if err != nil || root == nil {
@@ -71,7 +71,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 		FROM thread` + inPlace + ` AND root = ?`
 	scope = rule.Scope(scope)
 	bound := or(upTo, last)
-	hourAgo := bound.Time // without a moment there is no hour before it
+	hourAgo := bound.Time // without a bound LastHour is 0
 	if !upTo.IsZero() {
 		hourAgo -= rule.Hour
 	}
@@ -100,7 +100,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 	return out, nil
 }
 
-// reported returns what the platform told of the threads of roots.
+// reported returns what the platform reported of the threads of roots.
 func (s *Store) reported(ctx context.Context, scope earshot.Scope, roots []earshot.MessageID) (map[earshot.MessageID]*earshot.Activity, error) {
 	out := map[earshot.MessageID]*earshot.Activity{}
 	for q := range idQueries(repliesByID, scope, roots) {

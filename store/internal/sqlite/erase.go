@@ -21,7 +21,8 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 	})
 }
 
-// raiseErased notes which turn ids and sequences are not given again.
+// raiseErased stores the greatest turn id and sequence of the channel, so that they
+// are not given again.
 func (t *tx) raiseErased(scope earshot.Scope) error {
 	return t.exec(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+in+`), 0)),
 		seq = max(seq, coalesce((SELECT seq FROM channel WHERE platform = ? AND workspace = ? AND id = ?), 0)) WHERE one = 1`,
@@ -37,8 +38,8 @@ func (t *tx) eraseTurns(scope earshot.Scope) error {
 	return t.exec(`DELETE FROM queued_turn`+in, args(scope)...)
 }
 
-// eraseAgents removes what is an agent's own, one agent after another: that is
-// how the indexes begin.
+// eraseAgents deletes the conversations of all agents in the channel, one agent after
+// another, since the indexes begin with the agent.
 func (t *tx) eraseAgents(scope earshot.Scope) error {
 	agents, err := all(t, `SELECT DISTINCT agent FROM conversation`, nil,
 		func(rows *sql.Rows, agent *earshot.AgentID) error { return rows.Scan(agent) })
@@ -55,8 +56,8 @@ func (t *tx) eraseAgents(scope earshot.Scope) error {
 	return nil
 }
 
-// eraseAuthors removes the workspace's authors who have spoken in no other
-// channel, and all of them with its last.
+// eraseAuthors deletes the workspace's authors who have spoken in no other channel;
+// with the workspace's last channel, all its authors.
 func (t *tx) eraseAuthors(scope earshot.Scope) error {
 	const inWorkspace = ` WHERE platform = ? AND workspace = ?`
 	workspace := args(scope)[:2]

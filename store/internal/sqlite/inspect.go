@@ -12,11 +12,11 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// applicationID marks a file as Earshot's: "Ears" in its header. Files from
-// before it was set have 0 and are known by their tables.
+// applicationID marks a file as Earshot's: "Ears" in its header. Older files have 0
+// and are recognised by their tables.
 const applicationID = 0x45617273
 
-// ErrForeign is returned for a database that another program made. Nothing is
+// ErrForeign is the error for a database that another program made. Nothing is
 // written to it.
 var ErrForeign = errors.New("not Earshot's database")
 
@@ -43,7 +43,7 @@ func code(err error) int {
 // busy reports whether err says that another process writes.
 func busy(err error) bool { return code(err) == codeBusy }
 
-// remedy adds to an error of SQLite what an operator can do.
+// remedy replaces an error of SQLite by one that tells an operator what to do.
 func remedy(err error) error {
 	switch code(err) {
 	case codeNotADB:
@@ -60,7 +60,7 @@ func remedy(err error) error {
 	return err
 }
 
-// A look is what was found at a path before anything was written there.
+// A look is what inspect found at a path.
 type look struct {
 	there     bool
 	empty     bool  // no tables yet
@@ -68,8 +68,8 @@ type look struct {
 	immutable bool  // neither the file nor its folder can be written to
 }
 
-// inspect looks at the database at path over a connection that cannot write.
-// The error is [ErrForeign] for one of another program.
+// inspect reads what is at path over a connection that cannot write. The error is
+// [ErrForeign] for a database of another program.
 func inspect(ctx context.Context, path string) (look, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -84,8 +84,7 @@ func inspect(ctx context.Context, path string) (look, error) {
 	}
 	l, err := inspectAs(ctx, path, readOnly)
 	if locked(err) {
-		// What a crash left behind must be rolled back first, which SQLite does
-		// on the first read.
+		// After a crash SQLite must roll back first, for which it needs to write.
 		l, err = inspectAs(ctx, path, readWrite)
 	}
 	if locked(err) && !pending(path) {
@@ -102,7 +101,8 @@ func inspect(ctx context.Context, path string) (look, error) {
 // to.
 func locked(err error) bool { return code(err) == codeCantOpen || code(err) == codeReadOnly }
 
-// pending reports whether something lies beside path that belongs into it.
+// pending reports whether a WAL or a rollback journal of the database at path has
+// something that is not in the database yet.
 func pending(path string) bool {
 	for _, end := range []string{"-wal", "-journal"} {
 		if info, err := os.Stat(path + end); err == nil && info.Size() > 0 {
@@ -131,7 +131,8 @@ func inspectAs(ctx context.Context, path string, a access) (look, error) {
 	case id != 0:
 		return look{}, ErrForeign
 	case tables == 0:
-		// An empty file, or one with views alone: only the first may be used.
+		// Without tables it is an empty file, which is fine, or one with only views,
+		// which is somebody else's.
 		var objects int
 		if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&objects); err != nil {
 			return look{}, err
@@ -146,7 +147,7 @@ func inspectAs(ctx context.Context, path string, a access) (look, error) {
 	return l, err
 }
 
-// mark makes an empty database Earshot's.
+// mark sets the application id in an empty database.
 func mark(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
 		return fmt.Errorf("mark the database: %w", err)

@@ -8,11 +8,11 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// What each turn appends to its epoch: the session, and the manifest with the
-// files that were attached and the names that the session knows people by.
+// Each turn appends to its epoch: to the session, and to the manifest, which has
+// the messages shown, the files attached and the names of people.
 
-// putSession writes what a turn appends to the session; at returns the
-// conversation's parameters with what follows them.
+// putSession writes what a turn appends to the session. at returns the
+// conversation's parameters and appends more.
 func (t *tx) putSession(turn earshot.Turn, at func(...any) []any) error {
 	for n, e := range turn.Session {
 		more, err := rule.WriteEntry(e)
@@ -60,7 +60,7 @@ func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earsh
 	return s.session(ctx, id, current, own(id, id.Name)...)
 }
 
-// current bounds a read to the conversation's epoch.
+// current bounds a read to the conversation's current epoch.
 const current = `epoch = (SELECT epoch FROM conversation` + ofAgent + ` AND name = ?)`
 
 func (s *Store) session(ctx context.Context, id earshot.ConversationID, which string, a ...any) ([]earshot.SessionEntry, error) {
@@ -86,7 +86,7 @@ func (s *Store) Manifest(ctx context.Context, id earshot.ConversationID) (earsho
 	return m.whole, nil
 }
 
-// A manifest is what was read of one, whole and by turn.
+// A manifest is a manifest as it was read, with the turn of each row.
 type manifest struct {
 	whole    earshot.Manifest
 	shown    map[int][]earshot.Shown
@@ -140,7 +140,7 @@ func (s *Store) manifest(ctx context.Context, id earshot.ConversationID, which s
 	return m, nil
 }
 
-// share gives a turn its own part.
+// share copies a turn's rows into it.
 func (m *manifest) share(t *earshot.Turn) {
 	t.Shown, t.Attached, t.Names = m.shown[t.Number], m.attached[t.Number], m.names[t.Number]
 }

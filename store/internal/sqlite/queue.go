@@ -75,7 +75,7 @@ func (t *tx) accept(scope earshot.Scope, h rule.Heard, m rule.Message) (earshot.
 	return a.Accepted, err
 }
 
-// hear records the message of an event, and looks for what decides about it.
+// hear records the message of an event, and loads what Accept depends on.
 func (t *tx) hear(scope earshot.Scope, h *rule.Heard, m rule.Message) error {
 	r := &recording{scope: scope, messages: []rule.Message{m}, outcomes: make([]earshot.Recorded, 1)}
 	if err := t.record([]*recording{r}); err != nil {
@@ -96,13 +96,13 @@ func (t *tx) hear(scope earshot.Scope, h *rule.Heard, m rule.Message) error {
 	return err
 }
 
-// putEvent keeps an event.
+// putEvent stores an event.
 func (t *tx) putEvent(scope earshot.Scope, e earshot.Event) error {
 	return t.exec(`INSERT INTO event (place, delivery, message, client, received, raw) VALUES (`+placeOf+`, ?, ?, ?, ?, ?)`,
 		args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), blob(e.Raw))...)
 }
 
-// blob returns b as a parameter that is never NULL.
+// blob returns b as a parameter that is not NULL, even if b is nil.
 func blob(b []byte) []byte {
 	if b == nil {
 		return []byte{}

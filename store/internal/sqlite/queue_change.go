@@ -8,16 +8,16 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// under decides a write about a turn of the lease's conversation, and applies
-// it, in one transaction.
+// under runs one transaction that loads a turn of the lease's conversation, lets
+// decide make a change, and writes it.
 func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.LeasedTurn) (rule.Change, error)) error {
 	return s.apply(ctx, what, s.changing(l, id, decide))
 }
 
-// changing is a job that loads what is decided on and writes what was decided.
+// changing is the transaction of under.
 func (s *Store) changing(l earshot.Lease, id earshot.TurnID, decide func(*tx, rule.LeasedTurn) (rule.Change, error)) func(*tx) error {
 	return func(t *tx) error {
-		h, err := t.held(l, id, earshot.TimeOf(s.now()))
+		h, err := t.leased(l, id, earshot.TimeOf(s.now()))
 		if err != nil {
 			return err
 		}
@@ -29,8 +29,8 @@ func (s *Store) changing(l earshot.Lease, id earshot.TurnID, decide func(*tx, ru
 	}
 }
 
-// held loads what a write under a lease is decided on.
-func (t *tx) held(l earshot.Lease, id earshot.TurnID, now earshot.Time) (rule.LeasedTurn, error) {
+// leased loads a turn with the stored lease of its conversation.
+func (t *tx) leased(l earshot.Lease, id earshot.TurnID, now earshot.Time) (rule.LeasedTurn, error) {
 	h := rule.LeasedTurn{Lease: rule.Lease(l), ID: id, Now: now}
 	var err, turnErr error
 	h.Stored, h.Epoch, err = t.stored(h.Lease.Conversation)
@@ -44,7 +44,7 @@ func (t *tx) queued(id earshot.TurnID) (q rule.Queued, err error) {
 	return q, err
 }
 
-// change writes what was decided about a turn.
+// change writes c, which is about the turn of.
 func (t *tx) change(of rule.Queued, c rule.Change, now earshot.Time) error {
 	id := of.Conversation
 	var steps []func() error
@@ -105,7 +105,7 @@ func (t *tx) putStep(id earshot.TurnID, s earshot.Step) error {
 		int64(id), s.N, s.Kind, int64(s.Time), s.Erased, blob(s.Data))
 }
 
-// putPosts stores posts, each in the place of that of the same turn and chunk.
+// putPosts stores posts. Each replaces the post of the same turn and chunk.
 func (t *tx) putPosts(scope earshot.Scope, posts []earshot.Post) error {
 	for _, p := range posts {
 		err := t.exec(`INSERT INTO outbox (platform, workspace, channel, `+rule.PostColumns+`) VALUES `+marks(11, 1)+`

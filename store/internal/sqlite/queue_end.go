@@ -21,7 +21,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 				return err
 			}
 		}
-		h, err := t.held(l, id, earshot.TimeOf(s.now()))
+		h, err := t.leased(l, id, earshot.TimeOf(s.now()))
 		if err != nil {
 			return err
 		}

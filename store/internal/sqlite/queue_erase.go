@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// forget removes what else is stored of the text of messages that have just
-// become tombstones.
+// forget erases all other copies of the text of messages that have just become
+// tombstones: raw events, prompts, sessions, summaries.
 func (t *tx) forget(scope earshot.Scope, gone []earshot.Message) error {
 	now := earshot.TimeOf(t.now())
 	for _, m := range gone {
@@ -48,8 +48,8 @@ func (t *tx) forgetOne(scope earshot.Scope, m earshot.Message, now earshot.Time)
 	return nil
 }
 
-// dropAnchored drops the turns that would answer a deleted message, but for
-// those of which a post may be visible.
+// dropAnchored drops the turns that would answer a deleted message, unless one of
+// their posts may be visible.
 func (t *tx) dropAnchored(scope earshot.Scope, anchor earshot.MessageID, now earshot.Time) error {
 	query := `SELECT ` + rule.QueuedColumns + ` FROM queued_turn` + in + ` AND anchor = ? AND +` + rule.UnfinishedSQL + ` ORDER BY agent`
 	turns, err := all(t, query, args(scope, string(anchor)), func(rows *sql.Rows, q *rule.Queued) error { return rows.Scan(rule.QueuedFields(q)...) })
@@ -101,8 +101,8 @@ func (t *tx) readings(scope earshot.Scope, id earshot.MessageID) ([]reading, err
 		})
 }
 
-// forgetReading erases what an epoch has read, and the summary that covers it
-// with the later epochs that may have read that.
+// forgetReading erases the text of an epoch that has read a deleted message, and the
+// summary that covers it, with the later epochs that may have read the summary.
 func (t *tx) forgetReading(r reading, said, now earshot.Time) error {
 	current := 0
 	var sum earshot.Summary
@@ -144,8 +144,8 @@ func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 	return t.endEpoch(id, to, now)
 }
 
-// eraseTurn removes the text that a turn holds. What one that is under way is
-// about to post stays until it ends or begins anew.
+// eraseTurn erases the text of a turn. The texts of its posts stay while the turn is
+// about to post them, until it ends or begins again.
 func (t *tx) eraseTurn(id earshot.TurnID) error {
 	for _, query := range []string{
 		`UPDATE queued_turn SET input = x'' WHERE id = ? AND input <> x''`,

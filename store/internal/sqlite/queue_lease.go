@@ -18,8 +18,8 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 	if err != nil {
 		return earshot.Lease{}, nil, err
 	}
-	// Whoever only looks whether there is something to do does not trouble the
-	// writer.
+	// A read finds out whether there is anything to claim, so that polling does not
+	// occupy the writer.
 	var id earshot.ConversationID
 	var have rule.StoredLease
 	dest := func() []any {
@@ -73,7 +73,7 @@ func (t *tx) unfinished(id earshot.ConversationID) ([]earshot.QueuedTurn, error)
 		})
 }
 
-// advance brings a lease's next turn up to date.
+// advance updates next, the lowest unfinished turn of a conversation.
 func (t *tx) advance(id earshot.ConversationID) error {
 	var next int64
 	_, err := t.one(`SELECT id FROM queued_turn`+ofConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id LIMIT 1`, own(id, id.Name), []any{&next})

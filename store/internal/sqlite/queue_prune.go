@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// pruneRows is how many events or turns one transaction forgets: some ten
+// pruneRows is how many events or turns one transaction deletes: some ten
 // milliseconds.
 const pruneRows = 500
 
@@ -45,8 +45,8 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 	})
 }
 
-// prune runs step, each time in a transaction, until it has less than
-// pruneRows to do, and returns how much there was.
+// prune runs step in one transaction after another, until it finds fewer than
+// pruneRows rows. It returns the number of all.
 func (s *Store) prune(ctx context.Context, what string, step func(*tx) (int, error)) (int, error) {
 	for total := 0; ; {
 		n := 0

@@ -8,9 +8,9 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// Begin implements [earshot.Queue]. It does not wait for the disk: of a turn
-// that has begun nothing is visible, and what makes something visible is
-// durable together with this. After a power cut the turn is gathered anew.
+// Begin implements [earshot.Queue]. It does not wait for the disk: nothing of the
+// turn is visible yet, and the write before anything becomes visible makes this one
+// durable too. After a power cut the prompt is made again.
 func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p earshot.Prompt) error {
 	p, err := rule.CheckPrompt(p)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *tx) put(h rule.LeasedTurn, p earshot.Post) (rule.Put, error) {
 	return out, err
 }
 
-// post returns the one post that is so, or nil.
+// post returns the post that where selects, or nil.
 func (t *tx) post(where string, args ...any) (*earshot.Post, error) {
 	var p earshot.Post
 	found, err := t.one(`SELECT `+rule.PostColumns+` FROM outbox`+where, args, rule.PostFields(&p))

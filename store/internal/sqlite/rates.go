@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// BookCalls implements [earshot.Rates]. It is written as a lease is: a power
-// cut ends every replica of one file.
+// BookCalls implements [earshot.Rates]. It does not wait for the disk: after a power
+// cut no replica is left that would exceed the rate.
 func (s *Store) BookCalls(ctx context.Context, key string, r earshot.Rate, calls int, now earshot.Time) (out earshot.Booking, err error) {
 	if key, err = rule.CheckRate(key, r, calls); err != nil {
 		return out, err

@@ -12,19 +12,19 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// page is how many rows a long read takes at a time. Between pages it holds
-// nothing, so that a slow reader keeps neither a connection nor the WAL.
+// page is how many rows a long read loads at a time. Between two pages it holds no
+// connection and no snapshot, so that a slow caller does not make the WAL grow.
 const page = 512
 
-// A query with its parameters; ids is how many ids it looks up.
+// An idQuery is a query that looks up ids.
 type idQuery struct {
 	text string
 	args []any
 	ids  int
 }
 
-// idQueries yields the queries that look ids up, in chunks: queries holds one
-// for each.
+// idQueries yields the queries that look up ids, a chunk at a time. queries has the
+// statement for each size of chunk.
 func idQueries(queries map[int]string, scope earshot.Scope, ids []earshot.MessageID) iter.Seq[idQuery] {
 	return func(yield func(idQuery) bool) {
 		for len(ids) > 0 {
@@ -71,8 +71,8 @@ func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.Me
 	return s.byID(ctx, byID, scope, ids)
 }
 
-// Revised returns those of the messages that were edited or deleted, in the
-// order of Position.
+// Revised returns those of the messages that were edited or deleted, in the order
+// of Position.
 func (s *Store) Revised(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
 	return s.byID(ctx, revisedByID, scope, ids)
 }
@@ -91,7 +91,7 @@ func (s *Store) byID(ctx context.Context, queries map[int]string, scope earshot.
 	return out, nil
 }
 
-// The bounds that stand for none. No message has such a time.
+// The bounds to use where the caller gives none. No message has such a time.
 var (
 	first = earshot.Position{Time: math.MinInt64}
 	last  = earshot.Position{Time: math.MaxInt64}
@@ -104,9 +104,9 @@ func or(p, none earshot.Position) earshot.Position {
 	return rule.Position(p)
 }
 
-// of returns the condition that bounds a part, with its parameters. The
-// conditions are those of the indexes, word for word. A thread's root stands
-// elsewhere: see root.
+// of returns the condition that bounds a part, with its parameters. The conditions
+// repeat those of the partial indexes word for word, or SQLite would not use them.
+// The root of a thread is not covered: see root.
 func of(p earshot.Part, scope earshot.Scope) (string, []any) {
 	if p.IsWhole() {
 		return inPlace + ` AND deleted = 0`, args(scope)
@@ -114,8 +114,8 @@ func of(p earshot.Part, scope earshot.Scope) (string, []any) {
 	return inPlace + ` AND thread = ? AND deleted = 0`, args(scope, string(p.Thread()))
 }
 
-// root returns the root of a thread where it is stored and stands within the
-// bounds. It is never among the replies: no message is a reply to itself.
+// root returns the root of a thread, if it is stored and within the bounds. It is
+// read separately because it is not among the replies.
 func (s *Store) root(ctx context.Context, scope earshot.Scope, p earshot.Part, from, to earshot.Position) (*earshot.Message, error) {
 	if p.Thread() == "" {
 		return nil, nil
@@ -156,8 +156,8 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 	return out[len(out)-min(len(out), limit):], nil
 }
 
-// Range implements [earshot.Messages]. It reads a page at a time: a message
-// that is recorded meanwhile, behind where the reading stands, is not seen.
+// Range implements [earshot.Messages]. It reads a page at a time. A message that is
+// recorded meanwhile is missed if it comes before the page being read.
 func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
 	return func(yield func(earshot.Message, error) bool) {
 		scope, part, from, to := rule.Scope(scope), rule.Part(part), or(from, first), or(to, last)

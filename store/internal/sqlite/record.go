@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// A recording is one call of Record: what is to be stored, and the outcomes.
+// A recording is one call of Record, with its outcomes.
 type recording struct {
 	scope    earshot.Scope
 	messages []rule.Message
@@ -29,7 +29,7 @@ func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot
 	}
 	r := &recording{scope: scope, messages: prepared, outcomes: make([]earshot.Recorded, len(prepared))}
 	if len(prepared) > manyRows {
-		// One transaction, as promised, but behind what is volatile.
+		// One transaction, as Record promises, but it lets jobs go first.
 		err = s.writer.runLoad(ctx, []func(*tx) error{func(t *tx) error { return t.record([]*recording{r}) }})
 	} else {
 		err = s.writer.do(ctx, &job{record: r})
@@ -40,7 +40,7 @@ func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot
 	return r.outcomes, nil
 }
 
-// record stores what all recordings hold, those of one scope as one batch.
+// record stores the messages of recordings, those of one scope as one batch.
 func (t *tx) record(recordings []*recording) error {
 	var scopes []earshot.Scope
 	batches := map[earshot.Scope][]*recording{}
@@ -75,8 +75,8 @@ func (t *tx) recordIn(scope earshot.Scope, recordings []*recording) error {
 	return t.writeBatch(scope, place, b)
 }
 
-// batchOf loads what is stored of messages, and the place of their channel,
-// which it makes where there is none.
+// batchOf returns a batch with the stored copies of messages, and the number of
+// their channel, which it creates where it is not stored.
 func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *rule.Batch, err error) {
 	var seq int64
 	var stored []earshot.Message
@@ -119,7 +119,7 @@ func (t *tx) messages(queries map[int]string, scope earshot.Scope, ids []earshot
 	return out, nil
 }
 
-// writeBatch writes what b changes, and erases what a deletion erases.
+// writeBatch writes the changes of b, with the erasures that deletions cause.
 func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	gone, inserts, updates := b.Forgotten(), b.Inserts(), b.Updates()
 	for _, m := range gone {
@@ -159,7 +159,7 @@ func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	return t.forget(scope, gone)
 }
 
-// insert writes new rows, many to a statement: that saves a third of the time.
+// insert writes new rows, many in one statement, which takes a third less time.
 func (t *tx) insert(place int64, rows []*rule.Message) error {
 	for len(rows) > 0 {
 		n := chunk(len(rows))
@@ -179,11 +179,11 @@ func (t *tx) insert(place int64, rows []*rule.Message) error {
 	return nil
 }
 
-// chunks are the sizes in which rows are written and ids looked up, so that
-// few statements need to be prepared.
+// chunks are the numbers of rows or ids that one statement has. With few sizes, few
+// statements are prepared.
 var chunks = []int{50, 10, 1}
 
-// chunk returns the largest of chunks that n fills.
+// chunk returns the largest of chunks that is at most n.
 func chunk(n int) int {
 	for _, c := range chunks {
 		if n >= c {
@@ -220,7 +220,7 @@ func (t *tx) update(scope earshot.Scope, place int64, rows []*rule.Message) erro
 	return nil
 }
 
-// relist writes the lists of messages of which nothing else changed.
+// relist writes the lists of messages whose other columns did not change.
 func (t *tx) relist(scope earshot.Scope, rows []*rule.Message) error {
 	for _, m := range rows {
 		lists, err := rule.WriteLists(m)
@@ -234,7 +234,7 @@ func (t *tx) relist(scope earshot.Scope, rows []*rule.Message) error {
 	return nil
 }
 
-// count writes the changes of a channel's counters and of its threads'.
+// count writes the changes of the counters of a channel and of its threads.
 func (t *tx) count(place int64, c rule.Counters) error {
 	const thread = `INSERT INTO thread (place, root, replies) VALUES (?, ?, ?)
 		ON CONFLICT (place, root) DO UPDATE SET replies = thread.replies + excluded.replies

@@ -13,37 +13,38 @@ const columns = rule.MessageColumns
 
 const columnCount = 13
 
-// in bounds a statement to a channel.
+// in bounds a statement to the rows of a channel.
 const in = ` WHERE platform = ? AND workspace = ? AND channel = ?`
 
-// inPlace does so in the tables that are keyed by a channel's place: message,
-// revision, thread and event. It has the same parameters.
+// inPlace is in for the tables that have the channel's number in place of its
+// name: message, revision, thread and event. It has the same parameters. The
+// column with that number is called place.
 const inPlace = ` WHERE place = ` + placeOf
 
-// maxSeq is the greatest sequence for which there is room in a message's no.
+// maxSeq is the greatest sequence that fits into the column no of a message.
 const maxSeq = 1<<40 - 1
 
-// number returns a message's no, by which rows stand in the order of their
-// sequence within the channel.
+// number returns the value of the column no: the channel's number in the upper
+// bits, the sequence in the lower 40. Rows are stored in that order.
 func number(place, seq int64) int64 { return place<<40 + seq }
 
-// bySeq bounds a read of message to the sequences after one and up to another,
-// see seqArgs. ORDER BY no is the order of the sequence.
+// bySeq bounds a read of message to sequences greater than one and at most another;
+// its parameters are seqArgs. ORDER BY no is the order of sequence.
 const bySeq = ` WHERE no > (` + placeOf + ` << 40) + ? AND no <= (` + placeOf + ` << 40) + ?`
 
-// seqArgs returns the parameters of bySeq with what follows them. A sequence
-// that no message can have must not reach into another channel's numbers.
+// seqArgs returns the parameters of bySeq and appends more. The sequences are
+// clamped, so that an impossible one does not reach into another channel's rows.
 func seqArgs(s earshot.Scope, after, upTo int64, more ...any) []any {
 	bound := func(seq int64) int64 { return min(max(seq, 0), maxSeq) }
 	return append(append(args(s, bound(after)), args(s, bound(upTo))...), more...)
 }
 
-// placeOf is the place of a channel, NULL where there is none.
+// placeOf is the number of a channel, NULL where the channel is not stored.
 const placeOf = `(SELECT place FROM channel WHERE platform = ? AND workspace = ? AND id = ?)`
 
 const inID = inPlace + ` AND id = ?`
 
-// args returns a scope's parameters with what follows them.
+// args returns the parameters of a scope and appends more.
 func args(s earshot.Scope, more ...any) []any {
 	return append([]any{string(s.Platform), string(s.Workspace), string(s.Channel)}, more...)
 }

@@ -29,9 +29,9 @@ func Version(ctx context.Context, path string) (stored, known int64, err error) 
 	return found.stored, known, err
 }
 
-// Migrate brings the database at path to the newest schema, creating it if
-// need be, and returns the versions before and after. The error is
-// [earshot.ErrSchema] when the database is newer than the program.
+// Migrate brings the database at path to the newest schema, creating it if need be,
+// and returns the versions before and after. The error is [earshot.ErrSchema] when
+// the database is newer than the program.
 func Migrate(ctx context.Context, path string) (from, to int64, err error) {
 	found, err := inspect(ctx, path)
 	if err != nil {
@@ -48,9 +48,9 @@ func Migrate(ctx context.Context, path string) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// migrate applies what is missing, all of it or nothing, in one transaction
-// that nobody else writes beside: of several processes that start at once one
-// does it, and the others wait and find it done.
+// migrate applies all missing migrations in one transaction, which locks out other
+// writers: of several processes that start at once one migrates, and the others
+// wait and find it done.
 func migrate(ctx context.Context, db *sql.DB) (from, to int64, err error) {
 	from, to, err = versions(ctx, db)
 	if err != nil || from == to {
@@ -74,8 +74,8 @@ func migrate(ctx context.Context, db *sql.DB) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// migrateFrom runs the files that follow version from, and commits. Each is
-// SQL as it stands: migrations only go up.
+// migrateFrom runs the migrations after version from, and commits. A file is plain
+// SQL, since migrations only go up.
 func migrateFrom(ctx context.Context, tx *sql.Tx, from int64) error {
 	applied, err := database.NewStore(database.DialectSQLite3, goose.DefaultTablename)
 	if err != nil {
@@ -85,7 +85,7 @@ func migrateFrom(ctx context.Context, tx *sql.Tx, from int64) error {
 		if err := mark(ctx, tx); err != nil {
 			return err
 		}
-		// One without an entry was left by a kill, before this was one transaction.
+		// An older program, killed before its first migration, left an empty table.
 		if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS `+goose.DefaultTablename); err != nil {
 			return err
 		}

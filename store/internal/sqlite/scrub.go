@@ -8,31 +8,32 @@ import (
 	"time"
 )
 
-// What is deleted must leave the files, not just the tables. SQLite's
-// secure_delete overwrites a deleted row where it stands, but two copies stay:
-// the page as it was before, in the WAL, and the row as it was before SQLite
-// moved it to a neighbouring page, in the unused gap of the page that it left.
-// A scrub empties the WAL and writes zeros over the gaps of all pages.
+// Deleted text must leave the files, not just the tables. SQLite's secure_delete
+// overwrites a deleted row in place, but two copies may stay: the old version of
+// the page, in the WAL, and an old copy of the row that SQLite left in the unused
+// gap of a page when it moved the row to a neighbouring page. A scrub empties the
+// WAL and overwrites the gaps of all pages with zeros.
 //
 // It runs on the writer's goroutine, scrubAfter a deletion and at Close, some
-// pages at a time between jobs. The table chore remembers across a crash that
-// one is due.
+// pages at a time between jobs. A row in the table chore says that a scrub is due,
+// so that a crash does not lose it.
 
 const (
 	scrubAfter = 5 * time.Second
-	retryAfter = time.Second // while somebody reads from the WAL
-	// scrubPages is how many pages one step looks at: some ten milliseconds.
+	retryAfter = time.Second // while a reader keeps the WAL from being emptied
+	// scrubPages is how many pages one step reads: some ten milliseconds.
 	scrubPages = 1500
-	// maxScrubPages bounds the databases in which a page's first byte tells
-	// its kind: beyond it a page number may look like one.
+	// maxScrubPages is the size up to which the first byte of a page tells its kind.
+	// In larger databases an overflow page, which begins with a page number, could
+	// look like a b-tree page.
 	maxScrubPages = 1 << 25
 )
 
-// A scrub is where the writer stands with it.
+// A scrub is the writer's state of scrubbing.
 type scrub struct {
 	timer *time.Timer
 	armed bool
-	page  int64 // the next page to look at; 0 when none is under way
+	page  int64 // the next page to scrub; 0 when no scrub is under way
 	ready chan struct{}
 }
 
@@ -43,7 +44,8 @@ func newScrub() scrub {
 	return s
 }
 
-// scheduleScrub is called after each group: a deletion asks for a scrub.
+// scheduleScrub sets the timer of a scrub if something was deleted. The writer calls
+// it after each transaction.
 func (w *writer) scheduleScrub() {
 	if w.tx.erased && !w.scrub.armed && w.scrub.page == 0 {
 		w.scrub.arm(scrubAfter)
@@ -55,7 +57,8 @@ func (s *scrub) arm(after time.Duration) {
 	s.armed = true
 }
 
-// work returns a channel that can be received from while a scrub is under way.
+// work returns a channel that is always ready while a scrub is under way, and nil
+// otherwise.
 func (s *scrub) work() <-chan struct{} {
 	if s.page == 0 {
 		return nil
@@ -66,11 +69,11 @@ func (s *scrub) work() <-chan struct{} {
 // startScrub starts a scrub.
 func (w *writer) startScrub() {
 	w.scrub.armed = false
-	w.tx.erased = false // what is deleted from now on asks for the next one
+	w.tx.erased = false // a deletion from now on needs another scrub
 	w.scrub.page = 1
 }
 
-// scrubStep does a part of the scrub that is under way.
+// scrubStep scrubs the next pages of the scrub under way.
 func (w *writer) scrubStep() {
 	next, err := w.tx.scrub(w.scrub.page)
 	if err == nil && next == 0 {
@@ -86,7 +89,7 @@ func (w *writer) scrubStep() {
 	w.scheduleScrub()
 }
 
-// finishScrub scrubs to the end, for Close.
+// finishScrub does the whole scrub that is due or under way, for Close.
 func (w *writer) finishScrub() {
 	if !w.tx.erased && w.scrub.page == 0 {
 		return
@@ -104,7 +107,7 @@ func (w *writer) finishScrub() {
 	}
 }
 
-// needScrub notes, in the transaction that deletes, that a scrub is due.
+// needScrub stores, in the transaction that deletes, that a scrub is due.
 func (t *tx) needScrub() error {
 	if t.erased {
 		return nil
@@ -113,8 +116,8 @@ func (t *tx) needScrub() error {
 	return t.exec(`INSERT INTO chore (name) VALUES ('scrub') ON CONFLICT (name) DO NOTHING`)
 }
 
-// scrubbed empties the WAL and, unless more was deleted meanwhile, notes that
-// no scrub is due.
+// scrubbed ends a scrub: it empties the WAL and, unless more was deleted meanwhile,
+// stores that no scrub is due.
 func (t *tx) scrubbed() error {
 	if err := t.truncateWAL(); err != nil || t.erased {
 		return err
@@ -132,8 +135,8 @@ func (t *tx) scrubbed() error {
 	return err
 }
 
-// scrub looks at scrubPages pages from first on, in one transaction, and
-// returns the page to go on with, 0 after the last.
+// scrub clears the gaps of scrubPages pages from first on, in one transaction. It
+// returns the next page, 0 after the last.
 func (t *tx) scrub(first int64) (next int64, err error) {
 	if err := t.begin(); err != nil {
 		return first, err
@@ -214,8 +217,8 @@ func clearGap(page []byte, first bool) bool {
 	return changed
 }
 
-// truncateWAL writes the WAL back and empties it. It waits a moment only for
-// others who read from it.
+// truncateWAL writes the WAL back and empties it. It waits at most 300 ms for other
+// processes that read from it.
 func (t *tx) truncateWAL() (err error) {
 	if err := t.pragma("busy_timeout = 300"); err != nil {
 		return err

@@ -1,11 +1,13 @@
 // Package sqlite is an [earshot.Store] in one SQLite file, for one machine.
 //
-// One goroutine writes, over one connection, and gathers what arrives while
-// it waits for the disk into the next transaction (see writer). Reads go over
-// connections of their own and never wait for it: the file is in WAL mode.
-// Everything is durable when the call returns (synchronous=FULL), but for the
-// taking and giving back of leases, which a power cut takes with their holders,
-// and for the prompt of a turn, which is made anew.
+// One goroutine writes, over one connection. All writes that arrive while it
+// waits for the disk share the next transaction (see writer). Reads use other
+// connections and never wait for the writer: the file is in WAL mode.
+//
+// A write is durable when the call returns (synchronous=FULL). Two writes are not,
+// since a power cut makes them meaningless: the claim or release of a lease,
+// whose holder dies with the machine, and the prompt of a turn, which is then
+// made again.
 package sqlite
 
 import (
@@ -23,7 +25,7 @@ import (
 	"time"
 )
 
-// readers is how many reads run at the same time.
+// readers is the number of connections for reads.
 const readers = 8
 
 // Store is an [earshot.Store] in a SQLite file.
@@ -41,9 +43,9 @@ type Store struct {
 	closeErr error
 }
 
-// The settings of connections. secure_delete overwrites what is deleted.
-// A large WAL lets pages that change with every message be written back
-// seldom; journal_size_limit takes the space back afterwards.
+// The settings of connections. secure_delete overwrites deleted rows. With a large
+// WAL a page that changes with every message is rarely written back;
+// journal_size_limit truncates the WAL afterwards.
 var (
 	commonPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)"}
 	writerPragmas = append(commonPragmas[:len(commonPragmas):len(commonPragmas)],
@@ -54,8 +56,8 @@ var (
 )
 
 // Open opens the database at path, creates it and its folders if need be, and
-// brings its schema up to date. One that cannot be written to is opened for
-// reading if its schema is the newest; then every change is an error.
+// brings its schema up to date. A database that cannot be written to is opened
+// for reading if its schema is the newest; then every change is an error.
 func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	found, err := inspect(ctx, path)
 	if err != nil {
@@ -86,11 +88,10 @@ func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logg
 	return s, nil
 }
 
-// connect returns a pool for the database that was found at path. A file that
-// is not there is created, readable by its owner only; SQLite gives the files
-// beside it the same rights. A file that is there is not opened here: to close
-// it again would take away the locks that another store in this process has
-// on it.
+// connect returns a pool of connections to the database at path; found is what
+// inspect returned. A missing file is created, readable by its owner only; SQLite
+// gives the WAL the same rights. An existing file is not opened here: closing it
+// would drop the POSIX locks that another store in this process holds on it.
 func connect(path string, found look, connections int, pragmas []string) (*sql.DB, error) {
 	if found.immutable {
 		return dial(path, immutable, connections, []string{"query_only(1)", "temp_store(MEMORY)"})
@@ -147,8 +148,8 @@ func dial(path string, a access, connections int, pragmas []string) (*sql.DB, er
 	return db, nil
 }
 
-// Close waits for what is under way, writes the WAL back and closes the file.
-// What comes after gets [os.ErrClosed].
+// Close waits for the writes under way, writes the WAL back and closes the file.
+// Later calls of other methods return [os.ErrClosed].
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		err := errors.Join(s.checkpoints.close(), s.writer.close())
@@ -163,7 +164,7 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// stmt returns query prepared on the readers' pool.
+// stmt returns the prepared statement of query, for the readers.
 func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,8 +184,8 @@ func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 
 var errClosed = fmt.Errorf("sqlite store: %w", os.ErrClosed)
 
-// query runs a read. ctx is asked before; the reads themselves are bounded, so
-// they are not interrupted, which would cost a goroutine each.
+// query runs a read. ctx is checked only before it: each read is short, and to
+// interrupt one the driver would start a goroutine for every query.
 func (s *Store) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

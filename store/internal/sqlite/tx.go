@@ -15,13 +15,13 @@ type tx struct {
 	conn     *sql.Conn
 	now      func() time.Time
 	stmts    map[string]*sql.Stmt
-	erased   bool // something was deleted that may still stand in the files
-	unsynced bool // a commit does not wait for the disk
-	waited   bool // another process was seen to write
+	erased   bool // something was deleted that may still be in the files
+	unsynced bool // commits do not wait for the disk
+	waited   bool // another process held the lock
 }
 
-// sync says whether the commits that follow wait for the disk. One that does
-// brings what was committed before it along.
+// sync sets whether the following commits wait for the disk. A commit that does
+// makes all commits before it durable too.
 func (t *tx) sync(wait bool) error {
 	if t.unsynced == !wait {
 		return nil
@@ -82,17 +82,16 @@ func (t *tx) one(query string, args, dest []any) (bool, error) {
 	return true, rows.Close()
 }
 
-// How long the beginning of a transaction waits for another process that
-// writes, and how often it looks. SQLite's own wait looks ever more seldom, up
-// to ten times a second, and so hardly ever finds the moment between two
-// transactions of an import.
+// How long begin waits for the lock while another process writes, and how often it
+// tries. SQLite's own busy handler backs off to ten tries a second and so hardly
+// ever hits the pause between two transactions of another process's import.
 const (
 	lockWait = 10 * time.Second
 	lockPoll = 500 * time.Microsecond
 )
 
-// begin opens a transaction that writes. It reports in t.waited whether another
-// process held the lock.
+// begin opens a transaction that writes. It sets t.waited if another process held
+// the lock.
 func (t *tx) begin() error {
 	const query = "BEGIN IMMEDIATE"
 	err := t.exec(query)
@@ -127,8 +126,8 @@ func (t *tx) within(f func() error) (err error) {
 	return nil
 }
 
-// rollback ends a transaction that failed. SQLite has ended it already after
-// some errors; then there is nothing to do.
+// rollback ends a transaction that failed. The error is ignored: after some errors
+// SQLite has rolled back already.
 func (t *tx) rollback() {
 	_, _ = t.conn.ExecContext(context.Background(), "ROLLBACK")
 }

@@ -18,8 +18,8 @@ const (
 	maxGroupRows = 4096
 )
 
-// A job is something to write. Either apply or record is set. What is volatile
-// need not outlive a power cut.
+// A job is one call that writes. Either apply or record is set. A volatile job
+// need not survive a power cut.
 type job struct {
 	apply    func(*tx) error
 	record   *recording
@@ -28,17 +28,17 @@ type job struct {
 	done     chan struct{}
 }
 
-// A writer runs jobs, one transaction after another, in one goroutine. While
-// it waits for the disk, callers queue; all that are waiting form the next
-// transaction, so that many small writes share one fsync. Bulk work, which
-// nobody answers a chat with, is written in slices between them (bulk.go).
+// A writer runs jobs in one goroutine, one transaction after another. While it
+// waits for the disk, callers queue; all jobs that wait then form the next
+// transaction, so that many small writes share one fsync (group commit). Bulk
+// work, such as an import, is written in slices between the jobs (bulk.go).
 type writer struct {
 	db          *sql.DB
 	tx          *tx
-	checkpoints *checkpointer // told of what is written
+	checkpoints *checkpointer // counts what is written
 	log         *slog.Logger
-	jobs        chan *job // not buffered: whoever has handed a job over gets an answer
-	bulk        bulk      // what can wait
+	jobs        chan *job // not buffered: a job that was sent is run
+	bulk        bulk
 	quit        chan struct{}
 	idle        chan struct{} // closed when the goroutine has ended
 
@@ -65,8 +65,8 @@ func newWriter(ctx context.Context, db *sql.DB, checkpoints *checkpointer, now f
 	return w, nil
 }
 
-// do hands j over and waits until it is durable or refused. Until it is handed
-// over ctx can take it back; after that the outcome is certain and soon.
+// do runs j and waits until it is durable or refused. ctx can cancel j only until
+// the writer has taken it; then do returns its outcome.
 func (w *writer) do(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -83,8 +83,8 @@ func (w *writer) do(ctx context.Context, j *job) error {
 	return j.err
 }
 
-// close ends the goroutine after what has been handed over, then the
-// connection.
+// close waits until the jobs that were taken are done, then ends the goroutine and
+// closes the connection.
 func (w *writer) close() error {
 	close(w.quit)
 	<-w.idle
@@ -114,7 +114,7 @@ func (w *writer) run() {
 	}
 }
 
-// serve writes first and what else is waiting in one transaction.
+// serve runs first and all other jobs that wait, in one transaction.
 func (w *writer) serve(first *job) {
 	group := w.gather(first)
 	w.commit(group)
@@ -128,7 +128,7 @@ func (w *writer) serve(first *job) {
 	w.bulk.lastJob = time.Now()
 }
 
-// gather returns first and what else is waiting.
+// gather returns first and the other jobs that wait, within the bounds of a group.
 func (w *writer) gather(first *job) []*job {
 	group := []*job{first}
 	rows := first.rows()
@@ -151,9 +151,9 @@ func (j *job) rows() int {
 	return len(j.record.messages)
 }
 
-// commit runs a group in one transaction. If that fails for a reason that is
-// no decision about one of the jobs, each is tried alone, so that one job's
-// trouble is not another's.
+// commit runs a group in one transaction. If that fails, each job is run again in
+// a transaction of its own, so that one job's failure does not fail the others.
+// A refusal of a job is no failure: see refused.
 func (w *writer) commit(group []*job) {
 	err := w.together(group)
 	if err == nil || len(group) == 1 {
@@ -168,10 +168,10 @@ func (w *writer) commit(group []*job) {
 	}
 }
 
-// together runs group in one transaction: what is to be recorded as one batch
-// for each scope, everything else one after another. A job that is refused
-// leaves no trace and has its error set; any other error is returned, and then
-// nothing was written.
+// together runs group in one transaction: the recordings of each scope as one
+// batch, the other jobs one after another. A job that is refused writes nothing
+// and has its error set. Any other error is returned, and then nothing was
+// written.
 func (w *writer) together(group []*job) error {
 	t := w.tx
 	if err := t.sync(slices.ContainsFunc(group, func(j *job) bool { return !j.volatile })); err != nil {
@@ -206,7 +206,7 @@ func (t *tx) all(group []*job) error {
 			if err := t.exec("ROLLBACK TO job"); err != nil {
 				return err
 			}
-			t.erased = erasedBefore // the note of it is gone too
+			t.erased = erasedBefore // its row in chore was rolled back too
 		default:
 			err := j.err
 			j.err = nil
@@ -219,7 +219,8 @@ func (t *tx) all(group []*job) error {
 	return nil
 }
 
-// refused reports whether err is a decision rather than a failure.
+// refused reports whether err is the answer to a call rather than a failure of the
+// database.
 func refused(err error) bool {
 	return errors.Is(err, earshot.ErrNotFound) || errors.Is(err, earshot.ErrConflict) || errors.Is(err, earshot.ErrInvalid) ||
 		errors.Is(err, earshot.ErrFenced)
