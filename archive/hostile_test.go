@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -165,6 +167,7 @@ func TestALargeExportNeedsLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	z := zip.NewWriter(f)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 	for d := range days {
 		w, err := z.Create(fmt.Sprintf("deploys/%04d-01-01.json", 2000+d))
 		if err != nil {
@@ -203,7 +206,7 @@ func writeDay(t *testing.T, w io.Writer, day, count, size int) {
 	for i := range count {
 		fmt.Fprintf(&b, `,{"type":"message","user":"U%d","ts":"17%03d%05d.000100","text":"`, i%40, day, i)
 		for b.Len() < (i+1)*size-4 {
-			fmt.Fprintf(&b, "%x ", b.Len()*2654435761)
+			b.Write(append(strconv.AppendInt(b.AvailableBuffer(), int64(b.Len()*2654435761), 16), ' '))
 		}
 		b.WriteString(`"}`)
 	}

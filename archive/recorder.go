@@ -16,9 +16,9 @@ const (
 	batchBytes    = 1 << 20 // of text
 )
 
-// lanesPerWorker is how many batches wait for the store per worker: they wait
+// writersPerWorker is how many batches wait for the store per worker: they wait
 // for the disk more than for a processor, and what waits shares a commit.
-const lanesPerWorker = 4
+const writersPerWorker = 4
 
 // A Sink is what an import needs of an [earshot.Store].
 type Sink interface {
@@ -35,7 +35,7 @@ type Sink interface {
 // conversations of one message.
 type recorder struct {
 	store    bulk
-	lanes    []*lane
+	writers  []*writer
 	seed     maphash.Seed
 	progress func(Progress)
 	done     func() (done, total int64)
@@ -44,8 +44,8 @@ type recorder struct {
 	counts Counts
 }
 
-// A lane gathers batches and writes them in one goroutine.
-type lane struct {
+// A writer gathers batches and writes them in one goroutine.
+type writer struct {
 	full chan []earshot.Batch
 
 	mu   sync.Mutex // guards what follows
@@ -71,15 +71,15 @@ func (s *size) add(o size) { s.messages, s.bytes = s.messages+o.messages, s.byte
 
 // start makes a recorder whose writers run in g until finish is called.
 func start(ctx context.Context, g *errgroup.Group, store Sink, o Options, done func() (done, total int64)) *recorder {
-	r := &recorder{store: bulkOf(store), lanes: make([]*lane, lanesPerWorker*o.Workers), seed: maphash.MakeSeed(), progress: o.Progress, done: done}
-	for i := range r.lanes {
-		r.lanes[i] = &lane{full: make(chan []earshot.Batch, 2)}
-		g.Go(func() error { return r.write(ctx, r.lanes[i]) })
+	r := &recorder{store: bulkOf(store), writers: make([]*writer, writersPerWorker*o.Workers), seed: maphash.MakeSeed(), progress: o.Progress, done: done}
+	for i := range r.writers {
+		r.writers[i] = &writer{full: make(chan []earshot.Batch, 2)}
+		g.Go(func() error { return r.write(ctx, r.writers[i]) })
 	}
 	return r
 }
 
-func (r *recorder) write(ctx context.Context, l *lane) error {
+func (r *recorder) write(ctx context.Context, l *writer) error {
 	for list := range l.full {
 		if err := r.record(ctx, list); err != nil {
 			return err
@@ -113,14 +113,14 @@ func (r *recorder) record(ctx context.Context, list []earshot.Batch) error {
 	return nil
 }
 
-// put hands a batch to its channel's lane.
+// put hands a batch to the writer of its channel.
 func (r *recorder) put(ctx context.Context, b earshot.Batch, n size) error {
 	if n.messages == 0 {
 		return nil
 	}
-	l := r.lanes[maphash.Comparable(r.seed, b.Scope)%uint64(len(r.lanes))]
+	l := r.writers[maphash.Comparable(r.seed, b.Scope)%uint64(len(r.writers))]
 	l.mu.Lock()
-	defer l.mu.Unlock() // also while the lane is full: the order of a channel's batches is kept
+	defer l.mu.Unlock() // also while the writer is full: the order of a channel's batches is kept
 	l.open = append(l.open, b)
 	l.size.add(n)
 	if !l.size.full() {
@@ -137,7 +137,7 @@ func (r *recorder) put(ctx context.Context, b earshot.Batch, n size) error {
 
 // finish tells the writers that nothing follows. No put may come after it.
 func (r *recorder) finish() {
-	for _, l := range r.lanes {
+	for _, l := range r.writers {
 		close(l.full)
 	}
 }

@@ -223,7 +223,7 @@ func (s *Slack) write(w http.ResponseWriter, status int, answer object) {
 	check(err) // answers are made of JSON values
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	// A caller that has gone is told nothing.
+	// The caller has hung up: there is nobody to report the error to.
 	_, _ = w.Write(body)
 }
 

@@ -9,13 +9,13 @@ import (
 )
 
 // tellNew tells the app of a message that somebody wrote. A mention outside
-// of a DM is told twice, as app_mention and as message, with different event
+// of a DM causes two events, app_mention and as message, with different event
 // ids and in either order. The scope of app_mention is its own.
 func (s *Slack) tellNew(c *channel, m *message) {
 	if s.removed || !c.has(s.o.App.UserID) {
 		return
 	}
-	e := c.told(m)
+	e := c.eventMessage(m)
 	e["channel"], e["channel_type"], e["event_ts"] = c.ID, string(c.Kind), m.ts
 	var events []object
 	if s.hears(c) {
@@ -87,7 +87,7 @@ func (s *Slack) tellReaction(c *channel, m *message, user, emoji string, on bool
 // now is an event_ts where no message gives one.
 func (s *Slack) now() string { return TS(s.o.Now()) }
 
-// hears reports whether the app is told what is said in c: it is a member and
+// hears reports whether the app gets the events of c: it is a member and
 // may read the history of such conversations.
 func (s *Slack) hears(c *channel) bool {
 	return !s.removed && c.has(s.o.App.UserID) && s.granted(c.scope("history"))

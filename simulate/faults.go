@@ -178,7 +178,7 @@ func (f *fault) after(s *Slack, w http.ResponseWriter, h *http.Request, c *Call)
 		return false
 	case BadJSON:
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		// A caller that has gone is told nothing.
+		// The caller has hung up: there is nobody to report the error to.
 		_, _ = w.Write([]byte(`{"ok":true,"channel":"C0`))
 	default:
 		return false
@@ -201,8 +201,8 @@ func reset(w http.ResponseWriter) {
 // route puts an event on its way, or lets it go wrong.
 func (s *Slack) route(d *delivery) {
 	f := s.strike(eventType(d.event), false)
-	held := s.held
-	s.held = nil
+	swapped := s.swapped
+	s.swapped = nil
 	switch {
 	case f == nil:
 		s.enqueue(d)
@@ -222,13 +222,13 @@ func (s *Slack) route(d *delivery) {
 		s.enqueue(d)
 		s.queueAgain(d.event, s.envelope(d.event))
 	case f.Kind == SwapEvent:
-		s.held = d
+		s.swapped = d
 	case f.Kind == CutSocket:
 		d.cut = true
 		s.enqueue(d)
 	}
-	if held != nil {
-		s.enqueue(held)
+	if swapped != nil {
+		s.enqueue(swapped)
 	}
 }
 
@@ -241,8 +241,8 @@ func (s *Slack) queueAgain(event object, e envelope) {
 func (s *Slack) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held != nil {
-		s.enqueue(s.held)
-		s.held = nil
+	if s.swapped != nil {
+		s.enqueue(s.swapped)
+		s.swapped = nil
 	}
 }

@@ -203,6 +203,6 @@ func (s *Slack) serveElsewhere(w http.ResponseWriter, h *http.Request) {
 
 func serveData(w http.ResponseWriter, f *File) {
 	w.Header().Set("Content-Type", f.MIMEType)
-	// A caller that has gone is told nothing.
+	// The caller has hung up: there is nobody to report the error to.
 	_, _ = w.Write(f.Data)
 }

@@ -127,8 +127,8 @@ func (c *channel) view(m *message, metadata bool) object {
 	return o
 }
 
-// told is m as an event shows it.
-func (c *channel) told(m *message) object {
+// eventMessage returns m as an event has it.
+func (c *channel) eventMessage(m *message) object {
 	o := c.view(m, true)
 	for _, k := range []string{"reply_count", "reply_users_count", "latest_reply", "reply_users", "is_locked", "subscribed", "reactions"} {
 		delete(o, k)

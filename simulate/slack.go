@@ -130,7 +130,7 @@ type Slack struct {
 	queue      []*delivery
 	queued     chan struct{} // one token when queue may have something
 	pending    int           // deliveries that are not over
-	held       *delivery     // kept back until the next one has gone
+	swapped    *delivery     // by SwapEvent: sent after the next one
 	deliveries []Delivery
 	changes    int        // counts what happens
 	changed    *sync.Cond // something happened

@@ -23,7 +23,7 @@ type socket struct {
 	closed  chan struct{}
 	writing sync.Mutex // guards writes to conn
 
-	leaving bool // told to disconnect; guarded by the Slack's mutex, as acks is
+	leaving bool // a disconnect message was sent; guarded by the Slack's mutex, as acks is
 	acks    map[string]chan struct{}
 }
 

@@ -92,11 +92,11 @@ func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
 	if m.Files, err = c.share(ch.Scope(), m.ID, s.Files); err != nil {
 		return Heard{}, err
 	}
-	heard, err := c.event(ctx, ch, "message", earshot.New, s.Client, m)
+	result, err := c.event(ctx, ch, "message", earshot.New, s.Client, m)
 	if err != nil {
 		c.unshare(ch.Scope(), m.ID)
 	}
-	return heard, err
+	return result, err
 }
 
 // Edit gives a message a new text. Only who wrote it may.

@@ -73,12 +73,12 @@ func (t *terminal) say(ctx context.Context, s Said) error {
 	t.mu.Lock()
 	t.typed = t.who.ID
 	t.mu.Unlock()
-	heard, err := t.chat.Say(ctx, s)
+	result, err := t.chat.Say(ctx, s)
 	if err != nil {
 		return err
 	}
-	if heard.Turn != 0 && !t.screen.Live && t.screen.Wait != nil {
-		return t.screen.Wait(ctx, heard.Turn)
+	if result.Turn != 0 && !t.screen.Live && t.screen.Wait != nil {
+		return t.screen.Wait(ctx, result.Turn)
 	}
 	return nil
 }

@@ -28,13 +28,13 @@ type Upload struct {
 const (
 	maxFiles    = 10       // of one message
 	maxFile     = 20 << 20 // bytes of one
-	maxHeld     = 64 << 20 // bytes of all that are held
+	maxStored   = 64 << 20 // bytes of all files; beyond it the oldest are dropped
 	maxFileName = 255      // bytes
 )
 
-// A held is a file's content. It is in memory only: what was shared before a
+// A storedFile is a file's content. It is in memory only: what was shared before a
 // restart has a name, a size and a hash, and no content.
-type held struct {
+type storedFile struct {
 	scope earshot.Scope
 	of    earshot.MessageID
 	id    earshot.ArtifactID
@@ -55,8 +55,7 @@ func (p *Platform) OpenFile(_ context.Context, s earshot.Scope, id earshot.Artif
 	return media.Source{}, fmt.Errorf("file %s: %w", id, earshot.ErrNotFound)
 }
 
-// share holds the files of a message and returns them as the message names
-// them.
+// share stores the files of a message and returns them as the message has them.
 func (p *Platform) share(s earshot.Scope, of earshot.MessageID, list []Upload) ([]earshot.File, error) {
 	if len(list) > maxFiles {
 		return nil, fmt.Errorf("%w: a message has at most %d files", ErrInvalid, maxFiles)
@@ -82,22 +81,22 @@ func (p *Platform) share(s earshot.Scope, of earshot.MessageID, list []Upload) (
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, f := range out {
-		p.files = append(p.files, held{s, of, f.ID, slices.Clone(list[i].Data)})
+		p.files = append(p.files, storedFile{s, of, f.ID, slices.Clone(list[i].Data)})
 	}
 	size := 0
 	for _, f := range p.files {
 		size += len(f.data)
 	}
-	for size > maxHeld {
+	for size > maxStored {
 		size -= len(p.files[0].data)
 		p.files = slices.Delete(p.files, 0, 1)
 	}
 	return out, nil
 }
 
-// unshare lets go of a message's files.
+// unshare drops a message's files.
 func (p *Platform) unshare(s earshot.Scope, of earshot.MessageID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.files = slices.DeleteFunc(p.files, func(f held) bool { return f.scope == s && f.of == of })
+	p.files = slices.DeleteFunc(p.files, func(f storedFile) bool { return f.scope == s && f.of == of })
 }

@@ -236,8 +236,8 @@ func (s *server) say(w http.ResponseWriter, r *http.Request) {
 	for _, f := range in.Files {
 		said.Files = append(said.Files, Upload(f))
 	}
-	heard, err := s.chat.Say(r.Context(), said)
-	answer(w, heard, err)
+	result, err := s.chat.Say(r.Context(), said)
+	answer(w, result, err)
 }
 
 func (s *server) edit(w http.ResponseWriter, r *http.Request) {
@@ -248,8 +248,8 @@ func (s *server) edit(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	heard, err := s.chat.Edit(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Text)
-	answer(w, heard, err)
+	result, err := s.chat.Edit(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Text)
+	answer(w, result, err)
 }
 
 func answer(w http.ResponseWriter, h Heard, err error) {

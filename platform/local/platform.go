@@ -37,7 +37,7 @@ var (
 	ErrForbidden = errors.New("not allowed") // what another person wrote
 )
 
-// Options are what a platform can be told besides its store. Zero fields mean
+// Options configure a platform. Zero fields mean
 // their defaults.
 type Options struct {
 	// Agent is the bot. Default: earshot.
@@ -73,7 +73,7 @@ type Platform struct {
 	last     earshot.Time
 	watchers []*watcher
 	reacted  map[reaction]bool
-	files    []held // the oldest first
+	files    []storedFile // the oldest first
 }
 
 type reaction struct {

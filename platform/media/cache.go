@@ -35,7 +35,7 @@ type cache struct {
 	most int64
 
 	mu      sync.Mutex // guards what follows
-	held    int64
+	weight  int64
 	byKey   map[key]*list.Element // of *loaded
 	used    *list.List            // the last used first
 	loading map[*flight]bool
@@ -87,7 +87,7 @@ func (c *cache) end(f *flight, l *loaded) {
 		c.drop(e)
 	}
 	c.byKey[l.key] = c.used.PushFront(l)
-	for c.held += l.weight(); c.held > c.most; {
+	for c.weight += l.weight(); c.weight > c.most; {
 		c.drop(c.used.Back())
 	}
 }
@@ -106,9 +106,9 @@ func (c *cache) forget(s earshot.Scope, of earshot.MessageID) {
 	}
 }
 
-// drop is called with the mutex held.
+// drop removes an entry. c.mu is held.
 func (c *cache) drop(e *list.Element) {
 	l := c.used.Remove(e).(*loaded)
 	delete(c.byKey, l.key)
-	c.held -= l.weight()
+	c.weight -= l.weight()
 }

@@ -32,7 +32,7 @@ func (x *Files) KeepAlive() (stop func()) {
 func (x *Files) Held() (bytes int64, files int) {
 	x.cache.mu.Lock()
 	defer x.cache.mu.Unlock()
-	return x.cache.held, len(x.cache.byKey)
+	return x.cache.weight, len(x.cache.byKey)
 }
 
 // Public reports whether an address may be dialled.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What is told of a file by its first bytes, besides what net/http knows: the
+// Types that are recognised by their first bytes, besides those of net/http: the
 // recordings that phones and chat clients make.
 var recordings = []struct {
 	at    int

@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// Options are what [New] can be told besides the platform. Zero fields mean the
+// Options configure [New]. Zero fields mean the
 // defaults.
 type Options struct {
 	// Cache is how many bytes of loaded files are kept. Default: 50 MB; below 0

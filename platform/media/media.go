@@ -71,7 +71,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Reason returns what the model and the people are told.
+// Reason returns the text for the model and for people.
 func (e *Error) Reason() string { return e.Why }
 
 // The reasons.

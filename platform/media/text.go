@@ -58,7 +58,7 @@ func beginning(data []byte) []byte {
 	return data[:end]
 }
 
-// decode returns a text in UTF-8. UTF-16 is told by its byte order mark; what
+// decode returns a text in UTF-8. UTF-16 is recognised by its byte order mark; what
 // is neither is taken to be Windows-1252, in which old programs write, unless
 // it has bytes that no text has.
 func decode(data []byte) (string, bool) {

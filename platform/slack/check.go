@@ -21,8 +21,8 @@ import (
 // A FindingState says what a finding means.
 type FindingState string
 
-// The states of a finding. With Bad the bot does not work, with Poor it works
-// less well; Unknown was not looked at.
+// The states of a finding. Bad: the bot does not work. Poor: it works less well.
+// Unknown: it was not tested.
 const (
 	Good    FindingState = "good"
 	Poor    FindingState = "poor"
@@ -53,9 +53,10 @@ type CheckRequest struct {
 
 const checkText = "Earshot checks that it can post here. This message removes itself."
 
-// Check looks whether a bot with these options can live on Slack, and tells
-// each finding as it comes. It posts nowhere but in the channel that is named,
-// and stores nothing of what it hears.
+// Check tests whether a bot with these options works on Slack: the token, its scopes,
+// Socket Mode or the HTTP front, and, in the channel that r names, posting, the event
+// of the post, and its removal. It calls tell with each finding, one after the other.
+// It posts only in that channel and stores no message.
 func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
 	if r.Patience <= 0 {
 		r.Patience = 15 * time.Second
@@ -122,14 +123,14 @@ func (c *check) scopes() {
 	}
 }
 
-// socket looks whether Socket Mode can be opened, and listens. It returns how
-// many ways for events there are: 0 or 1.
+// socket opens Socket Mode and listens. It returns the number of ways for events that
+// work: 0 or 1.
 func (c *check) socket(ctx context.Context, running *sync.WaitGroup) int {
 	if c.o.AppToken.Empty() {
 		return 0
 	}
 	up, ended := make(chan struct{}, 1), make(chan error, 1)
-	c.o.Missed = func(time.Time, time.Time) { // told when the first connection is up
+	c.o.Missed = func(time.Time, time.Time) { // called once the first connection is up
 		select {
 		case up <- struct{}{}:
 		default:
@@ -179,7 +180,7 @@ func (c *check) stopFront() {
 	}
 }
 
-// hear notes which messages events tell of.
+// hear notes the messages that came as events.
 func (c *check) hear(_ context.Context, e bot.Event) (bot.Outcome, error) {
 	c.mu.Lock()
 	if len(c.heard) < 10_000 {
@@ -317,7 +318,7 @@ func (c *check) find(ctx context.Context, want string) (id, name string, member 
 	return "", "", false, errors.New("there is no channel of that name that the bot can see")
 }
 
-// lacking returns the needs that a token's scopes do not meet.
+// lacking returns the scopes that a token lacks.
 func lacking(scopes []string) []Need {
 	var out []Need
 	for _, n := range Needs() {

@@ -1,6 +1,6 @@
 package slack
 
-// A Need is a scope of the app, and what the bot cannot do without it.
+// A Need is a scope of the bot token, and what does not work without it.
 type Need struct {
 	Scope string
 	// Vital says that without it there is no bot at all.

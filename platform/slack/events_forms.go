@@ -10,14 +10,12 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// What is not an event: Slack posts forms to the same address where the app's
-// settings name it for interactivity or slash commands, and expects an answer
-// within three seconds. Earshot offers neither, so that nothing is kept of
-// them and an answer takes no time (docs.slack.dev, Handling user interaction,
-// and Implementing slash commands).
+// Slack posts forms, and not events, to the same URL if the app's settings name it for
+// interactivity or slash commands, and expects an answer within three seconds
+// (docs.slack.dev, Handling user interaction, and Implementing slash commands).
+// Earshot offers neither: it counts them, answers at once, and stores nothing.
 
-// noCommands is what a person is told who uses a slash command. Nobody else
-// sees it.
+// noCommands is the answer to a slash command. Only the person who used it sees it.
 var noCommands = map[string]string{
 	"response_type": "ephemeral",
 	"text":          "This app has no slash commands. Mention it in a message, or write to it directly.",
@@ -37,7 +35,7 @@ func sslCheck(form string) bool {
 	if len(form) > most {
 		return false
 	}
-	// What of the form cannot be parsed is not there.
+	// Fields that cannot be parsed count as absent.
 	v, _ := url.ParseQuery(form)
 	return v.Get("ssl_check") == "1" && !v.Has("payload") && !v.Has("command")
 }

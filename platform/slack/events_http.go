@@ -21,16 +21,16 @@ const (
 	takeTime = 10 * time.Second
 )
 
-// ErrNoSecret says that requests could not be told from forgeries.
+// ErrNoSecret is the value of the panic of [Platform.Handler] without a signing secret:
+// it could not tell requests from forgeries.
 var ErrNoSecret = errors.New("slack: there is no signing secret: set SLACK_SIGNING_SECRET to the app's, from Basic Information on its page")
 
 // Handler returns what takes Slack's events by HTTP. It answers 2xx once an
-// event is durable, or nothing is to be made of it; 5xx when it must come again;
-// 4xx to what Slack did not sign. It panics with [ErrNoSecret] where there is no
-// signing secret.
+// event is durable or has no effect, 5xx where it must come again, and 4xx to what
+// Slack did not sign. It panics with [ErrNoSecret] where there is no signing secret.
 //
-// X-Slack-Retry-Num and its reason change nothing: the first copy may not have
-// been kept.
+// X-Slack-Retry-Num and X-Slack-Retry-Reason are ignored: the first copy may not have
+// been stored.
 func (p *Platform) Handler(handle Handler) http.Handler {
 	var secrets []secret.Secret
 	for _, s := range p.o.SigningSecrets {
@@ -64,7 +64,7 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 	})
 }
 
-// event takes an event that Slack has signed, and that came at a time.
+// event handles an event that Slack has signed, and that arrived at came.
 func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, came time.Time, handle Handler) {
 	c, err := slackmsg.ReadCallback(body)
 	if err != nil {
@@ -79,8 +79,8 @@ func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, ca
 		_, _ = io.WriteString(w, c.Challenge) // the caller is gone
 		return
 	}
-	// Slack hangs up after three seconds. What was begun is brought to its
-	// end all the same: the copy that comes then changes nothing.
+	// Slack hangs up after three seconds. Handling goes on to its end all the same;
+	// the copy that Slack sends then has no effect.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), takeTime)
 	defer cancel()
 	if err := p.take(ctx, c, body, handle); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
-// An answer is what Slack says to a question of yes or no.
+// An answer is Slack's answer to a yes-or-no question.
 type answer int8
 
 const (
@@ -19,11 +19,11 @@ const (
 	no
 )
 
-// member asks Slack whether the bot is in a channel. Only what says so plainly
-// is a no: is_member false, or that there is no such channel for the bot
-// (docs.slack.dev, conversations.info, Errors). Any other refusal is about the
-// token, the workspace or Slack, and says nothing of the channel; the error is
-// why it is not known.
+// member asks Slack whether the bot is in a channel. The answer is no only where
+// is_member is false or the channel does not exist for the bot (docs.slack.dev,
+// conversations.info, Errors). Any other refusal concerns the token, the workspace or
+// Slack and says nothing about the channel: the answer is unknown then, with the
+// error.
 func (p *Platform) member(ctx context.Context, id earshot.ChannelID) (answer, error) {
 	raw, err := p.client.Call(ctx, "conversations.info", url.Values{"channel": {string(id)}})
 	var (
@@ -48,9 +48,9 @@ func (p *Platform) member(ctx context.Context, id earshot.ChannelID) (answer, er
 	return no, nil
 }
 
-// installed asks Slack whether the bot's token is still good. Only a token that
-// was revoked, or whose app is gone, is a no: invalid_auth is also said to a
-// machine whose address is not allowed (docs.slack.dev, auth.test, Errors).
+// installed asks Slack whether the app is still installed. The answer is no only where
+// the token was revoked or its account is inactive: invalid_auth is also the answer to
+// a machine whose address is not allowed (docs.slack.dev, auth.test, Errors).
 func (p *Platform) installed(ctx context.Context) (answer, error) {
 	_, err := p.client.Call(ctx, "auth.test", nil)
 	var api *slackapi.Error

@@ -20,27 +20,27 @@ import (
 // DefaultAPIURL is where Slack's Web API is.
 const DefaultAPIURL = slackapi.DefaultURL
 
-// What an app may ask of history: Options.Tier.
+// How often the app may read history: Options.Tier.
 const (
 	Internal    = "internal"    // apps of one workspace, and of the Marketplace
-	Distributed = "distributed" // sold elsewhere: 1 request a minute, 15 objects
+	Distributed = "distributed" // commercially distributed elsewhere: 1 request a minute, 15 messages
 )
 
-// What becomes of a read of history over its limit: Options.Overflow.
+// What a read of history does when its rate is used up: Options.Overflow.
 const (
 	Queue   = "queue"   // it waits, as long as its context allows
 	Degrade = "degrade" // it fails at once with [*slackapi.LimitedError]
 )
 
-// How an answer appears: Options.Reply.
+// How an answer is posted: Options.Reply.
 const (
-	ReplyUpdate = "update" // a placeholder, then its change
+	ReplyUpdate = "update" // a placeholder, which is then updated
 	ReplyStream = "stream" // Slack's streaming calls
 	ReplyPost   = "post"   // the finished text
 )
 
-// A Store is what the platform reads and writes of a store besides what the
-// bot records.
+// A Store is the part of an [earshot.Store] that the platform uses. The bot records
+// messages and turns by itself.
 type Store interface {
 	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
@@ -54,14 +54,14 @@ type Store interface {
 	earshot.Notes
 }
 
-// Options are what a platform is made of. BotToken and Store are required, and
-// SigningSecrets for [Platform.Handler] or AppToken for [Platform.Listen]; zero
-// values of the rest mean the defaults.
+// Options configure a platform. BotToken and Store are required, and SigningSecrets for
+// [Platform.Handler] or AppToken for [Platform.Listen]; zero values of the rest mean
+// the defaults.
 type Options struct {
 	APIURL         string // default: [DefaultAPIURL]
 	BotToken       secret.Secret
 	AppToken       secret.Secret
-	SigningSecrets []secret.Secret // two during a rotation
+	SigningSecrets []secret.Secret // of which one must fit; two during a rotation
 	Store          Store
 
 	// Rates are where all processes of the app and workspace book their calls.
@@ -71,28 +71,28 @@ type Options struct {
 	Tier     string // default: [Internal]
 	Overflow string // default: [Queue]
 	Reply    string // default: [ReplyUpdate]
-	// Purge erases what is stored of a channel when the bot is removed from
-	// it, and of all channels when the app is uninstalled. Otherwise it stays.
+	// Purge erases a channel from the store when the bot is removed from it, and all
+	// channels when the app is uninstalled. Otherwise they stay.
 	Purge bool
-	// Confirm is how long after Slack has said that the bot is gone it is asked
-	// again, before anything is erased. Default: a minute.
+	// Confirm is after what time Slack must confirm that the bot is gone before
+	// anything is erased. Default: a minute.
 	Confirm time.Duration
 
 	// AgentView says that the app's manifest has agent_view: every message of a
-	// person at the top level of a DM begins a thread of its own. Events tell it
-	// too, so it need not be set.
+	// person at the top level of a DM begins a thread. It need not be set, because
+	// the first event that only such apps get shows it too.
 	AgentView bool
 
 	// Sockets is how many connections Listen holds, at most 10. Default: 2.
 	Sockets int
-	// Missed is told of a time in which no socket was up, so that what was
-	// said then can be read from history. It must not block; nil is fine.
+	// Missed is called with a time in which no socket was up, so that what was said
+	// then can be read from history. It must not block. nil: not called.
 	Missed func(from, to time.Time)
-	// Acknowledged is told of each event that was acknowledged, and how long
-	// after it came. It must not block; nil is fine.
+	// Acknowledged is called for each event that was acknowledged, with the time
+	// since it arrived. It must not block. nil: not called.
 	Acknowledged func(after time.Duration)
-	// Left is told of a channel that the bot is no longer in: what is said there
-	// is not heard. nil is fine.
+	// Left is called with a channel that the bot is no longer a member of. After an
+	// error the event comes again. nil: not called.
 	Left func(ctx context.Context, s earshot.Scope) error
 
 	HTTPClient *http.Client     // default: one of its own, with time-outs
@@ -107,7 +107,8 @@ type Options struct {
 // A Dial opens a network connection, as [net.Dialer.DialContext] does.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// withDefaults returns the options completed, or every problem that they have.
+// withDefaults returns the options with defaults, or an error that names every
+// problem.
 func (o Options) withDefaults() (Options, error) {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

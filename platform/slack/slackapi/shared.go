@@ -175,7 +175,7 @@ func (b *bookings) likely(now time.Time, most time.Duration) int {
 }
 
 // provide books moments where a call of a shared rate would find none. p.mu is
-// held by the caller, and let go while the store works.
+// held by the caller, and released while the store works.
 func (p *pace) provide(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) {
 	recalled := ticket == ""
 	for p.sharing.ready() && ctx.Err() == nil {
@@ -234,8 +234,8 @@ func (p *pace) book(ctx context.Context, b *bookings, most time.Duration) {
 	b.end = at
 }
 
-// blockAll tells the other replicas of an answer of 429. p.mu is held by the
-// caller, and let go while the store works.
+// blockAll blocks the calls of all processes after an answer of 429. p.mu is held by the
+// caller, and released while the store works.
 func (p *pace) blockAll(ctx context.Context, b *bookings, until time.Time) {
 	for len(b.at) > 0 && b.at[0].Before(until) {
 		b.at = b.at[1:]

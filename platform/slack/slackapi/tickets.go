@@ -22,7 +22,7 @@ func (s *sharing) ticket(ticket string) string {
 }
 
 // remember stores the moment that is kept for a ticket. p.mu is held by the
-// caller, and let go while the store works.
+// caller, and released while the store works.
 func (p *pace) remember(ctx context.Context, ticket string, at time.Time) {
 	key := p.sharing.ticket(ticket)
 	// Without it the answer waits again where another replica posts it.
@@ -32,7 +32,7 @@ func (p *pace) remember(ctx context.Context, ticket string, at time.Time) {
 }
 
 // recall takes over the moment that another process has stored for a ticket.
-// p.mu is held by the caller, and let go while the store works.
+// p.mu is held by the caller, and released while the store works.
 func (p *pace) recall(ctx context.Context, ticket string) {
 	key, lost := p.sharing.ticket(ticket), earshot.TimeOf(p.now().Add(-ticketLife))
 	var got earshot.Booking

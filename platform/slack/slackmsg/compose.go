@@ -35,7 +35,7 @@ func (r *reader) compose(m value, kind earshot.AuthorKind) composed {
 	if !list.absent() && !list.array() {
 		r.note("attachments: not a list")
 	}
-	said, quotes := &told{}, map[quoted]bool{}
+	said, quotes := &seenText{}, map[quoted]bool{}
 	for i, a := range list.list {
 		if !r.more() {
 			break
@@ -99,10 +99,10 @@ func (r *reader) typed(text string, blocks value) composed {
 	c := composed{own: text}
 	if silent {
 		c.own = merge(text, r.blocks(mine))
-	} else if more := unsaid(text, r.blocks(mine)); len(more) > 0 {
+	} else if more := missingFrom(text, r.blocks(mine)); len(more) > 0 {
 		c.own += "\n" + written(more)
 	}
-	if more := unsaid(c.own, r.blocks(theirs)); len(more) > 0 {
+	if more := missingFrom(c.own, r.blocks(theirs)); len(more) > 0 {
 		q := quoted{Shared: earshot.Shared{Kind: earshot.AppQuote}, unfurled: true}
 		q.Text = r.quotable(written(more))
 		c.shared = append(c.shared, q)
@@ -123,9 +123,9 @@ func tables(blocks value) bool {
 	return len(blocks.list) > 0
 }
 
-// merge joins a message's text with the paragraphs of its blocks. Slack shows
-// the blocks and keeps text for notifications: where the blocks say all that
-// text says they stand alone, otherwise what only they say follows it.
+// merge joins a message's text with the paragraphs of its blocks. Slack shows the
+// blocks and uses text for notifications. Where the blocks contain all of text, the
+// result is the blocks; otherwise it is text, then the paragraphs that text lacks.
 func merge(text string, blocks []paragraph) string {
 	if len(blocks) == 0 {
 		return text
@@ -134,14 +134,17 @@ func merge(text string, blocks []paragraph) string {
 	if said == " " && strings.TrimSpace(text) == "" || said != " " && strings.Contains(words(strings.Join(texts(blocks), "\n")), said) {
 		return written(blocks)
 	}
-	if more := unsaid(text, blocks); len(more) > 0 {
+	if more := missingFrom(text, blocks); len(more) > 0 {
 		return text + "\n" + written(more)
 	}
 	return text
 }
 
-// unsaid returns the paragraphs that a text does not say already.
-func unsaid(text string, list []paragraph) []paragraph {
+// missingFrom returns the paragraphs whose words a text does not contain.
+func missingFrom(text string, list []paragraph) []paragraph {
+	if len(list) == 0 {
+		return nil
+	}
 	said := words(text)
 	var out []paragraph
 	for _, p := range list {
@@ -152,7 +155,7 @@ func unsaid(text string, list []paragraph) []paragraph {
 	return out
 }
 
-// says reports whether a text, given also as its words, says p already.
+// says reports whether a text contains the words of p. said is words(text).
 func says(said, text, p string) bool {
 	w := words(p)
 	if w == " " {
@@ -161,11 +164,11 @@ func says(said, text, p string) bool {
 	return strings.Contains(said, w)
 }
 
-// attachment returns what an attachment says, each piece once and without what
-// is said already, and adds that to said. kind is that of a quote, whose author
-// and, of a forward, whose footer are told beside the text; "" where it is the
-// message's own.
-func (r *reader) attachment(a value, said *told, kind earshot.SharedKind) []paragraph {
+// attachment returns the texts of an attachment that are not in said yet, each once,
+// and adds them to said. kind is that of a quote, whose author, and for a forward
+// whose footer, are fields of their own; "" where the attachment is the message's
+// own.
+func (r *reader) attachment(a value, said *seenText, kind earshot.SharedKind) []paragraph {
 	var out []paragraph
 	add := func(list ...paragraph) {
 		for _, p := range list {
@@ -203,16 +206,16 @@ func (r *reader) attachment(a value, said *told, kind earshot.SharedKind) []para
 	return out
 }
 
-// A told is what was said so far, by which a piece that comes again is known.
-type told struct {
+// A seenText is the text so far, by which a repeated piece is recognised.
+type seenText struct {
 	words strings.Builder
 	text  strings.Builder
 }
 
-func (t *told) empty() bool { return t.text.Len() == 0 }
+func (t *seenText) empty() bool { return t.text.Len() == 0 }
 
-// add adds a text, and reports whether it was not said yet.
-func (t *told) add(s string) bool {
+// add adds a text, unless it is contained already. It reports whether it did.
+func (t *seenText) add(s string) bool {
 	if says(t.words.String(), t.text.String(), s) {
 		return false
 	}

@@ -87,7 +87,7 @@ func (r *reader) quote(a value, typed bool) (q quoted, ok bool) {
 	if !named {
 		q.Author = oneLine(a.at("service_name"))
 	}
-	q.Text = r.quotable(written(r.attachment(a, &told{}, q.Kind)))
+	q.Text = r.quotable(written(r.attachment(a, &seenText{}, q.Kind)))
 	return q, q.Text != "" || named || len(a.get("files").list) > 0
 }
 
