@@ -117,7 +117,7 @@ func TestASocketBringsWhatIsSaid(t *testing.T) {
 func TestWhatIsNotDurableIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	g := newGaps()
-	x := listenTo(t, bySocket, g.set, func(so *simulate.SlackOptions, _ *slack.Options) { so.AckWithin = 200 * time.Millisecond })
+	x := listenTo(t, bySocket, g.set, func(so *simulate.SlackOptions, _ *slack.Options) { so.AckWithin = time.Second })
 	var once sync.Once
 	listening(x, g, func(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 		var err error
