@@ -22,7 +22,7 @@ type prompt struct {
 }
 
 // continuesSession reports whether the prompt begins with the session's messages.
-func (p *prompt) continuesSession() bool { return llm.Held(p.result) > 0 }
+func (p *prompt) continuesSession() bool { return llm.SessionLength(p.result) > 0 }
 
 // maxFileRounds bounds how often a prompt is made again because its files changed
 // whether the session continues.
@@ -38,7 +38,7 @@ const maxFileRounds = 3
 func (t *turn) assemble(ctx context.Context, g gathered) (prompt, error) {
 	res, err := t.makePrompt(ctx, &g)
 	for round := 0; err == nil && round < maxFileRounds; round++ {
-		continues := llm.Held(res) > 0
+		continues := llm.SessionLength(res) > 0
 		if continues {
 			g.files.LoadSession(ctx, g.input.Conversation)
 		}
@@ -56,7 +56,7 @@ func (t *turn) assemble(ctx context.Context, g gathered) (prompt, error) {
 		if err == nil {
 			res, err = t.makePrompt(ctx, &g)
 		}
-		if err == nil && continues == (llm.Held(res) > 0) {
+		if err == nil && continues == (llm.SessionLength(res) > 0) {
 			return t.made(g, res), nil
 		}
 	}

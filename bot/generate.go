@@ -143,7 +143,7 @@ func (x *exchange) reply(ctx context.Context) (answer, error) {
 		return answer{}, giveUp("the model said nothing that can be seen", sayFailed)
 	}
 	x.report.Text = text
-	sent := x.request.Messages[min(llm.Held(x.prompt.result), len(x.request.Messages)):]
+	sent := x.request.Messages[min(llm.SessionLength(x.prompt.result), len(x.request.Messages)):]
 	return answer{text: text, sent: sent, read: x.read}, nil
 }
 

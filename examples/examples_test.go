@@ -47,38 +47,3 @@ func TestTheTableHasEveryExample(t *testing.T) {
 		}
 	}
 }
-
-// The main README shows parts of the program in assemble, in its first block of
-// Go; a line with … alone stands for what is left out.
-func TestTheMainReadmeShowsAnExample(t *testing.T) {
-	t.Parallel()
-	name := filepath.Join(os.Getenv("EARSHOT"), "README.md")
-	if os.Getenv("EARSHOT") == "" {
-		name = "../README.md"
-	}
-	_, block, _ := strings.Cut(strings.Join(lines(t, name), "\n"), "\n```go\n")
-	block, _, _ = strings.Cut(block, "\n```")
-	var shown []string
-	for line := range strings.Lines(block) {
-		shown = append(shown, strings.TrimSpace(line))
-	}
-	if len(shown) < 5 {
-		t.Fatalf("the README shows %d lines of Go, want 5 or more", len(shown))
-	}
-	source := lines(t, "assemble/main.go")
-	for _, want := range shown {
-		if want == "" || want == "…" {
-			continue
-		}
-		found := false
-		for i, line := range source {
-			if found = strings.TrimSpace(line) == want; found {
-				source = source[i+1:]
-				break
-			}
-		}
-		if !found {
-			t.Errorf("assemble/main.go does not have, here: %s", want)
-		}
-	}
-}

@@ -130,10 +130,10 @@ func readParts(s string) []Part {
 	return parts
 }
 
-// Held returns how many messages at the beginning of the request that
+// SessionLength returns how many messages at the beginning of the request that
 // [FromResult] makes were sent or received in earlier turns: those that come from
 // the session alone.
-func Held(result assemble.Result) int {
+func SessionLength(result assemble.Result) int {
 	n := 0
 	for i := 0; i < len(result.Messages); i += run(result.Messages[i:]) {
 		m := result.Messages[i]

@@ -73,7 +73,7 @@ func TestWhatWasRecordedBecomesTheSameMessages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := llm.Held(res); got != len(messages) {
+			if got := llm.SessionLength(res); got != len(messages) {
 				t.Errorf("%d messages are the session's, want %d", got, len(messages))
 			}
 			for i := range r.Messages {
