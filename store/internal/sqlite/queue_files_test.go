@@ -146,6 +146,9 @@ func TestWhatASessionQuotedOfADeletedMessageStandsInNoFile(t *testing.T) {
 // bound with a deletion after it, or age.
 func TestWhatABlobHeldStandsInNoFile(t *testing.T) {
 	t.Parallel()
+	if raceEnabled {
+		t.Skip("one goroutine and large data: it runs without the race detector")
+	}
 	s := fresh(t)
 	ctx := t.Context()
 	const n = 48
@@ -231,6 +234,9 @@ func TestWhatIsPrunedStandsInNoFile(t *testing.T) {
 // the first.
 func TestAConversationGrowsByWhatEachTurnAdds(t *testing.T) {
 	t.Parallel()
+	if raceEnabled {
+		t.Skip("one goroutine and large data: it runs without the race detector")
+	}
 	s := fresh(t)
 	text := strings.Repeat("a word ", 60)
 	rows, bytes := []int{s.rows(t)}, []int64{s.size(t)}
