@@ -97,7 +97,7 @@ func (l threadLog) render(t *turn, w *prompt, b *block) {
 
 // threadJSON writes a thread as a [ThreadContext]. It stands there even without
 // a message, because it says how many replies there are.
-type threadJSON struct{ labelled }
+type threadJSON struct{}
 
 func (threadJSON) empty(t *turn, b *block) bool {
 	return t.anchor.Root() == "" && len(b.cands) == 0 && len(b.gaps) == 0

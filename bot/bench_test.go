@@ -29,7 +29,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 	ended := make(chan bot.Report, 1)
 	x := bot.New(bot.Options{
-		Store: st.(bot.Store), Model: &echo{}, Platform: &board{}, Identity: self, Counter: counter,
+		Store: st, Model: &echo{}, Platform: &board{}, Identity: self, Counter: counter,
 		Done: func(r bot.Report) { ended <- r },
 	})
 	ctx, cancel := context.WithCancel(b.Context())

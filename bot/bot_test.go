@@ -256,7 +256,7 @@ func memory(t *testing.T) bot.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return st.(bot.Store)
+	return st
 }
 
 // in runs f with a bot that runs, in a bubble of synctest.

@@ -35,11 +35,11 @@ func TestWhatAThreadOf200TurnsStoresGrowsLinearly(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer st.Close()
-			size := func() (rows, bytes int) { return stored(t, st.(bot.Store)) }
+			size := func() (rows, bytes int) { return stored(t, st) }
 			if c.name == "sqlite" {
 				size = func() (int, int) { return onDisk(t, path) }
 			}
-			next := thread(t, st.(bot.Store), c.placeholder)
+			next := thread(t, st, c.placeholder)
 			next(20) // the session has its first prompt
 			rows0, bytes0 := size()
 			next(120)

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -30,7 +29,7 @@ func inRealTime(t *testing.T, scripts int, lease time.Duration, spec func() stri
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := newMachine(st.(bot.Store), lease, placeholder)
+		x := newMachine(st, lease, placeholder)
 		x.play(t, script)
 		x.check(t.Context())
 		if err := st.Close(); err != nil {

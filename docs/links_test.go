@@ -11,7 +11,7 @@ import (
 var (
 	link    = regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
 	heading = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
-	marks   = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	marks   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
 // anchors returns what GitHub makes of a page's headings.

@@ -38,7 +38,7 @@ func open(t *testing.T) world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	return over(t, st.(bot.Store))
+	return over(t, st)
 }
 
 func over(t *testing.T, st bot.Store) world {

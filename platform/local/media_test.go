@@ -60,7 +60,7 @@ func TestTheModelSeesAPictureOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st := opened.(bot.Store)
+		st := opened
 		defer st.Close()
 		p, err := local.Open(t.Context(), st, nil)
 		if err != nil {

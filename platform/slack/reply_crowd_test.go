@@ -176,7 +176,7 @@ func (c crowd) open(t *testing.T, s *simulate.Slack, st earshot.Store, done func
 		t.Fatal(err)
 	}
 	o := bot.Options{
-		Store: st.(bot.Store), Platform: p, Identity: p.Identity(), Counter: counter, Model: talker{c.takes}, Limits: c.limits, Done: done,
+		Store: st, Platform: p, Identity: p.Identity(), Counter: counter, Model: talker{c.takes}, Limits: c.limits, Done: done,
 	}
 	if c.reply != slack.ReplyPost {
 		o.Placeholder = "…"

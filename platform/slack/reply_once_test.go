@@ -134,7 +134,7 @@ func newAsked(t *testing.T, reply string, post time.Duration, model llm.Model) *
 		t.Fatal(err)
 	}
 	o := bot.Options{
-		Store: st.(bot.Store), Platform: p, Identity: p.Identity(), Counter: counter, Model: model,
+		Store: st, Platform: p, Identity: p.Identity(), Counter: counter, Model: model,
 		Limits: bot.Limits{
 			Fresh: 100 * time.Hour, Patience: 2 * time.Second, Post: post, Look: 5 * time.Millisecond, Poll: 20 * time.Millisecond, Backoff: 5 * time.Millisecond,
 			Parallel: 32, Tries: 30,
@@ -182,7 +182,7 @@ func (x *asked) ask(t *testing.T, n int) {
 // turns are parked.
 func (x *asked) check(t *testing.T) (parked int) {
 	t.Helper()
-	turns, err := x.store.(bot.Store).QueuedTurns(t.Context(), earshot.TurnQuery{Limit: len(x.questions) + 1})
+	turns, err := x.store.QueuedTurns(t.Context(), earshot.TurnQuery{Limit: len(x.questions) + 1})
 	if err != nil {
 		t.Fatal(err)
 	}
