@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 )
 
 // TopLevel is the name of the conversation at the top level of a DM.
@@ -30,11 +31,12 @@ type ByID interface {
 // stored. Errors are the store's.
 func ConversationOf(ctx context.Context, st ByID, c earshot.Channel, m earshot.Message, identity earshot.Identity) (earshot.ConversationID, error) {
 	id := earshot.ConversationID{Agent: earshot.AgentID(identity.ID), Scope: c.Scope(), Name: string(m.ID)}
+	extent := assemble.ExtentOf(c.Kind, &m)
 	switch {
-	case m.Root() != "":
-		id.Name = string(m.Root())
+	case extent.Thread != "":
+		id.Name = string(extent.Thread)
 		return id, nil
-	case c.Kind == earshot.KindDM && m.Thread != m.ID:
+	case extent.TopLevel && m.Thread != m.ID:
 		id.Name = TopLevel
 		return id, nil
 	}

@@ -98,9 +98,9 @@ func (r *reader) changes(ctx context.Context, belongs func(earshot.Message) bool
 		}
 	}
 	for _, s := range r.req.Policy.Later {
-		if s.Section == assemble.Window {
+		if s.Section.Source() == assemble.SourceChannel {
 			slices.SortFunc(others, func(x, y earshot.Message) int { return y.Position().Compare(x.Position()) })
-			r.keep(others[:min(len(others), limits(s).Look)]...)
+			r.keep(others[:min(len(others), s.WithDefaults().Look)]...)
 		}
 	}
 	return whole, nil
@@ -124,15 +124,15 @@ func (r *reader) sinceLastTurn(ctx context.Context, s assemble.Section, belongs 
 // the assembler sees it. A tree of reply references is read for it: only so can
 // it be known what belongs to the tree.
 func (r *reader) conversation(ctx context.Context) (func(earshot.Message) bool, error) {
-	root := r.anchor.Root()
+	extent := assemble.ExtentOf(r.req.Channel.Kind, &r.anchor)
 	switch {
-	case root != "":
-		return func(m earshot.Message) bool { return m.ID == root || m.Root() == root }, nil
-	case r.anchor.ReplyTo != "" && r.req.Channel.Kind != earshot.KindDM:
+	case extent.Replies:
 		tree, err := r.tree(ctx)
 		return func(m earshot.Message) bool { return tree[m.ID] || tree[m.ReplyTo] }, err
+	case extent.Thread == r.anchor.ID: // earlier turns may stand at the top level
+		extent = assemble.Extent{TopLevel: true}
 	}
-	return func(m earshot.Message) bool { return m.Root() == "" }, nil
+	return func(m earshot.Message) bool { return extent.Holds(&m) }, nil
 }
 
 // tree keeps the anchor's tree of reply references, up to its top and then down

@@ -92,18 +92,18 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	// Windows first: what they read of the channel includes the newest messages
 	// of the thread, which then need not be read again.
 	for _, s := range sections {
-		if s.Section == assemble.Window {
-			if err := r.window(ctx, limits(s)); err != nil {
+		if s.Section.Source() == assemble.SourceChannel {
+			if err := r.window(ctx, s.WithDefaults()); err != nil {
 				return err
 			}
 		}
 	}
 	for _, s := range sections {
-		if err := r.section(ctx, limits(s)); err != nil {
+		if err := r.section(ctx, s.WithDefaults()); err != nil {
 			return err
 		}
 	}
-	if r.req.Finder != nil && slices.ContainsFunc(sections, func(s assemble.Section) bool { return s.Section == assemble.Recall }) {
+	if r.req.Finder != nil && slices.ContainsFunc(sections, func(s assemble.Section) bool { return s.Section.Source() == assemble.SourceSearch }) {
 		if err := r.recall(ctx, zone); err != nil {
 			return err
 		}
@@ -111,27 +111,22 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	return r.parents(ctx)
 }
 
-// section reads what one section asks for, window and recall excepted.
+// section reads the messages of one section, except those of the channel and of
+// the search, which read reads itself.
 func (r *reader) section(ctx context.Context, s assemble.Section) error {
-	switch s.Section {
-	case assemble.Thread:
+	switch s.Section.Source() {
+	case assemble.SourceThread:
 		return r.thread(ctx, s)
-	case assemble.Transcript:
+	case assemble.SourceConversation:
 		return r.transcript(ctx, s)
-	case assemble.Snapshot:
+	case assemble.SourceNeighbours:
 		return r.snapshot(ctx, s)
-	case assemble.Chain:
+	case assemble.SourceReplies:
 		return r.chain(ctx, s)
-	case assemble.Delta:
+	case assemble.SourceChanges:
 		return r.delta(ctx, s)
 	}
 	return nil
-}
-
-// limits returns the section with its default limits. In the result, 0 messages
-// or tokens mean that the section sets no such limit.
-func limits(s assemble.Section) assemble.Section {
-	return assemble.Policy{First: []assemble.Section{s}}.WithDefaults().First[0]
 }
 
 // byID keeps messages by id, tombstones too. Empty ids and ids that are not
@@ -202,8 +197,8 @@ func (r *reader) transcript(ctx context.Context, s assemble.Section) error {
 	// The transcript leaves out what the section thread shows, so that many more
 	// are read.
 	for _, t := range r.req.Policy.First {
-		if t.Section == assemble.Thread && root != "" {
-			t = limits(t)
+		if t.Section.Source() == assemble.SourceThread && root != "" {
+			t = t.WithDefaults()
 			if t.Messages > 0 {
 				s.Messages += t.Messages
 			}

@@ -204,7 +204,7 @@ func (r *reader) answer(ctx context.Context, root earshot.Message) error {
 
 // hasThread reports whether a first turn of the policy has the section thread.
 func (r *reader) hasThread() bool {
-	return slices.ContainsFunc(r.req.Policy.First, func(s assemble.Section) bool { return s.Section == assemble.Thread })
+	return slices.ContainsFunc(r.req.Policy.First, func(s assemble.Section) bool { return s.Section.Source() == assemble.SourceThread })
 }
 
 // shown returns the ids in the manifest.
