@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,7 +43,8 @@ const (
 const enough = time.Minute
 
 // TestMain runs the tests, or a daemon where the environment says so: a test that
-// kills a daemon needs it in a process of its own.
+// kills a daemon needs it in a process of its own. More tests run at a time than
+// there are cores, because most of them wait for a lease or a retry.
 func TestMain(m *testing.M) {
 	if said := os.Getenv("EARSHOT_TEST_SAY"); said != "" {
 		fmt.Fprintln(os.Stderr, "it was not killed:", ask(said))
@@ -51,6 +53,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("EARSHOT_TEST_SERVE") != "" {
 		fmt.Fprintln(os.Stderr, "it was not killed:", serve())
 		os.Exit(1)
+	}
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		_ = flag.Set("test.parallel", "6") // the value is a number
 	}
 	os.Exit(m.Run())
 }
