@@ -11,44 +11,44 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 )
 
-// A Handler takes an event and returns once it is durable, as [bot.Bot.Handle]
-// does. An error means that it may not be kept.
+// A Handler records an event and returns once it is durable, as [bot.Bot.Handle]
+// does. After an error it may or may not be stored.
 type Handler func(ctx context.Context, e bot.Event) (bot.Outcome, error)
 
-// A Heard is what came of something that a person did: the message as it was
-// said, and what the bot makes of it.
+// A Heard is the outcome of something that a person did: the message as it is
+// stored, and what the bot does about it.
 type Heard struct {
 	Message earshot.Message
 	Turn    earshot.TurnID // the turn that answers it; 0 when there is none
 	Why     string         // see [bot.Outcome]
 }
 
-// A Chat is the people's side of a platform. It is safe for concurrent use.
+// A Chat is the side of a platform that people use. It is safe for concurrent use.
 type Chat struct {
 	*Platform
 	handle Handler
 }
 
-// Chat returns the people's side, whose events go to handle.
+// Chat returns the people's side. Its events go to handle.
 func (p *Platform) Chat(handle Handler) *Chat { return &Chat{p, handle} }
 
 // A Said is what a person says. Channel, As and Text (or Files) are required.
 type Said struct {
 	Channel string // a name or id
 	As      string // a person's name or id
-	Bot     bool   // the person is a program, where nobody has the name yet
+	Bot     bool   // if nobody has the name yet, it becomes that of a program
 	Text    string
-	Thread  earshot.MessageID // the root of the thread that it is said in
-	ReplyTo earshot.MessageID // the message that it answers, as Discord has it
-	Client  string            // the sender's own id: the same one twice is one message
+	Thread  earshot.MessageID // the root of its thread; "" for the top level
+	ReplyTo earshot.MessageID // a reply reference, as on Discord
+	Client  string            // the sender's own id of the message; sent twice, it is one message
 	Files   []Upload
 }
 
-// maxText is how many bytes one message may have.
+// maxText bounds the bytes of one message.
 const maxText = 256 << 10
 
-// Say records what a person says and returns it as it is kept. Said again with
-// the same Client, it is the message that there is.
+// Say records what a person says and returns the stored message. If the same Client
+// was used before, that is the earlier message.
 func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
 	ch, err := c.channel(ctx, s.Channel)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
 		case err == nil && known.Deleted:
 			return Heard{Message: known}, nil
 		case err == nil:
-			// Told again; whether the bot has answered for it is not known here.
+			// A repeat; whether the bot has answered it is not known here.
 			return c.event(ctx, ch, "message", earshot.Same, s.Client, known)
 		case !errors.Is(err, earshot.ErrNotFound):
 			return Heard{}, err
@@ -99,7 +99,7 @@ func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
 	return result, err
 }
 
-// Edit gives a message a new text. Only who wrote it may.
+// Edit gives a message a new text. Only its author may.
 func (c *Chat) Edit(ctx context.Context, channel string, id earshot.MessageID, as, text string) (Heard, error) {
 	ch, m, err := c.own(ctx, channel, id, as)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Chat) Edit(ctx context.Context, channel string, id earshot.MessageID, a
 	return c.event(ctx, ch, "edit", earshot.Edited, "", m)
 }
 
-// Delete takes a message back. Only who wrote it may.
+// Delete deletes a message. Only its author may.
 func (c *Chat) Delete(ctx context.Context, channel string, id earshot.MessageID, as string) error {
 	ch, m, err := c.own(ctx, channel, id, as)
 	if err != nil {
@@ -132,8 +132,8 @@ func (c *Chat) Delete(ctx context.Context, channel string, id earshot.MessageID,
 	return err
 }
 
-// React gives a message an emoji, by its name without colons. Within a process
-// a person gives each emoji once.
+// React adds an emoji, by its name without colons, to a message. Within one process a
+// person can add each emoji once.
 func (c *Chat) React(ctx context.Context, channel string, id earshot.MessageID, as, name string) (earshot.Message, error) {
 	name = strings.Trim(strings.TrimSpace(name), ":")
 	if name == "" || len(name) > maxName || strings.ContainsAny(name, " \n:<>") {
@@ -166,7 +166,7 @@ func (c *Chat) React(ctx context.Context, channel string, id earshot.MessageID, 
 		reactions = append(reactions, earshot.Reaction{Name: name, Count: 1})
 	}
 	m.Reactions = reactions
-	// A reaction is no message: nothing is asked, so it needs no event.
+	// A reaction asks nothing, so the bot needs no event.
 	if _, err := c.store.Record(ctx, ch.Scope(), m); err != nil {
 		return earshot.Message{}, fmt.Errorf("record a reaction: %w", err)
 	}
@@ -182,7 +182,7 @@ func (c *Chat) reacts(r reaction) bool {
 	return first
 }
 
-// own returns a message that as wrote.
+// own returns a message if the person as wrote it.
 func (c *Chat) own(ctx context.Context, channel string, id earshot.MessageID, as string) (earshot.Channel, earshot.Message, error) {
 	ch, err := c.channel(ctx, channel)
 	if err != nil {
@@ -209,7 +209,7 @@ func orNotFound(err error) error {
 	return err
 }
 
-// event hands over what happened, and tells watchers once it is durable.
+// event passes an event to the handler, and notifies watchers once it is durable.
 func (c *Chat) event(ctx context.Context, ch earshot.Channel, kind string, change earshot.Change, client string, m earshot.Message) (Heard, error) {
 	moment := m.Time
 	if m.Edited != 0 {

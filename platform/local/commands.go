@@ -13,8 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
-// A command is what a line that begins with a slash does. rest is what stands
-// behind its name.
+// A command runs a line that begins with a slash. rest is the line after its name.
 type command struct {
 	name, args, help string
 	run              func(t *terminal, ctx context.Context, rest string) error
@@ -23,7 +22,7 @@ type command struct {
 // errQuit ends the terminal.
 var errQuit = errors.New("quit")
 
-// commands are made by a function, because /help lists them.
+// commands is a function because /help, one of them, lists them all.
 func commands() []command {
 	return []command{
 		{"as", "NAME", "speak as somebody else", (*terminal).as},
@@ -41,8 +40,8 @@ func commands() []command {
 	}
 }
 
-// line does what a line says, and reports whether it was the last. A line that
-// begins with two slashes is said with one.
+// line runs a line and reports whether it was the last. A line that begins with two
+// slashes is a message that begins with one.
 func (t *terminal) line(ctx context.Context, line string) (quit bool) {
 	if line == "" {
 		return false
@@ -83,7 +82,7 @@ func (t *terminal) say(ctx context.Context, s Said) error {
 	return nil
 }
 
-// target reads the number that a command begins with.
+// target parses the message number at the beginning of a command's arguments.
 func (t *terminal) target(rest string) (p place, more string, err error) {
 	first, more, _ := strings.Cut(rest, " ")
 	n, err := strconv.Atoi(strings.Trim(first, "[]"))
@@ -193,7 +192,7 @@ func (t *terminal) file(ctx context.Context, rest string) error {
 	return t.say(ctx, Said{Text: strings.TrimSpace(text), Files: []Upload{{Name: filepath.Base(path), Data: data}}})
 }
 
-// shownAtOnce is how many messages /history shows where no number is given.
+// shownAtOnce is how many messages /history shows without a number.
 const shownAtOnce = 20
 
 func (t *terminal) history(ctx context.Context, rest string) error {

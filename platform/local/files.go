@@ -20,11 +20,11 @@ import (
 // An Upload is a file that a person shares. Name and Data are required.
 type Upload struct {
 	Name string
-	Type string // media type; "": what the name or the bytes tell
+	Type string // media type; "": derived from the name or the bytes
 	Data []byte
 }
 
-// Bounds of what is shared.
+// Bounds of shared files.
 const (
 	maxFiles    = 10       // of one message
 	maxFile     = 20 << 20 // bytes of one
@@ -32,8 +32,8 @@ const (
 	maxFileName = 255      // bytes
 )
 
-// A storedFile is a file's content. It is in memory only: what was shared before a
-// restart has a name, a size and a hash, and no content.
+// A storedFile is a file's content, in memory only. After a restart a file has its
+// name, size and hash, but no content.
 type storedFile struct {
 	scope earshot.Scope
 	of    earshot.MessageID
@@ -94,7 +94,7 @@ func (p *Platform) share(s earshot.Scope, of earshot.MessageID, list []Upload) (
 	return out, nil
 }
 
-// unshare drops a message's files.
+// unshare drops the content of a message's files.
 func (p *Platform) unshare(s earshot.Scope, of earshot.MessageID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// maxBody is how many bytes a request may have.
+// maxBody bounds the bytes of a request.
 const maxBody = 1 << 20
 
 // Handler returns the HTTP front: JSON in, JSON out. Every request needs the
@@ -32,9 +32,9 @@ const maxBody = 1 << 20
 //	DELETE /v1/channels/{channel}/messages/{id}      ?as=bob
 //	POST   /v1/channels/{channel}/messages/{id}/reactions  {"as": "bob", "name": "eyes"}
 //
-// An answer of 200 to a change means that it is durable. After any other
-// status, or none, it may or may not be: said again with the same client, it
-// is the same message. It panics when the token is empty.
+// Status 200 for a change means that it is durable. After any other status, or none, it
+// may or may not be; sent again with the same client, it is stored once. Handler
+// panics if the token is empty.
 func (c *Chat) Handler(token string) http.Handler {
 	if token == "" {
 		panic("local: the HTTP front needs a token")
@@ -56,7 +56,7 @@ type server struct {
 	token [sha256.Size]byte
 }
 
-// guard lets requests pass that are this machine's and hold the token.
+// guard passes requests that address this machine and have the token.
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -82,7 +82,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// A channelJSON is a channel as the front writes it.
+// A channelJSON is a channel in an answer.
 type channelJSON struct {
 	ID       earshot.ChannelID   `json:"id"`
 	Name     string              `json:"name"`
@@ -127,8 +127,7 @@ func (s *server) open(w http.ResponseWriter, r *http.Request) {
 	reply(w, channelJSON{ID: c.ID, Name: c.Name, Kind: c.Kind, Topic: c.Topic})
 }
 
-// A messageJSON is a message as the front writes it; of a deleted one only the
-// id.
+// A messageJSON is a message in an answer; a deleted one has only its id.
 type messageJSON struct {
 	ID        earshot.MessageID `json:"id"`
 	Seq       int64             `json:"seq"`
@@ -196,7 +195,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]any{"messages": out, "next": since})
 }
 
-// page reads where a list begins and how long it is.
+// page parses where a list begins and how long it is.
 func page(r *http.Request) (since int64, limit int, err error) {
 	limit = pageSize
 	if v := r.URL.Query().Get("since"); v != "" {
@@ -285,7 +284,7 @@ func (s *server) react(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]any{"message": messageOf(m)})
 }
 
-// read decodes one JSON object, strictly, or answers that it cannot.
+// read decodes one JSON object strictly, or answers with an error.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		fail(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
@@ -322,7 +321,7 @@ func fail(w http.ResponseWriter, status int, why string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": why})
 }
 
-// statuses are what errors are answered with; of others the caller learns only
+// statuses maps errors to HTTP statuses. For any other error the caller is told only
 // that it may try again.
 var statuses = []struct {
 	err    error

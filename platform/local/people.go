@@ -10,11 +10,11 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// maxName is how many bytes a person's name may have.
+// maxName bounds the bytes of a person's name.
 const maxName = 64
 
-// person returns the author of this name or id, who is stored where nobody is
-// called so. The agent's own name is [ErrForbidden].
+// person returns the author with this name or id, and creates one if there is none.
+// The agent's own name is [ErrForbidden].
 func (p *Platform) person(ctx context.Context, name string, bot bool) (earshot.Author, error) {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "@")
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '|' || r == '<' || r == '>' }) {
@@ -50,7 +50,7 @@ func (p *Platform) person(ctx context.Context, name string, bot bool) (earshot.A
 	return a, nil
 }
 
-// slug makes an id of a name.
+// slug derives an id from a name.
 func slug(name string) string {
 	s := strings.Map(func(r rune) rune {
 		if r == ' ' {
@@ -61,9 +61,9 @@ func slug(name string) string {
 	return s
 }
 
-// compose writes a text as the platform keeps it: @Name of somebody who is
-// known becomes a mention, as a chat client makes it when a person types it.
-// In code and within a word, such as an address, it stays as it is.
+// compose converts a typed text into the stored form: the @Name of a known person
+// becomes a mention, as chat clients do. In code and inside a word, such as an e-mail
+// address, it stays as it is.
 func (p *Platform) compose(ctx context.Context, text string) (string, []earshot.AuthorID, error) {
 	if !strings.Contains(text, "@") {
 		return text, nil, nil
@@ -75,8 +75,8 @@ func (p *Platform) compose(ctx context.Context, text string) (string, []earshot.
 	if !slices.ContainsFunc(list, func(a earshot.Author) bool { return a.ID == p.o.Agent.ID }) {
 		list = append(list, p.agent())
 	}
-	// The longest name first: @Sam Okafor is not @Sam. The agent before others
-	// of its name.
+	// The longest name first, so that @Sam Okafor is not @Sam. The agent comes
+	// before others with its name.
 	slices.SortStableFunc(list, func(x, y earshot.Author) int {
 		if d := len(y.Name) - len(x.Name); d != 0 {
 			return d
@@ -115,7 +115,8 @@ func (p *Platform) compose(ctx context.Context, text string) (string, []earshot.
 	return b.String(), mentions, nil
 }
 
-// named returns whose name s begins with, and how long it is there.
+// named returns the person whose name s begins with, and the length of that name in
+// s.
 func named(list []earshot.Author, s string) (earshot.Author, int) {
 	for _, a := range list {
 		n := len(a.Name)
@@ -129,8 +130,8 @@ func named(list []earshot.Author, s string) (earshot.Author, int) {
 	return earshot.Author{}, 0
 }
 
-// word reports whether r is part of a word; of a character beyond ASCII one
-// byte is given, which is.
+// word reports whether a byte is part of a word. Bytes of characters beyond ASCII
+// are.
 func word(r rune) bool {
 	return r == '_' || r == '-' || r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

@@ -1,20 +1,18 @@
-// Package local is a platform without a network: channels, threads, several
-// people, edits, deletions, reactions and files, kept in the same store as
-// everything else. It is a terminal, an HTTP front on loopback, and what
-// end-to-end tests talk to.
+// Package local is a platform without a network: channels, threads, several people,
+// edits, deletions, reactions and files, in the same store as everything else. People
+// use it in a terminal or by HTTP on loopback; end-to-end tests use it too.
 //
-// It has two sides. [Platform] is the bot's: it posts there, and finds what it
-// has posted. [Chat] is the people's: what they say becomes an event, and the
-// call returns once the event is durable. [Chat.Terminal] and [Chat.Handler] are
-// the ways in.
+// It has two sides. The bot uses [Platform]: it posts, and finds its posts again.
+// People use [Chat]: what they say becomes an event, and the call returns once the
+// event is durable. [Chat.Terminal] and [Chat.Handler] are its user interfaces.
 //
 //	p, err := local.Open(ctx, store, &local.Options{Agent: identity})
 //	chat := p.Chat(bot.Handle)
 //	m, err := chat.Say(ctx, local.Said{Channel: "general", As: "bob", Text: "@earshot hello"})
 //
-// Ids of local messages are made here only. A message's id has the form of a
-// Slack ts, unless its sender gave a key: then it is made of the key, so that
-// the same thing said twice is one message.
+// Only this package makes the ids of local messages. An id has the form of a Slack ts,
+// or is derived from the sender's key if there is one, so that the same message sent
+// twice is one message.
 package local
 
 import (
@@ -31,26 +29,25 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// What callers decide by. Other errors are the store's or the handler's.
+// Errors that callers decide on. Other errors are the store's or the handler's.
 var (
-	ErrInvalid   = errors.New("invalid")     // a name or a text that cannot be
-	ErrForbidden = errors.New("not allowed") // what another person wrote
+	ErrInvalid   = errors.New("invalid")     // a name or a text that is not allowed
+	ErrForbidden = errors.New("not allowed") // the message is another person's
 )
 
-// Options configure a platform. Zero fields mean
-// their defaults.
+// Options configure a platform. Zero fields mean the defaults.
 type Options struct {
 	// Agent is the bot. Default: earshot.
 	Agent earshot.Identity
-	// Platform and Workspace say which stored workspace this is, so that an
-	// imported one can be talked in. Default: local, local.
+	// Platform and Workspace name the stored workspace, so that people can talk in
+	// an imported one. Default: local, local.
 	Platform  earshot.Platform
 	Workspace earshot.WorkspaceID
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
 }
 
-// A Store is what a platform needs of an [earshot.Store].
+// A Store is the part of an [earshot.Store] that a platform uses.
 type Store interface {
 	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
 	PutChannel(ctx context.Context, c earshot.Channel) error
@@ -62,9 +59,9 @@ type Store interface {
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
 }
 
-// A Platform is one workspace. It is safe for concurrent use, and several
-// processes may talk in it over one store: what is said stands behind all that
-// is stored in its channel by then, whatever their clocks show.
+// A Platform is one workspace. It is safe for concurrent use, and several processes
+// may use one workspace over one store: a new message comes after everything that
+// its channel has stored, whatever their clocks say.
 type Platform struct {
 	store Store
 	o     Options
@@ -83,8 +80,8 @@ type reaction struct {
 	name   string
 }
 
-// Open returns the platform that a store holds a workspace of, and makes the
-// channel general where there is none.
+// Open returns the platform of a stored workspace, and creates the channel general if
+// there is none.
 func Open(ctx context.Context, st Store, o *Options) (*Platform, error) {
 	p := &Platform{store: st, reacted: map[reaction]bool{}}
 	if o != nil {
@@ -119,8 +116,8 @@ func (p *Platform) agent() earshot.Author {
 	return earshot.Author{ID: p.o.Agent.ID, Name: p.o.Agent.Name, Kind: earshot.Bot}
 }
 
-// now returns the time of the next thing said in a channel: later than all that
-// is stored there, and no two in a process have the same.
+// now returns the time of the next message in a channel: later than everything that
+// is stored there, and different for any two messages of this process.
 func (p *Platform) now(ctx context.Context, s earshot.Scope) (earshot.Time, error) {
 	newest, err := p.store.Newest(ctx, s, earshot.Whole(), earshot.Position{}, 1)
 	if err != nil {
@@ -152,9 +149,8 @@ func (p *Platform) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) 
 
 var channelName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// Channel returns the channel with this name or id, without a leading #, and
-// makes one where there is none. The error is [ErrInvalid] for a name that
-// cannot be.
+// Channel returns the channel with this name or id, without a leading #, and creates
+// one if there is none. The error is [ErrInvalid] for a name that is not allowed.
 func (p *Platform) Channel(ctx context.Context, name string) (earshot.Channel, error) {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "#")
 	c, err := p.channel(ctx, name)
@@ -211,14 +207,14 @@ func (p *Platform) put(ctx context.Context, id earshot.ChannelID, name string, k
 	return c, nil
 }
 
-// keyed makes an id of what identifies a message. who keeps the keys of one
-// sender from meeting those of another.
+// keyed derives an id from the key of a message and its sender, so that the keys of
+// two senders cannot collide.
 func keyed(letter, who, key string) earshot.MessageID {
 	sum := sha256.Sum256([]byte(who + "\x00" + key))
 	return earshot.MessageID(letter + hex.EncodeToString(sum[:10]))
 }
 
-// at makes an id of a time, which nothing else said has.
+// at derives an id from a time that no other message has.
 func at(t earshot.Time) earshot.MessageID {
 	return earshot.MessageID(t.TS())
 }

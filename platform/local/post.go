@@ -21,10 +21,9 @@ var _ interface {
 // MaxText implements [bot.Sizer].
 func (p *Platform) MaxText() int { return 12_000 }
 
-// Post implements [bot.Platform]. The draft's key is the message's identity:
-// the same one again is the message that there is. A placeholder is kept as a
-// message without a text, which is how people see it over HTTP; a terminal
-// shows what is written so far.
+// Post implements [bot.Platform]. The draft's key identifies the message: posted
+// again, it is the existing one. A placeholder is stored as a message without text,
+// and is seen like that by HTTP; a terminal shows what is written so far.
 func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
 	m, err := p.Find(ctx, d)
 	if !errors.Is(err, earshot.ErrNotFound) {
@@ -37,7 +36,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if m.Time, err = p.now(ctx, d.Channel.Scope()); err != nil {
 		return earshot.Message{}, err
 	}
-	m.Thread, m.ReplyTo = stands(d.Place)
+	m.Thread, m.ReplyTo = answerThread(d.Place)
 	if _, err := p.store.Record(ctx, d.Channel.Scope(), m); err != nil {
 		return earshot.Message{}, fmt.Errorf("post in %s: %w", d.Channel.ID, err)
 	}
@@ -47,8 +46,8 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	return m, nil
 }
 
-// Update implements [bot.Updater]. What still grows is shown by Writing and
-// kept nowhere.
+// Update implements [bot.Updater]. A draft that still grows is shown by Writing and
+// not stored.
 func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
 	if d.Growing {
 		return nil
@@ -79,7 +78,7 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 	return nil
 }
 
-// Remove implements [bot.Remover]. One that is not there any more is gone.
+// Remove implements [bot.Remover]. Removing a message that is gone is no error.
 func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageID) error {
 	m, err := p.store.Message(ctx, at.Channel.Scope(), id)
 	switch {
@@ -107,14 +106,14 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 
 // Writing implements [bot.Writer].
 func (p *Platform) Writing(_ context.Context, at bot.Place, text string, done bool) {
-	thread, _ := stands(at)
+	thread, _ := answerThread(at)
 	p.tell(Update{Channel: at.Channel, Draft: &Draft{Anchor: at.Anchor.ID, Thread: thread, Text: text, Done: done}})
 }
 
-// stands returns where an answer belongs: in the thread of what it answers,
-// in one that the question then begins, or after it in direct messages. A
-// question that is a reply by reference is answered by one.
-func stands(at bot.Place) (thread, replyTo earshot.MessageID) {
+// answerThread returns where an answer belongs: in the question's thread, in a thread that
+// begins with the question, or in direct messages after it. A question that is a reply
+// by reference is answered by one.
+func answerThread(at bot.Place) (thread, replyTo earshot.MessageID) {
 	switch {
 	case at.Thread != "":
 		return at.Thread, ""

@@ -12,26 +12,25 @@ import (
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
-// A Screen says what a terminal is given. Person and Channel are required;
-// zero values of the rest mean that it cannot be done.
+// A Screen configures a terminal. Person and Channel are required. A nil function
+// means that the terminal lacks that ability.
 type Screen struct {
-	Person  string // whom it speaks as at first
-	Channel string // where, at first: a name or id
-	Width   int    // cells of a line; 0: 100
-	// Live shows answers while they are written, and does not repeat what was
-	// typed: a person sits there. Otherwise each answer is awaited before the
-	// next line is read, so that the same lines give the same output.
+	Person  string // who speaks at first
+	Channel string // the first channel: a name or id
+	Width   int    // of a line, in cells; 0: 100
+	// Live is for a person at a terminal: answers are shown while they are written,
+	// and typed lines are not repeated. Otherwise each answer is awaited before the
+	// next line is read, so that the same input gives the same output.
 	Live bool
-	// Wait returns once a turn has ended. Without it nothing is awaited.
+	// Wait returns once a turn has ended. If it is nil, no answer is awaited.
 	Wait func(ctx context.Context, id earshot.TurnID) error
-	// Why writes what the last turn of a channel saw, and why.
+	// Why writes what the last turn of a channel saw, with reasons.
 	Why func(ctx context.Context, w io.Writer, c earshot.Channel) error
 }
 
-// Terminal lets people talk by lines: what begins with a slash is a command,
-// everything else is said. It returns nil when the input ends, at /quit, and
-// when ctx ends. Errors are those of reading; what a line did wrong is shown
-// and forgotten.
+// Terminal lets people talk line by line. A line that begins with a slash is a
+// command, any other is a message. It returns nil when the input ends, at /quit, and
+// when ctx ends. Errors are those of reading; the error of a line is printed.
 func (c *Chat) Terminal(ctx context.Context, in io.Reader, out io.Writer, s Screen) error {
 	t := &terminal{chat: c, screen: s, out: out, number: map[place]int{}}
 	if t.screen.Width == 0 {
@@ -64,11 +63,11 @@ func (c *Chat) Terminal(ctx context.Context, in io.Reader, out io.Writer, s Scre
 	}
 }
 
-// maxLine is how many bytes a line may have.
+// maxLine bounds the bytes of a line.
 const maxLine = 1 << 20
 
-// readLines gives the lines of in one by one. Its goroutine ends with in: a read
-// of a terminal cannot be broken off.
+// readLines returns the lines of in one by one. Its goroutine ends when in ends,
+// because a read of a terminal cannot be cancelled.
 func readLines(ctx context.Context, in io.Reader) (<-chan string, <-chan error) {
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {
@@ -105,17 +104,17 @@ type terminal struct {
 	out    io.Writer
 	shown  []place       // messages by their numbers, from 1
 	number map[place]int // and back
-	draft  string        // what is written of an answer on the last line
+	draft  string        // the unfinished answer on the last line
 	typed  earshot.AuthorID
 }
 
 func (t *terminal) write(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, _ = io.WriteString(t.out, s) // a terminal that is gone ends with the input
+	_, _ = io.WriteString(t.out, s) // if the terminal is gone, the input ends too
 }
 
-// prompt asks for a line.
+// prompt prints the prompt for a line.
 func (t *terminal) prompt() {
 	if !t.screen.Live {
 		return
@@ -130,7 +129,7 @@ func (t *terminal) prompt() {
 	t.write(desk.Faint(desk.Line(t.who.Name+" "+where, 60) + "> "))
 }
 
-// numberOf returns what a message is called on this screen.
+// numberOf returns the number of a message on this screen.
 func (t *terminal) numberOf(p place) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,7 +145,7 @@ func (t *terminal) count(p place) int {
 	return len(t.shown)
 }
 
-// show writes an update. The platform calls it for one at a time.
+// show prints an update. The platform never calls it concurrently.
 func (t *terminal) show(u Update) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -189,7 +188,7 @@ func (t *terminal) show(u Update) {
 	_, _ = io.WriteString(t.out, desk.Faint(head)+desk.Strong(label)+": "+strings.TrimLeft(body, " "))
 }
 
-// showDraft writes what an answer has grown by.
+// showDraft prints what was added to an unfinished answer.
 func (t *terminal) showDraft(d Draft) {
 	if !t.screen.Live {
 		return
@@ -210,7 +209,7 @@ func (t *terminal) showDraft(d Draft) {
 	}
 }
 
-// breakLine ends the line of an answer that is being written.
+// breakLine ends the line of an unfinished answer.
 func (t *terminal) breakLine() {
 	if t.draft != "" {
 		_, _ = io.WriteString(t.out, "\n")

@@ -2,8 +2,8 @@ package local
 
 import "github.com/earshot-ai/earshot"
 
-// An Update is something that happened on the platform. Either Message is set,
-// as it is kept now, or Draft, the text of an answer that is being written.
+// An Update is something that happened on the platform. Either Message is set, as it
+// is stored now, or Draft, an answer that is being written.
 type Update struct {
 	Channel earshot.Channel
 	Change  earshot.Change // of Message
@@ -13,16 +13,16 @@ type Update struct {
 
 // A Draft is an answer that is being written.
 type Draft struct {
-	Anchor earshot.MessageID // what is answered
-	Thread earshot.MessageID // where the answer will stand
-	Text   string            // all of it so far; "" when it begins anew
+	Anchor earshot.MessageID // the question
+	Thread earshot.MessageID // the thread of the answer
+	Text   string            // the whole text so far; "" when it starts again
 	Done   bool              // it is posted or given up
 }
 
 type watcher struct{ f func(Update) }
 
-// Watch calls f for each update, in order and never two at a time, until stop
-// is called. f must return quickly and must not call the platform.
+// Watch calls f for each update, in order and never concurrently, until stop is
+// called. f must return quickly and must not call the platform.
 func (p *Platform) Watch(f func(Update)) (stop func()) {
 	w := &watcher{f}
 	p.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// A key names a file in one channel: what one channel has loaded tells another
-// nothing, not even by how fast it is there.
+// A key names a file in one channel. Channels do not share entries: that a file
+// loads fast must not tell one channel what another has loaded.
 type key struct {
 	scope earshot.Scope
 	id    earshot.ArtifactID
@@ -20,16 +20,16 @@ type loaded struct {
 	key
 	of    earshot.MessageID // the message that it was loaded for
 	media llm.Media         // without a name
-	sum   string            // SHA-256 of the bytes as they were
-	size  int64             // how many those were
+	sum   string            // SHA-256 of the bytes as they were shared
+	size  int64             // the number of those bytes
 }
 
-// weight is what an entry takes, in bytes, besides a little.
+// weight is roughly how many bytes of memory an entry takes.
 func (l *loaded) weight() int64 {
 	return int64(len(l.media.Data) + len(l.id) + len(l.of) + len(l.sum) + len(l.scope.Workspace) + len(l.scope.Channel))
 }
 
-// A cache keeps the files that were used last, up to a weight. It is safe for
+// A cache keeps the most recently used files, up to a weight. It is safe for
 // concurrent use.
 type cache struct {
 	most int64
@@ -37,12 +37,12 @@ type cache struct {
 	mu      sync.Mutex // guards what follows
 	weight  int64
 	byKey   map[key]*list.Element // of *loaded
-	used    *list.List            // the last used first
+	used    *list.List            // the most recently used first
 	loading map[*flight]bool
 }
 
-// A flight is a file that is being loaded. What is forgotten meanwhile is not
-// kept.
+// A flight is a file that is being loaded. If its message is forgotten meanwhile,
+// the file is not cached.
 type flight struct {
 	scope     earshot.Scope
 	of        earshot.MessageID
@@ -53,7 +53,7 @@ func newCache(most int64) *cache {
 	return &cache{most: most, byKey: map[key]*list.Element{}, used: list.New(), loading: map[*flight]bool{}}
 }
 
-// get returns what is kept under k; nil when nothing is.
+// get returns the entry of k, or nil.
 func (c *cache) get(k key) *loaded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,8 +74,8 @@ func (c *cache) begin(s earshot.Scope, of earshot.MessageID) *flight {
 	return f
 }
 
-// end keeps what a flight has brought, nil for nothing, in place of what was
-// used longest ago.
+// end caches what a flight has loaded (nil: nothing) and drops the entries that
+// were used longest ago.
 func (c *cache) end(f *flight, l *loaded) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"net/netip"
 )
 
-// errInside is why an address is not dialled: it is not one of the public
-// network's.
+// errInside says that an address was not dialled because it is not on the public
+// network.
 var errInside = errors.New("the address is not a public one")
 
-// notPublic are the networks that are no host's on the public network, besides
-// those that [netip.Addr] knows of. The registries:
+// notPublic are the networks without hosts on the public network, besides those
+// that [netip.Addr] recognises. The registries:
 // https://www.iana.org/assignments/iana-ipv4-special-registry and
 // https://www.iana.org/assignments/iana-ipv6-special-registry. Networks that
 // carry an IPv4 address within (6to4, Teredo, NAT64) could lead anywhere.
@@ -29,7 +29,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// public reports whether a is a host's on the public network.
+// public reports whether a can be the address of a host on the public network.
 func public(a netip.Addr) bool {
 	a = a.Unmap()
 	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" {
@@ -43,9 +43,9 @@ func public(a netip.Addr) bool {
 	return true
 }
 
-// A guardedDialer connects to public addresses only. It looks names up itself
-// and dials what it has checked, so that a name cannot mean one address when it
-// is checked and another when it is dialled.
+// A guardedDialer connects to public addresses only. It resolves names itself and
+// dials the address that it has checked, so that a name cannot resolve to one
+// address for the check and to another for the connection.
 type guardedDialer struct {
 	override string // host:port that may be on this machine
 	lookup   func(ctx context.Context, network, host string) ([]netip.Addr, error)

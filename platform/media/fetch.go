@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// Bounds of one fetch. How long it may take in all is the caller's context's to
-// say.
+// Bounds of one fetch. The caller's context bounds its whole time.
 const (
 	maxRedirects  = 5
 	maxHeader     = 64 << 10
@@ -26,9 +25,9 @@ const (
 	headerTime    = 10 * time.Second
 )
 
-// A fetcher reads URLs that somebody else wrote.
+// A fetcher reads URLs that strangers wrote.
 type fetcher struct {
-	override  string // host:port; may be asked over http where that is this machine
+	override  string // host:port; plain http is allowed if it is on this machine
 	dialer    *guardedDialer
 	transport *http.Transport
 }
@@ -38,7 +37,7 @@ func newFetcher(override string) *fetcher {
 	plain := &net.Dialer{Timeout: dialTime}
 	f.dialer = &guardedDialer{override: f.override, lookup: net.DefaultResolver.LookupNetIP, dial: plain.DialContext}
 	f.transport = &http.Transport{
-		// No proxy: behind one the address that is dialled could not be checked.
+		// No proxy: the address that a proxy dials could not be checked.
 		DialContext:         f.dialer.DialContext,
 		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: handshakeTime, ResponseHeaderTimeout: headerTime, MaxResponseHeaderBytes: maxHeader,
@@ -48,9 +47,9 @@ func newFetcher(override string) *fetcher {
 	return f
 }
 
-// fetch returns the body that a source's URL leads to, at most so many bytes.
-// The token goes to the hosts of the source only, over https only, and is left
-// behind for good where a redirect leads to another host.
+// fetch returns the body of a source's URL after redirects, at most most bytes. The
+// token is sent to the hosts of the source only, and over https only. After a
+// redirect to another host it is not sent any more.
 func (f *fetcher) fetch(ctx context.Context, s Source, most int64) ([]byte, error) {
 	at, err := url.Parse(s.URL)
 	if err != nil {
@@ -107,9 +106,9 @@ func redirects(status int) bool {
 	return false
 }
 
-// check refuses URLs that no file has: what is not https to a host's usual
-// port, and what names a user. The override may be asked over http, where it is
-// on this machine; the dialer sees to that it is no other in the network.
+// check refuses URLs that are not https on the usual port, and URLs with a user
+// name. Plain http is allowed to the override if it is on this machine; the dialer
+// checks that its address is not another one of the local network.
 func (f *fetcher) check(u *url.URL) error {
 	if standsIn(f.override, u.Host) && u.User == nil && u.Opaque == "" && (u.Scheme == "https" || u.Scheme == "http" && onLoopback(u.Hostname())) {
 		return nil
@@ -125,8 +124,8 @@ func (f *fetcher) check(u *url.URL) error {
 	return nil
 }
 
-// ours reports whether a URL that was checked may be sent the token: its host
-// is one of the names, letter for letter, or the override.
+// ours reports whether a checked URL may get the token: its host is exactly one of
+// the source's hosts, or the override.
 func (f *fetcher) ours(u *url.URL, hosts []string) bool {
 	if f.override != "" && strings.EqualFold(u.Host, f.override) {
 		return true
@@ -134,10 +133,10 @@ func (f *fetcher) ours(u *url.URL, hosts []string) bool {
 	return slices.Contains(hosts, strings.ToLower(u.Hostname()))
 }
 
-// standsIn reports whether host:port is the server that stands in for the
-// platform: by the name that it was given, or another of this machine's names
-// on the same port, as an emulator has it for a host that is not the
-// platform's. The latter is not sent the token.
+// standsIn reports whether host:port is the server that stands in for the platform:
+// under the name in the override, or under another name of this machine with the
+// same port, which an emulator uses for hosts that are not the platform's. Under
+// another name it does not get the token.
 func standsIn(override, address string) bool {
 	if override == "" {
 		return false
@@ -177,9 +176,9 @@ func (f *fetcher) body(ctx context.Context, resp *http.Response, s Source, redir
 	return data, nil
 }
 
-// isLogin reports whether what came is a page in place of the file: Slack
-// answers so, with 200, where the token may not read files. A file that was
-// declared a page may be one; one that was declared a text may look like one.
+// isLogin reports whether the body is a web page in place of the file. Slack answers
+// with its login page and status 200 if the token may not read files. A file that
+// was declared as HTML may be a page, and one declared as text may look like one.
 func isLogin(declared, served, looks string, redirected bool) bool {
 	const page = "text/html"
 	switch {
@@ -191,7 +190,7 @@ func isLogin(declared, served, looks string, redirected bool) bool {
 	return looks == page && !strings.HasPrefix(declared, "text/") && !strings.Contains(declared, "xml")
 }
 
-// read reads all of r, at most so many bytes.
+// read reads all of r, at most most bytes.
 func read(ctx context.Context, r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	switch {

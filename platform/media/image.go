@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// maxEdge is the longest edge that a model sees: providers scale larger
-	// pictures down themselves, and bill them before that
+	// maxEdge is the longest edge that a model sees, in pixels. Providers scale
+	// larger pictures down themselves, and bill the larger size
 	// (https://docs.anthropic.com/en/docs/build-with-claude/vision).
 	maxEdge = 1568
-	// maxEncoded is how many bytes a picture may have: 5 MB in base64, which is
-	// the least that a provider takes.
+	// maxEncoded bounds the bytes of a picture: 5 MB in base64, the smallest limit
+	// of a provider.
 	maxEncoded = 3_750_000
-	// maxMemory is what unpacking a picture may take.
+	// maxMemory bounds the memory for unpacking a picture, in bytes.
 	maxMemory = 192 << 20
-	// maxScans is how often a progressive JPEG may go over its picture. Cameras
-	// and programs do so about ten times; each time costs, and takes few bytes.
+	// maxScans bounds the scans of a progressive JPEG. Cameras and programs write
+	// about ten; a scan of few bytes costs a pass over the whole picture.
 	maxScans = 100
 )
 
-// picture makes of a PNG, JPEG, GIF or WebP what every provider takes: whole,
-// no larger than a model sees, of a GIF the first frame. How large it is is
-// read, and bounded, before anything is unpacked.
+// picture converts a PNG, JPEG, GIF (its first frame) or WebP into a form that every
+// provider accepts, no larger than a model sees. The picture's dimensions are read
+// and bounded before anything is unpacked.
 func picture(data []byte) (m llm.Media, err error) {
-	// Decoders read what strangers wrote.
+	// The decoders read what strangers wrote, and may panic.
 	defer func() {
 		if r := recover(); r != nil {
 			m, err = llm.Media{}, &Error{whyDamaged, fmt.Errorf("the decoder panicked: %v", r)}
@@ -63,7 +63,7 @@ func picture(data []byte) (m llm.Media, err error) {
 		if len(data) <= maxEncoded {
 			return llm.Media{Type: "image/" + format, Data: data}, nil
 		}
-		return encode(small, false) // what did not become smaller as it was
+		return encode(small, false) // too many bytes, and not too many pixels
 	}
 	return encode(small, format == "png" || format == "gif")
 }
@@ -91,7 +91,7 @@ func progressive(data []byte) bool {
 	for i := 2; i+3 < len(data); {
 		switch {
 		case data[i] != 0xff:
-			return true // not as it should be: the dearer is assumed
+			return true // malformed: the more expensive kind is assumed
 		case data[i+1] == 0xff:
 			i++ // fill
 			continue
@@ -105,10 +105,10 @@ func progressive(data []byte) bool {
 	return true
 }
 
-// shrink returns a picture whose longest edge is at most maxEdge; a smaller one
-// as it is. It halves first, which averages, and only then scales: scaling far
-// in one step would pass over pixels, and keeping a filter's sums for all of
-// them would take more memory than the picture.
+// shrink returns the picture with a longest edge of at most maxEdge. It halves the
+// picture as often as possible, which averages pixels, and then scales once. Scaling
+// far in one step would skip pixels, or need more memory than the picture for a
+// filter over all of them.
 func shrink(from image.Image) image.Image {
 	for {
 		b := from.Bounds()
@@ -128,8 +128,8 @@ func shrink(from image.Image) image.Image {
 	}
 }
 
-// encode writes a picture: as JPEG, or where nothing of it shall be lost as PNG,
-// unless that is too large.
+// encode writes a picture as JPEG, or as PNG if it is to be lossless and that is not
+// too large.
 func encode(m image.Image, lossless bool) (llm.Media, error) {
 	var b bytes.Buffer
 	if lossless {
@@ -141,7 +141,7 @@ func encode(m image.Image, lossless bool) (llm.Media, error) {
 		}
 		b.Reset()
 	}
-	// JPEG knows no transparency: what can be seen through is white.
+	// JPEG has no transparency: transparent pixels become white.
 	flat := image.NewRGBA(m.Bounds())
 	draw.Draw(flat, flat.Bounds(), image.White, image.Point{}, draw.Src)
 	draw.Draw(flat, flat.Bounds(), m, m.Bounds().Min, draw.Over)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Types that are recognised by their first bytes, besides those of net/http: the
-// recordings that phones and chat clients make.
+// Types that are recognised by their first bytes in addition to those of net/http:
+// the recordings that phones and chat clients make.
 var recordings = []struct {
 	at    int
 	magic string
@@ -21,8 +21,8 @@ var recordings = []struct {
 	{0, "\xff\xf1", "audio/aac"}, {0, "\xff\xf9", "audio/aac"},
 }
 
-// sniff returns the media type of bytes without parameters, by their first
-// ones: application/octet-stream when they tell nothing.
+// sniff returns the media type of data by its first bytes, without parameters;
+// application/octet-stream if they match no type.
 func sniff(data []byte) string {
 	for _, r := range recordings {
 		if len(data) > r.at && bytes.HasPrefix(data[r.at:], []byte(r.magic)) {
@@ -31,7 +31,7 @@ func sniff(data []byte) string {
 	}
 	kind := bare(http.DetectContentType(data))
 	if kind == "audio/wave" {
-		return "audio/wav" // by the name that providers know
+		return "audio/wav" // the name that providers use
 	}
 	return kind
 }

@@ -12,23 +12,21 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// Options configure [New]. Zero fields mean the
-// defaults.
+// Options configure [New]. Zero fields mean the defaults.
 type Options struct {
-	// Cache is how many bytes of loaded files are kept. Default: 50 MB; below 0
-	// nothing is kept.
+	// Cache is how many bytes of loaded files are kept in memory. Default:
+	// DefaultCache; below 0 nothing is kept.
 	Cache int64
-	// Override is the host:port that stands in for the platform, such as an
-	// emulator's. It may be on this machine, and there be asked over http.
+	// Override is the host:port of a server that stands in for the platform, such as
+	// an emulator. It may be on this machine, and there it may use plain http.
 	Override string
 }
 
-// DefaultCache is how many bytes of loaded files are kept where nothing else is
-// said.
+// DefaultCache is the default of [Options].Cache, in bytes.
 const DefaultCache = 50_000_000
 
-// maxLoading is how many files are loaded at a time: each may be as large as
-// the caller allows.
+// maxLoading bounds the files that are loaded at a time, because each may be as large
+// as the caller allows.
 const maxLoading = 4
 
 // Files loads what people share on one platform. It is safe for concurrent use
@@ -37,11 +35,11 @@ type Files struct {
 	opener  Opener
 	fetcher *fetcher
 	cache   *cache
-	slots   chan struct{} // taken while a file is loaded
-	unpack  chan struct{} // taken while a picture is in memory
+	slots   chan struct{} // a semaphore: held while a file is loaded
+	unpack  chan struct{} // a semaphore: held while a picture is unpacked
 }
 
-// New returns the files of a platform.
+// New returns the files of the platform that o opens.
 func New(o Opener, options *Options) *Files {
 	if options == nil {
 		options = &Options{}
@@ -56,14 +54,14 @@ func New(o Opener, options *Options) *Files {
 	}
 }
 
-// Load returns a file of a message as a model can be given it, and the SHA-256
-// of its bytes as they were, in lower-case hex: pictures no larger than a model
-// sees, texts in UTF-8 and so that no line of them can be taken for a part of
-// the prompt, PDFs and recordings as they are. most bounds the bytes that are
-// read.
+// Load returns a file of a message in a form that a model can be given, and the
+// SHA-256 of the file's bytes in lower-case hex. Pictures are scaled to what a model
+// sees; texts are converted to UTF-8 and indented, so that no line can be taken for a
+// part of the prompt; PDFs and recordings stay as they are. most bounds the bytes
+// that are read.
 //
-// The error is an [*Error] where the file cannot be given, and ctx's where ctx
-// was cancelled; what is late is the file's failure.
+// The error is an [*Error] if the file cannot be given, also if it did not arrive
+// before ctx's deadline, and ctx's error if ctx was cancelled.
 func (x *Files) Load(ctx context.Context, s earshot.Scope, of earshot.MessageID, f earshot.File, most int64) (llm.Media, string, error) {
 	l := x.cache.get(key{s, f.ID})
 	if l == nil {
@@ -109,7 +107,7 @@ func (x *Files) load(ctx context.Context, s earshot.Scope, f earshot.File, most 
 	return &loaded{key: key{s, f.ID}, media: m, sum: hex.EncodeToString(sum[:]), size: int64(len(data))}, nil
 }
 
-// open returns the bytes of a file, and what it was declared to be.
+// open returns the bytes of a file and its declared type.
 func (x *Files) open(ctx context.Context, s earshot.Scope, id earshot.ArtifactID, most int64) (data []byte, declared string, err error) {
 	from, err := x.opener.OpenFile(ctx, s, id)
 	if err != nil {
@@ -131,9 +129,9 @@ func (x *Files) open(ctx context.Context, s earshot.Scope, id earshot.ArtifactID
 	return data, from.Type, err
 }
 
-// convert makes of bytes what a model takes. What they are decides, not what
-// they were declared to be; of two that look alike (a recording and a film in
-// the same container) the declaration does.
+// convert brings a file into a form that models accept. It goes by the bytes, not by
+// the declared type, except for types that look alike, such as a recording and a film
+// in the same container.
 func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.Media, error) {
 	kind := sniff(data)
 	if strings.HasPrefix(kind, "video/") && strings.HasPrefix(declared, "audio/") {
@@ -160,7 +158,7 @@ func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.
 	return text(data)
 }
 
-// take takes one of a channel's places.
+// take acquires a semaphore.
 func take(ctx context.Context, places chan struct{}) error {
 	if ctx.Err() != nil {
 		return failed(ctx, ctx.Err())

@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// A Size is what providers ask of a file when they charge for it. What does not
-// apply is zero.
+// A Size is what providers' prices for a file depend on. Fields that do not apply
+// are zero.
 type Size struct {
 	Width, Height int // of a picture, in pixels
 	Pages         int // of a PDF; at least 1, and an estimate where its pages cannot be counted
@@ -39,13 +39,13 @@ var (
 const (
 	// maxUnpacked bounds what is unpacked of a PDF's object streams, in bytes.
 	maxUnpacked = 8 << 20
-	// pageBytes is what a page takes where nothing is found that can be counted.
+	// pageBytes is the assumed size of a page if no pages can be counted.
 	pageBytes = 50_000
 )
 
-// pages counts the pages of a PDF: objects of that type, which newer files have
-// in compressed streams. It reads what strangers wrote: what cannot be unpacked
-// is passed over, and no more is unpacked than a bound.
+// pages counts the pages of a PDF: its objects of type Page, which newer files keep in
+// compressed streams. Strangers wrote the file, so a stream that cannot be unpacked is
+// skipped, and at most maxUnpacked bytes are unpacked.
 func pages(data []byte) int {
 	n := len(pageObject.FindAllIndex(data, -1))
 	left := int64(maxUnpacked)

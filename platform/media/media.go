@@ -1,15 +1,15 @@
-// Package media gives a model the files that people share: it asks a platform
-// where a file's bytes are, fetches them without being led anywhere else, looks
-// at what they are, and makes of them what a model takes.
+// Package media loads the files that people share, for a model: it asks the platform
+// where a file is, fetches it from there and nowhere else, recognises its type by its
+// bytes, and converts it into a form that models accept.
 //
 //	files := media.New(platform, nil)
 //	m, sum, err := files.Load(ctx, scope, message, file, 20<<20)
 //
-// Start with [Opener], the port that a platform implements, and [Files]. What
-// was loaded is kept for a while in memory, by workspace, channel and file,
-// bounded in bytes, and forgotten with its message.
+// Start with [Opener], which a platform implements, and [Files]. Loaded files are
+// cached in memory for each channel, bounded in bytes, and dropped with their
+// message.
 //
-// Everything that comes in is taken to be hostile. A URL may point at our own
+// Everything that arrives is treated as hostile. A URL may point at our own
 // machine, a body may never end, a small picture may unpack into gigabytes, and
 // a text may look like a part of the prompt.
 package media
@@ -26,40 +26,39 @@ import (
 // An Opener knows where the bytes of a platform's files are. It is safe for
 // concurrent use.
 type Opener interface {
-	// OpenFile says where a file of a channel is. It must not fetch the bytes
-	// from the URL itself. The error is [earshot.ErrNotFound] where the channel
-	// has no such file, or has it no longer.
+	// OpenFile returns where a file of a channel is. It must not fetch the URL
+	// itself. The error is [earshot.ErrNotFound] if the channel does not have the
+	// file, or has it no longer.
 	OpenFile(ctx context.Context, s earshot.Scope, id earshot.ArtifactID) (Source, error)
 }
 
-// A Source is where a file's bytes are, and what the platform says of them.
-// Either URL is set or Content.
+// A Source says where a file is and what the platform declares about it. Either URL
+// or Content is set.
 type Source struct {
-	Name string // as it was declared; "" when unknown
-	Type string // media type, likewise; what the bytes are decides
+	Name string // as declared; "" when unknown
+	Type string // the declared media type; "" when unknown. The bytes decide.
 	Size int64  // in bytes; 0 when unknown
 
-	// External says that the bytes are with another service: they are not
-	// fetched.
+	// External says that another service has the file. It is not fetched.
 	External bool
-	// URL is where the bytes are. Its host is one of Hosts, or the server of
+	// URL is where the file is. Its host must be one of Hosts, or that of
 	// [Options].Override.
 	URL string
-	// Hosts are the exact names that a URL may have and Token may be sent to,
-	// such as files.slack.com, in lower case, without a port.
+	// Hosts are the hosts that URL may have and that Token may be sent to: exact
+	// names such as files.slack.com, in lower case, without a port.
 	Hosts []string
-	// Token goes with the request as a bearer token.
+	// Token is sent as a bearer token.
 	Token secret.Secret
 
-	// Content is the bytes themselves, where the platform has them at hand. It
-	// is read once and closed.
+	// Content is the file itself, if the platform has it at hand. It is read once
+	// and closed.
 	Content io.ReadCloser
 }
 
-// An Error is why a model is not given a file. Err may be nil.
+// An Error says why a model is not given a file. Err may be nil.
 type Error struct {
-	Why string // one of the reasons of this package: no URL, host or token stands in it
-	Err error  // for the operator, likewise without a URL or a token
+	Why string // one of the reasons of this package, without URL, host or token
+	Err error  // for the operator; without URL or token too
 }
 
 func (e *Error) Error() string {
@@ -90,7 +89,7 @@ const (
 	whyType     = "files of this type cannot be read"
 )
 
-// failed makes an Error of what went wrong while bytes were read.
+// failed returns an Error for a failed read.
 func failed(ctx context.Context, err error) error {
 	var known *Error
 	switch {

@@ -12,16 +12,15 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// maxText is how many bytes of a text are given; a model's budget of tokens is
-// not spent on one log.
+// maxText bounds the bytes of a text, so that one log does not use up the budget.
 const maxText = 32 << 10
 
-// cutText stands behind a text that goes on.
+// cutText follows a text that was cut.
 const cutText = "\n[the file goes on; this is its beginning]"
 
-// text makes a document of a file that people can read as text: in UTF-8,
-// cleaned and indented like whatever else was said ([assemble.Inlined]), so
-// that no line of it is taken for a part of the prompt.
+// text converts a text file into a document in UTF-8, cleaned and indented as messages
+// are ([assemble.Inlined]), so that no line of it can be taken for a part of the
+// prompt.
 func text(data []byte) (llm.Media, error) {
 	s, ok := decode(beginning(data))
 	if !ok {
@@ -45,8 +44,8 @@ func text(data []byte) (llm.Media, error) {
 	return llm.Media{Type: "text/plain", Data: []byte(s)}, nil
 }
 
-// beginning returns as much of a text as could be given, whatever it is
-// encoded in, up to the end of a character.
+// beginning returns the first bytes of a text, enough for maxText in any encoding, and
+// ends at the end of a character.
 func beginning(data []byte) []byte {
 	end := 4 * maxText
 	if len(data) <= end {
@@ -58,9 +57,9 @@ func beginning(data []byte) []byte {
 	return data[:end]
 }
 
-// decode returns a text in UTF-8. UTF-16 is recognised by its byte order mark; what
-// is neither is taken to be Windows-1252, in which old programs write, unless
-// it has bytes that no text has.
+// decode returns a text in UTF-8. It recognises UTF-16 by its byte order mark. Anything
+// else counts as Windows-1252, which old programs write, unless it has bytes that no
+// text has.
 func decode(data []byte) (string, bool) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
@@ -74,7 +73,7 @@ func decode(data []byte) (string, bool) {
 	return string(s), err == nil
 }
 
-// wide decodes UTF-16.
+// wide decodes UTF-16 in a byte order.
 func wide(data []byte, bigEndian bool) string {
 	units := make([]uint16, len(data)/2)
 	for i := range units {
