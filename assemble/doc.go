@@ -15,10 +15,12 @@
 // request of them. [Result.Ledger] says of each message whether it is shown, in
 // which section, and if not why. [Result.Notes] are for the operator.
 //
-// The next turn of the same conversation needs what this one left behind. Store
-// [Result.Next] together with the reply, and give it back in
-// [Input.Conversation]: then the model is shown only what is new. Package gather
-// does that with a store.
+// The next turn of the same conversation needs what this one left behind, in
+// [Input.Conversation]: what [Result.Next] says, added to what was there; the reply,
+// in Shown and in Turns; and the prompt with the reply as Session, whose entries
+// llm.Record makes. Then the model is shown only what is new; without a Session the
+// turn is a first one again. Package gather reads all of it from a store, and package
+// bot writes it.
 //
 // A [Policy] decides what a prompt has: which sections, in which order, with
 // which limits. The default is [Standard]; [Policies] lists the others, and a

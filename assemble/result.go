@@ -59,7 +59,7 @@ type Tokens struct {
 	Sections map[SectionName]int
 }
 
-// Next is what a platform stores with the reply, in one transaction; a turn that
+// Next is what the caller stores with the reply, in one transaction; a turn that
 // failed stores none of it, so that the next one finds everything again. Shown,
 // Attached and Names are added to what [Conversation] had. Where Epoch is greater
 // than the input's, they replace it, and the session begins anew with this turn.

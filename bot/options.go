@@ -100,7 +100,7 @@ type Limits struct {
 	Backoff  time.Duration // before the second try; doubles up to 2 min; default 2 s
 	Rounds   int           // calls of tools in a row; default 8
 	Result   int           // bytes of a tool's result; default 64 KiB
-	Tries    int           // of a turn, and processes that may end with it, before it is given up; default 10
+	Tries    int           // how often a turn is tried, crashes included, before it is given up; default 10
 	Parallel int           // conversations at a time, those that wait for the platform not counted; default 64
 }
 

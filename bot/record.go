@@ -20,9 +20,19 @@ type Event struct {
 // An Outcome is what came of an event.
 type Outcome struct {
 	earshot.Accepted
-	// Why says in a word why there is a turn or none: mention, direct, root,
-	// owned; not-addressed, self, system, bot, bots-bounded, edit, deletion,
-	// silence, other-named.
+	// Why says why there is a turn:
+	//   - mention: the message mentions the agent
+	//   - direct: it is a direct message
+	//   - root: it begins a thread, and [Answer].Roots is set
+	//   - owned: it is a reply in a thread that the agent owns ([Answer].OwnedThreads)
+	//
+	// or why there is none:
+	//   - not-addressed: none of the above
+	//   - self, system, bot: who wrote it is not answered
+	//   - bots-bounded: other bots have had their turns ([Answer].BotTurns)
+	//   - edit, deletion: it is no new message
+	//   - silence: there is nothing in it to answer
+	//   - other-named: a reply in an owned thread that mentions somebody else
 	Why string
 }
 

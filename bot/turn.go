@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-ai/earshot/bot/internal/slots"
 )
 
-// The line of a message. Each verb is the first function of the file with its
-// name; further files with that name at the front hold its parts.
+// The line of a message. Each verb is a method in the file with its name; further
+// files with that name at the front hold its parts.
 //
 //	1 address    is the message for us, and in which conversation
 //	2 record     the event, its message and, if it is for us, a turn: durable

@@ -14,7 +14,7 @@
 // conversation. How much that is depends on the policy and the budget, not on
 // how long the thread or the channel is. Nothing is written.
 //
-// A [Store] needs to keep messages alone. One that keeps conversations too
+// A [Store] that keeps only messages is enough. One that keeps conversations too
 // ([Conversations], as every [earshot.Store] does) lets a session go on: name
 // the conversation in the Request.
 package gather

@@ -86,10 +86,13 @@ func SessionEnded(in assemble.Input, res assemble.Result, err error) bool {
 // Input reads what a turn for one message needs. Messages are in the order of
 // Position, and none stands after the anchor.
 //
-// Errors are the store's; [earshot.ErrNotFound] where the anchor is not stored
-// in the channel, [ErrNoConversations] where the Request names a conversation
+// Errors are the store's; an [*assemble.InputError] where the Request names no
+// anchor, [earshot.ErrNotFound] where the anchor is not stored in the channel, [ErrNoConversations] where the Request names a conversation
 // and the store keeps none.
 func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
+	if req.Anchor == "" {
+		return assemble.Input{}, &assemble.InputError{Path: "anchor", Reason: "is required"}
+	}
 	if req.Policy.Name == "" && req.Policy.First == nil {
 		req.Policy = assemble.Standard()
 	}

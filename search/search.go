@@ -20,7 +20,7 @@ type Store interface {
 }
 
 // A Query says what is looked for in a channel; only Text or Authors need be
-// set.
+// set. `go doc search/index.Query` lists its fields.
 type Query = index.Query
 
 // Options are the settings of a Searcher. Zero fields mean the defaults.

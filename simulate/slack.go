@@ -14,12 +14,14 @@
 //   - [Slack.Settle] waits until every event was acknowledged; [Slack.Calls] then
 //     returns what the app called and [Slack.Messages] what people see.
 //
-//     s, err := simulate.NewSlack(nil)
-//     defer s.Close()
-//     mara := s.AddUser(simulate.User{Name: "mara"})
-//     general := s.AddChannel(simulate.Channel{Name: "general", Members: []string{mara, s.App().UserID}})
-//     s.Deliver("http://127.0.0.1:8080/slack/events")
-//     s.Say(general, mara, "<@"+s.App().UserID+"> hello")
+// For example:
+//
+//	s, err := simulate.NewSlack(nil)
+//	defer s.Close()
+//	mara := s.AddUser(simulate.User{Name: "mara"})
+//	general := s.AddChannel(simulate.Channel{Name: "general", Members: []string{mara, s.App().UserID}})
+//	s.Deliver("http://127.0.0.1:8080/slack/events")
+//	s.Say(general, mara, "<@"+s.App().UserID+"> hello")
 //
 // The package shares no code with Earshot's own adapter for Slack, because it would
 // share its mistakes: both are written from Slack's documentation. ts, ids and texts

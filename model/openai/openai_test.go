@@ -3,9 +3,12 @@ package openai_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -341,5 +344,27 @@ func TestAModelThatTakesToolsOnlyWithoutReasoning(t *testing.T) {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Status != 400 || e.Retryable || len(never.Requests()) != 2 {
 		t.Errorf("a model that cannot be told: %v after %d requests; want a 400 after 2", err, len(never.Requests()))
+	}
+}
+
+// A server that ignores "stream" answers with one JSON object. Asking again would
+// cost the same answer again.
+func TestAnAnswerWithoutAStreamIsNotAskedForAgain(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"hello"}}]}`)
+	}))
+	defer server.Close()
+	m, err := openai.New(model.Options{Model: "gpt-test", APIKey: secret.New("k"), BaseURL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = model.Retry(m, &model.RetryOptions{Base: time.Millisecond}).Generate(t.Context(), llm.Request{Messages: []llm.Message{{Role: earshot.User, Parts: []llm.Part{llm.Text("hi")}}}, MaxTokens: 10}, nil)
+	var failed *llm.Error
+	if !errors.As(err, &failed) || failed.Retryable || calls != 1 {
+		t.Errorf("got %v after %d calls", err, calls)
 	}
 }

@@ -7,9 +7,14 @@
 // through one [slackapi.Client], which keeps to Slack's rate limits and counts the
 // calls ([Platform.Calls]).
 //
-//	p, err := slack.Open(ctx, slack.Options{BotToken: token, SigningSecrets: secrets, Store: store})
+//	p, err := slack.Open(ctx, slack.Options{
+//		BotToken:       secret.New(os.Getenv("SLACK_BOT_TOKEN")),
+//		SigningSecrets: []secret.Secret{secret.New(os.Getenv("SLACK_SIGNING_SECRET"))},
+//		Store:          store,
+//	})
 //	b := bot.New(bot.Options{Platform: p, Identity: p.Identity(), …})
 //	http.Handle("/slack/events", p.Handler(b.Handle))
+//	err = b.Run(ctx) // answers, until ctx ends
 //
 // A Platform is one workspace, the one that its token was made in: events of
 // others are acknowledged and not kept. Slack's JSON is decoded by

@@ -3,6 +3,7 @@ package adapter
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -51,7 +52,11 @@ func (x *Exchange) Error(ctx context.Context, f Fault) error {
 	if e.Status == 0 && status >= 300 {
 		e.Status = status
 	}
-	if e.Message == "" {
+	noStream := e.Message == "" && status/100 == 2 && strings.HasPrefix(header.Get("Content-Type"), "application/json") && json.Valid(x.said)
+	switch {
+	case noStream: // asking again would cost the same answer again
+		e.Message = "the server answered with JSON in place of a stream"
+	case e.Message == "":
 		e.Message, e.Err = describe(f.Err, x.broken, status)
 	}
 	e.Message = x.scrub(e.Message)
@@ -59,7 +64,7 @@ func (x *Exchange) Error(ctx context.Context, f Fault) error {
 
 	var certificate *tls.CertificateVerificationError
 	e.TooLarge = tooLarge(e.Status, e.Code, e.Message)
-	e.Retryable = !f.Final && !e.TooLarge && retryable(e.Status, header) && !errors.As(x.broken, &certificate) && !errors.Is(x.broken, errTooLong)
+	e.Retryable = !f.Final && !noStream && !e.TooLarge && retryable(e.Status, header) && !errors.As(x.broken, &certificate) && !errors.Is(x.broken, errTooLong)
 	e.RetryAfter = max(f.Wait, retryAfter(header, time.Now()))
 	return e
 }
@@ -107,15 +112,18 @@ func retryable(status int, header http.Header) bool {
 	return status < 300 || status >= 500
 }
 
+// maxRetryAfter bounds what retryAfter returns, so that it fits a Duration.
+const maxRetryAfter = 1000 * time.Hour
+
 // retryAfter reads how long to wait, from a header with seconds, milliseconds
 // or a date.
 func retryAfter(header http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
-		return time.Duration(ms * float64(time.Millisecond))
+	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(min(ms*float64(time.Millisecond), float64(maxRetryAfter)))
 	}
 	s := strings.TrimSpace(header.Get("Retry-After"))
-	if seconds, err := strconv.ParseFloat(s, 64); err == nil && seconds > 0 && seconds < 1e6 {
-		return time.Duration(seconds * float64(time.Second))
+	if seconds, err := strconv.ParseFloat(s, 64); err == nil && seconds > 0 {
+		return time.Duration(min(seconds*float64(time.Second), float64(maxRetryAfter)))
 	}
 	at, err := http.ParseTime(s)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestRetryAfter(t *testing.T) {
 		{http.Header{"Retry-After": {"Mon, 02 Mar 2026 09:00:20 GMT"}, "Date": {"Mon, 02 Mar 2026 09:00:15 GMT"}}, 5 * time.Second},
 		{http.Header{"Retry-After": {"Mon, 02 Mar 2026 08:00:00 GMT"}}, 0},
 		{http.Header{"Retry-After": {"-5"}}, 0}, {http.Header{"Retry-After": {"NaN"}}, 0},
-		{http.Header{"Retry-After": {"1e300"}}, 0}, {http.Header{"Retry-After": {"soon"}}, 0},
+		{http.Header{"Retry-After": {"1e300"}}, maxRetryAfter}, {http.Header{"Retry-After": {"soon"}}, 0},
 	} {
 		if got := retryAfter(c.header, now); got != c.want {
 			t.Errorf("%v: got %v, want %v", c.header, got, c.want)
