@@ -86,13 +86,15 @@ var logged = regexp.MustCompile(`^\s+\w+_test\.go:\d+: ?(.*)$`)
 // measureAblation has the test that takes the parts of search away one by one
 // print its table.
 func measureAblation(ctx context.Context, r *runner, into *measures) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "./search", "-run", "Ablation", "-count=1", "-v")
+	cmd := exec.CommandContext(ctx, "go", "test", "./search/index", "-run", "Ablation", "-count=1", "-v")
 	cmd.Env = append(cmd.Environ(), "EARSHOT_TEST_DATA="+r.data)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
-	into.Ablation = logLines(string(out))
+	if into.Ablation = logLines(string(out)); len(into.Ablation) == 0 {
+		return fmt.Errorf("the ablation printed no table\n%s", out)
+	}
 	return nil
 }
 

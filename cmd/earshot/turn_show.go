@@ -20,7 +20,7 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l turnStore, prices map[st
 	if r.Ends > 0 {
 		ends = fmt.Sprintf(", left by %d processes", r.Ends)
 	}
-	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %d times%s, epoch %d", r.minute, w.took(), r.Tries, ends, r.Epoch)))
+	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %s%s, epoch %d", r.minute, w.took(), timesText(r.Tries), ends, r.Epoch)))
 	w.showNames(a)
 	if w.result != nil {
 		a.printf("%s\n", desk.Prompt(*w.result, a.width, 0))
@@ -118,4 +118,12 @@ func (w *wholeTurn) took() string {
 		return "no end yet"
 	}
 	return short(microseconds(int64(w.queued.Updated - w.queued.Opened)))
+}
+
+// timesText writes how often something happened.
+func timesText(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

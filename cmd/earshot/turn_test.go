@@ -139,7 +139,7 @@ func TestATurnTellsOfTheProcessesThatEndedWithIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, out, errs := ran(t, nil, "--db", db, "turn", "1")
-		want, told := fmt.Sprintf(", claimed 1 times, left by %d processes, epoch 0", ends), ends > 0
+		want, told := fmt.Sprintf(", claimed once, left by %d processes, epoch 0", ends), ends > 0
 		if strings.Contains(out, want) != told || strings.Contains(out, "left by") != told {
 			t.Errorf("after %d ends: got %q, %s", ends, out, errs)
 		}
