@@ -57,15 +57,6 @@ type Manifest struct {
 	Names    []Named
 }
 
-// A Summary is a rolling summary of older turns, with the range that it covers. A
-// zero bound is open.
-type Summary struct {
-	Text  string
-	From  Time
-	To    Time
-	Turns int
-}
-
 // A Role says who speaks in a prompt.
 type Role string
 
@@ -132,11 +123,4 @@ type Conversations interface {
 	Manifest(ctx context.Context, id ConversationID) (Manifest, error)
 	// Session returns the current epoch's prompt messages, in order.
 	Session(ctx context.Context, id ConversationID) ([]SessionEntry, error)
-
-	// PutSummary stores the newest rolling summary. known is the sequence up to which
-	// messages were read for it. ErrConflict when a message in its range was deleted
-	// since.
-	PutSummary(ctx context.Context, id ConversationID, s Summary, known int64) error
-	// Summary returns it, or ErrNotFound.
-	Summary(ctx context.Context, id ConversationID) (Summary, error)
 }

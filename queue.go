@@ -48,11 +48,30 @@ type QueuedTurn struct {
 	Tries        int    // claims of this turn as the first of its conversation, except those that Ends counts
 	Ends         int    // leases that ran out during this turn (its process died or hung) since its journal or a post last changed
 	Opened       Time
-	Updated      Time   // by the store's clock
-	Epoch        int    // in which it will be committed; set by Begin
-	Input        []byte // set by Begin; nil when it was erased
-	Hash         string // of the prompt; set by Begin
-	Number       int    // in its conversation; 0 until it is done
+	Updated      Time      // by the store's clock
+	Epoch        int       // in which it will be committed; set by Begin
+	Input        []byte    // set by Begin; nil when it was erased
+	Hash         string    // of the prompt; set by Begin
+	Began        Beginning // set by Begin; "" also in turns that were begun before there was the field
+	Number       int       // in its conversation; 0 until it is done
+}
+
+// A Beginning says why a turn is the first of its epoch.
+type Beginning string
+
+// Why epochs begin.
+const (
+	BeganAnew     Beginning = "conversation" // the conversation had no turn
+	BeganFull     Beginning = "budget"       // the session, with its files, was over its budget or what a model can read
+	BeganDeleted  Beginning = "deletion"     // something that the session had read was deleted
+	BeganRefused  Beginning = "refusal"      // the model's provider refused the session or its files
+	BeganForm     Beginning = "form"         // the session was written in another form than the policy's
+	BeganByPolicy Beginning = "policy"       // the turn before was of another policy, which kept no session
+)
+
+// Beginnings returns all of them.
+func Beginnings() []Beginning {
+	return []Beginning{BeganAnew, BeganFull, BeganDeleted, BeganRefused, BeganForm, BeganByPolicy}
 }
 
 // A Prompt describes what a turn asks the model, so that the prompt can be made
@@ -62,6 +81,7 @@ type Prompt struct {
 	Epoch int         // the turn's epoch: From, or a later one that begins with this turn
 	Input []byte      // what the prompt is made of, for replay
 	Hash  string      // of the prompt's bytes
+	Began Beginning   // "" where the turn goes on with a session, or its policy keeps none
 	Shows []MessageID // the messages whose text this turn adds, snippets too; the anchor is included implicitly
 }
 
@@ -121,7 +141,8 @@ type TurnQuery struct {
 // erased: the session with all its entries and names, the inputs and journals of
 // its turns, the texts of their posts, and the summary that covers the message. A
 // turn that is running then may still post and finish, but nothing that it says
-// is kept.
+// is kept besides its visible messages. Replies of these epochs that quote the
+// message (see [Erasures]) are deleted with it, and metadata that do are removed.
 type Queue interface {
 	Inbox
 	Leases

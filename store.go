@@ -22,12 +22,15 @@ var (
 type Store interface {
 	Messages
 	Conversations
+	Summaries
 	Turns
 	Blobs
 	Queue
 	Meter
 	Rates
 	Notes
+	Erasures
+	Locator
 	// Erase deletes a whole channel: its messages and deliveries, what agents keep
 	// of it, what is known of the channel itself, and the workspace's authors who
 	// have spoken in no other channel (all authors with the workspace's last

@@ -177,6 +177,15 @@ func (s *Searcher) account(scope earshot.Scope, c *channel) {
 	}
 }
 
+// Clear drops the indexes of all channels. The next search of a channel builds its
+// index again from the store.
+func (s *Searcher) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.channels)
+	s.bytes = 0
+}
+
 // Forget drops a channel's index, such as after the channel was erased. The
 // next search builds it again from the store.
 func (s *Searcher) Forget(scope earshot.Scope) {

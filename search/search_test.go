@@ -225,6 +225,10 @@ func TestIndexesAreEvictedByBytes(t *testing.T) {
 	if tiny.Bytes() != 0 {
 		t.Errorf("%d bytes are held after the last was forgotten", tiny.Bytes())
 	}
+	s.Clear()
+	if s.Bytes() != 0 || found(t, s, scope("a"), "down") == "" || src.reads != 7 {
+		t.Errorf("after Clear %d bytes are held, and %d indexes were built; want none before the next search, which builds one", s.Bytes(), src.reads)
+	}
 }
 
 func TestAChannelThatWasErasedIsFoundAsItIsNow(t *testing.T) {

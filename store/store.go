@@ -39,6 +39,24 @@ import (
 type Options struct {
 	Log *slog.Logger     // nil discards
 	Now func() time.Time // the clock that dates conversations, turns and blobs; nil is time.Now
+
+	// Memory bounds a store in memory; nil means no bound. It is an error with any
+	// other store.
+	Memory *MemoryLimits
+}
+
+// MemoryLimits bound a store in memory, for agents that run for long. A conversation
+// is a channel's top level, or the replies in one thread. What is over a limit is
+// evicted: of a conversation the oldest messages, of all conversations the one that
+// was recorded into or read least recently, with what agents keep of it. Coverage
+// then says that history is missing there, and search does not find it.
+//
+// Never evicted are tombstones, the question of an unfinished turn, what such a turn
+// or a session shows, and the root of a thread that is held. A conversation of which
+// only these are left is not counted.
+type MemoryLimits struct {
+	Conversations int // default: 500
+	Messages      int // of each conversation; default: 500
 }
 
 // ErrForeign is the error for a SQLite file that another program made. Nothing
@@ -94,10 +112,16 @@ func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	if opts.Memory != nil && kind != inMemory {
+		return nil, fmt.Errorf("%w: Options.Memory is for a store in memory only; leave it out, or open \"memory:\"", earshot.ErrInvalid)
+	}
 	var s earshot.Store
 	switch kind {
 	case inMemory:
-		return memory.Open(opts.Now), nil
+		if opts.Memory == nil {
+			return memory.Open(opts.Now), nil
+		}
+		return memory.OpenBounded(opts.Now, opts.Memory.limits()), nil
 	case inPostgres:
 		s, err = postgres.Open(ctx, at, opts.Now, opts.Log)
 	default:
@@ -107,6 +131,18 @@ func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
 		return nil, opening(kind, spec, err)
 	}
 	return s, nil
+}
+
+// limits returns l with its defaults.
+func (l MemoryLimits) limits() memory.Limits {
+	out := memory.Limits{Conversations: 500, Messages: 500}
+	if l.Conversations > 0 {
+		out.Conversations = l.Conversations
+	}
+	if l.Messages > 0 {
+		out.Messages = l.Messages
+	}
+	return out
 }
 
 // opening adds the store's name to an error. Errors of the PostgreSQL store have

@@ -146,42 +146,4 @@ var conversationCases = []testCase{
 		}
 		wantError(s.T, s.AdvanceCursor(s.Context(), s.conversation("m2"), 1), earshot.ErrNotFound)
 	}},
-	{"the newest summary replaces the one before", func(s *suite) {
-		s.opened("m1", "")
-		id := s.conversation("m1")
-		_, err := s.Summary(s.Context(), id)
-		wantError(s.T, err, earshot.ErrNotFound)
-		s.check(s.PutSummary(s.Context(), id, earshot.Summary{Text: "old", From: 1, To: 2, Turns: 3}, 9))
-		want := earshot.Summary{Text: "new\u2400", From: second(1), To: second(2), Turns: 12}
-		s.check(s.PutSummary(s.Context(), id, earshot.Summary{Text: "new\x00", From: second(1), To: second(2), Turns: 12}, 9))
-		got, err := s.Summary(s.Context(), id)
-		s.check(err)
-		s.equal("summary", got, want)
-		wantError(s.T, s.PutSummary(s.Context(), s.conversation("m2"), want, 9), earshot.ErrNotFound)
-	}},
-	{"a summary of what was deleted since it was read is refused", func(s *suite) {
-		s.opened("m1", "")
-		id := s.conversation("m1")
-		out := s.recorded(said(10, "within"), said(20, "after"), said(11, "gone already"), tombstone(11))
-		known := out[len(out)-1].Seq
-		put := func(from, to earshot.Time) error {
-			return s.PutSummary(s.Context(), id, earshot.Summary{Text: "sum", From: from, To: to}, known)
-		}
-		s.check(put(second(9), second(12)))
-		s.record(tombstone(10))
-		for name, err := range map[string]error{
-			"within": put(second(9), second(12)), "at the ends": put(second(10), second(10)), "open": put(0, 0),
-			"open before": put(0, second(12)), "open after": put(second(9), 0),
-		} {
-			if !errors.Is(err, earshot.ErrConflict) {
-				s.Errorf("%s: got %v, want ErrConflict", name, err)
-			}
-		}
-		s.check(put(second(11), second(12)))
-		s.check(put(second(1), second(9)))
-		s.check(s.PutSummary(s.Context(), id, earshot.Summary{Text: "read again"}, known+1))
-		sum, err := s.Summary(s.Context(), id)
-		s.check(err)
-		s.equal("summary", sum.Text, "read again")
-	}},
 }

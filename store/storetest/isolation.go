@@ -55,7 +55,7 @@ var isolationCases = []testCase{
 				n, err := s.CommitTurn(s.Context(), id, turn(1, mine))
 				s.check(err)
 				s.equal("number", n, 0)
-				s.check(s.PutSummary(s.Context(), id, earshot.Summary{Text: mine}, 9))
+				s.summarise(id, mine)
 			}
 		}
 		for _, agent := range []earshot.AgentID{"a", "b", "ab", "A"} {

@@ -9,7 +9,7 @@ import (
 
 // prompt returns the nth prompt.
 func prompt(n int, shows ...earshot.MessageID) earshot.Prompt {
-	return earshot.Prompt{Input: fmt.Append(nil, "input ", n), Hash: fmt.Sprint("hash ", n), Shows: shows}
+	return earshot.Prompt{Input: fmt.Append(nil, "input ", n), Hash: fmt.Sprint("hash ", n), Began: earshot.BeganFull, Shows: shows}
 }
 
 // begin begins a turn.

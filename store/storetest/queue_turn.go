@@ -60,7 +60,7 @@ var queuedTurnCases = []testCase{
 		l, id := s.ready(1, "m1")
 		s.equal("begun", s.queued(id), earshot.QueuedTurn{
 			ID: id, Conversation: s.conversation("m1"), Anchor: "m1", State: earshot.TurnGenerating, Tries: 1, Opened: second(1),
-			Input: []byte("input 1"), Hash: "hash 1",
+			Input: []byte("input 1"), Hash: "hash 1", Began: earshot.BeganFull,
 		})
 		s.step(l, id, 0)
 		s.step(l, id, 1, "m1")
@@ -153,6 +153,7 @@ var queuedTurnCases = []testCase{
 			{earshot.Prompt{Hash: "h", From: 1, Epoch: 0}, earshot.ErrInvalid},
 			{earshot.Prompt{Hash: "h", From: -1}, earshot.ErrInvalid},
 			{earshot.Prompt{}, earshot.ErrInvalid},
+			{earshot.Prompt{Hash: "h", Began: "boredom"}, earshot.ErrInvalid},
 		} {
 			wantError(s.T, s.Begin(s.Context(), l, id, c.p), c.want)
 		}

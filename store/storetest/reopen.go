@@ -12,6 +12,32 @@ import (
 // tests run in parallel.
 func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 	reopenQueue(t, open)
+	t.Run("an erasure goes on after a restart", func(t *testing.T) {
+		t.Parallel()
+		again := open(t)
+		s := &suite{T: t, Store: again(), scope: earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}}
+		s.personOf()
+		for n := range 300 {
+			s.record(by(100+n, "U2", "Bea", "canarytext"))
+		}
+		e, err := s.BeginErasure(t.Context(), s.ofPerson("U2"))
+		s.check(err)
+		for removed := 0; e.Ended == 0; removed = e.Removed.Messages { // each step by another process
+			e, err = s.StepErasure(t.Context(), e.ID)
+			s.check(err)
+			if e.Removed.Messages < removed {
+				t.Errorf("%d messages were removed, and then %d", removed, e.Removed.Messages)
+			}
+			s.check(s.Close())
+			s.Store = again()
+		}
+		s.equal("removed", e.Removed.Messages, 302)
+		s.without("canarytext", "Bea")
+		log, err := s.ErasureLog(t.Context(), false, 0)
+		s.check(err)
+		s.equal("log", log, []earshot.Erasure{e})
+		s.check(s.Close())
+	})
 	t.Run("everything is there after a restart", func(t *testing.T) {
 		t.Parallel()
 		again := open(t)
@@ -27,7 +53,7 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		_, err := s.merge("m2", map[string]*string{"a": to("1")})
 		s.check(err)
 		s.commit("m2", turn(1, "x"))
-		s.check(s.PutSummary(t.Context(), s.conversation("m2"), earshot.Summary{Text: "sum"}, 9))
+		s.summarise(s.conversation("m2"), "sum", "m2")
 		shared := sharing(98, "F1")
 		s.record(shared)
 		s.keep(98, "F1", "aa")

@@ -65,6 +65,7 @@ var otherGroups = []group{
 	{"Isolation", isolationCases},
 	{"Conversations", conversationCases},
 	{"Turns", turnCases},
+	{"Summaries", summaryCases},
 	{"Blobs", blobCases},
 	{"Together", concurrencyCases},
 	{"Close", closeCases},
@@ -76,7 +77,10 @@ var otherGroups = []group{
 	{"Merge", mergeCases},
 	{"AtOnce", batchCases},
 	{"Erasure", eraseCases},
+	{"Quotes", quoteCases},
+	{"Erasures", erasuresCases},
 	{"Erase", purgeCases},
+	{"Locate", locateCases},
 	{"Prune", pruneCases},
 	{"AnyQueue", queueModelCases},
 }
@@ -99,12 +103,15 @@ func RunMessages(t *testing.T, open func(t *testing.T) earshot.Messages) {
 type onlyMessages struct {
 	messageStore
 	conversations
+	summaries
 	turns
 	blobs
 	queue
 	meter
 	rates
 	notes
+	locator
+	erasures
 }
 
 // Aliases, since an embedded field is named after its type and would hide a
@@ -112,12 +119,15 @@ type onlyMessages struct {
 type (
 	messageStore  = earshot.Messages
 	conversations = earshot.Conversations
+	summaries     = earshot.Summaries
 	turns         = earshot.Turns
 	blobs         = earshot.Blobs
 	queue         = earshot.Queue
 	meter         = earshot.Meter
 	rates         = earshot.Rates
 	notes         = earshot.Notes
+	erasures      = earshot.Erasures
+	locator       = earshot.Locator
 )
 
 func (onlyMessages) Erase(context.Context, earshot.Scope) error { return errors.ErrUnsupported }

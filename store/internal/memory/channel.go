@@ -22,6 +22,12 @@ type channel struct {
 	history  map[earshot.MessageID][]rule.Message  // older revisions by Edited
 	coverage map[coverageKey]earshot.Coverage
 	blobs    blobs
+
+	// What a bound has evicted: the last of them for search indexes, and up to when
+	// history is missing, by thread and of threads of which nothing is left.
+	evicted    []earshot.Terms
+	lost       map[earshot.MessageID]earshot.Time
+	lostThread earshot.Time
 }
 
 type coverageKey struct {
@@ -71,7 +77,7 @@ func (c *channel) record(in rule.Message) earshot.Recorded {
 func (c *channel) relist(next rule.Message) {
 	m := &next
 	c.byID[m.ID] = m
-	i, _ := slices.BinarySearchFunc(c.known, m.Seq, func(k *rule.Message, seq int64) int { return cmp.Compare(k.Seq, seq) })
+	i, _ := slices.BinarySearchFunc(c.known, m.Seq, bySeq)
 	c.known[i] = m
 	for _, list := range [][]*rule.Message{c.whole, c.threads[m.Thread], c.replying[m.ReplyTo]} {
 		if i, at := find(list, m.Position()); at {
@@ -102,6 +108,9 @@ func (c *channel) replace(stored *rule.Message, next rule.Message) {
 	if stored != nil {
 		c.blobs.revised(stored.Message, m.Message)
 		c.stale++
+		if i, found := slices.BinarySearchFunc(c.known, stored.Seq, bySeq); found { // its text must not outlive it
+			c.known[i] = &rule.Message{Message: earshot.Message{ID: stored.ID, Seq: stored.Seq}}
+		}
 		if !stored.Deleted {
 			c.whole = without(c.whole, stored)
 			c.threads[stored.Thread] = without(c.threads[stored.Thread], stored)
@@ -110,11 +119,9 @@ func (c *channel) replace(stored *rule.Message, next rule.Message) {
 	}
 	c.byID[m.ID] = m
 	c.known = append(c.known, m)
-	if c.stale > len(c.known)/2 {
-		c.known = slices.DeleteFunc(c.known, func(k *rule.Message) bool { return c.byID[k.ID] != k })
-		c.stale = 0
-	}
+	c.compact()
 	if !m.Deleted {
+		c.begins(m)
 		c.whole = with(c.whole, m)
 		c.threads[m.Thread] = with(c.threads[m.Thread], m)
 		if m.ReplyTo != "" {
@@ -123,9 +130,19 @@ func (c *channel) replace(stored *rule.Message, next rule.Message) {
 	}
 }
 
+func bySeq(m *rule.Message, seq int64) int { return cmp.Compare(m.Seq, seq) }
+
+// compact removes stale entries from known once they are the greater part.
+func (c *channel) compact() {
+	if c.stale > len(c.known)/2 {
+		c.known = slices.DeleteFunc(c.known, func(k *rule.Message) bool { return c.byID[k.ID] != k })
+		c.stale = 0
+	}
+}
+
 // since returns what became known after seq, by Seq.
 func (c *channel) since(seq int64) []*rule.Message {
-	i, _ := slices.BinarySearchFunc(c.known, seq+1, func(m *rule.Message, seq int64) int { return cmp.Compare(m.Seq, seq) })
+	i, _ := slices.BinarySearchFunc(c.known, seq+1, bySeq)
 	var out []*rule.Message
 	for _, m := range c.known[i:] {
 		if c.byID[m.ID] == m {
@@ -189,8 +206,12 @@ func with(list []*rule.Message, m *rule.Message) []*rule.Message {
 
 func without(list []*rule.Message, m *rule.Message) []*rule.Message {
 	i, at := find(list, m.Position())
-	if !at {
+	switch {
+	case !at:
 		return list
+	case i == 0: // the oldest: the others stay where they are
+		list[0] = nil
+		return list[1:]
 	}
 	return slices.Delete(list, i, i+1)
 }

@@ -12,9 +12,22 @@ import (
 // read from the turns of the current epoch.
 type conversation struct {
 	earshot.Conversation
-	key     string
-	summary *earshot.Summary
-	turns   []earshot.Turn
+	key   string
+	turns []earshot.Turn
+	// session is set while the current epoch has one.
+	session bool
+	weight  []int // what the turns count up to each one, see [rule.Weight]
+
+	summed     rule.Summed                // Claim, Before, Summed and Since; Before.Turns is 0 when there is no summary
+	summarised map[earshot.MessageID]bool // what the summary is made of
+}
+
+// weighs returns what the first n turns count together.
+func (c *conversation) weighs(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return c.weight[n-1]
 }
 
 func (c *conversation) export() earshot.Conversation {
@@ -62,6 +75,9 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 func (s *Store) create(id earshot.ConversationID, now earshot.Time) *conversation {
 	c := &conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
 	s.conversations[id] = c
+	if s.bound != nil {
+		s.agents[id.Agent] = true
+	}
 	return c
 }
 
@@ -153,40 +169,6 @@ func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earsh
 	return out, err
 }
 
-// PutSummary implements [earshot.Conversations].
-func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary, known int64) error {
-	sum = rule.CheckSummary(sum)
-	return s.write(ctx, func() error {
-		c, err := s.conversation(id)
-		if err != nil {
-			return err
-		}
-		if in := s.channels[c.ID.Scope]; in != nil {
-			for _, m := range in.since(known) {
-				if m.Deleted && rule.Covers(sum, m.Time) {
-					return rule.SummaryOutdated(m.ID)
-				}
-			}
-		}
-		c.summary = &sum
-		return nil
-	})
-}
-
-// Summary implements [earshot.Conversations].
-func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot.Summary, error) {
-	var out earshot.Summary
-	err := s.read(ctx, func() error {
-		c := s.conversations[rule.Conversation(id)]
-		if c == nil || c.summary == nil {
-			return rule.NoSummary(id)
-		}
-		out = *c.summary
-		return nil
-	})
-	return out, err
-}
-
 // CommitTurn implements [earshot.Turns].
 func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, t earshot.Turn) (int, error) {
 	t, err := rule.CheckTurn(t)
@@ -214,15 +196,16 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, t ear
 func (s *Store) answered(id earshot.ConversationID, t earshot.Turn) rule.Answered {
 	a := rule.Answered{Taken: s.anchors[agentKey{id.Agent, id.Scope, string(t.Answer.Anchor)}], Gone: s.anyDeleted(id.Scope, rule.Read(t))}
 	if c := s.conversations[id]; c != nil {
-		a.Conversation, a.Turns = c.Conversation, len(c.turns)
+		a.Conversation, a.Turns, a.Weight = c.Conversation, len(c.turns), c.weighs(len(c.turns))
 	}
 	return a
 }
 
 // commit appends a turn.
 func (s *Store) commit(c *conversation, done rule.Commit) {
+	c.session = (c.session && done.Conversation.Epoch == c.Epoch || len(done.Turn.Session) > 0) && done.Turn.Epoch == done.Conversation.Epoch
 	c.Conversation = done.Conversation
-	c.turns = append(c.turns, done.Turn)
+	c.turns, c.weight = append(c.turns, done.Turn), append(c.weight, done.Weight)
 	s.anchors[agentKey{c.ID.Agent, c.ID.Scope, string(done.Turn.Answer.Anchor)}] = true
 	s.queue.hasRead(c.ID, done.Turn.Epoch, done.Read)
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -67,6 +68,7 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 	var out []earshot.Message
 	err := s.in(ctx, scope, func(c *channel) {
 		list := upTo(c.part(rule.Part(part)), rule.Position(to))
+		s.bound.used(place{rule.Scope(scope), rule.Part(part).Thread()}, false)
 		out = export(list[len(list)-min(len(list), max(limit, 0)):])
 	})
 	return out, err
@@ -78,6 +80,7 @@ func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Par
 	return func(yield func(earshot.Message, error) bool) {
 		var list []*rule.Message
 		err := s.in(ctx, scope, func(c *channel) {
+			s.bound.used(place{rule.Scope(scope), rule.Part(part).Thread()}, false)
 			list = slices.Clone(from(upTo(c.part(rule.Part(part)), rule.Position(end)), rule.Position(begin)))
 		})
 		each(ctx, list, err, yield, func(m *rule.Message) (earshot.Message, error) { return one(m), nil })
@@ -173,7 +176,12 @@ func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Par
 func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error] {
 	return func(yield func(earshot.Terms, error) bool) {
 		var list []*rule.Message
-		err := s.in(ctx, scope, func(c *channel) { list = c.since(seq) })
+		var gone []earshot.Terms
+		err := s.in(ctx, scope, func(c *channel) { list, gone = c.since(seq), c.removed(seq) })
+		for _, t := range gone { // in their places among the rest
+			i, _ := slices.BinarySearchFunc(list, t.Seq, func(m *rule.Message, seq int64) int { return cmp.Compare(m.Seq, seq) })
+			list = slices.Insert(list, i, &rule.Message{Message: earshot.Message{ID: t.ID, Seq: t.Seq, Deleted: true}})
+		}
 		each(ctx, list, err, yield, func(m *rule.Message) (earshot.Terms, error) {
 			t := earshot.Terms{ID: m.ID, Seq: m.Seq, Time: m.Time, Author: m.Author.ID, Name: m.Author.Name, Thread: m.Thread, ReplyTo: m.ReplyTo, System: m.Author.Kind == earshot.System, Deleted: m.Deleted}
 			err := rule.ReadTerms(m.Terms, &t)

@@ -89,7 +89,10 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 			h.Record = s.record(scope, c, prepared[0])
 		}
 		if m := c.byID[e.Message.ID]; m != nil {
-			h.Record.Seq, h.Gone = m.Seq, m.Deleted
+			h.Gone = m.Deleted
+			if h.Known {
+				h.Record.Seq = m.Seq
+			}
 		}
 		h.Quoted = s.anyDeleted(scope, rule.Quotes(e.Message))
 		if t := s.queue.anchors[agentKey{id.Agent, scope, string(e.Message.ID)}]; t != nil {

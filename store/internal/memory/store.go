@@ -37,6 +37,11 @@ type Store struct {
 	rates         map[string]earshot.Time             // up to when calls under a key are booked
 	notes         map[string][]byte                   // by key
 	queue         queue
+	erasures      []*rule.Erasure          // by id
+	bars          bars                     // what is not recorded again
+	tally         earshot.ErasureCounts    // what deletions have removed; a step of an erasure sets it to zero
+	agents        map[earshot.AgentID]bool // who have conversations; only with a bound
+	bound         *bound                   // nil: none
 }
 
 type workspace struct {
@@ -65,7 +70,15 @@ func Open(now func() time.Time) *Store {
 		notes:         map[string][]byte{},
 		queue:         newQueue(),
 		rates:         map[string]earshot.Time{},
+		bars:          bars{},
 	}
+}
+
+// OpenBounded is Open of a store that evicts what is over its limits.
+func OpenBounded(now func() time.Time, l Limits) *Store {
+	s := Open(now)
+	s.bound, s.agents = newBound(l), map[earshot.AgentID]bool{}
+	return s
 }
 
 // Close closes the store. Later calls of other methods return [os.ErrClosed].
@@ -83,6 +96,7 @@ func (s *Store) write(ctx context.Context, f func() error) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
+	defer s.trim()
 	return f()
 }
 
@@ -122,7 +136,11 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 		return err
 	}
 	return s.write(ctx, func() error {
-		s.channel(c.Scope()).info = c
+		at := s.channel(c.Scope())
+		if rule.NamesMembers(c) && at.info.Kind != "" && at.info.Name == "" && s.bars.people(workspace{c.Platform, c.Workspace}) {
+			c.Name, c.Purpose = "", ""
+		}
+		at.info = c
 		return nil
 	})
 }
@@ -178,6 +196,9 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 			s.authors[at] = map[earshot.AuthorID]earshot.Author{}
 		}
 		for _, a := range authors {
+			if s.bars.names(at, a.ID) && !s.spoke(at, a.ID) {
+				continue
+			}
 			s.authors[at][a.ID] = rule.Author(s.authors[at][a.ID], a)
 		}
 		return nil
@@ -233,7 +254,9 @@ func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Co
 			for _, v := range c.coverage {
 				out = append(out, v)
 			}
+			out = append(out, c.gaps()...)
 		}
+		out = rule.Above(out, s.bars.of(rule.Scope(scope)).Floor())
 		return nil
 	})
 	slices.SortFunc(out, func(a, b earshot.Coverage) int {

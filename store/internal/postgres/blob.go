@@ -109,7 +109,7 @@ func (t *tx) removeBlobs(scope earshot.Scope, which string, a ...any) {
 // statement the second DELETE still sees the rows that the first one deletes, so
 // it excludes them.
 func (t *tx) dropFiles(scope earshot.Scope, which string, a ...any) {
-	t.write(`WITH gone AS (DELETE FROM blob_file`+in+` AND `+which+` RETURNING message, artifact, sha256)
+	t.counted(&t.tally.Files, `WITH gone AS (DELETE FROM blob_file`+in+` AND `+which+` RETURNING message, artifact, sha256)
 		DELETE FROM blob b WHERE platform = $1 AND workspace = $2 AND channel = $3 AND sha256 = ANY(ARRAY(SELECT sha256 FROM gone))
 		AND NOT EXISTS (SELECT 1 FROM blob_file f WHERE f.platform = $1 AND f.workspace = $2 AND f.channel = $3 AND f.sha256 = b.sha256
 			AND NOT EXISTS (SELECT 1 FROM gone g WHERE g.message = f.message AND g.artifact = f.artifact))`, args(scope, a...)...)

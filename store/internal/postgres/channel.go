@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -26,7 +27,12 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 func (t *tx) putChannel(c earshot.Channel) {
 	t.shared(c.Scope())
 	t.write(openChannel, args(c.Scope())...)
-	t.write(`UPDATE channel SET name = $4, kind = $5, topic = $6, purpose = $7`+ofChannel,
+	name, purpose := `$4`, `$7`
+	if rule.NamesMembers(c) { // an erased member's name does not come back
+		const gone = `kind <> '' AND name = '' AND EXISTS (SELECT 1 FROM barred WHERE platform = $1 AND workspace = $2 AND author <> '')`
+		name, purpose = `CASE WHEN `+gone+` THEN '' ELSE $4 END`, `CASE WHEN `+gone+` THEN '' ELSE $7 END`
+	}
+	t.write(`UPDATE channel SET name = `+name+`, kind = $5, topic = $6, purpose = `+purpose+ofChannel,
 		args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
 }
 
@@ -74,12 +80,18 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 	}
 	// By id, so that two calls at once wait for each other in one order.
 	slices.SortFunc(authors, func(a, b earshot.Author) int { return cmp.Compare(a.ID, b.ID) })
-	var ids, names, kinds, full, zones []string
-	for _, a := range authors {
-		ids, names, kinds = append(ids, string(a.ID)), append(names, a.Name), append(kinds, string(a.Kind))
-		full, zones = append(full, a.FullName), append(zones, a.Zone)
-	}
-	return s.apply(ctx, "put authors", func(_ context.Context, t *tx) error {
+	return s.apply(ctx, "put authors", func(ctx context.Context, t *tx) error {
+		nameless, err := t.nameless(ctx, rule.ID(p), rule.ID(w), authors)
+		if err != nil {
+			return err
+		}
+		var ids, names, kinds, full, zones []string
+		for _, a := range authors {
+			if !nameless[a.ID] {
+				ids, names, kinds = append(ids, string(a.ID)), append(names, a.Name), append(kinds, string(a.Kind))
+				full, zones = append(full, a.FullName), append(zones, a.Zone)
+			}
+		}
 		t.write(`INSERT INTO author (platform, workspace, id, name, kind, full_name, zone)
 			SELECT $1::text, $2::text, v.* FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS v
 			ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
@@ -88,6 +100,31 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 			string(rule.ID(p)), string(rule.ID(w)), ids, names, kinds, full, zones)
 		return nil
 	})
+}
+
+// nameless returns those of the authors who are erased from a workspace and have said
+// nothing there since: then no name is stored of them.
+func (t *tx) nameless(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors []earshot.Author) (map[earshot.AuthorID]bool, error) {
+	var ids, barred []string
+	for _, a := range authors {
+		ids = append(ids, string(a.ID))
+	}
+	scan := func(rows pgx.Rows, id *string) error { return rows.Scan(id) }
+	t.ask(`SELECT author FROM barred WHERE platform = $1 AND workspace = $2 AND channel = '' AND author = ANY($3)`, []any{string(p), string(w), ids}, gather(&barred, scan))
+	if err := t.send(ctx); err != nil || len(barred) == 0 {
+		return nil, err
+	}
+	out := map[earshot.AuthorID]bool{}
+	for _, id := range barred {
+		spoke := false
+		which, a := bySpeaker(earshot.ErasureOf{Platform: p, Workspace: w, User: earshot.AuthorID(id)})
+		t.ask(`SELECT 1 FROM message`+which+` ORDER BY channel, time LIMIT 1`, a, one(&spoke, new(int)))
+		if err := t.send(ctx); err != nil {
+			return nil, err
+		}
+		out[earshot.AuthorID(id)] = !spoke
+	}
+	return out, nil
 }
 
 // Authors implements [earshot.Messages].
@@ -129,9 +166,19 @@ func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...ea
 
 // Coverage implements [earshot.Messages].
 func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Coverage, error) {
-	return list(ctx, s, "list coverage", `SELECT thread, from_time, to_time, state, why FROM coverage`+in+` ORDER BY thread, from_time, to_time`,
-		args(rule.Scope(scope)),
-		func(rows pgx.Rows, c *earshot.Coverage) error {
-			return rows.Scan(&c.Thread, &c.From, &c.To, &c.State, &c.Why)
-		})
+	var out []earshot.Coverage
+	var floor earshot.Time
+	err := s.read(ctx, func(t *tx) {
+		out, floor = nil, 0
+		a := args(rule.Scope(scope))
+		t.ask(`SELECT thread, from_time, to_time, state, why FROM coverage`+in+` ORDER BY thread, from_time, to_time`, a,
+			gather(&out, func(rows pgx.Rows, c *earshot.Coverage) error {
+				return rows.Scan(&c.Thread, &c.From, &c.To, &c.State, &c.Why)
+			}))
+		t.ask(`SELECT floor FROM barred`+in+` AND author = ''`, a, one(new(bool), &floor))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list coverage: %w", err)
+	}
+	return rule.Above(out, floor), nil
 }

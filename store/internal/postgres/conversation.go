@@ -120,7 +120,7 @@ func (o *opening) put(t *tx, what rule.Opening, now earshot.Time) {
 	case rule.OpenCreates:
 		o.byName.Conversation = earshot.Conversation{ID: o.id, Metadata: map[string]string{}, Created: now, Updated: now}
 		t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, '{}', $7, $7)`, own(o.id, o.id.Name, o.key, int64(now))...)
+			VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, '{}', $7, $7)`, own(o.id, o.id.Name, o.key, int64(now))...)
 	}
 }
 
@@ -173,44 +173,4 @@ func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, se
 		}
 		return err
 	})
-}
-
-// PutSummary implements [earshot.Conversations].
-func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary, known int64) error {
-	id, sum = rule.Conversation(id), rule.CheckSummary(sum)
-	return s.apply(ctx, "put summary", func(ctx context.Context, t *tx) error {
-		var gone earshot.MessageID
-		found := false
-		t.shared(id.Scope)
-		t.ask(`SELECT id FROM message`+in+` AND seq > $4 AND seq > 0 AND deleted = 1 AND time >= $5 AND (time <= $6 OR $6 = 0) ORDER BY seq LIMIT 1`,
-			args(id.Scope, known, int64(sum.From), int64(sum.To)), one(&found, &gone))
-		if _, err := t.locked(ctx, id); err != nil {
-			return err
-		}
-		if found {
-			return rule.SummaryOutdated(gone)
-		}
-		t.write(`INSERT INTO summary (agent, platform, workspace, channel, conversation, text, from_time, to_time, turns)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-			ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE
-			SET text = excluded.text, from_time = excluded.from_time, to_time = excluded.to_time, turns = excluded.turns`,
-			own(id, id.Name, sum.Text, int64(sum.From), int64(sum.To), sum.Turns)...)
-		return nil
-	})
-}
-
-// Summary implements [earshot.Conversations].
-func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot.Summary, error) {
-	id = rule.Conversation(id)
-	found, err := list(ctx, s, "read the summary", `SELECT text, from_time, to_time, turns FROM summary`+ofConversation, own(id, id.Name),
-		func(rows pgx.Rows, sum *earshot.Summary) error {
-			return rows.Scan(&sum.Text, &sum.From, &sum.To, &sum.Turns)
-		})
-	if err != nil {
-		return earshot.Summary{}, err
-	}
-	if len(found) == 0 {
-		return earshot.Summary{}, rule.NoSummary(id)
-	}
-	return found[0], nil
 }

@@ -99,6 +99,9 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO blob_file SELECT platform, workspace, channel, 'old' || put, 'F1', sha256 FROM blob`,
 		`INSERT INTO ledger SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, n % 10, '[]' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO summary SELECT 'a', 'slack', 'T1', 'C1', 'm' || n, '', 0, 0, 0 FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO summarised SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 'old' || n FROM generate_series(1, 20000) AS n`,
+		`UPDATE conversation SET weight = length(name), summed = length(name)`,
+		`INSERT INTO barred SELECT 'slack', 'T1', CASE WHEN n % 2 = 0 THEN 'X' || n % 300 ELSE '' END, 'W' || n, 1, 0 FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO note SELECT 'key' || n, 'data' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO author SELECT 'slack', 'T' || n % 50, 'U' || n, '', '' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO coverage SELECT 'slack', 'T1', 'X' || n % 300, 'old' || n, 0, 0, 'known', '' FROM generate_series(1, 20000) AS n`,
@@ -225,14 +228,14 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { _, err := s.Conversation(ctx, id); return err },
 		func() error { _, err := s.MergeMetadata(ctx, id, map[string]*string{"a": new(string)}); return err },
 		func() error { return s.AdvanceCursor(ctx, id, 1) },
-		func() error { return s.PutSummary(ctx, id, earshot.Summary{}, 1<<40) },
-		func() error { _, err := s.Summary(ctx, id); return err },
 		func() error {
 			_, err := s.CommitTurn(ctx, id, earshot.Turn{
 				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
 				Names: make([]earshot.Named, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
 			return err
 		},
+		func() error { summarise(t, s, id, "x", "A"); return nil },
+		func() error { _, err := s.Summary(ctx, id); return err },
 		func() error { _, err := s.Session(ctx, id); return err },
 		func() error { _, err := s.Manifest(ctx, id); return err },
 		func() error { _, err := s.Turns(ctx, id, 5); return err },
@@ -304,7 +307,7 @@ func everyCallOfQueue(t *testing.T, s *Store) {
 		func() error { return s.Confirm(ctx, scope, "new", "posted") },
 		func() error { _, err := s.Posted(ctx, scope, "posted"); return err },
 		func() error { return s.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &turn) },
-		func() error { return s.PutSummary(ctx, id, earshot.Summary{Text: "x"}, 1<<40) },
+		func() error { summarise(t, s, id, "x", "old5"); return nil },
 		func() error { return s.Finish(ctx, l, out.Turn+1, earshot.TurnFailed, "x", nil) },
 		func() error { return s.Release(ctx, l, 0) },
 		func() error { return s.Reopen(ctx, out.Turn+1) },
@@ -331,4 +334,18 @@ func tombstones(ids ...earshot.MessageID) (out []earshot.Message) {
 		out = append(out, earshot.Message{ID: id, Time: 1, Deleted: true})
 	}
 	return out
+}
+
+// summarise puts a summary that continues the one before.
+func summarise(t testing.TB, s *Store, id earshot.ConversationID, text string, of ...earshot.MessageID) {
+	t.Helper()
+	for range 100 {
+		c, err := s.ClaimSummary(t.Context(), id.Agent, "summariser", 0, 1, time.Hour)
+		check(t, err)
+		if c.Conversation == id {
+			check(t, s.PutSummary(t.Context(), c, earshot.Summary{Text: text, Turns: c.Next}, of...))
+			return
+		}
+	}
+	t.Fatalf("conversation %q is not due", id.Name)
 }

@@ -63,7 +63,10 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 				return err
 			}
 		}
-		h.Record.Seq, h.Gone = b.Seq(e.Message.ID), b.Deleted(e.Message.ID)
+		h.Gone = b.Deleted(e.Message.ID)
+		if h.Known {
+			h.Record.Seq = b.Seq(e.Message.ID)
+		}
 		a := rule.Accept(h)
 		out = a.Accepted
 		if a.Event != nil {
@@ -113,7 +116,7 @@ func (t *tx) putEvent(scope earshot.Scope, e earshot.Event) {
 func (t *tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
 	id := q.Conversation
 	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
-		VALUES ($1, $2, $3, $4, $5, '', 0, 0, 0, '{}', $6, $6) ON CONFLICT (agent, platform, workspace, channel, name) DO NOTHING`,
+		VALUES ($1, $2, $3, $4, $5, '', 0, 0, 0, 0, '{}', $6, $6) ON CONFLICT (agent, platform, workspace, channel, name) DO NOTHING`,
 		own(id, id.Name, int64(q.Updated))...)
 	t.ask(`WITH opened AS (
 			INSERT INTO queued_turn (agent, platform, workspace, channel, conversation, anchor, client, author, said,

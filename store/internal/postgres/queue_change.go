@@ -100,13 +100,13 @@ func (t *tx) putTurns(c rule.Change) {
 			t.write(`UPDATE queued_turn SET updated = $2 WHERE id = $1`, int64(q.ID), int64(q.Updated))
 			continue
 		}
-		a := []any{int64(q.ID), string(q.State), q.Why, q.Tries, int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash, q.Ends}
+		a := []any{int64(q.ID), string(q.State), q.Why, q.Tries, int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash, q.Ends, string(q.Began)}
 		input := ``
 		if c.Input {
-			input = `, input = $11`
+			input = `, input = $12`
 			a = append(a, blob(q.Input))
 		}
-		t.write(`UPDATE queued_turn SET state = $2, why = $3, tries = $4, updated = $5, from_epoch = $6, epoch = $7, number = $8, hash = $9, ends = $10, pruned = 0`+input+` WHERE id = $1`, a...)
+		t.write(`UPDATE queued_turn SET state = $2, why = $3, tries = $4, updated = $5, from_epoch = $6, epoch = $7, number = $8, hash = $9, ends = $10, began = $11, pruned = 0`+input+` WHERE id = $1`, a...)
 	}
 }
 

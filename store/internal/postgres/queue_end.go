@@ -29,7 +29,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 				t.askPost(in.Scope, x.Key, &e.Confirmed[i].Stored)
 			}
 		}, func(h leased) (rule.Change, error) {
-			e.Answered.Conversation, e.Answered.Turns = h.conversation.Conversation, h.conversation.Turns
+			e.Answered.Conversation, e.Answered.Turns, e.Answered.Weight = h.conversation.Conversation, h.conversation.Turns, h.conversation.Weight
 			return rule.Finish(h.LeasedTurn, e)
 		})
 	})

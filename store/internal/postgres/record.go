@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/jackc/pgx/v5"
 )
 
 // Record implements [earshot.Messages].
@@ -80,10 +81,13 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	var known bool
 	var seq int64
 	var stored []earshot.Message
+	var bars []rule.Bar
 	t.exclusive(scope)
 	const last = `SELECT seq FROM channel` + ofChannel
 	t.ask(last, args(scope), one(&known, &seq))
 	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, args(scope, ids), gather(&stored, scanMessage))
+	t.ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND author = ANY($4)`,
+		args(scope, append(texts(rule.People(messages)), "")), gather(&bars, func(rows pgx.Rows, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) }))
 	if more != nil {
 		more()
 	}
@@ -98,6 +102,7 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 		}
 	}
 	b := rule.NewBatch(seq, stored)
+	b.Bars = rule.NewBars(bars)
 	revised := b.Revised(messages)
 	if len(revised) == 0 {
 		return b, nil
@@ -114,8 +119,11 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 // writeBatch queues the changes of b, with the erasures that deletions cause.
 func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch) error {
 	gone := b.Forgotten()
+	e := &forgetting{scope: scope, gone: gone, now: earshot.TimeOf(t.store.now()), quoting: rule.Quoting{}}
 	if len(gone) > 0 {
-		t.write(`DELETE FROM revision`+in+` AND id = ANY($4)`, args(scope, idsOf(gone))...)
+		if err := e.load(ctx, t, b); err != nil {
+			return err
+		}
 	}
 	if kept := b.Kept(); len(kept) > 0 {
 		var r rows
@@ -156,7 +164,7 @@ func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 	}
 	t.dropOf(scope, gone, b.Drops())
 	if len(gone) > 0 {
-		return t.forget(ctx, scope, gone)
+		return e.forget(ctx, t)
 	}
 	return nil
 }

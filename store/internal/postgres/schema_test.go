@@ -66,7 +66,10 @@ func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
 	commit("m1")
 	for _, query := range []string{
 		`ALTER TABLE turn DROP COLUMN form, DROP COLUMN zone`, `ALTER TABLE session DROP COLUMN more`, `ALTER TABLE attachment DROP COLUMN tokens`,
-		`DROP TABLE named, blob, blob_file`, `DROP TABLE rate, note, resume`, `ALTER TABLE queued_turn DROP COLUMN ends`, `DELETE FROM goose_db_version WHERE version_id >= 7`,
+		`DROP TABLE named, blob, blob_file`, `DROP TABLE rate, note, resume, erasure, barred`, `DROP INDEX message_by_author, message_gone, turn_by_epoch, conversation_by_channel`, `ALTER TABLE queued_turn DROP COLUMN ends, DROP COLUMN began`,
+		`DROP TABLE summarised`, `ALTER TABLE summary DROP COLUMN made_by, DROP COLUMN since`, `ALTER TABLE turn DROP COLUMN weight`,
+		`ALTER TABLE conversation DROP COLUMN weight, DROP COLUMN summed, DROP COLUMN summary_owner, DROP COLUMN summary_fence, DROP COLUMN summary_until`,
+		`DELETE FROM goose_db_version WHERE version_id >= 7`,
 	} {
 		exec(t, s, query)
 	}

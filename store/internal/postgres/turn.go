@@ -30,7 +30,7 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 		if err := c.orNotFound(t.send(ctx), id); err != nil {
 			return err
 		}
-		a.Conversation, a.Turns = c.Conversation, c.Turns
+		a.Conversation, a.Turns, a.Weight = c.Conversation, c.Turns, c.Weight
 		done, err := rule.CommitTurn(turn, a, earshot.TimeOf(s.now()))
 		if err != nil {
 			return err
@@ -68,9 +68,9 @@ func (t *tx) commitTurn(done rule.Commit) error {
 	if err != nil {
 		return err
 	}
-	t.write(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+rule.TurnColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-		at(values...)...)
+	t.write(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+rule.TurnColumns+`, weight)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		at(append(values, done.Weight)...)...)
 	if err := t.writeSession(turn, at); err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (t *tx) commitTurn(done rule.Commit) error {
 	if err != nil {
 		return err
 	}
-	t.write(`UPDATE conversation SET cursor = $6, epoch = $7, turns = $8, metadata = $9, updated = $10`+named,
-		at(c.Cursor, c.Epoch, done.Turns, string(metadata), int64(c.Updated))...)
+	t.write(`UPDATE conversation SET cursor = $6, epoch = $7, turns = $8, weight = $9, metadata = $10, updated = $11`+named,
+		at(c.Cursor, c.Epoch, done.Turns, done.Weight, string(metadata), int64(c.Updated))...)
 	return nil
 }
 

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // A tx is a transaction that sends its statements in batches. ask and write queue
@@ -15,6 +17,8 @@ type tx struct {
 	store *Store
 	conn  *pgx.Conn
 	batch *pgx.Batch
+
+	tally earshot.ErasureCounts // what deletions have removed
 }
 
 // apply runs f in a transaction and commits it, unless f returns an error. f may run
@@ -53,6 +57,14 @@ func (t *tx) rollback(ctx context.Context) {
 
 // write queues a statement.
 func (t *tx) write(query string, args ...any) { t.batch.Queue(query, args...) }
+
+// counted queues a statement. send adds to n how many rows it changed.
+func (t *tx) counted(n *int, query string, args ...any) {
+	t.batch.Queue(query, args...).Exec(func(done pgconn.CommandTag) error {
+		*n += int(done.RowsAffected())
+		return nil
+	})
+}
 
 // ask queues a query. send calls each with every row of its answer.
 func (t *tx) ask(query string, args []any, each func(pgx.Rows) error) {

@@ -13,6 +13,8 @@ import (
 // messages and revisions, calls Add for every copy in order, and then writes
 // what Inserts, Updates, Relisted, Kept, Forgotten, Drops and Counters return.
 type Batch struct {
+	Bars Bars // what may not be recorded
+
 	seq     int64
 	entries map[earshot.MessageID]*entry
 	order   []*entry // those that changed, in the order of their first change
@@ -25,6 +27,7 @@ type entry struct {
 	past          map[earshot.Time]Message
 	kept          map[earshot.Time]bool // those of past that are to be written
 	forgotten     bool                  // it was known, and became a tombstone
+	quoted        Words                 // of its tombstone
 	changed       bool
 	quiet         bool // changed without a sequence
 }
@@ -88,6 +91,13 @@ func (b *Batch) Load(revisions []earshot.Message) {
 
 // Add decides what one copy of a message changes.
 func (b *Batch) Add(in Message) earshot.Recorded {
+	known := b.entries[in.ID]
+	if b.Bars.Refuses(in, known != nil && known.after != nil) {
+		return earshot.Recorded{ID: in.ID, Change: earshot.Same}
+	}
+	in = b.Bars.Admit(in)
+	quoted := in.Quoted
+	in.Quoted = nil
 	e := b.entry(in.ID)
 	o := Revise(e.after, in)
 	out := earshot.Recorded{ID: in.ID, Change: o.Change}
@@ -99,7 +109,7 @@ func (b *Batch) Add(in Message) earshot.Recorded {
 	case earshot.Edited:
 		e.remember(*o.Past)
 	case earshot.Gone:
-		e.forgotten = e.after != nil
+		e.forgotten, e.quoted = e.after != nil, quoted
 		clear(e.past)
 		clear(e.kept)
 	}
@@ -220,6 +230,59 @@ func (b *Batch) Forgotten() []earshot.Message {
 		}
 	}
 	return out
+}
+
+// Scrub applies Bars.Scrub to the stored messages and to their older revisions,
+// which must be loaded. It returns the messages that it changed.
+func (b *Batch) Scrub(bars Bars) []earshot.MessageID {
+	var out []earshot.MessageID
+	for _, id := range slices.Sorted(maps.Keys(b.entries)) {
+		e := b.entries[id]
+		if e.after == nil || e.after.Deleted {
+			continue
+		}
+		some := false
+		for _, past := range e.past {
+			if next, changed := bars.Scrub(past); changed {
+				next.Terms, some = "", true
+				e.keep(next, true)
+			}
+		}
+		if next, changed := bars.Scrub(*e.after); changed {
+			b.seq++
+			next.Seq, e.after, e.changed, some = b.seq, &next, true, true
+			b.order = append(b.order, e)
+		}
+		if some {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Stored returns a message as it was before, and whether it was stored.
+func (b *Batch) Stored(id earshot.MessageID) (earshot.Message, bool) {
+	if e := b.entries[id]; e != nil && e.before != nil {
+		return e.before.Message, true
+	}
+	return earshot.Message{}, false
+}
+
+// Words returns the words by which what has read a message that Forgotten returned is
+// compared with it. past are its older revisions.
+func (b *Batch) Words(id earshot.MessageID, past []earshot.Message) Words {
+	e := b.entries[id]
+	switch {
+	case e == nil || e.before == nil:
+		return nil
+	case e.quoted != nil:
+		return e.quoted
+	}
+	texts := Said(e.before.Message)
+	for _, m := range past {
+		texts = append(texts, Said(m)...)
+	}
+	return WordsOf(texts...)
 }
 
 // Counters are what a batch changes in a channel's counters: Seq is the last

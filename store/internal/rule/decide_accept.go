@@ -51,6 +51,9 @@ func Accept(h Heard) Acceptance {
 		out.Accepted.Recorded = earshot.Recorded{ID: h.Event.Message.ID, Change: earshot.Same, Seq: h.Record.Seq}
 		return out
 	}
+	if h.Record.Change == earshot.Same && h.Record.Seq == 0 { // refused: see Bars
+		h.Gone = true
+	}
 	e := h.Event
 	e.Resume = nil
 	if h.Quoted || h.Gone {

@@ -12,6 +12,7 @@ import (
 type Answered struct {
 	Conversation earshot.Conversation
 	Turns        int  // how many turns the conversation has
+	Weight       int  // what they count together, see [Weight]
 	Taken        bool // the agent has answered the anchor already, in this scope
 	Gone         bool // one of the messages of [Read] is deleted
 }
@@ -23,6 +24,7 @@ type Commit struct {
 	Read         []earshot.MessageID // the messages whose text the turn's epoch holds now
 	Conversation earshot.Conversation
 	Turns        int // how many it has
+	Weight       int // what they count together
 }
 
 // AnsweredAlready is the error for a turn whose anchor was answered.
@@ -48,7 +50,7 @@ func commit(t earshot.Turn, a Answered, outdated bool, now earshot.Time) Commit 
 	c.Metadata = TurnMetadata(c.Metadata, t.Metadata)
 	t.Metadata = nil
 	t = Number(t, a.Turns, now)
-	out := Commit{Turn: t, Turns: a.Turns + 1}
+	out := Commit{Turn: t, Turns: a.Turns + 1, Weight: a.Weight + Weight(t, a.Turns == 0 || t.Epoch > c.Epoch)}
 	epoch := t.Epoch
 	if outdated {
 		out.Turn = WithoutText(t)

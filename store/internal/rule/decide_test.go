@@ -35,17 +35,39 @@ func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
 	}
 }
 
-func TestASummaryThatCoversWhatIsDeletedTakesTheLaterEpochsAlong(t *testing.T) {
+func TestASummaryThatIsDroppedTakesAlongWhatMayHaveReadIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name           string
-		epoch, current int
-		covered        bool
-		want           int
+		name     string
+		x        Summed
+		from, to int
 	}{
-		{"covered", 2, 5, true, 5}, {"not covered", 2, 5, false, 2}, {"an epoch that is to begin", 6, 5, true, 6},
+		{"made in an earlier epoch", Summed{Since: 2, Epoch: 5}, 2, 5},
+		{"made in this one", Summed{Since: 5, Epoch: 5}, 5, 5},
 	} {
-		if got := ErasedTo(c.epoch, c.current, c.covered); got != c.want {
+		if from, to := c.x.Dropped(); from != c.from || to != c.to {
+			t.Errorf("%s: got %d to %d, want %d to %d", c.name, from, to, c.from, c.to)
+		}
+	}
+}
+
+func TestLongTurnsCountAsSeveral(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 5*weighing)
+	for _, c := range []struct {
+		name  string
+		turn  earshot.Turn
+		first bool
+		want  int
+	}{
+		{"no text is kept", earshot.Turn{}, false, 1},
+		{"a short one", earshot.Turn{Session: []earshot.SessionEntry{{Role: earshot.User, Text: "x"}}}, false, 1},
+		{"a long question", earshot.Turn{Session: []earshot.SessionEntry{{Role: earshot.User, Text: long}}}, false, 5},
+		{"the first prompt of an epoch repeats", earshot.Turn{Session: []earshot.SessionEntry{{Role: earshot.User, Text: long}}}, true, 1},
+		{"its answer does not", earshot.Turn{Session: []earshot.SessionEntry{{Role: earshot.User, Text: long}, {Role: earshot.Assistant, Text: long}}}, true, 5},
+		{"what a tool returned", earshot.Turn{Session: []earshot.SessionEntry{{Role: earshot.ToolRole, Text: long}}}, false, 1},
+	} {
+		if got := Weight(c.turn, c.first); got != c.want {
 			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
 		}
 	}

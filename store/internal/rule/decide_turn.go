@@ -35,7 +35,7 @@ func Begin(h LeasedTurn, p earshot.Prompt, gone bool) (Change, error) {
 	if t.State != earshot.TurnPosting {
 		t.State = earshot.TurnGenerating
 	}
-	t.From, t.Epoch, t.Input, t.Hash, t.Updated = p.From, p.Epoch, p.Input, p.Hash, h.Now
+	t.From, t.Epoch, t.Began, t.Input, t.Hash, t.Updated = p.From, p.Epoch, p.Began, p.Input, p.Hash, h.Now
 	c.Turns, c.Input = []Queued{t}, true
 	return c, nil
 }

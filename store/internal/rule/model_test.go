@@ -384,9 +384,18 @@ func (m *model) erase(t *rapid.T) {
 		m.revived = m.revived || c.Unmerge != 0
 		m.apply(o, c)
 	}
-	covered := rapid.Bool().Draw(t, "a summary covers it")
-	for epoch := range m.read[n] {
-		to := ErasedTo(epoch, m.epoch, covered)
+	reads := maps.Clone(m.read[n])
+	if reads == nil {
+		reads = map[int]bool{}
+	}
+	if rapid.Bool().Draw(t, "a summary was made of it") {
+		from, to := Summed{Since: rapid.IntRange(0, m.epoch).Draw(t, "since"), Epoch: m.epoch}.Dropped()
+		for epoch := from; epoch <= to; epoch++ {
+			reads[epoch] = true
+		}
+	}
+	for epoch := range reads {
+		to := epoch
 		for i, c := range m.commits {
 			if epoch <= c.Epoch && c.Epoch <= to {
 				m.commits[i] = WithoutText(c)

@@ -46,6 +46,9 @@ func NoTurnPosted(id earshot.MessageID) error {
 // NoClaim is the error where no conversation has a turn to answer.
 func NoClaim() error { return fmt.Errorf("claim a conversation: %w", earshot.ErrNotFound) }
 
+// NoneDue is the error where no conversation is to be summarised.
+func NoneDue() error { return fmt.Errorf("claim a summary: %w", earshot.ErrNotFound) }
+
 // NoResume is the error for a key without a resume state.
 func NoResume(key string) error { return fmt.Errorf("resume state %q: %w", key, earshot.ErrNotFound) }
 

@@ -17,6 +17,10 @@ import (
 type Message struct {
 	earshot.Message
 	Terms string
+	// Quoted is set in the tombstone of a reply that quotes a deleted message: the
+	// words of that message which it has. They are looked for in what has read the
+	// reply, where otherwise all that the tombstone's message said is. Not stored.
+	Quoted Words
 }
 
 // Prepare checks messages, normalises them, counts their tokens and makes
@@ -122,6 +126,15 @@ func admit(out *Message, m earshot.Message) error {
 // Tombstone is what is left of a deleted message.
 func Tombstone(id earshot.MessageID, at earshot.Time) earshot.Message {
 	return earshot.Message{ID: id, Time: at, Deleted: true}
+}
+
+// Tombstones returns what is left of deleted messages whose times are stored.
+func Tombstones(ids []earshot.MessageID) []Message {
+	out := make([]Message, len(ids))
+	for i, id := range ids {
+		out[i].Message = Tombstone(id, 0)
+	}
+	return out
 }
 
 // clean copies a list and normalises its elements. Nil stays nil: it means

@@ -17,7 +17,16 @@ const ClientWindow = earshot.Time(10 * time.Minute / time.Microsecond)
 const AnchorDeleted = "anchor deleted"
 
 // AnsweredWith is why a turn was dropped that was merged into another.
-func AnsweredWith(into earshot.TurnID) string { return fmt.Sprintf("answered with turn %d", into) }
+func AnsweredWith(into earshot.TurnID) string { return fmt.Sprintf(answeredWith, into) }
+
+const answeredWith = "answered with turn %d"
+
+// MergedInto returns the turn that a turn was merged into. ok is false for a turn
+// that was not merged.
+func MergedInto(q earshot.QueuedTurn) (into earshot.TurnID, ok bool) {
+	n, err := fmt.Sscanf(q.Why, answeredWith, &into)
+	return into, err == nil && n == 1 && q.State == earshot.TurnDropped
+}
 
 // CheckAccept checks and normalises the arguments of Accept. The conversation is
 // zero where ask is nil.
@@ -108,6 +117,9 @@ func CheckPrompt(p earshot.Prompt) (earshot.Prompt, error) {
 	}
 	if p.From < 0 || p.Epoch < p.From {
 		return p, fmt.Errorf("%w: the prompt is of epoch %d, gathered in %d", earshot.ErrInvalid, p.Epoch, p.From)
+	}
+	if p.Began != "" && !slices.Contains(earshot.Beginnings(), p.Began) {
+		return p, fmt.Errorf("%w: an epoch does not begin because of %q", earshot.ErrInvalid, p.Began)
 	}
 	return p, nil
 }

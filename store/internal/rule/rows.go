@@ -11,14 +11,14 @@ import (
 // read loads, and where a row of them is scanned to, in the same order.
 
 // QueuedColumns are those of queued_turn but for the input, which is large.
-const QueuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash`
+const QueuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash, began`
 
 // QueuedFields returns where a row of QueuedColumns is scanned to.
 func QueuedFields(q *Queued) []any {
 	s := &q.Conversation.Scope
 	return []any{
 		&q.ID, &q.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &q.Conversation.Name, &q.Anchor, &q.State, &q.Why,
-		&q.Tries, &q.Ends, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash,
+		&q.Tries, &q.Ends, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash, &q.Began,
 	}
 }
 
@@ -44,14 +44,15 @@ func CallValues(c earshot.CallCount) []any {
 }
 
 // ConversationColumns are those of conversation besides its agent and scope.
-const ConversationColumns = `name, idempotency_key, cursor, epoch, turns, metadata, created, updated`
+const ConversationColumns = `name, idempotency_key, cursor, epoch, turns, weight, metadata, created, updated`
 
 // A ConversationRow is a conversation as a database keeps it. The agent and the
 // scope are set by whoever reads the row, since they were asked for.
 type ConversationRow struct {
 	earshot.Conversation
-	Key   string // the idempotency key; "" when there is none
-	Turns int    // how many are committed
+	Key    string // the idempotency key; "" when there is none
+	Turns  int    // how many are committed
+	Weight int    // what they count together, see [Weight]
 
 	metadata string
 }
@@ -64,7 +65,7 @@ func NewConversationRow(id earshot.ConversationID) ConversationRow {
 // Fields returns where a row of ConversationColumns is scanned to. After that
 // ReadMetadata is called.
 func (c *ConversationRow) Fields() []any {
-	return []any{&c.ID.Name, &c.Key, &c.Cursor, &c.Epoch, &c.Turns, &c.metadata, &c.Created, &c.Updated}
+	return []any{&c.ID.Name, &c.Key, &c.Cursor, &c.Epoch, &c.Turns, &c.Weight, &c.metadata, &c.Created, &c.Updated}
 }
 
 // ReadMetadata sets the metadata from what was scanned.

@@ -42,12 +42,6 @@ func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 	return t, nil
 }
 
-// CheckSummary returns s as it is stored.
-func CheckSummary(s earshot.Summary) earshot.Summary {
-	s.Text = Text(s.Text)
-	return s
-}
-
 // CloneTurn returns a copy of t that shares nothing with it.
 func CloneTurn(t earshot.Turn) earshot.Turn {
 	t.Answer.Replies = slices.Clone(t.Answer.Replies)

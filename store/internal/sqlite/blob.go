@@ -121,6 +121,7 @@ func (t *tx) dropBlob(scope earshot.Scope, hash string) (bool, error) {
 	if err != nil || !gone {
 		return false, err
 	}
+	t.tally.Files++
 	return true, t.exec(`DELETE FROM blob_data WHERE id = ?`, id)
 }
 

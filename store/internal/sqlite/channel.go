@@ -21,6 +21,17 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 }
 
 func (t *tx) putChannel(c earshot.Channel) error {
+	if rule.NamesMembers(c) {
+		var one int
+		erased, err := t.one(`SELECT 1 FROM channel c`+ofChannel+` AND kind <> '' AND name = ''
+			AND EXISTS (SELECT 1 FROM barred WHERE platform = c.platform AND workspace = c.workspace AND author <> '')`, args(c.Scope()), []any{&one})
+		if err != nil {
+			return err
+		}
+		if erased {
+			c.Name, c.Purpose = "", ""
+		}
+	}
 	const query = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
 		VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM erased WHERE one = 1), 0, 0, 0)
 		ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
@@ -109,6 +120,12 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 			zone = CASE excluded.zone WHEN '' THEN author.zone ELSE excluded.zone END`
 	return s.apply(ctx, "put authors", func(t *tx) error {
 		for _, a := range authors {
+			if erased, err := t.nameless(rule.ID(p), rule.ID(w), a.ID); err != nil || erased {
+				if err != nil {
+					return err
+				}
+				continue
+			}
 			if err := t.exec(query, string(rule.ID(p)), string(rule.ID(w)), string(a.ID), a.Name, string(a.Kind), a.FullName, a.Zone); err != nil {
 				return err
 			}
@@ -176,9 +193,18 @@ func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...ea
 
 // Coverage implements [earshot.Messages].
 func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Coverage, error) {
-	return list(ctx, s, "list coverage", `SELECT thread, from_time, to_time, state, why FROM coverage`+in+` ORDER BY thread, from_time, to_time`,
+	out, err := list(ctx, s, "list coverage", `SELECT thread, from_time, to_time, state, why FROM coverage`+in+` ORDER BY thread, from_time, to_time`,
 		args(rule.Scope(scope)),
 		func(rows *sql.Rows, c *earshot.Coverage) error {
 			return rows.Scan(&c.Thread, &c.From, &c.To, &c.State, &c.Why)
 		})
+	if err != nil {
+		return nil, err
+	}
+	floor, err := list(ctx, s, "list coverage", `SELECT floor FROM barred`+in+` AND author = ''`, args(rule.Scope(scope)),
+		func(rows *sql.Rows, at *earshot.Time) error { return rows.Scan(at) })
+	if err != nil || len(floor) == 0 {
+		return out, err
+	}
+	return rule.Above(out, floor[0]), nil
 }

@@ -81,7 +81,7 @@ func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c ru
 	}
 	c = rule.ConversationRow{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
 	return c, true, t.exec(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, '{}', ?, ?)`, own(id, id.Name, key, int64(now), int64(now))...)
+		VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, '{}', ?, ?)`, own(id, id.Name, key, int64(now), int64(now))...)
 }
 
 // found is conversation, but reports whether there is one in place of ErrNotFound.
@@ -153,39 +153,4 @@ func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, se
 		return t.exec(`UPDATE conversation SET cursor = ?, updated = ?`+ofAgent+` AND name = ?`,
 			append([]any{seq, int64(earshot.TimeOf(s.now()))}, own(id, id.Name)...)...)
 	})
-}
-
-// PutSummary implements [earshot.Conversations].
-func (s *Store) PutSummary(ctx context.Context, id earshot.ConversationID, sum earshot.Summary, known int64) error {
-	id, sum = rule.Conversation(id), rule.CheckSummary(sum)
-	const query = `INSERT INTO summary (agent, platform, workspace, channel, conversation, text, from_time, to_time, turns)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE
-		SET text = excluded.text, from_time = excluded.from_time, to_time = excluded.to_time, turns = excluded.turns`
-	return s.apply(ctx, "put summary", func(t *tx) error {
-		if _, err := t.conversation(id, "name", id.Name); err != nil {
-			return err
-		}
-		var gone earshot.MessageID
-		found, err := t.one(`SELECT id FROM message`+bySeq+` AND +deleted = 1 AND +time >= ? AND (+time <= ? OR ? = 0) ORDER BY no LIMIT 1`,
-			seqArgs(id.Scope, known, maxSeq, int64(sum.From), int64(sum.To), int64(sum.To)), []any{&gone})
-		if err != nil {
-			return err
-		}
-		if found {
-			return rule.SummaryOutdated(gone)
-		}
-		return t.exec(query, own(id, id.Name, sum.Text, int64(sum.From), int64(sum.To), sum.Turns)...)
-	})
-}
-
-// Summary implements [earshot.Conversations].
-func (s *Store) Summary(ctx context.Context, id earshot.ConversationID) (earshot.Summary, error) {
-	id = rule.Conversation(id)
-	var out earshot.Summary
-	err := s.row(ctx, `SELECT text, from_time, to_time, turns FROM summary`+ofConversation, own(id, id.Name), &out.Text, &out.From, &out.To, &out.Turns)
-	if err != nil {
-		return earshot.Summary{}, missing(err, "read the summary", rule.NoSummary(id))
-	}
-	return out, nil
 }

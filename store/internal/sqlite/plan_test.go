@@ -186,8 +186,6 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { _, err := s.Conversation(ctx, id); return err },
 		func() error { _, err := s.MergeMetadata(ctx, id, map[string]*string{"a": new(string)}); return err },
 		func() error { return s.AdvanceCursor(ctx, id, 1) },
-		func() error { return s.PutSummary(ctx, id, earshot.Summary{}, 99) },
-		func() error { _, err := s.Summary(ctx, id); return err },
 		func() error {
 			_, err := s.CommitTurn(ctx, id, earshot.Turn{
 				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
@@ -195,6 +193,8 @@ func everyCall(t *testing.T, s *Store) {
 			return err
 		},
 		func() error { return everyCallOfBlobs(t, s) },
+		func() error { summarise(t, s, id, "x", "A"); return nil },
+		func() error { _, err := s.Summary(ctx, id); return err },
 		func() error { _, err := s.Session(ctx, id); return err },
 		func() error { _, err := s.Manifest(ctx, id); return err },
 		func() error { _, err := s.Turns(ctx, id, 5); return err },
@@ -251,4 +251,18 @@ func TestRevisedGivesOnlyWhatWasEditedOrDeleted(t *testing.T) {
 	if want := []string{"m2 what it says now", "m3 "}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// summarise puts a summary that continues the one before.
+func summarise(t testing.TB, s *Store, id earshot.ConversationID, text string, of ...earshot.MessageID) {
+	t.Helper()
+	for range 100 {
+		c, err := s.ClaimSummary(t.Context(), id.Agent, "summariser", 0, 1, time.Hour)
+		check(t, err)
+		if c.Conversation == id {
+			check(t, s.PutSummary(t.Context(), c, earshot.Summary{Text: text, Turns: c.Next}, of...))
+			return
+		}
+	}
+	t.Fatalf("conversation %q is not due", id.Name)
 }

@@ -84,13 +84,13 @@ func (t *tx) putTurns(c rule.Change) error {
 			}
 			continue
 		}
-		a := []any{string(q.State), q.Why, q.Tries, q.Ends, int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash}
+		a := []any{string(q.State), q.Why, q.Tries, q.Ends, int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash, string(q.Began)}
 		input := ``
 		if c.Input {
 			input = `, input = ?`
 			a = append(a, blob(q.Input))
 		}
-		err := t.exec(`UPDATE queued_turn SET state = ?, why = ?, tries = ?, ends = ?, updated = ?, from_epoch = ?, epoch = ?, number = ?, hash = ?, pruned = 0`+input+` WHERE id = ?`,
+		err := t.exec(`UPDATE queued_turn SET state = ?, why = ?, tries = ?, ends = ?, updated = ?, from_epoch = ?, epoch = ?, number = ?, hash = ?, began = ?, pruned = 0`+input+` WHERE id = ?`,
 			append(a, int64(q.ID))...)
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		ids = append(ids, earshot.MessageID(fmt.Sprint("m", i)))
 	}
 	first := answer(t, s, 0, dm, "text", ids[1:]...)
-	check(t, s.PutSummary(ctx, dm, earshot.Summary{Text: "sum"}, 9))
+	summarise(t, s, dm, "sum", "m0", "m1")
 	e := earshot.Event{Delivery: "Ev61", Client: "c", Message: said("m61", 9, "x"), Resume: &earshot.Resume{Key: "k", State: []byte("1")}}
 	for range 2 {
 		_, err := s.Accept(ctx, scope, e, &dm)

@@ -100,6 +100,9 @@ func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *r
 		return 0, nil, err
 	}
 	b = rule.NewBatch(seq, stored)
+	if b.Bars, err = t.bars(scope, rule.People(all)); err != nil {
+		return 0, nil, err
+	}
 	past, err := t.messages(pastByID, scope, b.Revised(all))
 	b.Load(past)
 	return place, b, err
@@ -122,10 +125,9 @@ func (t *tx) messages(queries map[int]string, scope earshot.Scope, ids []earshot
 // writeBatch writes the changes of b, with the erasures that deletions cause.
 func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	gone, inserts, updates := b.Forgotten(), b.Inserts(), b.Updates()
-	for _, m := range gone {
-		if err := t.exec(`DELETE FROM revision`+inID, args(scope, string(m.ID))...); err != nil {
-			return err
-		}
+	forgotten, err := t.forgotten(scope, b, gone)
+	if err != nil {
+		return err
 	}
 	for _, m := range b.Kept() {
 		v, err := values([]any{place}, &m)
@@ -156,7 +158,7 @@ func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	if err := t.needScrub(); err != nil {
 		return err
 	}
-	return t.forget(scope, gone)
+	return t.forget(scope, forgotten)
 }
 
 // insert writes new rows, many in one statement, which takes a third less time.

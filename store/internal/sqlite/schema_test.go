@@ -22,7 +22,14 @@ var undo = map[int][]string{7: {
 	`CREATE TABLE event AS SELECT platform, workspace, c9.id AS channel, e9.* FROM e9 JOIN c9 USING (place)`,
 	`DROP TABLE m9`, `DROP TABLE r9`, `DROP TABLE t9`, `DROP TABLE e9`, `DROP TABLE c9`,
 	`DELETE FROM sqlite_stat1 WHERE tbl = 'message'`,
-}, 10: {`DROP TABLE rate`}, 11: {`DROP TABLE note`}, 12: {`ALTER TABLE queued_turn DROP COLUMN ends`}}
+}, 10: {`DROP TABLE rate`}, 11: {`DROP TABLE note`}, 12: {`ALTER TABLE queued_turn DROP COLUMN ends`}, 13: {
+	`DROP INDEX conversation_due`, `DROP TABLE summarised`, `ALTER TABLE summary DROP COLUMN made_by`, `ALTER TABLE summary DROP COLUMN since`,
+	`ALTER TABLE turn DROP COLUMN weight`, `ALTER TABLE conversation DROP COLUMN weight`, `ALTER TABLE conversation DROP COLUMN summed`,
+	`ALTER TABLE conversation DROP COLUMN summary_owner`, `ALTER TABLE conversation DROP COLUMN summary_fence`, `ALTER TABLE conversation DROP COLUMN summary_until`,
+}, 14: {
+	`DROP TABLE erasure`, `DROP TABLE barred`, `DROP INDEX message_by_author`, `DROP INDEX message_gone`, `DROP INDEX named_by_author`,
+	`DROP INDEX turn_by_epoch`, `DROP INDEX conversation_by_channel`,
+}, 16: {`ALTER TABLE queued_turn DROP COLUMN began`}}
 
 // downTo leaves the database of a store, which is closed, as a version made it.
 func downTo(t *testing.T, s *Store, version int) {

@@ -21,6 +21,10 @@ import (
 const (
 	scrubAfter = 5 * time.Second
 	retryAfter = time.Second // while a reader keeps the WAL from being emptied
+	// While an erasure does its steps, a scrub waits for its end, at most lastScrub
+	// after the deletion: what a scrub writes back would soon be written again.
+	stepsApart = 500 * time.Millisecond
+	lastScrub  = 30 * time.Second
 	// scrubPages is how many pages one step reads: some ten milliseconds.
 	scrubPages = 1500
 	// maxScrubPages is the size up to which the first byte of a page tells its kind.
@@ -33,8 +37,51 @@ const (
 type scrub struct {
 	timer *time.Timer
 	armed bool
-	page  int64 // the next page to scrub; 0 when no scrub is under way
+	since time.Time // when the timer was first set for what was deleted
+	heavy time.Time // when a step of an erasure was last run
+	page  int64     // the next page to scrub; 0 when no scrub is under way
 	ready chan struct{}
+	waits []chan<- error // who waits for the end of a scrub
+}
+
+// Scrub implements [earshot.Scrubber].
+func (s *Store) Scrub(ctx context.Context) error {
+	done := make(chan error, 1)
+	select {
+	case s.writer.scrubs <- done:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.writer.idle:
+		return errClosed
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// awaitScrub has done told of the end of a scrub, which begins now if one is due.
+func (w *writer) awaitScrub(done chan<- error) {
+	if !w.tx.erased && w.scrub.page == 0 { // another process may have deleted something
+		if err := w.tx.conn.QueryRowContext(context.Background(), scrubDue).Scan(&w.tx.erased); err != nil || !w.tx.erased {
+			done <- err
+			return
+		}
+	}
+	w.scrub.waits = append(w.scrub.waits, done)
+	if w.scrub.page == 0 {
+		w.startScrub()
+	}
+}
+
+// tell tells those who wait for a scrub that it has ended.
+func (s *scrub) tell(err error) {
+	for _, done := range s.waits {
+		done <- err
+	}
+	s.waits = nil
 }
 
 func newScrub() scrub {
@@ -44,12 +91,24 @@ func newScrub() scrub {
 	return s
 }
 
+const scrubDue = `SELECT count(*) > 0 FROM chore WHERE name = 'scrub'`
+
 // scheduleScrub sets the timer of a scrub if something was deleted. The writer calls
 // it after each transaction.
 func (w *writer) scheduleScrub() {
 	if w.tx.erased && !w.scrub.armed && w.scrub.page == 0 {
+		w.scrub.since = time.Now()
 		w.scrub.arm(scrubAfter)
 	}
+}
+
+// dueScrub starts a scrub whose time has come, unless an erasure is under way.
+func (w *writer) dueScrub() {
+	if time.Since(w.scrub.heavy) < stepsApart && time.Since(w.scrub.since) < lastScrub {
+		w.scrub.arm(stepsApart)
+		return
+	}
+	w.startScrub()
 }
 
 func (s *scrub) arm(after time.Duration) {
@@ -68,6 +127,7 @@ func (s *scrub) work() <-chan struct{} {
 
 // startScrub starts a scrub.
 func (w *writer) startScrub() {
+	w.scrub.timer.Stop()
 	w.scrub.armed = false
 	w.tx.erased = false // a deletion from now on needs another scrub
 	w.scrub.page = 1
@@ -84,13 +144,22 @@ func (w *writer) scrubStep() {
 		w.log.Warn("deleted text stays in the database's files for now", "err", err)
 		w.scrub.page, w.tx.erased = 0, true
 		w.scrub.arm(retryAfter)
+		w.scrub.tell(err)
 		return
+	}
+	switch {
+	case next != 0:
+	case w.tx.erased && len(w.scrub.waits) > 0: // more was deleted meanwhile
+		w.startScrub()
+	default:
+		w.scrub.tell(nil)
 	}
 	w.scheduleScrub()
 }
 
 // finishScrub does the whole scrub that is due or under way, for Close.
 func (w *writer) finishScrub() {
+	defer w.scrub.tell(errClosed)
 	if !w.tx.erased && w.scrub.page == 0 {
 		return
 	}

@@ -42,7 +42,7 @@ func (t *tx) answered(id earshot.ConversationID, turn earshot.Turn) (rule.Answer
 	if err != nil {
 		return rule.Answered{}, err
 	}
-	a := rule.Answered{Conversation: c.Conversation, Turns: c.Turns}
+	a := rule.Answered{Conversation: c.Conversation, Turns: c.Turns, Weight: c.Weight}
 	var number int
 	a.Taken, err = t.one(`SELECT number FROM turn`+ofAgent+` AND anchor = ?`, own(id, string(turn.Answer.Anchor)), []any{&number})
 	if err == nil {
@@ -62,8 +62,8 @@ func (t *tx) commitTurn(done rule.Commit) error {
 	if err != nil {
 		return err
 	}
-	err = t.exec(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+rule.TurnColumns+`) VALUES `+marks(19, 1),
-		at(values...)...)
+	err = t.exec(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+rule.TurnColumns+`, weight) VALUES `+marks(20, 1),
+		at(append(values, done.Weight)...)...)
 	if err != nil {
 		return err
 	}
@@ -83,8 +83,8 @@ func (t *tx) commitTurn(done rule.Commit) error {
 	if err != nil {
 		return err
 	}
-	return t.exec(`UPDATE conversation SET cursor = ?, epoch = ?, turns = ?, metadata = ?, updated = ?`+ofAgent+` AND name = ?`,
-		append([]any{c.Cursor, c.Epoch, done.Turns, string(metadata), int64(c.Updated)}, at()...)...)
+	return t.exec(`UPDATE conversation SET cursor = ?, epoch = ?, turns = ?, weight = ?, metadata = ?, updated = ?`+ofAgent+` AND name = ?`,
+		append([]any{c.Cursor, c.Epoch, done.Turns, done.Weight, string(metadata), int64(c.Updated)}, at()...)...)
 }
 
 // Turns implements [earshot.Turns].

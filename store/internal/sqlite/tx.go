@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/earshot-ai/earshot"
 )
 
 // A tx is the writer's connection with a transaction open on it. Only the
@@ -18,6 +20,8 @@ type tx struct {
 	erased   bool // something was deleted that may still be in the files
 	unsynced bool // commits do not wait for the disk
 	waited   bool // another process held the lock
+
+	tally earshot.ErasureCounts // what deletions have removed; a step of an erasure sets it to zero
 }
 
 // sync sets whether the following commits wait for the disk. A commit that does
@@ -56,6 +60,20 @@ func (t *tx) exec(query string, args ...any) error {
 	}
 	_, err = st.ExecContext(context.Background(), args...)
 	return err
+}
+
+// affected is exec, and returns how many rows it changed.
+func (t *tx) affected(query string, args ...any) (int, error) {
+	st, err := t.stmt(query)
+	if err != nil {
+		return 0, err
+	}
+	done, err := st.ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := done.RowsAffected()
+	return int(n), err
 }
 
 func (t *tx) query(query string, args ...any) (*sql.Rows, error) {

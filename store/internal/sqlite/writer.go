@@ -24,6 +24,7 @@ type job struct {
 	apply    func(*tx) error
 	record   *recording
 	volatile bool
+	heavy    bool // writes as much as many others
 	err      error
 	done     chan struct{}
 }
@@ -42,7 +43,8 @@ type writer struct {
 	quit        chan struct{}
 	idle        chan struct{} // closed when the goroutine has ended
 
-	scrub scrub // the goroutine's own
+	scrub  scrub             // the goroutine's own
+	scrubs chan chan<- error // calls of Scrub
 }
 
 func newWriter(ctx context.Context, db *sql.DB, checkpoints *checkpointer, now func() time.Time, log *slog.Logger) (*writer, error) {
@@ -53,9 +55,9 @@ func newWriter(ctx context.Context, db *sql.DB, checkpoints *checkpointer, now f
 	w := &writer{
 		db: db, checkpoints: checkpoints, log: log, tx: &tx{conn: conn, now: now, stmts: map[string]*sql.Stmt{}},
 		jobs: make(chan *job), bulk: newBulk(), quit: make(chan struct{}), idle: make(chan struct{}),
-		scrub: newScrub(),
+		scrub: newScrub(), scrubs: make(chan chan<- error),
 	}
-	if err := conn.QueryRowContext(ctx, `SELECT count(*) > 0 FROM chore WHERE name = 'scrub'`).Scan(&w.tx.erased); err != nil {
+	if err := conn.QueryRowContext(ctx, scrubDue).Scan(&w.tx.erased); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the database for writing: %w", err), conn.Close())
 	}
 	if err := w.tx.pragma("busy_timeout = 0"); err != nil { // begin waits by itself
@@ -102,8 +104,10 @@ func (w *writer) run() {
 			w.bulk.take(l)
 		case <-w.bulk.timer.C:
 			w.slice()
+		case done := <-w.scrubs:
+			w.awaitScrub(done)
 		case <-w.scrub.timer.C:
-			w.startScrub()
+			w.dueScrub()
 		case <-w.scrub.work():
 			w.scrubStep()
 		case <-w.quit:
@@ -125,6 +129,9 @@ func (w *writer) serve(first *job) {
 		close(j.done)
 	}
 	w.checkpoints.wrote(rows)
+	if slices.ContainsFunc(group, func(j *job) bool { return j.heavy }) {
+		w.scrub.heavy = time.Now()
+	}
 	w.bulk.lastJob = time.Now()
 }
 
@@ -145,7 +152,10 @@ func (w *writer) gather(first *job) []*job {
 }
 
 func (j *job) rows() int {
-	if j.record == nil {
+	switch {
+	case j.heavy:
+		return checkpointWrites
+	case j.record == nil:
 		return 0
 	}
 	return len(j.record.messages)
@@ -223,5 +233,5 @@ func (t *tx) all(group []*job) error {
 // database.
 func refused(err error) bool {
 	return errors.Is(err, earshot.ErrNotFound) || errors.Is(err, earshot.ErrConflict) || errors.Is(err, earshot.ErrInvalid) ||
-		errors.Is(err, earshot.ErrFenced)
+		errors.Is(err, earshot.ErrFenced) || errors.Is(err, errPlanned)
 }

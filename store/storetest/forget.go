@@ -118,6 +118,21 @@ var eraseCases = []testCase{
 		s.equal("text", s.text(id), []string{})
 		s.equal("raw", s.raws(1), []string{""})
 	}},
+	{"the turns of an ended epoch still tell which files they gave", func(s *suite) {
+		s.answered(1, "dm")
+		s.answered(2, "dm")
+		s.accept(deletion(1, ""))
+		m, err := s.Manifest(s.Context(), s.conversation("dm"))
+		s.check(err)
+		s.equal("manifest", m, earshot.Manifest{})
+		turns, err := s.Turns(s.Context(), s.conversation("dm"), 10)
+		s.check(err)
+		for n, t := range turns {
+			s.equal("shown", t.Shown, []earshot.Shown{{ID: earshot.MessageID(fmt.Sprint("m", n+1))}})
+			s.equal("attached", t.Attached, []earshot.Attached{{ID: "F1", SHA256: "ab", Turn: n, Tokens: 85}})
+		}
+		s.equal("turns", len(turns), 2)
+	}},
 	{"a turn whose anchor is deleted before the reply is dropped", func(s *suite) {
 		a, b := s.asked(1, "dm"), s.asked(2, "dm")
 		s.accept(deletion(1, ""))
@@ -315,33 +330,6 @@ var eraseCases = []testCase{
 			s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", nil))
 			s.check(s.Release(s.Context(), l, 0))
 		}
-	}},
-	{"a summary that covers a deleted message is erased, with the epochs that may have read it", func(s *suite) {
-		sum := func(from, to int) earshot.Summary {
-			return earshot.Summary{Text: "canary", From: second(from), To: second(to), Turns: 1}
-		}
-		s.record(said(50, "canary"), said(60, "other"), said(70, "not read"))
-		first := s.answered(1, "dm", "m50", "m60")
-		id := s.asked(2, "dm")
-		l, _ := s.claim("me", second(2))
-		p := prompt(2)
-		p.Epoch = 1
-		s.begin(l, id, p)
-		t := turn(2, "summary: canary")
-		t.Epoch, t.Shown, t.Ledger = 1, nil, nil
-		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
-		s.check(s.PutSummary(s.Context(), s.conversation("dm"), sum(40, 55), 9))
-		s.accept(deletion(60, ""))
-		s.equal("not covered: the epoch that has read it", s.text(first), []string{})
-		s.equal("and no later one", s.text(id), []string{"input", "session"})
-		s.accept(deletion(70, ""))
-		_, err := s.Summary(s.Context(), s.conversation("dm"))
-		s.check(err)
-		s.accept(deletion(50, ""))
-		_, err = s.Summary(s.Context(), s.conversation("dm"))
-		wantError(s.T, err, earshot.ErrNotFound)
-		s.equal("covered: what followed it", s.text(id), []string{})
-		s.equal("epoch", s.epoch("dm"), 2)
 	}},
 	{"a deletion erases in the conversations of every agent, but in no other channel", func(s *suite) {
 		own := s.answered(1, "m1")

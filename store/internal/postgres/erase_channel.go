@@ -28,7 +28,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		for _, table := range []string{"journal", "outbox"} {
 			t.write(`DELETE FROM `+table+` WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn`+in+`))`, args(scope)...)
 		}
-		for _, table := range []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "conversation"} {
+		for _, table := range append(agentTables, "conversation") {
 			t.write(`DELETE FROM `+table+ofAgents, a...)
 		}
 		t.eraseAuthors(scope)
@@ -40,6 +40,9 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		return nil
 	})
 }
+
+// agentTables hold what belongs to a conversation, besides its own row and the queue.
+var agentTables = []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "summarised"}
 
 // eraseAuthors deletes the workspace's authors who have spoken in no other channel;
 // with the workspace's last channel, all its authors.

@@ -22,6 +22,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		maps.DeleteFunc(s.keys, func(at agentKey, _ earshot.ConversationID) bool { return at.scope == scope })
 		maps.DeleteFunc(s.anchors, func(at agentKey, _ bool) bool { return at.scope == scope })
 		s.queue.forget(scope)
+		s.bound.forget(scope)
 		return nil
 	})
 }

@@ -32,7 +32,7 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	s.keep(50, "F1", "aa")
 	s.check(s.PutCoverage(ctx, s.scope, earshot.Coverage{State: earshot.Missing, Why: mine}))
 	done := s.answered(1, "dm", "m50")
-	s.check(s.PutSummary(ctx, s.conversation("dm"), earshot.Summary{Text: mine}, 99))
+	s.summarise(s.conversation("dm"), mine, "m50")
 	_, err := s.MergeMetadata(ctx, s.conversation("dm"), map[string]*string{"who": &mine})
 	s.check(err)
 	_, _, err = s.OpenConversation(ctx, s.conversation("keyed"), "key")

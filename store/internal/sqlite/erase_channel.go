@@ -38,6 +38,9 @@ func (t *tx) eraseTurns(scope earshot.Scope) error {
 	return t.exec(`DELETE FROM queued_turn`+in, args(scope)...)
 }
 
+// agentTables hold what belongs to a conversation, besides its own row and the queue.
+var agentTables = []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "summarised"}
+
 // eraseAgents deletes the conversations of all agents in the channel, one agent after
 // another, since the indexes begin with the agent.
 func (t *tx) eraseAgents(scope earshot.Scope) error {
@@ -47,7 +50,7 @@ func (t *tx) eraseAgents(scope earshot.Scope) error {
 		return err
 	}
 	for _, agent := range agents {
-		for _, table := range []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "conversation"} {
+		for _, table := range append(agentTables, "conversation") {
 			if err := t.exec(`DELETE FROM `+table+ofAgent, own(earshot.ConversationID{Agent: agent, Scope: scope})...); err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ func fill(t *testing.T, s *Store, scope earshot.Scope, from int, text string) {
 	for i := range 12 {
 		id := earshot.ConversationID{Agent: earshot.AgentID(fmt.Sprint("agent", i%2)), Scope: scope, Name: fmt.Sprint("c", i%4)}
 		answer(t, s, from+i, id, text, "s3")
-		check(t, s.PutSummary(ctx, id, earshot.Summary{Text: text}, 9))
+		summarise(t, s, id, text, "s3")
 		_, err := s.MergeMetadata(ctx, id, map[string]*string{"text": &text})
 		check(t, err)
 	}

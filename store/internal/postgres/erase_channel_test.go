@@ -37,7 +37,7 @@ func filled(t *testing.T, s *Store, scope earshot.Scope) int {
 	check(t, s.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &earshot.Turn{
 		Answer: earshot.Answer{Anchor: "m3"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
 		Names: make([]earshot.Named, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)}))
-	check(t, s.PutSummary(ctx, id, earshot.Summary{Text: "x"}, 9))
+	summarise(t, s, id, "x", "m1")
 	return rowsOfAll(t, s)
 }
 

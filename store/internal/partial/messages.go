@@ -1,0 +1,222 @@
+package partial
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Record implements [earshot.Messages]. Of a transient channel the disk gets
+// tombstones, which are bare ids, and newer revisions of the questions that it
+// holds.
+func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+	if !s.transient(scope) {
+		out, err := s.Store.Record(ctx, scope, messages...)
+		if err == nil {
+			err = s.spoke(ctx, scope, messages...)
+		}
+		return out, err
+	}
+	out, err := s.memory.Record(ctx, scope, messages...)
+	if err != nil {
+		return nil, err
+	}
+	forDisk, err := s.forDisk(ctx, scope, messages)
+	if err == nil && len(forDisk) > 0 {
+		_, err = s.Store.Record(ctx, scope, forDisk...)
+	}
+	return out, err
+}
+
+// forDisk returns those of a transient channel's messages that the disk gets.
+func (s *Store) forDisk(ctx context.Context, scope earshot.Scope, messages []earshot.Message) ([]earshot.Message, error) {
+	ids := make([]earshot.MessageID, 0, len(messages))
+	for _, m := range messages {
+		if !m.Deleted {
+			ids = append(ids, m.ID)
+		}
+	}
+	questions, err := s.onDisk(ctx, scope, ids...)
+	if err != nil {
+		return nil, err
+	}
+	var out []earshot.Message
+	for _, m := range messages {
+		if m.Deleted {
+			out = append(out, tombstone(m))
+		} else if slices.ContainsFunc(questions, func(q earshot.Message) bool { return q.ID == m.ID }) {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// tombstone returns what the disk gets of a message that is gone.
+func tombstone(m earshot.Message) earshot.Message {
+	return earshot.Message{ID: m.ID, Time: m.Time, Deleted: true}
+}
+
+// onDisk returns those of the messages whose text the disk holds.
+func (s *Store) onDisk(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := s.Store.ByID(ctx, scope, ids...)
+	return slices.DeleteFunc(list, func(m earshot.Message) bool { return m.Deleted }), err
+}
+
+// React implements [earshot.Messages].
+func (s *Store) React(ctx context.Context, scope earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error) {
+	return s.of(scope).React(ctx, scope, id, emoji, by)
+}
+
+// ByID implements [earshot.Messages].
+func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	if s.transient(scope) {
+		if err := s.learn(ctx, scope, ids); err != nil {
+			return nil, err
+		}
+	}
+	return s.of(scope).ByID(ctx, scope, ids...)
+}
+
+// Message implements [earshot.Messages].
+func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
+	if s.transient(scope) {
+		if err := s.learn(ctx, scope, []earshot.MessageID{id}); err != nil {
+			return earshot.Message{}, err
+		}
+	}
+	return s.of(scope).Message(ctx, scope, id)
+}
+
+// learn takes from the disk into the memory what another process has written there:
+// questions that this one has not heard, and that the question of a turn of this
+// process was deleted. Other tombstones say only that a turn has ended.
+func (s *Store) learn(ctx context.Context, scope earshot.Scope, ids []earshot.MessageID) error {
+	known, err := s.memory.ByID(ctx, scope, ids...)
+	if err != nil {
+		return err
+	}
+	var look []earshot.MessageID
+	for _, id := range ids {
+		i := slices.IndexFunc(known, func(m earshot.Message) bool { return m.ID == id })
+		if i < 0 || !known[i].Deleted && s.isRunning(scope, id) {
+			look = append(look, id)
+		}
+	}
+	if len(look) == 0 {
+		return nil
+	}
+	stored, err := s.Store.ByID(ctx, scope, look...)
+	if err != nil {
+		return err
+	}
+	var news []earshot.Message
+	for _, m := range stored {
+		if m.Deleted {
+			taken, err := s.wasDeleted(ctx, scope, m.ID)
+			if err != nil {
+				return err
+			}
+			if !taken {
+				continue
+			}
+			m = tombstone(m)
+		}
+		news = append(news, m)
+	}
+	if len(news) == 0 {
+		return nil
+	}
+	_, err = s.memory.Record(ctx, scope, news...)
+	return err
+}
+
+// wasDeleted reports whether the tombstone of a question on the disk says that
+// somebody deleted it: so it is while the turn is unfinished, and where the turn was
+// dropped for that. Otherwise the turn has ended.
+func (s *Store) wasDeleted(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (bool, error) {
+	s.mu.Lock()
+	turn, ok := s.running[question{scope, id}]
+	s.mu.Unlock()
+	if !ok {
+		return false, nil
+	}
+	q, err := s.Store.QueuedTurn(ctx, turn)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return true, nil // the channel was erased
+	}
+	return err == nil && (!q.State.Final() || q.Why == rule.AnchorDeleted), err
+}
+
+func (s *Store) isRunning(scope earshot.Scope, id earshot.MessageID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.running[question{scope, id}]
+	return ok
+}
+
+// Newest implements [earshot.Messages].
+func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+	return s.of(scope).Newest(ctx, scope, part, upTo, limit)
+}
+
+// Range implements [earshot.Messages].
+func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
+	return s.of(scope).Range(ctx, scope, part, from, to)
+}
+
+// Since implements [earshot.Messages].
+func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit int) ([]earshot.Message, error) {
+	return s.of(scope).Since(ctx, scope, seq, limit)
+}
+
+// Replying implements [earshot.Messages].
+func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.Position, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	return s.of(scope).Replying(ctx, scope, upTo, ids...)
+}
+
+// Revisions implements [earshot.Messages].
+func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Message, error) {
+	return s.of(scope).Revisions(ctx, scope, id)
+}
+
+// Activity implements [earshot.Messages].
+func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error) {
+	return s.of(scope).Activity(ctx, scope, upTo, roots...)
+}
+
+// Count implements [earshot.Messages].
+func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
+	return s.of(scope).Count(ctx, scope, part, upTo)
+}
+
+// PutCoverage implements [earshot.Messages].
+func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...earshot.Coverage) error {
+	return s.of(scope).PutCoverage(ctx, scope, list...)
+}
+
+// Coverage implements [earshot.Messages].
+func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Coverage, error) {
+	return s.of(scope).Coverage(ctx, scope)
+}
+
+// Terms implements [earshot.Messages].
+func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error] {
+	return s.of(scope).Terms(ctx, scope, seq)
+}
+
+// PutBlob implements [earshot.Blobs].
+func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, b earshot.Blob) error {
+	return s.of(scope).PutBlob(ctx, scope, of, id, b)
+}
+
+// Blob implements [earshot.Blobs].
+func (s *Store) Blob(ctx context.Context, scope earshot.Scope, sha256 string) (earshot.Blob, error) {
+	return s.of(scope).Blob(ctx, scope, sha256)
+}

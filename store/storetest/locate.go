@@ -1,0 +1,125 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// located returns where a text is found.
+func (s *suite) located(text string) []earshot.Place {
+	s.Helper()
+	return collect(s.T, s.Locate(s.Context(), text, nil))
+}
+
+var locateCases = []testCase{
+	{"a text is found in every place that holds it, and after an erasure in none", func(s *suite) {
+		s.fill()
+		const said = "canary in a file, a summary and a name"
+		m := canaried(said)
+		s.record(m)
+		s.check(s.PutBlob(s.Context(), s.scope, m.ID, "F9", earshot.Blob{SHA256: "ff", Name: "blob " + said, Data: []byte("data " + said)}))
+		s.talk("talk", 200, 202)
+		s.summarise(s.conversation("talk"), "summary "+said, m.ID)
+		_, err := s.Accept(s.Context(), s.scope, earshot.Event{Delivery: "EvL", Raw: []byte("raw " + said), Message: m}, nil)
+		s.check(err)
+		for _, prefix := range []string{"", "blob ", "data ", "summary ", "raw ", "name "} {
+			if len(s.located(prefix+said)) == 0 {
+				s.Errorf("%q is not found", prefix+said)
+			}
+		}
+		for _, p := range s.located(said) {
+			if p.Table != "" && p.Column == "" || strings.Contains(p.Row, "canary") {
+				s.Errorf("a place that says too little or too much: %+v", p)
+			}
+		}
+		if n := len(s.located(string(m.ID))); n < 2 {
+			s.Errorf("the message's id is found in %d places", n)
+		}
+		if got := s.located("canary that nobody wrote"); len(got) != 0 {
+			s.Errorf("found what nobody wrote: %v", got)
+		}
+		s.check(s.Erase(s.Context(), s.scope))
+		for _, p := range s.located("canary") {
+			if p.Table != "" { // raw bytes follow within seconds
+				s.Errorf("left: %+v", p)
+			}
+		}
+	}},
+	{"a deleted or edited text is in no table", func(s *suite) {
+		edit := said(2, "new words")
+		edit.Edited = second(9)
+		s.record(said(1, "canary"), said(3, "another"), said(2, "canary"), edit, said(4, "more"), said(5, "more"), tombstone(1), tombstone(2))
+		for _, p := range s.located("canary") {
+			if p.Table != "" {
+				s.Errorf("left: %+v", p)
+			}
+		}
+	}},
+	{"a text is found as JSON escapes it", func(s *suite) {
+		const text = "né \"quoted\"\n<tag> & 🦓/x"
+		for i, raw := range []string{
+			`{"text":"n\u00e9 \"quoted\"\n\u003ctag\u003e \u0026 🦓/x"}`,
+			`{"text":"né \"quoted\"\n<tag> & 🦓/x"}`,
+			`{"text":"n\u00e9 \"quoted\"\n&lt;tag&gt; &amp; \ud83e\udd93\/x"}`,
+			`{"text":"n\u00e9 \"quoted\"\n<tag> & \ud83e\udd93/x"}`,
+			`{"text":"{\"text\":\"né \\\"quoted\\\"\\n<tag> & 🦓/x\"}"}`,
+			`{"text":"{\"text\":\"n\\u00e9 \\\"quoted\\\"\\n<tag> & \\ud83e\\udd93\\/x\"}"}`,
+		} {
+			before := len(s.located(text))
+			_, err := s.Accept(s.Context(), s.scope, earshot.Event{Delivery: strings.Repeat("E", i+1), Raw: []byte(raw), Message: said(i+1, "x")}, nil)
+			s.check(err)
+			if found := len(s.located(text)) > before; found != (i > 0) { // the first escapes é and not the zebra: nobody writes so
+				s.Errorf("%s: found %v", raw, found)
+			}
+		}
+	}},
+	{"a text without a Latin letter or a digit is found in tables too", func(s *suite) {
+		for i, text := range []string{"佐々木", "é", "“…”", "🦓", `\"`} {
+			s.record(said(i+1, "so: "+text))
+			if !slices.ContainsFunc(s.located(text), func(p earshot.Place) bool { return p.Table != "" }) {
+				s.Errorf("%q is in no table", text)
+			}
+		}
+	}},
+	{"an empty text is no text, and a look can be broken off", func(s *suite) {
+		var err error
+		for _, err = range s.Locate(s.Context(), "", nil) {
+		}
+		wantError(s.T, err, earshot.ErrInvalid)
+		s.record(said(1, "canary"), said(2, "canary"))
+		n := 0
+		for _, err := range s.Locate(s.Context(), "canary", nil) {
+			s.check(err)
+			n++
+			break
+		}
+		s.equal("places until the break", n, 1)
+		ctx, cancel := context.WithCancel(s.Context())
+		cancel()
+		for _, err = range s.Locate(ctx, "canary", nil) {
+		}
+		if !errors.Is(err, context.Canceled) {
+			s.Errorf("after a cancel: %v", err)
+		}
+		var looked int64
+		for _, err := range s.Locate(s.Context(), "canary", func(_ string, n int64) { looked += n }) {
+			s.check(err)
+		}
+		if looked == 0 {
+			s.Error("nothing is said of the progress")
+		}
+	}},
+}
+
+// canaried returns a message with the text in it, in its author's name and in its
+// file's name.
+func canaried(text string) earshot.Message {
+	m := said(60, text)
+	m.Author.Name = "name " + text
+	m.Files = []earshot.File{{ID: "F9", Name: text}}
+	return m
+}
