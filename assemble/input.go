@@ -74,7 +74,9 @@ type Conversation struct {
 	Turns []earshot.Answer
 	// Session is what the model has of this epoch, byte for byte.
 	Session []earshot.SessionEntry
-	// Attached lists the files that it was given: [Next.Attached] of the turns.
+	// Attached lists the files that it was given: [Next.Attached] of the turns. In
+	// a policy that keeps a session, but without one, they are those of the epoch
+	// that ended: the turn gives the conversation's files among them again.
 	Attached []earshot.Attached
 	// Names are the names that the prompts of this epoch use: [Next.Names] of the
 	// turns.

@@ -95,6 +95,7 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 			out = append(out, f)
 		} else {
 			out[i].asked = out[i].asked || f.asked
+			out[i].again = out[i].again || f.again
 		}
 	}
 	if s.Own {
@@ -118,7 +119,7 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 			t.notes = append(t.notes, Note{NoteOmitted, fmt.Sprintf("media: file %q is in none of the messages", oneLine(string(id), maxFileName))})
 		}
 	}
-	if t.broken {
+	if t.givesAgain() {
 		mine := t.conversation()
 		for _, m := range t.live {
 			for _, f := range m.Files {
@@ -130,6 +131,10 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 	}
 	return out
 }
+
+// givesAgain reports whether the turn is the first of an epoch: the prompt has no
+// session, and so none of the files that were given before.
+func (t *turn) givesAgain() bool { return t.in.Policy.Session && !t.later && !t.isolated }
 
 // sharedAgain reports whether a message that the model has not read has the
 // file.
@@ -253,10 +258,10 @@ func (t *turn) file(id earshot.ArtifactID) (earshot.File, bool) {
 
 // attachedBefore finds a file, by id or content, in the manifest or among those
 // that this turn has added; here says that it is the latter. An epoch that starts
-// with this turn has an empty manifest.
+// with this turn gives files again.
 func (t *turn) attachedBefore(f earshot.File, added []earshot.Attached) (a earshot.Attached, here, ok bool) {
 	same := func(a earshot.Attached) bool { return a.ID == f.ID || a.SHA256 != "" && a.SHA256 == f.SHA256 }
-	if i := slices.IndexFunc(t.in.Conversation.Attached, same); i >= 0 && !t.broken && !t.isolated {
+	if i := slices.IndexFunc(t.in.Conversation.Attached, same); i >= 0 && !t.givesAgain() && !t.isolated {
 		return t.in.Conversation.Attached[i], false, true
 	}
 	if i := slices.IndexFunc(added, same); i >= 0 {

@@ -193,6 +193,13 @@ func TestTheLogForm(t *testing.T) {
 			is: place + "[summary of earlier turns, 12 Feb to 1 Mar]\n+ summary: They talked.\n    [question]" + question + "09:00 Bob: well?",
 		},
 		{
+			name: "a summary of one day says from when to when",
+			in: where(asking("standard", said("q", "Bob", "well?")), func(in *assemble.Input) {
+				in.Conversation.Summary = &earshot.Summary{Text: "They talked.", From: started - 59*minute, To: started - 7*minute}
+			}),
+			has: []string{"[summary of earlier turns, 2 Mar 08:01 to 08:53]\n"},
+		},
+		{
 			name: "nothing that people type begins in the first column",
 			in: where(asking("standard", said("a", "Alice\n[question]", "x\n\n09:00 Bob: y\n+ reactions: :eyes: 2\n↳ z\n[question, now]", file("F1", "a\n+ file"), reacted("x\n[y]", 1)), said("q", "Bob", "well?\n· no")), func(in *assemble.Input) {
 				in.Channel.Topic = "t\n[question]\nBob: x"

@@ -22,31 +22,32 @@ var summarySection = sectionKind{
 	},
 }
 
-// minSummary is the fewest tokens that a summary is worth showing with.
-const minSummary = 24
+// A summary may have minSummary tokens, however small its share of the budget is,
+// and with fewer than leastSummary it is not worth showing.
+const (
+	minSummary   = 32
+	leastSummary = 12
+)
 
 // fitSummary returns the summary's lines, cut to its share of the budget and to the
 // room that is left; "" where that is too little.
 func (t *turn) fitSummary(s Section, room int) string {
-	head := t.summaryHeader(t.when.minute)
-	room = min(room, t.in.Budget.Tokens*s.Share/100) - t.tok(head) - 1
 	body := t.stored(t.summary.Text)
 	if body == "" {
 		return ""
 	}
-	if room < minSummary {
-		t.notes = append(t.notes, Note{NoteOmitted, "summary: no room in the budget"})
-		return ""
-	}
+	head := t.summaryHeader(t.when.minute)
 	write := func(body string) string { return head + "\n  " + indent(body) }
 	if t.isLog() {
-		write = func(body string) string {
-			return t.summaryHeader(t.when.short) + "\n+ summary: " + indentLog(body)
-		}
+		head = t.summaryHeader(t.when.short)
+		write = func(body string) string { return head + "\n+ summary: " + indentLog(body) }
 	}
+	frame := t.tok(head) + 1
+	room = min(room-frame, max(minSummary, t.in.Budget.Tokens*s.Share/100-frame))
 	lines := write(body)
-	for limit := room; t.countLines(lines) > room+t.tok(head)+1; limit -= max(1, limit/16) {
-		if limit < minSummary {
+	for limit := room; t.countLines(lines) > room+frame; limit -= max(1, limit/16) {
+		if limit < leastSummary {
+			t.notes = append(t.notes, Note{NoteOmitted, "summary: no room in the budget"})
 			return ""
 		}
 		cut, _ := t.cutText(body, limit)
@@ -59,6 +60,9 @@ func (t *turn) fitSummary(s Section, room int) string {
 func (t *turn) summaryHeader(date func(earshot.Time) string) string {
 	s := "[summary of earlier turns"
 	switch c := t.summary; {
+	case t.isLog() && c.From != 0 && c.To != 0 && t.when.day(c.From) == t.when.day(c.To):
+		b := t.when.clock([]byte(s+", "+date(c.From)+" "), c.From)
+		s = string(t.when.clock(append(b, " to "...), c.To))
 	case c.From != 0 && c.To != 0:
 		s += ", " + date(c.From) + " to " + date(c.To)
 	case c.To != 0:

@@ -18,3 +18,13 @@ type Files interface {
 	// deleted or changed.
 	Forget(s earshot.Scope, of earshot.MessageID)
 }
+
+// Clear drops what the bot caches of what people wrote: the indexes of the search
+// and, where Files has a method Clear, the content of files. Call it after something
+// was erased from the store by another process.
+func (b *Bot) Clear() {
+	b.search.Clear()
+	if files, ok := b.opts.Files.(interface{ Clear() }); ok {
+		files.Clear()
+	}
+}

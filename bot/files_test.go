@@ -242,6 +242,9 @@ func TestTooManyBytesEndTheEpoch(t *testing.T) {
 		asked := m.Requests()
 		same(t, "the second turn goes on", size(asked[1]), []string{"3 messages", "2 files"})
 		same(t, "the third begins anew", size(asked[2]), []string{"1 messages", "2 files"})
+		if got := again(asked[2]); got != oneAgain {
+			t.Errorf("it says %q: the second file is too large to be given with the others", got)
+		}
 		if got := saw(asked[2]); !slices.Contains(got, "document F3") || !slices.Contains(got, "document F1") {
 			t.Errorf("it gives %q, want the question's file and the root's", got)
 		}

@@ -51,9 +51,17 @@ func (g *gathered) endSession() { g.request.NewEpoch, g.request.Budget.Session =
 // readInput reads the input from the store.
 func (t *turn) readInput(ctx context.Context, g *gathered) (err error) {
 	if g.input, err = gather.Input(ctx, t.store, g.request); err == nil {
-		g.files.Apply(&g.input, g.attached)
+		g.apply()
 	}
 	return err
+}
+
+// apply writes what is known of the files into the input.
+func (g *gathered) apply() {
+	g.files.Apply(&g.input, g.attached)
+	if c := &g.input.Conversation; g.request.NewEpoch || len(c.Session) == 0 {
+		c.Attached = g.files.WithoutLost(c.Attached)
+	}
 }
 
 // newFiles returns an empty set for the files of a request.

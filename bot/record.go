@@ -101,6 +101,9 @@ func (b *Bot) isPlaceholder(ctx context.Context, e Event) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if e.Past && e.Key == "" && q.State.Final() {
+		return false, nil // history shows the whole reply, which the store may not have
+	}
 	posts, err := b.store.Posts(ctx, q.ID)
 	if err != nil {
 		return false, err

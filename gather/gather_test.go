@@ -589,3 +589,56 @@ func TestConversationOf(t *testing.T) {
 		})
 	}
 }
+
+// After a deletion the store's next epoch has neither session nor manifest. The file
+// of a message far above what a first turn shows is given again, and that of the
+// deleted one is not in the input.
+func TestAnEndedEpochsFilesAreReadHoweverLongAgo(t *testing.T) {
+	t.Parallel()
+	st := open(t, "memory:")
+	ctx, scope := t.Context(), general.Scope()
+	at := func(n int) earshot.Time { return earshot.Time(1_772_442_000_000_000 + n*60_000_000) }
+	reply := func(n int, text string, files ...earshot.File) earshot.Message {
+		return earshot.Message{
+			ID: earshot.MessageID(fmt.Sprintf("m%04d", n)), Time: at(n), Thread: "m0000", Text: text, Files: files,
+			Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human},
+		}
+	}
+	graph := earshot.File{ID: "F1", Name: "graph.png", Type: "image/png", Size: 1234}
+	secret := earshot.File{ID: "F2", Name: "secret.png", Type: "image/png", Size: 1234}
+	record(t, st, scope, reply(0, "the import hangs"), reply(1, "look", graph), reply(2, "and this", secret))
+	id := earshot.ConversationID{Agent: earshot.AgentID(self.ID), Scope: scope, Name: "m0000"}
+	if _, _, err := st.OpenConversation(ctx, id, ""); err != nil {
+		t.Fatal(err)
+	}
+	_, err := st.CommitTurn(ctx, id, earshot.Turn{
+		Answer: earshot.Answer{Anchor: "m0002"}, Policy: "standard", Hash: "x", Form: "log", Cursor: 3,
+		Shown:    []earshot.Shown{{ID: "m0000"}, {ID: "m0001"}, {ID: "m0002"}},
+		Attached: []earshot.Attached{{ID: "F1", SHA256: "ab12", Tokens: 85}, {ID: "F2", SHA256: "cd34", Tokens: 85}},
+		Session:  []earshot.SessionEntry{{Role: earshot.User, Text: "q"}, {Role: earshot.Assistant, Text: "a"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 3; n < 600; n++ {
+		record(t, st, scope, reply(n, strings.Repeat("somebody said something about the lock table ", 5)))
+	}
+	gone := reply(2, "")
+	gone.Deleted = true
+	record(t, st, scope, gone, reply(600, "and now?"))
+	in, res, err := gather.Turn(ctx, st, gather.Request{Channel: general, Anchor: "m0600", Identity: self, Counter: counter(t), Conversation: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []earshot.Attached{{ID: "F1", SHA256: "ab12", Turn: 1, Tokens: 85}}
+	if d := cmp.Diff(in.Conversation.Attached, want); d != "" {
+		t.Errorf("the input's files (-got +want):\n%s", d)
+	}
+	last := res.Messages[len(res.Messages)-1]
+	if d := cmp.Diff(last.Media, []earshot.ArtifactID{"F1"}); d != "" || res.Next.Epoch != 1 || len(res.Messages) != 1 {
+		t.Errorf("epoch %d, %d messages, files (-got +want):\n%s", res.Next.Epoch, len(res.Messages), d)
+	}
+	if !strings.Contains(last.Text, "\n[Post-compaction context recovery: re-attaching 1 media items from this thread]\n") || strings.Contains(last.Text, "0001") {
+		t.Error(last.Text[max(0, len(last.Text)-500):])
+	}
+}

@@ -27,6 +27,10 @@ type reader struct {
 	// sessionZone is the zone that the session began in.
 	sessionZone string
 
+	// ended is what the model was shown in an epoch that has ended, where the
+	// state is of the next, which has no session yet.
+	ended []earshot.Shown
+
 	// recent are the channel's newest messages, in the order of Position, once a
 	// window has read them.
 	recent []earshot.Message
@@ -87,6 +91,9 @@ func (r *reader) read(ctx context.Context, zone string) error {
 		return err
 	}
 	if err := r.recordedAnchors(ctx); err != nil {
+		return err
+	}
+	if err := r.sharers(ctx); err != nil {
 		return err
 	}
 	// Windows first: what they read of the channel includes the newest messages
@@ -152,6 +159,41 @@ func (r *reader) byID(ctx context.Context, ids ...earshot.MessageID) error {
 func (r *reader) recordedAnchors(ctx context.Context) error {
 	if n := len(r.state.Turns); n > 0 {
 		return r.byID(ctx, r.state.Turns[0].Anchor, r.state.Turns[n-1].Anchor)
+	}
+	return nil
+}
+
+// sharers keeps the messages that shared the files which the epoch before had, for
+// the first turn of an epoch: it gives them again, however long ago that was. The
+// files that no message has any more are dropped.
+func (r *reader) sharers(ctx context.Context) error {
+	if len(r.state.Attached) == 0 || !r.req.Policy.Session || r.later() {
+		return nil
+	}
+	shown := slices.Concat(r.ended, r.state.Shown)
+	ids := make([]earshot.MessageID, 0, len(shown))
+	for _, x := range shown[max(0, len(shown)-maxShown):] {
+		ids = append(ids, x.ID)
+	}
+	list, err := r.store.ByID(ctx, r.scope, ids...)
+	if err != nil {
+		return err
+	}
+	given := map[earshot.ArtifactID]bool{}
+	for _, a := range r.state.Attached {
+		given[a.ID] = true
+	}
+	shared := map[earshot.ArtifactID]bool{}
+	for _, m := range list {
+		for _, f := range m.Files {
+			if given[f.ID] && !m.Deleted {
+				shared[f.ID] = true
+				r.keep(m)
+			}
+		}
+	}
+	if len(r.state.Session) == 0 { // nothing of a deleted message's file gets into the input
+		r.state.Attached = slices.DeleteFunc(slices.Clone(r.state.Attached), func(a earshot.Attached) bool { return !shared[a.ID] })
 	}
 	return nil
 }

@@ -65,10 +65,34 @@ func (r *reader) loadState(ctx context.Context) error {
 	for _, t := range turns {
 		c.Turns = append(c.Turns, t.Answer)
 	}
+	if len(c.Session) == 0 && r.req.Policy.Session {
+		c.Attached, r.ended = endedFiles(turns)
+	}
 	if n := len(turns); n > 0 && turns[n-1].Epoch == c.Epoch {
 		c.Form, r.sessionZone = formOf(turns[n-1]), turns[n-1].Zone
 	}
 	return nil
+}
+
+// endedFiles returns the files that the model was given in the last epoch that is
+// recorded, and the messages that it was shown.
+func endedFiles(turns []earshot.Turn) (files []earshot.Attached, shown []earshot.Shown) {
+	epoch := -1
+	for _, t := range slices.Backward(turns) {
+		if epoch < 0 && len(t.Shown) > 0 {
+			epoch = t.Epoch
+		}
+		if t.Epoch != epoch {
+			continue
+		}
+		shown = append(shown, t.Shown...)
+		for _, a := range slices.Backward(t.Attached) {
+			a.Turn++ // as in loadState
+			files = append(files, a)
+		}
+	}
+	slices.Reverse(files)
+	return files, shown
 }
 
 // formOf returns the frame that a turn's session was written in. Turns that

@@ -15,6 +15,8 @@ type turnJSON struct {
 	Policy  string             `json:"policy,omitempty"`
 	Form    string             `json:"form,omitempty"`
 	Zone    string             `json:"zone,omitempty"`
+	Began   earshot.Beginning  `json:"began,omitempty"` // why the turn is the first of its epoch
+	Summary *summaryJSON       `json:"summary,omitempty"`
 	Names   []namedJSON        `json:"names"`
 	Result  json.RawMessage    `json:"result,omitempty"`
 	Changed string             `json:"changed,omitempty"` // why the prompt cannot be made again
@@ -52,7 +54,7 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices m
 	}
 	names, form := w.names()
 	out := turnJSON{
-		queuedJSON: w.row, Form: form, Zone: w.zone(), Names: []namedJSON{}, Changed: w.changed,
+		queuedJSON: w.row, Form: form, Zone: w.zone(), Began: w.queued.Began, Summary: w.summary(), Names: []namedJSON{}, Changed: w.changed,
 		Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: w.journalJSON(), Posts: []postJSON{},
 		Spent: w.spent(prices), Took: int64(w.queued.Updated - w.queued.Opened),
 	}

@@ -20,6 +20,7 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l turnStore, prices map[st
 	if r.Ends > 0 {
 		ends = fmt.Sprintf(", left by %d processes", r.Ends)
 	}
+	w.showEpoch(a)
 	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %s%s, epoch %d", r.minute, w.took(), timesText(r.Tries), ends, r.Epoch)))
 	w.showNames(a)
 	if w.result != nil {

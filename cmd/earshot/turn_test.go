@@ -13,6 +13,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -59,6 +61,79 @@ func TestATurnsJSONHasItsNamesAndItsZone(t *testing.T) {
 	want := []map[string]string{{"id": "U1", "name": "Sam"}, {"id": "U32", "name": "Sam (2)\x1b[2J"}}
 	if got.Form != "log" || got.Zone != "Europe/Berlin" || !cmp.Equal(want, got.Names) {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// begun is the first turn of an epoch, with a summary that its prompt shows in this
+// many tokens.
+func begun(t *testing.T, why earshot.Beginning, tokens int) wholeTurn {
+	t.Helper()
+	from, err := earshot.ParseTime("2026-02-12T09:12:00Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := earshot.ParseTime("2026-03-01T17:00:00Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wholeTurn{
+		row: queuedJSON{Epoch: 2}, queued: earshot.QueuedTurn{Began: why, Epoch: 2},
+		input: &assemble.Input{Conversation: assemble.Conversation{Summary: &earshot.Summary{
+			Text: "They ship on Fridays.", From: from, To: to, Turns: 12, By: earshot.ByDigest,
+		}}},
+		result: &assemble.Result{Tokens: assemble.Tokens{Sections: map[assemble.SectionName]int{assemble.SummaryPart: tokens}}},
+	}
+}
+
+func TestATurnTellsWhyItsEpochBegan(t *testing.T) {
+	t.Parallel()
+	const summary = "summary of 12 turns, 2026-02-12 09:12 to 2026-03-01 17:00 UTC, by digest"
+	for _, c := range []struct {
+		why    earshot.Beginning
+		tokens int
+		want   string
+	}{
+		{earshot.BeganFull, 9, "epoch 2 begins with this turn: the session was over its budget\n" + summary + "\n"},
+		{earshot.BeganDeleted, 0, "epoch 2 begins with this turn: something that the session had read was deleted\n" + summary + "; not shown: the budget had no room for it, or what it covers was deleted\n"},
+		{"", 0, ""},
+		{"", 9, summary + "\n"}, // a policy without a session
+	} {
+		var out bytes.Buffer
+		w := begun(t, c.why, c.tokens)
+		w.showEpoch(newApp(nil, strings.NewReader(""), &out, &out, &out))
+		if diff := cmp.Diff(out.String(), c.want); diff != "" {
+			t.Errorf("%q, %d (-got +want):\n%s", c.why, c.tokens, diff)
+		}
+	}
+	for _, why := range earshot.Beginnings() {
+		if whyBegan[why] == "" {
+			t.Errorf("no words for %q", why)
+		}
+	}
+}
+
+func TestATurnsJSONTellsWhyItsEpochBegan(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := begun(t, earshot.BeganFull, 9)
+	w.entries = []bot.JournalEntry{{Answer: &llm.Response{Usage: earshot.Usage{Input: 20, CacheRead: 75, CacheWrite: 5, Output: 3}}}}
+	if err := w.writeJSON(t.Context(), newApp(nil, strings.NewReader(""), &out, &out, &out), turnStore{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Began   string
+		Summary summaryJSON
+		Spent   struct{ Cached float64 }
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := summaryJSON{From: "2026-02-12T09:12:00Z", To: "2026-03-01T17:00:00Z", Turns: 12, By: "digest", Shown: true}
+	if diff := cmp.Diff(got.Summary, want); diff != "" || got.Began != "budget" || got.Spent.Cached != 0.75 {
+		t.Errorf("got %+v (-got +want):\n%s", got, diff)
+	}
+	if s := w.spent(nil).String(); !strings.Contains(s, "75 from the cache (75 % of all)") {
+		t.Errorf("it says %q", s)
 	}
 }
 

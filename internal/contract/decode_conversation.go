@@ -15,7 +15,7 @@ func (r *reader) conversation(w *conversation) assemble.Conversation {
 	const at = "conversation"
 	c := assemble.Conversation{Cursor: optional(w.Cursor), Epoch: r.count(at+".epoch", w.Epoch), Form: assemble.Frame(optional(w.Form))}
 	if s := w.Summary; s != nil {
-		c.Summary = &earshot.Summary{Text: required(r, at+".summary.text", s.Text), From: r.timeOrEmpty(at+".summary.from", s.From), To: r.timeOrEmpty(at+".summary.to", s.To), Turns: r.count(at+".summary.turns", s.Turns)}
+		c.Summary = &earshot.Summary{Text: required(r, at+".summary.text", s.Text), From: r.timeOrEmpty(at+".summary.from", s.From), To: r.timeOrEmpty(at+".summary.to", s.To), Turns: r.count(at+".summary.turns", s.Turns), By: optional(s.By)}
 	}
 	for i, s := range w.Shown {
 		p := at + ".shown[" + strconv.Itoa(i) + "]"

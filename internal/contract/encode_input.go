@@ -89,7 +89,7 @@ func timeText(t earshot.Time) string {
 func conversationWire(c assemble.Conversation) *conversation {
 	w := &conversation{Cursor: some(c.Cursor), Epoch: some(c.Epoch), Form: some(string(c.Form))}
 	if s := c.Summary; s != nil {
-		w.Summary = &summary{&s.Text, some(s.From.String()), some(s.To.String()), some(s.Turns)}
+		w.Summary = &summary{&s.Text, some(s.From.String()), some(s.To.String()), some(s.Turns), some(s.By)}
 	}
 	for _, s := range c.Shown {
 		w.Shown = append(w.Shown, shownWire(s))

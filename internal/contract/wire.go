@@ -114,6 +114,7 @@ type (
 		From  *string `json:"from,omitzero"`
 		To    *string `json:"to,omitzero"`
 		Turns *int    `json:"turns,omitzero"`
+		By    *string `json:"by,omitzero"` // the model that wrote it, or digest
 	}
 	shown struct {
 		ID       *string `json:"id"`

@@ -71,13 +71,14 @@ func seqOf(messages []earshot.Message, id string) (int64, bool) {
 	return 0, false
 }
 
-// summary reads "from=… to=… turns=12: text".
+// summary reads "from=… to=… turns=12 by=digest: text".
 func (r *reader) summary(x *scanner, e entry) {
 	s := &earshot.Summary{}
 	x.fields(map[string]func(){
 		"from":  func() { s.From = x.time(r.date) },
 		"to":    func() { s.To = x.time(r.date) },
 		"turns": func() { s.Turns = int(x.integer("turns")) },
+		"by":    func() { s.By = x.word("a model") },
 	})
 	s.Text = x.text(e.more)
 	r.in.Conversation.Summary = s
@@ -126,6 +127,9 @@ func (f *formatter) conversation(in *assemble.Input) {
 		f.time(" from=", s.From)
 		f.time(" to=", s.To)
 		f.number(" turns=", int64(s.Turns))
+		if s.By != "" {
+			f.b.WriteString(" by=" + word(s.By))
+		}
 		writeLines(f.b, s.Text)
 	}
 	for _, n := range c.Names {

@@ -71,6 +71,9 @@ type Source struct {
 type File struct {
 	earshot.File
 	Of earshot.MessageID
+
+	before string // SHA-256 of the bytes that the model was given before; "" when it was not
+	again  bool   // it is wanted only because it was given before
 }
 
 // A Record says what became of one file, as the journal keeps it: never its
@@ -150,6 +153,17 @@ func (x *Set) fits(m llm.Media) bool {
 		}
 	}
 	return bytes+len(m.Data) <= maxBytes && (m.Type != textType || texts+len(m.Data) <= maxTextBytes)
+}
+
+// Given returns the files of a list without those that were to be given again and
+// could not be loaded: the prompt does not say that it has them.
+func (x *Set) Given(list []File) []File {
+	return slices.DeleteFunc(slices.Clone(list), func(f File) bool { return f.again && x.why[f.ID] != "" })
+}
+
+// WithoutLost returns a manifest's files without those that could not be loaded.
+func (x *Set) WithoutLost(list []earshot.Attached) []earshot.Attached {
+	return slices.DeleteFunc(slices.Clone(list), func(a earshot.Attached) bool { return x.why[a.ID] != "" })
 }
 
 // Apply writes what loading found into an input: which of the files it attaches,

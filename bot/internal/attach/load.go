@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,7 +20,7 @@ func (x *Set) Load(ctx context.Context, list []File, records map[earshot.Artifac
 	sums := map[earshot.ArtifactID]string{}
 	for _, f := range list {
 		r := records[f.ID]
-		sums[f.ID] = r.SHA256
+		sums[f.ID] = cmp.Or(r.SHA256, f.before)
 		if r.Why != "" {
 			x.why[f.ID] = r.Why
 		}

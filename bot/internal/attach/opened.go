@@ -16,7 +16,7 @@ import (
 func (x *Set) Open(ctx context.Context, of earshot.MessageID, f earshot.File) (llm.Media, error) {
 	call, cancel := context.WithTimeout(ctx, x.source.Timeout)
 	defer cancel()
-	got := x.fetch(call, File{f, of}, "")
+	got := x.fetch(call, File{File: f, Of: of}, "")
 	if ctx.Err() != nil {
 		return llm.Media{}, context.Cause(ctx)
 	}
@@ -62,7 +62,7 @@ func (x *Set) has(id earshot.ArtifactID, sum string) bool {
 // that stands in the tool's result, and what to record. A file that the request
 // has already, or that is too much for it, becomes a line and no record.
 func (x *Set) AddOpened(m llm.Media) (llm.Part, *Record) {
-	f := File{earshot.File{ID: m.ID, Name: m.Name, Type: m.Type}, x.of[m.ID]}
+	f := File{File: earshot.File{ID: m.ID, Name: m.Name, Type: m.Type}, Of: x.of[m.ID]}
 	sum := x.opened[m.ID]
 	kind, known := llm.KindOf(m.Type)
 	switch {
@@ -87,7 +87,7 @@ func (x *Set) AddOpened(m llm.Media) (llm.Part, *Record) {
 // that.
 func (x *Set) ReloadOpened(ctx context.Context, parts []llm.Part, files []Record, later map[earshot.ArtifactID]Record) {
 	for _, r := range files {
-		f := File{earshot.File{ID: r.ID, Name: r.Name, Type: r.Type}, r.Of}
+		f := File{File: earshot.File{ID: r.ID, Name: r.Name, Type: r.Type}, Of: r.Of}
 		why := later[r.ID].Why
 		var got content
 		if why == "" {

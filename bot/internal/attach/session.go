@@ -76,7 +76,7 @@ func (x *Set) sharers(ctx context.Context, c assemble.Conversation, files []File
 		for _, m := range messages {
 			for _, f := range m.Files {
 				if f.ID == wanted.ID && !m.Deleted {
-					out[i] = File{f, m.ID}
+					out[i] = File{File: f, Of: m.ID}
 				}
 			}
 		}

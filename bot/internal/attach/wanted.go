@@ -22,13 +22,22 @@ func Section(p assemble.Policy) (assemble.Section, bool) {
 // Wanted returns the files that a turn attaches by itself: those of the messages
 // asked, which are the question first, then what is answered together with it and
 // the thread's root, and those that the prompt chose, as the first prompt of an
-// epoch does. The policy limits their number. Other files are lines of the
-// prompt, and the model opens them with a tool.
+// epoch does: those are loaded with the bytes that they had. The policy limits
+// their number. Other files are lines of the prompt, and the model opens them with
+// a tool.
 func (x *Set) Wanted(in assemble.Input, res assemble.Result, asked []earshot.MessageID) []File {
 	out := x.own(in, res, asked)
 	for _, f := range Chosen(in, res) {
 		if !slices.ContainsFunc(out, func(o File) bool { return o.ID == f.ID }) {
+			f.again = true
 			out = append(out, f)
+		}
+	}
+	for i, f := range out {
+		for _, a := range in.Conversation.Attached {
+			if a.ID == f.ID {
+				out[i].before = a.SHA256
+			}
 		}
 	}
 	return out
@@ -55,7 +64,7 @@ func (x *Set) own(in assemble.Input, res assemble.Result, asked []earshot.Messag
 			for _, f := range m.Files {
 				known := slices.ContainsFunc(out, func(o File) bool { return o.ID == f.ID })
 				if !known && len(out) < section.Files {
-					out = append(out, File{f, m.ID})
+					out = append(out, File{File: f, Of: m.ID})
 				}
 			}
 		}
@@ -84,7 +93,7 @@ func find(messages []earshot.Message, id earshot.ArtifactID) File {
 	for _, m := range slices.Backward(messages) {
 		for _, f := range m.Files {
 			if f.ID == id {
-				return File{f, m.ID}
+				return File{File: f, Of: m.ID}
 			}
 		}
 	}

@@ -41,6 +41,9 @@ type reference struct {
 	Quoted map[earshot.MessageID]quotes `json:"quoted,omitempty"`
 	// Bare says that the input told nothing of earlier turns.
 	Bare bool `json:"bare,omitempty"`
+	// Attached are the files that the model had been given; nil in inputs that are
+	// older than this field.
+	Attached *[]attached `json:"attached,omitempty"`
 	// FileTokens are the counts that files were budgeted with.
 	FileTokens map[earshot.ArtifactID]int `json:"file_tokens,omitempty"`
 }
@@ -71,7 +74,11 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, in.FileTokens})
+	given := make([]attached, len(c.Attached))
+	for i, a := range c.Attached {
+		given[i] = attached(a)
+	}
+	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, &given, in.FileTokens})
 }
 
 // Load returns the input of a turn, read from the store again: [assemble.Turn]
@@ -99,7 +106,21 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 	if !ref.Bare {
 		err = readConversation(ctx, st, q.Conversation, ref.Turns, &in.Conversation)
 	}
+	if ref.Attached != nil {
+		in.Conversation.Attached = nil
+		for _, a := range *ref.Attached {
+			in.Conversation.Attached = append(in.Conversation.Attached, earshot.Attached(a))
+		}
+	}
 	return in, err
+}
+
+// An attached is an [earshot.Attached] in a reference.
+type attached struct {
+	ID     earshot.ArtifactID `json:"id"`
+	SHA256 string             `json:"sha256,omitempty"`
+	Turn   int                `json:"turn"`
+	Tokens int                `json:"tokens,omitempty"`
 }
 
 // quotes identify what a message quoted without containing its text.
