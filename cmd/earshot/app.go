@@ -48,8 +48,8 @@ type commands struct {
 	Costs  costsCmd  `cmd:"" group:"operate" help:"Sum tokens and money by day, channel, person or model."`
 	Models modelsCmd `cmd:"" group:"operate" help:"List the models, and their token counts against our estimate."`
 
-	Where   whereCmd   `cmd:"" group:"data" help:"List what is stored of a message and where, with replies that may quote it."`
-	Erase   eraseCmd   `cmd:"" group:"data" help:"Erase a message from the database, and replies that may quote it."`
+	Where   whereCmd   `cmd:"" group:"data" help:"Find every place where a text or an id is stored."`
+	Erase   eraseCmd   `cmd:"" group:"data" help:"Erase a person, a channel or messages from the database, with every copy."`
 	Migrate migrateCmd `cmd:"" group:"data" help:"Bring the database's schema up to date."`
 
 	Eval       evalCmd       `cmd:"" group:"other" help:"Measure on chat data what search finds and prompts contain."`

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store"
@@ -72,7 +73,7 @@ func (a *app) create(ctx context.Context) (earshot.Store, error) {
 	return store.Open(ctx, spec, nil)
 }
 
-// open opens a store that must exist.
+// open opens a store that must exist; none is made.
 func (a *app) open(ctx context.Context) (earshot.Store, error) {
 	spec, err := a.spec()
 	if err != nil {
@@ -82,6 +83,14 @@ func (a *app) open(ctx context.Context) (earshot.Store, error) {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return nil, usagef("there is no database at %s yet; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first", path)
 		}
+	}
+	if strings.HasPrefix(spec, "memory:") {
+		return store.Open(ctx, spec, nil)
+	}
+	if stored, _, err := store.Version(ctx, spec); err != nil {
+		return nil, err
+	} else if stored == 0 {
+		return nil, usagef("there is nothing of Earshot's in %s; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first", store.Shown(spec))
 	}
 	return store.Open(ctx, spec, nil)
 }

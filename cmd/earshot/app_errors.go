@@ -38,6 +38,19 @@ type interrupted struct{ text string }
 func (e *interrupted) Error() string { return e.text }
 func (e *interrupted) Unwrap() error { return context.Canceled }
 
+// errNothing ends a command that has looked for something and says on standard
+// output that there is none; it is not reported, and its status is 1.
+var errNothing = errors.New("found nothing")
+
+// A statusError ends the program with a status of its own.
+type statusError struct {
+	err    error
+	status int
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+func (e *statusError) Unwrap() error { return e.err }
+
 // problemJSON is an error as --json writes it: one line on stderr, the last.
 type problemJSON struct {
 	Error  string `json:"error"`
@@ -50,7 +63,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, errClosed) || errors.Is(err, errNothing) {
 		return exitFailed
 	}
 	p, status := problemJSON{Code: "failed"}, exitFailed
@@ -67,6 +80,9 @@ func (a *app) report(ctx context.Context, err error) int {
 		p.Code, p.Remedy, status = "usage", oneLine(usage.remedy), exitUsage
 	case errors.As(err, &input):
 		p.Code, status = "input", exitUsage
+	}
+	if of := (*statusError)(nil); errors.As(err, &of) {
+		status = of.status
 	}
 	p.Error = oneLine(err.Error())
 	if !a.json {
@@ -114,6 +130,9 @@ func remedy(args []string) string {
 		if path != "slack" && path != "jsonl" && !strings.HasPrefix(path, "-") {
 			return fmt.Sprintf("; say what it is: earshot import %s %s", kind, shellWord(path))
 		}
+	}
+	if i := slices.Index(args, "where"); i >= 0 && i+2 < len(args) && !strings.HasPrefix(args[i+1]+args[i+2], "-") {
+		return fmt.Sprintf("; put a text of several words in quotes: earshot where %s", shellWord(strings.Join(args[i+1:], " ")))
 	}
 	if i := slices.Index(args, "search"); i >= 0 && i+2 < len(args) && !slices.Contains(args, "--") {
 		for _, w := range args[i+2:] {

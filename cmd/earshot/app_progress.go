@@ -7,6 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/earshot-ai/earshot/archive"
+	"github.com/earshot-ai/earshot/internal/desk"
 )
 
 // lineEvery is the time between lines of progress where there is no terminal.
@@ -64,4 +65,29 @@ func (a *app) counting(noun string) (show func(done, of int), end func()) {
 		}
 		_ = bar.Set(done) // a bar that cannot be drawn is no reason to stop
 	}, func() { _ = bar.Finish() }
+}
+
+// looking returns a function that shows, on standard error, which table or file is
+// being looked through and how much of it was, and one to call at the end.
+func (a *app) looking() (show func(what string, n int64), end func()) {
+	every, clear := lineEvery, ""
+	if a.errTerminal {
+		every, clear = 100*time.Millisecond, "\r\x1b[K"
+	}
+	next, drawn := time.Now().Add(time.Second), false
+	show = func(what string, n int64) {
+		if now := time.Now(); now.After(next) {
+			next, drawn = now.Add(every), true
+			fmt.Fprintf(a.err, "%slooking through %s: %s", clear, what, desk.Number(int(n)))
+			if clear == "" {
+				fmt.Fprintln(a.err)
+			}
+		}
+	}
+	return show, func() {
+		if drawn {
+			fmt.Fprint(a.err, clear)
+		}
+		drawn = false
+	}
 }

@@ -70,7 +70,7 @@ func (q question) ask(ctx context.Context, p assemble.Policy) (prompt, error) {
 	out.result, err = assemble.Turn(in)
 	out.assemble = time.Since(start)
 	out.input = in
-	if err == nil && out.result.Next.Epoch != in.Conversation.Epoch {
+	if gather.SessionEnded(in, out.result, err) {
 		// The session could not go on: what a first turn needs is read instead.
 		out.input, out.result, err = gather.Turn(ctx, q.place.store, req)
 	}

@@ -61,7 +61,7 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 		a.printf("no model was asked\n")
 		return nil
 	}
-	t := desk.NewTable(c.By, "turns", "calls", "read", "cache read", "cache written", "answered", "cost").Right(1, 2, 3, 4, 5, 6, 7)
+	t := desk.NewTable(c.By, "turns", "calls", "read", "cache read", "cached", "cache written", "answered", "cost").Right(1, 2, 3, 4, 5, 6, 7, 8)
 	var total spent
 	for _, r := range append(rows, costsRow{Key: "total"}) {
 		if r.Key == "total" {
@@ -70,7 +70,7 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 				r.Turns += x.Turns
 			}
 		}
-		t.Row(desk.Line(r.Key, 40), desk.Number(r.Turns), desk.Number(r.Calls), desk.Number(r.Input), desk.Number(r.Read), desk.Number(r.Write), desk.Number(r.Output), money(r.spent))
+		t.Row(desk.Line(r.Key, 40), desk.Number(r.Turns), desk.Number(r.Calls), desk.Number(r.Input), desk.Number(r.Read), r.percent(), desk.Number(r.Write), desk.Number(r.Output), money(r.spent))
 		total.merge(r.spent)
 	}
 	a.printf("%s", t.Render(a.width))

@@ -19,6 +19,22 @@ type spent struct {
 	Write  int     `json:"cache_write"`
 	Cost   float64 `json:"cost"`
 	Priced bool    `json:"priced"`
+	Cached float64 `json:"cached"` // Read as a share of all that was read, from 0 to 1
+}
+
+// share sets Cached.
+func (s *spent) share() {
+	if all := s.Input + s.Read + s.Write; all > 0 {
+		s.Cached = float64(s.Read) / float64(all)
+	}
+}
+
+// percent writes Cached.
+func (s spent) percent() string {
+	if s.Input+s.Read+s.Write == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %%", 100*s.Cached)
 }
 
 func (s *spent) add(u earshot.Usage, prices map[string]config.Price, model string) {
@@ -33,6 +49,7 @@ func (s *spent) add(u earshot.Usage, prices map[string]config.Price, model strin
 	p, ok := daemon.PriceOf(prices, model)
 	s.Cost += daemon.Cost(p, u)
 	s.Priced = s.Priced && ok
+	s.share()
 }
 
 func (s *spent) merge(x spent) {
@@ -46,12 +63,13 @@ func (s *spent) merge(x spent) {
 	s.Write += x.Write
 	s.Cost += x.Cost
 	s.Priced = s.Priced && x.Priced
+	s.share()
 }
 
 // String writes tokens, and the cost where it is known.
 func (s spent) String() string {
-	t := fmt.Sprintf("%d calls, %s tokens read, %s from the cache, %s written to it, %s answered",
-		s.Calls, desk.Number(s.Input), desk.Number(s.Read), desk.Number(s.Write), desk.Number(s.Output))
+	t := fmt.Sprintf("%d calls, %s tokens read, %s from the cache (%s of all), %s written to it, %s answered",
+		s.Calls, desk.Number(s.Input), desk.Number(s.Read), s.percent(), desk.Number(s.Write), desk.Number(s.Output))
 	if s.Priced {
 		t += fmt.Sprintf("; cost %.4f", s.Cost)
 	}

@@ -15,18 +15,25 @@ import (
 )
 
 type exportCmd struct {
-	Channel string `placeholder:"CHANNEL" help:"One channel only: a name or an id." predictor:"channel"`
-	Output  string `short:"o" placeholder:"FILE" help:"Where to write (default: standard output)." type:"path"`
+	Channel   string `placeholder:"CHANNEL" help:"One channel only: a name or an id." predictor:"channel"`
+	User      string `placeholder:"USER" help:"What is stored of one person, for a request of access: an id, or a name that only one has."`
+	Workspace string `placeholder:"W" help:"With --user: the workspace, where several are stored."`
+	Output    string `short:"o" placeholder:"FILE" help:"Where to write (default: standard output)." type:"path"`
 }
 
 func (c *exportCmd) Help() string {
 	return `Writes Earshot's own JSON lines, one object a line and always in the same order: imported again with earshot import jsonl,
 they export to the same bytes. The output is JSON with or without --json.
 
+With --user it writes what is stored of one person in all channels of a workspace: profile, messages with revisions, files'
+names, deliveries, where they are mentioned or quoted, and the questions that they asked with the answers. Words of others
+are left out. The exit status is 1 when nothing is stored of them.
+
 Examples:
 
   earshot export -o backup.jsonl
-  earshot export --channel deploys | gzip > deploys.jsonl.gz`
+  earshot export --channel deploys | gzip > deploys.jsonl.gz
+  earshot export --user U02ALICE -o alice.jsonl`
 }
 
 func (c *exportCmd) Run(ctx context.Context, a *app) error {
@@ -36,22 +43,53 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer st.Close()
 	var opts archive.ExportOptions
-	if c.Channel != "" {
+	export := func(w io.Writer) error { return archive.Export(ctx, st, w, &opts) }
+	switch {
+	case c.User != "" && c.Channel != "":
+		return usagef("--user is about all channels; leave out --channel")
+	case c.User == "" && c.Workspace != "":
+		return usagef("--workspace says whose --user is meant; name a channel with --channel %s/CHANNEL", c.Workspace)
+	case c.User != "":
+		if export, err = c.person(ctx, a, turnStore{st, list}); err != nil {
+			return err
+		}
+	case c.Channel != "":
 		ch, err := findChannel(list, c.Channel)
 		if err != nil {
 			return err
 		}
-		scope := ch.Scope()
-		opts.Channels = []earshot.Scope{scope}
+		opts.Channels = []earshot.Scope{ch.Scope()}
 	}
 	if c.Output == "" || c.Output == "-" || c.Output == "/dev/stdout" {
 		w := bufio.NewWriterSize(a.raw, 1<<16)
-		if err := archive.Export(ctx, st, w, &opts); err != nil {
+		if err := export(w); err != nil {
 			return err
 		}
 		return w.Flush()
 	}
-	return writeFile(c.Output, func(w io.Writer) error { return archive.Export(ctx, st, w, &opts) })
+	return writeFile(c.Output, export)
+}
+
+// person returns what exports the person that --user names.
+func (c *exportCmd) person(ctx context.Context, a *app, l turnStore) (func(io.Writer) error, error) {
+	list, err := l.inWorkspace(c.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.person(ctx, list, c.User)
+	if err != nil {
+		return nil, err
+	}
+	return func(w io.Writer) error {
+		show, end := a.looking()
+		defer end()
+		err := archive.ExportPerson(ctx, l.store, w, archive.Person{Platform: p.platform, Workspace: p.workspace, User: p.author.ID},
+			func(n int) { show("messages", int64(n)) })
+		if errors.Is(err, earshot.ErrNotFound) {
+			return fmt.Errorf("nothing is stored of %s", p.label())
+		}
+		return err
+	}, nil
 }
 
 // writeFile writes a file whole or not at all: it writes another file and renames

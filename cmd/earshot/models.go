@@ -16,7 +16,7 @@ type modelsCmd struct {
 }
 
 func (c *modelsCmd) Help() string {
-	return `Lists the models that the bot asks, in order, and why. For each that has answered it compares, over the newest answers,
+	return `Lists the models that the bot asks, in order, then the one that summarises, and why. For each that has answered it compares, over the newest answers,
 the tokens that Earshot counted (with o200k) with those that the provider reported, and shows the factor between them and
 the counter that prompts are made with. With counter: auto, which is the default, the factor is learned.
 
@@ -60,7 +60,11 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 		}
 		out = append(out, row)
 	}
-	for _, m := range daemon.Models(cfg) {
+	models := daemon.Models(cfg)
+	if m, ok := daemon.Summariser(cfg); ok {
+		models = append(models, m)
+	}
+	for _, m := range models {
 		of := func(s daemon.Sample) bool { return s.Provider == m.Provider && s.Model == m.Name }
 		s := daemon.Sample{}
 		if i := slices.IndexFunc(samples, of); i >= 0 {

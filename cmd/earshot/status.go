@@ -19,7 +19,7 @@ type statusCmd struct {
 
 func (c *statusCmd) Help() string {
 	return `Shows what is stored, how many turns are in each state, which one has waited longest, which daemons run over this store
-with which model (or which model would answer), and how often a platform's API was called, refused (429) and held back
+with which model (or which model would answer), how long messages are kept and what was removed for that, and how often a platform's API was called, refused (429) and held back
 in the last 24 hours.
 
 Examples:
@@ -41,6 +41,8 @@ type statusJSON struct {
 	Model    string                    `json:"model"`
 	Policy   string                    `json:"policy"`
 	Calls    []callsJSON               `json:"calls"`
+
+	Retention retentionJSON `json:"retention"` // of the running daemon, else of the configuration
 }
 
 // callsJSON counts the calls of a platform's API in the last 24 hours.
@@ -88,6 +90,9 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	if out.Calls, err = l.asked(ctx); err != nil {
 		return err
 	}
+	if out.Retention, err = l.retention(ctx, cfg, len(out.Daemons) > 0 && out.Daemons[0].Running); err != nil {
+		return err
+	}
 	if a.json {
 		return a.writeJSON(out)
 	}
@@ -97,6 +102,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	if len(out.Daemons) == 0 || !out.Daemons[0].Running {
 		a.printf("model   %s (%s, %s) would answer, by this configuration; policy %s\n", desk.Line(models[0].Name, 60), models[0].Provider, models[0].Why, desk.Line(cfg.Policy, 60))
 	}
+	a.printf("%s", out.Retention.lines(a.width))
 	t := desk.NewTable("turns", "", "").Right(1)
 	for _, s := range append(append([]earshot.TurnState{}, unfinished...), earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped) {
 		if n := out.Turns[s]; n > 0 {

@@ -11,22 +11,44 @@ import (
 )
 
 type whereCmd struct {
-	Channel string `arg:"" help:"A channel: name, id or workspace/name." predictor:"channel"`
-	Message string `arg:"" help:"A message: its id, a link to it, or last. Of a deleted one the whole id."`
+	Text string `arg:"" help:"A text as it was written, a name, or an id; or a link to a message."`
 }
 
 func (c *whereCmd) Help() string {
-	return `Lists what is stored of a message and where: its text and revisions, what the platform delivered, the turns whose model
-has read it with what is kept of them, and the bot's replies that may quote it. It works for a deleted message too: then only
-such replies are left, and earshot erase --replies removes them.
+	return `Looks for a text through everything that the database holds: every column of every table, and of a SQLite file its raw
+bytes and those of its write-ahead log. The comparison is byte for byte, with upper and lower case, as the text stands and
+as JSON escapes it. Each place is a line: the table, its column and what names the row. For the id of a stored message, or
+a link to one, what is kept of that message stands above: revisions, deliveries, the turns whose model has read it, and
+the bot's replies that may quote it.
+
+The exit status is that of grep: 0 found, 1 found nowhere, 2 an error. It is the proof after an erasure: see
+docs/erasure.md, which also says what a database cannot show of itself, such as PostgreSQL's dead rows and backups. What a
+running bot holds in memory is not looked at.
 
 Examples:
 
-  earshot where deploys 1773154325.646159`
+  earshot where "the code of the cellar door"
+  earshot where 1773154325.646159
+  earshot where U02ALICE --json`
 }
 
-// whereJSON is what is stored of a message, as --json writes it.
+// whereJSON is what where found, as --json writes it.
 type whereJSON struct {
+	Found    int           `json:"found"`    // places
+	Messages []messageKept `json:"messages"` // whose id the text is
+	Places   []placeJSON   `json:"places"`
+}
+
+// A placeJSON is one place. Table and column are "" for the raw bytes of a file,
+// whose name and offset row then has.
+type placeJSON struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	Row    string `json:"row"`
+}
+
+// messageKept is what is stored of a message.
+type messageKept struct {
 	Channel   string            `json:"channel"`
 	Message   earshot.MessageID `json:"message"`
 	Deleted   bool              `json:"deleted"`
@@ -37,43 +59,105 @@ type whereJSON struct {
 }
 
 func (c *whereCmd) Run(ctx context.Context, a *app) error {
+	err := c.run(ctx, a)
+	if err != nil && !errors.Is(err, errNothing) {
+		err = &statusError{err, exitUsage} // 1 says that nothing was found
+	}
+	return err
+}
+
+func (c *whereCmd) run(ctx context.Context, a *app) error {
 	l, err := a.turnStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	ch, m, label, err := l.message(ctx, c.Channel, c.Message)
+	text := c.Text
+	out := whereJSON{Messages: []messageKept{}, Places: []placeJSON{}}
+	if channel, id, ok := parsePermalink(text); ok {
+		text = id
+		err = l.kept(ctx, channel, earshot.MessageID(id), &out.Messages)
+	} else {
+		err = l.kept(ctx, "", earshot.MessageID(text), &out.Messages)
+	}
 	if err != nil {
 		return err
 	}
-	out, err := l.where(ctx, ch, m, label)
-	if err != nil {
-		return err
+	if !a.json {
+		for _, m := range out.Messages {
+			a.printf("%s", m.lines())
+		}
 	}
+	looked, end := a.looking()
+	defer end()
+	raw := 0
+	for p, err := range l.store.Locate(ctx, text, looked) {
+		if err != nil {
+			return err
+		}
+		out.Found++
+		if !a.json {
+			end() // what was drawn stands where the line will
+		}
+		switch {
+		case a.json:
+			out.Places = append(out.Places, placeJSON(p))
+		case p.Table == "":
+			raw++
+			a.printf("%s\n", desk.Line(p.Row, 200))
+		default:
+			a.printf("%s.%s  %s\n", desk.Line(p.Table, 60), desk.Line(p.Column, 60), desk.Line(p.Row, 200))
+		}
+	}
+	end()
 	if a.json {
-		return a.writeJSON(out)
+		err = a.writeJSON(out)
+	} else {
+		a.printf("%s\n", foundLine(out.Found, raw))
 	}
-	a.printf("%s", out.lines())
+	if err == nil && out.Found == 0 {
+		err = errNothing
+	}
+	return err
+}
+
+// foundLine says in how many places a text was found.
+func foundLine(found, raw int) string {
+	switch {
+	case found == 0:
+		return "found nowhere"
+	case raw == 0:
+		return "found in " + desk.Count(found, "place")
+	}
+	return fmt.Sprintf("found in %s: %d in tables, %d in the bytes of files", desk.Count(found, "place"), found-raw, raw)
+}
+
+// kept appends what is stored of the messages with an id, in one channel or, where
+// channel is "", in all.
+func (l turnStore) kept(ctx context.Context, channel earshot.ChannelID, id earshot.MessageID, out *[]messageKept) error {
+	for _, c := range l.channels {
+		if channel != "" && c.ID != channel {
+			continue
+		}
+		m, err := l.store.Message(ctx, c.Scope(), id)
+		if errors.Is(err, earshot.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		k, err := l.keptOf(ctx, c.Scope(), m, channelLabel(l.channels, c.Channel))
+		if err != nil {
+			return err
+		}
+		*out = append(*out, k)
+	}
 	return nil
 }
 
-// message finds a stored message, deleted or not.
-func (l turnStore) message(ctx context.Context, channel, message string) (s earshot.Scope, m earshot.Message, label string, err error) {
-	ch, err := findChannel(l.channels, channel)
-	if err != nil {
-		return s, m, "", err
-	}
-	s, label = ch.Scope(), channelLabel(l.channels, ch.Channel)
-	m, err = l.store.Message(ctx, s, earshot.MessageID(message))
-	if errors.Is(err, earshot.ErrNotFound) {
-		m, err = findMessage(ctx, l.store, ch.Channel, label, message)
-	}
-	return s, m, label, err
-}
-
-// where lists what is stored of a message.
-func (l turnStore) where(ctx context.Context, s earshot.Scope, m earshot.Message, label string) (whereJSON, error) {
-	out := whereJSON{Channel: label, Message: m.ID, Deleted: m.Deleted, Files: len(m.Files)}
+// keptOf lists what is stored of a message.
+func (l turnStore) keptOf(ctx context.Context, s earshot.Scope, m earshot.Message, label string) (messageKept, error) {
+	out := messageKept{Channel: label, Message: m.ID, Deleted: m.Deleted, Files: len(m.Files)}
 	texts, err := l.textsOf(ctx, s, m.ID)
 	if err != nil {
 		return out, err
@@ -95,17 +179,8 @@ func (l turnStore) where(ctx context.Context, s earshot.Scope, m earshot.Message
 	return out, err
 }
 
-// replies returns the stored replies that may quote the message.
-func (w whereJSON) replies() []replyJSON {
-	var out []replyJSON
-	for _, t := range w.Turns {
-		out = append(out, t.Replies...)
-	}
-	return out
-}
-
 // lines returns w as lines for people.
-func (w whereJSON) lines() string {
+func (w messageKept) lines() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("message %s of %s", desk.Line(string(w.Message), 80), desk.Line(w.Channel, 40))
@@ -126,11 +201,8 @@ func (w whereJSON) lines() string {
 			if r.Quotes {
 				verb = "quotes it"
 			}
-			say("    our reply %s %s: %s", desk.Line(string(r.Message), 80), verb, desk.Line(r.Text, 60))
+			say("    our reply %s %s", desk.Line(string(r.Message), 80), verb)
 		}
-	}
-	if w.Deleted && len(w.replies()) > 0 {
-		say("earshot erase %s %s --replies removes the replies from the store", shellWord(w.Channel), shellWord(string(w.Message)))
 	}
 	return b.String()
 }

@@ -24,7 +24,6 @@ type reader struct {
 type replyJSON struct {
 	Message earshot.MessageID `json:"message"`
 	Quotes  bool              `json:"quotes"` // it shares quotedWords consecutive words; false for a deleted message, whose words are not known
-	Text    string            `json:"text"`
 }
 
 // readers returns the turns of a channel whose model has read a message, oldest
@@ -127,7 +126,7 @@ func (l turnStore) reader(ctx context.Context, t earshot.QueuedTurn, committed *
 	for _, m := range replies {
 		if !m.Deleted {
 			quotes := slices.ContainsFunc(texts, func(text string) bool { return quotesFrom(m.Text, text) })
-			r.Replies = append(r.Replies, replyJSON{m.ID, quotes, m.Text})
+			r.Replies = append(r.Replies, replyJSON{m.ID, quotes})
 		}
 	}
 	return r, err

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,17 +26,22 @@ func asked[T any](t *testing.T, db string, args ...string) (out T) {
 	return out
 }
 
+// told runs a conversation on the local platform over a store.
+func told(t *testing.T, db string, lines ...string) {
+	t.Helper()
+	var out, errs strings.Builder
+	stdin := strings.NewReader(strings.Join(lines, "\n") + "\n")
+	if code := run(t.Context(), []string{"earshot", "--db", db, "serve"}, nil, stdin, &out, &errs); code != exitOK {
+		t.Fatalf("serve: status %d, %s", code, errs.String())
+	}
+}
+
 // quoted makes a store where the bot has quoted what bob said, and returns the
 // id of what he said.
 func quoted(t *testing.T) (db, id string) {
 	t.Helper()
 	db = filepath.Join(t.TempDir(), "x.db")
-	var out, errs strings.Builder
-	stdin := strings.NewReader("/as bob\nthe code of the cellar door is " + canary + " since Monday\n/as alice\nhello all\n" +
-		"@earshot what is the code of the cellar door?\n")
-	if code := run(t.Context(), []string{"earshot", "--db", db, "serve"}, nil, stdin, &out, &errs); code != exitOK {
-		t.Fatalf("serve: status %d, %s", code, errs.String())
-	}
+	told(t, db, "/as bob", "the code of the cellar door is "+canary+" since Monday", "/as alice", "hello all", "@earshot what is the code of the cellar door?")
 	_, text, _ := ran(t, nil, "--db", db, "export")
 	found := regexp.MustCompile(`"id":"([0-9.]+)"[^\n]*"text":"the code of the cellar door is ` + canary).FindStringSubmatch(text)
 	if found == nil {
@@ -45,51 +50,67 @@ func quoted(t *testing.T) (db, id string) {
 	return db, found[1]
 }
 
-// What our own replies quote of a deleted message was neither told nor erased.
-func TestWhereNamesTheRepliesThatQuoteADeletedMessageAndEraseRemovesThem(t *testing.T) {
+func TestWhereFindsATextInEveryPlaceAndShowsNoWordsAroundIt(t *testing.T) {
 	t.Parallel()
 	db, id := quoted(t)
-	live := asked[whereJSON](t, db, "where", "general", id)
-	if len(live.Turns) != 1 || live.Deleted || live.Revisions != 1 || live.RawEvents != 1 {
-		t.Fatalf("before the deletion: got %+v, want one revision, one event, one turn", live)
-	}
-	if r := live.Turns[0]; len(r.Holds) != 4 || len(r.Replies) != 1 || !r.Replies[0].Quotes {
-		t.Errorf("before the deletion: got %+v, want input, journal, posts and session, and a reply that quotes", r)
-	}
-	reply := live.Turns[0].Replies[0]
-
-	first := asked[struct {
-		Erased []string
-		Left   int `json:"replies_left"`
-	}](t, db, "erase", "general", id)
-	if len(first.Erased) != 1 || first.Erased[0] != id || first.Left != 1 {
-		t.Errorf("erase: got %+v, want %s and one reply left", first, id)
-	}
-	gone := asked[whereJSON](t, db, "where", "general", id)
-	if !gone.Deleted || gone.Revisions != 0 || gone.RawEvents != 0 || len(gone.Turns) != 1 {
-		t.Fatalf("after the deletion: got %+v, want a tombstone and one turn", gone)
-	}
-	if r := gone.Turns[0]; len(r.Holds) != 0 || len(r.Replies) != 1 || r.Replies[0].Message != reply.Message || !strings.Contains(r.Replies[0].Text, canary) {
-		t.Errorf("after the deletion: got %+v, want the reply %s alone", r, reply.Message)
-	}
-	if _, text, _ := ran(t, nil, "--db", db, "where", "general", id); !strings.Contains(text, "our reply "+string(reply.Message)+" may quote it") {
-		t.Errorf("got %q, want it to name the reply", text)
-	}
-
-	all := asked[struct{ Erased []string }](t, db, "erase", "general", id, "--replies")
-	if len(all.Erased) != 1 || all.Erased[0] != string(reply.Message) {
-		t.Errorf("erase --replies: got %+v, want %s", all, reply.Message)
-	}
-	if left := asked[whereJSON](t, db, "where", "general", id); len(left.replies()) != 0 {
-		t.Errorf("got %+v, want no replies", left)
-	}
-	for _, file := range []string{db, db + "-wal"} {
-		if data, err := os.ReadFile(file); err == nil && bytes.Contains(data, []byte(canary)) {
-			t.Errorf("%s still holds %s", filepath.Base(file), canary)
+	all := asked[whereJSON](t, db, "where", canary)
+	var tables []string
+	for _, p := range all.Places {
+		tables = append(tables, p.Table)
+		if strings.Contains(p.Row, "cellar") || p.Row == "" {
+			t.Errorf("a place that says too much or nothing: %+v", p)
 		}
 	}
-	if again := asked[struct{ Erased []string }](t, db, "erase", "general", id, "--replies"); len(again.Erased) != 0 {
-		t.Errorf("erase again: got %+v, want nothing", again)
+	for _, want := range []string{"message", "event", "session", "journal", "outbox", ""} {
+		if !slices.Contains(tables, want) {
+			t.Errorf("%q is not among the tables %q", want, tables)
+		}
+	}
+	if all.Found != len(all.Places) || len(all.Messages) != 0 {
+		t.Errorf("got %d places and the messages %v", all.Found, all.Messages)
+	}
+	code, text, errs := ran(t, nil, "--db", db, "where", canary)
+	if code != exitOK || errs != "" || !strings.Contains(text, "message.text  ") || !strings.Contains(text, "x.db at byte ") || strings.Contains(text, "cellar") {
+		t.Errorf("got status %d, %q, %q", code, text, errs)
+	}
+
+	one := asked[whereJSON](t, db, "where", id)
+	if len(one.Messages) != 1 || one.Messages[0].Revisions != 1 || one.Messages[0].RawEvents != 1 || len(one.Messages[0].Turns) != 1 {
+		t.Fatalf("of an id: got %+v, want the message with one revision, one event and one turn", one.Messages)
+	}
+	if r := one.Messages[0].Turns[0]; len(r.Holds) != 4 || len(r.Replies) != 1 || !r.Replies[0].Quotes {
+		t.Errorf("of an id: got %+v, want input, journal, posts and session, and a reply that quotes", r)
+	}
+	if _, text, _ := ran(t, nil, "--db", db, "where", id); !strings.HasPrefix(text, "message "+id+" of general\n") || !strings.Contains(text, "\nmessage.id  ") {
+		t.Errorf("of an id: got %q", text)
+	}
+}
+
+// The exit status is that of grep.
+func TestWhereEndsAsGrepDoes(t *testing.T) {
+	t.Parallel()
+	db, _ := quoted(t)
+	none := filepath.Join(t.TempDir(), "none.db")
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		out  string
+		errs string
+	}{
+		{"nothing", []string{"--db", db, "where", "nobody said this"}, 1, "found nowhere\n", ""},
+		{"nothing, as JSON", []string{"--db", db, "--json", "where", "nobody said this"}, 1, "{\n  \"found\": 0,\n  \"messages\": [],\n  \"places\": []\n}\n", ""},
+		{"no database", []string{"--db", none, "where", "x"}, 2, "", "there is no database"},
+		{"an empty text", []string{"--db", db, "where", ""}, 2, "", "no text to look for"},
+		{"a text without quotes", []string{"--db", db, "where", "two", "words"}, 2, "", `earshot where 'two words'`},
+	} {
+		code, out, errs := ran(t, nil, c.args...)
+		if code != c.code || out != c.out || !strings.Contains(errs, c.errs) || errs != "" && c.errs == "" {
+			t.Errorf("%s: got %d, %q, %q, want %d, %q, %q", c.name, code, out, errs, c.code, c.out, c.errs)
+		}
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("a database was made")
 	}
 }
 

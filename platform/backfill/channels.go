@@ -18,7 +18,8 @@ type channel struct {
 	timelines map[earshot.MessageID]*timeline
 	saved     map[earshot.MessageID][]earshot.Coverage // by thread, as the store has it
 	used      time.Time
-	left      bool // no coverage of it is written any more
+	left      bool         // no coverage of it is written any more
+	floor     earshot.Time // what is older is not kept
 
 	saving sync.Mutex // held during a write of coverage, so that writes keep their order
 }
@@ -155,6 +156,18 @@ func (c *channel) unfinished() []earshot.MessageID {
 	return ids
 }
 
+// forget notes that nothing is kept of the channel from before a time.
+func (c *channel) forget(before earshot.Time) {
+	if before <= c.floor {
+		return
+	}
+	c.floor = before
+	c.heard.Forget(before)
+	for _, t := range c.timelines {
+		t.Forget(before)
+	}
+}
+
 // miss notes that events may have been missed.
 func (c *channel) miss(gap coverage.Span) {
 	gap, ok := c.heard.Miss(gap)
@@ -181,6 +194,7 @@ func (c *channel) timeline(thread earshot.MessageID) *timeline {
 		}
 	}
 	t := &timeline{Timeline: coverage.Restore(&c.heard, thread, c.saved[thread]), channel: c, fetching: make(chan struct{}, 1), used: now}
+	t.Forget(c.floor)
 	c.timelines[thread] = t
 	return t
 }

@@ -29,6 +29,7 @@ func (f *Filler) Fill(ctx context.Context, c earshot.Channel, anchor earshot.Mes
 	}
 	f.mu.Lock()
 	x.heard.Begin(max(anchor.Time, f.heardSince)) // the anchor is what was heard
+	x.forget(f.Floor(c.Scope()))
 	var timelines []*timeline
 	if thread == "" || !f.ThreadsAlone {
 		timelines = append(timelines, x.timeline(""))

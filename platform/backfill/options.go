@@ -69,11 +69,19 @@ type Options struct {
 	// it is fetched only when a turn needs it.
 	Active time.Duration
 
+	// Floor returns the time before which nothing of a channel is kept, 0 where all
+	// is: what is older is missing, and the platform is not asked for it. It must not
+	// fall. Default: 0 for all.
+	Floor func(s earshot.Scope) earshot.Time
+
 	Now func() earshot.Time // default: time.Now
 	Log *slog.Logger        // nil discards
 }
 
 func (o Options) withDefaults() Options {
+	if o.Floor == nil {
+		o.Floor = func(earshot.Scope) earshot.Time { return 0 }
+	}
 	for _, d := range []struct {
 		v   *time.Duration
 		def time.Duration

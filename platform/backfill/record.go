@@ -19,6 +19,9 @@ import (
 // Options.Handle after all others, in the order in which they were said.
 func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, page Page, sight coverage.Sight, start earshot.Time) error {
 	scope := t.channel.Scope()
+	if floor := f.Floor(scope); floor > 0 { // a page has the root of its thread, however old
+		page.Messages = slices.DeleteFunc(slices.Clone(page.Messages), func(m Found) bool { return m.Message.Time < floor })
+	}
 	ids := make([]earshot.MessageID, len(page.Messages))
 	for i, m := range page.Messages {
 		ids[i] = m.Message.ID

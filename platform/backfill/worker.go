@@ -75,6 +75,7 @@ func (f *Filler) do(ctx context.Context, j *job) (again bool, err error) {
 		return false, err
 	}
 	f.mu.Lock()
+	c.forget(f.Floor(j.channel.Scope()))
 	t := c.timeline(j.thread)
 	u, _ := t.NewestMissing(coverage.Forever)
 	pause := f.pause(t, u)

@@ -106,6 +106,18 @@ func (c *cache) forget(s earshot.Scope, of earshot.MessageID) {
 	}
 }
 
+// clear drops all that was loaded.
+func (c *cache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for f := range c.loading {
+		f.forgotten = true
+	}
+	for c.used.Len() > 0 {
+		c.drop(c.used.Back())
+	}
+}
+
 // drop removes an entry. c.mu is held.
 func (c *cache) drop(e *list.Element) {
 	l := c.used.Remove(e).(*loaded)

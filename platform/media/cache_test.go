@@ -115,6 +115,11 @@ func TestADeletedMessagesFilesAreForgotten(t *testing.T) {
 	if _, n := x.Held(); n != 1 {
 		t.Errorf("what was forgotten while it was loaded is kept")
 	}
+	s.opening = x.Clear
+	get(t, x, scope, "m5", "F5")
+	if held, n := x.Held(); held != 0 || n != 0 {
+		t.Errorf("after Clear %d files of %d bytes are kept", n, held)
+	}
 }
 
 func TestLoadingEndsWithItsContext(t *testing.T) {

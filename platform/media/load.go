@@ -87,6 +87,9 @@ func (x *Files) Load(ctx context.Context, s earshot.Scope, of earshot.MessageID,
 // Forget drops what was loaded for a message, because it was deleted.
 func (x *Files) Forget(s earshot.Scope, of earshot.MessageID) { x.cache.forget(s, of) }
 
+// Clear drops all that was loaded.
+func (x *Files) Clear() { x.cache.clear() }
+
 func (x *Files) load(ctx context.Context, s earshot.Scope, f earshot.File, most int64) (*loaded, error) {
 	if err := take(ctx, x.slots); err != nil {
 		return nil, err

@@ -38,6 +38,9 @@ func (t *Timeline) Entries(now earshot.Time, staleServe time.Duration) []earshot
 			continue
 		}
 		c := earshot.Coverage{Thread: t.thread, From: u.From, To: u.To, State: earshot.Missing, Why: cmp.Or(t.why, "not loaded yet")}
+		if u.To < t.floor {
+			c.Why = earshot.ErasedBefore
+		}
 		if u.From <= max(Dawn, t.first) {
 			c.From = 0
 		}

@@ -40,6 +40,13 @@ func (h *Heard) Begin(since earshot.Time) {
 	}
 }
 
+// Forget notes that nothing is kept from before a time.
+func (h *Heard) Forget(before earshot.Time) {
+	if h.Since != 0 && h.Since < before {
+		h.Since, h.Gaps = before, h.Gaps.Without(Span{Dawn, before - 1})
+	}
+}
+
 // Miss notes a gap and returns the part of it in which the agent listened; ok is
 // false where it did not. Of more than [maxGaps] gaps the oldest are dropped: the
 // agent then counts as listening only since their end.

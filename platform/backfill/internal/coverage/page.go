@@ -73,7 +73,7 @@ func (t *Timeline) Learn(w Window, page Page, sight Sight, sizes Sizes) {
 	t.paged, t.newestFirst, t.next, t.why = true, page.NewestFirst, nil, ""
 	missing := t.known().Missing(Span{w.Oldest, w.Latest})
 	news := len(missing.Within(sight.Known)) > 0
-	t.fetched = t.fetched.Add(sight.Known)
+	t.fetched = t.fetched.Add(sight.Known).Without(Span{Dawn, t.floor - 1})
 	t.estimate.shown += sight.count
 	for _, m := range page.Messages {
 		if t.thread != "" && m.ID == t.thread {
@@ -121,7 +121,7 @@ func (t *Timeline) RepliesKnown() bool { return t.estimate.replies != nil }
 // RootWindow returns the window that shows a thread's root where no page did.
 func (t *Timeline) RootWindow(upTo earshot.Time, sizes Sizes) Window {
 	t.rootAsked = true
-	return Window{Oldest: Dawn, Latest: upTo, Limit: sizes.Turn}
+	return Window{Oldest: max(Dawn, t.floor), Latest: upTo, Limit: sizes.Turn}
 }
 
 // Window returns how u is asked for, a stretch of [Timeline.NewestMissing]: as
@@ -137,7 +137,7 @@ func (t *Timeline) Window(u Span, background bool, sizes Sizes) Window {
 	width := t.estimate.width
 	if e := t.estimate.earlier; e != nil && !t.paged && e.Last < u.From && e.Last >= t.first && sizes.Small() {
 		// Hardly anything was said in this stretch: one call reaches behind it.
-		w.Oldest = max(t.first, Dawn, e.Last-t.estimate.begin(sizes, t.first, e.Last))
+		w.Oldest = max(t.first, t.floor, Dawn, e.Last-t.estimate.begin(sizes, t.first, e.Last))
 		return w
 	}
 	top := t.estimate.top(u)

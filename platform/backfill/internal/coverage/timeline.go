@@ -17,6 +17,7 @@ type Timeline struct {
 	upTo    earshot.Time // turns have asked for what was said until then
 	wanted  bool         // a turn has asked at all
 	hidden  earshot.Time // the platform does not show what is older
+	floor   earshot.Time // what is older is not kept
 	why     string       // why something is missing, for the operator
 
 	estimate    estimate
@@ -74,6 +75,14 @@ func (t *Timeline) Lose(gap Span) { t.fetched, t.next = t.fetched.Without(gap), 
 // Stop gives up the window under way, as after a refusal.
 func (t *Timeline) Stop() { t.next = nil }
 
+// Forget notes that nothing is kept from before a time: it is missing, and is not
+// asked for.
+func (t *Timeline) Forget(before earshot.Time) {
+	if before > t.floor {
+		t.floor, t.fetched = before, t.fetched.Without(Span{Dawn, before - 1})
+	}
+}
+
 // AddKnown notes that a stretch is known without a page of its own.
 func (t *Timeline) AddKnown(s Span) { t.fetched = t.fetched.Add(s) }
 
@@ -92,8 +101,8 @@ func (t *Timeline) Unknown(upTo earshot.Time) []Span {
 // known, and that the platform may show.
 func (t *Timeline) NewestMissing(upTo earshot.Time) (Span, bool) {
 	for _, u := range slices.Backward(t.Unknown(Forever)) {
-		if u.From <= upTo && u.To >= t.hidden {
-			return Span{max(u.From, t.hidden), u.To}, true
+		if shown := max(t.hidden, t.floor); u.From <= upTo && u.To >= shown {
+			return Span{max(u.From, shown), u.To}, true
 		}
 	}
 	return Span{}, false
