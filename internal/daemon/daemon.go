@@ -8,8 +8,8 @@
 //
 // Start with [Open], which wires from top to bottom: store, model, platform
 // with its bot (local.go, slack.go), HTTP fronts. The goroutines are Run's: the
-// bot's, those of the platform and of the HTTP fronts, the heartbeat and the
-// pruning. Run returns after all of them have ended.
+// bot's, those of the platform and of the HTTP fronts, the heartbeat, the
+// pruning and the resuming of erasures. Run returns after all of them have ended.
 package daemon
 
 import (
@@ -64,9 +64,11 @@ type Daemon struct {
 type shared struct {
 	options   Options // with defaults
 	store     earshot.Store
+	owner     string // of its presence
 	meters    *metrics.Metrics
 	responder responder
 	ended     *broadcast // of turns
+	caches    *caches
 }
 
 // Open wires a daemon. Nothing is answered before Run. Errors name the remedy.
@@ -88,15 +90,23 @@ func Open(ctx context.Context, o Options) (*Daemon, error) {
 // open wires a daemon over a store.
 func open(ctx context.Context, o Options, st earshot.Store) (*Daemon, error) {
 	models := Models(o.Config)
+	keeper := newRetainer(o, st)
+	if err := keeper.Begin(ctx); err != nil {
+		return nil, err
+	}
+	keeper = keeper.over(o)
+	st = keeper.store
 	answers, err := newResponder(ctx, o, st, models)
 	if err != nil {
 		return nil, err
 	}
-	s := shared{options: o, store: st, meters: metrics.New(o.Version), responder: answers, ended: newBroadcast()}
+	me := newPresence(o, models)
+	s := shared{options: o, store: st, owner: me.Owner, meters: metrics.New(o.Version), responder: answers, ended: newBroadcast(), caches: &caches{}}
 	p, err := openPlatform(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	keeper.forget = p.forget
 	front, err := listen(ctx, p.listen, p.handler)
 	if err != nil {
 		return nil, err
@@ -106,8 +116,9 @@ func open(ctx context.Context, o Options, st earshot.Store) (*Daemon, error) {
 		return nil, errors.Join(err, front.Close())
 	}
 	run := append(p.run, front.Run, probes.Run,
-		heartbeat{store: st, log: o.Log, presence: newPresence(o, models)}.Run,
-		pruner{store: st, log: o.Log}.Run,
+		heartbeat{store: st, log: o.Log, presence: me}.Run,
+		pruner{store: st, log: o.Log}.Run, keeper.Run,
+		(&eraser{store: st, log: o.Log, clear: s.caches.clear}).Run,
 	)
 	return &Daemon{
 		Store: st, Models: models, Identity: p.identity, Platform: p.name, Chat: p.chat, Location: p.location,

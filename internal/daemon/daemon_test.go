@@ -115,6 +115,7 @@ func TestOpenRefusesWrongSettings(t *testing.T) {
 		want string
 	}{
 		{"a provider without its key", func(c *config.Config) { c.Model.Provider = "anthropic" }, "ANTHROPIC_API_KEY is not set"},
+		{"a summariser without its key", func(c *config.Config) { c.Summary.Provider = "openai" }, "OPENAI_API_KEY is not set"},
 		{"an unknown fault", func(c *config.Config) { c.Fault = "nowhere" }, "use one of before_commit"},
 		{"a public address", func(c *config.Config) { c.Local.Listen = "0.0.0.0:0" }, "loopback"},
 		{"no store", func(c *config.Config) { c.Store = "redis://x" }, "not a store"},

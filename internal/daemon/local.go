@@ -31,7 +31,7 @@ func openLocal(ctx context.Context, s shared) (platform, error) {
 	b := s.newBot(adapter, who)
 	chat := adapter.Chat(s.measured(b.Handle))
 	p := platform{
-		name: earshot.Local, identity: who, chat: chat, run: []func(context.Context) error{b.Run},
+		name: earshot.Local, identity: who, chat: chat, run: []func(context.Context) error{b.Run, s.summaries(who)},
 		connection: func() connection { return connection{known: true} },
 	}
 	if c.Local.Listen == "" {

@@ -20,6 +20,7 @@ type responder struct {
 	model      llm.Model
 	counter    func() assemble.Counter // for the next prompt
 	fileTokens func(llm.Media) int     // nil where the model sees no files
+	summariser llm.Model               // nil: summaries are digests
 	fault      func(point string)      // kills the process at a point, for tests; nil for none
 }
 
@@ -35,6 +36,9 @@ func newResponder(ctx context.Context, o Options, st earshot.Store, models []Mod
 		fileTokens: fileTokens(models[0]),
 	}
 	if r.model, err = o.Outside.model(o.Config, models, learned.learn, o.Log); err != nil {
+		return responder{}, err
+	}
+	if r.summariser, err = o.Outside.summariser(o.Config, o.Log); err != nil {
 		return responder{}, err
 	}
 	if spec := o.Config.Counter; spec != config.CounterAuto {
@@ -66,7 +70,7 @@ func faultAt(point string) (func(string), error) {
 // newBot makes the bot that answers on a platform under an identity.
 func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	o, c := s.options, s.options.Config
-	return bot.New(bot.Options{
+	b := bot.New(bot.Options{
 		Store: s.store, Platform: p, Identity: who,
 		Model: s.responder.model, Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
 		Policy: policy(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
@@ -84,6 +88,8 @@ func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Now: o.Outside.now(),
 	})
+	s.caches.add(b.Clear)
+	return b
 }
 
 // placeholder returns the text that a reply has until the model has answered,

@@ -35,7 +35,7 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
-	p := platform{name: earshot.Slack, identity: at.identity, location: at.location, connection: service.connection, calls: service.calls}
+	p := platform{name: earshot.Slack, identity: at.identity, location: at.location, connection: service.connection, calls: service.calls, forget: service.forget}
 	if at.known {
 		if p.run, err = service.answer(ctx); err != nil {
 			return platform{}, err
@@ -59,6 +59,7 @@ type slackService struct {
 	adapter *slack.Platform
 	events  *relay
 	known   atomic.Bool // the bot's identity is, from Slack or from the store
+	history atomic.Pointer[backfill.Filler]
 }
 
 // answer makes backfill and the bot, whose identity is known, connects both to
@@ -68,11 +69,12 @@ func (s *slackService) answer(ctx context.Context) ([]func(context.Context) erro
 	if err != nil {
 		return nil, err
 	}
-	b := s.newBot(slackPlatform{s.adapter, history}, s.identity())
+	s.history.Store(history)
+	b := s.newBot(slackPlatform{s.adapter, history, newHearing(s.shared)}, s.identity())
 	s.events.connect(b, history)
 	s.known.Store(true)
 	calls := &callCounter{store: s.store, log: s.options.Log, read: s.workspaceCalls}
-	run := []func(context.Context) error{b.Run, history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
+	run := []func(context.Context) error{b.Run, s.summaries(s.identity()), history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
 	if !s.options.Config.Keys.SlackAppToken.Empty() {
 		run = append(run, func(ctx context.Context) error { return s.adapter.Listen(ctx, b.Handle) })
 	}
@@ -95,6 +97,7 @@ func (s *slackService) backfillOptions() backfill.Options {
 		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),
 		Active:        orNever(time.Duration(c.Slack.ReconcileHours) * time.Hour),
 		ThreadsAlone:  !showsChannel(policy(c, o.Policy)),
+		Floor:         s.floor,
 		Now:           o.Outside.now(), Log: o.Log,
 	}
 }
@@ -122,6 +125,23 @@ func (s *slackService) receive(ctx context.Context, b *bot.Bot) error {
 			s.options.Log.Warn("channels that the bot was removed from are not erased yet", "err", err)
 		}
 	}
+}
+
+// forget drops what is known of a channel's history.
+func (s *slackService) forget(ctx context.Context, at earshot.Scope) error {
+	if h := s.history.Load(); h != nil {
+		return h.Left(ctx, at)
+	}
+	return nil
+}
+
+// floor returns the time before which nothing of a channel is kept.
+func (s *slackService) floor(at earshot.Scope) earshot.Time {
+	now := time.Now()
+	if s.options.Outside.Now != nil {
+		now = s.options.Outside.Now()
+	}
+	return floor(s.options.Config.Retention.Of(at), earshot.TimeOf(now))
 }
 
 // connection describes the link to Slack.
@@ -157,9 +177,15 @@ func (s *slackService) workspaceCalls() []earshot.CallCount {
 type slackPlatform struct {
 	*slack.Platform
 	*backfill.Filler
+	hearing *hearing
 }
 
 // Fill implements [bot.Historian].
 func (p slackPlatform) Fill(ctx context.Context, at bot.Place) error {
+	if p.hearing.partial(ctx, at.Channel.Scope()) {
+		if err := p.Left(ctx, at.Channel.Scope()); err != nil {
+			return err
+		}
+	}
 	return p.Filler.Fill(ctx, at.Channel, at.Anchor, at.Thread)
 }

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +65,8 @@ type slackWorld struct {
 	daemon  *daemon.Daemon
 	ended   chan bot.Report
 	stop    func()
-	down    bool // Slack is, when the daemon starts
+	down    bool          // Slack is, when the daemon starts
+	lasts   time.Duration // how long the daemon may run; 0 means enough
 }
 
 // newSlackWorld makes the fake Slack; start starts the daemon in it.
@@ -113,7 +115,7 @@ func (x *slackWorld) start() {
 		x.t.Fatal(err)
 	}
 	p, _ := assemble.ByName(c.Policy)
-	ctx, stop := context.WithTimeout(context.Background(), enough)
+	ctx, stop := context.WithTimeout(context.Background(), cmp.Or(x.lasts, enough))
 	var log *slog.Logger
 	if testing.Verbose() {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))

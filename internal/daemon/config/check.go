@@ -60,6 +60,7 @@ func (c Config) Check() []error {
 	checkListen("slack.listen", c.Slack.Listen, ":8080", bad)
 	checkListen("health.listen", c.Health.Listen, "127.0.0.1:9464", bad)
 	c.checkPrices(bad)
+	c.checkRetention(bad)
 	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
 	}
@@ -92,6 +93,11 @@ func (c Config) checkChoices(bad report) {
 	} else if c.Model.Fallback.Name != "" || c.Model.Fallback.BaseURL != "" {
 		bad("model.fallback.provider", "is missing; name the provider, or leave the fallback out")
 	}
+	if c.Summary.Provider != "" {
+		oneOf("summary.provider", c.Summary.Provider, Anthropic, Gemini, OpenAI)
+	} else if c.Summary.Name != "" || c.Summary.BaseURL != "" {
+		bad("summary.provider", "is missing; name the provider, or leave out name and base_url for summaries without a model")
+	}
 }
 
 // checkNumbers checks the range of each number.
@@ -107,6 +113,7 @@ func (c Config) checkNumbers(bad report) {
 		{"limits.seconds", c.Limits.Seconds, 1, 3600}, {"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000},
 		{"limits.file_seconds", c.Limits.FileSeconds, 1, 60}, {"limits.file_cache_mb", c.Limits.FileCacheMB, 0, 100_000},
 		{"lease.seconds", c.Lease.Seconds, 1, 300},
+		{"summary.turns", c.Summary.Turns, 2, 10_000}, {"summary.tokens", c.Summary.Tokens, 100, 20_000},
 		{"slack.sockets", c.Slack.Sockets, 1, 10}, {"slack.stale_serve_ttl", c.Slack.StaleServeTTL, 0, 7 * 24 * 3600},
 		{"slack.reconcile_hours", c.Slack.ReconcileHours, 0, 24 * 90},
 		{"slack.thread_history_limit", c.Slack.ThreadHistory, 1, 10_000}, {"slack.thread_context_limit", c.Slack.ThreadContext, 1, 10_000},
@@ -119,7 +126,7 @@ func (c Config) checkNumbers(bad report) {
 
 func (c Config) checkURLs(bad report) {
 	for _, u := range []struct{ key, value string }{
-		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL},
+		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL}, {"summary.base_url", c.Summary.BaseURL},
 		{"slack.api_url", c.Slack.APIURL},
 		{"ANTHROPIC_BASE_URL", c.Keys.AnthropicURL}, {"GOOGLE_GEMINI_BASE_URL", c.Keys.GeminiURL}, {"OPENAI_BASE_URL", c.Keys.OpenAIURL},
 	} {

@@ -12,27 +12,30 @@ package config
 import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/secret"
+	"github.com/earshot-ai/earshot/summarize"
 )
 
 // A Config holds all settings. The tags are the keys of the YAML file (yaml), the
 // variables that override them (env), and the documentation (doc).
 type Config struct {
-	Agent    Agent   `yaml:"agent" doc:"who the bot is"`
-	Store    string  `yaml:"store" env:"EARSHOT_DB" doc:"the database: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
-	Platform string  `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local or slack."`
-	Policy   string  `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
-	Counter  string  `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
-	Budget   Budget  `yaml:"budget" doc:"tokens of a prompt"`
-	Context  Context `yaml:"context" doc:"the times in a prompt"`
-	Answer   Answer  `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
-	Limits   Limits  `yaml:"limits" doc:"the limits of one turn"`
-	Lease    Lease   `yaml:"lease" doc:"how replicas share conversations"`
-	Model    Model   `yaml:"model" doc:"which model answers"`
-	Local    Local   `yaml:"local" doc:"the platform without a network"`
-	Slack    Slack   `yaml:"slack" doc:"the bot on Slack; see slack.md"`
-	Health   Health  `yaml:"health" doc:"probes and metrics; see operations.md"`
-	Log      Log     `yaml:"log" doc:"the log"`
-	Keys     Keys    `yaml:"-"`
+	Agent     Agent     `yaml:"agent" doc:"who the bot is"`
+	Store     string    `yaml:"store" env:"EARSHOT_DB" doc:"the database: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
+	Platform  string    `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local or slack."`
+	Policy    string    `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
+	Counter   string    `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
+	Budget    Budget    `yaml:"budget" doc:"tokens of a prompt"`
+	Context   Context   `yaml:"context" doc:"the times in a prompt"`
+	Answer    Answer    `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
+	Limits    Limits    `yaml:"limits" doc:"the limits of one turn"`
+	Lease     Lease     `yaml:"lease" doc:"how replicas share conversations"`
+	Model     Model     `yaml:"model" doc:"which model answers"`
+	Summary   Summary   `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
+	Local     Local     `yaml:"local" doc:"the platform without a network"`
+	Slack     Slack     `yaml:"slack" doc:"the bot on Slack; see slack.md"`
+	Retention Retention `yaml:"retention" doc:"how long messages are kept; see retention.md"`
+	Health    Health    `yaml:"health" doc:"probes and metrics; see operations.md"`
+	Log       Log       `yaml:"log" doc:"the log"`
+	Keys      Keys      `yaml:"-"`
 
 	// Fault names a point at which the process kills itself, for tests of what
 	// survives it.
@@ -113,6 +116,16 @@ type Fallback struct {
 	BaseURL  string `yaml:"base_url" env:"EARSHOT_FALLBACK_BASE_URL" doc:"as model.base_url."`
 }
 
+// A Summary sets how long conversations are summarised between turns. Without a
+// provider no model is asked.
+type Summary struct {
+	Provider string `yaml:"provider" env:"EARSHOT_SUMMARY_PROVIDER" doc:"the provider of the model that summarises, a cheap one: anthropic, gemini or openai (or any server with its API). Empty: no model is asked, and a summary is a digest of what stands in the messages."`
+	Name     string `yaml:"name" env:"EARSHOT_SUMMARY_MODEL" doc:"as model.name."`
+	BaseURL  string `yaml:"base_url" env:"EARSHOT_SUMMARY_BASE_URL" doc:"as model.base_url."`
+	Turns    int    `yaml:"turns" env:"EARSHOT_SUMMARY_TURNS" doc:"a conversation is summarised, the older half of it, once it has more turns than this after its summary. A long turn counts as several, one for each 500 tokens or so."`
+	Tokens   int    `yaml:"tokens" env:"EARSHOT_SUMMARY_TOKENS" doc:"the most tokens of a summary. A prompt has a quarter of budget.tokens for it."`
+}
+
 // A Price is the price of a million tokens.
 type Price struct {
 	Input      float64 `yaml:"input" doc:"tokens that are not read from the cache"`
@@ -163,17 +176,19 @@ type Keys struct {
 func Default() Config {
 	b := assemble.DefaultBudget()
 	return Config{
-		Agent:    Agent{ID: "earshot", Name: "earshot"},
-		Platform: PlatformLocal,
-		Policy:   assemble.Standard().Name,
-		Counter:  CounterAuto,
-		Budget:   Budget{Tokens: b.Tokens, Limit: b.Limit},
-		Context:  Context{Zone: "UTC"},
-		Answer:   Answer{FreshMinutes: 10, PostMinutes: 15, Parallel: 64},
-		Limits:   Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, FileSeconds: 5, FileCacheMB: 50},
-		Lease:    Lease{Seconds: 7},
-		Local:    Local{Workspace: "local", Person: "guest", Channel: "general"},
-		Slack:    defaultSlack(),
-		Log:      Log{Level: "info", Format: "text"},
+		Agent:     Agent{ID: "earshot", Name: "earshot"},
+		Platform:  PlatformLocal,
+		Policy:    assemble.Standard().Name,
+		Counter:   CounterAuto,
+		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
+		Context:   Context{Zone: "UTC"},
+		Answer:    Answer{FreshMinutes: 10, PostMinutes: 15, Parallel: 64},
+		Limits:    Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, FileSeconds: 5, FileCacheMB: 50},
+		Lease:     Lease{Seconds: 7},
+		Summary:   Summary{Turns: summarize.DefaultTurns, Tokens: summarize.DefaultTokens},
+		Local:     Local{Workspace: "local", Person: "guest", Channel: "general"},
+		Slack:     defaultSlack(),
+		Retention: Retention{Days: KeepForever},
+		Log:       Log{Level: "info", Format: "text"},
 	}
 }

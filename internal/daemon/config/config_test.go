@@ -80,6 +80,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 budget:
   tokens: many
   limit: -1
+summary: {provider: offline, turns: 1}
 colour: blue
 answer: [1]
 model:
@@ -97,13 +98,14 @@ local:
 	for _, want := range []string{
 		":2: agent.nam: unknown key; use one of aliases, id, instructions, name",
 		":4: budget.tokens: must be a whole number",
-		":6: colour: unknown key; use one of agent,",
-		":7: answer: must be a block of keys",
-		":10: model.api_key: unknown key; secrets are not read from this file",
-		":12: model.prices.m.per: unknown key",
+		":7: colour: unknown key; use one of agent,",
+		":8: answer: must be a block of keys",
+		":11: model.api_key: unknown key; secrets are not read from this file",
+		":13: model.prices.m.per: unknown key",
 		"EARSHOT_ROUNDS: must be a whole number",
 		"budget.limit: is -1; use a number from 1",
 		`model.provider: "clippy" is unknown; use one of anthropic, gemini, openai, offline`,
+		`summary.provider: "offline" is unknown; use one of anthropic, gemini, openai`, "summary.turns: is 1; use a number from 2",
 		"counter: ", "model.prices.m: must not be negative", "local.listen: must be a loopback address",
 		"OPENAI_BASE_URL: is not of the form", `context.zone: "Mars/Olympus" is no time zone; use an IANA name`,
 	} {
@@ -111,7 +113,7 @@ local:
 			t.Errorf("%q is not in\n%v", want, err)
 		}
 	}
-	if got, want := strings.Count(err.Error(), "\n")+1, 14; got != want {
+	if got, want := strings.Count(err.Error(), "\n")+1, 16; got != want {
 		t.Errorf("%d lines, want %d:\n%v", got, want, err)
 	}
 	if strings.Contains(err.Error(), "canary") {

@@ -70,6 +70,8 @@ func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 			r.block(at, kv.Value, field)
 		case field.Kind() == reflect.Map:
 			r.table(at, kv.Value, field)
+		case field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
+			r.list(at, kv.Value, field)
 		default:
 			r.leaf(at, kv.Value, field)
 		}
@@ -93,6 +95,19 @@ func (r *reader) table(path string, n ast.Node, v reflect.Value) {
 		one := reflect.New(v.Type().Elem()).Elem()
 		r.block(join(path, name), kv.Value, one)
 		v.SetMapIndex(reflect.ValueOf(name), one)
+	}
+}
+
+// list reads a list of blocks.
+func (r *reader) list(path string, n ast.Node, v reflect.Value) {
+	values, ok := n.(*ast.SequenceNode)
+	if !ok {
+		r.bad(n, path, "must be a list")
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(values.Values), len(values.Values)))
+	for i, one := range values.Values {
+		r.block(fmt.Sprintf("%s[%d]", path, i), one, v.Index(i))
 	}
 }
 

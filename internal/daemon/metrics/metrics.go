@@ -50,6 +50,8 @@ type Metrics struct {
 	registry *prometheus.Registry
 	turns    *prometheus.CounterVec
 	tokens   *prometheus.CounterVec
+	summed   *prometheus.CounterVec
+	sumsUsed *prometheus.CounterVec
 	gaps     prometheus.Counter
 	missed   prometheus.Counter
 	acks     prometheus.Histogram
@@ -75,6 +77,12 @@ func New(version string) *Metrics {
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "earshot_tokens_total", Help: "Tokens as the providers report them: input (read afresh), output, cache_read, cache_write.",
 		}, []string{"kind"}),
+		summed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "earshot_summaries_total", Help: "Summaries of conversations that were tried in this process: stored or failed, by a model or as a digest.",
+		}, []string{"by", "outcome"}),
+		sumsUsed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "earshot_summary_tokens_total", Help: "Tokens that summaries used, as the provider reports them; kinds as in earshot_tokens_total.",
+		}, []string{"kind"}),
 		gaps: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "earshot_coverage_gaps_total", Help: "Times in which events may have been missed, while the process ran.",
 		}),
@@ -91,13 +99,19 @@ func New(version string) *Metrics {
 	}
 	for _, k := range []string{kindInput, kindOutput, kindCacheRead, kindCacheWrite} {
 		m.tokens.WithLabelValues(k)
+		m.sumsUsed.WithLabelValues(k)
+	}
+	for _, by := range []string{byModel, earshot.ByDigest} {
+		for _, outcome := range []string{summaryStored, summaryFailed} {
+			m.summed.WithLabelValues(by, outcome)
+		}
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "earshot_build_info", Help: "Always 1; the labels say what runs.",
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.turns, m.tokens, m.gaps, m.missed, m.acks, build,
+	m.registry.MustRegister(m.turns, m.tokens, m.summed, m.sumsUsed, m.gaps, m.missed, m.acks, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -105,9 +119,33 @@ func New(version string) *Metrics {
 // Turn counts a turn that ended, and the tokens that it used.
 func (m *Metrics) Turn(outcome earshot.TurnState, u earshot.Usage) {
 	m.turns.WithLabelValues(string(outcome)).Inc()
+	used(m.tokens, u)
+}
+
+func used(tokens *prometheus.CounterVec, u earshot.Usage) {
 	for kind, n := range map[string]int{kindInput: u.Input, kindOutput: u.Output, kindCacheRead: u.CacheRead, kindCacheWrite: u.CacheWrite} {
-		m.tokens.WithLabelValues(kind).Add(float64(max(n, 0))) // a provider may report nonsense; a counter must not fall
+		tokens.WithLabelValues(kind).Add(float64(max(n, 0))) // a provider may report nonsense; a counter must not fall
 	}
+}
+
+// Who makes summaries besides the digest, and what becomes of one that is tried.
+const (
+	byModel       = "model"
+	summaryStored = "stored"
+	summaryFailed = "failed"
+)
+
+// Summary counts a try to summarise a conversation, and the tokens that it used.
+func (m *Metrics) Summary(by string, failed bool, u earshot.Usage) {
+	outcome := summaryStored
+	if failed {
+		outcome = summaryFailed
+	}
+	if by != earshot.ByDigest {
+		by = byModel
+	}
+	m.summed.WithLabelValues(by, outcome).Inc()
+	used(m.sumsUsed, u)
 }
 
 // Gap counts a period in which events may have been missed.

@@ -69,6 +69,9 @@ func TestEventsAreCounted(t *testing.T) {
 	m.Turn(earshot.TurnDone, earshot.Usage{Input: 100, Output: 20, CacheRead: 300, CacheWrite: 40})
 	m.Turn(earshot.TurnDone, earshot.Usage{Input: 1})
 	m.Turn(earshot.TurnParked, earshot.Usage{})
+	m.Summary("cheap", false, earshot.Usage{Input: 50, Output: 7})
+	m.Summary("cheap", true, earshot.Usage{Input: 5})
+	m.Summary(earshot.ByDigest, false, earshot.Usage{})
 	m.Gap(90 * time.Second)
 	m.Acknowledged(4 * time.Millisecond)
 	m.Acknowledged(200 * time.Millisecond)
@@ -82,6 +85,12 @@ func TestEventsAreCounted(t *testing.T) {
 		`earshot_tokens_total{kind="output"} 20`,
 		`earshot_tokens_total{kind="cache_read"} 300`,
 		`earshot_tokens_total{kind="cache_write"} 40`,
+		`earshot_summaries_total{by="model",outcome="stored"} 1`,
+		`earshot_summaries_total{by="model",outcome="failed"} 1`,
+		`earshot_summaries_total{by="digest",outcome="stored"} 1`,
+		`earshot_summaries_total{by="digest",outcome="failed"} 0`,
+		`earshot_summary_tokens_total{kind="input"} 55`,
+		`earshot_summary_tokens_total{kind="output"} 7`,
 		`earshot_queue_turns{state="open"} 3`,
 		`earshot_queue_turns{state="generating"} 0`,
 		`earshot_api_calls_total{method="chat.postMessage",result="ok"} 7`,

@@ -20,9 +20,9 @@ func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
 	const seeds, plays, allowed = 20, 4, 4
 	var differ []string
 	for seed := uint64(1); seed <= seeds; seed++ {
-		traces := [][]string{play(t, seed).detail}
+		traces := [][]string{play(t, newScript(seed)).detail}
 		for len(traces) < plays && !slices.ContainsFunc(traces[:len(traces)-1], func(x []string) bool { return slices.Equal(x, traces[len(traces)-1]) }) {
-			traces = append(traces, play(t, seed).detail)
+			traces = append(traces, play(t, newScript(seed)).detail)
 		}
 		last := traces[len(traces)-1]
 		if !slices.ContainsFunc(traces[:len(traces)-1], func(x []string) bool { return slices.Equal(x, last) }) {

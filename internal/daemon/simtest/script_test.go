@@ -75,6 +75,7 @@ const (
 type script struct {
 	seed    uint64
 	environ []string // settings of the daemon
+	none    bool     // nothing that is said is stored
 	tier    simulate.Tier
 	acts    []act
 }

@@ -63,15 +63,30 @@ func TestMain(m *testing.M) {
 // again.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
+	playSeeds(t, *seeds, newScript)
+}
+
+// TestSeedsWithoutAStoredChannel plays seeds in which no channel is stored.
+func TestSeedsWithoutAStoredChannel(t *testing.T) {
+	t.Parallel()
+	playSeeds(t, (*seeds+2)/3, func(seed uint64) script {
+		s := newScript(seed)
+		s.none, s.environ = true, append(s.environ, "EARSHOT_RETENTION_DAYS=none")
+		return s
+	})
+}
+
+func playSeeds(t *testing.T, seeds int, written func(seed uint64) script) {
+	t.Helper()
 	if *only != 0 {
-		w := play(t, *only)
+		w := play(t, written(*only))
 		for _, line := range w.detail {
 			t.Log(line)
 		}
 		report(t, w)
 		return
 	}
-	last := *from + uint64(*seeds)
+	last := *from + uint64(seeds)
 	if testing.Short() {
 		last = min(last, *from+20)
 	}
@@ -87,7 +102,7 @@ func TestSeeds(t *testing.T) {
 				if seed >= last {
 					return
 				}
-				w := play(t, seed)
+				w := play(t, written(seed))
 				all.add(w)
 				report(t, w)
 			}
@@ -100,8 +115,8 @@ func report(t *testing.T, w *world) {
 	if len(w.broken) == 0 {
 		return
 	}
-	t.Errorf("seed %d:\n%s\n\n%s\n\nplay it again: go test ./internal/daemon/simtest -run TestSeeds -seed=%d -v",
-		w.script.seed, strings.Join(w.lines, "\n"), strings.Join(w.broken, "\n"), w.script.seed)
+	t.Errorf("seed %d:\n%s\n\n%s\n\nplay it again: go test ./internal/daemon/simtest -run '^%s$' -seed=%d -v",
+		w.script.seed, strings.Join(w.lines, "\n"), strings.Join(w.broken, "\n"), strings.Split(t.Name(), "/")[0], w.script.seed)
 }
 
 // A tally counts what was played.
@@ -148,7 +163,7 @@ func (a *tally) String() string {
 const slow = 2 * time.Minute
 
 // play plays one seed in a bubble of its own.
-func play(t *testing.T, seed uint64) (w *world) {
+func play(t *testing.T, s script) (w *world) {
 	t.Helper()
 	dir, err := os.MkdirTemp(filepath.Dir(empty), "seed-") //nolint:usetesting // in memory where possible, see TestMain
 	if err != nil {
@@ -156,11 +171,11 @@ func play(t *testing.T, seed uint64) (w *world) {
 	}
 	defer os.RemoveAll(dir)
 	hung := time.AfterFunc(slow, func() {
-		panic(fmt.Sprintf("seed %d hangs: go test ./internal/daemon/simtest -run TestSeeds -seed=%d -v", seed, seed))
+		panic(fmt.Sprintf("seed %d hangs: go test ./internal/daemon/simtest -run '^%s$' -seed=%d -v", s.seed, strings.Split(t.Name(), "/")[0], s.seed))
 	})
 	defer hung.Stop()
 	synctest.Test(t, func(t *testing.T) {
-		w = newWorld(t, newScript(seed), dir)
+		w = newWorld(t, s, dir)
 		w.play()
 	})
 	return w

@@ -307,6 +307,9 @@ func (w *world) rest() {
 			break
 		}
 	}
+	if w.script.none {
+		time.Sleep(2 * time.Minute) // a process removes what others have left within a minute
+	}
 	w.note("at rest")
 	w.check()
 }

@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/summarize"
+)
+
+// Summariser returns the model that summarises; false where none is configured,
+// and summaries are made without one.
+func Summariser(c config.Config) (ModelInfo, bool) {
+	s := c.Summary
+	if s.Provider == "" {
+		return ModelInfo{}, false
+	}
+	info := ModelInfo{Provider: s.Provider, Name: s.Name, Why: "summary.provider"}
+	if info.Name == "" {
+		info.Name = defaultNames[info.Provider]
+	}
+	return info, true
+}
+
+// summariser makes the model that summarises, with retries and a breaker of its
+// own, so that its failures do not keep the model from answering that shares its
+// provider. It is nil where none is configured.
+func (x Outside) summariser(c config.Config, log *slog.Logger) (llm.Model, error) {
+	info, configured := Summariser(c)
+	m := x.Summariser
+	switch {
+	case m != nil:
+		return m, nil
+	case !configured:
+		return nil, nil
+	}
+	m, err := provider(c.Keys, info, c.Summary.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("model %s of %s, which summarises: %w", info.Name, info.Provider, err)
+	}
+	return model.Retry(model.Break(m, model.NewBreaker(info.Provider, nil)), &model.RetryOptions{Logger: log}), nil
+}
+
+// summaries returns what summarises the long conversations of an agent between
+// turns, until its ctx ends. A dry run writes nothing, and so no summaries.
+func (s shared) summaries(who earshot.Identity) func(context.Context) error {
+	o, c := s.options, s.options.Config
+	if o.DryRun {
+		return func(ctx context.Context) error { <-ctx.Done(); return nil }
+	}
+	info, _ := Summariser(c)
+	return summarize.New(summarize.Options{
+		Store: s.store, Identity: who, Counter: s.responder.counter, Model: s.responder.summariser, Name: info.Name,
+		Turns: c.Summary.Turns, Tokens: c.Summary.Tokens, Zone: c.Context.Zone,
+		Ended: s.ended.next, Owner: o.Outside.Owner, Now: o.Outside.now(), Log: o.Log,
+		Done: func(r summarize.Report) { s.meters.Summary(r.By, r.Err != nil, r.Usage) },
+	}).Run
+}
