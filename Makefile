@@ -1,7 +1,7 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-.PHONY: check fmt vet lint test test-race demo bench quality fuzz golden cases build ci clean help
+.PHONY: check fmt vet lint test test-race demo bench memory quality fuzz golden cases build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
@@ -28,6 +28,9 @@ demo: ## the demo on the bundled workspace
 
 bench: ## the figures that have an aim, beside it
 	@EARSHOT_TEST_DATA="$${EARSHOT_TEST_DATA:-$$(cd ../shared/data 2>/dev/null && pwd)}" go run ./.ci/aims
+
+memory: ## one conversation of 1,000 turns, with its chart
+	go test ./internal/daemon/simtest -run TestFactsOfLongAgoAreInThePrompt -count=1 -v -memory.turns=1000 -memory.chart="$$PWD/docs/memory-growth.svg"
 
 quality: ## all measures on the chat data, into docs/quality.md and the README
 	@EARSHOT_TEST_DATA="$${EARSHOT_TEST_DATA:-$$(cd ../shared/data 2>/dev/null && pwd)}" go run ./.ci/quality

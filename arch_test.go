@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -117,11 +117,14 @@ var layout = architecture{
 		{5, "model/*", "providers to llm"},
 		{4, "platform/backfill", "history, from whoever has it"},
 		{4, "archive", "exports in and out"},
+		{4, "erasure", "erasures carried through"},
 
 		{5, "store", "stores from a spec string"},
 		{5, "tools", "tools of one channel"},
+		{6, "history", "the memory of an agent of any make"},
 		{5, "bot/internal/*", "parts of the bot that know nothing of turns"},
-		{5, "internal/summarize", "summaries between turns"},
+		{5, "summarize", "summaries between turns"},
+		{4, "summarize/digest", "a summary without a model"},
 		{5, "internal/desk", "what the desk prints"},
 
 		{6, "bot", "from event to posted reply"},
@@ -154,7 +157,9 @@ var layout = architecture{
 			why: "the bot works on any earshot.Store; who wires it chooses one"},
 		{from: "gather", to: "store", why: "works on any store; who calls it brings one"},
 		{from: "tools", to: "store", why: "works on any store; who calls it brings one"},
+		{from: "history", to: "store", why: "works on any store; who calls it brings one"},
 		{from: "search/...", to: "store", why: "works on any store; who calls it brings one"},
+		{from: "summarize/...", to: "store", why: "works on any store; who calls it brings one"},
 		{from: "archive", to: "store", why: "works on any store; who calls it brings one"},
 		{from: "platform/...", to: "store", why: "works on any store; who wires it chooses one"},
 		{from: "internal/*", to: "store", exceptFrom: []string{"internal/daemon", "internal/eval"},
@@ -166,6 +171,7 @@ var layout = architecture{
 		{from: "internal/*", to: "model/...", exceptFrom: []string{"internal/daemon"},
 			why: "only the daemon knows which model there is: everyone else takes an llm.Model"},
 		{from: "bot", to: "model/...", why: "the bot takes an llm.Model"},
+		{from: "summarize", to: "model/...", why: "takes an llm.Model"},
 		{from: "platform/...", to: "model/...", why: "a platform knows no model"},
 	},
 }

@@ -49,6 +49,10 @@ var aims = []aim{
 	{"import 100,000 conversations, Slack", "./archive", "BenchmarkImportManyConversations/slack", "ns/op", 15e9, false, "1x"},
 	{"import 100,000 conversations, JSON lines", "./archive", "BenchmarkImportManyConversations/jsonl", "ns/op", 15e9, false, "1x"},
 	{"start with 1,000,000 messages, first event", "./store", "BenchmarkStart", "ns/op", 300e6, false, "5x"},
+	{"erase a person, 50,000 of 1,000,000, SQLite", "./store", "BenchmarkErasePerson/sqlite", "s/erasure", 30, false, "1x"},
+	{"an event beside it at 200/s, p99", "./store", "BenchmarkErasePerson/sqlite", "ms/p99", 50, false, "1x"},
+	{"erase a person, PostgreSQL", "./store", "BenchmarkErasePerson/postgres", "s/erasure", 30, false, "1x"},
+	{"an event beside it at 200/s, p99", "./store", "BenchmarkErasePerson/postgres", "ms/p99", 50, false, "1x"},
 	{"import to SQLite (needs EARSHOT_TEST_DATA)", "./archive", "BenchmarkImport", "messages/s", 10e3, true, "1x"},
 }
 
