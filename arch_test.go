@@ -118,6 +118,7 @@ var layout = architecture{
 		{4, "platform/backfill", "history, from whoever has it"},
 		{4, "archive", "exports in and out"},
 		{4, "erasure", "erasures carried through"},
+		{4, "internal/access", "who calls the sidecar, and how far they reach"},
 
 		{5, "store", "stores from a spec string"},
 		{5, "tools", "tools of one channel"},
@@ -132,6 +133,7 @@ var layout = architecture{
 
 		{7, "platform/*", "network to vocabulary"},
 		{7, "simulate", "fake platforms"},
+		{6, "internal/sidecar", "what the sidecar does, whatever the transport"},
 		{7, "internal/api", "the sidecar over HTTP"},
 		{7, "internal/mcp", "the sidecar over MCP"},
 		{7, "internal/inspect", "the web page"},

@@ -17,14 +17,24 @@ type ConversationID struct {
 }
 
 // A Conversation is the state of one: up to which sequence it was considered, its
-// session's epoch, and the metadata that callers keep with it.
+// session's epoch, and what callers keep with it.
 type Conversation struct {
 	ID       ConversationID
 	Cursor   int64 // the largest sequence considered; never moves back
 	Epoch    int   // the session's number; a compaction or a deletion starts the next
 	Metadata map[string]string
+	About    About
 	Created  Time
 	Updated  Time
+}
+
+// An About is what was said of a conversation when it was created. Erasures remove
+// what of it is erased, as they do with metadata.
+type About struct {
+	Title  string   // at most 1,000 bytes
+	Client string   // the kind of program that created it, at most 100 bytes
+	Owner  string   // whose it is, at most 512 bytes; "" for nobody's in particular
+	Tags   []string // at most 32 of at most 100 bytes each
 }
 
 // A Shown is one revision of a message that the model has read.

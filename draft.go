@@ -1,0 +1,66 @@
+package earshot
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrExpired is returned for a draft whose time is over.
+var ErrExpired = errors.New("expired")
+
+// A Draft is a turn that somebody outside answers: its prompt was given out, and
+// its reply has not come yet. Several drafts of one conversation may be open; the
+// first that is committed wins.
+type Draft struct {
+	ID           TurnID // given by the store, from the ids of queued turns
+	Conversation ConversationID
+	Anchor       MessageID
+	Opener       string // who opened it; the store only keeps it
+	State        DraftState
+	Opened       Time
+	Expires      Time
+	Turns        int    // how many turns the conversation had when the prompt was made
+	Prompt       Prompt // Input is nil once the draft has ended, or something that it shows was deleted
+	// Turn is what committing records, besides what only the reply tells: its
+	// replies, usage and the entries after the prompt. Its texts go when Input goes.
+	Turn Turn
+}
+
+// A DraftState is how far a draft has come. An open one whose Expires has passed
+// cannot be committed any more.
+type DraftState string
+
+// The states of a draft.
+const (
+	DraftOpen      DraftState = "open"
+	DraftCommitted DraftState = "committed" // the queued turn with this id has the rest
+	DraftAborted   DraftState = "aborted"
+)
+
+// Drafts keeps the turns that callers from outside answer.
+type Drafts interface {
+	// OpenDraft stores d and gives it an id. Its conversation is created if there is
+	// none. Nothing of the conversation is changed. ErrConflict, which means "gather
+	// again", when the conversation's epoch is not Prompt.From, when it has not
+	// d.Turns turns, or when something that the prompt shows is deleted, the anchor
+	// included.
+	OpenDraft(ctx context.Context, d Draft) (Draft, error)
+	// Draft returns one, or ErrNotFound.
+	Draft(ctx context.Context, id TurnID) (Draft, error)
+	// CommitDraft ends a draft with its reply, in one transaction: t is committed as
+	// CommitTurn does, arrived is recorded as Record does, and a queued turn with
+	// the draft's id, input and hash is stored as Done. t.Number is given by the
+	// store. A draft that is committed already is returned with no error, and
+	// nothing is changed, whatever t is.
+	//
+	// ErrExpired when Expires is before now or the draft was aborted. ErrConflict,
+	// which means "open another one", when the conversation has had another turn or
+	// another epoch since, when the anchor has a turn of this agent, or when
+	// something that the prompt shows is deleted.
+	CommitDraft(ctx context.Context, id TurnID, t Turn, now Time, arrived ...Message) (Draft, error)
+	// AbortDraft ends an open draft. Ending one that has ended changes nothing.
+	AbortDraft(ctx context.Context, id TurnID) (Draft, error)
+	// PruneDrafts removes the contents of drafts that expired before a time, and
+	// the drafts themselves a day later. It returns how many it changed.
+	PruneDrafts(ctx context.Context, before Time) (int, error)
+}
