@@ -25,7 +25,7 @@ func Decode(data []byte) (assemble.Input, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return assemble.Input{}, &assemble.InputError{Path: "input", Reason: "is empty; one JSON object is expected"}
 	}
-	var w input
+	var w Input
 	err := json.Unmarshal(data, &w, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return assemble.Input{}, inputError(err)
@@ -39,7 +39,7 @@ func Decode(data []byte) (assemble.Input, error) {
 }
 
 // input reads the whole input.
-func (r *reader) input(w *input) assemble.Input {
+func (r *reader) input(w *Input) assemble.Input {
 	in := assemble.Input{
 		Policy:       r.policy(w.Policy),
 		Budget:       r.budget(w.Budget),
@@ -74,7 +74,7 @@ func (r *reader) input(w *input) assemble.Input {
 }
 
 // recalled reads what search found.
-func (r *reader) recalled(in *assemble.Input, list []*recalled) {
+func (r *reader) recalled(in *assemble.Input, list []*Recalled) {
 	for i, x := range list {
 		at := "recalled[" + strconv.Itoa(i) + "]"
 		x = item(r, at, x)
@@ -86,7 +86,7 @@ func (r *reader) recalled(in *assemble.Input, list []*recalled) {
 }
 
 // known reads the counts of stored messages and the coverage.
-func (r *reader) known(in *assemble.Input, w *input) {
+func (r *reader) known(in *assemble.Input, w *Input) {
 	for i, s := range w.Stored {
 		at := "stored[" + strconv.Itoa(i) + "]"
 		s = item(r, at, s)
@@ -114,13 +114,13 @@ func (r *reader) counter(w *string) assemble.Counter {
 }
 
 // identity reads who the agent is.
-func (r *reader) identity(w *identity) earshot.Identity {
+func (r *reader) identity(w *Identity) earshot.Identity {
 	who := required(r, "identity", w)
 	return earshot.Identity{ID: earshot.AuthorID(r.id("identity.id", who.ID)), Name: r.id("identity.name", who.Name), Aliases: ids[earshot.AuthorID](who.Aliases)}
 }
 
 // channel reads the channel. Without a kind it is a channel.
-func (r *reader) channel(w *channel) earshot.Channel {
+func (r *reader) channel(w *Channel) earshot.Channel {
 	c := required(r, "channel", w)
 	out := earshot.Channel{
 		Platform: earshot.Platform(optional(c.Platform)), Workspace: earshot.WorkspaceID(optional(c.Workspace)), ID: earshot.ChannelID(optional(c.ID)),
@@ -137,7 +137,7 @@ func (r *reader) channel(w *channel) earshot.Channel {
 }
 
 // budget reads the budget; what it does not say has the default.
-func (r *reader) budget(w *budget) assemble.Budget {
+func (r *reader) budget(w *Budget) assemble.Budget {
 	b := assemble.DefaultBudget()
 	if w == nil {
 		return b

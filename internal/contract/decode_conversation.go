@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-func (r *reader) conversation(w *conversation) assemble.Conversation {
+func (r *reader) conversation(w *Conversation) assemble.Conversation {
 	if w == nil {
 		return assemble.Conversation{}
 	}
@@ -46,7 +46,7 @@ func (r *reader) conversation(w *conversation) assemble.Conversation {
 
 // entry is one message of the session. Only the assistant has calls, and only a
 // tool's entry names the call that it answers.
-func (r *reader) entry(at string, w *entry) earshot.SessionEntry {
+func (r *reader) entry(at string, w *Entry) earshot.SessionEntry {
 	e := earshot.SessionEntry{
 		Role: earshot.Role(required(r, at+".role", w.Role)), Text: optional(w.Text), Media: ids[earshot.ArtifactID](w.Media),
 		Call: optional(w.Call), Failed: optional(w.Failed), Opaque: optional(w.Opaque),

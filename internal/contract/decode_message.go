@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-func (r *reader) message(at string, w *message) earshot.Message {
+func (r *reader) message(at string, w *Message) earshot.Message {
 	a := required(r, at+".author", w.Author)
 	m := earshot.Message{
 		ID: earshot.MessageID(r.id(at+".id", w.ID)), Time: r.time(at+".time", ptr(required(r, at+".time", w.Time))),
@@ -48,7 +48,7 @@ func (r *reader) message(at string, w *message) earshot.Message {
 	return m
 }
 
-func (r *reader) shared(at string, w *shared) earshot.Shared {
+func (r *reader) shared(at string, w *Shared) earshot.Shared {
 	s := earshot.Shared{
 		Kind: earshot.SharedKind(required(r, at+".kind", w.Kind)), ID: earshot.AuthorID(optional(w.AuthorID)), Author: optional(w.Author),
 		Place: optional(w.Place), Time: r.timeOrEmpty(at+".time", w.Time), Text: optional(w.Text),

@@ -21,7 +21,7 @@ func TestTheSpecificationNamesEveryField(t *testing.T) {
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
 			typ = typ.Elem()
 		}
-		if typ.Kind() != reflect.Struct || typ.PkgPath() != reflect.TypeFor[input]().PkgPath() {
+		if typ.Kind() != reflect.Struct || typ.PkgPath() != reflect.TypeFor[Input]().PkgPath() {
 			return
 		}
 		for i := range typ.NumField() {
@@ -34,8 +34,8 @@ func TestTheSpecificationNamesEveryField(t *testing.T) {
 			look(t, f.Type)
 		}
 	}
-	look(t, reflect.TypeFor[input]())
-	look(t, reflect.TypeFor[result]())
+	look(t, reflect.TypeFor[Input]())
+	look(t, reflect.TypeFor[Result]())
 	if fields < 80 {
 		t.Errorf("only %d fields were looked at", fields)
 	}

@@ -25,14 +25,13 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 			policy = []byte(`"` + p.Name + `"`)
 		}
 	}
-	w := input{
+	w := Input{
 		Policy:  jsontext.Value(policy),
-		Budget:  &budget{&in.Budget.Tokens, &in.Budget.Session, &in.Budget.Limit},
+		Budget:  &Budget{&in.Budget.Tokens, &in.Budget.Session, &in.Budget.Limit},
 		Counter: ptr(in.Counter.Name()), Instructions: some(in.Instructions), Zone: some(in.Zone),
-		Identity: &identity{ptr(string(in.Identity.ID)), &in.Identity.Name, strs(in.Identity.Aliases)},
-		Channel: &channel{some(string(in.Channel.Platform)), some(string(in.Channel.Workspace)), some(string(in.Channel.ID)),
-			some(in.Channel.Name), some(string(in.Channel.Kind)), some(in.Channel.Topic), some(in.Channel.Purpose)},
-		Anchor: ptr(string(in.Anchor)), Messages: &[]*message{}, Attach: strs(in.Attach),
+		Identity: &Identity{ptr(string(in.Identity.ID)), &in.Identity.Name, strs(in.Identity.Aliases)},
+		Channel:  ChannelOf(in.Channel),
+		Anchor:   ptr(string(in.Anchor)), Messages: &[]*Message{}, Attach: strs(in.Attach),
 		Conversation: conversationWire(in.Conversation),
 	}
 	for i := range in.Messages {
@@ -45,35 +44,35 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 		*w.Messages = append(*w.Messages, m)
 	}
 	for _, x := range in.Recalled {
-		w.Recalled = append(w.Recalled, &recalled{ptr(string(x.ID)), some(x.Score), some(x.Cover), x.Parts})
+		w.Recalled = append(w.Recalled, &Recalled{ptr(string(x.ID)), some(x.Score), some(x.Cover), x.Parts})
 	}
 	for _, s := range in.Stored {
-		w.Stored = append(w.Stored, &stored{some(string(s.Thread)), ptr(s.Count), some(s.From.String()), some(s.To.String())})
+		w.Stored = append(w.Stored, &Stored{some(string(s.Thread)), ptr(s.Count), some(s.From.String()), some(s.To.String())})
 	}
 	for _, c := range in.Coverage {
-		w.Coverage = append(w.Coverage, &coverage{some(string(c.Thread)), some(c.From.String()), some(c.To.String()), ptr(string(c.State)), some(c.Why)})
+		w.Coverage = append(w.Coverage, &Coverage{some(string(c.Thread)), some(c.From.String()), some(c.To.String()), ptr(string(c.State)), some(c.Why)})
 	}
 	return marshal(w)
 }
 
-func messageWire(m *earshot.Message) *message {
-	w := &message{
+func messageWire(m *earshot.Message) *Message {
+	w := &Message{
 		ID: ptr(string(m.ID)), Time: ptr(timeText(m.Time)), Text: &m.Text,
-		Author: &author{some(string(m.Author.ID)), some(m.Author.Name), some(m.Author.FullName), some(string(m.Author.Kind))},
+		Author: &Author{some(string(m.Author.ID)), some(m.Author.Name), some(m.Author.FullName), some(string(m.Author.Kind))},
 		Thread: some(string(m.Thread)), ReplyTo: some(string(m.ReplyTo)), Edited: some(m.Edited.String()),
 		Deleted: some(m.Deleted), Seq: some(m.Seq), Mentions: strs(m.Mentions), Tokens: some(m.Tokens),
 	}
 	for _, r := range m.Reactions {
-		w.Reactions = append(w.Reactions, &reaction{ptr(r.Name), ptr(r.Count)})
+		w.Reactions = append(w.Reactions, &Reaction{ptr(r.Name), ptr(r.Count)})
 	}
 	if a := m.Replies; a != nil {
-		w.Replies = &replies{&a.Count, &a.LastHour, some(a.Last.String())}
+		w.Replies = &Replies{&a.Count, &a.LastHour, some(a.Last.String())}
 	}
 	for _, x := range m.Shared {
-		w.Shared = append(w.Shared, &shared{some(string(x.ID)), some(x.Author), some(x.Place), some(x.Time.String()), some(x.Text), ptr(string(x.Kind))})
+		w.Shared = append(w.Shared, &Shared{some(string(x.ID)), some(x.Author), some(x.Place), some(x.Time.String()), some(x.Text), ptr(string(x.Kind))})
 	}
 	for _, f := range m.Files {
-		w.Files = append(w.Files, &file{some(string(f.ID)), some(f.Name), some(f.Type), some(f.Size), some(f.SHA256), nil})
+		w.Files = append(w.Files, &File{some(string(f.ID)), some(f.Name), some(f.Type), some(f.Size), some(f.SHA256), nil})
 	}
 	return w
 }
@@ -86,19 +85,19 @@ func timeText(t earshot.Time) string {
 	return t.String()
 }
 
-func conversationWire(c assemble.Conversation) *conversation {
-	w := &conversation{Cursor: some(c.Cursor), Epoch: some(c.Epoch), Form: some(string(c.Form))}
+func conversationWire(c assemble.Conversation) *Conversation {
+	w := &Conversation{Cursor: some(c.Cursor), Epoch: some(c.Epoch), Form: some(string(c.Form))}
 	if s := c.Summary; s != nil {
-		w.Summary = &summary{&s.Text, some(s.From.String()), some(s.To.String()), some(s.Turns), some(s.By)}
+		w.Summary = &Summary{&s.Text, some(s.From.String()), some(s.To.String()), some(s.Turns), some(s.By)}
 	}
 	for _, s := range c.Shown {
 		w.Shown = append(w.Shown, shownWire(s))
 	}
 	for _, t := range c.Turns {
-		w.Turns = append(w.Turns, &turn{ptr(string(t.Anchor)), strs(t.Replies)})
+		w.Turns = append(w.Turns, &Turn{ptr(string(t.Anchor)), strs(t.Replies)})
 	}
 	for _, e := range c.Session {
-		x := &entry{ptr(string(e.Role)), ptr(e.Text), strs(e.Media), nil, some(e.Call), some(e.Failed), some(e.Opaque)}
+		x := &Entry{ptr(string(e.Role)), ptr(e.Text), strs(e.Media), nil, some(e.Call), some(e.Failed), some(e.Opaque)}
 		x.Calls = callsWire(e.Calls)
 		w.Session = append(w.Session, x)
 	}
@@ -111,10 +110,10 @@ func conversationWire(c assemble.Conversation) *conversation {
 	return w
 }
 
-func callsWire(calls []earshot.Call) []*call {
-	var out []*call
+func callsWire(calls []earshot.Call) []*Call {
+	var out []*Call
 	for _, c := range calls {
-		out = append(out, &call{ptr(c.ID), ptr(c.Name), ptr(c.Args)})
+		out = append(out, &Call{ptr(c.ID), ptr(c.Name), ptr(c.Args)})
 	}
 	return out
 }

@@ -10,32 +10,32 @@ import (
 
 // The JSON form of a Result.
 type (
-	result struct {
+	Result struct {
 		System   string          `json:"system"`
-		Messages []resultMessage `json:"messages"`
-		Tokens   resultTokens    `json:"tokens"`
-		Ledger   []ledgerRow     `json:"ledger"`
-		Next     next            `json:"next"`
-		Notes    []note          `json:"notes"`
+		Messages []ResultMessage `json:"messages"`
+		Tokens   ResultTokens    `json:"tokens"`
+		Ledger   []LedgerRow     `json:"ledger"`
+		Next     Next            `json:"next"`
+		Notes    []Note          `json:"notes"`
 		Hash     string          `json:"hash"`
 	}
-	resultMessage struct {
+	ResultMessage struct {
 		Role     string   `json:"role"`
 		Text     string   `json:"text"`
 		Sections []string `json:"sections"`
 		Media    []string `json:"media"`
-		Calls    []*call  `json:"calls,omitempty"` // of a recorded entry, as in conversation.session
+		Calls    []*Call  `json:"calls,omitempty"` // of a recorded entry, as in conversation.session
 		Call     string   `json:"call,omitempty"`
 		Failed   bool     `json:"failed,omitzero"`
 		Opaque   string   `json:"opaque,omitempty"`
 	}
-	resultTokens struct {
+	ResultTokens struct {
 		Total    int            `json:"total"`
 		Budget   int            `json:"budget"`
 		Counter  string         `json:"counter"`
 		Sections map[string]int `json:"sections"`
 	}
-	ledgerRow struct {
+	LedgerRow struct {
 		ID      string `json:"id"`
 		Section string `json:"section"`
 		Verdict string `json:"verdict"`
@@ -46,14 +46,14 @@ type (
 		Cover float64            `json:"cover,omitzero"`
 		Parts map[string]float64 `json:"parts,omitempty"`
 	}
-	next struct {
+	Next struct {
 		Cursor   int64       `json:"cursor"`
 		Epoch    int         `json:"epoch"`
-		Shown    []*shown    `json:"shown"`
-		Names    []*named    `json:"names"`
-		Attached []*attached `json:"attached"`
+		Shown    []*Shown    `json:"shown"`
+		Names    []*Named    `json:"names"`
+		Attached []*Attached `json:"attached"`
 	}
-	note struct {
+	Note struct {
 		Kind string `json:"kind"`
 		Text string `json:"text"`
 	}
@@ -62,19 +62,19 @@ type (
 // Encode writes one Result as compact JSON with a line break at its end. The
 // same result gives the same bytes.
 func Encode(r assemble.Result) ([]byte, error) {
-	w := result{
+	w := Result{
 		System: r.System, Hash: r.Hash,
-		Tokens:   resultTokens{r.Tokens.Total, r.Tokens.Budget, r.Tokens.Counter, map[string]int{}},
-		Messages: make([]resultMessage, 0, len(r.Messages)),
-		Ledger:   make([]ledgerRow, 0, len(r.Ledger)),
-		Notes:    make([]note, 0, len(r.Notes)),
-		Next:     next{Cursor: r.Next.Cursor, Epoch: r.Next.Epoch, Shown: []*shown{}, Names: []*named{}, Attached: []*attached{}},
+		Tokens:   ResultTokens{r.Tokens.Total, r.Tokens.Budget, r.Tokens.Counter, map[string]int{}},
+		Messages: make([]ResultMessage, 0, len(r.Messages)),
+		Ledger:   make([]LedgerRow, 0, len(r.Ledger)),
+		Notes:    make([]Note, 0, len(r.Notes)),
+		Next:     Next{Cursor: r.Next.Cursor, Epoch: r.Next.Epoch, Shown: []*Shown{}, Names: []*Named{}, Attached: []*Attached{}},
 	}
 	for name, n := range r.Tokens.Sections {
 		w.Tokens.Sections[string(name)] = n
 	}
 	for _, m := range r.Messages {
-		rm := resultMessage{Role: string(m.Role), Text: m.Text, Sections: []string{}, Media: []string{}, Calls: callsWire(m.Calls), Call: m.Call, Failed: m.Failed, Opaque: m.Opaque}
+		rm := ResultMessage{Role: string(m.Role), Text: m.Text, Sections: []string{}, Media: []string{}, Calls: callsWire(m.Calls), Call: m.Call, Failed: m.Failed, Opaque: m.Opaque}
 		for _, s := range m.Sections {
 			rm.Sections = append(rm.Sections, string(s))
 		}
@@ -84,7 +84,7 @@ func Encode(r assemble.Result) ([]byte, error) {
 		w.Messages = append(w.Messages, rm)
 	}
 	for _, l := range r.Ledger {
-		w.Ledger = append(w.Ledger, ledgerRow{string(l.ID), l.Section, string(l.Verdict), l.Reason, l.Tokens, l.Score, l.Cover, l.Parts})
+		w.Ledger = append(w.Ledger, LedgerRow{string(l.ID), l.Section, string(l.Verdict), l.Reason, l.Tokens, l.Score, l.Cover, l.Parts})
 	}
 	for _, s := range r.Next.Shown {
 		w.Next.Shown = append(w.Next.Shown, shownWire(s))
@@ -96,19 +96,19 @@ func Encode(r assemble.Result) ([]byte, error) {
 		w.Next.Attached = append(w.Next.Attached, attachedWire(a))
 	}
 	for _, n := range r.Notes {
-		w.Notes = append(w.Notes, note{n.Kind, n.Text})
+		w.Notes = append(w.Notes, Note{n.Kind, n.Text})
 	}
 	return marshal(w)
 }
 
-func shownWire(s earshot.Shown) *shown {
-	return &shown{ptr(string(s.ID)), ptr(s.Revision.String())}
+func shownWire(s earshot.Shown) *Shown {
+	return &Shown{ptr(string(s.ID)), ptr(s.Revision.String())}
 }
 
-func namedWire(n earshot.Named) *named { return &named{ptr(string(n.ID)), ptr(n.Name)} }
+func namedWire(n earshot.Named) *Named { return &Named{ptr(string(n.ID)), ptr(n.Name)} }
 
-func attachedWire(a earshot.Attached) *attached {
-	w := &attached{ID: ptr(string(a.ID)), Turn: ptr(a.Turn), Tokens: some(a.Tokens)}
+func attachedWire(a earshot.Attached) *Attached {
+	w := &Attached{ID: ptr(string(a.ID)), Turn: ptr(a.Turn), Tokens: some(a.Tokens)}
 	if a.SHA256 != "" {
 		w.SHA256 = ptr(a.SHA256)
 	}

@@ -5,33 +5,33 @@ import "github.com/go-json-experiment/json/jsontext"
 // The JSON form of an Input. A nil pointer is an absent or null field, as opposed
 // to an empty one.
 type (
-	input struct {
+	Input struct {
 		Policy       jsontext.Value `json:"policy,omitzero"`
-		Budget       *budget        `json:"budget,omitzero"`
+		Budget       *Budget        `json:"budget,omitzero"`
 		Counter      *string        `json:"counter,omitzero"`
 		Instructions *string        `json:"instructions,omitzero"`
 		Zone         *string        `json:"zone,omitzero"`
-		Identity     *identity      `json:"identity"`
-		Channel      *channel       `json:"channel"`
+		Identity     *Identity      `json:"identity"`
+		Channel      *Channel       `json:"channel"`
 		Anchor       *string        `json:"anchor"`
-		Messages     *[]*message    `json:"messages"`
-		Recalled     []*recalled    `json:"recalled,omitempty"`
-		Conversation *conversation  `json:"conversation,omitzero"`
+		Messages     *[]*Message    `json:"messages"`
+		Recalled     []*Recalled    `json:"recalled,omitempty"`
+		Conversation *Conversation  `json:"conversation,omitzero"`
 		Attach       []string       `json:"attach,omitempty"`
-		Stored       []*stored      `json:"stored,omitempty"`
-		Coverage     []*coverage    `json:"coverage,omitempty"`
+		Stored       []*Stored      `json:"stored,omitempty"`
+		Coverage     []*Coverage    `json:"coverage,omitempty"`
 	}
-	budget struct {
+	Budget struct {
 		Tokens  *int `json:"tokens,omitzero"`
 		Session *int `json:"session,omitzero"`
 		Limit   *int `json:"limit,omitzero"`
 	}
-	identity struct {
+	Identity struct {
 		ID      *string  `json:"id"`
 		Name    *string  `json:"name"`
 		Aliases []string `json:"aliases,omitempty"`
 	}
-	channel struct {
+	Channel struct {
 		Platform  *string `json:"platform,omitzero"`
 		Workspace *string `json:"workspace,omitzero"`
 		ID        *string `json:"id,omitzero"`
@@ -40,16 +40,16 @@ type (
 		Topic     *string `json:"topic,omitzero"`
 		Purpose   *string `json:"purpose,omitzero"`
 	}
-	author struct {
+	Author struct {
 		ID       *string `json:"id,omitzero"`
 		Name     *string `json:"name,omitzero"`
 		FullName *string `json:"full_name,omitzero"`
 		Kind     *string `json:"kind,omitzero"`
 	}
-	message struct {
+	Message struct {
 		ID        *string     `json:"id"`
 		Time      *string     `json:"time"`
-		Author    *author     `json:"author"`
+		Author    *Author     `json:"author"`
 		Text      *string     `json:"text"`
 		Thread    *string     `json:"thread,omitzero"`
 		ReplyTo   *string     `json:"reply_to,omitzero"`
@@ -57,13 +57,13 @@ type (
 		Deleted   *bool       `json:"deleted,omitzero"`
 		Seq       *int64      `json:"seq,omitzero"`
 		Mentions  []string    `json:"mentions,omitempty"`
-		Reactions []*reaction `json:"reactions,omitempty"`
+		Reactions []*Reaction `json:"reactions,omitempty"`
 		Tokens    *int        `json:"tokens,omitzero"`
-		Replies   *replies    `json:"replies,omitzero"`
-		Shared    []*shared   `json:"shared,omitempty"`
-		Files     []*file     `json:"files,omitempty"`
+		Replies   *Replies    `json:"replies,omitzero"`
+		Shared    []*Shared   `json:"shared,omitempty"`
+		Files     []*File     `json:"files,omitempty"`
 	}
-	shared struct {
+	Shared struct {
 		AuthorID *string `json:"author_id,omitzero"`
 		Author   *string `json:"author,omitzero"`
 		Place    *string `json:"place,omitzero"`
@@ -71,22 +71,22 @@ type (
 		Text     *string `json:"text,omitzero"`
 		Kind     *string `json:"kind"`
 	}
-	recalled struct {
+	Recalled struct {
 		ID    *string            `json:"id"`
 		Score *float64           `json:"score,omitzero"`
 		Cover *float64           `json:"cover,omitzero"`
 		Parts map[string]float64 `json:"parts,omitempty"`
 	}
-	reaction struct {
+	Reaction struct {
 		Name  *string `json:"name"`
 		Count *int    `json:"count"`
 	}
-	replies struct {
+	Replies struct {
 		Count    *int    `json:"count,omitzero"`
 		LastHour *int    `json:"last_hour,omitzero"`
 		Last     *string `json:"last,omitzero"`
 	}
-	file struct {
+	File struct {
 		ID     *string `json:"id,omitzero"`
 		Name   *string `json:"name,omitzero"`
 		Type   *string `json:"type,omitzero"`
@@ -94,63 +94,63 @@ type (
 		SHA256 *string `json:"sha256,omitzero"`
 		Tokens *int    `json:"tokens,omitzero"` // what the model is charged for its content
 	}
-	conversation struct {
+	Conversation struct {
 		Cursor   *int64      `json:"cursor,omitzero"`
 		Epoch    *int        `json:"epoch,omitzero"`
-		Summary  *summary    `json:"summary,omitzero"`
-		Shown    []*shown    `json:"shown,omitempty"`
-		Turns    []*turn     `json:"turns,omitempty"`
-		Session  []*entry    `json:"session,omitempty"`
-		Names    []*named    `json:"names,omitempty"`
-		Attached []*attached `json:"attached,omitempty"`
+		Summary  *Summary    `json:"summary,omitzero"`
+		Shown    []*Shown    `json:"shown,omitempty"`
+		Turns    []*Turn     `json:"turns,omitempty"`
+		Session  []*Entry    `json:"session,omitempty"`
+		Names    []*Named    `json:"names,omitempty"`
+		Attached []*Attached `json:"attached,omitempty"`
 		Form     *string     `json:"form,omitzero"` // the frame that the session was written in
 	}
-	named struct {
+	Named struct {
 		ID   *string `json:"id"`
 		Name *string `json:"name"`
 	}
-	summary struct {
+	Summary struct {
 		Text  *string `json:"text"`
 		From  *string `json:"from,omitzero"`
 		To    *string `json:"to,omitzero"`
 		Turns *int    `json:"turns,omitzero"`
 		By    *string `json:"by,omitzero"` // the model that wrote it, or digest
 	}
-	shown struct {
+	Shown struct {
 		ID       *string `json:"id"`
 		Revision *string `json:"revision"`
 	}
-	turn struct {
+	Turn struct {
 		Anchor   *string  `json:"anchor"`
 		ReplyIDs []string `json:"reply_ids"`
 	}
-	entry struct {
+	Entry struct {
 		Role   *string  `json:"role"`
 		Text   *string  `json:"text,omitzero"`
 		Media  []string `json:"media,omitempty"`
-		Calls  []*call  `json:"calls,omitempty"`
+		Calls  []*Call  `json:"calls,omitempty"`
 		Call   *string  `json:"call,omitzero"`
 		Failed *bool    `json:"failed,omitzero"`
 		Opaque *string  `json:"opaque,omitzero"`
 	}
-	call struct {
+	Call struct {
 		ID   *string `json:"id"`
 		Name *string `json:"name"`
 		Args *string `json:"args"`
 	}
-	attached struct {
+	Attached struct {
 		ID     *string `json:"id"`
 		SHA256 *string `json:"sha256"`
 		Turn   *int    `json:"turn"`
 		Tokens *int    `json:"tokens,omitzero"`
 	}
-	stored struct {
+	Stored struct {
 		Thread *string `json:"thread"`
 		Count  *int    `json:"count"`
 		From   *string `json:"from,omitzero"`
 		To     *string `json:"to,omitzero"`
 	}
-	coverage struct {
+	Coverage struct {
 		Thread *string `json:"thread"`
 		From   *string `json:"from"`
 		To     *string `json:"to"`

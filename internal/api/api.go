@@ -1,0 +1,82 @@
+// Package api offers a [sidecar.Service] over HTTP.
+//
+// Start with [New], which makes the handler, and [Document], which is its OpenAPI
+// document. Each subject has a file with its routes, its bodies and what it asks of
+// the service. guard.go is what every request passes before a route sees it, and
+// problem.go how an error is written.
+package api
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/earshot-ai/earshot/internal/sidecar"
+)
+
+// Options configure the handler. Service and Gate are required.
+type Options struct {
+	Service *sidecar.Service
+	Gate    Gate
+	Version string   // of the program
+	URL     string   // under which clients reach it, for links and documents; "" means the request's own
+	Hosts   []string // that requests may be addressed to besides loopback and URL's; see [Guard]
+	Origins []string // of pages that may call it; none by default
+	Log     *slog.Logger
+}
+
+// New returns the handler of all routes, behind [Guard].
+func New(o Options) http.Handler {
+	mux := http.NewServeMux()
+	s := &server{Options: o}
+	s.add(humago.New(mux, humaConfig(o.Version)))
+	return Guard(o, s.authenticated(mux))
+}
+
+// Document returns the OpenAPI 3.1 document of all routes, as indented JSON with a
+// line break at its end. It is docs/openapi.json.
+func Document(version string) ([]byte, error) {
+	a := humago.New(http.NewServeMux(), humaConfig(version))
+	(&server{}).add(a)
+	return indented(a.OpenAPI())
+}
+
+// A server has the routes.
+type server struct{ Options }
+
+// add adds all routes, by subject.
+func (s *server) add(a huma.API) {
+	s.addEvents(a)
+	s.addNames(a)
+	s.addContext(a)
+	s.addTools(a)
+	s.addReads(a)
+	s.addTurns(a)
+	s.addErasures(a)
+	s.addChat(a)
+}
+
+// humaConfig is the configuration of the routes: JSON only, strict, and no pages
+// of the library's own, which would stand before our checks.
+func humaConfig(version string) huma.Config {
+	strict := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Earshot", Version: version,
+				Description: "What a bot in team chat should have heard, and nothing that it shouldn't: events in, contexts out.",
+			},
+			Components: &huma.Components{
+				Schemas:         huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, a capability, or a JWT of the configured issuer."}},
+			},
+			Security: []map[string][]string{{"bearer": {}}},
+		},
+		Formats:                      map[string]huma.Format{"application/json": strict, "json": strict},
+		DefaultFormat:                "application/json",
+		RejectUnknownQueryParameters: true,
+	}
+}

@@ -1,0 +1,177 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+)
+
+// A Gate recognises callers and slows down those who call too often. An
+// *[access.Gate] is one.
+type Gate interface {
+	Authenticate(ctx context.Context, bearer string) (access.Principal, error)
+	Allow(p access.Principal, s earshot.Scope) (retryAfter time.Duration, ok bool)
+	Mint(ctx context.Context, p access.Principal, f access.Fixed) (string, error)
+}
+
+// Guard is what every request passes first, those of MCP too: it gives the request
+// an id, refuses hosts and origins that are not ours (so that a page in a browser
+// cannot reach a loopback address under a name of its own), bounds the body, and
+// answers a panic.
+func Guard(o Options, next http.Handler) http.Handler {
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	hosts := slices.Clone(o.Hosts)
+	if u, err := url.Parse(o.URL); err == nil && u.Hostname() != "" {
+		hosts = append(hosts, u.Hostname())
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := rand.Text()
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			log.Error("a request broke", "request", id, "method", r.Method, "err", p)
+			writeProblem(w, r, http.StatusInternalServerError, "", "something went wrong here; the log has the request's id")
+		}()
+		switch {
+		case !goodHost(r.Host, hosts):
+			writeProblem(w, r, http.StatusMisdirectedRequest, "", "this host name is not served here; the operator can allow it (api.hosts)")
+			return
+		case !goodOrigin(r.Header.Get("Origin"), o.Origins):
+			writeProblem(w, r, http.StatusForbidden, "foreign_origin", "pages of this origin may not call; the operator can allow it (api.origins)")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, &request{id: id, path: r.URL.Path})))
+	})
+}
+
+// goodHost reports whether a Host header names an address, this machine, or a host
+// that is allowed.
+func goodHost(host string, allowed []string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true // an address cannot be rebound
+	}
+	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, name) })
+}
+
+// goodOrigin reports whether a request comes from no page, or from an allowed one.
+func goodOrigin(origin string, allowed []string) bool {
+	return origin == "" || slices.Contains(allowed, origin)
+}
+
+// A request is what is known of one before its route.
+type request struct {
+	id     string
+	path   string
+	caller access.Principal
+}
+
+type requestKey struct{}
+
+// requestOf returns the request that a context belongs to.
+func requestOf(ctx context.Context) *request {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	if r == nil {
+		return &request{}
+	}
+	return r
+}
+
+// authenticated lets callers through whom the gate recognises and does not hold
+// back. The document of the routes needs no key.
+func (s *server) authenticated(next http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /openapi.json", s.document)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		p, err := s.Gate.Authenticate(r.Context(), Bearer(r))
+		switch {
+		case errors.Is(err, access.ErrUnauthenticated):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			writeProblem(w, r, http.StatusUnauthorized, "", "send Authorization: Bearer with a valid key; earshot key create makes one")
+			return
+		case err != nil:
+			s.failed(r.Context(), err)
+			writeProblem(w, r, http.StatusServiceUnavailable, "", "the key cannot be checked right now; try again")
+			return
+		}
+		if wait, ok := s.Gate.Allow(p, earshot.Scope{}); !ok {
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+			writeProblem(w, r, http.StatusTooManyRequests, "", "too many requests with this key; wait as Retry-After says")
+			return
+		}
+		requestOf(r.Context()).caller = p
+		next.ServeHTTP(w, r)
+	})
+	return mux
+}
+
+// Bearer returns the token of a request's Authorization header, "" if it has none.
+func Bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// document serves the OpenAPI document.
+func (s *server) document(w http.ResponseWriter, r *http.Request) {
+	b, err := Document(s.Version)
+	if err != nil {
+		s.failed(r.Context(), err)
+		writeProblem(w, r, http.StatusInternalServerError, "", "the document cannot be written; the log has the request's id")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b)
+}
+
+// failed logs an error that the caller is not told of.
+func (s *server) failed(ctx context.Context, err error) {
+	if s.Log != nil && ctx.Err() == nil {
+		s.Log.ErrorContext(ctx, "a request failed", "request", requestOf(ctx).id, "err", err)
+	}
+}
+
+// writeProblem answers with an error before a route is reached.
+func writeProblem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
+	e := newProblem(r.URL.Path, status, code, detail)
+	kind := "application/json"
+	if p, ok := e.(*problem); ok {
+		kind = p.ContentType("")
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(e.GetStatus())
+	// An error of writing is ignored: the client has gone.
+	_ = json.NewEncoder(w).Encode(e)
+}

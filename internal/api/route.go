@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+)
+
+// add adds one route. Its handler gets the caller; what it returns as an error is
+// written as problem.go has it.
+func add[I, O any](s *server, a huma.API, op huma.Operation, handle func(ctx context.Context, p access.Principal, in *I) (*O, error)) {
+	huma.Register(a, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, requestOf(ctx).caller, in)
+		if err != nil {
+			return nil, s.problemOf(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// problemOf returns what a caller is told of an error. What is nobody's fault but
+// ours is logged, and told without its text.
+func (s *server) problemOf(ctx context.Context, err error) error {
+	path := requestOf(ctx).path
+	var ready huma.StatusError
+	if errors.As(err, &ready) {
+		return ready
+	}
+	r, ok := sidecar.AsRefusal(err)
+	if !ok {
+		s.failed(ctx, err)
+		return newProblem(path, http.StatusInternalServerError, "", "something went wrong here; the log has the request's id")
+	}
+	code := r.Code
+	if code == "" {
+		code = string(r.Kind)
+	}
+	if r.Path != "" {
+		return newProblem(path, statusOf[r.Kind], code, r.Path+" "+r.Detail, r.Path+" "+r.Detail)
+	}
+	return newProblem(path, statusOf[r.Kind], code, r.Detail)
+}
+
+// A place is how a route's path and query name a channel.
+type place struct {
+	Channel   string `path:"channel" maxLength:"512" doc:"the channel's id on its platform"`
+	Workspace string `query:"workspace" maxLength:"512" doc:"the workspace's id, where several have a channel with this id"`
+	Platform  string `query:"platform" maxLength:"64" doc:"the platform, where several have a channel with this id"`
+}
+
+// resolve returns the channel of a place, and holds the caller back where the
+// channel is asked for too often.
+func (s *server) resolve(ctx context.Context, p access.Principal, at place) (earshot.Channel, error) {
+	c, err := s.Service.Resolve(ctx, p, sidecar.Place{
+		Channel: earshot.ChannelID(at.Channel), Workspace: earshot.WorkspaceID(at.Workspace), Platform: earshot.Platform(at.Platform),
+	})
+	if err != nil {
+		return earshot.Channel{}, err
+	}
+	return c, nil
+}
+
+// The errors of huma itself are written as ours are. What it quotes of the request
+// is left out.
+func init() {
+	huma.NewErrorWithContext = func(hc huma.Context, status int, detail string, errs ...error) huma.StatusError {
+		u := hc.URL()
+		return newProblem(u.Path, status, "", detail, fieldsOf(errs)...)
+	}
+	huma.NewError = func(status int, detail string, errs ...error) huma.StatusError {
+		return newProblem("", status, "", detail, fieldsOf(errs)...)
+	}
+}
+
+// fieldsOf writes what huma found wrong, a sentence for each field.
+func fieldsOf(errs []error) []string {
+	var out []string
+	for _, err := range errs {
+		var d *huma.ErrorDetail
+		switch {
+		case errors.As(err, &d) && d.Location != "":
+			out = append(out, d.Location+": "+d.Message)
+		case errors.As(err, &d):
+			out = append(out, d.Message)
+		case err != nil:
+			out = append(out, err.Error())
+		}
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+// Package sidecar is what Earshot does for bots of any make, whatever the
+// transport: it records what they tell, makes contexts, opens and commits turns,
+// and reads channels for them.
+//
+// Start with [New], [Service], and [Refusal], which is how it says no. Each subject
+// has a file of its own. Every method takes the caller, an [access.Principal], and
+// reaches nothing that the caller may not see: that does not exist for it.
+//
+// Package api offers a Service over HTTP, and package mcp over the Model Context
+// Protocol.
+package sidecar
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// Options are the settings of a Service. Zero fields mean the defaults.
+type Options struct {
+	OpenFor      time.Duration    // how long a turn that was opened can be committed; default: 15 minutes
+	Policy       assemble.Policy  // where a request names none; default: [assemble.Standard]
+	Budget       assemble.Budget  // where a request has none; default: [assemble.DefaultBudget]
+	Counter      assemble.Counter // where a request names none; default: o200k
+	Instructions string           // where a request has none
+	Zone         string           // as in [gather.Request.DefaultZone]
+	Log          *slog.Logger     // nil discards
+	Now          func() time.Time // default: time.Now
+}
+
+// A Minter makes capabilities. An *[access.Gate] is one.
+type Minter interface {
+	Mint(ctx context.Context, p access.Principal, f access.Fixed) (string, error)
+}
+
+// A Service is a sidecar over one store. It is safe for concurrent use.
+type Service struct {
+	store    earshot.Store
+	searcher *search.Searcher
+	index    *tools.Index
+	minter   Minter
+	options  Options
+	places   places
+}
+
+// New returns a Service over a store. The searcher is one over the same store.
+func New(st earshot.Store, searcher *search.Searcher, minter Minter, o Options) *Service {
+	if o.OpenFor == 0 {
+		o.OpenFor = 15 * time.Minute
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Service{store: st, searcher: searcher, index: tools.NewIndex(searched{st, searcher}, 0), minter: minter, options: o}
+}
+
+// now is the time of this service's clock.
+func (s *Service) now() earshot.Time { return earshot.TimeOf(s.options.Now()) }
+
+// searched is a store with the search over it. The tools find the search by its
+// method and keep no index of their own.
+type searched struct {
+	earshot.Store
+	*search.Searcher
+}
