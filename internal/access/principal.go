@@ -30,9 +30,10 @@ type Principal struct {
 	Kind     Kind
 	Reach    Reach
 	ReadOnly bool
-	Subject  string // of a user: the token's sub; "" else
-	Actor    string // of a user: the program that acts for the subject (act.sub); "" else
-	Fixed    *Fixed // of a capability; nil else
+	Subject  string       // of a user: the token's sub; "" else
+	Actor    string       // of a user: the program that acts for the subject (act.sub); "" else
+	Fixed    *Fixed       // of a capability; nil else
+	Expires  earshot.Time // when the token ends; zero: never
 }
 
 // A Reach is what a principal may see. An empty list bounds nothing.
@@ -64,7 +65,7 @@ type Fixed struct {
 }
 
 // Sees reports whether the principal may read a channel. What it may not read, it
-// is told does not exist.
+// is told does not exist. The zero Principal, which nobody is, sees nothing.
 func (p Principal) Sees(s earshot.Scope) bool {
-	return p.Reach.Has(s) && (p.Fixed == nil || p.Fixed.Scope == s)
+	return p.Kind != "" && p.Reach.Has(s) && (p.Fixed == nil || p.Fixed.Scope == s)
 }
