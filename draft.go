@@ -16,6 +16,7 @@ type Draft struct {
 	Conversation ConversationID
 	Anchor       MessageID
 	Opener       string // who opened it; the store only keeps it
+	Asked        []byte // how the context was asked for, so that it can be made anew; no texts of messages; the store only keeps it
 	State        DraftState
 	Opened       Time
 	Expires      Time
