@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/attach"
-	"github.com/earshot-ai/earshot/bot/internal/inputref"
 	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/inputref"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -24,39 +23,6 @@ type prompt struct {
 
 // continuesSession reports whether the prompt begins with the session's messages.
 func (p *prompt) continuesSession() bool { return llm.SessionLength(p.result) > 0 }
-
-// began returns why the prompt is the first of its epoch. last is the
-// conversation's last turn, if it had one.
-func (p *prompt) began(last []earshot.Turn) earshot.Beginning {
-	c, policy := p.input.Conversation, p.input.Policy.WithDefaults()
-	switch {
-	case !policy.Session || p.isolated() || p.continuesSession():
-		return ""
-	case len(last) == 0:
-		return earshot.BeganAnew
-	case len(c.Session) == 0 && last[0].Epoch == c.Epoch && last[0].Policy != policy.Name:
-		return earshot.BeganByPolicy
-	case len(c.Session) == 0 || p.shownWasDeleted():
-		return earshot.BeganDeleted // the store, or the assembler, has ended the epoch
-	case c.Form != "" && c.Form != policy.Frame:
-		return earshot.BeganForm
-	case p.how.newEpoch:
-		return earshot.BeganRefused
-	}
-	return earshot.BeganFull
-}
-
-// isolated reports whether the question is answered without context.
-func (p *prompt) isolated() bool {
-	return slices.ContainsFunc(p.input.Messages, func(m earshot.Message) bool { return m.ID == p.input.Anchor && m.Isolated() })
-}
-
-// shownWasDeleted reports whether the session shows a message that is deleted now.
-func (p *prompt) shownWasDeleted() bool {
-	return slices.ContainsFunc(p.input.Messages, func(m earshot.Message) bool {
-		return m.Deleted && slices.ContainsFunc(p.input.Conversation.Shown, func(s earshot.Shown) bool { return s.ID == m.ID })
-	})
-}
 
 // maxFileRounds bounds how often a prompt is made again because its files changed
 // whether the session continues.
@@ -146,21 +112,9 @@ func (t *turn) recordPrompt(ctx context.Context, p prompt) error {
 	if err != nil {
 		return fmt.Errorf("count turns: %w", err)
 	}
-	n := 0
-	if len(turns) > 0 {
-		n = turns[0].Number + 1
-	}
-	input, err := inputref.Encode(p.input, n)
+	recorded, err := inputref.Prompt(p.input, p.result, turns, p.how.newEpoch)
 	if err != nil {
-		return fmt.Errorf("record the input: %w", err)
-	}
-	recorded := earshot.Prompt{
-		From: p.input.Conversation.Epoch, Epoch: p.result.Next.Epoch, Input: input, Hash: p.result.Hash, Began: p.began(turns),
-	}
-	for _, row := range p.result.Ledger {
-		if row.Verdict != earshot.Out {
-			recorded.Shows = append(recorded.Shows, row.ID)
-		}
+		return err
 	}
 	if err := t.store.Begin(ctx, t.lease, t.queued.ID, recorded); err != nil {
 		return fmt.Errorf("begin: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot/internal/address"
+	"github.com/earshot-ai/earshot/internal/inputref"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -32,7 +33,7 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown,
 		Attached: p.files.Attached(next.Attached, records, len(p.input.Conversation.Turns)+1), Session: session(p, a),
 		Names: next.Names, Form: string(p.input.Policy.WithDefaults().Frame), Zone: p.input.Zone,
-		Ledger: ledger(p, a), Usage: t.report.Usage, Time: t.now(), Metadata: t.metadata(),
+		Ledger: inputref.Ledger(p.result.Ledger, a.read...), Usage: t.report.Usage, Time: t.now(), Metadata: t.metadata(),
 	})
 }
 
@@ -72,30 +73,7 @@ func session(p prompt, a answer) []earshot.SessionEntry {
 
 // ToolSection is the section of a ledger row whose message the model read in a
 // tool's result.
-const ToolSection = "tools"
-
-// ledger is the prompt's ledger with rows for what the model read in tools' results:
-// those stay in the session, so the deletion of such a message must end the epoch.
-func ledger(p prompt, a answer) earshot.Ledger {
-	out := slices.Clone(p.result.Ledger)
-	at := map[earshot.MessageID]int{}
-	for i, row := range out {
-		at[row.ID] = i
-	}
-	for _, id := range a.read {
-		row := earshot.LedgerRow{ID: id, Section: ToolSection, Verdict: earshot.Snippet, Reason: ToolSection}
-		i, known := at[id]
-		switch {
-		case id == "":
-		case !known:
-			at[id] = len(out)
-			out = append(out, row)
-		case out[i].Verdict == earshot.Out:
-			out[i] = row
-		}
-	}
-	return out
-}
+const ToolSection = inputref.ToolSection
 
 // finish ends the turn in the store, with what has arrived, and reports it.
 func (t *turn) finish(ctx context.Context, state earshot.TurnState, why string, c *earshot.Turn) error {

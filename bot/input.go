@@ -6,7 +6,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/bot/internal/inputref"
+	"github.com/earshot-ai/earshot/internal/inputref"
 )
 
 // ErrChanged is in the chain of [Input]'s error when something that the turn read

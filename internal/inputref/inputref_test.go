@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/bot/internal/inputref"
+	"github.com/earshot-ai/earshot/internal/inputref"
 	"github.com/earshot-ai/earshot/tokens"
 )
 

@@ -1,7 +1,8 @@
 // Package inputref stores a turn's input by reference. A store has the messages,
 // the manifest and the session anyway, so [Encode] keeps ids and revisions of
 // them, and [Load] reads them again: a restart, a replay and the desk then see
-// the input that the turn had, unless something of it was erased.
+// the input that the turn had, unless something of it was erased. [Prompt] returns
+// all that a store keeps of a prompt.
 package inputref
 
 import (
