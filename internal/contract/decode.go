@@ -42,7 +42,7 @@ func Decode(data []byte) (assemble.Input, error) {
 func (r *reader) input(w *Input) assemble.Input {
 	in := assemble.Input{
 		Policy:       r.policy(w.Policy),
-		Budget:       r.budget(w.Budget),
+		Budget:       r.budget(w.Budget, assemble.DefaultBudget()),
 		Counter:      r.counter(w.Counter),
 		Instructions: optional(w.Instructions),
 		Zone:         optional(w.Zone),
@@ -136,9 +136,8 @@ func (r *reader) channel(w *Channel) earshot.Channel {
 	return out
 }
 
-// budget reads the budget; what it does not say has the default.
-func (r *reader) budget(w *Budget) assemble.Budget {
-	b := assemble.DefaultBudget()
+// budget reads the budget; what it does not say is as in b.
+func (r *reader) budget(w *Budget, b assemble.Budget) assemble.Budget {
 	if w == nil {
 		return b
 	}

@@ -33,6 +33,6 @@ func ChannelOf(c earshot.Channel) *Channel {
 // the default.
 func (w *Budget) Read() (assemble.Budget, error) {
 	r := &reader{}
-	b := r.budget(w)
+	b := r.budget(w, assemble.DefaultBudget())
 	return b, r.err
 }

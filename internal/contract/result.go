@@ -61,7 +61,10 @@ type (
 
 // Encode writes one Result as compact JSON with a line break at its end. The
 // same result gives the same bytes.
-func Encode(r assemble.Result) ([]byte, error) {
+func Encode(r assemble.Result) ([]byte, error) { return marshal(ResultOf(r)) }
+
+// ResultOf returns the JSON form of a Result.
+func ResultOf(r assemble.Result) Result {
 	w := Result{
 		System: r.System, Hash: r.Hash,
 		Tokens:   ResultTokens{r.Tokens.Total, r.Tokens.Budget, r.Tokens.Counter, map[string]int{}},
@@ -98,7 +101,7 @@ func Encode(r assemble.Result) ([]byte, error) {
 	for _, n := range r.Notes {
 		w.Notes = append(w.Notes, Note{n.Kind, n.Text})
 	}
-	return marshal(w)
+	return w
 }
 
 func shownWire(s earshot.Shown) *Shown {
