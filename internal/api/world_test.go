@@ -45,7 +45,7 @@ func (gate) Mint(context.Context, access.Principal, access.Fixed) (string, error
 }
 
 // newWorld returns a world with a caller for each reach: all, T1 (a workspace), C1
-// (a channel of T1) and T2.
+// (a channel of T1) and T2; for C1 also one that may only read, and a capability, tools.
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	st, err := store.Open(t.Context(), "memory:", nil)
@@ -63,7 +63,11 @@ func newWorld(t testing.TB) *world {
 		}
 		return p
 	}
-	g := gate{"all": reach("all", "", ""), "T1": reach("T1", "T1", ""), "C1": reach("C1", "T1", "C1"), "T2": reach("T2", "T2", "")}
+	read, fixed := reach("read", "T1", "C1"), reach("C1", "T1", "C1")
+	read.ReadOnly = true
+	fixed.Kind, fixed.ReadOnly = access.Capability, true
+	fixed.Fixed = &access.Fixed{Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}}
+	g := gate{"read": read, "tools": fixed, "all": reach("all", "", ""), "T1": reach("T1", "T1", ""), "C1": reach("C1", "T1", "C1"), "T2": reach("T2", "T2", "")}
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{})
 	srv := httptest.NewServer(api.New(api.Options{Service: service, Gate: g, Version: "test"}))
 	t.Cleanup(srv.Close)

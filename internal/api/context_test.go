@@ -1,0 +1,159 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// ops is a channel with a thread.
+var ops = earshot.Channel{Platform: "slack", Workspace: "T1", ID: "C1", Name: "ops", Kind: earshot.KindChannel}
+
+// said returns the nth message of a thread, whose root is message 0.
+func said(n int, who, text string) earshot.Message {
+	m := earshot.Message{
+		ID: earshot.MessageID(fmt.Sprint("m", n)), Time: earshot.Time(1_772_442_000_000_000 + int64(n)*60e6), Text: text,
+		Author: earshot.Author{ID: earshot.AuthorID("U-" + who), Name: who, Kind: earshot.Human},
+	}
+	if n > 0 {
+		m.Thread = "m0"
+	}
+	return m
+}
+
+// tell stores the channel ops, an agent that is known in its workspace, and messages.
+func (w *world) tell(t testing.TB, list ...earshot.Message) {
+	t.Helper()
+	if err := w.store.PutChannel(t.Context(), ops); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.PutAuthors(t.Context(), ops.Platform, ops.Workspace, earshot.Author{ID: "U0BOT", Name: "earshot", Kind: earshot.Bot}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Record(t.Context(), ops.Scope(), list...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A contextJSON is what tests read of an answer of POST /v1/context.
+type contextJSON struct {
+	Prompt struct {
+		System   string
+		Messages []struct{ Role, Text string }
+	}
+	Tokens       struct{ Total int }
+	Ledger       []struct{ ID, Verdict string }
+	Conversation string
+	Capability   string
+	Hash         string
+	Code         string
+	Detail       string
+	Turn         *struct {
+		ID      int64
+		Expires string
+	}
+	Tools   []struct{ Name string }
+	Context *contextJSON
+}
+
+// context makes a context and returns the answer.
+func (w *world) context(t testing.TB, as string, body any) (int, contextJSON) {
+	t.Helper()
+	status, _, text := w.call(t, as, http.MethodPost, "/v1/context", body)
+	var c contextJSON
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatalf("%d %s: %v", status, text, err)
+	}
+	return status, c
+}
+
+type object map[string]any
+
+func TestAContextOfAMessageInOneCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "staging is down"), said(1, "Bob", "since noon"), said(2, "Alice", "<@U0BOT> why?"))
+	status, c := w.context(t, "C1", object{"channel": "C1", "anchor": "m2", "agent": "U0BOT", "tools": true})
+	if status != http.StatusOK || len(c.Prompt.Messages) != 1 {
+		t.Fatalf("got %d %+v", status, c)
+	}
+	if text := c.Prompt.Messages[0].Text; !strings.Contains(text, "Bob: since noon") || !strings.Contains(text, "@earshot why?") {
+		t.Errorf("the prompt is %q", text)
+	}
+	if c.Tokens.Total == 0 || len(c.Ledger) != 3 || !strings.HasPrefix(c.Conversation, "conv_") || c.Capability != "ec_test" || len(c.Tools) != 3 || c.Turn != nil {
+		t.Errorf("got %+v", c)
+	}
+	for name, same := range map[string]object{
+		"the channel as an object": {"channel": object{"id": "C1", "workspace": "T1", "platform": "slack"}, "anchor": "m2", "agent": "U0BOT"},
+		"the conversation's id":    {"channel": "C1", "anchor": "m2", "agent": "U0BOT", "policy": "standard", "budget": object{"tokens": 8000}, "counter": "o200k"},
+	} {
+		if status, again := w.context(t, "C1", same); status != http.StatusOK || again.Hash != c.Hash {
+			t.Errorf("%s: %d %+v", name, status, again)
+		}
+	}
+	if _, err := w.store.Conversation(t.Context(), earshot.ConversationID{Agent: "U0BOT", Scope: ops.Scope(), Name: "m0"}); err == nil {
+		t.Error("a conversation was created")
+	}
+}
+
+func TestAContextThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "<@U0BOT> "+strings.Repeat("words ", 200)))
+	for name, c := range map[string]struct {
+		as     string
+		body   any
+		status int
+		holds  string
+	}{
+		"no channel":          {"C1", object{"anchor": "m0"}, 400, `"channel is required`},
+		"no anchor":           {"C1", object{"channel": "C1"}, 400, `"anchor is required`},
+		"an unknown agent":    {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U9"}, 400, "unknown_agent"},
+		"an unknown policy":   {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "policy": "x"}, 400, "policy unknown policy"},
+		"a wrong budget":      {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": object{"tokens": -1}}, 400, "budget.tokens must not be negative"},
+		"an unknown field":    {"C1", `{"channel":"C1","Anchor":"m0"}`, 400, "Anchor unknown field"},
+		"a field twice":       {"C1", `{"channel":"C1","channel":"C1"}`, 400, "channel stands twice"},
+		"text after the body": {"C1", `{"channel":"C1"} x`, 400, "body"},
+		"nothing":             {"C1", ``, 400, "body"},
+		"too deep":            {"C1", strings.Repeat("[", 65), 400, "64"},
+		"over the limit":      {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": object{"limit": 50}}, 400, `"code":"over_limit"`},
+		"a wrong zone":        {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "zone": "Mars"}, 400, "zone"},
+		"a wrong channel":     {"C1", object{"channel": object{"id": "C1", "name": "x"}, "anchor": "m0"}, 400, "channel.name unknown field"},
+		"open, read-only":     {"read", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "open": true}, 403, `"code":"read_only"`},
+		"message, read-only":  {"read", object{"channel": "C1", "message": object{"id": "m1", "time": "2026-03-02T09:00:00Z", "author": object{"id": "U1"}, "text": "x"}}, 403, `"code":"read_only"`},
+		"with a capability":   {"tools", object{"channel": "C1", "anchor": "m0"}, 403, `"code":"tools_only"`},
+		"an empty list":       {"C1", `[]`, 400, "body"},
+	} {
+		status, _, body := w.call(t, c.as, http.MethodPost, "/v1/context", c.body)
+		if status != c.status || !strings.Contains(body, c.holds) {
+			t.Errorf("%s: got %d %s, want %d with %s", name, status, body, c.status, c.holds)
+		}
+	}
+}
+
+func TestWhatIsForeignToAContextDoesNotExist(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "<@U0BOT> why?"), said(1, "Alice", "gone"), earshot.Message{ID: "m1", Deleted: true})
+	_, c := w.context(t, "C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT"})
+	_, _, want := w.call(t, "T2", http.MethodPost, "/v1/context", object{"channel": "C9", "anchor": "m9", "agent": "U0BOT"})
+	for name, call := range map[string]struct {
+		as   string
+		body object
+	}{
+		"a foreign channel":       {"T2", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT"}},
+		"a foreign conversation":  {"T2", object{"conversation": c.Conversation, "anchor": "m0"}},
+		"an unknown conversation": {"C1", object{"conversation": "conv_AAAA", "anchor": "m0"}},
+		"one that is not stored":  {"C1", object{"conversation": c.Conversation, "anchor": "m0"}},
+		"an unknown anchor":       {"C1", object{"channel": "C1", "anchor": "m9", "agent": "U0BOT"}},
+		"a deleted anchor":        {"C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT"}},
+	} {
+		if status, _, got := w.call(t, call.as, http.MethodPost, "/v1/context", call.body); status != http.StatusNotFound || got != want {
+			t.Errorf("%s: got %d %s, want %s", name, status, got, want)
+		}
+	}
+}

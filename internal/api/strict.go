@@ -1,0 +1,60 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/contract"
+)
+
+// A strictInput is a request whose body is read by the contract's own rules, which
+// name a field as earshot assemble names it.
+type strictInput struct {
+	RawBody []byte `contentType:"application/json"`
+}
+
+// addStrict adds a route whose body is a B.
+func addStrict[B, O any](s *server, a huma.API, op huma.Operation, handle func(ctx context.Context, p access.Principal, b *B) (*O, error)) {
+	schema := a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[B](), true, op.OperationID)
+	addRaw(s, a, op, schema, func(ctx context.Context, p access.Principal, in *strictInput) (*O, error) {
+		b := new(B)
+		if err := readStrict(in.RawBody, b); err != nil {
+			return nil, err
+		}
+		return handle(ctx, p, b)
+	})
+}
+
+// addRaw adds a route that reads its body itself. The schema is for the document.
+func addRaw[I, O any](s *server, a huma.API, op huma.Operation, schema *huma.Schema, handle func(ctx context.Context, p access.Principal, in *I) (*O, error)) {
+	body := &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
+	op.RequestBody, op.SkipValidateBody, op.MaxBodyBytes = body, true, maxBody
+	add(s, a, op, handle)
+	body.Content["application/json"].Schema = schema
+}
+
+// readStrict reads a body.
+func readStrict(data []byte, v any) error {
+	if tooDeep(data) {
+		return newProblem("", http.StatusBadRequest, "", "the body "+errDepth.Error())
+	}
+	return contract.Unmarshal(data, v, "body")
+}
+
+// below puts the name of a field before the path of an error in it.
+func below(field string, err error) error {
+	var e *assemble.InputError
+	if !errors.As(err, &e) {
+		return err
+	}
+	if e.Path != "" {
+		field += "." + e.Path
+	}
+	return &assemble.InputError{Path: field, Reason: e.Reason}
+}

@@ -1,0 +1,175 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/contract"
+	"github.com/earshot-ai/earshot/internal/inputref"
+)
+
+// openTries is how often a context is gathered for a turn while the conversation
+// changes.
+const openTries = 5
+
+// open makes a context and stores it as a draft.
+func (s *Service) open(ctx context.Context, p access.Principal, a asked) (Context, error) {
+	drafts, err := s.drafts()
+	if err != nil {
+		return Context{}, err
+	}
+	for range openTries {
+		var c Context
+		if c, err = s.openOnce(ctx, p, a, drafts); !errors.Is(err, earshot.ErrConflict) {
+			return c, err
+		}
+	}
+	return Context{}, fmt.Errorf("open a turn: %w", err)
+}
+
+func (s *Service) openOnce(ctx context.Context, p access.Principal, a asked, drafts earshot.Drafts) (Context, error) {
+	// The turns are counted before anything is read, so that whatever is committed
+	// while it is read is a conflict.
+	turns, err := s.store.Turns(ctx, a.conversation, 1)
+	if err != nil {
+		return Context{}, err
+	}
+	c, err := s.makeContext(ctx, p, a)
+	if err != nil {
+		return Context{}, err
+	}
+	d := earshot.Draft{
+		Conversation: a.conversation, Anchor: a.anchor, Opener: p.ID, State: earshot.DraftOpen,
+		Opened: s.now(), Expires: s.now() + earshot.Time(s.options.OpenFor.Microseconds()), Turns: inputref.Count(turns), Turn: turnOf(c),
+	}
+	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, false); err != nil {
+		return Context{}, err
+	}
+	if d.Asked, err = a.How.encode(); err != nil {
+		return Context{}, err
+	}
+	if d, err = drafts.OpenDraft(ctx, d); err != nil {
+		return Context{}, err
+	}
+	c.Draft = &d
+	return c, nil
+}
+
+// drafts returns the store's drafts.
+func (s *Service) drafts() (earshot.Drafts, error) {
+	d, ok := s.store.(earshot.Drafts)
+	if !ok {
+		return nil, errors.New("the store keeps no open turns")
+	}
+	return d, nil
+}
+
+// turnOf returns what committing a context records, without its reply. A question
+// that is answered without context leaves nothing but its answer.
+func turnOf(c Context) earshot.Turn {
+	in, res := c.Input, c.Result
+	t := earshot.Turn{
+		Answer: earshot.Answer{Anchor: in.Anchor}, Policy: in.Policy.Name, Hash: res.Hash,
+		Cursor: res.Next.Cursor, Epoch: res.Next.Epoch, Form: string(in.Policy.WithDefaults().Frame), Zone: in.Zone,
+	}
+	if isolated(in) {
+		return t
+	}
+	t.Shown, t.Attached, t.Names, t.Ledger = res.Next.Shown, res.Next.Attached, res.Next.Names, res.Ledger
+	if in.Policy.Session {
+		t.Session = entriesOf(newMessages(res))
+	}
+	return t
+}
+
+// isolated reports whether the question is answered without context.
+func isolated(in assemble.Input) bool {
+	for i := range in.Messages {
+		if m := &in.Messages[i]; m.ID == in.Anchor {
+			return m.Isolated()
+		}
+	}
+	return false
+}
+
+// newMessages returns the messages of a prompt that are not of the session alone.
+func newMessages(res assemble.Result) []assemble.Message {
+	for i, m := range res.Messages {
+		if len(m.Sections) == 0 || slices.ContainsFunc(m.Sections, func(of assemble.SectionName) bool { return of != assemble.SessionPart }) {
+			return res.Messages[i:]
+		}
+	}
+	return nil
+}
+
+// entriesOf returns messages of a prompt as a session keeps them.
+func entriesOf(messages []assemble.Message) []earshot.SessionEntry {
+	var out []earshot.SessionEntry
+	for _, m := range messages {
+		out = append(out, earshot.SessionEntry{Role: m.Role, Text: m.Text, Media: m.Media, Calls: m.Calls, Call: m.Call, Failed: m.Failed, Opaque: m.Opaque})
+	}
+	return out
+}
+
+// A howJSON is a How as a draft keeps it. Text stays away: a draft keeps no texts of
+// messages, and this may be one.
+type howJSON struct {
+	Policy       jsontext.Value       `json:"policy,omitzero"`
+	Budget       *assemble.Budget     `json:"budget,omitzero"`
+	Counter      *string              `json:"counter,omitzero"`
+	Instructions *string              `json:"instructions,omitzero"`
+	Zone         string               `json:"zone,omitzero"`
+	Attach       []earshot.ArtifactID `json:"attach,omitempty"`
+	ReadAs       bool                 `json:"read_as,omitzero"` // there was a Text
+}
+
+func (h How) encode() ([]byte, error) {
+	w := howJSON{Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, Attach: h.Attach, ReadAs: h.Text != ""}
+	if h.Policy != nil {
+		policy, err := json.Marshal(*h.Policy, json.Deterministic(true))
+		if err != nil {
+			return nil, fmt.Errorf("keep the policy: %w", err)
+		}
+		w.Policy = policy
+	}
+	if h.Counter != nil {
+		name := h.Counter.Name()
+		w.Counter = &name
+	}
+	return json.Marshal(w)
+}
+
+// errReadAs says that a context cannot be made anew, because its question was read
+// as a text that is not kept.
+var errReadAs = errors.New("the question was read as another text")
+
+func decodeHow(data []byte) (How, error) {
+	var w howJSON
+	if len(data) == 0 {
+		return How{}, nil
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return How{}, fmt.Errorf("how a context was asked for: %w", err)
+	}
+	if w.ReadAs {
+		return How{}, errReadAs
+	}
+	h := How{Budget: w.Budget, Instructions: w.Instructions, Zone: w.Zone, Attach: w.Attach}
+	var err error
+	if w.Policy != nil {
+		p, e := contract.ReadPolicy(w.Policy)
+		h.Policy, err = &p, e
+	}
+	if err == nil && w.Counter != nil {
+		h.Counter, err = contract.ReadCounter(w.Counter)
+	}
+	return h, err
+}
