@@ -41,8 +41,8 @@ type Options struct {
 	OIDC   *OIDC            // nil: no JWT is accepted
 	Rates  Rates            // how many requests are allowed
 	Now    func() time.Time // nil: time.Now
-	Client *http.Client     // asks the issuer; nil: one that gives up after ten seconds
-	Log    *slog.Logger     // failures to reach the issuer; nil discards
+	Client *http.Client     // asks the issuer; nil: one of its own. Each answer is waited for five seconds at most
+	Log    *slog.Logger     // failures to reach the issuer, and at Debug why a token was refused; nil discards
 }
 
 // A Gate says who sent a request. It is safe for concurrent use and runs nothing in
@@ -96,7 +96,20 @@ func (g *Gate) Issuer() string {
 // is refused at once; a stream that lasts asks again from time to time. The errors
 // are ErrUnauthenticated and ErrUnavailable.
 func (g *Gate) Authenticate(ctx context.Context, bearer string) (Principal, error) {
+	p, err := g.recognise(ctx, bearer)
+	if err != nil {
+		if errors.Is(err, ErrUnauthenticated) {
+			g.log.DebugContext(ctx, "a token was refused", "err", errors.Unwrap(err))
+		}
+		return Principal{}, err
+	}
+	return p, nil
+}
+
+func (g *Gate) recognise(ctx context.Context, bearer string) (Principal, error) {
 	switch {
+	case bearer == "":
+		return Principal{}, refuse("there is no token")
 	case len(bearer) > TokenBytes:
 		return Principal{}, refuse("the token is too long")
 	case strings.HasPrefix(bearer, keyMark):
