@@ -50,7 +50,7 @@ func (c *assembleCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.raw, "%s\n", out)
+	_, err = a.raw.Write(out)
 	return err
 }
 

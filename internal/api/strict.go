@@ -21,14 +21,26 @@ type strictInput struct {
 
 // addStrict adds a route whose body is a B.
 func addStrict[B, O any](s *server, a huma.API, op huma.Operation, handle func(ctx context.Context, p access.Principal, b *B) (*O, error)) {
-	schema := a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[B](), true, op.OperationID)
-	addRaw(s, a, op, schema, func(ctx context.Context, p access.Principal, in *strictInput) (*O, error) {
+	addRaw(s, a, op, schemaOf[B](a), func(ctx context.Context, p access.Principal, in *strictInput) (*O, error) {
 		b := new(B)
-		if err := readStrict(in.RawBody, b); err != nil {
+		if err := in.read(ctx, b); err != nil {
 			return nil, err
 		}
 		return handle(ctx, p, b)
 	})
+}
+
+// read reads the body.
+func (in *strictInput) read(ctx context.Context, v any) error {
+	if tooDeep(in.RawBody) {
+		return deepBody(ctx)
+	}
+	return contract.Unmarshal(in.RawBody, v, "body")
+}
+
+// schemaOf returns the schema of a type, which the document names after it.
+func schemaOf[T any](a huma.API) *huma.Schema {
+	return a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
 }
 
 // addRaw adds a route that reads its body itself. The schema is for the document.
@@ -39,12 +51,9 @@ func addRaw[I, O any](s *server, a huma.API, op huma.Operation, schema *huma.Sch
 	body.Content["application/json"].Schema = schema
 }
 
-// readStrict reads a body.
-func readStrict(data []byte, v any) error {
-	if tooDeep(data) {
-		return newProblem("", http.StatusBadRequest, "", "the body "+errDepth.Error())
-	}
-	return contract.Unmarshal(data, v, "body")
+// deepBody is the answer to a body that is nested too deeply.
+func deepBody(ctx context.Context) error {
+	return newProblem(requestOf(ctx).path, http.StatusBadRequest, "", "the body "+errDepth.Error())
 }
 
 // below puts the name of a field before the path of an error in it.

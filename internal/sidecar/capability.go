@@ -2,11 +2,68 @@ package sidecar
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/access"
 )
+
+// A CapabilityRequest says what a capability is for.
+type CapabilityRequest struct {
+	Channel Place
+	Anchor  earshot.MessageID // the tools show nothing after it; "" is no bound
+	Agent   earshot.AuthorID  // whose conversation is searched; "" means the only one that is known, or none
+	Lasts   time.Duration     // at most [access.CapabilityTime], which is also the default
+}
+
+// Capability makes a capability: a bearer token that lets whoever has it use the
+// tools of one channel, and nothing else. It returns until when it is valid.
+func (s *Service) Capability(ctx context.Context, p access.Principal, r CapabilityRequest) (token string, expires earshot.Time, err error) {
+	switch {
+	case p.Fixed != nil:
+		return "", 0, toolsOnly
+	case r.Channel.Channel == "":
+		return "", 0, invalid("channel", "is required")
+	case r.Lasts < 0 || r.Lasts > access.CapabilityTime:
+		return "", 0, invalid("minutes", "must be 1 to 60")
+	case r.Lasts == 0:
+		r.Lasts = access.CapabilityTime
+	}
+	c, err := s.Resolve(ctx, p, r.Channel)
+	if err != nil {
+		return "", 0, err
+	}
+	identity, err := s.Agent(ctx, p, c.Scope(), r.Agent)
+	if _, refused := AsRefusal(err); err != nil && (r.Agent != "" || !refused) {
+		return "", 0, err
+	}
+	id, at := earshot.ConversationID{Scope: c.Scope()}, earshot.Position{}
+	if r.Anchor != "" {
+		list, err := s.store.ByID(ctx, c.Scope(), r.Anchor)
+		if err != nil {
+			return "", 0, err
+		}
+		if len(list) == 0 || list[0].Deleted {
+			return "", 0, absent
+		}
+		at = list[0].Position()
+		if identity.ID != "" {
+			if id, err = gather.ConversationOf(ctx, s.store, c, list[0], identity); err != nil {
+				return "", 0, err
+			}
+		}
+	}
+	token, expires, err = s.mint(ctx, p, id, at, r.Lasts)
+	if errors.Is(err, access.ErrForbidden) {
+		err = &Refusal{Kind: Forbidden, Detail: "this caller cannot pass its rights on"}
+	}
+	return token, expires, err
+}
+
+// toolsOnly is the answer to a capability that is used for anything but tools.
+var toolsOnly = &Refusal{Kind: Forbidden, Code: "tools_only", Detail: "a capability is for the tools of a channel; use the key that it was made with"}
 
 // mint makes a capability for the tools of a conversation's channel, and returns
 // until when it is valid at most. The error is [access.ErrForbidden] where the caller

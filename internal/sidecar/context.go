@@ -59,7 +59,10 @@ var overLimit = &Refusal{Kind: Invalid, Code: "over_limit", Path: "budget.limit"
 // message that comes with the request is recorded, and a turn is opened, if the
 // request says so.
 func (s *Service) Context(ctx context.Context, p access.Principal, r ContextRequest) (Context, error) {
-	if (r.Open || r.Message != nil) && (p.ReadOnly || p.Fixed != nil) {
+	switch {
+	case p.Fixed != nil:
+		return Context{}, toolsOnly
+	case (r.Open || r.Message != nil) && p.ReadOnly:
 		return Context{}, readOnly
 	}
 	a, err := s.asked(ctx, p, r)
@@ -84,9 +87,6 @@ type asked struct {
 // asked looks up what a request names, and records its message.
 func (s *Service) asked(ctx context.Context, p access.Principal, r ContextRequest) (asked, error) {
 	a := asked{How: r.How, anchor: r.Anchor}
-	if p.Fixed != nil {
-		return a, &Refusal{Kind: Forbidden, Code: "tools_only", Detail: "a capability is for the tools of a channel; use the key that it was made with"}
-	}
 	if r.Message != nil && a.anchor == "" {
 		a.anchor = r.Message.ID
 	}

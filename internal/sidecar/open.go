@@ -78,11 +78,12 @@ func turnOf(c Context) earshot.Turn {
 	in, res := c.Input, c.Result
 	t := earshot.Turn{
 		Answer: earshot.Answer{Anchor: in.Anchor}, Policy: in.Policy.Name, Hash: res.Hash,
-		Cursor: res.Next.Cursor, Epoch: res.Next.Epoch, Form: string(in.Policy.WithDefaults().Frame), Zone: in.Zone,
+		Epoch: in.Conversation.Epoch, Form: string(in.Policy.WithDefaults().Frame), Zone: in.Zone,
 	}
 	if isolated(in) {
 		return t
 	}
+	t.Cursor, t.Epoch = res.Next.Cursor, res.Next.Epoch
 	t.Shown, t.Attached, t.Names, t.Ledger = res.Next.Shown, res.Next.Attached, res.Next.Names, res.Ledger
 	if in.Policy.Session {
 		t.Session = entriesOf(newMessages(res))

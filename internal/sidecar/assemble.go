@@ -1,0 +1,30 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/contract"
+)
+
+// Assemble makes the result of an input, both as JSON, byte for byte as earshot
+// assemble does. It reads nothing but the input, and stores nothing.
+func (s *Service) Assemble(_ context.Context, p access.Principal, input []byte) ([]byte, error) {
+	if p.Fixed != nil {
+		return nil, toolsOnly
+	}
+	in, err := contract.Decode(input)
+	if err != nil {
+		return nil, err
+	}
+	res, err := assemble.Turn(in)
+	if errors.Is(err, assemble.ErrBudgetTooSmall) {
+		return nil, overLimit
+	}
+	if err != nil {
+		return nil, err
+	}
+	return contract.Encode(res)
+}

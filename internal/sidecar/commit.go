@@ -1,0 +1,316 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/inputref"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// A Reply is how an open turn was answered.
+type Reply struct {
+	Text string // as people see it
+	// Messages are what the reply became on the platform, in order; none where the
+	// caller does not say. They are recorded as the agent's. A zero Time means now.
+	// Thread and ReplyTo are where the answer belongs, unless Placed is set.
+	Messages []earshot.Message
+	Placed   bool
+	Usage    earshot.Usage
+	// Entries are the calls of tools, and what the tools answered, between the
+	// prompt and the reply.
+	Entries  []earshot.SessionEntry
+	Metadata map[string]*string // merged into the conversation's
+}
+
+// A Committed is a turn that has been committed.
+type Committed struct {
+	Turn         earshot.TurnID
+	Conversation earshot.ConversationID
+	Number       int // in its conversation, from 0
+	Anchor       earshot.MessageID
+	Replies      []earshot.MessageID
+	Repeated     bool // it was committed before this call
+}
+
+// Why a turn could not be committed.
+const (
+	Answered = "answered" // the agent has answered the anchor
+	Gone     = "deleted"  // the anchor is deleted
+	Changed  = "changed"  // the conversation has gone on, or something that the prompt shows was deleted
+)
+
+// An Overtaken is the error of a commit that came too late.
+type Overtaken struct {
+	Reason string   // Answered, Gone or Changed
+	Anew   *Context // the context as it is now, with a turn of its own; nil where the anchor needs no answer, or has to be asked for anew
+}
+
+// Error implements error.
+func (c *Overtaken) Error() string {
+	switch {
+	case c.Reason == Answered:
+		return "the question has been answered meanwhile; nothing was committed"
+	case c.Reason == Gone:
+		return "the question was deleted meanwhile; nothing was committed"
+	case c.Anew == nil:
+		return "the conversation has changed since the context was made; nothing was committed; make the context anew"
+	}
+	return "the conversation has changed since the context was made; nothing was committed; answer the context that comes with this"
+}
+
+// Is reports that an Overtaken is an [earshot.ErrConflict].
+func (c *Overtaken) Is(target error) bool { return target == earshot.ErrConflict }
+
+// Commit ends an open turn with its reply, exactly once: a turn that is committed
+// already stays as it is, and the answer is the first one's. The error is a
+// [*Overtaken] where the conversation has changed since the turn was opened.
+func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.TurnID, r Reply) (Committed, error) {
+	drafts, d, err := s.draft(ctx, p, id)
+	if err != nil {
+		return Committed{}, err
+	}
+	if d.State == earshot.DraftCommitted {
+		return s.committed(ctx, d, true)
+	}
+	if err := r.check(); err != nil {
+		return Committed{}, err
+	}
+	if d.State != earshot.DraftOpen || d.Expires < s.now() {
+		return Committed{}, earshot.ErrExpired
+	}
+	channel, err := s.store.Channel(ctx, d.Conversation.Scope)
+	if err != nil {
+		return Committed{}, err
+	}
+	identity, err := s.agentOf(ctx, p, d.Conversation)
+	if err != nil {
+		return Committed{}, err
+	}
+	anchors, err := s.store.ByID(ctx, d.Conversation.Scope, d.Anchor)
+	if err != nil {
+		return Committed{}, err
+	}
+	if len(anchors) == 0 || anchors[0].Deleted {
+		return Committed{}, s.conflict(ctx, p, d, channel, identity)
+	}
+	messages := r.messages(channel, d.Conversation, anchors[0], identity, s.now())
+	done, err := drafts.CommitDraft(ctx, id, r.turn(d, anchors[0], s.now()), s.now(), messages...)
+	if errors.Is(err, earshot.ErrConflict) {
+		return Committed{}, s.conflict(ctx, p, d, channel, identity)
+	}
+	if err != nil {
+		return Committed{}, err
+	}
+	return s.committed(ctx, done, false)
+}
+
+// Abort ends an open turn without a reply. Nothing of its conversation changes.
+// Ending one that has ended changes nothing.
+func (s *Service) Abort(ctx context.Context, p access.Principal, id earshot.TurnID) (earshot.Draft, error) {
+	drafts, _, err := s.draft(ctx, p, id)
+	if err != nil {
+		return earshot.Draft{}, err
+	}
+	return drafts.AbortDraft(ctx, id)
+}
+
+// draft returns a turn that the caller may end.
+func (s *Service) draft(ctx context.Context, p access.Principal, id earshot.TurnID) (earshot.Drafts, earshot.Draft, error) {
+	switch {
+	case p.Fixed != nil:
+		return nil, earshot.Draft{}, toolsOnly
+	case p.ReadOnly:
+		return nil, earshot.Draft{}, readOnly
+	}
+	drafts, err := s.drafts()
+	if err != nil {
+		return nil, earshot.Draft{}, err
+	}
+	d, err := drafts.Draft(ctx, id)
+	if err == nil && !p.Sees(d.Conversation.Scope) {
+		err = absent
+	}
+	return drafts, d, err
+}
+
+// committed returns what is told of a committed turn.
+func (s *Service) committed(ctx context.Context, d earshot.Draft, repeated bool) (Committed, error) {
+	q, err := s.store.QueuedTurn(ctx, d.ID)
+	if err != nil {
+		return Committed{}, fmt.Errorf("read a committed turn: %w", err)
+	}
+	t, err := s.store.Turn(ctx, d.Conversation, q.Number)
+	if err != nil {
+		return Committed{}, fmt.Errorf("read a committed turn: %w", err)
+	}
+	return Committed{d.ID, d.Conversation, q.Number, d.Anchor, t.Answer.Replies, repeated}, nil
+}
+
+// conflict returns why a turn could not be committed, with the context anew where
+// its anchor still waits for an answer.
+func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Draft, channel earshot.Channel, identity earshot.Identity) error {
+	anchors, err := s.store.ByID(ctx, d.Conversation.Scope, d.Anchor)
+	if err != nil {
+		return err
+	}
+	if len(anchors) == 0 || anchors[0].Deleted {
+		return &Overtaken{Reason: Gone}
+	}
+	turns, err := s.store.Turns(ctx, d.Conversation, 0)
+	if err != nil {
+		return err
+	}
+	for _, t := range turns {
+		if t.Answer.Anchor == d.Anchor {
+			return &Overtaken{Reason: Answered}
+		}
+	}
+	how, err := decodeHow(d.Asked)
+	if errors.Is(err, errReadAs) {
+		return &Overtaken{Reason: Changed}
+	}
+	if err != nil {
+		return err
+	}
+	c, err := s.open(ctx, p, asked{How: how, channel: channel, identity: identity, anchor: d.Anchor, conversation: d.Conversation})
+	if err != nil {
+		return err
+	}
+	return &Overtaken{Reason: Changed, Anew: &c}
+}
+
+// metadataKey is what a key of a conversation's metadata looks like.
+var metadataKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// metaProcessed is up to when messages have been answered; the bot keeps it too.
+const metaProcessed = "last_processed_ts"
+
+// maxReplies is how many messages one reply may have become.
+const maxReplies = 100
+
+// check refuses a reply that lacks something.
+func (r *Reply) check() error {
+	if r.Text == "" {
+		return invalid("reply.text", "is required; a turn without an answer is aborted")
+	}
+	if len(r.Messages) > maxReplies {
+		return invalid("reply.parts", fmt.Sprintf("are more than %d", maxReplies))
+	}
+	seen := map[earshot.MessageID]bool{}
+	for _, m := range r.Messages {
+		if m.ID == "" || len(m.ID) > 512 {
+			return invalid("reply.ids", "must have 1 to 512 bytes each")
+		}
+		if seen[m.ID] {
+			return invalid("reply.ids", "must be different")
+		}
+		seen[m.ID] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Metadata)) {
+		switch {
+		case key == metaProcessed:
+			return invalid("metadata."+metaProcessed, "is kept by the sidecar")
+		case !metadataKey.MatchString(key):
+			return invalid("metadata", "has a key that is not a letter and then letters, digits and underscores, in lower case, 64 at most")
+		}
+	}
+	return r.checkEntries()
+}
+
+// checkEntries refuses entries that could not be sent to a model again.
+func (r *Reply) checkEntries() error {
+	if len(r.Entries) == 0 {
+		return nil
+	}
+	// A question stands before them, and they end in answers of tools.
+	list := []assemble.Message{{Role: earshot.User, Text: "?"}}
+	for _, e := range r.Entries {
+		if e.Role != earshot.Assistant && e.Role != earshot.ToolRole || len(e.Media) > 0 {
+			return invalid("entries", "are calls of the assistant and answers of tools, without files")
+		}
+		list = append(list, assemble.Message{Role: e.Role, Text: e.Text, Calls: e.Calls, Call: e.Call, Failed: e.Failed, Opaque: e.Opaque})
+	}
+	if _, err := llm.FromResult(assemble.Result{Messages: list}, nil); err != nil {
+		return invalid("entries", "must be calls of the assistant, and after each of these the answers of its tools, every call answered once")
+	}
+	return nil
+}
+
+// messages returns the reply as messages of the agent.
+func (r *Reply) messages(c earshot.Channel, id earshot.ConversationID, anchor earshot.Message, identity earshot.Identity, now earshot.Time) []earshot.Message {
+	thread, replyTo := answerPlace(c, id, anchor)
+	next := max(now, anchor.Time+1)
+	list := slices.Clone(r.Messages)
+	for i := range list {
+		m := &list[i]
+		m.Author = earshot.Author{ID: identity.ID, Name: identity.Name, Kind: earshot.Bot}
+		if m.Time == 0 {
+			m.Time = next
+		}
+		next = m.Time + 1
+		if !r.Placed {
+			m.Thread, m.ReplyTo = thread, replyTo
+		}
+	}
+	return list
+}
+
+// answerPlace returns where an answer belongs: in the question's thread, in a thread
+// that begins with the question, or in direct messages after it. A reply by
+// reference is answered by one.
+func answerPlace(c earshot.Channel, id earshot.ConversationID, anchor earshot.Message) (thread, replyTo earshot.MessageID) {
+	switch {
+	case anchor.Root() != "":
+		return anchor.Root(), ""
+	case c.Kind == earshot.KindDM && id.Name == string(anchor.ID):
+		return anchor.ID, ""
+	case anchor.ReplyTo != "" || c.Platform == earshot.Discord && c.Kind != earshot.KindDM:
+		return "", anchor.ID
+	case c.Kind == earshot.KindDM || id.Name == gather.TopLevel:
+		return "", ""
+	}
+	return anchor.ID, ""
+}
+
+// turn returns what committing records: what the draft has, and the reply.
+func (r *Reply) turn(d earshot.Draft, anchor earshot.Message, now earshot.Time) earshot.Turn {
+	t := d.Turn
+	t.Usage, t.Time = r.Usage, now
+	for _, m := range r.Messages {
+		t.Answer.Replies = append(t.Answer.Replies, m.ID)
+	}
+	if anchor.Isolated() {
+		return t
+	}
+	t.Shown = slices.Clone(t.Shown)
+	for _, id := range t.Answer.Replies {
+		t.Shown = append(t.Shown, earshot.Shown{ID: id})
+	}
+	var read []earshot.MessageID
+	for _, e := range r.Entries {
+		if e.Role == earshot.ToolRole {
+			read = append(read, tools.Shown(e.Text)...)
+		}
+	}
+	t.Ledger = inputref.Ledger(t.Ledger, read...)
+	if len(t.Session) > 0 {
+		t.Session = append(append(slices.Clone(t.Session), r.Entries...), earshot.SessionEntry{Role: earshot.Assistant, Text: r.Text})
+	}
+	t.Metadata = maps.Clone(r.Metadata)
+	if t.Metadata == nil {
+		t.Metadata = map[string]*string{}
+	}
+	at := anchor.Time.TS()
+	t.Metadata[metaProcessed] = &at
+	return t
+}
