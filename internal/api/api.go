@@ -1,7 +1,8 @@
 // Package api offers a [sidecar.Service] over HTTP.
 //
 // Start with [New], which makes the handler, and [Document], which is its OpenAPI
-// document. Each subject has a file with its routes, its bodies and what it asks of
+// document. Structs that others embed have exported names, since huma passes over the
+// rest. Each subject has a file with its routes, its bodies and what it asks of
 // the service. guard.go is what every request passes before a route sees it, and
 // problem.go how an error is written.
 package api

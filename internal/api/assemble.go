@@ -29,7 +29,7 @@ type assembled struct {
 	Body        []byte
 }
 
-func (s *server) assemble(ctx context.Context, p access.Principal, body *strictInput) (*assembled, error) {
+func (s *server) assemble(ctx context.Context, p access.Principal, body *StrictInput) (*assembled, error) {
 	if tooDeep(body.RawBody) {
 		return nil, deepBody(ctx)
 	}

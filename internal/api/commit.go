@@ -70,7 +70,7 @@ type committedTurn struct {
 
 // A conflictProblem is the answer to a commit that came too late.
 type conflictProblem struct {
-	problem
+	Problem
 	Reason  string         `json:"reason" enum:"answered,deleted,changed" doc:"the anchor has been answered, the anchor was deleted, or the conversation has changed"`
 	Context *contextAnswer `json:"context,omitempty" doc:"the context anew, with a turn of its own; only where the conversation has changed"`
 }
@@ -140,12 +140,12 @@ func (w *replyJSON) messages() ([]earshot.Message, error) {
 	return out, nil
 }
 
-// A turnPath is how a route names an open turn. What is no number is no turn.
-type turnPath struct {
+// A TurnPath is how a route names an open turn. What is no number is no turn.
+type TurnPath struct {
 	ID string `path:"id" maxLength:"32" doc:"the turn's id"`
 }
 
-func (at turnPath) id() earshot.TurnID {
+func (at TurnPath) id() earshot.TurnID {
 	n, err := strconv.ParseInt(at.ID, 10, 64)
 	if err != nil {
 		return 0
@@ -154,13 +154,13 @@ func (at turnPath) id() earshot.TurnID {
 }
 
 type commitInput struct {
-	turnPath
-	strictInput
+	TurnPath
+	StrictInput
 }
 
 func (s *server) commitTurn(ctx context.Context, p access.Principal, in *commitInput) (*struct{ Body committedTurn }, error) {
 	var b commitBody
-	if err := in.strictInput.read(ctx, &b); err != nil {
+	if err := in.StrictInput.read(ctx, &b); err != nil {
 		return nil, err
 	}
 	r, err := b.read()
@@ -170,7 +170,7 @@ func (s *server) commitTurn(ctx context.Context, p access.Principal, in *commitI
 	done, err := s.Service.Commit(ctx, p, in.id(), r)
 	var late *sidecar.Overtaken
 	if errors.As(err, &late) {
-		problem := &conflictProblem{Reason: late.Reason, problem: problem{
+		problem := &conflictProblem{Reason: late.Reason, Problem: Problem{
 			Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict, Code: codeOf[http.StatusConflict], Detail: late.Error(),
 		}}
 		if late.Anew != nil {
@@ -198,7 +198,7 @@ type abortedTurn struct {
 	State string         `json:"state" enum:"aborted,committed"`
 }
 
-func (s *server) abortTurn(ctx context.Context, p access.Principal, at *turnPath) (*struct{ Body abortedTurn }, error) {
+func (s *server) abortTurn(ctx context.Context, p access.Principal, at *TurnPath) (*struct{ Body abortedTurn }, error) {
 	d, err := s.Service.Abort(ctx, p, at.id())
 	if err != nil {
 		return nil, err

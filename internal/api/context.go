@@ -26,7 +26,7 @@ func (s *server) addContext(a huma.API) {
 
 // A contextBody is the body of POST /v1/context.
 type contextBody struct {
-	channelNamed
+	ChannelNamed
 	Anchor       string            `json:"anchor,omitzero" maxLength:"512" doc:"the id of the message to answer; default: that of message"`
 	Agent        string            `json:"agent,omitzero" maxLength:"512" doc:"who answers; default: the only agent that is known here"`
 	Conversation string            `json:"conversation,omitzero" doc:"the id of a conversation; default: the one that the anchor belongs to"`
@@ -93,15 +93,15 @@ func policySchema() *huma.Schema {
 	}}
 }
 
-// A channelNamed is how bodies name a channel.
-type channelNamed struct {
+// A ChannelNamed is how bodies name a channel.
+type ChannelNamed struct {
 	Channel   channelRef `json:"channel,omitzero" doc:"its id, or an object; required, unless there is a conversation"`
 	Workspace string     `json:"workspace,omitzero" maxLength:"512" doc:"the workspace's id, where several have a channel with this id"`
 	Platform  string     `json:"platform,omitzero" maxLength:"64" doc:"the platform, where several have a channel with this id"`
 }
 
 // place reads the channel.
-func (b *channelNamed) place() (sidecar.Place, error) {
+func (b *ChannelNamed) place() (sidecar.Place, error) {
 	at := sidecar.Place{Workspace: earshot.WorkspaceID(b.Workspace), Platform: earshot.Platform(b.Platform)}
 	raw := b.Channel.Value
 	if len(raw) == 0 || raw.Kind() == 'n' {

@@ -167,7 +167,7 @@ func (s *server) failed(ctx context.Context, err error) {
 func writeProblem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
 	e := newProblem(r.URL.Path, status, code, detail)
 	kind := "application/json"
-	if p, ok := e.(*problem); ok {
+	if p, ok := e.(*Problem); ok {
 		kind = p.ContentType("")
 	}
 	w.Header().Set("Content-Type", kind)

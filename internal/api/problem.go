@@ -9,9 +9,9 @@ import (
 	"github.com/earshot-ai/earshot/internal/sidecar"
 )
 
-// A problem is the body of an error: problem details after RFC 9457. Below
+// A Problem is the body of an error: problem details after RFC 9457. Below
 // /api/chat it is an envelope instead, as that API's clients expect.
-type problem struct {
+type Problem struct {
 	Title  string   `json:"title" doc:"the status in words"`
 	Status int      `json:"status" doc:"the HTTP status"`
 	Code   string   `json:"code" doc:"what went wrong, for programs"`
@@ -20,9 +20,9 @@ type problem struct {
 }
 
 // Error implements error, and GetStatus huma.StatusError.
-func (p *problem) Error() string             { return p.Detail }
-func (p *problem) GetStatus() int            { return p.Status }
-func (p *problem) ContentType(string) string { return "application/problem+json" }
+func (p *Problem) Error() string             { return p.Detail }
+func (p *Problem) GetStatus() int            { return p.Status }
+func (p *Problem) ContentType(string) string { return "application/problem+json" }
 
 // An envelope is a problem as the conversation API writes it.
 type envelope struct {
@@ -68,5 +68,5 @@ func newProblem(path string, status int, code, detail string, fields ...string) 
 		}
 		return &envelope{Message: detail, Code: code, status: status}
 	}
-	return &problem{Title: http.StatusText(status), Status: status, Code: code, Detail: detail, Fields: fields}
+	return &Problem{Title: http.StatusText(status), Status: status, Code: code, Detail: detail, Fields: fields}
 }

@@ -47,8 +47,8 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	return newProblem(path, statusOf[r.Kind], code, r.Detail)
 }
 
-// A place is how a route's path and query name a channel.
-type place struct {
+// A Place is how a route's path and query name a channel.
+type Place struct {
 	Channel   string `path:"channel" maxLength:"512" doc:"the channel's id on its platform"`
 	Workspace string `query:"workspace" maxLength:"512" doc:"the workspace's id, where several have a channel with this id"`
 	Platform  string `query:"platform" maxLength:"64" doc:"the platform, where several have a channel with this id"`
@@ -56,7 +56,7 @@ type place struct {
 
 // resolve returns the channel of a place, and holds the caller back where the
 // channel is asked for too often.
-func (s *server) resolve(ctx context.Context, p access.Principal, at place) (earshot.Channel, error) {
+func (s *server) resolve(ctx context.Context, p access.Principal, at Place) (earshot.Channel, error) {
 	c, err := s.Service.Resolve(ctx, p, sidecar.Place{
 		Channel: earshot.ChannelID(at.Channel), Workspace: earshot.WorkspaceID(at.Workspace), Platform: earshot.Platform(at.Platform),
 	})
@@ -69,6 +69,7 @@ func (s *server) resolve(ctx context.Context, p access.Principal, at place) (ear
 // The errors of huma itself are written as ours are. What it quotes of the request
 // is left out.
 func init() {
+	huma.DefaultArrayNullable = false // an answer has an empty list where there is nothing
 	huma.NewErrorWithContext = func(hc huma.Context, status int, detail string, errs ...error) huma.StatusError {
 		u := hc.URL()
 		return newProblem(u.Path, status, "", detail, fieldsOf(errs)...)

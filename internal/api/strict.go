@@ -13,15 +13,15 @@ import (
 	"github.com/earshot-ai/earshot/internal/contract"
 )
 
-// A strictInput is a request whose body is read by the contract's own rules, which
+// A StrictInput is a request whose body is read by the contract's own rules, which
 // name a field as earshot assemble names it.
-type strictInput struct {
+type StrictInput struct {
 	RawBody []byte `contentType:"application/json"`
 }
 
 // addStrict adds a route whose body is a B.
 func addStrict[B, O any](s *server, a huma.API, op huma.Operation, handle func(ctx context.Context, p access.Principal, b *B) (*O, error)) {
-	addRaw(s, a, op, schemaOf[B](a), func(ctx context.Context, p access.Principal, in *strictInput) (*O, error) {
+	addRaw(s, a, op, schemaOf[B](a), func(ctx context.Context, p access.Principal, in *StrictInput) (*O, error) {
 		b := new(B)
 		if err := in.read(ctx, b); err != nil {
 			return nil, err
@@ -31,7 +31,7 @@ func addStrict[B, O any](s *server, a huma.API, op huma.Operation, handle func(c
 }
 
 // read reads the body.
-func (in *strictInput) read(ctx context.Context, v any) error {
+func (in *StrictInput) read(ctx context.Context, v any) error {
 	if tooDeep(in.RawBody) {
 		return deepBody(ctx)
 	}

@@ -39,7 +39,7 @@ func (s *server) addTools(a huma.API) {
 
 type toolInput struct {
 	Name string `path:"name" maxLength:"64"`
-	strictInput
+	StrictInput
 }
 
 // A toolAnswer is what a tool answered.
@@ -74,7 +74,7 @@ func (s *server) callTool(ctx context.Context, p access.Principal, in *toolInput
 
 // A capabilityBody is the body of POST /v1/capabilities.
 type capabilityBody struct {
-	channelNamed
+	ChannelNamed
 	Anchor  string `json:"anchor,omitzero" maxLength:"512" doc:"nothing that was said after it is shown; default: no bound"`
 	Agent   string `json:"agent,omitzero" maxLength:"512" doc:"whose earlier turns are searched; default: the only agent that is known here"`
 	Minutes *int   `json:"minutes,omitzero" minimum:"1" maximum:"60" doc:"how long it is valid; default: 60"`
