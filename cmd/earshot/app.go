@@ -36,6 +36,7 @@ type commands struct {
 	Serve    serveCmd    `cmd:"" group:"run" help:"Run the bot, on Slack or on the local platform."`
 	Check    checkCmd    `cmd:"" group:"run" help:"Check whether the bot can work on a platform."`
 	Simulate simulateCmd `cmd:"" group:"run" help:"Serve a fake platform, to test a bot without an account."`
+	Key      keyCmd      `cmd:"" group:"run" help:"Make, list and revoke API keys for bots in other languages."`
 	Assemble assembleCmd `cmd:"" group:"run" help:"Read one Input as JSON, write its Result: the assembler for other programs."`
 	Policy   policyCmd   `cmd:"" group:"run" help:"List, show and check policies, which say how a prompt is made."`
 

@@ -233,11 +233,16 @@ func Keys(ctx context.Context, st earshot.Notes) ([]StoredKey, error) {
 	return list, nil
 }
 
-// RevokeKey removes a key, by its id (with ek_ in front or not) or its name. It is
-// refused from then on by every process, and so is each capability that was made
-// under it. ErrNotFound when there is none; ErrConflict when several have the name.
+// RevokeKey removes a key, by its name, its id (with ek_ in front or not) or the whole
+// key. It is refused from then on by every process, and so is each capability that
+// was made under it. ErrNotFound when there is none; ErrConflict when several have the
+// name.
 func RevokeKey(ctx context.Context, st earshot.Notes, idOrName string) error {
-	if id := strings.TrimPrefix(idOrName, keyMark); isKeyID(id) {
+	id, whole := strings.CutPrefix(idOrName, keyMark)
+	if whole {
+		id, _, _ = strings.Cut(id, "_")
+	}
+	if isKeyID(id) {
 		if _, ok, err := note(ctx, st, keyNote+id); err != nil {
 			return err
 		} else if ok {

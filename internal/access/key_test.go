@@ -80,10 +80,11 @@ func TestAKeyEndsWhenItIsRevokedOrExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for name, end := range map[string]func(*testing.T, earshot.Store, access.StoredKey){
-		"by name":     func(t *testing.T, st earshot.Store, k access.StoredKey) { revoke(t, st, "bot") },
-		"by id":       func(t *testing.T, st earshot.Store, k access.StoredKey) { revoke(t, st, k.ID) },
-		"by ek_ id":   func(t *testing.T, st earshot.Store, k access.StoredKey) { revoke(t, st, "ek_"+k.ID) },
-		"by its time": func(*testing.T, earshot.Store, access.StoredKey) {},
+		"by name":          func(t *testing.T, st earshot.Store, k access.StoredKey) { revoke(t, st, "bot") },
+		"by id":            func(t *testing.T, st earshot.Store, k access.StoredKey) { revoke(t, st, k.ID) },
+		"by ek_ id":        func(t *testing.T, st earshot.Store, k access.StoredKey) { revoke(t, st, "ek_"+k.ID) },
+		"by the whole key": func(t *testing.T, st earshot.Store, k access.StoredKey) { revoke(t, st, "ek_"+k.ID+"_secret") },
+		"by its time":      func(*testing.T, earshot.Store, access.StoredKey) {},
 		"by an id that is another's name": func(t *testing.T, st earshot.Store, k access.StoredKey) {
 			if _, _, err := access.CreateKey(t.Context(), st, access.KeySpec{Name: k.ID}); !errors.Is(err, earshot.ErrConflict) {
 				t.Errorf("got %v, want ErrConflict", err)
