@@ -65,7 +65,8 @@ type Fixed struct {
 }
 
 // Sees reports whether the principal may read a channel. What it may not read, it
-// is told does not exist. The zero Principal, which nobody is, sees nothing.
+// is told does not exist. The zero Principal, which nobody is, sees nothing, and a
+// user nothing of what another user keeps to themselves ([NewOwnChannel]).
 func (p Principal) Sees(s earshot.Scope) bool {
-	return p.Kind != "" && p.Reach.Has(s) && (p.Fixed == nil || p.Fixed.Scope == s)
+	return p.Kind != "" && p.Reach.Has(s) && (p.Fixed == nil || p.Fixed.Scope == s) && p.owns(s)
 }

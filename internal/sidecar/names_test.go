@@ -18,8 +18,8 @@ func TestAgentIsTheOneThatWasNamedForTheChannel(t *testing.T) {
 	}
 	defer st.Close()
 	s := sidecar.New(st, nil, nil, sidecar.Options{})
-	all := access.Principal{ID: "key:all"}
-	narrow := access.Principal{ID: "key:C2", Reach: access.Reach{Workspaces: []earshot.WorkspaceID{"T1"}, Channels: []earshot.ChannelID{"C2"}}}
+	all := access.Principal{ID: "key:all", Kind: access.Key}
+	narrow := access.Principal{ID: "key:C2", Kind: access.Key, Reach: access.Reach{Workspaces: []earshot.WorkspaceID{"T1"}, Channels: []earshot.ChannelID{"C2"}}}
 	put := func(p access.Principal, id, name string, w earshot.WorkspaceID, aliases ...earshot.AuthorID) {
 		t.Helper()
 		if _, err := s.PutAgent(t.Context(), p, sidecar.Agent{Identity: earshot.Identity{ID: earshot.AuthorID(id), Name: name, Aliases: aliases}, Workspace: w}); err != nil {
