@@ -33,7 +33,7 @@ func New(o Options) http.Handler {
 	mux := http.NewServeMux()
 	s := &server{Options: o}
 	s.add(humago.New(mux, humaConfig(o.Version)))
-	return Guard(o, s.authenticated(mux))
+	return Guard(o, s.authenticated(routed(mux)))
 }
 
 // Document returns the OpenAPI 3.1 document of all routes, as indented JSON with a

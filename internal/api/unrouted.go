@@ -1,0 +1,33 @@
+package api
+
+import "net/http"
+
+// routed answers for paths and methods that no route has as routes do.
+func routed(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r) // which sets the path's values, as h does not
+			return
+		}
+		seen := &blank{header: http.Header{}}
+		h.ServeHTTP(seen, r)
+		if seen.status != http.StatusMethodNotAllowed {
+			writeProblem(w, r, http.StatusNotFound, "", "there is nothing at this path; /openapi.json has the routes")
+			return
+		}
+		allow := seen.header.Get("Allow")
+		w.Header().Set("Allow", allow)
+		writeProblem(w, r, http.StatusMethodNotAllowed, "", "this path takes "+allow)
+	})
+}
+
+// A blank is an answer of which only the status and the headers are kept.
+type blank struct {
+	header http.Header
+	status int
+}
+
+func (b *blank) Header() http.Header         { return b.header }
+func (b *blank) WriteHeader(status int)      { b.status = status }
+func (b *blank) Write(p []byte) (int, error) { return len(p), nil }
