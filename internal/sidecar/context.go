@@ -121,16 +121,12 @@ func (s *Service) placeOf(ctx context.Context, p access.Principal, r ContextRequ
 		}
 		return err
 	}
-	id, ok := ParseConversation(r.Conversation)
-	if !ok || !p.Sees(id.Scope) {
-		return absent
-	}
-	if _, err := s.store.Conversation(ctx, id); err != nil {
+	conversation, channel, err := s.ConversationOfID(ctx, p, r.Conversation)
+	if err != nil {
 		return err
 	}
-	if a.channel, err = s.store.Channel(ctx, id.Scope); err != nil {
-		return err
-	}
+	id := conversation.ID
+	a.channel = channel
 	at := Place{id.Scope.Channel, id.Scope.Workspace, id.Scope.Platform}
 	if c := r.Channel; c.Channel != "" && c.Channel != at.Channel || c.Workspace != "" && c.Workspace != at.Workspace || c.Platform != "" && c.Platform != at.Platform {
 		return invalid("conversation", "is of another channel than the one that is named")

@@ -1,0 +1,384 @@
+package sidecar
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/access"
+)
+
+// The bounds of what a conversation is created with, in bytes.
+const (
+	maxTitle  = 1000
+	maxClient = 100
+	maxOwner  = 512
+	maxTag    = 100
+	maxTags   = 32
+)
+
+// A NewConversation is what a caller asks to be created. Agent is required. A nil
+// Metadata is none.
+type NewConversation struct {
+	Title    string
+	Client   string
+	Agent    earshot.AgentID
+	Owner    string // whose it is; a user's is always the user's own
+	Key      string // idempotency key, unique for the agent and the workspace; "" for none
+	Metadata jsontext.Value
+	Tags     []string
+}
+
+// CreateConversation creates a conversation, or returns the one that the
+// idempotency key has created, or that the thread has already; created says which.
+// Where it stands is said by the caller's reach and, where that leaves it open, by
+// the metadata. What it finds and the caller may not see is refused as if it did not
+// exist.
+func (s *Service) CreateConversation(ctx context.Context, p access.Principal, n NewConversation) (c earshot.Conversation, created bool, err error) {
+	if err := chatWriter(p); err != nil {
+		return c, false, err
+	}
+	if err := n.check(); err != nil {
+		return c, false, err
+	}
+	switch {
+	case p.Kind != access.User:
+	case n.Owner != "" && n.Owner != p.Subject:
+		return c, false, &Refusal{Forbidden, "foreign_owner", "owner_id", "must be the user whose token this is, or be left out"}
+	default:
+		n.Owner = p.Subject
+	}
+	metadata := map[string]string{}
+	if n.Metadata.Kind() != 'n' && len(n.Metadata) > 0 {
+		patch, err := readMetadata(n.Metadata)
+		if err != nil {
+			return c, false, err
+		}
+		for k, v := range patch {
+			if v != nil {
+				metadata[k] = *v
+			}
+		}
+	}
+	id := earshot.ConversationID{Agent: n.Agent}
+	if id.Scope, id.Name, err = s.standing(ctx, p, metadata, n); err != nil {
+		return c, false, err
+	}
+	if have, err := s.store.Conversation(ctx, id); err == nil && !owns(p, have) {
+		return c, false, absent
+	} else if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		return c, false, err
+	}
+	about := earshot.About{Title: n.Title, Client: n.Client, Owner: n.Owner, Tags: n.Tags}
+	st, ok := s.store.(creator)
+	if !ok {
+		return c, false, errors.New("the store cannot create conversations")
+	}
+	c, created, err = st.CreateConversation(ctx, earshot.Conversation{ID: id, About: about, Metadata: metadata}, n.Key)
+	switch {
+	case errors.Is(err, earshot.ErrConflict):
+		return c, false, &Refusal{Kind: Conflict, Code: "other_key", Detail: "this thread has a conversation that was created under another idempotency key"}
+	case errors.Is(err, earshot.ErrInvalid):
+		return c, false, tooMuch
+	case err != nil:
+		return c, false, err
+	case !created && (!p.Sees(c.ID.Scope) || !owns(p, c)):
+		return earshot.Conversation{}, false, absent
+	case created && isFree(c.ID):
+		return c, true, s.putChannel(ctx, c.ID)
+	}
+	return c, created, nil
+}
+
+// tooMuch is the answer to metadata that would break the store's bounds.
+var tooMuch = &Refusal{Kind: Invalid, Code: "metadata_too_large", Path: "metadata", Detail: "would have more than 64 keys, or more than 16 KiB of keys and values"}
+
+// check refuses what breaks a bound, and normalises the rest.
+func (n *NewConversation) check() error {
+	for _, f := range []struct {
+		path  string
+		value *string
+		most  int
+	}{{"title", &n.Title, maxTitle}, {"client_type", &n.Client, maxClient}, {"owner_id", &n.Owner, maxOwner}, {"idempotency_key", &n.Key, maxText}} {
+		if *f.value = text(*f.value); len(*f.value) > f.most {
+			return invalid(f.path, fmt.Sprintf("must have at most %d bytes", f.most))
+		}
+	}
+	switch {
+	case n.Client == "":
+		return invalid("client_type", "is required")
+	case n.Agent == "":
+		return invalid("agent_id", "is required")
+	case len(n.Agent) > maxID || !isWord(string(n.Agent)):
+		return invalid("agent_id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxID))
+	case len(n.Tags) > maxTags:
+		return invalid("tags", fmt.Sprintf("must be at most %d", maxTags))
+	}
+	for i := range n.Tags {
+		if n.Tags[i] = text(n.Tags[i]); n.Tags[i] == "" || len(n.Tags[i]) > maxTag {
+			return invalid(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d bytes", maxTag))
+		}
+	}
+	return nil
+}
+
+// standing returns where a new conversation stands: its channel and its name there.
+// Without a channel it is a channel of its own.
+func (s *Service) standing(ctx context.Context, p access.Principal, metadata map[string]string, n NewConversation) (earshot.Scope, string, error) {
+	at := Place{earshot.ChannelID(metadata[keyChannel]), earshot.WorkspaceID(metadata[keyWorkspace]), earshot.Platform(metadata[keyPlatform])}
+	if at.Workspace == "" && len(p.Reach.Workspaces) == 1 {
+		at.Workspace = p.Reach.Workspaces[0]
+	}
+	if at.Channel == "" && len(p.Reach.Channels) == 1 {
+		at.Channel = p.Reach.Channels[0]
+	}
+	thread, err := threadIn(metadata)
+	switch {
+	case err != nil:
+		return earshot.Scope{}, "", err
+	case at.Workspace != "" && !p.Reach.HasWorkspace(at.Workspace):
+		return earshot.Scope{}, "", absent
+	case at.Channel == "" && !p.Reach.AllChannels():
+		return earshot.Scope{}, "", &Refusal{Invalid, "channel_needed", "metadata.channel_id", "is required, because this key is for several channels"}
+	case at.Channel == "" && at.Workspace == "" && len(p.Reach.Workspaces) > 1:
+		return earshot.Scope{}, "", workspaceNeeded
+	case at.Channel == "":
+		return earshot.Scope{Platform: access.OwnPlatform, Workspace: at.Workspace, Channel: access.NewOwnChannel(n.Owner)}, gather.TopLevel, nil
+	}
+	c, err := s.channelFor(ctx, p, at, n.Client)
+	if err != nil {
+		return earshot.Scope{}, "", err
+	}
+	switch {
+	case thread != "":
+	case c.Kind == earshot.KindDM:
+		thread = gather.TopLevel
+	default:
+		thread = "t_" + rand.Text()
+	}
+	return c.Scope(), thread, nil
+}
+
+var workspaceNeeded = &Refusal{Invalid, "workspace_needed", "metadata.workspace_id", "is required, because this key is for several workspaces"}
+
+// threadIn returns the thread that metadata names, "" for none.
+func threadIn(metadata map[string]string) (string, error) {
+	ts, id := metadata[keyThreadTS], metadata[keyThread]
+	switch {
+	case ts != "" && id != "" && ts != id:
+		return "", invalid("metadata.thread_id", "and thread_ts name two threads; give one")
+	case ts == "":
+		ts = id
+	}
+	if ts != "" && !isWord(ts) {
+		return "", invalid("metadata.thread_id", "must have no spaces and no control characters")
+	}
+	return ts, nil
+}
+
+// channelFor returns the channel that a new conversation names. One that is not
+// stored yet is taken as named, if the caller reaches it.
+func (s *Service) channelFor(ctx context.Context, p access.Principal, at Place, client string) (earshot.Channel, error) {
+	platform := earshot.Platform("") // which the kind of client tells of
+	switch client {
+	case string(earshot.Slack), string(earshot.Discord):
+		platform = earshot.Platform(client)
+	}
+	c, err := s.Resolve(ctx, p, at)
+	var r *Refusal
+	if errors.As(err, &r) && r.Kind == Invalid && at.Platform == "" && platform != "" {
+		narrow := at
+		narrow.Platform = platform
+		if c, err := s.Resolve(ctx, p, narrow); err == nil {
+			return c, nil
+		}
+	}
+	switch {
+	case err == nil:
+		return c, nil
+	case !errors.As(err, &r):
+		return c, err
+	case r.Kind != NotFound:
+		return c, &Refusal{r.Kind, r.Code, "metadata." + keyChannel, r.Detail}
+	case !isWord(string(at.Channel)):
+		return c, invalid("metadata."+keyChannel, "must have no spaces and no control characters")
+	case at.Workspace == "" && len(p.Reach.Workspaces) > 1:
+		return c, workspaceNeeded
+	}
+	if at.Platform == "" {
+		at.Platform = platform
+	}
+	if at.Platform == "" {
+		if at.Platform, err = s.onlyPlatform(ctx, p, at.Workspace); err != nil {
+			return c, err
+		}
+	}
+	c = earshot.Channel{Platform: at.Platform, Workspace: at.Workspace, ID: at.Channel, Kind: earshot.KindChannel}
+	if len(at.Platform) > maxPlatform {
+		return c, invalid("metadata."+keyPlatform, fmt.Sprintf("must have at most %d bytes", maxPlatform))
+	}
+	if !p.Sees(c.Scope()) || access.IsOwnChannel(c.Scope()) {
+		return c, absent // a channel of a caller's own is never named before it is made
+	}
+	return c, nil
+}
+
+// onlyPlatform returns the platform of a workspace's channels that the caller sees;
+// [Default] where there are none, or several platforms.
+func (s *Service) onlyPlatform(ctx context.Context, p access.Principal, w earshot.WorkspaceID) (earshot.Platform, error) {
+	all, err := s.Channels(ctx, p)
+	only := earshot.Platform("")
+	for _, c := range all {
+		switch {
+		case c.Workspace != w || access.IsOwnChannel(c.Scope()):
+		case only == "":
+			only = c.Platform
+		case only != c.Platform:
+			return Default, err
+		}
+	}
+	if only == "" {
+		only = Default
+	}
+	return only, err
+}
+
+// isFree reports whether a conversation is an agent's own, without a channel.
+func isFree(id earshot.ConversationID) bool {
+	return access.IsOwnChannel(id.Scope) && id.Name == gather.TopLevel
+}
+
+// StandsIn returns the channel and the thread that a conversation is in: no channel
+// when it is the agent's own, and no thread when it is a channel's top level.
+func StandsIn(id earshot.ConversationID) (earshot.ChannelID, earshot.MessageID) {
+	if isFree(id) {
+		return "", ""
+	}
+	return id.Scope.Channel, earshot.MessageID(threadOf(id))
+}
+
+// threadOf returns the thread that a conversation is, "" for a channel's top level.
+func threadOf(id earshot.ConversationID) string {
+	if id.Name == gather.TopLevel {
+		return ""
+	}
+	return id.Name
+}
+
+// putChannel stores the channel of a conversation if it is not stored.
+func (s *Service) putChannel(ctx context.Context, id earshot.ConversationID) error {
+	_, err := s.store.Channel(ctx, id.Scope)
+	if !errors.Is(err, earshot.ErrNotFound) {
+		return err
+	}
+	if err := s.store.PutChannel(ctx, channelLike(id)); err != nil {
+		return fmt.Errorf("store a conversation's channel: %w", err)
+	}
+	s.places.learn(id.Scope)
+	return nil
+}
+
+// channelLike is the channel of a conversation while nothing is known of it.
+func channelLike(id earshot.ConversationID) earshot.Channel {
+	c := earshot.Channel{Platform: id.Scope.Platform, Workspace: id.Scope.Workspace, ID: id.Scope.Channel, Kind: earshot.KindChannel}
+	if isFree(id) {
+		c.Kind = earshot.KindDM
+	}
+	return c
+}
+
+// owns reports whether a conversation is not another user's. API keys act for all
+// users.
+func owns(p access.Principal, c earshot.Conversation) bool {
+	return p.Kind != access.User || c.About.Owner == "" || c.About.Owner == p.Subject
+}
+
+// chatWriter refuses callers that may not write conversations.
+func chatWriter(p access.Principal) error {
+	if err := chatCaller(p); err != nil {
+		return err
+	}
+	if p.ReadOnly {
+		return readOnly
+	}
+	return nil
+}
+
+// chatCaller refuses capabilities: those are for the tools of one turn.
+func chatCaller(p access.Principal) error {
+	if p.Fixed != nil {
+		return &Refusal{Kind: Forbidden, Code: "capability", Detail: "a capability is for tools; the conversation API takes a key"}
+	}
+	return nil
+}
+
+// ConversationOfID returns the conversation with an id as callers have it, and its
+// channel. What is not stored and what the caller may not see, such as another
+// user's conversation, is the same refusal.
+func (s *Service) ConversationOfID(ctx context.Context, p access.Principal, id string) (earshot.Conversation, earshot.Channel, error) {
+	of, ok := ParseConversation(id)
+	if !ok || !p.Sees(of.Scope) {
+		return earshot.Conversation{}, earshot.Channel{}, absent
+	}
+	c, err := s.store.Conversation(ctx, of)
+	switch {
+	case errors.Is(err, earshot.ErrNotFound), errors.Is(err, earshot.ErrInvalid):
+		return earshot.Conversation{}, earshot.Channel{}, absent
+	case err != nil:
+		return earshot.Conversation{}, earshot.Channel{}, err
+	case c.ID != of || !owns(p, c):
+		return earshot.Conversation{}, earshot.Channel{}, absent
+	}
+	ch, err := s.store.Channel(ctx, of.Scope)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return c, channelLike(of), nil
+	}
+	return c, ch, err
+}
+
+// ChatConversation returns a conversation with this id.
+func (s *Service) ChatConversation(ctx context.Context, p access.Principal, id string) (earshot.Conversation, error) {
+	if err := chatCaller(p); err != nil {
+		return earshot.Conversation{}, err
+	}
+	c, _, err := s.ConversationOfID(ctx, p, id)
+	return c, err
+}
+
+// MergeConversation merges metadata into a conversation's, in one step: a null
+// removes a key, everything else stays.
+func (s *Service) MergeConversation(ctx context.Context, p access.Principal, id string, metadata jsontext.Value) (earshot.Conversation, error) {
+	patch, err := readMetadata(metadata)
+	if err != nil {
+		return earshot.Conversation{}, err
+	}
+	c, err := s.ChatConversation(ctx, p, id)
+	if err != nil {
+		return c, err
+	}
+	if err := chatWriter(p); err != nil {
+		return c, err
+	}
+	if err := staysPut(c, patch); err != nil {
+		return c, err
+	}
+	if len(patch) == 0 {
+		return c, nil
+	}
+	c, err = s.store.MergeMetadata(ctx, c.ID, patch)
+	if errors.Is(err, earshot.ErrInvalid) {
+		return c, tooMuch
+	}
+	return c, err
+}
+
+// creator is the part of a store that creates conversations with what was said of
+// them.
+type creator interface {
+	CreateConversation(ctx context.Context, c earshot.Conversation, idempotencyKey string) (earshot.Conversation, bool, error)
+}

@@ -1,0 +1,187 @@
+package sidecar
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// The bounds of metadata. The store has those of the whole.
+const (
+	maxNumber = 64 // bytes of a number
+	maxText   = 512
+)
+
+// jsonMark begins a stored value that is no plain string: a JSON literal follows.
+// A string that begins with it is stored as a literal too.
+const jsonMark = "json:"
+
+// The keys of metadata that mean something to Earshot. Those that say where a
+// conversation stands are set when it is created and stay.
+const (
+	keyChannel   = "channel_id"
+	keyWorkspace = "workspace_id"
+	keyPlatform  = "platform"
+	keyThread    = "thread_id"
+	keyThreadTS  = "thread_ts"
+)
+
+// placeKeys say where a conversation stands. Their values are strings.
+var placeKeys = []string{keyChannel, keyWorkspace, keyPlatform, keyThread, keyThreadTS}
+
+// ownKeys are Earshot's own notes in metadata: callers see them and do not set
+// them.
+var ownKeys = []string{"thread_owner", "thread_owned_at", "history_kind"}
+
+var slackTS = regexp.MustCompile(`^[0-9]{1,11}\.[0-9]{1,6}$`)
+
+// readMetadata reads metadata from its JSON: an object of scalars. A nil value is a
+// JSON null, which removes a key.
+func readMetadata(raw jsontext.Value) (map[string]*string, error) {
+	if raw.Kind() != '{' {
+		return nil, invalid("metadata", "must be an object")
+	}
+	var values map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &values, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, invalid("metadata", "is not valid JSON, or has a key twice")
+	}
+	out := make(map[string]*string, len(values))
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !metadataKey.MatchString(key) {
+			return nil, invalid("metadata", "has a key that does not match "+metadataKey.String())
+		}
+		v, err := readScalar("metadata."+key, values[key])
+		if err != nil {
+			return nil, err
+		}
+		if err := checkReserved(key, values[key].Kind(), v); err != nil {
+			return nil, err
+		}
+		out[key] = v
+	}
+	return out, nil
+}
+
+// checkReserved refuses a value that a reserved key cannot have.
+func checkReserved(key string, kind jsontext.Kind, v *string) error {
+	at := "metadata." + key
+	reserved := func(detail string) error { return &Refusal{Invalid, "reserved_key", at, detail} }
+	switch {
+	case slices.Contains(ownKeys, key):
+		return reserved("is kept by Earshot and cannot be set")
+	case key == metaProcessed && v == nil:
+		return reserved("cannot be removed")
+	case key == metaProcessed && (kind != '"' || !slackTS.MatchString(*v)):
+		return reserved(`must be a Slack ts as a string, such as "1700000005.000100"`)
+	case slices.Contains(placeKeys, key) && v != nil && (kind != '"' || *v == "" || len(*v) > maxText):
+		return reserved(fmt.Sprintf("must be a string of 1 to %d bytes", maxText))
+	}
+	return nil
+}
+
+// readScalar returns a JSON scalar as it is stored, nil for null.
+func readScalar(at string, v jsontext.Value) (*string, error) {
+	out := ""
+	switch v.Kind() {
+	case 'n':
+		return nil, nil
+	case 't', 'f':
+		out = jsonMark + v.Kind().String()
+	case '0':
+		f, err := strconv.ParseFloat(string(v), 64)
+		if err != nil || math.IsInf(f, 0) || len(v) > maxNumber {
+			return nil, invalid(at, fmt.Sprintf("is a number that a double cannot hold, or one of more than %d characters", maxNumber))
+		}
+		out = jsonMark + string(v)
+	case '"':
+		if err := json.Unmarshal(v, &out, jsontext.AllowInvalidUTF8(true)); err != nil {
+			return nil, invalid(at, "is not a valid string")
+		}
+		if out = text(out); strings.HasPrefix(out, jsonMark) {
+			out = jsonMark + quoted(out)
+		}
+	default:
+		return nil, invalid(at, "must be a string, a number, a boolean or null; arrays and objects are not kept")
+	}
+	return &out, nil
+}
+
+// Metadata returns a conversation's metadata as JSON values: each as it was given,
+// a number with the same digits.
+func Metadata(stored map[string]string) map[string]jsontext.Value {
+	out := make(map[string]jsontext.Value, len(stored))
+	for k, v := range stored {
+		if rest, ok := strings.CutPrefix(v, jsonMark); ok {
+			if lit := jsontext.Value(rest); lit.IsValid() && lit.Kind() != '{' && lit.Kind() != '[' && lit.Kind() != 'n' {
+				out[k] = lit
+				continue
+			}
+		}
+		out[k] = jsontext.Value(quoted(v))
+	}
+	return out
+}
+
+// quoted writes a JSON string.
+func quoted(s string) string {
+	b, err := jsontext.AppendQuote(nil, s)
+	if err != nil { // broken UTF-8, which b has as U+FFFD
+		b, _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD"))
+	}
+	return string(b)
+}
+
+// text normalises what a caller wrote as the stores do.
+func text(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\u2400")
+}
+
+// isWord reports whether an id can stand in a line of a context: it has no space, no
+// control character and nothing that cannot be seen.
+func isWord(s string) bool {
+	return s != "" && len(s) <= maxText && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsPrint(r) || r == ' ' || r == utf8.RuneError || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	})
+}
+
+// staysPut refuses a patch that would have a conversation stand elsewhere.
+func staysPut(c earshot.Conversation, patch map[string]*string) error {
+	for _, key := range placeKeys {
+		v, ok := patch[key]
+		if !ok {
+			continue
+		}
+		have, stored := c.Metadata[key]
+		if v == nil && !stored || v != nil && (stored && *v == have || *v == standsAt(c.ID, key)) {
+			continue
+		}
+		return &Refusal{Invalid, "reserved_key", "metadata." + key, "says where the conversation stands and cannot be changed; create another conversation"}
+	}
+	return nil
+}
+
+// standsAt returns what a key of placeKeys says of a conversation, "" for nothing.
+func standsAt(id earshot.ConversationID, key string) string {
+	switch {
+	case isFree(id) && key != keyWorkspace:
+		return ""
+	case key == keyChannel:
+		return string(id.Scope.Channel)
+	case key == keyWorkspace:
+		return string(id.Scope.Workspace)
+	case key == keyPlatform:
+		return string(id.Scope.Platform)
+	}
+	return threadOf(id)
+}
