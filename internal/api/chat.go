@@ -229,6 +229,15 @@ type conversationBody struct {
 	StrictInput
 }
 
+// holdConversation is hold for the channel of a conversation.
+func (s *server) holdConversation(ctx context.Context, p access.Principal, id string) error {
+	of, ok := sidecar.ParseConversation(id)
+	if !ok || !p.Sees(of.Scope) {
+		return nil // which the service refuses
+	}
+	return s.hold(ctx, of.Scope)
+}
+
 func (s *server) createConversation(ctx context.Context, p access.Principal, in *StrictInput) (int, createdData, error) {
 	var b newConversation
 	if err := in.readChat(ctx, &b, required{"title", &b.Title}, required{"client_type", &b.Client}, required{"agent_id", &b.Agent}); err != nil {
@@ -245,11 +254,17 @@ func (s *server) createConversation(ctx context.Context, p access.Principal, in 
 }
 
 func (s *server) getConversation(ctx context.Context, p access.Principal, in *conversationID) (int, conversationData, error) {
+	if err := s.holdConversation(ctx, p, in.ID); err != nil {
+		return 0, conversationData{}, err
+	}
 	c, err := s.Service.ChatConversation(ctx, p, in.ID)
 	return http.StatusOK, conversationData{chatConversationOf(c)}, err
 }
 
 func (s *server) mergeConversation(ctx context.Context, p access.Principal, in *conversationBody) (int, conversationData, error) {
+	if err := s.holdConversation(ctx, p, in.ID); err != nil {
+		return 0, conversationData{}, err
+	}
 	var b metadataPatch
 	if err := in.readChat(ctx, &b); err != nil {
 		return 0, conversationData{}, err
@@ -263,6 +278,9 @@ func (s *server) chatMessages(ctx context.Context, p access.Principal, in *struc
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
 	Cursor string `query:"cursor" maxLength:"2000" doc:"the next_cursor of a page, for the page with older messages"`
 }) (int, messagesData, error) {
+	if err := s.holdConversation(ctx, p, in.ID); err != nil {
+		return 0, messagesData{}, err
+	}
 	page, err := s.Service.ChatMessages(ctx, p, in.ID, in.Limit, in.Cursor)
 	data := messagesData{Messages: []chatMessage{}, HasMore: page.Next != "", Next: page.Next}
 	for _, m := range page.Messages {
@@ -272,6 +290,9 @@ func (s *server) chatMessages(ctx context.Context, p access.Principal, in *struc
 }
 
 func (s *server) postChatMessage(ctx context.Context, p access.Principal, in *conversationBody) (int, messageData, error) {
+	if err := s.holdConversation(ctx, p, in.ID); err != nil {
+		return 0, messageData{}, err
+	}
 	var b newChatMessage
 	if err := in.readChat(ctx, &b, required{"role", &b.Role}); err != nil {
 		return 0, messageData{}, err

@@ -30,7 +30,7 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	path := requestOf(ctx).path
 	var ready huma.StatusError
 	if errors.As(err, &ready) {
-		return ready
+		return err // with its headers
 	}
 	r, ok := sidecar.AsRefusal(err)
 	if !ok {
@@ -63,7 +63,7 @@ func (s *server) resolve(ctx context.Context, p access.Principal, at Place) (ear
 	if err != nil {
 		return earshot.Channel{}, err
 	}
-	return c, nil
+	return c, s.hold(ctx, c.Scope())
 }
 
 // The errors of huma itself are written as ours are. What it quotes of the request
