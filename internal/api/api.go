@@ -26,6 +26,7 @@ type Options struct {
 	Hosts   []string // that requests may be addressed to besides loopback and URL's; see [Guard]
 	Origins []string // of pages that may call it; none by default
 	Log     *slog.Logger
+	Stop    <-chan struct{} // closed when the process stops, to end streams; nil never
 }
 
 // New returns the handler of all routes, behind [Guard].
@@ -45,7 +46,10 @@ func Document(version string) ([]byte, error) {
 }
 
 // A server has the routes.
-type server struct{ Options }
+type server struct {
+	Options
+	streams streams
+}
 
 // add adds all routes, by subject.
 func (s *server) add(a huma.API) {

@@ -94,6 +94,7 @@ type request struct {
 	id     string
 	path   string
 	caller access.Principal
+	bearer string
 }
 
 type requestKey struct{}
@@ -129,7 +130,7 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusTooManyRequests, "", "too many requests with this key; wait as Retry-After says")
 			return
 		}
-		requestOf(r.Context()).caller = p
+		requestOf(r.Context()).caller, requestOf(r.Context()).bearer = p, Bearer(r)
 		next.ServeHTTP(w, r)
 	})
 	return mux

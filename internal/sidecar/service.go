@@ -63,8 +63,10 @@ func New(st earshot.Store, searcher *search.Searcher, minter Minter, o Options) 
 	return &Service{store: st, searcher: searcher, index: tools.NewIndex(searched{st, searcher}, 0), minter: minter, options: o}
 }
 
-// now is the time of this service's clock.
-func (s *Service) now() earshot.Time { return earshot.TimeOf(s.options.Now()) }
+// Now is the time of this service's clock.
+func (s *Service) Now() earshot.Time { return earshot.TimeOf(s.options.Now()) }
+
+func (s *Service) now() earshot.Time { return s.Now() }
 
 // searched is a store with the search over it. The tools find the search by its
 // method and keep no index of their own.
