@@ -151,6 +151,8 @@ func (s *Service) platformsOf(ctx context.Context, w earshot.WorkspaceID, given 
 // workspace, or refuses.
 func (s *Service) writes(p access.Principal, w earshot.WorkspaceID, platform earshot.Platform, path string) (earshot.WorkspaceID, error) {
 	switch {
+	case p.Kind == "":
+		return "", absent
 	case p.ReadOnly || p.Fixed != nil:
 		return "", readOnly
 	case len(platform) > maxPlatform:

@@ -1,0 +1,181 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// saidIn is a neutral event of a message.
+func saidIn(channel, id, text string) string {
+	return fmt.Sprintf(`{"type":"message","channel":{"id":%q,"workspace":"T1"},"message":{"id":%q,"time":"2026-03-01T10:00:00Z","author":{"id":"U1","name":"Ann"},"text":%q}}`, channel, id, text)
+}
+
+func batch(events ...string) string { return `{"events":[` + strings.Join(events, ",") + `]}` }
+
+// changes returns the changes of an answer to events.
+func changes(t testing.TB, body string) []string {
+	t.Helper()
+	var out struct{ Events []struct{ Change string } }
+	if err := json.Unmarshal([]byte(body), &out); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	var list []string
+	for _, e := range out.Events {
+		list = append(list, e.Change)
+	}
+	return list
+}
+
+func TestEventsAreStoredOnceInTheirOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	edit := `{"type":"edit","channel":{"id":"C1"},"message":{"id":"m1","time":"2026-03-01T10:00:00Z","edited":"2026-03-01T10:05:00Z","author":{"id":"U1"},"text":"second"}}`
+	reaction := `{"type":"reaction","id":"d1","channel":{"id":"C1"},"message_id":"m1","reaction":{"name":"eyes","by":1,"user":"U2"}}`
+	body := batch(saidIn("C1", "m1", "first"), edit, reaction, reaction,
+		`{"type":"reaction","id":"d2","channel":{"id":"C1"},"message_id":"nothing","reaction":{"name":"eyes","by":1}}`,
+		`{"type":"delete","channel":{"id":"C1"},"message_id":"m2"}`, saidIn("C1", "m2", "too late"))
+	for i, want := range [][]string{
+		{"new", "edited", "updated", "same", "unknown", "gone", "same"},
+		{"same", "same", "same", "same", "unknown", "same", "same"},
+	} {
+		status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events", body)
+		if status != http.StatusOK || !slices.Equal(changes(t, got), want) {
+			t.Errorf("time %d: %d %s, want %v", i, status, got, want)
+		}
+	}
+	m, err := w.store.Message(t.Context(), earshot.Scope{Platform: "api", Workspace: "T1", Channel: "C1"}, "m1")
+	if err != nil || m.Text != "second" || !slices.Equal(m.Reactions, []earshot.Reaction{{Name: "eyes", Count: 1}}) {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	authors, err := w.store.Authors(t.Context(), "api", "T1", "U1")
+	if err != nil || len(authors) != 1 || authors[0].Name != "Ann" {
+		t.Errorf("authors: %+v, %v", authors, err)
+	}
+}
+
+func TestAReactionThatIsDeliveredAtOnceCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.call(t, "T1", http.MethodPost, "/v1/events", batch(saidIn("C1", "m1", "x")))
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			body := batch(fmt.Sprintf(`{"type":"reaction","id":"d%d","channel":{"id":"C1"},"message_id":"m1","reaction":{"name":"eyes","by":1}}`, i%4))
+			if status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events", body); status != http.StatusOK {
+				t.Errorf("%d %s", status, got)
+			}
+		})
+	}
+	all.Wait()
+	m, err := w.store.Message(t.Context(), earshot.Scope{Platform: "api", Workspace: "T1", Channel: "C1"}, "m1")
+	if err != nil || len(m.Reactions) != 1 || m.Reactions[0].Count != 4 {
+		t.Errorf("got %+v, %v; want 4 reactions", m.Reactions, err)
+	}
+}
+
+func TestARefusedEventKeepsTheWholeBatchOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		event, holds string
+	}{
+		"no time":             {`{"type":"message","channel":{"id":"C1"},"message":{"id":"x","author":{},"text":""}}`, `events[1].message.time is required`},
+		"a bad time":          {`{"type":"message","channel":{"id":"C1"},"message":{"id":"x","time":"soon","author":{},"text":""}}`, `events[1].message.time`},
+		"no id":               {`{"type":"delete","channel":{"id":"C1"}}`, `events[1].message_id is required`},
+		"no channel":          {`{"type":"delete","message_id":"x"}`, `events[1].channel is required`},
+		"an unknown type":     {`{"type":"shout","channel":{"id":"C1"}}`, `events[1].type must be`},
+		"an unknown field":    {`{"type":"delete","channel":{"id":"C1"},"colour":1}`, `events[1].colour unknown field`},
+		"an edit without one": {`{"type":"edit","channel":{"id":"C1"},"message":{"id":"x","time":"1.0","author":{},"text":""}}`, `events[1].message.edited is required`},
+		"no delivery":         {`{"type":"reaction","channel":{"id":"C1"},"message_id":"x","reaction":{"name":"eyes","by":1}}`, `events[1].id is required`},
+		"two at once":         {`{"type":"reaction","id":"d","channel":{"id":"C1"},"message_id":"x","reaction":{"name":"eyes","by":2}}`, `events[1].reaction.by must be`},
+		"a bad kind":          {`{"type":"delete","channel":{"id":"C1","kind":"cave"},"message_id":"x"}`, `events[1].channel.kind`},
+		"null":                {`null`, `events[1] must not be null`},
+		"another workspace":   {`{"type":"delete","channel":{"id":"C1","workspace":"T2"},"message_id":"x"}`, `"code":"not_found"`},
+		"twice":               {`{"type":"delete","type":"delete"}`, `stands twice`},
+		"a deep one":          {strings.Repeat("[", 70) + strings.Repeat("]", 70), `more than 64`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events", batch(saidIn("C1", "m1", "x"), c.event))
+			if status != http.StatusBadRequest && status != http.StatusNotFound || !strings.Contains(got, c.holds) {
+				t.Errorf("%d %s, want %s", status, got, c.holds)
+			}
+			if list, err := w.store.Channels(t.Context()); err != nil || len(list) != 0 {
+				t.Errorf("something was stored: %v, %v", list, err)
+			}
+		})
+	}
+}
+
+func TestAChannelIsCreatedOnlyWithinReach(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.store.PutChannel(t.Context(), earshot.Channel{Platform: "api", Workspace: "T1", ID: "C2"}); err != nil {
+		t.Fatal(err)
+	}
+	_, _, foreign := w.call(t, "C1", http.MethodPost, "/v1/events", batch(saidIn("C2", "m1", "x")))
+	status, _, unknown := w.call(t, "C1", http.MethodPost, "/v1/events", batch(saidIn("C3", "m1", "x")))
+	if status != http.StatusNotFound || foreign != unknown {
+		t.Errorf("%d: a foreign channel is answered with %s, an unknown one with %s", status, foreign, unknown)
+	}
+	for as, c := range map[string]struct {
+		body   string
+		status int
+	}{
+		"C1":   {batch(saidIn("C1", "m1", "x")), http.StatusOK},
+		"T2":   {batch(saidIn("C1", "m1", "x")), http.StatusNotFound},
+		"all":  {batch(`{"type":"delete","channel":{"id":"C9"},"message_id":"x"}`), http.StatusBadRequest},
+		"read": {batch(saidIn("C1", "m1", "x")), http.StatusForbidden},
+	} {
+		if status, _, got := w.call(t, as, http.MethodPost, "/v1/events", c.body); status != c.status {
+			t.Errorf("%s: %d %s, want %d", as, status, got, c.status)
+		}
+	}
+}
+
+func TestSlackDeliveriesAreReadAsTheyCome(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	slack := func(id, event string) string {
+		return fmt.Sprintf(`{"type":"event_callback","team_id":"T1","event_id":%q,"token":"secret-token","event":%s}`, id, event)
+	}
+	message := slack("E1", `{"type":"message","channel":"C1","channel_type":"channel","user":"U1","text":"hello <@U2>","ts":"1700000000.000100"}`)
+	status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events?platform=slack", message)
+	if status != http.StatusOK || !slices.Equal(changes(t, got), []string{"new"}) {
+		t.Fatalf("%d %s", status, got)
+	}
+	status, _, got = w.call(t, "T1", http.MethodPost, "/v1/events?platform=slack", batch(message,
+		slack("E2", `{"type":"message","subtype":"message_changed","channel":"C1","ts":"1700000050.000000","message":{"type":"message","user":"U1","text":"hello all","ts":"1700000000.000100","edited":{"user":"U1","ts":"1700000050.000000"}},"previous_message":{"user":"U1","text":"hello <@U2>","ts":"1700000000.000100"}}`),
+		slack("E3", `{"type":"reaction_added","user":"U2","reaction":"eyes","item":{"type":"message","channel":"C1","ts":"1700000000.000100"}}`),
+		slack("E3", `{"type":"reaction_added","user":"U2","reaction":"eyes","item":{"type":"message","channel":"C1","ts":"1700000000.000100"}}`),
+		slack("E4", `{"type":"channel_rename","channel":{"id":"C1","name":"deploys"}}`),
+		slack("E5", `{"type":"emoji_changed"}`),
+		slack("E6", `{"type":"message","subtype":"message_deleted","channel":"C1","deleted_ts":"1700000000.000100","ts":"1700000060.000000"}`),
+	))
+	if want := []string{"same", "edited", "updated", "same", "updated", "ignored", "gone"}; status != http.StatusOK || !slices.Equal(changes(t, got), want) {
+		t.Errorf("%d %s, want %v", status, got, want)
+	}
+	c, err := w.store.Channel(t.Context(), earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"})
+	if err != nil || c.Name != "deploys" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	for body, want := range map[string]int{
+		`{"type":"url_verification","challenge":"x"}`: http.StatusBadRequest,
+		`{"type":"message","text":"x"}`:               http.StatusBadRequest,
+		strings.Replace(message, "T1", "T2", 1):       http.StatusNotFound,
+	} {
+		if status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events?platform=slack", body); status != want {
+			t.Errorf("%s: %d %s, want %d", body, status, got, want)
+		}
+	}
+	if status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events?platform=discord", `{}`); status != http.StatusBadRequest || !strings.Contains(got, "discord") {
+		t.Errorf("discord: %d %s", status, got)
+	}
+}

@@ -1,0 +1,440 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+)
+
+// MaxEvents bounds one batch of events.
+const MaxEvents = 1000
+
+// An EventType says what has happened.
+type EventType string
+
+// The types of events.
+const (
+	Said     EventType = "message"  // a message, new or old, in any revision
+	Edited   EventType = "edit"     // a message in a newer revision
+	Deleted  EventType = "delete"   // a message is gone
+	Reacted  EventType = "reaction" // somebody gave an emoji, or took it back
+	Named    EventType = "channel"  // a channel's name, kind, topic or purpose; of raw events only
+	Nameless EventType = "other"    // nothing that is kept; of raw events only
+)
+
+// An Event is what a caller tells of a channel. Of the channel only the id is
+// needed, and what tells it from others with that id; what it further says
+// replaces what is stored.
+type Event struct {
+	Type     EventType
+	ID       string // of the delivery, for Reacted: what is delivered again counts once
+	Channel  earshot.Channel
+	Message  earshot.Message   // of Said and Edited
+	Of       earshot.MessageID // of Deleted and Reacted
+	Reaction string            // the emoji's name without colons
+	By       int               // +1 or -1
+}
+
+// What has come of an event, besides the store's changes.
+const (
+	Unknown earshot.Change = "unknown" // a reaction to a message that is not stored
+	Ignored earshot.Change = "ignored" // a raw event that says nothing that is kept
+)
+
+// A Told is what has come of one event.
+type Told struct {
+	Channel earshot.Scope // zero where the event was ignored
+	Message earshot.MessageID
+	Change  earshot.Change
+	Seq     int64 // of the message; 0 where nothing is stored of it
+}
+
+// Events stores what a caller tells, in order, and returns what has come of each
+// event. What was told before changes nothing. All events are checked first: when
+// one of them is refused, none is stored. A channel that is not stored is, if the
+// caller reaches it. When a channel is not named by its platform and workspace, it
+// is the one that is stored with the id, else a new one of the caller's workspace on
+// platform [Default].
+func (s *Service) Events(ctx context.Context, p access.Principal, events []Event) ([]Told, error) {
+	if p.ReadOnly || p.Fixed != nil {
+		return nil, readOnly
+	}
+	if len(events) > MaxEvents {
+		return nil, invalid("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
+	}
+	t := &telling{Service: s, p: p, told: make([]Told, len(events)), channels: map[earshot.Channel]*spoken{}}
+	for i, e := range events {
+		if err := e.check(fmt.Sprintf("events[%d]", i)); err != nil {
+			return nil, err
+		}
+		if e.Type == Nameless {
+			continue
+		}
+		if _, err := t.channel(ctx, e, fmt.Sprintf("events[%d].channel", i)); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range t.order {
+		if err := t.put(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	for i, e := range events {
+		if err := t.tell(ctx, i, e); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.flush(ctx, t.order...); err != nil {
+		return nil, err
+	}
+	return t.told, t.learn(ctx, events)
+}
+
+// check refuses an event that lacks something or breaks a bound. The path is that
+// of the event.
+func (e Event) check(at string) error {
+	const tooLong = "is longer than 512 bytes"
+	of, path := e.Of, at+".message_id"
+	switch e.Type {
+	case Said, Edited:
+		of, path = e.Message.ID, at+".message.id"
+		if e.Message.Time == 0 && !e.Message.Deleted {
+			return invalid(at+".message.time", "is required")
+		}
+		if e.Type == Edited && e.Message.Edited == 0 {
+			return invalid(at+".message.edited", "is required in an edit: the time of the revision")
+		}
+		for _, x := range [...]struct{ name, id string }{{"thread", string(e.Message.Thread)}, {"reply_to", string(e.Message.ReplyTo)}, {"author.id", string(e.Message.Author.ID)}} {
+			if len(x.id) > 512 {
+				return invalid(at+".message."+x.name, tooLong)
+			}
+		}
+	case Deleted, Named, Nameless:
+	case Reacted:
+		switch {
+		case e.ID == "" || len(e.ID) > 400:
+			return invalid(at+".id", "is required of a reaction, up to 400 bytes: by it a repeated delivery is recognised")
+		case e.Reaction == "" || len(e.Reaction) > 200:
+			return invalid(at+".reaction.name", "is required, up to 200 bytes")
+		case e.By != 1 && e.By != -1:
+			return invalid(at+".reaction.by", "must be 1 or -1")
+		}
+	default:
+		return invalid(at+".type", "must be message, edit, delete or reaction")
+	}
+	c := e.Channel
+	switch {
+	case e.Type == Nameless:
+		return nil
+	case c.ID == "":
+		return invalid(at+".channel.id", "is required")
+	case len(c.ID) > 512:
+		return invalid(at+".channel.id", tooLong)
+	case len(c.Platform) > maxPlatform:
+		return invalid(at+".channel.platform", fmt.Sprintf("is longer than %d bytes", maxPlatform))
+	case len(c.Workspace) > maxID:
+		return invalid(at+".channel.workspace", fmt.Sprintf("is longer than %d bytes", maxID))
+	case len(c.Name) > maxName || len(c.Topic) > maxTopic || len(c.Purpose) > maxTopic:
+		return invalid(at+".channel", fmt.Sprintf("has a name longer than %d bytes, or a topic or purpose longer than %d", maxName, maxTopic))
+	case e.Type == Named:
+		return nil
+	case of == "":
+		return invalid(path, "is required")
+	case len(of) > 512:
+		return invalid(path, tooLong)
+	}
+	return nil
+}
+
+// A telling is one batch on its way into the store.
+type telling struct {
+	*Service
+	p        access.Principal
+	told     []Told
+	channels map[earshot.Channel]*spoken // by the channel as an event names it
+	order    []*spoken
+}
+
+// A spoken is a channel that a batch speaks of.
+type spoken struct {
+	channel earshot.Channel // as it will be stored
+	stored  bool            // the store has it
+	changed bool            // the store has it otherwise
+	named   bool            // an event needs it to be stored
+	batch   []earshot.Message
+	of      []int // the events that batch is of
+}
+
+// channel returns the channel that an event speaks of, with all that the batch
+// says of it until now.
+func (t *telling) channel(ctx context.Context, e Event, path string) (*spoken, error) {
+	id := earshot.Channel{Platform: e.Channel.Platform, Workspace: e.Channel.Workspace, ID: e.Channel.ID}
+	c := t.channels[id]
+	if c == nil {
+		found, stored, err := t.target(ctx, t.p, id, path)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range t.order {
+			if other.channel.Scope() == found.Scope() {
+				c = other
+			}
+		}
+		if c == nil {
+			c = &spoken{channel: found, stored: stored}
+			t.order = append(t.order, c)
+		}
+		t.channels[id] = c
+	}
+	c.changed = describe(&c.channel, e.Channel) || c.changed
+	c.named = c.named || e.Type == Said || e.Type == Edited || e.Type == Named
+	return c, nil
+}
+
+// describe sets what is said of a channel, and reports whether it was news.
+func describe(c *earshot.Channel, said earshot.Channel) bool {
+	old := *c
+	if said.Name != "" {
+		c.Name = said.Name
+	}
+	if said.Topic != "" {
+		c.Topic = said.Topic
+	}
+	if said.Purpose != "" {
+		c.Purpose = said.Purpose
+	}
+	if said.Kind != "" {
+		c.Kind = said.Kind
+	}
+	return *c != old
+}
+
+// target returns the channel that a writing caller means: the stored one, or one
+// that can be stored. What the caller does not reach is absent.
+func (s *Service) target(ctx context.Context, p access.Principal, id earshot.Channel, path string) (c earshot.Channel, stored bool, err error) {
+	c, err = s.Resolve(ctx, p, Place{id.ID, id.Workspace, id.Platform})
+	var r *Refusal
+	switch {
+	case err == nil:
+		return c, true, nil
+	case !errors.As(err, &r):
+		return c, false, err
+	case r.Kind != NotFound:
+		return c, false, &Refusal{r.Kind, r.Code, path, r.Detail}
+	}
+	c = earshot.Channel{Platform: id.Platform, ID: id.ID, Kind: earshot.KindChannel}
+	if c.Platform == "" {
+		c.Platform = Default
+	}
+	if path != "" {
+		path += "."
+	}
+	if c.Workspace, err = s.writes(p, id.Workspace, id.Platform, path+"workspace"); err != nil {
+		return c, false, err
+	}
+	if !p.Sees(c.Scope()) {
+		return c, false, absent
+	}
+	switch old, err := s.store.Channel(ctx, c.Scope()); {
+	case err == nil:
+		return old, true, nil // another replica has just stored it
+	case !errors.Is(err, earshot.ErrNotFound):
+		return c, false, err
+	}
+	return c, false, nil
+}
+
+// put stores a channel that is new or has changed.
+func (t *telling) put(ctx context.Context, c *spoken) error {
+	if c.stored && !c.changed || !c.stored && !c.named {
+		return nil
+	}
+	return t.storeChannel(ctx, c.channel)
+}
+
+// storeChannel stores a channel and makes it known to Resolve.
+func (s *Service) storeChannel(ctx context.Context, c earshot.Channel) error {
+	if err := s.store.PutChannel(ctx, c); err != nil {
+		return fmt.Errorf("store channel %s: %w", c.ID, err)
+	}
+	s.places.learn(c.Scope())
+	return nil
+}
+
+// tell stores one event, or puts it into its channel's batch.
+func (t *telling) tell(ctx context.Context, i int, e Event) error {
+	if e.Type == Nameless {
+		t.told[i].Change = Ignored
+		return nil
+	}
+	c := t.channels[earshot.Channel{Platform: e.Channel.Platform, Workspace: e.Channel.Workspace, ID: e.Channel.ID}]
+	t.told[i].Channel = c.channel.Scope()
+	switch e.Type {
+	case Said, Edited:
+		c.add(i, e.Message)
+	case Deleted:
+		c.add(i, earshot.Message{ID: e.Of, Deleted: true})
+	case Named:
+		t.told[i].Change = earshot.Same
+		if c.changed || !c.stored {
+			t.told[i].Change = earshot.Updated
+		}
+	case Reacted:
+		if err := t.flush(ctx, c); err != nil {
+			return err
+		}
+		return t.react(ctx, i, c.channel.Scope(), e)
+	}
+	return nil
+}
+
+func (c *spoken) add(i int, m earshot.Message) {
+	c.batch, c.of = append(c.batch, m), append(c.of, i)
+}
+
+// flush records the batches of channels.
+func (t *telling) flush(ctx context.Context, channels ...*spoken) error {
+	var batches []earshot.Batch
+	var of [][]int
+	for _, c := range channels {
+		if len(c.batch) > 0 {
+			batches, of = append(batches, earshot.Batch{Scope: c.channel.Scope(), Messages: c.batch}), append(of, c.of)
+			c.batch, c.of = nil, nil
+		}
+	}
+	done, err := t.record(ctx, batches)
+	if err != nil {
+		return fmt.Errorf("record events: %w", err)
+	}
+	for i, list := range done {
+		for j, r := range list {
+			told := &t.told[of[i][j]]
+			told.Message, told.Change, told.Seq = r.ID, r.Change, r.Seq
+		}
+	}
+	return nil
+}
+
+// record records batches, at once where the store can.
+func (s *Service) record(ctx context.Context, batches []earshot.Batch) ([][]earshot.Recorded, error) {
+	if bulk, ok := s.store.(earshot.Bulk); ok && len(batches) > 1 {
+		return bulk.RecordBatches(ctx, batches...)
+	}
+	var out [][]earshot.Recorded
+	for _, b := range batches {
+		done, err := s.store.Record(ctx, b.Scope, b.Messages...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, done)
+	}
+	return out, nil
+}
+
+// reactPatience is how long a reaction whose delivery is stored is tried.
+const reactPatience = 5 * time.Second
+
+// react counts a reaction once for each delivery. The delivery is stored first, in
+// the inbox, with the message as it is: of several that come at once one counts. A
+// process that dies between the two leaves the reaction out, until somebody tells
+// the message's reactions.
+func (t *telling) react(ctx context.Context, i int, at earshot.Scope, e Event) error {
+	told := &t.told[i]
+	told.Message, told.Change = e.Of, Unknown
+	m, err := t.store.Message(ctx, at, e.Of)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reaction to message %s: %w", e.Of, err)
+	}
+	told.Change, told.Seq = earshot.Same, m.Seq
+	if m.Deleted {
+		return nil
+	}
+	m.Mentions, m.Reactions, m.Files = nil, nil, nil // what is stored stays
+	accepted, err := t.store.Accept(ctx, at, earshot.Event{Delivery: "reaction/" + e.ID, Received: t.now(), Message: m}, nil)
+	if err != nil {
+		return fmt.Errorf("reaction to message %s: %w", e.Of, err)
+	}
+	if accepted.Duplicate {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reactPatience)
+	defer cancel()
+	for {
+		r, err := t.store.React(ctx, at, e.Of, e.Reaction, e.By)
+		switch {
+		case err == nil:
+			told.Change, told.Seq = r.Change, r.Seq
+			return nil
+		case errors.Is(err, earshot.ErrNotFound):
+			told.Change, told.Seq = Unknown, 0 // erased meanwhile
+			return nil
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("reaction to message %s: %w", e.Of, err)
+		}
+	}
+}
+
+// learn stores the names of authors who are not known yet. What somebody is called
+// by PUT /v1/authors stands, and a caller that reaches some channels only names
+// nobody for the others.
+func (t *telling) learn(ctx context.Context, events []Event) error {
+	if !t.p.Reach.AllChannels() {
+		return nil
+	}
+	type workspace struct {
+		platform earshot.Platform
+		id       earshot.WorkspaceID
+	}
+	met := map[workspace]map[earshot.AuthorID]earshot.Author{}
+	for i, e := range events {
+		a, at := e.Message.Author, t.told[i].Channel
+		if e.Type != Said && e.Type != Edited || a.ID == "" || a.Name == "" || a.Kind == earshot.System || e.Message.Deleted {
+			continue
+		}
+		w := workspace{at.Platform, at.Workspace}
+		if met[w] == nil {
+			met[w] = map[earshot.AuthorID]earshot.Author{}
+		}
+		met[w][a.ID] = a
+	}
+	for w, people := range met {
+		var ids []earshot.AuthorID
+		for id := range people {
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		known, err := t.store.Authors(ctx, w.platform, w.id, ids...)
+		if err != nil {
+			return fmt.Errorf("look up authors: %w", err)
+		}
+		for _, a := range known {
+			if a.Name != "" {
+				delete(people, a.ID)
+			}
+		}
+		var fresh []earshot.Author
+		for _, id := range ids {
+			if a, ok := people[id]; ok {
+				fresh = append(fresh, a)
+			}
+		}
+		if len(fresh) == 0 {
+			continue
+		}
+		if err := t.store.PutAuthors(ctx, w.platform, w.id, fresh...); err != nil {
+			return fmt.Errorf("store authors: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
+)
+
+// SlackEvents stores deliveries of Slack's Events API, each as it came, as Events
+// does. The workspace is the one that Slack names. What says nothing that is kept is
+// Ignored.
+func (s *Service) SlackEvents(ctx context.Context, p access.Principal, raw [][]byte) ([]Told, error) {
+	if p.ReadOnly || p.Fixed != nil {
+		return nil, readOnly
+	}
+	if len(raw) > MaxEvents {
+		return nil, invalid("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
+	}
+	events := make([]Event, 0, len(raw))
+	for i, data := range raw {
+		e, err := s.slackEvent(ctx, p, data, fmt.Sprintf("events[%d]", i))
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return s.Events(ctx, p, events)
+}
+
+// slackEvent reads one delivery.
+func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte, at string) (Event, error) {
+	c, err := slackmsg.ReadCallback(raw)
+	switch {
+	case err != nil:
+		return Event{}, invalid(at, "is no delivery of Slack's Events API")
+	case c.Type == "url_verification":
+		return Event{}, invalid(at, "is Slack's check of a URL; answer it where Slack sends its events, and pass on what has the type event_callback")
+	case c.Type != "event_callback":
+		return Event{}, invalid(at+".type", "must be event_callback: pass on the whole delivery, not only its event")
+	case len(c.Teams) == 0:
+		return Event{}, invalid(at+".team_id", "is required")
+	}
+	e := Event{Type: Nameless, ID: c.ID, Channel: c.Event.Channel, Of: c.Event.Item, Reaction: c.Event.Reaction}
+	if e.Channel.ID == "" {
+		return e, nil
+	}
+	e.Channel.Platform = earshot.Slack
+	if e.Channel.Workspace, err = s.slackTeam(ctx, p, c); err != nil {
+		return Event{}, err
+	}
+	switch c.Event.Type {
+	case "message", "app_mention":
+		return s.slackMessage(ctx, e, raw, c.Event.Agent, at)
+	case "reaction_added", "reaction_removed":
+		if e.Of != "" && e.Reaction != "" && e.ID != "" {
+			e.Type, e.By = Reacted, 1
+			if c.Event.Type == "reaction_removed" {
+				e.By = -1
+			}
+		}
+	case "channel_rename", "group_rename", "channel_created":
+		e.Type = Named
+	}
+	return e, nil
+}
+
+// slackTeam returns the workspace of a delivery. Of several, as in channels that are
+// shared, it is the one in which the caller has the channel, else the first that it
+// reaches.
+func (s *Service) slackTeam(ctx context.Context, p access.Principal, c slackmsg.Callback) (earshot.WorkspaceID, error) {
+	first := earshot.WorkspaceID("")
+	for _, team := range c.Teams {
+		at := earshot.Scope{Platform: earshot.Slack, Workspace: team, Channel: c.Event.Channel.ID}
+		if !p.Sees(at) {
+			continue
+		}
+		if first == "" {
+			first = team
+		}
+		if len(c.Teams) == 1 {
+			break
+		}
+		_, err := s.store.Channel(ctx, at)
+		if err == nil {
+			return team, nil
+		}
+		if !errors.Is(err, earshot.ErrNotFound) {
+			return "", err
+		}
+	}
+	if first == "" {
+		return "", absent
+	}
+	return first, nil
+}
+
+// slackMessage reads a message, an edit, a deletion, or what else Slack tells of a
+// message.
+func (s *Service) slackMessage(ctx context.Context, e Event, raw []byte, agent bool, at string) (Event, error) {
+	d, err := slackmsg.Decode(raw, s.slackNames(ctx, e.Channel))
+	if err != nil {
+		return Event{}, invalid(at+".event", "is no message that can be read")
+	}
+	m := d.Message
+	switch {
+	case m.ID == "":
+		return e, nil
+	case d.Kind == slackmsg.Delete:
+		e.Type, e.Of = Deleted, m.ID
+		return e, nil
+	case d.Reason == slackmsg.ReplyNotice:
+		// It has nothing but the count of replies: the rest is as it is stored.
+		old, err := s.store.Message(ctx, e.Channel.Scope(), m.ID)
+		if errors.Is(err, earshot.ErrNotFound) || err == nil && old.Deleted || m.Replies == nil {
+			return e, nil
+		}
+		if err != nil {
+			return Event{}, err
+		}
+		old.Replies, old.Mentions, old.Reactions, old.Files = m.Replies, nil, nil, nil
+		m = old
+	case d.Key != "" && m.Author.Kind == earshot.Bot:
+		m.Edited = 0 // an answer in its placeholder's stead is no edit
+	}
+	if e.Channel.Kind == earshot.KindDM && m.Root() == "" {
+		m.Thread = ""
+		if agent {
+			m.Thread = m.ID // each begins a thread
+		}
+	}
+	e.Type, e.Message = Said, m
+	return e, nil
+}
+
+// slackNames looks names up that Slack leaves out of its events. One that cannot be
+// read counts as unknown.
+func (s *Service) slackNames(ctx context.Context, c earshot.Channel) slackmsg.Names {
+	return slackmsg.Names{
+		User: func(id earshot.AuthorID) (earshot.Author, bool) {
+			list, err := s.store.Authors(ctx, c.Platform, c.Workspace, id)
+			if err != nil || len(list) != 1 || list[0].Name == "" {
+				return earshot.Author{}, false
+			}
+			return list[0], true
+		},
+		Channel: func(id earshot.ChannelID) string {
+			found, err := s.store.Channel(ctx, earshot.Scope{Platform: c.Platform, Workspace: c.Workspace, Channel: id})
+			if err != nil {
+				return ""
+			}
+			return found.Name
+		},
+	}
+}
