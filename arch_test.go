@@ -136,7 +136,8 @@ var layout = architecture{
 		{7, "simulate", "fake platforms"},
 		{6, "internal/sidecar", "what the sidecar does, whatever the transport"},
 		{7, "internal/api", "the sidecar over HTTP"},
-		{7, "internal/mcp", "the sidecar over MCP"},
+		{8, "internal/mcp", "the sidecar over MCP"},
+		{9, "internal/mcp/mcptest", "a client that nobody here wrote; tests only"},
 		{7, "internal/inspect", "the web page"},
 
 		{7, "internal/yamlfile", "YAML that a person wrote"},

@@ -37,6 +37,7 @@ type commands struct {
 	Check    checkCmd    `cmd:"" group:"run" help:"Check whether the bot can work on a platform."`
 	Simulate simulateCmd `cmd:"" group:"run" help:"Serve a fake platform, to test a bot without an account."`
 	Key      keyCmd      `cmd:"" group:"run" help:"Make, list and revoke API keys for bots in other languages."`
+	MCP      mcpCmd      `cmd:"" name:"mcp" group:"run" help:"Let a desktop client read the stored chat, over the Model Context Protocol."`
 	Assemble assembleCmd `cmd:"" group:"run" help:"Read one Input as JSON, write its Result: the assembler for other programs."`
 	Policy   policyCmd   `cmd:"" group:"run" help:"List, show and check policies, which say how a prompt is made."`
 

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/mcp"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/search"
+)
+
+type mcpCmd struct {
+	Stdio     bool   `help:"Serve one client on standard input and output."`
+	Channel   string `placeholder:"CHANNEL" help:"Fix one channel, by name or id: no tool takes a channel then (default: every channel, with the desk's tools)." predictor:"channel"`
+	Workspace string `placeholder:"ID" help:"Only this workspace."`
+	As        string `placeholder:"ID" help:"The agent whose earlier turns are searched, by id or name; with --channel (default: every agent's)."`
+}
+
+func (c *mcpCmd) Help() string {
+	return `Serves the stored chat to a client of the Model Context Protocol, such as a desktop app, which starts this command itself.
+Everything is read and nothing written. Standard output is for the protocol alone; what goes wrong is on standard error.
+
+Clients elsewhere reach earshot sidecar over HTTP, at /mcp, with a key; see docs/mcp.md.
+
+Examples:
+
+  earshot mcp --stdio --db team.db --channel deploys
+  earshot mcp --stdio --db team.db`
+}
+
+func (c *mcpCmd) Run(ctx context.Context, a *app) error {
+	switch {
+	case !c.Stdio:
+		return usagef("earshot mcp serves one client on its standard input and output: add --stdio; over HTTP, earshot sidecar serves /mcp")
+	case c.As != "" && c.Channel == "":
+		return usagef("--as names an agent of one channel; add --channel, or let the client name the agent (get_context)")
+	}
+	st, list, err := a.channels(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	p, err := c.caller(ctx, st, list)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	service := sidecar.New(st, search.New(st, nil), nil, sidecar.Options{Log: log})
+	return mcp.Serve(ctx, service, p, buildVersion(), a.in, a.raw, log)
+}
+
+// caller is whoever started the process: what it reaches is what its command line
+// says.
+func (c *mcpCmd) caller(ctx context.Context, st earshot.Store, list []earshot.ChannelInfo) (access.Principal, error) {
+	p := access.Principal{ID: "local:mcp", Name: "earshot mcp", Kind: access.Local, ReadOnly: true}
+	if c.Workspace != "" {
+		p.Reach.Workspaces = []earshot.WorkspaceID{earshot.WorkspaceID(c.Workspace)}
+		var in []earshot.ChannelInfo
+		for _, x := range list {
+			if p.Reach.HasWorkspace(x.Workspace) {
+				in = append(in, x)
+			}
+		}
+		if len(in) == 0 {
+			return p, usagef("no channel of workspace %q is stored; earshot channels lists them", c.Workspace)
+		}
+		list = in
+	}
+	if c.Channel == "" {
+		return p, nil
+	}
+	found, err := findChannel(list, c.Channel)
+	if err != nil {
+		return p, err
+	}
+	p.Fixed = &access.Fixed{Scope: found.Scope()}
+	if c.As != "" {
+		identity, err := findIdentity(ctx, place{store: st, channels: list, channel: found}, c.As)
+		if err != nil {
+			return p, err
+		}
+		p.Fixed.Conversation = earshot.ConversationID{Agent: earshot.AgentID(identity.ID), Scope: found.Scope()}
+	}
+	return p, nil
+}

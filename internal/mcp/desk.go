@@ -1,0 +1,291 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// The names of the desk's tools.
+const (
+	ListChannels = "list_channels"
+	GetContext   = "get_context"
+	ExplainTurn  = "explain_turn"
+	Search       = "search"
+)
+
+// Bounds of the desk's answers.
+const (
+	maxChannels = 200
+	maxAnswer   = 512 << 10 // bytes
+)
+
+// Parts of the desk's schemas.
+const (
+	channelSchema = `"channel":{"type":"string","description":"A channel's id or name, as list_channels has it."},`
+	whereSchema   = `"workspace":{"type":"string","description":"Where several channels have this id or name."},"platform":{"type":"string"}`
+)
+
+// A deskTool is a tool that takes a channel, for callers that reach several.
+type deskTool struct {
+	name, title, description, schema string
+	call                             func(*server, context.Context, string) (tools.Answer, error)
+}
+
+// deskTools are the desk's tools.
+var deskTools = []deskTool{
+	{
+		ListChannels, "List channels",
+		"Lists the channels that you can read, the one that was active last first, and the agents that are known.",
+		`{"type":"object","properties":{"name":{"type":"string","description":"Only channels whose names contain this."}},"additionalProperties":false}`,
+		(*server).listChannels,
+	},
+	{
+		GetContext, "What would the bot see?",
+		"Shows what the bot would see if it answered a message now: the prompt, its tokens by section, and what was left out and why. No model is asked and nothing is stored.",
+		`{"type":"object","properties":{` + channelSchema +
+			`"message":{"type":"string","description":"A message's id, or last for the newest one."},` +
+			`"policy":{"type":"string","description":"How the prompt is made: standard (default), delta, thread, structured, window, transcript."},` +
+			`"budget":{"type":"integer","minimum":1,"maximum":32000,"description":"The most tokens that this turn may add; default 8000."},` +
+			`"agent":{"type":"string","description":"The bot's id, where there are several."},` + whereSchema +
+			`},"required":["channel","message"],"additionalProperties":false}`,
+		(*server).getContext,
+	},
+	{
+		ExplainTurn, "Why did the bot say that?",
+		"Explains one answer of the bot: the question, the reply, and for each message that was considered whether the model saw it, in which section and why. Give the turn's id, or a channel and a message of the turn, or a channel alone for its newest turn.",
+		`{"type":"object","properties":{"turn":{"type":"integer","minimum":1},` + channelSchema +
+			`"message":{"type":"string","description":"The id of the question or of the reply."},` +
+			`"prompt":{"type":"boolean","description":"Show the prompt too, byte for byte."},` + whereSchema +
+			`},"additionalProperties":false}`,
+		(*server).explainTurn,
+	},
+	{
+		Search, "Search a channel",
+		"Searches one channel's messages, threads included, best first. coverage says what was searched and what is missing.",
+		`{"type":"object","properties":{` + channelSchema +
+			`"query":{"type":"string","description":"What you look for, in words people would have used; in double quotes what must stand as it is."},` +
+			`"since":{"type":"string","description":"From this date or time on: 2026-03-02 or 2026-03-02T14:00:00Z."},` +
+			`"authors":{"type":"array","items":{"type":"string"},"description":"Only these people, by the names you see."},` +
+			`"max_results":{"type":"integer","minimum":1,"maximum":50,"default":8},` + whereSchema +
+			`},"required":["channel","query"],"additionalProperties":false}`,
+		(*server).search,
+	},
+}
+
+func (s *server) addDeskTools(x *sdk.Server) {
+	for _, t := range deskTools {
+		x.AddTool(&sdk.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema), Annotations: reads(t.title)},
+			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				return s.answered(t.call(s, ctx, arguments(r)))
+			})
+	}
+}
+
+// A whereArgs names a channel.
+type whereArgs struct {
+	Channel   string `json:"channel"`
+	Workspace string `json:"workspace"`
+	Platform  string `json:"platform"`
+}
+
+func (w whereArgs) place() sidecar.Place {
+	return sidecar.Place{Channel: earshot.ChannelID(w.Channel), Workspace: earshot.WorkspaceID(w.Workspace), Platform: earshot.Platform(w.Platform)}
+}
+
+// find returns the channel that is meant, and counts the read.
+func (s *server) find(ctx context.Context, w whereArgs) (earshot.Channel, error) {
+	if w.Channel == "" {
+		return earshot.Channel{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "channel", Detail: "is required; list_channels names them"}
+	}
+	c, err := s.service.Find(ctx, s.caller, w.place())
+	if err == nil {
+		err = s.counted(c.Scope())
+	}
+	return c, err
+}
+
+// answer writes v as a tool's answer.
+func answer(v any) (tools.Answer, error) {
+	raw, err := encode(v)
+	if err == nil && len(raw) > maxAnswer {
+		err = &sidecar.Refusal{Kind: sidecar.Invalid, Detail: "the answer would be too long; ask for less, such as a smaller budget"}
+	}
+	return tools.Answer{JSON: string(raw)}, err
+}
+
+type channelJSON struct {
+	Platform  earshot.Platform    `json:"platform"`
+	Workspace earshot.WorkspaceID `json:"workspace"`
+	ID        earshot.ChannelID   `json:"id"`
+	Name      string              `json:"name,omitzero"`
+	Kind      earshot.ChannelKind `json:"kind"`
+}
+
+func channelOf(c earshot.Channel) channelJSON {
+	return channelJSON{c.Platform, c.Workspace, c.ID, line(c.Name, maxNames), c.Kind}
+}
+
+// listChannels is the tool of that name.
+func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, error) {
+	var args struct {
+		Name string `json:"name"`
+	}
+	if err := decode(raw, &args); err != nil {
+		return tools.Answer{}, err
+	}
+	type channelRow struct {
+		channelJSON
+		Topic    string `json:"topic,omitzero"`
+		Messages int    `json:"messages"`
+		Threads  int    `json:"threads"`
+		First    string `json:"first,omitzero"`
+		Last     string `json:"last,omitzero"`
+	}
+	type agentRow struct {
+		ID        earshot.AuthorID    `json:"id"`
+		Name      string              `json:"name"`
+		Workspace earshot.WorkspaceID `json:"workspace"`
+		Channel   earshot.ChannelID   `json:"channel,omitzero"`
+	}
+	out := struct {
+		Channels []channelRow `json:"channels"`
+		Omitted  int          `json:"omitted,omitzero"`
+		Agents   []agentRow   `json:"agents"`
+	}{[]channelRow{}, 0, []agentRow{}}
+	list, err := s.channels(ctx)
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	for _, c := range list {
+		if !strings.Contains(strings.ToLower(c.Name), strings.ToLower(strings.TrimPrefix(args.Name, "#"))) {
+			continue
+		}
+		if len(out.Channels) == maxChannels {
+			out.Omitted++
+			continue
+		}
+		out.Channels = append(out.Channels, channelRow{channelOf(c.Channel), line(c.Topic, maxTexts), c.Messages, c.Threads, c.First.String(), c.Last.String()})
+	}
+	agents, err := s.service.Agents(ctx, s.caller)
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	for _, a := range agents[:min(len(agents), maxChannels)] {
+		out.Agents = append(out.Agents, agentRow{a.ID, line(a.Name, maxNames), a.Workspace, a.Channel})
+	}
+	return answer(out)
+}
+
+// channels returns the channels in reach, the one that was active last first.
+func (s *server) channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
+	list, err := s.service.Channels(ctx, s.caller)
+	slices.SortStableFunc(list, func(x, y earshot.ChannelInfo) int { return cmp.Compare(y.Last, x.Last) })
+	return list, err
+}
+
+// search is the tool of that name: channel_context in a channel that is named.
+func (s *server) search(ctx context.Context, raw string) (tools.Answer, error) {
+	var args struct {
+		whereArgs
+		Query      *string   `json:"query"`
+		Since      *string   `json:"since"`
+		Authors    *[]string `json:"authors"`
+		MaxResults *int      `json:"max_results"`
+	}
+	if err := decode(raw, &args); err != nil {
+		return tools.Answer{}, err
+	}
+	if args.Query == nil {
+		return tools.Answer{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "query", Detail: "is required"}
+	}
+	c, err := s.find(ctx, args.whereArgs)
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	inner, err := encode(struct {
+		Intent     *string   `json:"intent"`
+		Since      *string   `json:"since,omitzero"`
+		Authors    *[]string `json:"authors,omitzero"`
+		MaxResults *int      `json:"max_results,omitzero"`
+	}{args.Query, args.Since, args.Authors, args.MaxResults})
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	set, err := s.service.ToolsAt(ctx, s.caller, c.Scope())
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	return set.Call(ctx, tools.ChannelContext, string(inner))
+}
+
+// getContext is the tool of that name.
+func (s *server) getContext(ctx context.Context, raw string) (tools.Answer, error) {
+	var args struct {
+		whereArgs
+		Message string `json:"message"`
+		Policy  string `json:"policy"`
+		Budget  int    `json:"budget"`
+		Agent   string `json:"agent"`
+	}
+	if err := decode(raw, &args); err != nil {
+		return tools.Answer{}, err
+	}
+	if _, err := s.find(ctx, args.whereArgs); err != nil {
+		return tools.Answer{}, err
+	}
+	c, err := s.service.DeskContext(ctx, s.caller, sidecar.DeskRequest{
+		Channel: args.place(), Message: earshot.MessageID(args.Message), Policy: args.Policy, Budget: args.Budget, Agent: earshot.AuthorID(args.Agent),
+	})
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	return answer(contextOf(c))
+}
+
+// explainTurn is the tool of that name.
+func (s *server) explainTurn(ctx context.Context, raw string) (tools.Answer, error) {
+	var args struct {
+		whereArgs
+		Turn    int64  `json:"turn"`
+		Message string `json:"message"`
+		Prompt  bool   `json:"prompt"`
+	}
+	if err := decode(raw, &args); err != nil {
+		return tools.Answer{}, err
+	}
+	id := earshot.TurnID(args.Turn)
+	switch {
+	case id < 0, id > 0 && args != struct {
+		whereArgs
+		Turn    int64  `json:"turn"`
+		Message string `json:"message"`
+		Prompt  bool   `json:"prompt"`
+	}{Turn: args.Turn, Prompt: args.Prompt}:
+		return tools.Answer{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "turn", Detail: "is a turn's id, which stands alone; or give channel and message"}
+	case id == 0:
+		c, err := s.find(ctx, args.whereArgs)
+		if err == nil {
+			id, err = s.service.TurnOf(ctx, s.caller, c.Scope(), earshot.MessageID(args.Message))
+		}
+		if err != nil {
+			return tools.Answer{}, err
+		}
+	}
+	t, err := s.service.DeskTurn(ctx, s.caller, id)
+	if err == nil && args.Turn > 0 {
+		err = s.counted(t.Channel.Scope())
+	}
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	return answer(explained(t, args.Prompt))
+}
