@@ -111,11 +111,15 @@ type Answer struct {
 type Conversations interface {
 	// OpenConversation returns the conversation and creates it if there is none;
 	// created says whether it did. idempotencyKey may be empty. A second call with
-	// the same key by the same agent in the same scope returns the first call's
-	// conversation, whatever name it asks for. A conversation that was opened without
+	// the same key by the same agent in the same workspace returns the first call's
+	// conversation, whatever platform, channel and name it asks for. A conversation that was opened without
 	// a key takes the first key that it is asked for with. ErrConflict when the id
 	// exists under another key.
 	OpenConversation(ctx context.Context, id ConversationID, idempotencyKey string) (c Conversation, created bool, err error)
+	// CreateConversation does what OpenConversation does for c.ID. If it creates the
+	// conversation, it stores c.About and c.Metadata with it, in the same transaction.
+	// ErrInvalid when they break their bounds, also where it creates nothing.
+	CreateConversation(ctx context.Context, c Conversation, idempotencyKey string) (stored Conversation, created bool, err error)
 	// Conversation returns it, or ErrNotFound.
 	Conversation(ctx context.Context, id ConversationID) (Conversation, error)
 	// MergeMetadata sets keys, and removes those whose value is nil, in one atomic

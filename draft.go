@@ -16,14 +16,18 @@ type Draft struct {
 	Conversation ConversationID
 	Anchor       MessageID
 	Opener       string // who opened it; the store only keeps it
-	Asked        []byte // how the context was asked for, so that it can be made anew; no texts of messages; the store only keeps it
-	State        DraftState
-	Opened       Time
-	Expires      Time
-	Turns        int    // how many turns the conversation had when the prompt was made
-	Prompt       Prompt // Input is nil once the draft has ended, or something that it shows was deleted
+	// Asked is how the context was asked for, so that it can be made anew. It has no
+	// texts of messages. The store only keeps it, until the draft ends.
+	Asked   []byte
+	State   DraftState
+	Opened  Time
+	Expires Time
+	Turns   int    // how many turns the conversation had when the prompt was made
+	Prompt  Prompt // Input is nil once the draft has ended, or something that it shows was deleted; Shows is not read back
 	// Turn is what committing records, besides what only the reply tells: its
-	// replies, usage and the entries after the prompt. Its texts go when Input goes.
+	// replies, usage and the entries after the prompt. It goes when Input goes; that
+	// of a committed draft has its Number alone. Its anchor, epoch and hash are those
+	// of the draft, whatever they say.
 	Turn Turn
 }
 
@@ -39,29 +43,41 @@ const (
 )
 
 // Drafts keeps the turns that callers from outside answer.
+//
+// What an open draft holds is erased when something that its prompt shows is deleted,
+// when a text is erased that its conversation has read, and with a person whom it
+// names (then Asked and, where it is the person, Opener too). The draft stays open
+// and cannot be committed.
 type Drafts interface {
 	// OpenDraft stores d and gives it an id. Its conversation is created if there is
 	// none. Nothing of the conversation is changed. ErrConflict, which means "gather
 	// again", when the conversation's epoch is not Prompt.From, when it has not
 	// d.Turns turns, or when something that the prompt shows is deleted, the anchor
-	// included.
+	// included. ErrInvalid when Conversation breaks its bounds, without an anchor or
+	// Prompt.Hash, for an Opener of more than 512 bytes, and as Begin and CommitTurn
+	// say.
 	OpenDraft(ctx context.Context, d Draft) (Draft, error)
 	// Draft returns one, or ErrNotFound.
 	Draft(ctx context.Context, id TurnID) (Draft, error)
 	// CommitDraft ends a draft with its reply, in one transaction: t is committed as
 	// CommitTurn does, arrived is recorded as Record does, and a queued turn with
 	// the draft's id, input and hash is stored as Done. t.Number is given by the
-	// store. A draft that is committed already is returned with no error, and
-	// nothing is changed, whatever t is.
+	// store; its anchor, epoch and hash are the draft's. A draft that is committed
+	// already is returned with no error, and nothing is changed, whatever t is. If
+	// only something that t shows besides, such as what a tool found, is deleted by
+	// then, the turn is committed without its text, as CommitTurn does.
 	//
 	// ErrExpired when Expires is before now or the draft was aborted. ErrConflict,
 	// which means "open another one", when the conversation has had another turn or
-	// another epoch since, when the anchor has a turn of this agent, or when
-	// something that the prompt shows is deleted.
+	// another epoch since, when the anchor has a turn of this agent (also one that is
+	// not done yet), or when something that the prompt shows is deleted. ErrNotFound
+	// when there is no such draft.
 	CommitDraft(ctx context.Context, id TurnID, t Turn, now Time, arrived ...Message) (Draft, error)
 	// AbortDraft ends an open draft. Ending one that has ended changes nothing.
+	// ErrNotFound when there is none.
 	AbortDraft(ctx context.Context, id TurnID) (Draft, error)
 	// PruneDrafts removes the contents of drafts that expired before a time, and
-	// the drafts themselves a day later. It returns how many it changed.
+	// the drafts themselves a day later: their queued turns stay, and no id is given
+	// again. It returns how many it changed.
 	PruneDrafts(ctx context.Context, before Time) (int, error)
 }

@@ -26,6 +26,7 @@ type Store interface {
 	Turns
 	Blobs
 	Queue
+	Drafts
 	Meter
 	Rates
 	Notes

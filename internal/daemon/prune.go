@@ -15,6 +15,7 @@ import (
 const (
 	keepDeliveries = 25 * time.Hour
 	keepTurns      = 90 * 24 * time.Hour
+	keepDrafts     = time.Hour // after they expired
 	keepRates      = time.Hour
 
 	pruneEvery = time.Hour
@@ -49,6 +50,7 @@ func (p pruner) prune(ctx context.Context) {
 	}{
 		{"deliveries", keepDeliveries, p.store.PruneEvents},
 		{"turns", keepTurns, p.store.PruneTurns},
+		{"drafts", keepDrafts, p.store.PruneDrafts},
 		{"rates", keepRates, p.store.PruneRates},
 	} {
 		n, err := old.prune(ctx, earshot.TimeOf(time.Now().Add(-old.age)))

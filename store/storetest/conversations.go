@@ -71,11 +71,22 @@ var conversationCases = []testCase{
 		c, _ := s.opened("m9", "k1")
 		s.equal("by the key", c.ID.Name, "m1")
 	}},
-	{"a key counts within one agent and scope", func(s *suite) {
-		s.opened("m1", "k1")
-		s.scope.Channel = "C2"
-		_, created := s.opened("m1", "k1")
-		s.equal("created", created, true)
+	{"a key counts within one agent and workspace", func(s *suite) {
+		first, _ := s.opened("m1", "k1")
+		elsewhere := s.conversation("m1")
+		elsewhere.Scope.Platform, elsewhere.Scope.Channel = "api", "C2"
+		again, created, err := s.OpenConversation(s.Context(), elsewhere, "k1")
+		s.check(err)
+		s.equal("in another channel", []any{again, created}, []any{first, false})
+		elsewhere.Scope.Workspace = "T2"
+		_, created, err = s.OpenConversation(s.Context(), elsewhere, "k1")
+		s.check(err)
+		s.equal("created in another workspace", created, true)
+		other := s.conversation("m1")
+		other.Agent = "other"
+		_, created, err = s.OpenConversation(s.Context(), other, "k1")
+		s.check(err)
+		s.equal("created by another agent", created, true)
 	}},
 	{"a conversation needs an agent and a channel", func(s *suite) {
 		for _, id := range []earshot.ConversationID{{Scope: s.scope, Name: "m1"}, {Agent: "a", Name: "m1"}, {Agent: "a", Scope: s.scope, Name: strings.Repeat("x", 600)}} {

@@ -35,7 +35,7 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	s.summarise(s.conversation("dm"), mine, "m50")
 	_, err := s.MergeMetadata(ctx, s.conversation("dm"), map[string]*string{"who": &mine})
 	s.check(err)
-	_, _, err = s.OpenConversation(ctx, s.conversation("keyed"), "key")
+	_, _, err = s.OpenConversation(ctx, s.conversation("keyed"), "key "+mine)
 	s.check(err)
 	id, waits := s.asked(2, "dm"), s.asked(3, "dm")
 	l := s.claimOf(s.conversation("dm"))

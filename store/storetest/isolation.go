@@ -47,7 +47,7 @@ var isolationCases = []testCase{
 			for _, scope := range scopes() {
 				id := earshot.ConversationID{Agent: agent, Scope: scope, Name: "m1"}
 				mine := fmt.Sprint(id)
-				_, created, err := s.OpenConversation(s.Context(), id, "key")
+				_, created, err := s.OpenConversation(s.Context(), id, "key of "+string(scope.Channel)+string(scope.Platform))
 				s.check(err)
 				s.equal("created", created, true)
 				_, err = s.MergeMetadata(s.Context(), id, map[string]*string{"who": &mine})

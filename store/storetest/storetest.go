@@ -75,6 +75,8 @@ var otherGroups = []group{
 	{"Ends", endsCases},
 	{"QueuedTurns", queuedTurnCases},
 	{"Merge", mergeCases},
+	{"Drafts", draftCases},
+	{"Create", createCases},
 	{"AtOnce", batchCases},
 	{"Erasure", eraseCases},
 	{"Quotes", quoteCases},
@@ -107,6 +109,7 @@ type onlyMessages struct {
 	turns
 	blobs
 	queue
+	drafts
 	meter
 	rates
 	notes
@@ -123,6 +126,7 @@ type (
 	turns         = earshot.Turns
 	blobs         = earshot.Blobs
 	queue         = earshot.Queue
+	drafts        = earshot.Drafts
 	meter         = earshot.Meter
 	rates         = earshot.Rates
 	notes         = earshot.Notes

@@ -194,7 +194,7 @@ func (s *Store) evictConversations(p place) {
 	for agent := range s.agents {
 		id := earshot.ConversationID{Agent: agent, Scope: p.scope, Name: name}
 		c := s.conversations[id]
-		if c == nil || c.session || s.queue.conversations[id] != nil {
+		if c == nil || c.session || s.queue.conversations[id] != nil || s.drafted(id) {
 			continue
 		}
 		for _, t := range c.turns {
@@ -203,7 +203,7 @@ func (s *Store) evictConversations(p place) {
 				delete(s.queue.reading[scopedID{p.scope, string(m)}], id)
 			}
 		}
-		delete(s.keys, agentKey{agent, p.scope, c.key})
+		delete(s.keys, idempotencyKey{agent, p.scope.Workspace, c.key})
 		delete(s.conversations, id)
 	}
 }

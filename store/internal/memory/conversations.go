@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -32,7 +33,7 @@ func (c *conversation) weighs(n int) int {
 
 func (c *conversation) export() earshot.Conversation {
 	out := c.Conversation
-	out.Metadata = maps.Clone(c.Metadata)
+	out.Metadata, out.About.Tags = maps.Clone(c.Metadata), slices.Clone(c.About.Tags)
 	return out
 }
 
@@ -41,14 +42,20 @@ func (s *Store) time() earshot.Time { return earshot.TimeOf(s.now()) }
 
 // OpenConversation implements [earshot.Conversations].
 func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID, idempotencyKey string) (earshot.Conversation, bool, error) {
-	id, key, err := rule.CheckConversation(id, idempotencyKey)
+	return s.CreateConversation(ctx, earshot.Conversation{ID: id}, idempotencyKey)
+}
+
+// CreateConversation implements [earshot.Conversations].
+func (s *Store) CreateConversation(ctx context.Context, in earshot.Conversation, key string) (earshot.Conversation, bool, error) {
+	in, key, err := rule.CheckCreate(in, key)
 	if err != nil {
 		return earshot.Conversation{}, false, err
 	}
+	id := in.ID
 	var out earshot.Conversation
 	created := false
 	err = s.write(ctx, func() error {
-		at := agentKey{id.Agent, id.Scope, key}
+		at := idempotencyKey{id.Agent, id.Scope.Workspace, key}
 		first, byKey := s.keys[at]
 		c, stored := s.conversations[id], ""
 		if c != nil {
@@ -61,7 +68,7 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 		case what == rule.OpenByKey:
 			c = s.conversations[first]
 		case what == rule.OpenCreates:
-			c, created = s.create(id, s.time()), true
+			c, created = s.create(in, s.time()), true
 		}
 		if key != "" && what != rule.OpenByKey {
 			c.key, s.keys[at] = key, id
@@ -72,11 +79,12 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	return out, created, err
 }
 
-func (s *Store) create(id earshot.ConversationID, now earshot.Time) *conversation {
-	c := &conversation{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
-	s.conversations[id] = c
+func (s *Store) create(in earshot.Conversation, now earshot.Time) *conversation {
+	in.Created, in.Updated = now, now
+	c := &conversation{Conversation: in}
+	s.conversations[in.ID] = c
 	if s.bound != nil {
-		s.agents[id.Agent] = true
+		s.agents[in.ID.Agent] = true
 	}
 	return c
 }
@@ -246,3 +254,12 @@ func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int)
 }
 
 var _ earshot.Store = (*Store)(nil)
+
+// without removes from what is said of a conversation the values of which holds is
+// true.
+func (c *conversation) without(holds func(string) bool, now earshot.Time) {
+	next, less := rule.Scrubbed{Metadata: c.Metadata, About: c.About}.Without(holds)
+	if less {
+		c.Metadata, c.About, c.Updated = next.Metadata, next.About, now
+	}
+}

@@ -19,7 +19,8 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 			delete(s.channels, scope)
 		}
 		maps.DeleteFunc(s.conversations, func(id earshot.ConversationID, _ *conversation) bool { return id.Scope == scope })
-		maps.DeleteFunc(s.keys, func(at agentKey, _ earshot.ConversationID) bool { return at.scope == scope })
+		maps.DeleteFunc(s.keys, func(_ idempotencyKey, of earshot.ConversationID) bool { return of.Scope == scope })
+		s.dropDrafts(func(d *rule.Drafted) bool { return d.Conversation.Scope == scope })
 		maps.DeleteFunc(s.anchors, func(at agentKey, _ bool) bool { return at.scope == scope })
 		s.queue.forget(scope)
 		s.bound.forget(scope)

@@ -20,6 +20,11 @@ func (e *eraser) NextChannel(_ context.Context, p earshot.Platform, w earshot.Wo
 			id, found = at.Channel, true
 		}
 	}
+	for of := range e.conversations { // one may have no message
+		if at := of.Scope; at.Platform == p && at.Workspace == w && at.Channel > after && (!found || at.Channel < id) {
+			id, found = at.Channel, true
+		}
+	}
 	return id, found, nil
 }
 
@@ -116,6 +121,7 @@ func (s *Store) drop(c *conversation) {
 	if c.summed.Before.Turns > 0 {
 		s.tally.Summaries++
 	}
+	s.dropDrafts(func(d *rule.Drafted) bool { return d.Conversation == id })
 	q := &s.queue
 	for _, t := range q.turns {
 		if t.Conversation == id {
@@ -132,7 +138,7 @@ func (s *Store) drop(c *conversation) {
 	for _, t := range c.turns {
 		delete(s.anchors, agentKey{id.Agent, id.Scope, string(t.Answer.Anchor)})
 	}
-	maps.DeleteFunc(s.keys, func(_ agentKey, of earshot.ConversationID) bool { return of == id })
+	maps.DeleteFunc(s.keys, func(_ idempotencyKey, of earshot.ConversationID) bool { return of == id })
 	delete(s.conversations, id)
 }
 
@@ -195,11 +201,11 @@ func (e *eraser) EndNamed(_ context.Context, s earshot.Scope, id earshot.AuthorI
 // ScrubMetadata implements [rule.Eraser], for all conversations at once.
 func (e *eraser) ScrubMetadata(_ context.Context, s earshot.Scope, holds func(string) bool, _ string) (string, bool, error) {
 	for at, c := range e.conversations {
-		if next, less := rule.MetadataWithout(c.Metadata, holds); less && at.Scope == s {
-			c.Metadata, c.Updated = next, (*Store)(e).time()
+		if at.Scope == s {
+			c.without(holds, (*Store)(e).time())
 		}
 	}
-	return "", false, nil
+	return "", false, (*Store)(e).scrubDrafts(s, holds)
 }
 
 // ForgetAuthors implements [rule.Eraser].
@@ -242,7 +248,7 @@ func (s *Store) clone() *Store {
 		c.conversations[id] = &y
 	}
 	c.keys, c.anchors, c.bars = maps.Clone(s.keys), maps.Clone(s.anchors), maps.Clone(s.bars)
-	c.queue = s.queue.clone()
+	c.queue, c.drafts = s.queue.clone(), maps.Clone(s.drafts)
 	return c
 }
 

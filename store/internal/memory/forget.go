@@ -79,10 +79,11 @@ func (s *Store) eraseReaders(scope earshot.Scope, c *channel, m earshot.Message,
 	quoting := rule.Quoting{}
 	read := func(conv *conversation, from, to int) {
 		quoting.Add(s.quotes(c, conv, from, to, words))
-		if next, less := rule.MetadataWithout(conv.Metadata, func(v string) bool { return len(words.In(v)) > 0 }); less {
-			conv.Metadata, conv.Updated = next, s.time()
-		}
+		conv.without(func(v string) bool { return len(words.In(v)) > 0 }, s.time())
 	}
+	s.eraseDrafts(func(d *rule.Drafted) bool {
+		return d.Conversation.Scope == scope && slices.Contains(d.Prompt.Shows, m.ID)
+	})
 	for _, conv := range s.conversations {
 		if conv.ID.Scope == scope && conv.summarised[m.ID] {
 			from, to := conv.state().Dropped()
@@ -162,8 +163,9 @@ func (s *Store) eraseEpochs(c *conversation, from, to int) {
 }
 
 // eraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
-// counted.
+// counted, and that of the conversation's drafts, which may have read the same.
 func (s *Store) eraseTurnsOf(id earshot.ConversationID, from, to int) {
+	s.eraseDrafts(func(d *rule.Drafted) bool { return d.Conversation == id })
 	for _, t := range s.queue.turns {
 		if t.Conversation == id && from <= t.Queued.Epoch && t.Queued.Epoch <= to {
 			if t.hasText() {

@@ -150,7 +150,7 @@ func (s *Store) sentTwice(agent earshot.AgentID, scope earshot.Scope, e earshot.
 func (s *Store) enqueue(q rule.Queued, e earshot.Event) earshot.TurnID {
 	id := q.Conversation
 	if s.conversations[id] == nil {
-		s.create(id, q.Updated)
+		s.create(earshot.Conversation{ID: id, Metadata: map[string]string{}}, q.Updated)
 	}
 	s.queue.last++
 	q.ID = s.queue.last

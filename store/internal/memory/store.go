@@ -30,18 +30,19 @@ type Store struct {
 	channels      map[earshot.Scope]*channel
 	authors       map[workspace]map[earshot.AuthorID]earshot.Author
 	conversations map[earshot.ConversationID]*conversation
-	keys          map[agentKey]earshot.ConversationID // by idempotency key
-	anchors       map[agentKey]bool                   // answered
-	erased        int64                               // the highest sequence of an erased channel
-	calls         []earshot.CallCount                 // by rule.CompareCalls
-	rates         map[string]earshot.Time             // up to when calls under a key are booked
-	notes         map[string][]byte                   // by key
+	keys          map[idempotencyKey]earshot.ConversationID
+	anchors       map[agentKey]bool       // answered
+	erased        int64                   // the highest sequence of an erased channel
+	calls         []earshot.CallCount     // by rule.CompareCalls
+	rates         map[string]earshot.Time // up to when calls under a key are booked
+	notes         map[string][]byte       // by key
 	queue         queue
-	erasures      []*rule.Erasure          // by id
-	bars          bars                     // what is not recorded again
-	tally         earshot.ErasureCounts    // what deletions have removed; a step of an erasure sets it to zero
-	agents        map[earshot.AgentID]bool // who have conversations; only with a bound
-	bound         *bound                   // nil: none
+	drafts        map[earshot.TurnID]*rule.Drafted // replaced, never changed in place
+	erasures      []*rule.Erasure                  // by id
+	bars          bars                             // what is not recorded again
+	tally         earshot.ErasureCounts            // what deletions have removed; a step of an erasure sets it to zero
+	agents        map[earshot.AgentID]bool         // who have conversations; only with a bound
+	bound         *bound                           // nil: none
 }
 
 type workspace struct {
@@ -49,8 +50,15 @@ type workspace struct {
 	id       earshot.WorkspaceID
 }
 
-// An agentKey names something that belongs to an agent within a scope: an
-// idempotency key or an anchor.
+// An idempotencyKey is an agent's in a workspace, whatever the channel.
+type idempotencyKey struct {
+	agent     earshot.AgentID
+	workspace earshot.WorkspaceID
+	key       string
+}
+
+// An agentKey names something that belongs to an agent within a scope, such as an
+// anchor.
 type agentKey struct {
 	agent earshot.AgentID
 	scope earshot.Scope
@@ -65,10 +73,11 @@ func Open(now func() time.Time) *Store {
 		channels:      map[earshot.Scope]*channel{},
 		authors:       map[workspace]map[earshot.AuthorID]earshot.Author{},
 		conversations: map[earshot.ConversationID]*conversation{},
-		keys:          map[agentKey]earshot.ConversationID{},
+		keys:          map[idempotencyKey]earshot.ConversationID{},
 		anchors:       map[agentKey]bool{},
 		notes:         map[string][]byte{},
 		queue:         newQueue(),
+		drafts:        map[earshot.TurnID]*rule.Drafted{},
 		rates:         map[string]earshot.Time{},
 		bars:          bars{},
 	}

@@ -16,13 +16,14 @@ import (
 // also for transient channels, each with the reason why that puts nothing there that
 // people wrote, but for the length of a turn.
 var onDiskAlone = map[string]string{
-	"OpenConversation": "ids",
-	"Conversation":     "reads",
-	"MergeMetadata":    "what the agent notes of a conversation, not what was said",
-	"Manifest":         "reads",
-	"Session":          "reads",
-	"Turn":             "reads",
-	"Turns":            "reads",
+	"OpenConversation":   "ids",
+	"CreateConversation": "what its creator says of a conversation, not what was said in it",
+	"Conversation":       "reads",
+	"MergeMetadata":      "what the agent notes of a conversation, not what was said",
+	"Manifest":           "reads",
+	"Session":            "reads",
+	"Turn":               "reads",
+	"Turns":              "reads",
 
 	"PutSummary":     "needs a claim, and ClaimSummary returns none",
 	"ReleaseSummary": "a lease",

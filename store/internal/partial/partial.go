@@ -37,6 +37,8 @@ type Store struct {
 	// before this store was made do not concern it.
 	followed earshot.ErasureID
 	began    earshot.Time
+
+	commits sync.Mutex // held while a draft in a transient channel is committed
 }
 
 // An author is one of a workspace's.

@@ -35,8 +35,12 @@ type conversation struct {
 // c.
 func (c *conversation) into(id earshot.ConversationID) func(pgx.Rows) error {
 	*c = conversation{ConversationRow: rule.NewConversationRow(id)}
+	return c.scan(c.Fields)
+}
+
+func (c *conversation) scan(fields func() []any) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
-		if err := rows.Scan(c.Fields()...); err != nil {
+		if err := rows.Scan(fields()...); err != nil {
 			return err
 		}
 		c.found = true
@@ -61,12 +65,17 @@ func (t *tx) locked(ctx context.Context, id earshot.ConversationID) (conversatio
 
 // OpenConversation implements [earshot.Conversations].
 func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID, idempotencyKey string) (earshot.Conversation, bool, error) {
-	id, key, err := rule.CheckConversation(id, idempotencyKey)
+	return s.CreateConversation(ctx, earshot.Conversation{ID: id}, idempotencyKey)
+}
+
+// CreateConversation implements [earshot.Conversations].
+func (s *Store) CreateConversation(ctx context.Context, in earshot.Conversation, idempotencyKey string) (earshot.Conversation, bool, error) {
+	in, key, err := rule.CheckCreate(in, idempotencyKey)
 	if err != nil {
 		return earshot.Conversation{}, false, err
 	}
-	var o opening
-	if err := s.read(ctx, func(t *tx) { o = opening{id: id, key: key}; o.ask(t) }); err != nil {
+	o := opening{in: in, key: key}
+	if err := s.read(ctx, o.ask); err != nil {
 		return earshot.Conversation{}, false, fmt.Errorf("open conversation: %w", err)
 	}
 	what, err := o.decide()
@@ -75,13 +84,13 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	}
 	if what == rule.OpenCreates || what == rule.OpenTakesKey {
 		err = s.apply(ctx, "open conversation", func(ctx context.Context, t *tx) error {
-			t.naming(id)
+			t.naming(in.ID)
 			o.ask(t)
 			if err := t.send(ctx); err != nil {
 				return err
 			}
 			if what, err = o.decide(); err == nil {
-				o.put(t, what, earshot.TimeOf(s.now()))
+				err = o.put(t, what, earshot.TimeOf(s.now()))
 			}
 			return err
 		})
@@ -95,33 +104,43 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	return o.byName.Conversation, what == rule.OpenCreates, nil
 }
 
-// An opening is a call of OpenConversation with what it found.
+// An opening is a call of CreateConversation with what it found.
 type opening struct {
-	id            earshot.ConversationID
+	in            earshot.Conversation // what is stored of one that is created
 	key           string
 	byKey, byName conversation
 }
 
+// ask queries by key, which counts in the whole workspace, and by name.
 func (o *opening) ask(t *tx) {
-	query := `SELECT ` + rule.ConversationColumns + ` FROM conversation`
-	t.ask(query+ofAgent+` AND idempotency_key = $5 AND idempotency_key <> ''`, own(o.id, o.key), o.byKey.into(o.id))
-	t.ask(query+named, own(o.id, o.id.Name), o.byName.into(o.id))
+	id := o.in.ID
+	o.byKey = conversation{ConversationRow: rule.NewConversationRow(id)}
+	t.ask(`SELECT `+rule.KeyedColumns+rule.ConversationColumns+` FROM conversation WHERE agent = $1 AND workspace = $2 AND idempotency_key = $3 AND idempotency_key <> ''`,
+		[]any{string(id.Agent), string(id.Scope.Workspace), o.key}, o.byKey.scan(o.byKey.KeyedFields))
+	t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named, own(id, id.Name), o.byName.into(id))
 }
 
 func (o *opening) decide() (rule.Opening, error) {
-	return rule.Open(o.id, o.key, o.byKey.found, o.byName.found, o.byName.Key)
+	return rule.Open(o.in.ID, o.key, o.byKey.found, o.byName.found, o.byName.Key)
 }
 
 // put creates the conversation, or gives the one that is there its key.
-func (o *opening) put(t *tx, what rule.Opening, now earshot.Time) {
+func (o *opening) put(t *tx, what rule.Opening, now earshot.Time) error {
+	id := o.in.ID
 	switch what {
 	case rule.OpenTakesKey:
-		t.write(`UPDATE conversation SET idempotency_key = $6`+named, own(o.id, o.id.Name, o.key)...)
+		t.write(`UPDATE conversation SET idempotency_key = $6`+named, own(id, id.Name, o.key)...)
 	case rule.OpenCreates:
-		o.byName.Conversation = earshot.Conversation{ID: o.id, Metadata: map[string]string{}, Created: now, Updated: now}
+		metadata, about, err := rule.Scrubbed{Metadata: o.in.Metadata, About: o.in.About}.Columns()
+		if err != nil {
+			return err
+		}
+		o.byName.Conversation = o.in
+		o.byName.Created, o.byName.Updated = now, now
 		t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, '{}', $7, $7)`, own(o.id, o.id.Name, o.key, int64(now))...)
+			VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, $7, $8, $9, $9)`, own(id, id.Name, o.key, metadata, about, int64(now))...)
 	}
+	return nil
 }
 
 // Conversation implements [earshot.Conversations].

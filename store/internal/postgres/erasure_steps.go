@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,8 +24,9 @@ const (
 
 // NextChannel implements [rule.Eraser].
 func (e eraser) NextChannel(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, after earshot.ChannelID) (id earshot.ChannelID, found bool, err error) {
-	e.ask(`SELECT id FROM channel WHERE platform = $1 AND workspace = $2 AND id > $3 ORDER BY id LIMIT 1`,
-		args(earshot.Scope{Platform: p, Workspace: w, Channel: after}), one(&found, &id))
+	e.ask(`(SELECT id FROM channel WHERE platform = $1 AND workspace = $2 AND id > $3 ORDER BY id LIMIT 1)
+		UNION (SELECT channel FROM conversation WHERE platform = $1 AND workspace = $2 AND channel > $3 ORDER BY channel LIMIT 1) ORDER BY id LIMIT 1`,
+		args(earshot.Scope{Platform: p, Workspace: w, Channel: after}), one(&found, &id)) // a conversation may have no message
 	err = e.send(ctx)
 	return id, found, err
 }
@@ -106,6 +106,8 @@ func (e eraser) DropConversation(ctx context.Context, s earshot.Scope) (bool, er
 		e.tally.Sessions += n
 		return err
 	})
+	e.write(`DELETE FROM draft_reading WHERE draft = ANY(ARRAY(SELECT id FROM draft`+ofConversation+`))`, a...)
+	e.write(`DELETE FROM draft`+ofConversation, a...)
 	for _, table := range []string{"journal", "outbox"} {
 		e.write(`DELETE FROM `+table+` WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn`+ofConversation+`))`, a...)
 	}
@@ -254,25 +256,31 @@ func (e eraser) ScrubMetadata(ctx context.Context, s earshot.Scope, holds func(s
 		return "", false, err
 	}
 	type row struct {
-		id       earshot.ConversationID
-		metadata string
+		id              earshot.ConversationID
+		metadata, about string
+	}
+	if after == "" {
+		e.exclusive(s) // drafts are locked before conversations here
+		if err := e.scrubDrafts(ctx, s, holds); err != nil {
+			return "", false, err
+		}
 	}
 	var rows []row
-	e.ask(`SELECT agent, name, metadata FROM conversation`+in+` AND (agent, name) > ($4, $5) ORDER BY agent, name LIMIT $6 FOR UPDATE`, args(s, agent, name, scrubbedRows),
+	e.ask(`SELECT agent, name, metadata, about FROM conversation`+in+` AND (agent, name) > ($4, $5) ORDER BY agent, name LIMIT $6 FOR UPDATE`, args(s, agent, name, scrubbedRows),
 		gather(&rows, func(rows pgx.Rows, r *row) error {
 			r.id.Scope = s
-			return rows.Scan(&r.id.Agent, &r.id.Name, &r.metadata)
+			return rows.Scan(&r.id.Agent, &r.id.Name, &r.metadata, &r.about)
 		}))
 	if err := e.send(ctx); err != nil || len(rows) == 0 {
 		return "", false, err
 	}
 	for _, r := range rows {
-		var have map[string]string
-		if err := json.Unmarshal([]byte(r.metadata), &have); err != nil {
-			return "", false, fmt.Errorf("read the metadata: %w", err)
+		have, err := rule.ReadScrubbed(r.metadata, r.about)
+		if err != nil {
+			return "", false, err
 		}
-		if next, less := rule.MetadataWithout(have, holds); less {
-			if err := e.putMetadata(r.id, next, earshot.TimeOf(e.store.now())); err != nil {
+		if next, less := have.Without(holds); less {
+			if err := e.putScrubbed(r.id, next, earshot.TimeOf(e.store.now())); err != nil {
 				return "", false, err
 			}
 		}

@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -161,9 +160,10 @@ func (e *forgetting) drop(ctx context.Context, t *tx) error {
 	return nil
 }
 
-// conversations erases the text of epochs that have read a deleted message, and the
+// conversations erases the text of epochs and drafts that have read a deleted message, and the
 // summaries that were made of one, with the epochs that may have read the summaries.
 func (e *forgetting) conversations(ctx context.Context, t *tx) error {
+	t.eraseDraftsReading(e.scope, idsOf(e.gone))
 	var ids []earshot.ConversationID
 	for _, r := range e.readings {
 		ids = append(ids, r.id)
@@ -174,7 +174,7 @@ func (e *forgetting) conversations(ctx context.Context, t *tx) error {
 	})
 	ids = slices.Compact(ids)
 	if len(ids) == 0 {
-		return nil
+		return t.send(ctx)
 	}
 	stored := make(map[earshot.ConversationID]*rule.Summed, len(ids))
 	for _, id := range ids {
@@ -204,7 +204,7 @@ func (e *forgetting) conversations(ctx context.Context, t *tx) error {
 }
 
 // quotes finds the replies of a conversation's epochs, both ends counted, that quote a
-// message, and removes the metadata that do.
+// message, and removes what is said of the conversation that does.
 func (e *forgetting) quotes(ctx context.Context, t *tx, message earshot.MessageID, id earshot.ConversationID, from, to int) error {
 	words := e.words[message]
 	if len(words) == 0 {
@@ -230,19 +230,20 @@ func (e *forgetting) quotes(ctx context.Context, t *tx, message earshot.MessageI
 	if err := t.send(ctx); err != nil {
 		return err
 	}
-	if next, less := rule.MetadataWithout(c.Metadata, func(v string) bool { return len(words.In(v)) > 0 }); less {
-		if err := t.putMetadata(id, next, e.now); err != nil {
+	said := rule.Scrubbed{Metadata: c.Metadata, About: c.About}
+	if next, less := said.Without(func(v string) bool { return len(words.In(v)) > 0 }); less {
+		if err := t.putScrubbed(id, next, e.now); err != nil {
 			return err
 		}
 	}
 	if len(replies) == 0 {
 		return nil
 	}
-	said, err := t.messages(ctx, e.scope, replies)
+	written, err := t.messages(ctx, e.scope, replies)
 	if err != nil {
 		return err
 	}
-	quoting, err := rule.QuotedBy(words, said, func() ([]earshot.Message, error) {
+	quoting, err := rule.QuotedBy(words, written, func() ([]earshot.Message, error) {
 		t.ask(`SELECT message FROM manifest`+ofConversation+` AND epoch >= $6 AND epoch <= $7`, a,
 			gather(&shown, func(rows pgx.Rows, id *earshot.MessageID) error { return rows.Scan(id) }))
 		if err := t.send(ctx); err != nil {
@@ -261,13 +262,13 @@ func (t *tx) messages(ctx context.Context, scope earshot.Scope, ids []earshot.Me
 	return out, t.send(ctx)
 }
 
-// putMetadata replaces a conversation's metadata.
-func (t *tx) putMetadata(id earshot.ConversationID, metadata map[string]string, now earshot.Time) error {
-	text, err := json.Marshal(metadata)
+// putScrubbed replaces what is said of a conversation.
+func (t *tx) putScrubbed(id earshot.ConversationID, x rule.Scrubbed, now earshot.Time) error {
+	metadata, about, err := x.Columns()
 	if err != nil {
 		return err
 	}
-	t.write(`UPDATE conversation SET metadata = $6, updated = $7`+named, own(id, id.Name, string(text), int64(now))...)
+	t.write(`UPDATE conversation SET metadata = $6, about = $7, updated = $8`+named, own(id, id.Name, metadata, about, int64(now))...)
 	return nil
 }
 
@@ -283,8 +284,9 @@ func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 }
 
 // eraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
-// counted.
+// counted, and that of the conversation's drafts, which may have read the same.
 func (t *tx) eraseTurnsOf(id earshot.ConversationID, from, to int) {
+	t.eraseDraftsOf(id)
 	a := own(id, id.Name, from, to)
 	const epochs = ofConversation + ` AND epoch >= $6 AND epoch <= $7`
 	t.ask(`SELECT count(*) FROM queued_turn q`+epochs+` AND (input <> '' OR EXISTS (SELECT 1 FROM journal WHERE turn = q.id AND erased = 0)

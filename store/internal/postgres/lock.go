@@ -24,11 +24,11 @@ func (t *tx) shared(s earshot.Scope) {
 	t.write(`SELECT pg_advisory_xact_lock_shared($1)`, t.channelKey(s))
 }
 
-// naming serialises the opening of an agent's conversations in a channel. It is an
-// advisory lock because a new name or key has no row to lock yet.
+// naming serialises the opening of an agent's conversations in a workspace, in which
+// an idempotency key is unique. It is an advisory lock because a new name or key has no row to lock yet.
 func (t *tx) naming(id earshot.ConversationID) {
 	t.write(`SELECT pg_advisory_xact_lock($1)`,
-		t.key("naming", string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)))
+		t.key("naming", string(id.Agent), string(id.Scope.Workspace)))
 }
 
 // channelKey is the key of a channel's lock.

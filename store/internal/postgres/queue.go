@@ -98,7 +98,7 @@ func (t *tx) askHeard(scope earshot.Scope, h *rule.Heard) {
 	if !h.Asked {
 		return
 	}
-	t.ask(`SELECT id FROM queued_turn`+in+` AND anchor = $4 AND agent = $5`, args(scope, string(m.ID), string(h.ID.Agent)), one(new(bool), &h.Turn))
+	t.ask(`SELECT id FROM queued_turn`+queuedFor, args(scope, string(m.ID), string(h.ID.Agent)), one(new(bool), &h.Turn))
 	if h.Event.Client != "" {
 		t.ask(`SELECT 1 FROM queued_turn`+ofAgent+` AND client = $5 AND client <> '' AND author = $6 AND said >= $7 AND said <= $8 LIMIT 1`,
 			own(h.ID, h.Event.Client, string(m.Author.ID), int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)),
@@ -112,12 +112,20 @@ func (t *tx) putEvent(scope earshot.Scope, e earshot.Event) {
 		args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), blob(e.Raw))...)
 }
 
+// createBare creates a conversation of which nothing is said, unless there is one.
+func (t *tx) createBare(id earshot.ConversationID, now earshot.Time) {
+	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
+		VALUES ($1, $2, $3, $4, $5, '', 0, 0, 0, 0, '{}', '', $6, $6) ON CONFLICT (agent, platform, workspace, channel, name) DO NOTHING`,
+		own(id, id.Name, int64(now))...)
+}
+
+// queuedFor selects an agent's turn for an anchor.
+const queuedFor = in + ` AND anchor = $4 AND agent = $5`
+
 // enqueue opens a turn; send sets turn to its id.
 func (t *tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
 	id := q.Conversation
-	t.write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
-		VALUES ($1, $2, $3, $4, $5, '', 0, 0, 0, 0, '{}', $6, $6) ON CONFLICT (agent, platform, workspace, channel, name) DO NOTHING`,
-		own(id, id.Name, int64(q.Updated))...)
+	t.createBare(id, q.Updated)
 	t.ask(`WITH opened AS (
 			INSERT INTO queued_turn (agent, platform, workspace, channel, conversation, anchor, client, author, said,
 				state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)

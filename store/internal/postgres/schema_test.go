@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,6 +50,41 @@ func TestADatabaseThatIsNewerThanTheProgramIsRefused(t *testing.T) {
 	}
 }
 
+// undoDrafts takes back what version 18 made.
+var undoDrafts = []string{
+	`DROP TABLE draft, draft_reading`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
+	`CREATE UNIQUE INDEX conversation_by_key ON conversation (agent, platform, workspace, channel, idempotency_key) WHERE idempotency_key <> ''`,
+}
+
+// Before version 18 an idempotency key counted in its channel alone.
+func TestOfConversationsWithTheSameKeyTheOldestKeepsIt(t *testing.T) {
+	t.Parallel()
+	spec := pgtest.Spec(t)
+	s := opened(t, spec)
+	id := func(channel earshot.ChannelID) earshot.ConversationID {
+		return earshot.ConversationID{Agent: "a", Scope: earshot.Scope{Platform: scope.Platform, Workspace: scope.Workspace, Channel: channel}, Name: "dm"}
+	}
+	for _, channel := range []earshot.ChannelID{"C3", "C1", "C2"} {
+		_, _, err := s.OpenConversation(t.Context(), id(channel), "key "+string(channel))
+		check(t, err)
+	}
+	for _, query := range append(slices.Clone(undoDrafts), `UPDATE conversation SET idempotency_key = 'key'`,
+		`UPDATE conversation SET created = CASE channel WHEN 'C2' THEN 1 ELSE 2 END`, `DELETE FROM goose_db_version WHERE version_id = 18`) {
+		exec(t, s, query)
+	}
+	s = opened(t, spec)
+	got, created, err := s.OpenConversation(t.Context(), id("C9"), "key")
+	check(t, err)
+	if created || got.ID != id("C2") {
+		t.Errorf("got %+v, %v, want the oldest", got.ID, created)
+	}
+	for _, channel := range []earshot.ChannelID{"C3", "C1"} {
+		if _, created, err := s.OpenConversation(t.Context(), id(channel), "new "+string(channel)); created || err != nil {
+			t.Errorf("%s: %v, %v, want one without a key", channel, created, err)
+		}
+	}
+}
+
 func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
 	t.Parallel()
 	spec := pgtest.Spec(t)
@@ -64,13 +100,13 @@ func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
 		check(t, err)
 	}
 	commit("m1")
-	for _, query := range []string{
+	for _, query := range append(slices.Clone(undoDrafts),
 		`ALTER TABLE turn DROP COLUMN form, DROP COLUMN zone`, `ALTER TABLE session DROP COLUMN more`, `ALTER TABLE attachment DROP COLUMN tokens`,
 		`DROP TABLE named, blob, blob_file`, `DROP TABLE rate, note, resume, erasure, barred`, `DROP INDEX message_by_author, message_gone, turn_by_epoch, conversation_by_channel`, `ALTER TABLE queued_turn DROP COLUMN ends, DROP COLUMN began`,
 		`DROP TABLE summarised`, `ALTER TABLE summary DROP COLUMN made_by, DROP COLUMN since`, `ALTER TABLE turn DROP COLUMN weight`,
 		`ALTER TABLE conversation DROP COLUMN weight, DROP COLUMN summed, DROP COLUMN summary_owner, DROP COLUMN summary_fence, DROP COLUMN summary_until`,
 		`DELETE FROM goose_db_version WHERE version_id >= 7`,
-	} {
+	) {
 		exec(t, s, query)
 	}
 	s = opened(t, spec)

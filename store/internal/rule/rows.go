@@ -44,7 +44,7 @@ func CallValues(c earshot.CallCount) []any {
 }
 
 // ConversationColumns are those of conversation besides its agent and scope.
-const ConversationColumns = `name, idempotency_key, cursor, epoch, turns, weight, metadata, created, updated`
+const ConversationColumns = `name, idempotency_key, cursor, epoch, turns, weight, metadata, about, created, updated`
 
 // A ConversationRow is a conversation as a database keeps it. The agent and the
 // scope are set by whoever reads the row, since they were asked for.
@@ -54,7 +54,7 @@ type ConversationRow struct {
 	Turns  int    // how many are committed
 	Weight int    // what they count together, see [Weight]
 
-	metadata string
+	metadata, about string
 }
 
 // NewConversationRow returns a row of the conversation with this id, to be read.
@@ -65,15 +65,24 @@ func NewConversationRow(id earshot.ConversationID) ConversationRow {
 // Fields returns where a row of ConversationColumns is scanned to. After that
 // ReadMetadata is called.
 func (c *ConversationRow) Fields() []any {
-	return []any{&c.ID.Name, &c.Key, &c.Cursor, &c.Epoch, &c.Turns, &c.Weight, &c.metadata, &c.Created, &c.Updated}
+	return []any{&c.ID.Name, &c.Key, &c.Cursor, &c.Epoch, &c.Turns, &c.Weight, &c.metadata, &c.about, &c.Created, &c.Updated}
 }
 
-// ReadMetadata sets the metadata from what was scanned.
+// ReadMetadata sets metadata and about from what was scanned.
 func (c *ConversationRow) ReadMetadata() error {
-	if err := json.Unmarshal([]byte(c.metadata), &c.Metadata); err != nil {
-		return fmt.Errorf("read the metadata: %w", err)
-	}
-	return nil
+	x, err := ReadScrubbed(c.metadata, c.about)
+	c.Metadata, c.About = x.Metadata, x.About
+	return err
+}
+
+// KeyedColumns are the rest of a conversation's id, where it was found by its
+// idempotency key, which counts in a whole workspace. They stand before
+// ConversationColumns.
+const KeyedColumns = `platform, channel, `
+
+// KeyedFields is Fields for KeyedColumns and ConversationColumns.
+func (c *ConversationRow) KeyedFields() []any {
+	return append([]any{&c.ID.Scope.Platform, &c.ID.Scope.Channel}, c.Fields()...)
 }
 
 // TurnColumns are those of turn besides its conversation's.

@@ -24,14 +24,15 @@ func own(id earshot.ConversationID, more ...any) []any {
 }
 
 // conversation returns the conversation with this value in column, which is name or
-// idempotency_key, or [earshot.ErrNotFound].
+// idempotency_key, or [earshot.ErrNotFound]. A key counts in the whole workspace.
 func (t *tx) conversation(id earshot.ConversationID, column, value string) (rule.ConversationRow, error) {
 	c := rule.NewConversationRow(id)
-	query := `SELECT ` + rule.ConversationColumns + ` FROM conversation` + ofAgent + ` AND ` + column + ` = ?`
+	query, a, fields := `SELECT `+rule.ConversationColumns+` FROM conversation`+ofAgent+` AND name = ?`, own(id, value), c.Fields()
 	if column == "idempotency_key" {
-		query += ` AND idempotency_key <> ''`
+		query = `SELECT ` + rule.KeyedColumns + rule.ConversationColumns + ` FROM conversation WHERE agent = ? AND workspace = ? AND idempotency_key = ? AND idempotency_key <> ''`
+		a, fields = []any{string(id.Agent), string(id.Scope.Workspace), value}, c.KeyedFields()
 	}
-	found, err := t.one(query, own(id, value), c.Fields())
+	found, err := t.one(query, a, fields)
 	if err != nil {
 		return c, err
 	}
@@ -43,14 +44,19 @@ func (t *tx) conversation(id earshot.ConversationID, column, value string) (rule
 
 // OpenConversation implements [earshot.Conversations].
 func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID, idempotencyKey string) (earshot.Conversation, bool, error) {
-	id, key, err := rule.CheckConversation(id, idempotencyKey)
+	return s.CreateConversation(ctx, earshot.Conversation{ID: id}, idempotencyKey)
+}
+
+// CreateConversation implements [earshot.Conversations].
+func (s *Store) CreateConversation(ctx context.Context, in earshot.Conversation, idempotencyKey string) (earshot.Conversation, bool, error) {
+	in, key, err := rule.CheckCreate(in, idempotencyKey)
 	if err != nil {
 		return earshot.Conversation{}, false, err
 	}
 	var out rule.ConversationRow
 	created := false
 	err = s.apply(ctx, "open conversation", func(t *tx) (err error) {
-		out, created, err = t.open(id, key, earshot.TimeOf(s.now()))
+		out, created, err = t.open(in, key, earshot.TimeOf(s.now()))
 		return err
 	})
 	if err != nil {
@@ -59,7 +65,9 @@ func (s *Store) OpenConversation(ctx context.Context, id earshot.ConversationID,
 	return out.Conversation, created, nil
 }
 
-func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c rule.ConversationRow, created bool, err error) {
+// open opens a conversation; in is what is stored of one that is created.
+func (t *tx) open(in earshot.Conversation, key string, now earshot.Time) (c rule.ConversationRow, created bool, err error) {
+	id := in.ID
 	var keyed rule.ConversationRow
 	var byKey, byName bool
 	if key != "" {
@@ -79,9 +87,14 @@ func (t *tx) open(id earshot.ConversationID, key string, now earshot.Time) (c ru
 	case what == rule.OpenTakesKey:
 		return c, false, t.exec(`UPDATE conversation SET idempotency_key = ?`+ofAgent+` AND name = ?`, append([]any{key}, own(id, id.Name)...)...)
 	}
-	c = rule.ConversationRow{Conversation: earshot.Conversation{ID: id, Metadata: map[string]string{}, Created: now, Updated: now}}
+	metadata, about, err := rule.Scrubbed{Metadata: in.Metadata, About: in.About}.Columns()
+	if err != nil {
+		return c, false, err
+	}
+	in.Created, in.Updated = now, now
+	c = rule.ConversationRow{Conversation: in}
 	return c, true, t.exec(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, '{}', ?, ?)`, own(id, id.Name, key, int64(now), int64(now))...)
+		VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?)`, own(id, id.Name, key, metadata, about, int64(now), int64(now))...)
 }
 
 // found is conversation, but reports whether there is one in place of ErrNotFound.

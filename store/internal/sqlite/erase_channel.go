@@ -24,9 +24,9 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 // raiseErased stores the greatest turn id and sequence of the channel, so that they
 // are not given again.
 func (t *tx) raiseErased(scope earshot.Scope) error {
-	return t.exec(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+in+`), 0)),
+	return t.exec(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+in+`), 0), coalesce((SELECT max(id) FROM draft`+in+`), 0)),
 		seq = max(seq, coalesce((SELECT seq FROM channel WHERE platform = ? AND workspace = ? AND id = ?), 0)) WHERE one = 1`,
-		append(args(scope), args(scope)...)...)
+		append(append(args(scope), args(scope)...), args(scope)...)...)
 }
 
 func (t *tx) eraseTurns(scope earshot.Scope) error {
@@ -35,7 +35,12 @@ func (t *tx) eraseTurns(scope earshot.Scope) error {
 			return err
 		}
 	}
-	return t.exec(`DELETE FROM queued_turn`+in, args(scope)...)
+	for _, table := range []string{"draft_reading", "draft", "queued_turn"} {
+		if err := t.exec(`DELETE FROM `+table+in, args(scope)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // agentTables hold what belongs to a conversation, besides its own row and the queue.

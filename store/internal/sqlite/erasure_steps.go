@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -25,8 +24,16 @@ const (
 
 // NextChannel implements [rule.Eraser].
 func (e eraser) NextChannel(_ context.Context, p earshot.Platform, w earshot.WorkspaceID, after earshot.ChannelID) (id earshot.ChannelID, found bool, err error) {
-	found, err = e.one(`SELECT id FROM channel WHERE platform = ? AND workspace = ? AND id > ? ORDER BY id LIMIT 1`,
-		args(earshot.Scope{Platform: p, Workspace: w, Channel: after}), []any{&id})
+	at := args(earshot.Scope{Platform: p, Workspace: w, Channel: after})
+	found, err = e.one(`SELECT id FROM channel WHERE platform = ? AND workspace = ? AND id > ? ORDER BY id LIMIT 1`, at, []any{&id})
+	if err != nil {
+		return id, found, err
+	}
+	var other earshot.ChannelID // of a conversation without messages
+	more, err := e.one(`SELECT channel FROM conversation WHERE platform = ? AND workspace = ? AND channel > ? ORDER BY channel LIMIT 1`, at, []any{&other})
+	if more && (!found || other < id) {
+		id, found = other, true
+	}
 	return id, found, err
 }
 
@@ -98,7 +105,14 @@ func (e eraser) DropConversation(_ context.Context, s earshot.Scope) (bool, erro
 		return false, err
 	}
 	e.tally.Sessions += epochs
-	if err := e.exec(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+ofConversation+`), 0)) WHERE one = 1`, a...); err != nil {
+	if err := e.exec(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+ofConversation+`), 0),
+			coalesce((SELECT max(id) FROM draft`+ofConversation+`), 0)) WHERE one = 1`, append(a, a...)...); err != nil {
+		return false, err
+	}
+	if err := e.exec(`DELETE FROM draft_reading WHERE draft IN (SELECT id FROM draft`+ofConversation+`)`, a...); err != nil {
+		return false, err
+	}
+	if err := e.exec(`DELETE FROM draft`+ofConversation, a...); err != nil {
 		return false, err
 	}
 	for _, table := range []string{"journal", "outbox"} {
@@ -199,7 +213,7 @@ func (e eraser) scrub(s earshot.Scope, ids []earshot.MessageID, bars rule.Bars) 
 		if err := e.eraseRaws(`UPDATE event SET raw = x''`+inPlace+` AND raw <> x'' AND message = ?`, args(s, string(id))...); err != nil {
 			return err
 		}
-		f := forgotten{Message: m}
+		f := forgotten{Message: m, scope: s}
 		if f.readings, err = e.readings(s, id); err != nil {
 			return err
 		}
@@ -259,28 +273,33 @@ func (e eraser) EndNamed(_ context.Context, s earshot.Scope, id earshot.AuthorID
 // name.
 func (e eraser) ScrubMetadata(_ context.Context, s earshot.Scope, holds func(string) bool, after string) (string, bool, error) {
 	type row struct {
-		id       earshot.ConversationID
-		metadata string
+		id              earshot.ConversationID
+		metadata, about string
+	}
+	if after == "" {
+		if err := e.scrubDrafts(s, holds); err != nil {
+			return "", false, err
+		}
 	}
 	agent, name, err := rule.CutCursor(after)
 	if err != nil {
 		return "", false, err
 	}
-	rows, err := all(e.tx, `SELECT agent, name, metadata FROM conversation`+in+` AND (agent, name) > (?, ?) ORDER BY agent, name LIMIT ? + 0`,
+	rows, err := all(e.tx, `SELECT agent, name, metadata, about FROM conversation`+in+` AND (agent, name) > (?, ?) ORDER BY agent, name LIMIT ? + 0`,
 		args(s, agent, name, scrubbedRows), func(rows *sql.Rows, r *row) error {
 			r.id.Scope = s
-			return rows.Scan(&r.id.Agent, &r.id.Name, &r.metadata)
+			return rows.Scan(&r.id.Agent, &r.id.Name, &r.metadata, &r.about)
 		})
 	if err != nil || len(rows) == 0 {
 		return "", false, err
 	}
 	for _, r := range rows {
-		var have map[string]string
-		if err := json.Unmarshal([]byte(r.metadata), &have); err != nil {
-			return "", false, fmt.Errorf("read the metadata: %w", err)
+		have, err := rule.ReadScrubbed(r.metadata, r.about)
+		if err != nil {
+			return "", false, err
 		}
-		if next, less := rule.MetadataWithout(have, holds); less {
-			if err := e.putMetadata(r.id, next, earshot.TimeOf(e.now())); err != nil {
+		if next, less := have.Without(holds); less {
+			if err := e.putScrubbed(r.id, next, earshot.TimeOf(e.now())); err != nil {
 				return "", false, err
 			}
 		}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 // have read it and, if there are any, its words.
 type forgotten struct {
 	earshot.Message
+	scope    earshot.Scope
 	readings []reading
 	summed   []earshot.ConversationID // whose summary was made of it
 	words    rule.Words
@@ -25,7 +25,7 @@ type forgotten struct {
 func (t *tx) forgotten(scope earshot.Scope, b *rule.Batch, gone []earshot.Message) ([]forgotten, error) {
 	var out []forgotten
 	for _, m := range gone {
-		f := forgotten{Message: m}
+		f := forgotten{Message: m, scope: scope}
 		var err error
 		if f.readings, err = t.readings(scope, m.ID); err != nil {
 			return nil, err
@@ -129,10 +129,13 @@ func (t *tx) forgetSummaries(gone []forgotten, now earshot.Time) (rule.Quoting, 
 	return quoting, nil
 }
 
-// forgetReaders erases the text of the epochs that have read a message, and returns
-// their replies that quote it.
+// forgetReaders erases the text of the epochs and drafts that have read a message, and
+// returns their replies that quote it.
 func (t *tx) forgetReaders(m forgotten, now earshot.Time) (rule.Quoting, error) {
 	quoting := rule.Quoting{}
+	if err := t.eraseDraftsReading(m.scope, m.ID); err != nil {
+		return nil, err
+	}
 	for _, r := range m.readings {
 		quotes, err := t.quotes(r.id, r.epoch, r.epoch, m.words)
 		if err := errors.Join(err, t.unquote(r.id, m.words, now), t.eraseEpochs(r.id, r.epoch, r.epoch, now)); err != nil {
@@ -143,7 +146,7 @@ func (t *tx) forgetReaders(m forgotten, now earshot.Time) (rule.Quoting, error) 
 	return quoting, nil
 }
 
-// unquote removes the metadata of a conversation that quote a message by its words.
+// unquote removes what is said of a conversation that quotes a message by its words.
 func (t *tx) unquote(id earshot.ConversationID, words rule.Words, now earshot.Time) error {
 	if len(words) == 0 {
 		return nil
@@ -152,8 +155,9 @@ func (t *tx) unquote(id earshot.ConversationID, words rule.Words, now earshot.Ti
 	if err != nil || !found {
 		return err
 	}
-	if next, less := rule.MetadataWithout(c.Metadata, func(v string) bool { return len(words.In(v)) > 0 }); less {
-		return t.putMetadata(id, next, now)
+	next, less := rule.Scrubbed{Metadata: c.Metadata, About: c.About}.Without(func(v string) bool { return len(words.In(v)) > 0 })
+	if less {
+		return t.putScrubbed(id, next, now)
 	}
 	return nil
 }
@@ -218,14 +222,14 @@ func (t *tx) readings(scope earshot.Scope, id earshot.MessageID) ([]reading, err
 		})
 }
 
-// putMetadata replaces a conversation's metadata, of which something was removed.
-func (t *tx) putMetadata(id earshot.ConversationID, metadata map[string]string, now earshot.Time) error {
-	text, err := json.Marshal(metadata)
+// putScrubbed replaces what is said of a conversation, of which something was removed.
+func (t *tx) putScrubbed(id earshot.ConversationID, x rule.Scrubbed, now earshot.Time) error {
+	metadata, about, err := x.Columns()
 	if err != nil {
 		return err
 	}
-	err = t.exec(`UPDATE conversation SET metadata = ?, updated = ?`+ofAgent+` AND name = ?`,
-		append([]any{string(text), int64(now)}, own(id, id.Name)...)...)
+	err = t.exec(`UPDATE conversation SET metadata = ?, about = ?, updated = ?`+ofAgent+` AND name = ?`,
+		append([]any{metadata, about, int64(now)}, own(id, id.Name)...)...)
 	return errors.Join(err, t.needScrub())
 }
 
@@ -284,8 +288,11 @@ func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 }
 
 // eraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
-// counted.
+// counted, and that of the conversation's drafts, which may have read the same.
 func (t *tx) eraseTurnsOf(id earshot.ConversationID, from, to int) error {
+	if err := t.eraseDraftsOf(id); err != nil {
+		return err
+	}
 	turns, err := all(t, `SELECT id FROM queued_turn`+ofConversation+` AND epoch >= ? AND epoch <= ? ORDER BY epoch, id`, own(id, id.Name, from, to),
 		func(rows *sql.Rows, id *earshot.TurnID) error { return rows.Scan(id) })
 	if err != nil {

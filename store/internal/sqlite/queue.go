@@ -52,7 +52,7 @@ func (t *tx) accept(scope earshot.Scope, h rule.Heard, m rule.Message) (earshot.
 		return earshot.Accepted{}, err
 	}
 	if h.Asked {
-		_, err := t.one(`SELECT id FROM queued_turn`+in+` AND anchor = ? AND agent = ?`, args(scope, string(m.ID), string(h.ID.Agent)), []any{&h.Turn})
+		_, err := t.one(`SELECT id FROM queued_turn`+queuedFor, args(scope, string(m.ID), string(h.ID.Agent)), []any{&h.Turn})
 		if err != nil {
 			return earshot.Accepted{}, err
 		}
@@ -113,12 +113,12 @@ func blob(b []byte) []byte {
 // enqueue opens a turn and returns its id.
 func (t *tx) enqueue(q rule.Queued, e earshot.Event) (earshot.TurnID, error) {
 	id := q.Conversation
-	if _, _, err := t.open(id, "", q.Updated); err != nil {
+	if _, _, err := t.open(earshot.Conversation{ID: id, Metadata: map[string]string{}}, "", q.Updated); err != nil {
 		return 0, err
 	}
 	_, err := t.one(`INSERT INTO queued_turn (id, agent, platform, workspace, channel, conversation, anchor, client, author, said,
 			state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)
-		VALUES (1 + max((SELECT coalesce(max(id), 0) FROM queued_turn), (SELECT turn FROM erased WHERE one = 1)),
+		VALUES (`+nextTurn+`,
 			?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, x'') RETURNING id`,
 		own(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
 			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash), []any{&q.ID})

@@ -29,7 +29,10 @@ var undo = map[int][]string{7: {
 }, 14: {
 	`DROP TABLE erasure`, `DROP TABLE barred`, `DROP INDEX message_by_author`, `DROP INDEX message_gone`, `DROP INDEX named_by_author`,
 	`DROP INDEX turn_by_epoch`, `DROP INDEX conversation_by_channel`,
-}, 16: {`ALTER TABLE queued_turn DROP COLUMN began`}}
+}, 16: {`ALTER TABLE queued_turn DROP COLUMN began`}, 18: {
+	`DROP TABLE draft`, `DROP TABLE draft_reading`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
+	`CREATE UNIQUE INDEX conversation_by_key ON conversation (agent, platform, workspace, channel, idempotency_key) WHERE idempotency_key <> ''`,
+}}
 
 // downTo leaves the database of a store, which is closed, as a version made it.
 func downTo(t *testing.T, s *Store, version int) {
@@ -107,5 +110,38 @@ func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
 	check(t, err)
 	if len(m.Names) != 1 || len(m.Attached) != 2 {
 		t.Errorf("got %+v, want what both turns attached and the name of the second", m)
+	}
+}
+
+// Before version 18 an idempotency key counted in its channel alone.
+func TestOfConversationsWithTheSameKeyTheOldestKeepsIt(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	s := opened(t, path)
+	id := func(channel earshot.ChannelID) earshot.ConversationID {
+		return earshot.ConversationID{Agent: "a", Scope: earshot.Scope{Platform: scope.Platform, Workspace: scope.Workspace, Channel: channel}, Name: "dm"}
+	}
+	for _, channel := range []earshot.ChannelID{"C3", "C1", "C2"} {
+		_, _, err := s.OpenConversation(t.Context(), id(channel), "key "+string(channel))
+		check(t, err)
+	}
+	downTo(t, s, 17)
+	db, err := dial(path, readWrite, 1, nil)
+	check(t, err)
+	for _, query := range []string{`UPDATE conversation SET idempotency_key = 'key'`, `UPDATE conversation SET created = CASE channel WHEN 'C2' THEN 1 ELSE 2 END`} {
+		_, err := db.ExecContext(t.Context(), query)
+		check(t, err)
+	}
+	check(t, db.Close())
+	s = opened(t, path)
+	got, created, err := s.OpenConversation(t.Context(), id("C9"), "key")
+	check(t, err)
+	if created || got.ID != id("C2") {
+		t.Errorf("got %+v, %v, want the oldest", got.ID, created)
+	}
+	for _, channel := range []earshot.ChannelID{"C3", "C1"} {
+		if _, created, err := s.OpenConversation(t.Context(), id(channel), "new "+string(channel)); created || err != nil {
+			t.Errorf("%s: %v, %v, want one without a key", channel, created, err)
+		}
 	}
 }

@@ -1,0 +1,225 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// OpenDraft implements [earshot.Drafts].
+func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, error) {
+	d, err := rule.CheckDraft(d)
+	if err != nil {
+		return earshot.Draft{}, err
+	}
+	var out earshot.Draft
+	err = s.write(ctx, func() error {
+		epoch, turns := 0, 0
+		c := s.conversations[d.Conversation]
+		if c != nil {
+			epoch, turns = c.Epoch, len(c.turns)
+		}
+		next, err := rule.OpenDraft(d, epoch, turns, s.anyDeleted(d.Conversation.Scope, d.Prompt.Shows), s.time())
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			s.create(earshot.Conversation{ID: d.Conversation, Metadata: map[string]string{}}, s.time())
+		}
+		s.queue.last++
+		next.ID = s.queue.last
+		s.drafts[next.ID] = &next
+		out = next.Export()
+		return nil
+	})
+	return out, err
+}
+
+// HoldDraft stores a draft that another store has opened, under its id, for as long as
+// nothing of it is deleted. Only what this store knows of deletions ends it.
+func (s *Store) HoldDraft(ctx context.Context, d earshot.Draft) error {
+	id := d.ID
+	d, err := rule.CheckDraft(d)
+	if err != nil {
+		return err
+	}
+	d.ID = id
+	return s.write(ctx, func() error {
+		s.drafts[id] = &rule.Drafted{Draft: d}
+		return nil
+	})
+}
+
+// HeldDraft returns a draft that HoldDraft stored and of which nothing was deleted,
+// with the messages that its prompt shows.
+func (s *Store) HeldDraft(ctx context.Context, id earshot.TurnID) (out earshot.Draft, held bool, err error) {
+	err = s.read(ctx, func() error {
+		if d := s.drafts[id]; d != nil && !d.Erased && d.State == earshot.DraftOpen && len(d.Prompt.Shows) > 0 {
+			out, held = d.Export(), true
+			out.Prompt.Shows = slices.Clone(d.Prompt.Shows)
+		}
+		return nil
+	})
+	return out, held, err
+}
+
+// DropDraft forgets what HoldDraft stored.
+func (s *Store) DropDraft(ctx context.Context, id earshot.TurnID) error {
+	return s.write(ctx, func() error {
+		delete(s.drafts, id)
+		return nil
+	})
+}
+
+// Draft implements [earshot.Drafts].
+func (s *Store) Draft(ctx context.Context, id earshot.TurnID) (earshot.Draft, error) {
+	var out earshot.Draft
+	err := s.read(ctx, func() error {
+		d := s.drafts[id]
+		if d == nil {
+			return rule.NoDraft(id)
+		}
+		out = d.Export()
+		return nil
+	})
+	return out, err
+}
+
+// CommitDraft implements [earshot.Drafts].
+func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Turn, now earshot.Time, arrived ...earshot.Message) (earshot.Draft, error) {
+	messages, err := rule.Prepare(ctx, arrived)
+	if err != nil {
+		return earshot.Draft{}, err
+	}
+	var out earshot.Draft
+	err = s.write(ctx, func() error {
+		d := s.drafts[id]
+		if d == nil {
+			return rule.NoDraft(id)
+		}
+		scope := d.Conversation.Scope
+		decide := func() (*rule.DraftCommit, error) {
+			turn, err := rule.DraftTurn(*d, t)
+			if err != nil {
+				return nil, err
+			}
+			_, queued := s.queue.anchors[agentKey{d.Conversation.Agent, scope, string(d.Anchor)}]
+			return rule.CommitDraft(*d, rule.DraftEnd{Turn: turn, Now: now, Stored: s.time(), Answered: s.answered(d.Conversation, turn), Queued: queued})
+		}
+		c, err := decide()
+		if err == nil && c != nil && len(messages) > 0 { // what is refused or known records nothing
+			for _, m := range messages {
+				s.record(scope, s.channel(scope), m)
+			}
+			c, err = decide()
+		}
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			s.commit(s.conversations[d.Conversation], c.Commit)
+			s.putDone(c.Queued)
+			s.drafts[id] = &c.Draft
+		}
+		out = s.drafts[id].Export()
+		return nil
+	})
+	return out, err
+}
+
+// putDone stores a turn that is done.
+func (s *Store) putDone(q rule.Queued) {
+	t := &queuedTurn{Queued: q}
+	byID := func(t *queuedTurn, id earshot.TurnID) int { return cmp.Compare(t.ID, id) }
+	l := s.queue.of(q.Conversation)
+	for _, list := range []*[]*queuedTurn{&s.queue.turns, &l.all} {
+		i, _ := slices.BinarySearchFunc(*list, q.ID, byID)
+		*list = slices.Insert(*list, i, t)
+	}
+	s.queue.anchors[agentKey{q.Conversation.Agent, q.Conversation.Scope, string(q.Anchor)}] = t
+}
+
+// AbortDraft implements [earshot.Drafts].
+func (s *Store) AbortDraft(ctx context.Context, id earshot.TurnID) (earshot.Draft, error) {
+	var out earshot.Draft
+	err := s.write(ctx, func() error {
+		d := s.drafts[id]
+		if d == nil {
+			return rule.NoDraft(id)
+		}
+		if next, ok := rule.AbortDraft(*d); ok {
+			s.drafts[id] = &next
+		}
+		out = s.drafts[id].Export()
+		return nil
+	})
+	return out, err
+}
+
+// PruneDrafts implements [earshot.Drafts].
+func (s *Store) PruneDrafts(ctx context.Context, before earshot.Time) (int, error) {
+	n := 0
+	err := s.write(ctx, func() error {
+		for id, d := range s.drafts {
+			switch {
+			case d.Expires < rule.DraftGone(before):
+				delete(s.drafts, id)
+				n++
+			case d.Expires < before && d.HasContents():
+				next := d.Pruned()
+				s.drafts[id] = &next
+				n++
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
+// eraseDrafts erases the contents of the open drafts of which which is true.
+func (s *Store) eraseDrafts(which func(*rule.Drafted) bool) {
+	for id, d := range s.drafts {
+		if d.State == earshot.DraftOpen && !d.Erased && which(d) {
+			next := d.WithoutText()
+			s.drafts[id] = &next
+			s.tally.Turns++
+		}
+	}
+}
+
+// scrubDrafts erases the drafts of a channel that hold something of a person.
+func (s *Store) scrubDrafts(scope earshot.Scope, holds func(string) bool) error {
+	for id, d := range s.drafts {
+		if d.Conversation.Scope != scope {
+			continue
+		}
+		v, err := rule.DraftValues(*d)
+		if err != nil {
+			return err
+		}
+		if next, some := d.Without(v[len(v)-1].(string), holds); some {
+			s.drafts[id] = &next
+			s.tally.Turns++
+		}
+	}
+	return nil
+}
+
+// dropDrafts removes drafts.
+func (s *Store) dropDrafts(which func(*rule.Drafted) bool) {
+	maps.DeleteFunc(s.drafts, func(_ earshot.TurnID, d *rule.Drafted) bool { return which(d) })
+}
+
+// drafted reports whether a conversation has an open draft.
+func (s *Store) drafted(id earshot.ConversationID) bool {
+	for _, d := range s.drafts {
+		if d.Conversation == id && d.State == earshot.DraftOpen {
+			return true
+		}
+	}
+	return false
+}
