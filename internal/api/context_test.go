@@ -157,3 +157,36 @@ func TestWhatIsForeignToAContextDoesNotExist(t *testing.T) {
 		}
 	}
 }
+
+func TestAMessageIsToldAndItsContextMadeInOneCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "staging is down"))
+	body := object{"channel": "C1", "agent": "U0BOT", "message": object{
+		"id": "m1", "time": "2026-03-02T10:00:00Z", "author": object{"id": "U-Bob", "name": "Bob"}, "text": "<@U0BOT> why?", "thread": "m0",
+	}}
+	status, c := w.context(t, "C1", body)
+	if status != http.StatusOK || !strings.Contains(c.Prompt.Messages[0].Text, "Bob: @earshot why?") || !strings.Contains(c.Prompt.Messages[0].Text, "staging is down") {
+		t.Fatalf("got %d %+v", status, c)
+	}
+	if status, again := w.context(t, "C1", body); status != http.StatusOK || again.Hash != c.Hash {
+		t.Errorf("again: %d %+v", status, again)
+	}
+	if m, err := w.store.Message(t.Context(), ops.Scope(), "m1"); err != nil || m.Text != "<@U0BOT> why?" {
+		t.Errorf("stored %+v, %v", m, err)
+	}
+	body["message"] = object{"id": "m2", "time": "noon", "author": object{"id": "U-Bob"}, "text": "x"}
+	if status, c := w.context(t, "C1", body); status != http.StatusBadRequest || !strings.HasPrefix(c.Detail, "message.time ") {
+		t.Errorf("a wrong time: %d %s", status, c.Detail)
+	}
+	body["message"] = object{"id": strings.Repeat("m", 600), "time": "2026-03-02T10:00:00Z", "author": object{"id": "U-Bob"}, "text": "x"}
+	if status, c := w.context(t, "C1", body); status != http.StatusBadRequest || !strings.HasPrefix(c.Detail, "message.id ") {
+		t.Errorf("a long id: %d %s", status, c.Detail)
+	}
+	_, _, want := w.call(t, "T2", http.MethodPost, "/v1/context", object{"channel": "C9", "anchor": "m9"})
+	body["channel"] = object{"id": "C1", "workspace": "T1", "platform": "slack"}
+	body["message"] = object{"id": "m3", "time": "2026-03-02T10:00:00Z", "author": object{"id": "U-Eve"}, "text": "x"}
+	if status, _, got := w.call(t, "T2", http.MethodPost, "/v1/context", body); status != http.StatusNotFound || got != want {
+		t.Errorf("into a foreign channel: %d %s, want %s", status, got, want)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,25 @@ type world struct {
 	store  earshot.Store
 	server *httptest.Server
 	gate   gate
+	clock  *clock // of the service
+}
+
+// A clock goes as time does, and can be put forward.
+type clock struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead)
+}
+
+func (c *clock) forward(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
 }
 
 // gate knows callers by their bearer.
@@ -68,10 +88,11 @@ func newWorld(t testing.TB) *world {
 	fixed.Kind, fixed.ReadOnly = access.Capability, true
 	fixed.Fixed = &access.Fixed{Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}}
 	g := gate{"read": read, "tools": fixed, "all": reach("all", "", ""), "T1": reach("T1", "T1", ""), "C1": reach("C1", "T1", "C1"), "T2": reach("T2", "T2", "")}
-	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{})
+	clock := &clock{}
+	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{Now: clock.now})
 	srv := httptest.NewServer(api.New(api.Options{Service: service, Gate: g, Version: "test"}))
 	t.Cleanup(srv.Close)
-	return &world{st, srv, g}
+	return &world{st, srv, g, clock}
 }
 
 // call makes a request as a caller, with a body that is JSON text or a value, and
@@ -110,4 +131,12 @@ func (w *world) call(t testing.TB, as, method, path string, body any) (int, http
 		t.Fatal(err)
 	}
 	return res.StatusCode, res.Header, string(out)
+}
+
+// needDrafts skips a test where the store keeps no open turns.
+func needDrafts(t testing.TB, st earshot.Store) {
+	t.Helper()
+	if _, ok := st.(earshot.Drafts); !ok {
+		t.Skip("the store keeps no open turns yet")
+	}
 }

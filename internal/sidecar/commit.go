@@ -166,14 +166,12 @@ func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Dr
 	if len(anchors) == 0 || anchors[0].Deleted {
 		return &Overtaken{Reason: Gone}
 	}
-	turns, err := s.store.Turns(ctx, d.Conversation, 0)
+	answered, err := s.answered(ctx, d)
 	if err != nil {
 		return err
 	}
-	for _, t := range turns {
-		if t.Answer.Anchor == d.Anchor {
-			return &Overtaken{Reason: Answered}
-		}
+	if answered {
+		return &Overtaken{Reason: Answered}
 	}
 	how, err := decodeHow(d.Asked)
 	if errors.Is(err, errReadAs) {
@@ -187,6 +185,23 @@ func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Dr
 		return err
 	}
 	return &Overtaken{Reason: Changed, Anew: &c}
+}
+
+// queueLook is how many turns of a channel are looked through for one of an anchor.
+const queueLook = 200
+
+// answered reports whether the agent has another turn for a draft's anchor: one of
+// the conversation, or one that a bot over the same store has in its queue.
+func (s *Service) answered(ctx context.Context, d earshot.Draft) (bool, error) {
+	turns, err := s.store.Turns(ctx, d.Conversation, 0)
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(turns, func(t earshot.Turn) bool { return t.Answer.Anchor == d.Anchor }) {
+		return true, nil
+	}
+	queued, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{Agent: d.Conversation.Agent, Scope: &d.Conversation.Scope, Limit: queueLook})
+	return slices.ContainsFunc(queued, func(q earshot.QueuedTurn) bool { return q.Anchor == d.Anchor }), err
 }
 
 // metadataKey is what a key of a conversation's metadata looks like.

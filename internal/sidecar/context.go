@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -87,8 +88,13 @@ type asked struct {
 // asked looks up what a request names, and records its message.
 func (s *Service) asked(ctx context.Context, p access.Principal, r ContextRequest) (asked, error) {
 	a := asked{How: r.How, anchor: r.Anchor}
-	if r.Message != nil && a.anchor == "" {
-		a.anchor = r.Message.ID
+	if r.Message != nil {
+		if err := s.tellFirst(ctx, p, &r); err != nil {
+			return a, err
+		}
+		if a.anchor == "" {
+			a.anchor = r.Message.ID
+		}
 	}
 	if a.anchor == "" {
 		return a, invalid("anchor", "is required: the id of the message to answer")
@@ -107,6 +113,25 @@ func (s *Service) asked(ctx context.Context, p access.Principal, r ContextReques
 	}
 	a.conversation, err = gather.ConversationOf(ctx, s.store, a.channel, anchors[0], a.identity)
 	return a, err
+}
+
+// tellFirst records the message that comes with a request, as [Service.Events] does.
+func (s *Service) tellFirst(ctx context.Context, p access.Principal, r *ContextRequest) error {
+	at := r.Channel
+	if id, ok := ParseConversation(r.Conversation); ok && at.Channel == "" {
+		if !p.Sees(id.Scope) {
+			return absent
+		}
+		at = Place{id.Scope.Channel, id.Scope.Workspace, id.Scope.Platform}
+	}
+	_, err := s.Events(ctx, p, []Event{{Type: Said, Message: *r.Message, Channel: earshot.Channel{ID: at.Channel, Workspace: at.Workspace, Platform: at.Platform}}})
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		own := *refused
+		own.Path = strings.TrimPrefix(own.Path, "events[0].")
+		return &own
+	}
+	return err
 }
 
 // placeOf sets the channel, the agent and, where the request names it, the
