@@ -127,9 +127,7 @@ func TestACapabilityEndsWithItsOwner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			st, clock := openStore(t), testNow
-			// CreateKey's clock is the machine's; the gate's starts there.
-			clock = time.Now()
+			st, clock := openStore(t), time.Now() // CreateKey's clock is the machine's; the gate's starts there
 			start := clock
 			g := openGate(t, st, access.Options{Now: func() time.Time { return clock }})
 			key, _ := createKey(t, st, access.KeySpec{Name: "bot", Expires: earshot.TimeOf(start.Add(30 * time.Minute))})

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -312,5 +313,24 @@ func TestATokenSaysHowFarItReaches(t *testing.T) {
 				t.Errorf("got %v: %v (-got +want):\n%s", err, errors.Unwrap(err), diff)
 			}
 		})
+	}
+}
+
+// TestTheTokenOfThePageIsAccepted signs the claims of docs/access.md as their issuer
+// would.
+func TestTheTokenOfThePageIsAccepted(t *testing.T) {
+	t.Parallel()
+	page := string(must(os.ReadFile("../../docs/access.md")))
+	_, claims, _ := strings.Cut(page, "```json\n")
+	claims, _, _ = strings.Cut(claims, "```")
+	s := newOIDC(t)
+	got := authenticate(t, openGate(t, openStore(t), s.options()), signRS256(rsaKey(), rsHead, strings.ReplaceAll(claims, "https://id.example.com/realms/acme", s.URL)))
+	want := access.Principal{
+		ID: "user:" + s.URL + " 8c1f0b9e", Name: "8c1f0b9e", Kind: access.User, Subject: "8c1f0b9e", Actor: "support-app", ReadOnly: true,
+		Expires: earshot.TimeOf(testNow.Add(10 * time.Minute)),
+		Reach:   access.Reach{Workspaces: []earshot.WorkspaceID{"T0ACME"}, Channels: []earshot.ChannelID{"C0OPS", "C0SUPPORT"}},
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("-got +want:\n%s", diff)
 	}
 }
