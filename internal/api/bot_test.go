@@ -128,7 +128,6 @@ func playBot(t *testing.T, policy assemble.Policy, chat []round) played {
 func playSidecar(t *testing.T, policy assemble.Policy, chat []round) played {
 	t.Helper()
 	out := played{store: opened(t)}
-	needDrafts(t, out.store)
 	gate, err := access.Open(out.store, access.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,6 @@ var inThread = earshot.ConversationID{Agent: "U0BOT", Scope: ops.Scope(), Name: 
 // opened opens a turn for a message.
 func (w *world) opened(t testing.TB, anchor string) contextJSON {
 	t.Helper()
-	needDrafts(t, w.store)
 	status, c := w.context(t, "C1", object{"channel": "C1", "anchor": anchor, "agent": "U0BOT", "open": true})
 	if status != http.StatusOK || c.Turn == nil {
 		t.Fatalf("open for %s: %d %+v", anchor, status, c)
@@ -254,7 +253,6 @@ func TestWhatIsDeletedWhileATurnIsOpenIsNotCommitted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			needDrafts(t, w.store)
 			w.tell(t, said(0, "Alice", "the password is marzipan"), said(1, "Bob", "<@U0BOT> why?"))
 			status, open := w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true, "instructions": "Be brief.", "policy": object{"name": "mine", "first": []object{{"section": "thread"}, {"section": "anchor"}}}})
 			if status != http.StatusOK {

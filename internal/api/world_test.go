@@ -132,11 +132,3 @@ func (w *world) call(t testing.TB, as, method, path string, body any) (int, http
 	}
 	return res.StatusCode, res.Header, string(out)
 }
-
-// needDrafts skips a test where the store keeps no open turns.
-func needDrafts(t testing.TB, st earshot.Store) {
-	t.Helper()
-	if _, ok := st.(earshot.Drafts); !ok {
-		t.Skip("the store keeps no open turns yet")
-	}
-}

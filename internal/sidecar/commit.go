@@ -75,7 +75,7 @@ func (c *Overtaken) Is(target error) bool { return target == earshot.ErrConflict
 // already stays as it is, and the answer is the first one's. The error is a
 // [*Overtaken] where the conversation has changed since the turn was opened.
 func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.TurnID, r Reply) (Committed, error) {
-	drafts, d, err := s.draft(ctx, p, id)
+	d, err := s.draft(ctx, p, id)
 	if err != nil {
 		return Committed{}, err
 	}
@@ -104,7 +104,7 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 		return Committed{}, s.conflict(ctx, p, d, channel, identity)
 	}
 	messages := r.messages(channel, d.Conversation, anchors[0], identity, s.now())
-	done, err := drafts.CommitDraft(ctx, id, r.turn(d, anchors[0], s.now()), s.now(), messages...)
+	done, err := s.store.CommitDraft(ctx, id, r.turn(d, anchors[0], s.now()), s.now(), messages...)
 	if errors.Is(err, earshot.ErrConflict) {
 		return Committed{}, s.conflict(ctx, p, d, channel, identity)
 	}
@@ -117,30 +117,25 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 // Abort ends an open turn without a reply. Nothing of its conversation changes.
 // Ending one that has ended changes nothing.
 func (s *Service) Abort(ctx context.Context, p access.Principal, id earshot.TurnID) (earshot.Draft, error) {
-	drafts, _, err := s.draft(ctx, p, id)
-	if err != nil {
+	if _, err := s.draft(ctx, p, id); err != nil {
 		return earshot.Draft{}, err
 	}
-	return drafts.AbortDraft(ctx, id)
+	return s.store.AbortDraft(ctx, id)
 }
 
 // draft returns a turn that the caller may end.
-func (s *Service) draft(ctx context.Context, p access.Principal, id earshot.TurnID) (earshot.Drafts, earshot.Draft, error) {
+func (s *Service) draft(ctx context.Context, p access.Principal, id earshot.TurnID) (earshot.Draft, error) {
 	switch {
 	case p.Fixed != nil:
-		return nil, earshot.Draft{}, toolsOnly
+		return earshot.Draft{}, toolsOnly
 	case p.ReadOnly:
-		return nil, earshot.Draft{}, readOnly
+		return earshot.Draft{}, readOnly
 	}
-	drafts, err := s.drafts()
-	if err != nil {
-		return nil, earshot.Draft{}, err
-	}
-	d, err := drafts.Draft(ctx, id)
+	d, err := s.store.Draft(ctx, id)
 	if err == nil && !p.Sees(d.Conversation.Scope) {
 		err = absent
 	}
-	return drafts, d, err
+	return d, err
 }
 
 // committed returns what is told of a committed turn.

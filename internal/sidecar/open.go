@@ -22,20 +22,17 @@ const openTries = 5
 
 // open makes a context and stores it as a draft.
 func (s *Service) open(ctx context.Context, p access.Principal, a asked) (Context, error) {
-	drafts, err := s.drafts()
-	if err != nil {
-		return Context{}, err
-	}
+	var err error
 	for range openTries {
 		var c Context
-		if c, err = s.openOnce(ctx, p, a, drafts); !errors.Is(err, earshot.ErrConflict) {
+		if c, err = s.openOnce(ctx, p, a); !errors.Is(err, earshot.ErrConflict) {
 			return c, err
 		}
 	}
 	return Context{}, fmt.Errorf("open a turn: %w", err)
 }
 
-func (s *Service) openOnce(ctx context.Context, p access.Principal, a asked, drafts earshot.Drafts) (Context, error) {
+func (s *Service) openOnce(ctx context.Context, p access.Principal, a asked) (Context, error) {
 	// The turns are counted before anything is read, so that whatever is committed
 	// while it is read is a conflict.
 	turns, err := s.store.Turns(ctx, a.conversation, 1)
@@ -56,20 +53,11 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a asked, dra
 	if d.Asked, err = a.How.encode(); err != nil {
 		return Context{}, err
 	}
-	if d, err = drafts.OpenDraft(ctx, d); err != nil {
+	if d, err = s.store.OpenDraft(ctx, d); err != nil {
 		return Context{}, err
 	}
 	c.Draft = &d
 	return c, nil
-}
-
-// drafts returns the store's drafts.
-func (s *Service) drafts() (earshot.Drafts, error) {
-	d, ok := s.store.(earshot.Drafts)
-	if !ok {
-		return nil, errors.New("the store keeps no open turns")
-	}
-	return d, nil
 }
 
 // turnOf returns what committing a context records, without its reply. A question
