@@ -1,0 +1,189 @@
+package sidecar
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/search/index"
+)
+
+// ChannelInfo returns a channel with how much of it is stored.
+func (s *Service) ChannelInfo(ctx context.Context, p access.Principal, at Place) (earshot.ChannelInfo, error) {
+	c, err := s.Resolve(ctx, p, at)
+	if err != nil {
+		return earshot.ChannelInfo{}, err
+	}
+	if err := reads(p, c.Scope()); err != nil {
+		return earshot.ChannelInfo{}, err
+	}
+	all, err := s.Channels(ctx, p)
+	for _, x := range all {
+		if x.Scope() == c.Scope() {
+			return x, err
+		}
+	}
+	if err == nil {
+		err = absent // erased meanwhile
+	}
+	return earshot.ChannelInfo{}, err
+}
+
+// ChannelsAfter returns a page of the channels that a caller may see, in the store's
+// order: those after the one given (nil: from the first), and whether there are more.
+func (s *Service) ChannelsAfter(ctx context.Context, p access.Principal, after *earshot.Channel, limit int) (page []earshot.ChannelInfo, more bool, err error) {
+	list, err := s.Channels(ctx, p)
+	if err != nil {
+		return nil, false, err
+	}
+	if after != nil {
+		list = slices.DeleteFunc(list, func(c earshot.ChannelInfo) bool { return compareChannels(c.Channel, *after) <= 0 })
+	}
+	if len(list) > limit {
+		return list[:limit], true, nil
+	}
+	return list, false, nil
+}
+
+// compareChannels is the order in which stores list channels.
+func compareChannels(a, b earshot.Channel) int {
+	return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+}
+
+// A Page is a stretch of messages in the order of their positions. The page before
+// it is asked for by its first message's position.
+type Page struct {
+	Messages []earshot.Message
+	Older    bool // there are older ones
+}
+
+// A Span says which messages to read: those before a position, which is exclusive
+// (zero: from the newest), and after a time, which is too (zero: no bound).
+type Span struct {
+	Before earshot.Position
+	After  earshot.Time
+	Limit  int
+}
+
+// Messages returns the newest messages of a span of a channel.
+func (s *Service) Messages(ctx context.Context, p access.Principal, c earshot.Channel, span Span) (Page, error) {
+	return s.page(ctx, p, c.Scope(), earshot.Whole(), span, "")
+}
+
+// page reads a part's newest messages in a span, without one of them.
+func (s *Service) page(ctx context.Context, p access.Principal, at earshot.Scope, part earshot.Part, span Span, without earshot.MessageID) (Page, error) {
+	if err := reads(p, at); err != nil {
+		return Page{}, err
+	}
+	list, err := s.store.Newest(ctx, at, part, span.Before, span.Limit+3) // what is left out, and one to see whether there are more
+	if err != nil {
+		return Page{}, fmt.Errorf("read messages of %s: %w", at.Channel, err)
+	}
+	list = slices.DeleteFunc(list, func(m earshot.Message) bool {
+		return m.ID == without || !span.Before.IsZero() && m.Position().Compare(span.Before) >= 0 || span.After != 0 && m.Time <= span.After
+	})
+	older := len(list) > span.Limit
+	if older {
+		list = list[len(list)-span.Limit:]
+	}
+	return Page{list, older}, nil
+}
+
+// reads refuses a caller that may not read a channel.
+func reads(p access.Principal, at earshot.Scope) error {
+	switch {
+	case !p.Sees(at):
+		return absent
+	case p.Fixed != nil:
+		return toolsOnly
+	}
+	return nil
+}
+
+// Message returns one message; with revisions all that are stored, the oldest first.
+// One that is deleted does not exist.
+func (s *Service) Message(ctx context.Context, p access.Principal, c earshot.Channel, id earshot.MessageID, revisions bool) (earshot.Message, []earshot.Message, error) {
+	if err := reads(p, c.Scope()); err != nil {
+		return earshot.Message{}, nil, err
+	}
+	m, err := s.store.Message(ctx, c.Scope(), id)
+	if err != nil {
+		return m, nil, err
+	}
+	if m.Deleted {
+		return earshot.Message{}, nil, absent
+	}
+	if !revisions {
+		return m, nil, nil
+	}
+	list, err := s.store.Revisions(ctx, c.Scope(), id)
+	return m, list, err
+}
+
+// A Thread is a root with a page of its replies.
+type Thread struct {
+	Root  *earshot.Message // nil where it is not stored, or deleted
+	ID    earshot.MessageID
+	Total int // replies that are stored
+	Page
+}
+
+// Thread returns the thread that a message begins or stands in. A message without
+// replies is a thread of its own.
+func (s *Service) Thread(ctx context.Context, p access.Principal, c earshot.Channel, id earshot.MessageID, span Span) (Thread, error) {
+	if err := reads(p, c.Scope()); err != nil {
+		return Thread{}, err
+	}
+	t := Thread{ID: id}
+	m, err := s.store.Message(ctx, c.Scope(), id)
+	if err == nil && !m.Deleted && m.Root() != "" {
+		t.ID = m.Root()
+		m, err = s.store.Message(ctx, c.Scope(), t.ID)
+	}
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		return Thread{}, fmt.Errorf("read thread %s: %w", t.ID, err)
+	}
+	if err == nil && !m.Deleted {
+		t.Root = &m
+	}
+	if t.Page, err = s.page(ctx, p, c.Scope(), earshot.ThreadOf(t.ID), span, t.ID); err != nil {
+		return Thread{}, err
+	}
+	n, err := s.store.Count(ctx, c.Scope(), earshot.ThreadOf(t.ID), earshot.Position{})
+	if err != nil {
+		return Thread{}, fmt.Errorf("count thread %s: %w", t.ID, err)
+	}
+	if t.Total = n.Count; t.Root != nil {
+		t.Total--
+	}
+	if t.Root == nil && n.Count == 0 {
+		return Thread{}, absent
+	}
+	return t, nil
+}
+
+// Search finds messages of one channel. Recency counts from the channel's newest
+// message, so that an old import ranks as it did on its last day.
+func (s *Service) Search(ctx context.Context, p access.Principal, c earshot.Channel, q search.Query) ([]search.Hit, error) {
+	if err := reads(p, c.Scope()); err != nil {
+		return nil, err
+	}
+	if len(index.Terms(q.Text)) == 0 && len(q.Authors) == 0 {
+		return nil, invalid("q", "has no word to look for")
+	}
+	if q.At == 0 {
+		last, err := s.store.Newest(ctx, c.Scope(), earshot.Whole(), q.Before, 1)
+		if err != nil {
+			return nil, fmt.Errorf("search %s: %w", c.ID, err)
+		}
+		if len(last) > 0 {
+			q.At = last[0].Time
+		}
+	}
+	return s.searcher.Search(ctx, c.Scope(), q)
+}
