@@ -75,11 +75,7 @@ func (s *Service) CreateConversation(ctx context.Context, p access.Principal, n 
 		return c, false, err
 	}
 	about := earshot.About{Title: n.Title, Client: n.Client, Owner: n.Owner, Tags: n.Tags}
-	st, ok := s.store.(creator)
-	if !ok {
-		return c, false, errors.New("the store cannot create conversations")
-	}
-	c, created, err = st.CreateConversation(ctx, earshot.Conversation{ID: id, About: about, Metadata: metadata}, n.Key)
+	c, created, err = s.store.CreateConversation(ctx, earshot.Conversation{ID: id, About: about, Metadata: metadata}, n.Key)
 	switch {
 	case errors.Is(err, earshot.ErrConflict):
 		return c, false, &Refusal{Kind: Conflict, Code: "other_key", Detail: "this thread has a conversation that was created under another idempotency key"}
@@ -375,10 +371,4 @@ func (s *Service) MergeConversation(ctx context.Context, p access.Principal, id 
 		return c, tooMuch
 	}
 	return c, err
-}
-
-// creator is the part of a store that creates conversations with what was said of
-// them.
-type creator interface {
-	CreateConversation(ctx context.Context, c earshot.Conversation, idempotencyKey string) (earshot.Conversation, bool, error)
 }
