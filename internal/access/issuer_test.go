@@ -305,3 +305,70 @@ func TestSettingsThatWouldAcceptTooMuchAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestNotEachKeyOfTheIssuerIsUsed holds what a key has to be besides having signed.
+func TestNotEachKeyOfTheIssuerIsUsed(t *testing.T) {
+	t.Parallel()
+	small := must(rsa.GenerateKey(rand.Reader, 1024))
+	forOther := func(k map[string]any) map[string]any { k["alg"] = "RS512"; return k }
+	for name, tt := range map[string]struct {
+		keys []map[string]any
+		by   *rsa.PrivateKey
+		head obj
+		good bool
+	}{
+		"the key":                               {[]map[string]any{rsaJWK("k", &rsaKey().PublicKey)}, rsaKey(), obj{"alg": "RS256", "kid": "k"}, true},
+		"a key too small":                       {[]map[string]any{rsaJWK("k", &small.PublicKey)}, small, obj{"alg": "RS256", "kid": "k"}, false},
+		"a key for another algorithm":           {[]map[string]any{forOther(rsaJWK("k", &rsaKey().PublicKey))}, rsaKey(), obj{"alg": "RS256", "kid": "k"}, false},
+		"two keys of one id":                    {[]map[string]any{rsaJWK("k", &otherRSA().PublicKey), rsaJWK("k", &rsaKey().PublicKey)}, rsaKey(), obj{"alg": "RS256", "kid": "k"}, true},
+		"one key that could be, and no kid":     {[]map[string]any{ecJWK("e", &ecKey().PublicKey), rsaJWK("k", &rsaKey().PublicKey)}, rsaKey(), obj{"alg": "RS256"}, true},
+		"several keys that could be, no kid":    {[]map[string]any{rsaJWK("a", &otherRSA().PublicKey), rsaJWK("k", &rsaKey().PublicKey)}, rsaKey(), obj{"alg": "RS256"}, false},
+		"a key without an id, and a kid":        {[]map[string]any{rsaJWK("", &rsaKey().PublicKey)}, rsaKey(), obj{"alg": "RS256", "kid": "k"}, false},
+		"a key with a private part beside ours": {[]map[string]any{changed(rsaJWK("p", &otherRSA().PublicKey), obj{"d": b64(otherRSA().D.Bytes())}), rsaJWK("k", &rsaKey().PublicKey)}, rsaKey(), obj{"alg": "RS256", "kid": "k"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newOIDC(t)
+			s.set(func(s *oidcServer) { s.keys = tt.keys })
+			_, err := openGate(t, openStore(t), s.options()).Authenticate(t.Context(), signRS256(tt.by, tt.head, s.claims(nil)))
+			if tt.good && err != nil || !tt.good && !errors.Is(err, access.ErrUnauthenticated) {
+				t.Errorf("got %v: %v, want it taken: %v", err, errors.Unwrap(err), tt.good)
+			}
+		})
+	}
+}
+
+// TestTheIssuerIsNotFollowedAnywhere holds that no redirect leads to where an answer
+// could be changed on its way.
+func TestTheIssuerIsNotFollowedAnywhere(t *testing.T) {
+	t.Parallel()
+	s := newOIDC(t)
+	var outside int
+	o := s.options()
+	for target, want := range map[string]error{s.URL + "/keys": nil, "http://keys.example.com/keys": access.ErrUnavailable} {
+		o.Client = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case r.URL.Hostname() == "keys.example.com":
+				outside++
+				r = r.Clone(r.Context())
+				r.URL = must(r.URL.Parse(s.URL + "/keys"))
+			case r.URL.Path == "/moved":
+				return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {target}}, Body: http.NoBody, Request: r}, nil
+			}
+			return plain.RoundTrip(r)
+		})}
+		s.set(func(s *oidcServer) { s.document = func(d map[string]any) { d["jwks_uri"] = s.URL + "/moved" } })
+		if _, err := openGate(t, openStore(t), o).Authenticate(t.Context(), s.token(nil)); !errors.Is(err, want) {
+			t.Errorf("to %s: got %v, want %v", target, err, want)
+		}
+	}
+	if outside != 0 {
+		t.Errorf("%d requests went outside", outside)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+var plain = &http.Transport{DisableKeepAlives: true}

@@ -2,7 +2,10 @@ package access_test
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -163,5 +166,54 @@ func TestChannelsOfAKeyAreOfOneWorkspace(t *testing.T) {
 				t.Errorf("got %v (-got +want):\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// A key that another process ends is refused by one that is running, from its next
+// request on.
+func TestAKeyThatAnotherProcessRevokesIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	spec := "sqlite:" + filepath.Join(t.TempDir(), "shared.db")
+	var open [2]earshot.Store
+	for n := range open {
+		st, err := store.Open(t.Context(), spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		open[n] = st
+	}
+	g := openGate(t, open[0], access.Options{})
+	key, _ := createKey(t, open[1], access.KeySpec{Name: "bot"})
+	capability := mint(t, g, authenticate(t, g, key), access.Fixed{Scope: c1})
+	authenticate(t, g, capability)
+	revoke(t, open[1], "bot")
+	for _, token := range []string{key, capability} {
+		if _, err := g.Authenticate(t.Context(), token); !errors.Is(err, access.ErrUnauthenticated) {
+			t.Errorf("got %v, want ErrUnauthenticated", err)
+		}
+	}
+}
+
+func TestOfKeysThatAreMadeTogetherAtMostOneHasTheName(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		st := openStore(t)
+		var made atomic.Int32
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if _, _, err := access.CreateKey(t.Context(), st, access.KeySpec{Name: "bot"}); err == nil {
+					made.Add(1)
+				} else if !errors.Is(err, earshot.ErrConflict) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		list, err := access.Keys(t.Context(), st)
+		if n := int(made.Load()); err != nil || n > 1 || n != len(list) {
+			t.Fatalf("got %d keys, %d are stored (%v), want one or none", n, len(list), err)
+		}
 	}
 }
