@@ -10,6 +10,7 @@ package api
 import (
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -32,23 +33,16 @@ type Options struct {
 // New returns the handler of all routes, behind [Guard].
 func New(o Options) http.Handler {
 	mux := http.NewServeMux()
-	s := &server{Options: o}
+	s := &server{Options: o, spec: sync.OnceValues(func() ([]byte, error) { return Document(o.Version) })}
 	s.add(humago.New(mux, humaConfig(o.Version)))
 	return Guard(o, s.authenticated(routed(mux)))
-}
-
-// Document returns the OpenAPI 3.1 document of all routes, as indented JSON with a
-// line break at its end. It is docs/openapi.json.
-func Document(version string) ([]byte, error) {
-	a := humago.New(http.NewServeMux(), humaConfig(version))
-	(&server{}).add(a)
-	return indented(a.OpenAPI())
 }
 
 // A server has the routes.
 type server struct {
 	Options
 	streams streams
+	spec    func() ([]byte, error) // the document, made once
 }
 
 // add adds all routes, by subject.
@@ -75,7 +69,7 @@ func humaConfig(version string) huma.Config {
 				Description: "What a bot in team chat should have heard, and nothing that it shouldn't: events in, contexts out.",
 			},
 			Components: &huma.Components{
-				Schemas:         huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				Schemas:         huma.NewMapRegistry("#/components/schemas/", schemaName),
 				SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, a capability, or a JWT of the configured issuer."}},
 			},
 			Security: []map[string][]string{{"bearer": {}}},

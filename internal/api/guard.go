@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +56,8 @@ func Guard(o Options, next http.Handler) http.Handler {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
-			log.Error("a request broke", "request", id, "method", r.Method, "err", p)
+			// The value of a panic may contain a message: only its type is logged.
+			log.Error("a request broke", "request", id, "method", r.Method, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			writeProblem(w, r, http.StatusInternalServerError, "", "something went wrong here; the log has the request's id")
 		}()
 		switch {
@@ -147,7 +150,7 @@ func Bearer(r *http.Request) string {
 
 // document serves the OpenAPI document.
 func (s *server) document(w http.ResponseWriter, r *http.Request) {
-	b, err := Document(s.Version)
+	b, err := s.spec()
 	if err != nil {
 		s.failed(r.Context(), err)
 		writeProblem(w, r, http.StatusInternalServerError, "", "the document cannot be written; the log has the request's id")

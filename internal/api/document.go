@@ -1,0 +1,164 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// Document returns the OpenAPI 3.1 document of all routes, as indented JSON with a
+// line break at its end. It is docs/openapi.json.
+func Document(version string) ([]byte, error) {
+	a := humago.New(http.NewServeMux(), humaConfig(version))
+	(&server{}).add(a)
+	describe(a.OpenAPI())
+	return indented(a.OpenAPI())
+}
+
+// describe adds what is the same for all routes: their subjects, and how they
+// refuse; and the examples.
+func describe(d *huma.OpenAPI) {
+	d.Tags = []*huma.Tag{
+		{Name: "events", Description: "What was said: messages, edits, deletions, reactions"},
+		{Name: "names", Description: "Who agents and authors are, and what channels are called"},
+		{Name: "contexts", Description: "What the model is sent, and the turns that are answered with it"},
+		{Name: "tools", Description: "What a model may look up while it answers"},
+		{Name: "channels", Description: "Reading channels"},
+		{Name: "turns", Description: "What was answered, why, and what it cost"},
+		{Name: "erasures", Description: "Deleting for good"},
+		{Name: "conversations", Description: "Conversations with metadata and messages of their own"},
+	}
+	d.Components.Responses = map[string]*huma.Response{}
+	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests, http.StatusInternalServerError} {
+		d.Components.Responses["Problem"+strconv.Itoa(status)] = refusal(status, "application/problem+json", "Problem")
+		d.Components.Responses["Envelope"+strconv.Itoa(status)] = refusal(status, "application/json", "Envelope")
+	}
+	for path, item := range d.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete} {
+			if op != nil {
+				describeOperation(path, op)
+			}
+		}
+	}
+}
+
+// saysOf has what a status means, in words.
+var saysOf = map[int]string{
+	http.StatusBadRequest:            "The request cannot be understood; fields names what is wrong",
+	http.StatusUnauthorized:          "There is no valid key",
+	http.StatusForbidden:             "The key may not do this, such as a read-only one; or the page that calls is of another origin",
+	http.StatusNotFound:              "There is no such thing, or none that the key reaches: the answer is the same",
+	http.StatusGone:                  "The turn's time is over",
+	http.StatusRequestEntityTooLarge: "The body has 1 MiB or more",
+	http.StatusTooManyRequests:       "Too many requests with this key or for this channel",
+	http.StatusInternalServerError:   "Something went wrong here; the log has the request's id",
+}
+
+// refusal describes how a status is answered.
+func refusal(status int, content, schema string) *huma.Response {
+	text := &huma.Schema{Type: huma.TypeString}
+	r := &huma.Response{
+		Description: saysOf[status], Headers: map[string]*huma.Param{"X-Request-Id": {Schema: text, Description: "by which the log has the request"}},
+		Content: map[string]*huma.MediaType{content: {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}},
+	}
+	switch status {
+	case http.StatusTooManyRequests:
+		r.Headers["Retry-After"] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "seconds"}
+	case http.StatusUnauthorized:
+		r.Headers["WWW-Authenticate"] = &huma.Param{Schema: text}
+	}
+	return r
+}
+
+func describeOperation(path string, op *huma.Operation) {
+	if len(op.Tags) == 0 {
+		op.Tags = []string{subjectOf(path, op.OperationID)}
+	}
+	name := "Problem"
+	if isChat(path) {
+		name = "Envelope"
+	}
+	delete(op.Responses, "default")
+	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError}
+	if op.RequestBody != nil {
+		statuses = append(statuses, http.StatusRequestEntityTooLarge)
+	}
+	if op.RequestBody != nil || strings.Contains(path, "{") || op.OperationID == "list-turns" || op.OperationID == "usage" {
+		statuses = append(statuses, http.StatusNotFound)
+	}
+	if strings.HasSuffix(path, "/commit") {
+		statuses = append(statuses, http.StatusGone)
+	}
+	for _, status := range statuses {
+		if code := strconv.Itoa(status); op.Responses[code] == nil {
+			op.Responses[code] = &huma.Response{Ref: "#/components/responses/" + name + code}
+		}
+	}
+	if ok := op.Responses["200"]; ok != nil && strings.HasPrefix(op.OperationID, "erase-") {
+		op.Responses["202"] = &huma.Response{Description: "It goes on; GET /v1/erasures/{id} says how far it has come", Content: ok.Content}
+	}
+	if body, ok := examples[op.OperationID]; ok {
+		op.RequestBody.Content["application/json"].Example = body
+	}
+}
+
+// subjectOf returns the tag of a route.
+func subjectOf(path, id string) string {
+	switch {
+	case path == "/v1/events":
+		return "events"
+	case strings.HasPrefix(id, "put-") || path == "/v1/agents":
+		return "names"
+	case strings.HasPrefix(id, "erase-") || id == "delete-message" || strings.HasPrefix(path, "/v1/erasures"):
+		return "erasures"
+	case strings.HasPrefix(path, "/v1/channels"):
+		return "channels"
+	case strings.HasPrefix(path, "/v1/tools") || path == "/v1/capabilities":
+		return "tools"
+	case strings.HasSuffix(path, "/commit") || strings.HasSuffix(path, "/abort") || path == "/v1/context" || path == "/v1/assemble":
+		return "contexts"
+	}
+	return "turns"
+}
+
+// A thing is an object of an example.
+type thing map[string]any
+
+// examples are bodies by operation. Told in the order of the routes they are a bot's
+// first minute: a test does so.
+var examples = map[string]any{
+	"put-agent":   thing{"name": "helper", "aliases": []string{"B0HELPER"}, "workspace": "T1"},
+	"put-channel": thing{"name": "deploys", "kind": "channel", "topic": "What goes out, and when", "workspace": "T1"},
+	"put-authors": thing{"workspace": "T1", "authors": []thing{{"id": "U1", "name": "Ann", "full_name": "Ann Weber", "kind": "human", "zone": "Europe/Berlin"}}},
+	"post-events": thing{"events": []thing{
+		{"type": "message", "channel": thing{"id": "C1", "workspace": "T1"}, "message": thing{"id": "m1", "time": "2026-03-01T10:00:00Z", "author": thing{"id": "U1", "name": "Ann"}, "text": "The import is stuck again."}},
+		{"type": "message", "channel": thing{"id": "C1", "workspace": "T1"}, "message": thing{"id": "m2", "time": "2026-03-01T10:01:00Z", "author": thing{"id": "U2", "name": "Ben"}, "text": "<@U9|helper> since when?", "thread": "m1", "mentions": []string{"U9"}}},
+		{"type": "edit", "channel": thing{"id": "C1", "workspace": "T1"}, "message": thing{"id": "m1", "time": "2026-03-01T10:00:00Z", "edited": "2026-03-01T10:02:00Z", "author": thing{"id": "U1", "name": "Ann"}, "text": "The import is stuck again, at row 17,204."}},
+		{"type": "reaction", "id": "delivery-81", "channel": thing{"id": "C1", "workspace": "T1"}, "message_id": "m1", "reaction": thing{"name": "eyes", "by": 1, "user": "U2"}},
+		{"type": "delete", "channel": thing{"id": "C1", "workspace": "T1"}, "message_id": "m0"},
+	}},
+	"make-context": thing{"channel": "C1", "anchor": "m2", "agent": "U9", "open": true},
+	"commit-turn":  thing{"reply": thing{"text": "Since 09:40.", "ids": []string{"m3"}, "time": "2026-03-01T10:03:00Z"}, "usage": thing{"input": 812, "output": 9}},
+}
+
+// notInName is what the name of a schema cannot have.
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9._-]+`)
+
+// schemaName names a schema after its type. A type without a name that only wraps
+// data, as the conversation API's answers do, is named after the data.
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Name() == "" && t.Kind() == reflect.Struct {
+		if data, ok := t.FieldByName("Data"); ok && data.Type.Name() != "" {
+			return huma.DefaultSchemaNamer(data.Type, "") + "Envelope"
+		}
+	}
+	return notInName.ReplaceAllString(huma.DefaultSchemaNamer(t, hint), "")
+}
