@@ -10,6 +10,7 @@ type scratch struct {
 	authorsNamed map[string][]int32 // authors by the terms of their names; nil until it is needed
 	slots        []uint32           // by doc: 1 + its index in reranker.docs; 0 between searches
 	lookups      []uint8            // by term: 1 + its index in plan.lookups; 0 between searches
+	tf           []float64          // room for reranker.tf
 }
 
 // A reranker is the second pass of a search. It scores the candidates of the
@@ -51,7 +52,7 @@ func (x *Index) rerank(p *plan, list []candidate) []scored {
 	for i, f := range p.lookups {
 		x.scratch.lookups[f.number] = uint8(i + 1)
 	}
-	l := &reranker{Index: x, p: p, acc: make([]float64, len(p.words))}
+	l := &reranker{Index: x, p: p, acc: make([]float64, len(p.words)), tf: x.scratch.tf[:0]}
 	defer l.close()
 	// In the order of arrival, in which neighbours are close to each other in memory.
 	slices.SortFunc(list, func(a, b candidate) int { return int(int64(a.doc) - int64(b.doc)) })
@@ -102,8 +103,14 @@ func (l *reranker) load(number uint32) uint32 {
 	return slot
 }
 
+// keptFrequencies is how many term frequencies a scratch keeps room for: 1 MiB.
+const keptFrequencies = 1 << 17
+
 // close clears the scratch.
 func (l *reranker) close() {
+	if cap(l.tf) <= keptFrequencies {
+		l.scratch.tf = l.tf
+	}
 	for _, d := range l.docs {
 		l.scratch.slots[d] = 0
 	}
