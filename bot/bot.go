@@ -44,11 +44,10 @@ func New(o Options) *Bot {
 		panic("bot.New: required options are missing: " + strings.Join(missing, ", "))
 	}
 	o = o.withDefaults()
-	search := search.New(o.Store, nil)
 	return &Bot{
 		store: o.Store, model: o.Model, platform: o.Platform, identity: o.Identity, agent: earshot.AgentID(o.Identity.ID),
 		limits: o.Limits, now: o.Now, log: o.Log, fault: o.Fault, opts: o,
-		search: search, index: tools.NewIndex(searchedStore{o.Store, search}, 0),
+		search: o.Search, index: tools.NewIndex(searchedStore{o.Store, o.Search}, 0),
 		wake: make(chan struct{}, 1), channels: map[earshot.Scope]earshot.Channel{},
 	}
 }
@@ -84,6 +83,9 @@ func (o Options) withDefaults() Options {
 		o.Answer.BotTurns = 3
 	}
 	o.Limits = o.Limits.withDefaults()
+	if o.Search == nil {
+		o.Search = search.New(o.Store, nil)
+	}
 	if counter := o.Counter; o.Count == nil {
 		o.Count = func() assemble.Counter { return counter }
 	}

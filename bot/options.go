@@ -7,6 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/search"
 )
 
 // A Store is where a bot keeps everything.
@@ -33,6 +34,9 @@ type Options struct {
 	Answer       Answer
 	Limits       Limits
 	Files        Files // loads what people share; nil: nothing is attached
+	// Search finds what the section recall and the tools show. It is over Store.
+	// Default: one of the bot's own.
+	Search *search.Searcher
 	// FileTokens returns what the model is charged for a file, by its provider's
 	// formula; 0 where that is unknown. Texts are counted as prompts are.
 	FileTokens func(llm.Media) int

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,7 @@ type commands struct {
 	Export   exportCmd   `cmd:"" group:"look" help:"Write the stored messages as JSON lines."`
 
 	Serve    serveCmd    `cmd:"" group:"run" help:"Run the bot, on Slack or on the local platform."`
+	Sidecar  sidecarCmd  `cmd:"" group:"run" help:"Serve contexts to bots in any language, over HTTP and MCP."`
 	Check    checkCmd    `cmd:"" group:"run" help:"Check whether the bot can work on a platform."`
 	Simulate simulateCmd `cmd:"" group:"run" help:"Serve a fake platform, to test a bot without an account."`
 	Key      keyCmd      `cmd:"" group:"run" help:"Make, list and revoke API keys for bots in other languages."`
@@ -135,6 +137,14 @@ func (a *app) getenv(key string) string {
 		}
 	}
 	return ""
+}
+
+// setenv sets an environment variable for what reads them from now on, unless the
+// value is empty.
+func (a *app) setenv(key, value string) {
+	if value != "" {
+		a.environ = append(slices.Clip(a.environ), key+"="+value)
+	}
 }
 
 // newParser returns the parser of the command line, which fills cmds.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +22,7 @@ type serveCmd struct {
 	DryRun   bool   `help:"Post nothing; show what would be posted."`
 	Listen   string `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: receive events by HTTP on an address such as :8080, under /slack/events."`
 	Health   string `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
+	API      string `name:"api" placeholder:"ADDR" help:"Serve the HTTP API beside the bot, on an address such as 127.0.0.1:7301."`
 	Policy   string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
 }
 
@@ -36,11 +36,14 @@ SLACK_SIGNING_SECRET. docs/slack.md has an app manifest to paste; earshot check 
 The model is the one whose key is set (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL), else
 the built-in offline one. docs/configuration.md lists all settings.
 
+With --api other bots use the same store, by docs/http.md.
+
 Examples:
 
   earshot serve
   earshot serve --platform slack --config earshot.yaml
-  earshot serve --platform slack --listen :8080 --dry-run`
+  earshot serve --platform slack --listen :8080 --dry-run
+  earshot serve --api 127.0.0.1:7301`
 }
 
 func (c *serveCmd) Run(ctx context.Context, a *app) error {
@@ -60,17 +63,13 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 // environment, so that they are checked with the rest.
 func (c *serveCmd) load(a *app) (config.Config, error) {
 	flags := *a
-	set := func(variable, value string) {
-		if variable != "" && value != "" {
-			flags.environ = append(slices.Clip(flags.environ), variable+"="+value)
-		}
-	}
-	set("EARSHOT_PLATFORM", c.Platform)
-	set("EARSHOT_POLICY", c.Policy)
-	set("EARSHOT_HEALTH", c.Health)
+	flags.setenv("EARSHOT_PLATFORM", c.Platform)
+	flags.setenv("EARSHOT_POLICY", c.Policy)
+	flags.setenv("EARSHOT_HEALTH", c.Health)
+	flags.setenv("EARSHOT_API", c.API)
 	cfg, err := flags.config(c.Config)
-	if c.Listen != "" {
-		set(map[string]string{config.PlatformLocal: "EARSHOT_LOCAL_LISTEN", config.PlatformSlack: "EARSHOT_LISTEN"}[cfg.Platform], c.Listen)
+	if variable := map[string]string{config.PlatformLocal: "EARSHOT_LOCAL_LISTEN", config.PlatformSlack: "EARSHOT_LISTEN"}[cfg.Platform]; c.Listen != "" && variable != "" {
+		flags.setenv(variable, c.Listen)
 		cfg, err = flags.config(c.Config)
 	}
 	a.db = flags.db
@@ -119,7 +118,7 @@ func (s service) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer d.Close()
-	if err := s.announce(a, d, out); err != nil {
+	if err := s.announce(ctx, a, d, out); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -144,12 +143,12 @@ func (s service) run(ctx context.Context, a *app) error {
 }
 
 // announce writes which model answers, and where.
-func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
+func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.Writer) error {
 	first := d.Models[0]
 	if a.json {
 		about := map[string]any{
 			"agent": d.Identity.ID, "provider": first.Provider, "model": first.Name, "policy": s.config.Policy,
-			"dry_run": s.dryRun, "address": d.Address, "platform": d.Platform, "health": d.Health,
+			"dry_run": s.dryRun, "address": d.Address, "platform": d.Platform, "health": d.Health, "api": d.API,
 		}
 		if d.TokenGenerated {
 			about["token"] = d.Token.Reveal()
@@ -163,6 +162,13 @@ func (s service) announce(a *app, d *daemon.Daemon, out io.Writer) error {
 	}
 	if d.Address != "" {
 		fmt.Fprintf(out, "HTTP on http://%s%s\n", d.Address, d.Path)
+	}
+	if d.API != "" {
+		missing, err := a.keyMissing(ctx, d.Store)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n", apiLines(apiURL(d, s.config), missing))
 	}
 	if d.Health != "" {
 		fmt.Fprintf(out, "health on http://%s: /healthz, /readyz, /metrics\n", d.Health)

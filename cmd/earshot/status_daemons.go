@@ -15,6 +15,7 @@ import (
 // A daemonJSON is a daemon as --json writes it, from its heartbeat in the store.
 type daemonJSON struct {
 	Running  bool   `json:"running"`
+	Kind     string `json:"kind"` // bot or sidecar
 	Platform string `json:"platform"`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
@@ -22,6 +23,7 @@ type daemonJSON struct {
 	Policy   string `json:"policy"`
 	Version  string `json:"version,omitempty"`
 	DryRun   bool   `json:"dry_run,omitempty"`
+	API      string `json:"api,omitempty"` // the address of the HTTP API
 	Since    string `json:"since"`
 	Seen     string `json:"seen"`
 
@@ -38,8 +40,12 @@ func (l turnStore) daemons(ctx context.Context) ([]daemonJSON, error) {
 	now := earshot.TimeOf(time.Now())
 	out := []daemonJSON{}
 	for _, p := range list {
+		kind := "bot"
+		if p.Sidecar() {
+			kind = "sidecar"
+		}
 		out = append(out, daemonJSON{
-			Running: p.Running(now), Platform: p.Platform, Provider: p.Provider, Model: p.Model, Fallback: p.Fallback, Policy: p.Policy,
+			Running: p.Running(now), Kind: kind, API: p.API, Platform: p.Platform, Provider: p.Provider, Model: p.Model, Fallback: p.Fallback, Policy: p.Policy,
 			Version: p.Version, DryRun: p.DryRun, Since: p.Since.String(), Seen: p.Seen.String(), since: p.Since, seen: p.Seen,
 		})
 	}
@@ -55,16 +61,25 @@ func daemonLines(list []daemonJSON) string {
 	if len(list) == 0 {
 		return "daemon  none has been seen over this store\n"
 	}
-	if !list[0].Running {
+	if last := list[0]; !last.Running && last.Kind == "sidecar" {
+		return fmt.Sprintf("daemon  none has been seen since %s; the last was a sidecar\n", desk.Minute(last.seen))
+	} else if !last.Running {
 		return fmt.Sprintf("daemon  none has been seen since %s; the last had the model %s\n", desk.Minute(list[0].seen), desk.Line(list[0].Model, 60))
 	}
 	var b strings.Builder
 	for _, d := range list {
-		fmt.Fprintf(&b, "daemon  running since %s on %s, model %s (%s)", desk.Minute(d.since), desk.Line(d.Platform, 20), desk.Line(d.Model, 60), desk.Line(d.Provider, 20))
+		if fmt.Fprintf(&b, "daemon  running since %s", desk.Minute(d.since)); d.Kind == "sidecar" {
+			b.WriteString(" as a sidecar")
+		} else {
+			fmt.Fprintf(&b, " on %s, model %s (%s)", desk.Line(d.Platform, 20), desk.Line(d.Model, 60), desk.Line(d.Provider, 20))
+		}
 		if d.Fallback != "" {
 			fmt.Fprintf(&b, ", then %s", desk.Line(d.Fallback, 60))
 		}
 		fmt.Fprintf(&b, "; policy %s, version %s", desk.Line(d.Policy, 60), desk.Line(d.Version, 40))
+		if d.API != "" {
+			fmt.Fprintf(&b, "; HTTP API on %s", desk.Line(d.API, 60))
+		}
 		if d.DryRun {
 			b.WriteString("; dry run")
 		}

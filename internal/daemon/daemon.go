@@ -13,15 +13,19 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
+	"net/http"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/daemon/metrics"
+	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/platform/local"
+	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -51,6 +55,8 @@ type Daemon struct {
 	// run only.
 	Token          secret.Secret
 	TokenGenerated bool
+	// API is the address of the HTTP API, "" when it is not served.
+	API string
 	// Health is the address of probes and metrics, "" when they are not served.
 	Health string
 
@@ -64,22 +70,49 @@ type Daemon struct {
 type shared struct {
 	options   Options // with defaults
 	store     earshot.Store
+	search    *search.Searcher
 	owner     string // of its presence
 	meters    *metrics.Metrics
 	responder responder
 	ended     *broadcast // of turns
 	caches    *caches
+	sidecar   *sidecar.Service // nil where the API is not served
 }
 
 // Open wires a daemon. Nothing is answered before Run. Errors name the remedy.
 // The caller closes the Daemon.
 func Open(ctx context.Context, o Options) (*Daemon, error) {
+	return opened(ctx, o.withDefaults(), withBot)
+}
+
+// OpenSidecar wires a daemon without a platform, a model and a bot: it has the API
+// only. Config.API.Listen "" means [config.SidecarListen].
+func OpenSidecar(ctx context.Context, o Options) (*Daemon, error) {
 	o = o.withDefaults()
+	o.Config.API.Listen = cmp.Or(o.Config.API.Listen, config.SidecarListen)
+	return opened(ctx, o, alone)
+}
+
+// A kind is what sets one kind of daemon apart from another.
+type kind struct {
+	models   func(config.Config) []ModelInfo
+	answers  func(context.Context, Options, earshot.Store, []ModelInfo) (responder, error)
+	platform func(context.Context, shared) (platform, error)
+}
+
+// The kinds of daemons.
+var (
+	withBot = kind{Models, newResponder, openPlatform}
+	alone   = kind{func(config.Config) []ModelInfo { return nil }, counting, openAlone}
+)
+
+// opened opens the store of a daemon, and wires it.
+func opened(ctx context.Context, o Options, k kind) (*Daemon, error) {
 	st, closeStore, err := openStore(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	d, err := open(ctx, o, st)
+	d, err := k.open(ctx, o, st)
 	if err != nil {
 		return nil, errors.Join(err, closeStore())
 	}
@@ -88,42 +121,57 @@ func Open(ctx context.Context, o Options) (*Daemon, error) {
 }
 
 // open wires a daemon over a store.
-func open(ctx context.Context, o Options, st earshot.Store) (*Daemon, error) {
-	models := Models(o.Config)
+func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon, err error) {
+	models := k.models(o.Config)
 	keeper := newRetainer(o, st)
 	if err := keeper.Begin(ctx); err != nil {
 		return nil, err
 	}
 	keeper = keeper.over(o)
 	st = keeper.store
-	answers, err := newResponder(ctx, o, st, models)
+	answers, err := k.answers(ctx, o, st, models)
 	if err != nil {
 		return nil, err
 	}
 	me := newPresence(o, models)
-	s := shared{options: o, store: st, owner: me.Owner, meters: metrics.New(o.Version), responder: answers, ended: newBroadcast(), caches: &caches{}}
-	p, err := openPlatform(ctx, s)
+	s := shared{
+		options: o, store: st, search: search.New(st, nil), owner: me.Owner, meters: metrics.New(o.Version),
+		responder: answers, ended: newBroadcast(), caches: &caches{},
+	}
+	var offered http.Handler
+	if s.sidecar, offered, err = s.openAPI(); err != nil {
+		return nil, err
+	}
+	p, err := k.platform(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	keeper.forget = p.forget
-	front, err := listen(ctx, p.listen, p.handler)
-	if err != nil {
-		return nil, err
+	var fronts fronts
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, fronts.Close())
+		}
+	}()
+	for _, f := range []struct {
+		address string
+		handler http.Handler
+	}{{p.listen, p.handler}, {o.Config.API.Listen, offered}, {o.Config.Health.Listen, healthHandler(s, p)}} {
+		if err := fronts.listen(ctx, f.address, f.handler); err != nil {
+			return nil, err
+		}
 	}
-	probes, err := listen(ctx, o.Config.Health.Listen, healthHandler(s, p))
-	if err != nil {
-		return nil, errors.Join(err, front.Close())
-	}
-	run := append(p.run, front.Run, probes.Run,
+	me.API = fronts[1].Address()
+	run := append(p.run, fronts.Run,
 		heartbeat{store: st, log: o.Log, presence: me}.Run,
 		pruner{store: st, log: o.Log}.Run, keeper.Run,
 		(&eraser{store: st, log: o.Log, clear: s.caches.clear}).Run,
 	)
 	return &Daemon{
 		Store: st, Models: models, Identity: p.identity, Platform: p.name, Chat: p.chat, Location: p.location,
-		Address: front.Address(), Path: p.path, Token: p.token, TokenGenerated: p.tokenGenerated, Health: probes.Address(),
-		shared: s, run: run, closes: []func() error{front.Close, probes.Close},
+		Address: fronts[0].Address(), Path: p.path, Token: p.token, TokenGenerated: p.tokenGenerated,
+		API: fronts[1].Address(), Health: fronts[2].Address(),
+		shared: s, run: run, closes: []func() error{fronts.Close},
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -31,6 +32,39 @@ func listen(ctx context.Context, address string, h http.Handler) (front, error) 
 	return front{l, h}, nil
 }
 
+// fronts are those of one daemon.
+type fronts []front
+
+// listen adds a front, which may be the zero one.
+func (f *fronts) listen(ctx context.Context, address string, h http.Handler) error {
+	one, err := listen(ctx, address, h)
+	if err != nil {
+		return err
+	}
+	*f = append(*f, one)
+	return nil
+}
+
+// Run runs all of them.
+func (f fronts) Run(ctx context.Context) error {
+	var parts []func(context.Context) error
+	for _, one := range f {
+		parts = append(parts, one.Run)
+	}
+	return together(ctx, parts...)
+}
+
+// Close closes all of them.
+func (f fronts) Close() error {
+	var problems []error
+	for _, one := range f {
+		if err := one.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			problems = append(problems, err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
 // Address returns the address with its port, "" for the zero front.
 func (f front) Address() string {
 	if f.listener == nil {
@@ -46,12 +80,12 @@ func (f front) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	// No deadline for writing: answers are small, and readers are close by.
-	srv := &http.Server{Handler: f.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
 	stopped := make(chan struct{})
 	defer func() { <-stopped }()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	// No deadline for writing: answers are small, and streams last.
+	srv := &http.Server{Handler: streamsUntil(ctx, f.handler), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
 	go func() {
 		defer close(stopped)
 		<-ctx.Done()
@@ -73,4 +107,18 @@ func (f front) Close() error {
 		return nil
 	}
 	return f.listener.Close()
+}
+
+// streamsUntil returns h with the streams of events ended when ctx ends. The server
+// would wait for them until the time for draining is over.
+func streamsUntil(ctx context.Context, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && (strings.Contains(r.Header.Get("Accept"), "text/event-stream") || strings.HasSuffix(r.URL.Path, "/events")) {
+			until, end := context.WithCancel(r.Context())
+			defer end()
+			defer context.AfterFunc(ctx, end)()
+			r = r.WithContext(until)
+		}
+		h.ServeHTTP(w, r)
+	})
 }

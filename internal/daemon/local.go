@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,10 +29,13 @@ func openLocal(ctx context.Context, s shared) (platform, error) {
 	if err != nil {
 		return platform{}, fmt.Errorf("open the local platform: %w", err)
 	}
+	if err := s.enlist(ctx, cmp.Or(s.options.LocalPlatform, earshot.Local), earshot.WorkspaceID(c.Local.Workspace), who); err != nil {
+		return platform{}, err
+	}
 	b := s.newBot(adapter, who)
 	chat := adapter.Chat(s.measured(b.Handle))
 	p := platform{
-		name: earshot.Local, identity: who, chat: chat, run: []func(context.Context) error{b.Run, s.summaries(who)},
+		name: earshot.Local, identity: who, chat: chat, run: []func(context.Context) error{b.Run, s.summaries(who), s.summariesOfAgents(who.ID)},
 		connection: func() connection { return connection{known: true} },
 	}
 	if c.Local.Listen == "" {

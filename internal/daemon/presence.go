@@ -29,11 +29,12 @@ const (
 
 // A Presence describes a daemon in its store.
 type Presence struct {
-	Owner    string       `json:"owner"` // random for each start
-	Platform string       `json:"platform"`
+	Owner    string       `json:"owner"`    // random for each start
+	Platform string       `json:"platform"` // "" of a sidecar, which has no model either
 	Provider string       `json:"provider"`
 	Model    string       `json:"model"`
 	Fallback string       `json:"fallback,omitempty"` // the model that answers if the first fails
+	API      string       `json:"api,omitempty"`      // the address of the HTTP API
 	Policy   string       `json:"policy"`
 	Version  string       `json:"version,omitempty"`
 	DryRun   bool         `json:"dry_run,omitempty"`
@@ -41,6 +42,10 @@ type Presence struct {
 	Seen     earshot.Time `json:"seen"`
 	Ended    bool         `json:"ended,omitempty"` // it was stopped; a killed one only falls silent
 }
+
+// Sidecar reports whether the daemon has the API only, and neither a platform nor a
+// model.
+func (p Presence) Sidecar() bool { return p.Provider == "" && p.API != "" }
 
 // Running reports whether the daemon counts as running at now.
 func (p Presence) Running(now earshot.Time) bool {
@@ -54,12 +59,14 @@ func (p Presence) ahead(now earshot.Time) bool {
 
 // newPresence describes a daemon that starts now.
 func newPresence(o Options, models []ModelInfo) Presence {
-	p := Presence{
-		Owner: rand.Text(), Platform: o.Config.Platform, Provider: models[0].Provider, Model: models[0].Name,
-		Policy: o.Policy.Name, Version: o.Version, DryRun: o.DryRun,
-	}
+	p := Presence{Owner: rand.Text(), Platform: o.Config.Platform, Policy: o.Policy.Name, Version: o.Version, DryRun: o.DryRun}
 	if p.Platform == "" {
 		p.Platform = config.PlatformLocal
+	}
+	if len(models) > 0 {
+		p.Provider, p.Model = models[0].Provider, models[0].Name
+	} else {
+		p.Platform = "" // a sidecar: it has neither
 	}
 	if p.Policy == "" {
 		p.Policy = o.Config.Policy

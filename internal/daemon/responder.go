@@ -84,7 +84,7 @@ func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			Files:    time.Duration(c.Limits.FileSeconds) * time.Second,
 			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
 		},
-		Files: files(c, p), Zone: c.Context.Zone, Placeholder: placeholder(c),
+		Search: s.search, Files: files(c, p), Zone: c.Context.Zone, Placeholder: placeholder(c),
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Now: o.Outside.now(),
 	})

@@ -48,15 +48,20 @@ func (x Outside) summariser(c config.Config, log *slog.Logger) (llm.Model, error
 // summaries returns what summarises the long conversations of an agent between
 // turns, until its ctx ends. A dry run writes nothing, and so no summaries.
 func (s shared) summaries(who earshot.Identity) func(context.Context) error {
-	o, c := s.options, s.options.Config
-	if o.DryRun {
+	if s.options.DryRun {
 		return func(ctx context.Context) error { <-ctx.Done(); return nil }
 	}
+	return summarize.New(s.summariesOf(who)).Run
+}
+
+// summariesOf returns how the conversations of an agent are summarised.
+func (s shared) summariesOf(who earshot.Identity) summarize.Options {
+	o, c := s.options, s.options.Config
 	info, _ := Summariser(c)
-	return summarize.New(summarize.Options{
+	return summarize.Options{
 		Store: s.store, Identity: who, Counter: s.responder.counter, Model: s.responder.summariser, Name: info.Name,
 		Turns: c.Summary.Turns, Tokens: c.Summary.Tokens, Zone: c.Context.Zone,
 		Ended: s.ended.next, Owner: o.Outside.Owner, Now: o.Outside.now(), Log: o.Log,
 		Done: func(r summarize.Report) { s.meters.Summary(r.By, r.Err != nil, r.Usage) },
-	}).Run
+	}
 }

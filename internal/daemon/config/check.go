@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -61,6 +60,7 @@ func (c Config) Check() []error {
 	checkListen("health.listen", c.Health.Listen, "127.0.0.1:9464", bad)
 	c.checkPrices(bad)
 	c.checkRetention(bad)
+	c.checkAPI(bad)
 	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
 	}
@@ -115,6 +115,9 @@ func (c Config) checkNumbers(bad report) {
 		{"lease.seconds", c.Lease.Seconds, 1, 300},
 		{"summary.turns", c.Summary.Turns, 2, 10_000}, {"summary.tokens", c.Summary.Tokens, 100, 20_000},
 		{"slack.sockets", c.Slack.Sockets, 1, 10}, {"slack.stale_serve_ttl", c.Slack.StaleServeTTL, 0, 7 * 24 * 3600},
+		{"api.open_minutes", c.API.OpenMinutes, 1, 24 * 60}, {"api.rates.caller", c.API.Rates.Caller, 0, 1_000_000},
+		{"api.rates.caller_burst", c.API.Rates.CallerBurst, 1, 1_000_000}, {"api.rates.channel", c.API.Rates.Channel, 0, 1_000_000},
+		{"api.rates.channel_burst", c.API.Rates.ChannelBurst, 1, 1_000_000},
 		{"slack.reconcile_hours", c.Slack.ReconcileHours, 0, 24 * 90},
 		{"slack.thread_history_limit", c.Slack.ThreadHistory, 1, 10_000}, {"slack.thread_context_limit", c.Slack.ThreadContext, 1, 10_000},
 	} {
@@ -134,7 +137,7 @@ func (c Config) checkURLs(bad report) {
 			continue
 		}
 		// A URL may hold a password: it is not repeated.
-		if p, err := url.Parse(u.value); err != nil || p.Scheme != "https" && p.Scheme != "http" || p.Host == "" {
+		if !goodURL(u.value) {
 			bad(u.key, "is not of the form https://host/path")
 		}
 	}

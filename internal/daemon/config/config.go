@@ -33,6 +33,7 @@ type Config struct {
 	Local     Local     `yaml:"local" doc:"the platform without a network"`
 	Slack     Slack     `yaml:"slack" doc:"the bot on Slack; see slack.md"`
 	Retention Retention `yaml:"retention" doc:"how long messages are kept; see retention.md"`
+	API       API       `yaml:"api" doc:"the HTTP API for bots in any language; see http.md"`
 	Health    Health    `yaml:"health" doc:"probes and metrics; see operations.md"`
 	Log       Log       `yaml:"log" doc:"the log"`
 	Keys      Keys      `yaml:"-"`
@@ -189,6 +190,7 @@ func Default() Config {
 		Local:     Local{Workspace: "local", Person: "guest", Channel: "general"},
 		Slack:     defaultSlack(),
 		Retention: Retention{Days: KeepForever},
+		API:       defaultAPI(),
 		Log:       Log{Level: "info", Format: "text"},
 	}
 }

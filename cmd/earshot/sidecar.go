@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+type sidecarCmd struct {
+	Config string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Listen string `placeholder:"ADDR" help:"Where to serve (default: 127.0.0.1:7301)."`
+	Health string `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
+	Policy string `short:"p" placeholder:"NAME|FILE" help:"The policy of contexts that name none: a built-in one or a file (default: standard)." predictor:"policy"`
+}
+
+func (c *sidecarCmd) Help() string {
+	return `Serves Earshot to bots in any language until it is interrupted: what is said comes in as events, contexts go out, over
+HTTP and MCP. It has no platform, no model and no bot of its own; earshot serve --api ADDR offers the same beside a bot.
+
+Every request needs a key, which earshot key create makes and shows once. docs/http.md begins with five lines that get the
+context of a message.
+
+Examples:
+
+  earshot key create --name bot
+  earshot sidecar
+  earshot sidecar --db postgres://earshot@db/earshot --listen :7301 --health :9464
+  earshot sidecar --policy delta --config earshot.yaml`
+}
+
+func (c *sidecarCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := c.load(a)
+	if err != nil {
+		return err
+	}
+	policy, err := loadPolicy(cfg.Policy)
+	if err != nil {
+		return err
+	}
+	st, err := a.create(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	d, err := daemon.OpenSidecar(ctx, daemon.Options{
+		Config: cfg, Policy: policy, Store: st, Version: buildVersion(), Log: a.logger(cfg.Log, a.terminal && !a.json),
+	})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := announceAPI(ctx, a, st, d, cfg); err != nil {
+		return err
+	}
+	return d.Run(ctx)
+}
+
+// load returns the configuration. Flags are applied as variables of the
+// environment, so that they are checked with the rest.
+func (c *sidecarCmd) load(a *app) (config.Config, error) {
+	flags := *a
+	flags.setenv("EARSHOT_API", c.Listen)
+	flags.setenv("EARSHOT_POLICY", c.Policy)
+	flags.setenv("EARSHOT_HEALTH", c.Health)
+	cfg, err := flags.config(c.Config)
+	a.db = flags.db
+	return cfg, err
+}
+
+// announceAPI writes where a sidecar listens, and what is missing to call it.
+func announceAPI(ctx context.Context, a *app, st earshot.Store, d *daemon.Daemon, c config.Config) error {
+	at := apiURL(d, c)
+	missing, err := a.keyMissing(ctx, st)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(map[string]any{
+			"address": d.API, "url": at, "policy": c.Policy, "health": d.Health, "has_key": missing == "", "version": buildVersion(),
+		})
+	}
+	a.printf("%s\n", apiLines(at, missing))
+	if d.Health != "" {
+		a.printf("health on http://%s: /healthz, /readyz, /metrics\n", d.Health)
+	}
+	return nil
+}
+
+// apiURL returns the URL to call the API at.
+func apiURL(d *daemon.Daemon, c config.Config) string {
+	return cmp.Or(strings.TrimRight(c.API.URL, "/"), "http://"+reachable(d.API))
+}
+
+// apiLines says where the API is, and which command makes a key where there is none.
+func apiLines(url, missing string) string {
+	s := fmt.Sprintf("%s, with its routes in %s/openapi.json; docs/http.md begins with five lines that get a context", desk.Strong("HTTP API on "+url), url)
+	if missing != "" {
+		s += "\nthere is no key yet, so every request is refused; make one: " + desk.Mark(missing)
+	}
+	return s
+}
+
+// keyMissing returns the command that makes a key, "" where one is stored that has
+// not expired.
+func (a *app) keyMissing(ctx context.Context, st earshot.Store) (string, error) {
+	keys, err := access.Keys(ctx, st)
+	if err != nil {
+		return "", err
+	}
+	for _, k := range keys {
+		if !k.Expired(time.Now()) {
+			return "", nil
+		}
+	}
+	command := "earshot key create --name bot"
+	if a.db != "" {
+		command += " --db " + shellWord(a.shownDB())
+	}
+	return command, nil
+}
+
+// reachable returns an address to call a listener at: one that listens on every
+// address is called on this machine's.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return address
+}

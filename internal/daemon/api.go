@@ -1,0 +1,169 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/mcp"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/summarize"
+	"github.com/earshot-ai/earshot/tokens"
+)
+
+// openAPI makes what serves bots of any make, and its HTTP front; nil where no
+// address for it is set.
+func (s shared) openAPI() (*sidecar.Service, http.Handler, error) {
+	o, c := s.options, s.options.Config
+	if c.API.Listen == "" {
+		return nil, nil, nil
+	}
+	gate, err := access.Open(s.store, gateOptions(o))
+	if err != nil {
+		return nil, nil, fmt.Errorf("api: %w", err)
+	}
+	service := sidecar.New(s.store, s.search, gate, sidecar.Options{
+		OpenFor: time.Duration(c.API.OpenMinutes) * time.Minute,
+		Policy:  policy(c, o.Policy), Budget: c.Budget.Assemble(), Counter: s.responder.counter(), Instructions: c.Agent.Instructions,
+		Zone: c.Context.Zone, Log: o.Log, Now: o.Outside.Now,
+	})
+	s.caches.add(s.search.Clear)
+	chat := mcp.New(mcp.Options{
+		Service: service, Gate: gate, URL: c.API.URL, Issuer: gate.Issuer(), Version: o.Version,
+		Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/", api.New(api.Options{
+		Service: service, Gate: gate, Version: o.Version, URL: c.API.URL, Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log,
+	}))
+	mux.Handle(mcp.Path, chat)
+	mux.Handle(mcp.MetadataPath, chat)
+	mux.Handle(mcp.MetadataPath+mcp.Path, chat)
+	return service, mux, nil
+}
+
+// gateOptions returns what the gate is told by the settings.
+func gateOptions(o Options) access.Options {
+	a := o.Config.API
+	g := access.Options{
+		Rates: access.Rates{Principal: rate(a.Rates.Caller, a.Rates.CallerBurst), Channel: rate(a.Rates.Channel, a.Rates.ChannelBurst)},
+		Now:   o.Outside.Now, Log: o.Log,
+	}
+	if a.OIDC.Issuer != "" {
+		g.OIDC = &access.OIDC{
+			Issuer: a.OIDC.Issuer, Audience: a.OIDC.Audience, Algorithms: a.OIDC.Algorithms,
+			WorkspacesClaim: a.OIDC.WorkspacesClaim, ChannelsClaim: a.OIDC.ChannelsClaim, AllWorkspaces: a.OIDC.AllWorkspaces,
+			ScopeClaim: a.OIDC.ScopeClaim, ReadScope: a.OIDC.ReadScope, WriteScope: a.OIDC.WriteScope,
+		}
+	}
+	return g
+}
+
+// rate returns a rate of the settings, in which 0 is no bound.
+func rate(perSecond, burst int) access.Rate {
+	if perSecond == 0 {
+		return access.Rate{PerSecond: -1}
+	}
+	return access.Rate{PerSecond: float64(perSecond), Burst: burst}
+}
+
+// counting returns what a sidecar needs to answer: it asks no model but the one that
+// summarises, and so learns no factor of its counter.
+func counting(_ context.Context, o Options, _ earshot.Store, _ []ModelInfo) (r responder, err error) {
+	spec := o.Config.Counter
+	if spec == config.CounterAuto {
+		spec = "o200k"
+	}
+	counter, err := tokens.For(spec)
+	if err != nil {
+		return responder{}, fmt.Errorf("counter: %w", err)
+	}
+	r.counter = func() assemble.Counter { return counter }
+	r.summariser, err = o.Outside.summariser(o.Config, o.Log)
+	return r, err
+}
+
+// openAlone is the platform of a sidecar: there is none.
+func openAlone(_ context.Context, s shared) (platform, error) {
+	return platform{
+		connection: func() connection { return connection{known: true} },
+		run:        []func(context.Context) error{s.summariesOfAgents("")},
+	}, nil
+}
+
+// everything is the caller that this process is itself.
+var everything = access.Principal{ID: "local:daemon", Name: "daemon", Kind: access.Local}
+
+// enlist makes the bot's own identity an agent of the sidecar, where the API is
+// served: its contexts and the bot's are then made alike.
+func (s shared) enlist(ctx context.Context, platform earshot.Platform, workspace earshot.WorkspaceID, who earshot.Identity) error {
+	if s.sidecar == nil {
+		return nil
+	}
+	if _, err := s.sidecar.PutAgent(ctx, everything, sidecar.Agent{Identity: who, Platform: platform, Workspace: workspace}); err != nil {
+		return fmt.Errorf("name the bot to the API: %w", err)
+	}
+	return nil
+}
+
+// agentsEvery is how often the sidecar looks for agents whose conversations are to be
+// summarised.
+const agentsEvery = time.Minute
+
+// summariesOfAgents returns what summarises the conversations of the sidecar's
+// agents, one agent after another, but for that of the bot, which is summarised
+// where its turns are. A dry run writes none.
+func (s shared) summariesOfAgents(but earshot.AuthorID) func(context.Context) error {
+	if s.sidecar == nil || s.options.DryRun {
+		return func(ctx context.Context) error { <-ctx.Done(); return nil }
+	}
+	return func(ctx context.Context) error {
+		for {
+			ended := s.ended.next()
+			agents, err := s.sidecar.Agents(ctx, everything)
+			if err != nil && ctx.Err() == nil {
+				s.options.Log.Warn("look for agents whose conversations are to be summarised", "err", err)
+			}
+			for _, who := range identities(agents) {
+				if who.ID != but {
+					// What fails is logged, and tried again after a while.
+					_ = summarize.New(s.summariesOf(who)).All(ctx)
+				}
+			}
+			again := time.NewTimer(agentsEvery)
+			select {
+			case <-ended:
+			case <-again.C:
+			case <-ctx.Done():
+				again.Stop()
+				return nil
+			}
+			again.Stop()
+		}
+	}
+}
+
+// identities returns each agent once, with its aliases of all workspaces.
+func identities(agents []sidecar.Agent) []earshot.Identity {
+	var out []earshot.Identity
+	for _, a := range agents {
+		at := slices.IndexFunc(out, func(i earshot.Identity) bool { return i.ID == a.ID })
+		if at < 0 {
+			out = append(out, earshot.Identity{ID: a.ID, Name: a.Name, Aliases: slices.Clone(a.Aliases)})
+			continue
+		}
+		for _, alias := range a.Aliases {
+			if !slices.Contains(out[at].Aliases, alias) {
+				out[at].Aliases = append(out[at].Aliases, alias)
+			}
+		}
+	}
+	return out
+}
