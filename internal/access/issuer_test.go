@@ -338,8 +338,8 @@ func TestNotEachKeyOfTheIssuerIsUsed(t *testing.T) {
 	}
 }
 
-// TestTheIssuerIsNotFollowedAnywhere holds that no redirect leads to where an answer
-// could be changed on its way.
+// TestTheIssuerIsNotFollowedAnywhere holds that neither the issuer's document nor a
+// redirect leads to where an answer could be changed on its way.
 func TestTheIssuerIsNotFollowedAnywhere(t *testing.T) {
 	t.Parallel()
 	s := newOIDC(t)
@@ -357,9 +357,11 @@ func TestTheIssuerIsNotFollowedAnywhere(t *testing.T) {
 			}
 			return plain.RoundTrip(r)
 		})}
-		s.set(func(s *oidcServer) { s.document = func(d map[string]any) { d["jwks_uri"] = s.URL + "/moved" } })
-		if _, err := openGate(t, openStore(t), o).Authenticate(t.Context(), s.token(nil)); !errors.Is(err, want) {
-			t.Errorf("to %s: got %v, want %v", target, err, want)
+		for _, keys := range []string{s.URL + "/moved", target} {
+			s.set(func(s *oidcServer) { s.document = func(d map[string]any) { d["jwks_uri"] = keys } })
+			if _, err := openGate(t, openStore(t), o).Authenticate(t.Context(), s.token(nil)); !errors.Is(err, want) {
+				t.Errorf("keys at %s, and perhaps %s: got %v, want %v", keys, target, err, want)
+			}
 		}
 	}
 	if outside != 0 {
