@@ -83,7 +83,6 @@ func describeOperation(path string, op *huma.Operation) {
 	if isChat(path) {
 		name = "Envelope"
 	}
-	delete(op.Responses, "default")
 	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError}
 	if op.RequestBody != nil {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
