@@ -83,7 +83,11 @@ func (s *Service) Erase(ctx context.Context, p access.Principal, e Erase) (earsh
 func (s *Service) erasureOf(ctx context.Context, p access.Principal, e Erase) (earshot.ErasureOf, error) {
 	if e.Channel.Channel != "" {
 		c, err := s.erases(ctx, p, e.Channel)
-		return earshot.ErasureOf{Platform: c.Platform, Workspace: c.Workspace, Channel: c.ID, User: e.Author, Forget: e.Forget}, err
+		if err != nil {
+			return earshot.ErasureOf{}, err
+		}
+		of := earshot.ErasureOf{Platform: c.Platform, Workspace: c.Workspace, Channel: c.ID, User: e.Author, Forget: e.Forget}
+		return of, s.storesOf(ctx, of)
 	}
 	w, err := s.writes(p, e.Workspace, e.Platform, "workspace")
 	switch {
@@ -108,7 +112,7 @@ func (s *Service) erasureOf(ctx context.Context, p access.Principal, e Erase) (e
 // storesOf refuses an erasure of a person of whom nothing is stored, unless they
 // are to be forgotten.
 func (s *Service) storesOf(ctx context.Context, of earshot.ErasureOf) error {
-	if of.Forget {
+	if of.Forget || of.User == "" {
 		return nil
 	}
 	_, err := s.store.PlanErasure(ctx, of)

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,8 +11,15 @@ import (
 	"github.com/earshot-ai/earshot/internal/access"
 )
 
-// placesAge is how old the list of channels may be when a channel is missing in it.
-const placesAge = time.Second
+// placesAge is how old the list of channels may be, and placesMiss how old when a
+// channel is missing in it.
+const (
+	placesAge  = 2 * time.Second
+	placesMiss = 100 * time.Millisecond
+)
+
+// maxGuesses bounds in how many workspaces a channel is looked for besides the list.
+const maxGuesses = 8
 
 // A Place names a channel as callers do: by its id, and by what else is needed
 // to tell it from channels with the same id.
@@ -30,7 +38,7 @@ func (s *Service) Resolve(ctx context.Context, p access.Principal, at Place) (ea
 		if err != nil {
 			return earshot.Channel{}, err
 		}
-		found, err := s.seen(ctx, p, at, scopes)
+		found, err := s.seen(ctx, p, at, s.places.guesses(p, at, scopes))
 		switch {
 		case err != nil:
 			return earshot.Channel{}, err
@@ -70,14 +78,14 @@ type places struct {
 	read time.Time
 }
 
-// of returns the channels with an id. It reads the list when it is a minute old,
-// and again at most once a second where the caller misses one.
+// of returns the channels with an id. It reads the list again when it is old, and
+// where the caller misses one.
 func (l *places) of(ctx context.Context, s *Service, id earshot.ChannelID, again bool) ([]earshot.Scope, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	oldest := time.Minute
+	oldest := placesAge
 	if again {
-		oldest = placesAge
+		oldest = placesMiss
 	}
 	if age := s.options.Now().Sub(l.read); age >= 0 && age < oldest {
 		return l.byID[id], nil
@@ -92,6 +100,28 @@ func (l *places) of(ctx context.Context, s *Service, id earshot.ChannelID, again
 	}
 	l.read = s.options.Now()
 	return l.byID[id], nil
+}
+
+// guesses adds to scopes where else the channel may be, as far as the request or
+// the caller's reach names workspaces: somebody else may have stored it since the
+// list was read.
+func (l *places) guesses(p access.Principal, at Place, scopes []earshot.Scope) []earshot.Scope {
+	workspaces, platforms := p.Reach.Workspaces, []earshot.Platform{earshot.Slack, earshot.Discord, earshot.Local, Default}
+	if at.Workspace != "" {
+		workspaces = []earshot.WorkspaceID{at.Workspace}
+	}
+	if at.Platform != "" {
+		platforms = []earshot.Platform{at.Platform}
+	}
+	scopes = slices.Clone(scopes)
+	for _, w := range workspaces[:min(len(workspaces), maxGuesses)] {
+		for _, platform := range platforms {
+			if sc := (earshot.Scope{Platform: platform, Workspace: w, Channel: at.Channel}); !slices.Contains(scopes, sc) {
+				scopes = append(scopes, sc)
+			}
+		}
+	}
+	return scopes
 }
 
 // learn adds a channel that this service has just stored.
