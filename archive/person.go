@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,6 +21,7 @@ type PersonSource interface {
 	Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error)
 	QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot.QueuedTurn, error)
 	Posts(ctx context.Context, id earshot.TurnID) ([]earshot.Post, error)
+	Turn(ctx context.Context, id earshot.ConversationID, number int) (earshot.Turn, error)
 }
 
 // A Person is somebody of one workspace.
@@ -80,6 +82,10 @@ type (
 		Name     string            `json:"name"`
 		Created  stamp             `json:"created"`
 		Metadata map[string]string `json:"metadata"`
+		Title    string            `json:"title,omitempty"`
+		Client   string            `json:"client,omitempty"`
+		Owner    string            `json:"owner,omitempty"`
+		Tags     []string          `json:"tags,omitempty"`
 	}
 )
 
@@ -305,7 +311,10 @@ func (x *personExport) turn(ctx context.Context, s earshot.Scope, t earshot.Queu
 	if err != nil {
 		return err
 	}
-	return x.write(conversationLine{"conversation", x.at, s.Channel, c.ID.Agent, c.ID.Name, stampOf(c.Created), c.Metadata})
+	return x.write(conversationLine{
+		Type: "conversation", scopeOf: x.at, Channel: s.Channel, Agent: c.ID.Agent, Name: c.ID.Name, Created: stampOf(c.Created), Metadata: c.Metadata,
+		Title: c.About.Title, Client: c.About.Client, Owner: c.About.Owner, Tags: c.About.Tags,
+	})
 }
 
 // answers returns the stored replies of a turn.
@@ -319,6 +328,13 @@ func (x *personExport) answers(ctx context.Context, s earshot.Scope, t earshot.Q
 		if p.Message != "" {
 			ids = append(ids, p.Message)
 		}
+	}
+	if len(ids) == 0 && t.State == earshot.TurnDone { // answered from outside
+		committed, err := x.store.Turn(ctx, t.Conversation, t.Number)
+		if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+			return nil, err
+		}
+		ids = committed.Answer.Replies
 	}
 	out := []answerOf{}
 	if len(ids) == 0 {

@@ -65,6 +65,15 @@ func TestAPersonsExportHoldsTheirsAndNoWordsOfOthers(t *testing.T) {
 	_, err = st.MergeMetadata(t.Context(), earshot.ConversationID{Agent: "a", Scope: s, Name: "m5"}, map[string]*string{"who": &mine})
 	check(err)
 
+	outside := earshot.ConversationID{Agent: "outside", Scope: s, Name: "m5"}
+	_, _, err = st.CreateConversation(t.Context(), earshot.Conversation{ID: outside, About: earshot.About{Title: "her title", Owner: "U1", Tags: []string{"her tag"}}}, "")
+	check(err)
+	draft, err := st.OpenDraft(t.Context(), earshot.Draft{Conversation: outside, Anchor: "m5", Expires: 2, Prompt: earshot.Prompt{Hash: "h"}})
+	check(err)
+	_, err = st.CommitDraft(t.Context(), draft.ID, earshot.Turn{Answer: earshot.Answer{Replies: []earshot.MessageID{"rout"}}}, 1,
+		say("rout", earshot.Author{ID: "UBOT", Kind: earshot.Bot}, "answer from outside"))
+	check(err)
+
 	var out bytes.Buffer
 	check(archive.ExportPerson(t.Context(), st, &out, archive.Person{Platform: s.Platform, Workspace: s.Workspace, User: "U1"}, nil))
 	var types []string
@@ -73,10 +82,10 @@ func TestAPersonsExportHoldsTheirsAndNoWordsOfOthers(t *testing.T) {
 		check(json.Unmarshal([]byte(line), &l))
 		types = append(types, l.Type+l.Earshot)
 	}
-	if got, want := strings.Join(types, " "), "person author message delivery mention quote message turn conversation"; got != want {
+	if got, want := strings.Join(types, " "), "person author message delivery mention quote message turn conversation turn conversation"; got != want {
 		t.Errorf("lines: got %q, want %q in\n%s", got, want, &out)
 	}
-	for _, want := range []string{"Alice Example", "first words", "better words", "plan.pdf", `"count":2`, "her quoted words", "what is up?", "answer to alice", `"who":"mine"`, "12345678901234567890", `"place":"#ops"`} {
+	for _, want := range []string{"Alice Example", "first words", "better words", "plan.pdf", `"count":2`, "her quoted words", "what is up?", "answer to alice", `"who":"mine"`, "her title", "her tag", "answer from outside", "12345678901234567890", `"place":"#ops"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &out)
 		}

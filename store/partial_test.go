@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/erasure"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/store/storetest"
+	"github.com/google/go-cmp/cmp"
 )
 
 func none(earshot.Scope) bool { return false }
@@ -173,5 +176,104 @@ func TestARememberedPersonIsHeardInMemory(t *testing.T) {
 	said("4", later+1)
 	if !shown("4") || shown("3") {
 		t.Errorf("of a remembered person the channel shows 4: %t, 3: %t", shown("4"), shown("3"))
+	}
+}
+
+// TestADraftOfATransientChannelIsInMemory: the disk has ids and counts of it, and
+// decides which of several is committed; what it is made of dies with the process or
+// with what it shows.
+func TestADraftOfATransientChannelIsInMemory(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	disk, err := store.Open(t.Context(), "sqlite:"+path, nil)
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(err)
+	st := store.Partial(disk, all, nil)
+	defer st.Close()
+	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+	for i := range 6 {
+		_, err := st.Record(t.Context(), scope, earshot.Message{ID: earshot.MessageID(fmt.Sprint("m", i)), Time: earshot.Time(i + 1), Text: "canary"})
+		check(err)
+	}
+	opens := func(name string, shows ...earshot.MessageID) earshot.Draft {
+		t.Helper()
+		d, err := st.OpenDraft(t.Context(), earshot.Draft{
+			Conversation: earshot.ConversationID{Agent: "A", Scope: scope, Name: name}, Anchor: shows[0], Asked: []byte("asked canary"), Expires: 100,
+			Prompt: earshot.Prompt{Input: []byte("input canary"), Hash: "h", Shows: shows},
+			Turn:   earshot.Turn{Session: []earshot.SessionEntry{{Role: earshot.User, Text: "session canary"}}},
+		})
+		check(err)
+		if len(d.Asked) == 0 || len(d.Prompt.Input) == 0 || len(d.Turn.Session) != 1 {
+			t.Fatalf("opened %+v", d)
+		}
+		read, err := st.Draft(t.Context(), d.ID)
+		check(err)
+		if diff := cmp.Diff(read, d); diff != "" {
+			t.Errorf("read (-got +want):\n%s", diff)
+		}
+		return d
+	}
+	onDisk := func() {
+		t.Helper()
+		for p, err := range disk.Locate(t.Context(), "canary", nil) {
+			check(err)
+			t.Errorf("the disk has %+v", p)
+		}
+	}
+	reply := earshot.Message{ID: "r", Time: 50, Text: "reply canary"}
+	commit := func(st earshot.Store, d earshot.Draft, now earshot.Time, m earshot.Message) error {
+		_, err := st.CommitDraft(t.Context(), d.ID, d.Turn, now, m)
+		return err
+	}
+
+	one, two := opens("a", "m0"), opens("a", "m1")
+	onDisk()
+	other := store.Partial(disk, all, nil) // another process
+	if err := commit(other, one, 10, reply); !errors.Is(err, earshot.ErrConflict) {
+		t.Errorf("in another process: %v, want a conflict", err)
+	}
+	check(commit(st, one, 10, reply))
+	check(commit(st, one, 10, earshot.Message{ID: "again", Time: 51, Text: "x"}))
+	if err := commit(st, two, 10, reply); !errors.Is(err, earshot.ErrConflict) {
+		t.Errorf("the second of two: %v, want a conflict", err)
+	}
+	list, err := st.ByID(t.Context(), scope, "r", "again")
+	if err != nil || len(list) != 1 || list[0].Text != "reply canary" {
+		t.Errorf("recorded %+v, %v, want the first reply", list, err)
+	}
+	q, err := st.QueuedTurn(t.Context(), one.ID)
+	if err != nil || q.State != earshot.TurnDone || q.Hash != "h" || q.Input != nil {
+		t.Errorf("queued %+v, %v", q, err)
+	}
+	onDisk()
+
+	gone := opens("b", "m2", "m3")
+	_, err = st.Record(t.Context(), scope, earshot.Message{ID: "m3", Time: 4, Deleted: true})
+	check(err)
+	if d, err := st.Draft(t.Context(), gone.ID); err != nil || d.Prompt.Input != nil || len(d.Turn.Session) > 0 {
+		t.Errorf("after a deletion: %+v, %v", d, err)
+	}
+	if err := commit(st, gone, 10, reply); !errors.Is(err, earshot.ErrConflict) {
+		t.Errorf("after a deletion: %v, want a conflict", err)
+	}
+	late, aborted := opens("c", "m4"), opens("d", "m5")
+	if err := commit(st, late, 101, reply); !errors.Is(err, earshot.ErrExpired) {
+		t.Errorf("late: %v, want that it expired", err)
+	}
+	_, err = st.AbortDraft(t.Context(), aborted.ID)
+	check(err)
+	if err := commit(st, aborted, 10, reply); !errors.Is(err, earshot.ErrExpired) {
+		t.Errorf("aborted: %v, want that it expired", err)
+	}
+	_, err = st.PruneDrafts(t.Context(), 101)
+	check(err)
+	for p, err := range st.Locate(t.Context(), "input canary", nil) {
+		check(err)
+		t.Errorf("after a prune: %+v", p)
 	}
 }

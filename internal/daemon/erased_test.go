@@ -72,9 +72,11 @@ func nothingIsLeft(t *testing.T, spec string) {
 	x.personal(private, carl)
 	x.settled()
 	x.summarised(private)
-	x.holds(deletedCanary, "message", "event", "session", "journal", "outbox", "blob", contents, "summary")
+	x.outside(x.general, gone[1], carl, fmt.Sprint(deletedCanary, 1))
+	x.outside(private, x.Say(private, x.bob, "who wrote that?"), carl, nameCanary+" Carl")
+	x.holds(deletedCanary, "message", "event", "session", "journal", "outbox", "blob", contents, "summary", "conversation", "draft", "queued_turn")
 	x.holds(erasedCanary, "message", "event", "session", "blob", "summary")
-	x.holds(nameCanary, "author", "message", "named")
+	x.holds(nameCanary, "author", "message", "named", "conversation", "draft")
 
 	for i, id := range gone {
 		x.Delete(x.general, id)
@@ -265,6 +267,40 @@ func (x *slackWorld) summarised(private string) {
 	}
 	if made == 0 {
 		x.t.Fatal("nothing was summarised")
+	}
+}
+
+// outside has another agent answer a message from outside, once committed and once
+// not, in a conversation that somebody owns; a word stands wherever it can.
+func (x *slackWorld) outside(channel, anchor, owner, word string) {
+	x.t.Helper()
+	ctx := x.t.Context()
+	st := x.daemon.Store
+	scope := earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(x.Team().ID), Channel: earshot.ChannelID(channel)}
+	for range 1000 { // the daemon may hear of the message later
+		if list, err := st.ByID(ctx, scope, earshot.MessageID(anchor)); err != nil || len(list) > 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	for i, name := range []string{"committed", "open"} {
+		id := earshot.ConversationID{Agent: earshot.AgentID("outside " + name), Scope: scope, Name: anchor}
+		about := earshot.About{Title: "of " + word, Client: "web", Owner: owner, Tags: []string{word}}
+		_, _, err := st.CreateConversation(ctx, earshot.Conversation{ID: id, About: about, Metadata: map[string]string{"of": word}}, "")
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		session := []earshot.SessionEntry{{Role: earshot.User, Text: "session of " + word}}
+		d, err := st.OpenDraft(ctx, earshot.Draft{
+			Conversation: id, Anchor: earshot.MessageID(anchor), Opener: owner, Expires: earshot.TimeOf(time.Now().Add(time.Hour)),
+			Prompt: earshot.Prompt{Input: []byte("input of " + word), Hash: "hash"}, Turn: earshot.Turn{Session: session, Names: []earshot.Named{{ID: earshot.AuthorID(owner), Name: word}}},
+		})
+		if err == nil && i == 0 {
+			_, err = st.CommitDraft(ctx, d.ID, d.Turn, earshot.TimeOf(time.Now()))
+		}
+		if err != nil {
+			x.t.Fatal(err)
+		}
 	}
 }
 

@@ -124,9 +124,16 @@ var createCases = []testCase{
 		about := earshot.About{Title: "Where the zebracanary files are", Client: "web", Owner: "U1", Tags: []string{"zebracanary", "stays"}}
 		s.create("m51", "", about, map[string]string{"what": secret, "other": "stays"})
 		s.replied(51, "m51", "they are there", "m50")
+		s.create("m53", "", about, nil) // which only a draft has read
+		d := s.draft(53, "m53", 0)
+		d.Prompt.Shows = append(d.Prompt.Shows, "m50")
+		s.record(said(53, "question"))
+		s.opens(d)
 		s.equal("before", s.aboutOf("m51"), about)
 		s.record(tombstone(50))
-		s.equal("after", s.aboutOf("m51"), earshot.About{Client: "web", Owner: "U1", Tags: []string{"stays"}})
+		for _, name := range []string{"m51", "m53"} {
+			s.equal("after", s.aboutOf(name), earshot.About{Client: "web", Owner: "U1", Tags: []string{"stays"}})
+		}
 		s.without("zebracanary")
 	}},
 	{"what is said of a conversation goes with the person", func(s *suite) {

@@ -35,8 +35,10 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	s.summarise(s.conversation("dm"), mine, "m50")
 	_, err := s.MergeMetadata(ctx, s.conversation("dm"), map[string]*string{"who": &mine})
 	s.check(err)
-	_, _, err = s.OpenConversation(ctx, s.conversation("keyed"), "key "+mine)
-	s.check(err)
+	s.create("keyed", "key "+mine, canaryAbout("canary"), map[string]string{"who": mine})
+	drafted := s.draft(50, "keyed", 0)
+	drafted.Prompt.Input, drafted.Turn.Session[0].Text = []byte("canary"), "canary"
+	s.opens(drafted)
 	id, waits := s.asked(2, "dm"), s.asked(3, "dm")
 	l := s.claimOf(s.conversation("dm"))
 	s.begin(l, id, prompt(2))

@@ -26,7 +26,11 @@ var locateCases = []testCase{
 		s.summarise(s.conversation("talk"), "summary "+said, m.ID)
 		_, err := s.Accept(s.Context(), s.scope, earshot.Event{Delivery: "EvL", Raw: []byte("raw " + said), Message: m}, nil)
 		s.check(err)
-		for _, prefix := range []string{"", "blob ", "data ", "summary ", "raw ", "name "} {
+		s.create("about", "", canaryAbout(said), map[string]string{"of": "metadata " + said})
+		d := s.draft(50, "about", 0)
+		d.Prompt.Input, d.Asked, d.Turn.Session[0].Text = []byte("input "+said), []byte("asked "+said), "session "+said
+		s.opens(d)
+		for _, prefix := range []string{"", "blob ", "data ", "summary ", "raw ", "name ", "title ", "client ", "owner ", "tag ", "metadata ", "input ", "asked ", "session "} {
 			if len(s.located(prefix+said)) == 0 {
 				s.Errorf("%q is not found", prefix+said)
 			}

@@ -60,16 +60,32 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		e := streamed(98, "shard 0", "s:1")
 		e.Message = shared
 		s.accept(e)
+		s.create("m2 about", "key 2", canaryAbout("x"), map[string]string{"a": "1"})
+		d := s.draft(2, "m2 about", 0)
+		d = s.opens(d)
 		before := s.everything()
 		s.check(s.Close())
 
 		s.Store = again()
 		s.equal("everything", s.everything(), before)
+		got, err := s.Draft(t.Context(), d.ID)
+		s.check(err)
+		s.equal("a draft", got, d)
+		again2, made := s.create("elsewhere", "key 2", earshot.About{}, nil)
+		s.equal("by its key", []any{again2.About, made}, []any{canaryAbout("x"), false})
+		first, err := s.commits(d, "reply")
+		s.check(err)
 		s.equal("known already", s.record(edit), []earshot.Change{earshot.Same})
 		_, created := s.opened("m2", "key")
 		s.equal("created", created, false)
 		out := s.recorded(said(99, "next"))
-		s.equal("the sequence goes on", out[0].Seq, int64(12))
+		s.equal("the sequence goes on", out[0].Seq, int64(13)) // the reply has the one before
+		s.check(s.Close())
+
+		s.Store = again()
+		repeated, err := s.commits(d, "another")
+		s.check(err)
+		s.equal("committed once", repeated, first)
 		s.check(s.Close())
 	})
 }

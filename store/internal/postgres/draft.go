@@ -54,7 +54,7 @@ func (t *tx) putDraft(d rule.Drafted) error {
 	t.write(`INSERT INTO draft (`+rule.DraftColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 		ON CONFLICT (id) DO UPDATE SET opener = excluded.opener, state = excluded.state, erased = excluded.erased,
-			asked = excluded.asked, input = excluded.input, turn = excluded.turn`, v...)
+			asked = excluded.asked, input = excluded.input, record = excluded.record`, v...)
 	return nil
 }
 

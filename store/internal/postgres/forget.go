@@ -20,6 +20,7 @@ type forgetting struct {
 	now      earshot.Time
 	anchored []rule.Queued // unfinished turns that would answer one of them
 	readings []reading     // the epochs that have read one of them
+	drafted  []reading     // the conversations of open drafts that show one; no epochs
 	// Whose summary was made of one of them, in order, with the messages.
 	summaries []earshot.ConversationID
 	summed    map[earshot.ConversationID][]earshot.MessageID
@@ -57,7 +58,7 @@ func (e *forgetting) load(ctx context.Context, t *tx, b *rule.Batch) error {
 			e.words[id] = b.Words(id, revisions[id])
 		}
 	}
-	for _, r := range e.readings {
+	for _, r := range slices.Concat(e.readings, e.drafted) {
 		read(r.message)
 	}
 	for _, list := range e.summed {
@@ -76,6 +77,12 @@ func (e *forgetting) askReaders(t *tx) {
 		gather(&e.readings, func(rows pgx.Rows, r *reading) error {
 			r.id.Scope = e.scope
 			return rows.Scan(&r.message, &r.id.Agent, &r.id.Name, &r.epoch)
+		}))
+	t.ask(`SELECT DISTINCT r.message, d.agent, d.conversation FROM draft_reading r JOIN draft d ON d.id = r.draft
+		WHERE r.platform = $1 AND r.workspace = $2 AND r.channel = $3 AND r.message = ANY($4) ORDER BY r.message, d.agent, d.conversation`, a,
+		gather(&e.drafted, func(rows pgx.Rows, r *reading) error {
+			r.id.Scope = e.scope
+			return rows.Scan(&r.message, &r.id.Agent, &r.id.Name)
 		}))
 	e.summed = map[earshot.ConversationID][]earshot.MessageID{}
 	t.ask(`SELECT agent, conversation, message FROM summarised`+in+` AND message = ANY($4) ORDER BY agent, conversation, message`, a, func(rows pgx.Rows) error {
@@ -163,9 +170,8 @@ func (e *forgetting) drop(ctx context.Context, t *tx) error {
 // conversations erases the text of epochs and drafts that have read a deleted message, and the
 // summaries that were made of one, with the epochs that may have read the summaries.
 func (e *forgetting) conversations(ctx context.Context, t *tx) error {
-	t.eraseDraftsReading(e.scope, idsOf(e.gone))
 	var ids []earshot.ConversationID
-	for _, r := range e.readings {
+	for _, r := range slices.Concat(e.readings, e.drafted) {
 		ids = append(ids, r.id)
 	}
 	ids = append(ids, e.summaries...)
@@ -174,7 +180,7 @@ func (e *forgetting) conversations(ctx context.Context, t *tx) error {
 	})
 	ids = slices.Compact(ids)
 	if len(ids) == 0 {
-		return t.send(ctx)
+		return nil
 	}
 	stored := make(map[earshot.ConversationID]*rule.Summed, len(ids))
 	for _, id := range ids {
@@ -194,11 +200,37 @@ func (e *forgetting) conversations(ctx context.Context, t *tx) error {
 		t.dropSummary(id, *stored[id], e.now)
 		t.tally.Summaries++
 	}
+	for _, r := range e.drafted {
+		if err := e.unquote(ctx, t, r.message, r.id); err != nil {
+			return err
+		}
+	}
+	if len(e.drafted) > 0 {
+		t.eraseDraftsReading(e.scope, idsOf(e.gone))
+	}
 	for _, r := range e.readings {
 		if err := e.quotes(ctx, t, r.message, r.id, r.epoch, r.epoch); err != nil {
 			return err
 		}
 		t.eraseEpochs(r.id, r.epoch, r.epoch, e.now)
+	}
+	return nil
+}
+
+// unquote removes what is said of a conversation that quotes a message.
+func (e *forgetting) unquote(ctx context.Context, t *tx, message earshot.MessageID, id earshot.ConversationID) error {
+	words := e.words[message]
+	if len(words) == 0 {
+		return nil
+	}
+	var c conversation
+	t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
+	if err := t.send(ctx); err != nil || !c.found {
+		return err
+	}
+	said := rule.Scrubbed{Metadata: c.Metadata, About: c.About}
+	if next, less := said.Without(func(v string) bool { return len(words.In(v)) > 0 }); less {
+		return t.putScrubbed(id, next, e.now)
 	}
 	return nil
 }
@@ -210,10 +242,11 @@ func (e *forgetting) quotes(ctx context.Context, t *tx, message earshot.MessageI
 	if len(words) == 0 {
 		return nil
 	}
-	var c conversation
+	if err := e.unquote(ctx, t, message, id); err != nil {
+		return err
+	}
 	var replies, shown []earshot.MessageID
 	a := own(id, id.Name, from, to)
-	t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
 	t.ask(`SELECT `+rule.TurnColumns+` FROM turn`+ofConversation+` AND epoch >= $6 AND epoch <= $7`, a, func(rows pgx.Rows) error {
 		var turn earshot.Turn
 		err := rule.ScanTurn(rows.Scan, &turn)
@@ -229,12 +262,6 @@ func (e *forgetting) quotes(ctx context.Context, t *tx, message earshot.MessageI
 	})
 	if err := t.send(ctx); err != nil {
 		return err
-	}
-	said := rule.Scrubbed{Metadata: c.Metadata, About: c.About}
-	if next, less := said.Without(func(v string) bool { return len(words.In(v)) > 0 }); less {
-		if err := t.putScrubbed(id, next, e.now); err != nil {
-			return err
-		}
 	}
 	if len(replies) == 0 {
 		return nil

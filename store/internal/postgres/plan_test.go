@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -104,6 +105,9 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO revision SELECT platform, workspace, channel, id, time, thread, reply_to, edited, deleted, seq, tokens, author, author_name, author_kind, lists, text
 			FROM message WHERE seq % 20 = 0`,
 		`INSERT INTO conversation SELECT 'a', 'slack', 'T1', 'C1', 'm' || n, CASE WHEN n % 2 = 0 THEN 'key' || n ELSE '' END, 0, 0, 1, '{}', 1, 1 FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO draft (` + rule.DraftColumns + `) SELECT 1000000 + n, 'a', 'slack', 'T1', CASE WHEN n % 20 = 0 THEN 'C1' ELSE 'X' || n % 300 END, 'm' || n, 'old' || n, '',
+			CASE WHEN n % 3 = 0 THEN 'open' ELSE 'committed' END, 0, n, n, 0, 0, 0, 'h', '', 'asked', 'input', 'turn' FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO draft_reading SELECT platform, workspace, channel, anchor, id FROM draft`,
 		`INSERT INTO turn SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, n % 10, 'old' || n, 'null', '', '', 0, 0, 0, 0, 0, 0, 1 FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO session SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'user', 'text' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO manifest SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'old1', 0 FROM generate_series(1, 20000) AS n`,
@@ -240,6 +244,7 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { _, _, err := s.OpenConversation(ctx, id, ""); return err },
 		func() error { _, _, err := s.OpenConversation(ctx, id, "key"); return err },
 		func() error { _, err := s.Conversation(ctx, id); return err },
+		func() error { return everyCallOfDrafts(ctx, s) },
 		func() error { _, err := s.MergeMetadata(ctx, id, map[string]*string{"a": new(string)}); return err },
 		func() error { return s.AdvanceCursor(ctx, id, 1) },
 		func() error {
@@ -263,6 +268,33 @@ func everyCall(t *testing.T, s *Store) {
 
 // everyCallOfBlobs puts blobs new and again, in the place of others, and takes
 // them away in each way that there is.
+func everyCallOfDrafts(ctx context.Context, s *Store) error {
+	for i, end := range []func(earshot.TurnID, earshot.Turn) (earshot.Draft, error){
+		func(id earshot.TurnID, t earshot.Turn) (earshot.Draft, error) {
+			return s.CommitDraft(ctx, id, t, 1, said("reply", 2_100_001, "reply"))
+		},
+		func(id earshot.TurnID, _ earshot.Turn) (earshot.Draft, error) { return s.AbortDraft(ctx, id) },
+		func(id earshot.TurnID, _ earshot.Turn) (earshot.Draft, error) {
+			_, err := s.Record(ctx, scope, earshot.Message{ID: "new12", Deleted: true}) // erases it
+			return earshot.Draft{}, err
+		},
+	} {
+		id := earshot.ConversationID{Agent: "outside", Scope: scope, Name: fmt.Sprint("d", i)}
+		d, err := s.OpenDraft(ctx, earshot.Draft{Conversation: id, Anchor: earshot.MessageID(fmt.Sprint("new", 10+i)), Expires: 20_000, Prompt: earshot.Prompt{Hash: "h"}})
+		if err == nil {
+			_, err = s.Draft(ctx, d.ID)
+		}
+		if err == nil {
+			_, err = end(d.ID, d.Turn)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := s.PruneDrafts(ctx, 100)
+	return err
+}
+
 func everyCallOfBlobs(t *testing.T, s *Store) {
 	t.Helper()
 	ctx := t.Context()

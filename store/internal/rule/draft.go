@@ -171,7 +171,7 @@ func (d Drafted) WithoutText() Drafted {
 // EraseDraftSQL is what [Drafted.WithoutText] does to a row, ErasableDraftSQL selects
 // the rows that hold something.
 const (
-	EraseDraftSQL    = `input = '', turn = '', erased = 1`
+	EraseDraftSQL    = `input = '', record = '', erased = 1`
 	ErasableDraftSQL = `state = 'open' AND erased = 0`
 )
 
@@ -194,7 +194,7 @@ func (d Drafted) Pruned() Drafted {
 }
 
 // PruneDraftSQL is what [Drafted.Pruned] does to a row.
-const PruneDraftSQL = `asked = '', input = '', turn = CASE state WHEN 'open' THEN '' ELSE turn END, erased = CASE state WHEN 'open' THEN 1 ELSE erased END`
+const PruneDraftSQL = `asked = '', input = '', record = CASE state WHEN 'open' THEN '' ELSE record END, erased = CASE state WHEN 'open' THEN 1 ELSE erased END`
 
 // Export returns the draft as a caller of the store gets it: with the messages that
 // are not read back left out, and an empty input as nil.
@@ -213,7 +213,7 @@ func (d Drafted) HasContents() bool {
 }
 
 // DraftContentsSQL is [Drafted.HasContents].
-const DraftContentsSQL = `(length(asked) > 0 OR length(input) > 0 OR state = 'open' AND turn <> '')`
+const DraftContentsSQL = `(length(asked) > 0 OR length(input) > 0 OR state = 'open' AND record <> '')`
 
 // Without returns a draft without its contents where holds, a function of [Holds], is
 // true of one of them, and whether that is so. turn is the turn as text.
@@ -236,7 +236,7 @@ func NoDraft(id earshot.TurnID) error { return fmt.Errorf("draft %d: %w", id, ea
 
 // DraftColumns are those of draft. DraftColumnCount is how many there are.
 const (
-	DraftColumns     = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, asked, input, turn`
+	DraftColumns     = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, asked, input, record`
 	DraftColumnCount = 20
 )
 

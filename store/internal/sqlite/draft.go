@@ -192,7 +192,7 @@ func (s *Store) AbortDraft(ctx context.Context, id earshot.TurnID) (earshot.Draf
 // PruneDrafts implements [earshot.Drafts].
 func (s *Store) PruneDrafts(ctx context.Context, before earshot.Time) (int, error) {
 	gone, err := s.prune(ctx, "prune drafts", func(t *tx) (int, error) {
-		ids, err := all(t, `DELETE FROM draft WHERE id IN (SELECT id FROM draft WHERE expires < ? ORDER BY expires LIMIT ?) RETURNING id`,
+		ids, err := all(t, `DELETE FROM draft WHERE id IN (SELECT id FROM draft WHERE expires < ? ORDER BY expires, id LIMIT ?) RETURNING id`,
 			[]any{int64(rule.DraftGone(before)), pruneRows}, scanInt)
 		for _, id := range ids {
 			err = errors.Join(err, t.exec(`DELETE FROM draft_reading WHERE draft = ?`, id), t.exec(`UPDATE erased SET turn = max(turn, ?) WHERE one = 1`, id))
@@ -204,7 +204,7 @@ func (s *Store) PruneDrafts(ctx context.Context, before earshot.Time) (int, erro
 	}
 	emptied, err := s.prune(ctx, "prune drafts", func(t *tx) (int, error) {
 		ids, err := all(t, `UPDATE draft SET `+rule.PruneDraftSQL+`
-			WHERE id IN (SELECT id FROM draft WHERE expires < ? AND `+rule.DraftContentsSQL+` ORDER BY expires LIMIT ?) RETURNING id`,
+			WHERE id IN (SELECT id FROM draft WHERE expires < ? AND `+rule.DraftContentsSQL+` ORDER BY expires, id LIMIT ?) RETURNING id`,
 			[]any{int64(before), pruneRows}, scanInt)
 		for _, id := range ids {
 			err = errors.Join(err, t.exec(`DELETE FROM draft_reading WHERE draft = ?`, id))
@@ -219,6 +219,16 @@ func scanInt(rows *sql.Rows, n *int64) error { return rows.Scan(n) }
 // eraseDraftsOf erases the open drafts of a conversation.
 func (t *tx) eraseDraftsOf(id earshot.ConversationID) error {
 	return t.eraseDrafts(ofConversation, own(id, id.Name)...)
+}
+
+// drafted returns the conversations of the open drafts that show a message, once for
+// each draft.
+func (t *tx) drafted(scope earshot.Scope, id earshot.MessageID) ([]earshot.ConversationID, error) {
+	return all(t, `SELECT agent, conversation FROM draft WHERE id IN (SELECT draft FROM draft_reading`+in+` AND message = ?)`, args(scope, string(id)),
+		func(rows *sql.Rows, id *earshot.ConversationID) error {
+			id.Scope = scope
+			return rows.Scan(&id.Agent, &id.Name)
+		})
 }
 
 // eraseDraftsReading erases the open drafts that show a message.

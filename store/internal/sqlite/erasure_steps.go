@@ -220,6 +220,9 @@ func (e eraser) scrub(s earshot.Scope, ids []earshot.MessageID, bars rule.Bars) 
 		if f.summed, err = e.summarised(s, id); err != nil {
 			return err
 		}
+		if f.drafted, err = e.drafted(s, id); err != nil {
+			return err
+		}
 		_, err := e.forgetSummaries([]forgotten{f}, now)
 		if err == nil {
 			_, err = e.forgetReaders(f, now)

@@ -17,6 +17,7 @@ type forgotten struct {
 	scope    earshot.Scope
 	readings []reading
 	summed   []earshot.ConversationID // whose summary was made of it
+	drafted  []earshot.ConversationID // of the open drafts that show it
 	words    rule.Words
 }
 
@@ -33,7 +34,10 @@ func (t *tx) forgotten(scope earshot.Scope, b *rule.Batch, gone []earshot.Messag
 		if f.summed, err = t.summarised(scope, m.ID); err != nil {
 			return nil, err
 		}
-		if _, stored := b.Stored(m.ID); stored && len(f.readings)+len(f.summed) > 0 {
+		if f.drafted, err = t.drafted(scope, m.ID); err != nil {
+			return nil, err
+		}
+		if _, stored := b.Stored(m.ID); stored && len(f.readings)+len(f.summed)+len(f.drafted) > 0 {
 			past, err := t.messages(pastByID, scope, []earshot.MessageID{m.ID})
 			if err != nil {
 				return nil, err
@@ -133,8 +137,15 @@ func (t *tx) forgetSummaries(gone []forgotten, now earshot.Time) (rule.Quoting, 
 // returns their replies that quote it.
 func (t *tx) forgetReaders(m forgotten, now earshot.Time) (rule.Quoting, error) {
 	quoting := rule.Quoting{}
-	if err := t.eraseDraftsReading(m.scope, m.ID); err != nil {
-		return nil, err
+	for _, id := range m.drafted {
+		if err := t.unquote(id, m.words, now); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.drafted) > 0 {
+		if err := t.eraseDraftsReading(m.scope, m.ID); err != nil {
+			return nil, err
+		}
 	}
 	for _, r := range m.readings {
 		quotes, err := t.quotes(r.id, r.epoch, r.epoch, m.words)

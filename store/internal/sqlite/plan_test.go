@@ -184,6 +184,7 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { _, _, err := s.OpenConversation(ctx, id, ""); return err },
 		func() error { _, _, err := s.OpenConversation(ctx, id, "key"); return err },
 		func() error { _, err := s.Conversation(ctx, id); return err },
+		func() error { return everyCallOfDrafts(ctx, s) },
 		func() error { _, err := s.MergeMetadata(ctx, id, map[string]*string{"a": new(string)}); return err },
 		func() error { return s.AdvanceCursor(ctx, id, 1) },
 		func() error {
@@ -206,6 +207,33 @@ func everyCall(t *testing.T, s *Store) {
 
 // everyCallOfBlobs puts blobs new and again, in the place of others, and takes
 // them away in each way that there is.
+func everyCallOfDrafts(ctx context.Context, s *Store) error {
+	for i, end := range []func(earshot.TurnID, earshot.Turn) (earshot.Draft, error){
+		func(id earshot.TurnID, t earshot.Turn) (earshot.Draft, error) {
+			return s.CommitDraft(ctx, id, t, 1, said("reply", 800, "reply"))
+		},
+		func(id earshot.TurnID, _ earshot.Turn) (earshot.Draft, error) { return s.AbortDraft(ctx, id) },
+		func(id earshot.TurnID, _ earshot.Turn) (earshot.Draft, error) {
+			_, err := s.Record(ctx, scope, earshot.Message{ID: "F", Deleted: true}) // erases it
+			return earshot.Draft{}, err
+		},
+	} {
+		id := earshot.ConversationID{Agent: "outside", Scope: scope, Name: string(rune('D' + i))}
+		d, err := s.OpenDraft(ctx, earshot.Draft{Conversation: id, Anchor: earshot.MessageID(id.Name), Expires: 5, Prompt: earshot.Prompt{Hash: "h"}})
+		if err == nil {
+			_, err = s.Draft(ctx, d.ID)
+		}
+		if err == nil {
+			_, err = end(d.ID, d.Turn)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := s.PruneDrafts(ctx, 100)
+	return err
+}
+
 func everyCallOfBlobs(t *testing.T, s *Store) error {
 	t.Helper()
 	ctx := t.Context()

@@ -1,8 +1,8 @@
 -- +goose Up
 
 -- A turn that somebody outside answers. Its id comes from the sequence of
--- queued_turn; a committed one has a row there too. asked, input and turn hold what
--- was written until it ends; erased says that they were removed because something of
+-- queued_turn; a committed one has a row there too. asked, input and record, which
+-- is the turn as JSON, hold what was written until it ends; erased says that they were removed because something of
 -- them was deleted. No statistics are kept of what was written, see version 17.
 CREATE TABLE draft (
     id           bigint           PRIMARY KEY,
@@ -24,16 +24,16 @@ CREATE TABLE draft (
     began        text COLLATE "C" NOT NULL,
     asked        bytea            NOT NULL,
     input        bytea            NOT NULL,
-    turn         text COLLATE "C" NOT NULL
+    record       text COLLATE "C" NOT NULL
 );
 ALTER TABLE draft
     ALTER COLUMN opener SET STATISTICS 0,
     ALTER COLUMN asked SET STATISTICS 0,
     ALTER COLUMN input SET STATISTICS 0,
-    ALTER COLUMN turn SET STATISTICS 0;
+    ALTER COLUMN record SET STATISTICS 0;
 CREATE INDEX draft_by_channel ON draft (platform, workspace, channel, id);
 CREATE INDEX draft_open ON draft (agent, platform, workspace, channel, conversation) WHERE state = 'open' AND erased = 0;
-CREATE INDEX draft_by_expiry ON draft (expires);
+CREATE INDEX draft_by_expiry ON draft (expires, id);
 
 -- Which messages an open draft shows, its anchor included.
 CREATE TABLE draft_reading (
@@ -44,7 +44,7 @@ CREATE TABLE draft_reading (
     draft     bigint           NOT NULL,
     PRIMARY KEY (platform, workspace, channel, message, draft)
 );
-CREATE INDEX draft_reading_by_draft ON draft_reading (draft);
+CREATE INDEX draft_reading_by_draft ON draft_reading (draft, message);
 
 -- What was said of a conversation when it was created, as a JSON object; '' for
 -- nothing.

@@ -1,8 +1,8 @@
 -- +goose Up
 
 -- A turn that somebody outside answers. Its id comes from the sequence of
--- queued_turn; a committed one has a row there too. asked, input and turn hold what
--- was written until it ends; erased says that they were removed because something of
+-- queued_turn; a committed one has a row there too. asked, input and record, which
+-- is the turn as JSON, hold what was written until it ends; erased says that they were removed because something of
 -- them was deleted.
 CREATE TABLE draft (
     id           INTEGER PRIMARY KEY,
@@ -24,11 +24,11 @@ CREATE TABLE draft (
     began        TEXT    NOT NULL,
     asked        BLOB    NOT NULL,
     input        BLOB    NOT NULL,
-    turn         TEXT    NOT NULL
+    record       TEXT    NOT NULL
 );
 CREATE INDEX draft_by_channel ON draft (platform, workspace, channel, id);
 CREATE INDEX draft_open ON draft (agent, platform, workspace, channel, conversation) WHERE state = 'open' AND erased = 0;
-CREATE INDEX draft_by_expiry ON draft (expires);
+CREATE INDEX draft_by_expiry ON draft (expires, id);
 
 -- Which messages an open draft shows, its anchor included.
 CREATE TABLE draft_reading (
@@ -39,7 +39,7 @@ CREATE TABLE draft_reading (
     draft     INTEGER NOT NULL,
     PRIMARY KEY (platform, workspace, channel, message, draft)
 ) WITHOUT ROWID;
-CREATE INDEX draft_reading_by_draft ON draft_reading (draft);
+CREATE INDEX draft_reading_by_draft ON draft_reading (draft, message);
 
 -- What was said of a conversation when it was created, as a JSON object; '' for
 -- nothing.
