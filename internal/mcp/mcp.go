@@ -109,7 +109,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxMessage,
 		DisableLocalhostProtection: true, // api.Guard checks hosts, and knows those that the operator allows
-	}).ServeHTTP(w, r)
+	}).ServeHTTP(plainWriter{w}, r)
 }
 
 // checked reads the body, and answers where it is refused.

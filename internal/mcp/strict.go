@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -55,7 +58,7 @@ func failure(message []byte, err error) []byte {
 // idOf returns the id of a request as JSON: null where it has none, or more than one.
 func idOf(message []byte) string {
 	d := jsontext.NewDecoder(bytes.NewReader(message), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	if _, err := d.ReadToken(); err != nil || len(message) > maxMessage {
+	if _, err := d.ReadToken(); err != nil {
 		return "null"
 	}
 	found := "null"
@@ -73,19 +76,60 @@ func idOf(message []byte) string {
 	return found
 }
 
+// plain returns an answer without what the SDK's own errors quote of the request.
+func plain(answer []byte) []byte {
+	for _, text := range []string{"malformed payload", "JSON RPC not handled"} {
+		if bytes.HasPrefix(answer, []byte(text)) {
+			return []byte(text + "\n")
+		}
+	}
+	head := answer[:min(len(answer), 512)]
+	if !bytes.Contains(head, []byte(`"error":{"code":`)) {
+		return answer
+	}
+	switch {
+	case bytes.Contains(head, []byte(`"error":{"code":-32601,`)):
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"there is no such method"}}`+"\n", idOf(answer))
+	case bytes.Contains(head, []byte(`"message":"handling '`)):
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"the parameters are not as the protocol says"}}`+"\n", idOf(answer))
+	}
+	return answer
+}
+
+// A plainWriter writes answers as plain has them.
+type plainWriter struct{ http.ResponseWriter }
+
+// Write implements [io.Writer].
+func (w plainWriter) Write(p []byte) (int, error) {
+	_, err := w.ResponseWriter.Write(plain(p))
+	return len(p), err
+}
+
+// Unwrap is for [http.ResponseController].
+func (w plainWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// patience bounds how long answers are waited for once the client has sent its last.
+const patience = 10 * time.Second
+
 // A lines is the standard input and output of a server: the lines that the client
-// sends, without those that check refuses, which are answered here.
+// sends, without those that check refuses, which are answered here. Its end comes when
+// what was asked before it is answered: the SDK gives up on requests at the end.
 type lines struct {
 	in *bufio.Reader
 
-	mu  sync.Mutex // guards out
-	out io.Writer
+	mu      sync.Mutex // guards out and pending
+	out     io.Writer
+	pending int // requests without an answer
+
+	answered chan struct{} // has room for one; filled after an answer
+	closed   chan struct{}
+	close    sync.Once
 
 	rest []byte // of a line that was not read to its end; Read's alone
 }
 
 func newLines(in io.Reader, out io.Writer) *lines {
-	return &lines{in: bufio.NewReaderSize(in, 64<<10), out: out}
+	return &lines{in: bufio.NewReaderSize(in, 64<<10), out: out, answered: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
 // Read implements [io.Reader].
@@ -97,18 +141,77 @@ func (l *lines) Read(p []byte) (int, error) {
 		}
 		switch {
 		case errors.Is(err, errSyntax), errors.Is(err, errDepth), errors.Is(err, errLength):
-			if _, err := l.Write(failure(line, err)); err != nil {
+			if err := l.write(failure(line, err), 0); err != nil {
 				return 0, err
 			}
 			continue
+		case errors.Is(err, io.EOF):
+			l.finish()
+			return 0, err
 		case err != nil:
 			return 0, err
+		}
+		if idOf(line) != "null" {
+			l.mu.Lock()
+			l.pending++
+			l.mu.Unlock()
 		}
 		l.rest = line
 	}
 	n := copy(p, l.rest)
 	l.rest = l.rest[n:]
 	return n, nil
+}
+
+// finish waits until every request is answered, or for patience.
+func (l *lines) finish() {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		l.mu.Lock()
+		pending := l.pending
+		l.mu.Unlock()
+		if pending <= 0 {
+			return
+		}
+		select {
+		case <-l.answered:
+		case <-l.closed:
+			return
+		case <-late.C:
+			return
+		}
+	}
+}
+
+// Write implements [io.Writer]: one message at a time. Those with an id are answers.
+func (l *lines) Write(p []byte) (int, error) {
+	answers := 0
+	if idOf(p) != "null" {
+		answers = 1
+	}
+	if err := l.write(plain(p), answers); err != nil {
+		return 0, err
+	}
+	select {
+	case l.answered <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+func (l *lines) write(p []byte, answers int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending -= answers
+	_, err := l.out.Write(p)
+	return err
+}
+
+// Close implements [io.Closer]. The streams are the process's own and stay open.
+func (l *lines) Close() error {
+	l.close.Do(func() { close(l.closed) })
+	return nil
 }
 
 // line returns the next line with its end. A longer one than a message may be is
@@ -132,13 +235,3 @@ func (l *lines) line() ([]byte, error) {
 		return line, err
 	}
 }
-
-// Write implements [io.Writer]: one line at a time.
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.Write(p)
-}
-
-// Close implements [io.Closer]. The streams are the process's own.
-func (*lines) Close() error { return nil }
