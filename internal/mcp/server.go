@@ -98,7 +98,7 @@ func (s *server) guarded(next sdk.MethodHandler) sdk.MethodHandler {
 // The errors of the protocol that a client may get.
 var (
 	errInternal = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "something went wrong here; the log says what"}
-	errResource = &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: "there is no such resource that you can see"}
+	errResource = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such resource that you can see"}
 )
 
 // known returns the error for the client. What is unknown and what is foreign are the
@@ -110,7 +110,7 @@ func (s *server) known(ctx context.Context, method string, err error) error {
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {
 		switch {
-		case method == "resources/read" && wire.Code == sdk.CodeResourceNotFound:
+		case method == "resources/read" && wire.Code == jsonrpc.CodeInvalidParams:
 			return errResource
 		case method == "tools/call" && wire.Code == jsonrpc.CodeInvalidParams:
 			return &jsonrpc.Error{Code: wire.Code, Message: "there is no such tool, or the call is not as tools/list says"}
