@@ -53,6 +53,13 @@ func (s *Service) Capability(ctx context.Context, p access.Principal, r Capabili
 			if id, err = gather.ConversationOf(ctx, s.store, c, list[0], identity); err != nil {
 				return "", 0, err
 			}
+			ok, err := s.owners(p).has(ctx, id)
+			if err != nil {
+				return "", 0, err
+			}
+			if !ok { // the channel's messages without another user's turns
+				id = earshot.ConversationID{Scope: c.Scope()}
+			}
 		}
 	}
 	token, expires, err = s.mint(ctx, p, id, at, r.Lasts)

@@ -132,8 +132,8 @@ func (s *Service) draft(ctx context.Context, p access.Principal, id earshot.Turn
 		return earshot.Draft{}, readOnly
 	}
 	d, err := s.store.Draft(ctx, id)
-	if err == nil && !p.Sees(d.Conversation.Scope) {
-		err = absent
+	if err == nil {
+		err = s.opens(ctx, p, d.Conversation)
 	}
 	return d, err
 }

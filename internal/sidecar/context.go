@@ -111,7 +111,9 @@ func (s *Service) asked(ctx context.Context, p access.Principal, r ContextReques
 	case a.conversation != earshot.ConversationID{}:
 		return a, nil
 	}
-	a.conversation, err = gather.ConversationOf(ctx, s.store, a.channel, anchors[0], a.identity)
+	if a.conversation, err = gather.ConversationOf(ctx, s.store, a.channel, anchors[0], a.identity); err == nil {
+		err = s.opens(ctx, p, a.conversation)
+	}
 	return a, err
 }
 

@@ -87,7 +87,7 @@ func (s *Service) ToolsAt(ctx context.Context, p access.Principal, at earshot.Sc
 	if p.Fixed != nil {
 		agent = p.Fixed.Conversation.Agent
 	}
-	o := &tools.Options{Zone: s.options.Zone, Turns: channelTurns{s, agent}, Conversation: earshot.ConversationID{Agent: agent, Scope: at}}
+	o := &tools.Options{Zone: s.options.Zone, Turns: channelTurns{s, p, agent}, Conversation: earshot.ConversationID{Agent: agent, Scope: at}}
 	identity, err := s.deskAgent(ctx, p, at, earshot.AuthorID(agent))
 	var r *Refusal
 	if err != nil && !errors.As(err, &r) {
@@ -174,8 +174,13 @@ func (s *Service) DeskContext(ctx context.Context, p access.Principal, r DeskReq
 	if a.conversation, err = gather.ConversationOf(ctx, s.store, out.Channel, out.Anchor, out.Agent); err != nil {
 		return out, err
 	}
-	if out.Goes, err = s.follows(ctx, a.conversation, out.Anchor); err != nil {
+	if out.Goes, err = s.owners(p).has(ctx, a.conversation); err != nil {
 		return out, err
+	}
+	if out.Goes { // another user's session is not shown
+		if out.Goes, err = s.follows(ctx, a.conversation, out.Anchor); err != nil {
+			return out, err
+		}
 	}
 	if !out.Goes {
 		a.conversation = earshot.ConversationID{}

@@ -41,7 +41,16 @@ func (s *Service) RecentTurns(ctx context.Context, p access.Principal, at earsho
 	if !p.Sees(at) || p.Kind == access.Capability {
 		return nil, absent
 	}
-	return s.store.QueuedTurns(ctx, earshot.TurnQuery{Scope: &at, Limit: limit})
+	var list []earshot.QueuedTurn
+	for q, err := range s.turns(ctx, p, earshot.TurnQuery{Scope: &at}) {
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, q); len(list) >= limit {
+			break
+		}
+	}
+	return list, nil
 }
 
 // TurnOf returns the id of the turn that a message belongs to, as its question or as
@@ -53,7 +62,7 @@ func (s *Service) TurnOf(ctx context.Context, p access.Principal, at earshot.Sco
 	}
 	asked := map[earshot.ConversationID]map[earshot.MessageID]earshot.TurnID{}
 	var order []earshot.ConversationID
-	for q, err := range s.turns(ctx, earshot.TurnQuery{Scope: &at}) {
+	for q, err := range s.turns(ctx, p, earshot.TurnQuery{Scope: &at}) {
 		if err != nil {
 			return 0, err
 		}
@@ -85,10 +94,12 @@ func (s *Service) TurnOf(ctx context.Context, p access.Principal, at earshot.Sco
 	return 0, &Refusal{Kind: NotFound, Code: "no_turn", Detail: "no turn of this channel has this message as its question or in its reply"}
 }
 
-// turns yields the newest turns, newest first, at most maxLookTurns.
-func (s *Service) turns(ctx context.Context, q earshot.TurnQuery) func(func(earshot.QueuedTurn, error) bool) {
+// turns yields the newest turns of a channel that the caller sees, newest first. It
+// looks at most at maxLookTurns.
+func (s *Service) turns(ctx context.Context, p access.Principal, q earshot.TurnQuery) func(func(earshot.QueuedTurn, error) bool) {
 	return func(yield func(earshot.QueuedTurn, error) bool) {
 		q.Limit = turnsPage
+		mine := s.owners(p)
 		for range maxLookTurns / turnsPage {
 			list, err := s.store.QueuedTurns(ctx, q)
 			if err != nil {
@@ -96,7 +107,9 @@ func (s *Service) turns(ctx context.Context, q earshot.TurnQuery) func(func(ears
 				return
 			}
 			for _, t := range list {
-				if !yield(t, nil) {
+				if ok, err := mine.has(ctx, t.Conversation); !ok && err == nil {
+					continue
+				} else if !yield(t, err) || err != nil {
 					return
 				}
 			}
@@ -117,8 +130,11 @@ func (s *Service) DeskTurn(ctx context.Context, p access.Principal, id earshot.T
 		return out, err
 	}
 	q := out.Queued
-	if !p.Sees(q.Conversation.Scope) || p.Kind == access.Capability {
+	if p.Kind == access.Capability {
 		return DeskTurn{}, absent
+	}
+	if err := s.opens(ctx, p, q.Conversation); err != nil {
+		return DeskTurn{}, err
 	}
 	if out.Channel, err = s.store.Channel(ctx, q.Conversation.Scope); err != nil {
 		return out, err
@@ -145,16 +161,18 @@ func (s *Service) DeskTurn(ctx context.Context, p access.Principal, id earshot.T
 }
 
 // channelTurns are the turns of all conversations of a channel as if they were one,
-// for [tools.Turns]: those of one agent, or of all where agent is "".
+// for [tools.Turns]: those of one agent, or of all where agent is "", as far as
+// the caller sees them.
 type channelTurns struct {
 	service *Service
+	caller  access.Principal
 	agent   earshot.AgentID
 }
 
 // Turns implements [tools.Turns].
 func (c channelTurns) Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error) {
 	var list []earshot.ConversationID
-	for q, err := range c.service.turns(ctx, earshot.TurnQuery{Scope: &id.Scope, Agent: c.agent, States: []earshot.TurnState{earshot.TurnDone}}) {
+	for q, err := range c.service.turns(ctx, c.caller, earshot.TurnQuery{Scope: &id.Scope, Agent: c.agent, States: []earshot.TurnState{earshot.TurnDone}}) {
 		if err != nil {
 			return nil, err
 		}

@@ -127,7 +127,7 @@ func (s *Service) Erasure(ctx context.Context, p access.Principal, id earshot.Er
 	}
 	for _, e := range log {
 		scope := earshot.Scope{Platform: e.Of.Platform, Workspace: e.Of.Workspace, Channel: e.Of.Channel}
-		if e.ID == id && p.Fixed == nil && (e.Of.Channel != "" && p.Sees(scope) || p.Reach.HasWorkspace(e.Of.Workspace) && p.Reach.AllChannels()) {
+		if e.ID == id && p.Fixed == nil && (e.Of.Channel != "" && p.Sees(scope) || e.Of.Channel == "" && p.Reach.HasWorkspace(e.Of.Workspace) && p.Reach.AllChannels()) {
 			return e, nil
 		}
 	}

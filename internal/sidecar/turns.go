@@ -44,13 +44,21 @@ func (s *Service) Turns(ctx context.Context, p access.Principal, q TurnQuery) (p
 		sc := c.Scope()
 		of.Scope = &sc
 	}
+	mine := s.owners(p)
 	for len(page) < want {
 		list, err := s.store.QueuedTurns(ctx, of)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, t := range list {
-			if p.Sees(t.Conversation.Scope) && len(page) < want {
+			if len(page) == want || !p.Sees(t.Conversation.Scope) {
+				continue
+			}
+			ok, err := mine.has(ctx, t.Conversation)
+			if err != nil {
+				return nil, false, err
+			}
+			if ok {
 				page = append(page, t)
 			}
 		}
@@ -82,25 +90,25 @@ func (s *Service) Turn(ctx context.Context, p access.Principal, id earshot.TurnI
 		return WholeTurn{}, toolsOnly
 	}
 	var w WholeTurn
-	var scope earshot.Scope
+	var of earshot.ConversationID
 	var anchor earshot.MessageID
 	q, err := s.store.QueuedTurn(ctx, id)
 	switch {
 	case err == nil:
-		w.Queued, scope, anchor = q, q.Conversation.Scope, q.Anchor
+		w.Queued, of, anchor = q, q.Conversation, q.Anchor
 	case errors.Is(err, earshot.ErrNotFound):
 		d, err := s.openDraft(ctx, id)
 		if err != nil {
 			return w, err
 		}
-		w.Draft, scope, anchor = &d, d.Conversation.Scope, d.Anchor
+		w.Draft, of, anchor = &d, d.Conversation, d.Anchor
 	default:
 		return w, err
 	}
-	if !p.Sees(scope) {
-		return WholeTurn{}, absent
+	if err := s.opens(ctx, p, of); err != nil {
+		return WholeTurn{}, err
 	}
-	found, err := s.store.ByID(ctx, scope, anchor)
+	found, err := s.store.ByID(ctx, of.Scope, anchor)
 	if err != nil {
 		return w, err
 	}
