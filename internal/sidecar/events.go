@@ -376,6 +376,8 @@ func (t *telling) react(ctx context.Context, i int, at earshot.Scope, e Event) e
 		case errors.Is(err, earshot.ErrNotFound):
 			told.Change, told.Seq = Unknown, 0 // erased meanwhile
 			return nil
+		case errors.Is(err, earshot.ErrInvalid):
+			return err // trying again would not help
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
