@@ -70,6 +70,14 @@ func (t *turn) placeLine() string {
 	return s
 }
 
+// article is the indefinite article of a word.
+func article(word string) string {
+	if word != "" && strings.ContainsRune("aeiouAEIOU", rune(word[0])) {
+		return "an"
+	}
+	return "a"
+}
+
 // placeLog says it in the log form, where texts that people chose have lines of
 // their own.
 func (t *turn) placeLog() string {
@@ -85,7 +93,7 @@ func (t *turn) placeLog() string {
 	if platform != "" {
 		kind = platform + " " + kind
 	}
-	s := "[" + strings.NewReplacer("[", "(", "]", ")").Replace("a "+kind+". You are "+t.names.selfName+" here.") + "]"
+	s := "[" + strings.NewReplacer("[", "(", "]", ")").Replace(article(kind)+" "+kind+". You are "+t.names.selfName+" here.") + "]"
 	line := func(what, text string) {
 		if text != "" {
 			s += "\n+ " + what + ": " + text

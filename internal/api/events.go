@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,10 +38,36 @@ type eventBatch struct {
 type event struct {
 	Type      string            `json:"type" enum:"message,edit,delete,reaction"`
 	ID        string            `json:"id,omitempty" maxLength:"400" doc:"the delivery's id, unique within the channel; a reaction needs it"`
-	Channel   *contract.Channel `json:"channel" doc:"its id; name, kind, topic and purpose replace what is stored; workspace and platform where the id is not enough"`
+	Channel   eventChannel      `json:"channel" doc:"its id, or an object with it; name, kind, topic and purpose replace what is stored; workspace and platform where the id is not enough"`
 	Message   *contract.Message `json:"message,omitempty" doc:"of message and edit; an edit has edited, the time of the revision"`
 	MessageID string            `json:"message_id,omitempty" maxLength:"512" doc:"of delete and reaction"`
 	Reaction  *eventReaction    `json:"reaction,omitempty"`
+}
+
+// An eventChannel is a channel's id, or the channel.
+type eventChannel struct{ jsontext.Value }
+
+// Schema implements [huma.SchemaProvider].
+func (eventChannel) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString, Description: "the channel's id on its platform"}, r.Schema(reflect.TypeFor[contract.Channel](), true, "")}}
+}
+
+// read returns the channel. What is not told of it is zero, its kind too.
+func (w eventChannel) read() (earshot.Channel, error) {
+	if w.Kind() == '"' {
+		var id string
+		err := contract.Unmarshal(w.Value, &id, "channel")
+		return earshot.Channel{ID: earshot.ChannelID(id)}, err
+	}
+	var c contract.Channel
+	if err := contract.Unmarshal(w.Value, &c, ""); err != nil {
+		return earshot.Channel{}, below("channel", err)
+	}
+	channel, err := c.Read()
+	if c.Kind == nil {
+		channel.Kind = "" // what is not told does not replace what is stored
+	}
+	return channel, err
 }
 
 type eventReaction struct {
@@ -134,7 +161,7 @@ func (w *event) read(at string) (sidecar.Event, error) {
 	switch {
 	case !isMessage && !isReaction && e.Type != sidecar.Deleted:
 		return refuse("type", "must be message, edit, delete or reaction")
-	case w.Channel == nil:
+	case len(w.Channel.Value) == 0 || w.Channel.Kind() == 'n':
 		return refuse("channel", "is required")
 	case isMessage && w.Message == nil:
 		return refuse("message", "is required")
@@ -147,15 +174,10 @@ func (w *event) read(at string) (sidecar.Event, error) {
 	case !isReaction && w.Reaction != nil:
 		return refuse("reaction", "belongs to reaction")
 	}
-	kind := w.Channel.Kind
-	channel, err := w.Channel.Read()
-	if err != nil {
+	var err error
+	if e.Channel, err = w.Channel.read(); err != nil {
 		return e, below(at, err)
 	}
-	if kind == nil {
-		channel.Kind = "" // what is not told does not replace what is stored
-	}
-	e.Channel = channel
 	if isMessage {
 		if e.Message, err = w.Message.Read(at + ".message"); err != nil {
 			return e, err
