@@ -156,6 +156,15 @@ var createCases = []testCase{
 			}
 		}
 	}},
+	{"a person who owns a conversation, and never said anything, can be erased", func(s *suite) {
+		s.create("m1", "", earshot.About{Title: "kept", Owner: `odd "user" <1>`}, nil)
+		_, err := s.PlanErasure(s.Context(), s.ofPerson("odd"))
+		wantError(s.T, err, earshot.ErrNotFound)
+		_, err = s.PlanErasure(s.Context(), s.ofPerson(`odd "user" <1>`))
+		s.check(err)
+		s.erased(s.ofPerson(`odd "user" <1>`))
+		s.equal("about", s.aboutOf("m1"), earshot.About{Title: "kept"})
+	}},
 	{"what is said of a conversation goes with the channel", func(s *suite) {
 		s.create("m1", "k1", canaryAbout("aboutcanary"), nil)
 		s.record(said(1, "x"))

@@ -82,6 +82,11 @@ func (s *Store) knows(of earshot.ErasureOf) error {
 		if of.Channel == "" && named || s.spokeIn(at, of.Channel, of.User) {
 			return nil
 		}
+		for id, conv := range s.conversations {
+			if at == (workspace{id.Scope.Platform, id.Scope.Workspace}) && (of.Channel == "" || of.Channel == id.Scope.Channel) && conv.About.Owner == string(of.User) {
+				return nil
+			}
+		}
 		return rule.NothingOf(of.User)
 	}
 	if c == nil {

@@ -77,12 +77,19 @@ func (s *Store) eraseRaws(events []earshot.Event) {
 // their replies that quote it.
 func (s *Store) eraseReaders(scope earshot.Scope, c *channel, m earshot.Message, words rule.Words) rule.Quoting {
 	quoting := rule.Quoting{}
-	read := func(conv *conversation, from, to int) {
-		quoting.Add(s.quotes(c, conv, from, to, words))
+	unquote := func(conv *conversation) {
 		conv.without(func(v string) bool { return len(words.In(v)) > 0 }, s.time())
 	}
+	read := func(conv *conversation, from, to int) {
+		quoting.Add(s.quotes(c, conv, from, to, words))
+		unquote(conv)
+	}
 	s.eraseDrafts(func(d *rule.Drafted) bool {
-		return d.Conversation.Scope == scope && slices.Contains(d.Prompt.Shows, m.ID)
+		shows := d.Conversation.Scope == scope && slices.Contains(d.Prompt.Shows, m.ID)
+		if conv := s.conversations[d.Conversation]; shows && conv != nil {
+			unquote(conv)
+		}
+		return shows
 	})
 	for _, conv := range s.conversations {
 		if conv.ID.Scope == scope && conv.summarised[m.ID] {

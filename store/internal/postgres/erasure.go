@@ -71,11 +71,15 @@ func bySpeaker(of earshot.ErasureOf) (string, []any) {
 // knows returns [earshot.ErrNotFound] where nothing is stored of what of names.
 func (t *tx) knows(ctx context.Context, of earshot.ErasureOf) error {
 	scope := earshot.Scope{Platform: of.Platform, Workspace: of.Workspace, Channel: of.Channel}
-	var spoke, named, known bool
+	var spoke, named, owns, known bool
 	var found []earshot.MessageID
 	which, a := bySpeaker(of)
 	t.ask(`SELECT 1 FROM message`+which+` ORDER BY channel, time LIMIT 1`, a, one(&spoke, new(int)))
 	t.ask(`SELECT 1 FROM author WHERE platform = $1 AND workspace = $2 AND id = $3`, []any{string(of.Platform), string(of.Workspace), string(of.User)}, one(&named, new(int)))
+	if of.User != "" {
+		t.ask(`SELECT 1 FROM conversation WHERE platform = $1 AND workspace = $2 AND ($3 = '' OR channel = $3) AND strpos(about, $4) > 0 LIMIT 1`,
+			args(scope, rule.OwnerNeedle(of.User)), one(&owns, new(int)))
+	}
 	t.ask(`SELECT 1 FROM channel`+ofChannel, args(scope), one(&known, new(int)))
 	t.ask(`SELECT id FROM message`+in+` AND id = ANY($4) ORDER BY id`, args(scope, texts(of.Messages)),
 		gather(&found, func(rows pgx.Rows, id *earshot.MessageID) error { return rows.Scan(id) }))
@@ -83,7 +87,7 @@ func (t *tx) knows(ctx context.Context, of earshot.ErasureOf) error {
 		return err
 	}
 	switch {
-	case of.User != "" && !spoke && !(named && of.Channel == ""):
+	case of.User != "" && !spoke && !(named && of.Channel == "") && !owns:
 		return rule.NothingOf(of.User)
 	case of.User == "" && !known:
 		return rule.NoChannel(of.Channel)

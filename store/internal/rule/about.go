@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -99,6 +100,16 @@ func ReadAbout(text string) (earshot.About, error) {
 		return earshot.About{}, fmt.Errorf("read what a conversation is about: %w", err)
 	}
 	return earshot.About(a), nil
+}
+
+// OwnerNeedle returns what the text of WriteAbout contains of a conversation that
+// somebody owns.
+func OwnerNeedle(owner earshot.AuthorID) string {
+	text, err := WriteAbout(earshot.About{Owner: string(owner)})
+	if err != nil { // a string: it cannot happen
+		return string(owner)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
 }
 
 // Scrubbed is what is said of a conversation: what erasures remove values from.
