@@ -68,6 +68,13 @@ func Guard(o Options, next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusForbidden, "foreign_origin", "pages of this origin may not call; the operator can allow it (api.origins)")
 			return
 		}
+		if origin := r.Header.Get("Origin"); origin != "" {
+			allowOrigin(w.Header(), origin)
+			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, &request{id: id, path: r.URL.Path})))
 	})
@@ -90,6 +97,17 @@ func goodHost(host string, allowed []string) bool {
 // goodOrigin reports whether a request comes from no page, or from an allowed one.
 func goodOrigin(origin string, allowed []string) bool {
 	return origin == "" || slices.Contains(allowed, origin)
+}
+
+// allowOrigin tells a browser that pages of an origin may call with a key and read
+// the answers. Cookies are never asked for.
+func allowOrigin(h http.Header, origin string) {
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id")
+	h.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, WWW-Authenticate, Mcp-Session-Id")
+	h.Set("Access-Control-Max-Age", "600")
 }
 
 // A request is what is known of one before its route.

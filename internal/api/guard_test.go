@@ -2,10 +2,17 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/store"
 )
 
 func TestCallersSeeTheirChannels(t *testing.T) {
@@ -44,6 +51,60 @@ func TestAKeyIsNeededForEverythingButTheDocument(t *testing.T) {
 		status, header, body := w.call(t, c.as, http.MethodGet, c.path, nil)
 		if status != c.status || !strings.Contains(body, c.holds) || header.Get("X-Request-Id") == "" {
 			t.Errorf("%s as %q: %d %v %s", c.path, c.as, status, header, body)
+		}
+	}
+}
+
+func TestPagesOfAllowedOriginsMayCall(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	g := gate{"key": {ID: "key:1", Kind: access.Key}}
+	h := api.New(api.Options{Service: sidecar.New(st, search.New(st, nil), g, sidecar.Options{}), Gate: g, Origins: []string{"https://desk.example"}})
+	for _, c := range []struct {
+		method, origin string
+		status         int
+		allowed        string
+	}{
+		{http.MethodOptions, "https://desk.example", http.StatusNoContent, "https://desk.example"},
+		{http.MethodGet, "https://desk.example", http.StatusOK, "https://desk.example"},
+		{http.MethodOptions, "https://evil.example", http.StatusForbidden, ""},
+		{http.MethodGet, "https://evil.example", http.StatusForbidden, ""},
+		{http.MethodGet, "null", http.StatusForbidden, ""},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), c.method, "http://localhost/v1/channels", nil)
+		r.Header.Set("Origin", c.origin)
+		r.Header.Set("Authorization", "Bearer key")
+		r.Header.Set("Access-Control-Request-Method", http.MethodGet)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Header().Get("Access-Control-Allow-Origin"); w.Code != c.status || got != c.allowed {
+			t.Errorf("%s from %s: %d, allowed %q", c.method, c.origin, w.Code, got)
+		}
+	}
+}
+
+func TestOneBusyChannelHoldsContextsToolsAndEventsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "<@U0BOT> why?"))
+	wait := func(s earshot.Scope) (time.Duration, bool) { return 1500 * time.Millisecond, s.Channel != "C1" }
+	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(w.store, search.New(w.store, nil), w.gate, sidecar.Options{AllowChannel: wait}), Gate: w.gate}))
+	t.Cleanup(srv.Close)
+	w.server = srv
+	for path, body := range map[string]string{
+		"/v1/context":               `{"channel":"C1","anchor":"m0","agent":"U0BOT"}`,
+		"/v1/tools/channel_context": `{"intent":"why"}`,
+		"/v1/events":                `{"events":[{"type":"delete","channel":{"id":"C1","workspace":"T1","platform":"slack"},"message_id":"m0"}]}`,
+	} {
+		if status, header, raw := w.call(t, "C1", http.MethodPost, path, body); status != http.StatusTooManyRequests || header.Get("Retry-After") != "2" {
+			t.Errorf("%s: %d %v %s", path, status, header, raw)
+		}
+		if status, _, raw := w.call(t, "T2", http.MethodPost, path, body); status == http.StatusTooManyRequests {
+			t.Errorf("%s tells T2 how busy a channel of T1 is: %s", path, raw)
 		}
 	}
 }

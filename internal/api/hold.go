@@ -29,6 +29,11 @@ func (s *server) hold(ctx context.Context, at earshot.Scope) error {
 	if ok {
 		return nil
 	}
+	return tooMany(ctx, wait)
+}
+
+// tooMany is the answer to a request for a channel that is asked for too often.
+func tooMany(ctx context.Context, wait time.Duration) error {
 	return huma.ErrorWithHeaders(
 		newProblem(requestOf(ctx).path, http.StatusTooManyRequests, "", "too many requests for this channel; wait as Retry-After says"),
 		http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(wait.Seconds())))}})

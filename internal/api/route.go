@@ -32,6 +32,10 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	if errors.As(err, &ready) {
 		return err // with its headers
 	}
+	var busy *sidecar.Busy
+	if errors.As(err, &busy) {
+		return tooMany(ctx, busy.RetryAfter)
+	}
 	r, ok := sidecar.AsRefusal(err)
 	if !ok {
 		s.failed(ctx, err)

@@ -30,8 +30,9 @@ func (s shared) openAPI() (*sidecar.Service, http.Handler, error) {
 		return nil, nil, fmt.Errorf("api: %w", err)
 	}
 	service := sidecar.New(s.store, s.search, gate, sidecar.Options{
-		OpenFor: time.Duration(c.API.OpenMinutes) * time.Minute,
-		Policy:  policy(c, o.Policy), Budget: c.Budget.Assemble(), Counter: s.responder.counter(), Instructions: c.Agent.Instructions,
+		AllowChannel: gate.AllowChannel,
+		OpenFor:      time.Duration(c.API.OpenMinutes) * time.Minute,
+		Policy:       policy(c, o.Policy), Budget: c.Budget.Assemble(), Counter: s.responder.counter(), Instructions: c.Agent.Instructions,
 		Zone: c.Context.Zone, Log: o.Log, Now: o.Outside.Now,
 	})
 	s.caches.add(s.search.Clear)

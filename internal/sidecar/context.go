@@ -70,6 +70,9 @@ func (s *Service) Context(ctx context.Context, p access.Principal, r ContextRequ
 	if err != nil {
 		return Context{}, err
 	}
+	if err := s.hold(a.channel.Scope()); err != nil {
+		return Context{}, err
+	}
 	if r.Open {
 		return s.open(ctx, p, a)
 	}

@@ -177,6 +177,9 @@ func (t *telling) channel(ctx context.Context, e Event, path string) (*spoken, e
 	c := t.channels[id]
 	if c == nil {
 		found, stored, err := t.target(ctx, t.p, id, path)
+		if err == nil {
+			err = t.hold(found.Scope())
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -32,6 +32,11 @@ type Options struct {
 	Zone         string           // as in [gather.Request.DefaultZone]
 	Log          *slog.Logger     // nil discards
 	Now          func() time.Time // default: time.Now
+
+	// AllowChannel reports whether one channel may be asked for once more, and when
+	// it may if not. It is asked for contexts, tools and events; nil allows
+	// everything. An *[access.Gate] has one.
+	AllowChannel func(earshot.Scope) (retryAfter time.Duration, ok bool)
 }
 
 // A Minter makes capabilities. An *[access.Gate] is one.
@@ -73,4 +78,22 @@ func (s *Service) now() earshot.Time { return s.Now() }
 type searched struct {
 	earshot.Store
 	*search.Searcher
+}
+
+// A Busy is the error for a channel that all callers together ask for too often.
+type Busy struct{ RetryAfter time.Duration }
+
+// Error implements error.
+func (*Busy) Error() string { return "too many requests for this channel; wait a moment" }
+
+// hold returns a [*Busy] for a channel that is asked for too often. Ask it only for
+// channels that the caller sees.
+func (s *Service) hold(sc earshot.Scope) error {
+	if s.options.AllowChannel == nil {
+		return nil
+	}
+	if wait, ok := s.options.AllowChannel(sc); !ok {
+		return &Busy{wait}
+	}
+	return nil
 }

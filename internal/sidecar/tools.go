@@ -25,6 +25,9 @@ func (s *Service) Tool(ctx context.Context, p access.Principal, name, args strin
 	if err != nil {
 		return tools.Answer{}, err
 	}
+	if err := s.hold(scope); err != nil {
+		return tools.Answer{}, err
+	}
 	set, err := s.tools(ctx, p, scope)
 	if err != nil {
 		return tools.Answer{}, err
