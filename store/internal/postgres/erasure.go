@@ -77,7 +77,7 @@ func (t *tx) knows(ctx context.Context, of earshot.ErasureOf) error {
 	t.ask(`SELECT 1 FROM message`+which+` ORDER BY channel, time LIMIT 1`, a, one(&spoke, new(int)))
 	t.ask(`SELECT 1 FROM author WHERE platform = $1 AND workspace = $2 AND id = $3`, []any{string(of.Platform), string(of.Workspace), string(of.User)}, one(&named, new(int)))
 	if of.User != "" {
-		t.ask(`SELECT 1 FROM conversation WHERE platform = $1 AND workspace = $2 AND ($3 = '' OR channel = $3) AND strpos(about, $4) > 0 LIMIT 1`,
+		t.ask(`SELECT 1 FROM conversation WHERE platform = $1 AND workspace = $2 AND ($3 = '' OR channel = $3) AND about <> '' AND strpos(about, $4) > 0 ORDER BY channel LIMIT 1`,
 			args(scope, rule.OwnerNeedle(of.User)), one(&owns, new(int)))
 	}
 	t.ask(`SELECT 1 FROM channel`+ofChannel, args(scope), one(&known, new(int)))

@@ -99,7 +99,7 @@ func (t *tx) knows(of earshot.ErasureOf) error {
 			}
 		}
 		if !named {
-			named, err = t.one(`SELECT 1 FROM conversation WHERE platform = ? AND workspace = ? AND (? = '' OR channel = ?) AND instr(about, ?) > 0 LIMIT 1`,
+			named, err = t.one(`SELECT 1 FROM conversation WHERE platform = ? AND workspace = ? AND (? = '' OR channel = ?) AND about <> '' AND instr(about, ?) > 0 ORDER BY channel LIMIT 1`,
 				append(channelsArgs(of), rule.OwnerNeedle(of.User)), []any{&one})
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ var undo = map[int][]string{7: {
 	`DROP TABLE erasure`, `DROP TABLE barred`, `DROP INDEX message_by_author`, `DROP INDEX message_gone`, `DROP INDEX named_by_author`,
 	`DROP INDEX turn_by_epoch`, `DROP INDEX conversation_by_channel`,
 }, 16: {`ALTER TABLE queued_turn DROP COLUMN began`}, 18: {
-	`DROP TABLE draft`, `DROP TABLE draft_reading`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
+	`DROP TABLE draft`, `DROP TABLE draft_reading`, `DROP INDEX conversation_with_about`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
 	`CREATE UNIQUE INDEX conversation_by_key ON conversation (agent, platform, workspace, channel, idempotency_key) WHERE idempotency_key <> ''`,
 }}
 

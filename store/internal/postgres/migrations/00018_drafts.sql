@@ -50,6 +50,7 @@ CREATE INDEX draft_reading_by_draft ON draft_reading (draft, message);
 -- nothing.
 ALTER TABLE conversation ADD COLUMN about text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE conversation ALTER COLUMN about SET STATISTICS 0;
+CREATE INDEX conversation_with_about ON conversation (platform, workspace, channel) WHERE about <> '';
 
 -- An idempotency key counts in a whole workspace. Where several channels have the
 -- same one, the oldest conversation keeps it.

@@ -44,6 +44,7 @@ CREATE INDEX draft_reading_by_draft ON draft_reading (draft, message);
 -- What was said of a conversation when it was created, as a JSON object; '' for
 -- nothing.
 ALTER TABLE conversation ADD COLUMN about TEXT NOT NULL DEFAULT '';
+CREATE INDEX conversation_with_about ON conversation (platform, workspace, channel) WHERE about <> '';
 
 -- An idempotency key counts in a whole workspace. Where several channels have the
 -- same one, the oldest conversation keeps it.
