@@ -134,6 +134,7 @@ var layout = architecture{
 
 		{7, "platform/*", "network to vocabulary"},
 		{7, "simulate", "fake platforms"},
+		{6, "internal/hostile", "calls of tools that want another channel; tests only"},
 		{6, "internal/sidecar", "what the sidecar does, whatever the transport"},
 		{7, "internal/api", "the sidecar over HTTP"},
 		{8, "internal/mcp", "the sidecar over MCP"},

@@ -2,7 +2,6 @@ package tools_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,12 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/hostile"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
 )
-
-// perWorkspace is how many channels a workspace has.
-const perWorkspace = 13
 
 // A crowd is 52 channels of 4 workspaces with the same ids everywhere, each of
 // whose texts, files and turns carries a word of its own.
@@ -30,12 +27,9 @@ type crowd struct {
 func newCrowd(t *testing.T) *crowd {
 	c := &crowd{st: open(t), turns: shelf{}}
 	c.index = tools.NewIndex(c.st, 0)
-	for w := range 4 {
-		for n := range perWorkspace {
-			s := earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(fmt.Sprintf("T%d", w)), Channel: earshot.ChannelID(fmt.Sprintf("C%d", n))}
-			c.fill(t, s, fmt.Sprintf("canary%dx%d", w, n))
-			c.scopes = append(c.scopes, s)
-		}
+	for i, s := range hostile.Scopes() {
+		c.fill(t, s, hostile.Canary(i))
+		c.scopes = append(c.scopes, s)
 	}
 	return c
 }
@@ -86,8 +80,8 @@ func TestHostileCallsReachNoOtherChannel(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			of = rng.IntN(len(c.scopes))
 		}
-		canary := fmt.Sprintf("canary%dx%d ", i/perWorkspace, i%perWorkspace)
-		tool, args := hostile(rng, c.scopes[rng.IntN(len(c.scopes))])
+		canary := hostile.Canary(i) + " "
+		tool, args := hostile.Call(rng, c.scopes[rng.IntN(len(c.scopes))])
 		got, err := c.set(i, of).Call(t.Context(), tool, args)
 		if err != nil {
 			t.Fatalf("call %d: %s(%s): %v", n, tool, args, err)
@@ -109,40 +103,6 @@ func TestHostileCallsReachNoOtherChannel(t *testing.T) {
 			t.Errorf("only %d of %d calls had something from %s", told[tool], calls, tool)
 		}
 	}
-}
-
-// hostile makes a call that tries to reach another channel.
-func hostile(rng *rand.Rand, o earshot.Scope) (tool, args string) {
-	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
-	id := pick("m0", "m3", "m9", "zz", "../"+string(o.Channel)+"/m1", string(o.Workspace)+":"+string(o.Channel)+":m1", "m%", "m1' OR 1=1 --", "*")
-	artifact := pick("F0", "F3", "F9", "zz", "../"+string(o.Channel)+"/F1", string(o.Workspace)+":"+string(o.Channel)+":F1", "F%", "https://files.example/F1", "m1")
-	key := pick("channel", "Channel", "scope", "workspace", "channel_id", "conversation", "agent", "thread_id", "Thread_ID", "media_artifact_id", "query", "intent", "INTENT", "__proto__", "\\u0069ntent")
-	word := pick("deploy", "canary", fmt.Sprintf("canary%dx%d", rng.IntN(4), rng.IntN(perWorkspace)), "\"says deploy\"", "in:#"+string(o.Channel), "workspace:"+string(o.Workspace), "%", "*", "' OR ''='")
-	quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
-	switch rng.IntN(7) {
-	case 0, 1, 2:
-		return tools.ChannelContext, pick(
-			fmt.Sprintf(`{"intent":%s}`, quote(word)),
-			fmt.Sprintf(`{"intent":%s,"authors":["U1","Alice"],"max_results":50}`, quote(word)),
-			fmt.Sprintf(`{"intent":%s,"%s":%s}`, quote(word), key, quote(string(o.Channel))),
-			fmt.Sprintf(`{"%s":%s,"intent":%s}`, key, quote(string(o.Channel)), quote(word)),
-			fmt.Sprintf(`{"intent":%s,"since":"1970-01-01"}`, quote(word)))
-	case 3, 4:
-		return tools.ChannelMessages, pick(
-			fmt.Sprintf(`{"thread_id":%s}`, quote(id)),
-			fmt.Sprintf(`{"thread_id":%s,"%s":%s}`, quote(id), key, quote(string(o.Channel))),
-			fmt.Sprintf(`{"message_ids":[%s,"m2",%s],"max_replies":200}`, quote(id), quote(id)),
-			fmt.Sprintf(`{"message_ids":[%s],"message_ids":["m1"]}`, quote(id)))
-	case 5:
-		return tools.ChannelMessages, pick(
-			fmt.Sprintf(`{"media_artifact_id":%s}`, quote(artifact)),
-			fmt.Sprintf(`{"media_artifact_id":%s,"%s":%s}`, quote(artifact), key, quote(string(o.Channel))),
-			fmt.Sprintf(`{"media_artifact_id":%s,"thread_id":%s}`, quote(artifact), quote(id)))
-	}
-	return tools.ConversationSearch, pick(
-		fmt.Sprintf(`{"query":%s}`, quote(word)),
-		fmt.Sprintf(`{"query":%s,"limit":20}`, quote(word)),
-		fmt.Sprintf(`{"query":%s,"%s":%s}`, quote(word), key, quote(string(o.Channel))))
 }
 
 // everyCall asks for what is there, what is elsewhere and what is nowhere.

@@ -111,7 +111,7 @@ func TestHostileCallsShowNothingForeign(t *testing.T) {
 	answered := 0
 	for range calls {
 		token := tokens[r.IntN(len(tokens))]
-		body := hostile(r)
+		body := anything(r)
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, mcp.Path, strings.NewReader(body))
 		req.Host = "127.0.0.1"
 		req.Header.Set("Authorization", "Bearer "+token)
@@ -137,9 +137,9 @@ func TestHostileCallsShowNothingForeign(t *testing.T) {
 	}
 }
 
-// hostile returns a request whose names and values are mixed at random from what is
+// anything returns a request whose names and values are mixed at random from what is
 // real, what is foreign and what is broken.
-func hostile(r *rand.Rand) string {
+func anything(r *rand.Rand) string {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	text := func(s string) string {
 		raw, _ := json.Marshal(s) //nolint:errchkjson // a string
