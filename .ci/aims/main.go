@@ -53,6 +53,7 @@ var aims = []aim{
 	{"an event beside it at 200/s, p99", "./store", "BenchmarkErasePerson/sqlite", "ms/p99", 50, false, "1x"},
 	{"erase a person, PostgreSQL", "./store", "BenchmarkErasePerson/postgres", "s/erasure", 30, false, "1x"},
 	{"an event beside it at 200/s, p99", "./store", "BenchmarkErasePerson/postgres", "ms/p99", 50, false, "1x"},
+	{"a context over HTTP at 200/s, p50", "./cmd/earshot", "BenchmarkSidecar", "ms/p50", 5, false, "6000x"},
 	{"import to SQLite (needs EARSHOT_TEST_DATA)", "./archive", "BenchmarkImport", "messages/s", 10e3, true, "1x"},
 }
 

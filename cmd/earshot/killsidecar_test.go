@@ -221,7 +221,7 @@ type sidecarProcess struct {
 }
 
 // startSidecar starts one, and waits until it listens.
-func startSidecar(t *testing.T, binary, db string) *sidecarProcess {
+func startSidecar(t testing.TB, binary, db string) *sidecarProcess {
 	t.Helper()
 	p := &sidecarProcess{cmd: exec.Command(binary, "sidecar", "--json", "--db", db, "--listen", "127.0.0.1:0")}
 	out, err := p.cmd.StdoutPipe()

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -27,7 +28,11 @@ type Options struct {
 	Hosts   []string // that requests may be addressed to besides loopback and URL's; see [Guard]
 	Origins []string // of pages that may call it; none by default
 	Log     *slog.Logger
-	Stop    <-chan struct{} // closed when the process stops, to end streams; nil never
+	// Answered is called after each request, with its route, such as POST /v1/context
+	// ("" where it got to none), the status and how long it took; nil is fine. It is
+	// safe for concurrent use.
+	Answered func(route string, status int, took time.Duration)
+	Stop     <-chan struct{} // closed when the process stops, to end streams; nil never
 }
 
 // New returns the handler of all routes, behind [Guard].

@@ -45,6 +45,13 @@ func Guard(o Options, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()
+		about := &request{id: id, path: r.URL.Path}
+		if o.Answered != nil {
+			noted := &noted{ResponseWriter: w, status: http.StatusOK}
+			began := time.Now()
+			defer func() { o.Answered(about.route, noted.status, time.Since(began)) }()
+			w = noted
+		}
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -76,9 +83,39 @@ func Guard(o Options, next http.Handler) http.Handler {
 			}
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, &request{id: id, path: r.URL.Path})))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, about)))
 	})
 }
+
+// A noted answer is one whose status is known afterwards.
+type noted struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (n *noted) WriteHeader(status int) {
+	if !n.wrote {
+		n.status, n.wrote = status, status >= http.StatusOK // what comes before is no answer
+	}
+	n.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (n *noted) Write(b []byte) (int, error) {
+	n.wrote = true
+	return n.ResponseWriter.Write(b)
+}
+
+// Flush implements [http.Flusher], for streams.
+func (n *noted) Flush() {
+	// A writer that cannot flush is one of a test.
+	_ = http.NewResponseController(n.ResponseWriter).Flush()
+}
+
+// Unwrap is for [http.ResponseController].
+func (n *noted) Unwrap() http.ResponseWriter { return n.ResponseWriter }
 
 // goodHost reports whether a Host header names an address, this machine, or a host
 // that is allowed.
@@ -114,6 +151,7 @@ func allowOrigin(h http.Header, origin string) {
 type request struct {
 	id     string
 	path   string
+	route  string // its pattern, once it is known
 	caller access.Principal
 	bearer string
 }

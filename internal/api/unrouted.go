@@ -7,6 +7,7 @@ func routed(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
 		if pattern != "" {
+			requestOf(r.Context()).route = pattern
 			mux.ServeHTTP(w, r) // which sets the path's values, as h does not
 			return
 		}

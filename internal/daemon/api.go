@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -43,6 +44,9 @@ func (s shared) openAPI() (*sidecar.Service, http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/", api.New(api.Options{
 		Service: service, Gate: gate, Version: o.Version, URL: c.API.URL, Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log,
+		Answered: func(route string, status int, took time.Duration) {
+			s.meters.Request(route, status, took, strings.HasSuffix(route, "/events") && strings.HasPrefix(route, "GET "))
+		},
 	}))
 	mux.Handle(mcp.Path, chat)
 	mux.Handle(mcp.MetadataPath, chat)

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -55,6 +56,8 @@ type Metrics struct {
 	gaps     prometheus.Counter
 	missed   prometheus.Counter
 	acks     prometheus.Histogram
+	requests *prometheus.CounterVec
+	served   *prometheus.HistogramVec
 }
 
 // The kinds of tokens. The cache hit ratio is cache_read over the sum of
@@ -94,6 +97,13 @@ func New(version string) *Metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 3, 5, 10},
 		}),
 	}
+	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "earshot_requests_total", Help: "Requests to the HTTP API, by route and status; none is the route of what was refused before it.",
+	}, []string{"route", "status"})
+	m.served = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "earshot_request_seconds", Help: "How long these requests took, by route, streams left out.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+	}, []string{"route"})
 	for _, o := range outcomes {
 		m.turns.WithLabelValues(string(o))
 	}
@@ -111,7 +121,7 @@ func New(version string) *Metrics {
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.turns, m.tokens, m.summed, m.sumsUsed, m.gaps, m.missed, m.acks, build,
+	m.registry.MustRegister(m.turns, m.tokens, m.summed, m.sumsUsed, m.gaps, m.missed, m.acks, m.requests, m.served, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -157,6 +167,19 @@ func (m *Metrics) Gap(length time.Duration) {
 // Acknowledged counts an event and the time from its arrival to its
 // acknowledgement.
 func (m *Metrics) Acknowledged(after time.Duration) { m.acks.Observe(after.Seconds()) }
+
+// Request counts a request to the API and the time that it took. The route is a
+// pattern, such as POST /v1/context, or "" where the request got to none; stream says
+// that the time was the client's to choose.
+func (m *Metrics) Request(route string, status int, took time.Duration, stream bool) {
+	if route == "" {
+		route = "none"
+	}
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	if !stream {
+		m.served.WithLabelValues(route).Observe(took.Seconds())
+	}
+}
 
 // Handler serves the metrics, with those that are read from the sources. A
 // source that fails is left out and logged.

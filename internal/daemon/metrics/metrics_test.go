@@ -72,6 +72,9 @@ func TestEventsAreCounted(t *testing.T) {
 	m.Summary("cheap", false, earshot.Usage{Input: 50, Output: 7})
 	m.Summary("cheap", true, earshot.Usage{Input: 5})
 	m.Summary(earshot.ByDigest, false, earshot.Usage{})
+	m.Request("POST /v1/context", 200, 3*time.Millisecond, false)
+	m.Request("GET /v1/turns/events", 200, time.Hour, true)
+	m.Request("", 401, time.Microsecond, false)
 	m.Gap(90 * time.Second)
 	m.Acknowledged(4 * time.Millisecond)
 	m.Acknowledged(200 * time.Millisecond)
@@ -103,12 +106,20 @@ func TestEventsAreCounted(t *testing.T) {
 		`earshot_acknowledgement_seconds_bucket{le="0.005"} 1`,
 		`earshot_acknowledgement_seconds_bucket{le="0.25"} 2`,
 		`earshot_acknowledgement_seconds_count 2`,
+		`earshot_requests_total{route="POST /v1/context",status="200"} 1`,
+		`earshot_requests_total{route="GET /v1/turns/events",status="200"} 1`,
+		`earshot_requests_total{route="none",status="401"} 1`,
+		`earshot_request_seconds_bucket{route="POST /v1/context",le="0.005"} 1`,
+		`earshot_request_seconds_count{route="none"} 1`,
 		`earshot_platform_up 1`,
 		`version="1.2.3"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing", want)
 		}
+	}
+	if strings.Contains(text, `earshot_request_seconds_count{route="GET /v1/turns/events"}`) {
+		t.Error("the time of a stream counts as a request's")
 	}
 	if f := families["earshot_acknowledgement_seconds"]; f == nil || f.GetType() != dto.MetricType_HISTOGRAM {
 		t.Errorf("the acknowledgement time is %v, want a histogram", f)
