@@ -31,7 +31,7 @@ type territory struct {
 }
 
 // canary stands in every text and name of a territory.
-func (t territory) canary() string { return "canary" + t.workspace + t.channel + "end" }
+func (x territory) canary() string { return "canary" + x.workspace + x.channel + "end" }
 
 // TestNothingForeignIsReadByAnyRoute asks every route of the document, as every
 // kind of caller, for what is the caller's, for what is somebody else's, and for
@@ -188,8 +188,8 @@ func get(path string) func(territory) request {
 }
 
 // query names the workspace, and what else there is, in pairs.
-func (t territory) query(pairs ...string) string {
-	q := url.Values{"workspace": {t.workspace}}
+func (x territory) query(pairs ...string) string {
+	q := url.Values{"workspace": {x.workspace}}
 	for i := 0; i < len(pairs); i += 2 {
 		q.Set(pairs[i], pairs[i+1])
 	}
@@ -197,8 +197,8 @@ func (t territory) query(pairs ...string) string {
 }
 
 // fill writes a body.
-func (t territory) fill(body string) string {
-	return strings.NewReplacer("CHANNEL", t.channel, "WORKSPACE", t.workspace, "MESSAGE", t.ids["message"], "AUTHOR", t.ids["author"], "KEY", t.ids["key"]).Replace(body)
+func (x territory) fill(body string) string {
+	return strings.NewReplacer("CHANNEL", x.channel, "WORKSPACE", x.workspace, "MESSAGE", x.ids["message"], "AUTHOR", x.ids["author"], "KEY", x.ids["key"]).Replace(body)
 }
 
 // nowhere is what does not exist.
@@ -208,8 +208,8 @@ var nowhere = territory{"T404", "C404", map[string]string{
 }}
 
 // at returns the ids of t in the channel of another territory.
-func (t territory) at(other territory) territory {
-	return territory{other.workspace, other.channel, t.ids}
+func (x territory) at(other territory) territory {
+	return territory{other.workspace, other.channel, x.ids}
 }
 
 // A caller is a principal with its bearer.
