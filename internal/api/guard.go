@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -189,10 +190,25 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusTooManyRequests, "", "too many requests with this key; wait as Retry-After says")
 			return
 		}
+		if !isJSON(r) {
+			writeProblem(w, r, http.StatusUnsupportedMediaType, "", "the body must be JSON; send Content-Type: application/json")
+			return
+		}
 		requestOf(r.Context()).caller, requestOf(r.Context()).bearer = p, Bearer(r)
 		next.ServeHTTP(w, r)
 	})
 	return mux
+}
+
+// isJSON reports whether a request has no body, or one that is not said to be
+// anything but JSON.
+func isJSON(r *http.Request) bool {
+	kind := r.Header.Get("Content-Type")
+	if r.ContentLength == 0 || kind == "" {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(kind)
+	return err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
 }
 
 // Bearer returns the token of a request's Authorization header, "" if it has none.

@@ -15,8 +15,11 @@ import (
 // strictly as [Decode]. The error is an [*assemble.InputError]; the path of the whole
 // is what.
 func Unmarshal(data []byte, v any, what string) error {
-	if len(bytes.TrimSpace(data)) == 0 {
+	switch string(bytes.TrimSpace(data)) {
+	case "":
 		return &assemble.InputError{Path: what, Reason: "is empty; one JSON object is expected"}
+	case "null":
+		return &assemble.InputError{Path: what, Reason: "is null; one JSON object is expected"}
 	}
 	err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true))
 	if err == nil {
