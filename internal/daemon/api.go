@@ -33,7 +33,7 @@ func (s shared) openAPI() (*sidecar.Service, http.Handler, error) {
 	service := sidecar.New(s.store, s.search, gate, sidecar.Options{
 		AllowChannel: gate.AllowChannel,
 		OpenFor:      time.Duration(c.API.OpenMinutes) * time.Minute,
-		Policy:       policy(c, o.Policy), Budget: c.Budget.Assemble(), Counter: s.responder.counter(), Instructions: c.Agent.Instructions,
+		Policy:       policy(c, o.Policy), Budget: c.Budget.Assemble(), Count: s.responder.counter, Committed: s.ended.notify, Instructions: c.Agent.Instructions,
 		Zone: c.Context.Zone, Log: o.Log, Now: o.Outside.Now,
 	})
 	s.caches.add(s.search.Clear)

@@ -111,6 +111,7 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	if err != nil {
 		return Committed{}, err
 	}
+	s.options.Committed()
 	return s.committed(ctx, done, false)
 }
 

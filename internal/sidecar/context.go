@@ -210,7 +210,7 @@ func (s *Service) makeContext(ctx context.Context, p access.Principal, a asked) 
 func (s *Service) request(a asked) (gather.Request, error) {
 	req := gather.Request{
 		Channel: a.channel, Anchor: a.anchor, Identity: a.identity, Conversation: a.conversation,
-		Policy: s.options.Policy, Budget: s.options.Budget, Counter: s.options.Counter, Instructions: s.options.Instructions,
+		Policy: s.options.Policy, Budget: s.options.Budget, Counter: s.options.Count(), Instructions: s.options.Instructions,
 		Zone: a.Zone, DefaultZone: s.options.Zone, Attach: a.Attach, Text: a.Text, Finder: &recall{service: s},
 	}
 	if a.Policy != nil {

@@ -24,10 +24,13 @@ import (
 
 // Options are the settings of a Service. Zero fields mean the defaults.
 type Options struct {
-	OpenFor      time.Duration    // how long a turn that was opened can be committed; default: 15 minutes
-	Policy       assemble.Policy  // where a request names none; default: [assemble.Standard]
-	Budget       assemble.Budget  // where a request has none; default: [assemble.DefaultBudget]
-	Counter      assemble.Counter // where a request names none; default: o200k
+	OpenFor time.Duration    // how long a turn that was opened can be committed; default: 15 minutes
+	Policy  assemble.Policy  // where a request names none; default: [assemble.Standard]
+	Budget  assemble.Budget  // where a request has none; default: [assemble.DefaultBudget]
+	Counter assemble.Counter // where a request names none; default: o200k
+	// Count is asked for the counter of each context, in place of Counter; nil is fine.
+	Count        func() assemble.Counter
+	Committed    func()           // is called after each commit; nil is fine
 	Instructions string           // where a request has none
 	Zone         string           // as in [gather.Request.DefaultZone]
 	Log          *slog.Logger     // nil discards
@@ -64,6 +67,12 @@ func New(st earshot.Store, searcher *search.Searcher, minter Minter, o Options) 
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if counter := o.Counter; o.Count == nil {
+		o.Count = func() assemble.Counter { return counter }
+	}
+	if o.Committed == nil {
+		o.Committed = func() {}
 	}
 	return &Service{store: st, searcher: searcher, index: tools.NewIndex(searched{st, searcher}, 0), minter: minter, options: o}
 }

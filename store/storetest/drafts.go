@@ -95,6 +95,23 @@ func (s *suite) whatever(name string) []any {
 }
 
 var draftCases = []testCase{
+	{"a draft cannot be committed while another turn of its conversation is being answered", func(s *suite) {
+		d := s.drafted(2, "m1", 0)
+		other := s.drafted(3, "m3", 0)
+		s.asked(1, "m1")
+		lease, turns := s.claim("me", second(10))
+		before := s.whatever("m1")
+		_, err := s.commits(d, "too soon")
+		wantError(s.T, err, earshot.ErrConflict)
+		s.equal("after that", s.whatever("m1"), before)
+		if _, err := s.commits(other, "elsewhere"); err != nil {
+			s.Errorf("a draft of another conversation: %v", err)
+		}
+		s.check(s.Finish(s.Context(), lease, turns[0].ID, earshot.TurnFailed, "gone", nil))
+		if _, err := s.commits(d, "in time"); err != nil {
+			s.Errorf("once it has failed: %v", err)
+		}
+	}},
 	{"a draft comes back whole, and changes nothing else", func(s *suite) {
 		s.record(said(1, "question 1"))
 		want := s.draft(1, "m1", 0)

@@ -108,7 +108,13 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Tu
 				return nil, err
 			}
 			_, queued := s.queue.anchors[agentKey{d.Conversation.Agent, scope, string(d.Anchor)}]
-			return rule.CommitDraft(*d, rule.DraftEnd{Turn: turn, Now: now, Stored: s.time(), Answered: s.answered(d.Conversation, turn), Queued: queued})
+			var busy bool
+			if c := s.queue.conversations[d.Conversation]; c != nil {
+				busy = slices.ContainsFunc(c.turns, func(q *queuedTurn) bool { return rule.Answering(q.State) })
+			}
+			return rule.CommitDraft(*d, rule.DraftEnd{
+				Turn: turn, Now: now, Stored: s.time(), Answered: s.answered(d.Conversation, turn), Queued: queued, Busy: busy,
+			})
 		}
 		c, err := decide()
 		if err == nil && c != nil && len(messages) > 0 { // what is refused or known records nothing

@@ -160,6 +160,8 @@ func (t *tx) decideDraft(ctx context.Context, in earshot.ConversationID, id ears
 	}
 	t.askAnswered(in, e.Turn, &e.Answered)
 	t.ask(`SELECT 1 FROM queued_turn`+queuedFor, args(in.Scope, string(d.Anchor), string(in.Agent)), one(&e.Queued, new(int)))
+	t.ask(`SELECT 1 FROM queued_turn`+busyIn,
+		args(in.Scope, in.Name, string(in.Agent)), one(&e.Busy, new(int)))
 	if err := t.send(ctx); err != nil {
 		return d, nil, err
 	}

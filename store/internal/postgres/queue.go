@@ -122,6 +122,9 @@ func (t *tx) createBare(id earshot.ConversationID, now earshot.Time) {
 // queuedFor selects an agent's turn for an anchor.
 const queuedFor = in + ` AND anchor = $4 AND agent = $5`
 
+// busyIn selects a turn of a conversation that somebody is answering.
+const busyIn = in + ` AND conversation = $4 AND agent = $5 AND ` + rule.BusySQL + ` LIMIT 1`
+
 // enqueue opens a turn; send sets turn to its id.
 func (t *tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
 	id := q.Conversation

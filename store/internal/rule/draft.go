@@ -96,6 +96,15 @@ type DraftEnd struct {
 	Stored   earshot.Time // the store's
 	Answered Answered
 	Queued   bool // the agent has a turn in the queue for the anchor
+	Busy     bool // a turn of the conversation is in one of the states of [BusySQL]
+}
+
+// BusySQL selects the queued turns that somebody is answering, as [Answering] does.
+const BusySQL = `state IN ('claimed', 'generating', 'posting')`
+
+// Answering reports whether somebody is answering a turn in this state.
+func Answering(s earshot.TurnState) bool {
+	return s == earshot.TurnClaimed || s == earshot.TurnGenerating || s == earshot.TurnPosting
 }
 
 // A DraftCommit is what committing a draft writes.
@@ -124,6 +133,8 @@ func CommitDraft(d Drafted, e DraftEnd) (*DraftCommit, error) {
 		return nil, fmt.Errorf("draft %d follows %d turns, the conversation has %d: %w", d.ID, d.Turns, e.Answered.Turns, earshot.ErrConflict)
 	case e.Answered.Taken || e.Queued:
 		return nil, AnsweredAlready(d.Anchor)
+	case e.Busy: // its prompt does not have the draft's turn, and would not follow it
+		return nil, fmt.Errorf("draft %d: a turn of the conversation is being answered: %w", d.ID, earshot.ErrConflict)
 	}
 	done := commit(e.Turn, e.Answered, e.Answered.Gone, e.Stored)
 	input := d.Prompt.Input

@@ -15,6 +15,9 @@ const nextTurn = `1 + max((SELECT coalesce(max(id), 0) FROM queued_turn), (SELEC
 // queuedFor selects an agent's turn for an anchor.
 const queuedFor = in + ` AND anchor = ? AND agent = ?`
 
+// busyIn selects a turn of a conversation that somebody is answering.
+const busyIn = in + ` AND conversation = ? AND agent = ? AND ` + rule.BusySQL + ` LIMIT 1`
+
 // OpenDraft implements [earshot.Drafts].
 func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, error) {
 	d, err := rule.CheckDraft(d)
@@ -143,6 +146,9 @@ func (t *tx) decideDraft(id earshot.TurnID, turn earshot.Turn, now earshot.Time)
 	}
 	var one int
 	if e.Queued, err = t.one(`SELECT 1 FROM queued_turn`+queuedFor, args(in.Scope, string(d.Anchor), string(in.Agent)), []any{&one}); err != nil {
+		return d, nil, err
+	}
+	if e.Busy, err = t.one(`SELECT 1 FROM queued_turn`+busyIn, args(in.Scope, in.Name, string(in.Agent)), []any{&one}); err != nil {
 		return d, nil, err
 	}
 	c, err = rule.CommitDraft(d, e)
