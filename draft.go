@@ -69,9 +69,9 @@ type Drafts interface {
 	//
 	// ErrExpired when Expires is before now or the draft was aborted. ErrConflict,
 	// which means "open another one", when the conversation has had another turn or
-	// another epoch since, when another turn of it is being answered, when the anchor has a turn of this agent (also one that is
-	// not done yet), or when something that the prompt shows is deleted. ErrNotFound
-	// when there is no such draft.
+	// another epoch since, when another turn of it is being answered, when the anchor
+	// has a turn of this agent (also one that is not done yet), or when something that
+	// the prompt shows is deleted. ErrNotFound when there is no such draft.
 	CommitDraft(ctx context.Context, id TurnID, t Turn, now Time, arrived ...Message) (Draft, error)
 	// AbortDraft ends an open draft. Ending one that has ended changes nothing.
 	// ErrNotFound when there is none.
