@@ -238,6 +238,12 @@ type matrix struct {
 // messages, and C2 in the first.
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
+	return newMatrixOf(t, [2]string{"T1", "C1"}, [2]string{"T1", "C2"}, [2]string{"T2", "C1"}, [2]string{"T3", "C1"}, [2]string{"T4", "C1"})
+}
+
+// newMatrixOf sows these territories, in this order.
+func newMatrixOf(t *testing.T, places ...[2]string) *matrix {
+	t.Helper()
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -255,7 +261,7 @@ func newMatrix(t *testing.T) *matrix {
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{})
 	m := &matrix{root: t, callers: map[string]caller{}, store: st, handler: api.New(api.Options{Service: service, Gate: g, Version: "test"})}
 	all := access.Principal{ID: "key:all", Kind: access.Key}
-	for _, place := range [][2]string{{"T1", "C1"}, {"T1", "C2"}, {"T2", "C1"}, {"T3", "C1"}, {"T4", "C1"}} {
+	for _, place := range places {
 		x := territory{place[0], place[1], map[string]string{"key": place[0] + place[1]}}
 		x.sow(t, st, service, all)
 		m.territories = append(m.territories, x)
