@@ -1,0 +1,405 @@
+"""The front of the client: what is written by hand above the generated operations."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Type, Union, cast
+
+from . import _generated as wire
+from ._errors import Conflict, EarshotError
+from ._generated import Operations
+from ._transport import ServerEvent, Transport
+
+BATCH = 1000  # events in one call, as the API allows
+
+
+class Earshot:
+    """A sidecar, called with a key.
+
+    url and key default to EARSHOT_URL and EARSHOT_KEY; key may be a function that returns one,
+    such as a JSON Web Token that is renewed. workspace, platform and agent are used for calls
+    that do not name their own; without them the sidecar takes the only one that fits. timeout
+    is in seconds. Every method raises EarshotError or a class below it. Safe for use by several
+    threads.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        key: Union[str, Callable[[], str], None] = None,
+        *,
+        workspace: Optional[str] = None,
+        platform: Optional[str] = None,
+        agent: Optional[str] = None,
+        timeout: float = 30.0,
+        retries: int = 3,
+    ) -> None:
+        key = key or os.environ.get("EARSHOT_KEY")
+        if not key:
+            raise ValueError("a key is needed: pass one or set EARSHOT_KEY; earshot key create makes one")
+        url = url or os.environ.get("EARSHOT_URL") or "http://127.0.0.1:7301"
+        self._transport = Transport(url, key, timeout=timeout, retries=retries)
+        self.api = Operations(self._transport)
+        self.workspace = workspace
+        self.platform = platform
+        self.agent = agent
+        self._tools: Optional[List[wire.ToolInfo]] = None
+
+    def __repr__(self) -> str:
+        return f"Earshot({self._transport.url!r})"
+
+    def with_key(self, key: str) -> Operations:
+        """The operations with another key, such as a capability."""
+        return Operations(self._transport.with_key(key))
+
+    # What the bot hears.
+
+    def record(self, *events: wire.Event) -> List[wire.ToldEvent]:
+        """Tells what was said, edited, deleted or reacted, in order, and returns what came of
+        each event. What was told before changes nothing, so events may be told again."""
+        told: List[wire.ToldEvent] = []
+        for i in range(0, len(events), BATCH):
+            batch = [self._placed(e) for e in events[i : i + BATCH]]
+            told += self.api.post_events({"events": batch})["events"]
+        return told
+
+    def message(self, channel: str, message: wire.Message) -> wire.ToldEvent:
+        """Tells of one message, new or in a newer revision."""
+        return self.record({"type": "message", "channel": channel, "message": message})[0]
+
+    def raw(self, platform: str, *events: Dict[str, Any]) -> List[wire.ToldEvent]:
+        """Tells what a platform sent, as it came: deliveries of Slack's Events API (platform
+        slack). What says nothing that is kept is ignored."""
+        told: List[wire.ToldEvent] = []
+        for i in range(0, len(events), BATCH):
+            told += self.api.post_events({"events": list(events[i : i + BATCH])}, platform=platform)["events"]
+        return told
+
+    def _placed(self, event: wire.Event) -> wire.Event:
+        named = event["channel"]
+        channel: Dict[str, Any] = {"id": named} if isinstance(named, str) else dict(named)
+        for name, value in (("workspace", self.workspace), ("platform", self.platform)):
+            if value and name not in channel:
+                channel[name] = value
+        return cast(wire.Event, dict(event, channel=channel))
+
+    # What it answers with.
+
+    def context(self, channel: str, anchor: str, **options: Any) -> Context:
+        """Makes the context of a message. Nothing of its conversation changes.
+
+        options are the other fields of the request: policy, budget, instructions, zone, agent,
+        conversation, message and so on.
+        """
+        return Context(self, self.api.make_context(self._asked(channel, anchor, options)))
+
+    def turn(self, channel: str, anchor: str, **options: Any) -> Turn:
+        """Opens a turn: makes the context of a message, to be committed with the reply.
+
+        Used in a with statement, a turn that is not committed at its end is aborted.
+        """
+        body = self._asked(channel, anchor, options)
+        body["open"] = True
+        return Turn(self, self.api.make_context(body))
+
+    def answer(
+        self,
+        channel: str,
+        anchor: str,
+        ask: Callable[[Turn], str],
+        post: Optional[Callable[[str], Optional[str]]] = None,
+        *,
+        tries: int = 3,
+        **options: Any,
+    ) -> Optional[str]:
+        """Answers a message: asks for a reply, posts it, and commits the turn. Returns the reply,
+        or None if the message was answered or deleted before it could be committed.
+
+        With post, the reply is posted first and then committed with the id that post returns; if
+        the conversation has gone on by then, the turn that is opened anew is committed with it.
+        Without post, the turn is committed first, and the caller posts what is returned; if the
+        conversation has gone on, ask is called again with the context as it is then. Both at
+        most tries times.
+        """
+        turn = self.turn(channel, anchor, **options)
+        reply: Optional[str] = None
+        ids: Optional[List[str]] = None
+        for left in range(tries - 1, -1, -1):
+            with turn:
+                if reply is None or post is None:
+                    reply = ask(turn)
+                    posted = post(reply) if post else None
+                    ids = [posted] if posted else None
+                try:
+                    turn.commit(reply, ids=ids)
+                    return reply
+                except Conflict as conflict:
+                    if conflict.turn is None:
+                        return reply if post else None
+                    turn = conflict.turn
+                    if not left:
+                        turn.abort()
+                        raise
+        raise ValueError("tries must be at least 1")
+
+    # What was said.
+
+    def channels(self) -> Iterator[wire.ChannelInfo]:
+        """The channels that the key reaches."""
+        return _pages(lambda cursor: self.api.list_channels(cursor=cursor), "channels")
+
+    def messages(
+        self, channel: str, *, before: Optional[str] = None, after: Optional[str] = None
+    ) -> Iterator[wire.Message]:
+        """The messages of a channel, from the newest to the oldest."""
+        return _pages(
+            lambda cursor: self.api.list_messages(channel, before=before, after=after, cursor=cursor, **self._place()),
+            "messages",
+        )
+
+    def replies(self, channel: str, root: str) -> Iterator[wire.Message]:
+        """The replies of a thread, without its root."""
+        return _pages(lambda cursor: self.api.get_thread(channel, root, cursor=cursor, **self._place()), "replies")
+
+    def turns(
+        self, *, channel: Optional[str] = None, agent: Optional[str] = None, state: Optional[List[Any]] = None
+    ) -> Iterator[wire.ListedTurn]:
+        """Turns of the channels that the key reaches, from the newest to the oldest. state has
+        the states that are wanted, such as ["done"]."""
+        return _pages(
+            lambda cursor: self.api.list_turns(
+                channel=channel, agent=agent, state=state, cursor=cursor, **self._place()
+            ),
+            "turns",
+        )
+
+    def search(self, channel: str, q: str, **options: Any) -> List[wire.Hit]:
+        """What a search of a channel finds, the best first. options are author, from_, to, limit."""
+        return self.api.search_channel(channel, q=q, **dict(self._place(), **options))["hits"]
+
+    def live(self, *, channel: Optional[str] = None, since: Optional[str] = None) -> Iterator[ServerEvent]:
+        """Changes of turns as they happen, until the sidecar ends the stream or is silent for
+        the timeout. since is the id of the last event that was handled: nothing after it is
+        missed."""
+        return self.api.stream_turns(channel=channel, last_event_id=since, **self._place())
+
+    # Conversations of the conversation API.
+
+    def conversation(self, conversation: wire.NewConversation) -> Conversation:
+        """Creates a conversation, or returns the one that was created with the same
+        idempotency_key."""
+        data = self.api.create_conversation(conversation)["data"]
+        return Conversation(self, data["conversation"], data["created"])
+
+    def _place(self) -> Dict[str, Any]:
+        return {"workspace": self.workspace, "platform": self.platform}
+
+    def _asked(self, channel: str, anchor: str, options: Dict[str, Any]) -> wire.ContextBody:
+        body: Dict[str, Any] = {"channel": channel, "anchor": anchor}
+        for name in ("workspace", "platform", "agent"):
+            if getattr(self, name):
+                body[name] = getattr(self, name)
+        body.update((name, value) for name, value in options.items() if value is not None)
+        return cast(wire.ContextBody, body)
+
+    @property
+    def tools(self) -> List[wire.ToolInfo]:
+        """The tools of a channel, described for a model: name, description, input_schema."""
+        if self._tools is None:
+            self._tools = self.api.list_tools()["tools"]
+        return self._tools
+
+
+class Conversation:
+    """A conversation of the conversation API. data is all that the sidecar answered; created says
+    whether this call created it, and not an earlier one with the same key."""
+
+    def __init__(self, earshot: Earshot, data: wire.ChatConversation, created: bool) -> None:
+        self.earshot = earshot
+        self.data = data
+        self.created = created
+
+    def __repr__(self) -> str:
+        return f"Conversation({self.id!r})"
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.data["id"]
+
+    @property
+    def metadata(self) -> Dict[str, Union[str, float, bool]]:
+        """Its metadata, as of the last call."""
+        return self.data["metadata"]
+
+    def merge(self, **metadata: Union[str, float, bool, None]) -> None:
+        """Merges into the metadata; None removes a key."""
+        answer = self.earshot.api.merge_conversation_metadata(self.id, {"metadata": metadata})
+        self.data = answer["data"]["conversation"]
+
+    def post(self, message: wire.NewChatMessage) -> wire.ChatMessage:
+        """Posts a message, or a newer text of the one with the same message_id."""
+        return self.earshot.api.post_conversation_message(self.id, message)["data"]["message"]
+
+    def messages(self) -> Iterator[wire.ChatMessage]:
+        """Its messages."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.earshot.api.list_conversation_messages(self.id, limit=100, cursor=cursor)["data"]
+            yield from page["messages"]
+            cursor = page.get("next_cursor")
+            if not cursor:
+                return
+
+
+def _pages(get: Callable[[Optional[str]], Any], items: str) -> Iterator[Any]:
+    """Yields what stands on all pages."""
+    cursor: Optional[str] = None
+    while True:
+        page = get(cursor)
+        yield from page[items]
+        cursor = page.get("next")
+        if not cursor:
+            return
+
+
+class Context:
+    """What the model is to be sent for a message, and why.
+
+    answer is all that the sidecar answered.
+    """
+
+    def __init__(self, earshot: Earshot, answer: wire.ContextAnswer) -> None:
+        self.earshot = earshot
+        self.answer = answer
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.answer['tokens']['total']} tokens)"
+
+    @property
+    def system(self) -> str:
+        """The system text: how to read the prompt, then the operator's instructions."""
+        return self.answer["prompt"]["system"]
+
+    @property
+    def messages(self) -> List[wire.ResultMessage]:
+        """The prompt: entries with role (user, assistant or tool) and text."""
+        return self.answer["prompt"]["messages"]
+
+    @property
+    def prompt(self) -> str:
+        """The texts of the prompt in one, without the system text."""
+        return "\n\n".join(m["text"] for m in self.messages)
+
+    @property
+    def chat(self) -> List[Dict[str, Any]]:
+        """System text and prompt as chat completions take them (OpenAI's API and those like it)."""
+        out: List[Dict[str, Any]] = [{"role": "system", "content": self.system}]
+        for m in self.messages:
+            one: Dict[str, Any] = {"role": m["role"], "content": m["text"]}
+            calls = m.get("calls")
+            if calls:
+                one["tool_calls"] = [
+                    {"id": c["id"], "type": "function", "function": {"name": c["name"], "arguments": c["args"]}}
+                    for c in calls
+                ]
+            if m["role"] == "tool":
+                one["tool_call_id"] = m.get("call", "")
+            out.append(one)
+        return out
+
+    @property
+    def tokens(self) -> wire.ResultTokens:
+        """How many tokens the prompt has, by section, and the budget."""
+        return self.answer["tokens"]
+
+    @property
+    def ledger(self) -> List[wire.LedgerRow]:
+        """For every message why the model sees it or not."""
+        return self.answer["ledger"]
+
+    @property
+    def capability(self) -> str:
+        """A key for the tools of this channel up to this message; "" if there is none."""
+        return self.answer.get("capability", "")
+
+    @property
+    def tools(self) -> List[wire.ToolInfo]:
+        """What the model may look up, described for it: name, description, input_schema."""
+        return self.earshot.tools
+
+    def call(self, name: str, args: Dict[str, Any]) -> wire.ToolAnswer:
+        """Calls a tool for the model, in this channel and up to this message."""
+        api = self.earshot.with_key(self.capability) if self.capability else self.earshot.api
+        return api.call_tool(name, args)
+
+
+class Turn(Context):
+    """An open turn: a context that waits for its reply, until commit, abort or its expiry."""
+
+    def __init__(self, earshot: Earshot, answer: wire.ContextAnswer) -> None:
+        super().__init__(earshot, answer)
+        self.id = answer["turn"]["id"]
+        self.expires = answer["turn"]["expires"]
+        self.ended = False
+
+    def __enter__(self) -> Turn:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        if self.ended:
+            return
+        try:
+            self.abort()
+        except EarshotError:
+            if error is None:
+                raise  # else the first error is the one to tell; the turn expires by itself
+
+    def commit(
+        self,
+        text: str,
+        *,
+        ids: Optional[Sequence[str]] = None,
+        time: Optional[str] = None,
+        usage: Optional[wire.UsageJSON] = None,
+        entries: Optional[List[wire.Entry]] = None,
+        metadata: Optional[Dict[str, Optional[str]]] = None,
+    ) -> wire.CommittedTurn:
+        """Ends the turn with its reply; the conversation moves on exactly once, however often
+        this is called.
+
+        ids has the id of the message that the reply became, and time is when; it is recorded as
+        the agent's. usage is what the model used; entries are the calls of tools and their
+        answers. Raises Conflict if the conversation has gone on since the turn was opened; its
+        turn is one that was opened anew, or None if the message was answered or deleted.
+        """
+        reply: Dict[str, Any] = {"text": text}
+        if ids:
+            reply["ids"] = list(ids)
+        if time:
+            reply["time"] = time
+        body: Dict[str, Any] = {"reply": reply}
+        for name, value in (("usage", usage), ("entries", entries), ("metadata", metadata)):
+            if value is not None:
+                body[name] = value
+        try:
+            done = self.earshot.api.commit_turn(str(self.id), cast(wire.CommitBody, body))
+        except Conflict as conflict:
+            self.ended = True
+            anew = conflict.answer.get("context") if isinstance(conflict.answer, dict) else None
+            if anew:
+                conflict.turn = Turn(self.earshot, anew)
+            raise
+        self.ended = True
+        return done
+
+    def abort(self) -> None:
+        """Ends the turn without a reply. Nothing of its conversation changes."""
+        self.earshot.api.abort_turn(str(self.id))
+        self.ended = True

@@ -1,0 +1,1412 @@
+# Written by "make clients" from docs/openapi.json. Do not edit: change the API, or .ci/clients.
+"""What Earshot's HTTP API takes and answers, and a method for each operation.
+
+The types are dictionaries, as JSON has them; a type checker knows their keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Literal, Optional, TypedDict, Union, cast
+
+from ._transport import ServerEvent, Transport, joined, quoted
+
+
+class AbortedTurn(TypedDict):
+    state: Literal["aborted", "committed"]
+    # its id
+    turn: int
+
+
+class _AgentBody(TypedDict):
+    name: str
+
+
+class AgentBody(_AgentBody, total=False):
+    # further ids that it goes by, such as a Slack bot id beside its user id
+    aliases: List[str]
+    # default: every platform of the workspace
+    platform: str
+    # default: the key's only one
+    workspace: str
+
+
+class _AgentInfo(TypedDict):
+    aliases: List[str]
+    id: str
+    name: str
+    workspace: str
+
+
+class AgentInfo(_AgentInfo, total=False):
+    # where it is known in this channel only
+    channel: str
+    # absent where it is the same on all platforms
+    platform: str
+
+
+class AgentList(TypedDict):
+    agents: List[AgentInfo]
+
+
+class _Attached(TypedDict):
+    id: Optional[str]
+    sha256: Optional[str]
+    turn: Optional[int]
+
+
+class Attached(_Attached, total=False):
+    tokens: Optional[int]
+
+
+class Author(TypedDict, total=False):
+    full_name: Optional[str]
+    id: Optional[str]
+    kind: Optional[str]
+    name: Optional[str]
+
+
+class AuthorJSON(TypedDict):
+    id: str
+    kind: Literal["human", "bot", "system"]
+    name: str
+
+
+class _AuthorNamed(TypedDict):
+    id: str
+    name: str
+
+
+class AuthorNamed(_AuthorNamed, total=False):
+    # tells apart authors with the same name
+    full_name: str
+    # default: human
+    kind: Literal["human", "bot", "system"]
+    # IANA name of the person's time zone
+    zone: str
+
+
+class _AuthorsBody(TypedDict):
+    authors: List[AuthorNamed]
+
+
+class AuthorsBody(_AuthorsBody, total=False):
+    # default: every platform on which the workspace has channels
+    platform: str
+    # default: the key's only one
+    workspace: str
+
+
+class Budget(TypedDict, total=False):
+    limit: Optional[int]
+    session: Optional[int]
+    tokens: Optional[int]
+
+
+class Call(TypedDict):
+    args: Optional[str]
+    id: Optional[str]
+    name: Optional[str]
+
+
+class CapabilityAnswer(TypedDict):
+    # a bearer token for POST /v1/tools/{name}
+    capability: str
+    expires: str
+
+
+class CapabilityBody(TypedDict, total=False):
+    # whose earlier turns are searched; default: the only agent that is known here
+    agent: str
+    # nothing that was said after it is shown; default: no bound
+    anchor: str
+    # its id, or an object; required, unless there is a conversation
+    channel: Union[str, CapabilityBodyChannel2]
+    # how long it is valid; default: 60
+    minutes: Optional[int]
+    # the platform, where several have a channel with this id
+    platform: str
+    # the workspace's id, where several have a channel with this id
+    workspace: str
+
+
+class _CapabilityBodyChannel2(TypedDict):
+    # the channel's id on its platform
+    id: str
+
+
+class CapabilityBodyChannel2(_CapabilityBodyChannel2, total=False):
+    platform: str
+    workspace: str
+
+
+class Channel(TypedDict, total=False):
+    id: Optional[str]
+    kind: Optional[str]
+    name: Optional[str]
+    platform: Optional[str]
+    purpose: Optional[str]
+    topic: Optional[str]
+    workspace: Optional[str]
+
+
+class ChannelBody(TypedDict, total=False):
+    kind: Literal["channel", "dm", "group"]
+    # without a leading #
+    name: str
+    # default: that of the stored channel, else api
+    platform: str
+    purpose: str
+    topic: str
+    # default: that of the stored channel, else the key's only one
+    workspace: str
+
+
+class _ChannelInfo(TypedDict):
+    # how many are stored, without deleted ones
+    messages: int
+    # roots with at least one reply
+    threads: int
+
+
+class ChannelInfo(_ChannelInfo, total=False):
+    # time of the first message
+    first: str
+    id: Optional[str]
+    kind: Optional[str]
+    # time of the last message
+    last: str
+    name: Optional[str]
+    platform: Optional[str]
+    purpose: Optional[str]
+    topic: Optional[str]
+    workspace: Optional[str]
+
+
+class _ChannelPage(TypedDict):
+    channels: List[ChannelInfo]
+
+
+class ChannelPage(_ChannelPage, total=False):
+    # the cursor of the next page; absent on the last
+    next: str
+
+
+class ChatAuthor(TypedDict, total=False):
+    id: Optional[str]
+    name: Optional[str]
+
+
+class _ChatConversation(TypedDict):
+    agent_id: str
+    client_type: str
+    created_at: str
+    id: str
+    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a
+    # Slack ts that only moves forward.
+    metadata: Dict[str, Union[str, float, bool]]
+    # null: nobody's in particular
+    owner_id: Optional[str]
+    # api for what is Earshot's own
+    platform: str
+    tags: List[str]
+    title: str
+    updated_at: str
+
+
+class ChatConversation(_ChatConversation, total=False):
+    # absent: the agent's own, without a channel
+    channel_id: str
+    # absent: the channel's top level
+    thread_id: str
+    workspace_id: str
+
+
+class _ChatMessage(TypedDict):
+    author: AuthorJSON
+    content: str
+    created_at: str
+    message_id: str
+    role: Literal["user", "assistant"]
+
+
+class ChatMessage(_ChatMessage, total=False):
+    edited_at: str
+
+
+class _CommitBody(TypedDict):
+    reply: ReplyJSON
+
+
+class CommitBody(_CommitBody, total=False):
+    # calls of tools, and what the tools answered, between prompt and reply
+    entries: List[Entry]
+    # merged into the conversation's; null removes a key
+    metadata: Dict[str, Optional[str]]
+    # what the model has used, in tokens
+    usage: UsageJSON
+
+
+class CommittedTurn(TypedDict):
+    anchor: str
+    # its id
+    conversation: str
+    # in its conversation, from 0
+    number: int
+    # it was committed before this request, which changed nothing
+    repeated: bool
+    # the ids of the reply's messages
+    replies: List[str]
+    # its id
+    turn: int
+
+
+class _ConflictProblem(TypedDict):
+    # what went wrong, for programs
+    code: str
+    # the anchor has been answered, the anchor was deleted, or the conversation has changed
+    reason: Literal["answered", "deleted", "changed"]
+    # the HTTP status
+    status: int
+    # the status in words
+    title: str
+
+
+class ConflictProblem(_ConflictProblem, total=False):
+    # the context anew, with a turn of its own; only where the conversation has changed
+    context: ContextAnswer
+    # what went wrong, for people, with the remedy where there is one
+    detail: str
+    # what is wrong with which field of the request, one sentence each
+    fields: List[str]
+
+
+class _ContextAnswer(TypedDict):
+    # its id
+    conversation: str
+    # of the prompt
+    hash: str
+    ledger: List[LedgerRow]
+    # what committing the turn stores, besides the reply
+    next: Next
+    notes: List[Note]
+    prompt: PromptJSON
+    tokens: ResultTokens
+
+
+class ContextAnswer(_ContextAnswer, total=False):
+    # a bearer token for POST /v1/tools/{name}, in this channel up to the anchor
+    capability: str
+    tools: List[ToolInfo]
+    turn: OpenTurn
+
+
+class ContextBody(TypedDict, total=False):
+    # who answers; default: the only agent that is known here
+    agent: str
+    # the id of the message to answer; default: that of message
+    anchor: str
+    # ids of files that the model is given with this turn
+    attach: List[str]
+    # in tokens
+    budget: Budget
+    # its id, or an object; required, unless there is a conversation
+    channel: Union[str, ContextBodyChannel2]
+    # the id of a conversation; default: the one that the anchor belongs to
+    conversation: str
+    # o200k, bytes4, or either times a factor, such as o200k*1.15
+    counter: Optional[str]
+    # the operator's own system text
+    instructions: Optional[str]
+    # a message that is recorded first
+    message: Message
+    # open a turn, to be committed with the reply
+    open: bool
+    # the platform, where several have a channel with this id
+    platform: str
+    # default: the sidecar's, which is standard
+    policy: Union[str, Dict[str, Any]]
+    # what the anchor is read as saying
+    text: str
+    # also return the tools' descriptions for a model
+    tools: bool
+    # the workspace's id, where several have a channel with this id
+    workspace: str
+    # IANA name of the zone of the times that are shown
+    zone: str
+
+
+class _ContextBodyChannel2(TypedDict):
+    # the channel's id on its platform
+    id: str
+
+
+class ContextBodyChannel2(_ContextBodyChannel2, total=False):
+    platform: str
+    workspace: str
+
+
+class Conversation(TypedDict, total=False):
+    attached: List[Attached]
+    cursor: Optional[int]
+    epoch: Optional[int]
+    form: Optional[str]
+    names: List[Named]
+    session: List[Entry]
+    shown: List[Shown]
+    summary: Summary
+    turns: List[Turn]
+
+
+class ConversationData(TypedDict):
+    conversation: ChatConversation
+
+
+class ConversationDataEnvelope(TypedDict):
+    data: ConversationData
+    success: bool
+
+
+_Coverage = TypedDict(
+    "_Coverage",
+    {
+        "from": "Optional[str]",
+        "state": "Optional[str]",
+        "thread": "Optional[str]",
+        "to": "Optional[str]",
+    },
+)
+
+
+class Coverage(_Coverage, total=False):
+    why: Optional[str]
+
+
+class CreatedData(TypedDict):
+    conversation: ChatConversation
+    created: bool
+
+
+class CreatedDataEnvelope(TypedDict):
+    data: CreatedData
+    success: bool
+
+
+class _Entry(TypedDict):
+    role: Optional[str]
+
+
+class Entry(_Entry, total=False):
+    call: Optional[str]
+    calls: List[Call]
+    failed: Optional[bool]
+    media: List[str]
+    opaque: Optional[str]
+    text: Optional[str]
+
+
+class Envelope(TypedDict):
+    code: str
+    error: str
+    success: bool
+
+
+class _Erasure(TypedDict):
+    platform: str
+    # what has been removed so far, or would be
+    removed: ErasureCounts
+    workspace: str
+
+
+class Erasure(_Erasure, total=False):
+    author: str
+    # time
+    begun: str
+    channel: str
+    # time; absent while it is under way
+    ended: str
+    forget: bool
+    # absent where it was only counted
+    id: int
+
+
+class ErasureCounts(TypedDict):
+    # deliveries that lost their bytes
+    events: int
+    files: int
+    messages: int
+    names: int
+    # of agents, because they quote; counted in messages too
+    replies: int
+    revisions: int
+    sessions: int
+    summaries: int
+    # turns whose texts were removed
+    turns: int
+
+
+class _Event(TypedDict):
+    # its id, or an object with it; name, kind, topic and purpose replace what is stored;
+    # workspace and platform where the id is not enough
+    channel: Union[str, Channel]
+    type: Literal["message", "edit", "delete", "reaction"]
+
+
+class Event(_Event, total=False):
+    # the delivery's id, unique within the channel; a reaction needs it
+    id: str
+    # of message and edit; an edit has edited, the time of the revision
+    message: Message
+    # of delete and reaction
+    message_id: str
+    reaction: EventReaction
+
+
+class EventBatch(TypedDict):
+    # in the order in which they happened
+    events: List[Event]
+
+
+class _EventReaction(TypedDict):
+    # 1 where somebody gave it, -1 where they took it back
+    by: Literal[1, -1]
+    # the emoji's name without colons
+    name: str
+
+
+class EventReaction(_EventReaction, total=False):
+    # who; it is not kept
+    user: str
+
+
+class File(TypedDict, total=False):
+    id: Optional[str]
+    name: Optional[str]
+    sha256: Optional[str]
+    size: Optional[int]
+    tokens: Optional[int]
+    type: Optional[str]
+
+
+class Hit(TypedDict):
+    # the share of the query's words that it has, by their weights, 0 to 1
+    cover: float
+    id: str
+    message: Message
+    # what the score is made of, such as words and recency
+    parts: Dict[str, float]
+    # the sum of parts; comparable within one answer only
+    score: float
+
+
+class HitList(TypedDict):
+    # the best first
+    hits: List[Hit]
+
+
+class _Identity(TypedDict):
+    id: Optional[str]
+    name: Optional[str]
+
+
+class Identity(_Identity, total=False):
+    aliases: List[str]
+
+
+class _Input(TypedDict):
+    anchor: Optional[str]
+    channel: Channel
+    identity: Identity
+    messages: List[Message]
+
+
+class Input(_Input, total=False):
+    attach: List[str]
+    budget: Budget
+    conversation: Conversation
+    counter: Optional[str]
+    coverage: List[Coverage]
+    instructions: Optional[str]
+    policy: Union[str, Dict[str, Any]]
+    recalled: List[Recalled]
+    stored: List[Stored]
+    zone: Optional[str]
+
+
+class _LedgerRow(TypedDict):
+    id: str
+    reason: str
+    section: str
+    tokens: int
+    verdict: str
+
+
+class LedgerRow(_LedgerRow, total=False):
+    cover: float
+    parts: Dict[str, float]
+    score: float
+
+
+class ListBody(TypedDict):
+    tools: List[ToolInfo]
+
+
+class _ListedTurn(TypedDict):
+    agent: str
+    # the message that is answered
+    anchor: str
+    channel: Channel
+    # the conversation's id
+    conversation: str
+    # the session's number in its conversation
+    epoch: int
+    id: int
+    # time
+    opened: str
+    # open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was
+    # opened by a caller open, expired or aborted until it is committed
+    state: str
+
+
+class ListedTurn(_ListedTurn, total=False):
+    # of a turn that was opened by a caller: until when it can be committed
+    expires: str
+    # of the prompt
+    hash: str
+    # time
+    updated: str
+    # the cause of the state
+    why: str
+
+
+class _Message(TypedDict):
+    author: Author
+    id: Optional[str]
+    text: Optional[str]
+    time: Optional[str]
+
+
+class Message(_Message, total=False):
+    deleted: Optional[bool]
+    edited: Optional[str]
+    files: List[File]
+    mentions: List[str]
+    reactions: List[Reaction]
+    replies: Replies
+    reply_to: Optional[str]
+    seq: Optional[int]
+    shared: List[Shared]
+    thread: Optional[str]
+    tokens: Optional[int]
+
+
+class MessageData(TypedDict):
+    # false: it was there, or was edited
+    created: bool
+    message: ChatMessage
+
+
+class MessageDataEnvelope(TypedDict):
+    data: MessageData
+    success: bool
+
+
+class _MessageInfo(TypedDict):
+    message: Message
+
+
+class MessageInfo(_MessageInfo, total=False):
+    # the oldest first, the current one last
+    revisions: List[Message]
+
+
+class _MessagePage(TypedDict):
+    # in the order in which they were said
+    messages: List[Message]
+
+
+class MessagePage(_MessagePage, total=False):
+    # the cursor of the next page, with older ones; absent on the last
+    next: str
+
+
+class _MessagesData(TypedDict):
+    # whether there are older ones
+    has_more: bool
+    # oldest first
+    messages: List[ChatMessage]
+
+
+class MessagesData(_MessagesData, total=False):
+    # of the page with older ones
+    next_cursor: str
+
+
+class MessagesDataEnvelope(TypedDict):
+    data: MessagesData
+    success: bool
+
+
+class MetadataPatch(TypedDict):
+    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a
+    # Slack ts that only moves forward.
+    metadata: Dict[str, Optional[Union[str, float, bool]]]
+
+
+class Named(TypedDict):
+    id: Optional[str]
+    name: Optional[str]
+
+
+class _NewChatMessage(TypedDict):
+    # assistant is the conversation's agent
+    role: Optional[Literal["user", "assistant"]]
+
+
+class NewChatMessage(_NewChatMessage, total=False):
+    # of a user's message; default: the conversation's owner
+    author: ChatAuthor
+    # what is said; required, here or as text
+    content: Optional[str]
+    # when it was said, RFC 3339 or a Slack ts; default: now, or what a Slack message_id says.
+    # An edit keeps the first one's
+    created_at: Optional[str]
+    # unique in the channel; one is made where there is none
+    message_id: Optional[str]
+    # must be empty: messages keep none; a conversation does
+    metadata: Dict[str, Optional[Union[str, float, bool]]]
+    # another name of content
+    text: Optional[str]
+
+
+class _NewConversation(TypedDict):
+    # the agent whose conversation it is
+    agent_id: Optional[str]
+    # the kind of program that creates it, such as slack
+    client_type: Optional[str]
+    # for people; it is in no prompt
+    title: Optional[str]
+
+
+class NewConversation(_NewConversation, total=False):
+    # unique for the agent and the workspace: the same key again returns the same conversation
+    idempotency_key: Optional[str]
+    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a
+    # Slack ts that only moves forward.
+    metadata: Dict[str, Optional[Union[str, float, bool]]]
+    # whose it is; a user's is always the user's own
+    owner_id: Optional[str]
+    tags: List[str]
+
+
+class Next(TypedDict):
+    attached: List[Attached]
+    cursor: int
+    epoch: int
+    names: List[Named]
+    shown: List[Shown]
+
+
+class Note(TypedDict):
+    kind: str
+    text: str
+
+
+class OpenTurn(TypedDict):
+    expires: str
+    id: int
+
+
+class _Problem(TypedDict):
+    # what went wrong, for programs
+    code: str
+    # the HTTP status
+    status: int
+    # the status in words
+    title: str
+
+
+class Problem(_Problem, total=False):
+    # what went wrong, for people, with the remedy where there is one
+    detail: str
+    # what is wrong with which field of the request, one sentence each
+    fields: List[str]
+
+
+class PromptJSON(TypedDict):
+    messages: List[ResultMessage]
+    system: str
+
+
+class Reaction(TypedDict):
+    count: Optional[int]
+    name: Optional[str]
+
+
+class _Recalled(TypedDict):
+    id: Optional[str]
+
+
+class Recalled(_Recalled, total=False):
+    cover: Optional[float]
+    parts: Dict[str, float]
+    score: Optional[float]
+
+
+class Replies(TypedDict, total=False):
+    count: Optional[int]
+    last: Optional[str]
+    last_hour: Optional[int]
+
+
+class _ReplyJSON(TypedDict):
+    # as people see it
+    text: str
+
+
+class ReplyJSON(_ReplyJSON, total=False):
+    # the id of the message that it became; it is recorded as the agent's. Several messages are
+    # given as parts
+    ids: List[str]
+    # the messages that it became, where these are several
+    parts: List[ReplyPart]
+    # which message it replies to by reference; with thread
+    reply_to: Optional[str]
+    # in which thread it stands, or an empty string for none; default: where answers in this
+    # conversation belong
+    thread: Optional[str]
+    # of the message; default: now
+    time: Optional[str]
+
+
+class _ReplyPart(TypedDict):
+    id: str
+    text: str
+
+
+class ReplyPart(_ReplyPart, total=False):
+    time: Optional[str]
+
+
+class Result(TypedDict):
+    hash: str
+    ledger: List[LedgerRow]
+    messages: List[ResultMessage]
+    next: Next
+    notes: List[Note]
+    system: str
+    tokens: ResultTokens
+
+
+class _ResultMessage(TypedDict):
+    media: List[str]
+    role: str
+    sections: List[str]
+    text: str
+
+
+class ResultMessage(_ResultMessage, total=False):
+    call: str
+    calls: List[Call]
+    failed: bool
+    opaque: str
+
+
+class ResultTokens(TypedDict):
+    budget: int
+    counter: str
+    sections: Dict[str, int]
+    total: int
+
+
+class _Shared(TypedDict):
+    kind: Optional[str]
+
+
+class Shared(_Shared, total=False):
+    author: Optional[str]
+    author_id: Optional[str]
+    place: Optional[str]
+    text: Optional[str]
+    time: Optional[str]
+
+
+class Shown(TypedDict):
+    id: Optional[str]
+    revision: Optional[str]
+
+
+class _Stored(TypedDict):
+    count: Optional[int]
+    thread: Optional[str]
+
+
+_StoredMore = TypedDict(
+    "_StoredMore",
+    {
+        "from": "Optional[str]",
+        "to": "Optional[str]",
+    },
+    total=False,
+)
+
+
+class Stored(_Stored, _StoredMore):
+    """Stored"""
+
+
+class StoredAuthors(TypedDict):
+    # how many
+    stored: int
+
+
+class _Summary(TypedDict):
+    text: Optional[str]
+
+
+_SummaryMore = TypedDict(
+    "_SummaryMore",
+    {
+        "by": "Optional[str]",
+        "from": "Optional[str]",
+        "to": "Optional[str]",
+        "turns": "Optional[int]",
+    },
+    total=False,
+)
+
+
+class Summary(_Summary, _SummaryMore):
+    """Summary"""
+
+
+class _Thread(TypedDict):
+    # the root's
+    id: str
+    # in the order in which they were said
+    replies: List[Message]
+    # how many replies are stored
+    total: int
+
+
+class Thread(_Thread, total=False):
+    # the cursor of the next page, with older replies; absent on the last
+    next: str
+    # absent where it was deleted or is not stored
+    root: Message
+
+
+class _ToldEvent(TypedDict):
+    # what has come of it: late is an older revision than the stored one, unknown a reaction to
+    # a message that is not stored, ignored a raw event that says nothing that is kept
+    change: Literal["new", "edited", "updated", "gone", "late", "same", "unknown", "ignored"]
+
+
+class ToldEvent(_ToldEvent, total=False):
+    channel: str
+    # its id
+    message: str
+    platform: str
+    # the message's sequence in its channel
+    seq: int
+    workspace: str
+
+
+class ToldEvents(TypedDict):
+    # one for each event, in their order
+    events: List[ToldEvent]
+
+
+class ToolAnswer(TypedDict):
+    # give it to the model as it is
+    answer: Dict[str, Any]
+    # the call was refused; the answer says why
+    failed: bool
+    # ids of the messages whose text is in the answer
+    messages: List[str]
+
+
+class ToolInfo(TypedDict):
+    description: str
+    # the JSON Schema of the tool's arguments
+    input_schema: Dict[str, Any]
+    name: str
+
+
+class TotalStruct(TypedDict):
+    cache_read: int
+    cache_write: int
+    # tokens not read from the cache
+    input: int
+    output: int
+    turns: int
+
+
+class Turn(TypedDict):
+    anchor: Optional[str]
+    reply_ids: List[str]
+
+
+class _TurnsOutputBody(TypedDict):
+    turns: List[ListedTurn]
+
+
+class TurnsOutputBody(_TurnsOutputBody, total=False):
+    # the cursor of the next page; absent on the last
+    next: str
+
+
+class UsageCounts(TypedDict):
+    cache_read: int
+    cache_write: int
+    # tokens not read from the cache
+    input: int
+    output: int
+
+
+class UsageJSON(TypedDict, total=False):
+    cache_read: int
+    cache_write: int
+    # not read from the cache
+    input: int
+    output: int
+
+
+class UsageOutputBody(TypedDict):
+    total: TotalStruct
+    usage: List[UsageRow]
+
+
+class UsageRow(TypedDict):
+    agent: str
+    cache_read: int
+    cache_write: int
+    channel: Channel
+    # tokens not read from the cache
+    input: int
+    output: int
+    policy: str
+    turns: int
+
+
+class _WholeTurn(TypedDict):
+    agent: str
+    # the message that is answered
+    anchor: str
+    channel: Channel
+    # the conversation's id
+    conversation: str
+    # the session's number in its conversation
+    epoch: int
+    id: int
+    # for each message that was considered: its section, verdict, reason and tokens
+    ledger: List[LedgerRow]
+    # time
+    opened: str
+    reply_ids: List[str]
+    # open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was
+    # opened by a caller open, expired or aborted until it is committed
+    state: str
+
+
+class WholeTurn(_WholeTurn, total=False):
+    # why a new session began with this turn
+    began: str
+    # up to which sequence the conversation was considered
+    cursor: int
+    # of a turn that was opened by a caller: until when it can be committed
+    expires: str
+    # of the prompt
+    hash: str
+    policy: str
+    # what the model was sent, made again; absent where something of it was erased
+    prompt: PromptJSON
+    # the message that is answered; absent where it was deleted
+    question: Message
+    # time
+    updated: str
+    usage: UsageCounts
+    # the cause of the state
+    why: str
+
+
+class Operations:
+    """One method for each operation of the API."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create_conversation(self, body: NewConversation) -> CreatedDataEnvelope:
+        """Create a conversation, once for each idempotency key: POST /api/chat/conversations."""
+        answer = self._transport.call("POST", "/api/chat/conversations", body=body)
+        return cast("CreatedDataEnvelope", answer)
+
+    def get_conversation(self, id: str) -> ConversationDataEnvelope:
+        """A conversation: GET /api/chat/conversations/{id}.
+
+        id: the conversation's id
+        """
+        answer = self._transport.call("GET", f"/api/chat/conversations/{quoted(id)}", again=True)
+        return cast("ConversationDataEnvelope", answer)
+
+    def list_conversation_messages(
+        self,
+        id: str,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> MessagesDataEnvelope:
+        """A page of a conversation's messages, oldest first: GET /api/chat/conversations/{id}/messages.
+
+        id: the conversation's id
+        cursor: the next_cursor of a page, for the page with older messages
+        """
+        answer = self._transport.call("GET", f"/api/chat/conversations/{quoted(id)}/messages", query={"cursor": cursor, "limit": limit}, again=True)
+        return cast("MessagesDataEnvelope", answer)
+
+    def post_conversation_message(self, id: str, body: NewChatMessage) -> MessageDataEnvelope:
+        """Record a message of a conversation, once for each message_id: POST /api/chat/conversations/{id}/messages.
+
+        id: the conversation's id
+        """
+        answer = self._transport.call("POST", f"/api/chat/conversations/{quoted(id)}/messages", body=body)
+        return cast("MessageDataEnvelope", answer)
+
+    def merge_conversation_metadata(self, id: str, body: MetadataPatch) -> ConversationDataEnvelope:
+        """Merge metadata into a conversation's, in one step: PATCH /api/chat/conversations/{id}/metadata.
+
+        id: the conversation's id
+        """
+        answer = self._transport.call("PATCH", f"/api/chat/conversations/{quoted(id)}/metadata", body=body, again=True)
+        return cast("ConversationDataEnvelope", answer)
+
+    def list_agents(self) -> AgentList:
+        """The agents that the key reaches: GET /v1/agents."""
+        answer = self._transport.call("GET", "/v1/agents", again=True)
+        return cast("AgentList", answer)
+
+    def put_agent(self, id: str, body: AgentBody) -> AgentInfo:
+        """Say who an agent is: PUT /v1/agents/{id}.
+
+        id: the agent's id on its platform, as its messages have it
+        """
+        answer = self._transport.call("PUT", f"/v1/agents/{quoted(id)}", body=body, again=True)
+        return cast("AgentInfo", answer)
+
+    def assemble(self, body: Input) -> Result:
+        """Prompt and ledger of an input, without the store: POST /v1/assemble."""
+        answer = self._transport.call("POST", "/v1/assemble", body=body, again=True)
+        return cast("Result", answer)
+
+    def put_authors(self, body: AuthorsBody) -> StoredAuthors:
+        """Say who authors are: names, kinds, time zones: PUT /v1/authors."""
+        answer = self._transport.call("PUT", "/v1/authors", body=body, again=True)
+        return cast("StoredAuthors", answer)
+
+    def erase_author(
+        self,
+        id: str,
+        *,
+        channel: Optional[str] = None,
+        dry_run: Optional[bool] = None,
+        forget: Optional[bool] = None,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> Erasure:
+        """Erase what a person said: DELETE /v1/authors/{id}.
+
+        id: the person's id on the platform
+        channel: in this channel only
+        dry_run: count what would be removed, and remove nothing
+        forget: what they say later is not recorded either
+        platform: default: the only one on which the workspace's id is known
+        workspace: default: the key's only one
+        """
+        answer = self._transport.call("DELETE", f"/v1/authors/{quoted(id)}", query={"channel": channel, "dry_run": dry_run, "forget": forget, "platform": platform, "workspace": workspace}, again=True)
+        return cast("Erasure", answer)
+
+    def make_capability(self, body: CapabilityBody) -> CapabilityAnswer:
+        """A token for the tools of one channel: POST /v1/capabilities."""
+        answer = self._transport.call("POST", "/v1/capabilities", body=body)
+        return cast("CapabilityAnswer", answer)
+
+    def list_channels(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> ChannelPage:
+        """The channels that the key reaches: GET /v1/channels.
+
+        cursor: from the page before
+        """
+        answer = self._transport.call("GET", "/v1/channels", query={"cursor": cursor, "limit": limit}, again=True)
+        return cast("ChannelPage", answer)
+
+    def erase_channel(
+        self,
+        channel: str,
+        *,
+        dry_run: Optional[bool] = None,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> Erasure:
+        """Erase a channel: DELETE /v1/channels/{channel}.
+
+        channel: the channel's id on its platform
+        dry_run: count what would be removed, and remove nothing
+        platform: the platform, where several have a channel with this id
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("DELETE", f"/v1/channels/{quoted(channel)}", query={"dry_run": dry_run, "platform": platform, "workspace": workspace}, again=True)
+        return cast("Erasure", answer)
+
+    def get_channel(
+        self,
+        channel: str,
+        *,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> ChannelInfo:
+        """One channel, and how much of it is stored: GET /v1/channels/{channel}.
+
+        channel: the channel's id on its platform
+        platform: the platform, where several have a channel with this id
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("GET", f"/v1/channels/{quoted(channel)}", query={"platform": platform, "workspace": workspace}, again=True)
+        return cast("ChannelInfo", answer)
+
+    def put_channel(self, channel: str, body: ChannelBody) -> Channel:
+        """Say what a channel is: PUT /v1/channels/{channel}.
+
+        channel: the channel's id on its platform
+        """
+        answer = self._transport.call("PUT", f"/v1/channels/{quoted(channel)}", body=body, again=True)
+        return cast("Channel", answer)
+
+    def list_messages(
+        self,
+        channel: str,
+        *,
+        after: Optional[str] = None,
+        before: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> MessagePage:
+        """Messages of a channel, the newest page first: GET /v1/channels/{channel}/messages.
+
+        channel: the channel's id on its platform
+        after: said after this time
+        before: said before this time (RFC 3339, or a Slack ts)
+        cursor: from the page before; it goes on with older messages, and stands in before's
+            place
+        platform: the platform, where several have a channel with this id
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("GET", f"/v1/channels/{quoted(channel)}/messages", query={"after": after, "before": before, "cursor": cursor, "limit": limit, "platform": platform, "workspace": workspace}, again=True)
+        return cast("MessagePage", answer)
+
+    def delete_message(
+        self,
+        channel: str,
+        id: str,
+        *,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> None:
+        """Delete a message: DELETE /v1/channels/{channel}/messages/{id}.
+
+        channel: the channel's id on its platform
+        id: the message's id, unique within the channel
+        platform: the platform, where several have a channel with this id
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        self._transport.call("DELETE", f"/v1/channels/{quoted(channel)}/messages/{quoted(id)}", query={"platform": platform, "workspace": workspace}, again=True)
+
+    def get_message(
+        self,
+        channel: str,
+        id: str,
+        *,
+        platform: Optional[str] = None,
+        revisions: Optional[bool] = None,
+        workspace: Optional[str] = None,
+    ) -> MessageInfo:
+        """One message: GET /v1/channels/{channel}/messages/{id}.
+
+        channel: the channel's id on its platform
+        id: the message's id, unique within the channel
+        platform: the platform, where several have a channel with this id
+        revisions: also return all revisions that are stored
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("GET", f"/v1/channels/{quoted(channel)}/messages/{quoted(id)}", query={"platform": platform, "revisions": revisions, "workspace": workspace}, again=True)
+        return cast("MessageInfo", answer)
+
+    def search_channel(
+        self,
+        channel: str,
+        *,
+        author: Optional[List[str]] = None,
+        from_: Optional[str] = None,
+        limit: Optional[int] = None,
+        platform: Optional[str] = None,
+        q: Optional[str] = None,
+        to: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> HitList:
+        """Search a channel: GET /v1/channels/{channel}/search.
+
+        channel: the channel's id on its platform
+        author: only what these authors said, by id; may be given several times
+        from_: said at this time or later (RFC 3339, or a Slack ts)
+        platform: the platform, where several have a channel with this id
+        q: words, or a part in double quotes; a message's id finds the message
+        to: said at this time or before
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("GET", f"/v1/channels/{quoted(channel)}/search", query={"author": author, "from": from_, "limit": limit, "platform": platform, "q": q, "to": to, "workspace": workspace}, again=True)
+        return cast("HitList", answer)
+
+    def get_thread(
+        self,
+        channel: str,
+        id: str,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> Thread:
+        """A thread: its root and the newest replies: GET /v1/channels/{channel}/threads/{id}.
+
+        channel: the channel's id on its platform
+        id: the id of the root, or of any message of the thread
+        cursor: from the page before; it goes on with older replies
+        platform: the platform, where several have a channel with this id
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("GET", f"/v1/channels/{quoted(channel)}/threads/{quoted(id)}", query={"cursor": cursor, "limit": limit, "platform": platform, "workspace": workspace}, again=True)
+        return cast("Thread", answer)
+
+    def make_context(self, body: ContextBody) -> ContextAnswer:
+        """The context of a message: prompt, ledger, tokens, next: POST /v1/context."""
+        answer = self._transport.call("POST", "/v1/context", body=body)
+        return cast("ContextAnswer", answer)
+
+    def get_erasure(self, id: int) -> Erasure:
+        """How far an erasure has come: GET /v1/erasures/{id}.
+
+        id: as the deletion answered it
+        """
+        answer = self._transport.call("GET", f"/v1/erasures/{quoted(id)}", again=True)
+        return cast("Erasure", answer)
+
+    def post_events(
+        self,
+        body: Union[EventBatch, Dict[str, Any]],
+        *,
+        platform: Optional[str] = None,
+    ) -> ToldEvents:
+        """Tell what was said: messages, edits, deletions, reactions: POST /v1/events.
+
+        platform: slack, where the events are raw deliveries of Slack
+        """
+        answer = self._transport.call("POST", "/v1/events", query={"platform": platform}, body=body, again=True)
+        return cast("ToldEvents", answer)
+
+    def list_tools(self) -> ListBody:
+        """The tools, described for a model: GET /v1/tools."""
+        answer = self._transport.call("GET", "/v1/tools", again=True)
+        return cast("ListBody", answer)
+
+    def call_tool(self, name: str, body: Dict[str, Any]) -> ToolAnswer:
+        """Call a tool of the one channel that the caller is for: POST /v1/tools/{name}."""
+        answer = self._transport.call("POST", f"/v1/tools/{quoted(name)}", body=body, again=True)
+        return cast("ToolAnswer", answer)
+
+    def list_turns(
+        self,
+        *,
+        agent: Optional[str] = None,
+        channel: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        platform: Optional[str] = None,
+        state: Optional[List[Literal["open", "claimed", "generating", "posting", "done", "failed", "parked", "dropped"]]] = None,
+        workspace: Optional[str] = None,
+    ) -> TurnsOutputBody:
+        """Turns, newest first: GET /v1/turns.
+
+        channel: turns of one channel
+        cursor: from the page before
+        platform: where several have a channel with this id
+        state: one or several, with commas between them
+        workspace: where several have a channel with this id
+        """
+        answer = self._transport.call("GET", "/v1/turns", query={"agent": agent, "channel": channel, "cursor": cursor, "limit": limit, "platform": platform, "state": joined(state), "workspace": workspace}, again=True)
+        return cast("TurnsOutputBody", answer)
+
+    def stream_turns(
+        self,
+        *,
+        last_event_id: Optional[int] = None,
+        channel: Optional[str] = None,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> Iterator[ServerEvent]:
+        """Turns as they change, as server-sent events: GET /v1/turns/events.
+
+        last_event_id: the id of the last event that was read
+        channel: turns of one channel
+        platform: where several have a channel with this id
+        workspace: where several have a channel with this id
+        """
+        return self._transport.stream("GET", "/v1/turns/events", query={"channel": channel, "platform": platform, "workspace": workspace}, headers={"Last-Event-ID": last_event_id}, again=True)
+
+    def get_turn(self, id: int, *, prompt: Optional[bool] = None) -> WholeTurn:
+        """One turn: what was asked, what the model saw and why, what it cost: GET /v1/turns/{id}.
+
+        prompt: make the prompt again
+        """
+        answer = self._transport.call("GET", f"/v1/turns/{quoted(id)}", query={"prompt": prompt}, again=True)
+        return cast("WholeTurn", answer)
+
+    def abort_turn(self, id: str) -> AbortedTurn:
+        """End an open turn without a reply: POST /v1/turns/{id}/abort.
+
+        id: the turn's id
+        """
+        answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/abort", again=True)
+        return cast("AbortedTurn", answer)
+
+    def commit_turn(self, id: str, body: CommitBody) -> CommittedTurn:
+        """End an open turn with its reply: POST /v1/turns/{id}/commit.
+
+        id: the turn's id
+        """
+        answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/commit", body=body, again=True)
+        return cast("CommittedTurn", answer)
+
+    def usage(
+        self,
+        *,
+        agent: Optional[str] = None,
+        channel: Optional[str] = None,
+        from_: Optional[str] = None,
+        platform: Optional[str] = None,
+        to: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> UsageOutputBody:
+        """Tokens of answered turns, by agent, channel and policy: GET /v1/usage.
+
+        channel: of one channel
+        from_: turns that were opened at this time or later
+        platform: where several have a channel with this id
+        to: turns that were opened before this time
+        workspace: where several have a channel with this id
+        """
+        answer = self._transport.call("GET", "/v1/usage", query={"agent": agent, "channel": channel, "from": from_, "platform": platform, "to": to, "workspace": workspace}, again=True)
+        return cast("UsageOutputBody", answer)

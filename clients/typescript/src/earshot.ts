@@ -1,0 +1,415 @@
+// The front of the client: what is written by hand above the generated operations.
+
+import { Conflict } from "./errors.js";
+import {
+  Operations,
+  type ChannelInfo,
+  type ChatConversation,
+  type ChatMessage as PostedMessage,
+  type CommitBody,
+  type CommittedTurn,
+  type ContextAnswer,
+  type ContextBody,
+  type Entry,
+  type Event,
+  type Hit,
+  type LedgerRow,
+  type ListedTurn,
+  type Message,
+  type MetadataPatch,
+  type NewChatMessage,
+  type NewConversation,
+  type ResultMessage,
+  type ResultTokens,
+  type ToldEvent,
+  type ToolAnswer,
+  type ToolInfo,
+  type UsageJSON,
+} from "./generated.js";
+import { Transport, type CallOptions, type TransportOptions } from "./transport.js";
+
+const batch = 1000; // events in one call, as the API allows
+
+export interface EarshotOptions extends TransportOptions {
+  /** Where the sidecar is. Default: EARSHOT_URL, else http://127.0.0.1:7301. */
+  url?: string | undefined;
+  /** Default: EARSHOT_KEY. A function may renew it, such as a JSON Web Token. */
+  key?: string | (() => string | Promise<string>) | undefined;
+  /** Used for calls that do not name their own; without it the sidecar takes the only one that fits. */
+  workspace?: string | undefined;
+  platform?: string | undefined;
+  agent?: string | undefined;
+}
+
+/** What may be said of a context besides channel and anchor. */
+export type ContextOptions = Omit<ContextBody, "channel" | "anchor" | "open" | "tools">;
+
+/** What may be said of a reply besides its text. */
+export interface ReplyOptions {
+  /** The id of the message that the reply became; it is recorded as the agent's. */
+  ids?: string[] | undefined;
+  /** When that message was posted. Default: now. */
+  time?: string | undefined;
+  /** What the model used, in tokens. */
+  usage?: UsageJSON | undefined;
+  /** Calls of tools, and what the tools answered, between prompt and reply. */
+  entries?: Entry[] | undefined;
+  /** Merged into the conversation's metadata; null removes a key. */
+  metadata?: Record<string, string | null> | undefined;
+}
+
+type ListedTurnState = NonNullable<NonNullable<Parameters<Operations["listTurns"]>[0]>["state"]>[number];
+
+/** A message as chat completions take it (OpenAI's API and those like it). */
+export interface ChatMessage {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string;
+  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
+  tool_call_id?: string;
+}
+
+/**
+ * A sidecar, called with a key. Every method fails with an EarshotError or a class below it.
+ */
+export class Earshot {
+  /** One method for each operation of the HTTP API. */
+  readonly api: Operations;
+  readonly url: string;
+  readonly #workspace: string | undefined;
+  readonly #platform: string | undefined;
+  readonly #agent: string | undefined;
+  #tools: Promise<ToolInfo[]> | undefined;
+
+  constructor(options: EarshotOptions = {}) {
+    const key = options.key || environment("EARSHOT_KEY");
+    if (!key) throw new TypeError("a key is needed: pass one or set EARSHOT_KEY; earshot key create makes one");
+    const transport = new Transport(options.url || environment("EARSHOT_URL") || "http://127.0.0.1:7301", key, options);
+    this.url = transport.url;
+    this.api = new Operations(transport);
+    this.#workspace = options.workspace;
+    this.#platform = options.platform;
+    this.#agent = options.agent;
+  }
+
+  /**
+   * Tells what was said, edited, deleted or reacted, in order, and returns what came of each event.
+   * What was told before changes nothing, so events may be told again.
+   */
+  async record(...events: Event[]): Promise<ToldEvent[]> {
+    const told: ToldEvent[] = [];
+    for (let i = 0; i < events.length; i += batch) {
+      const placed = events.slice(i, i + batch).map((e) => ({
+        ...e,
+        channel: { ...this.#place(), ...(typeof e.channel === "string" ? { id: e.channel } : e.channel) },
+      }));
+      told.push(...(await this.api.postEvents({ events: placed })).events);
+    }
+    return told;
+  }
+
+  /** Tells of one message, new or in a newer revision. */
+  async message(channel: string, message: Message): Promise<ToldEvent> {
+    return (await this.record({ type: "message", channel, message }))[0]!;
+  }
+
+  /**
+   * Tells what a platform sent, as it came: deliveries of Slack's Events API (platform slack). What
+   * says nothing that is kept is ignored.
+   */
+  async raw(platform: string, ...events: object[]): Promise<ToldEvent[]> {
+    const told: ToldEvent[] = [];
+    for (let i = 0; i < events.length; i += batch) {
+      told.push(...(await this.api.postEvents({ events: events.slice(i, i + batch) }, { platform })).events);
+    }
+    return told;
+  }
+
+  /** Makes the context of a message. Nothing of its conversation changes. */
+  async context(channel: string, anchor: string, options: ContextOptions & CallOptions = {}): Promise<Context> {
+    const { call, body } = this.#asked(channel, anchor, options);
+    return new Context(this, await this.api.makeContext(body, call));
+  }
+
+  /** Opens a turn: makes the context of a message, to be committed with the reply. */
+  async turn(channel: string, anchor: string, options: ContextOptions & CallOptions = {}): Promise<Turn> {
+    const { call, body } = this.#asked(channel, anchor, options);
+    return new Turn(this, await this.api.makeContext({ ...body, open: true }, call));
+  }
+
+  /**
+   * Answers a message: asks for a reply, posts it, and commits the turn. Returns the reply, or
+   * undefined if the message was answered or deleted before it could be committed. If ask or post fails, the turn is
+   * aborted.
+   *
+   * With `post`, the reply is posted first and then committed with the id that post returns; if the
+   * conversation has gone on by then, the turn that is opened anew is committed with it. Without
+   * `post`, the turn is committed first, and the caller posts what is returned; if the conversation
+   * has gone on, ask is called again with the context as it is then. Both at most `tries` times.
+   */
+  async answer(
+    channel: string,
+    anchor: string,
+    ask: (turn: Turn) => string | Promise<string>,
+    options: {
+      post?: ((reply: string) => string | undefined | void | Promise<string | undefined | void>) | undefined;
+      tries?: number | undefined;
+    } & ContextOptions & CallOptions = {},
+  ): Promise<string | undefined> {
+    const { post, tries = 3, ...rest } = options;
+    let turn = await this.turn(channel, anchor, rest);
+    let reply: string | undefined;
+    let ids: string[] = [];
+    for (let n = 1; ; n++) {
+      try {
+        if (reply === undefined || !post) {
+          reply = await ask(turn);
+          const posted = await post?.(reply);
+          ids = posted ? [posted] : [];
+        }
+        await turn.commit(reply, { ids });
+        return reply;
+      } catch (error) {
+        if (!turn.ended) await turn.abort().catch(() => {}); // the first error is the one to tell; the turn expires by itself
+        if (!(error instanceof Conflict) || !turn.ended) throw error;
+        const anew = error.turn as Turn | undefined;
+        if (!anew) return post ? reply : undefined;
+        if (n >= tries) {
+          await anew.abort();
+          throw error;
+        }
+        turn = anew;
+      }
+    }
+  }
+
+  /** The tools of a channel, described for a model: name, description, input_schema. */
+  tools(): Promise<ToolInfo[]> {
+    this.#tools ??= this.api.listTools().then(
+      (answer) => answer.tools,
+      (error: unknown) => {
+        this.#tools = undefined;
+        throw error;
+      },
+    );
+    return this.#tools;
+  }
+
+  /** The channels that the key reaches. */
+  channels(options: CallOptions = {}): AsyncGenerator<ChannelInfo, void, undefined> {
+    return pages((cursor) => this.api.listChannels({ cursor, ...options }), (page) => page.channels, (page) => page.next);
+  }
+
+  /** The messages of a channel, from the newest to the oldest. */
+  messages(channel: string, options: { before?: string; after?: string } & CallOptions = {}): AsyncGenerator<Message, void, undefined> {
+    return pages((cursor) => this.api.listMessages(channel, { ...this.#place(), cursor, ...options }), (page) => page.messages, (page) => page.next);
+  }
+
+  /** The replies of a thread, without its root. */
+  replies(channel: string, root: string, options: CallOptions = {}): AsyncGenerator<Message, void, undefined> {
+    return pages((cursor) => this.api.getThread(channel, root, { ...this.#place(), cursor, ...options }), (page) => page.replies, (page) => page.next);
+  }
+
+  /** Turns of the channels that the key reaches, from the newest to the oldest. */
+  turns(options: { channel?: string; agent?: string; state?: ListedTurnState[] } & CallOptions = {}): AsyncGenerator<ListedTurn, void, undefined> {
+    return pages((cursor) => this.api.listTurns({ ...this.#place(), cursor, ...options }), (page) => page.turns, (page) => page.next);
+  }
+
+  /** What a search of a channel finds, the best first. */
+  async search(channel: string, q: string, options: { author?: string[]; from?: string; to?: string; limit?: number } & CallOptions = {}): Promise<Hit[]> {
+    return (await this.api.searchChannel(channel, { ...this.#place(), ...options, q })).hits;
+  }
+
+  /**
+   * Creates a conversation of the conversation API, or returns the one that was created with the same
+   * idempotency_key.
+   */
+  async conversation(conversation: NewConversation, options: CallOptions = {}): Promise<Conversation> {
+    const data = (await this.api.createConversation(conversation, options)).data;
+    return new Conversation(this, data.conversation, data.created);
+  }
+
+  #place(): { workspace?: string; platform?: string } {
+    return { ...(this.#workspace && { workspace: this.#workspace }), ...(this.#platform && { platform: this.#platform }) };
+  }
+
+  #asked(channel: string, anchor: string, options: ContextOptions & CallOptions): { call: CallOptions; body: ContextBody } {
+    const { signal, key, ...rest } = options;
+    return { call: { signal, key }, body: { ...this.#place(), ...(this.#agent && { agent: this.#agent }), ...rest, channel, anchor } };
+  }
+}
+
+/** A conversation of the conversation API. `data` is all that the sidecar answered. */
+export class Conversation {
+  readonly earshot: Earshot;
+  /** Whether it was created by this call, and not by an earlier one with the same key. */
+  readonly created: boolean;
+  data: ChatConversation;
+
+  constructor(earshot: Earshot, data: ChatConversation, created: boolean) {
+    this.earshot = earshot;
+    this.data = data;
+    this.created = created;
+  }
+
+  get id(): string {
+    return this.data.id;
+  }
+
+  get metadata(): ChatConversation["metadata"] {
+    return this.data.metadata;
+  }
+
+  /** Merges into the metadata; null removes a key. */
+  async merge(metadata: MetadataPatch["metadata"], options: CallOptions = {}): Promise<void> {
+    this.data = (await this.earshot.api.mergeConversationMetadata(this.id, { metadata }, options)).data.conversation;
+  }
+
+  /** Posts a message, or a newer text of the one with the same message_id. */
+  async post(message: NewChatMessage, options: CallOptions = {}): Promise<PostedMessage> {
+    return (await this.earshot.api.postConversationMessage(this.id, message, options)).data.message;
+  }
+
+  /** Its messages, in pages of at most 100. */
+  messages(options: CallOptions = {}): AsyncGenerator<PostedMessage, void, undefined> {
+    return pages(
+      async (cursor) => (await this.earshot.api.listConversationMessages(this.id, { limit: 100, cursor, ...options })).data,
+      (page) => page.messages,
+      (page) => page.next_cursor,
+    );
+  }
+}
+
+/** Yields what stands on all pages. */
+async function* pages<P, T>(get: (cursor: string | undefined) => Promise<P>, items: (page: P) => T[], next: (page: P) => string | undefined): AsyncGenerator<T, void, undefined> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await get(cursor);
+    yield* items(page);
+    cursor = next(page);
+    if (!cursor) return;
+  }
+}
+
+/** What the model is to be sent for a message, and why. `answer` is all that the sidecar answered. */
+export class Context {
+  readonly earshot: Earshot;
+  readonly answer: ContextAnswer;
+
+  constructor(earshot: Earshot, answer: ContextAnswer) {
+    this.earshot = earshot;
+    this.answer = answer;
+  }
+
+  /** The system text: how to read the prompt, then the operator's instructions. */
+  get system(): string {
+    return this.answer.prompt.system;
+  }
+
+  /** The prompt: entries with role (user, assistant or tool) and text. */
+  get messages(): ResultMessage[] {
+    return this.answer.prompt.messages;
+  }
+
+  /** The texts of the prompt in one, without the system text. */
+  get prompt(): string {
+    return this.messages.map((m) => m.text).join("\n\n");
+  }
+
+  /** System text and prompt as chat completions take them (OpenAI's API and those like it). */
+  get chat(): ChatMessage[] {
+    return [
+      { role: "system", content: this.system },
+      ...this.messages.map(
+        (m): ChatMessage => ({
+          role: m.role as ChatMessage["role"],
+          content: m.text,
+          ...(m.calls?.length && {
+            tool_calls: m.calls.map((c) => ({ id: c.id ?? "", type: "function" as const, function: { name: c.name ?? "", arguments: c.args ?? "" } })),
+          }),
+          ...(m.role === "tool" && { tool_call_id: m.call ?? "" }),
+        }),
+      ),
+    ];
+  }
+
+  /** How many tokens the prompt has, by section, and the budget. */
+  get tokens(): ResultTokens {
+    return this.answer.tokens;
+  }
+
+  /** For every message why the model sees it or not. */
+  get ledger(): LedgerRow[] {
+    return this.answer.ledger;
+  }
+
+  /** A key for the tools of this channel up to this message; "" if there is none. */
+  get capability(): string {
+    return this.answer.capability ?? "";
+  }
+
+  /** What the model may look up, described for it: name, description, input_schema. */
+  tools(): Promise<ToolInfo[]> {
+    return this.earshot.tools();
+  }
+
+  /** Calls a tool for the model, in this channel and up to this message. */
+  call(name: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolAnswer> {
+    return this.earshot.api.callTool(name, args, { ...options, key: this.capability || undefined });
+  }
+}
+
+/** An open turn: a context that waits for its reply, until commit, abort or its expiry. */
+export class Turn extends Context {
+  readonly id: string;
+  readonly expires: string;
+  #ended = false;
+
+  constructor(earshot: Earshot, answer: ContextAnswer) {
+    super(earshot, answer);
+    this.id = String(answer.turn!.id);
+    this.expires = answer.turn!.expires;
+  }
+
+  /** Whether the turn was committed, aborted or overtaken. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /**
+   * Ends the turn with its reply; the conversation moves on exactly once, however often this is
+   * called. Fails with Conflict if the conversation has gone on since the turn was opened; its `turn`
+   * is one that was opened anew, or undefined if the message was answered or deleted.
+   */
+  async commit(text: string, reply: ReplyOptions & CallOptions = {}): Promise<CommittedTurn> {
+    const { ids, time, usage, entries, metadata, ...call } = reply;
+    const body: CommitBody = {
+      reply: { text, ...(ids?.length && { ids }), ...(time && { time }) },
+      ...(usage && { usage }),
+      ...(entries && { entries }),
+      ...(metadata && { metadata }),
+    };
+    try {
+      const done = await this.earshot.api.commitTurn(this.id, body, call);
+      this.#ended = true;
+      return done;
+    } catch (error) {
+      if (error instanceof Conflict) {
+        this.#ended = true;
+        const anew = (error.answer as { context?: ContextAnswer } | undefined)?.context;
+        if (anew) error.turn = new Turn(this.earshot, anew);
+      }
+      throw error;
+    }
+  }
+
+  /** Ends the turn without a reply. Nothing of its conversation changes. */
+  async abort(options: CallOptions = {}): Promise<void> {
+    await this.earshot.api.abortTurn(this.id, options);
+    this.#ended = true;
+  }
+}
+
+/** A variable of the environment; browsers have none. */
+function environment(name: string): string | undefined {
+  const scope = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return scope.process?.env?.[name];
+}

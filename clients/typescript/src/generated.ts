@@ -1,0 +1,1181 @@
+// Written by "make clients" from docs/openapi.json. Do not edit: change the API, or .ci/clients.
+// What Earshot's HTTP API takes and answers, and a method for each operation.
+
+import type { CallOptions, ServerEvent, Transport } from "./transport.js";
+
+export interface AbortedTurn {
+  state: "aborted" | "committed";
+  /** its id */
+  turn: number;
+}
+
+export interface AgentBody {
+  /** further ids that it goes by, such as a Slack bot id beside its user id */
+  aliases?: string[] | undefined;
+  name: string;
+  /** default: every platform of the workspace */
+  platform?: string | undefined;
+  /** default: the key's only one */
+  workspace?: string | undefined;
+}
+
+export interface AgentInfo {
+  aliases: string[];
+  /** where it is known in this channel only */
+  channel?: string | undefined;
+  id: string;
+  name: string;
+  /** absent where it is the same on all platforms */
+  platform?: string | undefined;
+  workspace: string;
+}
+
+export interface AgentList {
+  agents: AgentInfo[];
+}
+
+export interface Attached {
+  id: string | null;
+  sha256: string | null;
+  tokens?: number | null | undefined;
+  turn: number | null;
+}
+
+export interface Author {
+  full_name?: string | null | undefined;
+  id?: string | null | undefined;
+  kind?: string | null | undefined;
+  name?: string | null | undefined;
+}
+
+export interface AuthorJSON {
+  id: string;
+  kind: "human" | "bot" | "system";
+  name: string;
+}
+
+export interface AuthorNamed {
+  /** tells apart authors with the same name */
+  full_name?: string | undefined;
+  id: string;
+  /** default: human */
+  kind?: "human" | "bot" | "system" | undefined;
+  name: string;
+  /** IANA name of the person's time zone */
+  zone?: string | undefined;
+}
+
+export interface AuthorsBody {
+  authors: AuthorNamed[];
+  /** default: every platform on which the workspace has channels */
+  platform?: string | undefined;
+  /** default: the key's only one */
+  workspace?: string | undefined;
+}
+
+export interface Budget {
+  limit?: number | null | undefined;
+  session?: number | null | undefined;
+  tokens?: number | null | undefined;
+}
+
+export interface Call {
+  args: string | null;
+  id: string | null;
+  name: string | null;
+}
+
+export interface CapabilityAnswer {
+  /** a bearer token for POST /v1/tools/{name} */
+  capability: string;
+  expires: string;
+}
+
+export interface CapabilityBody {
+  /** whose earlier turns are searched; default: the only agent that is known here */
+  agent?: string | undefined;
+  /** nothing that was said after it is shown; default: no bound */
+  anchor?: string | undefined;
+  /** its id, or an object; required, unless there is a conversation */
+  channel?: string | CapabilityBodyChannel2 | undefined;
+  /** how long it is valid; default: 60 */
+  minutes?: number | null | undefined;
+  /** the platform, where several have a channel with this id */
+  platform?: string | undefined;
+  /** the workspace's id, where several have a channel with this id */
+  workspace?: string | undefined;
+}
+
+export interface CapabilityBodyChannel2 {
+  /** the channel's id on its platform */
+  id: string;
+  platform?: string | undefined;
+  workspace?: string | undefined;
+}
+
+export interface Channel {
+  id?: string | null | undefined;
+  kind?: string | null | undefined;
+  name?: string | null | undefined;
+  platform?: string | null | undefined;
+  purpose?: string | null | undefined;
+  topic?: string | null | undefined;
+  workspace?: string | null | undefined;
+}
+
+export interface ChannelBody {
+  kind?: "channel" | "dm" | "group" | undefined;
+  /** without a leading # */
+  name?: string | undefined;
+  /** default: that of the stored channel, else api */
+  platform?: string | undefined;
+  purpose?: string | undefined;
+  topic?: string | undefined;
+  /** default: that of the stored channel, else the key's only one */
+  workspace?: string | undefined;
+}
+
+export interface ChannelInfo {
+  /** time of the first message */
+  first?: string | undefined;
+  id?: string | null | undefined;
+  kind?: string | null | undefined;
+  /** time of the last message */
+  last?: string | undefined;
+  /** how many are stored, without deleted ones */
+  messages: number;
+  name?: string | null | undefined;
+  platform?: string | null | undefined;
+  purpose?: string | null | undefined;
+  /** roots with at least one reply */
+  threads: number;
+  topic?: string | null | undefined;
+  workspace?: string | null | undefined;
+}
+
+export interface ChannelPage {
+  channels: ChannelInfo[];
+  /** the cursor of the next page; absent on the last */
+  next?: string | undefined;
+}
+
+export interface ChatAuthor {
+  id?: string | null | undefined;
+  name?: string | null | undefined;
+}
+
+export interface ChatConversation {
+  agent_id: string;
+  /** absent: the agent's own, without a channel */
+  channel_id?: string | undefined;
+  client_type: string;
+  created_at: string;
+  id: string;
+  /**
+   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a Slack ts
+   * that only moves forward.
+   */
+  metadata: Record<string, string | number | boolean>;
+  /** null: nobody's in particular */
+  owner_id: string | null;
+  /** api for what is Earshot's own */
+  platform: string;
+  tags: string[];
+  /** absent: the channel's top level */
+  thread_id?: string | undefined;
+  title: string;
+  updated_at: string;
+  workspace_id?: string | undefined;
+}
+
+export interface ChatMessage {
+  author: AuthorJSON;
+  content: string;
+  created_at: string;
+  edited_at?: string | undefined;
+  message_id: string;
+  role: "user" | "assistant";
+}
+
+export interface CommitBody {
+  /** calls of tools, and what the tools answered, between prompt and reply */
+  entries?: Entry[] | undefined;
+  /** merged into the conversation's; null removes a key */
+  metadata?: Record<string, string | null> | undefined;
+  reply: ReplyJSON;
+  /** what the model has used, in tokens */
+  usage?: UsageJSON | undefined;
+}
+
+export interface CommittedTurn {
+  anchor: string;
+  /** its id */
+  conversation: string;
+  /** in its conversation, from 0 */
+  number: number;
+  /** it was committed before this request, which changed nothing */
+  repeated: boolean;
+  /** the ids of the reply's messages */
+  replies: string[];
+  /** its id */
+  turn: number;
+}
+
+export interface ConflictProblem {
+  /** what went wrong, for programs */
+  code: string;
+  /** the context anew, with a turn of its own; only where the conversation has changed */
+  context?: ContextAnswer | undefined;
+  /** what went wrong, for people, with the remedy where there is one */
+  detail?: string | undefined;
+  /** what is wrong with which field of the request, one sentence each */
+  fields?: string[] | undefined;
+  /** the anchor has been answered, the anchor was deleted, or the conversation has changed */
+  reason: "answered" | "deleted" | "changed";
+  /** the HTTP status */
+  status: number;
+  /** the status in words */
+  title: string;
+}
+
+export interface ContextAnswer {
+  /** a bearer token for POST /v1/tools/{name}, in this channel up to the anchor */
+  capability?: string | undefined;
+  /** its id */
+  conversation: string;
+  /** of the prompt */
+  hash: string;
+  ledger: LedgerRow[];
+  /** what committing the turn stores, besides the reply */
+  next: Next;
+  notes: Note[];
+  prompt: PromptJSON;
+  tokens: ResultTokens;
+  tools?: ToolInfo[] | undefined;
+  turn?: OpenTurn | undefined;
+}
+
+export interface ContextBody {
+  /** who answers; default: the only agent that is known here */
+  agent?: string | undefined;
+  /** the id of the message to answer; default: that of message */
+  anchor?: string | undefined;
+  /** ids of files that the model is given with this turn */
+  attach?: string[] | undefined;
+  /** in tokens */
+  budget?: Budget | undefined;
+  /** its id, or an object; required, unless there is a conversation */
+  channel?: string | ContextBodyChannel2 | undefined;
+  /** the id of a conversation; default: the one that the anchor belongs to */
+  conversation?: string | undefined;
+  /** o200k, bytes4, or either times a factor, such as o200k*1.15 */
+  counter?: string | null | undefined;
+  /** the operator's own system text */
+  instructions?: string | null | undefined;
+  /** a message that is recorded first */
+  message?: Message | undefined;
+  /** open a turn, to be committed with the reply */
+  open?: boolean | undefined;
+  /** the platform, where several have a channel with this id */
+  platform?: string | undefined;
+  /** default: the sidecar's, which is standard */
+  policy?: string | Record<string, unknown> | undefined;
+  /** what the anchor is read as saying */
+  text?: string | undefined;
+  /** also return the tools' descriptions for a model */
+  tools?: boolean | undefined;
+  /** the workspace's id, where several have a channel with this id */
+  workspace?: string | undefined;
+  /** IANA name of the zone of the times that are shown */
+  zone?: string | undefined;
+}
+
+export interface ContextBodyChannel2 {
+  /** the channel's id on its platform */
+  id: string;
+  platform?: string | undefined;
+  workspace?: string | undefined;
+}
+
+export interface Conversation {
+  attached?: Attached[] | undefined;
+  cursor?: number | null | undefined;
+  epoch?: number | null | undefined;
+  form?: string | null | undefined;
+  names?: Named[] | undefined;
+  session?: Entry[] | undefined;
+  shown?: Shown[] | undefined;
+  summary?: Summary | undefined;
+  turns?: Turn[] | undefined;
+}
+
+export interface ConversationData {
+  conversation: ChatConversation;
+}
+
+export interface ConversationDataEnvelope {
+  data: ConversationData;
+  success: boolean;
+}
+
+export interface Coverage {
+  from: string | null;
+  state: string | null;
+  thread: string | null;
+  to: string | null;
+  why?: string | null | undefined;
+}
+
+export interface CreatedData {
+  conversation: ChatConversation;
+  created: boolean;
+}
+
+export interface CreatedDataEnvelope {
+  data: CreatedData;
+  success: boolean;
+}
+
+export interface Entry {
+  call?: string | null | undefined;
+  calls?: Call[] | undefined;
+  failed?: boolean | null | undefined;
+  media?: string[] | undefined;
+  opaque?: string | null | undefined;
+  role: string | null;
+  text?: string | null | undefined;
+}
+
+export interface Envelope {
+  code: string;
+  error: string;
+  success: boolean;
+}
+
+export interface Erasure {
+  author?: string | undefined;
+  /** time */
+  begun?: string | undefined;
+  channel?: string | undefined;
+  /** time; absent while it is under way */
+  ended?: string | undefined;
+  forget?: boolean | undefined;
+  /** absent where it was only counted */
+  id?: number | undefined;
+  platform: string;
+  /** what has been removed so far, or would be */
+  removed: ErasureCounts;
+  workspace: string;
+}
+
+export interface ErasureCounts {
+  /** deliveries that lost their bytes */
+  events: number;
+  files: number;
+  messages: number;
+  names: number;
+  /** of agents, because they quote; counted in messages too */
+  replies: number;
+  revisions: number;
+  sessions: number;
+  summaries: number;
+  /** turns whose texts were removed */
+  turns: number;
+}
+
+export interface Event {
+  /**
+   * its id, or an object with it; name, kind, topic and purpose replace what is stored; workspace and
+   * platform where the id is not enough
+   */
+  channel: string | Channel;
+  /** the delivery's id, unique within the channel; a reaction needs it */
+  id?: string | undefined;
+  /** of message and edit; an edit has edited, the time of the revision */
+  message?: Message | undefined;
+  /** of delete and reaction */
+  message_id?: string | undefined;
+  reaction?: EventReaction | undefined;
+  type: "message" | "edit" | "delete" | "reaction";
+}
+
+export interface EventBatch {
+  /** in the order in which they happened */
+  events: Event[];
+}
+
+export interface EventReaction {
+  /** 1 where somebody gave it, -1 where they took it back */
+  by: 1 | -1;
+  /** the emoji's name without colons */
+  name: string;
+  /** who; it is not kept */
+  user?: string | undefined;
+}
+
+export interface File {
+  id?: string | null | undefined;
+  name?: string | null | undefined;
+  sha256?: string | null | undefined;
+  size?: number | null | undefined;
+  tokens?: number | null | undefined;
+  type?: string | null | undefined;
+}
+
+export interface Hit {
+  /** the share of the query's words that it has, by their weights, 0 to 1 */
+  cover: number;
+  id: string;
+  message: Message;
+  /** what the score is made of, such as words and recency */
+  parts: Record<string, number>;
+  /** the sum of parts; comparable within one answer only */
+  score: number;
+}
+
+export interface HitList {
+  /** the best first */
+  hits: Hit[];
+}
+
+export interface Identity {
+  aliases?: string[] | undefined;
+  id: string | null;
+  name: string | null;
+}
+
+export interface Input {
+  anchor: string | null;
+  attach?: string[] | undefined;
+  budget?: Budget | undefined;
+  channel: Channel;
+  conversation?: Conversation | undefined;
+  counter?: string | null | undefined;
+  coverage?: Coverage[] | undefined;
+  identity: Identity;
+  instructions?: string | null | undefined;
+  messages: Message[];
+  policy?: string | Record<string, unknown> | undefined;
+  recalled?: Recalled[] | undefined;
+  stored?: Stored[] | undefined;
+  zone?: string | null | undefined;
+}
+
+export interface LedgerRow {
+  cover?: number | undefined;
+  id: string;
+  parts?: Record<string, number> | undefined;
+  reason: string;
+  score?: number | undefined;
+  section: string;
+  tokens: number;
+  verdict: string;
+}
+
+export interface ListBody {
+  tools: ToolInfo[];
+}
+
+export interface ListedTurn {
+  agent: string;
+  /** the message that is answered */
+  anchor: string;
+  channel: Channel;
+  /** the conversation's id */
+  conversation: string;
+  /** the session's number in its conversation */
+  epoch: number;
+  /** of a turn that was opened by a caller: until when it can be committed */
+  expires?: string | undefined;
+  /** of the prompt */
+  hash?: string | undefined;
+  id: number;
+  /** time */
+  opened: string;
+  /**
+   * open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was opened by a
+   * caller open, expired or aborted until it is committed
+   */
+  state: string;
+  /** time */
+  updated?: string | undefined;
+  /** the cause of the state */
+  why?: string | undefined;
+}
+
+export interface Message {
+  author: Author;
+  deleted?: boolean | null | undefined;
+  edited?: string | null | undefined;
+  files?: File[] | undefined;
+  id: string | null;
+  mentions?: string[] | undefined;
+  reactions?: Reaction[] | undefined;
+  replies?: Replies | undefined;
+  reply_to?: string | null | undefined;
+  seq?: number | null | undefined;
+  shared?: Shared[] | undefined;
+  text: string | null;
+  thread?: string | null | undefined;
+  time: string | null;
+  tokens?: number | null | undefined;
+}
+
+export interface MessageData {
+  /** false: it was there, or was edited */
+  created: boolean;
+  message: ChatMessage;
+}
+
+export interface MessageDataEnvelope {
+  data: MessageData;
+  success: boolean;
+}
+
+export interface MessageInfo {
+  message: Message;
+  /** the oldest first, the current one last */
+  revisions?: Message[] | undefined;
+}
+
+export interface MessagePage {
+  /** in the order in which they were said */
+  messages: Message[];
+  /** the cursor of the next page, with older ones; absent on the last */
+  next?: string | undefined;
+}
+
+export interface MessagesData {
+  /** whether there are older ones */
+  has_more: boolean;
+  /** oldest first */
+  messages: ChatMessage[];
+  /** of the page with older ones */
+  next_cursor?: string | undefined;
+}
+
+export interface MessagesDataEnvelope {
+  data: MessagesData;
+  success: boolean;
+}
+
+export interface MetadataPatch {
+  /**
+   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a Slack ts
+   * that only moves forward.
+   */
+  metadata: Record<string, string | number | boolean | null>;
+}
+
+export interface Named {
+  id: string | null;
+  name: string | null;
+}
+
+export interface NewChatMessage {
+  /** of a user's message; default: the conversation's owner */
+  author?: ChatAuthor | undefined;
+  /** what is said; required, here or as text */
+  content?: string | null | undefined;
+  /**
+   * when it was said, RFC 3339 or a Slack ts; default: now, or what a Slack message_id says. An edit
+   * keeps the first one's
+   */
+  created_at?: string | null | undefined;
+  /** unique in the channel; one is made where there is none */
+  message_id?: string | null | undefined;
+  /** must be empty: messages keep none; a conversation does */
+  metadata?: Record<string, string | number | boolean | null> | undefined;
+  /** assistant is the conversation's agent */
+  role: "user" | "assistant" | null;
+  /** another name of content */
+  text?: string | null | undefined;
+}
+
+export interface NewConversation {
+  /** the agent whose conversation it is */
+  agent_id: string | null;
+  /** the kind of program that creates it, such as slack */
+  client_type: string | null;
+  /** unique for the agent and the workspace: the same key again returns the same conversation */
+  idempotency_key?: string | null | undefined;
+  /**
+   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a Slack ts
+   * that only moves forward.
+   */
+  metadata?: Record<string, string | number | boolean | null> | undefined;
+  /** whose it is; a user's is always the user's own */
+  owner_id?: string | null | undefined;
+  tags?: string[] | undefined;
+  /** for people; it is in no prompt */
+  title: string | null;
+}
+
+export interface Next {
+  attached: Attached[];
+  cursor: number;
+  epoch: number;
+  names: Named[];
+  shown: Shown[];
+}
+
+export interface Note {
+  kind: string;
+  text: string;
+}
+
+export interface OpenTurn {
+  expires: string;
+  id: number;
+}
+
+export interface Problem {
+  /** what went wrong, for programs */
+  code: string;
+  /** what went wrong, for people, with the remedy where there is one */
+  detail?: string | undefined;
+  /** what is wrong with which field of the request, one sentence each */
+  fields?: string[] | undefined;
+  /** the HTTP status */
+  status: number;
+  /** the status in words */
+  title: string;
+}
+
+export interface PromptJSON {
+  messages: ResultMessage[];
+  system: string;
+}
+
+export interface Reaction {
+  count: number | null;
+  name: string | null;
+}
+
+export interface Recalled {
+  cover?: number | null | undefined;
+  id: string | null;
+  parts?: Record<string, number> | undefined;
+  score?: number | null | undefined;
+}
+
+export interface Replies {
+  count?: number | null | undefined;
+  last?: string | null | undefined;
+  last_hour?: number | null | undefined;
+}
+
+export interface ReplyJSON {
+  /**
+   * the id of the message that it became; it is recorded as the agent's. Several messages are given as
+   * parts
+   */
+  ids?: string[] | undefined;
+  /** the messages that it became, where these are several */
+  parts?: ReplyPart[] | undefined;
+  /** which message it replies to by reference; with thread */
+  reply_to?: string | null | undefined;
+  /** as people see it */
+  text: string;
+  /**
+   * in which thread it stands, or an empty string for none; default: where answers in this conversation
+   * belong
+   */
+  thread?: string | null | undefined;
+  /** of the message; default: now */
+  time?: string | null | undefined;
+}
+
+export interface ReplyPart {
+  id: string;
+  text: string;
+  time?: string | null | undefined;
+}
+
+export interface Result {
+  hash: string;
+  ledger: LedgerRow[];
+  messages: ResultMessage[];
+  next: Next;
+  notes: Note[];
+  system: string;
+  tokens: ResultTokens;
+}
+
+export interface ResultMessage {
+  call?: string | undefined;
+  calls?: Call[] | undefined;
+  failed?: boolean | undefined;
+  media: string[];
+  opaque?: string | undefined;
+  role: string;
+  sections: string[];
+  text: string;
+}
+
+export interface ResultTokens {
+  budget: number;
+  counter: string;
+  sections: Record<string, number>;
+  total: number;
+}
+
+export interface Shared {
+  author?: string | null | undefined;
+  author_id?: string | null | undefined;
+  kind: string | null;
+  place?: string | null | undefined;
+  text?: string | null | undefined;
+  time?: string | null | undefined;
+}
+
+export interface Shown {
+  id: string | null;
+  revision: string | null;
+}
+
+export interface Stored {
+  count: number | null;
+  from?: string | null | undefined;
+  thread: string | null;
+  to?: string | null | undefined;
+}
+
+export interface StoredAuthors {
+  /** how many */
+  stored: number;
+}
+
+export interface Summary {
+  by?: string | null | undefined;
+  from?: string | null | undefined;
+  text: string | null;
+  to?: string | null | undefined;
+  turns?: number | null | undefined;
+}
+
+export interface Thread {
+  /** the root's */
+  id: string;
+  /** the cursor of the next page, with older replies; absent on the last */
+  next?: string | undefined;
+  /** in the order in which they were said */
+  replies: Message[];
+  /** absent where it was deleted or is not stored */
+  root?: Message | undefined;
+  /** how many replies are stored */
+  total: number;
+}
+
+export interface ToldEvent {
+  /**
+   * what has come of it: late is an older revision than the stored one, unknown a reaction to a message
+   * that is not stored, ignored a raw event that says nothing that is kept
+   */
+  change: "new" | "edited" | "updated" | "gone" | "late" | "same" | "unknown" | "ignored";
+  channel?: string | undefined;
+  /** its id */
+  message?: string | undefined;
+  platform?: string | undefined;
+  /** the message's sequence in its channel */
+  seq?: number | undefined;
+  workspace?: string | undefined;
+}
+
+export interface ToldEvents {
+  /** one for each event, in their order */
+  events: ToldEvent[];
+}
+
+export interface ToolAnswer {
+  /** give it to the model as it is */
+  answer: Record<string, unknown>;
+  /** the call was refused; the answer says why */
+  failed: boolean;
+  /** ids of the messages whose text is in the answer */
+  messages: string[];
+}
+
+export interface ToolInfo {
+  description: string;
+  /** the JSON Schema of the tool's arguments */
+  input_schema: Record<string, unknown>;
+  name: string;
+}
+
+export interface TotalStruct {
+  cache_read: number;
+  cache_write: number;
+  /** tokens not read from the cache */
+  input: number;
+  output: number;
+  turns: number;
+}
+
+export interface Turn {
+  anchor: string | null;
+  reply_ids: string[];
+}
+
+export interface TurnsOutputBody {
+  /** the cursor of the next page; absent on the last */
+  next?: string | undefined;
+  turns: ListedTurn[];
+}
+
+export interface UsageCounts {
+  cache_read: number;
+  cache_write: number;
+  /** tokens not read from the cache */
+  input: number;
+  output: number;
+}
+
+export interface UsageJSON {
+  cache_read?: number | undefined;
+  cache_write?: number | undefined;
+  /** not read from the cache */
+  input?: number | undefined;
+  output?: number | undefined;
+}
+
+export interface UsageOutputBody {
+  total: TotalStruct;
+  usage: UsageRow[];
+}
+
+export interface UsageRow {
+  agent: string;
+  cache_read: number;
+  cache_write: number;
+  channel: Channel;
+  /** tokens not read from the cache */
+  input: number;
+  output: number;
+  policy: string;
+  turns: number;
+}
+
+export interface WholeTurn {
+  agent: string;
+  /** the message that is answered */
+  anchor: string;
+  /** why a new session began with this turn */
+  began?: string | undefined;
+  channel: Channel;
+  /** the conversation's id */
+  conversation: string;
+  /** up to which sequence the conversation was considered */
+  cursor?: number | undefined;
+  /** the session's number in its conversation */
+  epoch: number;
+  /** of a turn that was opened by a caller: until when it can be committed */
+  expires?: string | undefined;
+  /** of the prompt */
+  hash?: string | undefined;
+  id: number;
+  /** for each message that was considered: its section, verdict, reason and tokens */
+  ledger: LedgerRow[];
+  /** time */
+  opened: string;
+  policy?: string | undefined;
+  /** what the model was sent, made again; absent where something of it was erased */
+  prompt?: PromptJSON | undefined;
+  /** the message that is answered; absent where it was deleted */
+  question?: Message | undefined;
+  reply_ids: string[];
+  /**
+   * open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was opened by a
+   * caller open, expired or aborted until it is committed
+   */
+  state: string;
+  /** time */
+  updated?: string | undefined;
+  usage?: UsageCounts | undefined;
+  /** the cause of the state */
+  why?: string | undefined;
+}
+
+/** One method for each operation of the API. */
+export class Operations {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Create a conversation, once for each idempotency key: POST /api/chat/conversations. */
+  createConversation(body: NewConversation, options: CallOptions = {}): Promise<CreatedDataEnvelope> {
+    return this.#transport.call<CreatedDataEnvelope>({ method: "POST", path: "/api/chat/conversations", body }, options);
+  }
+
+  /** A conversation: GET /api/chat/conversations/{id}. */
+  getConversation(id: string, options: CallOptions = {}): Promise<ConversationDataEnvelope> {
+    return this.#transport.call<ConversationDataEnvelope>({ method: "GET", path: `/api/chat/conversations/${encodeURIComponent(id)}`, again: true }, options);
+  }
+
+  /** A page of a conversation's messages, oldest first: GET /api/chat/conversations/{id}/messages. */
+  listConversationMessages(id: string, options: {
+    /** the next_cursor of a page, for the page with older messages */
+    cursor?: string | undefined;
+    limit?: number | undefined;
+  } & CallOptions = {}): Promise<MessagesDataEnvelope> {
+    return this.#transport.call<MessagesDataEnvelope>({ method: "GET", path: `/api/chat/conversations/${encodeURIComponent(id)}/messages`, query: { cursor: options.cursor, limit: options.limit }, again: true }, options);
+  }
+
+  /**
+   * Record a message of a conversation, once for each message_id: POST
+   * /api/chat/conversations/{id}/messages.
+   */
+  postConversationMessage(id: string, body: NewChatMessage, options: CallOptions = {}): Promise<MessageDataEnvelope> {
+    return this.#transport.call<MessageDataEnvelope>({ method: "POST", path: `/api/chat/conversations/${encodeURIComponent(id)}/messages`, body }, options);
+  }
+
+  /** Merge metadata into a conversation's, in one step: PATCH /api/chat/conversations/{id}/metadata. */
+  mergeConversationMetadata(id: string, body: MetadataPatch, options: CallOptions = {}): Promise<ConversationDataEnvelope> {
+    return this.#transport.call<ConversationDataEnvelope>({ method: "PATCH", path: `/api/chat/conversations/${encodeURIComponent(id)}/metadata`, body, again: true }, options);
+  }
+
+  /** The agents that the key reaches: GET /v1/agents. */
+  listAgents(options: CallOptions = {}): Promise<AgentList> {
+    return this.#transport.call<AgentList>({ method: "GET", path: "/v1/agents", again: true }, options);
+  }
+
+  /** Say who an agent is: PUT /v1/agents/{id}. */
+  putAgent(id: string, body: AgentBody, options: CallOptions = {}): Promise<AgentInfo> {
+    return this.#transport.call<AgentInfo>({ method: "PUT", path: `/v1/agents/${encodeURIComponent(id)}`, body, again: true }, options);
+  }
+
+  /** Prompt and ledger of an input, without the store: POST /v1/assemble. */
+  assemble(body: Input, options: CallOptions = {}): Promise<Result> {
+    return this.#transport.call<Result>({ method: "POST", path: "/v1/assemble", body, again: true }, options);
+  }
+
+  /** Say who authors are: names, kinds, time zones: PUT /v1/authors. */
+  putAuthors(body: AuthorsBody, options: CallOptions = {}): Promise<StoredAuthors> {
+    return this.#transport.call<StoredAuthors>({ method: "PUT", path: "/v1/authors", body, again: true }, options);
+  }
+
+  /** Erase what a person said: DELETE /v1/authors/{id}. */
+  eraseAuthor(id: string, options: {
+    /** in this channel only */
+    channel?: string | undefined;
+    /** count what would be removed, and remove nothing */
+    dryRun?: boolean | undefined;
+    /** what they say later is not recorded either */
+    forget?: boolean | undefined;
+    /** default: the only one on which the workspace's id is known */
+    platform?: string | undefined;
+    /** default: the key's only one */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<Erasure> {
+    return this.#transport.call<Erasure>({ method: "DELETE", path: `/v1/authors/${encodeURIComponent(id)}`, query: { channel: options.channel, dry_run: options.dryRun, forget: options.forget, platform: options.platform, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** A token for the tools of one channel: POST /v1/capabilities. */
+  makeCapability(body: CapabilityBody, options: CallOptions = {}): Promise<CapabilityAnswer> {
+    return this.#transport.call<CapabilityAnswer>({ method: "POST", path: "/v1/capabilities", body }, options);
+  }
+
+  /** The channels that the key reaches: GET /v1/channels. */
+  listChannels(options: {
+    /** from the page before */
+    cursor?: string | undefined;
+    limit?: number | undefined;
+  } & CallOptions = {}): Promise<ChannelPage> {
+    return this.#transport.call<ChannelPage>({ method: "GET", path: "/v1/channels", query: { cursor: options.cursor, limit: options.limit }, again: true }, options);
+  }
+
+  /** Erase a channel: DELETE /v1/channels/{channel}. */
+  eraseChannel(channel: string, options: {
+    /** count what would be removed, and remove nothing */
+    dryRun?: boolean | undefined;
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<Erasure> {
+    return this.#transport.call<Erasure>({ method: "DELETE", path: `/v1/channels/${encodeURIComponent(channel)}`, query: { dry_run: options.dryRun, platform: options.platform, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** One channel, and how much of it is stored: GET /v1/channels/{channel}. */
+  getChannel(channel: string, options: {
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<ChannelInfo> {
+    return this.#transport.call<ChannelInfo>({ method: "GET", path: `/v1/channels/${encodeURIComponent(channel)}`, query: { platform: options.platform, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** Say what a channel is: PUT /v1/channels/{channel}. */
+  putChannel(channel: string, body: ChannelBody, options: CallOptions = {}): Promise<Channel> {
+    return this.#transport.call<Channel>({ method: "PUT", path: `/v1/channels/${encodeURIComponent(channel)}`, body, again: true }, options);
+  }
+
+  /** Messages of a channel, the newest page first: GET /v1/channels/{channel}/messages. */
+  listMessages(channel: string, options: {
+    /** said after this time */
+    after?: string | undefined;
+    /** said before this time (RFC 3339, or a Slack ts) */
+    before?: string | undefined;
+    /** from the page before; it goes on with older messages, and stands in before's place */
+    cursor?: string | undefined;
+    limit?: number | undefined;
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<MessagePage> {
+    return this.#transport.call<MessagePage>({ method: "GET", path: `/v1/channels/${encodeURIComponent(channel)}/messages`, query: { after: options.after, before: options.before, cursor: options.cursor, limit: options.limit, platform: options.platform, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** Delete a message: DELETE /v1/channels/{channel}/messages/{id}. */
+  deleteMessage(channel: string, id: string, options: {
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<void> {
+    return this.#transport.call<void>({ method: "DELETE", path: `/v1/channels/${encodeURIComponent(channel)}/messages/${encodeURIComponent(id)}`, query: { platform: options.platform, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** One message: GET /v1/channels/{channel}/messages/{id}. */
+  getMessage(channel: string, id: string, options: {
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** also return all revisions that are stored */
+    revisions?: boolean | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<MessageInfo> {
+    return this.#transport.call<MessageInfo>({ method: "GET", path: `/v1/channels/${encodeURIComponent(channel)}/messages/${encodeURIComponent(id)}`, query: { platform: options.platform, revisions: options.revisions, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** Search a channel: GET /v1/channels/{channel}/search. */
+  searchChannel(channel: string, options: {
+    /** only what these authors said, by id; may be given several times */
+    author?: string[] | undefined;
+    /** said at this time or later (RFC 3339, or a Slack ts) */
+    from?: string | undefined;
+    limit?: number | undefined;
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** words, or a part in double quotes; a message's id finds the message */
+    q?: string | undefined;
+    /** said at this time or before */
+    to?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<HitList> {
+    return this.#transport.call<HitList>({ method: "GET", path: `/v1/channels/${encodeURIComponent(channel)}/search`, query: { author: options.author, from: options.from, limit: options.limit, platform: options.platform, q: options.q, to: options.to, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** A thread: its root and the newest replies: GET /v1/channels/{channel}/threads/{id}. */
+  getThread(channel: string, id: string, options: {
+    /** from the page before; it goes on with older replies */
+    cursor?: string | undefined;
+    limit?: number | undefined;
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<Thread> {
+    return this.#transport.call<Thread>({ method: "GET", path: `/v1/channels/${encodeURIComponent(channel)}/threads/${encodeURIComponent(id)}`, query: { cursor: options.cursor, limit: options.limit, platform: options.platform, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** The context of a message: prompt, ledger, tokens, next: POST /v1/context. */
+  makeContext(body: ContextBody, options: CallOptions = {}): Promise<ContextAnswer> {
+    return this.#transport.call<ContextAnswer>({ method: "POST", path: "/v1/context", body }, options);
+  }
+
+  /** How far an erasure has come: GET /v1/erasures/{id}. */
+  getErasure(id: number, options: CallOptions = {}): Promise<Erasure> {
+    return this.#transport.call<Erasure>({ method: "GET", path: `/v1/erasures/${encodeURIComponent(id)}`, again: true }, options);
+  }
+
+  /** Tell what was said: messages, edits, deletions, reactions: POST /v1/events. */
+  postEvents(body: EventBatch | Record<string, unknown>, options: {
+    /** slack, where the events are raw deliveries of Slack */
+    platform?: string | undefined;
+  } & CallOptions = {}): Promise<ToldEvents> {
+    return this.#transport.call<ToldEvents>({ method: "POST", path: "/v1/events", query: { platform: options.platform }, body, again: true }, options);
+  }
+
+  /** The tools, described for a model: GET /v1/tools. */
+  listTools(options: CallOptions = {}): Promise<ListBody> {
+    return this.#transport.call<ListBody>({ method: "GET", path: "/v1/tools", again: true }, options);
+  }
+
+  /** Call a tool of the one channel that the caller is for: POST /v1/tools/{name}. */
+  callTool(name: string, body: Record<string, unknown>, options: CallOptions = {}): Promise<ToolAnswer> {
+    return this.#transport.call<ToolAnswer>({ method: "POST", path: `/v1/tools/${encodeURIComponent(name)}`, body, again: true }, options);
+  }
+
+  /** Turns, newest first: GET /v1/turns. */
+  listTurns(options: {
+    agent?: string | undefined;
+    /** turns of one channel */
+    channel?: string | undefined;
+    /** from the page before */
+    cursor?: string | undefined;
+    limit?: number | undefined;
+    /** where several have a channel with this id */
+    platform?: string | undefined;
+    /** one or several, with commas between them */
+    state?: ("open" | "claimed" | "generating" | "posting" | "done" | "failed" | "parked" | "dropped")[] | undefined;
+    /** where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<TurnsOutputBody> {
+    return this.#transport.call<TurnsOutputBody>({ method: "GET", path: "/v1/turns", query: { agent: options.agent, channel: options.channel, cursor: options.cursor, limit: options.limit, platform: options.platform, state: options.state?.join(), workspace: options.workspace }, again: true }, options);
+  }
+
+  /** Turns as they change, as server-sent events: GET /v1/turns/events. */
+  streamTurns(options: {
+    /** the id of the last event that was read */
+    lastEventId?: number | undefined;
+    /** turns of one channel */
+    channel?: string | undefined;
+    /** where several have a channel with this id */
+    platform?: string | undefined;
+    /** where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): AsyncIterable<ServerEvent> {
+    return this.#transport.stream({ method: "GET", path: "/v1/turns/events", query: { channel: options.channel, platform: options.platform, workspace: options.workspace }, headers: { "Last-Event-ID": options.lastEventId }, again: true }, options);
+  }
+
+  /** One turn: what was asked, what the model saw and why, what it cost: GET /v1/turns/{id}. */
+  getTurn(id: number, options: {
+    /** make the prompt again */
+    prompt?: boolean | undefined;
+  } & CallOptions = {}): Promise<WholeTurn> {
+    return this.#transport.call<WholeTurn>({ method: "GET", path: `/v1/turns/${encodeURIComponent(id)}`, query: { prompt: options.prompt }, again: true }, options);
+  }
+
+  /** End an open turn without a reply: POST /v1/turns/{id}/abort. */
+  abortTurn(id: string, options: CallOptions = {}): Promise<AbortedTurn> {
+    return this.#transport.call<AbortedTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/abort`, again: true }, options);
+  }
+
+  /** End an open turn with its reply: POST /v1/turns/{id}/commit. */
+  commitTurn(id: string, body: CommitBody, options: CallOptions = {}): Promise<CommittedTurn> {
+    return this.#transport.call<CommittedTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/commit`, body, again: true }, options);
+  }
+
+  /** Tokens of answered turns, by agent, channel and policy: GET /v1/usage. */
+  usage(options: {
+    agent?: string | undefined;
+    /** of one channel */
+    channel?: string | undefined;
+    /** turns that were opened at this time or later */
+    from?: string | undefined;
+    /** where several have a channel with this id */
+    platform?: string | undefined;
+    /** turns that were opened before this time */
+    to?: string | undefined;
+    /** where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<UsageOutputBody> {
+    return this.#transport.call<UsageOutputBody>({ method: "GET", path: "/v1/usage", query: { agent: options.agent, channel: options.channel, from: options.from, platform: options.platform, to: options.to, workspace: options.workspace }, again: true }, options);
+  }
+}
