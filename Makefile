@@ -1,7 +1,7 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-.PHONY: check fmt vet lint test test-race demo bench memory quality fuzz golden cases build ci clean help
+.PHONY: check fmt vet lint test test-race demo bench memory quality fuzz golden clients cases build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
@@ -41,6 +41,10 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 golden: ## write the goldens anew; read the difference like code
 	go test ./internal/transcript -run Golden -update
 	git diff --stat -- testdata
+
+clients: ## write the clients' generated halves, and test both clients and their examples
+	go run ./.ci/clients
+	go test ./.ci/clients -count=1
 
 build: ## the static program
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/earshot ./cmd/earshot
