@@ -32,7 +32,6 @@ type Options struct {
 	// ("" where it got to none), the status and how long it took; nil is fine. It is
 	// safe for concurrent use.
 	Answered func(route string, status int, took time.Duration)
-	Stop     <-chan struct{} // closed when the process stops, to end streams; nil never
 }
 
 // New returns the handler of all routes, behind [Guard].

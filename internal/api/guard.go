@@ -168,6 +168,9 @@ func requestOf(ctx context.Context) *request {
 	return r
 }
 
+// Routed notes under which route a guarded request is counted.
+func Routed(r *http.Request, route string) { requestOf(r.Context()).route = route }
+
 // authenticated lets callers through whom the gate recognises and does not hold
 // back. The document of the routes needs no key.
 func (s *server) authenticated(next http.Handler) http.Handler {

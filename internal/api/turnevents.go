@@ -63,8 +63,8 @@ func (s *server) streamTurns(ctx context.Context, p access.Principal, in *stream
 	}}, nil
 }
 
-// stream writes events until the caller leaves, the sidecar stops, or the caller is
-// not let in any more.
+// stream writes events until ctx ends, because the caller has left or the process
+// stops, or the caller is not let in any more.
 func (s *server) stream(ctx context.Context, w io.Writer, from *follower) error {
 	flush := func() {
 		if rw, ok := w.(http.ResponseWriter); ok {
@@ -79,8 +79,6 @@ func (s *server) stream(ctx context.Context, w io.Writer, from *follower) error 
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-s.Stop:
 			return nil
 		case <-tick.C:
 		}

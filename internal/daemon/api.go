@@ -37,16 +37,17 @@ func (s shared) openAPI() (*sidecar.Service, http.Handler, error) {
 		Zone: c.Context.Zone, Log: o.Log, Now: o.Outside.Now,
 	})
 	s.caches.add(s.search.Clear)
+	answered := func(route string, status int, took time.Duration) {
+		s.meters.Request(route, status, took, strings.HasSuffix(route, "/events") && strings.HasPrefix(route, "GET "))
+	}
 	chat := mcp.New(mcp.Options{
 		Service: service, Gate: gate, URL: c.API.URL, Issuer: gate.Issuer(), Version: o.Version,
-		Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log,
+		Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log, Answered: answered,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", api.New(api.Options{
 		Service: service, Gate: gate, Version: o.Version, URL: c.API.URL, Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log,
-		Answered: func(route string, status int, took time.Duration) {
-			s.meters.Request(route, status, took, strings.HasSuffix(route, "/events") && strings.HasPrefix(route, "GET "))
-		},
+		Answered: answered,
 	}))
 	mux.Handle(mcp.Path, chat)
 	mux.Handle(mcp.MetadataPath, chat)

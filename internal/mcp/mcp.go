@@ -56,6 +56,9 @@ type Options struct {
 	Hosts   []string // as in [api.Options]
 	Origins []string // as in [api.Options]
 	Log     *slog.Logger
+
+	// Answered is as in [api.Options].
+	Answered func(route string, status int, took time.Duration)
 }
 
 // New returns the handler of [Path] and of the metadata of RFC 9728 at
@@ -69,13 +72,14 @@ func New(o Options) http.Handler {
 	mux.HandleFunc(Path, h.serve)
 	mux.HandleFunc("GET "+MetadataPath, h.metadata)
 	mux.HandleFunc("GET "+MetadataPath+Path, h.metadata)
-	return api.Guard(api.Options{URL: o.URL, Hosts: o.Hosts, Origins: o.Origins, Log: o.Log}, mux)
+	return api.Guard(api.Options{URL: o.URL, Hosts: o.Hosts, Origins: o.Origins, Log: o.Log, Answered: o.Answered}, mux)
 }
 
 type handler struct{ Options }
 
 // serve answers one message of a client.
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+	api.Routed(r, Path)
 	token := api.Bearer(r)
 	p, err := h.Gate.Authenticate(r.Context(), token)
 	switch {

@@ -32,7 +32,9 @@ type crowd struct {
 	service  *sidecar.Service
 	api, mcp http.Handler
 	scopes   []earshot.Scope
-	callers  []crowdCaller
+	callers  []crowdCaller // of each channel a key, a capability and, of the first of a workspace, a key of that
+	first    int           // of the callers, the first of the channel with index 0
+	turns    map[int]earshot.TurnID
 }
 
 // A crowdCaller is who calls, and how far they reach.
@@ -43,7 +45,8 @@ type crowdCaller struct {
 	wide      bool
 }
 
-func newCrowd(t *testing.T) *crowd {
+// newCrowd returns one with the channels of these indexes, stored in this order.
+func newCrowd(t *testing.T, indexes ...int) *crowd {
 	t.Helper()
 	ctx := t.Context()
 	st, err := store.Open(ctx, "memory:", nil)
@@ -52,7 +55,7 @@ func newCrowd(t *testing.T) *crowd {
 	gate, err := access.Open(st, access.Options{Rates: access.Rates{Principal: access.Rate{PerSecond: -1}, Channel: access.Rate{PerSecond: -1}}})
 	must(t, err)
 	service := sidecar.New(st, search.New(st, nil), gate, sidecar.Options{})
-	c := &crowd{service: service, scopes: hostile.Scopes(), api: api.New(api.Options{Service: service, Gate: gate, Version: "test"}), mcp: mcp.New(mcp.Options{Service: service, Gate: gate, Version: "test"})}
+	c := &crowd{service: service, scopes: hostile.Scopes(), turns: map[int]earshot.TurnID{}, api: api.New(api.Options{Service: service, Gate: gate, Version: "test"}), mcp: mcp.New(mcp.Options{Service: service, Gate: gate, Version: "test"})}
 	add := func(bearer, words string, wide bool) {
 		p, err := gate.Authenticate(ctx, bearer)
 		must(t, err)
@@ -64,8 +67,12 @@ func newCrowd(t *testing.T) *crowd {
 		must(t, err)
 		return secret.Reveal()
 	}
-	for i, s := range c.scopes {
-		sow(t, st, s, hostile.Canary(i))
+	for _, i := range indexes {
+		s := c.scopes[i]
+		if i == 0 {
+			c.first = len(c.callers)
+		}
+		c.turns[i] = sow(t, st, s, hostile.Canary(i))
 		one := key(access.KeySpec{Workspaces: []earshot.WorkspaceID{s.Workspace}, Channels: []earshot.ChannelID{s.Channel}, ReadOnly: i%2 == 0})
 		add(one, hostile.Canary(i), false)
 		conversation := earshot.ConversationID{Agent: "U0BOT", Scope: s, Name: "m0"}
@@ -86,9 +93,9 @@ const (
 	second = earshot.Time(1_000_000)
 )
 
-// sow says the same in every channel but for the word, and has a question asked and
-// answered there.
-func sow(t *testing.T, st earshot.Store, s earshot.Scope, word string) {
+// sow says the same in every channel but for the word, and has a question that
+// waits for its answer there.
+func sow(t *testing.T, st earshot.Store, s earshot.Scope, word string) earshot.TurnID {
 	t.Helper()
 	ctx := t.Context()
 	must(t, st.PutChannel(ctx, earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel, Name: word + " deploys", Topic: word + " topic", Kind: earshot.KindChannel}))
@@ -113,6 +120,7 @@ func sow(t *testing.T, st earshot.Store, s earshot.Scope, word string) {
 	if a.Turn == 0 {
 		t.Fatal("no turn")
 	}
+	return a.Turn
 }
 
 // canaries are the words of channels in an answer.
@@ -156,7 +164,11 @@ func TestHostileCallsThroughEveryTransport(t *testing.T) {
 	if testing.Short() {
 		calls = min(calls, 1_000)
 	}
-	c := newCrowd(t)
+	var all []int
+	for i := range hostile.Scopes() {
+		all = append(all, i)
+	}
+	c := newCrowd(t, all...)
 	rng := rand.New(rand.NewPCG(27, 18))
 	streams := map[int]*stream{}
 	made, told := map[string]int{}, map[string]int{}

@@ -186,7 +186,12 @@ func (s *Service) makeContext(ctx context.Context, p access.Principal, a asked) 
 	if err != nil {
 		return Context{}, err
 	}
+	done, err := s.work(ctx)
+	if err != nil {
+		return Context{}, err
+	}
 	in, res, err := gather.Turn(ctx, s.store, req)
+	done()
 	switch {
 	case errors.Is(err, assemble.ErrBudgetTooSmall):
 		return Context{}, overLimit

@@ -13,6 +13,7 @@ package sidecar
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -55,6 +56,7 @@ type Service struct {
 	minter   Minter
 	options  Options
 	places   places
+	working  chan struct{} // holds one for each context that is being made
 }
 
 // New returns a Service over a store. The searcher is one over the same store.
@@ -74,7 +76,7 @@ func New(st earshot.Store, searcher *search.Searcher, minter Minter, o Options) 
 	if o.Committed == nil {
 		o.Committed = func() {}
 	}
-	return &Service{store: st, searcher: searcher, index: tools.NewIndex(searched{st, searcher}, 0), minter: minter, options: o}
+	return &Service{store: st, searcher: searcher, index: tools.NewIndex(searched{st, searcher}, 0), minter: minter, options: o, working: make(chan struct{}, 8*runtime.GOMAXPROCS(0))}
 }
 
 // Now is the time of this service's clock.
@@ -105,4 +107,16 @@ func (s *Service) hold(sc earshot.Scope) error {
 		return &Busy{wait}
 	}
 	return nil
+}
+
+// work waits until a context may be made; done says that it is. Making one is mostly
+// computing, with some waiting for the database: many more at once than there are
+// processors would only take memory, and make all of them late.
+func (s *Service) work(ctx context.Context) (done func(), err error) {
+	select {
+	case s.working <- struct{}{}:
+		return func() { <-s.working }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }

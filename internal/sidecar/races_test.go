@@ -1,0 +1,163 @@
+package sidecar_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/store"
+)
+
+// TestTwoSidecarsOverOneStoreCommitOnce has two sidecars over one database open turns
+// for the same question and commit all of them at once, while messages that they show
+// are deleted. A question is answered once, or not at all where something of it was
+// deleted; whoever loses is told so, and the turns of the conversation have no gap.
+func TestTwoSidecarsOverOneStoreCommitOnce(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]func() string{
+		"postgres": func() string { return pgtest.Spec(t) },
+		"sqlite":   func() string { return filepath.Join(t.TempDir(), "earshot.db") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &races{t: t, at: spec()}
+			r.start()
+			rounds := 24
+			if testing.Short() {
+				rounds = 8
+			}
+			for n := range rounds {
+				r.round(n)
+			}
+			turns, err := r.stores[0].Turns(t.Context(), r.conversation, 0)
+			if err != nil || len(turns) != r.committed {
+				t.Fatalf("%d turns, %d were committed: %v", len(turns), r.committed, err)
+			}
+			for i, turn := range turns {
+				if turn.Number != i || len(turn.Answer.Replies) != 1 {
+					t.Errorf("turn %d has number %d and replies %v", i, turn.Number, turn.Answer.Replies)
+				}
+			}
+			if r.committed < rounds/2 || r.overtaken == 0 {
+				t.Errorf("%d of %d questions were answered, %d commits came too late", r.committed, rounds, r.overtaken)
+			}
+			t.Logf("%d of %d questions were answered, %d commits came too late", r.committed, rounds, r.overtaken)
+		})
+	}
+}
+
+// races are two sidecars over one store, and what became of their turns.
+type races struct {
+	t            *testing.T
+	at           string
+	stores       []earshot.Store
+	services     []*sidecar.Service
+	conversation earshot.ConversationID
+
+	committed, overtaken int
+}
+
+var (
+	channel  = earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1", Name: "ops", Kind: earshot.KindChannel}
+	everyone = access.Principal{ID: "key:test", Kind: access.Key}
+	alice    = earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}
+)
+
+func (r *races) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *races) start() {
+	for range 2 {
+		st, err := store.Open(r.t.Context(), r.at, nil)
+		r.must(err)
+		r.t.Cleanup(func() { _ = st.Close() })
+		r.stores = append(r.stores, st)
+		r.services = append(r.services, sidecar.New(st, search.New(st, nil), nil, sidecar.Options{}))
+	}
+	r.conversation = earshot.ConversationID{Agent: "U0BOT", Scope: channel.Scope(), Name: "m0"}
+	r.must(r.stores[0].PutChannel(r.t.Context(), channel))
+	_, err := r.services[0].PutAgent(r.t.Context(), everyone, sidecar.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"}, Workspace: "T1"})
+	r.must(err)
+	r.say("m0", "the thread", 0)
+}
+
+// say records a message of the thread.
+func (r *races) say(id, text string, n int) {
+	r.t.Helper()
+	m := earshot.Message{ID: earshot.MessageID(id), Time: earshot.Time(1_772_442_000_000_000 + int64(n)*1e6), Author: alice, Text: text}
+	if id != "m0" {
+		m.Thread = "m0"
+	}
+	_, err := r.stores[0].Record(r.t.Context(), channel.Scope(), m)
+	r.must(err)
+}
+
+// round asks a question, which four turns of each sidecar answer at once. In every
+// third round a message before the question is deleted meanwhile, and in every sixth
+// the question.
+func (r *races) round(n int) {
+	r.t.Helper()
+	ctx := r.t.Context()
+	before, question := fmt.Sprintf("b%d", n), fmt.Sprintf("q%d", n)
+	r.say(before, "something before it", 10*n+1)
+	r.say(question, "<@U0BOT> and now?", 10*n+2)
+	const each = 4
+	var drafts []*earshot.Draft
+	for _, s := range r.services {
+		for range each {
+			c, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: earshot.MessageID(question), Agent: "U0BOT", Open: true})
+			r.must(err)
+			if c.Conversation != r.conversation {
+				r.t.Fatalf("the turn is of %v", c.Conversation)
+			}
+			drafts = append(drafts, c.Draft)
+		}
+	}
+	gone := map[int]string{2: before, 5: question}[n%6]
+	var wg sync.WaitGroup
+	errs := make([]error, len(drafts))
+	for i, d := range drafts {
+		wg.Go(func() {
+			// Every draft is committed by the other sidecar than the one that opened it.
+			_, errs[i] = r.services[1-i/each].Commit(ctx, everyone, d.ID, sidecar.Reply{
+				Text: "an answer", Messages: []earshot.Message{{ID: earshot.MessageID(fmt.Sprintf("r%d-%d", n, i)), Text: "an answer"}},
+			})
+		})
+	}
+	if gone != "" {
+		wg.Go(func() {
+			_, err := r.stores[n%2].Record(ctx, channel.Scope(), earshot.Message{ID: earshot.MessageID(gone), Time: 1, Deleted: true})
+			if err != nil {
+				r.t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	done := 0
+	for i, err := range errs {
+		var late *sidecar.Overtaken
+		switch {
+		case err == nil:
+			done++
+		case errors.As(err, &late):
+			r.overtaken++
+		default:
+			r.t.Errorf("round %d, commit %d: %v", n, i, err)
+		}
+	}
+	if done > 1 || done == 0 && gone == "" {
+		r.t.Errorf("round %d (%q was deleted): %d commits", n, gone, done)
+	}
+	r.committed += done
+}
