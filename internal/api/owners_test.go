@@ -150,6 +150,16 @@ func TestAUsersConversationsAreTheirOwn(t *testing.T) {
 		}
 	}
 
+	// He erases nobody from conversations that he does not see, and learns no counts of them.
+	for _, more := range []string{"", "&dry_run=true", "&forget=true"} {
+		if status, _, raw := w.call(t, "bob", http.MethodDelete, "/v1/authors/alice?platform=api"+more, nil); status != http.StatusForbidden || !strings.Contains(raw, "foreign_person") {
+			t.Errorf("bob erases alice%s: %d %s", more, status, raw)
+		}
+	}
+	if _, _, raw := w.call(t, "alice", http.MethodGet, conversations+"/"+own+"/messages", nil); strings.Count(raw, secret) < 2 {
+		t.Errorf("alice's messages: %s", raw)
+	}
+
 	// Erasures of a channel of hers are hers.
 	begun, err := w.store.BeginErasure(ctx, earshot.ErasureOf{Platform: access.OwnPlatform, Workspace: "T1", Channel: ownChannel(t, own)})
 	if err != nil {

@@ -105,6 +105,10 @@ func (s *Service) erasureOf(ctx context.Context, p access.Principal, e Erase) (e
 		}
 		e.Platform = platforms[0]
 	}
+	if p.Kind == access.User && e.Platform == access.OwnPlatform && string(e.Author) != p.Subject {
+		// It would reach into conversations that do not exist for this user.
+		return earshot.ErasureOf{}, &Refusal{Kind: Forbidden, Code: "foreign_person", Detail: "a user's token erases nobody else from conversations without a channel; use a key"}
+	}
 	of := earshot.ErasureOf{Platform: e.Platform, Workspace: w, User: e.Author, Forget: e.Forget}
 	return of, s.storesOf(ctx, of)
 }
