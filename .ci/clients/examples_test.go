@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -275,26 +274,19 @@ func (s *scene) replies(thread string) []string {
 // typescriptClient is the compiled client, as a package.
 func typescriptClient(t *testing.T) string {
 	t.Helper()
+	program(t, "node")
+	peer(t, "typescript", "bin", "tsc")
 	dir, err := compiled()
 	if err != nil {
-		lack(t, err.Error())
+		t.Fatal(err)
 	}
 	return dir
 }
 
 // compiled compiles the TypeScript client once.
 var compiled = sync.OnceValues(func() (string, error) {
-	client, err := filepath.Abs(filepath.Join(module, "clients", "typescript"))
-	if err != nil {
-		return "", err
-	}
-	tsc, err := filepath.Abs(filepath.Join(module, ".ci", "peers", "node_modules", "typescript", "bin", "tsc"))
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(tsc); err != nil {
-		return "", errors.New("typescript is not installed: run `npm ci` in .ci/peers")
-	}
+	client := filepath.Join(module, "clients", "typescript")
+	tsc := filepath.Join(module, ".ci", "peers", "node_modules", "typescript", "bin", "tsc")
 	dir, err := scratch("typescript")
 	if err != nil {
 		return "", err

@@ -178,10 +178,10 @@ class Earshot:
         """What a search of a channel finds, the best first. options are author, from_, to, limit."""
         return self.api.search_channel(channel, q=q, **dict(self._place(), **options))["hits"]
 
-    def live(self, *, channel: Optional[str] = None, since: Optional[str] = None) -> Iterator[ServerEvent]:
+    def live(self, *, channel: Optional[str] = None, since: Optional[int] = None) -> Iterator[ServerEvent]:
         """Changes of turns as they happen, until the sidecar ends the stream or is silent for
-        the timeout. since is the id of the last event that was handled: nothing after it is
-        missed."""
+        the timeout. since is the id of the last event that was handled, as a number:
+        nothing after it is missed."""
         return self.api.stream_turns(channel=channel, last_event_id=since, **self._place())
 
     # Conversations of the conversation API.

@@ -26,7 +26,7 @@ import {
   type ToolInfo,
   type UsageJSON,
 } from "./generated.js";
-import { Transport, type CallOptions, type TransportOptions } from "./transport.js";
+import { Transport, type CallOptions, type ServerEvent, type TransportOptions } from "./transport.js";
 
 const batch = 1000; // events in one call, as the API allows
 
@@ -217,6 +217,14 @@ export class Earshot {
   /** What a search of a channel finds, the best first. */
   async search(channel: string, q: string, options: { author?: string[]; from?: string; to?: string; limit?: number } & CallOptions = {}): Promise<Hit[]> {
     return (await this.api.searchChannel(channel, { ...this.#place(), ...options, q })).hits;
+  }
+
+  /**
+   * Changes of turns as they happen, until the sidecar ends the stream or is silent for the timeout.
+   * `lastEventId` is the id of the last event that was handled, as a number: nothing after it is missed.
+   */
+  live(options: { channel?: string; lastEventId?: number } & CallOptions = {}): AsyncIterable<ServerEvent> {
+    return this.api.streamTurns({ ...this.#place(), ...options });
   }
 
   /**
