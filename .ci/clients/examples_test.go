@@ -77,7 +77,7 @@ func examples() map[string]example {
 
 func startBolt(t *testing.T, file string, env []string) string {
 	t.Helper()
-	node := program(t, "node")
+	node := newNode(t)
 	bolt := peer(t, "@slack", "bolt")
 	dir := t.TempDir()
 	copyFile(t, file, filepath.Join(dir, filepath.Base(file)))

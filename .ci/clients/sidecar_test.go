@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -50,6 +51,24 @@ func peer(t *testing.T, elements ...string) string {
 	}
 	if _, err := os.Stat(path); err != nil {
 		lack(t, elements[0]+" is not installed: run `npm ci` in .ci/peers")
+	}
+	return path
+}
+
+// newNode returns the Node that stands among the peers, where there is one for this
+// machine: Bolt's own dependencies need a newer one than many machines have.
+func newNode(t *testing.T) string {
+	t.Helper()
+	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	if arch == "" {
+		arch = runtime.GOARCH
+	}
+	path, err := filepath.Abs(filepath.Join(module, ".ci", "peers", "node_modules", "node-"+runtime.GOOS+"-"+arch, "bin", "node"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return program(t, "node")
 	}
 	return path
 }
