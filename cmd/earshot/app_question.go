@@ -205,7 +205,7 @@ func findIdentity(ctx context.Context, p place, want string) (earshot.Identity, 
 	case len(bots) > 0:
 		return earshot.Identity{}, usagef("there is no author %q; the bots are %s", want, some(bots, 8))
 	}
-	return earshot.Identity{}, usagef("there is no author %q, and no bot is stored; leave --identity out to ask as a new one", want)
+	return earshot.Identity{}, usagef("there is no author %q, and no bot is stored; leave the flag out to ask as a new one", want)
 }
 
 // identityOf returns an author as the agent. Bots of the same name are its

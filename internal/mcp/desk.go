@@ -26,6 +26,7 @@ const (
 const (
 	maxChannels = 200
 	maxAnswer   = 512 << 10 // bytes
+	maxQuery    = 2000      // bytes; that of the tools
 )
 
 // Parts of the desk's schemas.
@@ -206,6 +207,9 @@ func (s *server) search(ctx context.Context, raw string) (tools.Answer, error) {
 	}
 	if args.Query == nil {
 		return tools.Answer{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "query", Detail: "is required"}
+	}
+	if strings.TrimSpace(*args.Query) == "" || len(*args.Query) > maxQuery {
+		return tools.Answer{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "query", Detail: "must be words, at most 2000 bytes"}
 	}
 	c, err := s.find(ctx, args.whereArgs)
 	if err != nil {

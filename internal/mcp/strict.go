@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ var (
 	errSyntax = errors.New("the message is not one JSON object in which each name stands once")
 	errDepth  = errors.New("the message has more than 64 objects and arrays in one another")
 	errLength = errors.New("the message is longer than 1 MiB")
+	errForm   = errors.New("the message is not of JSON-RPC 2.0: a method's name, and an id that is text or a whole number of at most 15 digits")
 )
 
 // check refuses a message that the SDK would read more loosely than we do: it takes
@@ -45,9 +47,66 @@ func check(message []byte) error {
 			if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 				return errSyntax
 			}
+			if e := envelopeOf(message); !e.valid() {
+				return errForm
+			}
 			return nil
 		}
 	}
+}
+
+// An envelope is what a message has around its parameters. The SDK ends the session of
+// a standard input with a wrong one, and answers an id of 1.5 under 1.
+type envelope struct {
+	version, method, id jsontext.Value // nil where they are not there
+	answer              bool           // it has a result or an error
+}
+
+// envelopeOf returns that of a message that is an object.
+func envelopeOf(message []byte) envelope {
+	var e envelope
+	d := jsontext.NewDecoder(bytes.NewReader(message), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if _, err := d.ReadToken(); err != nil {
+		return e
+	}
+	for d.PeekKind() == '"' {
+		token, err := d.ReadToken()
+		if err != nil {
+			return e
+		}
+		name := token.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return e
+		}
+		switch name {
+		case "jsonrpc":
+			e.version = value.Clone()
+		case "method":
+			e.method = value.Clone()
+		case "id":
+			e.id = value.Clone()
+		case "result", "error":
+			e.answer = true
+		}
+	}
+	return e
+}
+
+// wholeNumber is an id that a double holds exactly.
+var wholeNumber = regexp.MustCompile(`^-?[0-9]{1,15}$`)
+
+// valid reports whether it is that of a request, a notification or an answer.
+func (e envelope) valid() bool {
+	switch {
+	case string(e.version) != `"2.0"`:
+		return false
+	case e.id != nil && e.id.Kind() != '"' && !wholeNumber.Match(e.id):
+		return false
+	case e.method != nil:
+		return e.method.Kind() == '"' && !e.answer
+	}
+	return e.answer && e.id != nil
 }
 
 // failure answers a message that check refuses, under its id.
@@ -140,7 +199,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			err = check(line)
 		}
 		switch {
-		case errors.Is(err, errSyntax), errors.Is(err, errDepth), errors.Is(err, errLength):
+		case errors.Is(err, errSyntax), errors.Is(err, errDepth), errors.Is(err, errLength), errors.Is(err, errForm):
 			if err := l.write(failure(line, err), 0); err != nil {
 				return 0, err
 			}
@@ -150,6 +209,9 @@ func (l *lines) Read(p []byte) (int, error) {
 			return 0, err
 		case err != nil:
 			return 0, err
+		}
+		if envelopeOf(line).answer {
+			continue // to a question that was never asked: this server asks none
 		}
 		if idOf(line) != "null" {
 			l.mu.Lock()
