@@ -3,6 +3,7 @@
     from earshot import Earshot
 
     earshot = Earshot("http://127.0.0.1:7301", "ek_...")      # or EARSHOT_URL and EARSHOT_KEY
+    earshot.api.put_agent("BOT", {"name": "helper"})          # once: who your bot is
     earshot.message("C1", {"id": "1", "time": "2026-03-02T09:00:00Z",
                            "author": {"id": "U1", "name": "Alice"}, "text": "staging is down"})
     with earshot.turn("C1", "1") as turn:
