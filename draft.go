@@ -29,6 +29,9 @@ type Draft struct {
 	// of a committed draft has its Number alone. Its anchor, epoch and hash are those
 	// of the draft, whatever they say.
 	Turn Turn
+	// Repeated is set by CommitDraft alone: the draft had been committed before the
+	// call. Of calls at the same time it is false for exactly one.
+	Repeated bool
 }
 
 // A DraftState is how far a draft has come. An open one whose Expires has passed
@@ -63,7 +66,7 @@ type Drafts interface {
 	// CommitTurn does, arrived is recorded as Record does, and a queued turn with
 	// the draft's id, input and hash is stored as Done. t.Number is given by the
 	// store; its anchor, epoch and hash are the draft's. A draft that is committed
-	// already is returned with no error, and nothing is changed, whatever t is. If
+	// already is returned as Repeated, with no error, and nothing is changed, whatever t is. If
 	// only something that t shows besides, such as what a tool found, is deleted by
 	// then, the turn is committed without its text, as CommitTurn does.
 	//

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,14 +166,22 @@ func TestTheSameCommitManyTimesAtOnceIsOne(t *testing.T) {
 	w.tell(t, said(0, "Alice", "<@U0BOT> why?"))
 	c := w.opened(t, "m0")
 	var wait sync.WaitGroup
+	var first atomic.Int64
 	for i := range 100 {
 		wait.Go(func() {
-			if status, got := w.commit(t, "C1", c.Turn.ID, says("an answer", fmt.Sprint("r", i))); status != http.StatusOK || got.Number != 0 {
+			status, got := w.commit(t, "C1", c.Turn.ID, says("an answer", fmt.Sprint("r", i)))
+			if status != http.StatusOK || got.Number != 0 {
 				t.Errorf("got %d %+v", status, got)
+			}
+			if !got.Repeated {
+				first.Add(1)
 			}
 		})
 	}
 	wait.Wait()
+	if n := first.Load(); n != 1 {
+		t.Errorf("%d commits say that they were the first", n)
+	}
 	_, turns := w.state(t)
 	list, err := w.store.ByID(t.Context(), ops.Scope(), ids("r", 100)...)
 	if err != nil || len(turns) != 1 || len(list) != 1 || list[0].ID != turns[0].Answer.Replies[0] {

@@ -112,7 +112,7 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 		return Committed{}, err
 	}
 	s.options.Committed()
-	return s.committed(ctx, done, false)
+	return s.committed(ctx, done, done.Repeated)
 }
 
 // Abort ends an open turn without a reply. Nothing of its conversation changes.

@@ -195,6 +195,8 @@ var draftCases = []testCase{
 			m.ID = "other"
 			again, err := s.CommitDraft(s.Context(), d.ID, t, now, m)
 			s.check(err)
+			s.equal("repeated", []bool{first.Repeated, again.Repeated}, []bool{false, true})
+			again.Repeated = false
 			s.equal("again", again, first)
 		}
 		aborted, err := s.AbortDraft(s.Context(), d.ID)
@@ -405,6 +407,7 @@ var draftCases = []testCase{
 		wantError(s.T, err, earshot.ErrConflict)
 		again, err := s.commits(done, "reply")
 		s.check(err)
+		again.Repeated = false
 		s.equal("a committed one still answers", again, first)
 		prune(second(1000)+1+day, 2)
 		for _, d := range []earshot.Draft{open, done} {

@@ -85,6 +85,8 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		s.Store = again()
 		repeated, err := s.commits(d, "another")
 		s.check(err)
+		s.equal("repeated", repeated.Repeated, true)
+		repeated.Repeated = false
 		s.equal("committed once", repeated, first)
 		s.check(s.Close())
 	})

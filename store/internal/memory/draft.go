@@ -132,6 +132,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Tu
 			s.drafts[id] = &c.Draft
 		}
 		out = s.drafts[id].Export()
+		out.Repeated = c == nil
 		return nil
 	})
 	return out, err

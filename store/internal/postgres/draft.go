@@ -108,6 +108,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, turn earshot
 	}
 	at, err := s.Draft(ctx, id) // for what never changes
 	if err != nil || at.State == earshot.DraftCommitted {
+		at.Repeated = err == nil
 		return at, err
 	}
 	in := at.Conversation
@@ -123,6 +124,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, turn earshot
 		var c *rule.DraftCommit
 		var err error
 		if out, c, err = t.decideDraft(ctx, in, id, turn, now); err != nil || c == nil {
+			out.Repeated = true
 			return err
 		}
 		if len(messages) > 0 {

@@ -111,6 +111,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, turn earshot
 	err = s.apply(ctx, "commit a draft", func(t *tx) error {
 		var c *rule.DraftCommit
 		if out, c, err = t.decideDraft(id, turn, now); err != nil || c == nil {
+			out.Repeated = true
 			return err
 		}
 		if len(messages) > 0 {
