@@ -83,7 +83,7 @@ func Guard(o Options, next http.Handler) http.Handler {
 				return
 			}
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody+1)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, about)))
 	})
 }

@@ -44,7 +44,7 @@ var statusOf = map[sidecar.Kind]int{
 // codeOf has the code of a status that no refusal has.
 var codeOf = map[int]string{
 	http.StatusBadRequest: "invalid", http.StatusUnauthorized: "unauthenticated", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found",
-	http.StatusMethodNotAllowed: "method_not_allowed", http.StatusNotAcceptable: "not_acceptable", http.StatusConflict: "conflict", http.StatusGone: "expired",
+	http.StatusMethodNotAllowed: "method_not_allowed", http.StatusRequestTimeout: "timeout", http.StatusNotAcceptable: "not_acceptable", http.StatusConflict: "conflict", http.StatusGone: "expired",
 	http.StatusRequestEntityTooLarge: "too_large", http.StatusUnsupportedMediaType: "unsupported_media_type", http.StatusMisdirectedRequest: "wrong_host",
 	http.StatusTooManyRequests: "too_many_requests", http.StatusServiceUnavailable: "unavailable",
 }
@@ -61,6 +61,9 @@ func newProblem(path string, status int, code, detail string, fields ...string) 
 		if code = codeOf[status]; code == "" {
 			code = "internal"
 		}
+	}
+	if status == http.StatusRequestEntityTooLarge {
+		detail = "the body has more than 1 MiB"
 	}
 	if isChat(path) {
 		if len(fields) > 0 {

@@ -90,6 +90,7 @@ func spoil(body string) []spoiled {
 		{"cut off", body[:len(body)-1], kind, 400},
 		{"depth 65", `{"a":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + "}", kind, 400},
 		{"1 MiB and a byte", body[:len(body)-1] + strings.Repeat(" ", 1<<20-len(body)+1) + "}", kind, 413},
+		{"1 MiB and a broken end", body[:len(body)-1] + strings.Repeat(" ", 1<<20-len(body)) + "]", kind, 400},
 		{"as text", body, "text/plain", 415},
 		{"as a form", "channel=C1", "application/x-www-form-urlencoded", 415},
 	}
