@@ -17,7 +17,7 @@ func inputError(err error) error {
 	var syn *jsontext.SyntacticError
 	switch {
 	case errors.As(err, &syn):
-		reason := syn.Err.Error()
+		reason := "is not JSON: " + syn.Err.Error()
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			reason = "stands twice"
 		}
@@ -27,7 +27,7 @@ func inputError(err error) error {
 	case errors.As(err, &sem):
 		reason := "has the wrong type"
 		if sem.JSONKind != 0 && sem.GoType != nil {
-			reason = kindName(sem.JSONKind) + " cannot stand here"
+			reason = "cannot be " + kindName(sem.JSONKind)
 		}
 		return &assemble.InputError{Path: path(sem.JSONPointer), Reason: reason}
 	}
