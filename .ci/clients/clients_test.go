@@ -41,6 +41,9 @@ func TestTheTypeScriptClient(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "dist"), filepath.Join(work, "dist")); err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range []string{"package.json", "README.md"} {
+		copyFile(t, filepath.Join(module, "clients", "typescript", name), filepath.Join(work, name))
+	}
 	args := []string{"--test", "--test-reporter=spec"}
 	for _, name := range tests {
 		copyFile(t, name, filepath.Join(work, "test", filepath.Base(name)))
