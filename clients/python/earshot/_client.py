@@ -156,11 +156,14 @@ class Earshot:
         return _pages(
             lambda cursor: self.api.list_messages(channel, before=before, after=after, cursor=cursor, **self._place()),
             "messages",
+            backwards=True,
         )
 
     def replies(self, channel: str, root: str) -> Iterator[wire.Message]:
-        """The replies of a thread, without its root."""
-        return _pages(lambda cursor: self.api.get_thread(channel, root, cursor=cursor, **self._place()), "replies")
+        """The replies of a thread, without its root, from the newest to the oldest."""
+        return _pages(
+            lambda cursor: self.api.get_thread(channel, root, cursor=cursor, **self._place()), "replies", backwards=True
+        )
 
     def turns(
         self, *, channel: Optional[str] = None, agent: Optional[str] = None, state: Optional[List[Any]] = None
@@ -243,22 +246,22 @@ class Conversation:
         return self.earshot.api.post_conversation_message(self.id, message)["data"]["message"]
 
     def messages(self) -> Iterator[wire.ChatMessage]:
-        """Its messages."""
+        """Its messages, from the newest to the oldest."""
         cursor: Optional[str] = None
         while True:
             page = self.earshot.api.list_conversation_messages(self.id, limit=100, cursor=cursor)["data"]
-            yield from page["messages"]
+            yield from reversed(page["messages"])
             cursor = page.get("next_cursor")
             if not cursor:
                 return
 
 
-def _pages(get: Callable[[Optional[str]], Any], items: str) -> Iterator[Any]:
-    """Yields what stands on all pages."""
+def _pages(get: Callable[[Optional[str]], Any], items: str, backwards: bool = False) -> Iterator[Any]:
+    """Yields what stands on all pages, each of them from its end if they go backwards."""
     cursor: Optional[str] = None
     while True:
         page = get(cursor)
-        yield from page[items]
+        yield from reversed(page[items]) if backwards else page[items]
         cursor = page.get("next")
         if not cursor:
             return

@@ -162,12 +162,12 @@ class StoryTest(unittest.TestCase):
         for i in range(5, 60):
             self.earshot.message(self.channel, said(i, "Bob", f"note {i}", 1 if i % 2 else None))
         ids = [m["id"] for m in self.earshot.messages(self.channel)]
-        self.assertEqual(sorted(map(int, ids)), [1, 2, 3, *range(5, 60)])
+        self.assertEqual(list(map(int, ids)), [*range(59, 4, -1), 3, 2, 1])
         page = self.earshot.api.list_messages(self.channel, limit=10)
         self.assertEqual(len(page["messages"]), 10)
         self.assertTrue(page["next"])
-        replies = {int(m["id"]) for m in self.earshot.replies(self.channel, "1")}
-        self.assertEqual(replies, {2, 3, *range(5, 60, 2)})
+        replies = [int(m["id"]) for m in self.earshot.replies(self.channel, "1")]
+        self.assertEqual(replies, [*range(59, 4, -2), 3, 2])
         self.assertEqual(self.earshot.search(self.channel, "certificate", limit=1)[0]["id"], "2")
         self.assertEqual(self.earshot.search(self.channel, "certificate", author=["ann"]), [])
         self.assertIn(self.channel, [c["id"] for c in self.earshot.channels()])
@@ -221,6 +221,7 @@ class StoryTest(unittest.TestCase):
         for i in range(105):
             one.post({"message_id": f"m{i}", "role": "user" if i % 2 == 0 else "assistant", "content": f"text {i}"})
         one.post({"message_id": "m0", "role": "user", "content": "text 0, edited"})
+        self.assertEqual([m["message_id"] for m in one.messages()], [f"m{i}" for i in range(104, -1, -1)])
         texts = {m["message_id"]: m["content"] for m in one.messages()}
         self.assertEqual((len(texts), texts["m0"], texts["m104"]), (105, "text 0, edited", "text 104"))
         with self.assertRaises(earshot.Invalid):

@@ -201,12 +201,12 @@ export class Earshot {
 
   /** The messages of a channel, from the newest to the oldest. */
   messages(channel: string, options: { before?: string; after?: string } & CallOptions = {}): AsyncGenerator<Message, void, undefined> {
-    return pages((cursor) => this.api.listMessages(channel, { ...this.#place(), cursor, ...options }), (page) => page.messages, (page) => page.next);
+    return pages((cursor) => this.api.listMessages(channel, { ...this.#place(), cursor, ...options }), (page) => page.messages.reverse(), (page) => page.next);
   }
 
-  /** The replies of a thread, without its root. */
+  /** The replies of a thread, without its root, from the newest to the oldest. */
   replies(channel: string, root: string, options: CallOptions = {}): AsyncGenerator<Message, void, undefined> {
-    return pages((cursor) => this.api.getThread(channel, root, { ...this.#place(), cursor, ...options }), (page) => page.replies, (page) => page.next);
+    return pages((cursor) => this.api.getThread(channel, root, { ...this.#place(), cursor, ...options }), (page) => page.replies.reverse(), (page) => page.next);
   }
 
   /** Turns of the channels that the key reaches, from the newest to the oldest. */
@@ -277,11 +277,11 @@ export class Conversation {
     return (await this.earshot.api.postConversationMessage(this.id, message, options)).data.message;
   }
 
-  /** Its messages, in pages of at most 100. */
+  /** Its messages, from the newest to the oldest. */
   messages(options: CallOptions = {}): AsyncGenerator<PostedMessage, void, undefined> {
     return pages(
       async (cursor) => (await this.earshot.api.listConversationMessages(this.id, { limit: 100, cursor, ...options })).data,
-      (page) => page.messages,
+      (page) => page.messages.reverse(),
       (page) => page.next_cursor,
     );
   }

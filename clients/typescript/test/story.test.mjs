@@ -139,11 +139,13 @@ story("tools reach the channel of their turn only", async ({ earshot, channel })
 story("reading", async ({ earshot, channel }) => {
   const more = Array.from({ length: 55 }, (_, i) => said(i + 5, "Bob", `note ${i + 5}`, i % 2 ? undefined : 1));
   await earshot.record(...more.map((message) => ({ type: "message", channel, message })));
-  assert.equal(new Set((await all(earshot.messages(channel))).map((m) => m.id)).size, 58);
+  const ids = (await all(earshot.messages(channel))).map((m) => Number(m.id));
+  assert.deepEqual([ids.length, ids], [58, [...ids].sort((a, b) => b - a)]);
   const page = await earshot.api.listMessages(channel, { limit: 10 });
   assert.equal(page.messages.length, 10);
   assert.ok(page.next);
-  assert.equal((await all(earshot.replies(channel, "1"))).length, 30);
+  const replies = (await all(earshot.replies(channel, "1"))).map((m) => Number(m.id));
+  assert.deepEqual([replies.length, replies], [30, [...replies].sort((a, b) => b - a)]);
   assert.equal((await earshot.search(channel, "certificate", { limit: 1 }))[0].id, "2");
   assert.deepEqual(await earshot.search(channel, "certificate", { author: ["ann"] }), []);
   assert.ok((await all(earshot.channels())).some((c) => c.id === channel));
@@ -191,7 +193,9 @@ story("conversations", async ({ earshot, channel }) => {
   assert.deepEqual((await earshot.conversation(wanted)).metadata, one.metadata);
   for (let i = 0; i < 105; i++) await one.post({ message_id: `m${i}`, role: i % 2 ? "assistant" : "user", content: `text ${i}` });
   await one.post({ message_id: "m0", role: "user", content: "text 0, edited" });
-  const texts = new Map((await all(one.messages())).map((m) => [m.message_id, m.content]));
+  const listed = await all(one.messages());
+  assert.deepEqual(listed.map((m) => m.message_id), Array.from({ length: 105 }, (_, i) => `m${104 - i}`));
+  const texts = new Map(listed.map((m) => [m.message_id, m.content]));
   assert.deepEqual([texts.size, texts.get("m0"), texts.get("m104")], [105, "text 0, edited", "text 104"]);
   await assert.rejects(one.merge({ list: [1] }), Invalid);
   await assert.rejects(client("_FOREIGN").api.getConversation(one.id), NotFound);
