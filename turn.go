@@ -67,6 +67,16 @@ type Turn struct {
 	Metadata map[string]*string
 }
 
+// Reply returns the reply as the session has it, "" where there is none. It is all
+// that is known of a reply that a caller of the sidecar has posted without saying
+// what it became.
+func (t Turn) Reply() string {
+	if len(t.Session) == 0 || t.Session[len(t.Session)-1].Role != Assistant {
+		return ""
+	}
+	return t.Session[len(t.Session)-1].Text
+}
+
 // Turns stores each turn with its ledger.
 type Turns interface {
 	// CommitTurn records a turn that succeeded: its answer, cursor, epoch, manifest,

@@ -103,7 +103,7 @@ func apiURL(d *daemon.Daemon, c config.Config) string {
 
 // apiLines says where the API is, and which command makes a key where there is none.
 func apiLines(url, missing string) string {
-	s := fmt.Sprintf("%s, with its routes in %s/openapi.json; docs/http.md begins with five lines that get a context", desk.Strong("HTTP API on "+url), url)
+	s := fmt.Sprintf("%s, with its routes in %s/openapi.json, and MCP on %s/mcp; docs/http.md begins with five lines that get a context", desk.Strong("HTTP API on "+url), url, url)
 	if missing != "" {
 		s += "\nthere is no key yet, so every request is refused; make one: " + desk.Mark(missing)
 	}

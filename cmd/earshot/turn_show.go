@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
 )
@@ -45,23 +44,11 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l turnStore, prices map[st
 		}
 		a.printf("\n")
 	}
-	if text := w.committedReply(); text != "" && len(w.posts) == 0 {
+	if w.committed != nil && w.committed.Reply() != "" && len(w.posts) == 0 {
+		text := w.committed.Reply()
 		a.printf("%s%s\n", desk.Rule("reply", a.width), desk.Paragraph(desk.Clean(desk.Readable(text)), a.width-2, "  "))
 	}
 	a.printf("%s\n", w.spent(prices))
-}
-
-// committedReply returns the reply as the session has it, "" where there is none. It
-// is all that is known of a reply that a caller of the sidecar posted.
-func (w *wholeTurn) committedReply() string {
-	if w.committed == nil || len(w.committed.Session) == 0 {
-		return ""
-	}
-	last := w.committed.Session[len(w.committed.Session)-1]
-	if last.Role != earshot.Assistant {
-		return ""
-	}
-	return last.Text
 }
 
 // showNames writes the names that the prompt gives people and the zone of its

@@ -53,7 +53,8 @@ type WholeTurn struct {
 	Question *contract.Message    `json:"question,omitempty" doc:"the message that is answered; absent where it was deleted"`
 	Began    string               `json:"began,omitempty" doc:"why a new session began with this turn"`
 	Policy   string               `json:"policy,omitempty"`
-	Replies  []earshot.MessageID  `json:"reply_ids"`
+	Replies  []earshot.MessageID  `json:"reply_ids" doc:"what the reply became on the platform, as far as that is known"`
+	Reply    string               `json:"reply,omitempty" doc:"the reply as the session has it"`
 	Cursor   int64                `json:"cursor,omitempty" doc:"up to which sequence the conversation was considered"`
 	Usage    *UsageCounts         `json:"usage,omitempty"`
 	Ledger   []contract.LedgerRow `json:"ledger" doc:"for each message that was considered: its section, verdict, reason and tokens"`
@@ -186,6 +187,7 @@ func (s *server) getTurn(ctx context.Context, p access.Principal, in *getTurnInp
 		}
 	}
 	if w.Turn != nil {
+		out.Reply = w.Turn.Reply()
 		u := UsageCounts(w.Turn.Usage)
 		out.Usage = &u
 	}

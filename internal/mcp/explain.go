@@ -166,6 +166,7 @@ type turnJSON struct {
 	Tries    int               `json:"tries,omitzero"`
 	Question messageJSON       `json:"question"`
 	Reply    []messageJSON     `json:"reply"`
+	Said     string            `json:"reply_text,omitzero"` // where it is not known what messages the reply became
 	Policy   string            `json:"policy,omitzero"`
 	Epoch    int               `json:"epoch"`
 	Began    earshot.Beginning `json:"epoch_began,omitzero"`
@@ -203,6 +204,9 @@ func explained(t sidecar.DeskTurn, prompt bool) turnJSON {
 	if c := t.Turn; c != nil {
 		for _, id := range c.Answer.Replies {
 			out.Reply = append(out.Reply, messageOf(of(id), maxReply))
+		}
+		if len(out.Reply) == 0 {
+			out.Said = line(c.Reply(), maxReply)
 		}
 		out.Policy = c.Policy
 		if c.Usage != (earshot.Usage{}) {

@@ -52,7 +52,7 @@ const (
 // An Overtaken is the error of a commit that came too late.
 type Overtaken struct {
 	Reason string   // Answered, Gone or Changed
-	Anew   *Context // the context as it is now, with a turn of its own; nil where the anchor needs no answer, or has to be asked for anew
+	Anew   *Context // the context as it is now, with a turn of its own unless the reason is Answered; nil where the anchor is deleted, or the context has to be asked for
 }
 
 // Error implements error.
@@ -85,7 +85,10 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	if err := r.check(); err != nil {
 		return Committed{}, err
 	}
-	if d.State != earshot.DraftOpen || d.Expires < s.now() {
+	switch {
+	case d.State == earshot.DraftAborted:
+		return Committed{}, &Refusal{Kind: Expired, Code: "aborted", Detail: "the turn was aborted; open another one"}
+	case d.Expires < s.now():
 		return Committed{}, earshot.ErrExpired
 	}
 	channel, err := s.store.Channel(ctx, d.Conversation.Scope)
@@ -166,21 +169,24 @@ func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Dr
 	if err != nil {
 		return err
 	}
+	late := &Overtaken{Reason: Changed}
+	anew := s.open
 	if answered {
-		return &Overtaken{Reason: Answered}
+		late.Reason, anew = Answered, s.makeContext // a turn for it could not be committed
 	}
 	how, err := decodeHow(d.Asked)
 	if errors.Is(err, errReadAs) {
-		return &Overtaken{Reason: Changed}
+		return late
 	}
 	if err != nil {
 		return err
 	}
-	c, err := s.open(ctx, p, asked{How: how, channel: channel, identity: identity, anchor: d.Anchor, conversation: d.Conversation})
+	c, err := anew(ctx, p, asked{How: how, channel: channel, identity: identity, anchor: d.Anchor, conversation: d.Conversation})
 	if err != nil {
 		return err
 	}
-	return &Overtaken{Reason: Changed, Anew: &c}
+	late.Anew = &c
+	return late
 }
 
 // queueLook is how many turns of a channel are looked through for one of an anchor.

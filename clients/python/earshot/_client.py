@@ -396,7 +396,7 @@ class Turn(Context):
         except Conflict as conflict:
             self.ended = True
             anew = conflict.answer.get("context") if isinstance(conflict.answer, dict) else None
-            if anew:
+            if anew and "turn" in anew:  # else the question has been answered
                 conflict.turn = Turn(self.earshot, anew)
             raise
         self.ended = True

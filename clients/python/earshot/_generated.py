@@ -1002,6 +1002,7 @@ class _WholeTurn(TypedDict):
     ledger: List[LedgerRow]
     # time
     opened: str
+    # what the reply became on the platform, as far as that is known
     reply_ids: List[str]
     # open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was
     # opened by a caller open, expired or aborted until it is committed
@@ -1022,6 +1023,8 @@ class WholeTurn(_WholeTurn, total=False):
     prompt: PromptJSON
     # the message that is answered; absent where it was deleted
     question: Message
+    # the reply as the session has it
+    reply: str
     # time
     updated: str
     usage: UsageCounts

@@ -403,7 +403,7 @@ export class Turn extends Context {
       if (error instanceof Conflict) {
         this.#ended = true;
         const anew = (error.answer as { context?: ContextAnswer } | undefined)?.context;
-        if (anew) error.turn = new Turn(this.earshot, anew);
+        if (anew?.turn) error.turn = new Turn(this.earshot, anew); // else the question has been answered
       }
       throw error;
     }

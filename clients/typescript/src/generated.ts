@@ -883,6 +883,9 @@ export interface WholeTurn {
   prompt?: PromptJSON | undefined;
   /** the message that is answered; absent where it was deleted */
   question?: Message | undefined;
+  /** the reply as the session has it */
+  reply?: string | undefined;
+  /** what the reply became on the platform, as far as that is known */
   reply_ids: string[];
   /**
    * open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was opened by a
