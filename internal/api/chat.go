@@ -229,13 +229,13 @@ type conversationBody struct {
 	StrictInput
 }
 
-// holdConversation is hold for the channel of a conversation.
-func (s *server) holdConversation(ctx context.Context, p access.Principal, id string) error {
+// holdConversation counts a request for the channel of a conversation.
+func (s *server) holdConversation(p access.Principal, id string) error {
 	of, ok := sidecar.ParseConversation(id)
 	if !ok || !p.Sees(of.Scope) {
 		return nil // which the service refuses
 	}
-	return s.hold(ctx, of.Scope)
+	return s.Service.Hold(of.Scope)
 }
 
 func (s *server) createConversation(ctx context.Context, p access.Principal, in *StrictInput) (int, createdData, error) {
@@ -254,7 +254,7 @@ func (s *server) createConversation(ctx context.Context, p access.Principal, in 
 }
 
 func (s *server) getConversation(ctx context.Context, p access.Principal, in *conversationID) (int, conversationData, error) {
-	if err := s.holdConversation(ctx, p, in.ID); err != nil {
+	if err := s.holdConversation(p, in.ID); err != nil {
 		return 0, conversationData{}, err
 	}
 	c, err := s.Service.ChatConversation(ctx, p, in.ID)
@@ -262,7 +262,7 @@ func (s *server) getConversation(ctx context.Context, p access.Principal, in *co
 }
 
 func (s *server) mergeConversation(ctx context.Context, p access.Principal, in *conversationBody) (int, conversationData, error) {
-	if err := s.holdConversation(ctx, p, in.ID); err != nil {
+	if err := s.holdConversation(p, in.ID); err != nil {
 		return 0, conversationData{}, err
 	}
 	var b metadataPatch
@@ -278,7 +278,7 @@ func (s *server) chatMessages(ctx context.Context, p access.Principal, in *struc
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
 	Cursor string `query:"cursor" maxLength:"2000" doc:"the next_cursor of a page, for the page with older messages"`
 }) (int, messagesData, error) {
-	if err := s.holdConversation(ctx, p, in.ID); err != nil {
+	if err := s.holdConversation(p, in.ID); err != nil {
 		return 0, messagesData{}, err
 	}
 	page, err := s.Service.ChatMessages(ctx, p, in.ID, in.Limit, in.Cursor)
@@ -290,7 +290,7 @@ func (s *server) chatMessages(ctx context.Context, p access.Principal, in *struc
 }
 
 func (s *server) postChatMessage(ctx context.Context, p access.Principal, in *conversationBody) (int, messageData, error) {
-	if err := s.holdConversation(ctx, p, in.ID); err != nil {
+	if err := s.holdConversation(p, in.ID); err != nil {
 		return 0, messageData{}, err
 	}
 	var b newChatMessage

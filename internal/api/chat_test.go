@@ -757,21 +757,12 @@ func TestNaughtyStringsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// busy is a gate that has had enough of one channel.
-type busy struct {
-	gate
-	channel earshot.ChannelID
-}
-
-func (b busy) AllowChannel(s earshot.Scope) (time.Duration, bool) {
-	return 1500 * time.Millisecond, s.Channel != b.channel
-}
-
 func TestAChannelThatIsAskedForTooOftenHoldsItsConversationsBack(t *testing.T) {
 	t.Parallel()
 	w := newChat(t, "memory:")
 	busyOne, other := w.create(t, "T1", fields{"metadata": fields{"channel_id": "C1"}}), w.create(t, "T1", fields{"metadata": fields{"channel_id": "C2"}})
-	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(w.store, search.New(w.store, nil), w.gate, sidecar.Options{}), Gate: busy{w.gate, "C1"}, Version: "test"}))
+	busy := func(s earshot.Scope) (time.Duration, bool) { return 1500 * time.Millisecond, s.Channel != "C1" }
+	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(w.store, search.New(w.store, nil), w.gate, sidecar.Options{AllowChannel: busy}), Gate: w.gate, Version: "test"}))
 	t.Cleanup(srv.Close)
 	w.server = srv
 	status, header, raw := w.call(t, "T1", http.MethodGet, conversations+"/"+busyOne, nil)

@@ -303,7 +303,6 @@ func (g gates) Authenticate(ctx context.Context, bearer string) (access.Principa
 }
 
 func (gates) Allow(access.Principal, earshot.Scope) (time.Duration, bool) { return 0, true }
-func (gates) AllowChannel(earshot.Scope) (time.Duration, bool)            { return 0, true }
 
 // sow stores a territory.
 func (x territory) sow(t *testing.T, st earshot.Store, service *sidecar.Service, all access.Principal) {

@@ -3,7 +3,10 @@ package api
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -51,6 +54,13 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	return newProblem(path, statusOf[r.Kind], code, r.Detail)
 }
 
+// tooMany is the answer to a request for a channel that is asked for too often.
+func tooMany(ctx context.Context, wait time.Duration) error {
+	return huma.ErrorWithHeaders(
+		newProblem(requestOf(ctx).path, http.StatusTooManyRequests, "", "too many requests for this channel; wait as Retry-After says"),
+		http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(wait.Seconds())))}})
+}
+
 // A Place is how a route's path and query name a channel.
 type Place struct {
 	Channel   string `path:"channel" maxLength:"512" doc:"the channel's id on its platform"`
@@ -67,7 +77,7 @@ func (s *server) resolve(ctx context.Context, p access.Principal, at Place) (ear
 	if err != nil {
 		return earshot.Channel{}, err
 	}
-	return c, s.hold(ctx, c.Scope())
+	return c, s.Service.Hold(c.Scope())
 }
 
 // The errors of huma itself are written as ours are. What it quotes of the request

@@ -43,7 +43,6 @@ const (
 type Gate interface {
 	Authenticate(ctx context.Context, bearer string) (access.Principal, error)
 	Allow(p access.Principal, s earshot.Scope) (retryAfter time.Duration, ok bool)
-	AllowChannel(s earshot.Scope) (retryAfter time.Duration, ok bool)
 }
 
 // Options configure the handler. Service and Gate are required.
@@ -104,7 +103,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && !h.checked(w, r) {
 		return
 	}
-	s, err := newServer(r.Context(), h.Service, p, h.Gate.AllowChannel, h.Version, h.Log)
+	s, err := newServer(r.Context(), h.Service, p, h.Version, h.Log)
 	if err != nil {
 		h.Log.ErrorContext(r.Context(), "a request failed", "err", err)
 		refuse(w, http.StatusInternalServerError, "internal", "something went wrong here; the log has the request's id")
@@ -179,8 +178,7 @@ func Serve(ctx context.Context, service *sidecar.Service, p access.Principal, ve
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	free := func(earshot.Scope) (time.Duration, bool) { return 0, true }
-	s, err := newServer(ctx, service, p, free, version, log)
+	s, err := newServer(ctx, service, p, version, log)
 	if err != nil {
 		return err
 	}

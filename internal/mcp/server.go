@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -32,7 +31,6 @@ type server struct {
 	service *sidecar.Service
 	caller  access.Principal
 	channel *earshot.Scope // where the caller reaches exactly one; nil else
-	allow   func(earshot.Scope) (time.Duration, bool)
 	log     *slog.Logger
 }
 
@@ -43,8 +41,8 @@ type server struct {
 //     resources, and prompts;
 //   - any other caller has the desk's tools, which take a channel, with resources
 //     and prompts.
-func newServer(ctx context.Context, service *sidecar.Service, p access.Principal, allow func(earshot.Scope) (time.Duration, bool), version string, log *slog.Logger) (*sdk.Server, error) {
-	s := &server{service: service, caller: p, allow: allow, log: log}
+func newServer(ctx context.Context, service *sidecar.Service, p access.Principal, version string, log *slog.Logger) (*sdk.Server, error) {
+	s := &server{service: service, caller: p, log: log}
 	at, one, err := service.Only(ctx, p)
 	if err != nil {
 		return nil, err
@@ -133,8 +131,9 @@ func (s *server) known(ctx context.Context, method string, err error) error {
 
 // counted refuses a read of a channel that is read too often.
 func (s *server) counted(at earshot.Scope) error {
-	if wait, ok := s.allow(at); !ok {
-		return &sidecar.Refusal{Kind: sidecar.Forbidden, Code: "too_many_requests", Detail: fmt.Sprintf("too many requests for this channel; wait %d s", int(math.Ceil(wait.Seconds())))}
+	var busy *sidecar.Busy
+	if errors.As(s.service.Hold(at), &busy) {
+		return &sidecar.Refusal{Kind: sidecar.Forbidden, Code: "too_many_requests", Detail: fmt.Sprintf("too many requests for this channel; wait %d s", int(math.Ceil(busy.RetryAfter.Seconds())))}
 	}
 	return nil
 }

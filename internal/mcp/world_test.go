@@ -155,7 +155,8 @@ func same(a, b string) bool { return bytes.Equal([]byte(a), []byte(b)) }
 // newWorldOf returns a server over the same store with another gate.
 func newWorldOf(t testing.TB, w *world, gate *access.Gate) *world {
 	t.Helper()
-	srv := httptest.NewServer(mcp.New(mcp.Options{Service: w.service, Gate: gate, Version: "test"}))
+	service := sidecar.New(w.store, search.New(w.store, nil), gate, sidecar.Options{AllowChannel: gate.AllowChannel})
+	srv := httptest.NewServer(mcp.New(mcp.Options{Service: service, Gate: gate, Version: "test"}))
 	t.Cleanup(srv.Close)
 	other := *w
 	other.gate, other.url = gate, srv.URL

@@ -70,7 +70,7 @@ func (s *Service) Context(ctx context.Context, p access.Principal, r ContextRequ
 	if err != nil {
 		return Context{}, err
 	}
-	if err := s.hold(a.channel.Scope()); err != nil {
+	if err := s.Hold(a.channel.Scope()); err != nil {
 		return Context{}, err
 	}
 	if r.Open {

@@ -178,7 +178,7 @@ func (t *telling) channel(ctx context.Context, e Event, path string) (*spoken, e
 	if c == nil {
 		found, stored, err := t.target(ctx, t.p, id, path)
 		if err == nil {
-			err = t.hold(found.Scope())
+			err = t.Hold(found.Scope())
 		}
 		if err != nil {
 			return nil, err

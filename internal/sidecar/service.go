@@ -38,8 +38,7 @@ type Options struct {
 	Now          func() time.Time // default: time.Now
 
 	// AllowChannel reports whether one channel may be asked for once more, and when
-	// it may if not. It is asked for contexts, tools and events; nil allows
-	// everything. An *[access.Gate] has one.
+	// it may if not; see [Service.Hold]. nil allows everything. An *[access.Gate] has one.
 	AllowChannel func(earshot.Scope) (retryAfter time.Duration, ok bool)
 }
 
@@ -97,9 +96,10 @@ type Busy struct{ RetryAfter time.Duration }
 // Error implements error.
 func (*Busy) Error() string { return "too many requests for this channel; wait a moment" }
 
-// hold returns a [*Busy] for a channel that is asked for too often. Ask it only for
-// channels that the caller sees.
-func (s *Service) hold(sc earshot.Scope) error {
+// Hold counts a request for a channel, and returns a [*Busy] where there are too many
+// of them. The Service asks it itself for contexts, tools and events; a transport
+// asks before it reads. Ask it only for channels that the caller sees.
+func (s *Service) Hold(sc earshot.Scope) error {
 	if s.options.AllowChannel == nil {
 		return nil
 	}

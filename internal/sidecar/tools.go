@@ -25,7 +25,7 @@ func (s *Service) Tool(ctx context.Context, p access.Principal, name, args strin
 	if err != nil {
 		return tools.Answer{}, err
 	}
-	if err := s.hold(scope); err != nil {
+	if err := s.Hold(scope); err != nil {
 		return tools.Answer{}, err
 	}
 	set, err := s.tools(ctx, p, scope)
