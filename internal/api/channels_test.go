@@ -171,8 +171,9 @@ func TestACapabilityReadsNothingButThroughItsTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill(t, earshot.Channel{Platform: "slack", Workspace: "T1", ID: "C1", Kind: earshot.KindChannel}, 3)
-	for _, path := range []string{"", "/messages", "/messages/m001", "/threads/m000", "/search?q=import"} {
-		if status, _, got := w.call(t, "tools", http.MethodGet, "/v1/channels/C1"+path, nil); status != http.StatusForbidden || !strings.Contains(got, "tools_only") {
+	const c = "/v1/channels/C1"
+	for _, path := range []string{"/v1/channels", "/v1/agents", "/v1/turns", c, c + "/messages", c + "/messages/m001", c + "/threads/m000", c + "/search?q=import"} {
+		if status, _, got := w.call(t, "tools", http.MethodGet, path, nil); status != http.StatusForbidden || !strings.Contains(got, "tools_only") {
 			t.Errorf("%s: %d %s", path, status, got)
 		}
 	}

@@ -7,8 +7,12 @@ import (
 	"github.com/earshot-ai/earshot/internal/access"
 )
 
-// Channels returns the channels that a caller may see, in the store's order.
+// Channels returns the channels that a caller may see, in the store's order. A
+// capability lists none: a channel's counts and times tell what came after its anchor.
 func (s *Service) Channels(ctx context.Context, p access.Principal) ([]earshot.ChannelInfo, error) {
+	if p.Kind == access.Capability {
+		return nil, toolsOnly
+	}
 	all, err := s.store.Channels(ctx)
 	if err != nil {
 		return nil, err

@@ -172,6 +172,9 @@ func (s *Service) writes(p access.Principal, w earshot.WorkspaceID, platform ear
 // Agents returns the agents that a caller put or may act for, by workspace,
 // platform, id and channel.
 func (s *Service) Agents(ctx context.Context, p access.Principal) ([]Agent, error) {
+	if p.Kind == access.Capability {
+		return nil, toolsOnly
+	}
 	all, err := s.agents(ctx, agentPrefix)
 	if err != nil {
 		return nil, err
