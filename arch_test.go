@@ -134,6 +134,7 @@ var layout = architecture{
 
 		{7, "platform/*", "network to vocabulary"},
 		{7, "simulate", "fake platforms"},
+		{8, "simulate/*", "a fake platform each"},
 		{6, "internal/hostile", "calls of tools that want another channel; tests only"},
 		{6, "internal/sidecar", "what the sidecar does, whatever the transport"},
 		{7, "internal/api", "the sidecar over HTTP"},
@@ -156,7 +157,7 @@ var layout = architecture{
 			why: "decoders never import one another"},
 		{from: "model/*", to: "model/*", siblings: true,
 			why: "adapters never import one another: what two need belongs to model/internal/adapter"},
-		{from: "simulate", to: "platform/...",
+		{from: "simulate/...", to: "platform/...",
 			why: "a fake that shares code with the adapter shares its mistakes"},
 		{from: "bot", to: "store",
 			why: "the bot works on any earshot.Store; who wires it chooses one"},
