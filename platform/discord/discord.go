@@ -23,6 +23,9 @@
 package discord
 
 import (
+	"context"
+	"time"
+
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 )
@@ -32,10 +35,50 @@ type Platform struct {
 	o      Options
 	client *discordapi.Client
 
+	directory *directory
+
+	// Who the bot is. Enter or Recall sets it, before anything reads it.
 	identity earshot.Identity
 	app      string // the application's id
 	known    bool   // Enter or Recall has succeeded
 }
 
+// New returns a platform and asks Discord nothing. The error names every problem of
+// the options. Call [Platform.Enter] or [Platform.Recall] before anything else.
+func New(o Options) (*Platform, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &Platform{o: o, client: newClient(o)}
+	p.directory = newDirectory(p)
+	return p, nil
+}
+
+// Open asks Discord who the bot is and returns its platform. Where the token is not
+// valid, the error says what to do.
+func Open(ctx context.Context, o Options) (*Platform, error) {
+	p, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Enter(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// newClient returns the client that makes every call of a platform.
+func newClient(o Options) *discordapi.Client {
+	return discordapi.New(discordapi.Options{URL: o.APIURL, Token: o.Token, HTTP: o.HTTPClient, Now: o.Now, Log: o.Log})
+}
+
 // Identity returns who the bot is.
 func (p *Platform) Identity() earshot.Identity { return p.identity }
+
+// Application returns the application's id, of which invite links are made.
+func (p *Platform) Application() string { return p.app }
+
+// Down reports since when Discord does not answer; ok is false where it does, or was
+// not asked yet.
+func (p *Platform) Down() (since time.Time, ok bool) { return p.client.Down() }
