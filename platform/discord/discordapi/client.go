@@ -1,75 +1,304 @@
-// Package discordapi calls Discord's REST API: within the limits that its answers
-// tell, without repeating by itself what may have arrived, and stopping where going
-// on would get the address banned. Endpoints and bodies are disgo's.
 package discordapi
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
+	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/rest"
 
 	"github.com/earshot-ai/earshot/secret"
 )
 
+// Bounds of a call.
+const (
+	maxAnswer = 16 << 20 // bytes of an answer
+	maxTries  = 3        // of a call that is limited each time
+)
+
 // DefaultURL is where the API is.
 const DefaultURL = "https://discord.com/api/v10"
 
+// userAgent is of the form that Discord asks for (API Reference, User Agent).
+const userAgent = "DiscordBot (https://github.com/earshot-ai/earshot, 1)"
+
 // Options configure a [Client]. Token is required.
 type Options struct {
-	URL   string // default: [DefaultURL]
-	Token secret.Secret
-	HTTP  *http.Client
-	Now   func() time.Time
-	Log   *slog.Logger
+	URL   string           // of the API, without a slash at its end. Default: [DefaultURL]
+	Token secret.Secret    // of the bot
+	HTTP  *http.Client     // default: one with a time-out of 30 seconds
+	Now   func() time.Time // default: time.Now
+	// Jitter returns a random time below most, which is above 0. Waits after a
+	// refusal grow by it. Default: random.
+	Jitter func(most time.Duration) time.Duration
+	Log    *slog.Logger // nil discards
 }
 
 // A Client calls the API. It is safe for concurrent use.
-type Client struct{ o Options }
-
-// New returns a client.
-func New(o Options) *Client { return &Client{o: o} }
-
-// An Error is a refusal by Discord. It contains no URL and no token.
-type Error struct {
-	Call    string // such as "POST /channels/{channel.id}/messages"
-	Status  int    // of HTTP
-	Code    int    // Discord's, such as 10008; 0 when it tells none
-	Message string // Discord's
+type Client struct {
+	o      Options
+	http   *http.Client
+	limits limits
+	stops  stops
+	routes routes
+	reach  reach
 }
 
-func (e *Error) Error() string {
-	return fmt.Sprintf("%s: status %d, code %d: %s", e.Call, e.Status, e.Code, e.Message)
+// New returns a client. It makes no call.
+func New(o Options) *Client {
+	o.URL = strings.TrimRight(cmp.Or(o.URL, DefaultURL), "/")
+	if o.HTTP == nil {
+		o.HTTP = &http.Client{Timeout: 30 * time.Second}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.N[time.Duration]
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	h := *o.HTTP
+	// The token must not be sent to where a redirect points.
+	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{
+		o: o, http: &h,
+		limits: limits{now: o.Now, buckets: map[string]*bucket{}, hashes: map[string]hash{}},
+		stops:  stops{now: o.Now, refused: map[string]*refusals{}},
+		routes: routes{counts: map[string]*RouteCalls{}},
+	}
 }
 
-// A LimitedError says that a call was not made, or was refused, because of a rate
-// limit.
-type LimitedError struct {
-	Call string
-	Wait time.Duration // until it may be made
-}
-
-func (e *LimitedError) Error() string { return fmt.Sprintf("%s: limited for %s", e.Call, e.Wait) }
-
-// ErrToken says that Discord does not accept the token: no further call is made.
-var ErrToken = errors.New("discord does not accept the token: check DISCORD_BOT_TOKEN")
-
-// ErrNotAnswered says that a request was not answered, so that it may have been
-// carried out.
-var ErrNotAnswered = errors.New("discord did not answer")
-
-// Call makes one call. It waits for the limits as long as ctx allows, and repeats
-// nothing. params fill the route, in its order. body is encoded as JSON, unless nil.
+// Call makes one call and returns the answer's JSON, nil for an answer without one.
+// params fill the route's parameters, in its order. body is encoded as JSON, unless
+// it is nil.
+//
+// Call waits for the limits as long as ctx allows. Only a call that Discord refused
+// because of a limit is made again, because Discord did nothing then: whether
+// anything else may be repeated is the caller's decision. The error is an [*Error] or
+// a [*LimitedError], wraps [ErrToken] or [ErrNotAnswered], or is ctx's.
 func (c *Client) Call(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any) (json.RawMessage, error) {
-	return nil, ErrNotAnswered
+	return c.call(ctx, e, params, query, body, forever)
 }
 
-// Down reports since when Discord does not answer; ok is false where it does, or was
-// not asked yet.
-func (c *Client) Down() (since time.Time, ok bool) { return time.Time{}, false }
+// Try is [Client.Call] without waiting: where a limit does not allow the call now,
+// the error is a [*LimitedError] at once. It is for reading history, and for what is
+// shown while an answer is written. (Where nothing is known of a route yet, Try waits
+// for the answer to the call that is under way, at most for a second.)
+func (c *Client) Try(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any) (json.RawMessage, error) {
+	return c.call(ctx, e, params, query, body, 0)
+}
+
+const forever = time.Duration(1<<63 - 1)
+
+func (c *Client) call(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any, most time.Duration) (json.RawMessage, error) {
+	to, err := compile(e, params)
+	if err != nil {
+		return nil, err
+	}
+	var content []byte
+	if body != nil {
+		if content, err = json.Marshal(body); err != nil {
+			return nil, fmt.Errorf("%s: %w", to.call, err)
+		}
+	}
+	for try := 1; ; try++ {
+		if err := c.stops.check(to); err != nil {
+			return nil, err
+		}
+		raw, err := c.once(ctx, to, query, content, most)
+		if limited := (*LimitedError)(nil); errors.As(err, &limited) && limited.refused && most > 0 && try < maxTries {
+			continue // the limit is known now
+		}
+		return raw, err
+	}
+}
+
+// A target is an endpoint with its parameters.
+type target struct {
+	endpoint *rest.Endpoint
+	call     string // such as "GET /channels/{channel.id}/messages"
+	path     string
+	major    string   // the parameters that Discord counts apart
+	params   []string // all
+}
+
+// compile fills an endpoint's route. Values are escaped, which disgo leaves to the
+// caller.
+func compile(e *rest.Endpoint, params []any) (target, error) {
+	to := target{endpoint: e, call: e.Method + " " + e.Route}
+	values := make([]any, len(params))
+	for i, p := range params {
+		s := fmt.Sprint(p)
+		if s == "" || s == "." || s == ".." {
+			return target{}, fmt.Errorf("%s: a parameter is empty or no name", to.call)
+		}
+		to.params = append(to.params, s)
+		values[i] = url.PathEscape(s)
+	}
+	compiled := e.Compile(nil, values...)
+	if strings.ContainsAny(compiled.URL, "{}") || strings.Count(e.Route, "{") != len(params) {
+		return target{}, fmt.Errorf("%s: %d parameters do not fill it", to.call, len(params))
+	}
+	to.path, to.major = compiled.URL, compiled.MajorParams
+	return to, nil
+}
+
+// once waits for the limits, for at most so long, and sends one request.
+func (c *Client) once(ctx context.Context, to target, query url.Values, content []byte, most time.Duration) (json.RawMessage, error) {
+	b, err := c.wait(ctx, to, most)
+	if err != nil {
+		return nil, err
+	}
+	c.routes.count(to.call, func(x *RouteCalls) { x.Calls++ })
+	raw, header, err := c.send(ctx, to, query, content)
+	c.learn(to, b, header, err)
+	c.reach.note(err, c.o.Now())
+	if err != nil {
+		limited := (*LimitedError)(nil)
+		c.routes.count(to.call, func(x *RouteCalls) {
+			if errors.As(err, &limited) {
+				x.Limited++
+			} else {
+				x.Failed++
+			}
+		})
+	}
+	return raw, err
+}
+
+// wait books a call, and counts the time that it waited for a limit.
+func (c *Client) wait(ctx context.Context, to target, most time.Duration) (*bucket, error) {
+	b, waited, err := c.limits.take(ctx, to, most)
+	limited := (*LimitedError)(nil)
+	if waited > 0 || errors.As(err, &limited) {
+		c.routes.count(to.call, func(x *RouteCalls) {
+			x.Waits++
+			x.Waited += waited
+		})
+	}
+	return b, err
+}
+
+// learn keeps what an answer tells about the limits and about what Discord refuses.
+func (c *Client) learn(to target, b *bucket, h http.Header, err error) {
+	var (
+		limited *LimitedError
+		api     *Error
+	)
+	if errors.As(err, &limited) {
+		limited.Wait += c.o.Jitter(50*time.Millisecond + limited.Wait/20)
+	}
+	c.limits.done(to, b, h, limited)
+	switch {
+	case limited != nil:
+		if !limited.shared {
+			c.stops.invalid()
+		}
+		c.o.Log.Warn("discord limits a call", "call", to.call, "after", limited.Wait, "global", limited.Global)
+	case errors.As(err, &api):
+		if c.stops.note(to, api) {
+			c.o.Log.Error("discord refuses calls: they are not made for a while", "call", to.call, "err", err)
+		}
+	case err == nil:
+		c.stops.allowed(to)
+	}
+}
+
+// send sends one request and reads the answer. The header is nil where there was
+// none.
+func (c *Client) send(ctx context.Context, to target, query url.Values, content []byte) (json.RawMessage, http.Header, error) {
+	at := c.o.URL + to.path
+	if len(query) > 0 {
+		at += "?" + query.Encode()
+	}
+	var body io.Reader
+	if content != nil {
+		body = bytes.NewReader(content)
+	}
+	r, err := http.NewRequestWithContext(ctx, to.endpoint.Method, at, body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: the API's URL is not valid", to.call)
+	}
+	if content != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if to.endpoint.BotAuth {
+		r.Header.Set("Authorization", "Bot "+c.o.Token.Reveal())
+	}
+	r.Header.Set("User-Agent", userAgent)
+	w, err := c.http.Do(r)
+	if err != nil {
+		return nil, nil, c.unanswered(to, err)
+	}
+	defer w.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(w.Body, maxAnswer+1))
+	raw, err = c.answer(to, w, raw, err)
+	return raw, w.Header, err
+}
+
+// answer judges an answer.
+func (c *Client) answer(to target, w *http.Response, raw []byte, err error) (json.RawMessage, error) {
+	switch {
+	case w.StatusCode == http.StatusTooManyRequests:
+		return nil, limitOf(to.call, w.Header, raw)
+	case w.StatusCode == http.StatusUnauthorized && to.endpoint.BotAuth:
+		c.stops.unauthorized()
+		return nil, fmt.Errorf("%s: %w", to.call, ErrToken)
+	case w.StatusCode >= 500, w.StatusCode == http.StatusRequestTimeout, w.StatusCode < 200, w.StatusCode >= 300 && w.StatusCode < 400:
+		return nil, &StatusError{Call: to.call, Status: w.StatusCode}
+	case w.StatusCode >= 400:
+		return nil, c.refusal(to, w.StatusCode, raw)
+	case err != nil:
+		return nil, c.unanswered(to, err)
+	case len(raw) > maxAnswer:
+		return nil, fmt.Errorf("%s: %w: the answer is larger than %d MiB", to.call, ErrNotAnswered, maxAnswer>>20)
+	case len(bytes.TrimSpace(raw)) == 0:
+		return nil, nil
+	case !json.Valid(raw):
+		return nil, fmt.Errorf("%s: %w: the answer is no JSON", to.call, ErrNotAnswered)
+	}
+	return raw, nil
+}
+
+// Gateway asks where the gateway is, how many shards Discord recommends, and how
+// many sessions may still be started.
+func (c *Client) Gateway(ctx context.Context) (discord.GatewayBot, error) {
+	raw, err := c.Call(ctx, rest.GetGatewayBot, nil, nil, nil)
+	if err != nil {
+		return discord.GatewayBot{}, err
+	}
+	var g discord.GatewayBot
+	if json.Unmarshal(raw, &g) != nil || g.URL == "" {
+		return g, fmt.Errorf("GET %s: %w: the answer names no gateway", rest.GetGatewayBot.Route, ErrNotAnswered)
+	}
+	return g, nil
+}
+
+// Free returns how many calls could be made now without waiting, and how many after a
+// pause. Where nothing is known of the route yet, that is one.
+func (c *Client) Free(e *rest.Endpoint, params ...any) (calls, most int) {
+	to, err := compile(e, params)
+	if err != nil || c.stops.check(to) != nil {
+		return 0, 0
+	}
+	return c.limits.free(to)
+}
+
+// Fits reports whether a call could be made now without waiting.
+func (c *Client) Fits(e *rest.Endpoint, params ...any) bool {
+	calls, _ := c.Free(e, params...)
+	return calls > 0
+}
