@@ -1,10 +1,24 @@
-// Package gateway holds one shard's connection to Discord's gateway.
+// Package gateway holds one shard's connection to Discord's gateway: [Shard.Run]
+// connects, resumes after what ends a connection, begins a new session where that is
+// not possible, and hands out events in order. What is in an event is the caller's
+// concern.
+//
+//	gateway.go     what a shard is told, and what it tells
+//	run.go         one connection after another: resume, identify, wait
+//	connection.go  one connection: hello, heartbeat, read
+//	payload.go     the JSON on it
+//	queue.go       events that wait to be handled
+//	identifies.go  how often shards may identify
+//	close.go       what a shard stops for
 package gateway
 
 import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -14,9 +28,10 @@ import (
 
 // A State is where a session continues. It is stored with the events, as JSON.
 type State struct {
-	Session  string `json:"session"`
-	Sequence int64  `json:"sequence"` // the last that was handled
-	URL      string `json:"url"`      // resume_gateway_url
+	Session  string    `json:"session"`
+	Sequence int64     `json:"sequence"` // the last that was handled
+	URL      string    `json:"url"`      // resume_gateway_url
+	At       time.Time `json:"at"`       // when that event was received
 }
 
 // A Dispatch is one event.
@@ -27,39 +42,119 @@ type Dispatch struct {
 	State State // where the session continues once this event is handled
 	// Delivery names the event: session and sequence.
 	Delivery string
+	// Received is when it was read.
+	Received time.Time
 }
 
-// Options configure a [Shard].
+// Options configure a [Shard]. URL, Token and Handle are required.
 type Options struct {
 	URL     func(ctx context.Context) (string, error) // of the gateway, such as GET /gateway/bot has it
 	Token   secret.Secret
 	Intents int64
 	// Content is the bit of Intents that is left out once Discord has refused it
-	// (4014); Refused is then called.
+	// (4014); Refused is then called. 0: none is left out.
 	Content int64
 	Refused func()
-	ID, Of  int // the shard, and how many there are
-	Resume  State
-	// Handle is called for each event, one after another. After an error it is
-	// called with the same event again, after a while.
+	ID, Of  int   // the shard, and how many there are; Of 0 means 1
+	Resume  State // of an earlier process; zero: there was none
+	// Handle is called for each event, one after another, in order, READY included.
+	// After an error it is called with the same event again, after a while: none is
+	// skipped. Events that wait for it are kept in memory, up to a bound; beyond it
+	// the shard reads no more.
 	Handle func(ctx context.Context, d Dispatch) error
-	// Missed is called with the time for which events are lost: the session could
-	// not be resumed. It must not block.
+	// Missed is called with a time for which events are lost: that before the first
+	// session of Run, and whenever a session could not be resumed. from is zero where
+	// it is not known. It is called once the new session has begun, and must not
+	// block. nil: not called.
 	Missed func(from, to time.Time)
-	// Identify returns when the shard may identify: there are 1,000 a day.
+	// Identify returns when the shard may identify: see [Identifies]. nil: always.
 	Identify func(ctx context.Context) error
-	Dialer   *websocket.Dialer
-	Now      func() time.Time
-	Jitter   func(most time.Duration) time.Duration
-	Log      *slog.Logger
+	Dialer   *websocket.Dialer // default: the network, by way of the environment's proxy
+	Now      func() time.Time  // default: time.Now
+	// Jitter returns a random time below most, which is above 0. Default: random.
+	Jitter func(most time.Duration) time.Duration
+	Log    *slog.Logger // nil discards
+}
+
+func (o Options) withDefaults() Options {
+	if o.Of == 0 {
+		o.Of = 1
+	}
+	if o.Refused == nil {
+		o.Refused = func() {}
+	}
+	if o.Missed == nil {
+		o.Missed = func(time.Time, time.Time) {}
+	}
+	if o.Identify == nil {
+		o.Identify = func(context.Context) error { return nil }
+	}
+	if o.Dialer == nil {
+		o.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: helloTime}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.N[time.Duration]
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Log = o.Log.With("shard", o.ID)
+	return o
 }
 
 // A Shard is one shard's connection.
-type Shard struct{ o Options }
+type Shard struct {
+	o Options
+
+	mu    sync.Mutex // guards what follows
+	since time.Time  // when the last session was interrupted; zero while it goes on, and before Run
+}
 
 // New returns a shard that is not connected.
-func New(o Options) *Shard { return &Shard{o: o} }
+func New(o Options) *Shard { return &Shard{o: o.withDefaults()} }
 
-// Run connects and stays connected, until ctx ends or going on is useless (a
-// [CloseError]). It returns after its goroutines have ended.
-func (s *Shard) Run(ctx context.Context) error { return ctx.Err() }
+// Down reports since when the shard receives no events; ok is false where it does,
+// and before Run.
+func (s *Shard) Down() (since time.Time, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.since, !s.since.IsZero()
+}
+
+// up and down record whether events are received.
+func (s *Shard) up() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.since = time.Time{}
+}
+
+func (s *Shard) down(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.since.IsZero() {
+		s.since = now
+	}
+}
+
+// Run connects and stays connected, until ctx ends or going on is useless: the error
+// is then a [CloseError], or wraps discordapi.ErrToken. It returns after its
+// goroutines have ended. Events that were read and not handled by then are delivered
+// again where the session is resumed. Run is called once.
+func (s *Shard) Run(ctx context.Context) error {
+	q := newQueue(s.o)
+	var working sync.WaitGroup
+	working.Go(func() { q.work(ctx) })
+	now := s.o.Now()
+	s.down(now)
+	r := &run{s: s, o: s.o, q: q, place: s.o.Resume, alive: s.o.Resume.At, intents: s.o.Intents}
+	if r.place.Session == "" {
+		r.lose(now)
+	}
+	err := r.hold(ctx)
+	q.close()
+	working.Wait()
+	return err
+}

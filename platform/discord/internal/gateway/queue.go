@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Bounds of the events that wait to be handled.
+const (
+	queueLength = 1024
+	queueBytes  = 64 << 20 // more than the largest payload
+)
+
+// How long a shard waits before it has an event handled again after an error.
+const (
+	firstAgain = time.Second // doubles
+	lastAgain  = 30 * time.Second
+)
+
+// A queue holds events until they are handled, one after another.
+type queue struct {
+	o      Options
+	events chan Dispatch
+	bytes  *semaphore.Weighted
+	closed atomic.Bool
+}
+
+func newQueue(o Options) *queue {
+	return &queue{o: o, events: make(chan Dispatch, queueLength), bytes: semaphore.NewWeighted(queueBytes)}
+}
+
+// offer adds an event if there is room for it.
+func (q *queue) offer(d Dispatch) bool {
+	if !q.bytes.TryAcquire(weight(d)) {
+		return false
+	}
+	select {
+	case q.events <- d:
+		return true
+	default:
+		q.bytes.Release(weight(d))
+		return false
+	}
+}
+
+// put adds an event, once there is room for it.
+func (q *queue) put(ctx context.Context, d Dispatch) error {
+	if err := q.bytes.Acquire(ctx, weight(d)); err != nil {
+		return err
+	}
+	select {
+	case q.events <- d:
+		return nil
+	case <-ctx.Done():
+		q.bytes.Release(weight(d))
+		return ctx.Err()
+	}
+}
+
+func weight(d Dispatch) int64 { return min(int64(len(d.Data))+1, queueBytes) }
+
+// close ends work once what is in the queue is handled, or at the first error.
+func (q *queue) close() {
+	q.closed.Store(true)
+	close(q.events)
+}
+
+// work handles events until ctx ends or the queue is closed.
+func (q *queue) work(ctx context.Context) {
+	for d := range q.events {
+		if !q.handle(ctx, d) {
+			return
+		}
+		q.bytes.Release(weight(d))
+	}
+}
+
+// handle handles one event, as often as it takes. ok is false where it is not
+// handled because the shard ends.
+func (q *queue) handle(ctx context.Context, d Dispatch) (ok bool) {
+	for wait := firstAgain; ctx.Err() == nil; wait = min(2*wait, lastAgain) {
+		err := q.o.Handle(ctx, d)
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil || q.closed.Load() {
+			return false
+		}
+		q.o.Log.Warn("an event is not handled yet", "type", d.Type, "again", wait, "err", err)
+		if sleep(ctx, wait+q.o.Jitter(wait/2)) != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// sleep waits, or returns ctx's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
