@@ -36,6 +36,7 @@ type Platform struct {
 	client *discordapi.Client
 
 	directory *directory
+	replies   *replies // see reply_reserve.go
 
 	// Who the bot is. Enter or Recall sets it, before anything reads it.
 	identity earshot.Identity
@@ -50,7 +51,7 @@ func New(o Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{o: o, client: newClient(o)}
+	p := &Platform{o: o, client: newClient(o), replies: newReplies()}
 	p.directory = newDirectory(p)
 	return p, nil
 }

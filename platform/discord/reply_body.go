@@ -1,0 +1,70 @@
+package discord
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+	"github.com/earshot-ai/earshot/platform/discord/markup"
+)
+
+// suppressEmbeds is the flag of a message under which no link has a preview. Every
+// post has it: a preview is fetched from where a model's link points, and what Discord
+// takes for a link is Discord's to decide.
+const suppressEmbeds = 1 << 2
+
+// A newMessage is the body of a post. disgo's type cannot say that
+// fail_if_not_exists is false, and Discord takes a missing one for true.
+type newMessage struct {
+	Content      string       `json:"content"`
+	Nonce        string       `json:"nonce,omitempty"`
+	EnforceNonce bool         `json:"enforce_nonce,omitempty"`
+	Flags        int          `json:"flags"`
+	Mentions     noMentions   `json:"allowed_mentions"`
+	Reference    *replyTarget `json:"message_reference,omitempty"`
+}
+
+// A changedMessage is the body of an update.
+type changedMessage struct {
+	Content  string     `json:"content"`
+	Flags    int        `json:"flags"`
+	Mentions noMentions `json:"allowed_mentions"`
+}
+
+// noMentions is the allowed_mentions of all that is posted: nobody is notified, not
+// even the author of the message that a reply points to.
+type noMentions struct {
+	Parse       []string `json:"parse"`
+	RepliedUser bool     `json:"replied_user"`
+}
+
+var nobody = noMentions{Parse: []string{}}
+
+// A replyTarget is the message that a post replies to. If it is gone, the post stands
+// without a reference.
+type replyTarget struct {
+	Message         string `json:"message_id"`
+	FailIfNotExists bool   `json:"fail_if_not_exists"`
+}
+
+// newPost returns the body of a draft. refers says that it is a reply to the anchor.
+func newPost(d bot.Draft, refers bool) newMessage {
+	m := newMessage{Content: markup.Write(d.Text), Nonce: d.Key, EnforceNonce: d.Key != "", Flags: suppressEmbeds, Mentions: nobody}
+	if refers {
+		m.Reference = &replyTarget{Message: string(d.Anchor.ID)}
+	}
+	return m
+}
+
+// posted reads Discord's answer to a post: the message's id, its time, and what it
+// replies to.
+func posted(raw json.RawMessage) (earshot.Message, error) {
+	d, err := discordmsg.Decode(raw, discordmsg.Names{})
+	if err != nil || d.Message.ID == "" || d.Message.Time == 0 {
+		return earshot.Message{}, fmt.Errorf("%w with what was posted", discordapi.ErrNotAnswered)
+	}
+	return earshot.Message{ID: d.Message.ID, Time: d.Message.Time, ReplyTo: d.Message.ReplyTo}, nil
+}

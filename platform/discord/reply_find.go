@@ -1,0 +1,127 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/disgoorg/disgo/rest"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+	"github.com/earshot-ai/earshot/platform/discord/markup"
+)
+
+// maxLook is how many pages of 100 messages are searched for a post.
+const maxLook = 50
+
+// Find implements [bot.Finder]. Discord shows a nonce with the event of a post, not in
+// its history, so a post is told by its author, by what it replies to, by its text,
+// and by not being a post that is known to have arrived. All that was said since the
+// question is searched, the newest first: a lost post is seldom old.
+//
+// Where it is not found it did not arrive. If history is behind, the same post made
+// again within a few minutes gives the first one back, because its nonce is enforced.
+func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	places := []destination{placed(d.Place)}
+	if places[0].refers && p.o.Thread == ThreadOnMention {
+		places = append([]destination{inThread(d.Place)}, places...)
+	}
+	for _, to := range places {
+		m, err := p.look(ctx, d, to)
+		if err == nil || !errors.Is(err, earshot.ErrNotFound) {
+			return m, err
+		}
+	}
+	return earshot.Message{}, fmt.Errorf("post %s: %w", d.Key, earshot.ErrNotFound)
+}
+
+// look searches one channel or thread for a draft's message.
+func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earshot.Message, error) {
+	want := essence(markup.Write(d.Text))
+	before := ""
+	for range maxLook {
+		query := url.Values{"limit": {strconv.Itoa(maxPage)}}
+		if before != "" {
+			query.Set("before", before)
+		}
+		raw, err := p.client.Call(ctx, rest.GetMessages, []any{to.id}, query, nil)
+		if discordapi.Refused(err, discordapi.UnknownChannel) {
+			return earshot.Message{}, earshot.ErrNotFound // no thread was begun, or it is gone
+		}
+		if err != nil {
+			return earshot.Message{}, postError(err)
+		}
+		var page []json.RawMessage
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return earshot.Message{}, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
+		}
+		for _, raw := range page {
+			x, err := discordmsg.Decode(raw, discordmsg.Names{})
+			if err != nil {
+				continue
+			}
+			m := x.Message
+			if m.Time < d.Anchor.Time || m.ID == d.Anchor.ID {
+				return earshot.Message{}, earshot.ErrNotFound
+			}
+			before = string(m.ID)
+			ours, err := p.isDraft(ctx, d, x, to, want)
+			if err != nil {
+				return earshot.Message{}, err
+			}
+			if ours {
+				return earshot.Message{ID: m.ID, Time: m.Time, Thread: to.thread, ReplyTo: m.ReplyTo}, nil
+			}
+		}
+		if len(page) < maxPage || before == "" {
+			return earshot.Message{}, earshot.ErrNotFound
+		}
+	}
+	return earshot.Message{}, errors.New("too much was said since the question to look through")
+}
+
+// isDraft reports whether a message is the post of a draft.
+func (p *Platform) isDraft(ctx context.Context, d bot.Draft, x discordmsg.Decoded, to destination, want string) (bool, error) {
+	m := x.Message
+	switch {
+	case !p.identity.Is(m.Author.ID):
+		return false, nil
+	case x.Nonce != "":
+		return x.Nonce == d.Key, nil
+	case to.refers && m.ReplyTo != "" && m.ReplyTo != d.Anchor.ID:
+		return false, nil
+	case essence(m.Text) != want:
+		return false, nil
+	}
+	_, err := p.o.Store.Posted(ctx, d.Channel.Scope(), m.ID)
+	switch {
+	case err == nil:
+		return false, nil // another post with this text
+	case errors.Is(err, earshot.ErrNotFound):
+		return true, nil
+	}
+	return false, fmt.Errorf("whose post is message %s: %w", m.ID, err)
+}
+
+// essence is what is left of a text when what Discord may change is taken out: spaces,
+// invisible characters and marks.
+func essence(s string) string {
+	keep := func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return r
+		}
+		return -1
+	}
+	if out := strings.Map(keep, s); out != "" {
+		return out
+	}
+	return strings.Join(strings.Fields(s), "")
+}

@@ -1,0 +1,142 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/disgoorg/disgo/rest"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/markup"
+)
+
+var _ interface {
+	bot.Platform
+	bot.Finder
+	bot.Sizer
+	bot.Updater
+	bot.Remover
+	bot.Writer
+	bot.Limiter
+} = (*Platform)(nil)
+
+// MaxText implements [bot.Sizer].
+func (p *Platform) MaxText() int { return markup.MaxText }
+
+// Post implements [bot.Platform]: Create Message, with the draft's key as a nonce that
+// Discord enforces, so that the same post made again within a few minutes gives the
+// same message back. At a channel's top level it is a reply to the question, or with
+// [ThreadOnMention] it stands in the question's thread.
+func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	to, err := p.destination(ctx, d.Place)
+	if err != nil {
+		return earshot.Message{}, postError(err)
+	}
+	p.replies.noteDestination(d.Place, to)
+	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, to.refers))
+	if err != nil {
+		return earshot.Message{}, postError(err)
+	}
+	m, err := posted(raw)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	m.Thread = to.thread
+	return m, nil
+}
+
+// A destination is where an answer is posted.
+type destination struct {
+	id     string            // of the Discord channel or thread
+	thread earshot.MessageID // as our message has it; "" at a channel's top level
+	refers bool              // the post is a reply to the question
+}
+
+// placed returns where an answer belongs without a thread of its own: in the
+// question's thread, or beside the question. Only at a channel's top level does it
+// need a reference, because only there do people talk of several things at a time.
+func placed(at bot.Place) destination {
+	to := destination{id: target(at), thread: at.Thread}
+	if to.thread == "" {
+		to.thread = at.Anchor.Thread
+	}
+	to.refers = to.thread == "" && at.Channel.Kind != earshot.KindDM
+	return to
+}
+
+// destination returns where an answer is posted, and begins the thread that it needs.
+// All posts of an answer get the same.
+func (p *Platform) destination(ctx context.Context, at bot.Place) (destination, error) {
+	to := placed(at)
+	if !to.refers || p.o.Thread != ThreadOnMention {
+		return to, nil
+	}
+	if known, ok := p.replies.destination(at); ok {
+		return known, nil
+	}
+	_, err := p.client.Call(ctx, rest.CreateThreadWithMessage, []any{to.id, at.Anchor.ID}, nil, newThread{threadName(p.identity, at.Anchor)})
+	switch {
+	case err == nil, discordapi.Refused(err, discordapi.ThreadExists):
+		return inThread(at), nil // its id is that of the message that it begins with
+	case isRefusal(err):
+		p.o.Log.Info("an answer gets no thread of its own", "channel", at.Channel.ID, "message", at.Anchor.ID, "err", err)
+		return to, nil
+	case discordapi.Undone(err):
+		return destination{}, err
+	}
+	// Whether there is a thread now does not matter: to begin it again does no harm.
+	return destination{}, &bot.PostError{Retry: again, Err: fmt.Errorf("begin a thread: %w", err)}
+}
+
+// inThread returns the thread that is begun with the question.
+func inThread(at bot.Place) destination {
+	return destination{id: string(at.Anchor.ID), thread: at.Anchor.ID}
+}
+
+// Times after which a post is tried again.
+const (
+	again  = 2 * time.Second
+	slowed = 10 * time.Second
+	broken = time.Minute
+)
+
+// Codes of Discord for limits that come as refusals (Opcodes and Status Codes, JSON).
+const (
+	slowmode       = 20016
+	channelWrites  = 20028
+	serverWrites   = 20029
+	unavailableNow = 40333 // Cloudflare, before the API
+)
+
+// postError turns an error of a call into a [*bot.PostError] where it is certain that
+// the call had no effect.
+func postError(err error) error {
+	var (
+		limited *discordapi.LimitedError
+		known   *bot.PostError
+	)
+	switch {
+	case err == nil, errors.As(err, &known), !discordapi.Undone(err):
+		return err
+	case errors.As(err, &limited):
+		return &bot.PostError{Retry: max(limited.Wait, time.Millisecond), Err: err}
+	case errors.Is(err, discordapi.ErrUnreachable):
+		return &bot.PostError{Retry: again, Err: err}
+	case errors.Is(err, discordapi.ErrToken): // another process with another token posts the answer
+		return &bot.PostError{Retry: broken, Err: err}
+	case discordapi.Refused(err, slowmode, channelWrites, serverWrites, unavailableNow):
+		return &bot.PostError{Retry: slowed, Err: err}
+	}
+	return &bot.PostError{Err: err}
+}
+
+// isRefusal reports whether Discord has refused a call, and would refuse it again.
+func isRefusal(err error) bool {
+	var api *discordapi.Error
+	return errors.As(err, &api) && api.Status != http.StatusTooManyRequests
+}

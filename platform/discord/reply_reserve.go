@@ -1,0 +1,115 @@
+package discord
+
+import (
+	"sync"
+	"time"
+
+	"github.com/disgoorg/disgo/rest"
+
+	"github.com/earshot-ai/earshot/bot"
+)
+
+// replies are the answers that are being posted.
+type replies struct {
+	mu       sync.Mutex // guards what follows
+	to       map[string]destination
+	reserved map[string]reservation
+	typing   map[string]*typing
+	quiet    map[string]time.Time // channels in which the bot may not show that it writes
+}
+
+// maxReplies is how many answers are remembered; of older ones the store knows where
+// they stand.
+const maxReplies = 1000
+
+func newReplies() *replies {
+	return &replies{to: map[string]destination{}, reserved: map[string]reservation{}, typing: map[string]*typing{}, quiet: map[string]time.Time{}}
+}
+
+// placeKey names a place by what is answered there.
+func placeKey(at bot.Place) string { return string(at.Channel.ID) + " " + string(at.Anchor.ID) }
+
+// noteDestination remembers where a place's answer is posted.
+func (o *replies) noteDestination(at bot.Place, to destination) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.to) >= maxReplies {
+		clear(o.to)
+	}
+	o.to[placeKey(at)] = to
+}
+
+// destination returns where a place's answer was posted.
+func (o *replies) destination(at bot.Place) (to destination, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	to, ok = o.to[placeKey(at)]
+	return to, ok
+}
+
+// A reservation is the post and the last update that a placeholder needs.
+type reservation struct {
+	channel string // of Discord
+	until   time.Time
+}
+
+// reservedFor is longer than a turn takes.
+const reservedFor = 5 * time.Minute
+
+// PlaceholderFits implements [bot.Limiter]. Where it returns true the calls are
+// reserved, so that many questions at a time do not all count on the same ones.
+func (p *Platform) PlaceholderFits(at bot.Place) bool {
+	to := placed(at)
+	own := to.refers && p.o.Thread == ThreadOnMention
+	if own && !p.client.Fits(rest.CreateThreadWithMessage, to.id, at.Anchor.ID) {
+		return false
+	}
+	if own {
+		to = inThread(at)
+	}
+	posts, _ := p.client.Free(rest.CreateMessage, to.id)
+	updates, _ := p.client.Free(rest.UpdateMessage, to.id, at.Anchor.ID)
+	return p.replies.reserve(at, to.id, min(posts, updates), p.o.Now())
+}
+
+// reserve reserves a placeholder's calls, of those that are free and not reserved for
+// others.
+func (o *replies) reserve(at bot.Place, channel string, free int, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := placeKey(at)
+	delete(o.reserved, key)
+	for k, x := range o.reserved {
+		switch {
+		case now.After(x.until):
+			delete(o.reserved, k)
+		case x.channel == channel:
+			free--
+		}
+	}
+	if free <= 0 {
+		return false
+	}
+	o.reserved[key] = reservation{channel, now.Add(reservedFor)}
+	return true
+}
+
+// waiting returns how many placeholders of a channel wait for their last text.
+func (o *replies) waiting(channel string, now time.Time) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := 0
+	for _, x := range o.reserved {
+		if x.channel == channel && !now.After(x.until) {
+			n++
+		}
+	}
+	return n
+}
+
+// release drops the reservation for a place's placeholder.
+func (o *replies) release(at bot.Place) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.reserved, placeKey(at))
+}
