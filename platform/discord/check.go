@@ -7,7 +7,7 @@ import (
 
 // permissions are what the bot needs, as an invite link asks for them: View Channels,
 // Send Messages, Read Message History, Create Public Threads, Send Messages in Threads.
-const permissions = "309237714944"
+const permissions = "309237713920"
 
 // InviteURL returns the link by which somebody with Manage Server adds an
 // application's bot to a server, with the permissions that it needs.
