@@ -1,21 +1,25 @@
-// Package discordmsg decodes Discord's JSON into messages: what the gateway
-// delivers, what the REST API shows, and the files of DiscordChatExporter. It is
-// pure, and it never loses a message to one field that cannot be read.
-//
-// Start with [Decode].
 package discordmsg
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
 )
 
-// ErrNotMessage is returned by [Decode] for what is no message at all.
-var ErrNotMessage = errors.New("not a Discord message")
+// Errors of [Decode]: nothing could be decoded at all.
+var (
+	ErrNotMessage = errors.New("not a Discord message")
+	ErrTooLarge   = errors.New("message is too large")
+	ErrSyntax     = fmt.Errorf("%w: broken JSON", ErrNotMessage)
+)
 
 // Names resolve the ids of a text. A nil function, and "", mean that the name is not
-// known.
+// known. For the same id a function must return the same for the length of one call
+// of [Decode].
 type Names struct {
 	User    func(id string) string
 	Channel func(id string) string // without #
@@ -34,7 +38,10 @@ type Decoded struct {
 	Guild   string // "" where the object does not tell, as from the REST API, and in a DM
 	Type    int    // Discord's type of the message
 	Nonce   string // of our own posts
-	Webhook string // the webhook that posted it; "" for people and bots
+	// Webhook is the webhook that posted it; "" for people, bots and the answers to
+	// commands. Such an author's id is the webhook's, a dot, and a hash of the name:
+	// one webhook speaks for many.
+	Webhook string
 	Roles   []string
 	// Whole is false for an update that carries only some fields, such as a preview
 	// that was added: Message then has only what it carries.
@@ -44,7 +51,7 @@ type Decoded struct {
 	Referenced *Decoded
 	Gone       bool
 	// Starter says that the message only stands for the message that its thread was
-	// started from (type 21); it is not stored.
+	// started from (type 21); it is not stored. Message has only id, time and author.
 	Starter bool
 	// Thread is the thread that was started from this message, where the object has
 	// it, with its number of messages and its name.
@@ -54,7 +61,206 @@ type Decoded struct {
 	Notes         []string // what could not be read, as paths; at most 20
 }
 
-// Decode reads one message object of the gateway or of the REST API.
+// maxText bounds a stored text, in bytes. Discord's own bound is 4,000 characters, to
+// which embeds add 6,000.
+const maxText = 256 << 10
+
+// Decode reads one message object of the gateway or of the REST API. Seq, Tokens and
+// the SHA-256 of files are never set.
+//
+// The error is ErrTooLarge above MaxBytes, ErrSyntax for what is no JSON, and
+// ErrNotMessage (which ErrSyntax is too) for what is no object or has no usable id.
+// Everything else decodes, if need be with notes.
 func Decode(raw []byte, names Names) (Decoded, error) {
-	return Decoded{}, ErrNotMessage
+	v, deep, err := parse(raw)
+	if err != nil {
+		return Decoded{}, err
+	}
+	r := &reader{names: names}
+	if deep {
+		r.note("nested too deep")
+	}
+	d, err := r.decode(v, true)
+	if err != nil {
+		return Decoded{}, err
+	}
+	d.Notes = r.notes
+	return d, nil
+}
+
+// Bounds of a message: what it lists, and what is noted of it.
+const (
+	maxElements = 1000
+	maxNotes    = 20
+)
+
+// A reader decodes one message.
+type reader struct {
+	names    Names
+	elements int
+	notes    []string
+}
+
+func (r *reader) note(s string) {
+	if len(r.notes) < maxNotes {
+		r.notes = append(r.notes, s)
+	}
+}
+
+// more counts an element, and reports false once there are too many.
+func (r *reader) more() bool {
+	r.elements++
+	if r.elements == maxElements {
+		r.note("more than " + strconv.Itoa(maxElements) + " elements")
+	}
+	return r.elements < maxElements
+}
+
+// list returns the elements of a list, noting what is no list.
+func (r *reader) list(v value, name string) []value {
+	l := v.get(name)
+	if !l.absent() && !l.array() {
+		r.note(name + ": not a list")
+	}
+	return l.list
+}
+
+// decode reads a message object, and with references the one that it refers to.
+func (r *reader) decode(v value, references bool) (Decoded, error) {
+	if !v.object() {
+		return Decoded{}, ErrNotMessage
+	}
+	id := v.at("id")
+	if !isSnowflake(id) {
+		return Decoded{}, fmt.Errorf("%w: it has no id", ErrNotMessage)
+	}
+	d := Decoded{
+		Channel: snowflake(v.at("channel_id")), Guild: snowflake(v.at("guild_id")),
+		Type: int(v.get("type").int()), Nonce: cutBytes(v.at("nonce"), maxID), Webhook: webhook(v),
+		Whole: v.get("author").object() && !v.get("content").absent(),
+	}
+	t, ok := timeOf(id, v.at("timestamp"))
+	if !ok {
+		r.note("timestamp: not a time")
+	}
+	people := r.people(v)
+	d.Message = earshot.Message{
+		ID: earshot.MessageID(id), Time: t,
+		Author: r.author(v, d.Type, d.Webhook),
+		Edited: r.edited(v),
+	}
+	for _, x := range r.list(v.get("member"), "roles") {
+		if role := snowflake(x.str()); role != "" && r.more() {
+			d.Roles = append(d.Roles, role)
+		}
+	}
+	r.thread(&d, v.get("thread"))
+	d.Starter = d.Type == typeStarter
+	if references {
+		r.reference(&d, v)
+	}
+	if d.Starter {
+		return d, nil
+	}
+	m := &d.Message
+	if kind(d.Type) == systemNote {
+		m.Text = people.stored(r.systemText(v, d.Type))
+	} else {
+		r.compose(m, v, people)
+	}
+	m.Mentions = people.mentions(v)
+	m.Reactions = r.reactions(v)
+	m.Text = r.bounded(strings.TrimSpace(m.Text), "content")
+	return d, nil
+}
+
+// edited returns when a message was last edited. An update that adds a preview has
+// no such time, or the earlier one.
+func (r *reader) edited(v value) earshot.Time {
+	x := v.get("edited_timestamp")
+	if x.absent() {
+		return 0
+	}
+	t, err := earshot.ParseTime(x.str())
+	if err != nil {
+		r.note("edited_timestamp: not a time")
+		return 0
+	}
+	return t
+}
+
+// reference reads what a message refers to: a reply's message, a starter's.
+func (r *reader) reference(d *Decoded, v value) {
+	ref, told := v.get("message_reference"), v.get("referenced_message")
+	if replies(d.Type) && ref.get("type").int() == referenceReply {
+		id, channel := ref.at("message_id"), snowflake(ref.at("channel_id"))
+		switch {
+		case !isSnowflake(id):
+			if ref.object() {
+				r.note("message_reference: no message_id")
+			}
+		case channel == "" || d.Channel == "" || channel == d.Channel:
+			d.Message.ReplyTo = earshot.MessageID(id)
+		}
+	}
+	if d.Message.ReplyTo == "" && !d.Starter {
+		return
+	}
+	d.Gone = told.kind == 'n'
+	if !told.object() {
+		return
+	}
+	x, err := (&reader{names: r.names, elements: r.elements}).decode(told, false)
+	if err != nil {
+		r.note("referenced_message: no id")
+		return
+	}
+	if x.Guild == "" {
+		x.Guild = d.Guild
+	}
+	d.Referenced = &x
+}
+
+// thread reads the thread that was started from a message.
+func (r *reader) thread(d *Decoded, v value) {
+	c, ok := channelOf(v)
+	if !ok {
+		if v.object() {
+			r.note("thread: no id")
+		}
+		return
+	}
+	d.Thread, d.ThreadName, d.ThreadReplies = &c.Channel, c.Name, c.Messages
+	if c.Messages > 0 {
+		d.Message.Replies = &earshot.Activity{Count: c.Messages, Last: c.Last}
+	}
+}
+
+// bounded cuts a text to what is stored of one.
+func (r *reader) bounded(s, path string) string {
+	if len(s) > maxText {
+		r.note(path + ": longer than 256 KiB")
+		s = cutBytes(s, maxText)
+	}
+	return s
+}
+
+// cutBytes shortens s to at most n bytes between two characters.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
 }

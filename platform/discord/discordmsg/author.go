@@ -1,0 +1,128 @@
+package discordmsg
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// maxName bounds names, in characters. Discord's own bound is 32, and 80 for
+// webhooks.
+const maxName = 100
+
+// author says who wrote a message.
+func (r *reader) author(v value, t int, hook string) earshot.Author {
+	u := v.get("author")
+	a := r.user(u, v.get("member"))
+	switch {
+	case !u.object():
+		return earshot.Author{}
+	case kind(t) == systemNote, u.get("system").bool():
+		a.Kind = earshot.System
+	case hook != "":
+		a.Kind, a.ID, a.FullName = earshot.Bot, webhookAuthor(hook, a.Name), ""
+	}
+	if a.ID == "" {
+		r.note("author: no id")
+	}
+	return a
+}
+
+// webhook returns the webhook that posted a message. The answer to a command has a
+// webhook_id too, that of its application, and the bot's user as author.
+func webhook(v value) string {
+	t := int(v.get("type").int())
+	if v.get("interaction_metadata").object() || v.get("interaction").object() || t == typeCommand || t == typeMenuCommand {
+		return ""
+	}
+	return snowflake(v.at("webhook_id"))
+}
+
+// webhookAuthor is the id of one of those for whom a webhook speaks. They share the
+// webhook, and each has a name of its own.
+func webhookAuthor(hook, name string) earshot.AuthorID {
+	sum := sha256.Sum256([]byte(name))
+	return earshot.AuthorID(hook + "." + hex.EncodeToString(sum[:4]))
+}
+
+// user reads a user object, with the member object that has the nickname. Where an
+// object does not come with its member, as from the REST API, the names that the
+// caller knows come first, because they may have the nickname.
+func (r *reader) user(u, member value) earshot.Author {
+	a := earshot.Author{ID: earshot.AuthorID(snowflake(u.at("id"))), Kind: earshot.Human}
+	if u.get("bot").bool() {
+		a.Kind = earshot.Bot
+	}
+	known := ""
+	if !member.object() && r.names.User != nil && a.ID != "" {
+		known = oneLine(r.names.User(string(a.ID)))
+	}
+	a.Name = firstOf(oneLine(member.at("nick")), known, displayName(u), string(a.ID))
+	if full := oneLine(u.at("username")); full != a.Name {
+		a.FullName = full
+	}
+	return a
+}
+
+// displayName is the name that a user goes by where nobody has given a nickname.
+func displayName(u value) string {
+	return firstOf(oneLine(u.at("global_name")), oneLine(u.at("username")))
+}
+
+// MemberName returns the name that a member of a guild goes by: the nickname, else
+// the user's global name, else the username. Either may be nil. member may have the
+// user as a field.
+func MemberName(member, user []byte) string {
+	m, _, _ := parse(member)
+	u, _, _ := parse(user)
+	if !u.object() {
+		u = m.get("user")
+	}
+	return firstOf(oneLine(m.at("nick")), displayName(u))
+}
+
+// A Member is somebody in a guild, as events about members tell.
+type Member struct {
+	Guild  string
+	Author earshot.Author
+	Roles  []string
+}
+
+// ReadMember reads a member object with its user, or a user object. ok is false
+// where raw is neither.
+func ReadMember(raw []byte) (m Member, ok bool) {
+	v, _, err := parse(raw)
+	if err != nil || !v.object() {
+		return Member{}, false
+	}
+	u := v.get("user")
+	if !u.object() {
+		u = v
+	}
+	r := &reader{}
+	m = Member{Guild: snowflake(v.at("guild_id")), Author: r.user(u, v)}
+	for _, x := range v.get("roles").list {
+		if role := snowflake(x.str()); role != "" && r.more() {
+			m.Roles = append(m.Roles, role)
+		}
+	}
+	return m, m.Author.ID != ""
+}
+
+// oneLine makes a name of s: no line breaks, a bounded length.
+func oneLine(s string) string {
+	return cut(strings.Join(strings.Fields(s), " "), maxName)
+}
+
+// cut shortens s to at most n characters.
+func cut(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

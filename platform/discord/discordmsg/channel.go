@@ -1,0 +1,88 @@
+package discordmsg
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A ChannelInfo is a channel or a thread as Discord describes it.
+type ChannelInfo struct {
+	Channel
+	Guild    string // "" where the object does not tell, and in a DM
+	Name     string // without #; of a DM, of whom it is with
+	Topic    string
+	Private  bool             // not everyone in the guild may see it, as far as the object tells
+	Owner    earshot.AuthorID // of a thread: who started it
+	Messages int              // of a thread: how many, without its starter
+	Last     earshot.Time     // of its last message; 0 when unknown
+	Archived bool             // of a thread
+}
+
+// ReadChannel reads a channel or thread object. ok is false where raw is none.
+func ReadChannel(raw []byte) (c ChannelInfo, ok bool) {
+	v, _, err := parse(raw)
+	if err != nil {
+		return ChannelInfo{}, false
+	}
+	return channelOf(v)
+}
+
+// viewChannel is the permission to see a channel (Discord's documentation, Permissions).
+const viewChannel = 1 << 10
+
+func channelOf(v value) (ChannelInfo, bool) {
+	id := v.at("id")
+	if !isSnowflake(id) {
+		return ChannelInfo{}, false
+	}
+	c := ChannelInfo{
+		Channel: Channel{ID: id, Type: int(v.get("type").int()), Parent: snowflake(v.at("parent_id"))},
+		Guild:   snowflake(v.at("guild_id")), Name: oneLine(v.at("name")), Topic: cutBytes(strings.TrimSpace(v.at("topic")), 4096),
+		Owner: earshot.AuthorID(snowflake(v.at("owner_id"))), Archived: v.get("thread_metadata").get("archived").bool(),
+	}
+	if n := v.get("message_count").int(); n > 0 && n <= 1<<30 {
+		c.Messages = int(n)
+	}
+	c.Last, _ = TimeOf(v.at("last_message_id"))
+	c.Private = c.Type == PrivateThread || c.Type == GroupDM
+	for _, o := range v.get("permission_overwrites").list {
+		deny, err := strconv.ParseUint(o.at("deny"), 10, 64)
+		if err == nil && deny&viewChannel != 0 && c.Guild != "" && o.at("id") == c.Guild {
+			c.Private = true
+		}
+	}
+	if c.Name == "" {
+		var names []string
+		for _, u := range v.get("recipients").list {
+			if n := displayName(u); n != "" && len(names) < 10 {
+				names = append(names, n)
+			}
+		}
+		c.Name = strings.Join(names, ", ")
+	}
+	return c, true
+}
+
+// Earshot returns what is stored of the channel that has its messages, for a channel
+// that is no thread of another one. guild is its guild, "" for direct messages.
+func (c ChannelInfo) Earshot(guild string) earshot.Channel {
+	id, _ := c.Where()
+	out := earshot.Channel{Platform: earshot.Discord, Workspace: Workspace(guild), ID: id, Name: c.Name, Topic: c.Topic, Kind: earshot.KindChannel}
+	switch {
+	case c.Type == DM:
+		out.Kind = earshot.KindDM
+	case c.Private:
+		out.Kind = earshot.KindGroup
+	}
+	return out
+}
+
+// Workspace returns the workspace of a guild; of "", that of direct messages.
+func Workspace(guild string) earshot.WorkspaceID {
+	if guild == "" {
+		return DirectMessages
+	}
+	return earshot.WorkspaceID(guild)
+}

@@ -1,0 +1,141 @@
+package discordmsg
+
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A person's message carries only what Discord made of its links, because a client
+// can send no embeds (Discord's documentation, Create Message: embeds are an app's).
+// An app's message carries its own embeds, which have the type "rich", and Discord's,
+// which have another type or name the page's provider: an app cannot set either
+// (Execute Webhook: "you can set every field except type, provider, video").
+
+// ownEmbed reports whether an embed of an app's message is what the app says. said is
+// the message's content, in which a link would stand that Discord made a preview of.
+func ownEmbed(e value, said string) bool {
+	url := e.at("url")
+	switch e.at("type") {
+	case "", "rich":
+		return !e.get("provider").object() || url == "" || !strings.Contains(said, url)
+	}
+	return false
+}
+
+// embed returns what an embed says, line by line, in Discord's markup.
+func (r *reader) embed(e value) []string {
+	out := []string{oneLine(e.get("author").at("name")), title(e), e.at("description")}
+	for _, f := range r.list(e, "fields") {
+		if !r.more() {
+			break
+		}
+		name, text := oneLine(f.at("name")), strings.TrimSpace(f.at("value"))
+		if name != "" && text != "" {
+			name += ": "
+		}
+		out = append(out, name+text)
+	}
+	return append(out, e.get("footer").at("text"))
+}
+
+// title is an embed's title with its link.
+func title(e value) string {
+	t, url := oneLine(e.at("title")), e.at("url")
+	if t == "" || host(url) == "" || strings.ContainsAny(url, "<>| \n\t") {
+		return t
+	}
+	return t + " <" + url + ">"
+}
+
+// preview reads an embed that Discord made of a link. ok is false where it shows no
+// words: the name of a page's site alone is none.
+func (r *reader) preview(e value, p *people) (earshot.Shared, bool) {
+	q := earshot.Shared{Kind: earshot.Link, Place: host(e.at("url")), Author: oneLine(e.get("author").at("name"))}
+	if q.Place == "" {
+		q.Kind = earshot.AppQuote
+	}
+	if e.at("type") == "poll_result" {
+		return q, false
+	}
+	if q.Author == "" {
+		q.Author = oneLine(e.get("provider").at("name"))
+	}
+	lines := []string{oneLine(e.at("title")), e.at("description")}
+	for _, f := range r.list(e, "fields") {
+		if !r.more() {
+			break
+		}
+		lines = append(lines, strings.TrimSpace(oneLine(f.at("name"))+": "+f.at("value")))
+	}
+	q.Text = r.bounded(p.quoted(joined(lines)), "embeds")
+	return q, q.Text != ""
+}
+
+// forwards reads the snapshots of a forwarded message. Discord vouches for place and
+// time, and does not tell who wrote it (Discord's documentation, Message Snapshot).
+func (r *reader) forwards(m *earshot.Message, v value, p *people) {
+	ref := v.get("message_reference")
+	if ref.get("type").int() != referenceForward {
+		return
+	}
+	place := ""
+	if id := ref.at("channel_id"); isSnowflake(id) && p.names.Channel != nil {
+		if name := oneLine(p.names.Channel(id)); name != "" {
+			place = "#" + name
+		}
+	}
+	for _, x := range r.list(v, "message_snapshots") {
+		s := x.get("message")
+		if !s.object() || !r.more() {
+			r.note("message_snapshots: no message")
+			continue
+		}
+		q := r.snapshot(s)
+		q.Place = place
+		if q.Time == 0 {
+			q.Time, _ = TimeOf(ref.at("message_id"))
+		}
+		m.Files = r.files(m.Files, s, "message_snapshots.")
+		if q.Text != "" || s.get("attachments").array() && len(s.get("attachments").list) > 0 {
+			m.Shared = append(m.Shared, q)
+		}
+	}
+}
+
+// snapshot reads a forwarded message. Its embeds are quoted with it.
+func (r *reader) snapshot(s value) earshot.Shared {
+	p := r.people(s)
+	lines := append([]string{s.at("content")}, r.components(s)...)
+	lines = append(lines, r.stickers(s)...)
+	for _, e := range r.list(s, "embeds") {
+		if !r.more() {
+			break
+		}
+		lines = append(lines, r.embed(e)...)
+	}
+	q := earshot.Shared{Kind: earshot.Forward, Text: r.bounded(p.quoted(joined(lines)), "message_snapshots")}
+	q.Time, _ = earshot.ParseTime(s.at("timestamp"))
+	return q
+}
+
+func hasShared(list []earshot.Shared, q earshot.Shared) bool {
+	for _, x := range list {
+		if x == q {
+			return true
+		}
+	}
+	return false
+}
+
+// host returns the host of a web address, or "".
+func host(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok || scheme != "http" && scheme != "https" {
+		return ""
+	}
+	if i := strings.IndexAny(rest, "/?#\\"); i >= 0 {
+		rest = rest[:i]
+	}
+	return oneLine(rest[strings.LastIndexByte(rest, '@')+1:])
+}
