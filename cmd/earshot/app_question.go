@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,7 +128,8 @@ func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Con
 }
 
 // follow finds the turn that the question follows up: the message want of the
-// same conversation, and the agent's next message after it.
+// same conversation, and the agent's next message after it, or its first reply by
+// reference.
 func (q question) follow(ctx context.Context, want string) (*earlierTurn, error) {
 	p := q.place
 	m, err := findMessage(ctx, p.store, p.channel.Channel, p.label, want)
@@ -163,8 +165,16 @@ func (q question) follow(ctx context.Context, want string) (*earlierTurn, error)
 		}
 		if r.ID != m.ID && r.ID != p.message.ID && q.identity.Is(r.Author.ID) {
 			t.reply = &r
-			break
+			return t, nil
 		}
+	}
+	// Where answers are replies by reference they stand outside of any thread.
+	below, err := p.store.Replying(ctx, p.channel.Scope(), p.message.Position(), m.ID)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(below, func(r earshot.Message) bool { return q.identity.Is(r.Author.ID) }); i >= 0 {
+		t.reply = &below[i]
 	}
 	return t, nil
 }
