@@ -125,16 +125,11 @@ func (t *turn) isAnswer(m *msg) bool { return m.Root() != "" && t.in.Identity.Is
 // what it showed before in the same way.
 const guessReach = 300
 
-// guessLinks guesses what messages at the top level answer, unless a loaded
-// message up to the anchor has a reply reference: then the platform knows. Who
-// begins a thread answers nothing.
+// guessLinks guesses what messages at the top level answer that do not say so
+// themselves: a reply reference is a fact, and who begins a thread answers nothing.
+// A guess may point into a tree of references.
 func (t *turn) guessLinks() {
 	var flat []*msg
-	for _, m := range t.upTo {
-		if m.ReplyTo != "" {
-			return
-		}
-	}
 	for _, m := range slices.Backward(t.live) {
 		if len(flat) == guessReach {
 			break
@@ -147,9 +142,21 @@ func (t *turn) guessLinks() {
 		return
 	}
 	slices.Reverse(flat)
+	number := make(map[earshot.MessageID]int, len(flat))
+	for i, m := range flat {
+		number[m.ID] = i
+	}
 	t.guessed = map[earshot.MessageID]earshot.MessageID{}
 	linker, replies := links.New(), t.loadedReplies()
-	for _, m := range flat {
+	for i, m := range flat {
+		if t.parent(m) != "" {
+			parent, ok := number[t.parent(m)]
+			if !ok || parent >= i {
+				parent = links.None
+			}
+			linker.Follow(m.Message, parent)
+			continue
+		}
 		guess := linker.Next(m.Message)
 		begins := replies[m.ID] > 0 || m.Replies != nil && m.Replies.Count > 0
 		if guess.Parent != links.None && !begins {

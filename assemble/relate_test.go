@@ -81,8 +81,10 @@ func TestReferencesAndThreadsWinOverAGuess(t *testing.T) {
 		change func([]earshot.Message)
 		want   []string
 	}{
-		{"a reference anywhere up to the question ends guessing", func(m []earshot.Message) { m[5].ReplyTo = "m1" }, nil},
-		{"the question's own reference too", func(m []earshot.Message) { m[6].ReplyTo = "m1" }, nil},
+		{"a reference is no guess, and the others are guessed", func(m []earshot.Message) { m[5].ReplyTo = "m1" }, []string{"m3", "m4", "m5"}},
+		{"a reference to what is not loaded too", func(m []earshot.Message) { m[2].ReplyTo = "m0" }, []string{"m4", "m5", "m6"}},
+		{"a reference to what was said later too", func(m []earshot.Message) { m[0].ReplyTo = "m6" }, []string{"m3", "m4", "m5", "m6"}},
+		{"a reference of the question changes nothing", func(m []earshot.Message) { m[6].ReplyTo = "m1" }, []string{"m3", "m4", "m5", "m6"}},
 		{"a reply in a thread stays in it", func(m []earshot.Message) { m[2].Thread = "m2" }, []string{"m4", "m6"}},
 		{"what begins a thread is no answer", func(m []earshot.Message) { m[3].Replies = &earshot.Activity{Count: 2} }, []string{"m3", "m5", "m6"}},
 	} {
@@ -95,6 +97,27 @@ func TestReferencesAndThreadsWinOverAGuess(t *testing.T) {
 				t.Errorf("guessed %v, want %v, in\n%s", guessed, c.want, prompt)
 			}
 		})
+	}
+}
+
+func TestAGuessAttachesToATreeOfReferences(t *testing.T) {
+	t.Parallel()
+	messages := busy()
+	messages[2].Text, messages[2].ReplyTo = "pass --delimiter, it is in the manual", "m1"
+	messages[3].Text, messages[3].ReplyTo = "does the queue show the job?", "m2"
+	prompt, guessed := linked(t, assemble.LinkAuto, messages, "m7")
+	want := `thread (bob, dave):
+  bob: my printer prints nothing since the upgrade, any idea?
+  dave: does the queue show the job?
+  bob: dave: yes, it says paused
+
+thread (alice, carol):
+  alice: how do I make the importer read semicolons?
+  carol: pass --delimiter, it is in the manual
+  alice: carol: thanks, that works
+`
+	if !strings.Contains(prompt, want) || !slices.Equal(guessed, []string{"m5", "m6"}) {
+		t.Errorf("guessed %v in\n%s", guessed, prompt)
 	}
 }
 
@@ -115,6 +138,9 @@ func TestLaw1OrderAndDoublesChangeNoGuess(t *testing.T) {
 		for i := range rapid.IntRange(1, 40).Draw(t, "messages") {
 			m := rapid.SampledFrom(busy()).Draw(t, "message")
 			m.ID, m.Time = earshot.MessageID(fmt.Sprint("n", i)), started+earshot.Time(rapid.Int64Range(0, 90).Draw(t, "minute"))*minute
+			if rapid.Bool().Draw(t, "replies") {
+				m.ReplyTo = earshot.MessageID(fmt.Sprint("n", rapid.IntRange(0, 42).Draw(t, "to")))
+			}
 			messages = append(messages, m)
 		}
 		anchor := slices.MaxFunc(messages, func(a, b earshot.Message) int { return a.Position().Compare(b.Position()) }).ID

@@ -13,13 +13,17 @@
 //		…
 //	}
 //
+// A message that says itself what it answers is given to [Linker.Follow] instead.
+//
 // Reading order: links.go, message.go (what is known of a message), features.go
 // (what is scored), weights.go (by how much; train_test.go writes it).
 // docs/decisions/082-links.md says how good the guesses are.
 package links
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -82,6 +86,22 @@ func (l *Linker) Next(m *earshot.Message) Guess {
 	guess, parent := l.best()
 	l.settle(q, parent)
 	return guess
+}
+
+// Follow takes the next message where it is known what it answers: the message
+// with the number parent, or with None nothing that the Linker got. Later guesses
+// then know who spoke with whom.
+func (l *Linker) Follow(m *earshot.Message, parent int) {
+	if m.Author.Kind == earshot.System {
+		l.note(m)
+		return
+	}
+	q := l.read(m)
+	at, ok := slices.BinarySearchFunc(l.messages, parent, func(m message, n int) int { return cmp.Compare(m.number, n) })
+	if !ok {
+		at = None
+	}
+	l.settle(q, at)
 }
 
 // Messages further back than near are scored only if they have something to do

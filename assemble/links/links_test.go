@@ -234,3 +234,46 @@ func BenchmarkCrowd(b *testing.B) {
 		parents(messages)
 	}
 }
+
+func TestWhatIsKnownIsFollowedAndTeachesTheGuess(t *testing.T) {
+	t.Parallel()
+	messages := chat(
+		"anders: the importer chokes on semicolons",
+		"-- edda joined",
+		"berit: my printer prints nothing since the upgrade",
+		"carla: there is a flag",
+		"dorian: restart the spooler",
+		"anders: which one?",
+		"berit: how?",
+	)
+	l := links.New()
+	var got []int
+	for i := range messages {
+		switch i {
+		case 3:
+			l.Follow(&messages[i], 0)
+		case 4:
+			l.Follow(&messages[i], 2)
+		default:
+			got = append(got, l.Next(&messages[i]).Parent)
+		}
+	}
+	if want := []int{none, none, none, 3, 4}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v: who was answered answers who answered", got, want)
+	}
+	// What the Linker does not have, a note, and what was not said yet are nobody's
+	// parent: the message starts a conversation.
+	after := func(parent int) links.Guess {
+		l := links.New()
+		for i := range messages[:5] {
+			l.Next(&messages[i])
+		}
+		l.Follow(&messages[5], parent)
+		return l.Next(&messages[6])
+	}
+	for _, parent := range []int{1, 5, 6, 99} {
+		if got, want := after(parent), after(none); got != want {
+			t.Errorf("parent %d: %+v, want %+v", parent, got, want)
+		}
+	}
+}

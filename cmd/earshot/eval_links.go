@@ -14,6 +14,7 @@ import (
 type evalLinksCmd struct {
 	Messages string `required:"" placeholder:"FILE" help:"The messages: JSON lines, gzipped where the name ends in .gz." type:"path"`
 	Links    string `placeholder:"FILE" help:"Who answers whom, as people annotated it." type:"path"`
+	Known    int    `placeholder:"PERCENT" help:"Measure also with so many of a hundred reply references known to the guess."`
 	Out      string `placeholder:"RUN" help:"Write the guesses to this file, or to - for standard output, and no measures." type:"path"`
 }
 
@@ -23,6 +24,10 @@ With --links: the annotated links (precision, recall and F over links; F over co
 are guessed to the message; one minus the scaled variation of information). Always: the data's own reply references,
 which are hidden from the guess, as threads are (@1: the true parent is the first guess, @3: it is among the first three).
 
+With --known PERCENT it measures once more, as a window does where only some messages say what they answer: those
+references are followed, every other message is guessed. It compares the conversations that all references make with those
+of the known references alone, and of the known references and the guesses.
+
 With --out RUN it writes a line for each message and measures nothing:
   {"conversation": "…", "id": "…", "parent": "…", "ranked": ["…"]}
 parent = id starts a conversation. ranked holds up to three likely parents, best first. A message that is marked as a reply
@@ -30,12 +35,19 @@ starts no conversation; its parent is the first of ranked.
 
 Examples:
 
-  earshot eval links --messages irc.jsonl --links irc-links.jsonl`
+  earshot eval links --messages irc.jsonl --links irc-links.jsonl
+  earshot eval links --messages discord.jsonl --known 50`
 }
 
 func (c *evalLinksCmd) Run(a *app) error {
 	if c.Out != "" && a.json {
 		return usagef("--out and --json are two forms of output; use one of them")
+	}
+	switch {
+	case c.Known < 0 || c.Known > 99:
+		return usagef("--known must be 0 to 99, not %d", c.Known)
+	case c.Known > 0 && c.Out != "":
+		return usagef("--known is a measure, and --out measures nothing; use one of them")
 	}
 	messages, err := chats.Messages(c.Messages)
 	if err != nil {
@@ -62,6 +74,7 @@ func (c *evalLinksCmd) Run(a *app) error {
 		Messages int                 `json:"messages"`
 		Links    *eval.LinkMeasures  `json:"links,omitempty"`
 		Replies  *eval.ReplyMeasures `json:"replies,omitempty"`
+		Mixed    *eval.MixedMeasures `json:"mixed,omitempty"`
 	}
 	out.Messages = len(guesses)
 	if c.Links != "" {
@@ -70,6 +83,10 @@ func (c *evalLinksCmd) Run(a *app) error {
 	}
 	if m := eval.MeasureReplies(guesses, messages); m.Replies > 0 {
 		out.Replies = &m
+		if c.Known > 0 {
+			m := eval.MeasureMixed(messages, c.Known)
+			out.Mixed = &m
+		}
 	}
 	if out.Links == nil && out.Replies == nil {
 		return usagef("%s holds no reply references, so there is nothing to measure; name the annotated links with --links, or write the guesses with --out", c.Messages)
@@ -86,6 +103,17 @@ func (c *evalLinksCmd) Run(a *app) error {
 	}
 	if m := out.Replies; m != nil {
 		a.printf("replies, hidden          %d  @1 %.1f  @3 %.1f\n", m.Replies, 100*m.At1, 100*m.At3)
+	}
+	if m := out.Mixed; m != nil {
+		a.printf("%d references known    %d hidden  @1 %.1f  @3 %.1f; guessed %d, right %d\n", m.Known, m.Hidden.Replies, 100*m.Hidden.At1, 100*m.Hidden.At3, m.Guessed, m.Right)
+		a.printf("messages without one      %d, %d of them guessed to answer something\n", m.Plain, m.PlainGuessed)
+		for _, row := range []struct {
+			what string
+			eval.MixedConversations
+		}{{"by references alone      ", m.Alone}, {"and by guesses           ", m.Both}} {
+			a.printf("%sexact conversations P %.1f  R %.1f  F %.1f, variation of information %.1f\n",
+				row.what, 100*row.Exact.Precision, 100*row.Exact.Recall, 100*row.Exact.F, 100*row.Information)
+		}
 	}
 	return nil
 }

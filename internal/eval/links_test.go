@@ -1,6 +1,7 @@
 package eval_test
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -154,6 +155,43 @@ func TestTheMeasuresOfLinksHold(t *testing.T) {
 	m := eval.MeasureReplies(eval.GuessLinks(messages), messages)
 	t.Logf("meshcore-discord: %+v", m)
 	if m.At1 < 0.625 || m.At3 < 0.835 || m.Replies < 7000 {
+		t.Errorf("got %+v", m)
+	}
+}
+
+func TestKnownReferencesAreFollowedAndTheOthersMeasured(t *testing.T) {
+	t.Parallel()
+	say := func(n int, author, text string, replyTo earshot.MessageID) chats.Message {
+		return chats.Message{Conversation: "a", ID: earshot.MessageID(fmt.Sprint(n)), Time: earshot.Time(1_772_442_000_000_000 + int64(n)*60_000_000), Author: author, Text: text, ReplyTo: replyTo}
+	}
+	list := []chats.Message{
+		say(1, "alice", "how do I make the importer read semicolons?", ""),
+		say(2, "bob", "my printer prints nothing since the upgrade, any idea?", ""),
+		say(3, "carol", "alice: pass --delimiter, it is in the manual", "1"),
+		say(4, "dave", "bob: does the queue show the job?", "2"),
+		say(5, "alice", "carol: thanks, that works", "3"),
+		say(6, "bob", "dave: yes, it says paused", "4"),
+		say(7, "erin", "lunch?", "gone"),
+	}
+	none, all := eval.MeasureMixed(list, 0), eval.MeasureMixed(list, 100)
+	if none.Known != 0 || none.Hidden.Replies != 4 || none.Guessed != 4 || none.Right != 4 || none.Plain != 3 || none.Alone.Exact.Right != 0 || none.Both.Exact.F != 1 {
+		t.Errorf("nothing known: %+v", none)
+	}
+	if all.Known != 4 || all.Hidden.Replies != 0 || all.Guessed != 0 || all.Plain != 3 || all.Alone.Exact.F != 1 || all.Both.Exact.F != 1 {
+		t.Errorf("all known: %+v", all)
+	}
+}
+
+// TestGuessesBesideReferencesHold keeps what decision 152 has, by a little.
+func TestGuessesBesideReferencesHold(t *testing.T) {
+	t.Parallel()
+	messages, err := chats.Messages(filepath.Join(chatstest.Folder(t), "meshcore-discord.messages.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := eval.MeasureMixed(messages, 50)
+	t.Logf("%+v", m)
+	if m.Hidden.At1 < 0.65 || float64(m.Right) < 0.77*float64(m.Guessed) || m.Both.Exact.F < m.Alone.Exact.F+0.2 || m.Both.Information < m.Alone.Information+0.02 {
 		t.Errorf("got %+v", m)
 	}
 }
