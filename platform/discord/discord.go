@@ -26,6 +26,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/disgoorg/disgo/rest"
+
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 )
@@ -83,3 +85,31 @@ func (p *Platform) Application() string { return p.app }
 // Down reports since when Discord does not answer; ok is false where it does, or was
 // not asked yet.
 func (p *Platform) Down() (since time.Time, ok bool) { return p.client.Down() }
+
+// Calls returns the calls of each route since New, sorted by route.
+func (p *Platform) Calls() []discordapi.RouteCalls { return p.client.Calls() }
+
+// probeEvery is how often Discord is asked for a sign of life while it is down.
+const probeEvery = 5 * time.Second
+
+// Probe calls Discord every few seconds while it is down, until ctx ends, so that
+// [Platform.Down] is soon false again. It returns ctx's error.
+func (p *Platform) Probe(ctx context.Context) error {
+	again := time.NewTicker(probeEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if _, down := p.Down(); !down {
+			continue
+		}
+		soon, cancel := context.WithTimeout(ctx, probeEvery)
+		if _, err := p.client.Call(soon, rest.GetCurrentUser, nil, nil, nil); err != nil {
+			p.o.Log.Debug("discord is still down", "err", err)
+		}
+		cancel()
+	}
+}
