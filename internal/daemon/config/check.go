@@ -13,12 +13,13 @@ import (
 )
 
 // Platforms are the values of platform.
-var Platforms = []string{PlatformLocal, PlatformSlack}
+var Platforms = []string{PlatformLocal, PlatformSlack, PlatformDiscord}
 
 // The platforms.
 const (
-	PlatformLocal = "local"
-	PlatformSlack = "slack"
+	PlatformLocal   = "local"
+	PlatformSlack   = "slack"
+	PlatformDiscord = "discord"
 )
 
 // Providers are the values of model.provider; Offline answers without a network.
@@ -58,6 +59,7 @@ func (c Config) Check() []error {
 	c.checkURLs(bad)
 	checkListen("slack.listen", c.Slack.Listen, ":8080", bad)
 	checkListen("health.listen", c.Health.Listen, "127.0.0.1:9464", bad)
+	c.checkDiscord(bad)
 	c.checkPrices(bad)
 	c.checkRetention(bad)
 	c.checkAPI(bad)
@@ -83,6 +85,9 @@ func (c Config) checkChoices(bad report) {
 	oneOf("slack.share_rates", c.Slack.ShareRates, ShareAuto, ShareAlways, ShareNever)
 	oneOf("slack.reply", c.Slack.Reply, ReplyUpdate, ReplyStream, ReplyPost)
 	oneOf("slack.on_leave", c.Slack.OnLeave, LeaveKeep, LeavePurge)
+	oneOf("discord.reply", c.Discord.Reply, ReplyUpdate, ReplyPost)
+	oneOf("discord.thread", c.Discord.Thread, ThreadOff, ThreadOnMention)
+	oneOf("discord.on_leave", c.Discord.OnLeave, LeaveKeep, LeavePurge)
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
 	if c.Model.Provider != "" {
@@ -119,6 +124,8 @@ func (c Config) checkNumbers(bad report) {
 		{"api.rates.caller_burst", c.API.Rates.CallerBurst, 1, 1_000_000}, {"api.rates.channel", c.API.Rates.Channel, 0, 1_000_000},
 		{"api.rates.channel_burst", c.API.Rates.ChannelBurst, 1, 1_000_000},
 		{"slack.reconcile_hours", c.Slack.ReconcileHours, 0, 24 * 90},
+		{"discord.shards", c.Discord.Shards, 0, 100_000}, {"discord.stale_serve_ttl", c.Discord.StaleServeTTL, 0, 7 * 24 * 3600},
+		{"discord.reconcile_hours", c.Discord.ReconcileHours, 0, 24 * 90},
 		{"slack.thread_history_limit", c.Slack.ThreadHistory, 1, 10_000}, {"slack.thread_context_limit", c.Slack.ThreadContext, 1, 10_000},
 	} {
 		if n.value < n.low || n.value > n.top {
@@ -130,7 +137,7 @@ func (c Config) checkNumbers(bad report) {
 func (c Config) checkURLs(bad report) {
 	for _, u := range []struct{ key, value string }{
 		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL}, {"summary.base_url", c.Summary.BaseURL},
-		{"slack.api_url", c.Slack.APIURL},
+		{"slack.api_url", c.Slack.APIURL}, {"discord.api_url", c.Discord.APIURL},
 		{"ANTHROPIC_BASE_URL", c.Keys.AnthropicURL}, {"GOOGLE_GEMINI_BASE_URL", c.Keys.GeminiURL}, {"OPENAI_BASE_URL", c.Keys.OpenAIURL},
 	} {
 		if u.value == "" {

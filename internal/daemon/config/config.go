@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Agent     Agent     `yaml:"agent" doc:"who the bot is"`
 	Store     string    `yaml:"store" env:"EARSHOT_DB" doc:"the database: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
-	Platform  string    `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local or slack."`
+	Platform  string    `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local, slack or discord."`
 	Policy    string    `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
 	Counter   string    `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
 	Budget    Budget    `yaml:"budget" doc:"tokens of a prompt"`
@@ -32,6 +32,7 @@ type Config struct {
 	Summary   Summary   `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
 	Local     Local     `yaml:"local" doc:"the platform without a network"`
 	Slack     Slack     `yaml:"slack" doc:"the bot on Slack; see slack.md"`
+	Discord   Discord   `yaml:"discord" doc:"the bot on Discord; see discord.md"`
 	Retention Retention `yaml:"retention" doc:"how long messages are kept; see retention.md"`
 	API       API       `yaml:"api" doc:"the HTTP API for bots in any language; see http.md"`
 	Health    Health    `yaml:"health" doc:"probes and metrics; see operations.md"`
@@ -168,6 +169,8 @@ type Keys struct {
 	SlackSigningSecret    secret.Secret `env:"SLACK_SIGNING_SECRET" doc:"its signing secret, for events by HTTP."`
 	SlackSigningSecretOld secret.Secret `env:"SLACK_SIGNING_SECRET_OLD" doc:"the previous signing secret, while it is being replaced; both are valid."`
 
+	DiscordBotToken secret.Secret `env:"DISCORD_BOT_TOKEN" doc:"the token of the application's bot."`
+
 	AnthropicURL string `env:"ANTHROPIC_BASE_URL" doc:"another base URL for Anthropic's API."`
 	GeminiURL    string `env:"GOOGLE_GEMINI_BASE_URL" doc:"another base URL for the Gemini API."`
 	OpenAIURL    string `env:"OPENAI_BASE_URL" doc:"another base URL for OpenAI's API, such as http://127.0.0.1:11434/v1 for Ollama."`
@@ -189,6 +192,7 @@ func Default() Config {
 		Summary:   Summary{Turns: summarize.DefaultTurns, Tokens: summarize.DefaultTokens},
 		Local:     Local{Workspace: "local", Person: "guest", Channel: "general"},
 		Slack:     defaultSlack(),
+		Discord:   defaultDiscord(),
 		Retention: Retention{Days: KeepForever},
 		API:       defaultAPI(),
 		Log:       Log{Level: "info", Format: "text"},
