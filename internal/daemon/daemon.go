@@ -7,7 +7,7 @@
 //	err = d.Run(ctx) // until ctx ends
 //
 // Start with [Open], which wires from top to bottom: store, model, platform
-// with its bot (local.go, slack.go), HTTP fronts. The goroutines are Run's: the
+// with its bot (local.go; slack.go and discord.go over link.go), HTTP fronts. The goroutines are Run's: the
 // bot's, those of the platform and of the HTTP fronts, the heartbeat, the
 // pruning and the resuming of erasures. Run returns after all of them have ended.
 package daemon
@@ -39,7 +39,7 @@ type Daemon struct {
 	Store  earshot.Store
 	Models []ModelInfo // the model that answers, then its fallback
 	// Identity is who the bot is, as far as that was known when Open returned:
-	// its id is "" while Slack has never been reached.
+	// its id is "" while the platform has never been reached.
 	Identity earshot.Identity
 	Platform earshot.Platform
 	// Chat is the local platform's; nil on another.
@@ -190,8 +190,11 @@ func openStore(ctx context.Context, o Options) (earshot.Store, func() error, err
 
 // openPlatform opens the configured platform, with the bot on it.
 func openPlatform(ctx context.Context, s shared) (platform, error) {
-	if s.options.Config.Platform == config.PlatformSlack {
+	switch s.options.Config.Platform {
+	case config.PlatformSlack:
 		return openSlack(ctx, s)
+	case config.PlatformDiscord:
+		return openDiscord(ctx, s)
 	}
 	return openLocal(ctx, s)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // files fetches the files that people share on a platform; nil where the
-// adapter cannot open files. A host that replaces Slack's API may serve Slack's
-// files too.
+// adapter cannot open files. A host that replaces a platform's API may serve the
+// platform's files too.
 func files(c config.Config, p bot.Platform) bot.Files {
 	o, ok := p.(media.Opener)
 	if !ok {
@@ -20,7 +20,8 @@ func files(c config.Config, p bot.Platform) bot.Files {
 	if options.Cache == 0 {
 		options.Cache = -1
 	}
-	if u, err := url.Parse(c.Slack.APIURL); err == nil {
+	api := map[string]string{config.PlatformSlack: c.Slack.APIURL, config.PlatformDiscord: c.Discord.APIURL}[c.Platform]
+	if u, err := url.Parse(api); err == nil {
 		options.Override = u.Host
 	}
 	return media.New(o, &options)

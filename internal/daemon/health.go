@@ -56,7 +56,7 @@ func (p probes) check(ctx context.Context) (c condition, healthy, ready bool) {
 	}
 	link := p.connection()
 	if c.Platform = link.platform; link.platform != "" {
-		c.State = link.state()
+		c.State, c.Lacks = link.state(), link.lacks
 		if link.down {
 			since := link.since.UTC()
 			c.Since = &since
@@ -71,6 +71,7 @@ type condition struct {
 	Platform string     `json:"platform,omitempty"`
 	State    string     `json:"state,omitempty"` // reachable, unreachable, or unknown: the bot's identity is not known
 	Since    *time.Time `json:"since,omitempty"` // when the platform became unreachable
+	Lacks    string     `json:"lacks,omitempty"` // what the platform withholds from the bot, in words
 }
 
 // text returns the condition as lines.
@@ -80,6 +81,9 @@ func (c condition) text() string {
 		s += c.Platform + ": " + c.State
 		if c.Since != nil {
 			s += " since " + c.Since.Format(time.RFC3339)
+		}
+		if c.Lacks != "" {
+			s += ", " + c.Lacks
 		}
 		s += "\n"
 	}

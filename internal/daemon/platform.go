@@ -39,6 +39,7 @@ type connection struct {
 	known    bool      // the bot's identity is known
 	down     bool      // the platform does not answer
 	since    time.Time // if so, since when
+	lacks    string    // what the platform withholds from the bot, in words; "" for nothing
 }
 
 // up reports whether the bot can answer people.

@@ -98,6 +98,8 @@ func placeholder(c config.Config) string {
 	switch {
 	case c.Platform == config.PlatformSlack && c.Slack.Reply != config.ReplyPost:
 		return c.Slack.Placeholder
+	case c.Platform == config.PlatformDiscord && c.Discord.Reply != config.ReplyPost:
+		return c.Discord.Placeholder
 	case c.Platform == config.PlatformLocal && c.Local.Placeholder:
 		return "…"
 	}

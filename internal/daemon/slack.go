@@ -30,20 +30,16 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
-	service := &slackService{shared: s, adapter: adapter, events: events}
-	at, err := service.identify(ctx)
+	service := &slackService{adapter: adapter, events: events}
+	service.link = &link{
+		shared: s, platform: earshot.Slack, title: "Slack", remote: adapter, unreachable: slack.Unreachable, answer: service.answer,
+		where: func(context.Context) string { return "in the Slack workspace " + string(adapter.Workspace()) },
+	}
+	p, err := service.open(ctx)
 	if err != nil {
 		return platform{}, err
 	}
-	p := platform{name: earshot.Slack, identity: at.identity, location: at.location, connection: service.connection, calls: service.calls, forget: service.forget}
-	if at.known {
-		if p.run, err = service.answer(ctx); err != nil {
-			return platform{}, err
-		}
-		p.run = append(p.run, func(ctx context.Context) error { return service.probe(ctx, at.confirmed) })
-	} else {
-		p.run = append(p.run, service.answerOnceKnown)
-	}
+	p.calls, p.forget = service.calls, service.forget
 	if c.Slack.Listen != "" {
 		mux := http.NewServeMux()
 		mux.Handle("POST "+slackPath, adapter.Handler(events.Handle))
@@ -55,10 +51,9 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 
 // A slackService runs one bot on Slack.
 type slackService struct {
-	shared
+	*link
 	adapter *slack.Platform
 	events  *relay
-	known   atomic.Bool // the bot's identity is, from Slack or from the store
 	history atomic.Pointer[backfill.Filler]
 }
 
@@ -75,7 +70,6 @@ func (s *slackService) answer(ctx context.Context) ([]func(context.Context) erro
 	s.history.Store(history)
 	b := s.newBot(slackPlatform{s.adapter, history, newHearing(s.shared)}, s.identity())
 	s.events.connect(b, history)
-	s.known.Store(true)
 	calls := &callCounter{store: s.store, log: s.options.Log, read: s.workspaceCalls}
 	run := []func(context.Context) error{b.Run, s.summaries(s.identity()), s.summariesOfAgents(s.identity().ID), history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
 	if !s.options.Config.Keys.SlackAppToken.Empty() {
@@ -105,14 +99,6 @@ func (s *slackService) backfillOptions() backfill.Options {
 	}
 }
 
-// orNever returns d, or where it is zero what backfill takes for never.
-func orNever(d time.Duration) time.Duration {
-	if d == 0 {
-		return -1
-	}
-	return d
-}
-
 // receive lets the adapter pass on events, those first that it has stored, and
 // then retries every minute or so to erase channels that the bot was removed
 // from.
@@ -136,22 +122,6 @@ func (s *slackService) forget(ctx context.Context, at earshot.Scope) error {
 		return h.Left(ctx, at)
 	}
 	return nil
-}
-
-// floor returns the time before which nothing of a channel is kept.
-func (s *slackService) floor(at earshot.Scope) earshot.Time {
-	now := time.Now()
-	if s.options.Outside.Now != nil {
-		now = s.options.Outside.Now()
-	}
-	return floor(s.options.Config.Retention.Of(at), earshot.TimeOf(now))
-}
-
-// connection describes the link to Slack.
-func (s *slackService) connection() connection {
-	c := connection{platform: "slack", known: s.known.Load()}
-	c.since, c.down = s.adapter.Down()
-	return c
 }
 
 // calls returns the calls of Slack's API since the start, one entry a method.

@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-// A Finding is one result of [CheckSlack]; see [slack.Check].
+// A Finding is one result of [CheckSlack] or [CheckDiscord]; see [slack.Check].
 type (
 	Finding      = slack.Finding
 	FindingState = slack.FindingState

@@ -12,10 +12,10 @@ import (
 	"github.com/earshot-ai/earshot/platform/backfill"
 )
 
-// A relay passes what Slack tells on to the bot and to backfill. It is made
-// before them, because they need the bot's identity, which only Slack knows, and
-// because each of them calls the other. The adapter stores events until it is
-// told to admit them, and that is after connect.
+// A relay passes what a platform tells on to the bot and to backfill. It is made
+// before them, because they need the bot's identity, which only the platform knows,
+// and because each of them calls the other. Slack's adapter stores events until it is
+// told to admit them, and Discord's does not listen before; both are after connect.
 type relay struct {
 	meters *metrics.Metrics
 	to     atomic.Pointer[receivers]
@@ -23,13 +23,20 @@ type relay struct {
 
 type receivers struct {
 	bot     *bot.Bot
-	history *backfill.Filler
+	history missing
+}
+
+// Missing is what must know of events that did not come: a [backfill.Filler] or
+// [histories].
+type missing interface {
+	Missed(from, to time.Time)
+	Left(ctx context.Context, s earshot.Scope) error
 }
 
 // connect says where to pass things on.
-func (r *relay) connect(b *bot.Bot, history *backfill.Filler) { r.to.Store(&receivers{b, history}) }
+func (r *relay) connect(b *bot.Bot, history missing) { r.to.Store(&receivers{b, history}) }
 
-// Handle implements [slack.Handler].
+// Handle implements [slack.Handler] and [discord.Handler].
 func (r *relay) Handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 	to := r.to.Load()
 	if to == nil {

@@ -1,0 +1,243 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/platform/backfill"
+	"github.com/earshot-ai/earshot/platform/discord"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+)
+
+// openDiscord opens Discord: the adapter is made and asks for the bot's identity,
+// and backfill and the bot are made with it. Where Discord does not answer and the
+// identity is not stored either, these two are made in Run, once it is known.
+func openDiscord(ctx context.Context, s shared) (platform, error) {
+	if err := errors.Join(s.options.Config.CheckDiscordKeys()...); err != nil {
+		return platform{}, err
+	}
+	service := &discordService{events: &relay{meters: s.meters}}
+	adapter, err := discord.New(service.adapterOptions(s))
+	if err != nil {
+		return platform{}, err
+	}
+	service.adapter = adapter
+	service.link = &link{
+		shared: s, platform: earshot.Discord, title: "Discord", remote: adapter, unreachable: discord.Unreachable,
+		where: service.where, answer: service.answer,
+	}
+	service.history = newHistories(service.backfillOptions)
+	p, err := service.open(ctx)
+	if err != nil {
+		return platform{}, err
+	}
+	p.connection, p.calls, p.forget = service.connection, service.calls, service.history.Left
+	return p, nil
+}
+
+// A discordService runs one bot on Discord.
+type discordService struct {
+	*link
+	adapter *discord.Platform
+	history *histories
+	events  *relay
+}
+
+// answer makes the bot, whose identity is known, connects it and backfill to the
+// adapter's events and returns what is to run.
+func (s *discordService) answer(ctx context.Context) ([]func(context.Context) error, error) {
+	who := s.identity()
+	if err := s.openStored(ctx, who); err != nil {
+		return nil, err
+	}
+	b := s.newBot(discordPlatform{s.adapter, s.history, s, newHearing(s.shared)}, who)
+	s.events.connect(b, s.history)
+	calls := &callCounter{store: s.store, log: s.options.Log, read: s.calls}
+	return []func(context.Context) error{
+		b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.history.Run, calls.Run,
+		func(ctx context.Context) error { return s.adapter.Listen(ctx, s.events.Handle) },
+	}, nil
+}
+
+// openStored opens the histories of the workspaces that are stored and whose events
+// come to this process: what was said there since may have been missed.
+func (s *discordService) openStored(ctx context.Context, who earshot.Identity) error {
+	list, err := s.store.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	workspaces := []earshot.WorkspaceID{discordmsg.DirectMessages}
+	for _, c := range list {
+		if c.Platform == earshot.Discord && !slices.Contains(workspaces, c.Workspace) {
+			workspaces = append(workspaces, c.Workspace)
+		}
+	}
+	for _, w := range workspaces {
+		if shardOf(s.options.Config.Discord, w) {
+			if err := s.joined(ctx, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shardOf reports whether a workspace's events come to this process
+// (Discord's documentation, Sharding: direct messages come to the first shard).
+func shardOf(d config.Discord, w earshot.WorkspaceID) bool {
+	if len(d.ShardIDs) == 0 {
+		return true
+	}
+	guild, _ := strconv.ParseUint(string(w), 10, 64) // "@me" is 0
+	return slices.Contains(d.ShardIDs, int((guild>>22)%uint64(d.Shards)))
+}
+
+// joined takes a guild before the first event of it: its history is opened, and the
+// bot is listed there as an agent.
+func (s *discordService) joined(ctx context.Context, w earshot.WorkspaceID) error {
+	if _, err := s.history.Of(ctx, w); err != nil {
+		return err
+	}
+	return s.enlist(ctx, earshot.Discord, w, s.identity())
+}
+
+// backfillOptions configure what reads the history of a workspace where events were
+// missed.
+func (s *discordService) backfillOptions(w earshot.WorkspaceID) backfill.Options {
+	o, c := s.options, s.options.Config
+	return backfill.Options{
+		Store: s.store, Source: s.adapter, Platform: earshot.Discord, Workspace: w,
+		Handle:        s.events.found,
+		Fresh:         time.Duration(c.Answer.FreshMinutes) * time.Minute,
+		Tier:          discordTier,
+		StaleServeTTL: orNever(time.Duration(c.Discord.StaleServeTTL) * time.Second),
+		Active:        orNever(time.Duration(c.Discord.ReconcileHours) * time.Hour),
+		ThreadsAlone:  !showsChannel(policy(c, o.Policy)),
+		Floor:         s.floor,
+		Now:           o.Outside.now(), Log: o.Log,
+	}
+}
+
+// discordTier bounds how often the history of one guild is read. Discord's own limits
+// are told by its answers, and the adapter keeps to them; this leaves room for posts
+// within the 50 requests a second of the whole bot. A page has 100 messages at most.
+var discordTier = backfill.Tier{PerMinute: 120, Burst: 20, Objects: 100, Most: 100}
+
+// connection describes the link to Discord.
+func (s *discordService) connection() connection {
+	c := s.link.connection()
+	if !s.adapter.Content() {
+		c.lacks = lacksContent
+	}
+	return c
+}
+
+// lacksContent says what is missing where the application may not read messages.
+const lacksContent = "without MESSAGE_CONTENT: only messages that mention the bot, and direct messages, are read (docs/discord.md)"
+
+// where says in which servers the bot is, for people, and what it needs.
+func (s *discordService) where(ctx context.Context) string {
+	const named = 5
+	list, err := s.adapter.Guilds(ctx, named+1)
+	place := "on Discord"
+	switch {
+	case err != nil:
+	case len(list) == 0:
+		place = "on Discord, in no server yet; invite it: " + discord.InviteURL(s.adapter.Application())
+	case len(list) > named:
+		place = fmt.Sprintf("on Discord, in %s and further servers", names(list[:named]))
+	default:
+		place = "on Discord, in " + names(list)
+	}
+	if !s.adapter.Content() {
+		place += "; " + lacksContent
+	}
+	return place
+}
+
+// names lists servers.
+func names(list []discord.Guild) string {
+	var out []string
+	for _, g := range list {
+		out = append(out, g.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// calls returns the calls of Discord's API since the start, one entry a route. They
+// are counted for the whole bot, and so for no workspace.
+func (s *discordService) calls() []earshot.CallCount {
+	var out []earshot.CallCount
+	for _, c := range s.adapter.Calls() {
+		out = append(out, earshot.CallCount{
+			Platform: earshot.Discord, Method: c.Route,
+			Calls: c.Calls, Limited: c.Limited, Failed: c.Failed, Waits: c.Waits, Waited: c.Waited,
+		})
+	}
+	return out
+}
+
+// A discordPlatform is Discord as the bot uses it: the adapter, and history from the
+// store first.
+type discordPlatform struct {
+	*discord.Platform
+	*histories
+	service *discordService
+	hearing *hearing
+}
+
+// Fill implements [bot.Historian].
+func (p discordPlatform) Fill(ctx context.Context, at bot.Place) error {
+	if p.hearing.partial(ctx, at.Channel.Scope()) {
+		if err := p.Left(ctx, at.Channel.Scope()); err != nil {
+			return err
+		}
+	}
+	if err := p.histories.Fill(ctx, at); err != nil {
+		return err
+	}
+	return p.service.fetchReferences(ctx, at)
+}
+
+// How many references are fetched for a turn at most: in all, and how often what was
+// fetched may refer to further messages.
+const (
+	mostReferences  = 40
+	referenceRounds = 20
+)
+
+// fetchReferences loads what messages near the anchor reply to, and what those reply
+// to in turn, where the store does not know it.
+func (s *discordService) fetchReferences(ctx context.Context, at bot.Place) error {
+	of := policy(s.options.Config, s.options.Policy)
+	asked := map[earshot.MessageID]bool{}
+	for range referenceRounds {
+		list, err := gather.Unknown(ctx, s.store, at.Channel, at.Anchor, of, mostReferences)
+		if err != nil {
+			return err
+		}
+		// What Discord did not tell stays unknown, and is not asked for twice.
+		list = slices.DeleteFunc(list, func(r gather.Reference) bool { return asked[r.ID] })
+		if list = list[:min(len(list), mostReferences-len(asked))]; len(list) == 0 {
+			return nil
+		}
+		for _, r := range list {
+			asked[r.ID] = true
+		}
+		if err := s.adapter.FetchReferences(ctx, at.Channel, list); ctx.Err() != nil {
+			return nil // there was no time: what is unknown is shown as such
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package daemon
+
+import (
+	"github.com/gorilla/websocket"
+
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/platform/discord"
+)
+
+// adapterOptions configure the adapter of a daemon, which passes what it hears on.
+func (d *discordService) adapterOptions(s shared) discord.Options {
+	x := s.options.Outside
+	o := discordSettings(s.options.Config)
+	o.Store, o.Log = s.store, s.options.Log
+	// The adapter's own clock is not replaced: it measures time, and must not
+	// jump with the wall clock.
+	o.HTTPClient, o.Jitter = x.Client, x.Jitter
+	if x.Dial != nil {
+		o.Dialer = &websocket.Dialer{NetDialContext: x.Dial}
+	}
+	o.Acknowledged, o.Missed, o.Left, o.Joined = s.meters.Acknowledged, d.events.missed, d.events.left, d.joined
+	return o
+}
+
+// discordSettings returns the part of an adapter's options that is configured.
+func discordSettings(c config.Config) discord.Options {
+	d := c.Discord
+	return discord.Options{
+		APIURL: d.APIURL, GatewayURL: d.GatewayURL, Token: c.Keys.DiscordBotToken,
+		Shards: d.Shards, ShardIDs: d.ShardIDs, Reply: d.Reply, Thread: d.Thread, Purge: d.OnLeave == config.LeavePurge,
+		Allow: discord.Allow{Channels: d.Allow.Channels, Roles: d.Allow.Roles, Users: d.Allow.Users},
+	}
+}
