@@ -9,7 +9,8 @@ import (
 )
 
 type checkCmd struct {
-	Slack checkSlackCmd `cmd:"" help:"Check tokens, scopes, history, posting and events on Slack."`
+	Slack   checkSlackCmd   `cmd:"" help:"Check tokens, scopes, history, posting and events on Slack."`
+	Discord checkDiscordCmd `cmd:"" help:"Check token, intents, permissions, history, posting and events on Discord."`
 }
 
 type checkSlackCmd struct {
@@ -39,9 +40,43 @@ func (c *checkSlackCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	return a.check(func(tell func(daemon.Finding)) error {
+		return daemon.CheckSlack(ctx, daemon.Options{Config: cfg, Log: a.logger(cfg.Log, true)}, c.Channel, tell)
+	})
+}
+
+type checkDiscordCmd struct {
+	Config  string   `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Channel []string `placeholder:"ID" help:"A channel or thread, by id, in which a message is posted and removed again; may be repeated. Without it nothing is posted."`
+}
+
+func (c *checkDiscordCmd) Help() string {
+	return `Prints the link that invites the bot to a server. For everything that is missing it says what that costs and what to do
+about it. Nothing is posted except in a channel that is named. A bot that runs with the same token can go on running.
+
+The exit status is 1 when the bot cannot work.
+
+Examples:
+
+  earshot check discord
+  earshot check discord --channel 1102345678901234567`
+}
+
+func (c *checkDiscordCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := (&serveCmd{Config: c.Config, Platform: "discord"}).load(a)
+	if err != nil {
+		return err
+	}
+	return a.check(func(tell func(daemon.Finding)) error {
+		return daemon.CheckDiscord(ctx, daemon.Options{Config: cfg, Log: a.logger(cfg.Log, true)}, c.Channel, tell)
+	})
+}
+
+// check writes what a check finds, and returns whether the bot can work.
+func (a *app) check(run func(tell func(daemon.Finding)) error) error {
 	found := []daemon.Finding{}
 	bad := false
-	err = daemon.CheckSlack(ctx, daemon.Options{Config: cfg, Log: a.logger(cfg.Log, true)}, c.Channel, func(f daemon.Finding) {
+	err := run(func(f daemon.Finding) {
 		found = append(found, f)
 		bad = bad || f.State == daemon.Bad
 		if !a.json {

@@ -18,7 +18,7 @@ import (
 
 type serveCmd struct {
 	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
-	Platform string `placeholder:"NAME" enum:",local,slack" default:"" help:"Which platform: local (default) or slack."`
+	Platform string `placeholder:"NAME" enum:",local,slack,discord" default:"" help:"Which platform: local (default), slack or discord."`
 	DryRun   bool   `help:"Post nothing; show what would be posted."`
 	Listen   string `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: receive events by HTTP on an address such as :8080, under /slack/events."`
 	Health   string `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
@@ -33,6 +33,9 @@ func (c *serveCmd) Help() string {
 On Slack events arrive by Socket Mode where SLACK_APP_TOKEN is set, and by HTTP with --listen, which needs
 SLACK_SIGNING_SECRET. docs/slack.md has an app manifest to paste; earshot check slack says what is missing.
 
+On Discord events arrive by the gateway, with DISCORD_BOT_TOKEN. docs/discord.md leads from nothing to a running bot;
+earshot check discord prints the link that invites it, and says what is missing.
+
 The model is the one whose key is set (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL), else
 the built-in offline one. docs/configuration.md lists all settings.
 
@@ -43,6 +46,7 @@ Examples:
   earshot serve
   earshot serve --platform slack --config earshot.yaml
   earshot serve --platform slack --listen :8080 --dry-run
+  earshot serve --platform discord --policy window
   earshot serve --api 127.0.0.1:7301`
 }
 
@@ -71,6 +75,8 @@ func (c *serveCmd) load(a *app) (config.Config, error) {
 	if variable := map[string]string{config.PlatformLocal: "EARSHOT_LOCAL_LISTEN", config.PlatformSlack: "EARSHOT_LISTEN"}[cfg.Platform]; c.Listen != "" && variable != "" {
 		flags.setenv(variable, c.Listen)
 		cfg, err = flags.config(c.Config)
+	} else if c.Listen != "" && err == nil {
+		err = usagef("--listen: the platform %s serves nothing by HTTP; leave it out, or use --health for the probes", cfg.Platform)
 	}
 	a.db = flags.db
 	return cfg, err
