@@ -2,9 +2,19 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/disgoorg/disgo/rest"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/backfill"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
 var _ interface {
@@ -15,19 +25,292 @@ var _ interface {
 // maxPage is how many messages a page of history has at most (Get Channel Messages).
 const maxPage = 100
 
-// Replies reads replies of a thread within the window, newest first, as
-// [backfill.Source] asks.
-func (p *Platform) Replies(ctx context.Context, c earshot.Channel, root earshot.MessageID, w backfill.Window) (backfill.Page, error) {
-	return backfill.Page{NewestFirst: true}, backfill.ErrNotThere
+// History reads what stands at a channel's top level within the window, newest first,
+// as [backfill.Source] asks. Of a forum these are the first messages of its posts. In
+// a private thread nothing stands at the top level.
+func (p *Platform) History(ctx context.Context, c earshot.Channel, w backfill.Window) (backfill.Page, error) {
+	if c.Platform != earshot.Discord {
+		return backfill.Page{}, fmt.Errorf("history: %w", backfill.ErrNotThere)
+	}
+	x, err := p.kind(ctx, string(c.ID))
+	switch {
+	case err != nil:
+		return backfill.Page{}, refusal(err)
+	case x.Thread():
+		return backfill.Page{NewestFirst: true}, nil
+	case isForum(x):
+		return p.forumPosts(ctx, c, w)
+	}
+	return p.page(ctx, c, section{id: string(c.ID)}, w)
 }
 
-// History reads what stands at a channel's top level within the window, newest first,
-// as [backfill.Source] asks.
-func (p *Platform) History(ctx context.Context, c earshot.Channel, w backfill.Window) (backfill.Page, error) {
-	return backfill.Page{NewestFirst: true}, backfill.ErrNotThere
+// Replies reads replies of a thread within the window, newest first, as
+// [backfill.Source] asks. The first page has the thread's root too, where the store
+// does not have it.
+func (p *Platform) Replies(ctx context.Context, c earshot.Channel, root earshot.MessageID, w backfill.Window) (backfill.Page, error) {
+	if c.Platform != earshot.Discord {
+		return backfill.Page{}, fmt.Errorf("history: %w", backfill.ErrNotThere)
+	}
+	at, err := p.threadOf(ctx, c, root)
+	if err != nil {
+		return backfill.Page{}, refusal(err)
+	}
+	page, err := p.page(ctx, c, at, w)
+	if err != nil || w.Cursor != "" || at.rootless() {
+		return page, err
+	}
+	for _, m := range page.Messages {
+		if m.Message.ID == root {
+			return page, nil
+		}
+	}
+	if _, err := p.o.Store.Message(ctx, c.Scope(), root); !errors.Is(err, earshot.ErrNotFound) {
+		return page, err
+	}
+	found, err := p.one(ctx, c, at.ofRoot(c), root)
+	if err != nil {
+		p.o.Log.Debug("the first message of a thread is not read", "channel", c.ID, "thread", root, "err", err)
+		return page, nil
+	}
+	page.Messages = append(page.Messages, found)
+	return page, nil
 }
 
 // Root reads one message of a channel's top level, as [backfill.RootSource] asks.
 func (p *Platform) Root(ctx context.Context, c earshot.Channel, root earshot.MessageID) (backfill.Page, error) {
-	return backfill.Page{NewestFirst: true}, backfill.ErrNotThere
+	if c.Platform != earshot.Discord {
+		return backfill.Page{}, fmt.Errorf("history: %w", backfill.ErrNotThere)
+	}
+	at, err := p.threadOf(ctx, c, root)
+	if err == nil && at.rootless() {
+		return backfill.Page{NewestFirst: true}, nil
+	}
+	if err != nil {
+		return backfill.Page{}, refusal(err)
+	}
+	found, err := p.one(ctx, c, at.ofRoot(c), root)
+	if err != nil {
+		return backfill.Page{}, refusal(err)
+	}
+	return backfill.Page{NewestFirst: true, Messages: []backfill.Found{found}}, nil
+}
+
+// A section is a Discord channel or thread, and how its messages stand in a channel of
+// Earshot.
+type section struct {
+	id     string            // of the Discord channel or thread
+	thread earshot.MessageID // of which its messages are; "" for a channel's top level
+	post   bool              // it is a forum's post, and its first message is the root
+	alone  bool              // it is a private thread, which is a channel by itself
+	title  string            // of a forum's post
+}
+
+// rootless reports whether the thread has no message that it begins with.
+func (x section) rootless() bool { return x.alone }
+
+// ofRoot returns where the first message of the thread stands.
+func (x section) ofRoot(c earshot.Channel) section {
+	if x.post {
+		return x
+	}
+	return section{id: string(c.ID)}
+}
+
+// threadOf returns the thread of a root.
+func (p *Platform) threadOf(ctx context.Context, c earshot.Channel, root earshot.MessageID) (section, error) {
+	at := section{id: string(root), thread: root}
+	x, err := p.kind(ctx, string(c.ID))
+	if err != nil {
+		return at, err
+	}
+	at.alone = x.Thread()
+	if at.post = isForum(x); at.post {
+		if post, err := p.directory.place(ctx, string(root)); err == nil {
+			at.title = post.name
+		}
+	}
+	return at, nil
+}
+
+// kind returns what a Discord channel is. One of which nothing can be known counts as a
+// text channel.
+func (p *Platform) kind(ctx context.Context, id string) (discordmsg.Channel, error) {
+	x, err := p.directory.place(ctx, id)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return discordmsg.Channel{ID: id}, nil
+	}
+	return x.Channel, err
+}
+
+func isForum(c discordmsg.Channel) bool {
+	return c.Type == discordmsg.GuildForum || c.Type == discordmsg.GuildMedia
+}
+
+// page reads one page of a channel or thread: Get Channel Messages. The ids of Discord
+// begin with their time, so the window's ends are ids. A message that cannot be read
+// costs itself, not the page.
+func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w backfill.Window) (backfill.Page, error) {
+	most := maxPage
+	if w.Limit > 0 {
+		most = min(most, w.Limit)
+	}
+	before := w.Cursor
+	if before == "" {
+		before = idFrom(w.Latest + 1000) // ids of the window's last millisecond are below it
+	}
+	raw, err := p.client.Try(ctx, rest.GetMessages, []any{at.id}, url.Values{"limit": {strconv.Itoa(most)}, "before": {before}}, nil)
+	if err != nil {
+		return backfill.Page{}, refusal(err)
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return backfill.Page{}, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
+	}
+	page := backfill.Page{NewestFirst: true, Messages: make([]backfill.Found, 0, len(list))}
+	over := len(list) < most
+	for _, raw := range list {
+		f, ok := p.found(c, at, raw)
+		if !ok {
+			continue
+		}
+		if f.Message.Time < w.Oldest {
+			over = true
+			break
+		}
+		page.Messages = append(page.Messages, f)
+		page.Cursor = string(f.Message.ID)
+	}
+	if over {
+		page.Cursor = ""
+	}
+	return page, p.keepOwn(ctx, c, page.Messages)
+}
+
+// one reads one message: Get Channel Message. One that is gone is a deletion.
+func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id earshot.MessageID) (backfill.Found, error) {
+	raw, err := p.client.Try(ctx, rest.GetMessage, []any{at.id, id}, nil, nil)
+	if discordapi.Refused(err, discordapi.UnknownMessage) {
+		gone, ok := tombstone(id)
+		if !ok {
+			return backfill.Found{}, err
+		}
+		return backfill.Found{Event: earshot.Event{Message: gone}}, nil
+	}
+	if err != nil {
+		return backfill.Found{}, err
+	}
+	f, ok := p.found(c, at, raw)
+	if !ok || f.Message.ID != id {
+		return backfill.Found{}, fmt.Errorf("%w with the message", discordapi.ErrNotAnswered)
+	}
+	found := []backfill.Found{f}
+	return found[0], p.keepOwn(ctx, c, found)
+}
+
+// found decodes one message of history; ok is false for what is no message.
+func (p *Platform) found(c earshot.Channel, at section, raw json.RawMessage) (f backfill.Found, ok bool) {
+	d, err := discordmsg.Decode(raw, p.directory.names(guildOf(c)))
+	if err != nil || d.Starter {
+		if f.Message.ID, f.Message.Time, ok = stamp(raw); !ok {
+			return f, false
+		}
+		f.Unread = true
+		return f, true
+	}
+	m := d.Message
+	m.Thread = at.thread
+	if at.post && m.ID == at.thread {
+		m.Text = discordmsg.Titled(at.title, m.Text)
+	}
+	m.Replies = repliesOf(raw)
+	return backfill.Found{Event: earshot.Event{Raw: raw, Message: m}, Key: d.Nonce}, m.ID != "" && m.Time != 0
+}
+
+// keepOwn gives the messages of ours that the store has the text that is stored: it is
+// what was written, before it was put into Discord's form, and a placeholder's drafts
+// are stored nowhere.
+func (p *Platform) keepOwn(ctx context.Context, c earshot.Channel, list []backfill.Found) error {
+	var ours []earshot.MessageID
+	for _, f := range list {
+		if p.identity.Is(f.Message.Author.ID) && !f.Unread {
+			ours = append(ours, f.Message.ID)
+		}
+	}
+	if len(ours) == 0 {
+		return nil
+	}
+	stored, err := p.o.Store.ByID(ctx, c.Scope(), ours...)
+	if err != nil {
+		return fmt.Errorf("read our own messages of channel %s: %w", c.ID, err)
+	}
+	for _, have := range stored {
+		for i := range list {
+			if m := &list[i].Message; m.ID == have.ID {
+				m.Text, m.Edited, m.Mentions = have.Text, have.Edited, have.Mentions
+			}
+		}
+	}
+	return nil
+}
+
+// stamp reads the id of a message and the time that it holds.
+func stamp(raw json.RawMessage) (earshot.MessageID, earshot.Time, bool) {
+	var x struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(raw, &x) // a field of another kind costs itself
+	at, ok := timeOf(x.ID)
+	return earshot.MessageID(x.ID), at, ok
+}
+
+// repliesOf reads what a message tells of the thread that was started from it; nil
+// where it tells of none. message_count does not count the first message, nor those
+// that were deleted (Channel Object).
+func repliesOf(raw json.RawMessage) *earshot.Activity {
+	var x struct {
+		Thread *threadObject `json:"thread"`
+	}
+	if json.Unmarshal(raw, &x) != nil || x.Thread == nil {
+		return nil
+	}
+	return x.Thread.activity()
+}
+
+// epoch is the first millisecond that Discord's ids can hold (Reference, Snowflakes).
+const epoch = 1_420_070_400_000
+
+// timeOf returns the time that an id holds.
+func timeOf(id string) (earshot.Time, bool) {
+	n, err := strconv.ParseUint(id, 10, 64)
+	return earshot.Time(n>>22+epoch) * 1000, err == nil && n > 0
+}
+
+// idFrom returns the lowest id of a time's millisecond.
+func idFrom(t earshot.Time) string {
+	return strconv.FormatUint(uint64(max(0, int64(t)/1000-epoch))<<22, 10)
+}
+
+// tombstone returns the deletion of a message of which only the id is known.
+func tombstone(id earshot.MessageID) (earshot.Message, bool) {
+	at, ok := timeOf(string(id))
+	return earshot.Message{ID: id, Time: at, Deleted: true}, ok
+}
+
+// guildOf returns the guild of a channel, "" for a DM.
+func guildOf(c earshot.Channel) string {
+	return strings.TrimPrefix(string(c.Workspace), string(discordmsg.DirectMessages))
+}
+
+// refusal turns an error of the client into what backfill decides by.
+func refusal(err error) error {
+	var limited *discordapi.LimitedError
+	switch {
+	case errors.As(err, &limited):
+		return &backfill.LimitError{Wait: limited.Wait, Err: err}
+	case discordapi.Refused(err, discordapi.MissingAccess, discordapi.MissingPermissions):
+		return &backfill.ScopeError{Scope: "View Channel and Read Message History", Err: err}
+	case discordapi.Refused(err, discordapi.UnknownChannel, discordapi.UnknownMessage, discordapi.UnknownGuild):
+		return fmt.Errorf("%w: %w", backfill.ErrNotThere, err)
+	}
+	return err
 }

@@ -67,7 +67,7 @@ func (x *Files) Load(ctx context.Context, s earshot.Scope, of earshot.MessageID,
 	if l == nil {
 		flight := x.cache.begin(s, of)
 		var err error
-		l, err = x.load(ctx, s, f, most)
+		l, err = x.load(ctx, s, of, f, most)
 		if l != nil {
 			l.of = of
 		}
@@ -90,12 +90,12 @@ func (x *Files) Forget(s earshot.Scope, of earshot.MessageID) { x.cache.forget(s
 // Clear drops all that was loaded.
 func (x *Files) Clear() { x.cache.clear() }
 
-func (x *Files) load(ctx context.Context, s earshot.Scope, f earshot.File, most int64) (*loaded, error) {
+func (x *Files) load(ctx context.Context, s earshot.Scope, of earshot.MessageID, f earshot.File, most int64) (*loaded, error) {
 	if err := take(ctx, x.slots); err != nil {
 		return nil, err
 	}
 	defer func() { <-x.slots }()
-	data, declared, err := x.open(ctx, s, f.ID, most)
+	data, declared, err := x.open(ctx, s, of, f.ID, most)
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +110,9 @@ func (x *Files) load(ctx context.Context, s earshot.Scope, f earshot.File, most 
 	return &loaded{key: key{s, f.ID}, media: m, sum: hex.EncodeToString(sum[:]), size: int64(len(data))}, nil
 }
 
-// open returns the bytes of a file and its declared type.
-func (x *Files) open(ctx context.Context, s earshot.Scope, id earshot.ArtifactID, most int64) (data []byte, declared string, err error) {
-	from, err := x.opener.OpenFile(ctx, s, id)
+// open returns the bytes of a file of a message and its declared type.
+func (x *Files) open(ctx context.Context, s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, most int64) (data []byte, declared string, err error) {
+	from, err := x.source(ctx, s, of, id)
 	if err != nil {
 		return nil, "", failed(ctx, err)
 	}
@@ -130,6 +130,14 @@ func (x *Files) open(ctx context.Context, s earshot.Scope, id earshot.ArtifactID
 		data, err = x.fetcher.fetch(ctx, from, most)
 	}
 	return data, from.Type, err
+}
+
+// source asks the platform where a file is.
+func (x *Files) source(ctx context.Context, s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID) (Source, error) {
+	if o, ok := x.opener.(MessageOpener); ok {
+		return o.OpenFileOf(ctx, s, of, id)
+	}
+	return x.opener.OpenFile(ctx, s, id)
 }
 
 // convert brings a file into a form that models accept. It goes by the bytes, not by

@@ -32,6 +32,13 @@ type Opener interface {
 	OpenFile(ctx context.Context, s earshot.Scope, id earshot.ArtifactID) (Source, error)
 }
 
+// A MessageOpener is an [Opener] that needs to know which message has the file, as on
+// Discord, where the URLs of files expire and come with their message only.
+type MessageOpener interface {
+	// OpenFileOf is [Opener].OpenFile for a file of the message of.
+	OpenFileOf(ctx context.Context, s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID) (Source, error)
+}
+
 // A Source says where a file is and what the platform declares about it. Either URL
 // or Content is set.
 type Source struct {

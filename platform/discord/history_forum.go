@@ -1,0 +1,148 @@
+package discord
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/disgoorg/disgo/rest"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/backfill"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+)
+
+// Bounds of one page of a forum.
+const (
+	maxPosts    = 20 // each takes a request
+	maxArchived = 10 // pages of archived threads
+)
+
+// A threadObject is the part of a thread that history reads.
+type threadObject struct {
+	ID       string `json:"id"`
+	Parent   string `json:"parent_id"`
+	Name     string `json:"name"`
+	Last     string `json:"last_message_id"`
+	Count    int    `json:"message_count"`
+	Metadata struct {
+		Archived string `json:"archive_timestamp"`
+	} `json:"thread_metadata"`
+}
+
+// activity returns what a thread tells of its replies.
+func (t *threadObject) activity() *earshot.Activity {
+	a := &earshot.Activity{Count: max(t.Count, 0)}
+	if a.Count > 0 {
+		a.Last, _ = timeOf(t.Last)
+	}
+	return a
+}
+
+// forumPosts reads the first messages of a forum's posts that were begun within the
+// window, newest first. Discord lists posts by when they were archived, so the list is
+// read whole and then cut into pages.
+func (p *Platform) forumPosts(ctx context.Context, c earshot.Channel, w backfill.Window) (backfill.Page, error) {
+	page := backfill.Page{NewestFirst: true}
+	posts, whole, err := p.postsOf(ctx, c, w)
+	if err != nil {
+		return page, refusal(err)
+	}
+	page.Hidden = !whole
+	most := maxPosts
+	if w.Limit > 0 {
+		most = min(most, w.Limit)
+	}
+	for i, t := range posts {
+		if i == most {
+			page.Cursor = string(page.Messages[i-1].Message.ID)
+			break
+		}
+		root := earshot.MessageID(t.ID)
+		f, err := p.one(ctx, c, section{id: t.ID, thread: root, post: true, title: t.Name}, root)
+		limited := (*discordapi.LimitedError)(nil)
+		switch {
+		case errors.As(err, &limited) && i > 0: // the rest comes with the next page
+			page.Cursor = string(page.Messages[i-1].Message.ID)
+			return page, nil
+		case discordapi.Refused(err, discordapi.UnknownChannel): // it was deleted meanwhile
+			f.Unread = true
+			f.Message.ID = root
+			f.Message.Time, _ = timeOf(t.ID)
+		case err != nil:
+			return page, refusal(err)
+		}
+		f.Message.Replies = t.activity()
+		page.Messages = append(page.Messages, f)
+	}
+	return page, nil
+}
+
+// postsOf lists the posts of a forum that were begun within the window and before its
+// cursor, newest first. whole is false where there are too many to list.
+func (p *Platform) postsOf(ctx context.Context, c earshot.Channel, w backfill.Window) (posts []threadObject, whole bool, err error) {
+	seen := map[string]bool{}
+	add := func(list []threadObject) {
+		for _, t := range list {
+			at, ok := timeOf(t.ID)
+			if !ok || t.Parent != string(c.ID) || seen[t.ID] || at < w.Oldest || at/1000 > w.Latest/1000 || w.Cursor != "" && compareIDs(t.ID, w.Cursor) >= 0 {
+				continue
+			}
+			seen[t.ID] = true
+			posts = append(posts, t)
+		}
+	}
+	active, err := p.threads(ctx, rest.GetActiveGuildThreads, string(c.Workspace), nil)
+	if err != nil {
+		return nil, false, err
+	}
+	add(active.Threads)
+	query := url.Values{"limit": {strconv.Itoa(maxPage)}}
+	for range maxArchived {
+		archived, err := p.threads(ctx, rest.GetPublicArchivedThreads, string(c.ID), query)
+		if err != nil {
+			return nil, false, err
+		}
+		add(archived.Threads)
+		if whole = !archived.More || len(archived.Threads) == 0; !whole {
+			last := archived.Threads[len(archived.Threads)-1].Metadata.Archived
+			at, err := earshot.ParseTime(last)
+			whole = err != nil || at < w.Oldest // those that follow were archived, and so begun, before
+			query.Set("before", last)
+		}
+		if whole {
+			break
+		}
+	}
+	slices.SortFunc(posts, func(a, b threadObject) int { return compareIDs(b.ID, a.ID) })
+	return posts, whole, nil
+}
+
+// A threadList is a list of threads as Discord gives it.
+type threadList struct {
+	Threads []threadObject `json:"threads"`
+	More    bool           `json:"has_more"`
+}
+
+func (p *Platform) threads(ctx context.Context, e *rest.Endpoint, of string, query url.Values) (threadList, error) {
+	var list threadList
+	raw, err := p.client.Try(ctx, e, []any{of}, query, nil)
+	if err != nil {
+		return list, err
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return list, fmt.Errorf("%w with threads", discordapi.ErrNotAnswered)
+	}
+	return list, nil
+}
+
+// compareIDs compares ids by their number.
+func compareIDs(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
