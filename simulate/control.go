@@ -225,11 +225,20 @@ func (s *Slack) people(users bool) []any {
 	return list
 }
 
-// ParseFault reads a fault from text: the kind, then @ and On, then other fields after
-// commas, as in
+// ParseFault reads a fault from text, as [ReadFault] does, and checks it.
+func ParseFault(text string) (Fault, error) {
+	f, err := ReadFault(text)
+	if err != nil {
+		return f, err
+	}
+	return f, f.Check()
+}
+
+// ReadFault reads a fault from text without checking its kind, for fakes that have
+// kinds of their own: the kind, then @ and On, then other fields after commas, as in
 //
 //	lost_response@chat.postMessage,times=3,skip=1,chance=0.5,wait=2s,status=502,error=fatal_error
-func ParseFault(text string) (Fault, error) {
+func ReadFault(text string) (Fault, error) {
 	head, settings, _ := strings.Cut(text, ",")
 	kind, on, _ := strings.Cut(head, "@")
 	f := Fault{Kind: FaultKind(strings.TrimSpace(kind)), On: strings.TrimSpace(on)}
@@ -259,5 +268,5 @@ func ParseFault(text string) (Fault, error) {
 			return f, fmt.Errorf("fault %q: %s: %w", text, key, err)
 		}
 	}
-	return f, f.Check()
+	return f, nil
 }

@@ -1,0 +1,337 @@
+package discord
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A request is one call, read.
+type request struct {
+	op     string
+	params map[string]string
+	query  url.Values
+	body   object
+	raw    []byte // body, as JSON
+	files  []File
+	token  bool   // it came with the bot's token
+	major  string // the channel, guild or webhook that its limit is for
+}
+
+// An apiError is an answer that is none of success.
+type apiError struct {
+	status, code int
+	message      string
+	errors       object
+}
+
+func (e *apiError) Error() string { return e.message }
+
+var (
+	errUnauthorized   = &apiError{status: 401, message: "401: Unauthorized"}
+	errNoRoute        = &apiError{status: 404, message: "404: Not Found"}
+	errBadMethod      = &apiError{status: 405, message: "405: Method Not Allowed"}
+	errUnknownChannel = &apiError{status: 404, code: 10003, message: "Unknown Channel"}
+	errUnknownGuild   = &apiError{status: 404, code: 10004, message: "Unknown Guild"}
+	errUnknownMember  = &apiError{status: 404, code: 10007, message: "Unknown Member"}
+	errUnknownMessage = &apiError{status: 404, code: 10008, message: "Unknown Message"}
+	errUnknownUser    = &apiError{status: 404, code: 10013, message: "Unknown User"}
+	errUnknownEmoji   = &apiError{status: 400, code: 10014, message: "Unknown Emoji"}
+	errUnknownWebhook = &apiError{status: 404, code: 10015, message: "Unknown Webhook"}
+	errAccess         = &apiError{status: 403, code: 50001, message: "Missing Access"}
+	errPermissions    = &apiError{status: 403, code: 50013, message: "Missing Permissions"}
+	errForeign        = &apiError{status: 403, code: 50005, message: "Cannot edit a message authored by another user"}
+	errEmpty          = &apiError{status: 400, code: 50006, message: "Cannot send an empty message"}
+	errNoDMs          = &apiError{status: 403, code: 50007, message: "Cannot send messages to this user"}
+	errWrongType      = &apiError{status: 400, code: 50024, message: "Cannot execute action on this channel type"}
+	errHasThread      = &apiError{status: 400, code: 160004, message: "A thread has already been created for this message"}
+	errSystem         = &apiError{status: 403, code: 50021, message: "Cannot execute action on a system message"}
+	errArchived       = &apiError{status: 400, code: 50083, message: "Thread is archived"}
+	errBadJSON        = &apiError{status: 400, code: 50109, message: "The request body contains invalid JSON."}
+)
+
+// invalid is the answer to a form with a wrong field. key is a path with dots.
+func invalid(key, code, text string) error {
+	o := object{"_errors": []any{object{"code": code, "message": text}}}
+	keys := strings.Split(key, ".")
+	slices.Reverse(keys)
+	for _, k := range keys {
+		o = object{k: o}
+	}
+	return &apiError{status: 400, code: 50035, message: "Invalid Form Body", errors: o}
+}
+
+// A route is one operation. Its name is that of Discord's OpenAPI description.
+type route struct {
+	op, method, path string
+	open             bool // needs no bot token
+	run              func(*Discord, *request) (int, any, error)
+}
+
+// routes are a handler of every operation.
+func (s *Discord) routes() http.Handler {
+	m := http.NewServeMux()
+	handle := func(r route) {
+		m.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, h *http.Request) { s.serveRoute(w, h, r) })
+	}
+	known := map[string]bool{}
+	for _, r := range operations {
+		handle(r)
+		known[r.method+r.path] = true
+	}
+	for _, r := range operations {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			if !known[method+r.path] {
+				known[method+r.path] = true
+				handle(route{method: method, path: r.path, run: func(*Discord, *request) (int, any, error) { return 0, nil, errBadMethod }})
+			}
+		}
+	}
+	m.HandleFunc("/", func(w http.ResponseWriter, h *http.Request) {
+		s.serveRoute(w, h, route{method: h.Method, open: true, run: func(*Discord, *request) (int, any, error) { return 0, nil, errNoRoute }})
+	})
+	return m
+}
+
+var apiPrefix = regexp.MustCompile(`^(/api)?(/v\d+)?(/.*)$`)
+
+// serveAPI takes the prefix away, as a whole or in parts: libraries add what they are
+// not told.
+func (s *Discord) serveAPI(w http.ResponseWriter, h *http.Request) {
+	parts := apiPrefix.FindStringSubmatch(h.URL.EscapedPath())
+	if parts == nil {
+		http.NotFound(w, h)
+		return
+	}
+	rest, err := url.PathUnescape(parts[3])
+	if err != nil {
+		http.Error(w, "400: Bad Request", http.StatusBadRequest)
+		return
+	}
+	inner := h.Clone(h.Context())
+	inner.URL.Path, inner.URL.RawPath = rest, parts[3]
+	s.api.ServeHTTP(w, inner)
+}
+
+// serveRoute answers one call.
+func (s *Discord) serveRoute(w http.ResponseWriter, h *http.Request, ro route) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, h.Body, 32<<20))
+	if err != nil {
+		reset(w)
+		return
+	}
+	r, err := read(h, ro, body)
+	if s.o.Observe != nil {
+		s.o.Observe(h.Method, h.URL.Path, h.URL.Query(), body, h.Header.Get("Content-Type"))
+	}
+	s.mu.Lock()
+	call := s.record(h, r)
+	f := s.strike(r.op, onCall)
+	if f != nil {
+		call.Fault = f.Kind
+	}
+	s.mu.Unlock()
+	defer s.ended(call)
+	if f.before(s, w, call) {
+		return
+	}
+	var status int
+	var answer any
+	if err == nil {
+		status, answer, err = s.answer(w, h, r, ro)
+	}
+	var failed *apiError
+	var limited *limitError
+	switch {
+	case errors.As(err, &limited):
+		s.limited(w, call, limited)
+		return
+	case errors.As(err, &failed):
+		if !f.after(s, w, h, call) {
+			s.refuse(w, call, failed)
+		}
+		return
+	case err != nil:
+		s.refuse(w, call, &apiError{status: 400, message: err.Error()})
+		return
+	}
+	if f.after(s, w, h, call) {
+		return
+	}
+	s.answered(call, 0, status)
+	if answer == nil {
+		w.WriteHeader(status)
+		return
+	}
+	s.write(w, status, answer)
+}
+
+// answer carries out a call, once its token and its rate are in order.
+func (s *Discord) answer(w http.ResponseWriter, h *http.Request, r *request, ro route) (int, any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.token = h.Header.Get("Authorization") == "Bot "+s.o.App.Token
+	if !ro.open && !r.token {
+		return 0, nil, errUnauthorized
+	}
+	if err := s.spend(w, r); err != nil {
+		return 0, nil, err
+	}
+	status, answer, err := ro.run(s, r)
+	if err == nil && status == 0 {
+		status = http.StatusOK
+	}
+	// The answer is made of parts that others change.
+	if answer != nil {
+		body, err := json.Marshal(answer)
+		check(err) // answers are made of JSON values
+		answer = json.RawMessage(body)
+	}
+	return status, answer, err
+}
+
+// record writes down a call.
+func (s *Discord) record(h *http.Request, r *request) *Call {
+	path := h.URL.Path
+	if token := r.params["token"]; token != "" {
+		path = strings.Replace(path, token, "{token}", 1)
+	}
+	c := &Call{
+		Operation: r.op, Method: h.Method, Path: path, Query: h.URL.Query(), Body: r.raw, Params: maps.Clone(r.params),
+		At: s.o.Now(), Authorized: h.Header.Get("Authorization") != "",
+	}
+	delete(c.Params, "token")
+	s.calls = append(s.calls, c)
+	return c
+}
+
+var pathValue = regexp.MustCompile(`\{(\w+)\}`)
+
+// read takes a call apart: JSON, or a form with payload_json and files.
+func read(h *http.Request, ro route, body []byte) (*request, error) {
+	r := &request{op: ro.op, params: map[string]string{}, query: h.URL.Query(), body: object{}}
+	for _, p := range pathValue.FindAllStringSubmatch(ro.path, -1) {
+		r.params[p[1]] = h.PathValue(p[1])
+	}
+	for _, k := range []string{"channel", "guild", "webhook"} {
+		if id := r.params[k]; id != "" {
+			r.major = id
+			break
+		}
+	}
+	kind, about, _ := mime.ParseMediaType(h.Header.Get("Content-Type"))
+	if kind == "multipart/form-data" {
+		if err := r.form(body, about["boundary"]); err != nil {
+			return r, err
+		}
+	} else {
+		r.raw = body
+	}
+	if len(r.raw) == 0 {
+		r.raw = nil
+		return r, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(r.raw))
+	d.UseNumber()
+	if err := d.Decode(&r.body); err != nil {
+		r.raw = nil
+		return r, errBadJSON
+	}
+	return r, nil
+}
+
+func (r *request) form(body []byte, boundary string) error {
+	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(32 << 20)
+	if err != nil {
+		return errBadJSON
+	}
+	defer form.RemoveAll() //nolint:errcheck // nothing of it is kept
+	if v := form.Value["payload_json"]; len(v) > 0 {
+		r.raw = []byte(v[0])
+	}
+	for _, key := range slices.Sorted(maps.Keys(form.File)) {
+		for _, f := range form.File[key] {
+			in, err := f.Open()
+			if err != nil {
+				return errBadJSON
+			}
+			data, err := io.ReadAll(in)
+			_ = in.Close()
+			if err != nil {
+				return errBadJSON
+			}
+			r.files = append(r.files, File{Name: f.Filename, ContentType: f.Header.Get("Content-Type"), Data: data})
+		}
+	}
+	return nil
+}
+
+// write sends an answer.
+func (s *Discord) write(w http.ResponseWriter, status int, answer any) {
+	body, err := json.Marshal(answer)
+	check(err) // answers are made of JSON values
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// The caller has hung up: there is nobody to report the error to.
+	_, _ = w.Write(body)
+}
+
+// refuse sends an error as Discord does.
+func (s *Discord) refuse(w http.ResponseWriter, c *Call, e *apiError) {
+	s.answered(c, e.code, e.status)
+	o := object{"message": e.message, "code": e.code}
+	if e.errors != nil {
+		o["errors"] = e.errors
+	}
+	s.write(w, e.status, o)
+}
+
+// text is a string of the body. ok is false where it is something else.
+func (r *request) text(key string) (string, bool) {
+	switch v := r.body[key].(type) {
+	case nil:
+		return "", true
+	case string:
+		return v, true
+	}
+	return "", false
+}
+
+func (r *request) flag(key string) bool {
+	v, _ := r.body[key].(bool)
+	return v
+}
+
+func (r *request) int(key string) int {
+	n, _ := r.body[key].(json.Number)
+	i, _ := n.Int64()
+	return int(i)
+}
+
+func (r *request) object(key string) object {
+	o, _ := r.body[key].(object)
+	return o
+}
+
+func (r *request) list(key string) []any {
+	l, _ := r.body[key].([]any)
+	return l
+}
+
+// nonceText is a nonce as text: it may be a number.
+func nonceText(v any) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,307 @@
+package discord
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// An order is what a script outside of Go asks people to do, as the JSON body of
+// POST URL/simulate/ACT. Channels and people may be named instead of numbered.
+type order struct {
+	Channel string   `json:"channel"` // also a thread, or @name for a person's direct messages
+	User    string   `json:"user"`
+	Text    string   `json:"text"`
+	Reply   string   `json:"reply"`  // the message that is replied to
+	Silent  bool     `json:"silent"` // the reply mentions nobody
+	ID      string   `json:"id"`     // of a message
+	IDs     []string `json:"ids"`
+	From    string   `json:"from"` // the channel that a message is forwarded from
+	Emoji   string   `json:"emoji"`
+	Name    string   `json:"name"`    // of a channel, a thread, a file or a webhook's face
+	Content string   `json:"content"` // of a file, as text
+	Base64  []byte   `json:"base64"`  // of a file that is no text
+	AltText string   `json:"alt_text"`
+	Private bool     `json:"private"` // of a thread
+	Guild   string   `json:"guild"`
+	Embed   object   `json:"embed"`
+
+	Token     string `json:"token"`
+	Code      int    `json:"code"`
+	Resumable bool   `json:"resumable"`
+	Fault     string `json:"fault"` // as ParseFault reads it
+}
+
+// acts are the acts of people and of fate that can be ordered.
+var acts = map[string]func(*Discord, *http.Request, order) (any, error){
+	"say": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text}))
+	},
+	"reply": func(s *Discord, _ *http.Request, o order) (any, error) {
+		if o.Reply == "" {
+			o.Reply = o.ID
+		}
+		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Reply: o.Reply, Silent: o.Silent}))
+	},
+	"upload": func(s *Discord, _ *http.Request, o order) (any, error) {
+		data := o.Base64
+		if len(data) == 0 {
+			data = []byte(o.Content)
+		}
+		f := File{Name: o.Name, Description: o.AltText, Data: data}
+		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Reply: o.Reply, Files: []File{f}}))
+	},
+	"edit":        func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.edit(o.Channel, o.ID, o.Text) },
+	"embed":       func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.embed(o.Channel, o.ID, o.Embed) },
+	"delete":      func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.delete(o.Channel, o.ID) },
+	"bulk_delete": func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.bulk(o.Channel, o.IDs) },
+	"react": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return nil, s.reacts(o.Channel, o.ID, o.User, o.Emoji, true)
+	},
+	"unreact": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return nil, s.reacts(o.Channel, o.ID, o.User, o.Emoji, false)
+	},
+	"forward": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return said(s.forwards(o.Channel, o.User, o.From, o.ID))
+	},
+	"thread": func(s *Discord, _ *http.Request, o order) (any, error) {
+		kind := PublicThread
+		if o.Private {
+			kind = PrivateThread
+		}
+		return said(s.startThread(o.Channel, o.ID, o.User, o.Name, kind))
+	},
+	"post": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return said(s.open(Said{Channel: o.Channel, User: o.User, Text: o.Text}, o.Name))
+	},
+	"enter": func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.enterThread(o.Channel, o.User) },
+	"webhook": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		w, err := s.addWebhook(o.Channel, o.Name)
+		s.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		return said(s.say(Said{Channel: o.Channel, User: w.ID, Text: o.Text}))
+	},
+	"proxy": func(s *Discord, _ *http.Request, o order) (any, error) {
+		original, proxied, err := s.proxy(Said{Channel: o.Channel, User: o.User, Text: o.Text}, o.Name)
+		return object{"original": original, "id": proxied}, err
+	},
+	"type": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		c := s.byID[o.Channel]
+		if c == nil {
+			return nil, errNoChannel(o.Channel)
+		}
+		s.tellTyping(c, o.User)
+		return nil, nil
+	},
+	"user": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return object{"id": s.AddUser(User{Name: o.Name, GlobalName: o.Text})}, nil
+	},
+	"channel": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		c, err := s.addChannel(Channel{Guild: o.Guild, Name: o.Name, Type: o.Code, Private: o.Private})
+		if err != nil {
+			return nil, err
+		}
+		return object{"id": c.ID}, nil
+	},
+	"join": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return nil, s.join(o.guild(s), Member{User: o.User})
+	},
+	"leave": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return nil, s.leave(o.guild(s), o.User)
+	},
+	"kick": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if o.User == "" {
+			o.User = s.o.App.UserID
+		}
+		return nil, s.leave(o.guild(s), o.User)
+	},
+	"rename": func(s *Discord, _ *http.Request, o order) (any, error) {
+		if o.User != "" {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return nil, s.renameUser(o.User, o.Name)
+		}
+		return nil, s.changeChannel(o.Channel, func(c *channel) { c.Name = o.Name })
+	},
+	"inject": func(s *Discord, _ *http.Request, o order) (any, error) {
+		f, err := ParseFault(o.Fault)
+		if err == nil {
+			s.Inject(f)
+		}
+		return nil, err
+	},
+	"heal":       func(s *Discord, _ *http.Request, _ order) (any, error) { s.Heal(); return nil, nil },
+	"cut":        func(s *Discord, _ *http.Request, _ order) (any, error) { s.Cut(); return nil, nil },
+	"mute":       func(s *Discord, _ *http.Request, _ order) (any, error) { s.Mute(); return nil, nil },
+	"reconnect":  func(s *Discord, _ *http.Request, _ order) (any, error) { s.Reconnect(); return nil, nil },
+	"invalidate": func(s *Discord, _ *http.Request, o order) (any, error) { s.Invalidate(o.Resumable); return nil, nil },
+	"forget":     func(s *Discord, _ *http.Request, _ order) (any, error) { s.ForgetSessions(); return nil, nil },
+	"disconnect": func(s *Discord, _ *http.Request, o order) (any, error) {
+		if o.Code == 0 {
+			o.Code = closeUnknown
+		}
+		if o.Code < 1000 || o.Code > 4999 {
+			return nil, fmt.Errorf("%d is no close code", o.Code)
+		}
+		s.Disconnect(o.Code)
+		return nil, nil
+	},
+	"token":  func(s *Discord, _ *http.Request, o order) (any, error) { s.RotateToken(o.Token); return nil, nil },
+	"settle": func(s *Discord, r *http.Request, _ order) (any, error) { return nil, s.Settle(r.Context()) },
+}
+
+func (o order) guild(s *Discord) string {
+	if o.Guild == "" {
+		return s.Guild()
+	}
+	return o.Guild
+}
+
+func said(id string, err error) (any, error) { return object{"id": id}, err }
+
+// serveAct carries out an order. A page in a browser must not be able to: it cannot
+// send this content type elsewhere, nor reach a loopback name.
+func (s *Discord) serveAct(w http.ResponseWriter, h *http.Request) {
+	act, ok := acts[h.PathValue("act")]
+	if !ok {
+		s.tellOrder(w, nil, fmt.Errorf("there is no act %q; there are %s", h.PathValue("act"), strings.Join(slices.Sorted(maps.Keys(acts)), ", ")))
+		return
+	}
+	if !local(h) || !strings.HasPrefix(h.Header.Get("Content-Type"), "application/json") {
+		s.tellOrder(w, nil, fmt.Errorf("orders are application/json, sent to a loopback address"))
+		return
+	}
+	var o order
+	d := json.NewDecoder(http.MaxBytesReader(w, h.Body, 1<<20))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		s.tellOrder(w, nil, fmt.Errorf("the order is not understood: %w", err))
+		return
+	}
+	s.byName(&o)
+	answer, err := act(s, h, o)
+	s.tellOrder(w, answer, err)
+}
+
+// local reports whether a request was sent to a loopback name.
+func local(h *http.Request) bool {
+	host, _, err := net.SplitHostPort(h.Host)
+	if err != nil {
+		host = h.Host
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// byName puts ids where an order has names. The direct messages of a person are
+// @name.
+func (s *Discord) byName(o *order) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	user := func(name string) string {
+		for _, u := range s.users {
+			if u.Name == strings.TrimPrefix(name, "@") {
+				return u.ID
+			}
+		}
+		return name
+	}
+	o.User = user(o.User)
+	in := func(name string) string {
+		if to, ok := strings.CutPrefix(name, "@"); ok && s.user(user(to)) != nil {
+			return s.openDM(user(to)).ID
+		}
+		for _, c := range s.channels {
+			if c.Name != "" && c.Name == strings.TrimPrefix(name, "#") {
+				return c.ID
+			}
+		}
+		return name
+	}
+	o.Channel, o.From = in(o.Channel), in(o.From)
+}
+
+// tellOrder answers an order.
+func (s *Discord) tellOrder(w http.ResponseWriter, answer any, err error) {
+	out := object{"ok": err == nil}
+	status := http.StatusOK
+	switch a := answer.(type) {
+	case object:
+		maps.Copy(out, a)
+	default:
+		if a != nil {
+			out["list"] = a
+		}
+	}
+	if err != nil {
+		out, status = object{"ok": false, "error": err.Error()}, http.StatusBadRequest
+	}
+	s.write(w, status, out)
+}
+
+// serveState answers what there is: messages, calls, events, users and channels.
+func (s *Discord) serveState(w http.ResponseWriter, h *http.Request) {
+	if !local(h) {
+		s.tellOrder(w, nil, fmt.Errorf("this is for loopback addresses"))
+		return
+	}
+	o := order{Channel: h.FormValue("channel")}
+	s.byName(&o)
+	switch what := h.PathValue("what"); what {
+	case "messages":
+		s.mu.Lock()
+		c := s.byID[o.Channel]
+		var list []Message
+		if c != nil {
+			list = s.shown(c, func(*message) bool { return true })
+		}
+		s.mu.Unlock()
+		if c == nil {
+			s.tellOrder(w, nil, errNoChannel(o.Channel))
+			return
+		}
+		s.tellOrder(w, anys(list), nil)
+	case "calls":
+		s.tellOrder(w, anys(s.Calls()), nil)
+	case "events":
+		s.tellOrder(w, anys(s.Events()), nil)
+	case "users", "channels":
+		s.tellOrder(w, s.directory(what == "users"), nil)
+	default:
+		s.tellOrder(w, nil, fmt.Errorf("there is no %q; there are calls, channels, events, messages, users", what))
+	}
+}
+
+func (s *Discord) directory(users bool) []any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []any{}
+	if users {
+		for _, u := range s.users {
+			list = append(list, object{"id": u.ID, "name": u.Name, "global_name": u.GlobalName, "bot": u.Bot})
+		}
+		return list
+	}
+	for _, c := range s.channels {
+		list = append(list, object{"id": c.ID, "name": c.Name, "type": c.Type, "guild": c.Guild, "parent": c.Parent, "messages": len(c.messages)})
+	}
+	return list
+}

@@ -1,0 +1,201 @@
+package discord
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Join makes a user a member of a guild. Of the bot under test, it hears of the guild
+// as when it is added to it.
+func (s *Discord) Join(guild string, m Member) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	check(s.join(guild, m))
+}
+
+func (s *Discord) join(guild string, m Member) error {
+	g := s.guild(guild)
+	switch {
+	case g == nil:
+		return fmt.Errorf("there is no guild %q", guild)
+	case s.user(m.User) == nil:
+		return errNoUser(m.User)
+	case g.member(m.User) != nil:
+		return fmt.Errorf("%q is in the guild already", m.User)
+	}
+	if m.Joined.IsZero() {
+		m.Joined = s.o.Now()
+	}
+	m.Roles = slices.Clone(m.Roles)
+	g.members = append(g.members, &m)
+	if m.User == s.o.App.UserID {
+		s.tellGuild(g)
+		return nil
+	}
+	o := s.fullMember(&m)
+	o["guild_id"] = g.ID
+	s.tell(event{kind: "GUILD_MEMBER_ADD", guild: g.ID, intents: membersIntent, data: same(o)})
+	return nil
+}
+
+// Leave takes a user out of a guild. Of the bot under test, it is removed from the
+// guild.
+func (s *Discord) Leave(guild, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	check(s.leave(guild, user))
+}
+
+func (s *Discord) leave(guild, user string) error {
+	g := s.guild(guild)
+	if g == nil || g.member(user) == nil {
+		return fmt.Errorf("%q is not in the guild %q", user, guild)
+	}
+	if user == s.o.App.UserID {
+		s.removeBot(g)
+		return nil
+	}
+	g.members = slices.DeleteFunc(g.members, func(m *Member) bool { return m.User == user })
+	s.tell(event{kind: "GUILD_MEMBER_REMOVE", guild: g.ID, intents: membersIntent, data: same(object{"guild_id": g.ID, "user": s.userJSON(user)})})
+	return nil
+}
+
+// removeBot takes the bot out of a guild. Without unavailable, the event says that it
+// was removed (Discord's documentation, Guild Delete).
+func (s *Discord) removeBot(g *guild) {
+	g.members = slices.DeleteFunc(g.members, func(m *Member) bool { return m.User == s.o.App.UserID })
+	s.tell(event{kind: "GUILD_DELETE", guild: g.ID, intents: guildsIntent, data: same(object{"id": g.ID})})
+}
+
+// Outage makes a guild unavailable, or available again.
+func (s *Discord) Outage(guild string, down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.guild(guild)
+	if g == nil {
+		check(fmt.Errorf("there is no guild %q", guild))
+	}
+	g.down = down
+	if down {
+		s.tell(event{kind: "GUILD_DELETE", guild: g.ID, intents: guildsIntent, data: same(object{"id": g.ID, "unavailable": true})})
+		return
+	}
+	s.tellGuild(g)
+}
+
+// RenameUser gives a person another display name.
+func (s *Discord) RenameUser(user, globalName string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	check(s.renameUser(user, globalName))
+}
+
+func (s *Discord) renameUser(user, globalName string) error {
+	u := s.user(user)
+	if u == nil {
+		return errNoUser(user)
+	}
+	u.GlobalName = globalName
+	for _, g := range s.guilds {
+		if m := g.member(user); m != nil {
+			s.tellMember(g, m)
+		}
+	}
+	return nil
+}
+
+// SetMember gives a member another nickname and other roles.
+func (s *Discord) SetMember(guild, user, nick string, roles ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.guild(guild)
+	m := g.member(user)
+	if m == nil {
+		check(fmt.Errorf("%q is not in the guild %q", user, guild))
+	}
+	m.Nick, m.Roles = nick, slices.Clone(roles)
+	s.tellMember(g, m)
+}
+
+// tellMember sends GUILD_MEMBER_UPDATE: of the bot itself without any intent.
+func (s *Discord) tellMember(g *guild, m *Member) {
+	o := s.fullMember(m)
+	o["guild_id"] = g.ID
+	e := event{kind: "GUILD_MEMBER_UPDATE", guild: g.ID, intents: membersIntent, data: same(o)}
+	if m.User == s.o.App.UserID {
+		e.intents = 0
+	}
+	s.tell(e)
+}
+
+// RenameChannel gives a channel or a thread another name.
+func (s *Discord) RenameChannel(id, name string) {
+	check(s.changeChannel(id, func(c *channel) { c.Name = name }))
+}
+
+// LetIn lets a user see a private channel.
+func (s *Discord) LetIn(id, user string) {
+	check(s.changeChannel(id, func(c *channel) {
+		if !slices.Contains(c.Members, user) {
+			c.Members = append(c.Members, user)
+		}
+	}))
+}
+
+// ShutOut makes a channel private, without a user.
+func (s *Discord) ShutOut(id, user string) {
+	check(s.changeChannel(id, func(c *channel) {
+		if !c.Private {
+			c.Private = true
+			if g := s.guild(c.Guild); g != nil {
+				for _, m := range g.members {
+					c.Members = append(c.Members, m.User)
+				}
+			}
+		}
+		c.Members = slices.DeleteFunc(c.Members, func(id string) bool { return id == user })
+	}))
+}
+
+// ReadOnly says whether @everyone may post in a channel.
+func (s *Discord) ReadOnly(id string, on bool) {
+	check(s.changeChannel(id, func(c *channel) { c.ReadOnly = on }))
+}
+
+// changeChannel tells of the change by CHANNEL_UPDATE: the bot gets the channels that
+// it cannot see, too.
+func (s *Discord) changeChannel(id string, change func(*channel)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.byID[id]
+	if c == nil || c.Type == DM {
+		return errNoChannel(cmp.Or(id, `""`))
+	}
+	change(c)
+	s.tellChannel("UPDATE", c)
+	return nil
+}
+
+// RemoveChannel deletes a channel with its threads, or a thread.
+func (s *Discord) RemoveChannel(channel string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.byID[channel]
+	if c == nil {
+		check(errNoChannel(channel))
+	}
+	s.dropChannel(c)
+}
+
+// dropChannel tells of the channel only: bots know that its threads go with it.
+func (s *Discord) dropChannel(c *channel) {
+	s.channels = slices.DeleteFunc(s.channels, func(o *channel) bool {
+		gone := o == c || o.thread != nil && o.Parent == c.ID
+		if gone {
+			delete(s.byID, o.ID)
+		}
+		return gone
+	})
+	s.tellChannel("DELETE", c)
+}

@@ -1,0 +1,131 @@
+package discord
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+)
+
+var customEmoji = regexp.MustCompile(`^\w+:\d+$`)
+
+// emoji is the emoji of a call: a character, or name:id.
+func (r *request) emoji() (string, error) {
+	e := r.params["emoji"]
+	for _, c := range e {
+		if c > 0x7f || customEmoji.MatchString(e) {
+			return e, nil
+		}
+	}
+	return "", errUnknownEmoji
+}
+
+func (s *Discord) addReaction(r *request) (int, any, error) {
+	c, m, err := s.one(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	emoji, err := r.emoji()
+	if err != nil {
+		return 0, nil, err
+	}
+	p := s.permissions(c, s.o.App.UserID)
+	if p&readHistory == 0 || p&addReactions == 0 && !slices.ContainsFunc(m.reactions, func(o *reaction) bool { return o.emoji == emoji }) {
+		return 0, nil, errPermissions
+	}
+	s.react(c, m, s.o.App.UserID, emoji, true)
+	return http.StatusNoContent, nil, nil
+}
+
+func (s *Discord) deleteReaction(r *request) (int, any, error) {
+	c, m, err := s.one(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	emoji, err := r.emoji()
+	if err != nil {
+		return 0, nil, err
+	}
+	user := r.params["user"]
+	if user == "" {
+		user = s.o.App.UserID
+	} else if s.permissions(c, s.o.App.UserID)&manageMessages == 0 {
+		return 0, nil, errPermissions
+	}
+	s.react(c, m, user, emoji, false)
+	return http.StatusNoContent, nil, nil
+}
+
+func (s *Discord) listReactions(r *request) (int, any, error) {
+	_, m, err := s.one(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	emoji, err := r.emoji()
+	if err != nil {
+		return 0, nil, err
+	}
+	list := []any{}
+	for _, o := range m.reactions {
+		if o.emoji == emoji {
+			for _, id := range o.users {
+				list = append(list, s.userJSON(id))
+			}
+		}
+	}
+	return 0, list, nil
+}
+
+// clearReactions removes all reactions, or those with one emoji.
+func (s *Discord) clearReactions(r *request) (int, any, error) {
+	c, m, err := s.one(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	if s.permissions(c, s.o.App.UserID)&manageMessages == 0 {
+		return 0, nil, errPermissions
+	}
+	emoji := ""
+	if r.params["emoji"] != "" {
+		if emoji, err = r.emoji(); err != nil {
+			return 0, nil, err
+		}
+	}
+	s.clear(c, m, emoji)
+	return http.StatusNoContent, nil, nil
+}
+
+// react adds or removes a reaction. What was there already causes no event.
+func (s *Discord) react(c *channel, m *message, user, emoji string, on bool) {
+	i := slices.IndexFunc(m.reactions, func(o *reaction) bool { return o.emoji == emoji })
+	if on {
+		if i < 0 {
+			m.reactions = append(m.reactions, &reaction{emoji: emoji})
+			i = len(m.reactions) - 1
+		}
+		if o := m.reactions[i]; !slices.Contains(o.users, user) {
+			o.users = append(o.users, user)
+			s.tellReaction("MESSAGE_REACTION_ADD", c, m, user, emoji)
+		}
+		return
+	}
+	if i < 0 || !slices.Contains(m.reactions[i].users, user) {
+		return
+	}
+	o := m.reactions[i]
+	o.users = slices.DeleteFunc(o.users, func(id string) bool { return id == user })
+	if len(o.users) == 0 {
+		m.reactions = slices.Delete(m.reactions, i, i+1)
+	}
+	s.tellReaction("MESSAGE_REACTION_REMOVE", c, m, user, emoji)
+}
+
+// clear removes the reactions with an emoji, "" for all.
+func (s *Discord) clear(c *channel, m *message, emoji string) {
+	if emoji == "" {
+		m.reactions = nil
+		s.tellReaction("MESSAGE_REACTION_REMOVE_ALL", c, m, "", "")
+		return
+	}
+	m.reactions = slices.DeleteFunc(m.reactions, func(o *reaction) bool { return o.emoji == emoji })
+	s.tellReaction("MESSAGE_REACTION_REMOVE_EMOJI", c, m, "", emoji)
+}

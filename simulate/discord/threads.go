@@ -1,0 +1,324 @@
+package discord
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"unicode/utf8"
+)
+
+const maxThreadName = 100
+
+func (r *request) threadName() (string, error) {
+	name, ok := r.text("name")
+	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > maxThreadName {
+		return "", invalid("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
+	}
+	return name, nil
+}
+
+// createThreadFrom starts a thread from a message, whose id it gets.
+func (s *Discord) createThreadFrom(r *request) (int, any, error) {
+	c, m, err := s.one(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	name, err := r.threadName()
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case c.Type != Text && c.Type != Announcement:
+		return 0, nil, errWrongType
+	case m.flags&flagHasThread != 0:
+		return 0, nil, errHasThread
+	case s.permissions(c, s.o.App.UserID)&createThreads == 0:
+		return 0, nil, errPermissions
+	}
+	return http.StatusCreated, s.channelJSON(s.startFrom(c, m, s.o.App.UserID, name), false), nil
+}
+
+// createThread starts a thread without a message, or a post of a forum.
+func (s *Discord) createThread(r *request) (int, any, error) {
+	c, err := s.visible(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	name, err := r.threadName()
+	if err != nil {
+		return 0, nil, err
+	}
+	own := s.o.App.UserID
+	if c.Type == Forum {
+		body := r.object("message")
+		if body == nil {
+			return 0, nil, invalid("message", "BASE_TYPE_REQUIRED", "This field is required")
+		}
+		if !s.maySend(c) {
+			return 0, nil, errPermissions
+		}
+		m := &message{author: own}
+		inner := *r
+		inner.body = body
+		if err := s.fill(c, m, &inner); err != nil {
+			return 0, nil, err
+		}
+		th := s.openThread(c, "", PublicThread, own, name, nil)
+		s.firstPost(th, m)
+		o := s.channelJSON(th, false)
+		o["message"] = s.messageJSON(m, view{content: true})
+		return http.StatusCreated, o, nil
+	}
+	kind := r.int("type")
+	if r.body["type"] == nil {
+		kind = PrivateThread // version 10 of the API
+	}
+	need := int64(createThreads)
+	if kind == PrivateThread {
+		need = createPrivate
+	}
+	switch {
+	case c.Type != Text && c.Type != Announcement:
+		return 0, nil, errWrongType
+	case s.permissions(c, own)&need == 0:
+		return 0, nil, errPermissions
+	}
+	return http.StatusCreated, s.channelJSON(s.startEmpty(c, own, name, kind), false), nil
+}
+
+// openThread makes a thread; id is that of its message, "" for none. created is
+// called before the bot hears of it.
+func (s *Discord) openThread(c *channel, id string, kind int, owner, name string, tags []string) *channel {
+	if c.Type == Announcement && kind == PublicThread {
+		kind = AnnouncementThread
+	}
+	th := &channel{
+		Channel: Channel{ID: cmp.Or(id, s.newID()), Guild: c.Guild, Type: kind, Name: name, Parent: c.ID},
+		thread:  &thread{owner: owner, archiving: s.o.Now(), tags: tags, members: []threadMember{{owner, s.o.Now()}}},
+	}
+	s.put(th)
+	s.tellChannel("CREATE", th)
+	return th
+}
+
+// startFrom starts a thread from a message. The thread begins with a message that
+// stands for it (type 21).
+func (s *Discord) startFrom(c *channel, m *message, owner, name string) *channel {
+	m.flags |= flagHasThread
+	th := s.openThread(c, m.id, PublicThread, owner, name, nil)
+	s.tellChanged(c, m)
+	starter := &message{id: s.newID(), channel: th.ID, kind: typeThreadStarter, author: m.author, webhook: m.webhook, name: m.name, reply: &reference{c.Guild, c.ID, m.id}}
+	th.add(starter)
+	th.thread.sent = 0 // Discord does not count it
+	s.tellNew(th, starter)
+	return th
+}
+
+// startEmpty starts a thread without a message. That a public one was started is a
+// message of the channel (type 18).
+func (s *Discord) startEmpty(c *channel, owner, name string, kind int) *channel {
+	th := s.openThread(c, "", kind, owner, name, nil)
+	if kind == PublicThread {
+		s.post(c, &message{channel: c.ID, kind: typeThreadCreated, author: owner, content: name, reply: &reference{c.Guild, th.ID, ""}})
+	}
+	return th
+}
+
+// firstPost posts the body of a forum's post, under the id of its thread.
+func (s *Discord) firstPost(th *channel, m *message) {
+	m.id, m.channel = th.ID, th.ID
+	for _, f := range m.files {
+		f.channel = th.ID
+	}
+	s.post(th, m)
+}
+
+// enter makes people members of a thread, and tells the bot when it is one of them.
+func (s *Discord) enter(c *channel, users ...string) {
+	for _, id := range users {
+		g := s.guild(c.Guild)
+		if c.thread.has(id) || g.member(id) == nil {
+			continue
+		}
+		c.thread.members = append(c.thread.members, threadMember{id, s.o.Now()})
+		if id == s.o.App.UserID {
+			// Who was added to a thread gets it, and it may be new to the bot.
+			s.tell(event{kind: "THREAD_CREATE", guild: c.Guild, intents: guildsIntent, data: same(s.channelJSON(c, true))})
+		}
+		s.tellMembers(c, []any{s.threadMemberJSON(c, id, true)}, nil)
+	}
+}
+
+// tellMembers sends THREAD_MEMBERS_UPDATE: of others only to bots with the intent of
+// members.
+func (s *Discord) tellMembers(c *channel, added []any, removed []string) {
+	own := slices.Contains(removed, s.o.App.UserID)
+	for _, v := range added {
+		o, _ := v.(object)
+		own = own || o["user_id"] == s.o.App.UserID
+	}
+	o := object{"id": c.ID, "guild_id": c.Guild, "member_count": min(len(c.thread.members), 50)}
+	if len(added) > 0 {
+		o["added_members"] = added
+	}
+	if len(removed) > 0 {
+		o["removed_member_ids"] = anys(removed)
+	}
+	need := membersIntent
+	if own {
+		need = guildsIntent
+	} else if !s.sees(c, s.o.App.UserID) {
+		return
+	}
+	s.tell(event{kind: "THREAD_MEMBERS_UPDATE", guild: c.Guild, intents: need, data: same(o)})
+}
+
+func (s *Discord) threadMemberJSON(c *channel, user string, full bool) object {
+	o := object{"id": c.ID, "user_id": user, "flags": 0}
+	for _, m := range c.thread.members {
+		if m.user == user {
+			o["join_timestamp"] = stamp(m.joined)
+		}
+	}
+	if who := s.guild(c.Guild).member(user); full && who != nil {
+		o["member"], o["presence"] = s.fullMember(who), nil
+	}
+	return o
+}
+
+// ownThread is the thread of a call.
+func (s *Discord) ownThread(r *request) (*channel, error) {
+	c, err := s.visible(r)
+	if err == nil && c.thread == nil {
+		err = errWrongType
+	}
+	return c, err
+}
+
+func (s *Discord) listThreadMembers(r *request) (int, any, error) {
+	c, err := s.ownThread(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	if s.o.NoMembers {
+		return 0, nil, errAccess
+	}
+	list := []any{}
+	for _, m := range c.thread.members {
+		list = append(list, s.threadMemberJSON(c, m.user, r.query.Get("with_member") == "true"))
+	}
+	return 0, list, nil
+}
+
+func (s *Discord) getThreadMember(r *request) (int, any, error) {
+	c, err := s.ownThread(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	id := r.params["user"]
+	if id == "@me" {
+		id = s.o.App.UserID
+	}
+	if !c.thread.has(id) {
+		return 0, nil, errUnknownMember
+	}
+	return 0, s.threadMemberJSON(c, id, r.query.Get("with_member") == "true"), nil
+}
+
+func (s *Discord) joinThread(r *request) (int, any, error) {
+	c, err := s.ownThread(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	id := cmp.Or(r.params["user"], s.o.App.UserID)
+	if s.guild(c.Guild).member(id) == nil {
+		return 0, nil, errUnknownMember
+	}
+	s.enter(c, id)
+	return http.StatusNoContent, nil, nil
+}
+
+func (s *Discord) leaveThread(r *request) (int, any, error) {
+	c, err := s.ownThread(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	id := cmp.Or(r.params["user"], s.o.App.UserID)
+	if id != s.o.App.UserID && s.permissions(c, s.o.App.UserID)&manageThreads == 0 {
+		return 0, nil, errPermissions
+	}
+	s.leaveThreadOf(c, id)
+	return http.StatusNoContent, nil, nil
+}
+
+func (s *Discord) leaveThreadOf(c *channel, user string) {
+	if !c.thread.has(user) {
+		return
+	}
+	c.thread.members = slices.DeleteFunc(c.thread.members, func(m threadMember) bool { return m.user == user })
+	s.tellMembers(c, nil, []string{user})
+}
+
+// threadList is a list of threads with the bot's membership of each.
+func (s *Discord) threadList(threads []*channel) object {
+	list, members := []any{}, []any{}
+	for _, c := range threads {
+		list = append(list, s.channelJSON(c, false))
+		if c.thread.has(s.o.App.UserID) {
+			members = append(members, s.threadMemberJSON(c, s.o.App.UserID, false))
+		}
+	}
+	return object{"threads": list, "members": members}
+}
+
+func (s *Discord) activeThreads(r *request) (int, any, error) {
+	g, err := s.ownGuild(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	var threads []*channel
+	for _, c := range s.channels {
+		if c.thread != nil && c.Guild == g.ID && !c.thread.archived && s.sees(c, s.o.App.UserID) {
+			threads = append(threads, c)
+		}
+	}
+	slices.SortFunc(threads, func(a, b *channel) int { return compareIDs(b.ID, a.ID) })
+	return 0, s.threadList(threads), nil
+}
+
+// archivedThreads are those of a channel, newest archiving first; before is a time,
+// or an id where only the bot's own private ones are asked for.
+func (s *Discord) archivedThreads(r *request) (int, any, error) {
+	c, err := s.visible(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	limit, err := r.limit(50, maxPage)
+	if err != nil {
+		return 0, nil, err
+	}
+	own := s.o.App.UserID
+	private, mine := r.op != "list_public_archived_threads", r.op == "list_my_private_archived_threads"
+	if private && !mine && s.permissions(c, own)&manageThreads == 0 {
+		return 0, nil, errPermissions
+	}
+	var threads []*channel
+	before := r.query.Get("before")
+	for _, t := range s.channels {
+		switch {
+		case t.thread == nil || t.Parent != c.ID || !t.thread.archived || (t.Type == PrivateThread) != private || mine && !t.thread.has(own):
+		case before != "" && mine && compareIDs(t.ID, before) >= 0, before != "" && !mine && stamp(t.thread.archiving) >= before:
+		default:
+			threads = append(threads, t)
+		}
+	}
+	slices.SortFunc(threads, func(a, b *channel) int {
+		if mine {
+			return compareIDs(b.ID, a.ID)
+		}
+		return cmp.Or(b.thread.archiving.Compare(a.thread.archiving), compareIDs(b.ID, a.ID))
+	})
+	more := len(threads) > limit
+	o := s.threadList(threads[:min(limit, len(threads))])
+	o["has_more"] = more
+	return 0, o, nil
+}
