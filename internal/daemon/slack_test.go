@@ -115,14 +115,6 @@ func (x *slackWorld) processed(root string) string {
 	return c.Metadata["last_processed_ts"]
 }
 
-// want compares a prompt.
-func (x *slackWorld) want(what, got, want string) {
-	x.t.Helper()
-	if diff := cmp.Diff(got, want); diff != "" {
-		x.t.Errorf("%s: -got +want\n%s", what, diff)
-	}
-}
-
 func (x *slackWorld) wantSaid(root string, want ...string) {
 	x.t.Helper()
 	if diff := cmp.Diff(x.said(root), want); diff != "" {

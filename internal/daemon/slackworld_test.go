@@ -1,22 +1,10 @@
 package daemon_test
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/simulate"
 )
 
@@ -52,21 +40,13 @@ func transports(t *testing.T, f func(t *testing.T, by transport)) {
 // requests to the model behind it.
 type slackWorld struct {
 	*simulate.Slack
-	t       *testing.T
-	by      transport
-	wire    *wire
-	db      string
-	environ []string
+	botWorld
+	by transport
 
 	general        string // a channel of which the bot is a member
 	ann, bob, self string
 
-	options daemon.Options // what it is started with, besides the configuration
-	daemon  *daemon.Daemon
-	ended   chan bot.Report
-	stop    func()
-	down    bool          // Slack is, when the daemon starts
-	lasts   time.Duration // how long the daemon may run; 0 means enough
+	down bool // Slack is, when the daemon starts
 }
 
 // newSlackWorld makes the fake Slack; start starts the daemon in it.
@@ -88,13 +68,9 @@ func newSlackWorld(t *testing.T, server string, by transport, o *simulate.SlackO
 			t.Error(err)
 		}
 	})
-	p := endToEnd{server: server, provider: "anthropic", url: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY"}
-	x := &slackWorld{
-		Slack: s, t: t, by: by, wire: p.wire(t), db: filepath.Join(t.TempDir(), "slack.db"), self: s.App().UserID,
-		ended: make(chan bot.Report, 10_000),
-	}
+	x := &slackWorld{Slack: s, botWorld: newBotWorld(t, server), by: by, self: s.App().UserID}
 	app := s.App()
-	x.environ = append(append(p.environ(x.wire, x.db),
+	x.environ = append(append(x.environ,
 		"EARSHOT_PLATFORM=slack", "EARSHOT_SLACK_API_URL="+s.URL()+"/api/", "SLACK_BOT_TOKEN="+app.BotToken), environ...)
 	if by == bySocket {
 		x.environ = append(x.environ, "SLACK_APP_TOKEN="+app.AppToken)
@@ -107,46 +83,12 @@ func newSlackWorld(t *testing.T, server string, by transport, o *simulate.SlackO
 	return x
 }
 
-// start runs the daemon until the test or stopDaemon ends it.
+// start runs the daemon until the test or stop ends it.
 func (x *slackWorld) start() {
 	x.t.Helper()
-	c, err := config.Load("", x.environ)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	p, _ := assemble.ByName(c.Policy)
-	ctx, stop := context.WithTimeout(context.Background(), cmp.Or(x.lasts, enough))
-	var log *slog.Logger
-	if testing.Verbose() {
-		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	}
-	o := x.options
-	o.Config, o.Policy, o.Done = c, p, func(r bot.Report) { x.ended <- r }
-	if o.Log == nil {
-		o.Log = log
-	}
-	d, err := daemon.Open(ctx, o)
-	if err != nil {
-		stop()
-		x.t.Fatal(err)
-	}
-	ran := make(chan error, 1)
-	go func() { ran <- d.Run(ctx) }()
-	x.daemon = d
-	once := false
-	x.stop = func() {
-		if once {
-			return
-		}
-		once = true
-		stop()
-		if err := errors.Join(<-ran, d.Close()); err != nil {
-			x.t.Error(err)
-		}
-	}
-	x.t.Cleanup(x.stop)
+	x.run()
 	if x.by == byHTTP {
-		x.Deliver("http://" + d.Address + "/slack/events")
+		x.Deliver("http://" + x.daemon.Address + "/slack/events")
 		return
 	}
 	if !x.down {
@@ -156,31 +98,6 @@ func (x *slackWorld) start() {
 
 // at returns a text that mentions the bot.
 func (x *slackWorld) at(text string) string { return "<@" + x.self + "> " + text }
-
-// ends waits for the next turn to end, and checks its state.
-func (x *slackWorld) ends(want earshot.TurnState) bot.Report {
-	x.t.Helper()
-	select {
-	case r := <-x.ended:
-		if r.Turn.State != want {
-			x.t.Fatalf("the turn is %s (%s), want %s", r.Turn.State, r.Turn.Why, want)
-		}
-		return r
-	case <-time.After(enough):
-		x.t.Fatal("no turn has ended")
-	}
-	return bot.Report{}
-}
-
-// eventually waits until a condition holds.
-func (x *slackWorld) eventually(what string, is func() bool) {
-	x.t.Helper()
-	for end := time.Now().Add(enough); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			x.t.Fatalf("after %s it does not hold that %s", enough, what)
-		}
-	}
-}
 
 // settled waits until every event has been taken, and no turn is under way.
 func (x *slackWorld) settled() {
@@ -201,47 +118,4 @@ func (x *slackWorld) said(root string) []string {
 		}
 	}
 	return out
-}
-
-// prompts returns the last user message of each request to the model.
-func (x *slackWorld) prompts() []string {
-	x.t.Helper()
-	var out []string
-	for _, r := range x.wire.recorded(x.t) {
-		last := ""
-		for _, m := range r.Body.Messages {
-			if m.Role == "user" {
-				last = content(m.Content)
-			}
-		}
-		out = append(out, last)
-	}
-	return out
-}
-
-// prompt returns the last of the prompts.
-func (x *slackWorld) prompt() string {
-	x.t.Helper()
-	list := x.prompts()
-	if len(list) == 0 {
-		x.t.Fatal("the model was not asked")
-	}
-	return list[len(list)-1]
-}
-
-// content reads a message's text, which is a string or a list of parts.
-func content(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(raw, &parts) // what has another form has no text
-	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(p.Text)
-	}
-	return b.String()
 }

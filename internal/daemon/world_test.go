@@ -1,0 +1,162 @@
+package daemon_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+)
+
+// A botWorld is the daemon under test, whatever the platform, and the requests to the
+// model behind it.
+type botWorld struct {
+	t       *testing.T
+	wire    *wire
+	db      string
+	environ []string
+
+	options daemon.Options // what it is started with, besides the configuration
+	daemon  *daemon.Daemon
+	ended   chan bot.Report
+	stop    func()
+	lasts   time.Duration // how long the daemon may run; 0 means enough
+}
+
+// newBotWorld makes what is around a daemon; run starts it.
+func newBotWorld(t *testing.T, server string) botWorld {
+	t.Helper()
+	p := endToEnd{server: server, provider: "anthropic", url: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY"}
+	x := botWorld{t: t, wire: p.wire(t), db: filepath.Join(t.TempDir(), "bot.db"), ended: make(chan bot.Report, 10_000)}
+	x.environ = p.environ(x.wire, x.db)
+	return x
+}
+
+// run runs the daemon until the test or stop ends it.
+func (x *botWorld) run() {
+	x.t.Helper()
+	c, err := config.Load("", x.environ)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	p, _ := assemble.ByName(c.Policy)
+	ctx, stop := context.WithTimeout(context.Background(), cmp.Or(x.lasts, enough))
+	var log *slog.Logger
+	if testing.Verbose() {
+		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	o := x.options
+	o.Config, o.Policy, o.Done = c, p, func(r bot.Report) { x.ended <- r }
+	if o.Log == nil {
+		o.Log = log
+	}
+	d, err := daemon.Open(ctx, o)
+	if err != nil {
+		stop()
+		x.t.Fatal(err)
+	}
+	ran := make(chan error, 1)
+	go func() { ran <- d.Run(ctx) }()
+	x.daemon = d
+	once := false
+	x.stop = func() {
+		if once {
+			return
+		}
+		once = true
+		stop()
+		if err := errors.Join(<-ran, d.Close()); err != nil {
+			x.t.Error(err)
+		}
+	}
+	x.t.Cleanup(x.stop)
+}
+
+// ends waits for the next turn to end, and checks its state.
+func (x *botWorld) ends(want earshot.TurnState) bot.Report {
+	x.t.Helper()
+	select {
+	case r := <-x.ended:
+		if r.Turn.State != want {
+			x.t.Fatalf("the turn is %s (%s), want %s", r.Turn.State, r.Turn.Why, want)
+		}
+		return r
+	case <-time.After(enough):
+		x.t.Fatal("no turn has ended")
+	}
+	return bot.Report{}
+}
+
+// eventually waits until a condition holds.
+func (x *botWorld) eventually(what string, is func() bool) {
+	x.t.Helper()
+	for end := time.Now().Add(enough); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			x.t.Fatalf("after %s it does not hold that %s", enough, what)
+		}
+	}
+}
+
+// prompts returns the last user message of each request to the model.
+func (x *botWorld) prompts() []string {
+	x.t.Helper()
+	var out []string
+	for _, r := range x.wire.recorded(x.t) {
+		last := ""
+		for _, m := range r.Body.Messages {
+			if m.Role == "user" {
+				last = content(m.Content)
+			}
+		}
+		out = append(out, last)
+	}
+	return out
+}
+
+// prompt returns the last of the prompts.
+func (x *botWorld) prompt() string {
+	x.t.Helper()
+	list := x.prompts()
+	if len(list) == 0 {
+		x.t.Fatal("the model was not asked")
+	}
+	return list[len(list)-1]
+}
+
+// content reads a message's text, which is a string or a list of parts.
+func content(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(raw, &parts) // what has another form has no text
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// want compares a prompt.
+func (x *botWorld) want(what, got, want string) {
+	x.t.Helper()
+	if diff := gocmp.Diff(got, want); diff != "" {
+		x.t.Errorf("%s: -got +want\n%s", what, diff)
+	}
+}
