@@ -29,5 +29,8 @@ func (b *Bot) address(ctx context.Context, e Event) (*earshot.ConversationID, st
 	if err != nil || !answer {
 		return nil, why, err
 	}
+	if e.Refused != "" {
+		return nil, e.Refused, nil
+	}
 	return &id, why, nil
 }

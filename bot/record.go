@@ -15,6 +15,10 @@ type Event struct {
 	// Key is that of the post that our own message carries; "" when the platform
 	// does not say.
 	Key string
+	// Refused is why the message opens no turn although it asks us, such as
+	// "not-allowed": the platform's settings do not let its author ask. It is then the
+	// outcome's Why. The message is recorded all the same. "" refuses nothing.
+	Refused string
 }
 
 // An Outcome is what came of an event.
@@ -33,6 +37,7 @@ type Outcome struct {
 	//   - edit, deletion: it is no new message
 	//   - silence: there is nothing in it to answer
 	//   - other-named: a reply in an owned thread that mentions somebody else
+	//   - what [Event].Refused says, where there would be a turn otherwise
 	Why string
 }
 

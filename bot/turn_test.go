@@ -97,6 +97,8 @@ func TestWhoIsAnswered(t *testing.T) {
 		{name: "a deletion", change: func(e *bot.Event) { e.Message.Deleted, e.Message.Text = true, "" }, why: "deletion"},
 		{name: "a root where roots are answered", text: "hi", answer: bot.Answer{Roots: true}, why: "root", opened: true},
 		{name: "a reply where roots are answered", text: "hi", change: under("m0"), answer: bot.Answer{Roots: true}, why: "not-addressed"},
+		{name: "a mention by somebody who may not ask", text: "<@U0BOT> hi", change: notAllowed, why: "not-allowed"},
+		{name: "talk of somebody who may not ask", text: "hi", change: notAllowed, why: "not-addressed"},
 		{name: "a reply in a thread of nobody", text: "hi", change: under("m0"), answer: bot.Answer{OwnedThreads: true}, why: "owned"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,6 +124,8 @@ func TestWhoIsAnswered(t *testing.T) {
 		})
 	}
 }
+
+func notAllowed(e *bot.Event) { e.Refused = "not-allowed" }
 
 func TestAnAgentOwnsTheThreadsThatItAnswered(t *testing.T) {
 	t.Parallel()
