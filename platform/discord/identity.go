@@ -2,21 +2,171 @@ package discord
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/disgoorg/disgo/rest"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
+
+// A self is who the bot is, in the form of the note in the store.
+type self struct {
+	User string `json:"user"`
+	Name string `json:"name"`
+	App  string `json:"app"`
+}
 
 // ErrAnotherBot is returned where the store had another bot for this token.
 var ErrAnotherBot = errors.New("discord: the token is another bot's than at the last start; start again, the new one is remembered now")
 
-// Enter asks Discord who the bot is and remembers it in the store. Call it again
-// after an error for which [Unreachable] reports true; after others the token or the
-// configuration must be corrected, and the error says how.
-func (p *Platform) Enter(ctx context.Context) error { return ctx.Err() }
+// Enter asks Discord who the bot is (/users/@me, /applications/@me) and remembers it
+// in the store. Call it again after an error for which [Unreachable] reports true;
+// after others the token or the configuration must be corrected, and the error says
+// how.
+func (p *Platform) Enter(ctx context.Context) error {
+	now, err := p.whoAmI(ctx)
+	if err != nil {
+		return fmt.Errorf("discord: %w", err)
+	}
+	if err := p.remember(ctx, now); err != nil {
+		return err
+	}
+	if !p.known {
+		p.setIdentity(now)
+	} else if p.identity.ID != earshot.AuthorID(now.User) {
+		return ErrAnotherBot
+	}
+	return p.introduce(ctx, discordmsg.DirectMessages)
+}
+
+// introduce stores the bot among a workspace's authors: by this entry a reader of the
+// store knows which of the bots this one is.
+func (p *Platform) introduce(ctx context.Context, w earshot.WorkspaceID) error {
+	me := earshot.Author{ID: p.identity.ID, Name: p.identity.Name, Kind: earshot.Bot}
+	if err := p.o.Store.PutAuthors(ctx, earshot.Discord, w, me); err != nil {
+		return fmt.Errorf("discord: store the bot: %w", err)
+	}
+	return nil
+}
 
 // Recall reads from the store who the bot was when Discord was last asked with this
 // token. It reports whether that is known.
-func (p *Platform) Recall(ctx context.Context) (bool, error) { return false, ctx.Err() }
+func (p *Platform) Recall(ctx context.Context) (bool, error) {
+	was, ok, err := p.remembered(ctx)
+	if err != nil || !ok {
+		return false, err
+	}
+	p.setIdentity(was)
+	return true, nil
+}
 
 // Unreachable reports whether an error of [Platform.Enter] says nothing about the
-// token, so that asking again may help.
-func Unreachable(err error) bool { return err != nil && !errors.Is(err, ErrAnotherBot) }
+// token: Discord did not answer, or something between answered in its place, such as a
+// proxy with a page of its own. Then asking again may help.
+func Unreachable(err error) bool {
+	var api *discordapi.Error
+	switch {
+	case err == nil, errors.Is(err, ErrAnotherBot), errors.Is(err, discordapi.ErrToken):
+		return false
+	case errors.As(err, &api):
+		// Discord's own refusals have a code. Without one it may be a proxy's page,
+		// but a 404 is a wrong discord.api_url.
+		return api.Code == 0 && api.Status != http.StatusNotFound
+	}
+	return true
+}
+
+// setIdentity sets who the bot is: its user id, by which it is mentioned, and the
+// application's id, which is another one for bots made before 2017. The role that
+// Discord makes for the bot differs by guild: [directory.names] knows it.
+func (p *Platform) setIdentity(s self) {
+	p.app = s.App
+	p.identity = earshot.Identity{ID: earshot.AuthorID(s.User), Name: s.Name}
+	if s.App != "" && s.App != s.User {
+		p.identity.Aliases = []earshot.AuthorID{earshot.AuthorID(s.App)}
+	}
+	p.known = true
+}
+
+// whoAmI asks Discord.
+func (p *Platform) whoAmI(ctx context.Context) (self, error) {
+	raw, err := p.client.Call(ctx, rest.GetCurrentUser, nil, nil, nil)
+	if err != nil {
+		return self{}, err
+	}
+	me := user(raw)
+	if me.User == "" {
+		return me, fmt.Errorf("GET /users/@me: %w: it does not say who the bot is", discordapi.ErrNotAnswered)
+	}
+	raw, err = p.client.Call(ctx, rest.GetCurrentApplication, nil, nil, nil)
+	if err != nil {
+		return me, err
+	}
+	var app struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(raw, &app) != nil || app.ID == "" {
+		return me, fmt.Errorf("GET /applications/@me: %w: it does not say which application the bot is of", discordapi.ErrNotAnswered)
+	}
+	me.App = app.ID
+	return me, nil
+}
+
+// user reads a user object of ours. People see the global name where there is one.
+func user(raw []byte) self {
+	var u struct {
+		ID     string `json:"id"`
+		Name   string `json:"username"`
+		Global string `json:"global_name"`
+	}
+	if json.Unmarshal(raw, &u) != nil {
+		return self{}
+	}
+	if u.Global != "" {
+		u.Name = u.Global
+	}
+	return self{User: u.ID, Name: u.Name}
+}
+
+// selfKey is the key of the note that says whose the token is. The token cannot be
+// computed from it.
+func (p *Platform) selfKey() string {
+	mac := hmac.New(sha256.New, []byte("earshot: whose token it is"))
+	mac.Write([]byte(p.o.Token.Reveal()))
+	return "discord/self/" + hex.EncodeToString(mac.Sum(nil))
+}
+
+func (p *Platform) remembered(ctx context.Context) (was self, ok bool, err error) {
+	list, err := p.o.Store.Notes(ctx, p.selfKey(), 1)
+	if err != nil {
+		return was, false, fmt.Errorf("discord: read who the bot is: %w", err)
+	}
+	if len(list) == 0 || json.Unmarshal(list[0].Data, &was) != nil || was.User == "" || was.App == "" {
+		return self{}, false, nil // Enter asks again and overwrites it
+	}
+	return was, true, nil
+}
+
+// remember stores who the bot is.
+func (p *Platform) remember(ctx context.Context, now self) error {
+	was, ok, err := p.remembered(ctx)
+	if err != nil || ok && was == now {
+		return err
+	}
+	data, err := json.Marshal(now)
+	if err != nil {
+		return fmt.Errorf("discord: remember the bot: %w", err)
+	}
+	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: p.selfKey(), Data: data}); err != nil {
+		return fmt.Errorf("discord: remember the bot: %w", err)
+	}
+	return nil
+}
