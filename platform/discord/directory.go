@@ -2,10 +2,8 @@ package discord
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/disgoorg/disgo/rest"
@@ -21,6 +19,7 @@ import (
 const (
 	maxPlaces = 20_000 // channels and threads
 	maxGuilds = 2_500  // of which roles are known; Discord's bound for one shard
+	maxPeople = 50_000 // of all guilds together
 )
 
 // unknownType is the type of a channel that only the store knows. It is none of
@@ -33,10 +32,7 @@ var errNoAccess = errors.New("the channel does not exist, or the bot may not see
 
 // A place is a Discord channel or thread.
 type place struct {
-	discordmsg.Channel
-	guild    string // "" for a DM
-	name     string
-	topic    string
+	discordmsg.ChannelInfo
 	category string          // of a channel, and of the channel that a thread is in; "" where there is none or it is not known
 	at       earshot.Channel // in which its messages are kept: of a thread its parent, else itself
 }
@@ -48,46 +44,41 @@ func (x place) channel() earshot.Channel { return x.at }
 // top level.
 func (x place) thread() earshot.MessageID { _, t := x.Where(); return t }
 
-// workspace returns the workspace of a guild.
-func workspace(guild string) earshot.WorkspaceID {
-	if guild == "" {
-		return discordmsg.DirectMessages
-	}
-	return earshot.WorkspaceID(guild)
-}
-
-// guildOf returns the guild of a workspace, "" for direct messages.
-func guildOf(w earshot.WorkspaceID) string {
-	if w == discordmsg.DirectMessages {
-		return ""
-	}
-	return string(w)
+// forum reports whether what is said in the place is said in posts only.
+func (x place) forum() bool {
+	return x.Type == discordmsg.GuildForum || x.Type == discordmsg.GuildMedia
 }
 
 // target returns the id of the Discord channel in which a reply belongs: the thread's
-// or, at the top level, the channel's.
-func (p *Platform) target(ctx context.Context, x bot.Place) (string, error) {
+// or, at the top level, the channel's. It knows what [Platform.knowHome] has asked.
+func (p *Platform) target(x bot.Place) string {
 	if x.Thread != "" {
-		return string(x.Thread), nil
+		return string(x.Thread)
 	}
-	return p.home(ctx, x.Channel.ID, x.Anchor)
+	return p.home(x.Channel.ID, x.Anchor)
 }
 
 // home returns the id of the Discord channel that has a stored message. A forum post's
 // first message stands at the forum's top level in the store, and on Discord in the
 // post, which has its id.
-func (p *Platform) home(ctx context.Context, c earshot.ChannelID, m earshot.Message) (string, error) {
+func (p *Platform) home(c earshot.ChannelID, m earshot.Message) string {
 	if m.Thread != "" {
-		return string(m.Thread), nil
+		return string(m.Thread)
 	}
-	x, err := p.directory.typed(ctx, string(c))
-	if err != nil {
-		return "", err
+	if x, ok := p.directory.known(string(c)); ok && x.forum() && m.ID != "" {
+		return string(m.ID)
 	}
-	if (x.Type == discordmsg.GuildForum || x.Type == discordmsg.GuildMedia) && m.ID != "" {
-		return string(m.ID), nil
+	return string(c)
+}
+
+// knowHome asks Discord for what [Platform.target] and [Platform.home] must know of a
+// channel, unless it is known. A channel that Discord does not show is no error here:
+// the call that needs it will be refused.
+func (p *Platform) knowHome(ctx context.Context, c earshot.ChannelID) error {
+	if _, err := p.directory.place(ctx, string(c)); !errors.Is(err, errNoAccess) {
+		return err
 	}
-	return string(c), nil
+	return nil
 }
 
 // A directory is what is known of guilds, channels, threads and roles. Events fill it;
@@ -101,6 +92,8 @@ type directory struct {
 	mu     sync.Mutex // guards what follows
 	places recent[string, place]
 	roles  recent[string, map[string]role] // by guild
+	people recent[person, string]          // names
+	loaded map[string]bool                 // guilds of which the store's names were read
 }
 
 // A role is a guild's role.
@@ -110,16 +103,18 @@ type role struct {
 }
 
 func newDirectory(p *Platform) *directory {
-	return &directory{p: p, places: recent[string, place]{most: maxPlaces}, roles: recent[string, map[string]role]{most: maxGuilds}}
+	return &directory{
+		p: p, places: recent[string, place]{most: maxPlaces}, roles: recent[string, map[string]role]{most: maxGuilds},
+		people: recent[person, string]{most: maxPeople}, loaded: map[string]bool{},
+	}
 }
 
-// place returns a Discord channel by its id, with the name of a thread's parent. It
-// looks in memory, in the store (guild "" is direct messages; where the guild is not
-// known the store cannot be asked) and then asks Discord. The error is
-// [errNoAccess] where Discord does not show it; after others asking again may help.
+// place returns a Discord channel by its id, with the name of a thread's parent, and
+// asks Discord for what is not in memory. The error wraps [errNoAccess] where Discord
+// does not show it; after others asking again may help.
 func (d *directory) place(ctx context.Context, id string) (place, error) {
 	x, ok := d.known(id)
-	if !ok {
+	if !ok || x.Type == unknownType {
 		var err error
 		if x, err = d.ask(ctx, id); err != nil {
 			return place{}, err
@@ -128,45 +123,40 @@ func (d *directory) place(ctx context.Context, id string) (place, error) {
 	return d.withParent(ctx, x)
 }
 
-// placeIn is place for a channel of which the guild is known, "" for direct messages:
-// a channel that the store has is not asked for. Its Type may be unknownType.
+// placeIn is place for a channel of a guild, "" for direct messages, of which only
+// where its messages are kept matters: Discord is not asked for a channel that is
+// stored, and the place's type may be unknownType.
 func (d *directory) placeIn(ctx context.Context, guild, id string) (place, error) {
-	if _, ok := d.known(id); !ok {
-		c, err := d.p.o.Store.Channel(ctx, earshot.Scope{Platform: earshot.Discord, Workspace: workspace(guild), Channel: earshot.ChannelID(id)})
-		switch {
-		case err == nil && c.Kind != "":
-			x := place{Channel: discordmsg.Channel{ID: id, Type: typeOf(c)}, guild: guild, name: c.Name, topic: c.Topic, at: c}
-			d.keep(x)
-		case err != nil && !errors.Is(err, earshot.ErrNotFound):
-			return place{}, fmt.Errorf("look up channel %s: %w", id, err)
-		}
+	if x, ok := d.known(id); ok {
+		return d.withParent(ctx, x)
 	}
-	return d.place(ctx, id)
+	c, err := d.p.o.Store.Channel(ctx, earshot.Scope{Platform: earshot.Discord, Workspace: discordmsg.Workspace(guild), Channel: earshot.ChannelID(id)})
+	switch {
+	case errors.Is(err, earshot.ErrNotFound):
+		return d.place(ctx, id)
+	case err != nil:
+		return place{}, fmt.Errorf("look up channel %s: %w", id, err)
+	}
+	t, ok := typeOf(c)
+	if !ok {
+		return d.place(ctx, id)
+	}
+	x := place{ChannelInfo: discordmsg.ChannelInfo{Channel: discordmsg.Channel{ID: id, Type: t}, Guild: guild, Name: c.Name, Topic: c.Topic}, at: c}
+	d.keep(x)
+	return x, nil
 }
 
-// typed is place for a caller that needs the channel's type.
-func (d *directory) typed(ctx context.Context, id string) (place, error) {
-	if x, ok := d.known(id); ok && x.Type == unknownType {
-		if _, err := d.ask(ctx, id); err != nil {
-			return place{}, err
-		}
-	}
-	return d.place(ctx, id)
-}
-
-// typeOf returns the type of a stored channel: that of a text channel and of a forum
-// cannot be told apart.
-func typeOf(c earshot.Channel) int {
-	direct := c.Workspace == discordmsg.DirectMessages
+// typeOf returns the type of a stored channel. ok is false where it could be a private
+// thread: that is a channel by itself, of which all is one thread, as a private channel
+// is not.
+func typeOf(c earshot.Channel) (t int, ok bool) {
 	switch {
 	case c.Kind == earshot.KindDM:
-		return discordmsg.DM
-	case c.Kind == earshot.KindGroup && direct:
-		return discordmsg.GroupDM
-	case c.Kind == earshot.KindGroup:
-		return discordmsg.PrivateThread
+		return discordmsg.DM, true
+	case c.Kind == earshot.KindChannel && c.Name != "":
+		return unknownType, true
 	}
-	return unknownType
+	return 0, false
 }
 
 // withParent sets where a place's messages are kept.
@@ -176,32 +166,19 @@ func (d *directory) withParent(ctx context.Context, x place) (place, error) {
 	}
 	id, _ := x.Where()
 	if string(id) == x.ID {
-		x.at = earshot.Channel{Platform: earshot.Discord, Workspace: workspace(x.guild), ID: id, Name: x.name, Kind: kindOf(x.Type), Topic: x.topic}
+		x.at = x.Earshot(x.Guild)
 		return x, nil
 	}
-	parent, err := d.placeIn(ctx, x.guild, x.Parent)
-	if errors.Is(err, errNoAccess) {
-		// A person can be in a thread without seeing its channel's name.
-		x.at = earshot.Channel{Platform: earshot.Discord, Workspace: workspace(x.guild), ID: id, Kind: earshot.KindChannel}
-		return x, nil
-	}
-	if err != nil {
+	parent, err := d.placeIn(ctx, x.Guild, x.Parent)
+	switch {
+	case err == nil:
+		x.at, x.category = parent.at, parent.category
+	case errors.Is(err, errNoAccess):
+		x.at = earshot.Channel{Platform: earshot.Discord, Workspace: discordmsg.Workspace(x.Guild), ID: id, Kind: earshot.KindChannel}
+	default:
 		return place{}, err
 	}
-	x.at, x.category = parent.at, parent.category
 	return x, nil
-}
-
-// kindOf returns the kind of a channel of a type. To Earshot a channel is what a
-// guild's members read, whatever their roles must be for it.
-func kindOf(t int) earshot.ChannelKind {
-	switch t {
-	case discordmsg.DM:
-		return earshot.KindDM
-	case discordmsg.GroupDM, discordmsg.PrivateThread:
-		return earshot.KindGroup
-	}
-	return earshot.KindChannel
 }
 
 func (d *directory) known(id string) (place, bool) {
@@ -231,7 +208,7 @@ func (d *directory) ask(ctx context.Context, id string) (place, error) {
 	got, err, _ := d.flights.Do("channel "+id, func() (any, error) {
 		raw, err := d.p.client.Call(ctx, rest.GetChannel, []any{id}, nil, nil)
 		if discordapi.Refused(err, discordapi.UnknownChannel, discordapi.MissingAccess) {
-			return place{}, fmt.Errorf("channel %s: %w", id, errNoAccess)
+			return place{}, fmt.Errorf("channel %s: %w: %w", id, errNoAccess, err)
 		}
 		if err != nil {
 			return place{}, fmt.Errorf("channel %s: %w", id, err)
@@ -252,42 +229,16 @@ func (d *directory) ask(ctx context.Context, id string) (place, error) {
 // readPlace reads a channel object. guild is used where the object names none, as in
 // GUILD_CREATE.
 func readPlace(raw []byte, guild string) (place, bool) {
-	var c struct {
-		ID         string  `json:"id"`
-		Type       *int    `json:"type"`
-		Guild      string  `json:"guild_id"`
-		Parent     *string `json:"parent_id"`
-		Name       *string `json:"name"`
-		Topic      *string `json:"topic"`
-		Recipients []struct {
-			Name   string `json:"username"`
-			Global string `json:"global_name"`
-		} `json:"recipients"`
-	}
-	if json.Unmarshal(raw, &c) != nil || c.ID == "" || c.Type == nil {
+	c, ok := discordmsg.ReadChannel(raw)
+	if !ok {
 		return place{}, false
 	}
-	x := place{Channel: discordmsg.Channel{ID: c.ID, Type: *c.Type}, guild: c.Guild}
-	if x.guild == "" {
-		x.guild = guild
+	if c.Guild == "" {
+		c.Guild = guild
 	}
-	for _, f := range []struct{ to, from *string }{{&x.Parent, c.Parent}, {&x.name, c.Name}, {&x.topic, c.Topic}} {
-		if f.from != nil {
-			*f.to = *f.from
-		}
-	}
-	if !x.Thread() {
-		x.category = x.Parent
-	}
-	if x.Type == discordmsg.DM && x.name == "" && len(c.Recipients) > 0 {
-		var names []string
-		for _, r := range c.Recipients {
-			if r.Global != "" {
-				r.Name = r.Global
-			}
-			names = append(names, r.Name)
-		}
-		x.name = strings.Join(names, ", ")
+	x := place{ChannelInfo: c}
+	if !c.Thread() {
+		x.category = c.Parent
 	}
 	return x, true
 }

@@ -24,14 +24,17 @@ func (d *directory) names(guild string) discordmsg.Names {
 			if d.p.identity.Is(earshot.AuthorID(id)) {
 				return d.p.identity.Name
 			}
-			return ""
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			name, _ := d.people.get(person{guild, id})
+			return name
 		},
 		Channel: func(id string) string {
 			x, ok := d.known(id)
-			if !ok || x.guild != guild || kindOf(x.Type) != earshot.KindChannel {
-				return "" // the name of a private thread or of another guild's channel is its readers' to know
+			if !ok || x.Guild != guild || x.Private {
+				return "" // the name of a private channel or of another guild's is its readers' to know
 			}
-			return x.name
+			return x.Name
 		},
 		Role:    func(id string) string { return roles[id].name },
 		Self:    string(d.p.identity.ID),

@@ -63,7 +63,10 @@ func (p *Platform) OpenFileOf(ctx context.Context, s earshot.Scope, of earshot.M
 	if m.Deleted {
 		return media.Source{}, fmt.Errorf("the message of the file was deleted: %w", earshot.ErrNotFound)
 	}
-	raw, err := p.client.Call(ctx, rest.GetMessage, []any{home(s.Channel, m), of}, nil, nil)
+	if err := p.knowHome(ctx, s.Channel); err != nil {
+		return media.Source{}, err
+	}
+	raw, err := p.client.Call(ctx, rest.GetMessage, []any{p.home(s.Channel, m), of}, nil, nil)
 	if discordapi.Refused(err, discordapi.UnknownMessage, discordapi.UnknownChannel) {
 		return media.Source{}, fmt.Errorf("%w: %w", earshot.ErrNotFound, err)
 	}

@@ -126,7 +126,7 @@ func (p *Platform) threadOf(ctx context.Context, c earshot.Channel, root earshot
 	at.alone = x.Thread()
 	if at.post = isForum(x); at.post {
 		if post, err := p.directory.place(ctx, string(root)); err == nil {
-			at.title = post.name
+			at.title = post.Name
 		}
 	}
 	return at, nil

@@ -30,7 +30,10 @@ const maxLook = 50
 // Where it is not found it did not arrive. If history is behind, the same post made
 // again within a few minutes gives the first one back, because its nonce is enforced.
 func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, error) {
-	places := []destination{placed(d.Place)}
+	if err := p.knowHome(ctx, d.Channel.ID); err != nil {
+		return earshot.Message{}, err
+	}
+	places := []destination{p.placed(d.Place)}
 	if places[0].refers && p.o.Thread == ThreadOnMention {
 		places = append([]destination{inThread(d.Place)}, places...)
 	}

@@ -60,8 +60,8 @@ type destination struct {
 // placed returns where an answer belongs without a thread of its own: in the
 // question's thread, or beside the question. Only at a channel's top level does it
 // need a reference, because only there do people talk of several things at a time.
-func placed(at bot.Place) destination {
-	to := destination{id: target(at), thread: at.Thread}
+func (p *Platform) placed(at bot.Place) destination {
+	to := destination{id: p.target(at), thread: at.Thread}
 	if to.thread == "" {
 		to.thread = at.Anchor.Thread
 	}
@@ -72,7 +72,10 @@ func placed(at bot.Place) destination {
 // destination returns where an answer is posted, and begins the thread that it needs.
 // All posts of an answer get the same.
 func (p *Platform) destination(ctx context.Context, at bot.Place) (destination, error) {
-	to := placed(at)
+	if err := p.knowHome(ctx, at.Channel.ID); err != nil {
+		return destination{}, &bot.PostError{Retry: again, Err: fmt.Errorf("where channel %s is: %w", at.Channel.ID, err)}
+	}
+	to := p.placed(at)
 	if !to.refers || p.o.Thread != ThreadOnMention {
 		return to, nil
 	}

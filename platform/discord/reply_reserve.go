@@ -59,7 +59,7 @@ const reservedFor = 5 * time.Minute
 // PlaceholderFits implements [bot.Limiter]. Where it returns true the calls are
 // reserved, so that many questions at a time do not all count on the same ones.
 func (p *Platform) PlaceholderFits(at bot.Place) bool {
-	to := placed(at)
+	to := p.placed(at)
 	own := to.refers && p.o.Thread == ThreadOnMention
 	if own && !p.client.Fits(rest.CreateThreadWithMessage, to.id, at.Anchor.ID) {
 		return false

@@ -31,7 +31,7 @@ func (p *Platform) Writing(ctx context.Context, at bot.Place, _ string, done boo
 	}
 	to, ok := p.replies.destination(at)
 	if !ok {
-		to = placed(at)
+		to = p.placed(at)
 	}
 	if t, ctx := p.replies.beginTyping(ctx, placeKey(at), to.id, p.o.Now()); t != nil {
 		go p.typeOn(ctx, t, to.id)

@@ -87,12 +87,15 @@ func (p *Platform) channelOf(ctx context.Context, at bot.Place, id earshot.Messa
 	if to, ok := p.replies.destination(at); ok {
 		return to.id, nil
 	}
+	if err := p.knowHome(ctx, at.Channel.ID); err != nil {
+		return "", &bot.PostError{Retry: again, Err: fmt.Errorf("where channel %s is: %w", at.Channel.ID, err)}
+	}
 	m, err := p.o.Store.Message(ctx, at.Channel.Scope(), id)
 	switch {
 	case err == nil:
-		return home(at.Channel.ID, m), nil
+		return p.home(at.Channel.ID, m), nil
 	case errors.Is(err, earshot.ErrNotFound):
-		return placed(at).id, nil
+		return p.placed(at).id, nil
 	}
 	return "", &bot.PostError{Retry: again, Err: fmt.Errorf("where is message %s: %w", id, err)}
 }

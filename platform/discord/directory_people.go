@@ -1,0 +1,61 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+)
+
+// A person is somebody in a guild, where they can have a nickname; "" for direct
+// messages.
+type person struct{ guild, id string }
+
+// loadNames reads the names that the store has of a guild's members, once. Discord
+// shows nicknames with events only: history and mentions take them from here.
+func (d *directory) loadNames(ctx context.Context, guild string) error {
+	d.mu.Lock()
+	loaded := d.loaded[guild]
+	d.mu.Unlock()
+	if loaded {
+		return nil
+	}
+	list, err := d.p.o.Store.Authors(ctx, earshot.Discord, discordmsg.Workspace(guild))
+	if err != nil {
+		return fmt.Errorf("names of guild %s: %w", guild, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.loaded[guild] = true
+	for _, a := range list {
+		if x := (person{guild, string(a.ID)}); a.Name != "" {
+			if _, ok := d.people.get(x); !ok {
+				d.people.put(x, a.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// meet remembers the name of a message's author, in the store where it is new.
+func (d *directory) meet(ctx context.Context, guild string, a earshot.Author) error {
+	if a.ID == "" || a.Name == "" || a.Name == string(a.ID) || a.Kind == earshot.System || d.p.identity.Is(a.ID) {
+		return nil
+	}
+	x := person{guild, string(a.ID)}
+	d.mu.Lock()
+	was, _ := d.people.get(x)
+	d.people.put(x, a.Name)
+	d.mu.Unlock()
+	if was == a.Name {
+		return nil
+	}
+	if err := d.p.o.Store.PutAuthors(ctx, earshot.Discord, discordmsg.Workspace(guild), a); err != nil {
+		d.mu.Lock()
+		d.people.drop(x)
+		d.mu.Unlock()
+		return fmt.Errorf("name of author %s: %w", a.ID, err)
+	}
+	return nil
+}
