@@ -2,24 +2,35 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/disgoorg/disgo/discord"
+	"github.com/disgoorg/disgo/rest"
+
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 )
 
-// permissions are what the bot needs, as an invite link asks for them: View Channels,
-// Send Messages, Read Message History, Create Public Threads, Send Messages in Threads.
-const permissions = "309237713920"
+// permissions are what the bot needs, as an invite link asks for them.
+const permissions = discord.PermissionViewChannel | discord.PermissionSendMessages | discord.PermissionSendMessagesInThreads |
+	discord.PermissionCreatePublicThreads | discord.PermissionReadMessageHistory
 
 // InviteURL returns the link by which somebody with Manage Server adds an
 // application's bot to a server, with the permissions that it needs.
 func InviteURL(app string) string {
-	return "https://discord.com/oauth2/authorize?" + url.Values{"client_id": {app}, "scope": {"bot"}, "permissions": {permissions}}.Encode()
+	return "https://discord.com/oauth2/authorize?" + url.Values{"client_id": {app}, "scope": {"bot"}, "permissions": {strconv.FormatInt(int64(permissions), 10)}}.Encode()
 }
 
 // A FindingState says what a finding means.
 type FindingState string
 
 // The states of a finding. Bad: the bot does not work. Poor: it works less well.
-// Unknown: it was not tested.
+// Unknown: it was not tested, or Discord did not say.
 const (
 	Good    FindingState = "good"
 	Poor    FindingState = "poor"
@@ -41,17 +52,137 @@ type CheckRequest struct {
 	// Channels are ids of channels or threads in which a message may be posted, which
 	// is removed again. None: nothing is posted anywhere.
 	Channels []string
+	// Patience is how long the gateway and an event are waited for. Default: 15 s.
+	Patience time.Duration
 }
 
+const checkText = "Earshot checks that it can post here. This message removes itself."
+
 // Check tests whether a bot with these options works on Discord: the token, the
-// intents, the servers that it is in, and, in the channels that r names, what it may
-// do there. It calls tell with each finding, one after the other. It posts only in
-// those channels and stores nothing.
+// intents, the gateway, the servers that it is in, and, in the channels that r names,
+// what it may do there, a post, the event of the post, and its removal. It calls tell
+// with each finding, one after the other. It posts only in those channels and stores
+// no message.
 func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
+	if r.Patience <= 0 {
+		r.Patience = 15 * time.Second
+	}
 	p, err := Open(ctx, o)
 	if err != nil {
-		tell(Finding{What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot cannot run"})
+		tell(Finding{What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot cannot run", Remedy: "copy the token from the application's page Bot into DISCORD_BOT_TOKEN"})
 		return
 	}
-	tell(Finding{What: "bot token", State: Good, Found: "it is " + p.identity.Name})
+	c := &check{Platform: p, request: r, tell: tell}
+	c.good("bot token", fmt.Sprintf("it is %s, application %s", p.identity.Name, p.app))
+	c.intents(ctx)
+	c.servers(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	heard := c.listen(ctx)
+	defer heard.wait()
+	defer stop()
+	if len(r.Channels) == 0 {
+		c.say("channels", Unknown, "none was named, so that nothing was posted", "", "name one with --channel; a message is posted there and removed")
+	}
+	for _, id := range r.Channels {
+		c.channel(ctx, id, heard)
+	}
+}
+
+// A check is one run of [Check].
+type check struct {
+	*Platform
+	request CheckRequest
+	tell    func(Finding)
+}
+
+func (c *check) say(what string, state FindingState, found, costs, remedy string) {
+	c.tell(Finding{What: what, State: state, Found: found, Costs: costs, Remedy: remedy})
+}
+
+func (c *check) good(what, found string) { c.say(what, Good, found, "", "") }
+
+// ask makes a call and decodes its answer.
+func (c *check) ask(ctx context.Context, into any, e *rest.Endpoint, query url.Values, params ...any) error {
+	raw, err := c.client.Call(ctx, e, params, query, nil)
+	if err == nil && json.Unmarshal(raw, into) != nil {
+		err = fmt.Errorf("%s %s: %w in a form that can be read", e.Method, e.Route, discordapi.ErrNotAnswered)
+	}
+	return err
+}
+
+// What the bot lacks without the intent.
+const (
+	contentCosts  = "it reads messages that mention it and direct messages; the rest of a channel has no text"
+	contentRemedy = "switch on Message Content Intent on the application's page Bot (discord.com/developers/applications), and save"
+)
+
+// intents looks at what the application's settings say.
+func (c *check) intents(ctx context.Context) {
+	var app struct {
+		Flags discord.ApplicationFlags `json:"flags"`
+	}
+	err := c.ask(ctx, &app, rest.GetCurrentApplication, nil)
+	switch {
+	case err != nil:
+		c.say("setting Message Content Intent", Unknown, err.Error(), "", "")
+	case app.Flags.Has(discord.ApplicationFlagGatewayMessageContent):
+		c.good("setting Message Content Intent", "it is on, and reviewed by Discord")
+	case app.Flags.Has(discord.ApplicationFlagGatewayMessageContentLimited):
+		c.good("setting Message Content Intent", "it is on; Discord reviews it once many people can see the bot")
+	default:
+		c.say("setting Message Content Intent", Poor, "it is off", contentCosts, contentRemedy)
+	}
+}
+
+// maxServers is how many pages of 200 servers are counted.
+const maxServers = 50
+
+// servers looks at where the bot is, and tells how it comes to be elsewhere.
+func (c *check) servers(ctx context.Context) {
+	invite := InviteURL(c.app)
+	type server struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	}
+	var names []string
+	count, more := 0, ""
+	query := url.Values{"limit": {"200"}}
+	for page := 0; ; page++ {
+		var list []server
+		if err := c.ask(ctx, &list, rest.GetCurrentUserGuilds, query); err != nil {
+			c.say("servers", Unknown, err.Error(), "", "")
+			c.good("invite link", invite)
+			return
+		}
+		for _, s := range list {
+			if count++; len(names) < 10 {
+				names = append(names, s.Name)
+			}
+		}
+		if len(list) < 200 {
+			break
+		}
+		if page == maxServers {
+			more = "at least "
+			break
+		}
+		query.Set("after", list[len(list)-1].ID)
+	}
+	switch {
+	case count == 0:
+		c.say("servers", Poor, "the bot is in none", "it hears nothing, and nobody can write to it", "open the invite link and choose a server")
+	case count > len(names):
+		c.good("servers", fmt.Sprintf("it is in %s%d, such as %s", more, count, strings.Join(names, ", ")))
+	default:
+		c.good("servers", fmt.Sprintf("it is in %d: %s", count, strings.Join(names, ", ")))
+	}
+	c.good("invite link", invite)
+}
+
+// refusedThere reports whether Discord says that the bot may not do something, and not
+// that it could not tell.
+func refusedThere(err error) bool {
+	var api *discordapi.Error
+	return errors.As(err, &api) && api.Status < 500
 }
