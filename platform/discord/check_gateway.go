@@ -50,7 +50,7 @@ func (c *check) listen(ctx context.Context) *hearing {
 	}
 	if len(c.request.Channels) > 0 && of > 1 {
 		if x, err := c.directory.place(ctx, c.request.Channels[0]); err == nil {
-			n, _ := strconv.ParseUint(x.guild, 10, 64)
+			n, _ := strconv.ParseUint(x.Guild, 10, 64)
 			id = int(n >> 22 % uint64(of)) // Gateway, Sharding
 		}
 	}

@@ -32,13 +32,13 @@ func (p *Platform) History(ctx context.Context, c earshot.Channel, w backfill.Wi
 	if c.Platform != earshot.Discord {
 		return backfill.Page{}, fmt.Errorf("history: %w", backfill.ErrNotThere)
 	}
-	x, err := p.kind(ctx, string(c.ID))
+	x, err := p.directory.place(ctx, string(c.ID))
 	switch {
 	case err != nil:
 		return backfill.Page{}, refusal(err)
 	case x.Thread():
 		return backfill.Page{NewestFirst: true}, nil
-	case isForum(x):
+	case x.forum():
 		return p.forumPosts(ctx, c, w)
 	}
 	return p.page(ctx, c, section{id: string(c.ID)}, w)
@@ -119,31 +119,17 @@ func (x section) ofRoot(c earshot.Channel) section {
 // threadOf returns the thread of a root.
 func (p *Platform) threadOf(ctx context.Context, c earshot.Channel, root earshot.MessageID) (section, error) {
 	at := section{id: string(root), thread: root}
-	x, err := p.kind(ctx, string(c.ID))
+	x, err := p.directory.place(ctx, string(c.ID))
 	if err != nil {
 		return at, err
 	}
 	at.alone = x.Thread()
-	if at.post = isForum(x); at.post {
+	if at.post = x.forum(); at.post {
 		if post, err := p.directory.place(ctx, string(root)); err == nil {
 			at.title = post.Name
 		}
 	}
 	return at, nil
-}
-
-// kind returns what a Discord channel is. One of which nothing can be known counts as a
-// text channel.
-func (p *Platform) kind(ctx context.Context, id string) (discordmsg.Channel, error) {
-	x, err := p.directory.place(ctx, id)
-	if errors.Is(err, earshot.ErrNotFound) {
-		return discordmsg.Channel{ID: id}, nil
-	}
-	return x.Channel, err
-}
-
-func isForum(c discordmsg.Channel) bool {
-	return c.Type == discordmsg.GuildForum || c.Type == discordmsg.GuildMedia
 }
 
 // page reads one page of a channel or thread: Get Channel Messages. The ids of Discord
@@ -156,7 +142,7 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 	}
 	before := w.Cursor
 	if before == "" {
-		before = idFrom(w.Latest + 1000) // ids of the window's last millisecond are below it
+		before = discordmsg.SnowflakeAt(w.Latest + 1000) // ids of the window's last millisecond are below it
 	}
 	raw, err := p.client.Try(ctx, rest.GetMessages, []any{at.id}, url.Values{"limit": {strconv.Itoa(most)}, "before": {before}}, nil)
 	if err != nil {
@@ -169,7 +155,7 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 	page := backfill.Page{NewestFirst: true, Messages: make([]backfill.Found, 0, len(list))}
 	over := len(list) < most
 	for _, raw := range list {
-		f, ok := p.found(c, at, raw)
+		f, ok := p.found(ctx, c, at, raw)
 		if !ok {
 			continue
 		}
@@ -190,16 +176,12 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id earshot.MessageID) (backfill.Found, error) {
 	raw, err := p.client.Try(ctx, rest.GetMessage, []any{at.id, id}, nil, nil)
 	if discordapi.Refused(err, discordapi.UnknownMessage) {
-		gone, ok := tombstone(id)
-		if !ok {
-			return backfill.Found{}, err
-		}
-		return backfill.Found{Event: earshot.Event{Message: gone}}, nil
+		return backfill.Found{Event: earshot.Event{Message: discordmsg.Tombstone(id)}}, nil
 	}
 	if err != nil {
 		return backfill.Found{}, err
 	}
-	f, ok := p.found(c, at, raw)
+	f, ok := p.found(ctx, c, at, raw)
 	if !ok || f.Message.ID != id {
 		return backfill.Found{}, fmt.Errorf("%w with the message", discordapi.ErrNotAnswered)
 	}
@@ -208,22 +190,19 @@ func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id ea
 }
 
 // found decodes one message of history; ok is false for what is no message.
-func (p *Platform) found(c earshot.Channel, at section, raw json.RawMessage) (f backfill.Found, ok bool) {
-	d, err := discordmsg.Decode(raw, p.directory.names(guildOf(c)))
+func (p *Platform) found(ctx context.Context, c earshot.Channel, at section, raw json.RawMessage) (f backfill.Found, ok bool) {
+	d, err := p.directory.decode(ctx, guildOf(c), raw)
 	if err != nil || d.Starter {
-		if f.Message.ID, f.Message.Time, ok = stamp(raw); !ok {
-			return f, false
-		}
 		f.Unread = true
-		return f, true
+		f.Message.ID, f.Message.Time, ok = discordmsg.Stamp(raw)
+		return f, ok
 	}
 	m := d.Message
 	m.Thread = at.thread
 	if at.post && m.ID == at.thread {
 		m.Text = discordmsg.Titled(at.title, m.Text)
 	}
-	m.Replies = repliesOf(raw)
-	return backfill.Found{Event: earshot.Event{Raw: raw, Message: m}, Key: d.Nonce}, m.ID != "" && m.Time != 0
+	return backfill.Found{Event: earshot.Event{Raw: raw, Message: m}, Key: d.Nonce}, m.Time != 0
 }
 
 // keepOwn gives the messages of ours that the store has the text that is stored: it is
@@ -251,49 +230,6 @@ func (p *Platform) keepOwn(ctx context.Context, c earshot.Channel, list []backfi
 		}
 	}
 	return nil
-}
-
-// stamp reads the id of a message and the time that it holds.
-func stamp(raw json.RawMessage) (earshot.MessageID, earshot.Time, bool) {
-	var x struct {
-		ID string `json:"id"`
-	}
-	_ = json.Unmarshal(raw, &x) // a field of another kind costs itself
-	at, ok := timeOf(x.ID)
-	return earshot.MessageID(x.ID), at, ok
-}
-
-// repliesOf reads what a message tells of the thread that was started from it; nil
-// where it tells of none. message_count does not count the first message, nor those
-// that were deleted (Channel Object).
-func repliesOf(raw json.RawMessage) *earshot.Activity {
-	var x struct {
-		Thread *threadObject `json:"thread"`
-	}
-	if json.Unmarshal(raw, &x) != nil || x.Thread == nil {
-		return nil
-	}
-	return x.Thread.activity()
-}
-
-// epoch is the first millisecond that Discord's ids can hold (Reference, Snowflakes).
-const epoch = 1_420_070_400_000
-
-// timeOf returns the time that an id holds.
-func timeOf(id string) (earshot.Time, bool) {
-	n, err := strconv.ParseUint(id, 10, 64)
-	return earshot.Time(n>>22+epoch) * 1000, err == nil && n > 0
-}
-
-// idFrom returns the lowest id of a time's millisecond.
-func idFrom(t earshot.Time) string {
-	return strconv.FormatUint(uint64(max(0, int64(t)/1000-epoch))<<22, 10)
-}
-
-// tombstone returns the deletion of a message of which only the id is known.
-func tombstone(id earshot.MessageID) (earshot.Message, bool) {
-	at, ok := timeOf(string(id))
-	return earshot.Message{ID: id, Time: at, Deleted: true}, ok
 }
 
 // guildOf returns the guild of a channel, "" for a DM.

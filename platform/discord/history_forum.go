@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
 // Bounds of one page of a forum.
@@ -24,25 +25,26 @@ const (
 	maxArchived = 10 // pages of archived threads
 )
 
-// A threadObject is the part of a thread that history reads.
-type threadObject struct {
-	ID       string `json:"id"`
-	Parent   string `json:"parent_id"`
-	Name     string `json:"name"`
-	Last     string `json:"last_message_id"`
-	Count    int    `json:"message_count"`
-	Metadata struct {
-		Archived string `json:"archive_timestamp"`
-	} `json:"thread_metadata"`
+// A forumPost is the part of a thread object that history reads.
+type forumPost struct {
+	discordmsg.ChannelInfo
+	archived earshot.Time // when it was archived last; 0 where that is not told
 }
 
-// activity returns what a thread tells of its replies.
-func (t *threadObject) activity() *earshot.Activity {
-	a := &earshot.Activity{Count: max(t.Count, 0)}
-	if a.Count > 0 {
-		a.Last, _ = timeOf(t.Last)
+// readPost reads a thread object.
+func readPost(raw json.RawMessage) (t forumPost, ok bool) {
+	var x struct {
+		Metadata struct {
+			Archived string `json:"archive_timestamp"`
+		} `json:"thread_metadata"`
 	}
-	return a
+	if t.ChannelInfo, ok = discordmsg.ReadChannel(raw); !ok {
+		return t, false
+	}
+	if json.Unmarshal(raw, &x) == nil {
+		t.archived, _ = earshot.ParseTime(x.Metadata.Archived)
+	}
+	return t, true
 }
 
 // forumPosts reads the first messages of a forum's posts that were begun within the
@@ -72,13 +74,11 @@ func (p *Platform) forumPosts(ctx context.Context, c earshot.Channel, w backfill
 			page.Cursor = string(page.Messages[i-1].Message.ID)
 			return page, nil
 		case discordapi.Refused(err, discordapi.UnknownChannel): // it was deleted meanwhile
-			f.Unread = true
-			f.Message.ID = root
-			f.Message.Time, _ = timeOf(t.ID)
+			f.Message = discordmsg.Tombstone(root)
 		case err != nil:
 			return page, refusal(err)
 		}
-		f.Message.Replies = t.activity()
+		f.Message.Replies = &earshot.Activity{Count: t.Messages, Last: t.Last}
 		page.Messages = append(page.Messages, f)
 	}
 	return page, nil
@@ -86,11 +86,11 @@ func (p *Platform) forumPosts(ctx context.Context, c earshot.Channel, w backfill
 
 // postsOf lists the posts of a forum that were begun within the window and before its
 // cursor, newest first. whole is false where there are too many to list.
-func (p *Platform) postsOf(ctx context.Context, c earshot.Channel, w backfill.Window) (posts []threadObject, whole bool, err error) {
+func (p *Platform) postsOf(ctx context.Context, c earshot.Channel, w backfill.Window) (posts []forumPost, whole bool, err error) {
 	seen := map[string]bool{}
-	add := func(list []threadObject) {
+	add := func(list []forumPost) {
 		for _, t := range list {
-			at, ok := timeOf(t.ID)
+			at, ok := discordmsg.TimeOf(t.ID)
 			if !ok || t.Parent != string(c.ID) || seen[t.ID] || at < w.Oldest || at/1000 > w.Latest/1000 || w.Cursor != "" && compareIDs(t.ID, w.Cursor) >= 0 {
 				continue
 			}
@@ -111,33 +111,41 @@ func (p *Platform) postsOf(ctx context.Context, c earshot.Channel, w backfill.Wi
 		}
 		add(archived.Threads)
 		if whole = !archived.More || len(archived.Threads) == 0; !whole {
-			last := archived.Threads[len(archived.Threads)-1].Metadata.Archived
-			at, err := earshot.ParseTime(last)
-			whole = err != nil || at < w.Oldest // those that follow were archived, and so begun, before
-			query.Set("before", last)
+			last := archived.Threads[len(archived.Threads)-1].archived
+			whole = last < w.Oldest // those that follow were archived, and so begun, before
+			query.Set("before", last.String())
 		}
 		if whole {
 			break
 		}
 	}
-	slices.SortFunc(posts, func(a, b threadObject) int { return compareIDs(b.ID, a.ID) })
+	slices.SortFunc(posts, func(a, b forumPost) int { return compareIDs(b.ID, a.ID) })
 	return posts, whole, nil
 }
 
 // A threadList is a list of threads as Discord gives it.
 type threadList struct {
-	Threads []threadObject `json:"threads"`
-	More    bool           `json:"has_more"`
+	Threads []forumPost
+	More    bool
 }
 
 func (p *Platform) threads(ctx context.Context, e *rest.Endpoint, of string, query url.Values) (threadList, error) {
-	var list threadList
 	raw, err := p.client.Try(ctx, e, []any{of}, query, nil)
 	if err != nil {
-		return list, err
+		return threadList{}, err
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return list, fmt.Errorf("%w with threads", discordapi.ErrNotAnswered)
+	var answer struct {
+		Threads []json.RawMessage `json:"threads"`
+		More    bool              `json:"has_more"`
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return threadList{}, fmt.Errorf("%w with threads", discordapi.ErrNotAnswered)
+	}
+	list := threadList{More: answer.More}
+	for _, raw := range answer.Threads {
+		if t, ok := readPost(raw); ok {
+			list.Threads = append(list.Threads, t)
+		}
 	}
 	return list, nil
 }

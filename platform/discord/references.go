@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
 // maxReferences bounds the requests of one call of [Platform.FetchReferences].
@@ -68,5 +69,22 @@ func (p *Platform) reference(ctx context.Context, c earshot.Channel, r gather.Re
 	if err != nil || f.Unread {
 		return nil, err
 	}
-	return []earshot.Message{f.Message}, nil
+	out := []earshot.Message{f.Message}
+	d, err := p.directory.decode(ctx, guildOf(c), f.Raw)
+	if err != nil || d.Message.ReplyTo == "" {
+		return out, nil
+	}
+	// What it replies to in its turn comes with it.
+	switch above := d.Referenced; {
+	case d.Gone:
+		out = append(out, discordmsg.Tombstone(d.Message.ReplyTo))
+	case above != nil && above.Message.ID == d.Message.ReplyTo:
+		m := above.Message
+		m.Thread = at.thread
+		if at.post && m.ID == at.thread {
+			m.Text = discordmsg.Titled(at.title, m.Text)
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }

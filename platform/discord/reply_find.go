@@ -76,7 +76,7 @@ func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earsh
 				return earshot.Message{}, earshot.ErrNotFound
 			}
 			before = string(m.ID)
-			ours, err := p.isDraft(ctx, d, x, to, want)
+			ours, err := p.isDraft(ctx, d, x, contentOf(raw), to, want)
 			if err != nil {
 				return earshot.Message{}, err
 			}
@@ -92,7 +92,7 @@ func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earsh
 }
 
 // isDraft reports whether a message is the post of a draft.
-func (p *Platform) isDraft(ctx context.Context, d bot.Draft, x discordmsg.Decoded, to destination, want string) (bool, error) {
+func (p *Platform) isDraft(ctx context.Context, d bot.Draft, x discordmsg.Decoded, content string, to destination, want string) (bool, error) {
 	m := x.Message
 	switch {
 	case !p.identity.Is(m.Author.ID):
@@ -101,7 +101,7 @@ func (p *Platform) isDraft(ctx context.Context, d bot.Draft, x discordmsg.Decode
 		return x.Nonce == d.Key, nil
 	case to.refers && m.ReplyTo != "" && m.ReplyTo != d.Anchor.ID:
 		return false, nil
-	case essence(m.Text) != want:
+	case essence(content) != want:
 		return false, nil
 	}
 	_, err := p.o.Store.Posted(ctx, d.Channel.Scope(), m.ID)
@@ -112,6 +112,15 @@ func (p *Platform) isDraft(ctx context.Context, d bot.Draft, x discordmsg.Decode
 		return true, nil
 	}
 	return false, fmt.Errorf("whose post is message %s: %w", m.ID, err)
+}
+
+// contentOf reads the text of a message as it was posted.
+func contentOf(raw json.RawMessage) string {
+	var x struct {
+		Content string `json:"content"`
+	}
+	_ = json.Unmarshal(raw, &x) // a field of another kind costs itself
+	return x.Content
 }
 
 // essence is what is left of a text when what Discord may change is taken out: spaces,

@@ -62,8 +62,8 @@ type destination struct {
 // need a reference, because only there do people talk of several things at a time.
 func (p *Platform) placed(at bot.Place) destination {
 	to := destination{id: p.target(at), thread: at.Thread}
-	if to.thread == "" {
-		to.thread = at.Anchor.Thread
+	if to.id != string(at.Channel.ID) {
+		to.thread = earshot.MessageID(to.id)
 	}
 	to.refers = to.thread == "" && at.Channel.Kind != earshot.KindDM
 	return to
