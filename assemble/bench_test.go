@@ -87,3 +87,64 @@ func BenchmarkFlatTalk(b *testing.B) {
 		})
 	}
 }
+
+// repliedTalk returns n messages of a Discord channel, of which each third is a
+// reply to one of the ten before it, and a question.
+func repliedTalk(b *testing.B, n int, policy assemble.Policy) assemble.Input {
+	in := longThread(b, n, policy)
+	in.Channel.Platform, in.Channel.Workspace = earshot.Discord, "G1"
+	for i := range in.Messages {
+		m := &in.Messages[i]
+		m.ID = earshot.MessageID(fmt.Sprint(1_480_000_000_000_000_000 + i<<22))
+		if m.Thread = ""; i%3 == 2 {
+			m.ReplyTo = in.Messages[max(0, i-1-i*7%10)].ID
+		}
+	}
+	in.Anchor = in.Messages[n].ID
+	return in
+}
+
+// windowPolicy is the policy window with another link and look.
+func windowPolicy(link assemble.Link, look int) assemble.Policy {
+	p, _ := assemble.ByName("window")
+	p.First = slices.Clone(p.First)
+	for i := range p.First {
+		if s := &p.First[i]; s.Section == assemble.Window {
+			s.Link, s.Look = link, look
+		}
+	}
+	return p
+}
+
+// BenchmarkWindow100 is a whole turn of the policy window over 100 messages: what
+// it looks at is grouped, of that 20 messages are chosen, and the prompt is written.
+// The aim is 100 µs.
+func BenchmarkWindow100(b *testing.B) {
+	for _, link := range []assemble.Link{assemble.LinkOff, assemble.LinkAuto} {
+		in := repliedTalk(b, 100, windowPolicy(link, 100))
+		b.Run("link="+string(link), func(b *testing.B) { turns(b, in) })
+	}
+}
+
+// BenchmarkForest10000 is the same where the window looks at 10,000 messages. The
+// aim is 10 ms.
+func BenchmarkForest10000(b *testing.B) {
+	for _, link := range []assemble.Link{assemble.LinkOff, assemble.LinkAuto} {
+		in := repliedTalk(b, 10_000, windowPolicy(link, 10_000))
+		b.Run("link="+string(link), func(b *testing.B) { turns(b, in) })
+	}
+	chain := repliedTalk(b, 10_000, windowPolicy(assemble.LinkOff, 10_000))
+	for i := range chain.Messages[1:] {
+		chain.Messages[i+1].ReplyTo = chain.Messages[i].ID
+	}
+	b.Run("one chain", func(b *testing.B) { turns(b, chain) })
+}
+
+func turns(b *testing.B, in assemble.Input) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := assemble.Turn(in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -17,10 +17,12 @@ type msg struct {
 	section *sectionKind // which decided about it; nil for the turn as a whole
 	verdict verdict
 	reason  reason
-	taken   bool      // a section has it as candidate, so that others do not
-	late    bool      // became known after the last turn, said before it
-	tokens  int32     // what the prompt is charged for it
-	entry   *logEntry // how the log form shows it
+	taken   bool              // a section has it as candidate, so that others do not
+	late    bool              // became known after the last turn, said before it
+	tokens  int32             // what the prompt is charged for it
+	entry   *logEntry         // how the log form shows it
+	tree    earshot.MessageID // the top of its tree, "" until asked for
+	walked  bool              // is being walked over on the way to the top
 }
 
 // What is written of a message, without indents.

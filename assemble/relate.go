@@ -16,31 +16,46 @@ func (t *turn) relate() {
 }
 
 // parent returns the id of what m answers: its reply reference, else its
-// thread's root, else a guess, else "".
+// thread's root, else a guess, else "". A reply in a thread whose reference leads
+// nowhere stays in its thread.
 func (t *turn) parent(m *msg) earshot.MessageID {
-	if m.ReplyTo != "" && m.ReplyTo != m.ID {
+	root := m.Root()
+	if m.ReplyTo != "" && m.ReplyTo != m.ID && (root == "" || m.ReplyTo == root || !t.deadEnd(m.ReplyTo)) {
 		return m.ReplyTo
 	}
-	if r := m.Root(); r != "" {
-		return r
+	if root != "" {
+		return root
 	}
 	return t.guessed[m.ID]
 }
 
-// tree returns the id at the top of m's tree, which need not be loaded.
+// deadEnd reports whether nothing is known of what a message answers: it is not
+// loaded, stands after the anchor, or is a tombstone.
+func (t *turn) deadEnd(id earshot.MessageID) bool {
+	m := t.find(id)
+	return m == nil || t.afterAnchor(m) || m.Deleted && m.ReplyTo == "" && m.Root() == ""
+}
+
+// tree returns the id at the top of m's tree, which need not be loaded. Where
+// references lead round in a circle, the earliest message of it is the top.
 func (t *turn) tree(m *msg) earshot.MessageID {
-	if t.trees == nil {
-		t.trees = map[earshot.MessageID]earshot.MessageID{}
+	if m.tree != "" {
+		return m.tree
 	}
-	var path []earshot.MessageID
+	var few [8]*msg
+	path := few[:0]
 	var top earshot.MessageID
 	for at := m; ; {
-		if known, ok := t.trees[at.ID]; ok {
-			top = known
+		if at.tree != "" {
+			top = at.tree
 			break
 		}
-		t.trees[at.ID] = at.ID // also ends a circle
-		path = append(path, at.ID)
+		if at.walked {
+			top = slices.MinFunc(path[slices.Index(path, at):], byPosition).ID
+			break
+		}
+		at.walked = true
+		path = append(path, at)
 		top = at.ID
 		up := t.parent(at)
 		if up == "" {
@@ -51,8 +66,8 @@ func (t *turn) tree(m *msg) earshot.MessageID {
 			break
 		}
 	}
-	for _, id := range path {
-		t.trees[id] = top
+	for _, on := range path {
+		on.tree, on.walked = top, false
 	}
 	return top
 }

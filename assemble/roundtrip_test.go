@@ -115,14 +115,18 @@ func windowOrder(in assemble.Input, window []earshot.Message, list []spoken) []s
 	tree := func(m earshot.Message) earshot.MessageID {
 		for range len(in.Messages) + 1 {
 			up := m.ReplyTo
-			if up == "" {
-				up = m.Root()
+			next, ok := messages[up]
+			ok = ok && next.Position().Compare(anchor) <= 0
+			known := ok && !(next.Deleted && next.ReplyTo == "" && next.Root() == "")
+			if root := m.Root(); up == "" || root != "" && !known {
+				up = root
+				next, ok = messages[up]
+				ok = ok && next.Position().Compare(anchor) <= 0
 			}
 			if up == "" {
 				return m.ID
 			}
-			next, ok := messages[up]
-			if !ok || next.Position().Compare(anchor) > 0 {
+			if !ok {
 				return up
 			}
 			m = next

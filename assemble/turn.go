@@ -47,7 +47,6 @@ type pass struct {
 	names  *names
 	labels map[earshot.AuthorID]*label
 
-	trees   map[earshot.MessageID]earshot.MessageID // the top of each message's tree
 	guessed map[earshot.MessageID]earshot.MessageID // what messages answer by a guess
 	active  map[earshot.MessageID]earshot.Activity  // the replies of each root
 
@@ -130,5 +129,8 @@ func (t *turn) forget() {
 		*m = msg{Message: m.Message}
 	}
 	*t.anchor = msg{Message: t.anchor.Message}
+	for _, m := range t.msgs {
+		m.tree = ""
+	}
 	t.pass = pass{}
 }

@@ -1,7 +1,6 @@
 package gather
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -108,8 +107,9 @@ func (r *reader) besideBusyThread(ctx context.Context, s assemble.Section, q quo
 }
 
 // parents keeps what loaded messages reply to, and so on up, so that the
-// assembler groups them as it would with the whole channel before it. Without
-// any reply reference a thread's id is enough for that, and nothing is read.
+// assembler groups them as it would with the whole channel before it, but for what
+// it guesses. Without any reply reference a thread's id is enough for that, and
+// nothing is read.
 func (r *reader) parents(ctx context.Context) error {
 	if r.isLog() {
 		return r.roots(ctx)
@@ -121,7 +121,7 @@ func (r *reader) parents(ctx context.Context) error {
 	for range maxWalk {
 		var ids []earshot.MessageID
 		for _, m := range r.messages[from:] {
-			ids = append(ids, cmp.Or(m.ReplyTo, m.Root()))
+			ids = append(ids, m.ReplyTo, m.Root())
 		}
 		from = len(r.messages)
 		if err := r.byID(ctx, ids...); err != nil || len(r.messages) == from {
@@ -142,7 +142,7 @@ func (r *reader) roots(ctx context.Context) error {
 	for at := 0; at < len(r.messages) && len(r.messages) < from+maxTree; {
 		var ids []earshot.MessageID
 		for _, m := range r.messages[at:] {
-			ids = append(ids, cmp.Or(m.ReplyTo, m.Root()))
+			ids = append(ids, m.ReplyTo, m.Root())
 		}
 		at = len(r.messages)
 		if err := r.byID(ctx, ids...); err != nil {
