@@ -91,7 +91,8 @@ func (s *Discord) routes() http.Handler {
 	}
 	for _, r := range operations {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-			if !known[method+r.path] {
+			// @me is a value of {user}, which may take the method.
+			if !known[method+r.path] && !strings.HasSuffix(r.path, "/@me") {
 				known[method+r.path] = true
 				handle(route{method: method, path: r.path, run: func(*Discord, *request) (int, any, error) { return 0, nil, errBadMethod }})
 			}

@@ -7,13 +7,16 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/earshot-ai/earshot/simulate/discord"
+	"github.com/earshot-ai/earshot/simulate/discord/openapi"
 )
 
 // allOf are the intents of guilds, members, messages, reactions, typing, direct
@@ -22,21 +25,37 @@ const allOf = 1<<0 | 1<<1 | 1<<9 | 1<<10 | 1<<11 | 1<<12 | 1<<13 | 1<<14 | 1<<15
 
 type object = map[string]any
 
-// A guildOf is a fake Discord with what most tests need.
+// A world is a fake Discord with what most tests need.
 type world struct {
 	*discord.Discord
 	t                    *testing.T
 	mara, sam, general   string
 	own, token, guild    string
-	newest, apiAddress   string
+	apiAddress           string
+	rules                *openapi.Validator
 	lastStatus, lastCode int
 	header               http.Header
 }
 
+// description is Discord's, nil where the test data is not there.
+var description = sync.OnceValues(func() (*openapi.Validator, error) {
+	root := os.Getenv("EARSHOT_TEST_DATA")
+	if root == "" {
+		return nil, nil
+	}
+	return openapi.Load(os.DirFS(root), "spec/discord-openapi.json")
+})
+
+// start starts a fake Discord. Where the test data is there, the answers of its API
+// are compared with Discord's description.
 func start(t *testing.T, o *discord.Options) *world {
 	t.Helper()
 	if o == nil {
 		o = &discord.Options{Unlimited: true, IdentifyEvery: -1}
+	}
+	rules, err := description()
+	if err != nil {
+		t.Fatal(err)
 	}
 	s, err := discord.New(o)
 	if err != nil {
@@ -47,7 +66,7 @@ func start(t *testing.T, o *discord.Options) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{Discord: s, t: t, own: s.App().UserID, token: s.App().Token, guild: s.Guild(), apiAddress: s.APIURL()}
+	w := &world{Discord: s, rules: rules, t: t, own: s.App().UserID, token: s.App().Token, guild: s.Guild(), apiAddress: s.APIURL()}
 	w.mara = s.AddUser(discord.User{Name: "mara", GlobalName: "Mara Vos"})
 	w.sam = s.AddUser(discord.User{Name: "sam", GlobalName: "Sam"})
 	w.general = s.AddChannel(discord.Channel{Name: "general"})
@@ -91,8 +110,16 @@ func (w *world) try(method, path string, body any) (any, error) {
 	defer res.Body.Close()
 	w.lastStatus, w.lastCode, w.header = res.StatusCode, 0, res.Header
 	data, err := io.ReadAll(res.Body)
-	if err != nil || len(data) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if at, _, _ := strings.Cut(path, "?"); w.rules != nil && res.StatusCode < 300 {
+		if err := w.rules.Answer(method, at, res.StatusCode, data); err != nil {
+			w.t.Error(err)
+		}
+	}
+	if len(data) == 0 {
+		return nil, nil
 	}
 	var answer any
 	if err := json.Unmarshal(data, &answer); err != nil {

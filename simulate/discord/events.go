@@ -230,6 +230,6 @@ func (s *Discord) guildJSON(g *guild) object {
 		"system_channel_flags": 0, "rules_channel_id": nil, "vanity_url_code": nil, "premium_tier": 0, "premium_subscription_count": 0,
 		"preferred_locale": "en-US", "public_updates_channel_id": nil, "nsfw_level": 0, "premium_progress_bar_enabled": false,
 		"safety_alerts_channel_id": nil, "home_header": nil, "hub_type": nil, "region": "deprecated", "nsfw": false,
-		"incidents_data": nil, "max_members": 500000, "max_presences": nil, "max_video_channel_users": 25, "max_stage_video_channel_users": 50,
+		"incidents_data": nil, "widget_enabled": false, "widget_channel_id": nil, "max_members": 500000, "max_presences": nil, "max_video_channel_users": 25, "max_stage_video_channel_users": 50,
 	}
 }

@@ -282,7 +282,9 @@ func (s *Discord) activeThreads(r *request) (int, any, error) {
 		}
 	}
 	slices.SortFunc(threads, func(a, b *channel) int { return compareIDs(b.ID, a.ID) })
-	return 0, s.threadList(threads), nil
+	o := s.threadList(threads)
+	o["has_more"] = false
+	return 0, o, nil
 }
 
 // archivedThreads are those of a channel, newest archiving first; before is a time,

@@ -403,10 +403,10 @@ func (t *thread) has(user string) bool {
 func (s *Discord) userJSON(id string) object {
 	u := s.user(id)
 	if u == nil {
-		return object{"id": id, "username": "Deleted User", "discriminator": "0000", "global_name": nil, "avatar": nil, "public_flags": 0}
+		return object{"id": id, "username": "Deleted User", "discriminator": "0000", "global_name": nil, "avatar": nil, "public_flags": 0, "flags": 0, "primary_guild": nil}
 	}
 	o := object{
-		"id": u.ID, "username": u.Name, "discriminator": "0", "global_name": nil, "avatar": nil, "public_flags": 0,
+		"id": u.ID, "username": u.Name, "discriminator": "0", "global_name": nil, "avatar": nil, "public_flags": 0, "flags": 0,
 		"avatar_decoration_data": nil, "primary_guild": nil, "clan": nil, "collectibles": nil, "display_name_styles": nil,
 	}
 	if u.GlobalName != "" {
