@@ -1,8 +1,8 @@
 // Package archive imports chat history into a store and exports it: Slack exports
-// (official ones and slackdump's), JSON lines with one message each, and Earshot's own
-// export.
+// (official ones and slackdump's), the JSON of DiscordChatExporter, JSON lines with one
+// message each, and Earshot's own export.
 //
-// Start with [ImportSlack], [ImportJSONL] and [Export]. A [Report] says what an import
+// Start with [ImportSlack], [ImportDiscord], [ImportJSONL] and [Export]. A [Report] says what an import
 // did, with the place of each record that it skipped. The interfaces [Sink] and
 // [Source] are the parts of an [earshot.Store] that are needed.
 //
@@ -34,8 +34,8 @@ var (
 
 // Options configure an import. nil and zero fields mean the defaults.
 type Options struct {
-	// Platform of the messages. Default: slack for Slack exports, local for JSON
-	// lines. Not used for Earshot's own export, whose lines name theirs.
+	// Platform of the messages. Default: slack for Slack exports, discord for those of
+	// DiscordChatExporter, local for JSON lines. Not used for Earshot's own export, whose lines name theirs.
 	Platform earshot.Platform
 	// Workspace of the messages. Default: the archive's own, else a name made from
 	// the path. Not used for Earshot's own export.
@@ -84,8 +84,8 @@ type Progress struct {
 
 // A Report is what an import did.
 type Report struct {
-	Format    string              `json:"format"` // "slack export", "json lines" or "earshot export"
-	Workspace earshot.WorkspaceID `json:"workspace,omitempty"`
+	Format    string              `json:"format"`              // "slack export", "discord export", "json lines" or "earshot export"
+	Workspace earshot.WorkspaceID `json:"workspace,omitempty"` // "" where there are several
 	Channels  int                 `json:"channels"`
 	Authors   int                 `json:"authors"`
 	Threads   int                 `json:"threads"` // threads with at least one reply in the archive

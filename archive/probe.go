@@ -32,6 +32,23 @@ func ProbeSlack(name string, opts *Options) error {
 	return described("slack", name, err)
 }
 
+// ProbeDiscord is [ProbeSlack] for [ImportDiscord]. It reads what files begin with,
+// until one is of DiscordChatExporter.
+func ProbeDiscord(names []string, opts *Options) error {
+	o, name := opts.withDefaults(), strings.Join(names, ", ")
+	err := checkWorkspace(o.Workspace)
+	if err == nil {
+		var s *source
+		if s, err = openSources(names, o, newTally(1)); err == nil {
+			if !s.discord() {
+				err = notDiscord(name, s)
+			}
+			err = errors.Join(err, s.close())
+		}
+	}
+	return described("discord", name, err)
+}
+
 // ProbeJSONL is [ProbeSlack] for [ImportJSONL]. It reads the first line.
 func ProbeJSONL(ctx context.Context, name string, opts *Options) error {
 	o := opts.withDefaults()

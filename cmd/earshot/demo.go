@@ -22,7 +22,7 @@ import (
 type demoCmd struct {
 	importLimits
 
-	Import  string `placeholder:"EXPORT" help:"Your own export: a Slack zip or folder, or JSON lines." type:"path"`
+	Import  string `placeholder:"EXPORT" help:"Your own export: a Slack zip or folder, DiscordChatExporter's JSON, or JSON lines." type:"path"`
 	Channel string `placeholder:"CHANNEL" help:"The channel of your export to show."`
 	Message string `placeholder:"MESSAGE" help:"The message of that channel to show."`
 	Chat    bool   `help:"Talk to the bot in that channel afterwards (default: on a terminal)."`
@@ -40,7 +40,8 @@ Examples:
 
   earshot demo
   earshot demo --db demo.db
-  earshot demo --import export.zip --channel general`
+  earshot demo --import export.zip --channel general
+  earshot demo --import discord-export/`
 }
 
 // A scene is a question that the demo shows; docs/workspace.md describes those of
@@ -149,6 +150,8 @@ func (c *demoCmd) load(ctx context.Context, a *app, st earshot.Store) (archive.R
 		read := importer(archive.ImportSlack)
 		if name := strings.TrimSuffix(strings.ToLower(c.Import), ".gz"); strings.HasSuffix(name, ".jsonl") {
 			read = archive.ImportJSONL
+		} else if archive.ProbeDiscord([]string{c.Import}, nil) == nil {
+			read = importDiscord
 		}
 		return importWithProgress(ctx, a, st, read, c.Import, &archive.Options{MaxBytes: c.MaxBytes, MaxRatio: c.MaxRatio})
 	}
@@ -165,6 +168,11 @@ func (c *demoCmd) load(ctx context.Context, a *app, st earshot.Store) (archive.R
 		return archive.Report{}, fmt.Errorf("unpack the bundled workspace: %w", err)
 	}
 	return archive.ImportSlack(ctx, st, dir, &archive.Options{})
+}
+
+// importDiscord is [archive.ImportDiscord] of one path.
+func importDiscord(ctx context.Context, st archive.Sink, path string, opts *archive.Options) (archive.Report, error) {
+	return archive.ImportDiscord(ctx, st, []string{path}, opts)
 }
 
 // newTour finds a scene's place in the store.

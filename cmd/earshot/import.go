@@ -15,8 +15,9 @@ import (
 )
 
 type importCmd struct {
-	Slack importSlackCmd `cmd:"" help:"Read a Slack export: a zip or a folder, official or from slackdump."`
-	JSONL importJSONLCmd `cmd:"" name:"jsonl" help:"Read JSON lines: Earshot's own export or the neutral format, gzip too."`
+	Slack   importSlackCmd   `cmd:"" help:"Read a Slack export: a zip or a folder, official or from slackdump."`
+	Discord importDiscordCmd `cmd:"" help:"Read what DiscordChatExporter wrote as JSON: files, folders and zips."`
+	JSONL   importJSONLCmd   `cmd:"" name:"jsonl" help:"Read JSON lines: Earshot's own export or the neutral format, gzip too."`
 }
 
 func (c *importCmd) Help() string {
@@ -51,6 +52,37 @@ func (c *importSlackCmd) Run(ctx context.Context, a *app) error {
 		return refused(err)
 	}
 	return importInto(ctx, a, archive.ImportSlack, c.Path, opts)
+}
+
+type importDiscordCmd struct {
+	importLimits
+
+	Paths     []string `arg:"" name:"path" help:"Files, folders and zip files of DiscordChatExporter's JSON." type:"path"`
+	Workspace string   `placeholder:"ID" help:"The workspace to import into (default: the guild's id, @me for direct messages)."`
+}
+
+func (c *importDiscordCmd) Help() string {
+	return `Export with DiscordChatExporter's format Json and with threads, such as
+
+  DiscordChatExporter.Cli exportguild -g GUILD -f Json --include-threads All -o export/
+
+Each channel and each thread is a file of its own, or several parts. Their order does not matter, and files that
+are not of DiscordChatExporter are skipped and named.
+
+Examples:
+
+  earshot import discord export/
+  earshot import discord general.json "general [part 2].json" --db guild.db`
+}
+
+func (c *importDiscordCmd) Run(ctx context.Context, a *app) error {
+	opts := &archive.Options{Workspace: earshot.WorkspaceID(c.Workspace), MaxBytes: c.MaxBytes, MaxRatio: c.MaxRatio}
+	if err := archive.ProbeDiscord(c.Paths, opts); err != nil {
+		return refused(err)
+	}
+	return importInto(ctx, a, func(ctx context.Context, st archive.Sink, _ string, opts *archive.Options) (archive.Report, error) {
+		return archive.ImportDiscord(ctx, st, c.Paths, opts)
+	}, "", opts)
 }
 
 type importJSONLCmd struct {

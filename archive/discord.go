@@ -1,0 +1,295 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+)
+
+// A discordImport is one run of ImportDiscord.
+type discordImport struct {
+	o       Options
+	store   Sink
+	source  *source
+	skipped *tally
+	partly  *tally
+	guilds  map[earshot.WorkspaceID]*discordGuild
+	to      *recorder
+
+	mu     sync.Mutex // guards what follows
+	report Report
+}
+
+// ImportDiscord records what DiscordChatExporter has written with the format Json:
+// files, folders and zip files. Each channel and each thread is a file of its own, or
+// several; their order does not matter. A guild is a workspace, and direct messages
+// are the workspace "@me". A thread becomes a thread of its channel.
+//
+// The error is ctx's or the store's, or wraps [ErrFormat] (nothing of
+// DiscordChatExporter), [ErrWorkspace] (wrong options) or [ErrBomb] (it unpacks to
+// too much). The report says what was done until then; the import can be run again.
+func ImportDiscord(ctx context.Context, store Sink, names []string, opts *Options) (Report, error) {
+	return importDiscord(ctx, store, strings.Join(names, ", "), opts, func(o Options, skipped *tally) (*source, error) {
+		return openSources(names, o, skipped)
+	})
+}
+
+// ImportDiscordFS is [ImportDiscord] for files in a file system. name stands for its
+// path in errors.
+func ImportDiscordFS(ctx context.Context, store Sink, fsys fs.FS, name string, opts *Options) (Report, error) {
+	return importDiscord(ctx, store, name, opts, func(o Options, skipped *tally) (*source, error) {
+		s := newSource(o)
+		err := s.files(fsys, skipped)
+		s.sort(skipped)
+		return s, err
+	})
+}
+
+func importDiscord(ctx context.Context, store Sink, name string, opts *Options, open func(Options, *tally) (*source, error)) (Report, error) {
+	began := time.Now()
+	o := opts.withDefaults()
+	if o.Platform == "" {
+		o.Platform = earshot.Discord
+	}
+	x := &discordImport{o: o, store: store, skipped: newTally(o.Places), partly: newTally(o.Places)}
+	x.report.Format = "discord export"
+	err := checkWorkspace(o.Workspace)
+	if err == nil {
+		if x.source, err = open(o, x.skipped); err == nil {
+			err = x.run(ctx, name)
+		}
+	}
+	if x.source != nil {
+		x.report.Bytes = x.source.limits.read.Load()
+		err = errors.Join(err, x.source.close())
+	}
+	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
+	x.report.Duration = time.Since(began)
+	return x.report, described("discord", name, err)
+}
+
+func (x *discordImport) run(ctx context.Context, name string) error {
+	files, err := x.headers(ctx)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return notDiscord(name, x.source)
+	}
+	x.guilds = x.guildsOf(files)
+	list := conversationsOf(files)
+	x.report.Channels = len(list)
+	if len(x.guilds) == 1 {
+		x.report.Workspace = x.workspace(files[0].header)
+	}
+	for group := range slices.Chunk(list, groupSize) {
+		channels := make([]earshot.Channel, len(group))
+		for i := range group {
+			channels[i] = group[i].channel
+			channels[i].Platform, channels[i].Workspace = x.o.Platform, x.workspace(group[i].files[0].header)
+			group[i].channel = channels[i]
+		}
+		if err := bulkOf(x.store).PutChannels(ctx, channels...); err != nil {
+			return err
+		}
+	}
+	if err := x.record(ctx, list); err != nil {
+		return err
+	}
+	for _, w := range sortedKeys(x.guilds) {
+		n, err := x.guilds[w].people.put(ctx, x.store, x.o.Platform, w)
+		x.report.Authors += n
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workspace returns where the messages of a file belong.
+func (x *discordImport) workspace(h discordmsg.ExportHeader) earshot.WorkspaceID {
+	if x.o.Workspace != "" {
+		return x.o.Workspace
+	}
+	return discordmsg.Workspace(h.Guild)
+}
+
+// record decodes channels in parallel, each file by file, and records what is found.
+func (x *discordImport) record(ctx context.Context, list []discordChannel) error {
+	total := x.source.limits.read.Load()
+	for _, c := range list {
+		for _, f := range c.files {
+			total += f.size
+		}
+	}
+	writers, wctx := errgroup.WithContext(ctx)
+	x.to = start(wctx, writers, x.store, x.o, func() (int64, int64) {
+		done := x.source.limits.read.Load()
+		return done, max(done, total)
+	})
+	decoders, dctx := errgroup.WithContext(wctx)
+	decoders.SetLimit(x.o.Workers)
+	for _, c := range list {
+		if dctx.Err() != nil {
+			break
+		}
+		decoders.Go(func() error { return x.channel(dctx, c) })
+	}
+	err := decoders.Wait()
+	x.to.finish()
+	if werr := writers.Wait(); werr != nil {
+		err = werr
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	x.report.Messages = x.to.counts
+	return err
+}
+
+// channel decodes the files of one channel and of its threads.
+func (x *discordImport) channel(ctx context.Context, c discordChannel) error {
+	d := &discordReader{x: x, batch: batcher{to: x.to, scope: c.channel.Scope()}, guild: x.guilds[c.channel.Workspace], whole: c.whole, roots: rootSet{}}
+	var err error
+	for _, f := range c.files {
+		d.file = f
+		if err = x.open(f.entry, func(r io.Reader) error { return d.read(ctx, r) }); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = d.batch.flush(ctx)
+	}
+	x.mu.Lock()
+	x.report.Threads += len(d.roots)
+	x.report.Files += d.files
+	x.mu.Unlock()
+	return err
+}
+
+// open reads one entry. What fails costs the file, unless it is fatal.
+func (x *discordImport) open(e entry, read func(io.Reader) error) error {
+	r, err := x.source.reader(e)
+	if err == nil {
+		defer r.Close()
+		err = buffered(r, read)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case fatal(err), isStop(err):
+		return err
+	}
+	x.skipped.add(unread, Place{File: e.name})
+	return nil
+}
+
+// A discordGuild is what the files of one guild tell together.
+type discordGuild struct {
+	names  discordmsg.Names
+	people *people
+}
+
+func (x *discordImport) guildsOf(files []discordFile) map[earshot.WorkspaceID]*discordGuild {
+	out, channels := map[earshot.WorkspaceID]*discordGuild{}, map[earshot.WorkspaceID]map[string]string{}
+	for _, f := range files {
+		w := x.workspace(f.header)
+		if out[w] == nil {
+			known := map[string]string{}
+			channels[w] = known
+			out[w] = &discordGuild{people: &people{}, names: discordmsg.Names{Channel: func(id string) string { return known[id] }}}
+		}
+		c := f.header.Channel
+		if f.header.ParentName != "" && channels[w][c.Parent] == "" {
+			channels[w][c.Parent] = f.header.ParentName
+		}
+		if f.header.Guild != "" { // direct messages have no channel to name
+			channels[w][c.ID] = cmp.Or(c.Name, channels[w][c.ID])
+		}
+	}
+	return out
+}
+
+// A discordChannel is a channel with the files of its own and of its threads.
+type discordChannel struct {
+	channel earshot.Channel
+	files   []discordFile // the channel's own first
+	whole   bool          // it has files of its own
+}
+
+// conversationsOf ties files to channels. A channel of which there are only threads,
+// such as a forum, has the name that these know.
+func conversationsOf(files []discordFile) []discordChannel {
+	type place struct {
+		guild string
+		id    earshot.ChannelID
+	}
+	found := map[place]*discordChannel{}
+	for _, f := range files {
+		h := f.header
+		id, thread := h.Channel.Where()
+		c := found[place{h.Guild, id}]
+		if c == nil {
+			c = &discordChannel{channel: earshot.Channel{ID: id, Name: string(id), Kind: earshot.KindChannel}}
+			found[place{h.Guild, id}] = c
+		}
+		switch own := h.Channel.Earshot(h.Guild); {
+		case string(id) == h.Channel.ID:
+			own.Name = cmp.Or(own.Name, string(id))
+			c.channel, c.whole = own, thread == ""
+		case !c.whole && h.ParentName != "" && c.channel.Name == string(id):
+			c.channel.Name = h.ParentName
+		}
+		c.files = append(c.files, f)
+	}
+	var out []discordChannel
+	for _, c := range found {
+		slices.SortFunc(c.files, func(a, b discordFile) int {
+			return cmp.Or(compareIDs(a.thread(), b.thread()), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
+		})
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b discordChannel) int {
+		return cmp.Or(cmp.Compare(a.files[0].header.Guild, b.files[0].header.Guild), cmp.Compare(a.channel.ID, b.channel.ID))
+	})
+	return out
+}
+
+// compareIDs orders snowflakes by time, and none before all.
+func compareIDs(a, b earshot.MessageID) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+func sortedKeys(m map[earshot.WorkspaceID]*discordGuild) []earshot.WorkspaceID {
+	var out []earshot.WorkspaceID
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// notDiscord says what is expected, and what the path holds instead.
+func notDiscord(name string, s *source) error {
+	if _, err := lay(name, s, newTally(1)); err == nil {
+		return fmt.Errorf("%w: %s is a Slack export; use `earshot import slack`", ErrFormat, name)
+	}
+	for _, e := range s.entries {
+		if strings.HasSuffix(e.name, ".html") || strings.HasSuffix(e.name, ".csv") || strings.HasSuffix(e.name, ".txt") {
+			return fmt.Errorf("%w: %s has no JSON of DiscordChatExporter; export again with -f Json", ErrFormat, name)
+		}
+	}
+	return fmt.Errorf("%w: %s is no export of Discord: expected the .json files that DiscordChatExporter writes with -f Json, as files, a folder or a zip file", ErrFormat, name)
+}
