@@ -24,6 +24,8 @@ package discord
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/disgoorg/disgo/rest"
@@ -37,8 +39,17 @@ type Platform struct {
 	o      Options
 	client *discordapi.Client
 
-	directory *directory
-	replies   *replies // see reply_reserve.go
+	directory   *directory
+	replies     *replies // see reply_reserve.go
+	counts      eventCounts
+	withdrawals withdrawals
+	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
+
+	enteredMu sync.Mutex // guards entered
+	entered   recent[earshot.WorkspaceID, struct{}]
+
+	unreadMu    sync.Mutex // guards unreadSpans
+	unreadSpans recent[earshot.Scope, unreadSpan]
 
 	// Who the bot is. Enter or Recall sets it, before anything reads it.
 	identity earshot.Identity
@@ -54,6 +65,7 @@ func New(o Options) (*Platform, error) {
 		return nil, err
 	}
 	p := &Platform{o: o, client: newClient(o), replies: newReplies()}
+	p.entered.most, p.unreadSpans.most = maxGuilds, maxPlaces
 	p.directory = newDirectory(p)
 	return p, nil
 }

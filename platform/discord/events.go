@@ -2,20 +2,161 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 )
 
 // A Handler handles an event and returns once it is durable, as [bot.Bot.Handle]
 // does. After an error it is called with the same event again.
 type Handler func(ctx context.Context, e bot.Event) (bot.Outcome, error)
 
-// Listen takes events from Discord's gateway until ctx ends, and then returns nil.
-func (p *Platform) Listen(ctx context.Context, handle Handler) error {
-	<-ctx.Done()
-	return nil
+// A delivery is one event of the gateway with its handler.
+type delivery struct {
+	gateway.Dispatch
+	of     int // shards
+	handle Handler
+	since  time.Time
 }
 
-// Content reports whether Discord lets the bot read the text of all messages. It is
-// true until Discord has refused the intent MESSAGE_CONTENT.
-func (p *Platform) Content() bool { return true }
+// uses has the function for each type of event. Types that are not listed are counted
+// and have no effect. (Discord's documentation, Gateway Events.)
+var uses = map[string]func(*Platform, context.Context, *delivery) error{
+	"READY":                         (*Platform).ready,
+	"RESUMED":                       (*Platform).seen,
+	"MESSAGE_CREATE":                (*Platform).message,
+	"MESSAGE_UPDATE":                (*Platform).message,
+	"MESSAGE_DELETE":                (*Platform).deleted,
+	"MESSAGE_DELETE_BULK":           (*Platform).deleted,
+	"MESSAGE_REACTION_ADD":          (*Platform).reaction,
+	"MESSAGE_REACTION_REMOVE":       (*Platform).reaction,
+	"MESSAGE_REACTION_REMOVE_ALL":   (*Platform).reaction,
+	"MESSAGE_REACTION_REMOVE_EMOJI": (*Platform).reaction,
+	"GUILD_CREATE":                  (*Platform).guild,
+	"GUILD_DELETE":                  (*Platform).guildGone,
+	"CHANNEL_CREATE":                (*Platform).channelChanged,
+	"CHANNEL_UPDATE":                (*Platform).channelChanged,
+	"CHANNEL_DELETE":                (*Platform).channelGone,
+	"THREAD_CREATE":                 (*Platform).channelChanged,
+	"THREAD_UPDATE":                 (*Platform).channelChanged,
+	"THREAD_DELETE":                 (*Platform).threadGone,
+	"THREAD_LIST_SYNC":              (*Platform).threadList,
+	"THREAD_MEMBERS_UPDATE":         (*Platform).threadMembers,
+	"GUILD_ROLE_CREATE":             (*Platform).roleChanged,
+	"GUILD_ROLE_UPDATE":             (*Platform).roleChanged,
+	"GUILD_ROLE_DELETE":             (*Platform).roleChanged,
+	"GUILD_MEMBER_UPDATE":           (*Platform).memberChanged,
+	// What these tell comes again with what they are about, or is of no use here.
+	"GUILD_UPDATE":         (*Platform).seen,
+	"CHANNEL_PINS_UPDATE":  (*Platform).seen, // a message says so too
+	"THREAD_MEMBER_UPDATE": (*Platform).seen,
+	"WEBHOOKS_UPDATE":      (*Platform).seen,
+	"INTERACTION_CREATE":   (*Platform).seen, // the bot has no commands
+}
+
+func (p *Platform) seen(context.Context, *delivery) error { return nil }
+
+// maxTries is how often an event is handled that fails for a reason which is in the
+// event itself.
+const maxTries = 3
+
+// errPanic is returned in place of a panic in the handling of an event.
+var errPanic = errors.New("the event was not taken: a panic")
+
+// take handles one event. When it returns nil, what the event says is durable or has
+// no effect; after an error the event must come again. One that panics or that the
+// store finds invalid each time is given up, so that it does not stop those after it.
+func (p *Platform) take(ctx context.Context, x *delivery) error {
+	do, known := uses[x.Type]
+	p.counts.count(x.Type, known, p.o.Now())
+	if !known {
+		return nil
+	}
+	err := p.use(ctx, x, do)
+	if err == nil {
+		p.o.Acknowledged(p.o.Now().Sub(x.since))
+		return nil
+	}
+	if ctx.Err() != nil {
+		return err
+	}
+	if tries := p.counts.failed(x.Delivery); tries >= maxTries && (errors.Is(err, errPanic) || errors.Is(err, earshot.ErrInvalid)) {
+		p.o.Log.Error("an event cannot be kept", "delivery", x.Delivery, "type", x.Type, "err", err)
+		return nil
+	}
+	p.o.Log.Error("an event was not kept; it is handled again", "delivery", x.Delivery, "type", x.Type, "err", err)
+	return err
+}
+
+func (p *Platform) use(ctx context.Context, x *delivery, do func(*Platform, context.Context, *delivery) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			// The panic's value may contain a message: only its place is logged.
+			p.o.Log.Error("an event panicked", "delivery", x.Delivery, "type", x.Type, "at", panicked(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return do(p, ctx, x)
+}
+
+// panicked returns the first function of a stack that is this module's, below the
+// panic.
+func panicked(stack []byte) string {
+	past := false
+	for l := range strings.SplitSeq(string(stack), "\n") {
+		past = past || strings.HasPrefix(l, "panic(")
+		if name, _, ok := strings.Cut(l, "("); ok && past && strings.HasPrefix(name, "github.com/earshot-ai/") {
+			return name
+		}
+	}
+	return "unknown"
+}
+
+// A passed is what a dispatch says of one message.
+type passed struct {
+	channel earshot.Channel
+	message earshot.Message
+	key     string // of our own post
+	suffix  string // of the delivery's id, where a dispatch is about several messages or passed on twice
+	refused string // see [bot.Event.Refused]
+	raw     bool   // the dispatch is kept with the message
+	more    bool   // further events of the dispatch follow, so its place is not reached yet
+}
+
+// pass hands an event to the bot, with the place from which the session continues.
+func (p *Platform) pass(ctx context.Context, x *delivery, m passed) (bot.Outcome, error) {
+	if err := p.enterWorkspace(ctx, m.channel.Workspace); err != nil {
+		return bot.Outcome{}, err
+	}
+	e := bot.Event{
+		Event: earshot.Event{
+			Delivery: x.Delivery, Received: earshot.TimeOf(x.since), Message: m.message,
+		},
+		Channel: m.channel, Key: m.key, Refused: m.refused,
+	}
+	if m.suffix != "" {
+		e.Delivery += "-" + m.suffix
+	}
+	if m.raw {
+		e.Raw = x.Data
+	}
+	if !m.more {
+		state, err := json.Marshal(x.State)
+		if err != nil {
+			return bot.Outcome{}, fmt.Errorf("where shard %d continues: %w", x.Shard, err)
+		}
+		e.Resume = &earshot.Resume{Key: p.resumeKey(x.Shard, x.of), State: state}
+	}
+	out, err := x.handle(ctx, e)
+	if err != nil {
+		return out, fmt.Errorf("message %s: %w", m.message.ID, err)
+	}
+	return out, nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -40,6 +41,8 @@ type Store interface {
 	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
 	React(ctx context.Context, s earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error)
+	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
+	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
 	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
 	PutChannel(ctx context.Context, c earshot.Channel) error

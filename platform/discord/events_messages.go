@@ -1,0 +1,224 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+)
+
+// A head is where a message is.
+type head struct {
+	ID      string `json:"id"`
+	Channel string `json:"channel_id"`
+	Guild   string `json:"guild_id"`       // "" for direct messages
+	App     string `json:"application_id"` // of a webhook that a program made
+}
+
+func readHead(raw []byte) (h head, ok bool) {
+	_ = json.Unmarshal(raw, &h) // a field of another kind costs itself
+	return h, h.ID != "" && h.Channel != ""
+}
+
+// message hands a message or an edit to the bot.
+func (p *Platform) message(ctx context.Context, x *delivery) error {
+	created := x.Type == "MESSAGE_CREATE"
+	head, ok := readHead(x.Data)
+	if !ok {
+		p.o.Log.Warn("a message cannot be kept: it has no id or channel", "delivery", x.Delivery)
+		return nil
+	}
+	at, ok, err := p.listensTo(ctx, x, head.Guild, head.Channel)
+	if err != nil || !ok {
+		return err
+	}
+	if err := p.directory.loadNames(ctx, head.Guild); err != nil {
+		return err
+	}
+	d, err := p.directory.decode(ctx, head.Guild, x.Data)
+	if errors.Is(err, discordmsg.ErrNotMessage) || errors.Is(err, discordmsg.ErrTooLarge) {
+		p.o.Log.Warn("a message cannot be kept", "delivery", x.Delivery, "err", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, note := range d.Notes {
+		p.o.Log.Debug("a part of a message cannot be read", "delivery", x.Delivery, "part", note)
+	}
+	if err := p.referenced(ctx, x, at, &d); err != nil {
+		return err
+	}
+	if d.Starter {
+		return nil
+	}
+	m := p.located(at, d.Message)
+	if !d.Whole {
+		return p.previews(ctx, x, at, m)
+	}
+	if p.unreadable(at, &m) {
+		return p.unread(ctx, at, m)
+	}
+	if d.Webhook == "" && slices.Contains([]earshot.AuthorKind{earshot.Human, earshot.Bot}, m.Author.Kind) {
+		if err := p.directory.meet(ctx, at.Guild, m.Author); err != nil {
+			return err
+		}
+	}
+	e := passed{channel: at.channel(), message: m, raw: true}
+	switch {
+	case p.identity.Is(m.Author.ID):
+		// Only we can change our posts, and replacing a placeholder by its answer is no
+		// edit.
+		e.key, e.message.Edited = d.Nonce, 0
+	case d.Webhook != "":
+		if e.refused, err = p.proxied(ctx, head.App, at, &e.message); err != nil {
+			return err
+		}
+	default:
+		e.refused = p.notAllowed(m.Author.ID, d.Roles)
+	}
+	if !created && e.refused == "" {
+		e.refused = "update" // an edit, or a preview that was added: nobody asks anew by it
+	}
+	_, err = p.pass(ctx, x, e)
+	return err
+}
+
+// listensTo returns the place of an event. ok is false where nothing of it is kept: it
+// is not on the list of channels, or Discord does not say what it is, so that nobody
+// knows who may read it.
+func (p *Platform) listensTo(ctx context.Context, x *delivery, guild, channel string) (at place, ok bool, err error) {
+	at, err = p.directory.placeIn(ctx, guild, channel)
+	if errors.Is(err, errNoAccess) {
+		p.o.Log.Warn("an event is not kept: its channel cannot be looked up", "channel", channel, "type", x.Type, "err", err)
+		return at, false, nil
+	}
+	if err != nil {
+		return at, false, err
+	}
+	allowed, err := p.allowed(ctx, at)
+	return at, allowed, err
+}
+
+// located returns a message as it stands in the channel that has it.
+func (p *Platform) located(at place, m earshot.Message) earshot.Message {
+	m.Thread = at.thread()
+	if m.Thread == m.ID {
+		// A forum post's first message: of all threads, only those of a forum begin
+		// with a message of their own id.
+		m.Text = discordmsg.Titled(at.Name, m.Text)
+	}
+	return m
+}
+
+// referenced records the message that a reply or a thread's beginning refers to,
+// where the object has it and the store does not: it comes for free. One that was
+// deleted is recorded as such; of one that is not told nothing is known.
+func (p *Platform) referenced(ctx context.Context, x *delivery, at place, d *discordmsg.Decoded) error {
+	var list []earshot.Message
+	switch {
+	case d.Referenced != nil:
+		r := d.Referenced
+		if r.Channel != "" && r.Channel != at.ID {
+			var ok bool
+			var err error
+			if at, ok, err = p.listensTo(ctx, x, at.Guild, r.Channel); err != nil || !ok {
+				return err
+			}
+		}
+		m := p.located(at, r.Message)
+		if r.Starter || p.unreadable(at, &m) {
+			return nil
+		}
+		list = append(list, m)
+	case d.Gone && d.Message.ReplyTo != "":
+		list = append(list, discordmsg.Tombstone(d.Message.ReplyTo))
+	default:
+		return nil
+	}
+	s := at.channel().Scope()
+	stored, err := p.o.Store.ByID(ctx, s, list[0].ID)
+	if err != nil {
+		return fmt.Errorf("message %s: %w", list[0].ID, err)
+	}
+	switch {
+	case len(stored) > 0 && (stored[0].Deleted || !list[0].Deleted):
+		return nil
+	case len(stored) > 0:
+		_, err := p.pass(ctx, x, passed{channel: at.channel(), message: list[0], suffix: "gone", more: true})
+		return err
+	}
+	if err := p.enterWorkspace(ctx, s.Workspace); err != nil {
+		return err
+	}
+	if _, err := p.o.Store.Record(ctx, s, list...); err != nil {
+		return fmt.Errorf("message %s: %w", list[0].ID, err)
+	}
+	return nil
+}
+
+// previews takes over what an update carries that is not the whole message: Discord
+// has found what a link leads to.
+func (p *Platform) previews(ctx context.Context, x *delivery, at place, m earshot.Message) error {
+	if len(m.Shared) == 0 {
+		return nil
+	}
+	stored, err := p.o.Store.Message(ctx, at.channel().Scope(), m.ID)
+	if errors.Is(err, earshot.ErrNotFound) || err == nil && stored.Deleted {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("message %s: %w", m.ID, err)
+	}
+	stored.Shared = m.Shared
+	stored.Mentions, stored.Reactions, stored.Files = nil, nil, nil // the update has none; keep what is stored
+	_, err = p.pass(ctx, x, passed{channel: at.channel(), message: stored, refused: "update"})
+	return err
+}
+
+// unreadable reports whether a message says nothing only because Discord does not let
+// the bot read it: without MESSAGE_CONTENT the texts, embeds and attachments of others
+// are empty, but for direct messages and what mentions the bot.
+func (p *Platform) unreadable(at place, m *earshot.Message) bool {
+	return !p.Content() && at.Guild != "" && m.Text == "" && len(m.Files)+len(m.Shared) == 0 &&
+		m.Author.Kind != earshot.System && !p.identity.Is(m.Author.ID) && !p.identity.MentionedIn(m)
+}
+
+// unreadEvery is how often it is written how far a channel could not be read.
+const unreadEvery = time.Minute
+
+// An unreadSpan is a time in which messages of a channel could not be read.
+type unreadSpan struct{ from, to, written earshot.Time }
+
+// unread records that something was said in a channel that could not be read. Without
+// that an empty channel would look like a silent one. It is written at most once a
+// minute, so up to a minute may be missing at the end.
+func (p *Platform) unread(ctx context.Context, at place, m earshot.Message) error {
+	s := at.channel().Scope()
+	p.unreadMu.Lock()
+	defer p.unreadMu.Unlock()
+	was, ok := p.unreadSpans.get(s)
+	now := unreadSpan{from: m.Time, to: m.Time, written: m.Time}
+	if ok {
+		now = unreadSpan{from: min(was.from, m.Time), to: max(was.to, m.Time), written: was.written}
+		if now.from == was.from && now.to-now.written < earshot.Time(unreadEvery/time.Microsecond) {
+			p.unreadSpans.put(s, now)
+			return nil
+		}
+		now.written = now.to
+	}
+	list := []earshot.Coverage{{From: now.from, To: now.to, State: earshot.Missing, Why: "MESSAGE_CONTENT is not granted"}}
+	if ok && (was.from != now.from || was.written != now.to) {
+		list = append(list, earshot.Coverage{From: was.from, To: was.written})
+	}
+	if err := p.o.Store.PutCoverage(ctx, s, list...); err != nil {
+		return fmt.Errorf("coverage of channel %s: %w", s.Channel, err)
+	}
+	p.unreadSpans.put(s, now)
+	return nil
+}

@@ -1,0 +1,241 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/disgoorg/disgo/discord"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
+)
+
+// What is asked of the gateway (Discord's documentation, Gateway Intents). Guild
+// members, another privileged intent, are not among it: messages name who wrote them
+// and whom they mention.
+const (
+	guilds                 = 1 << 0
+	guildMessages          = 1 << 9
+	guildMessageReactions  = 1 << 10
+	directMessages         = 1 << 12
+	directMessageReactions = 1 << 13
+	messageContent         = 1 << 15 // privileged
+
+	intents = guilds | guildMessages | guildMessageReactions | directMessages | directMessageReactions | messageContent
+)
+
+// Listen takes events from Discord's gateway until ctx ends, and then returns nil. It
+// holds a connection for each shard of [Options.Shards] that is this process's. The
+// error is of a token or of settings that do not work, for which waiting is no remedy;
+// it says what to do.
+//
+// The events of a shard are handled one after another. Where a shard continues after
+// a restart is stored with the events; with another number of shards all begin anew,
+// because each then has other guilds. What was said meanwhile is for history to tell:
+// see [Options.Missed].
+func (p *Platform) Listen(ctx context.Context, handle Handler) error {
+	found, err := p.findGateway(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	of := p.o.Shards
+	if of == 0 {
+		of = max(1, found.Shards)
+	}
+	ids := p.o.ShardIDs
+	if len(ids) == 0 {
+		for id := range of {
+			ids = append(ids, id)
+		}
+	}
+	starts := newStarts(p, found.SessionStartLimit)
+	all, each := errgroup.WithContext(ctx)
+	for _, id := range ids {
+		s, err := p.shard(ctx, id, of, starts, handle)
+		if err != nil {
+			return err
+		}
+		all.Go(func() error {
+			if err := s.Run(each); err != nil && each.Err() == nil {
+				return fmt.Errorf("discord: shard %d of %d: %w", id, of, err)
+			}
+			return nil
+		})
+	}
+	return all.Wait()
+}
+
+// shard returns a shard that continues where it ended.
+func (p *Platform) shard(ctx context.Context, id, of int, starts *starts, handle Handler) (*gateway.Shard, error) {
+	var resume gateway.State
+	stored, err := p.o.Store.Resume(ctx, earshot.Discord, p.resumeKey(id, of))
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		return nil, fmt.Errorf("discord: where shard %d continues: %w", id, err)
+	}
+	if err == nil && json.Unmarshal(stored, &resume) != nil {
+		resume = gateway.State{} // it begins anew
+	}
+	return gateway.New(gateway.Options{
+		URL: p.gatewayURL, Token: p.o.Token,
+		Intents: intents, Content: messageContent, Refused: p.refuseContent,
+		ID: id, Of: of, Resume: resume,
+		Handle: func(ctx context.Context, d gateway.Dispatch) error {
+			return p.take(ctx, &delivery{Dispatch: d, of: of, handle: handle, since: p.o.Now()})
+		},
+		Missed:   p.o.Missed,
+		Identify: func(ctx context.Context) error { return starts.wait(ctx, id) },
+		Dialer:   p.o.Dialer, Now: p.o.Now, Jitter: p.o.Jitter, Log: p.o.Log,
+	}), nil
+}
+
+// resumeKey is the key of the place where a shard continues.
+func (p *Platform) resumeKey(id, of int) string {
+	return fmt.Sprintf("%s/%d/%d", p.app, of, id)
+}
+
+// askEvery is how long the gateway's address is waited for between two questions.
+const askEvery = 5 * time.Second
+
+// findGateway asks where the gateway is and how many shards Discord recommends, again
+// and again while Discord does not answer.
+func (p *Platform) findGateway(ctx context.Context) (discord.GatewayBot, error) {
+	for {
+		found, err := p.client.Gateway(ctx)
+		if err == nil {
+			return found, nil
+		}
+		if !Unreachable(err) {
+			return found, fmt.Errorf("discord: %w", err)
+		}
+		p.o.Log.Warn("discord's gateway cannot be found yet", "err", err)
+		if err := pause(ctx, askEvery+p.o.Jitter(askEvery)); err != nil {
+			return found, err
+		}
+	}
+}
+
+// gatewayURL returns the address of the gateway.
+func (p *Platform) gatewayURL(ctx context.Context) (string, error) {
+	if p.o.GatewayURL != "" {
+		return p.o.GatewayURL, nil
+	}
+	found, err := p.client.Gateway(ctx)
+	return found.URL, err
+}
+
+// refuseContent is called when Discord has refused the intent MESSAGE_CONTENT.
+func (p *Platform) refuseContent() {
+	if p.blind.Swap(true) {
+		return
+	}
+	p.o.Log.Error("discord does not let the bot read messages: switch on Message Content Intent on the Bot page of the application (discord.com/developers), then restart; until then it reads direct messages and what mentions it, and nothing else", "application", p.app)
+}
+
+// Content reports whether Discord lets the bot read the text of all messages. It is
+// true until Discord has refused the intent MESSAGE_CONTENT. Without it the bot works
+// with direct messages and with messages that mention it; the rest of a channel is
+// recorded as missing, not as silence.
+func (p *Platform) Content() bool { return !p.blind.Load() }
+
+// starts paces the beginnings of sessions: for each of max_concurrency groups of
+// shards one in five seconds, and in all as many as Discord still allows.
+// (Discord's documentation, Sharding, Max Concurrency; Session Start Limit.)
+type starts struct {
+	p      *Platform
+	groups int
+
+	mu        sync.Mutex // guards what follows
+	next      map[int]time.Time
+	remaining int       // until renewed
+	renewed   time.Time // when there are more
+}
+
+// startEvery is how far apart two beginnings of one group are.
+const startEvery = 5 * time.Second
+
+func newStarts(p *Platform, l discord.SessionStartLimit) *starts {
+	s := &starts{p: p, groups: max(1, l.MaxConcurrency), next: map[int]time.Time{}}
+	s.limit(l)
+	return s
+}
+
+func (s *starts) limit(l discord.SessionStartLimit) {
+	s.remaining, s.renewed = l.Remaining, s.p.o.Now().Add(time.Duration(l.ResetAfter)*time.Millisecond)
+	if l.Total == 0 {
+		s.remaining = 1 // the server tells no limit; it is asked again each time
+	}
+}
+
+// wait waits until a shard may begin a session.
+func (s *starts) wait(ctx context.Context, id int) error {
+	for {
+		after, spent := s.take(id)
+		if !spent {
+			return pause(ctx, after)
+		}
+		// Other processes begin sessions too: Discord knows how many are left.
+		found, err := s.p.client.Gateway(ctx)
+		if errors.Is(err, discordapi.ErrToken) || ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			if err := pause(ctx, askEvery); err != nil {
+				return err
+			}
+			continue
+		}
+		s.mu.Lock()
+		s.limit(found.SessionStartLimit)
+		none, until := s.remaining <= 0, s.renewed
+		s.mu.Unlock()
+		if none {
+			wait := until.Sub(s.p.o.Now())
+			s.p.o.Log.Error("discord allows no further session now: the bot began too many", "wait", wait)
+			if err := pause(ctx, max(wait, askEvery)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// take books a beginning, and returns after what time it may be made. spent says that
+// none is left as far as is known.
+func (s *starts) take(id int) (after time.Duration, spent bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, group := s.p.o.Now(), id%s.groups
+	if s.remaining <= 0 {
+		return 0, true
+	}
+	s.remaining--
+	at := s.next[group]
+	if at.Before(now) {
+		at = now
+	}
+	s.next[group] = at.Add(startEvery)
+	return at.Sub(now), false
+}
+
+// pause waits, or returns ctx's error.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,135 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/disgoorg/disgo/rest"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+)
+
+// enterWorkspace tells of a guild before its first event is passed on, and stores the
+// bot among its authors. The workspace of direct messages is one as well.
+func (p *Platform) enterWorkspace(ctx context.Context, w earshot.WorkspaceID) error {
+	p.enteredMu.Lock()
+	_, ok := p.entered.get(w)
+	p.enteredMu.Unlock()
+	if ok {
+		return nil
+	}
+	if err := p.introduce(ctx, w); err != nil {
+		return err
+	}
+	if err := p.o.Joined(ctx, w); err != nil {
+		return fmt.Errorf("guild %s: %w", w, err)
+	}
+	p.enteredMu.Lock()
+	defer p.enteredMu.Unlock()
+	p.entered.put(w, struct{}{})
+	return nil
+}
+
+// channelGone handles that a channel or a private thread was deleted.
+func (p *Platform) channelGone(ctx context.Context, x *delivery) error {
+	c, ok := readPlace(x.Data, "")
+	if !ok {
+		return nil
+	}
+	p.o.Log.Info("a channel was deleted", "channel", c.ID, "purge", p.o.Purge)
+	return p.leaveChannel(ctx, c.Guild, c.ID)
+}
+
+// threadMembers handles that the bot was removed from a private thread, which it then
+// cannot see any more. In other threads it need not be a member.
+func (p *Platform) threadMembers(ctx context.Context, x *delivery) error {
+	var t struct {
+		ID      string             `json:"id"`
+		Guild   string             `json:"guild_id"`
+		Removed []earshot.AuthorID `json:"removed_member_ids"`
+	}
+	if json.Unmarshal(x.Data, &t) != nil || !slices.ContainsFunc(t.Removed, p.identity.Is) {
+		return nil
+	}
+	if c, ok := p.directory.known(t.ID); ok && c.Type != discordmsg.PrivateThread {
+		return nil
+	}
+	// That it is stored as a channel says that it is a private thread.
+	p.o.Log.Info("removed from a private thread", "channel", t.ID, "purge", p.o.Purge)
+	return p.leaveChannel(ctx, t.Guild, t.ID)
+}
+
+// leaveChannel forgets a channel that the bot no longer sees, where it is stored.
+// Before anything is erased Discord must confirm it, since erasing cannot be undone.
+func (p *Platform) leaveChannel(ctx context.Context, guild, id string) error {
+	p.directory.forget(id)
+	s := earshot.Scope{Platform: earshot.Discord, Workspace: discordmsg.Workspace(guild), Channel: earshot.ChannelID(id)}
+	if _, err := p.o.Store.Channel(ctx, s); errors.Is(err, earshot.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("leave channel %s: %w", id, err)
+	}
+	purge := false
+	if p.o.Purge {
+		_, err := p.client.Call(ctx, rest.GetChannel, []any{id}, nil, nil)
+		purge = discordapi.Refused(err, discordapi.UnknownChannel, discordapi.MissingAccess)
+		if err != nil && !purge {
+			return fmt.Errorf("leave channel %s: %w", id, err)
+		}
+	}
+	return p.leave(ctx, s, purge)
+}
+
+// guildGone handles that the bot was removed from a guild. A guild that is only
+// unavailable has an outage.
+func (p *Platform) guildGone(ctx context.Context, x *delivery) error {
+	var g struct {
+		ID          string `json:"id"`
+		Unavailable bool   `json:"unavailable"`
+	}
+	if json.Unmarshal(x.Data, &g) != nil || g.ID == "" || g.Unavailable {
+		return nil
+	}
+	w := discordmsg.Workspace(g.ID)
+	p.o.Log.Info("removed from a guild", "workspace", w, "purge", p.o.Purge)
+	p.enteredMu.Lock()
+	p.entered.drop(w)
+	p.enteredMu.Unlock()
+	purge := false
+	if p.o.Purge {
+		_, err := p.client.Call(ctx, rest.GetGuild, []any{g.ID}, nil, nil)
+		purge = discordapi.Refused(err, discordapi.UnknownGuild, discordapi.MissingAccess)
+		if err != nil && !purge {
+			return fmt.Errorf("leave guild %s: %w", g.ID, err)
+		}
+	}
+	list, err := p.o.Store.Channels(ctx)
+	if err != nil {
+		return fmt.Errorf("leave guild %s: %w", g.ID, err)
+	}
+	for _, c := range list {
+		if c.Platform != earshot.Discord || c.Workspace != w {
+			continue
+		}
+		p.directory.forget(string(c.ID))
+		if err := p.leave(ctx, c.Scope(), purge); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave erases a channel where purge is set, and reports it to Options.Left.
+func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error {
+	if purge {
+		if err := p.o.Store.Erase(ctx, s); err != nil && !errors.Is(err, earshot.ErrNotFound) {
+			return fmt.Errorf("leave channel %s: %w", s.Channel, err)
+		}
+	}
+	return p.o.Left(ctx, s)
+}
