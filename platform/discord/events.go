@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -23,7 +22,6 @@ type delivery struct {
 	gateway.Dispatch
 	of     int // shards
 	handle Handler
-	since  time.Time
 }
 
 // uses has the function for each type of event. Types that are not listed are counted
@@ -81,7 +79,7 @@ func (p *Platform) take(ctx context.Context, x *delivery) error {
 	}
 	err := p.use(ctx, x, do)
 	if err == nil {
-		p.o.Acknowledged(p.o.Now().Sub(x.since))
+		p.o.Acknowledged(p.o.Now().Sub(x.Received))
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -137,7 +135,7 @@ func (p *Platform) pass(ctx context.Context, x *delivery, m passed) (bot.Outcome
 	}
 	e := bot.Event{
 		Event: earshot.Event{
-			Delivery: x.Delivery, Received: earshot.TimeOf(x.since), Message: m.message,
+			Delivery: x.Delivery, Received: earshot.TimeOf(x.Received), Message: m.message,
 		},
 		Channel: m.channel, Key: m.key, Refused: m.refused,
 	}

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/disgoorg/disgo/discord"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 )
 
@@ -57,10 +55,13 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 			ids = append(ids, id)
 		}
 	}
-	starts := newStarts(p, found.SessionStartLimit)
+	identifies := gateway.NewIdentifies(func(ctx context.Context) (discord.SessionStartLimit, error) {
+		found, err := p.client.Gateway(ctx)
+		return found.SessionStartLimit, err
+	}, p.o.Now)
 	all, each := errgroup.WithContext(ctx)
 	for _, id := range ids {
-		s, err := p.shard(ctx, id, of, starts, handle)
+		s, err := p.shard(ctx, id, of, identifies, handle)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 }
 
 // shard returns a shard that continues where it ended.
-func (p *Platform) shard(ctx context.Context, id, of int, starts *starts, handle Handler) (*gateway.Shard, error) {
+func (p *Platform) shard(ctx context.Context, id, of int, identifies *gateway.Identifies, handle Handler) (*gateway.Shard, error) {
 	var resume gateway.State
 	stored, err := p.o.Store.Resume(ctx, earshot.Discord, p.resumeKey(id, of))
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
@@ -89,10 +90,10 @@ func (p *Platform) shard(ctx context.Context, id, of int, starts *starts, handle
 		Intents: intents, Content: messageContent, Refused: p.refuseContent,
 		ID: id, Of: of, Resume: resume,
 		Handle: func(ctx context.Context, d gateway.Dispatch) error {
-			return p.take(ctx, &delivery{Dispatch: d, of: of, handle: handle, since: p.o.Now()})
+			return p.take(ctx, &delivery{Dispatch: d, of: of, handle: handle})
 		},
 		Missed:   p.o.Missed,
-		Identify: func(ctx context.Context) error { return starts.wait(ctx, id) },
+		Identify: func(ctx context.Context) error { return identifies.Wait(ctx, id) },
 		Dialer:   p.o.Dialer, Now: p.o.Now, Jitter: p.o.Jitter, Log: p.o.Log,
 	}), nil
 }
@@ -145,85 +146,6 @@ func (p *Platform) refuseContent() {
 // with direct messages and with messages that mention it; the rest of a channel is
 // recorded as missing, not as silence.
 func (p *Platform) Content() bool { return !p.blind.Load() }
-
-// starts paces the beginnings of sessions: for each of max_concurrency groups of
-// shards one in five seconds, and in all as many as Discord still allows.
-// (Discord's documentation, Sharding, Max Concurrency; Session Start Limit.)
-type starts struct {
-	p      *Platform
-	groups int
-
-	mu        sync.Mutex // guards what follows
-	next      map[int]time.Time
-	remaining int       // until renewed
-	renewed   time.Time // when there are more
-}
-
-// startEvery is how far apart two beginnings of one group are.
-const startEvery = 5 * time.Second
-
-func newStarts(p *Platform, l discord.SessionStartLimit) *starts {
-	s := &starts{p: p, groups: max(1, l.MaxConcurrency), next: map[int]time.Time{}}
-	s.limit(l)
-	return s
-}
-
-func (s *starts) limit(l discord.SessionStartLimit) {
-	s.remaining, s.renewed = l.Remaining, s.p.o.Now().Add(time.Duration(l.ResetAfter)*time.Millisecond)
-	if l.Total == 0 {
-		s.remaining = 1 // the server tells no limit; it is asked again each time
-	}
-}
-
-// wait waits until a shard may begin a session.
-func (s *starts) wait(ctx context.Context, id int) error {
-	for {
-		after, spent := s.take(id)
-		if !spent {
-			return pause(ctx, after)
-		}
-		// Other processes begin sessions too: Discord knows how many are left.
-		found, err := s.p.client.Gateway(ctx)
-		if errors.Is(err, discordapi.ErrToken) || ctx.Err() != nil {
-			return err
-		}
-		if err != nil {
-			if err := pause(ctx, askEvery); err != nil {
-				return err
-			}
-			continue
-		}
-		s.mu.Lock()
-		s.limit(found.SessionStartLimit)
-		none, until := s.remaining <= 0, s.renewed
-		s.mu.Unlock()
-		if none {
-			wait := until.Sub(s.p.o.Now())
-			s.p.o.Log.Error("discord allows no further session now: the bot began too many", "wait", wait)
-			if err := pause(ctx, max(wait, askEvery)); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// take books a beginning, and returns after what time it may be made. spent says that
-// none is left as far as is known.
-func (s *starts) take(id int) (after time.Duration, spent bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now, group := s.p.o.Now(), id%s.groups
-	if s.remaining <= 0 {
-		return 0, true
-	}
-	s.remaining--
-	at := s.next[group]
-	if at.Before(now) {
-		at = now
-	}
-	s.next[group] = at.Add(startEvery)
-	return at.Sub(now), false
-}
 
 // pause waits, or returns ctx's error.
 func pause(ctx context.Context, d time.Duration) error {
