@@ -373,6 +373,9 @@ func (s *Discord) Proxy(channel, user, text, name string) (original, proxied str
 	return original, proxied
 }
 
+// proxyApp is the application whose webhooks post for people.
+const proxyApp = "1100000000000000009"
+
 func (s *Discord) proxy(d Said, name string) (original, proxied string, err error) {
 	if original, err = s.say(d); err != nil {
 		return "", "", err
@@ -392,6 +395,12 @@ func (s *Discord) proxy(d Said, name string) (original, proxied string, err erro
 	}
 	s.mu.Unlock()
 	d.User, d.Name = w.ID, name
+	d.Fields = maps.Clone(d.Fields)
+	if d.Fields == nil {
+		d.Fields = map[string]any{}
+	}
+	// Messages of a webhook that an application owns have its id (Message Object).
+	d.Fields["application_id"] = proxyApp
 	if proxied, err = s.say(d); err != nil {
 		return "", "", err
 	}
