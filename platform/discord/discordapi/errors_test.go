@@ -58,10 +58,10 @@ func TestWhatMayHaveBeenDoneIsNotRepeatedAndSaysSo(t *testing.T) {
 		{"a page with 200", always(200, `<html>log in</html>`)},
 		{"half an answer", always(200, `{"id":"1"`)},
 		{"an answer without end", func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: endless{}}, nil
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: endless{}}, nil
 		}},
 		{"an answer that does not come", func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: stuck{r.Context()}}, nil
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: stuck{r.Context()}}, nil
 		}},
 	}
 	for _, c := range cases {

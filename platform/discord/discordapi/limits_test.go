@@ -42,7 +42,7 @@ func TestACrowdOfCallsNeverExceedsItsBucket(t *testing.T) {
 		"at once": nil,
 		"slowly":  func(int) time.Duration { return 70 * time.Millisecond },
 		"in another order": func(n int) time.Duration {
-			return []time.Duration{300, 20, 150, 10, 90}[n%5] * time.Millisecond
+			return time.Duration([]int{300, 20, 150, 10, 90}[n%5]) * time.Millisecond
 		},
 	}
 	for name, latency := range latencies {

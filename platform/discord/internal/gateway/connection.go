@@ -53,7 +53,7 @@ type connection struct {
 	hello    bool
 	asked    chan struct{} // Discord asks for a heartbeat
 
-	writing sync.Mutex // one writes at a time
+	writing chan struct{} // a semaphore of one
 
 	mu       sync.Mutex // guards what follows
 	acked    bool       // the last heartbeat, or none was due
@@ -65,7 +65,7 @@ type connection struct {
 
 func newConnection(r *run, conn *websocket.Conn) *connection {
 	return &connection{
-		r: r, conn: conn, asked: make(chan struct{}, 1),
+		r: r, conn: conn, asked: make(chan struct{}, 1), writing: make(chan struct{}, 1),
 		acked: true, silent: true, sequence: r.place.Sequence,
 	}
 }
@@ -178,6 +178,10 @@ func (c *connection) greet(p payload, interval chan<- time.Duration) error {
 // dispatch queues an event.
 func (c *connection) dispatch(ctx context.Context, p payload) error {
 	r, now := c.r, c.r.o.Now()
+	if p.Type == "" || p.Seq < 1 {
+		r.o.Log.Warn("an event is skipped: it names no type or no sequence")
+		return nil
+	}
 	switch p.Type {
 	case "READY":
 		var x ready
@@ -311,8 +315,8 @@ func (c *connection) heartbeat() {
 
 // send writes a command.
 func (c *connection) send(x command) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	c.writing <- struct{}{} // not for longer than writeTime
+	defer func() { <-c.writing }()
 	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime)) // the write fails where this does
 	return c.conn.WriteJSON(x)
 }

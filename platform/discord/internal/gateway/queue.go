@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -25,11 +24,11 @@ type queue struct {
 	o      Options
 	events chan Dispatch
 	bytes  *semaphore.Weighted
-	closed atomic.Bool
+	over   chan struct{} // closed by close
 }
 
 func newQueue(o Options) *queue {
-	return &queue{o: o, events: make(chan Dispatch, queueLength), bytes: semaphore.NewWeighted(queueBytes)}
+	return &queue{o: o, events: make(chan Dispatch, queueLength), bytes: semaphore.NewWeighted(queueBytes), over: make(chan struct{})}
 }
 
 // offer adds an event if there is room for it.
@@ -64,7 +63,7 @@ func weight(d Dispatch) int64 { return min(int64(len(d.Data))+1, queueBytes) }
 
 // close ends work once what is in the queue is handled, or at the first error.
 func (q *queue) close() {
-	q.closed.Store(true)
+	close(q.over)
 	close(q.events)
 }
 
@@ -86,13 +85,19 @@ func (q *queue) handle(ctx context.Context, d Dispatch) (ok bool) {
 		if err == nil {
 			return true
 		}
-		if ctx.Err() != nil || q.closed.Load() {
+		if ctx.Err() != nil {
 			return false
 		}
 		q.o.Log.Warn("an event is not handled yet", "type", d.Type, "again", wait, "err", err)
-		if sleep(ctx, wait+q.o.Jitter(wait/2)) != nil {
+		t := time.NewTimer(wait + q.o.Jitter(wait/2))
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		case <-q.over:
+			t.Stop()
 			return false
 		}
+		t.Stop()
 	}
 	return false
 }

@@ -132,24 +132,20 @@ func (r *run) connect(ctx context.Context) ending {
 	return r.serve(ctx, conn)
 }
 
-// address returns the URL to connect to.
+// address returns the URL to connect to: that of the session, unless it cannot be
+// reached, or else the gateway's own.
 func (r *run) address(ctx context.Context) (string, error) {
-	resuming := r.place.Session != ""
-	if resuming && r.dials < mostDials && secure(r.place.URL) {
-		if at, ok := address(r.place.URL); ok {
-			return at, nil
-		}
+	own, ok := address(r.place.URL)
+	resuming := r.place.Session != "" && ok && r.dials < mostDials
+	if resuming && secure(own) {
+		return own, nil
 	}
 	base, err := r.o.URL(ctx)
 	if err != nil {
 		return "", err
 	}
-	// An unencrypted resume URL is good enough only where the gateway is not
-	// encrypted either.
-	if resuming && r.dials < mostDials && !secure(base) {
-		if at, ok := address(r.place.URL); ok {
-			return at, nil
-		}
+	if resuming && !secure(base) {
+		return own, nil // not encrypted, and neither is the gateway
 	}
 	at, ok := address(base)
 	if !ok {

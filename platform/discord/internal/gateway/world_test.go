@@ -40,7 +40,7 @@ func play(t *testing.T, change func(o *gateway.Options), test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{
-			t: t, peers: make(chan *peer, 10), events: make(chan gateway.Dispatch, 10_000), missed: make(chan [2]time.Time, 10),
+			t: t, peers: make(chan *peer, 10), events: make(chan gateway.Dispatch, 10_000), missed: make(chan [2]time.Time, 1000),
 			log: &strings.Builder{}, ended: make(chan error, 1),
 		}
 		l := &listener{conns: make(chan net.Conn), closed: make(chan struct{})}
@@ -99,7 +99,7 @@ func (w *world) upgrade(rw http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	p := &peer{t: w.t, ws: ws, query: r.URL.RawQuery, host: r.Host, in: make(chan sent, 100)}
+	p := &peer{t: w.t, ws: ws, query: r.URL.RawQuery, host: r.Host, in: make(chan sent, 100), writing: make(chan struct{}, 1)}
 	w.peers <- p
 	p.read()
 }
@@ -117,8 +117,8 @@ type peer struct {
 	query   string
 	host    string
 	in      chan sent
-	code    int // with which the shard closed it
-	writing sync.Mutex
+	code    int           // with which the shard closed it
+	writing chan struct{} // a semaphore of one, which a bubble's clock does not wait for
 }
 
 func (p *peer) read() {
@@ -142,8 +142,8 @@ func (p *peer) read() {
 }
 
 func (p *peer) write(text string) {
-	p.writing.Lock()
-	defer p.writing.Unlock()
+	p.writing <- struct{}{}
+	defer func() { <-p.writing }()
 	_ = p.ws.WriteMessage(websocket.TextMessage, []byte(text))
 }
 
