@@ -1,15 +1,50 @@
-// Package markup writes a model's Markdown as Discord shows it. It is pure.
-//
-//	content := markup.Write(text)
-//
-// Discord knows most of Markdown, but no tables, no headings below the third and no
-// pictures in a text; and it calls people where <@id> or @everyone stands.
 package markup
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
 
 // MaxText is how many characters a message may have. Discord counts code points
 // (github.com/discord/discord-api-docs/issues/1315).
 const MaxText = 2000
 
-// Write writes Markdown as the content of a message, which has at most [MaxText]
-// characters where the source has.
-func Write(source string) string { return source }
+// Write writes Markdown as the content of a message, of at most [MaxText] characters.
+// Where what it adds makes a text longer than that, less is added: the columns of
+// tables are not aligned, and then the text stays as it is, but for its mentions. What
+// is longer all the same is cut.
+func Write(source string) string {
+	source = strings.ToValidUTF8(source, "\uFFFD")
+	for _, aligned := range [...]bool{true, false} {
+		if out := defuse(blocks(source, aligned)); fits(out) {
+			return out
+		}
+	}
+	if out := defuse(source); fits(out) {
+		return out
+	}
+	return cut(withoutMentions(source))
+}
+
+func fits(s string) bool { return utf8.RuneCountInString(s) <= MaxText }
+
+// cut cuts a text to MaxText characters, where it can not within what a reader sees as
+// one.
+func cut(s string) string {
+	if fits(s) {
+		return s
+	}
+	end, n := 0, 0
+	for g := uniseg.NewGraphemes(s); g.Next(); {
+		if n += len(g.Runes()); n > MaxText-1 {
+			break
+		}
+		_, end = g.Positions()
+	}
+	if end == 0 {
+		return string([]rune(s)[:MaxText-1]) + "…"
+	}
+	return s[:end] + "…"
+}
