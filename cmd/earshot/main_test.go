@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/earshot-ai/earshot/simulate"
+	"github.com/earshot-ai/earshot/simulate/discord"
 )
 
 func TestMain(m *testing.M) {
@@ -65,7 +67,7 @@ func TestScripts(t *testing.T) {
 			}))
 			env.Defer(failing.Close)
 			env.Setenv("FAILING", failing.URL+"/v1")
-			if err := fakeSlack(env); err != nil {
+			if err := errors.Join(fakeSlack(env), fakeDiscord(env)); err != nil {
 				return err
 			}
 			return os.MkdirAll(env.WorkDir+"/data", 0o755)
@@ -85,5 +87,20 @@ func fakeSlack(env *testscript.Env) error {
 	env.Setenv("SLACK_API", s.URL()+"/api/")
 	env.Setenv("BOT_TOKEN", s.App().BotToken)
 	env.Setenv("APP_TOKEN", s.App().AppToken)
+	return nil
+}
+
+// fakeDiscord gives a script a Discord of its own, whose bot it may be.
+func fakeDiscord(env *testscript.Env) error {
+	s, err := discord.New(&discord.Options{IdentifyEvery: -1})
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = s.Close() })
+	env.Setenv("DISCORD_API", s.APIURL())
+	env.Setenv("DISCORD_GATEWAY", s.GatewayURL())
+	env.Setenv("DISCORD_TOKEN", s.App().Token)
+	env.Setenv("DISCORD_CHANNEL", s.AddChannel(discord.Channel{Name: "general"}))
+	env.Setenv("DISCORD_HIDDEN", s.AddChannel(discord.Channel{Name: "board", Private: true}))
 	return nil
 }
