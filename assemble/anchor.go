@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -54,7 +55,11 @@ func (t *turn) question(open bool) (text, sep string) {
 // questionCost is what the anchor costs at most.
 func (t *turn) questionCost() int {
 	if t.isLog() {
-		return t.countLines(t.questionLogHeader()) + t.entry(t.anchor, 0).cost + 1
+		n := t.countLines(t.questionLogHeader()) + t.entry(t.anchor, 0).cost + 1
+		if above := t.questionAbove(); above != "" {
+			n += t.countLines(above) + t.tok(logReply)
+		}
+		return n
 	}
 	var n int
 	for _, open := range []bool{false, true} {
@@ -70,9 +75,42 @@ func (t *turn) questionCost() int {
 // questionLog writes the anchor in the log form, under its header.
 func (t *turn) questionLog() string {
 	l := logLine{m: t.anchor, day: t.anchor.Time}
+	above := t.questionAbove()
+	if above != "" {
+		l.tree = t.anchor.ReplyTo
+		above += "\n"
+	}
 	t.anchor.entry = t.entry(t.anchor, 0)
 	text, _ := t.logText(&l, nil)
-	return t.questionLogHeader() + "\n" + text
+	return t.questionLogHeader() + "\n" + above + text
+}
+
+// questionAbove is the line above the question that says what it replies to, ""
+// where nothing has to be said: it has no reply reference, or what it replies to
+// is what stands before it, as the last answer or at the end of the chain.
+func (t *turn) questionAbove() string {
+	m := t.anchor
+	if m.ReplyTo == "" || m.ReplyTo == m.ID {
+		return ""
+	}
+	up := t.find(m.ReplyTo)
+	switch turns := t.in.Conversation.Turns; {
+	case t.later && len(turns) > 0 && slices.Contains(turns[len(turns)-1].Replies, m.ReplyTo):
+		return ""
+	case up == nil && t.later && (t.recorded[m.ReplyTo] || t.hasShown(m.ReplyTo)):
+		return "" // the session has it, and nobody knows when it was said
+	case up == nil || up.Deleted || up.reason == reasonBlank || t.afterAnchor(up):
+		return t.repliesTo(m.ReplyTo, m.Time)
+	case !t.later && t.block(Chain) != nil && (m.Root() == "" || m.Root() != up.Root() && m.Root() != up.ID):
+		return "" // the chain ends with it
+	}
+	return t.repliesTo(m.ReplyTo, m.Time)
+}
+
+// hasShown reports whether the session shows a message.
+func (t *turn) hasShown(id earshot.MessageID) bool {
+	_, ok := t.shown[id]
+	return ok
 }
 
 // questionLogHeader says which day it is, and in which zone times are.

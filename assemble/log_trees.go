@@ -227,7 +227,7 @@ func (t *turn) treeLines(b *block) []logLine {
 			case m.ID == id: // in a circle of replies somebody is at the top
 				l.repliesLeft = t.repliesLeft(m)
 			case i == 0:
-				l.tree, l.above = id, t.repliesTo(m, last)
+				l.tree, l.above = id, t.repliesTo(t.parent(m), last)
 			default:
 				l.tree = id
 			}
@@ -237,10 +237,10 @@ func (t *turn) treeLines(b *block) []logLine {
 	return lines
 }
 
-// repliesTo is the line above a reply whose root stands elsewhere. The line is
-// written under the day of the time under.
-func (t *turn) repliesTo(m *msg, under earshot.Time) string {
-	up := t.find(t.parent(m))
+// repliesTo is the line above a reply to a message that stands elsewhere. The line
+// is written under the day of the time under.
+func (t *turn) repliesTo(id earshot.MessageID, under earshot.Time) string {
+	up := t.find(id)
 	if up != nil && up.Deleted {
 		return "+ replies to a deleted message"
 	}
