@@ -13,7 +13,8 @@ import (
 )
 
 type simulateCmd struct {
-	Slack simulateSlackCmd `cmd:"" help:"Serve a fake Slack on this machine: Web API, events and sockets."`
+	Slack   simulateSlackCmd   `cmd:"" help:"Serve a fake Slack on this machine: Web API, events and sockets."`
+	Discord simulateDiscordCmd `cmd:"" help:"Serve a fake Discord on this machine: REST API and gateway."`
 }
 
 type simulateSlackCmd struct {

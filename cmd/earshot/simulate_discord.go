@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/simulate/discord"
+)
+
+type simulateDiscordCmd struct {
+	Listen           string   `placeholder:"ADDR" default:"127.0.0.1:0" help:"A loopback address (default: a free port)."`
+	Limits           string   `enum:"on,off" default:"on" help:"Rate limits by bucket and 50 requests a second, or none (on, off)."`
+	NoMessageContent bool     `help:"Do not grant the intent of message content: who asks for it is turned away with 4014."`
+	Fault            []string `sep:"none" placeholder:"FAULT" help:"A fault to inject: KIND[@WHAT][,times=N][,skip=N][,chance=P][,wait=D]. May be repeated."`
+	Seed             uint64   `placeholder:"N" help:"The seed of everything random."`
+}
+
+func (c *simulateDiscordCmd) Help() string {
+	return `Serves a made-up Discord with one server, with a made-up token, until it is interrupted; a bot in any language can be
+tested against it. HTTP requests make its people act: POST /simulate/say, reply, edit, delete, bulk_delete, upload,
+react, thread, post, forward, proxy, join, leave, kick, rename, inject, heal, cut, reconnect, invalidate, settle, …;
+GET /simulate/messages, calls, events, users and channels show what happened.
+
+Faults of calls: rate_limit, server_error, lost_request, lost_response, failed_late, hung_response, late_response,
+bad_json, unauthorized, forbidden. Of events: drop_event, late_event, repeat_event, cut_socket, reconnect. Of what a
+bot sends to the gateway: zombie, invalid_session, forget_sessions, close_socket.
+
+Examples:
+
+  earshot simulate discord --listen 127.0.0.1:8090
+  earshot simulate discord --limits off --fault lost_response@create_message,chance=0.2 --seed 7`
+}
+
+func (c *simulateDiscordCmd) Run(ctx context.Context, a *app) error {
+	var faults []discord.Fault
+	for _, text := range c.Fault {
+		f, err := discord.ParseFault(text)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		faults = append(faults, f)
+	}
+	s, err := discord.New(&discord.Options{
+		Listen: c.Listen, Seed: c.Seed, Unlimited: c.Limits == "off", NoMessageContent: c.NoMessageContent,
+		Log: slog.New(slog.NewTextHandler(a.err, nil)),
+	})
+	if err != nil {
+		return usagef("%v", err)
+	}
+	defer s.Close() //nolint:errcheck // nothing of it is kept
+	populateDiscord(s)
+	s.Inject(faults...)
+	if err := c.announce(a, s); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// populateDiscord makes a server of two channels, a forum, and three people, two of
+// whom have one display name.
+func populateDiscord(s *discord.Discord) {
+	for _, u := range []discord.User{{Name: "mara", GlobalName: "Mara Vos", Nick: "Mara"}, {Name: "sam", GlobalName: "Sam"}, {Name: "sam.l", GlobalName: "Sam"}} {
+		s.AddUser(u)
+	}
+	category := s.AddChannel(discord.Channel{Name: "rooms", Type: discord.Category})
+	for _, c := range []discord.Channel{{Name: "general"}, {Name: "random"}, {Name: "help", Type: discord.Forum}} {
+		c.Parent = category
+		s.AddChannel(c)
+	}
+}
+
+// announce says where it serves, and what a bot needs to talk to it.
+func (c *simulateDiscordCmd) announce(a *app, s *discord.Discord) error {
+	app := s.App()
+	env := [][2]string{
+		{"EARSHOT_DISCORD_API_URL", s.APIURL()}, {"EARSHOT_DISCORD_GATEWAY_URL", s.GatewayURL()}, {"DISCORD_BOT_TOKEN", app.Token},
+	}
+	if a.json {
+		values := map[string]string{}
+		for _, e := range env {
+			values[e[0]] = e[1]
+		}
+		return a.writeJSON(map[string]any{
+			"url": s.URL(), "api_url": s.APIURL(), "gateway_url": s.GatewayURL(), "guild": s.Guild(), "bot_user": app.UserID, "app": app.ID, "env": values,
+		})
+	}
+	a.printf("%s\n", desk.Strong("a Discord on "+s.URL()))
+	a.printf("The bot is <@%s>. It needs:\n\n", app.UserID)
+	for _, e := range env {
+		a.printf("export %s=%s\n", e[0], e[1])
+	}
+	a.printf("\nHave somebody say something:\n\n")
+	a.printf("curl -s %s/simulate/say -H 'Content-Type: application/json' -d '{\"channel\":\"general\",\"user\":\"mara\",\"text\":\"<@%s> hello\"}'\n", s.URL(), app.UserID)
+	a.printf("curl -s '%s/simulate/messages?channel=general'\n", s.URL())
+	return nil
+}
