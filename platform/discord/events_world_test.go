@@ -121,7 +121,11 @@ func (x *ear) start(model llm.Model, placeholder string) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	o := bot.Options{Store: x.store, Model: model, Platform: x.p, Counter: counter, Identity: x.p.Identity(), Placeholder: placeholder}
+	o := bot.Options{Store: x.store, Model: model, Platform: x.p, Counter: counter, Identity: x.p.Identity(), Placeholder: placeholder, Done: func(bot.Report) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.signal()
+	}}
 	if model == nil {
 		o.Model = llm.Offline{}
 	}
@@ -170,9 +174,14 @@ func (x *ear) handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.heard = append(x.heard, heard{e, out})
+	x.signal()
+	return out, err
+}
+
+// signal wakes those who wait. x.mu must be held.
+func (x *ear) signal() {
 	close(x.wake)
 	x.wake = make(chan struct{})
-	return out, err
 }
 
 // until waits until something is so that changes when an event is heard.

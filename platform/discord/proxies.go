@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
@@ -267,6 +268,23 @@ func ignoreNotFound(err error) error {
 		return nil
 	}
 	return err
+}
+
+// questionStands returns a [*bot.PostError] where the question of an answer was
+// deleted. Its placeholder then takes no text any more, so that the bot deletes it: a
+// note that the question is gone would stand beside the answer to its repost.
+func (p *Platform) questionStands(ctx context.Context, at bot.Place) error {
+	m, err := p.o.Store.Message(ctx, at.Channel.Scope(), at.Anchor.ID)
+	switch {
+	case errors.Is(err, earshot.ErrNotFound):
+		return nil
+	case err != nil:
+		return &bot.PostError{Retry: again, Err: fmt.Errorf("question %s: %w", at.Anchor.ID, err)}
+	case m.Deleted:
+		p.replies.release(at)
+		return &bot.PostError{Err: errors.New("the question was deleted")}
+	}
+	return nil
 }
 
 // turnOf returns the turn that a message of a channel has, among the newest.

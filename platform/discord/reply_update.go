@@ -32,6 +32,9 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 		_, err = p.client.Try(ctx, rest.UpdateMessage, []any{channel, id}, nil, body)
 		return updateError(err)
 	}
+	if err := p.questionStands(ctx, d.Place); err != nil {
+		return err
+	}
 	_, err = p.client.Call(ctx, rest.UpdateMessage, []any{channel, id}, nil, body)
 	if discordapi.Refused(err, discordapi.ThreadArchived) {
 		if err = p.unarchive(ctx, channel); err == nil {

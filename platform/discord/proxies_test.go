@@ -1,0 +1,158 @@
+package discord_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+	fake "github.com/earshot-ai/earshot/simulate/discord"
+)
+
+// A gate is a model that answers once it is opened.
+type gate struct{ open chan struct{} }
+
+func (g gate) Generate(ctx context.Context, _ llm.Request, _ func(llm.Event)) (llm.Response, error) {
+	select {
+	case <-g.open:
+		return llm.Response{Parts: []llm.Part{llm.Text("Good morning.")}, Stop: llm.StopEnd}, nil
+	case <-ctx.Done():
+		return llm.Response{}, ctx.Err()
+	}
+}
+
+// visible returns what people see of the bot in a channel, and which turns there were.
+func (x *ear) visible(channel string) (posts []string) {
+	for _, m := range x.fake.Messages(channel) {
+		if m.Author == x.fake.App().UserID {
+			posts = append(posts, m.Content)
+		}
+	}
+	return posts
+}
+
+// done waits until a channel's turns have ended, and returns them, oldest first.
+func (x *ear) done(channel string) []string {
+	x.t.Helper()
+	var list []string
+	ended := func() bool {
+		s := x.scope(channel)
+		turns, err := x.store.QueuedTurns(context.Background(), earshot.TurnQuery{Scope: &s})
+		if err != nil {
+			x.t.Error(err)
+			return true
+		}
+		list = nil
+		for _, q := range turns {
+			if !q.State.Final() {
+				return false
+			}
+			list = append([]string{strings.TrimSpace(string(q.State) + " " + q.Why)}, list...)
+		}
+		return true
+	}
+	x.until(ended)
+	return list
+}
+
+// TestAProxysRepostIsAnsweredOnce has a person ask through a proxy: the message is
+// posted again under a webhook and deleted, in either order and at any time.
+func TestAProxysRepostIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	const first, later = true, false
+	for _, c := range []struct {
+		name        string
+		placeholder string
+		answered    bool // before the proxy does anything
+		deletes     bool // first
+		turns       []string
+	}{
+		{"the repost comes first, while a placeholder is up", "…", false, later, []string{"dropped anchor deleted", "done"}},
+		{"the deletion comes first, while a placeholder is up", "…", false, first, []string{"dropped anchor deleted", "done"}},
+		{"the repost comes first, while the model writes", "", false, later, []string{"dropped anchor deleted", "done"}},
+		{"the deletion comes first, while the model writes", "", false, first, []string{"dropped anchor deleted", "done"}},
+		{"the repost comes first, after the answer", "…", true, later, []string{"done"}},
+		{"the deletion comes first, after the answer", "…", true, first, []string{"done"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			x := listen(t, nil)
+			g := gate{make(chan struct{})}
+			x.start(g, c.placeholder)
+			if c.answered {
+				close(g.open)
+			}
+			asked := x.fake.Say(x.general, x.mara, "L: <@"+x.fake.App().UserID+"> good morning")
+			x.settle()
+			switch {
+			case c.answered:
+				x.done(x.general)
+			case c.placeholder != "":
+				if err := x.fake.Until(t.Context(), func() bool { return len(x.visible(x.general)) == 1 }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			hook := x.fake.AddWebhook(x.general, "proxy")
+			if c.deletes {
+				x.fake.Delete(x.general, asked)
+			}
+			x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
+			if !c.deletes {
+				x.fake.Delete(x.general, asked)
+			}
+			x.settle()
+			if !c.answered {
+				close(g.open)
+			}
+			turns := x.done(x.general)
+			if diff := cmp.Diff(c.turns, turns); diff != "" {
+				t.Errorf("turns (-want +got):\n%s\n%s", diff, x.logged())
+			}
+			if diff := cmp.Diff([]string{"Good morning."}, x.visible(x.general)); diff != "" {
+				t.Errorf("what people see (-want +got):\n%s\n%s", diff, x.logged())
+			}
+		})
+	}
+}
+
+// TestAWebhookOfAProgramIsNoRepost has a program post what somebody has just said: it
+// stays a program.
+func TestAWebhookOfAProgramIsNoRepost(t *testing.T) {
+	t.Parallel()
+	x := listen(t, nil)
+	x.start(nil, "")
+	hook := x.fake.AddWebhook(x.general, "CI")
+	asked := x.fake.Say(x.general, x.mara, "<@"+x.fake.App().UserID+"> good morning")
+	post := x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Text: "<@" + x.fake.App().UserID + "> good morning"})
+	x.settle()
+	if a, b := x.why(asked), x.why(post); a != "mention" || b != "bot" {
+		t.Errorf("got %q and %q, want mention and bot", a, b)
+	}
+}
+
+// TestAProxiedReplyKeepsItsReference has a person reply through a proxy: a webhook
+// cannot reply, so the reference is the original's.
+func TestAProxiedReplyKeepsItsReference(t *testing.T) {
+	t.Parallel()
+	x := listen(t, nil)
+	x.start(nil, "")
+	hook := x.fake.AddWebhook(x.general, "proxy")
+	a := x.fake.Say(x.general, x.sam, "is it up?")
+	b := x.fake.Reply(x.general, a, x.mara, "L: yes")
+	c := x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "yes", Fields: map[string]any{"application_id": "1100000000000000009"}})
+	x.fake.Delete(x.general, b)
+	d := x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "and fast", Fields: map[string]any{"application_id": "1100000000000000009"}})
+	x.settle()
+	want := `channel #general
+  A Sam: "is it up?"
+  B deleted
+  C to A Luna: "yes"
+  D Luna: "and fast"
+`
+	if diff := cmp.Diff(want, x.dump(a, "A", b, "B", c, "C", d, "D")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
