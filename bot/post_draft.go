@@ -95,7 +95,11 @@ func (d *draft) growing(text string) string {
 		return ""
 	}
 	more := " " + d.opts.Placeholder
-	return reply.Split(text, d.maxText()-len([]rune(more)))[0] + more
+	shown := reply.Split(text, d.maxText()-len([]rune(more)))[0]
+	if strings.HasSuffix(shown, "```") || strings.HasSuffix(shown, "~~~") {
+		more = "\n" + d.opts.Placeholder // or the line would not end the block of code
+	}
+	return shown + more
 }
 
 // update shows one draft in the placeholder, and then gives the state back.

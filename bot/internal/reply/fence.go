@@ -68,13 +68,15 @@ func tickRun(text string, code [][2]int) string {
 
 // Limits of the fences that fenceAfter recognizes.
 const (
-	minMark = 3  // ticks or tildes
-	maxMark = 8  // a longer run is text
-	maxInfo = 40 // bytes of an opening line; of a longer one only the mark is repeated
+	minMark   = 3  // ticks or tildes
+	maxMark   = 8  // a longer run is text
+	maxIndent = 3  // of the line that closes a fence; it needs no more (CommonMark, 4.5)
+	maxOpen   = 12 // of the line that opens one, as in a list
+	maxInfo   = 40 // bytes of an opening line; of a longer one only the mark is repeated
 )
 
-// fenceAfter returns the line that opened the fence in which s ends, or "" when
-// s ends outside of fences. fence is the one that is open where s begins.
+// fenceAfter returns the line that opens again the fence in which s ends, or "" when
+// s ends outside of fences. fence is that line for the one that is open where s begins.
 func fenceAfter(fence, s string) string {
 	for line := range strings.SplitSeq(s, "\n") {
 		_, mark := markOf(line)
@@ -83,14 +85,25 @@ func fenceAfter(fence, s string) string {
 		case mark == "":
 		case fence == "" && mark[0] == '`' && strings.Contains(rest, "`"): // code within a line
 		case fence == "":
-			if fence = strings.TrimRight(line, " "); len(fence) > maxInfo {
-				fence = line[:len(line)-len(rest)]
+			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			indent = indent[:min(len(indent), maxOpen)]
+			if fence = indent + mark + strings.TrimRight(rest, " \r"); len(fence) > maxInfo {
+				fence = indent + mark
 			}
 		case strings.TrimSpace(rest) == "" && closes(fence, mark):
 			fence = ""
 		}
 	}
 	return fence
+}
+
+// closing returns what closes the fence that the line open opened; "" for none.
+func closing(open string) string {
+	if open == "" {
+		return ""
+	}
+	indent, mark := markOf(open)
+	return "\n" + indent + mark
 }
 
 // closes reports whether a mark closes the fence that the line fence opened.
@@ -111,7 +124,7 @@ func markOf(line string) (indent, mark string) {
 		return "", ""
 	}
 	indent = line[:len(line)-len(body)]
-	return indent[:min(len(indent), 3)], body[:n]
+	return indent[:min(len(indent), maxIndent)], body[:n]
 }
 
 // span returns the offset of the run of exactly n ticks that is still open at

@@ -3,59 +3,97 @@ package reply
 import (
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
-// Split cuts a text into parts of at most most runes: between paragraphs where
-// it can, else between lines, sentences or words. A fenced block that is cut is
-// closed at the end of one part and opened again in the next; a table that is
-// cut has its head repeated. No part is blank, and a blank text has none. A most
-// below 100 counts as 100.
+// Split cuts a text into parts of at most most runes: between paragraphs where it
+// can, else between lines, sentences or words, and at last between what readers see as
+// characters. A fenced block that is cut is closed at the end of one part and opened
+// again in the next, with its language; one that the text does not close is closed. A
+// table that is cut has its head repeated. Nothing else is added, and only white space
+// at a cut is lost. No part is blank, and a blank text has none. A most below 100
+// counts as 100.
 func Split(text string, most int) []string {
-	most = max(most, 100)
-	var parts []string
+	var out []string
+	for _, p := range split(text, max(most, leastMost)) {
+		out = append(out, p.head+p.body+p.tail)
+	}
+	return out
+}
+
+// leastMost is a length in which a fence's two lines leave room for text.
+const leastMost = 100
+
+// A part is what one post shows: a stretch of the text, and what was added around it.
+type part struct {
+	from             int // where body begins in the text
+	head, body, tail string
+}
+
+// space is what is lost at a cut.
+const space = " \r\n"
+
+func split(text string, most int) []part {
+	var parts []part
 	head, fence := "", "" // the beginning of the next part, and the line in it that opens a fence
 	reserve := 0          // runes kept free for closing a fence
 	longest := len(tickRun(text, fences(text))) - 1
 	if strings.Contains(text, "```") || strings.Contains(text, "~~~") {
-		reserve = len("\n   ") + maxMark
+		reserve = len("\n") + maxIndent + maxMark
 	}
-	for rest := strings.TrimRight(text, " \n"); rest != ""; {
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	for rest := text; rest != ""; {
+		from := len(text) - len(rest)
 		room := most - utf8.RuneCountInString(head)
-		if utf8.RuneCountInString(rest) <= room {
-			parts = append(parts, head+rest)
-			break
+		if !longer(rest, room) {
+			last := part{from, head, rest, closing(fenceAfter(fence, rest))}
+			if last.tail == "" || !longer(rest+last.tail, room) {
+				return append(parts, last)
+			}
 		}
-		cut := cutAt(rest, max(room-reserve, most/2), longest)
+		cut := cutAt(rest, room-reserve, longest)
 		open := fenceAfter(fence, rest[:cut])
-		if i := lastLine(rest[:cut]); fence == "" && open != "" && i > 0 && strings.HasPrefix(rest[i:cut], open) {
+		if i := lastLine(rest[:cut]); i > 0 && open != "" && fenceAfter(fence, rest[:i]) == "" {
 			cut, open = i, "" // none of the block's lines is in this part
 		}
-		part := head + strings.TrimRight(rest[:cut], " \n")
-		rest = strings.TrimLeft(rest[cut:], "\n")
+		p := part{from, head, strings.TrimRight(rest[:cut], space), closing(open)}
+		rest = strings.TrimLeft(rest[cut:], "\r\n")
 		head, fence = "", open
 		if open != "" {
-			indent, mark := markOf(open)
-			part += "\n" + indent + mark
 			if line, after, _ := strings.Cut(rest, "\n"); fenceAfter(open, line) == "" {
-				rest, fence = strings.TrimLeft(after, "\n"), "" // the block ends with this line
+				rest, fence = strings.TrimLeft(after, "\r\n"), "" // the block ends with this line
 			} else {
 				head = open + "\n"
 			}
 		} else {
-			head = tableHead(part, rest, most/3)
-			rest = strings.TrimLeft(rest, " ")
+			head = tableHead(p.head+p.body, rest, most/3)
+			for strings.HasPrefix(rest, " ") && clusterLength(rest) == 1 {
+				rest = rest[1:]
+			}
 		}
-		if strings.TrimSpace(part) != "" {
-			parts = append(parts, part)
+		if strings.TrimSpace(p.body) != "" {
+			parts = append(parts, p)
 		}
 	}
 	return parts
 }
 
+// longer reports whether s has more than n runes.
+func longer(s string, n int) bool {
+	for range s {
+		if n--; n < 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // lastLine returns the offset of the last line of s that is not empty.
 func lastLine(s string) int {
-	return strings.LastIndexByte(strings.TrimRight(s, "\n"), '\n') + 1
+	return strings.LastIndexByte(strings.TrimRight(s, "\r\n"), '\n') + 1
 }
 
 var ruled = regexp.MustCompile(`^\|?[\s:|-]*-[\s:|-]*$`)
@@ -82,22 +120,73 @@ func tableHead(part, rest string, most int) string {
 	return head
 }
 
+// ends are what a text is cut behind, the best first.
+var ends = [][]string{{"\n\n", "\r\n\r\n"}, {"\n"}, {". ", "! ", "? ", "。", "！", "？"}, {" "}}
+
 // cutAt returns the byte offset, above 0, at which to cut s, which has more than
 // most runes. ticks is the length of the runs that [Guard] puts around addresses:
 // no cut goes through those, because the parts of the address would be clickable.
 func cutAt(s string, most, ticks int) int {
-	end := 0
-	for n := 0; n < most && end < len(s); n++ {
-		_, size := utf8.DecodeRuneInString(s[end:])
-		end += size
-	}
-	for _, sep := range []string{"\n\n", "\n", ". ", " "} {
-		if i := strings.LastIndex(s[:end], sep); i >= end/2 {
-			return i + len(sep)
+	end := reach(s, most)
+	for _, list := range ends {
+		best := 0
+		for _, e := range list {
+			best = max(best, lastEnd(s, end, e))
+		}
+		if best > 0 {
+			return best
 		}
 	}
 	if i := span(s, end, ticks); i > 0 {
 		return i
 	}
-	return max(end, 1)
+	if i := len(strings.TrimRight(s[:end], s[end:end+1])); i > 0 && (s[end] == '`' || s[end] == '~') {
+		return i // the two parts of a fence's mark would be none
+	}
+	return end
+}
+
+// lastEnd returns the offset behind the last e in the second half of s[:end], or 0. A
+// mark that joins the end of e, as an accent can join a space, is not cut off.
+func lastEnd(s string, end int, e string) int {
+	for to := end; ; {
+		i := strings.LastIndex(s[:to], e)
+		if i < end/2 || i < 0 {
+			return 0
+		}
+		_, n := utf8.DecodeLastRuneInString(e)
+		if last := i + len(e) - n; clusterLength(s[last:]) == n {
+			return i + len(e)
+		}
+		to = i + len(e) - 1
+	}
+}
+
+// clusterLength returns the length in bytes of what a reader sees as the first
+// character of s.
+func clusterLength(s string) int {
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+	return len(cluster)
+}
+
+// reach returns the byte offset, above 0, up to which s has at most most runes. It
+// tears no character that a reader sees as one, unless that is longer.
+func reach(s string, most int) int {
+	end, n, state := 0, 0, -1
+	for rest := s; rest != ""; {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if n += utf8.RuneCountInString(cluster); n > most {
+			break
+		}
+		end += len(cluster)
+	}
+	if end > 0 {
+		return end
+	}
+	for n := 0; n < most && end < len(s); n++ {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	return end
 }
