@@ -77,8 +77,9 @@ type Options struct {
 type Answer struct {
 	// Roots answers every message of a person that begins a thread.
 	Roots bool
-	// OwnedThreads answers replies without a mention in threads that the agent owns:
-	// where it was the last agent to answer, for 24 hours.
+	// OwnedThreads answers replies without a mention in conversations that the agent
+	// owns: where it was the last agent to answer, for 24 hours. Who names somebody
+	// else, or replies to them by reference, is not answered.
 	OwnedThreads bool
 	// Bots answers other bots that mention the agent.
 	Bots bool

@@ -68,12 +68,13 @@ func ConversationOf(ctx context.Context, st ByID, c earshot.Channel, m earshot.M
 		if err != nil {
 			return earshot.ConversationID{}, err
 		}
-		if len(above) == 0 {
-			break
+		known := len(above) > 0
+		if !known { // a post may be answered before it is recorded as a message
+			above = []earshot.Message{{ID: at.ReplyTo, Deleted: true}}
 		}
 		at = above[0]
 		own := identity.Is(at.Author.ID)
-		if posts, ok := st.(Posts); ok && (own || at.Deleted) { // of a deleted one nobody knows the author
+		if posts, ok := st.(Posts); ok && (own || at.Deleted) { // nobody knows the author of a deleted one
 			name, err := answeredIn(ctx, posts, id, at)
 			if err != nil {
 				return earshot.ConversationID{}, err
@@ -82,6 +83,9 @@ func ConversationOf(ctx context.Context, st ByID, c earshot.Channel, m earshot.M
 				id.Name = name
 				break
 			}
+		}
+		if !known {
+			break
 		}
 		if own {
 			id.Name = string(cmp.Or(at.ReplyTo, at.ID))

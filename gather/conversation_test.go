@@ -78,6 +78,21 @@ func TestAReplyToAnyPartOfAnAnswerContinues(t *testing.T) {
 				t.Errorf("a reply to %s belongs to %s", replyTo, got)
 			}
 		}
+		// The post is known, and the message not yet.
+		turn := opened(t, st, line(10, "q3", ""), "q3")
+		l, _, err := st.Claim(t.Context(), earshot.AgentID(self.ID), "me", line(11, "", "").Time, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.PutPost(t.Context(), l, earshot.Post{Turn: turn, Key: "early", Text: "…", State: earshot.PostSent, Message: "early", Tries: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if got := conversationAt(t, st, "early"); got != "q3" {
+			t.Errorf("a reply to a post that is not recorded yet belongs to %s", got)
+		}
+		if got := conversationAt(t, st, "unknown"); got != "m90" {
+			t.Errorf("a reply to what nobody knows belongs to %s", got)
+		}
 		// Only the tombstone of the answer is left.
 		record(t, st, guild.Scope(), earshot.Message{ID: "a2", Time: line(3, "", "").Time, Deleted: true})
 		if got := conversationAt(t, st, "x1"); got != "q1" {

@@ -69,8 +69,7 @@ func (r Rules) Decide(ctx context.Context, c earshot.Channel, m *earshot.Message
 		}
 	}
 	if why, answer = r.byMessage(c, m, past); why == "" {
-		why = Owned
-		answer, err = r.owns(ctx, id)
+		why, answer, err = r.byOwner(ctx, c, m, id)
 	}
 	if err != nil || !answer || !fromBot {
 		return why, answer, err
@@ -114,6 +113,22 @@ func (r Rules) byMessage(c earshot.Channel, m *earshot.Message, past bool) (why 
 		return OtherNamed, false
 	}
 	return "", false
+}
+
+// byOwner decides by who owns the conversation. A reply by reference to somebody else
+// is for them, though the agent answered further up.
+func (r Rules) byOwner(ctx context.Context, c earshot.Channel, m *earshot.Message, id earshot.ConversationID) (why string, answer bool, err error) {
+	if m.ReplyTo != "" && m.ReplyTo != m.ID {
+		above, err := r.Store.ByID(ctx, c.Scope(), m.ReplyTo)
+		if err != nil {
+			return "", false, err
+		}
+		if len(above) > 0 && !above[0].Deleted && !r.Self.Is(above[0].Author.ID) && above[0].Author.ID != m.Author.ID {
+			return OtherNamed, false, nil
+		}
+	}
+	answer, err = r.owns(ctx, id)
+	return Owned, answer, err
 }
 
 // OnlyMention reports whether m contains nothing but a mention of the agent, the

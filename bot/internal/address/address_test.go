@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-ai/earshot/bot/internal/address"
 )
 
-var self = earshot.Identity{ID: "U0BOT", Name: "earshot"}
+var self = earshot.Identity{ID: "U0BOT", Name: "earshot", Aliases: []earshot.AuthorID{"B0BOT"}}
 
 // Decisions that depend on the message and the settings alone ask the store for
 // nothing, so there is none.
@@ -24,6 +24,14 @@ func TestDecide(t *testing.T) {
 		answer  bool
 	}{
 		{name: "a mention", message: earshot.Message{Author: human, Text: "<@U0BOT> hi"}, why: address.Mention, answer: true},
+		{name: "a reply that pings its author", message: earshot.Message{Author: human, Text: "why?", ReplyTo: "m0", Mentions: []earshot.AuthorID{"U0BOT"}}, why: address.Mention, answer: true},
+		{name: "a reply that pings its author, and names somebody else", message: earshot.Message{Author: human, Text: "<@U2> see?", ReplyTo: "m0", Mentions: []earshot.AuthorID{"U2", "U0BOT"}}, why: address.Mention, answer: true},
+		{name: "a reply without the ping", message: earshot.Message{Author: human, Text: "why?", ReplyTo: "m0"}, why: address.NotAddressed},
+		{name: "a reply without the ping where roots are answered", message: earshot.Message{Author: human, Text: "why?", ReplyTo: "m0"}, rules: address.Rules{Roots: true}, why: address.NotAddressed},
+		{name: "a mention of a role that stands for the agent", message: earshot.Message{Author: human, Text: "<@&B0BOT> hi"}, why: address.Mention, answer: true},
+		{name: "a mention of another role", message: earshot.Message{Author: human, Text: "<@&R7> hi"}, why: address.NotAddressed},
+		{name: "talk in a group of people", message: earshot.Message{Author: human, Text: "hi"}, kind: earshot.KindGroup, why: address.NotAddressed},
+		{name: "a reply in a direct message", message: earshot.Message{Author: human, Text: "why?", ReplyTo: "m0"}, kind: earshot.KindDM, why: address.Direct, answer: true},
 		{name: "a mention in code only", message: earshot.Message{Author: human, Text: "try `<@U0BOT> hi`"}, why: address.NotAddressed},
 		{name: "a direct message", message: earshot.Message{Author: human, Text: "hi"}, kind: earshot.KindDM, why: address.Direct, answer: true},
 		{name: "a direct message that shows nothing", message: earshot.Message{Author: human, Text: " \u200b"}, kind: earshot.KindDM, why: address.Silence},
