@@ -102,12 +102,31 @@ func (t *turn) conversation() func(*msg) bool {
 	extent := ExtentOf(t.in.Channel.Kind, t.anchor.Message)
 	switch {
 	case extent.Replies:
-		tree := t.tree(t.anchor)
-		return func(m *msg) bool { return t.tree(m) == tree || t.recorded[m.ID] || t.answered[m.ID] }
+		trees := t.conversationTrees()
+		return func(m *msg) bool { return trees[t.tree(m)] || t.recorded[m.ID] || t.answered[m.ID] }
 	case extent.Thread == t.anchor.ID && t.later && t.turnsAtTop():
 		extent = Extent{TopLevel: true}
 	}
 	return func(m *msg) bool { return extent.Holds(m.Message) }
+}
+
+// conversationTrees returns the trees of the anchor, and of the recorded turns'
+// anchors and answers: a part of an answer may stand without a reference.
+func (t *turn) conversationTrees() map[earshot.MessageID]bool {
+	trees := map[earshot.MessageID]bool{t.tree(t.anchor): true}
+	add := func(id earshot.MessageID) {
+		if m := t.find(id); m != nil && !t.afterAnchor(m) {
+			id = t.tree(m)
+		}
+		trees[id] = true
+	}
+	for _, a := range t.in.Conversation.Turns {
+		add(a.Anchor)
+		for _, id := range a.Replies {
+			add(id)
+		}
+	}
+	return trees
 }
 
 // turnsAtTop reports whether a recorded turn's anchor stands at the channel's

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/gather"
 )
 
@@ -154,4 +157,35 @@ func TestAStoreOfMessagesAloneFollowsReferences(t *testing.T) {
 			t.Errorf("a reply to %s belongs to %s, want %s", replyTo, got, want)
 		}
 	}
+}
+
+// What was said below any part of the answers, or replies to the same message that
+// nobody has, is news of the conversation, not of the channel.
+func TestTheDeltaHasWhatWasSaidBelowEveryPart(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, st earshot.Store) {
+		posted(t, st, opened(t, st, line(1, "q1", "gone"), "q1"), own(2, "a1", "q1"), own(3, "a2", ""))
+		record(t, st, guild.Scope(), line(4, "x1", "a1"), line(5, "x2", "x1"), line(6, "x3", "gone"), line(7, "x4", "a2"), line(8, "aside", ""), line(9, "q2", "a2"))
+		state := assemble.Conversation{
+			Cursor: 1, Form: assemble.Log, Shown: []earshot.Shown{{ID: "q1"}, {ID: "a1"}, {ID: "a2"}},
+			Turns:   []earshot.Answer{{Anchor: "q1", Replies: []earshot.MessageID{"a1", "a2"}}},
+			Session: []earshot.SessionEntry{{Role: earshot.User, Text: "q"}, {Role: earshot.Assistant, Text: "a"}},
+		}
+		req := gather.Request{Channel: guild, Anchor: "q2", Identity: self, Counter: counter(t), State: &state}
+		_, res, err := gather.Turn(t.Context(), st, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sections := map[earshot.MessageID]string{}
+		for _, row := range res.Ledger {
+			if row.Verdict != earshot.Out {
+				sections[row.ID] = row.Section
+			}
+		}
+		want := map[earshot.MessageID]string{"x1": "delta", "x2": "delta", "x3": "delta", "x4": "delta", "aside": "window", "q2": "anchor"}
+		if d := cmp.Diff(want, sections); d != "" {
+			t.Errorf("-want +got:\n%s\n%s", d, promptOf(res))
+		}
+		same(t, st, req, state)
+	})
 }

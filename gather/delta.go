@@ -135,10 +135,11 @@ func (r *reader) conversation(ctx context.Context) (func(earshot.Message) bool, 
 	return func(m earshot.Message) bool { return extent.Holds(&m) }, nil
 }
 
-// tree keeps the anchor's tree of reply references, up to its top and then down
-// by levels, and returns the ids in it.
+// tree keeps the anchor's tree of reply references, up to its top and then down by
+// levels, and what replies to the answers of recorded turns, some of which may have
+// no reference themselves. It returns the ids in it.
 func (r *reader) tree(ctx context.Context) (map[earshot.MessageID]bool, error) {
-	top := r.anchor
+	top, unknown := r.anchor, earshot.MessageID("")
 	seen := map[earshot.MessageID]bool{top.ID: true}
 	for range maxWalk {
 		if top.ReplyTo == "" || seen[top.ReplyTo] {
@@ -149,6 +150,7 @@ func (r *reader) tree(ctx context.Context) (map[earshot.MessageID]bool, error) {
 			return nil, err
 		}
 		if len(above) == 0 {
+			unknown = top.ReplyTo
 			break
 		}
 		top = above[0]
@@ -157,6 +159,18 @@ func (r *reader) tree(ctx context.Context) (map[earshot.MessageID]bool, error) {
 	}
 	tree := map[earshot.MessageID]bool{top.ID: true, r.anchor.ID: true}
 	level := []earshot.MessageID{top.ID}
+	if unknown != "" { // what else replies to it is of the same tree
+		tree[unknown] = true
+		level = append(level, unknown)
+	}
+	for _, a := range r.state.Turns[max(0, len(r.state.Turns)-maxAnswers):] {
+		for _, id := range a.Replies {
+			if !tree[id] {
+				tree[id] = true
+				level = append(level, id)
+			}
+		}
+	}
 	for len(level) > 0 && len(tree) < maxTree {
 		list, err := r.store.Replying(ctx, r.scope, r.anchor.Position(), level...)
 		if err != nil {
@@ -164,14 +178,14 @@ func (r *reader) tree(ctx context.Context) (map[earshot.MessageID]bool, error) {
 		}
 		level = level[:0:0]
 		for _, m := range list {
-			if tree[m.ID] && m.ID != r.anchor.ID || m.ID == top.ID {
+			if m.ID == top.ID {
 				continue
 			}
+			r.keep(m)
 			if !tree[m.ID] {
+				tree[m.ID] = true
 				level = append(level, m.ID)
 			}
-			tree[m.ID] = true
-			r.keep(m)
 		}
 	}
 	return tree, nil

@@ -13,6 +13,7 @@ const (
 	maxChanges = 2048 // changes since the cursor
 	changePage = 512  // of these, in one read
 	maxTree    = 500  // of one tree of reply references
+	maxAnswers = 50   // turns below whose answers is looked
 	maxPast    = 400  // among which a section looks for those that it shows
 )
 
