@@ -94,6 +94,8 @@ type directory struct {
 	roles  recent[string, map[string]role] // by guild
 	people recent[person, string]          // names
 	loaded map[string]bool                 // guilds of which the store's names were read
+
+	speakers recent[person, struct{}] // webhooks' names under which people speak
 }
 
 // A role is a guild's role.
@@ -105,7 +107,7 @@ type role struct {
 func newDirectory(p *Platform) *directory {
 	return &directory{
 		p: p, places: recent[string, place]{most: maxPlaces}, roles: recent[string, map[string]role]{most: maxGuilds},
-		people: recent[person, string]{most: maxPeople}, loaded: map[string]bool{},
+		people: recent[person, string]{most: maxPeople}, speakers: recent[person, struct{}]{most: maxPeople}, loaded: map[string]bool{},
 	}
 }
 

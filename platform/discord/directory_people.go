@@ -29,13 +29,24 @@ func (d *directory) loadNames(ctx context.Context, guild string) error {
 	defer d.mu.Unlock()
 	d.loaded[guild] = true
 	for _, a := range list {
-		if x := (person{guild, string(a.ID)}); a.Name != "" {
-			if _, ok := d.people.get(x); !ok {
-				d.people.put(x, a.Name)
-			}
+		x := person{guild, string(a.ID)}
+		if _, ok := d.people.get(x); !ok && a.Name != "" {
+			d.people.put(x, a.Name)
+		}
+		if isWebhook(a.ID) && a.Kind == earshot.Human {
+			d.speakers.put(x, struct{}{})
 		}
 	}
 	return nil
+}
+
+// speaks reports whether a person is known to speak under a webhook's name, because a
+// repost was recognised before. The store remembers it.
+func (d *directory) speaks(guild string, id earshot.AuthorID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, ok := d.speakers.get(person{guild, string(id)})
+	return ok
 }
 
 // meet remembers the name of a message's author, in the store where it is new.
@@ -47,6 +58,9 @@ func (d *directory) meet(ctx context.Context, guild string, a earshot.Author) er
 	d.mu.Lock()
 	was, _ := d.people.get(x)
 	d.people.put(x, a.Name)
+	if isWebhook(a.ID) && a.Kind == earshot.Human {
+		d.speakers.put(x, struct{}{})
+	}
 	d.mu.Unlock()
 	if was == a.Name {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/disgoorg/disgo/rest"
 
@@ -43,14 +44,22 @@ func (d *directory) names(guild string) discordmsg.Names {
 }
 
 // decode decodes a message of a guild, "" for direct messages. Where it mentions roles
-// that are not known they are asked for, since one of them may be the bot's own.
+// that are not known they are asked for, since one of them may be the bot's own. What a
+// person says through a proxy is a person's.
 func (d *directory) decode(ctx context.Context, guild string, raw []byte) (discordmsg.Decoded, error) {
+	if err := d.loadNames(ctx, guild); err != nil {
+		return discordmsg.Decoded{}, err
+	}
 	if guild != "" && mentionsRoles(raw) {
 		if err := d.needRoles(ctx, guild); err != nil {
 			return discordmsg.Decoded{}, err
 		}
 	}
-	return discordmsg.Decode(raw, d.names(guild))
+	m, err := discordmsg.Decode(raw, d.names(guild))
+	if h, _ := readHead(raw); err == nil && m.Webhook != "" && (slices.Contains(proxyApps, h.App) || d.speaks(guild, m.Message.Author.ID)) {
+		m.Message.Author.Kind = earshot.Human
+	}
+	return m, err
 }
 
 // mentionsRoles reports whether a message mentions a role.

@@ -37,9 +37,6 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 	if err != nil || !ok {
 		return err
 	}
-	if err := p.directory.loadNames(ctx, head.Guild); err != nil {
-		return err
-	}
 	d, err := p.directory.decode(ctx, head.Guild, x.Data)
 	if errors.Is(err, discordmsg.ErrNotMessage) || errors.Is(err, discordmsg.ErrTooLarge) {
 		p.o.Log.Warn("a message cannot be kept", "delivery", x.Delivery, "err", err)
@@ -61,7 +58,7 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 	if !d.Whole {
 		return p.previews(ctx, x, at, m)
 	}
-	if p.unreadable(at, &m) {
+	if p.unreadable(at.Guild, &m) {
 		return p.unread(ctx, at, m)
 	}
 	if d.Webhook == "" && slices.Contains([]earshot.AuthorKind{earshot.Human, earshot.Bot}, m.Author.Kind) {
@@ -132,7 +129,7 @@ func (p *Platform) referenced(ctx context.Context, x *delivery, at place, d *dis
 			}
 		}
 		m := p.located(at, r.Message)
-		if r.Starter || p.unreadable(at, &m) {
+		if r.Starter || p.unreadable(at.Guild, &m) {
 			return nil
 		}
 		list = append(list, m)
@@ -184,8 +181,8 @@ func (p *Platform) previews(ctx context.Context, x *delivery, at place, m earsho
 // unreadable reports whether a message says nothing only because Discord does not let
 // the bot read it: without MESSAGE_CONTENT the texts, embeds and attachments of others
 // are empty, but for direct messages and what mentions the bot.
-func (p *Platform) unreadable(at place, m *earshot.Message) bool {
-	return !p.Content() && at.Guild != "" && m.Text == "" && len(m.Files)+len(m.Shared) == 0 &&
+func (p *Platform) unreadable(guild string, m *earshot.Message) bool {
+	return !p.Content() && guild != "" && m.Text == "" && len(m.Files)+len(m.Shared) == 0 &&
 		m.Author.Kind != earshot.System && !p.identity.Is(m.Author.ID) && !p.identity.MentionedIn(m)
 }
 

@@ -192,7 +192,7 @@ func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id ea
 // found decodes one message of history; ok is false for what is no message.
 func (p *Platform) found(ctx context.Context, c earshot.Channel, at section, raw json.RawMessage) (f backfill.Found, ok bool) {
 	d, err := p.directory.decode(ctx, guildOf(c), raw)
-	if err != nil || d.Starter {
+	if err != nil || d.Starter || p.unreadable(guildOf(c), &d.Message) {
 		f.Unread = true
 		f.Message.ID, f.Message.Time, ok = discordmsg.Stamp(raw)
 		return f, ok

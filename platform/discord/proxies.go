@@ -87,10 +87,7 @@ func (p *Platform) proxied(ctx context.Context, app string, at place, m *earshot
 	if app == "" {
 		return p.notAllowed(m.Author.ID, nil), nil // a person made the webhook, for a program
 	}
-	known, err := p.speaks(ctx, at, app, m.Author)
-	if err != nil {
-		return "", err
-	}
+	known := m.Author.Kind == earshot.Human
 	original, gone, err := p.original(ctx, at, m)
 	if err != nil {
 		return "", err
@@ -130,19 +127,6 @@ func inherit(self earshot.Identity, m *earshot.Message, original *earshot.Messag
 	if self.MentionedIn(original) && !self.MentionedIn(m) {
 		m.Mentions = append(m.Mentions, self.ID)
 	}
-}
-
-// speaks reports whether a webhook's author is known to be a person's: the application
-// is a proxy, or a repost was recognised before, which the store remembers.
-func (p *Platform) speaks(ctx context.Context, at place, app string, a earshot.Author) (bool, error) {
-	if slices.Contains(proxyApps, app) {
-		return true, nil
-	}
-	list, err := p.o.Store.Authors(ctx, earshot.Discord, at.channel().Workspace, a.ID)
-	if err != nil {
-		return false, fmt.Errorf("author %s: %w", a.ID, err)
-	}
-	return len(list) > 0 && list[0].Kind == earshot.Human, nil
 }
 
 // original returns the message that a webhook posts again, of the newest one where
