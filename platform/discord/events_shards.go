@@ -38,6 +38,9 @@ const (
 // because each then has other guilds. What was said meanwhile is for history to tell:
 // see [Options.Missed].
 func (p *Platform) Listen(ctx context.Context, handle Handler) error {
+	if !p.known {
+		return errors.New("discord: it is not known yet who the bot is: Enter or Recall comes first")
+	}
 	found, err := p.findGateway(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
