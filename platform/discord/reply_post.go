@@ -128,7 +128,7 @@ func postError(err error) error {
 		return err
 	case errors.As(err, &limited):
 		return &bot.PostError{Retry: max(limited.Wait, time.Millisecond), Err: err}
-	case errors.Is(err, discordapi.ErrUnreachable):
+	case errors.Is(err, discordapi.ErrUnreachable), errors.Is(err, discordapi.ErrNotMade):
 		return &bot.PostError{Retry: again, Err: err}
 	case errors.Is(err, discordapi.ErrToken): // another process with another token posts the answer
 		return &bot.PostError{Retry: broken, Err: err}

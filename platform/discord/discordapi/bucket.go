@@ -100,7 +100,7 @@ func (b *bucket) learn(h http.Header, now time.Time) {
 		return
 	}
 	b.limit, b.open = limit, false
-	if !fresh {
+	if left = min(left, limit); !fresh {
 		left = min(left, b.left)
 	}
 	b.left, b.window, b.reset = left, window, ends

@@ -88,9 +88,10 @@ func New(o Options) *Client {
 // Call waits for the limits as long as ctx allows. Only a call that Discord refused
 // because of a limit is made again, because Discord did nothing then: whether
 // anything else may be repeated is the caller's decision. The error is an [*Error] or
-// a [*LimitedError], wraps [ErrToken] or [ErrNotAnswered], or is ctx's.
+// a [*LimitedError], or wraps [ErrToken], [ErrNotMade], [ErrUnreachable] or
+// [ErrNotAnswered].
 func (c *Client) Call(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any) (json.RawMessage, error) {
-	return c.call(ctx, e, params, query, body, forever)
+	return c.call(ctx, e, params, query, body, true)
 }
 
 // Try is [Client.Call] without waiting: where a limit does not allow the call now,
@@ -98,12 +99,10 @@ func (c *Client) Call(ctx context.Context, e *rest.Endpoint, params []any, query
 // shown while an answer is written. (Where nothing is known of a route yet, Try waits
 // for the answer to the call that is under way, at most for a second.)
 func (c *Client) Try(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any) (json.RawMessage, error) {
-	return c.call(ctx, e, params, query, body, 0)
+	return c.call(ctx, e, params, query, body, false)
 }
 
-const forever = time.Duration(1<<63 - 1)
-
-func (c *Client) call(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any, most time.Duration) (json.RawMessage, error) {
+func (c *Client) call(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any, waits bool) (json.RawMessage, error) {
 	to, err := compile(e, params)
 	if err != nil {
 		return nil, err
@@ -118,8 +117,8 @@ func (c *Client) call(ctx context.Context, e *rest.Endpoint, params []any, query
 		if err := c.stops.check(to); err != nil {
 			return nil, err
 		}
-		raw, err := c.once(ctx, to, query, content, most)
-		if limited := (*LimitedError)(nil); errors.As(err, &limited) && limited.refused && most > 0 && try < maxTries {
+		raw, err := c.once(ctx, to, query, content, waits)
+		if limited := (*LimitedError)(nil); errors.As(err, &limited) && limited.refused && waits && try < maxTries {
 			continue // the limit is known now
 		}
 		return raw, err
@@ -156,9 +155,9 @@ func compile(e *rest.Endpoint, params []any) (target, error) {
 	return to, nil
 }
 
-// once waits for the limits, for at most so long, and sends one request.
-func (c *Client) once(ctx context.Context, to target, query url.Values, content []byte, most time.Duration) (json.RawMessage, error) {
-	b, err := c.wait(ctx, to, most)
+// once waits for the limits, if it may, and sends one request.
+func (c *Client) once(ctx context.Context, to target, query url.Values, content []byte, waits bool) (json.RawMessage, error) {
+	b, err := c.wait(ctx, to, waits)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +179,8 @@ func (c *Client) once(ctx context.Context, to target, query url.Values, content 
 }
 
 // wait books a call, and counts the time that it waited for a limit.
-func (c *Client) wait(ctx context.Context, to target, most time.Duration) (*bucket, error) {
-	b, waited, err := c.limits.take(ctx, to, most)
+func (c *Client) wait(ctx context.Context, to target, waits bool) (*bucket, error) {
+	b, waited, err := c.limits.take(ctx, to, waits)
 	limited := (*LimitedError)(nil)
 	if waited > 0 || errors.As(err, &limited) {
 		c.routes.count(to.call, func(x *RouteCalls) {

@@ -123,6 +123,8 @@ var (
 	// ErrUnreachable says that no connection could be opened, so that nothing was
 	// sent.
 	ErrUnreachable = errors.New("discord cannot be reached")
+	// ErrNotMade says that ctx ended before a call was sent.
+	ErrNotMade = errors.New("the call was not made")
 )
 
 // Undone reports whether a call that failed with err has certainly changed nothing,
@@ -135,7 +137,7 @@ func Undone(err error) bool {
 	if errors.Is(err, ErrNotAnswered) {
 		return false
 	}
-	return errors.As(err, &limited) || errors.As(err, &api) || errors.Is(err, ErrToken) || errors.Is(err, ErrUnreachable)
+	return errors.As(err, &limited) || errors.As(err, &api) || errors.Is(err, ErrToken) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrNotMade)
 }
 
 // Refused reports whether err is an [*Error] with one of the codes.

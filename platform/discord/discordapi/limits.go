@@ -3,6 +3,7 @@ package discordapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -67,24 +68,18 @@ func (l *limits) bucket(to target, now time.Time) *bucket {
 	return b
 }
 
-// take books a call, once it may be sent, and returns how long that took. It waits
-// for at most so long. Calls that share a limit are sent in the order in which they
-// came.
-func (l *limits) take(ctx context.Context, to target, most time.Duration) (b *bucket, waited time.Duration, err error) {
+// take books a call, once it may be sent, and returns how long it waited for that. A
+// call that must not wait is booked at once or not at all. Calls that share a limit are
+// sent in the order in which they came.
+func (l *limits) take(ctx context.Context, to target, waits bool) (b *bucket, waited time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	start := l.now()
 	l.tickets++
 	ticket := l.tickets
-	held := false
-	defer func() {
-		if held {
-			waited = l.now().Sub(start)
-		}
-	}()
 	for {
 		now := l.now()
-		b = l.bucket(to, now)
+		b = l.bucket(to, now) // another one, where an answer has told its name
 		b.enter(ticket)
 		at, known := l.next(b, ticket, now)
 		if known && !at.After(now) && ctx.Err() == nil {
@@ -94,49 +89,50 @@ func (l *limits) take(ctx context.Context, to target, most time.Duration) (b *bu
 			b.notify() // the next in the queue
 			return b, waited, nil
 		}
-		wait := at.Sub(now)
-		switch {
-		case !known && b.limit == 0 && most < firstTime:
-			wait = firstTime - now.Sub(start)
-		case !known && most == 0:
-			wait = max(b.reset.Sub(now), firstTime)
-		case !known:
-			wait = forever
+		limited := &LimitedError{Call: to.call, Wait: at.Sub(now)}
+		if !known {
+			limited.Wait = max(b.reset.Sub(now), firstTime)
 		}
-		if err := l.tooLong(ctx, to, known || most == 0 && b.limit > 0, wait, most); err != nil {
-			b.leave(ticket)
-			return nil, waited, err
+		wait, err := b.hold(ctx, limited, known, now.Sub(start), waits)
+		if err == nil {
+			changed := b.changed
+			l.mu.Unlock()
+			err = sleep(ctx, wait, changed)
+			l.mu.Lock()
+			waited = l.now().Sub(start)
 		}
-		held = true
-		changed := b.changed
-		l.mu.Unlock()
-		err := sleep(ctx, wait, changed)
-		l.mu.Lock()
 		b.leave(ticket)
 		switch {
-		case err == nil && !known && most < firstTime && l.now().Sub(start) >= firstTime:
-			return nil, waited, &LimitedError{Call: to.call, Wait: firstTime}
-		case errors.Is(err, context.DeadlineExceeded):
-			// Nothing was sent.
-			return nil, waited, &LimitedError{Call: to.call, Wait: max(0, min(wait, maxAfter)-l.now().Sub(now))}
-		case err != nil:
+		case errors.Is(err, context.DeadlineExceeded) && limited.Wait > 0:
+			err = limited
+		case err != nil && err == ctx.Err():
+			err = fmt.Errorf("%s: %w: %w", to.call, ErrNotMade, err)
+		}
+		if err != nil {
 			return nil, waited, err
 		}
 	}
 }
 
-// tooLong returns an error where a call must not wait any longer: a [*LimitedError]
-// where the wait is known to be longer than the time that there is.
-func (l *limits) tooLong(ctx context.Context, to target, known bool, wait, most time.Duration) error {
+// hold returns for how long a call waits until it looks again, or an error where it
+// must not wait.
+func (b *bucket) hold(ctx context.Context, limited *LimitedError, known bool, waited time.Duration, waits bool) (time.Duration, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return 0, err
 	}
 	deadline, ok := ctx.Deadline()
-	if known && (wait > most || ok && wait > time.Until(deadline)) {
-		return &LimitedError{Call: to.call, Wait: wait}
+	switch {
+	case !known && waits:
+		return forever, nil // until an answer comes
+	case !known && b.limit == 0 && waited < firstTime:
+		return firstTime - waited, nil
+	case !waits, ok && limited.Wait > time.Until(deadline):
+		return 0, limited
 	}
-	return nil
+	return limited.Wait, nil
 }
+
+const forever = time.Duration(1<<63 - 1)
 
 // next returns when the call with a ticket may be sent. ok is false where that
 // depends on an answer, or on the calls before it.

@@ -191,8 +191,13 @@ func TestACallThatCannotWaitIsNotSent(t *testing.T) {
 			time.Sleep(time.Second) // of the bubble's clock
 			stop()
 		}()
-		if err := post(canceled, c, "11"); !errors.Is(err, context.Canceled) {
+		if err := post(canceled, c, "11"); !errors.Is(err, context.Canceled) || !discordapi.Undone(err) {
 			t.Errorf("a call that was cancelled while it waited returned %v", err)
+		}
+		over, end := context.WithTimeout(t.Context(), 0)
+		defer end()
+		if err := post(over, c, "12"); !errors.Is(err, context.DeadlineExceeded) || !discordapi.Undone(err) {
+			t.Errorf("a call whose time had ended before it returned %v", err)
 		}
 		if len(d.at) != 1 {
 			t.Error("a call that was cancelled was sent")
@@ -216,9 +221,7 @@ func TestAnAnswerThatComesTooLateEndsTheWaitOfOthers(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		if err := post(ctx, c, "11"); !discordapi.Undone(err) {
-			t.Errorf("a call whose time ended while it waited is not certainly undone: %v", err)
-		}
+		wantLimited(t, post(ctx, c, "11"), time.Second)
 		if err := <-done; err != nil || len(d.at) != 1 {
 			t.Errorf("%d calls were sent; the first returned %v", len(d.at), err)
 		}
