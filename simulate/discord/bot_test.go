@@ -113,17 +113,16 @@ func (w *world) try(method, path string, body any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	var answer any
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &answer); err != nil {
+			return nil, err
+		}
+	}
 	if at, _, _ := strings.Cut(path, "?"); w.rules != nil && res.StatusCode < 300 {
 		if err := w.rules.Answer(method, at, res.StatusCode, data); err != nil {
 			w.t.Error(err)
 		}
-	}
-	if len(data) == 0 {
-		return nil, nil
-	}
-	var answer any
-	if err := json.Unmarshal(data, &answer); err != nil {
-		return nil, err
 	}
 	if o, ok := answer.(object); ok && res.StatusCode >= 400 {
 		code, _ := o["code"].(float64)

@@ -162,13 +162,13 @@ func (s *Discord) tellTyping(c *channel, user string) {
 // tellChannel sends CHANNEL_CREATE, _UPDATE or _DELETE, or the same of a thread.
 func (s *Discord) tellChannel(what string, c *channel) {
 	if c.thread == nil {
-		s.tell(event{kind: "CHANNEL_" + what, guild: c.Guild, intents: guildsIntent, data: same(s.channelJSON(c, true))})
+		s.tell(event{kind: "CHANNEL_" + what, guild: c.Guild, intents: guildsIntent, data: same(s.eventJSON(c))})
 		return
 	}
 	if !s.sees(c, s.o.App.UserID) {
 		return
 	}
-	o := s.channelJSON(c, true)
+	o := s.eventJSON(c)
 	switch what {
 	case "CREATE":
 		o["newly_created"] = true
@@ -193,9 +193,9 @@ func (s *Discord) guildCreate(g *guild, x *session) any {
 		switch {
 		case c.Guild != g.ID:
 		case c.thread == nil:
-			channels = append(channels, s.channelJSON(c, true))
+			channels = append(channels, s.eventJSON(c))
 		case !c.thread.archived && s.sees(c, s.o.App.UserID):
-			threads = append(threads, s.channelJSON(c, true))
+			threads = append(threads, s.eventJSON(c))
 		}
 	}
 	for _, m := range g.members {

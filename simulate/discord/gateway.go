@@ -65,6 +65,7 @@ type socket struct {
 	zip    *zlib.Writer // nil where the bot did not ask for compression
 	zipped bytes.Buffer
 	closed chan struct{} // closed when reading ends
+	silent chan struct{} // closed when writing ends
 
 	mu    sync.Mutex // guards queue and leave; may be taken while the Discord's is held
 	queue [][]byte
@@ -94,7 +95,7 @@ func (s *Discord) serveSocket(w http.ResponseWriter, h *http.Request) {
 	if err != nil {
 		return // Upgrade has answered
 	}
-	c := &socket{conn: conn, closed: make(chan struct{}), ready: make(chan struct{}, 1)}
+	c := &socket{conn: conn, closed: make(chan struct{}), silent: make(chan struct{}), ready: make(chan struct{}, 1)}
 	if h.URL.Query().Get("compress") == "zlib-stream" {
 		c.zip = zlib.NewWriter(&c.zipped)
 	}
@@ -164,6 +165,7 @@ func (c *socket) wake() {
 // write sends what is queued until the connection ends. A connection that has ended
 // shows when it is read.
 func (c *socket) write() {
+	defer close(c.silent)
 	for {
 		c.mu.Lock()
 		queue, leave := c.queue, c.leave
@@ -231,6 +233,7 @@ func (s *Discord) listen(c *socket) int {
 			var slow interface{ Timeout() bool }
 			if errors.As(err, &slow) && slow.Timeout() {
 				c.end(closeTimedOut)
+				<-c.silent // the close message is on its way
 				s.mu.Lock()
 				if c.session != nil {
 					s.forget(c.session)

@@ -105,7 +105,8 @@ func (s *Discord) renameUser(user, globalName string) error {
 	return nil
 }
 
-// SetMember gives a member another nickname and other roles.
+// SetMember gives a member another nickname and other roles. The bot hears of the
+// channels that it sees now, or no longer.
 func (s *Discord) SetMember(guild, user, nick string, roles ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +115,23 @@ func (s *Discord) SetMember(guild, user, nick string, roles ...string) {
 	if m == nil {
 		check(fmt.Errorf("%q is not in the guild %q", user, guild))
 	}
+	var hidden []*channel
+	for _, c := range s.channels {
+		if c.Guild == g.ID && c.thread == nil && !s.sees(c, s.o.App.UserID) {
+			hidden = append(hidden, c)
+		}
+	}
+	seen := func(c *channel) bool { return !slices.Contains(hidden, c) }
 	m.Nick, m.Roles = nick, slices.Clone(roles)
 	s.tellMember(g, m)
+	for _, c := range slices.Clone(s.channels) {
+		if c.Guild == g.ID && c.thread == nil && seen(c) != s.sees(c, s.o.App.UserID) {
+			s.tellChannel("UPDATE", c)
+			if !seen(c) {
+				s.tellThreads(c)
+			}
+		}
+	}
 }
 
 // tellMember sends GUILD_MEMBER_UPDATE: of the bot itself without any intent.
@@ -163,8 +179,8 @@ func (s *Discord) ReadOnly(id string, on bool) {
 	check(s.changeChannel(id, func(c *channel) { c.ReadOnly = on }))
 }
 
-// changeChannel tells of the change by CHANNEL_UPDATE: the bot gets the channels that
-// it cannot see, too.
+// changeChannel tells of the change by CHANNEL_UPDATE, also where the bot does not see
+// the channel any more.
 func (s *Discord) changeChannel(id string, change func(*channel)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,9 +188,29 @@ func (s *Discord) changeChannel(id string, change func(*channel)) error {
 	if c == nil || c.Type == DM {
 		return errNoChannel(cmp.Or(id, `""`))
 	}
+	saw := s.sees(c, s.o.App.UserID)
 	change(c)
 	s.tellChannel("UPDATE", c)
+	if !saw && s.sees(c, s.o.App.UserID) {
+		s.tellThreads(c)
+	}
 	return nil
+}
+
+// tellThreads sends the active threads of a channel that the bot sees from now on.
+func (s *Discord) tellThreads(c *channel) {
+	threads, members := []any{}, []any{}
+	for _, th := range s.channels {
+		if th.thread != nil && th.Parent == c.ID && !th.thread.archived && s.sees(th, s.o.App.UserID) {
+			threads = append(threads, s.channelJSON(th))
+			if th.thread.has(s.o.App.UserID) {
+				members = append(members, s.threadMemberJSON(th, s.o.App.UserID, false))
+			}
+		}
+	}
+	s.tell(event{kind: "THREAD_LIST_SYNC", guild: c.Guild, intents: guildsIntent, data: same(object{
+		"guild_id": c.Guild, "channel_ids": []any{c.ID}, "threads": threads, "members": members,
+	})})
 }
 
 // RemoveChannel deletes a channel with its threads, or a thread.

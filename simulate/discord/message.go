@@ -182,7 +182,7 @@ func (s *Discord) messageJSON(m *message, v view) object {
 	}
 	s.referenceJSON(o, m, v)
 	if m.flags&flagHasThread != 0 && s.byID[m.id] != nil && m.channel != m.id {
-		o["thread"] = s.channelJSON(s.byID[m.id], false)
+		o["thread"] = s.channelJSON(s.byID[m.id])
 	}
 	if v.gateway && c.Guild != "" && !v.inner {
 		o["guild_id"] = c.Guild

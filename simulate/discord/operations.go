@@ -125,7 +125,7 @@ func (s *Discord) createDM(r *request) (int, any, error) {
 	if s.user(id) == nil || id == s.o.App.UserID {
 		return 0, nil, &apiError{status: 400, code: 50033, message: "Invalid Recipient(s)"}
 	}
-	return 0, s.channelJSON(s.openDM(id), false), nil
+	return 0, s.channelJSON(s.openDM(id)), nil
 }
 
 func (s *Discord) getApplication(*request) (int, any, error) {
@@ -168,8 +168,8 @@ func (s *Discord) listGuildChannels(r *request) (int, any, error) {
 	}
 	list := []any{}
 	for _, c := range s.channels {
-		if c.Guild == g.ID && c.thread == nil {
-			list = append(list, s.channelJSON(c, false))
+		if c.Guild == g.ID && c.thread == nil && s.sees(c, s.o.App.UserID) {
+			list = append(list, s.channelJSON(c))
 		}
 	}
 	return 0, list, nil
@@ -239,7 +239,7 @@ func (s *Discord) getChannel(r *request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return 0, s.channelJSON(c, false), nil
+	return 0, s.channelJSON(c), nil
 }
 
 // updateChannel renames a channel, or archives and renames a thread.
@@ -258,7 +258,7 @@ func (s *Discord) updateChannel(r *request) (int, any, error) {
 		c.thread.archived, c.thread.archiving = v, s.o.Now()
 	}
 	s.tellChannel("UPDATE", c)
-	return 0, s.channelJSON(c, false), nil
+	return 0, s.channelJSON(c), nil
 }
 
 func (s *Discord) deleteChannel(r *request) (int, any, error) {
@@ -269,7 +269,7 @@ func (s *Discord) deleteChannel(r *request) (int, any, error) {
 	if s.permissions(c, s.o.App.UserID)&(1<<4) == 0 || c.Type == DM {
 		return 0, nil, errPermissions
 	}
-	o := s.channelJSON(c, false)
+	o := s.channelJSON(c)
 	s.dropChannel(c)
 	return 0, o, nil
 }

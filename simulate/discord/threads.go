@@ -34,7 +34,7 @@ func (s *Discord) createThreadFrom(r *request) (int, any, error) {
 	case s.permissions(c, s.o.App.UserID)&createThreads == 0:
 		return 0, nil, errPermissions
 	}
-	return http.StatusCreated, s.channelJSON(s.startFrom(c, m, s.o.App.UserID, name), false), nil
+	return http.StatusCreated, s.channelJSON(s.startFrom(c, m, s.o.App.UserID, name)), nil
 }
 
 // createThread starts a thread without a message, or a post of a forum.
@@ -64,7 +64,7 @@ func (s *Discord) createThread(r *request) (int, any, error) {
 		}
 		th := s.openThread(c, "", PublicThread, own, name, nil)
 		s.firstPost(th, m)
-		o := s.channelJSON(th, false)
+		o := s.channelJSON(th)
 		o["message"] = s.messageJSON(m, view{content: true})
 		return http.StatusCreated, o, nil
 	}
@@ -82,7 +82,7 @@ func (s *Discord) createThread(r *request) (int, any, error) {
 	case s.permissions(c, own)&need == 0:
 		return 0, nil, errPermissions
 	}
-	return http.StatusCreated, s.channelJSON(s.startEmpty(c, own, name, kind), false), nil
+	return http.StatusCreated, s.channelJSON(s.startEmpty(c, own, name, kind)), nil
 }
 
 // openThread makes a thread; id is that of its message, "" for none. created is
@@ -142,7 +142,7 @@ func (s *Discord) enter(c *channel, users ...string) {
 		c.thread.members = append(c.thread.members, threadMember{id, s.o.Now()})
 		if id == s.o.App.UserID {
 			// Who was added to a thread gets it, and it may be new to the bot.
-			s.tell(event{kind: "THREAD_CREATE", guild: c.Guild, intents: guildsIntent, data: same(s.channelJSON(c, true))})
+			s.tell(event{kind: "THREAD_CREATE", guild: c.Guild, intents: guildsIntent, data: same(s.channelJSON(c))})
 		}
 		s.tellMembers(c, []any{s.threadMemberJSON(c, id, true)}, nil)
 	}
@@ -262,7 +262,7 @@ func (s *Discord) leaveThreadOf(c *channel, user string) {
 func (s *Discord) threadList(threads []*channel) object {
 	list, members := []any{}, []any{}
 	for _, c := range threads {
-		list = append(list, s.channelJSON(c, false))
+		list = append(list, s.channelJSON(c))
 		if c.thread.has(s.o.App.UserID) {
 			members = append(members, s.threadMemberJSON(c, s.o.App.UserID, false))
 		}

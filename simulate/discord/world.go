@@ -69,9 +69,9 @@ type Channel struct {
 	Type    int    // Text, Voice, Category, Announcement or Forum
 	Name    string
 	Topic   string
-	Parent  string // a category
-	Private bool   // only Members see it: @everyone is denied VIEW_CHANNEL
-	Members []string
+	Parent  string   // a category
+	Private bool     // only Members see it: @everyone is denied VIEW_CHANNEL
+	Members []string // users, or roles
 	// ReadOnly denies SEND_MESSAGES, in threads too, to @everyone.
 	ReadOnly bool
 }
@@ -193,7 +193,7 @@ func (s *Discord) addChannel(c Channel) (*channel, error) {
 	c.Members = slices.Clone(c.Members)
 	ch := &channel{Channel: c}
 	s.put(ch)
-	s.tell(event{kind: "CHANNEL_CREATE", guild: c.Guild, intents: guildsIntent, data: same(s.channelJSON(ch, true))})
+	s.tell(event{kind: "CHANNEL_CREATE", guild: c.Guild, intents: guildsIntent, data: same(s.eventJSON(ch))})
 	return ch, nil
 }
 
@@ -351,7 +351,7 @@ func (s *Discord) permissions(c *channel, user string) int64 {
 	}
 	if in.Private {
 		p &^= viewChannel
-		if slices.Contains(in.Members, user) {
+		if slices.ContainsFunc(in.Members, func(id string) bool { return id == user || slices.Contains(m.Roles, id) }) {
 			p |= viewChannel
 		}
 	}
@@ -375,7 +375,7 @@ func (s *Discord) sees(c *channel, user string) bool {
 }
 
 // overwrites are what makes a channel private or read-only, as Discord writes it.
-func (c *channel) overwrites() []any {
+func (s *Discord) overwrites(c *channel) []any {
 	list := []any{}
 	var deny int64
 	if c.Private {
@@ -389,7 +389,11 @@ func (c *channel) overwrites() []any {
 	}
 	if c.Private {
 		for _, id := range c.Members {
-			list = append(list, object{"id": id, "type": 1, "allow": fmt.Sprint(viewChannel), "deny": "0"})
+			kind := 1
+			if s.guild(c.Guild).role(id) != nil {
+				kind = 0
+			}
+			list = append(list, object{"id": id, "type": kind, "allow": fmt.Sprint(viewChannel), "deny": "0"})
 		}
 	}
 	return list
@@ -448,9 +452,26 @@ func roleJSON(g *guild, r *Role) object {
 	return o
 }
 
-// channelJSON is a channel or a thread. In an event it names its guild even where
-// the guild contains it.
-func (s *Discord) channelJSON(c *channel, _ bool) object {
+// eventJSON is a channel as events have it. Of one that the bot does not see, it tells
+// that it is there and where (Discord's documentation, Obfuscated Channels; for all
+// bots since November 2026).
+func (s *Discord) eventJSON(c *channel) object {
+	o := s.channelJSON(c)
+	if c.thread != nil || c.Type == DM || c.Type == Category || s.sees(c, s.o.App.UserID) {
+		return o
+	}
+	o["name"], o["flags"] = "___hidden___", 1<<17
+	o["permission_overwrites"] = []any{object{"id": c.Guild, "type": 0, "allow": "0", "deny": fmt.Sprint(viewChannel)}}
+	for _, k := range []string{"topic", "last_message_id"} {
+		if _, has := o[k]; has {
+			o[k] = nil
+		}
+	}
+	return o
+}
+
+// channelJSON is a channel or a thread as the API has it.
+func (s *Discord) channelJSON(c *channel) object {
 	if c.Type == DM {
 		o := object{"id": c.ID, "type": DM, "last_message_id": nilIfEmpty(c.last), "flags": 0, "recipients": []any{}}
 		for _, id := range c.people {
@@ -465,7 +486,7 @@ func (s *Discord) channelJSON(c *channel, _ bool) object {
 		s.threadFields(o, c)
 		return o
 	}
-	o["position"], o["permission_overwrites"] = slices.Index(s.channels, c), c.overwrites()
+	o["position"], o["permission_overwrites"] = slices.Index(s.channels, c), s.overwrites(c)
 	if c.Type == Category {
 		return o
 	}
