@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
 // The bounds of a page of messages.
@@ -271,18 +272,34 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 // gone is the answer to a message that was deleted or erased: it never comes back.
 var gone = &Refusal{Conflict, "deleted", "message_id", "is the id of a message that was deleted or erased, which cannot be recorded again"}
 
-// saidAt returns the time of a new message. Slack's ids are times.
+// saidAt returns the time of a new message: the caller's, else that of its id, else
+// now.
 func saidAt(in earshot.ConversationID, n NewChatMessage, now earshot.Time) earshot.Time {
 	if at, err := earshot.ParseTime(n.Time); err == nil {
 		return at
 	}
-	if in.Scope.Platform == earshot.Slack && slackTS.MatchString(string(n.ID)) {
-		if at, err := earshot.ParseTime(string(n.ID)); err == nil && at > 0 && at <= now+earshot.Time(ahead/time.Microsecond) {
-			return at
-		}
+	if at, ok := timeInID(in.Scope.Platform, n.ID, now); ok {
+		return at
 	}
 	return now
 }
+
+// timeInID returns when a message was said by its id: Slack's and Discord's ids are
+// times. ok is false for any other id, and for one that is too far ahead.
+func timeInID(p earshot.Platform, id earshot.MessageID, now earshot.Time) (at earshot.Time, ok bool) {
+	switch {
+	case p == earshot.Slack && slackTS.MatchString(string(id)):
+		t, err := earshot.ParseTime(string(id))
+		at, ok = t, err == nil
+	case p == earshot.Discord && len(id) >= snowflakeDigits:
+		at, ok = discordmsg.TimeOf(string(id))
+	}
+	return at, ok && at > 0 && at <= now+earshot.Time(ahead/time.Microsecond)
+}
+
+// snowflakeDigits is how many digits Discord's ids have at least, since its first
+// year. A shorter number is an id of somebody else's.
+const snowflakeDigits = 17
 
 // holds reports whether a message is of a conversation. A thread's root is.
 func holds(in earshot.ConversationID, m *earshot.Message) bool {

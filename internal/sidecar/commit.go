@@ -21,7 +21,8 @@ import (
 type Reply struct {
 	Text string // as people see it
 	// Messages are what the reply became on the platform, in order; none where the
-	// caller does not say. They are recorded as the agent's. A zero Time means now.
+	// caller does not say. They are recorded as the agent's. A zero Time means that of
+	// the id, on a platform whose ids are times, else now.
 	// Thread and ReplyTo are where the answer belongs, unless Placed is set.
 	Messages []earshot.Message
 	Placed   bool
@@ -273,6 +274,9 @@ func (r *Reply) messages(c earshot.Channel, id earshot.ConversationID, anchor ea
 		m.Author = earshot.Author{ID: identity.ID, Name: identity.Name, Kind: earshot.Bot}
 		if m.Time == 0 {
 			m.Time = next
+			if at, ok := timeInID(c.Platform, m.ID, now); ok && at > anchor.Time {
+				m.Time = at
+			}
 		}
 		next = m.Time + 1
 		if !r.Placed {
