@@ -22,7 +22,7 @@ const (
 	writeTime  = 10 * time.Second
 	maxPayload = 32 << 20  // a larger one is skipped
 	maxMessage = 256 << 20 // a larger one ends the connection
-	minBeat    = time.Second
+	minBeat    = 100 * time.Millisecond
 	maxBeat    = 10 * time.Minute
 )
 

@@ -34,7 +34,7 @@ func TestAnEventThatFailsIsHandledAgainAndNoneIsSkipped(t *testing.T) {
 		for i := range 3 {
 			p.event(strconv.Itoa(i+2), "100")
 		}
-		time.Sleep(5 * time.Minute) // of the bubble's clock
+		pass(5 * time.Minute)
 		want := []string{"s1:1", "s1:2", "s1:3", "s1:3", "s1:3", "s1:3", "s1:3", "s1:3", "s1:3", "s1:4"}
 		if !slices.Equal(got, want) {
 			t.Fatalf("events were handled as %v, want %v", got, want)
@@ -182,8 +182,8 @@ func TestPermissionToIdentifyIsAskedForOncePerIdentify(t *testing.T) {
 func TestNoErrorShowsTheToken(t *testing.T) {
 	t.Parallel()
 	play(t, nil, func(w *world) {
-		w.refuse = true
-		time.Sleep(time.Hour) // of the bubble's clock; play looks at the log
+		w.refuses(true)
+		pass(time.Hour) // play looks at the log
 		if !strings.Contains(w.log.String(), "refused for ***") {
 			t.Errorf("the log is %s", w.log)
 		}

@@ -157,16 +157,16 @@ func TestAServerThatCannotBeReachedDoesNotEndTheSession(t *testing.T) {
 	play(t, nil, func(w *world) {
 		p := w.identified("s1")
 		w.firstMissed()
-		w.refuse, w.dialed = true, nil
+		w.refuses(true)
 		p.closeWith(4000)
-		start := time.Now()
-		time.Sleep(10 * time.Minute) // of the bubble's clock
-		w.refuse = false
+		pass(10 * time.Minute)
+		dialed := w.dialed
+		w.refuses(false)
 		w.resumed("s1", 1).write(resumedEvent)
-		if n := len(w.dialed); n < 8 || n > 16 {
-			t.Errorf("the server was dialed %d times in %s", n, time.Since(start))
+		if n := len(dialed); n < 8 || n > 16 {
+			t.Errorf("the server was dialed %d times in ten minutes", n)
 		}
-		for i, at := range w.dialed {
+		for i, at := range dialed {
 			want := "gateway.test:80"
 			if i < 3 {
 				want = "resume.test:80"
@@ -192,7 +192,7 @@ func TestWaitsGrowAndHaveJitter(t *testing.T) {
 		}
 		o.Jitter = func(most time.Duration) time.Duration { return most }
 	}, func(w *world) {
-		time.Sleep(10 * time.Minute) // of the bubble's clock
+		pass(10 * time.Minute)
 		for i, want := range []float64{1.5, 1.5, 3, 6, 12, 24, 48, 90, 90} {
 			if got := at[i+1].Sub(at[i]).Seconds(); got != want {
 				t.Errorf("wait %d is %g s, want %g s", i+1, got, want)
@@ -244,7 +244,7 @@ func TestTheFirstSessionMissesWhatWasBefore(t *testing.T) {
 	play(t, nil, func(w *world) {
 		start := time.Now()
 		p := w.next()
-		time.Sleep(7 * time.Second) // of the bubble's clock
+		pass(7 * time.Second)
 		p.hello()
 		p.expect(2)
 		p.ready("s1")

@@ -31,8 +31,31 @@ type world struct {
 	log    *strings.Builder
 	stop   context.CancelFunc
 	ended  chan error
-	refuse bool // connections
+
+	mu     sync.Mutex // guards what follows
+	refuse bool       // connections
 	dialed []string
+}
+
+// refuses sets whether connections are refused, and forgets those that were dialed.
+func (w *world) refuses(refuse bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refuse, w.dialed = refuse, nil
+}
+
+// dial notes a connection; ok is false where it is refused.
+func (w *world) dial(at string) (ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dialed = append(w.dialed, at)
+	return !w.refuse
+}
+
+// pass lets time pass, on the bubble's clock.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
 
 // play runs a test in a bubble, with a shard that runs. change sets its options.
@@ -61,8 +84,7 @@ func play(t *testing.T, change func(o *gateway.Options), test func(w *world)) {
 			},
 			Missed: func(from, to time.Time) { w.missed <- [2]time.Time{from, to} },
 			Dialer: &websocket.Dialer{NetDialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-				w.dialed = append(w.dialed, address)
-				if w.refuse {
+				if !w.dial(address) {
 					return nil, errors.New("refused for " + token)
 				}
 				return l.dial(ctx)
