@@ -17,7 +17,7 @@ import (
 
 // Bounds of the directory's memory. What is dropped is asked for again.
 const (
-	maxPlaces = 20_000 // channels and threads
+	maxPlaces = 50_000 // channels and threads
 	maxGuilds = 2_500  // of which roles are known; Discord's bound for one shard
 	maxPeople = 50_000 // of all guilds together
 )

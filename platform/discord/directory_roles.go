@@ -56,10 +56,16 @@ func (d *directory) decode(ctx context.Context, guild string, raw []byte) (disco
 		}
 	}
 	m, err := discordmsg.Decode(raw, d.names(guild))
-	if h, _ := readHead(raw); err == nil && m.Webhook != "" && (slices.Contains(proxyApps, h.App) || d.speaks(guild, m.Message.Author.ID)) {
+	if err != nil {
+		return m, err
+	}
+	if h, _ := readHead(raw); m.Webhook != "" && (slices.Contains(proxyApps, h.App) || d.speaks(guild, m.Message.Author.ID)) {
 		m.Message.Author.Kind = earshot.Human
 	}
-	return m, err
+	if r := m.Referenced; r != nil && r.Webhook != "" && d.speaks(guild, r.Message.Author.ID) {
+		r.Message.Author.Kind = earshot.Human
+	}
+	return m, nil
 }
 
 // mentionsRoles reports whether a message mentions a role.

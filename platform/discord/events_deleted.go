@@ -50,6 +50,9 @@ func (p *Platform) threadGone(ctx context.Context, x *delivery) error {
 	if c.Type == discordmsg.PrivateThread {
 		return p.channelGone(ctx, x)
 	}
+	if c.Parent == "" {
+		return nil
+	}
 	at, ok, err := p.listensTo(ctx, x, c.Guild, c.Parent)
 	if err != nil || !ok {
 		return err

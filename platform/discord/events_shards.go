@@ -62,15 +62,19 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 		found, err := p.client.Gateway(ctx)
 		return found.SessionStartLimit, err
 	}, p.o.Now)
-	all, each := errgroup.WithContext(ctx)
+	var shards []*gateway.Shard
 	for _, id := range ids {
 		s, err := p.shard(ctx, id, of, identifies, handle)
 		if err != nil {
 			return err
 		}
+		shards = append(shards, s)
+	}
+	all, each := errgroup.WithContext(ctx)
+	for i, s := range shards {
 		all.Go(func() error {
 			if err := s.Run(each); err != nil && each.Err() == nil {
-				return fmt.Errorf("discord: shard %d of %d: %w", id, of, err)
+				return fmt.Errorf("discord: shard %d of %d: %w", ids[i], of, err)
 			}
 			return nil
 		})

@@ -61,7 +61,8 @@ type Allow struct {
 	// not stored. Direct messages are not bound by it.
 	Channels []string
 	// Roles and Users are ids of those who are answered: one of either is enough.
-	// What others say is stored, and not answered.
+	// What others say is stored, and not answered. In direct messages nobody has a
+	// role, and webhooks and bots have none anywhere.
 	Roles, Users []string
 }
 
