@@ -18,6 +18,7 @@ type messageJSON struct {
 	Text        string              `json:"text"`
 	IsTruncated bool                `json:"is_truncated"`
 	Edited      bool                `json:"edited,omitzero"`
+	ReplyTo     string              `json:"reply_to,omitzero"` // by reference, as on Discord: the id of a message of this channel
 	Media       []assemble.MediaRef `json:"media"`
 	Reactions   []string            `json:"reactions,omitzero"`
 	Shared      []quotedJSON        `json:"shared,omitzero"`
@@ -98,6 +99,9 @@ func (s *Set) describe(list, others []earshot.Message) ([]messageJSON, []string)
 		out[i] = messageJSON{
 			MessageID: line(string(m.ID), maxIDLength), TS: s.ts(m.Time), Edited: m.Edited != 0, Media: []assemble.MediaRef{}, whole: written[i].Text,
 			Author: assemble.AuthorRef{UserID: line(string(m.Author.ID), maxLine), DisplayName: written[i].Name, IsBot: m.Author.Kind == earshot.Bot},
+		}
+		if m.ReplyTo != m.ID {
+			out[i].ReplyTo = line(string(m.ReplyTo), maxIDLength)
 		}
 		for _, f := range m.Files[:min(len(m.Files), maxFiles)] {
 			out[i].Media = append(out[i].Media, assemble.MediaRef{

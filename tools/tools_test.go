@@ -191,6 +191,19 @@ func TestAMessageThatIsAskedForByIDIsWhole(t *testing.T) {
 	}
 }
 
+func TestAReplyByReferenceSaysToWhat(t *testing.T) {
+	t.Parallel()
+	st := open(t)
+	record(t, st, general,
+		earshot.Message{ID: "m1", Time: began, Author: person("U1", "Alice"), Text: "is the mirror slow?", ReplyTo: "m1"},
+		earshot.Message{ID: "m2", Time: began + second, Author: person("U2", "Bob"), Text: "since eight", ReplyTo: "m1"})
+	set := tools.ForChannel(general, st, tools.NewIndex(st, 0), earshot.Position{}, nil)
+	got := call(t, set, tools.ChannelMessages, `{"message_ids":["m1","m2"]}`).JSON
+	if strings.Count(got, `"reply_to"`) != 1 || !strings.Contains(got, `"since eight","is_truncated":false,"reply_to":"m1"`) {
+		t.Error(got)
+	}
+}
+
 func TestTimesAreOfTheConversationsZone(t *testing.T) {
 	t.Parallel()
 	st := open(t)
