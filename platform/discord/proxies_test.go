@@ -2,12 +2,16 @@ package discord_test
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/llm"
 	fake "github.com/earshot-ai/earshot/simulate/discord"
 )
@@ -154,5 +158,70 @@ func TestAProxiedReplyKeepsItsReference(t *testing.T) {
 `
 	if diff := cmp.Diff(want, x.dump(a, "A", b, "B", c, "C", d, "D")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestAnAnswerThatIsOnItsWayIsTheOne has a proxy repeat and delete a message while the
+// answer to it is being posted: Discord has it, and the bot does not know yet.
+func TestAnAnswerThatIsOnItsWayIsTheOne(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, placeholder, call string }{
+		{"as a post", "", "create_message"},
+		{"in the place of a placeholder", "…", "update_message"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			x := listen(t, nil)
+			g := gate{make(chan struct{})}
+			close(g.open)
+			x.fake.Inject(fake.Fault{Kind: fake.LateResponse, On: c.call, Wait: 2 * time.Second, Times: 1})
+			x.start(g, c.placeholder)
+			hook := x.fake.AddWebhook(x.general, "proxy")
+			asked := x.fake.Say(x.general, x.mara, "L: <@"+x.fake.App().UserID+"> good morning")
+			if err := x.fake.Until(t.Context(), func() bool { return slices.Equal(x.visible(x.general), []string{"Good morning."}) }); err != nil {
+				t.Fatal(err)
+			}
+			x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
+			x.fake.Delete(x.general, asked)
+			x.settle()
+			turns := x.done(x.general)
+			if len(turns) != 1 {
+				t.Errorf("turns: %q, want one\n%s", turns, x.logged())
+			}
+			if diff := cmp.Diff([]string{"Good morning."}, x.visible(x.general)); diff != "" {
+				t.Errorf("what people see (-want +got):\n%s\n%s", diff, x.logged())
+			}
+		})
+	}
+}
+
+// TestARepostIsAnsweredAfterACrash has the process fail between the deletion of the
+// original and the turn of its repost. When the deletion comes again, the original has
+// no text any more.
+func TestARepostIsAnsweredAfterACrash(t *testing.T) {
+	t.Parallel()
+	x := listen(t, nil)
+	crashed := false
+	x.fails = func(e bot.Event) error {
+		if strings.HasSuffix(e.Delivery, "-reposted") && !crashed {
+			crashed = true
+			return errors.New("the process ends here")
+		}
+		return nil
+	}
+	g := gate{make(chan struct{})}
+	x.start(g, "")
+	hook := x.fake.AddWebhook(x.general, "proxy")
+	asked := x.fake.Say(x.general, x.mara, "L: <@"+x.fake.App().UserID+"> good morning")
+	x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
+	x.fake.Delete(x.general, asked)
+	x.settle()
+	close(g.open)
+	if diff := cmp.Diff([]string{"dropped anchor deleted", "done"}, x.done(x.general)); diff != "" || !crashed {
+		t.Errorf("turns (-want +got):\n%s\n%s", diff, x.logged())
+	}
+	notes, err := x.store.Notes(t.Context(), "discord/repost/", 0)
+	if err != nil || len(notes) != 0 {
+		t.Errorf("notes: %v, %v, want none", notes, err)
 	}
 }
