@@ -23,7 +23,7 @@ func TestDiscordJSLivesInTheFakeDiscord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // nothing of it is kept
+	defer s.Close()
 	mara := s.AddUser(discord.User{Name: "mara", GlobalName: "Mara Vos", Nick: "Mara"})
 	general := s.AddChannel(discord.Channel{Name: "general"})
 	s.Say(general, mara, "before the bot was there")

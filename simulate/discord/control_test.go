@@ -14,7 +14,7 @@ import (
 // order gives an order over HTTP, as a script does.
 func (w *world) order(act, body string) object {
 	w.t.Helper()
-	res, err := http.Post(w.URL()+"/simulate/"+act, "application/json", strings.NewReader(body)) //nolint:noctx // ends with the server
+	res, err := http.Post(w.URL()+"/simulate/"+act, "application/json", strings.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func (w *world) order(act, body string) object {
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
 		w.t.Fatal(err)
 	}
-	if ok := answer["ok"] == true; ok != (res.StatusCode == 200) {
+	if ok := answer["ok"] == true; ok != (res.StatusCode == http.StatusOK) {
 		w.t.Errorf("%s: status %d with %v", act, res.StatusCode, answer)
 	}
 	return answer
@@ -95,12 +95,12 @@ func TestAWrongOrderIsRefusedWithAReason(t *testing.T) {
 			t.Errorf("%s %s: %v, want something of %q", c.act, c.body, answer, c.want)
 		}
 	}
-	res, err := http.Post(w.URL()+"/simulate/say", "text/plain", strings.NewReader(`{}`)) //nolint:noctx // ends with the server
+	res, err := http.Post(w.URL()+"/simulate/say", "text/plain", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if res.StatusCode != 400 {
+	if res.StatusCode != http.StatusBadRequest {
 		t.Errorf("an order that a page could send ends with %d", res.StatusCode)
 	}
 }
@@ -121,7 +121,7 @@ func TestAScriptSeesWhatHappened(t *testing.T) {
 		{"users", 3, "Mara Vos"},
 		{"channels", 1, "general"},
 	} {
-		res, err := http.Get(w.URL() + "/simulate/" + c.what) //nolint:noctx // ends with the server
+		res, err := http.Get(w.URL() + "/simulate/" + c.what)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestAnAttachmentIsThereForADay(t *testing.T) {
 		return a["url"].(string)
 	}
 	fetch := func(at string) (int, string) {
-		res, err := http.Get(at) //nolint:noctx // ends with the server
+		res, err := http.Get(at)
 		if err != nil {
 			t.Fatal(err)
 		}

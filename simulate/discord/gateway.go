@@ -86,8 +86,8 @@ type closing struct {
 
 // serveSocket takes a connection, says hello, and obeys until either side ends it.
 func (s *Discord) serveSocket(w http.ResponseWriter, h *http.Request) {
-	if q := h.URL.Query(); q.Get("encoding") == "etf" || q.Get("compress") != "" && q.Get("compress") != "zlib-stream" {
-		http.Error(w, "only encoding=json and compress=zlib-stream are here", http.StatusBadRequest)
+	if h.URL.Query().Get("encoding") == "etf" {
+		http.Error(w, "only encoding=json is here", http.StatusBadRequest)
 		return
 	}
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
