@@ -167,6 +167,7 @@ func (r *reader) fromExport(v value, h ExportHeader, t int) value {
 	out.members = append(out.members,
 		field("type", number(t)), field("channel_id", text(h.Channel.ID)), field("guild_id", text(h.Guild)),
 		field("content", exportContent(v, t)), field("author", exportUser(v.get("author"))),
+		field("member", renamed(v.get("author"), "nick", "nickname")),
 		field("mentions", each(v.get("mentions"), exportUser)),
 		field("reactions", v.get("reactions")))
 	out.members = append(out.members, exportBody(v)...)
@@ -216,7 +217,9 @@ func exportUser(u value) value {
 	if !u.object() {
 		return u
 	}
-	return renamed(u, "id", "id", "username", "name", "global_name", "nickname", "bot", "isBot")
+	out := renamed(u, "id", "id", "username", "name", "bot", "isBot")
+	out.members = append(out.members, field("member", renamed(u, "nick", "nickname")))
+	return out
 }
 
 // exportContent is a message's content. That of system messages is a sentence of
