@@ -39,6 +39,24 @@ func FuzzSlackDay(f *testing.F) {
 	})
 }
 
+// FuzzDiscordFile reads hostile bytes as a whole file of DiscordChatExporter and as
+// its messages, with the same promises.
+func FuzzDiscordFile(f *testing.F) {
+	for _, text := range home() {
+		f.Add([]byte(text))
+		if _, list, ok := strings.Cut(text, `"messages": [`); ok {
+			f.Add([]byte(list))
+		}
+	}
+	f.Add([]byte(`{"id":"1477953611366400000","reactions":[{"emoji":{"name":"x"},"count":2,"users":[{"id":1},{]},{}]},{"id":"2"`))
+	f.Add([]byte(`{"id":"1477953611366400000","type":"21","content":"x","reference":{"messageId":"1477955121315840001"}}]}`))
+	head := `{"guild":{"id":"600000000000000001"},"channel":{"id":"1477955121315840001","type":"GuildPublicThread","categoryId":"8","category":"c","name":"n"},"messages":[`
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		dir := folderOf(t, map[string]string{"a.json": string(raw), "b.json": head + string(raw)})
+		twice(t, func(s earshot.Store) (Report, error) { return ImportDiscord(t.Context(), s, []string{dir}, nil) })
+	})
+}
+
 // FuzzJSONL does the same for lines, neutral and Earshot's own.
 func FuzzJSONL(f *testing.F) {
 	f.Add([]byte(neutral))

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/earshot-ai/earshot"
 )
 
 var general = ExportHeader{Guild: "600000000000000001", Channel: ChannelInfo{Channel: Channel{ID: "800000000000000001"}, Name: "general"}}
@@ -149,8 +147,8 @@ func TestAStartersTextInAnExportIsItsMessage(t *testing.T) {
 	if d.Referenced == nil {
 		t.Fatal("its text is lost")
 	}
-	m, at := d.Referenced.Message, earshot.Time(0)
-	at, _ = TimeOf("1099999999999999999")
+	m := d.Referenced.Message
+	at, _ := TimeOf("1099999999999999999")
 	if m.ID != "1099999999999999999" || m.Time != at || m.Text != "<@1|Ann> look" || d.Referenced.Channel != "800000000000000002" || !strings.HasPrefix(m.Author.Name, "Ann") {
 		t.Errorf("got %+v", d.Referenced)
 	}

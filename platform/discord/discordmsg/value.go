@@ -134,16 +134,6 @@ func (v value) str() string { return v.text }
 // at is get and str in one.
 func (v value) at(name string) string { return v.get(name).str() }
 
-// first returns the first member of names that is a non-empty string.
-func (v value) first(names ...string) string {
-	for _, n := range names {
-		if s := v.at(n); s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 // int returns a whole number that fits, or one written as a string; else 0.
 func (v value) int() int64 {
 	n, err := strconv.ParseInt(v.text, 10, 64)
