@@ -148,11 +148,11 @@ func Refused(err error, codes ...int) bool {
 
 // unanswered returns the error of a request that got no answer.
 func (c *Client) unanswered(to target, err error) error {
-	err = hide(err, c.o.Token)
+	what := ErrNotAnswered
 	if op := (*net.OpError)(nil); errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
-		return fmt.Errorf("%s: %w: %w", to.call, ErrUnreachable, err)
+		what = ErrUnreachable
 	}
-	return fmt.Errorf("%s: %w: %w", to.call, ErrNotAnswered, err)
+	return fmt.Errorf("%s: %w: %w", to.call, what, hide(err, c.o.Token))
 }
 
 // refusal reads Discord's refusal.
@@ -266,8 +266,8 @@ func seconds(n float64) time.Duration {
 	return time.Duration(min(n, maxAfter.Seconds()) * float64(time.Second))
 }
 
-// hide removes secrets and URLs from the text of a network error. errors.Is and
-// errors.As still find what it wraps.
+// hide removes secrets and URLs from the text of a network error. errors.Is still
+// finds what it wraps.
 func hide(err error, s secret.Secret) error {
 	for u := (*url.Error)(nil); errors.As(err, &u); {
 		err = u.Err

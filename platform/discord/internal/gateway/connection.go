@@ -188,7 +188,7 @@ func (c *connection) dispatch(ctx context.Context, p payload) error {
 		if json.Unmarshal(p.Data, &x) != nil || x.Session == "" {
 			return errNotReady
 		}
-		r.place = State{Session: x.Session, URL: x.URL}
+		r.place = State{Session: x.Session, URL: x.URL, Intents: r.intents}
 		c.start(now)
 		if r.losing {
 			r.losing = false

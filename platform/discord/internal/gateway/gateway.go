@@ -31,6 +31,7 @@ type State struct {
 	Session  string    `json:"session"`
 	Sequence int64     `json:"sequence"` // the last that was handled
 	URL      string    `json:"url"`      // resume_gateway_url
+	Intents  int64     `json:"intents"`  // of the session; 0 where it is not known
 	At       time.Time `json:"at"`       // when that event was received
 }
 
@@ -55,8 +56,10 @@ type Options struct {
 	// (4014); Refused is then called. 0: none is left out.
 	Content int64
 	Refused func()
-	ID, Of  int   // the shard, and how many there are; Of 0 means 1
-	Resume  State // of an earlier process; zero: there was none
+	ID, Of  int // the shard, and how many there are; Of 0 means 1
+	// Resume is the place of an earlier process; zero: there was none. A session with
+	// other intents is not resumed: it would go on without what is asked for now.
+	Resume State
 	// Handle is called for each event, one after another, in order, READY included.
 	// After an error it is called with the same event again, after a while: none is
 	// skipped. Events that wait for it are kept in memory, up to a bound; beyond it
@@ -150,8 +153,12 @@ func (s *Shard) Run(ctx context.Context) error {
 	now := s.o.Now()
 	s.down(now)
 	r := &run{s: s, o: s.o, q: q, place: s.o.Resume, alive: s.o.Resume.At, intents: s.o.Intents}
-	if r.place.Session == "" {
+	switch asked := r.place.Intents; {
+	case r.place.Session == "":
 		r.lose(now)
+	case asked != 0 && asked != r.intents:
+		s.o.Log.Info("other intents are asked for than before: a new gateway session begins")
+		r.lose(r.alive)
 	}
 	err := r.hold(ctx)
 	q.close()

@@ -38,7 +38,7 @@ func TestASessionBeginsAndItsEventsCarryTheirPlace(t *testing.T) {
 		now := time.Now()
 		want := gateway.Dispatch{
 			Type: "MESSAGE_CREATE", Data: json.RawMessage(`{"id":"100"}`), Shard: 1, Delivery: "s1:2", Received: now,
-			State: gateway.State{Session: "s1", Sequence: 2, URL: "ws://resume.test", At: now},
+			State: gateway.State{Session: "s1", Sequence: 2, URL: "ws://resume.test", Intents: 1<<15 | 1, At: now},
 		}
 		if first.Type != "READY" || first.State.Sequence != 1 || first.Delivery != "s1:1" {
 			t.Errorf("the first event is %+v", first)
@@ -54,7 +54,7 @@ func TestASessionBeginsAndItsEventsCarryTheirPlace(t *testing.T) {
 
 func TestASessionOfAnEarlierProcessIsResumed(t *testing.T) {
 	t.Parallel()
-	state := gateway.State{Session: "s1", Sequence: 41, URL: "ws://resume.test"}
+	state := gateway.State{Session: "s1", Sequence: 41, URL: "ws://resume.test", Intents: 1<<15 | 1}
 	play(t, func(o *gateway.Options) { o.Resume = state }, func(w *world) {
 		p := w.resumed("s1", 41)
 		if p.host != "resume.test" {
@@ -68,6 +68,36 @@ func TestASessionOfAnEarlierProcessIsResumed(t *testing.T) {
 		}
 		if len(w.missed) > 0 {
 			t.Error("events count as lost although the session was resumed")
+		}
+	})
+}
+
+func TestASessionWithOtherIntentsIsNotResumed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(1999, 12, 31, 12, 0, 0, 0, time.UTC)
+	play(t, func(o *gateway.Options) {
+		o.Resume = gateway.State{Session: "s1", Sequence: 41, URL: "ws://resume.test", Intents: 1, At: at}
+	}, func(w *world) {
+		w.identified("s2")
+		if got := <-w.missed; !got[0].Equal(at.Add(-10 * time.Second)) {
+			t.Errorf("missed is %v", got)
+		}
+	})
+}
+
+func TestASessionWithoutMessageContentSaysSoInItsPlace(t *testing.T) {
+	t.Parallel()
+	play(t, nil, func(w *world) {
+		p := w.next()
+		p.hello()
+		p.expect(2)
+		p.closeWith(4014)
+		p = w.next()
+		p.hello()
+		p.expect(2)
+		p.ready("s1")
+		if d := <-w.events; d.State.Intents != 1 {
+			t.Errorf("the place is %+v", d.State)
 		}
 	})
 }
