@@ -125,7 +125,8 @@ func (r *reader) list(v value, name string) []value {
 	return l.list
 }
 
-// decode reads a message object, and with references the one that it refers to.
+// decode reads a message object, and with references the message itself that it refers
+// to. Of a message within another Discord tells the reference only.
 func (r *reader) decode(v value, references bool) (Decoded, error) {
 	if !v.object() {
 		return Decoded{}, ErrNotMessage
@@ -156,8 +157,9 @@ func (r *reader) decode(v value, references bool) (Decoded, error) {
 	}
 	r.thread(&d, v.get("thread"))
 	d.Starter = d.Type == typeStarter
+	r.reference(&d, v)
 	if references {
-		r.reference(&d, v)
+		r.referenced(&d, v.get("referenced_message"))
 	}
 	if d.Starter {
 		return d, nil
@@ -189,9 +191,9 @@ func (r *reader) edited(v value) earshot.Time {
 	return t
 }
 
-// reference reads what a message refers to: a reply's message, a starter's.
+// reference reads which message a reply replies to.
 func (r *reader) reference(d *Decoded, v value) {
-	ref, told := v.get("message_reference"), v.get("referenced_message")
+	ref := v.get("message_reference")
 	if replies(d.Type) && ref.get("type").int() == referenceReply {
 		id, channel := ref.at("message_id"), snowflake(ref.at("channel_id"))
 		switch {
@@ -203,6 +205,11 @@ func (r *reader) reference(d *Decoded, v value) {
 			d.Message.ReplyTo = earshot.MessageID(id)
 		}
 	}
+}
+
+// referenced reads the message that a reply replies to, or that a thread was started
+// from.
+func (r *reader) referenced(d *Decoded, told value) {
 	if d.Message.ReplyTo == "" && !d.Starter {
 		return
 	}

@@ -203,5 +203,12 @@ func TestAMalformedFieldCostsThatFieldAlone(t *testing.T) {
 	}
 	if _, err := Decode([]byte(`{"id":"1","content":"`+strings.Repeat("x", MaxBytes)+`"}`), Names{}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a message that is too large: %v", err)
+
+// A message within another tells what it replies to in its turn, but not that message.
+func TestTheMessageThatAReplyRepliesToIsAReplyItself(t *testing.T) {
+	inner := post(`"type":19,"message_reference":{"type":0,"message_id":"1099999999999999999","channel_id":"800000000000000001"}`)
+	d := decoded(t, post(`"type":19,"message_reference":{"type":0,"message_id":"1100000000000000000","channel_id":"800000000000000001"},"referenced_message":`+inner))
+	if d.Referenced == nil || d.Referenced.Message.ReplyTo != "1099999999999999999" || d.Referenced.Referenced != nil || d.Referenced.Gone {
+		t.Errorf("got %+v, want a reply to 1099999999999999999, of which nothing else is known", d.Referenced)
 	}
 }
