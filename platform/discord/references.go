@@ -2,11 +2,17 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/disgoorg/disgo/rest"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
@@ -16,7 +22,8 @@ const maxReferences = 20
 
 // FetchReferences asks Discord for messages of a channel that others refer to and that
 // the store does not know, such as [gather.Unknown] finds, and records them: each with
-// one request, and one that is gone as deleted, so that it is never asked for again.
+// one request, together with what it replies to in its turn as far as that stands near
+// it, and one that is gone as deleted, so that it is never asked for again.
 // What Discord does not tell now stays unknown. It does not wait for rate limits. The
 // error is the store's, or ctx's.
 func (p *Platform) FetchReferences(ctx context.Context, c earshot.Channel, list []gather.Reference) error {
@@ -50,7 +57,12 @@ func (p *Platform) FetchReferences(ctx context.Context, c earshot.Channel, list 
 	return nil
 }
 
-// reference reads a message that others refer to.
+// around is how many messages are asked for together with one that others refer to:
+// what it replies to was mostly said shortly before.
+const around = 50
+
+// reference reads a message that others refer to, and what it replies to in its turn,
+// as far as the same answer has that.
 func (p *Platform) reference(ctx context.Context, c earshot.Channel, r gather.Reference) ([]earshot.Message, error) {
 	at := section{id: string(c.ID)}
 	if r.Thread != "" {
@@ -65,26 +77,69 @@ func (p *Platform) reference(ctx context.Context, c earshot.Channel, r gather.Re
 			at = at.ofRoot(c)
 		}
 	}
-	f, err := p.one(ctx, c, at, r.ID)
-	if err != nil || f.Unread {
+	page, err := p.pageAround(ctx, c, at, r.ID)
+	if err != nil {
 		return nil, err
 	}
-	out := []earshot.Message{f.Message}
-	d, err := p.directory.decode(ctx, guildOf(c), f.Raw)
-	if err != nil || d.Message.ReplyTo == "" {
-		return out, nil
-	}
-	// What it replies to in its turn comes with it.
-	switch above := d.Referenced; {
-	case d.Gone:
-		out = append(out, discordmsg.Tombstone(d.Message.ReplyTo))
-	case above != nil && above.Message.ID == d.Message.ReplyTo:
-		m := above.Message
-		m.Thread = at.thread
-		if at.post && m.ID == at.thread {
-			m.Text = discordmsg.Titled(at.title, m.Text)
+	f, ok := page[r.ID]
+	if !ok {
+		// It is gone; or the bot may not read history, which Discord answers with an
+		// empty list.
+		if f, err = p.one(ctx, c, at, r.ID); err != nil {
+			return nil, err
 		}
-		out = append(out, m)
+	}
+	var out []earshot.Message
+	for ok = true; ok && !f.Unread; f, ok = page[f.Message.ReplyTo] {
+		delete(page, f.Message.ID)
+		out = append(out, f.Message)
+		if above, known := p.within(ctx, c, at, f); known {
+			if _, ok := page[above.ID]; !ok {
+				out = append(out, above)
+			}
+		}
 	}
 	return out, nil
+}
+
+// pageAround reads the messages around one, by id: Get Channel Messages.
+func (p *Platform) pageAround(ctx context.Context, c earshot.Channel, at section, id earshot.MessageID) (map[earshot.MessageID]backfill.Found, error) {
+	raw, err := p.client.Try(ctx, rest.GetMessages, []any{at.id}, url.Values{"limit": {strconv.Itoa(around)}, "around": {string(id)}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
+	}
+	var found []backfill.Found
+	for _, raw := range list {
+		if f, ok := p.found(ctx, c, at, raw); ok {
+			found = append(found, f)
+		}
+	}
+	page := make(map[earshot.MessageID]backfill.Found, len(found))
+	err = p.keepOwn(ctx, c, found)
+	for _, f := range found {
+		page[f.Message.ID] = f
+	}
+	return page, err
+}
+
+// within returns what a message replies to, where its own JSON has that.
+func (p *Platform) within(ctx context.Context, c earshot.Channel, at section, f backfill.Found) (m earshot.Message, ok bool) {
+	d, err := p.directory.decode(ctx, guildOf(c), f.Raw)
+	if err != nil || d.Message.ReplyTo == "" {
+		return m, false
+	}
+	above := d.Referenced
+	if above == nil || above.Message.ID != d.Message.ReplyTo {
+		return discordmsg.Tombstone(d.Message.ReplyTo), d.Gone
+	}
+	m = above.Message
+	m.Thread = at.thread
+	if at.post && m.ID == at.thread {
+		m.Text = discordmsg.Titled(at.title, m.Text)
+	}
+	return m, !p.unreadable(guildOf(c), &m)
 }
