@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -118,26 +117,6 @@ func TestSlackIsUnreachableAtTheStart(t *testing.T) {
 // scope is the channel general.
 func (x *slackWorld) scope() earshot.Scope {
 	return earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(x.Team().ID), Channel: earshot.ChannelID(x.general)}
-}
-
-// get requests a page of the daemon's HTTP front.
-func (x *slackWorld) get(path, accept string) (status int, body string) {
-	x.t.Helper()
-	r, err := http.NewRequestWithContext(x.t.Context(), http.MethodGet, "http://"+x.daemon.Address+path, nil)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	r.Header.Set("Accept", accept)
-	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer w.Body.Close()
-	raw, err := io.ReadAll(w.Body)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	return w.StatusCode, string(raw)
 }
 
 // Events that a process stored before Slack answered are processed by the next

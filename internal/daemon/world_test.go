@@ -5,9 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,4 +163,63 @@ func (x *botWorld) want(what, got, want string) {
 	if diff := gocmp.Diff(got, want); diff != "" {
 		x.t.Errorf("%s: -got +want\n%s", what, diff)
 	}
+}
+
+// lastRequest returns the last request to the model.
+func (x *botWorld) lastRequest() request {
+	x.t.Helper()
+	list := x.wire.recorded(x.t)
+	if len(list) == 0 {
+		x.t.Fatal("the model was not asked")
+	}
+	return list[len(list)-1]
+}
+
+// afterWindow returns what the model reads behind the window: what the question replies
+// to, and the question. The first message holds the window, and the first of them.
+func (r request) afterWindow() string {
+	var b strings.Builder
+	for _, m := range r.Body.Messages {
+		text := content(m.Content)
+		if m.Role == "user" && strings.HasPrefix(text, "[recent channel context]") {
+			list := strings.Split(text, "\n\n")
+			text = strings.Join(list[slices.IndexFunc(list, func(p string) bool { return !ofWindow.MatchString(p) }):], "\n\n")
+		}
+		if m.Role != "system" {
+			b.WriteString(m.Role + ": " + text + "\n")
+		}
+	}
+	return b.String()
+}
+
+var (
+	ofWindow = regexp.MustCompile(`^(\[recent|thread \(|standalone \()`) // a paragraph
+	clock    = regexp.MustCompile(`\b[0-9]{2}:[0-9]{2}\b`)
+	days     = regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [0-9]+ [A-Z][a-z]{2}( [0-9]{4})?\b`)
+)
+
+// withoutTimes replaces the times and days of a prompt, which are those of the test.
+func (x *botWorld) withoutTimes(prompt string) string {
+	return days.ReplaceAllString(clock.ReplaceAllString(prompt, "HH:MM"), "Day")
+}
+
+// get requests a page of the daemon's HTTP front, or where it has none, of its probes.
+func (x *botWorld) get(path, accept string) (status int, body string) {
+	x.t.Helper()
+	at := cmp.Or(x.daemon.Address, x.daemon.Health)
+	r, err := http.NewRequestWithContext(x.t.Context(), http.MethodGet, "http://"+at+path, nil)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	r.Header.Set("Accept", accept)
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	raw, err := io.ReadAll(w.Body)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return w.StatusCode, string(raw)
 }
