@@ -203,6 +203,8 @@ func TestAMalformedFieldCostsThatFieldAlone(t *testing.T) {
 	}
 	if _, err := Decode([]byte(`{"id":"1","content":"`+strings.Repeat("x", MaxBytes)+`"}`), Names{}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a message that is too large: %v", err)
+	}
+}
 
 // A message within another tells what it replies to in its turn, but not that message.
 func TestTheMessageThatAReplyRepliesToIsAReplyItself(t *testing.T) {
