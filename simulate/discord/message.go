@@ -37,6 +37,7 @@ type message struct {
 	flags       int
 	pinned      bool
 	tts         bool
+	ping        bool // a reply mentions whom it replies to
 
 	users     []string // mentioned, in order
 	roles     []string
@@ -90,7 +91,7 @@ var (
 // mentions finds who is mentioned in a message. allowed is allowed_mentions; nil
 // allows all.
 func (s *Discord) mentions(c *channel, m *message, allowed object, ping bool) {
-	m.users, m.roles, m.everyone = nil, nil, false
+	m.users, m.roles, m.everyone, m.ping = nil, nil, false, ping
 	allows := func(kind, id string) bool {
 		if allowed == nil {
 			return true
@@ -160,10 +161,6 @@ func (s *Discord) messageJSON(m *message, v view) object {
 	}
 	if m.webhook != "" {
 		o["webhook_id"] = m.webhook
-	}
-	if m.webhook == "" && m.author == s.o.App.UserID {
-		o["application_id"] = s.o.App.ID
-		delete(o, "application_id") // only answers to interactions have it
 	}
 	if v.nonce && m.nonce != nil {
 		o["nonce"] = m.nonce

@@ -341,7 +341,7 @@ func (s *Discord) updateMessage(r *request) (int, any, error) {
 	}
 	if m.author == s.o.App.UserID {
 		allowed := r.object("allowed_mentions")
-		ping := allowed == nil
+		ping := m.ping
 		if allowed != nil {
 			ping, _ = allowed["replied_user"].(bool)
 		}

@@ -127,7 +127,7 @@ func (s *Discord) edit(channel, id, text string) error {
 		return err
 	}
 	m.content, m.edited = text, s.o.Now()
-	s.mentions(c, m, nil, m.reply != nil && len(m.users) > 0)
+	s.mentions(c, m, nil, m.ping)
 	s.tellChanged(c, m)
 	return nil
 }
