@@ -116,7 +116,7 @@ func (s *discordService) backfillOptions(w earshot.WorkspaceID) backfill.Options
 	o, c := s.options, s.options.Config
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Discord, Workspace: w,
-		Handle:        s.events.found,
+		Handle:        s.found,
 		Fresh:         time.Duration(c.Answer.FreshMinutes) * time.Minute,
 		Tier:          discordTier,
 		StaleServeTTL: orNever(time.Duration(c.Discord.StaleServeTTL) * time.Second),
@@ -125,6 +125,17 @@ func (s *discordService) backfillOptions(w earshot.WorkspaceID) backfill.Options
 		Floor:         s.floor,
 		Now:           o.Outside.now(), Log: o.Log,
 	}
+}
+
+// found takes a message that backfill found in history, which does not show whether
+// its author may ask.
+func (s *discordService) found(ctx context.Context, c earshot.Channel, f backfill.Found) error {
+	refused, err := s.adapter.Refused(ctx, c, f.Message.Author.ID)
+	if err != nil {
+		return err
+	}
+	_, err = s.events.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key, Refused: refused})
+	return err
 }
 
 // discordTier bounds how often the history of one guild is read. Discord's own limits

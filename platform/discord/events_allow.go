@@ -3,9 +3,14 @@ package discord
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/disgoorg/disgo/rest"
+
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
 // whyNotAllowed is why a person is not answered whom the lists of roles and users leave
@@ -51,4 +56,24 @@ func (p *Platform) notAllowed(id earshot.AuthorID, roles []string) string {
 		return ""
 	}
 	return whyNotAllowed
+}
+
+// Refused returns why the author of a message that was found in history is not
+// answered, for [bot.Event.Refused]; "" where nothing speaks against it. History does
+// not show an author's roles: where they matter Discord is asked.
+func (p *Platform) Refused(ctx context.Context, c earshot.Channel, author earshot.AuthorID) (string, error) {
+	why := p.notAllowed(author, nil)
+	guild := guildOf(c)
+	if why == "" || len(p.o.Allow.Roles) == 0 || guild == "" || isWebhook(author) {
+		return why, nil
+	}
+	raw, err := p.client.Call(ctx, rest.GetMember, []any{guild, author}, nil, nil)
+	if discordapi.Refused(err, discordapi.UnknownMember, discordapi.UnknownUser, discordapi.UnknownGuild, discordapi.MissingAccess) {
+		return why, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("roles of member %s: %w", author, err)
+	}
+	m, _ := discordmsg.ReadMember(raw) // what is no member has no roles
+	return p.notAllowed(author, m.Roles), nil
 }

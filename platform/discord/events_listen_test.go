@@ -225,6 +225,12 @@ func TestAllowLists(t *testing.T) {
 	if m, s := x.why(a), x.why(b); m != "not-allowed not-allowed" || s != "mention" {
 		t.Errorf("got %q and %q, want not-allowed, twice because the thread changes the message, and mention", m, s)
 	}
+	for author, want := range map[string]string{x.mara: "not-allowed", x.sam: ""} {
+		got, err := x.p.Refused(t.Context(), earshot.Channel{Platform: earshot.Discord, Workspace: x.scope("").Workspace, ID: earshot.ChannelID(inside)}, earshot.AuthorID(author))
+		if err != nil || got != want {
+			t.Errorf("found in history: got %q, %v, want %q", got, err, want)
+		}
+	}
 	// A new process knows the channel from the store, which has no category.
 	x.close()
 	x.start(nil, "")
