@@ -59,6 +59,7 @@ type Linker struct {
 	conversations []conversation // conversations as guessed
 	named         int            // how many of the last hundred messages begin with a name
 
+	fields   []string  // of the text that is read, without the name that it begins with
 	features []feature // of the candidate that is scored
 	score    [Reach + 1]int32
 }

@@ -3,6 +3,7 @@ package links
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -98,6 +99,10 @@ const (
 	crowded   = 24   // how many people of a conversation are remembered
 )
 
+// longestOfYouAndMe is how many bytes the words for "you" and "I" have at most, in
+// lower case or upper.
+const longestOfYouAndMe = 6
+
 // read collects what is known of a message before it is scored.
 func (l *Linker) read(m *earshot.Message) message {
 	text := strings.TrimSpace(m.Text[:min(len(m.Text), farEnough)])
@@ -105,20 +110,28 @@ func (l *Linker) read(m *earshot.Message) message {
 		number: l.count, time: m.Time, bot: m.Author.Kind == earshot.Bot,
 		author: l.people.author(m.Author), before: None, parent: None, conversation: None,
 	}
-	rest := l.people.named(&q, m, text)
+	rest := l.people.begins(&q, text)
+	l.fields = l.fields[:0]
+	for w := range strings.FieldsSeq(rest) {
+		l.fields = append(l.fields, w)
+	}
+	l.people.named(&q, m, l.fields)
 	q.opening, q.asks = open(rest)
 	q.links = strings.Contains(text, "://") || strings.Contains(text, "www.")
 	q.files = len(m.Files) > 0
 	q.words = l.words.of(rest)
-	for _, w := range strings.Fields(rest) {
-		switch strings.ToLower(strings.TrimFunc(w, isMark)) {
+	for _, w := range l.fields {
+		if w = trimMarks(w); len(w) > longestOfYouAndMe {
+			continue
+		}
+		switch strings.ToLower(w) {
 		case "you", "your", "u", "ur", "yours", "you're", "you'll", "you've", "you'd":
 			q.you = true
 		case "i", "my", "me", "i'm", "i've", "i'll", "i'd", "im", "mine", "we", "our":
 			q.me = true
 		}
 	}
-	switch n := len(strings.Fields(rest)); {
+	switch n := len(l.fields); {
 	case n <= 2:
 		q.length = 0
 	case n <= 6:
@@ -183,6 +196,14 @@ func (l *Linker) speak(a, b, at int32) {
 	}
 }
 
+// isLetterOrDigit is quick where most letters are.
+func isLetterOrDigit(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
 func has(list []int32, v int32) bool {
 	for _, x := range list {
 		if x == v {
@@ -198,17 +219,19 @@ func open(text string) (opening, bool) {
 	if strings.HasPrefix(text, "!") && len(text) > 1 {
 		return opensCommand, asks
 	}
-	fields := strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '+' && r != '-'
-	})
-	found := opensOther
-	for i, w := range fields[:min(len(fields), 4)] {
+	found, i := opensOther, 0
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !isLetterOrDigit(r) && r != '\'' && r != '+' && r != '-'
+	}) {
 		k := openers[strings.ToLower(w)]
 		if i == 0 {
 			found = k
 		}
 		if k == opensThanks && i < 3 || k == opensAll {
 			found = k
+			break
+		}
+		if i++; i == 4 {
 			break
 		}
 	}

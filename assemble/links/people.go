@@ -55,7 +55,7 @@ func (p *people) call(name string, who int32) {
 	if name != "" {
 		p.byName[name] = who
 	}
-	if bare := strings.TrimFunc(name, isMark); len(bare) > 2 {
+	if bare := trimMarks(name); len(bare) > 2 {
 		if _, taken := p.byName[bare]; !taken {
 			p.byName[bare] = who
 		}
@@ -90,26 +90,28 @@ func (p *people) meet(text string) {
 	}
 }
 
-// named finds whom a message names. It returns the text without a name that it
-// begins with.
-func (p *people) named(q *message, m *earshot.Message, text string) string {
-	rest := text
+// begins finds whom a text begins with, and returns the text without that name.
+func (p *people) begins(q *message, text string) string {
 	who, length, kind := p.first(text)
-	if kind != namesNobody {
-		q.naming, rest = kind, strings.TrimLeft(text[length:], " \t:,;>")
-		if kind == namesFirst {
-			p.point(q, who)
-		}
+	if kind == namesNobody {
+		return text
 	}
+	q.naming = kind
+	if kind == namesFirst {
+		p.point(q, who)
+	}
+	return strings.TrimLeft(text[length:], " \t:,;>")
+}
+
+// named finds whom a message names: in its list of mentions, and among the words
+// behind the name that it begins with.
+func (p *people) named(q *message, m *earshot.Message, words []string) {
 	for _, id := range m.Mentions {
 		if who, ok := p.byID[id]; ok {
 			p.within(q, who)
 		}
 	}
-	for i, w := range strings.Fields(rest) {
-		if i == 60 {
-			break
-		}
+	for _, w := range words[:min(len(words), 60)] {
 		if id, ok := strings.CutPrefix(w, "<@"); ok {
 			if end := strings.IndexAny(id, ">|"); end > 0 {
 				if who, ok := p.byID[earshot.AuthorID(strings.TrimPrefix(id[:end], "!"))]; ok {
@@ -118,15 +120,14 @@ func (p *people) named(q *message, m *earshot.Message, text string) string {
 			}
 			continue
 		}
-		bare := fold(strings.TrimFunc(w, isMark))
-		if len(bare) < 3 || common[bare] {
+		bare := fold(trimMarks(w))
+		if len(bare) < 3 {
 			continue
 		}
-		if who, ok := p.byName[bare]; ok {
+		if who, ok := p.byName[bare]; ok && !common[bare] {
 			p.within(q, who)
 		}
 	}
-	return rest
 }
 
 // first returns whose name a text begins with, the length of the name in bytes, and
@@ -168,7 +169,7 @@ func (p *people) first(text string) (who int32, length int, kind naming) {
 	if who, ok := p.byName[name]; ok && (len(name) > 2 || at) && !common[name] {
 		return who, skip + end, namesFirst
 	}
-	if bare := strings.TrimFunc(name, isMark); len(bare) > 2 && !common[bare] {
+	if bare := trimMarks(name); len(bare) > 2 && !common[bare] {
 		if who, ok := p.byName[bare]; ok {
 			return who, skip + end, namesFirst
 		}
@@ -224,9 +225,17 @@ func fold(name string) string {
 	return strings.TrimSpace(name)
 }
 
-// isMark reports whether r, at the end of a name, is no part of it.
-func isMark(r rune) bool {
-	return r < utf8.RuneSelf && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
+// trimMarks returns s without what is no part of a name at its ends: characters of
+// ASCII that are neither letters nor digits.
+func trimMarks(s string) string {
+	isMark := func(c byte) bool { return c < utf8.RuneSelf && !isLetterOrDigit(rune(c)) }
+	for len(s) > 0 && isMark(s[0]) {
+		s = s[1:]
+	}
+	for len(s) > 0 && isMark(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // common are words that are not taken for a name, though people have such names.

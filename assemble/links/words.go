@@ -2,8 +2,8 @@ package links
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
-	"unicode"
 )
 
 // words counts in how many messages each word is, and remembers the newest of them.
@@ -13,6 +13,7 @@ type words struct {
 	where  [][]int32 // the newest messages with the word, by index in messages
 	all    int
 	most   int32            // the greatest of shared
+	found  []int32          // of the text that is read
 	shared [Reach + 1]int32 // weight of the rare words that candidate n has in common with the message
 }
 
@@ -23,9 +24,9 @@ func newWords() words { return words{number: map[string]int32{}} }
 
 // of returns the words of a text, each once.
 func (w *words) of(text string) []int32 {
-	var out []int32
-	for _, f := range strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.' && r != '/'
+	out := w.found[:0]
+	for f := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !isLetterOrDigit(r) && r != '_' && r != '-' && r != '.' && r != '/'
 	}) {
 		f = fold(strings.Trim(f, "-._/"))
 		if len(f) < 3 || len(f) > 60 || common[f] {
@@ -48,7 +49,8 @@ func (w *words) of(text string) []int32 {
 			}
 		}
 	}
-	return out
+	w.found = out
+	return slices.Clone(out)
 }
 
 // add records the words of the message with the index at.
