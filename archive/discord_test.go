@@ -1,10 +1,12 @@
 package archive
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -363,5 +365,69 @@ func TestWhatIsNoDiscordExportIsRefusedWithTheRemedy(t *testing.T) {
 	}
 	if err := ProbeSlack(dir, nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "earshot import discord") {
 		t.Errorf("as a Slack export: %v", err)
+	}
+}
+
+// A file is read message by message, however large it is.
+func TestALargeDiscordFileNeedsLittleMemory(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("50 MB are imported only without -short and -race")
+	}
+	const messages, size = 25_000, 2000
+	var b bytes.Buffer
+	b.WriteString(`{"guild":{"id":"` + guildID + `"},"channel":{"id":"` + generalID + `","type":"GuildTextChat","name":"general"},"messages":[`)
+	for i := range messages {
+		fmt.Fprintf(&b, `{"id":"%s","type":"Default","author":{"id":"%s","nickname":"Ann"},"content":"%s"},`, flake(i), annID, strings.Repeat(strconv.Itoa(i)+" ", size/6))
+	}
+	b.Truncate(b.Len() - 1)
+	b.WriteString(`]}`)
+	p := written(t, "large.json", b.Bytes())
+	b = bytes.Buffer{}
+	var s discard
+	runtime.GC()
+	var before, m runtime.MemStats
+	runtime.ReadMemStats(&before)
+	highest := uint64(0)
+	got, err := ImportDiscord(t.Context(), &s, []string{p}, &Options{Progress: func(Progress) {
+		runtime.ReadMemStats(&m)
+		highest = max(highest, m.HeapAlloc)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Bytes < 40<<20 || got.Messages.New != messages {
+		t.Errorf("read %d MB and %d messages", got.Bytes>>20, got.Messages.New)
+	}
+	if grown := int64(highest) - int64(before.HeapAlloc); grown > 20<<20 {
+		t.Errorf("the heap grew by %d MB, want at most 20", grown>>20)
+	} else {
+		t.Logf("%d MB in %s: the heap grew by %d MB", got.Bytes>>20, got.Duration, grown>>20)
+	}
+}
+
+// Names in a zip that lead elsewhere, and links out of a folder, are not followed.
+func TestADiscordExportIsNeverLeft(t *testing.T) {
+	t.Parallel()
+	evil := exportOf(opsID, "GuildTextChat", "ops", "", "", said(flake(9), bobID, "evil", nil))
+	files := map[string]string{"general.json": home()["Home - Text - general [800000000000000001].json"]}
+	for _, name := range []string{"../a.json", "/b.json", `c\d.json`, "e/../../f.json"} {
+		files[name] = evil
+	}
+	got, err := ImportDiscord(t.Context(), open(t, "memory:"), []string{zipOf(t, files)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Channels != 1 || got.SkippedCount() != 4 || got.Skipped[0].Reason != unsafeName {
+		t.Errorf("got %+v, want one channel and four unsafe names", got)
+	}
+	small := &Options{MaxBytes: 1000}
+	_, err = ImportDiscord(t.Context(), open(t, "memory:"), []string{zipOf(t, home())}, small)
+	for what, err := range map[string]error{"the import": err, "the probe": ProbeDiscord([]string{zipOf(t, home())}, small)} {
+		if !errors.Is(err, ErrBomb) {
+			t.Errorf("%s with 1,000 bytes allowed: %v", what, err)
+		}
+	}
+	if _, err := ImportDiscord(t.Context(), open(t, "memory:"), []string{folderOf(t, home())}, &Options{Workspace: "a/b"}); !errors.Is(err, ErrWorkspace) {
+		t.Errorf("a workspace with a slash: %v", err)
 	}
 }

@@ -88,13 +88,17 @@ func (x *discordImport) headers(ctx context.Context) ([]discordFile, error) {
 			continue
 		}
 		var h discordmsg.ExportHeader
-		found := false
-		err := x.open(e, func(r io.Reader) error {
-			h, found = readDiscordHeader(r)
-			return nil
+		found, failed := false, true
+		err := x.open(e, func(r io.Reader) (err error) {
+			h, found, err = readDiscordHeader(r)
+			failed = err != nil
+			return err
 		})
 		if err != nil {
 			return nil, err
+		}
+		if failed { // it is counted already
+			continue
 		}
 		if !found {
 			x.skipped.add(otherJSON, Place{File: e.name})
@@ -111,8 +115,9 @@ func maybeDiscord(e entry) bool {
 	return strings.EqualFold(path.Ext(e.name), ".json") && !strings.HasPrefix(path.Base(e.name), "._")
 }
 
-// discord reports whether a source has a file of DiscordChatExporter.
-func (s *source) discord() bool {
+// discord reports whether a source has a file of DiscordChatExporter. The error is one
+// that ends an import.
+func (s *source) discord() (bool, error) {
 	for _, e := range s.entries {
 		if !maybeDiscord(e) {
 			continue
@@ -121,20 +126,21 @@ func (s *source) discord() bool {
 		if err != nil {
 			continue
 		}
-		_, ok := readDiscordHeader(r)
+		_, ok, err := readDiscordHeader(r)
 		_ = r.Close()
-		if ok {
-			return true
+		if ok || fatal(err) {
+			return ok, err
 		}
 	}
-	return false
+	return false, nil
 }
 
-// readDiscordHeader reads a file up to its first message.
-func readDiscordHeader(r io.Reader) (h discordmsg.ExportHeader, ok bool) {
+// readDiscordHeader reads a file up to its first message. ok is false where the file
+// is not of DiscordChatExporter; the error is that of reading.
+func readDiscordHeader(r io.Reader) (h discordmsg.ExportHeader, ok bool, err error) {
 	s := newSplitter(io.LimitReader(r, headerBytes), func(string, int) {})
 	if c, err := s.token(); err != nil || c != '{' {
-		return h, false
+		return h, false, s.err
 	}
 	head := buffer{}
 	_ = s.object(&head, func(name string, sofar []byte) func(byte, int) error {
@@ -144,7 +150,7 @@ func readDiscordHeader(r io.Reader) (h discordmsg.ExportHeader, ok bool) {
 		h, ok = discordmsg.ReadExportHeader(append(append([]byte{}, sofar...), '}'))
 		return func(byte, int) error { return errEnd }
 	})
-	return h, ok
+	return h, ok, s.err
 }
 
 // A discordReader decodes the files of one channel and its threads.

@@ -100,7 +100,7 @@ func lay(name string, s *source, skipped *tally) (layout, error) {
 	if jsonLines.MatchString(name) {
 		return l, fmt.Errorf("%w: %s holds JSON lines; use `earshot import jsonl`", ErrFormat, name)
 	}
-	if s.discord() {
+	if found, _ := s.discord(); found {
 		return l, fmt.Errorf("%w: %s is an export of Discord; use `earshot import discord`", ErrFormat, name)
 	}
 	return l, fmt.Errorf("%w: %s is no Slack export: expected a zip file or a folder with users.json, channels.json and a folder of YYYY-MM-DD.json files for each channel, or slackdump's C….json files", ErrFormat, name)

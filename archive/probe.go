@@ -40,7 +40,8 @@ func ProbeDiscord(names []string, opts *Options) error {
 	if err == nil {
 		var s *source
 		if s, err = openSources(names, o, newTally(1)); err == nil {
-			if !s.discord() {
+			var found bool
+			if found, err = s.discord(); err == nil && !found {
 				err = notDiscord(name, s)
 			}
 			err = errors.Join(err, s.close())
