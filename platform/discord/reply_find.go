@@ -19,8 +19,11 @@ import (
 	"github.com/earshot-ai/earshot/platform/discord/markup"
 )
 
-// maxLook is how many pages of 100 messages are searched for a post.
-const maxLook = 50
+// Bounds of a search for a post.
+const (
+	firstLook = 25 // messages of the first page, which mostly has it
+	maxLook   = 50 // pages; the others have 100 messages
+)
 
 // Find implements [bot.Finder]. Discord shows a nonce with the event of a post, not in
 // its history, so a post is told by its author, by what it replies to, by its text,
@@ -50,8 +53,12 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earshot.Message, error) {
 	want := essence(markup.Write(d.Text))
 	before := ""
-	for range maxLook {
-		query := url.Values{"limit": {strconv.Itoa(maxPage)}}
+	for i := range maxLook {
+		most := maxPage
+		if i == 0 {
+			most = firstLook
+		}
+		query := url.Values{"limit": {strconv.Itoa(most)}}
 		if before != "" {
 			query.Set("before", before)
 		}
@@ -84,7 +91,7 @@ func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earsh
 				return earshot.Message{ID: m.ID, Time: m.Time, Thread: to.thread, ReplyTo: m.ReplyTo}, nil
 			}
 		}
-		if len(page) < maxPage || before == "" {
+		if len(page) < most || before == "" {
 			return earshot.Message{}, earshot.ErrNotFound
 		}
 	}
