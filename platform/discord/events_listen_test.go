@@ -5,11 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord"
 	"github.com/earshot-ai/earshot/secret"
 	fake "github.com/earshot-ai/earshot/simulate/discord"
@@ -166,9 +168,17 @@ func TestWithoutMessageContent(t *testing.T) {
 	if err != nil || len(got) != 1 {
 		t.Fatalf("got %v, %v, want one stretch", got, err)
 	}
-	x.settle()
 	if m := x.why(a); m != "mention" {
 		t.Errorf("the mention: %s", m)
+	}
+	general, err := x.store.Channel(t.Context(), x.scope(x.general))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scope *backfill.ScopeError
+	w := backfill.Window{Oldest: 1, Latest: earshot.TimeOf(time.Now()), Limit: 100}
+	if page, err := x.p.History(t.Context(), general, w); !errors.As(err, &scope) || scope.Scope != "MESSAGE_CONTENT" {
+		t.Errorf("history: got %v, %v, want MESSAGE_CONTENT to be missing", page, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
@@ -185,6 +186,16 @@ func (p *Platform) unreadable(guild string, m *earshot.Message) bool {
 	return !p.Content() && guild != "" && m.Text == "" && len(m.Files)+len(m.Shared) == 0 &&
 		m.Author.Kind != earshot.System && !p.identity.Is(m.Author.ID) && !p.identity.MentionedIn(m)
 }
+
+// hides reports whether history shows a message without its text for that reason.
+func (p *Platform) hides(c earshot.Channel, raw []byte) bool {
+	d, err := discordmsg.Decode(raw, p.directory.names(guildOf(c)))
+	return err == nil && !d.Starter && p.unreadable(guildOf(c), &d.Message)
+}
+
+// errHidden refuses a page of history of which Discord hides a text: what was said
+// then stays a gap, which is read once the intent is granted.
+var errHidden = &backfill.ScopeError{Scope: "MESSAGE_CONTENT", Err: errors.New("discord shows messages without their text")}
 
 // unreadEvery is how often it is written how far a channel could not be read.
 const unreadEvery = time.Minute

@@ -159,6 +159,9 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 		if !ok {
 			continue
 		}
+		if f.Unread && p.hides(c, raw) {
+			return backfill.Page{}, errHidden
+		}
 		if f.Message.Time < w.Oldest {
 			over = true
 			break

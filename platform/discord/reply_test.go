@@ -31,7 +31,7 @@ func TestAPostIsAReplyThatNotifiesNobody(t *testing.T) {
 	if len(posts) != 1 || posts[0].Reply != string(at.Anchor.ID) || len(posts[0].Mentions) != 0 {
 		t.Errorf("people see %+v", posts)
 	}
-	if got := (earshot.Message{ID: earshot.MessageID(posts[0].ID), Time: m.Time, ReplyTo: at.Anchor.ID}); m.Time <= at.Anchor.Time || !cmp.Equal(m, got) {
+	if got := (earshot.Message{ID: earshot.MessageID(posts[0].ID), Time: m.Time, ReplyTo: at.Anchor.ID}); m.Time < at.Anchor.Time || !cmp.Equal(m, got) {
 		t.Errorf("got %+v", m)
 	}
 }
