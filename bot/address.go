@@ -16,6 +16,9 @@ func (b *Bot) address(ctx context.Context, e Event) (*earshot.ConversationID, st
 	if b.identity.Is(m.Author.ID) {
 		return nil, address.Self, nil
 	}
+	if e.Known && !m.Deleted {
+		return nil, address.Known, nil
+	}
 	id, err := gather.ConversationOf(ctx, b.store, e.Channel, m, b.identity)
 	if err != nil {
 		return nil, "", fmt.Errorf("address message %s: %w", m.ID, err)

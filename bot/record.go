@@ -19,6 +19,9 @@ type Event struct {
 	// "not-allowed": the platform's settings do not let its author ask. It is then the
 	// outcome's Why. The message is recorded all the same. "" refuses nothing.
 	Refused string
+	// Known says that the event tells what has changed about a message that was said
+	// before, such as its reactions or a preview. Nobody asks anew by it.
+	Known bool
 }
 
 // An Outcome is what came of an event.
@@ -36,6 +39,7 @@ type Outcome struct {
 	//   - bots-bounded: other bots have had their turns ([Answer].BotTurns)
 	//   - edit, deletion: it is no new message
 	//   - silence: there is nothing in it to answer
+	//   - known: [Event].Known says so
 	//   - other-named: a reply in an owned thread that mentions somebody else
 	//   - what [Event].Refused says, where there would be a turn otherwise
 	Why string

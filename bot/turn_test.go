@@ -98,6 +98,7 @@ func TestWhoIsAnswered(t *testing.T) {
 		{name: "a root where roots are answered", text: "hi", answer: bot.Answer{Roots: true}, why: "root", opened: true},
 		{name: "a reply where roots are answered", text: "hi", change: under("m0"), answer: bot.Answer{Roots: true}, why: "not-addressed"},
 		{name: "a mention by somebody who may not ask", text: "<@U0BOT> hi", change: notAllowed, why: "not-allowed"},
+		{name: "a mention that has a reaction now", text: "<@U0BOT> hi", change: func(e *bot.Event) { e.Known = true }, why: "known"},
 		{name: "talk of somebody who may not ask", text: "hi", change: notAllowed, why: "not-addressed"},
 		{name: "a reply in a thread of nobody", text: "hi", change: under("m0"), answer: bot.Answer{OwnedThreads: true}, why: "owned"},
 	} {

@@ -124,6 +124,7 @@ type passed struct {
 	key     string // of our own post
 	suffix  string // of the delivery's id, where a dispatch is about several messages or passed on twice
 	refused string // see [bot.Event.Refused]
+	known   bool   // see [bot.Event.Known]
 	raw     bool   // the dispatch is kept with the message
 	more    bool   // further events of the dispatch follow, so its place is not reached yet
 }
@@ -137,7 +138,7 @@ func (p *Platform) pass(ctx context.Context, x *delivery, m passed) (bot.Outcome
 		Event: earshot.Event{
 			Delivery: x.Delivery, Received: earshot.TimeOf(x.Received), Message: m.message,
 		},
-		Channel: m.channel, Key: m.key, Refused: m.refused,
+		Channel: m.channel, Key: m.key, Refused: m.refused, Known: m.known,
 	}
 	if m.suffix != "" {
 		e.Delivery += "-" + m.suffix

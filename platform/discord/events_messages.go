@@ -28,7 +28,6 @@ func readHead(raw []byte) (h head, ok bool) {
 
 // message hands a message or an edit to the bot.
 func (p *Platform) message(ctx context.Context, x *delivery) error {
-	created := x.Type == "MESSAGE_CREATE"
 	head, ok := readHead(x.Data)
 	if !ok {
 		p.o.Log.Warn("a message cannot be kept: it has no id or channel", "delivery", x.Delivery)
@@ -67,7 +66,8 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 			return err
 		}
 	}
-	e := passed{channel: at.channel(), message: m, raw: true}
+	// By an edit nobody asks anew, nor by a preview or a thread that was added.
+	e := passed{channel: at.channel(), message: m, raw: true, known: x.Type == "MESSAGE_UPDATE"}
 	switch {
 	case p.identity.Is(m.Author.ID):
 		// Only we can change our posts, and replacing a placeholder by its answer is no
@@ -79,9 +79,6 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 		}
 	default:
 		e.refused = p.notAllowed(m.Author.ID, d.Roles)
-	}
-	if !created && e.refused == "" {
-		e.refused = "update" // an edit, or a preview that was added: nobody asks anew by it
 	}
 	_, err = p.pass(ctx, x, e)
 	return err
@@ -175,7 +172,7 @@ func (p *Platform) previews(ctx context.Context, x *delivery, at place, m earsho
 	}
 	stored.Shared = m.Shared
 	stored.Mentions, stored.Reactions, stored.Files = nil, nil, nil // the update has none; keep what is stored
-	_, err = p.pass(ctx, x, passed{channel: at.channel(), message: stored, refused: "update"})
+	_, err = p.pass(ctx, x, passed{channel: at.channel(), message: stored, known: true})
 	return err
 }
 

@@ -38,7 +38,7 @@ func (p *Platform) reaction(ctx context.Context, x *delivery) error {
 		return nil
 	}
 	m.Reactions, m.Mentions, m.Files = now, nil, nil // nil: as they are stored
-	_, err = p.pass(ctx, x, passed{channel: at.channel(), message: m, refused: "reaction"})
+	_, err = p.pass(ctx, x, passed{channel: at.channel(), message: m, known: true})
 	return err
 }
 

@@ -34,6 +34,7 @@ const (
 	Deletion     = "deletion"
 	Silence      = "silence"
 	OtherNamed   = "other-named"
+	Known        = "known"
 )
 
 // A Store is what the rules read, and where they keep who owns a thread.
