@@ -1,6 +1,10 @@
 package assemble
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // The section chain shows what the anchor replies to, what that replies to, and
 // so on, as turns of user and assistant; in the log form as one block.
@@ -12,7 +16,7 @@ var chainSection = sectionKind{
 	source:   SourceReplies,
 	choose:   (*turn).chooseChain,
 	text:     turnsBlock{header: chainHeader},
-	log:      logList{title: func(*turn) string { return "what this replies to" }},
+	log:      chainLog{logList{title: func(*turn) string { return "what this replies to" }}},
 	guide: []sectionGuide{
 		{Brackets, 3, guideLine{"- [reply chain]: what the question replies to.", 11}},
 		{Plain, 2, guideLine{"- The messages that the question replies to, as turns: your answers as yours, others' words as \"Name: text\".", 26}},
@@ -33,4 +37,33 @@ func (t *turn) chooseChain(b *block) {
 	slices.SortFunc(b.cands, byPosition)
 	b.total = len(b.cands)
 	b.cap()
+}
+
+// chainLog writes a chain in the log form. Where it ends at a message that is
+// deleted or not loaded, a line above its first message says so.
+type chainLog struct{ logList }
+
+func (l chainLog) frameCost(t *turn, b *block) int {
+	return l.logList.frameCost(t, b) + max(t.tok(repliesToDeleted), t.tok(repliesToUnknown)) + 1 + t.tok(logReply)
+}
+
+func (l chainLog) render(t *turn, w *prompt, b *block) {
+	if b.nothingKept() {
+		t.renderSkipped(w, b)
+		return
+	}
+	lines := inOrder(b.kept)
+	if len(lines) > 0 && b.omitted() <= 0 {
+		first := &lines[0]
+		if id := first.m.ReplyTo; id != "" && id != first.m.ID && t.lost(id) {
+			first.tree, first.above = id, t.repliesTo(id, first.day)
+		}
+	}
+	t.writeLog(w, b.kind.name, logHeader(l.title(t), max(0, b.omitted())), b.gaps, lines)
+}
+
+// lost reports whether a message that another replies to is deleted or not loaded.
+func (t *turn) lost(id earshot.MessageID) bool {
+	m := t.find(id)
+	return m == nil || m.Deleted || t.afterAnchor(m)
 }

@@ -237,15 +237,21 @@ func (t *turn) treeLines(b *block) []logLine {
 	return lines
 }
 
+// What stands above a reply to a message that cannot be shown.
+const (
+	repliesToDeleted = "+ replies to a deleted message"
+	repliesToUnknown = "+ replies to a message that is not loaded"
+)
+
 // repliesTo is the line above a reply to a message that stands elsewhere. The line
 // is written under the day of the time under.
 func (t *turn) repliesTo(id earshot.MessageID, under earshot.Time) string {
 	up := t.find(id)
 	if up != nil && up.Deleted {
-		return "+ replies to a deleted message"
+		return repliesToDeleted
 	}
 	if up == nil || up.reason == reasonBlank || t.afterAnchor(up) {
-		return "+ replies to a message that is not loaded"
+		return repliesToUnknown
 	}
 	at := string(t.when.clock(nil, up.Time))
 	if t.when.day(up.Time) != t.when.day(under) {
