@@ -20,7 +20,7 @@ import (
 // addEvents adds the routes of what callers tell: messages, edits, deletions and reactions.
 func (s *server) addEvents(a huma.API) {
 	schema := &huma.Schema{OneOf: []*huma.Schema{schemaOf[eventBatch](a), {
-		Type: huma.TypeObject, AdditionalProperties: true, Description: "with platform=slack: one delivery of Slack's Events API (event_callback) as it came, or a list of them as events",
+		Type: huma.TypeObject, AdditionalProperties: true, Description: "with platform=slack: one delivery of Slack's Events API (event_callback) as it came, or a list of them as events; with platform=discord: likewise dispatches of Discord's gateway (op, t, s, d), each with Discord's object of the channel or thread as channel",
 	}}}
 	addRaw(s, a, huma.Operation{
 		OperationID: "post-events", Method: http.MethodPost, Path: "/v1/events", Summary: "Tell what was said: messages, edits, deletions, reactions",
@@ -91,7 +91,7 @@ type toldEvent struct {
 }
 
 type eventsInput struct {
-	Platform string `query:"platform" maxLength:"64" doc:"slack, where the events are raw deliveries of Slack"`
+	Platform string `query:"platform" maxLength:"64" doc:"slack or discord, where the events are raw deliveries of Slack or Discord"`
 	StrictInput
 }
 
@@ -126,9 +126,13 @@ func (s *server) told(ctx context.Context, p access.Principal, in *eventsInput) 
 		}
 		return s.Service.SlackEvents(ctx, p, raw)
 	case string(earshot.Discord):
-		return nil, &assemble.InputError{Path: "platform", Reason: "discord has no raw events here; send them as neutral events, with platform discord in each channel"}
+		raw, err := in.deliveries(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.Service.DiscordEvents(ctx, p, raw)
 	}
-	return nil, &assemble.InputError{Path: "platform", Reason: "of raw events must be slack; neutral events have it in their channel"}
+	return nil, &assemble.InputError{Path: "platform", Reason: "of raw events must be slack or discord; neutral events have it in their channel"}
 }
 
 // read returns the events of a batch.

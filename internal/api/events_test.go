@@ -175,7 +175,69 @@ func TestSlackDeliveriesAreReadAsTheyCome(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", body, status, got, want)
 		}
 	}
-	if status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events?platform=discord", `{}`); status != http.StatusBadRequest || !strings.Contains(got, "discord") {
-		t.Errorf("discord: %d %s", status, got)
+}
+
+func TestDiscordDispatchesAreReadAsTheyCome(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const general = `"channel":{"id":"800000000000000001","type":0,"guild_id":"T1","name":"general"}`
+	const thread = `"channel":{"id":"1477953611366400000","type":11,"guild_id":"6","parent_id":"800000000000000001","name":"the log"}`
+	dispatch := func(kind, s, d, more string) string {
+		return fmt.Sprintf(`{"op":0,"t":%q,"s":%s,"d":%s%s}`, kind, s, d, more)
+	}
+	message := func(id, channel, text, more string) string {
+		return fmt.Sprintf(`{"id":%q,"channel_id":%q,"guild_id":"6","type":0,"content":%q,"author":{"id":"9","username":"ann"}%s}`, id, channel, text, more)
+	}
+	first := dispatch("MESSAGE_CREATE", "1", message("1477953611366400000", "800000000000000001", "hello", ""), ","+strings.Replace(general, "T1", "6", 1))
+	post := func(body string) (int, string) {
+		status, _, got := w.call(t, "all", http.MethodPost, "/v1/events?platform=discord", body)
+		return status, got
+	}
+	if status, got := post(first); status != http.StatusOK || !slices.Equal(changes(t, got), []string{"new"}) {
+		t.Fatalf("%d %s", status, got)
+	}
+	reaction := dispatch("MESSAGE_REACTION_ADD", "4", `{"user_id":"8","channel_id":"800000000000000001","message_id":"1477953611366400000","guild_id":"6","emoji":{"id":null,"name":"👍"}}`, "")
+	status, got := post(batch(first,
+		dispatch("MESSAGE_CREATE", "2", message("1477954366341120000", "1477953611366400000", "in the thread", ""), ","+thread),
+		dispatch("MESSAGE_UPDATE", "3", message("1477953611366400000", "800000000000000001", "hello all", `,"edited_timestamp":"2026-03-02T09:01:00+00:00"`), ""),
+		reaction, reaction,
+		dispatch("MESSAGE_UPDATE", "5", `{"id":"1477953611366400000","channel_id":"800000000000000001","embeds":[]}`, ""),
+		dispatch("CHANNEL_UPDATE", "6", `{"id":"800000000000000001","type":0,"guild_id":"6","name":"talk"}`, ""),
+		dispatch("PRESENCE_UPDATE", "7", `{}`, ""),
+		dispatch("MESSAGE_DELETE_BULK", "8", `{"ids":["1477954366341120000","1477954366341120001"],"channel_id":"1477953611366400000","guild_id":"6"}`, ","+thread),
+	))
+	if want := []string{"same", "new", "edited", "updated", "same", "ignored", "updated", "ignored", "gone"}; status != http.StatusOK || !slices.Equal(changes(t, got), want) {
+		t.Errorf("%d %s, want %v", status, got, want)
+	}
+	at := earshot.Scope{Platform: earshot.Discord, Workspace: "6", Channel: "800000000000000001"}
+	c, err := w.store.Channel(t.Context(), at)
+	if err != nil || c.Name != "talk" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	list, err := w.store.Since(t.Context(), at, 0, 0)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("got %+v, %v", list, err)
+	}
+	for _, m := range list {
+		switch m.ID {
+		case "1477953611366400000":
+			if m.Text != "hello all" || len(m.Reactions) != 1 || m.Reactions[0] != (earshot.Reaction{Name: "👍", Count: 1}) {
+				t.Errorf("the message: %+v", m)
+			}
+		default:
+			if !m.Deleted {
+				t.Errorf("not deleted: %+v", m)
+			}
+		}
+	}
+	for body, want := range map[string]int{
+		`{}`:               http.StatusBadRequest,
+		`{"op":10,"d":{}}`: http.StatusBadRequest,
+		dispatch("MESSAGE_CREATE", "1", `{}`, ""):       http.StatusBadRequest,
+		strings.Replace(first, `"id":"800`, `"x":"`, 1): http.StatusBadRequest,
+	} {
+		if status, got := post(body); status != want {
+			t.Errorf("%s: %d %s, want %d", body, status, got, want)
+		}
 	}
 }

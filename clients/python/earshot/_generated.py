@@ -1315,7 +1315,7 @@ class Operations:
     ) -> ToldEvents:
         """Tell what was said: messages, edits, deletions, reactions: POST /v1/events.
 
-        platform: slack, where the events are raw deliveries of Slack
+        platform: slack or discord, where the events are raw deliveries of Slack or Discord
         """
         answer = self._transport.call("POST", "/v1/events", query={"platform": platform}, body=body, again=True)
         return cast("ToldEvents", answer)

@@ -1099,7 +1099,7 @@ export class Operations {
 
   /** Tell what was said: messages, edits, deletions, reactions: POST /v1/events. */
   postEvents(body: EventBatch | Record<string, unknown>, options: {
-    /** slack, where the events are raw deliveries of Slack */
+    /** slack or discord, where the events are raw deliveries of Slack or Discord */
     platform?: string | undefined;
   } & CallOptions = {}): Promise<ToldEvents> {
     return this.#transport.call<ToldEvents>({ method: "POST", path: "/v1/events", query: { platform: options.platform }, body, again: true }, options);

@@ -1,0 +1,193 @@
+package sidecar
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+)
+
+// guildCategory is the type of what groups channels and holds no messages.
+const guildCategory = 4
+
+// A discordDispatch is an event as Discord's gateway delivers it. Channel is added by
+// the caller: the channel or thread in which it happened, as Discord describes it.
+// Nothing else says which channel a thread is in.
+type discordDispatch struct {
+	Op       int             `json:"op"`
+	Type     string          `json:"t"`
+	Sequence int64           `json:"s"`
+	Data     json.RawMessage `json:"d"`
+	Channel  json.RawMessage `json:"channel"`
+}
+
+// DiscordEvents stores dispatches of Discord's gateway, each as it came, as Events
+// does. The workspace is the guild, "@me" for direct messages. A dispatch that deletes
+// several messages counts as one. What says nothing that is kept is Ignored.
+func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][]byte) ([]Told, error) {
+	if p.ReadOnly || p.Fixed != nil {
+		return nil, readOnly
+	}
+	if len(raw) > MaxEvents {
+		return nil, invalid("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
+	}
+	t := &discordTelling{Service: s, channels: map[string]discordmsg.ChannelInfo{}}
+	last := make([]int, len(raw)) // of the events that a dispatch says, the last
+	var events []Event
+	for i, data := range raw {
+		list, err := t.dispatch(ctx, data, fmt.Sprintf("events[%d]", i))
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, list...)
+		last[i] = len(events) - 1
+	}
+	told, err := s.Events(ctx, p, events)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Told, len(raw))
+	for i, at := range last {
+		out[i] = told[at]
+	}
+	return out, nil
+}
+
+// A discordTelling reads a batch. channels are those that it has described so far.
+type discordTelling struct {
+	*Service
+	channels map[string]discordmsg.ChannelInfo
+}
+
+// dispatch reads one dispatch; it returns at least one event.
+func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([]Event, error) {
+	var d discordDispatch
+	if err := json.Unmarshal(raw, &d); err != nil || d.Op != 0 || d.Type == "" {
+		return nil, invalid(at, `is no dispatch of Discord's gateway: it has op 0, t, such as "MESSAGE_CREATE", and d`)
+	}
+	if len(d.Channel) > 0 {
+		c, ok := discordmsg.ReadChannel(d.Channel)
+		if !ok {
+			return nil, invalid(at+".channel", "must be a channel or thread as Discord describes it, with id, type and parent_id")
+		}
+		t.channels[c.ID] = c
+	}
+	nothing := []Event{{Type: Nameless}}
+	switch d.Type {
+	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
+		return t.channel(d.Data, nothing), nil
+	case "MESSAGE_CREATE", "MESSAGE_UPDATE":
+		e, err := t.message(ctx, d.Data, at)
+		return []Event{e}, err
+	case "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
+		x, ok := discordmsg.ReadDeleted(d.Data)
+		if !ok {
+			return nothing, nil
+		}
+		var out []Event
+		for _, id := range x.IDs {
+			channel, _ := t.where(x.Guild, x.Channel)
+			out = append(out, Event{Type: Deleted, Channel: channel, Of: id})
+		}
+		return out, nil
+	case "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE":
+		x, ok := discordmsg.ReadReaction(d.Data)
+		if !ok || x.Emoji == "" || d.Sequence <= 0 {
+			return nothing, nil
+		}
+		e := Event{Type: Reacted, Of: x.Message, Reaction: x.Emoji, By: 1}
+		if d.Type == "MESSAGE_REACTION_REMOVE" {
+			e.By = -1
+		}
+		e.Channel, _ = t.where(x.Guild, x.Channel)
+		// The sequence is unique in one session of the gateway only.
+		e.ID = fmt.Sprintf("%s/%s/%s/%s/%d", d.Type, x.Message, x.User, x.Emoji, d.Sequence)
+		return []Event{e}, nil
+	}
+	return nothing, nil
+}
+
+// channel keeps what a dispatch says of a channel. A thread is none of Earshot's.
+func (t *discordTelling) channel(raw []byte, nothing []Event) []Event {
+	c, ok := discordmsg.ReadChannel(raw)
+	if !ok {
+		return nothing
+	}
+	t.channels[c.ID] = c
+	if id, _ := c.Where(); string(id) != c.ID || c.Type == guildCategory {
+		return nothing
+	}
+	return []Event{{Type: Named, Channel: c.Earshot(c.Guild)}}
+}
+
+// where returns the channel in which the messages of a Discord channel are kept, and
+// their thread.
+func (t *discordTelling) where(guild, id string) (earshot.Channel, earshot.MessageID) {
+	c, ok := t.channels[id]
+	if !ok {
+		out := earshot.Channel{Platform: earshot.Discord, Workspace: discordmsg.Workspace(guild), ID: earshot.ChannelID(id)}
+		if guild == "" {
+			out.Kind = earshot.KindDM
+		}
+		return out, ""
+	}
+	own, thread := c.Where()
+	if string(own) == c.ID {
+		return c.Earshot(guild), thread
+	}
+	out := earshot.Channel{Platform: earshot.Discord, Workspace: discordmsg.Workspace(guild), ID: own}
+	if parent, ok := t.channels[string(own)]; ok {
+		out = parent.Earshot(guild)
+	}
+	return out, thread
+}
+
+// message reads a message or an edit. An update that is no whole message, such as a
+// preview that was added, says nothing that is kept.
+func (t *discordTelling) message(ctx context.Context, raw []byte, at string) (Event, error) {
+	d, err := discordmsg.Decode(raw, discordmsg.Names{})
+	if err != nil {
+		return Event{}, invalid(at+".d", "is no message that can be read")
+	}
+	channel, thread := t.where(d.Guild, d.Channel)
+	if d, err = discordmsg.Decode(raw, t.discordNames(ctx, channel)); err != nil {
+		return Event{}, invalid(at+".d", "is no message that can be read")
+	}
+	m := d.Message
+	switch {
+	case d.Channel == "":
+		return Event{}, invalid(at+".d.channel_id", "is required")
+	case d.Starter && d.Referenced != nil && d.Referenced.Whole:
+		m, thread = d.Referenced.Message, ""
+	case d.Starter, !d.Whole:
+		return Event{Type: Nameless}, nil
+	case thread == m.ID:
+		m.Text = discordmsg.Titled(t.channels[d.Channel].Name, m.Text)
+		thread = ""
+	}
+	m.Thread = thread
+	return Event{Type: Said, Channel: channel, Message: m}, nil
+}
+
+// discordNames looks names up that a message does not have.
+func (s *Service) discordNames(ctx context.Context, c earshot.Channel) discordmsg.Names {
+	return discordmsg.Names{
+		User: func(id string) string {
+			list, err := s.store.Authors(ctx, c.Platform, c.Workspace, earshot.AuthorID(id))
+			if err != nil || len(list) != 1 {
+				return ""
+			}
+			return list[0].Name
+		},
+		Channel: func(id string) string {
+			found, err := s.store.Channel(ctx, earshot.Scope{Platform: c.Platform, Workspace: c.Workspace, Channel: earshot.ChannelID(id)})
+			if err != nil {
+				return ""
+			}
+			return found.Name
+		},
+	}
+}
