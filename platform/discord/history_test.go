@@ -310,7 +310,10 @@ func TestAFileIsWhereItsMessageSays(t *testing.T) {
 	}
 	s, id := x.channel(x.general).Scope(), m.Files[0].ID
 	for _, open := range []func() (string, error){
-		func() (string, error) { f, err := x.OpenFileOf(t.Context(), s, m.ID, id); return f.Name + " " + f.URL, err },
+		func() (string, error) {
+			f, err := x.OpenFileOf(t.Context(), s, m.ID, id)
+			return f.Name + " " + f.URL, err
+		},
 		func() (string, error) { f, err := x.OpenFile(t.Context(), s, id); return f.Name + " " + f.URL, err },
 	} {
 		if got, err := open(); err != nil || !strings.HasPrefix(got, "plan.txt http") {
@@ -338,4 +341,3 @@ func TestAFileIsWhereItsMessageSays(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-

@@ -39,6 +39,9 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	}
 	p.replies.noteDestination(d.Place, to)
 	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, to.refers))
+	if to.refers && discordapi.Refused(err, discordapi.NoReadHistory) { // without that permission an answer stands alone
+		raw, err = p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, false))
+	}
 	if err != nil {
 		return earshot.Message{}, postError(err)
 	}

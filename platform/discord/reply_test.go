@@ -1,9 +1,12 @@
 package discord_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -291,5 +294,63 @@ func TestAThousandLostResponsesLeaveOnePostEach(t *testing.T) {
 	}
 	if n := len(x.posts(x.general)); n != 1000 {
 		t.Errorf("%d posts", n)
+	}
+}
+
+// strict is a network in which Discord refuses replies, because the bot may not read
+// the channel's history.
+type strict struct{ refused int }
+
+func (s *strict) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil && r.Method == http.MethodPost {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if r.Body = io.NopCloser(bytes.NewReader(body)); bytes.Contains(body, []byte("message_reference")) {
+			s.refused++
+			return &http.Response{
+				StatusCode: http.StatusBadRequest, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+				Body: io.NopCloser(strings.NewReader(`{"code":160002,"message":"Cannot reply without permission to read message history"}`)),
+			}, nil
+		}
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestWithoutHistoryAnAnswerStandsAlone(t *testing.T) {
+	t.Parallel()
+	s := &strict{}
+	x := speak(t, func(_ *fake.Options, o *discord.Options) { o.HTTPClient = &http.Client{Transport: s} })
+	d := bot.Draft{Place: x.question(x.general, "", "a?"), Text: "b", Key: "r1"}
+	m, err := x.Post(t.Context(), d)
+	if err != nil || m.ReplyTo != "" || s.refused != 1 || len(x.posts(x.general)) != 1 {
+		t.Fatalf("%+v, %v, refused %d times", m, err, s.refused)
+	}
+	if got, err := x.Find(t.Context(), d); err != nil || got.ID != m.ID {
+		t.Errorf("found %+v, %v", got, err)
+	}
+}
+
+func TestAnArchivedThreadIsOpenedForAnUpdate(t *testing.T) {
+	t.Parallel()
+	x := speak(t, nil)
+	th := x.fake.Thread(x.general, x.fake.Say(x.general, x.mara, "root"), x.mara, "talk")
+	d := bot.Draft{Place: x.question(x.general, th, "a?"), Text: "…", Key: "p1"}
+	m, err := x.Post(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.fake.Archive(th, true)
+	d.Text = "whole"
+	if err := x.Update(t.Context(), d, m.ID); err != nil {
+		t.Fatal(err)
+	}
+	x.fake.Archive(th, true)
+	if got := x.posts(th)[0].Content; got != "whole" {
+		t.Errorf("it shows %q", got)
+	}
+	if err := x.Remove(t.Context(), d.Place, m.ID); err != nil || len(x.posts(th)) != 0 {
+		t.Errorf("%v, %+v are left", err, x.posts(th))
 	}
 }

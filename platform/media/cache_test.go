@@ -134,3 +134,23 @@ func TestLoadingEndsWithItsContext(t *testing.T) {
 		t.Errorf("a file that is not there: got %v", err)
 	}
 }
+
+// An album is files of which each is known with its message only.
+type album struct{ shelf map[earshot.MessageID]string }
+
+func (a album) OpenFile(context.Context, earshot.Scope, earshot.ArtifactID) (media.Source, error) {
+	return media.Source{}, earshot.ErrNotFound
+}
+
+func (a album) OpenFileOf(_ context.Context, _ earshot.Scope, of earshot.MessageID, _ earshot.ArtifactID) (media.Source, error) {
+	return media.Source{Type: "text/plain", Content: io.NopCloser(strings.NewReader(a.shelf[of]))}, nil
+}
+
+func TestAFileIsAskedForWithItsMessage(t *testing.T) {
+	t.Parallel()
+	x := media.New(album{map[earshot.MessageID]string{"m1": "one", "m2": "two"}}, nil)
+	m, _, err := x.Load(t.Context(), scope, "m2", earshot.File{ID: "F1", Name: "a.txt"}, most)
+	if err != nil || !strings.Contains(string(m.Data), "two") {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}

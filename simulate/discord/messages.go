@@ -207,6 +207,9 @@ func (s *Discord) updateMessage(r *request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	if c.thread != nil && c.thread.archived {
+		return 0, nil, errArchived
+	}
 	if m.author != s.o.App.UserID {
 		if _, only := r.body["flags"]; !only || len(r.body) > 1 {
 			return 0, nil, errForeign
