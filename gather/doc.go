@@ -3,7 +3,8 @@
 //
 // Start with [Turn], which goes from store to prompt in one call, [Request],
 // which says for which message and as whom, and [ConversationOf], which says
-// which conversation a message belongs to. [Input] only reads.
+// which conversation a message belongs to. [Input] only reads. [Unknown] says what
+// a platform should be asked for first.
 //
 //	in, result, err := gather.Turn(ctx, store, gather.Request{
 //		Channel: channel, Anchor: id, Identity: self, Counter: counter,
