@@ -70,7 +70,7 @@ func split(text string, most int) []part {
 			}
 		} else {
 			head = tableHead(p.head+p.body, rest, most/3)
-			for strings.HasPrefix(rest, " ") && clusterLength(rest) == 1 {
+			for strings.HasPrefix(rest, " ") && !joined(rest) {
 				rest = rest[1:]
 			}
 		}
@@ -155,38 +155,43 @@ func lastEnd(s string, end int, e string) int {
 			return 0
 		}
 		_, n := utf8.DecodeLastRuneInString(e)
-		if last := i + len(e) - n; clusterLength(s[last:]) == n {
+		if !joined(s[i+len(e)-n:]) {
 			return i + len(e)
 		}
 		to = i + len(e) - 1
 	}
 }
 
-// clusterLength returns the length in bytes of what a reader sees as the first
-// character of s.
-func clusterLength(s string) int {
-	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s, -1)
-	return len(cluster)
+// joined reports whether the next rune of s joins its first one, so that a reader sees
+// them as one character.
+func joined(s string) bool {
+	_, first := utf8.DecodeRuneInString(s)
+	_, second := utf8.DecodeRuneInString(s[first:])
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s[:first+second], -1)
+	return len(cluster) > first
 }
 
-// reach returns the byte offset, above 0, up to which s has at most most runes. It
-// tears no character that a reader sees as one, unless that is longer.
+// reach returns the byte offset, above 0, up to which s has at most most runes, of
+// which it has more. It tears no character that a reader sees as one, unless that is
+// longer.
 func reach(s string, most int) int {
-	end, n, state := 0, 0, -1
-	for rest := s; rest != ""; {
+	runes := 0 // up to there s has most runes
+	for range most {
+		_, size := utf8.DecodeRuneInString(s[runes:])
+		runes += size
+	}
+	_, next := utf8.DecodeRuneInString(s[runes:])
+	end, state := 0, -1
+	for rest := s[:runes+next]; rest != ""; {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if n += utf8.RuneCountInString(cluster); n > most {
+		if end+len(cluster) > runes {
 			break
 		}
 		end += len(cluster)
 	}
-	if end > 0 {
-		return end
-	}
-	for n := 0; n < most && end < len(s); n++ {
-		_, size := utf8.DecodeRuneInString(s[end:])
-		end += size
+	if end == 0 {
+		return runes
 	}
 	return end
 }

@@ -120,9 +120,10 @@ func check(t interface {
 	}
 }
 
-// letters are the letters of a text in order, without what marks are made of.
+// letters are the letters of a text in order, but for those that marks are made of: the
+// x of a task, and <br>.
 func letters(s string) string {
-	s = regexp.MustCompile(`(?i)^\x00|\[[x ]\]|<br ?/?>`).ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = strings.NewReplacer("x", "", "X", "", "<br>", "", "<br/>", "", "<br />", "").Replace(strings.ToValidUTF8(s, "\uFFFD"))
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || r >= 0x1F000 {
 			return r
