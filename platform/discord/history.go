@@ -152,6 +152,11 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return backfill.Page{}, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
 	}
+	if len(list) == 0 {
+		if err := p.mayRead(ctx, p.client.Try, c, at.id); err != nil {
+			return backfill.Page{}, refusal(err)
+		}
+	}
 	page := backfill.Page{NewestFirst: true, Messages: make([]backfill.Found, 0, len(list))}
 	over := len(list) < most
 	for _, raw := range list {
@@ -173,6 +178,24 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 		page.Cursor = ""
 	}
 	return page, p.keepOwn(ctx, c, page.Messages)
+}
+
+// A caller is [discordapi.Client.Call] or [discordapi.Client.Try].
+type caller func(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any) (json.RawMessage, error)
+
+// mayRead returns the refusal where the bot may not read the history of a channel or
+// thread. Discord then shows no messages at all (Get Channel Messages), and refuses
+// only to show one: that of the channel's own id is asked for, which mostly does not
+// exist.
+func (p *Platform) mayRead(ctx context.Context, call caller, c earshot.Channel, id string) error {
+	if guildOf(c) == "" {
+		return nil
+	}
+	_, err := call(ctx, rest.GetMessage, []any{id, id}, nil, nil)
+	if discordapi.Refused(err, discordapi.UnknownMessage) {
+		return nil
+	}
+	return err
 }
 
 // one reads one message: Get Channel Message. One that is gone is a deletion.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/disgoorg/disgo/rest"
@@ -73,6 +74,9 @@ func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earsh
 		if err := json.Unmarshal(raw, &page); err != nil {
 			return earshot.Message{}, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
 		}
+		if len(page) == 0 && i == 0 {
+			return earshot.Message{}, p.unseen(ctx, d, to)
+		}
 		for _, raw := range page {
 			x, err := discordmsg.Decode(raw, discordmsg.Names{})
 			if err != nil {
@@ -96,6 +100,21 @@ func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earsh
 		}
 	}
 	return earshot.Message{}, errors.New("too much was said since the question to look through")
+}
+
+// nonceLife is for how long a post with the same nonce certainly gives the first one
+// back. Discord says "the past few minutes" (Create Message, enforce_nonce).
+const nonceLife = 2 * time.Minute
+
+// unseen returns what it means that a channel shows no message at all: not even the
+// question. Where the bot may not read history nothing can be found, and the post is
+// made again only as long as that does no harm.
+func (p *Platform) unseen(ctx context.Context, d bot.Draft, to destination) error {
+	err := p.mayRead(ctx, p.client.Call, d.Channel, to.id)
+	if err == nil || isRefusal(err) && p.o.Now().Sub(p.replies.firstSent(d.Key)) < nonceLife {
+		return earshot.ErrNotFound
+	}
+	return postError(err)
 }
 
 // isDraft reports whether a message is the post of a draft.

@@ -3,12 +3,15 @@ package discord_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord"
 	fake "github.com/earshot-ai/earshot/simulate/discord"
 )
@@ -239,4 +242,37 @@ type lines chan string
 func (l lines) Write(b []byte) (int, error) {
 	l <- string(b)
 	return len(b), nil
+}
+
+// A blind network is one in which the bot may not read history: lists of messages are
+// empty, and a single one is refused.
+type blind struct{}
+
+func (blind) RoundTrip(r *http.Request) (*http.Response, error) {
+	status, body := http.StatusOK, "[]"
+	switch {
+	case r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/messages"):
+		return http.DefaultTransport.RoundTrip(r)
+	case !strings.HasSuffix(r.URL.Path, "/messages"):
+		status, body = http.StatusForbidden, `{"code":50001,"message":"Missing Access"}`
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
+}
+
+func TestWithoutHistoryNothingIsTakenForAbsent(t *testing.T) {
+	t.Parallel()
+	x := speak(t, func(_ *fake.Options, o *discord.Options) { o.HTTPClient = &http.Client{Transport: blind{}} })
+	d := bot.Draft{Place: x.question(x.general, "", "a?"), Text: "yes", Key: "r1"}
+	x.lose(d)
+	if _, err := x.Find(t.Context(), d); !errors.Is(err, earshot.ErrNotFound) {
+		t.Errorf("while the nonce makes a second post the first: %v", err)
+	}
+	x.again() // another process does not know when that was
+	if _, err := x.Find(t.Context(), d); refusal(err) == nil || refusal(err).Retry != 0 {
+		t.Errorf("later: %v", err)
+	}
+	var scope *backfill.ScopeError
+	if _, err := x.History(t.Context(), d.Channel, always(0)); !errors.As(err, &scope) {
+		t.Errorf("history: %v", err)
+	}
 }

@@ -38,6 +38,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 		return earshot.Message{}, postError(err)
 	}
 	p.replies.noteDestination(d.Place, to)
+	p.replies.noteSent(d.Key, p.o.Now())
 	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, to.refers))
 	if to.refers && discordapi.Refused(err, discordapi.NoReadHistory) { // without that permission an answer stands alone
 		raw, err = p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, false))

@@ -15,6 +15,7 @@ type replies struct {
 	to       map[string]destination
 	reserved map[string]reservation
 	typing   map[string]*typing
+	sent     map[string]time.Time // when a post was made first, by its key
 	quiet    map[string]time.Time // channels in which the bot may not show that it writes
 }
 
@@ -23,7 +24,7 @@ type replies struct {
 const maxReplies = 1000
 
 func newReplies() *replies {
-	return &replies{to: map[string]destination{}, reserved: map[string]reservation{}, typing: map[string]*typing{}, quiet: map[string]time.Time{}}
+	return &replies{to: map[string]destination{}, reserved: map[string]reservation{}, typing: map[string]*typing{}, sent: map[string]time.Time{}, quiet: map[string]time.Time{}}
 }
 
 // placeKey names a place by what is answered there.
@@ -45,6 +46,26 @@ func (o *replies) destination(at bot.Place) (to destination, ok bool) {
 	defer o.mu.Unlock()
 	to, ok = o.to[placeKey(at)]
 	return to, ok
+}
+
+// noteSent remembers when a post was made first.
+func (o *replies) noteSent(key string, now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, again := o.sent[key]; again {
+		return
+	}
+	if len(o.sent) >= maxReplies {
+		clear(o.sent)
+	}
+	o.sent[key] = now
+}
+
+// firstSent returns when a post was made first, zero where this process does not know.
+func (o *replies) firstSent(key string) time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.sent[key]
 }
 
 // A reservation is the post and the last update that a placeholder needs.
