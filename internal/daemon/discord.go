@@ -25,7 +25,7 @@ func openDiscord(ctx context.Context, s shared) (platform, error) {
 	if err := errors.Join(s.options.Config.CheckDiscordKeys()...); err != nil {
 		return platform{}, err
 	}
-	service := &discordService{events: &relay{meters: s.meters}}
+	service := &discordService{events: &relay{meters: s.meters}, hears: make(chan struct{})}
 	adapter, err := discord.New(service.adapterOptions(s))
 	if err != nil {
 		return platform{}, err
@@ -50,6 +50,7 @@ type discordService struct {
 	adapter *discord.Platform
 	history *histories
 	events  *relay
+	hears   chan struct{} // closed once all shards of this process are connected
 }
 
 // answer makes the bot, whose identity is known, connects it and backfill to the
@@ -63,9 +64,21 @@ func (s *discordService) answer(ctx context.Context) ([]func(context.Context) er
 	s.events.connect(b, s.history)
 	calls := &callCounter{store: s.store, log: s.options.Log, read: s.calls}
 	return []func(context.Context) error{
-		b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.history.Run, calls.Run,
+		b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.readHistory, calls.Run,
 		func(ctx context.Context) error { return s.adapter.Listen(ctx, s.events.Handle) },
 	}, nil
+}
+
+// readHistory runs the histories once the bot hears everything: what is said before
+// that is known to be missed only then, and a question among it would be taken for one
+// that was heard. A turn reads what it needs at any time.
+func (s *discordService) readHistory(ctx context.Context) error {
+	select {
+	case <-s.hears:
+		return s.history.Run(ctx)
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // openStored opens the histories of the workspaces that are stored and whose events

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"sync"
+
 	"github.com/gorilla/websocket"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
@@ -18,6 +20,7 @@ func (d *discordService) adapterOptions(s shared) discord.Options {
 	if x.Dial != nil {
 		o.Dialer = &websocket.Dialer{NetDialContext: x.Dial}
 	}
+	o.Up = sync.OnceFunc(func() { close(d.hears) })
 	o.Acknowledged, o.Missed, o.Left, o.Joined = s.meters.Acknowledged, d.events.missed, d.events.left, d.joined
 	return o
 }

@@ -55,7 +55,9 @@ func (r *relay) found(ctx context.Context, c earshot.Channel, f backfill.Found) 
 // backfill need not hear of it: it begins with the assumption that everything
 // since the newest stored message was missed.
 func (r *relay) missed(from, to time.Time) {
-	r.meters.Gap(to.Sub(from))
+	if !from.IsZero() { // nobody knows since when
+		r.meters.Gap(to.Sub(from))
+	}
 	if x := r.to.Load(); x != nil {
 		x.history.Missed(from, to)
 	}

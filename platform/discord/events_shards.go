@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/disgoorg/disgo/discord"
@@ -63,8 +65,15 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 		return found.SessionStartLimit, err
 	}, p.o.Now)
 	var shards []*gateway.Shard
+	var waiting atomic.Int64 // shards that were never up
+	waiting.Store(int64(len(ids)))
 	for _, id := range ids {
-		s, err := p.shard(ctx, id, of, identifies, handle)
+		up := sync.OnceFunc(func() {
+			if waiting.Add(-1) == 0 {
+				p.o.Up()
+			}
+		})
+		s, err := p.shard(ctx, id, of, identifies, handle, up)
 		if err != nil {
 			return err
 		}
@@ -83,7 +92,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 }
 
 // shard returns a shard that continues where it ended.
-func (p *Platform) shard(ctx context.Context, id, of int, identifies *gateway.Identifies, handle Handler) (*gateway.Shard, error) {
+func (p *Platform) shard(ctx context.Context, id, of int, identifies *gateway.Identifies, handle Handler, up func()) (*gateway.Shard, error) {
 	var resume gateway.State
 	stored, err := p.o.Store.Resume(ctx, earshot.Discord, p.resumeKey(id, of))
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
@@ -100,6 +109,7 @@ func (p *Platform) shard(ctx context.Context, id, of int, identifies *gateway.Id
 			return p.take(ctx, &delivery{Dispatch: d, of: of, handle: handle})
 		},
 		Missed:   p.o.Missed,
+		Up:       up,
 		Identify: func(ctx context.Context) error { return identifies.Wait(ctx, id) },
 		Dialer:   p.o.Dialer, Now: p.o.Now, Jitter: p.o.Jitter, Log: p.o.Log,
 	}), nil

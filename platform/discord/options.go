@@ -87,6 +87,10 @@ type Options struct {
 	// Missed is called with a time in which events were lost, so that what was said
 	// then can be read from history. It must not block. nil: not called.
 	Missed func(from, to time.Time)
+	// Up is called once all shards of this process receive events, after Missed. What
+	// was said before is missed or was received by then. It must not block. nil: not
+	// called.
+	Up func()
 	// Acknowledged is called for each event that is durable, with the time since it
 	// arrived. It must not block. nil: not called.
 	Acknowledged func(after time.Duration)
@@ -186,6 +190,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Acknowledged == nil {
 		o.Acknowledged = func(time.Duration) {}
+	}
+	if o.Up == nil {
+		o.Up = func() {}
 	}
 	if o.Missed == nil {
 		o.Missed = func(time.Time, time.Time) {}

@@ -194,8 +194,10 @@ func (c *connection) dispatch(ctx context.Context, p payload) error {
 			r.losing = false
 			r.o.Missed(r.lost, now)
 		}
+		r.o.Up()
 	case "RESUMED":
 		c.start(now)
+		r.o.Up()
 	default:
 		if r.place.Session == "" {
 			r.o.Log.Warn("an event comes before READY: it is skipped", "type", p.Type)

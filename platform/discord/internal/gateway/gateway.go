@@ -70,6 +70,9 @@ type Options struct {
 	// it is not known. It is called once the new session has begun, and must not
 	// block. nil: not called.
 	Missed func(from, to time.Time)
+	// Up is called when events are received, for the first time or again, and after
+	// Missed. It must not block. nil: not called.
+	Up func()
 	// Identify returns when the shard may identify: see [Identifies]. nil: always.
 	Identify func(ctx context.Context) error
 	Dialer   *websocket.Dialer // default: the network, by way of the environment's proxy
@@ -85,6 +88,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Refused == nil {
 		o.Refused = func() {}
+	}
+	if o.Up == nil {
+		o.Up = func() {}
 	}
 	if o.Missed == nil {
 		o.Missed = func(time.Time, time.Time) {}
