@@ -75,10 +75,18 @@ const (
 	maxInfo   = 40 // bytes of an opening line; of a longer one only the mark is repeated
 )
 
+// item is what a list's item begins with.
+var item = regexp.MustCompile(`^ *(?:(?:[-*+]|[0-9]{1,9}[.)]) +)+`)
+
 // fenceAfter returns the line that opens again the fence in which s ends, or "" when
 // s ends outside of fences. fence is that line for the one that is open where s begins.
 func fenceAfter(fence, s string) string {
 	for line := range strings.SplitSeq(s, "\n") {
+		if fence == "" {
+			if n := len(item.FindString(line)); n > 0 { // a list's item may begin with a fence
+				line = strings.Repeat(" ", n) + line[n:]
+			}
+		}
 		_, mark := markOf(line)
 		rest := strings.TrimLeft(line, " ")[len(mark):]
 		switch {

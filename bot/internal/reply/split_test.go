@@ -14,7 +14,7 @@ import (
 var splitPieces = []string{
 	"word ", "Sentence. ", "x", strings.Repeat("x", 130), "\n", "\n\n", "\r\n", "\r\n\r\n", " ", strings.Repeat(" ", 120), strings.Repeat("\n", 60), "\t",
 	"`", "``", "```", "\n```\n", "\n```go\n", "\n````\n", "\n`````md\n", "\n~~~\n", "\n~~~~ python\n", "~~~", strings.Repeat("`", 150), strings.Repeat("`\n", 9), strings.Repeat("~", 9),
-	"\n```" + strings.Repeat("i", 60) + "\n", "\n" + strings.Repeat(" ", 90) + "```\n", "\n      ```sh\n", "\n- a\n  ```\n", "\n> ```\n", "```a```",
+	"\n```" + strings.Repeat("i", 60) + "\n", "\n" + strings.Repeat(" ", 90) + "```\n", "\n      ```sh\n", "\n- a\n  ```\n", "\n- ```go\n", "\n1. 2) ~~~\n", "\n> ```\n", "```a```",
 	"\n| a | b |\n|---|---|\n", "| c | d |\n", "|", "| " + strings.Repeat("w", 140) + " |\n",
 	"👩‍👩‍👧‍👦", "🏳️‍🌈", "🇩🇪", "e\u0301", " \u0301", "a" + strings.Repeat("\u0301", 400), "각", "日本語。", "नि", "\u200d", "\x00", "\xff", "`https://evil.example/" + strings.Repeat("y", 80) + "`",
 }
@@ -121,6 +121,9 @@ func TestACutIsWhereAReaderPauses(t *testing.T) {
 		{"between accents", strings.Repeat("e\u0301", 60), []string{strings.Repeat("e\u0301", 50), strings.Repeat("e\u0301", 10)}},
 		{"where a character is longer than a part", "a" + strings.Repeat("\u0301", 120), []string{"a" + strings.Repeat("\u0301", 99), strings.Repeat("\u0301", 21)}},
 		{"a block that is not closed", "```go\n" + a + "\n" + b, []string{"```go\n" + a + "\n```", "```go\n" + b + "\n```"}},
+		{"a block in a list's item", "- ```go\n  x\n  ```\nafter", []string{"- ```go\n  x\n  ```\nafter"}},
+		{"a block in a list's item that is cut", "- ```go\n  " + a + "\n  " + b + "\n  ```\nafter", []string{"- ```go\n  " + a + "\n  ```", "  ```go\n  " + b + "\n  ```\nafter"}},
+		{"a block in a quote", "> ```go\n> x\n> ```\nafter", []string{"> ```go\n> x\n> ```\nafter"}},
 		{"not within a fence's mark", a + "\n" + strings.Repeat("c", 16) + "\n```go\n" + b + "\n```", []string{a + "\n" + strings.Repeat("c", 16), "```go\n" + b + "\n```"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -23,9 +23,9 @@ func blocks(source string, aligned bool) string {
 	var out []string
 	for i := 0; i < len(lines); {
 		if f, ok := openFence(lines[i]); ok {
-			n := f.length(lines[i+1:])
-			out = append(out, f.write(lines[i+1:i+1+n])...)
-			i += n + 2
+			code, all := f.length(lines[i+1:])
+			out = append(out, f.write(lines[i+1:i+1+code])...)
+			i += 1 + all
 			continue
 		}
 		if n := tableLength(lines[i:]); n > 0 {
@@ -83,15 +83,18 @@ func line(s string) string {
 
 // A fence is the line that opens a block of code.
 type fence struct {
-	indent string
+	prefix string // the marks of quotes and lists around it, and its indentation
 	mark   string // of ticks or tildes, three or more
 	info   string
 }
 
+// before is what may stand before a fence in its line.
+var before = regexp.MustCompile(`^(?:[\s>]|[-*+]\s|[0-9]{1,9}[.)]\s)*`)
+
 // openFence reads a line that opens a block of code.
 func openFence(s string) (f fence, ok bool) {
-	body := strings.TrimLeft(s, " ")
-	f.indent = s[:len(s)-len(body)]
+	f.prefix = before.FindString(s)
+	body := s[len(f.prefix):]
 	for _, c := range [...]string{"`", "~"} {
 		rest := strings.TrimLeft(body, c)
 		if n := len(body) - len(rest); n >= 3 {
@@ -102,16 +105,20 @@ func openFence(s string) (f fence, ok bool) {
 	return f, false
 }
 
-// length returns how many of the lines are the block's code: those before the line that
-// closes it, or all.
-func (f fence) length(lines []string) int {
+// length returns how many of the lines are the block's code, and how many belong to it
+// with the line that closes it, if there is one. A quote ends the code in it.
+func (f fence) length(lines []string) (code, all int) {
+	quoted := strings.Contains(f.prefix, ">")
 	for i, s := range lines {
-		body := strings.TrimSpace(s)
+		if quoted && !strings.HasPrefix(strings.TrimLeft(s, " "), ">") {
+			return i, i
+		}
+		body := strings.Trim(s, "> \t\r")
 		if len(body) >= len(f.mark) && strings.Trim(body, f.mark[:1]) == "" {
-			return i
+			return i, i + 1
 		}
 	}
-	return len(lines)
+	return len(lines), len(lines)
 }
 
 // write writes the block with three ticks, which is the only fence that Discord knows.
@@ -119,14 +126,20 @@ func (f fence) length(lines []string) int {
 // block that is not closed, as in an answer that is still being written, is closed.
 func (f fence) write(lines []string) []string {
 	name := language.FindString(f.info)
-	out := []string{f.indent + "```" + strings.TrimSpace(name)}
+	out := []string{f.prefix + "```" + strings.TrimSpace(name)}
+	next := strings.Map(func(r rune) rune { // what stands before the block's other lines
+		if r == '>' {
+			return r
+		}
+		return ' '
+	}, f.prefix)
 	if rest := strings.TrimSpace(f.info[len(name):]); rest != "" {
-		out = append(out, unticked(rest))
+		out = append(out, next+unticked(rest))
 	}
 	for _, s := range lines {
 		out = append(out, unticked(s))
 	}
-	return append(out, f.indent+"```")
+	return append(out, next+"```")
 }
 
 // unticked takes runs of ticks apart that would end a block of code.
