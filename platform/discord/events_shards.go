@@ -101,9 +101,13 @@ func (p *Platform) shard(ctx context.Context, id, of int, identifies *gateway.Id
 	if err == nil && json.Unmarshal(stored, &resume) != nil {
 		resume = gateway.State{} // it begins anew
 	}
+	asked := int64(intents)
+	if !p.Content() {
+		asked &^= messageContent
+	}
 	return gateway.New(gateway.Options{
 		URL: p.gatewayURL, Token: p.o.Token,
-		Intents: intents, Content: messageContent, Refused: p.refuseContent,
+		Intents: asked, Content: messageContent, Refused: p.refuseContent,
 		ID: id, Of: of, Resume: resume,
 		Handle: func(ctx context.Context, d gateway.Dispatch) error {
 			return p.take(ctx, &delivery{Dispatch: d, of: of, handle: handle})
@@ -150,7 +154,8 @@ func (p *Platform) gatewayURL(ctx context.Context) (string, error) {
 	return found.URL, err
 }
 
-// refuseContent is called when Discord has refused the intent MESSAGE_CONTENT.
+// refuseContent is called when Discord has refused the intent MESSAGE_CONTENT, or the
+// application's settings say that it will.
 func (p *Platform) refuseContent() {
 	if p.blind.Swap(true) {
 		return
@@ -159,7 +164,8 @@ func (p *Platform) refuseContent() {
 }
 
 // Content reports whether Discord lets the bot read the text of all messages. It is
-// true until Discord has refused the intent MESSAGE_CONTENT. Without it the bot works
+// true until Discord has refused the intent MESSAGE_CONTENT, or Enter has found it
+// switched off in the application's settings. Without it the bot works
 // with direct messages and with messages that mention it; the rest of a channel is
 // recorded as missing, not as silence.
 func (p *Platform) Content() bool { return !p.blind.Load() }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/rest"
 
 	"github.com/earshot-ai/earshot"
@@ -32,7 +33,7 @@ var ErrAnotherBot = errors.New("discord: the token is another bot's than at the 
 // after others the token or the configuration must be corrected, and the error says
 // how.
 func (p *Platform) Enter(ctx context.Context) error {
-	now, err := p.whoAmI(ctx)
+	now, content, err := p.whoAmI(ctx)
 	if err != nil {
 		return fmt.Errorf("discord: %w", err)
 	}
@@ -43,6 +44,9 @@ func (p *Platform) Enter(ctx context.Context) error {
 		p.setIdentity(now)
 	} else if p.identity.ID != earshot.AuthorID(now.User) {
 		return ErrAnotherBot
+	}
+	if !content {
+		p.refuseContent()
 	}
 	return p.introduce(ctx, discordmsg.DirectMessages)
 }
@@ -96,28 +100,31 @@ func (p *Platform) setIdentity(s self) {
 	p.known = true
 }
 
-// whoAmI asks Discord.
-func (p *Platform) whoAmI(ctx context.Context) (self, error) {
+// whoAmI asks Discord. content is false where the application's settings say that the
+// gateway will refuse MESSAGE_CONTENT.
+func (p *Platform) whoAmI(ctx context.Context) (me self, content bool, err error) {
 	raw, err := p.client.Call(ctx, rest.GetCurrentUser, nil, nil, nil)
 	if err != nil {
-		return self{}, err
+		return me, false, err
 	}
-	me := user(raw)
+	me = user(raw)
 	if me.User == "" {
-		return me, fmt.Errorf("GET /users/@me: %w: it does not say who the bot is", discordapi.ErrNotAnswered)
+		return me, false, fmt.Errorf("GET /users/@me: %w: it does not say who the bot is", discordapi.ErrNotAnswered)
 	}
 	raw, err = p.client.Call(ctx, rest.GetCurrentApplication, nil, nil, nil)
 	if err != nil {
-		return me, err
+		return me, false, err
 	}
 	var app struct {
-		ID string `json:"id"`
+		ID    string                    `json:"id"`
+		Flags *discord.ApplicationFlags `json:"flags"`
 	}
 	if json.Unmarshal(raw, &app) != nil || app.ID == "" {
-		return me, fmt.Errorf("GET /applications/@me: %w: it does not say which application the bot is of", discordapi.ErrNotAnswered)
+		return me, false, fmt.Errorf("GET /applications/@me: %w: it does not say which application the bot is of", discordapi.ErrNotAnswered)
 	}
 	me.App = app.ID
-	return me, nil
+	f := app.Flags
+	return me, f == nil || f.Has(discord.ApplicationFlagGatewayMessageContent) || f.Has(discord.ApplicationFlagGatewayMessageContentLimited), nil
 }
 
 // user reads a user object of ours. People see the global name where there is one.
