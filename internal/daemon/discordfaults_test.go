@@ -1,0 +1,286 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/model/modeltest"
+	"github.com/earshot-ai/earshot/simulate/discord"
+)
+
+// TestDiscordFaults injects faults on Discord's side and kills the daemon.
+func TestDiscordFaults(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Scripted(t, script, discordScript())
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, server string)
+	}{
+		{"what is said while no socket is up is replayed", resumed},
+		{"what is said while no daemon runs is replayed to the next", replayedToTheNext},
+		{"a session that is invalid is begun anew, and history fills the gap", invalidSession},
+		{"a socket that falls silent is left", zombie},
+		{"a placeholder that somebody has deleted becomes a post", goneMessage},
+		{"without MESSAGE_CONTENT it answers mentions and says what is missing", withoutContent},
+		{"a token that is refused ends it", tokenRefused},
+		{"a guild that removes the bot is erased", removedFromGuild},
+		{"calls and refusals are counted in the store", countedByRoute},
+		{"a permanent failure is reported once", failsForGoodOnDiscord},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, server)
+		})
+	}
+	for _, point := range slices.Concat(bot.FaultPoints(), bot.PlaceholderFaultPoints()) {
+		t.Run("killed "+point, func(t *testing.T) {
+			t.Parallel()
+			killedOnDiscord(t, server, point)
+		})
+	}
+}
+
+// killedOnDiscord runs a daemon, then one in a process that is killed at a point while
+// people go on talking, and then another over the same store: the session is resumed,
+// the question gets one answer, and nothing that was said is missing.
+func killedOnDiscord(t *testing.T, server, point string) {
+	x := newDiscordWorld(t, server, nil, "EARSHOT_LEASE_SECONDS=4")
+	x.start()
+	x.Say(x.general, x.ann, "there are two servers")
+	x.settled()
+	x.stop()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(slices.Clone(x.environ), "EARSHOT_TEST_SERVE=1", "EARSHOT_FAULT="+point, "HOME="+t.TempDir())
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	x.until("the process listens", func() bool { return x.Connections() > 0 })
+	x.Say(x.general, x.ann, "staging is on port 4242")
+	q := x.Say(x.general, x.bob, x.at("which port is it?"))
+	err := cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 137 {
+		t.Fatalf("it ended with status %d, %v, want it killed at %s: %s", code, err, point, out.String())
+	}
+	x.Say(x.general, x.ann, "and production on 4343")
+	x.start()
+	x.over(1)
+	x.wantAnswers(x.general, q, "Staging is on port 4242.")
+	x.eventually("everything that was said is stored", func() bool {
+		list, err := x.daemon.Store.Newest(t.Context(), x.scope(x.general), earshot.TopLevel(), earshot.Position{Time: earshot.TimeOf(time.Now().Add(time.Hour))}, 10)
+		return err == nil && len(list) == 5
+	})
+	if n := x.Identifies(); n != 1 {
+		t.Errorf("it identified %d times, want once: the session is resumed", n)
+	}
+}
+
+// over waits until there are n turns and all have been answered.
+func (x *discordWorld) over(n int) {
+	x.t.Helper()
+	x.settled()
+	x.eventually(fmt.Sprintf("%d turns are done", n), func() bool {
+		depth, err := x.daemon.Store.Depth(x.t.Context())
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		return len(depth) == 1 && depth[earshot.TurnDone] == n
+	})
+}
+
+func resumed(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil)
+	x.start()
+	x.Inject(discord.Fault{Kind: discord.CutSocket, On: "MESSAGE_CREATE", Times: 1})
+	x.Say(x.general, x.ann, "the import is red")
+	q := x.ask(x.general, x.bob, "why is it red?")
+	x.wantAnswers(x.general, q, "Noted.")
+	if got := x.prompt(); !strings.Contains(got, "Ann: the import is red") {
+		t.Errorf("what was said while no socket was up is not known: %s", got)
+	}
+	if n := x.Identifies(); n != 1 {
+		t.Errorf("it identified %d times, want once", n)
+	}
+}
+
+func replayedToTheNext(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil)
+	x.start()
+	x.ask(x.general, x.ann, "shall we begin?")
+	x.settled()
+	x.stop()
+	x.Say(x.general, x.bob, "we have begun")
+	missed := x.Say(x.general, x.bob, x.at("did you hear?"))
+	gone := x.Say(x.general, x.ann, "the password is swordfish")
+	x.Delete(x.general, gone)
+	x.start()
+	x.ends(earshot.TurnDone)
+	x.wantAnswers(x.general, missed, "Noted.")
+	x.ask(x.general, x.ann, "are we done?")
+	if got := x.lastRequest().text("user"); !strings.Contains(got, "we have begun") || strings.Contains(got, "swordfish") {
+		t.Errorf("of what was said and deleted in the meantime the model reads: %s", got)
+	}
+	if n := x.Identifies(); n != 1 {
+		t.Errorf("it identified %d times, want once: the session outlives the process", n)
+	}
+}
+
+func invalidSession(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil)
+	x.start()
+	x.ask(x.general, x.ann, "shall we begin?")
+	x.settled()
+	x.stop()
+	x.Post(discord.Said{Channel: x.general, User: x.bob, Text: "we have begun", Mute: true})
+	missed := x.Post(discord.Said{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true})
+	x.ForgetSessions()
+	x.start()
+	x.ends(earshot.TurnDone)
+	x.wantAnswers(x.general, missed, "Noted.")
+	x.ask(x.general, x.ann, "are we done?")
+	if got := x.lastRequest().text("user"); !strings.Contains(got, "we have begun") {
+		t.Errorf("what was said in the meantime is not known: %s", got)
+	}
+	if n := x.Identifies(); n != 2 {
+		t.Errorf("it identified %d times, want twice", n)
+	}
+}
+
+func zombie(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, &discord.Options{Heartbeat: 300 * time.Millisecond})
+	x.start()
+	x.Inject(discord.Fault{Kind: discord.Zombie, On: "HEARTBEAT", Times: 1})
+	x.until("a heartbeat was not answered", func() bool { return x.Connections() == 0 })
+	x.Heal()
+	x.until("it is connected again", func() bool { return x.Connections() > 0 })
+	q := x.ask(x.general, x.bob, "do you hear me?")
+	x.wantAnswers(x.general, q, "Noted.")
+}
+
+func goneMessage(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil)
+	x.start()
+	x.Inject(discord.Fault{Kind: discord.LateResponse, On: "update_message", Wait: 200 * time.Millisecond})
+	q := x.Say(x.general, x.ann, x.at("is it raining?"))
+	x.until("the placeholder is there", func() bool { return len(x.answers(x.general, q)) > 0 })
+	x.Delete(x.general, x.answers(x.general, q)[0].ID)
+	x.ends(earshot.TurnDone)
+	x.settled()
+	x.wantAnswers(x.general, q, "Noted.")
+}
+
+func withoutContent(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, &discord.Options{NoMessageContent: true}, "EARSHOT_HEALTH=127.0.0.1:0")
+	x.start()
+	x.Say(x.general, x.ann, "the import is red")
+	q := x.ask(x.general, x.bob, "why is it red?")
+	x.wantAnswers(x.general, q, "Noted.")
+	dm := x.OpenDM(x.ann)
+	x.Say(dm, x.ann, "can you hear me?")
+	x.ends(earshot.TurnDone)
+	x.wantSaid(dm, "Noted.")
+	status, body := x.get("/healthz", "")
+	if status != http.StatusOK || !strings.Contains(body, "discord: reachable, without MESSAGE_CONTENT") {
+		t.Errorf("healthz: %d %q, want 200 and what is missing", status, body)
+	}
+}
+
+func tokenRefused(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil)
+	c, err := config.Load("", append(slices.Clone(x.environ), "DISCORD_BOT_TOKEN=MTEwMA.wrong.canary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := daemon.Open(t.Context(), daemon.Options{Config: c})
+	if err == nil {
+		err = d.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "DISCORD_BOT_TOKEN") || strings.Contains(err.Error(), "canary") {
+		t.Errorf("at the start: got %v, want what to do, and no token", err)
+	}
+	if n := len(x.Calls()); n != 1 {
+		t.Errorf("%d calls were made with a token that is refused, want one", n)
+	}
+
+	// The token is reset while the bot runs.
+	if c, err = config.Load("", x.environ); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), enough)
+	defer stop()
+	if d, err = daemon.Open(ctx, daemon.Options{Config: c}); err != nil {
+		t.Fatal(err)
+	}
+	ran := make(chan error, 1)
+	go func() { ran <- d.Run(ctx) }()
+	x.until("it is connected", func() bool { return x.Sessions() > 0 })
+	x.RotateToken("MTEwMA.another.canary")
+	x.ForgetSessions()
+	x.Inject(discord.Fault{Kind: discord.CloseSocket, On: "HEARTBEAT", Times: 1})
+	x.Inject(discord.Fault{Kind: discord.CutSocket, On: "MESSAGE_CREATE", Times: 1})
+	x.Say(x.general, x.ann, "who is there")
+	if err := errors.Join(<-ran, d.Close()); err == nil || !strings.Contains(err.Error(), "DISCORD_BOT_TOKEN") {
+		t.Errorf("while it runs: got %v, want what to do", err)
+	}
+}
+
+func removedFromGuild(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil, "EARSHOT_DISCORD_ON_LEAVE=purge")
+	x.start()
+	x.ask(x.general, x.ann, "is it raining?")
+	x.Outage(x.Guild(), true)
+	x.settled()
+	if _, err := x.daemon.Store.Channel(t.Context(), x.scope(x.general)); err != nil {
+		t.Errorf("after an outage of the guild: %v, want the channel kept", err)
+	}
+	x.Outage(x.Guild(), false)
+	x.Leave(x.Guild(), x.self)
+	x.settled()
+	x.eventually("the guild is erased", func() bool {
+		list, err := x.daemon.Store.Channels(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return !slices.ContainsFunc(list, func(c earshot.ChannelInfo) bool { return string(c.Workspace) == x.Guild() && c.Messages > 0 })
+	})
+}
+
+func countedByRoute(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil)
+	x.start()
+	x.Inject(discord.Fault{On: "create_message", Kind: discord.RateLimit, Wait: time.Second, Times: 1})
+	x.ask(x.general, x.ann, "is it raining?")
+	x.eventually("calls are counted", func() bool {
+		counts, err := x.daemon.Store.Calls(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(counts, func(c earshot.CallCount) bool {
+			return c.Platform == earshot.Discord && strings.HasPrefix(c.Method, "POST /channels/") && c.Limited == 1 && c.Calls == 2
+		})
+	})
+}
+
+func failsForGoodOnDiscord(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil)
+	x.start()
+	q := x.Say(x.general, x.ann, x.at("what is forbidden?"))
+	r := x.ends(earshot.TurnFailed)
+	x.settled()
+	if got := x.answers(x.general, q); len(got) != 1 || got[0].Content != apology || !strings.Contains(r.Turn.Why, "400") {
+		t.Errorf("the person reads %v, and the operator %q; want one apology, and why", got, r.Turn.Why)
+	}
+}
