@@ -338,6 +338,16 @@ func allowed(t *testing.T, server string) {
 	if _, err := x.daemon.Store.Message(t.Context(), x.scope(elsewhere), earshot.MessageID(hidden)); err == nil {
 		t.Error("a message of a channel that is not allowed is stored")
 	}
+	// What is found in history tells no roles.
+	x.settled()
+	x.stop()
+	x.ForgetSessions()
+	missed := x.Post(discord.Said{Channel: x.general, User: x.cyd, Text: x.at("did you miss me?"), Mute: true})
+	found := x.Post(discord.Said{Channel: x.general, User: x.ann, Text: x.at("did you miss a role?"), Mute: true})
+	x.start()
+	x.ends(earshot.TurnDone)
+	x.wantAnswers(x.general, found, "Noted.")
+	x.wantAnswers(x.general, missed)
 }
 
 func directMessage(t *testing.T, server string) {

@@ -10,18 +10,18 @@ import (
 )
 
 // adapterOptions configure the adapter of a daemon, which passes what it hears on.
-func (d *discordService) adapterOptions(s shared) discord.Options {
-	x := s.options.Outside
-	o := discordSettings(s.options.Config)
-	o.Store, o.Log = s.store, s.options.Log
+func (s *discordService) adapterOptions(of shared) discord.Options {
+	x := of.options.Outside
+	o := discordSettings(of.options.Config)
+	o.Store, o.Log = of.store, of.options.Log
 	// The adapter's own clock is not replaced: it measures time, and must not
 	// jump with the wall clock.
 	o.HTTPClient, o.Jitter = x.Client, x.Jitter
 	if x.Dial != nil {
 		o.Dialer = &websocket.Dialer{NetDialContext: x.Dial}
 	}
-	o.Up = sync.OnceFunc(func() { close(d.hears) })
-	o.Acknowledged, o.Missed, o.Left, o.Joined = s.meters.Acknowledged, d.events.missed, d.events.left, d.joined
+	o.Up = sync.OnceFunc(func() { close(s.hears) })
+	o.Acknowledged, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, s.events.missed, s.events.left, s.joined
 	return o
 }
 

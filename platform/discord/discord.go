@@ -32,6 +32,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 )
 
 // A Platform is Discord as a bot sees it. It is safe for concurrent use.
@@ -44,6 +45,7 @@ type Platform struct {
 	counts      eventCounts
 	withdrawals withdrawals
 	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
+	held        atomic.Pointer[[]*gateway.Shard]
 
 	enteredMu sync.Mutex // guards entered
 	entered   recent[earshot.WorkspaceID, struct{}]
@@ -94,9 +96,31 @@ func (p *Platform) Identity() earshot.Identity { return p.identity }
 // Application returns the application's id, of which invite links are made.
 func (p *Platform) Application() string { return p.app }
 
-// Down reports since when Discord does not answer; ok is false where it does, or was
-// not asked yet.
-func (p *Platform) Down() (since time.Time, ok bool) { return p.client.Down() }
+// silentFor is how long a shard may be without a session before Discord counts as
+// down: a session that is resumed takes a few seconds.
+const silentFor = 30 * time.Second
+
+// Down reports since when Discord does not answer, or a shard of this process receives
+// no events; ok is false where neither is so, or Discord was not asked yet.
+func (p *Platform) Down() (since time.Time, ok bool) {
+	if since, ok = p.client.Down(); ok {
+		return since, true
+	}
+	for _, s := range p.shards() {
+		if at, down := s.Down(); down && p.o.Now().Sub(at) >= silentFor && (!ok || at.Before(since)) {
+			since, ok = at, true
+		}
+	}
+	return since, ok
+}
+
+// shards returns the shards that Listen holds.
+func (p *Platform) shards() []*gateway.Shard {
+	if list := p.held.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
 
 // Calls returns the calls of each route since New, sorted by route.
 func (p *Platform) Calls() []discordapi.RouteCalls { return p.client.Calls() }

@@ -79,6 +79,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 		}
 		shards = append(shards, s)
 	}
+	p.held.Store(&shards)
 	all, each := errgroup.WithContext(ctx)
 	for i, s := range shards {
 		all.Go(func() error {
