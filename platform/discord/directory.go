@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"github.com/disgoorg/disgo/rest"
@@ -209,7 +210,9 @@ func (d *directory) forget(id string) {
 func (d *directory) ask(ctx context.Context, id string) (place, error) {
 	got, err, _ := d.flights.Do("channel "+id, func() (any, error) {
 		raw, err := d.p.client.Call(ctx, rest.GetChannel, []any{id}, nil, nil)
-		if discordapi.Refused(err, discordapi.UnknownChannel, discordapi.MissingAccess) {
+		if api := (*discordapi.Error)(nil); errors.As(err, &api) && (api.Code != 0 || api.Status == http.StatusBadRequest || api.Status == http.StatusNotFound) {
+			// A refusal of any kind: asked again it would be the same. One without a code
+			// can be a proxy's, which is passing.
 			return place{}, fmt.Errorf("channel %s: %w: %w", id, errNoAccess, err)
 		}
 		if err != nil {

@@ -16,9 +16,7 @@ func (p *Platform) ready(_ context.Context, x *delivery) error {
 		User   json.RawMessage   `json:"user"`
 		Guilds []json.RawMessage `json:"guilds"`
 	}
-	if json.Unmarshal(x.Data, &r) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(x.Data, &r) // a field of another kind costs itself
 	if me := user(r.User); me.User != "" && !p.identity.Is(earshot.AuthorID(me.User)) {
 		p.o.Log.Error("the session is another bot's: start again", "user", word(me.User))
 	}
@@ -36,7 +34,8 @@ func (p *Platform) guild(_ context.Context, x *delivery) error {
 		Threads     []json.RawMessage `json:"threads"`
 		Roles       []json.RawMessage `json:"roles"`
 	}
-	if json.Unmarshal(x.Data, &g) != nil || g.ID == "" || g.Unavailable {
+	_ = json.Unmarshal(x.Data, &g) // a field of another kind costs itself
+	if g.ID == "" || g.Unavailable {
 		return nil
 	}
 	for _, list := range [][]json.RawMessage{g.Channels, g.Threads} {
@@ -46,7 +45,9 @@ func (p *Platform) guild(_ context.Context, x *delivery) error {
 			}
 		}
 	}
-	p.directory.setRoles(g.ID, g.Roles)
+	if len(g.Roles) > 0 { // a guild has one at least: without any they are not told, and asked for
+		p.directory.setRoles(g.ID, g.Roles)
+	}
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 		}
 	}
 	identifies := gateway.NewIdentifies(func(ctx context.Context) (discord.SessionStartLimit, error) {
-		found, err := p.client.Gateway(ctx)
+		found, err := p.askGateway(ctx)
 		return found.SessionStartLimit, err
 	}, p.o.Now)
 	var shards []*gateway.Shard
@@ -132,7 +132,7 @@ const askEvery = 5 * time.Second
 // and again while Discord does not answer.
 func (p *Platform) findGateway(ctx context.Context) (discord.GatewayBot, error) {
 	for {
-		found, err := p.client.Gateway(ctx)
+		found, err := p.askGateway(ctx)
 		if err == nil {
 			return found, nil
 		}
@@ -144,6 +144,18 @@ func (p *Platform) findGateway(ctx context.Context) (discord.GatewayBot, error) 
 			return found, err
 		}
 	}
+}
+
+// askGateway asks where the gateway is, and how often sessions may begin. Where
+// [Options.GatewayURL] says the first, a server need not have the route: the limits
+// are then Discord's least.
+func (p *Platform) askGateway(ctx context.Context) (discord.GatewayBot, error) {
+	found, err := p.client.Gateway(ctx)
+	if p.o.GatewayURL != "" && unknownRoute(err) {
+		limit := discord.SessionStartLimit{Total: 1000, Remaining: 1000, MaxConcurrency: 1}
+		return discord.GatewayBot{URL: p.o.GatewayURL, Shards: 1, SessionStartLimit: limit}, nil
+	}
+	return found, err
 }
 
 // gatewayURL returns the address of the gateway.

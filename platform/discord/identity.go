@@ -112,6 +112,13 @@ func (p *Platform) whoAmI(ctx context.Context) (me self, content bool, err error
 		return me, false, fmt.Errorf("GET /users/@me: %w: it does not say who the bot is", discordapi.ErrNotAnswered)
 	}
 	raw, err = p.client.Call(ctx, rest.GetCurrentApplication, nil, nil, nil)
+	if unknownRoute(err) { // another server than Discord's, which has the older route at most
+		raw, err = p.client.Call(ctx, rest.GetBotApplicationInfo, nil, nil, nil)
+	}
+	if unknownRoute(err) {
+		me.App = me.User // as for every bot made since 2017
+		return me, true, nil
+	}
 	if err != nil {
 		return me, false, err
 	}
@@ -125,6 +132,12 @@ func (p *Platform) whoAmI(ctx context.Context) (me self, content bool, err error
 	me.App = app.ID
 	f := app.Flags
 	return me, f == nil || f.Has(discord.ApplicationFlagGatewayMessageContent) || f.Has(discord.ApplicationFlagGatewayMessageContentLimited), nil
+}
+
+// unknownRoute reports whether the server does not have a route.
+func unknownRoute(err error) bool {
+	var api *discordapi.Error
+	return errors.As(err, &api) && api.Status == http.StatusNotFound
 }
 
 // user reads a user object of ours. People see the global name where there is one.

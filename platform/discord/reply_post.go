@@ -126,6 +126,7 @@ func postError(err error) error {
 	var (
 		limited *discordapi.LimitedError
 		known   *bot.PostError
+		api     *discordapi.Error
 	)
 	switch {
 	case err == nil, errors.As(err, &known), !discordapi.Undone(err):
@@ -137,6 +138,8 @@ func postError(err error) error {
 	case errors.Is(err, discordapi.ErrToken): // another process with another token posts the answer
 		return &bot.PostError{Retry: broken, Err: err}
 	case discordapi.Refused(err, slowmode, channelWrites, serverWrites, unavailableNow):
+		return &bot.PostError{Retry: slowed, Err: err}
+	case errors.As(err, &api) && api.Status == http.StatusForbidden && api.Code == 0: // a proxy's, before the API
 		return &bot.PostError{Retry: slowed, Err: err}
 	}
 	return &bot.PostError{Err: err}

@@ -178,14 +178,15 @@ func (c *connection) greet(p payload, interval chan<- time.Duration) error {
 // dispatch queues an event.
 func (c *connection) dispatch(ctx context.Context, p payload) error {
 	r, now := c.r, c.r.o.Now()
-	if p.Type == "" || p.Seq < 1 {
+	if p.Type == "" || p.Seq < 0 {
 		r.o.Log.Warn("an event is skipped: it names no type or no sequence")
 		return nil
 	}
 	switch p.Type {
 	case "READY":
 		var x ready
-		if json.Unmarshal(p.Data, &x) != nil || x.Session == "" {
+		_ = json.Unmarshal(p.Data, &x) // a field of another kind costs itself
+		if x.Session == "" {
 			return errNotReady
 		}
 		r.place = State{Session: x.Session, URL: x.URL, Intents: r.intents}

@@ -67,6 +67,26 @@ func TestAPayloadThatCannotBeReadCostsOnlyItself(t *testing.T) {
 	})
 }
 
+// TestASequenceMayBeginWithZero is of a server that is not Discord's, which also tells
+// of no URL to resume at.
+func TestASequenceMayBeginWithZero(t *testing.T) {
+	t.Parallel()
+	play(t, nil, func(w *world) {
+		p := w.next()
+		p.hello()
+		p.expect(2)
+		p.write(`{"op":0,"t":"READY","s":0,"d":{"session_id":"s1","resume_gateway_url":7}}`)
+		p.event("1", "100")
+		var got []string
+		for range 2 {
+			got = append(got, (<-w.events).Delivery)
+		}
+		if want := []string{"s1:0", "s1:1"}; !slices.Equal(got, want) {
+			t.Errorf("events are %v, want %v", got, want)
+		}
+	})
+}
+
 func TestAREADYWithoutASessionIsNoSession(t *testing.T) {
 	t.Parallel()
 	play(t, nil, func(w *world) {

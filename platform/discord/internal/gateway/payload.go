@@ -25,7 +25,7 @@ const (
 type payload struct {
 	Op   int
 	Data json.RawMessage
-	Seq  int64 // 0 where there is none
+	Seq  int64 // below 0 where there is none
 	Type string
 }
 
@@ -40,8 +40,8 @@ func read(raw []byte) (p payload, ok bool) {
 	if json.Unmarshal(raw, &x) != nil || x.Op == nil {
 		return payload{}, false
 	}
-	p = payload{Op: *x.Op, Data: x.Data}
-	_ = json.Unmarshal(x.Seq, &p.Seq)   // none stays 0
+	p = payload{Op: *x.Op, Data: x.Data, Seq: -1}
+	_ = json.Unmarshal(x.Seq, &p.Seq)   // none stays below 0
 	_ = json.Unmarshal(x.Type, &p.Type) // none stays empty
 	return p, true
 }
