@@ -94,11 +94,11 @@ func speak(t *testing.T, setup func(f *fake.Options, o *discord.Options)) *mouth
 	return x
 }
 
-// hurry makes the platform's clock a hundred times faster, or the bound of 50 requests a
+// hurry makes the platform's clock a thousand times faster, or the bound of 50 requests a
 // second would be a wait.
 func hurry(_ *fake.Options, o *discord.Options) {
 	start := time.Now()
-	o.Now = func() time.Time { return start.Add(100 * time.Since(start)) }
+	o.Now = func() time.Time { return start.Add(1000 * time.Since(start)) }
 }
 
 // again opens the platform as another process does.
