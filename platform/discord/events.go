@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 )
 
@@ -61,16 +62,19 @@ var uses = map[string]func(*Platform, context.Context, *delivery) error{
 
 func (p *Platform) seen(context.Context, *delivery) error { return nil }
 
-// maxTries is how often an event is handled that fails for a reason which is in the
-// event itself.
-const maxTries = 3
+// How often an event is handled at most that fails each time.
+const (
+	maxTries = 3  // for a reason which is in the event itself
+	maxAsks  = 10 // because Discord, asked about it, does not answer: for some three minutes
+)
 
 // errPanic is returned in place of a panic in the handling of an event.
 var errPanic = errors.New("the event was not taken: a panic")
 
 // take handles one event. When it returns nil, what the event says is durable or has
-// no effect; after an error the event must come again. One that panics or that the
-// store finds invalid each time is given up, so that it does not stop those after it.
+// no effect; after an error the event must come again. One that panics, that the
+// store finds invalid or about which Discord does not answer each time is given up, so
+// that it does not stop those after it.
 func (p *Platform) take(ctx context.Context, x *delivery) error {
 	do, known := uses[x.Type]
 	p.counts.count(x.Type, known, p.o.Now())
@@ -85,7 +89,9 @@ func (p *Platform) take(ctx context.Context, x *delivery) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	if tries := p.counts.failed(x.Delivery); tries >= maxTries && (errors.Is(err, errPanic) || errors.Is(err, earshot.ErrInvalid)) {
+	tries := p.counts.failed(x.Delivery)
+	if tries >= maxTries && (errors.Is(err, errPanic) || errors.Is(err, earshot.ErrInvalid)) ||
+		tries >= maxAsks && errors.Is(err, discordapi.ErrNotAnswered) {
 		p.o.Log.Error("an event cannot be kept", "delivery", x.Delivery, "type", x.Type, "err", err)
 		return nil
 	}

@@ -123,14 +123,17 @@ func (p *Platform) whoAmI(ctx context.Context) (me self, content bool, err error
 		return me, false, err
 	}
 	var app struct {
-		ID    string                    `json:"id"`
-		Flags *discord.ApplicationFlags `json:"flags"`
+		ID    string          `json:"id"`
+		Flags json.RawMessage `json:"flags"`
 	}
 	if json.Unmarshal(raw, &app) != nil || app.ID == "" {
 		return me, false, fmt.Errorf("GET /applications/@me: %w: it does not say which application the bot is of", discordapi.ErrNotAnswered)
 	}
 	me.App = app.ID
-	f := app.Flags
+	var f *discord.ApplicationFlags
+	if json.Unmarshal(app.Flags, &f) != nil {
+		return me, true, nil // of another kind: the gateway will tell
+	}
 	return me, f == nil || f.Has(discord.ApplicationFlagGatewayMessageContent) || f.Has(discord.ApplicationFlagGatewayMessageContentLimited), nil
 }
 

@@ -28,7 +28,7 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer = `404 {"message":"404: Not Found","code":0}`
 	}
 	status, body, _ := strings.Cut(answer, " ")
-	codes := map[string]int{"200": http.StatusOK, "400": http.StatusBadRequest, "403": http.StatusForbidden, "404": http.StatusNotFound}
+	codes := map[string]int{"200": http.StatusOK, "400": http.StatusBadRequest, "403": http.StatusForbidden, "404": http.StatusNotFound, "500": http.StatusInternalServerError}
 	return &http.Response{StatusCode: codes[status], Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
@@ -62,6 +62,10 @@ func TestTheApplicationOfAServerWithoutItsRoute(t *testing.T) {
 	p := server{"/oauth2/applications/@me": `200 {"id":"7"}`}.open(t, nil)
 	if got := p.Application(); got != "7" {
 		t.Errorf("by the older route: application %q, want 7", got)
+	}
+	p = server{"/applications/@me": `200 {"id":"7","flags":"many"}`}.open(t, nil)
+	if got := p.Application(); got != "7" || !p.Content() {
+		t.Errorf("with flags of another kind: application %q, reads messages: %t", got, p.Content())
 	}
 	if got := (server{}).open(t, nil).Application(); got != "1" {
 		t.Errorf("without a route: application %q, want the bot's id", got)
@@ -108,6 +112,26 @@ func TestAnEventOfAChannelThatIsRefusedHoldsNothingUp(t *testing.T) {
 				t.Errorf("%s in channel %s comes again: %v", kind, channel, err)
 			}
 		}
+	}
+}
+
+// TestAnEventOfAChannelThatIsNeverAnsweredIsGivenUp has the look-up of one channel fail
+// each time, while others are heard.
+func TestAnEventOfAChannelThatIsNeverAnsweredIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := server{"/channels/5": "500 broken"}.open(t, nil)
+	handle := func(_ context.Context, e bot.Event) (bot.Outcome, error) {
+		t.Errorf("passed on: %+v", e.Message)
+		return bot.Outcome{}, nil
+	}
+	tries := 1
+	for ; p.Take(t.Context(), "MESSAGE_CREATE", []byte(`{"id":"175928847299117063","channel_id":"5","guild_id":"9","author":{"id":"2"},"content":"hi"}`), handle) != nil; tries++ {
+		if tries > 1000 {
+			t.Fatal("it comes again and again")
+		}
+	}
+	if tries < 5 {
+		t.Errorf("it was given up after %d tries", tries)
 	}
 }
 
