@@ -247,6 +247,7 @@ func TestASecondImportOfDiscordChangesNothing(t *testing.T) {
 func TestABrokenDiscordFileCostsWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	file := exportOf(generalID, "GuildTextChat", "general", "", "", said(flake(0), annID, "one", nil), said(flake(1), annID, "two", nil), said(flake(2), annID, "three", nil))
+	timeless := exportOf(generalID, "GuildTextChat", "general", "", "", said(flake(0), annID, "one", nil), said("7", annID, "two", map[string]any{"timestamp": nil}), said(flake(2), annID, "three", nil))
 	lines := func(s string) int { return strings.Count(s, "\n") + 1 }
 	second := strings.Index(file, `"content": "two"`)
 	for name, tt := range map[string]struct {
@@ -257,6 +258,7 @@ func TestABrokenDiscordFileCostsWhatIsBroken(t *testing.T) {
 	}{
 		"a value that is none":      {strings.Replace(file, `"two"`, `tw o"`, 1), []string{"Ann one", "Ann three"}, broken, lines(file[:strings.LastIndex(file[:second], "\n    {\n")]) + 1},
 		"a message without an id":   {strings.Replace(file, `"id": "`+flake(1)+`"`, `"id": "?"`, 1), []string{"Ann one", "Ann three"}, noID, lines(file[:strings.LastIndex(file[:second], "\n    {\n")]) + 1},
+		"a message without a time":  {timeless, []string{"Ann one", "Ann three"}, noID, lines(file[:strings.LastIndex(file[:second], "\n    {\n")]) + 1},
 		"a file that is cut short":  {file[:second], []string{"Ann one"}, truncated, lines(file[:strings.LastIndex(file[:second], "\n    {\n")]) + 1},
 		"a message that is no list": {strings.Replace(file, `"attachments": []`, `"attachments": 7`, 1), []string{"Ann one", "Ann two", "Ann three"}, "", 0},
 	} {

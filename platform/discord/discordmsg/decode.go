@@ -69,8 +69,8 @@ const maxText = 256 << 10
 // the SHA-256 of files are never set.
 //
 // The error is ErrTooLarge above MaxBytes, ErrSyntax for what is no JSON, and
-// ErrNotMessage (which ErrSyntax is too) for what is no object or has no usable id.
-// Everything else decodes, if need be with notes.
+// ErrNotMessage (which ErrSyntax is too) for what is no object, has no id, or tells no
+// time in its id or its timestamp. Everything else decodes, if need be with notes.
 func Decode(raw []byte, names Names) (Decoded, error) {
 	v, deep, err := parse(raw)
 	if err != nil {
@@ -135,14 +135,14 @@ func (r *reader) decode(v value, references bool) (Decoded, error) {
 	if !isSnowflake(id) {
 		return Decoded{}, fmt.Errorf("%w: it has no id", ErrNotMessage)
 	}
+	t, ok := timeOf(id, v.at("timestamp"))
+	if !ok {
+		return Decoded{}, fmt.Errorf("%w: it has no time", ErrNotMessage)
+	}
 	d := Decoded{
 		Channel: snowflake(v.at("channel_id")), Guild: snowflake(v.at("guild_id")),
 		Type: int(v.get("type").int()), Nonce: cutBytes(v.at("nonce"), maxID), Webhook: webhook(v),
 		Whole: v.get("author").object() && !v.get("content").absent(),
-	}
-	t, ok := timeOf(id, v.at("timestamp"))
-	if !ok {
-		r.note("timestamp: not a time")
 	}
 	people := r.people(v)
 	d.Message = earshot.Message{

@@ -62,7 +62,7 @@ func TestAMessageIsDecoded(t *testing.T) {
 }
 
 func TestWhatIsNoMessageIsAnError(t *testing.T) {
-	for _, raw := range []string{``, `[]`, `{}`, `{"id":"x"}`, `{"id":1e3}`, `{"id":"1"`, `{"id":"1"} {}`} {
+	for _, raw := range []string{``, `[]`, `{}`, `{"id":"x"}`, `{"id":1e3}`, `{"id":"7"}`, `{"id":"7","timestamp":"yesterday"}`, `{"id":"1"`, `{"id":"1"} {}`} {
 		if _, err := Decode([]byte(raw), Names{}); !errors.Is(err, ErrNotMessage) {
 			t.Errorf("%s: %v", raw, err)
 		}
