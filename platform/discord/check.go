@@ -69,7 +69,7 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
 	}
 	p, err := Open(ctx, o)
 	if err != nil {
-		tell(Finding{What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot cannot run", Remedy: "copy the token from the application's page Bot into DISCORD_BOT_TOKEN"})
+		tell(closed(err))
 		return
 	}
 	c := &check{Platform: p, request: r, tell: tell}
@@ -87,6 +87,18 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
 	for _, id := range r.Channels {
 		c.channel(ctx, id, heard)
 	}
+}
+
+// closed is the finding where [Open] fails. An error that says nothing about the
+// token must not lead to a new one.
+func closed(err error) Finding {
+	if !errors.Is(err, discordapi.ErrToken) && !errors.Is(err, ErrAnotherBot) {
+		return Finding{
+			What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot hears and answers nothing until Discord answers",
+			Remedy: "see whether this machine reaches Discord (network, proxy, discord.api_url, discordstatus.com), then check again",
+		}
+	}
+	return Finding{What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot cannot run", Remedy: "copy the token from the application's page Bot into DISCORD_BOT_TOKEN"}
 }
 
 // A check is one run of [Check].

@@ -131,3 +131,16 @@ func TestCheckTellsWhatDoesNotWork(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckDoesNotBlameTheTokenForSilence(t *testing.T) {
+	t.Parallel()
+	x := speak(t, nil)
+	x.fake.Inject(fake.Fault{Kind: fake.ServerError, On: "get_my_user"})
+	list, got := x.findings(discord.CheckRequest{})
+	if want := "bad bot token\n"; got != want {
+		t.Fatalf("got %s, want %s", got, want)
+	}
+	if f := list[0]; strings.Contains(f.Remedy, "DISCORD_BOT_TOKEN") || !strings.Contains(f.Remedy, "discord.api_url") {
+		t.Errorf("remedy %q", f.Remedy)
+	}
+}
