@@ -129,3 +129,19 @@ func TestReactionsAndFilesAreCounted(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Discord shows markup in names as it is written, so nobody is called by it.
+func TestNamesMentionNobody(t *testing.T) {
+	const name = `<@900000000000000009> <@!900000000000000009|x>`
+	const want = `&lt;@900000000000000009> &lt;@!900000000000000009|x>`
+	for what, c := range map[string]struct{ got, want string }{
+		"a sticker": {decoded(t, post(`"content":"","sticker_items":[{"name":"`+name+`"}]`)).Message.Text, "[sticker: " + want + "]"},
+		"a poll":    {decoded(t, post(`"content":"","poll":{"question":{"text":"`+name+`"},"answers":[{"poll_media":{"text":"<@1>"}}]}`)).Message.Text, "[poll: " + want + " · &lt;@1>]"},
+		"a thread":  {decoded(t, post(`"type":18,"content":"`+name+`"`)).Message.Text, "started a thread: " + want},
+		"a post":    {Titled(name, "a < b"), want + "\na < b"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %q, want %q", what, c.got, c.want)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func (r *reader) stickers(v value) []string {
 	}
 	var out []string
 	for _, s := range list {
-		if name := oneLine(s.at("name")); name != "" && r.more() {
+		if name := literal(oneLine(s.at("name"))); name != "" && r.more() {
 			out = append(out, "[sticker: "+name+"]")
 		}
 	}
@@ -67,5 +67,5 @@ func (r *reader) poll(v value) []string {
 			line += " · " + s
 		}
 	}
-	return []string{"[poll: " + line + "]"}
+	return []string{"[poll: " + literal(line) + "]"}
 }

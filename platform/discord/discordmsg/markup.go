@@ -191,6 +191,23 @@ func opens(s string) bool {
 	return false
 }
 
+// literal returns a name, in which Discord shows markup as it is written, in the form
+// that is kept: it mentions nobody.
+func literal(s string) string {
+	if strings.IndexByte(s, '<') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] == '<' && opens(s[i+1:]) {
+			b.WriteString("&lt;")
+		} else {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
 // labelled writes a label after its bar, or nothing.
 func labelled(s string) string {
 	if s = label(s); s == "" {

@@ -6,7 +6,7 @@ import "strings"
 // which Discord has as the thread's name and which often holds the question. Every
 // source of messages uses it, the import too, so that all tell the same text.
 func Titled(title, text string) string {
-	title = strings.Join(strings.Fields(title), " ")
+	title = literal(strings.Join(strings.Fields(title), " "))
 	switch {
 	case title == "", text == title, strings.HasPrefix(text, title+"\n"):
 		return text

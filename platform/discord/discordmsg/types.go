@@ -111,7 +111,9 @@ func (r *reader) systemText(v value, t int) string {
 			told = "<@" + who + ">"
 		}
 	case typePollResult:
-		told = r.pollResult(v)
+		told = literal(r.pollResult(v))
+	default: // names
+		told = literal(told)
 	}
 	line := notes[t]
 	if told == "" {
