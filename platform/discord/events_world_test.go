@@ -67,6 +67,7 @@ func listen(t *testing.T, setup func(x *ear, f *fake.Options, o *discord.Options
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			x.lost = append(x.lost, from)
+			x.signal()
 		},
 		Left: func(_ context.Context, s earshot.Scope) error {
 			x.mu.Lock()
