@@ -60,7 +60,13 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 			ids = append(ids, id)
 		}
 	}
+	// Discord takes this question twice in five seconds: what it has said just now is
+	// used first.
+	var used atomic.Bool
 	identifies := gateway.NewIdentifies(func(ctx context.Context) (discord.SessionStartLimit, error) {
+		if !used.Swap(true) {
+			return found.SessionStartLimit, nil
+		}
 		found, err := p.askGateway(ctx)
 		return found.SessionStartLimit, err
 	}, p.o.Now)
@@ -73,7 +79,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 				p.o.Up()
 			}
 		})
-		s, err := p.shard(ctx, id, of, identifies, handle, up)
+		s, err := p.shard(ctx, id, of, found.URL, identifies, handle, up)
 		if err != nil {
 			return err
 		}
@@ -93,7 +99,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 }
 
 // shard returns a shard that continues where it ended.
-func (p *Platform) shard(ctx context.Context, id, of int, identifies *gateway.Identifies, handle Handler, up func()) (*gateway.Shard, error) {
+func (p *Platform) shard(ctx context.Context, id, of int, found string, identifies *gateway.Identifies, handle Handler, up func()) (*gateway.Shard, error) {
 	var resume gateway.State
 	stored, err := p.o.Store.Resume(ctx, earshot.Discord, p.resumeKey(id, of))
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
@@ -107,7 +113,7 @@ func (p *Platform) shard(ctx context.Context, id, of int, identifies *gateway.Id
 		asked &^= messageContent
 	}
 	return gateway.New(gateway.Options{
-		URL: p.gatewayURL, Token: p.o.Token,
+		URL: p.gatewayURL(found), Token: p.o.Token,
 		Intents: asked, Content: messageContent, Refused: p.refuseContent,
 		ID: id, Of: of, Resume: resume,
 		Handle: func(ctx context.Context, d gateway.Dispatch) error {
@@ -158,13 +164,20 @@ func (p *Platform) askGateway(ctx context.Context) (discord.GatewayBot, error) {
 	return found, err
 }
 
-// gatewayURL returns the address of the gateway.
-func (p *Platform) gatewayURL(ctx context.Context) (string, error) {
-	if p.o.GatewayURL != "" {
-		return p.o.GatewayURL, nil
+// gatewayURL returns what tells a shard the address of the gateway: the one that was
+// found at the start, and then what Discord says anew.
+func (p *Platform) gatewayURL(found string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		if p.o.GatewayURL != "" {
+			return p.o.GatewayURL, nil
+		}
+		if first := found; first != "" {
+			found = ""
+			return first, nil
+		}
+		now, err := p.client.Gateway(ctx)
+		return now.URL, err
 	}
-	found, err := p.client.Gateway(ctx)
-	return found.URL, err
 }
 
 // refuseContent is called when Discord has refused the intent MESSAGE_CONTENT, or the
