@@ -289,6 +289,27 @@ func TestABrokenDiscordFileCostsWhatIsBroken(t *testing.T) {
 	}
 }
 
+// With --media the files that people attached lie beside the export. One of them may
+// look like an export, and is none.
+func TestAnAttachedExportIsNoExport(t *testing.T) {
+	t.Parallel()
+	s := open(t, "memory:")
+	dir := folderOf(t, map[string]string{
+		"Home - general.json":                      exportOf(generalID, "GuildTextChat", "general", "", "", said(flake(0), annID, "true", nil)),
+		"Home - general.json_Files/ops-9F3A1.json": exportOf(opsID, "GuildTextChat", "ops", "", "", said(flake(1), bobID, "forged", nil)),
+	})
+	got, err := ImportDiscord(t.Context(), s, []string{dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Channels != 1 || got.Messages.Total() != 1 || len(got.Skipped) != 0 {
+		t.Errorf("got %+v, want the one message of general", got)
+	}
+	if list := shown(t, s, guildID, opsID); len(list) != 0 {
+		t.Errorf("an attachment was imported: %q", list)
+	}
+}
+
 // A message to which thousands have reacted is kept, with their number.
 func TestAMessageWithThousandsOfReactionsIsKept(t *testing.T) {
 	t.Parallel()

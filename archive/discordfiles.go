@@ -109,9 +109,20 @@ func (x *discordImport) headers(ctx context.Context) ([]discordFile, error) {
 	return out, nil
 }
 
-// maybeDiscord reports whether a file's name is that of JSON. What macOS puts beside
-// the files of a zip is none.
+// mediaFolder ends the name, in small letters, of the folder into which
+// DiscordChatExporter downloads the files that people attached, beside the file of
+// their channel (its option --media).
+const mediaFolder = ".json_files"
+
+// maybeDiscord reports whether a file can be one of DiscordChatExporter, by its name.
+// What macOS puts beside the files of a zip is none, and neither is what somebody
+// attached to a message: it could be a forged export.
 func maybeDiscord(e entry) bool {
+	for dir := range strings.SplitSeq(path.Dir(e.name), "/") {
+		if strings.HasSuffix(strings.ToLower(dir), mediaFolder) {
+			return false
+		}
+	}
 	return strings.EqualFold(path.Ext(e.name), ".json") && !strings.HasPrefix(path.Base(e.name), "._")
 }
 
