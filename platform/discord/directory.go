@@ -199,10 +199,36 @@ func (d *directory) keep(x place) (news bool) {
 	return !ok || was != x
 }
 
+// privateThreads returns the ids of a channel's private threads, as far as they are
+// known.
+func (d *directory) privateThreads(channel string) (ids []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, x := range d.places.all() {
+		if x.Type == discordmsg.PrivateThread && x.Parent == channel {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 func (d *directory) forget(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.places.drop(id)
+}
+
+// within returns what says of an id whether it may be that of a channel's, or of one
+// of its threads; and of a guild's, whether it may be that or a channel's in it. Of an
+// id that is not known nobody can tell.
+func (d *directory) within(channel, guild string) func(id string) bool {
+	return func(id string) bool {
+		if id == channel || id == guild {
+			return true
+		}
+		x, ok := d.known(id)
+		return !ok || channel != "" && x.Thread() && x.Parent == channel || guild != "" && x.Guild == guild
+	}
 }
 
 // ask asks Discord what a channel is. Callers that ask for the same one share the
@@ -221,6 +247,9 @@ func (d *directory) ask(ctx context.Context, id string) (place, error) {
 		x, ok := readPlace(raw, "")
 		if !ok || x.ID != id {
 			return place{}, fmt.Errorf("channel %s: %w", id, discordapi.ErrNotAnswered)
+		}
+		if x.Hidden {
+			return place{}, fmt.Errorf("channel %s: %w", id, errNoAccess)
 		}
 		d.keep(x)
 		return x, nil

@@ -26,7 +26,7 @@ func (p *Platform) ready(_ context.Context, x *delivery) error {
 
 // guild takes over what a guild consists of. It comes for each guild after a session
 // began, when the bot was invited, and when a guild is available again.
-func (p *Platform) guild(_ context.Context, x *delivery) error {
+func (p *Platform) guild(ctx context.Context, x *delivery) error {
 	var g struct {
 		ID          string            `json:"id"`
 		Unavailable bool              `json:"unavailable"`
@@ -38,15 +38,25 @@ func (p *Platform) guild(_ context.Context, x *delivery) error {
 	if g.ID == "" || g.Unavailable {
 		return nil
 	}
+	var hidden []place
 	for _, list := range [][]json.RawMessage{g.Channels, g.Threads} {
 		for _, raw := range list {
-			if c, ok := readPlace(raw, g.ID); ok {
+			switch c, ok := readPlace(raw, g.ID); {
+			case ok && c.Hidden:
+				hidden = append(hidden, c)
+			case ok:
 				p.directory.keep(c)
 			}
 		}
 	}
 	if len(g.Roles) > 0 { // a guild has one at least: without any they are not told, and asked for
 		p.directory.setRoles(g.ID, g.Roles)
+	}
+	p.client.Again(p.directory.within("", g.ID))
+	for _, c := range hidden {
+		if err := p.channelHidden(ctx, c); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -55,7 +65,15 @@ func (p *Platform) guild(_ context.Context, x *delivery) error {
 // stored of the channel is renewed.
 func (p *Platform) channelChanged(ctx context.Context, x *delivery) error {
 	c, ok := readPlace(x.Data, "")
-	if !ok || !p.directory.keep(c) {
+	if !ok {
+		return nil
+	}
+	// Permissions may be what has changed.
+	p.client.Again(p.directory.within(c.ID, ""))
+	if c.Hidden {
+		return p.channelHidden(ctx, c)
+	}
+	if !p.directory.keep(c) {
 		return nil
 	}
 	if id, _ := c.Where(); string(id) != c.ID {
@@ -92,7 +110,8 @@ func (p *Platform) threadList(_ context.Context, x *delivery) error {
 	return nil
 }
 
-// roleChanged takes over a role that is new, has changed or is gone.
+// roleChanged takes over a role that is new, has changed or is gone. The bot may be
+// allowed what it was not.
 func (p *Platform) roleChanged(_ context.Context, x *delivery) error {
 	var r struct {
 		Guild string          `json:"guild_id"`
@@ -102,6 +121,7 @@ func (p *Platform) roleChanged(_ context.Context, x *delivery) error {
 	if json.Unmarshal(x.Data, &r) != nil || r.Guild == "" {
 		return nil
 	}
+	p.client.Again(p.directory.within("", r.Guild))
 	if x.Type == "GUILD_ROLE_DELETE" {
 		p.directory.setRole(r.Guild, r.Gone, nil)
 		return nil
@@ -118,6 +138,9 @@ func (p *Platform) memberChanged(ctx context.Context, x *delivery) error {
 	m, ok := discordmsg.ReadMember(x.Data)
 	if !ok || m.Guild == "" {
 		return nil
+	}
+	if p.identity.Is(m.Author.ID) {
+		p.client.Again(p.directory.within("", m.Guild)) // its roles may have changed
 	}
 	return p.directory.meet(ctx, m.Guild, m.Author)
 }

@@ -42,7 +42,7 @@ func (p *Platform) channelGone(ctx context.Context, x *delivery) error {
 		return nil
 	}
 	p.o.Log.Info("a channel was deleted", "channel", c.ID, "purge", p.o.Purge)
-	return p.leaveChannel(ctx, c.Guild, c.ID)
+	return p.leaveWithThreads(ctx, c)
 }
 
 // threadMembers handles that the bot was removed from a private thread, which it then
@@ -62,6 +62,27 @@ func (p *Platform) threadMembers(ctx context.Context, x *delivery) error {
 	// That it is stored as a channel says that it is a private thread.
 	p.o.Log.Info("removed from a private thread", "channel", t.ID, "purge", p.o.Purge)
 	return p.leaveChannel(ctx, t.Guild, t.ID)
+}
+
+// channelHidden handles that the bot may not see a channel, of which Discord tells
+// nothing then. Where it is stored the bot saw it before. Should it be shown again,
+// nothing is known of what was said meanwhile, as in a channel that is new.
+func (p *Platform) channelHidden(ctx context.Context, c place) error {
+	if was, ok := p.directory.known(c.ID); ok {
+		p.o.Log.Info("a channel is no longer shown to the bot", "channel", was.ID, "purge", p.o.Purge)
+	}
+	return p.leaveWithThreads(ctx, c)
+}
+
+// leaveWithThreads is leaveChannel for a channel and its private threads, which are
+// shown to nobody who does not see the channel.
+func (p *Platform) leaveWithThreads(ctx context.Context, c place) error {
+	for _, thread := range append(p.directory.privateThreads(c.ID), c.ID) {
+		if err := p.leaveChannel(ctx, c.Guild, thread); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leaveChannel forgets a channel that the bot no longer sees, where it is stored.

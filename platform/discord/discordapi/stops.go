@@ -3,7 +3,6 @@ package discordapi
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 )
@@ -142,15 +141,15 @@ func (s *stops) allowed(to target) {
 
 func key(to target) string { return to.call + " " + to.major }
 
-// Again lets calls that name an id, such as a channel's or a guild's, be made again
-// although Discord has refused the like several times. It is for when permissions
-// have changed. "" means all calls.
-func (c *Client) Again(id string) {
+// Again lets calls be made again although Discord has refused the like several times:
+// those about a channel, a guild or what else of calls their first parameter says. It
+// is for when permissions have changed. of must not use the client.
+func (c *Client) Again(of func(id string) bool) {
 	s := &c.stops
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, r := range s.refused {
-		if id == "" || slices.Contains(r.params, id) {
+		if len(r.params) > 0 && of(r.params[0]) {
 			delete(s.refused, k)
 		}
 	}

@@ -95,9 +95,9 @@ func TestWhatIsRefusedThreeTimesIsNotAskedForAWhile(t *testing.T) {
 		time.Sleep(time.Minute)
 		refused(5)
 
-		c.Again("12")
+		c.Again(func(id string) bool { return id == "12" })
 		refused(5)
-		c.Again("11")
+		c.Again(func(id string) bool { return id == "11" })
 		allowed = true
 		if err := post(t.Context(), c, "11"); err != nil {
 			t.Error(err)

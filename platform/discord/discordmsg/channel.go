@@ -13,6 +13,7 @@ type ChannelInfo struct {
 	Guild    string // "" where the object does not tell, and in a DM
 	Name     string // without #; of a DM, of whom it is with
 	Topic    string
+	Hidden   bool             // the bot may not see it, and Discord tells nothing of it but its place
 	Private  bool             // not everyone in the guild may see it, as far as the object tells
 	Owner    earshot.AuthorID // of a thread: who started it
 	Messages int              // of a thread: how many, without its starter
@@ -32,6 +33,10 @@ func ReadChannel(raw []byte) (c ChannelInfo, ok bool) {
 // viewChannel is the permission to see a channel (Discord's documentation, Permissions).
 const viewChannel = 1 << 10
 
+// hiddenChannel is the flag of a channel that the bot may not see (Discord's
+// documentation, Obfuscated Channels). Its name is a placeholder.
+const hiddenChannel = 1 << 17
+
 func channelOf(v value) (ChannelInfo, bool) {
 	id := v.at("id")
 	if !isSnowflake(id) {
@@ -41,6 +46,9 @@ func channelOf(v value) (ChannelInfo, bool) {
 		Channel: Channel{ID: id, Type: int(v.get("type").int()), Parent: snowflake(v.at("parent_id"))},
 		Guild:   snowflake(v.at("guild_id")), Name: oneLine(v.at("name")), Topic: cutBytes(strings.TrimSpace(v.at("topic")), 4096),
 		Owner: earshot.AuthorID(snowflake(v.at("owner_id"))), Archived: v.get("thread_metadata").get("archived").bool(),
+	}
+	if c.Hidden = v.get("flags").int()&hiddenChannel != 0 && !c.Thread(); c.Hidden {
+		c.Name, c.Topic = "", ""
 	}
 	if n := v.get("message_count").int(); n > 0 && n <= 1<<30 {
 		c.Messages = int(n)
