@@ -96,7 +96,8 @@ type directory struct {
 	people recent[person, string]          // names
 	loaded map[string]bool                 // guilds of which the store's names were read
 
-	speakers recent[person, struct{}] // webhooks' names under which people speak
+	speakers recent[person, struct{}]            // webhooks' names under which people speak
+	noRoot   recent[earshot.MessageID, struct{}] // threads that were started from no message
 }
 
 // A role is a guild's role.
@@ -108,6 +109,7 @@ type role struct {
 func newDirectory(p *Platform) *directory {
 	return &directory{
 		p: p, places: recent[string, place]{most: maxPlaces}, roles: recent[string, map[string]role]{most: maxGuilds},
+		noRoot: recent[earshot.MessageID, struct{}]{most: maxPlaces},
 		people: recent[person, string]{most: maxPeople}, speakers: recent[person, struct{}]{most: maxPeople}, loaded: map[string]bool{},
 	}
 }
@@ -210,6 +212,20 @@ func (d *directory) privateThreads(channel string) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// bare reports whether a thread is known to have been started from no message.
+func (d *directory) bare(thread earshot.MessageID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, ok := d.noRoot.get(thread)
+	return ok
+}
+
+func (d *directory) setBare(thread earshot.MessageID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.noRoot.put(thread, struct{}{})
 }
 
 func (d *directory) forget(id string) {

@@ -67,12 +67,13 @@ func (p *Platform) Replies(ctx context.Context, c earshot.Channel, root earshot.
 	if _, err := p.o.Store.Message(ctx, c.Scope(), root); !errors.Is(err, earshot.ErrNotFound) {
 		return page, err
 	}
-	found, err := p.one(ctx, c, at.ofRoot(c), root)
+	found, ok, err := p.root(ctx, c, at)
 	if err != nil {
 		p.o.Log.Debug("the first message of a thread is not read", "channel", c.ID, "thread", root, "err", err)
-		return page, nil
 	}
-	page.Messages = append(page.Messages, found)
+	if ok {
+		page.Messages = append(page.Messages, found)
+	}
 	return page, nil
 }
 
@@ -88,11 +89,15 @@ func (p *Platform) Root(ctx context.Context, c earshot.Channel, root earshot.Mes
 	if err != nil {
 		return backfill.Page{}, refusal(err)
 	}
-	found, err := p.one(ctx, c, at.ofRoot(c), root)
+	found, ok, err := p.root(ctx, c, at)
 	if err != nil {
 		return backfill.Page{}, refusal(err)
 	}
-	return backfill.Page{NewestFirst: true, Messages: []backfill.Found{found}}, nil
+	page := backfill.Page{NewestFirst: true}
+	if ok {
+		page.Messages = append(page.Messages, found)
+	}
+	return page, nil
 }
 
 // A section is a Discord channel or thread, and how its messages stand in a channel of
@@ -102,11 +107,12 @@ type section struct {
 	thread earshot.MessageID // of which its messages are; "" for a channel's top level
 	post   bool              // it is a forum's post, and its first message is the root
 	alone  bool              // it is a private thread, which is a channel by itself
+	bare   bool              // it was started from no message, as far as that is known
 	title  string            // of a forum's post
 }
 
 // rootless reports whether the thread has no message that it begins with.
-func (x section) rootless() bool { return x.alone }
+func (x section) rootless() bool { return x.alone || x.bare }
 
 // ofRoot returns where the first message of the thread stands.
 func (x section) ofRoot(c earshot.Channel) section {
@@ -123,7 +129,7 @@ func (p *Platform) threadOf(ctx context.Context, c earshot.Channel, root earshot
 	if err != nil {
 		return at, err
 	}
-	at.alone = x.Thread()
+	at.alone, at.bare = x.Thread(), p.directory.bare(root)
 	if at.post = x.forum(); at.post {
 		if post, err := p.directory.place(ctx, string(root)); err == nil {
 			at.title = post.Name
@@ -213,6 +219,34 @@ func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id ea
 	}
 	found := []backfill.Found{f}
 	return found[0], p.keepOwn(ctx, c, found)
+}
+
+// root reads the first message of a thread. ok is false where there never was one: a
+// thread can be started from no message, and then nothing but its first message tells
+// that from a thread whose first message was deleted. It is asked once.
+func (p *Platform) root(ctx context.Context, c earshot.Channel, at section) (f backfill.Found, ok bool, err error) {
+	f, err = p.one(ctx, c, at.ofRoot(c), at.thread)
+	if err != nil || !f.Message.Deleted || at.post {
+		return f, err == nil, err
+	}
+	raw, err := p.client.Try(ctx, rest.GetMessages, []any{at.thread}, url.Values{"limit": {"1"}, "after": {"0"}}, nil)
+	if discordapi.Refused(err, discordapi.UnknownChannel) {
+		return f, true, nil // the thread was deleted too, or there was none
+	}
+	if err != nil {
+		return backfill.Found{}, false, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return backfill.Found{}, false, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
+	}
+	for _, raw := range list {
+		if d, err := p.directory.decode(ctx, guildOf(c), raw); err == nil && d.Starter {
+			return f, true, nil
+		}
+	}
+	p.directory.setBare(at.thread)
+	return backfill.Found{}, false, nil
 }
 
 // found decodes one message of history; ok is false for what is no message.

@@ -192,6 +192,56 @@ func TestAPrivateThreadIsOneThread(t *testing.T) {
 	}
 }
 
+// A thread can be started from no message: no first message was deleted then, and
+// Discord is asked once. One whose first message was deleted begins with a message that
+// stands for it.
+func TestAThreadThatNoMessageBegan(t *testing.T) {
+	t.Parallel()
+	x := speak(t, hurry)
+	bare := x.fake.Thread(x.general, "", x.mara, "talk")
+	root := x.fake.Say(x.general, x.mara, "root")
+	began := x.fake.Thread(x.general, root, x.mara, "more talk")
+	for _, th := range []string{bare, began} {
+		x.fake.Say(th, x.mara, "hi")
+	}
+	x.fake.Delete(x.general, root)
+	c := x.channel(x.general)
+	list := []gather.Reference{{ID: earshot.MessageID(bare), Thread: earshot.MessageID(bare), Root: true}, {ID: earshot.MessageID(root), Thread: earshot.MessageID(root), Root: true}}
+	asked := 0
+	for i := range 3 {
+		if err := x.FetchReferences(t.Context(), c, list); err != nil {
+			t.Fatal(err)
+		}
+		for _, th := range []string{bare, began} {
+			var last earshot.Message
+			got, _ := x.pages(x.replies(x.general, th), always(0))
+			for _, f := range got {
+				if string(f.Message.ID) == th {
+					last = f.Message
+				}
+			}
+			page, err := x.Root(t.Context(), c, earshot.MessageID(th))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if deleted := len(page.Messages) == 1 && page.Messages[0].Message.Deleted; deleted != (th == began) || th == bare && last.ID != "" {
+				t.Errorf("thread %s begins with %+v and %+v", th, page.Messages, last)
+			}
+		}
+		n := len(x.fake.Calls("get_message"))
+		if i > 0 && n-asked > 1 { // the deleted one's root, asked for by the test
+			t.Errorf("%d messages were asked for again", n-asked)
+		}
+		asked = n
+	}
+	if _, err := x.store.Message(t.Context(), c.Scope(), earshot.MessageID(bare)); !errors.Is(err, earshot.ErrNotFound) {
+		t.Errorf("the thread's first message is known: %v", err)
+	}
+	if m, err := x.store.Message(t.Context(), c.Scope(), earshot.MessageID(root)); err != nil || !m.Deleted {
+		t.Errorf("got %+v, %v, want that it was deleted", m, err)
+	}
+}
+
 func TestWhatAFailedReadMeans(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -65,6 +65,7 @@ const around = 50
 // as far as the same answer has that.
 func (p *Platform) reference(ctx context.Context, c earshot.Channel, r gather.Reference) ([]earshot.Message, error) {
 	at := section{id: string(c.ID)}
+	thread := at
 	if r.Thread != "" {
 		var err error
 		if at, err = p.threadOf(ctx, c, r.Thread); err != nil {
@@ -73,7 +74,7 @@ func (p *Platform) reference(ctx context.Context, c earshot.Channel, r gather.Re
 		if r.Root && at.rootless() {
 			return nil, nil
 		}
-		if r.Root {
+		if thread = at; r.Root {
 			at = at.ofRoot(c)
 		}
 	}
@@ -85,7 +86,13 @@ func (p *Platform) reference(ctx context.Context, c earshot.Channel, r gather.Re
 	if !ok {
 		// It is gone; or the bot may not read history, which Discord answers with an
 		// empty list.
-		if f, err = p.one(ctx, c, at, r.ID); err != nil {
+		if r.Root {
+			f, ok, err = p.root(ctx, c, thread)
+		} else {
+			f, err = p.one(ctx, c, at, r.ID)
+			ok = true
+		}
+		if err != nil || !ok {
 			return nil, err
 		}
 	}
