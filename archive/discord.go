@@ -227,9 +227,11 @@ type discordChannel struct {
 	channel earshot.Channel
 	files   []discordFile // the channel's own first
 	whole   bool          // it has files of its own
+	told    earshot.Time  // when the file was written that channel is from
 }
 
-// conversationsOf ties files to channels. A channel of which there are only threads,
+// conversationsOf ties files to channels. Of several exports of a channel the newest
+// has its name and topic. A channel of which there are only threads,
 // such as a forum, has the name that these know.
 func conversationsOf(files []discordFile) []discordChannel {
 	type place struct {
@@ -247,8 +249,11 @@ func conversationsOf(files []discordFile) []discordChannel {
 		}
 		switch own := h.Channel.Earshot(h.Guild); {
 		case string(id) == h.Channel.ID:
-			own.Name = cmp.Or(own.Name, string(id))
-			c.channel, c.whole = own, thread == ""
+			c.whole = thread == ""
+			if h.Exported >= c.told {
+				own.Name = cmp.Or(own.Name, string(id))
+				c.channel, c.told = own, h.Exported
+			}
 		case !c.whole && h.ParentName != "" && c.channel.Name == string(id):
 			c.channel.Name = h.ParentName
 		}

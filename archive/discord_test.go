@@ -289,6 +289,27 @@ func TestABrokenDiscordFileCostsWhatIsBroken(t *testing.T) {
 	}
 }
 
+// Of two exports of a channel the newer one tells its name, whatever their files are
+// called.
+func TestTheNewestExportNamesAChannel(t *testing.T) {
+	t.Parallel()
+	older := exportOf(generalID, "GuildTextChat", "general", "", "", said(flake(0), annID, "one", nil))
+	newer := strings.Replace(exportOf(generalID, "GuildTextChat", "lounge", "", "", said(flake(0), annID, "one", nil)), "2026-03-05T10", "2026-03-06T10", 1)
+	for name, files := range map[string]map[string]string{"newer last": {"a.json": older, "b.json": newer}, "newer first": {"a.json": newer, "b.json": older}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, "memory:")
+			if _, err := ImportDiscord(t.Context(), s, []string{folderOf(t, files)}, nil); err != nil {
+				t.Fatal(err)
+			}
+			c, err := s.Channel(t.Context(), earshot.Scope{Platform: earshot.Discord, Workspace: guildID, Channel: generalID})
+			if err != nil || c.Name != "lounge" {
+				t.Errorf("the channel is called %q, %v; want lounge", c.Name, err)
+			}
+		})
+	}
+}
+
 // With --media the files that people attached lie beside the export. One of them may
 // look like an export, and is none.
 func TestAnAttachedExportIsNoExport(t *testing.T) {

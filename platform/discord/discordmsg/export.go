@@ -12,7 +12,8 @@ import (
 type ExportHeader struct {
 	Guild      string // "" for direct messages
 	Channel    ChannelInfo
-	ParentName string // of a thread, the name of its channel
+	ParentName string       // of a thread, the name of its channel
+	Exported   earshot.Time // when it was written; 0 where an old version does not say
 }
 
 // ReadExportHeader reads an object with the guild and the channel of such a file. ok
@@ -40,6 +41,7 @@ func ReadExportHeader(raw []byte) (h ExportHeader, ok bool) {
 	if h.Channel.Thread() {
 		h.ParentName = oneLine(c.at("category"))
 	}
+	h.Exported, _ = earshot.ParseTime(v.at("exportedAt"))
 	return h, true
 }
 
