@@ -73,6 +73,7 @@ func listen(t *testing.T, setup func(x *ear, f *fake.Options, o *discord.Options
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			x.left = append(x.left, s)
+			x.signal()
 			return nil
 		},
 		Joined: func(_ context.Context, w earshot.WorkspaceID) error {
