@@ -139,7 +139,7 @@ func postError(err error) error {
 		return &bot.PostError{Retry: broken, Err: err}
 	case discordapi.Refused(err, slowmode, channelWrites, serverWrites, unavailableNow):
 		return &bot.PostError{Retry: slowed, Err: err}
-	case errors.As(err, &api) && api.Status == http.StatusForbidden && api.Code == 0: // a proxy's, before the API
+	case errors.As(err, &api) && api.Code == 0 && (api.Status == http.StatusForbidden || api.Status == http.StatusUnauthorized): // a proxy's, before the API
 		return &bot.PostError{Retry: slowed, Err: err}
 	}
 	return &bot.PostError{Err: err}

@@ -28,7 +28,7 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer = `404 {"message":"404: Not Found","code":0}`
 	}
 	status, body, _ := strings.Cut(answer, " ")
-	codes := map[string]int{"200": http.StatusOK, "400": http.StatusBadRequest, "403": http.StatusForbidden, "404": http.StatusNotFound, "500": http.StatusInternalServerError}
+	codes := map[string]int{"200": http.StatusOK, "400": http.StatusBadRequest, "401": http.StatusUnauthorized, "403": http.StatusForbidden, "404": http.StatusNotFound, "500": http.StatusInternalServerError}
 	return &http.Response{StatusCode: codes[status], Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
@@ -164,6 +164,7 @@ func TestAPostThatAProxyRefusesIsMadeLater(t *testing.T) {
 	t.Parallel()
 	for answer, again := range map[string]bool{
 		"403 <html>error code: 1020</html>":                  true,
+		"401 <html>error code: 1020</html>":                  true,
 		`403 {"message":"Missing Permissions","code":50013}`: false,
 	} {
 		p := server{

@@ -253,6 +253,9 @@ func (c *Client) answer(to target, w *http.Response, raw []byte, err error) (jso
 	switch {
 	case w.StatusCode == http.StatusTooManyRequests:
 		return nil, limitOf(to.call, w.Header, raw)
+	case w.StatusCode == http.StatusUnauthorized && to.endpoint.BotAuth && !told(raw):
+		c.stops.invalid() // of a proxy, which says nothing about the token
+		return nil, c.refusal(to, w.StatusCode, raw)
 	case w.StatusCode == http.StatusUnauthorized && to.endpoint.BotAuth:
 		c.stops.unauthorized()
 		return nil, fmt.Errorf("%s: %w", to.call, ErrToken)

@@ -155,6 +155,15 @@ func (c *Client) unanswered(to target, err error) error {
 	return fmt.Errorf("%s: %w: %w", to.call, what, hide(err, c.o.Token))
 }
 
+// told reports whether an answer's body is a refusal of Discord's own, which has a
+// message.
+func told(raw []byte) bool {
+	var body struct {
+		Message *json.RawMessage `json:"message"`
+	}
+	return json.Unmarshal(raw, &body) == nil && body.Message != nil
+}
+
 // refusal reads Discord's refusal.
 func (c *Client) refusal(to target, status int, raw []byte) *Error {
 	e := &Error{Call: to.call, Status: status}
