@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -80,6 +80,7 @@ var layout = architecture{
 		{0, "docs", "pages that the program reads"},
 		{0, "search/internal/when", "the times that a question names"},
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
+		{0, "platform/internal/tolerant", "JSON in which a malformed field costs itself"},
 		{0, "assemble/links", "who answers whom, where nothing says so"},
 
 		{1, "internal/eval/chats", "chat data to measure on"},

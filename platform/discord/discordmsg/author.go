@@ -14,12 +14,12 @@ const maxName = 100
 
 // author says who wrote a message.
 func (r *reader) author(v value, t int, hook string) earshot.Author {
-	u := v.get("author")
-	a := r.user(u, v.get("member"))
+	u := v.Get("author")
+	a := r.user(u, v.Get("member"))
 	switch {
-	case !u.object():
+	case !u.Object():
 		return earshot.Author{}
-	case kind(t) == systemNote, u.get("system").bool():
+	case kind(t) == systemNote, u.Get("system").Bool():
 		a.Kind = earshot.System
 	case hook != "":
 		a.Kind, a.ID, a.FullName = earshot.Bot, webhookAuthor(hook, a.Name), ""
@@ -33,11 +33,11 @@ func (r *reader) author(v value, t int, hook string) earshot.Author {
 // webhook returns the webhook that posted a message. The answer to a command has a
 // webhook_id too, that of its application, and the bot's user as author.
 func webhook(v value) string {
-	t := int(v.get("type").int())
-	if v.get("interaction_metadata").object() || v.get("interaction").object() || t == typeCommand || t == typeMenuCommand {
+	t := int(v.Get("type").Int())
+	if v.Get("interaction_metadata").Object() || v.Get("interaction").Object() || t == typeCommand || t == typeMenuCommand {
 		return ""
 	}
-	return snowflake(v.at("webhook_id"))
+	return snowflake(v.At("webhook_id"))
 }
 
 // webhookAuthor is the id of one of those for whom a webhook speaks. They share the
@@ -51,16 +51,16 @@ func webhookAuthor(hook, name string) earshot.AuthorID {
 // object does not come with its member, as from the REST API, the names that the
 // caller knows come first, because they may have the nickname.
 func (r *reader) user(u, member value) earshot.Author {
-	a := earshot.Author{ID: earshot.AuthorID(snowflake(u.at("id"))), Kind: earshot.Human}
-	if u.get("bot").bool() {
+	a := earshot.Author{ID: earshot.AuthorID(snowflake(u.At("id"))), Kind: earshot.Human}
+	if u.Get("bot").Bool() {
 		a.Kind = earshot.Bot
 	}
 	known := ""
-	if !member.object() && r.names.User != nil && a.ID != "" {
+	if !member.Object() && r.names.User != nil && a.ID != "" {
 		known = oneLine(r.names.User(string(a.ID)))
 	}
-	a.Name = firstOf(oneLine(member.at("nick")), known, displayName(u), string(a.ID))
-	if full := oneLine(u.at("username")); full != a.Name {
+	a.Name = firstOf(oneLine(member.At("nick")), known, displayName(u), string(a.ID))
+	if full := oneLine(u.At("username")); full != a.Name {
 		a.FullName = full
 	}
 	return a
@@ -68,7 +68,7 @@ func (r *reader) user(u, member value) earshot.Author {
 
 // displayName is the name that a user goes by where nobody has given a nickname.
 func displayName(u value) string {
-	return firstOf(oneLine(u.at("global_name")), oneLine(u.at("username")))
+	return firstOf(oneLine(u.At("global_name")), oneLine(u.At("username")))
 }
 
 // MemberName returns the name that a member of a guild goes by: the nickname, else
@@ -77,10 +77,10 @@ func displayName(u value) string {
 func MemberName(member, user []byte) string {
 	m, _, _ := parse(member)
 	u, _, _ := parse(user)
-	if !u.object() {
-		u = m.get("user")
+	if !u.Object() {
+		u = m.Get("user")
 	}
-	return firstOf(oneLine(m.at("nick")), displayName(u))
+	return firstOf(oneLine(m.At("nick")), displayName(u))
 }
 
 // A Member is somebody in a guild, as events about members tell.
@@ -94,17 +94,17 @@ type Member struct {
 // where raw is neither.
 func ReadMember(raw []byte) (m Member, ok bool) {
 	v, _, err := parse(raw)
-	if err != nil || !v.object() {
+	if err != nil || !v.Object() {
 		return Member{}, false
 	}
-	u := v.get("user")
-	if !u.object() {
+	u := v.Get("user")
+	if !u.Object() {
 		u = v
 	}
 	r := &reader{}
-	m = Member{Guild: snowflake(v.at("guild_id")), Author: r.user(u, v)}
-	for _, x := range v.get("roles").list {
-		if role := snowflake(x.str()); role != "" && r.more() {
+	m = Member{Guild: snowflake(v.At("guild_id")), Author: r.user(u, v)}
+	for _, x := range v.Get("roles").List {
+		if role := snowflake(x.Str()); role != "" && r.more() {
 			m.Roles = append(m.Roles, role)
 		}
 	}

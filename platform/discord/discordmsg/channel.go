@@ -38,32 +38,32 @@ const viewChannel = 1 << 10
 const hiddenChannel = 1 << 17
 
 func channelOf(v value) (ChannelInfo, bool) {
-	id := v.at("id")
+	id := v.At("id")
 	if !isSnowflake(id) {
 		return ChannelInfo{}, false
 	}
 	c := ChannelInfo{
-		Channel: Channel{ID: id, Type: int(v.get("type").int()), Parent: snowflake(v.at("parent_id"))},
-		Guild:   snowflake(v.at("guild_id")), Name: oneLine(v.at("name")), Topic: cutBytes(strings.TrimSpace(v.at("topic")), 4096),
-		Owner: earshot.AuthorID(snowflake(v.at("owner_id"))), Archived: v.get("thread_metadata").get("archived").bool(),
+		Channel: Channel{ID: id, Type: int(v.Get("type").Int()), Parent: snowflake(v.At("parent_id"))},
+		Guild:   snowflake(v.At("guild_id")), Name: oneLine(v.At("name")), Topic: cutBytes(strings.TrimSpace(v.At("topic")), 4096),
+		Owner: earshot.AuthorID(snowflake(v.At("owner_id"))), Archived: v.Get("thread_metadata").Get("archived").Bool(),
 	}
-	if c.Hidden = v.get("flags").int()&hiddenChannel != 0 && !c.Thread(); c.Hidden {
+	if c.Hidden = v.Get("flags").Int()&hiddenChannel != 0 && !c.Thread(); c.Hidden {
 		c.Name, c.Topic = "", ""
 	}
-	if n := v.get("message_count").int(); n > 0 && n <= 1<<30 {
+	if n := v.Get("message_count").Int(); n > 0 && n <= 1<<30 {
 		c.Messages = int(n)
 	}
-	c.Last, _ = TimeOf(v.at("last_message_id"))
+	c.Last, _ = TimeOf(v.At("last_message_id"))
 	c.Private = c.Type == PrivateThread || c.Type == GroupDM
-	for _, o := range v.get("permission_overwrites").list {
-		deny, err := strconv.ParseUint(o.at("deny"), 10, 64)
-		if err == nil && deny&viewChannel != 0 && c.Guild != "" && o.at("id") == c.Guild {
+	for _, o := range v.Get("permission_overwrites").List {
+		deny, err := strconv.ParseUint(o.At("deny"), 10, 64)
+		if err == nil && deny&viewChannel != 0 && c.Guild != "" && o.At("id") == c.Guild {
 			c.Private = true
 		}
 	}
 	if c.Name == "" {
 		var names []string
-		for _, u := range v.get("recipients").list {
+		for _, u := range v.Get("recipients").List {
 			if n := displayName(u); n != "" && len(names) < 10 {
 				names = append(names, n)
 			}

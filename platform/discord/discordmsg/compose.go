@@ -11,11 +11,11 @@ import (
 // side. An app's embeds are its own words; what hangs on a person's message was put
 // there by Discord.
 func (r *reader) compose(m *earshot.Message, v value, p *people) {
-	text := v.get("content")
-	if !text.absent() && text.kind != '"' {
+	text := v.Get("content")
+	if !text.Absent() && text.Kind != '"' {
 		r.note("content: not a string")
 	}
-	own := []string{p.stored(text.str())}
+	own := []string{p.stored(text.Str())}
 	app := m.Author.Kind == earshot.Bot
 	for _, s := range r.components(v) {
 		own = append(own, p.stored(s))
@@ -28,11 +28,11 @@ func (r *reader) compose(m *earshot.Message, v value, p *people) {
 		if !r.more() {
 			break
 		}
-		if !e.object() {
+		if !e.Object() {
 			r.note("embeds[" + strconv.Itoa(i) + "]: not an object")
 			continue
 		}
-		if app && ownEmbed(e, text.str()) {
+		if app && ownEmbed(e, text.Str()) {
 			for _, s := range r.embed(e) {
 				own = append(own, p.stored(s))
 			}
@@ -75,10 +75,10 @@ func (r *reader) components(v value) []string {
 		if !r.more() {
 			break
 		}
-		if c.get("type").int() == textDisplay {
-			out = append(out, c.at("content"))
+		if c.Get("type").Int() == textDisplay {
+			out = append(out, c.At("content"))
 		}
-		if c.get("components").array() {
+		if c.Get("components").Array() {
 			out = append(out, r.components(c)...)
 		}
 	}

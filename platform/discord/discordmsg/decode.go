@@ -118,31 +118,31 @@ func (r *reader) more() bool {
 
 // list returns the elements of a list, noting what is no list.
 func (r *reader) list(v value, name string) []value {
-	l := v.get(name)
-	if !l.absent() && !l.array() {
+	l := v.Get(name)
+	if !l.Absent() && !l.Array() {
 		r.note(name + ": not a list")
 	}
-	return l.list
+	return l.List
 }
 
 // decode reads a message object, and with references the message itself that it refers
 // to. Of a message within another Discord tells the reference only.
 func (r *reader) decode(v value, references bool) (Decoded, error) {
-	if !v.object() {
+	if !v.Object() {
 		return Decoded{}, ErrNotMessage
 	}
-	id := v.at("id")
+	id := v.At("id")
 	if !isSnowflake(id) {
 		return Decoded{}, fmt.Errorf("%w: it has no id", ErrNotMessage)
 	}
-	t, ok := timeOf(id, v.at("timestamp"))
+	t, ok := timeOf(id, v.At("timestamp"))
 	if !ok {
 		return Decoded{}, fmt.Errorf("%w: it has no time", ErrNotMessage)
 	}
 	d := Decoded{
-		Channel: snowflake(v.at("channel_id")), Guild: snowflake(v.at("guild_id")),
-		Type: int(v.get("type").int()), Nonce: cutBytes(v.at("nonce"), maxID), Webhook: webhook(v),
-		Whole: v.get("author").object() && !v.get("content").absent(),
+		Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id")),
+		Type: int(v.Get("type").Int()), Nonce: cutBytes(v.At("nonce"), maxID), Webhook: webhook(v),
+		Whole: v.Get("author").Object() && !v.Get("content").Absent(),
 	}
 	people := r.people(v)
 	d.Message = earshot.Message{
@@ -150,16 +150,16 @@ func (r *reader) decode(v value, references bool) (Decoded, error) {
 		Author: r.author(v, d.Type, d.Webhook),
 		Edited: r.edited(v),
 	}
-	for _, x := range r.list(v.get("member"), "roles") {
-		if role := snowflake(x.str()); role != "" && r.more() {
+	for _, x := range r.list(v.Get("member"), "roles") {
+		if role := snowflake(x.Str()); role != "" && r.more() {
 			d.Roles = append(d.Roles, role)
 		}
 	}
-	r.thread(&d, v.get("thread"))
+	r.thread(&d, v.Get("thread"))
 	d.Starter = d.Type == typeStarter
 	r.reference(&d, v)
 	if references {
-		r.referenced(&d, v.get("referenced_message"))
+		r.referenced(&d, v.Get("referenced_message"))
 	}
 	if d.Starter {
 		return d, nil
@@ -179,11 +179,11 @@ func (r *reader) decode(v value, references bool) (Decoded, error) {
 // edited returns when a message was last edited. An update that adds a preview has
 // no such time, or the earlier one.
 func (r *reader) edited(v value) earshot.Time {
-	x := v.get("edited_timestamp")
-	if x.absent() {
+	x := v.Get("edited_timestamp")
+	if x.Absent() {
 		return 0
 	}
-	t, err := earshot.ParseTime(x.str())
+	t, err := earshot.ParseTime(x.Str())
 	if err != nil {
 		r.note("edited_timestamp: not a time")
 		return 0
@@ -193,12 +193,12 @@ func (r *reader) edited(v value) earshot.Time {
 
 // reference reads which message a reply replies to.
 func (r *reader) reference(d *Decoded, v value) {
-	ref := v.get("message_reference")
-	if replies(d.Type) && ref.get("type").int() == referenceReply {
-		id, channel := ref.at("message_id"), snowflake(ref.at("channel_id"))
+	ref := v.Get("message_reference")
+	if replies(d.Type) && ref.Get("type").Int() == referenceReply {
+		id, channel := ref.At("message_id"), snowflake(ref.At("channel_id"))
 		switch {
 		case !isSnowflake(id):
-			if ref.object() {
+			if ref.Object() {
 				r.note("message_reference: no message_id")
 			}
 		case channel == "" || d.Channel == "" || channel == d.Channel:
@@ -213,8 +213,8 @@ func (r *reader) referenced(d *Decoded, told value) {
 	if d.Message.ReplyTo == "" && !d.Starter {
 		return
 	}
-	d.Gone = told.kind == 'n'
-	if !told.object() {
+	d.Gone = told.Kind == 'n'
+	if !told.Object() {
 		return
 	}
 	x, err := (&reader{names: r.names, elements: r.elements}).decode(told, false)
@@ -232,7 +232,7 @@ func (r *reader) referenced(d *Decoded, told value) {
 func (r *reader) thread(d *Decoded, v value) {
 	c, ok := channelOf(v)
 	if !ok {
-		if v.object() {
+		if v.Object() {
 			r.note("thread: no id")
 		}
 		return

@@ -19,13 +19,13 @@ func ReadDeleted(raw []byte) (d Deleted, ok bool) {
 	if err != nil {
 		return Deleted{}, false
 	}
-	d = Deleted{Channel: snowflake(v.at("channel_id")), Guild: snowflake(v.at("guild_id"))}
-	ids := v.get("ids").list
-	if id := v.get("id"); !id.absent() {
+	d = Deleted{Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id"))}
+	ids := v.Get("ids").List
+	if id := v.Get("id"); !id.Absent() {
 		ids = append([]value{id}, ids...)
 	}
 	for _, x := range ids[:min(len(ids), maxDeleted)] {
-		if id := snowflake(x.str()); id != "" {
+		if id := snowflake(x.Str()); id != "" {
 			d.IDs = append(d.IDs, earshot.MessageID(id))
 		}
 	}
@@ -42,10 +42,10 @@ func Tombstone(id earshot.MessageID) earshot.Message {
 // the rest. ok is false where it has no usable id.
 func Stamp(raw []byte) (id earshot.MessageID, t earshot.Time, ok bool) {
 	v, _, err := parse(raw)
-	s := v.at("id")
+	s := v.At("id")
 	if err != nil || !isSnowflake(s) {
 		return "", 0, false
 	}
-	t, ok = timeOf(s, v.at("timestamp"))
+	t, ok = timeOf(s, v.At("timestamp"))
 	return earshot.MessageID(s), t, ok
 }

@@ -23,25 +23,25 @@ func ReadExportHeader(raw []byte) (h ExportHeader, ok bool) {
 	if err != nil {
 		return ExportHeader{}, false
 	}
-	g, c := v.get("guild"), v.get("channel")
-	h.Channel = ChannelInfo{Name: oneLine(c.at("name")), Topic: cutBytes(strings.TrimSpace(c.at("topic")), 4096)}
-	h.Channel.ID = snowflake(c.at("id"))
-	if !g.object() || h.Channel.ID == "" {
+	g, c := v.Get("guild"), v.Get("channel")
+	h.Channel = ChannelInfo{Name: oneLine(c.At("name")), Topic: cutBytes(strings.TrimSpace(c.At("topic")), 4096)}
+	h.Channel.ID = snowflake(c.At("id"))
+	if !g.Object() || h.Channel.ID == "" {
 		return ExportHeader{}, false
 	}
-	h.Channel.Type = exportChannelType(c.at("type"))
-	if h.Guild = snowflake(g.at("id")); strings.Trim(h.Guild, "0") == "" || h.Channel.Type == DM || h.Channel.Type == GroupDM {
+	h.Channel.Type = exportChannelType(c.At("type"))
+	if h.Guild = snowflake(g.At("id")); strings.Trim(h.Guild, "0") == "" || h.Channel.Type == DM || h.Channel.Type == GroupDM {
 		h.Guild = "" // direct messages have the guild 0
 	}
 	h.Channel.Guild = h.Guild
 	// What is called the category is the parent: of a thread, the channel that it
 	// is in (JsonMessageWriter: "Original schema did not account for threads").
-	h.Channel.Parent = snowflake(c.at("categoryId"))
+	h.Channel.Parent = snowflake(c.At("categoryId"))
 	h.Channel.Private = h.Channel.Type == PrivateThread || h.Channel.Type == GroupDM
 	if h.Channel.Thread() {
-		h.ParentName = oneLine(c.at("category"))
+		h.ParentName = oneLine(c.At("category"))
 	}
-	h.Exported, _ = earshot.ParseTime(v.at("exportedAt"))
+	h.Exported, _ = earshot.ParseTime(v.At("exportedAt"))
 	return h, true
 }
 
@@ -94,14 +94,14 @@ func DecodeExport(raw []byte, h ExportHeader, names Names) (Decoded, error) {
 	if err != nil {
 		return Decoded{}, err
 	}
-	if !v.object() {
+	if !v.Object() {
 		return Decoded{}, ErrNotMessage
 	}
 	r := &reader{names: names}
 	if deep {
 		r.note("nested too deep")
 	}
-	t := exportType(v.at("type"))
+	t := exportType(v.At("type"))
 	d, err := r.decode(r.fromExport(v, h, t), true)
 	if err != nil {
 		return Decoded{}, err
@@ -121,27 +121,27 @@ func DecodeExport(raw []byte, h ExportHeader, names Names) (Decoded, error) {
 // exportedStarter takes what a thread's starter has been given of the message that
 // it stands for.
 func (r *reader) exportedStarter(d *Decoded, v value, names Names) {
-	id := v.get("reference").at("messageId")
-	if !isSnowflake(id) || strings.TrimSpace(v.at("content")) == "" {
+	id := v.Get("reference").At("messageId")
+	if !isSnowflake(id) || strings.TrimSpace(v.At("content")) == "" {
 		return
 	}
 	m := d.Message
 	m.ID, m.Edited = earshot.MessageID(id), 0
-	m.Time, _ = timeOf(id, v.at("timestamp"))
+	m.Time, _ = timeOf(id, v.At("timestamp"))
 	p := &people{names: names, known: map[string]string{}}
-	m.Text = withMentions(r.bounded(strings.TrimSpace(p.stored(v.at("content"))), "content"), exportLabels(v))
-	d.Referenced = &Decoded{Message: m, Channel: snowflake(v.get("reference").at("channelId")), Guild: d.Guild, Whole: true}
+	m.Text = withMentions(r.bounded(strings.TrimSpace(p.stored(v.At("content"))), "content"), exportLabels(v))
+	d.Referenced = &Decoded{Message: m, Channel: snowflake(v.Get("reference").At("channelId")), Guild: d.Guild, Whole: true}
 }
 
-func object(members ...member) value    { return value{kind: '{', members: members} }
-func text(s string) value               { return value{kind: '"', text: s} }
-func number(n int) value                { return value{kind: '0', text: strconv.Itoa(n)} }
-func field(name string, v value) member { return member{name: name, value: v} }
+func object(members ...member) value    { return value{Kind: '{', Members: members} }
+func text(s string) value               { return value{Kind: '"', Text: s} }
+func number(n int) value                { return value{Kind: '0', Text: strconv.Itoa(n)} }
+func field(name string, v value) member { return member{Name: name, Value: v} }
 func renamed(v value, of ...string) value { // of: Discord's name, the export's name
-	out := value{kind: '{'}
+	out := value{Kind: '{'}
 	for i := 0; i < len(of); i += 2 {
-		if x := v.get(of[i+1]); !x.absent() {
-			out.members = append(out.members, field(of[i], x))
+		if x := v.Get(of[i+1]); !x.Absent() {
+			out.Members = append(out.Members, field(of[i], x))
 		}
 	}
 	return out
@@ -150,15 +150,15 @@ func renamed(v value, of ...string) value { // of: Discord's name, the export's 
 // each makes a list of objects with other names. What is no list, and what is no
 // object, stays as it is, to be noted.
 func each(l value, make func(value) value) value {
-	if !l.array() {
+	if !l.Array() {
 		return l
 	}
-	out := value{kind: '['}
-	for _, x := range l.list {
-		if x.object() {
+	out := value{Kind: '['}
+	for _, x := range l.List {
+		if x.Object() {
 			x = make(x)
 		}
-		out.list = append(out.list, x)
+		out.List = append(out.List, x)
 	}
 	return out
 }
@@ -166,61 +166,61 @@ func each(l value, make func(value) value) value {
 // fromExport writes a message of a file as Discord would have.
 func (r *reader) fromExport(v value, h ExportHeader, t int) value {
 	out := renamed(v, "id", "id", "timestamp", "timestamp", "edited_timestamp", "timestampEdited", "poll", "poll")
-	out.members = append(out.members,
+	out.Members = append(out.Members,
 		field("type", number(t)), field("channel_id", text(h.Channel.ID)), field("guild_id", text(h.Guild)),
-		field("content", exportContent(v, t)), field("author", exportUser(v.get("author"))),
-		field("member", renamed(v.get("author"), "nick", "nickname")),
-		field("mentions", each(v.get("mentions"), exportUser)),
-		field("reactions", v.get("reactions")))
-	out.members = append(out.members, exportBody(v)...)
-	if a := v.get("author"); a.get("isBot").bool() && strings.Trim(a.at("discriminator"), "0") == "" {
+		field("content", exportContent(v, t)), field("author", exportUser(v.Get("author"))),
+		field("member", renamed(v.Get("author"), "nick", "nickname")),
+		field("mentions", each(v.Get("mentions"), exportUser)),
+		field("reactions", v.Get("reactions")))
+	out.Members = append(out.Members, exportBody(v)...)
+	if a := v.Get("author"); a.Get("isBot").Bool() && strings.Trim(a.At("discriminator"), "0") == "" {
 		// Bots have a discriminator, webhooks have none. The answer to a command is
 		// a bot's in any case.
-		if t != typeCommand && t != typeMenuCommand && !v.get("interaction").object() {
-			out.members = append(out.members, field("webhook_id", a.get("id")))
+		if t != typeCommand && t != typeMenuCommand && !v.Get("interaction").Object() {
+			out.Members = append(out.Members, field("webhook_id", a.Get("id")))
 		}
 	}
-	ref := v.get("reference")
-	if !ref.object() {
+	ref := v.Get("reference")
+	if !ref.Object() {
 		return out
 	}
 	kind := referenceReply
-	if forwarded := v.get("forwardedMessage"); ref.at("type") == "Forward" || forwarded.object() {
+	if forwarded := v.Get("forwardedMessage"); ref.At("type") == "Forward" || forwarded.Object() {
 		kind = referenceForward
-		if forwarded.object() {
+		if forwarded.Object() {
 			m := renamed(forwarded, "content", "content", "timestamp", "timestamp", "edited_timestamp", "timestampEdited")
-			m.members = append(m.members, exportBody(forwarded)...)
-			out.members = append(out.members, field("message_snapshots", value{kind: '[', list: []value{object(field("message", m))}}))
+			m.Members = append(m.Members, exportBody(forwarded)...)
+			out.Members = append(out.Members, field("message_snapshots", value{Kind: '[', List: []value{object(field("message", m))}}))
 		}
 	}
 	x := renamed(ref, "message_id", "messageId", "channel_id", "channelId", "guild_id", "guildId")
-	x.members = append(x.members, field("type", number(kind)))
-	out.members = append(out.members, field("message_reference", x))
+	x.Members = append(x.Members, field("type", number(kind)))
+	out.Members = append(out.Members, field("message_reference", x))
 	return out
 }
 
 // exportBody is what a message and a forwarded message both have.
 func exportBody(v value) []member {
 	return []member{
-		field("attachments", each(v.get("attachments"), func(f value) value {
+		field("attachments", each(v.Get("attachments"), func(f value) value {
 			x := renamed(f, "id", "id", "filename", "fileName", "size", "fileSizeBytes")
-			if t := mediaType(f.at("fileName")); t != "" {
-				x.members = append(x.members, field("content_type", text(t)))
+			if t := mediaType(f.At("fileName")); t != "" {
+				x.Members = append(x.Members, field("content_type", text(t)))
 			}
 			return x
 		})),
-		field("embeds", v.get("embeds")), field("sticker_items", v.get("stickers")),
+		field("embeds", v.Get("embeds")), field("sticker_items", v.Get("stickers")),
 	}
 }
 
 // exportUser writes a user as Discord would have. The nickname is the name that
 // people see: of the member, else of the user.
 func exportUser(u value) value {
-	if !u.object() {
+	if !u.Object() {
 		return u
 	}
 	out := renamed(u, "id", "id", "username", "name", "bot", "isBot")
-	out.members = append(out.members, field("member", renamed(u, "nick", "nickname")))
+	out.Members = append(out.Members, field("member", renamed(u, "nick", "nickname")))
 	return out
 }
 
@@ -229,9 +229,9 @@ func exportUser(u value) value {
 // (MessageExtensions.GetFallbackContent).
 func exportContent(v value, t int) value {
 	if t < typeRecipientAdd || t > typeThreadCreated {
-		return v.get("content")
+		return v.Get("content")
 	}
-	said := strings.TrimSpace(v.at("content"))
+	said := strings.TrimSpace(v.At("content"))
 	if t == typeNameChange {
 		if name, ok := strings.CutPrefix(said, "Changed the channel name: "); ok {
 			return text(name)
@@ -253,8 +253,8 @@ type mentionLabel struct{ name, id string }
 func exportLabels(v value) []mentionLabel {
 	var out []mentionLabel
 	ids := map[string]string{}
-	for _, u := range v.get("mentions").list[:min(len(v.get("mentions").list), maxElements)] {
-		id, name := snowflake(u.at("id")), firstOf(u.at("nickname"), u.at("name"))
+	for _, u := range v.Get("mentions").List[:min(len(v.Get("mentions").List), maxElements)] {
+		id, name := snowflake(u.At("id")), firstOf(u.At("nickname"), u.At("name"))
 		if id == "" || strings.TrimSpace(name) == "" || ids[name] == id {
 			continue
 		}

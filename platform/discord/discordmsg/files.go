@@ -13,13 +13,13 @@ func (r *reader) files(out []earshot.File, v value, path string) []earshot.File 
 			break
 		}
 		at := path + "attachments[" + strconv.Itoa(i) + "]"
-		id := f.at("id")
+		id := f.At("id")
 		if !isSnowflake(id) {
 			r.note(at + ": no id")
 			continue
 		}
-		x := earshot.File{ID: earshot.ArtifactID(id), Name: firstOf(oneLine(f.at("filename")), id), Type: cut(oneLine(f.at("content_type")), maxLabel)}
-		if n := f.get("size").int(); n > 0 {
+		x := earshot.File{ID: earshot.ArtifactID(id), Name: firstOf(oneLine(f.At("filename")), id), Type: cut(oneLine(f.At("content_type")), maxLabel)}
+		if n := f.Get("size").Int(); n > 0 {
 			x.Size = n
 		}
 		if !hasFile(out, x.ID) {
@@ -46,7 +46,7 @@ func (r *reader) stickers(v value) []string {
 	}
 	var out []string
 	for _, s := range list {
-		if name := literal(oneLine(s.at("name"))); name != "" && r.more() {
+		if name := literal(oneLine(s.At("name"))); name != "" && r.more() {
 			out = append(out, "[sticker: "+name+"]")
 		}
 	}
@@ -56,14 +56,14 @@ func (r *reader) stickers(v value) []string {
 // poll returns a poll's line: "[poll: Lunch? · pizza · sushi]". Votes are left out:
 // they change without an edit.
 func (r *reader) poll(v value) []string {
-	p := v.get("poll")
-	line := oneLine(p.get("question").at("text"))
-	if !p.object() || line == "" {
+	p := v.Get("poll")
+	line := oneLine(p.Get("question").At("text"))
+	if !p.Object() || line == "" {
 		return nil
 	}
 	for _, a := range r.list(p, "answers") {
-		m := a.get("poll_media")
-		if s := firstOf(oneLine(m.at("text")), oneLine(m.get("emoji").at("name"))); s != "" && r.more() {
+		m := a.Get("poll_media")
+		if s := firstOf(oneLine(m.At("text")), oneLine(m.Get("emoji").At("name"))); s != "" && r.more() {
 			line += " · " + s
 		}
 	}

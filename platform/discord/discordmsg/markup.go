@@ -30,7 +30,7 @@ type people struct {
 func (r *reader) people(v value) *people {
 	p := &people{names: r.names, known: map[string]string{}}
 	for _, u := range r.list(v, "mentions") {
-		if a := r.user(u, u.get("member")); a.ID != "" && r.more() {
+		if a := r.user(u, u.Get("member")); a.ID != "" && r.more() {
 			p.known[string(a.ID)] = a.Name
 		}
 	}
@@ -47,13 +47,13 @@ func (p *people) mention(id string) {
 // mentions returns whom a message mentions: in its text, and those whom Discord lists
 // beside it, such as the author of the message that it replies to.
 func (p *people) mentions(v value) []earshot.AuthorID {
-	for _, u := range v.get("mentions").list {
-		if id := snowflake(u.at("id")); id != "" && p.known[id] != "" {
+	for _, u := range v.Get("mentions").List {
+		if id := snowflake(u.At("id")); id != "" && p.known[id] != "" {
 			p.mention(id)
 		}
 	}
-	for _, x := range v.get("mention_roles").list {
-		if p.own(x.str()) {
+	for _, x := range v.Get("mention_roles").List {
+		if p.own(x.Str()) {
 			p.mention(p.names.Self)
 		}
 	}

@@ -7,7 +7,7 @@ import "github.com/earshot-ai/earshot"
 func (r *reader) reactions(v value) []earshot.Reaction {
 	var out []earshot.Reaction
 	for _, x := range r.list(v, "reactions") {
-		name, n := oneLine(x.get("emoji").at("name")), x.get("count").int()
+		name, n := oneLine(x.Get("emoji").At("name")), x.Get("count").Int()
 		if name == "" || n <= 0 || n > 1<<30 || !r.more() {
 			continue
 		}
@@ -33,8 +33,8 @@ func ReadReaction(raw []byte) (x Reaction, ok bool) {
 		return Reaction{}, false
 	}
 	x = Reaction{
-		Message: earshot.MessageID(snowflake(v.at("message_id"))), Channel: snowflake(v.at("channel_id")), Guild: snowflake(v.at("guild_id")),
-		User: earshot.AuthorID(snowflake(v.at("user_id"))), Emoji: oneLine(v.get("emoji").at("name")),
+		Message: earshot.MessageID(snowflake(v.At("message_id"))), Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id")),
+		User: earshot.AuthorID(snowflake(v.At("user_id"))), Emoji: oneLine(v.Get("emoji").At("name")),
 	}
 	return x, x.Message != "" && x.Channel != ""
 }

@@ -15,33 +15,33 @@ import (
 // ownEmbed reports whether an embed of an app's message is what the app says. said is
 // the message's content, in which a link would stand that Discord made a preview of.
 func ownEmbed(e value, said string) bool {
-	url := e.at("url")
-	switch e.at("type") {
+	url := e.At("url")
+	switch e.At("type") {
 	case "", "rich":
-		return !e.get("provider").object() || url == "" || !strings.Contains(said, url)
+		return !e.Get("provider").Object() || url == "" || !strings.Contains(said, url)
 	}
 	return false
 }
 
 // embed returns what an embed says, line by line, in Discord's markup.
 func (r *reader) embed(e value) []string {
-	out := []string{oneLine(e.get("author").at("name")), title(e), e.at("description")}
+	out := []string{oneLine(e.Get("author").At("name")), title(e), e.At("description")}
 	for _, f := range r.list(e, "fields") {
 		if !r.more() {
 			break
 		}
-		name, text := oneLine(f.at("name")), strings.TrimSpace(f.at("value"))
+		name, text := oneLine(f.At("name")), strings.TrimSpace(f.At("value"))
 		if name != "" && text != "" {
 			name += ": "
 		}
 		out = append(out, name+text)
 	}
-	return append(out, e.get("footer").at("text"))
+	return append(out, e.Get("footer").At("text"))
 }
 
 // title is an embed's title with its link.
 func title(e value) string {
-	t, url := oneLine(e.at("title")), e.at("url")
+	t, url := oneLine(e.At("title")), e.At("url")
 	if t == "" || host(url) == "" || strings.ContainsAny(url, "<>| \n\t") {
 		return t
 	}
@@ -51,22 +51,22 @@ func title(e value) string {
 // preview reads an embed that Discord made of a link. ok is false where it shows no
 // words: the name of a page's site alone is none.
 func (r *reader) preview(e value, p *people) (earshot.Shared, bool) {
-	q := earshot.Shared{Kind: earshot.Link, Place: host(e.at("url")), Author: oneLine(e.get("author").at("name"))}
+	q := earshot.Shared{Kind: earshot.Link, Place: host(e.At("url")), Author: oneLine(e.Get("author").At("name"))}
 	if q.Place == "" {
 		q.Kind = earshot.AppQuote
 	}
-	if e.at("type") == "poll_result" {
+	if e.At("type") == "poll_result" {
 		return q, false
 	}
 	if q.Author == "" {
-		q.Author = oneLine(e.get("provider").at("name"))
+		q.Author = oneLine(e.Get("provider").At("name"))
 	}
-	lines := []string{oneLine(e.at("title")), e.at("description")}
+	lines := []string{oneLine(e.At("title")), e.At("description")}
 	for _, f := range r.list(e, "fields") {
 		if !r.more() {
 			break
 		}
-		lines = append(lines, strings.TrimSpace(oneLine(f.at("name"))+": "+f.at("value")))
+		lines = append(lines, strings.TrimSpace(oneLine(f.At("name"))+": "+f.At("value")))
 	}
 	q.Text = r.bounded(p.quoted(joined(lines)), "embeds")
 	return q, q.Text != ""
@@ -75,29 +75,29 @@ func (r *reader) preview(e value, p *people) (earshot.Shared, bool) {
 // forwards reads the snapshots of a forwarded message. Discord vouches for place and
 // time, and does not tell who wrote it (Discord's documentation, Message Snapshot).
 func (r *reader) forwards(m *earshot.Message, v value, p *people) {
-	ref := v.get("message_reference")
-	if ref.get("type").int() != referenceForward {
+	ref := v.Get("message_reference")
+	if ref.Get("type").Int() != referenceForward {
 		return
 	}
 	place := ""
-	if id := ref.at("channel_id"); isSnowflake(id) && p.names.Channel != nil {
+	if id := ref.At("channel_id"); isSnowflake(id) && p.names.Channel != nil {
 		if name := oneLine(p.names.Channel(id)); name != "" {
 			place = "#" + name
 		}
 	}
 	for _, x := range r.list(v, "message_snapshots") {
-		s := x.get("message")
-		if !s.object() || !r.more() {
+		s := x.Get("message")
+		if !s.Object() || !r.more() {
 			r.note("message_snapshots: no message")
 			continue
 		}
 		q := r.snapshot(s)
 		q.Place = place
 		if q.Time == 0 {
-			q.Time, _ = TimeOf(ref.at("message_id"))
+			q.Time, _ = TimeOf(ref.At("message_id"))
 		}
 		m.Files = r.files(m.Files, s, "message_snapshots.")
-		if q.Text != "" || s.get("attachments").array() && len(s.get("attachments").list) > 0 {
+		if q.Text != "" || s.Get("attachments").Array() && len(s.Get("attachments").List) > 0 {
 			m.Shared = append(m.Shared, q)
 		}
 	}
@@ -106,7 +106,7 @@ func (r *reader) forwards(m *earshot.Message, v value, p *people) {
 // snapshot reads a forwarded message. Its embeds are quoted with it.
 func (r *reader) snapshot(s value) earshot.Shared {
 	p := r.people(s)
-	lines := append([]string{s.at("content")}, r.components(s)...)
+	lines := append([]string{s.At("content")}, r.components(s)...)
 	lines = append(lines, r.stickers(s)...)
 	for _, e := range r.list(s, "embeds") {
 		if !r.more() {
@@ -115,7 +115,7 @@ func (r *reader) snapshot(s value) earshot.Shared {
 		lines = append(lines, r.embed(e)...)
 	}
 	q := earshot.Shared{Kind: earshot.Forward, Text: r.bounded(p.quoted(joined(lines)), "message_snapshots")}
-	q.Time, _ = earshot.ParseTime(s.at("timestamp"))
+	q.Time, _ = earshot.ParseTime(s.At("timestamp"))
 	return q
 }
 

@@ -93,19 +93,19 @@ var notes = map[int]string{
 
 // systemText is the line that a system message is stored with, in Discord's markup.
 func (r *reader) systemText(v value, t int) string {
-	told := strings.TrimSpace(v.at("content"))
+	told := strings.TrimSpace(v.At("content"))
 	switch t {
 	case typeRecipientAdd, typeRecipientRemove:
 		who := ""
 		for _, u := range r.list(v, "mentions") {
-			if who = snowflake(u.at("id")); who != "" {
+			if who = snowflake(u.At("id")); who != "" {
 				break
 			}
 		}
 		switch {
 		case who == "":
 			told = "somebody"
-		case t == typeRecipientRemove && who == v.get("author").at("id"):
+		case t == typeRecipientRemove && who == v.Get("author").At("id"):
 			return "left the group"
 		default:
 			told = "<@" + who + ">"
@@ -131,7 +131,7 @@ func (r *reader) pollResult(v value) string {
 			if !r.more() {
 				break
 			}
-			told[f.at("name")] = oneLine(f.at("value"))
+			told[f.At("name")] = oneLine(f.At("value"))
 		}
 	}
 	question, winner := told["poll_question_text"], told["victor_answer_text"]

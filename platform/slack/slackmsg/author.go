@@ -36,30 +36,30 @@ const slackbot = "USLACKBOT"
 // no user.
 func Author(raw []byte) (a earshot.Author, bot earshot.AuthorID, team earshot.WorkspaceID, ok bool) {
 	v, _, err := parse(raw)
-	if err != nil || !v.object() {
+	if err != nil || !v.Object() {
 		return earshot.Author{}, "", "", false
 	}
 	return readAuthor(v)
 }
 
 func readAuthor(v value) (a earshot.Author, bot earshot.AuthorID, team earshot.WorkspaceID, ok bool) {
-	if !isID(v.at("id")) {
+	if !isID(v.At("id")) {
 		return earshot.Author{}, "", "", false
 	}
-	p := v.get("profile")
-	a = earshot.Author{ID: earshot.AuthorID(v.at("id")), Name: v.at("id"), Kind: earshot.Human}
-	for _, s := range [...]string{p.at("display_name"), p.at("real_name"), v.at("real_name"), v.at("name")} {
+	p := v.Get("profile")
+	a = earshot.Author{ID: earshot.AuthorID(v.At("id")), Name: v.At("id"), Kind: earshot.Human}
+	for _, s := range [...]string{p.At("display_name"), p.At("real_name"), v.At("real_name"), v.At("name")} {
 		if s = oneLine(s); s != "" {
 			a.Name = s
 			break
 		}
 	}
-	a.FullName = fullName(a.Name, firstOf(p.at("real_name"), v.at("real_name")))
-	a.Zone = zone(v.at("tz"))
-	if v.get("is_bot").bool() || a.ID == slackbot {
+	a.FullName = fullName(a.Name, firstOf(p.At("real_name"), v.At("real_name")))
+	a.Zone = zone(v.At("tz"))
+	if v.Get("is_bot").Bool() || a.ID == slackbot {
 		a.Kind, a.Zone = earshot.Bot, "" // every bot has the workspace's
 	}
-	return a, authorID(p.at("bot_id")), earshot.WorkspaceID(v.at("team_id")), true
+	return a, authorID(p.At("bot_id")), earshot.WorkspaceID(v.At("team_id")), true
 }
 
 // fullName returns a real name where it says more than the name that is shown.
@@ -90,11 +90,11 @@ func zone(s string) string {
 // app can post in a person's name. Without a user the author is the bot id; a
 // bot known by its name only gets an id that no Slack id can equal.
 func (r *reader) author(m value) earshot.Author {
-	user, bot := authorID(m.at("user")), authorID(m.at("bot_id"))
-	name := oneLine(m.at("username"))
-	profile, botProfile := m.get("user_profile"), m.get("bot_profile")
+	user, bot := authorID(m.At("user")), authorID(m.At("bot_id"))
+	name := oneLine(m.At("username"))
+	profile, botProfile := m.Get("user_profile"), m.Get("bot_profile")
 	if bot == "" {
-		bot = authorID(botProfile.at("id"))
+		bot = authorID(botProfile.At("id"))
 	}
 	a := earshot.Author{ID: user, Kind: earshot.Human}
 	if user == "" {
@@ -110,10 +110,10 @@ func (r *reader) author(m value) earshot.Author {
 	case a.ID == slackbot, bot != "":
 		a.Kind = earshot.Bot
 	}
-	if system(m.at("subtype")) {
+	if system(m.At("subtype")) {
 		a.Kind = earshot.System
 	}
-	names := []string{name, known.Name, botProfile.at("name"), profile.at("display_name"), profile.at("real_name"), profile.at("name")}
+	names := []string{name, known.Name, botProfile.At("name"), profile.At("display_name"), profile.At("real_name"), profile.At("name")}
 	if user != "" {
 		names = append([]string{known.Name}, names...)
 	}
@@ -124,7 +124,7 @@ func (r *reader) author(m value) earshot.Author {
 		}
 	}
 	if user != "" {
-		a.FullName = fullName(a.Name, firstOf(known.FullName, profile.at("real_name")))
+		a.FullName = fullName(a.Name, firstOf(known.FullName, profile.At("real_name")))
 	}
 	if a.Name == "" {
 		a.Name, a.FullName = string(a.ID), ""

@@ -94,15 +94,15 @@ func texts(list []paragraph) []string {
 
 // blocks returns the paragraphs of Block Kit blocks, in order.
 func (r *reader) blocks(blocks value) []paragraph {
-	if !blocks.absent() && !blocks.array() {
+	if !blocks.Absent() && !blocks.Array() {
 		r.note("blocks: not a list")
 	}
 	var out []paragraph
-	for i, b := range blocks.list {
+	for i, b := range blocks.List {
 		if !r.more() {
 			break
 		}
-		if !b.object() {
+		if !b.Object() {
 			r.note("blocks[" + strconv.Itoa(i) + "]: not an object")
 			continue
 		}
@@ -118,7 +118,7 @@ func (r *reader) blocks(blocks value) []paragraph {
 // block returns what a block shows: the fields of its layout, in their order,
 // and what its other fields hold in text objects, so that a field which Slack
 // adds is not lost.
-func (r *reader) block(b value) []paragraph { return r.blockOf(b.at("type"), b) }
+func (r *reader) block(b value) []paragraph { return r.blockOf(b.At("type"), b) }
 
 func (r *reader) blockOf(kind string, b value) []paragraph {
 	shape, known := layouts[kind]
@@ -129,9 +129,9 @@ func (r *reader) blockOf(kind string, b value) []paragraph {
 	for _, name := range shape.fields {
 		out = append(out, r.field(kind, name, b)...)
 	}
-	for _, m := range b.members {
-		if !slices.Contains(shape.fields, m.name) && !slices.Contains(shape.silent, m.name) && !hiddenField(m.name) {
-			out = append(out, r.visible(m.value, false)...)
+	for _, m := range b.Members {
+		if !slices.Contains(shape.fields, m.Name) && !slices.Contains(shape.silent, m.Name) && !hiddenField(m.Name) {
+			out = append(out, r.visible(m.Value, false)...)
 		}
 	}
 	return out
@@ -139,11 +139,11 @@ func (r *reader) blockOf(kind string, b value) []paragraph {
 
 // object reads a text object, or a text given as a bare string.
 func object(v value) string {
-	if v.object() {
-		if v.at("type") == "mrkdwn" {
-			return v.at("text")
+	if v.Object() {
+		if v.At("type") == "mrkdwn" {
+			return v.At("text")
 		}
-		return escape(v.at("text"))
+		return escape(v.At("text"))
 	}
-	return escape(v.str())
+	return escape(v.Str())
 }

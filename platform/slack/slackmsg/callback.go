@@ -63,78 +63,78 @@ func ReadCallback(raw []byte) (Callback, error) {
 	if err != nil {
 		return Callback{}, err
 	}
-	if !v.object() {
+	if !v.Object() {
 		return Callback{}, fmt.Errorf("%w: not an object", ErrNotMessage)
 	}
 	c := Callback{
-		Type: v.at("type"), ID: cutBytes(v.at("event_id"), maxID), Token: v.at("token"), Challenge: cutBytes(v.at("challenge"), 4096),
-		Shared: v.get("is_ext_shared_channel").bool(), Minute: v.get("minute_rate_limited").int(),
+		Type: v.At("type"), ID: cutBytes(v.At("event_id"), maxID), Token: v.At("token"), Challenge: cutBytes(v.At("challenge"), 4096),
+		Shared: v.Get("is_ext_shared_channel").Bool(), Minute: v.Get("minute_rate_limited").Int(),
 	}
-	if app := v.at("api_app_id"); isID(app) {
+	if app := v.At("api_app_id"); isID(app) {
 		c.App = app
 	}
 	team := func(of value) {
-		if t := workspaceID(of.str()); t != "" && !slices.Contains(c.Teams, t) {
+		if t := workspaceID(of.Str()); t != "" && !slices.Contains(c.Teams, t) {
 			c.Teams = append(c.Teams, t)
 		}
 	}
-	team(v.get("team_id"))
-	team(v.get("context_team_id"))
-	for _, a := range v.get("authorizations").list {
-		team(a.get("team_id"))
-		if e := a.at("enterprise_id"); a.get("is_enterprise_install").bool() && isID(e) {
+	team(v.Get("team_id"))
+	team(v.Get("context_team_id"))
+	for _, a := range v.Get("authorizations").List {
+		team(a.Get("team_id"))
+		if e := a.At("enterprise_id"); a.Get("is_enterprise_install").Bool() && isID(e) {
 			c.Enterprises = append(c.Enterprises, e)
 		}
 	}
-	e := v.get("event")
+	e := v.Get("event")
 	if c.Minute == 0 {
-		c.Minute = e.get("minute_rate_limited").int()
+		c.Minute = e.Get("minute_rate_limited").Int()
 	}
-	if e.object() {
+	if e.Object() {
 		c.Event = event(e)
 	}
 	return c, nil
 }
 
 func event(v value) Event {
-	e := Event{Type: v.at("type"), Subtype: v.at("subtype"), User: authorID(v.at("user"))}
-	c, item := v.get("channel"), v.get("item")
-	e.Channel = channel(c, v.at("channel_type"))
+	e := Event{Type: v.At("type"), Subtype: v.At("subtype"), User: authorID(v.At("user"))}
+	c, item := v.Get("channel"), v.Get("item")
+	e.Channel = channel(c, v.At("channel_type"))
 	if e.Channel.ID == "" {
-		e.Channel = channel(item.get("channel"), v.at("channel_type"))
+		e.Channel = channel(item.Get("channel"), v.At("channel_type"))
 	}
 	switch e.Subtype {
 	case "channel_topic", "group_topic":
-		e.Channel.Topic = text(v.at("topic"))
+		e.Channel.Topic = text(v.At("topic"))
 	case "channel_purpose", "group_purpose":
-		e.Channel.Purpose = text(v.at("purpose"))
+		e.Channel.Purpose = text(v.At("purpose"))
 	case "channel_name", "group_name":
-		e.Channel.Name = oneLine(v.at("name"))
+		e.Channel.Name = oneLine(v.At("name"))
 	case "channel_convert_to_private":
 		e.Channel.Kind = earshot.KindGroup
 	}
-	if ts := item.at("ts"); isTS(ts) && item.at("type") == "message" {
+	if ts := item.At("ts"); isTS(ts) && item.At("type") == "message" {
 		e.Item = earshot.MessageID(ts)
 	}
-	e.Reaction = oneLine(strings.Trim(v.at("reaction"), ":"))
-	if u := v.get("user"); u.object() {
+	e.Reaction = oneLine(strings.Trim(v.At("reaction"), ":"))
+	if u := v.Get("user"); u.Object() {
 		e.Author, e.Bot, _, _ = readAuthor(u)
 		e.User = e.Author.ID
 	}
-	if g := v.get("subteam"); isID(g.at("id")) {
-		e.Group, e.Handle = g.at("id"), oneLine(g.first("handle", "name"))
+	if g := v.Get("subteam"); isID(g.At("id")) {
+		e.Group, e.Handle = g.At("id"), oneLine(g.First("handle", "name"))
 	}
-	for _, b := range v.get("tokens").get("bot").list {
-		if id := authorID(b.str()); id != "" {
+	for _, b := range v.Get("tokens").Get("bot").List {
+		if id := authorID(b.Str()); id != "" {
 			e.Bots = append(e.Bots, id)
 		}
 	}
 	// Slack tells where a person looks with each message to an agent:
 	// docs.slack.dev, GenericMessageEvent, app_context.
-	e.Agent = e.Type == "app_context_changed" || v.get("app_context").object()
+	e.Agent = e.Type == "app_context_changed" || v.Get("app_context").Object()
 	e.Key, _ = key(v)
 	if e.Key == "" {
-		e.Key, _ = key(v.get("message"))
+		e.Key, _ = key(v.Get("message"))
 	}
 	return e
 }
@@ -142,15 +142,15 @@ func event(v value) Event {
 // key returns the key that a message of ours carries, and whether it has got
 // its last text.
 func key(m value) (key string, whole bool) {
-	d := m.get("metadata")
-	if d.at("event_type") != MetadataType {
+	d := m.Get("metadata")
+	if d.At("event_type") != MetadataType {
 		return "", false
 	}
-	payload := d.get("event_payload")
-	if key = payload.at(MetadataKey); !isID(key) {
+	payload := d.Get("event_payload")
+	if key = payload.At(MetadataKey); !isID(key) {
 		return "", false
 	}
-	return key, payload.get(MetadataWhole).bool()
+	return key, payload.Get(MetadataWhole).Bool()
 }
 
 // Key returns the key that an own post has in its metadata, for a message of
@@ -168,7 +168,7 @@ func Key(raw []byte) string {
 // rest. ok is false where it has no usable ts.
 func Stamp(raw []byte) (id earshot.MessageID, t earshot.Time, ok bool) {
 	v, _, err := parse(raw)
-	ts := v.at("ts")
+	ts := v.At("ts")
 	if err != nil || !isTS(ts) {
 		return "", 0, false
 	}
@@ -180,7 +180,7 @@ func Stamp(raw []byte) (id earshot.MessageID, t earshot.Time, ok bool) {
 // channels. ok is false where raw is no channel.
 func Channel(raw []byte) (c earshot.Channel, ok bool) {
 	v, _, err := parse(raw)
-	if err != nil || !v.object() {
+	if err != nil || !v.Object() {
 		return earshot.Channel{}, false
 	}
 	c = channel(v, "")
@@ -195,14 +195,14 @@ func channel(v value, kind string) earshot.Channel {
 	if c.ID == "" {
 		return earshot.Channel{}
 	}
-	c.Name = oneLine(v.at("name"))
-	c.Topic, c.Purpose = text(v.get("topic").at("value")), text(v.get("purpose").at("value"))
+	c.Name = oneLine(v.At("name"))
+	c.Topic, c.Purpose = text(v.Get("topic").At("value")), text(v.Get("purpose").At("value"))
 	switch {
-	case kind == "im", kind == "app_home", v.get("is_im").bool(), c.ID[0] == 'D':
+	case kind == "im", kind == "app_home", v.Get("is_im").Bool(), c.ID[0] == 'D':
 		c.Kind = earshot.KindDM
-	case kind == "mpim", kind == "group", kind == "G", v.get("is_mpim").bool(), v.get("is_group").bool(), v.get("is_private").bool(), c.ID[0] == 'G':
+	case kind == "mpim", kind == "group", kind == "G", v.Get("is_mpim").Bool(), v.Get("is_group").Bool(), v.Get("is_private").Bool(), c.ID[0] == 'G':
 		c.Kind = earshot.KindGroup
-	case kind == "channel", kind == "C", v.get("is_channel").bool():
+	case kind == "channel", kind == "C", v.Get("is_channel").Bool():
 		c.Kind = earshot.KindChannel
 	}
 	return c

@@ -18,29 +18,29 @@ type composed struct {
 // and on one side. kind is its author's: of a bot the attachments are its own
 // words, of anybody else they are quoted.
 func (r *reader) compose(m value, kind earshot.AuthorKind) composed {
-	text := m.at("text")
-	if t := m.get("text"); !t.absent() && t.kind != '"' {
+	text := m.At("text")
+	if t := m.Get("text"); !t.Absent() && t.Kind != '"' {
 		r.note("text: not a string")
 		text = object(t)
 	}
 	typed := person(m)
 	c := composed{own: text}
-	if blocks := m.get("blocks"); typed {
+	if blocks := m.Get("blocks"); typed {
 		c = r.typed(text, blocks)
 	} else {
 		c.own = merge(text, r.blocks(blocks))
 	}
 	var attached []paragraph
-	list := m.get("attachments")
-	if !list.absent() && !list.array() {
+	list := m.Get("attachments")
+	if !list.Absent() && !list.Array() {
 		r.note("attachments: not a list")
 	}
 	said, quotes := &seenText{}, map[quoted]bool{}
-	for i, a := range list.list {
+	for i, a := range list.List {
 		if !r.more() {
 			break
 		}
-		if !a.object() {
+		if !a.Object() {
 			r.note("attachments[" + strconv.Itoa(i) + "]: not an object")
 			continue
 		}
@@ -75,8 +75,8 @@ func own(a value, typed bool, kind earshot.AuthorKind) bool {
 	case !typed || byApp(a):
 		return false
 	}
-	return tables(a.get("blocks")) &&
-		a.first("pretext", "author_name", "title", "text", "footer") == "" && len(a.get("fields").list)+len(a.get("message_blocks").list) == 0
+	return tables(a.Get("blocks")) &&
+		a.First("pretext", "author_name", "title", "text", "footer") == "" && len(a.Get("fields").List)+len(a.Get("message_blocks").List) == 0
 }
 
 // typed composes what a person typed in Slack's client. Its text and its rich
@@ -84,16 +84,16 @@ func own(a value, typed bool, kind earshot.AuthorKind) bool {
 // blocks are somebody else's (a client sends none; Slack adds a call's, say):
 // what only they show is quoted.
 func (r *reader) typed(text string, blocks value) composed {
-	mine, theirs := value{kind: blocks.kind}, value{kind: '['}
+	mine, theirs := value{Kind: blocks.Kind}, value{Kind: '['}
 	silent := strings.TrimSpace(text) == ""
-	for _, b := range blocks.list {
-		kind := b.at("type")
+	for _, b := range blocks.List {
+		kind := b.At("type")
 		_, known := layouts[kind]
 		switch {
-		case silent && known, table(kind), !b.object():
-			mine.list = append(mine.list, b)
+		case silent && known, table(kind), !b.Object():
+			mine.List = append(mine.List, b)
 		case kind != "rich_text":
-			theirs.list = append(theirs.list, b)
+			theirs.List = append(theirs.List, b)
 		}
 	}
 	c := composed{own: text}
@@ -115,12 +115,12 @@ func table(kind string) bool { return kind == "table" || kind == "data_table" }
 
 // tables reports whether blocks are tables and nothing else.
 func tables(blocks value) bool {
-	for _, b := range blocks.list {
-		if !table(b.at("type")) {
+	for _, b := range blocks.List {
+		if !table(b.At("type")) {
 			return false
 		}
 	}
-	return len(blocks.list) > 0
+	return len(blocks.List) > 0
 }
 
 // merge joins a message's text with the paragraphs of its blocks. Slack shows the
@@ -179,19 +179,19 @@ func (r *reader) attachment(a value, said *seenText, kind earshot.SharedKind) []
 		}
 	}
 	say := func(s string) { add(paragraph{text: s}) }
-	say(a.at("pretext"))
+	say(a.At("pretext"))
 	if kind == "" {
-		say(escape(a.at("author_name")))
+		say(escape(a.At("author_name")))
 		say(title(a))
 	} else {
-		say(escape(a.at("title")))
+		say(escape(a.At("title")))
 	}
-	say(a.at("text"))
-	add(r.blocks(a.get("blocks"))...)
-	for _, b := range a.get("message_blocks").list {
-		add(r.blocks(b.get("message").get("blocks"))...)
+	say(a.At("text"))
+	add(r.blocks(a.Get("blocks"))...)
+	for _, b := range a.Get("message_blocks").List {
+		add(r.blocks(b.Get("message").Get("blocks"))...)
 	}
-	for _, f := range a.get("fields").list {
+	for _, f := range a.Get("fields").List {
 		if !r.more() {
 			break
 		}
@@ -201,7 +201,7 @@ func (r *reader) attachment(a value, said *seenText, kind earshot.SharedKind) []
 		say(fallback(a))
 	}
 	if kind != earshot.Forward {
-		say(escape(a.at("footer")))
+		say(escape(a.At("footer")))
 	}
 	return out
 }
@@ -227,7 +227,7 @@ func (t *seenText) add(s string) bool {
 
 // field writes a field of an attachment on one line.
 func field(f value) string {
-	name, text := escape(f.at("title")), f.at("value")
+	name, text := escape(f.At("title")), f.At("value")
 	if name == "" || text == "" {
 		return name + text
 	}
@@ -236,7 +236,7 @@ func field(f value) string {
 
 // title is an attachment's title with its link.
 func title(a value) string {
-	t, link := a.at("title"), markupSafe(a.at("title_link"))
+	t, link := a.At("title"), markupSafe(a.At("title_link"))
 	if t == "" || !strings.Contains(link, "://") {
 		return escape(t)
 	}
@@ -245,7 +245,7 @@ func title(a value) string {
 
 // fallback is an attachment's text for clients that cannot show it.
 func fallback(a value) string {
-	if s := a.at("fallback"); !strings.HasPrefix(s, "[no preview available") {
+	if s := a.At("fallback"); !strings.HasPrefix(s, "[no preview available") {
 		return escape(s)
 	}
 	return ""

@@ -72,7 +72,7 @@ func Decode(raw []byte, names Names) (Decoded, error) {
 	if err != nil {
 		return Decoded{}, err
 	}
-	if !v.object() {
+	if !v.Object() {
 		return Decoded{}, ErrNotMessage
 	}
 	r := &reader{names: names}
@@ -80,8 +80,8 @@ func Decode(raw []byte, names Names) (Decoded, error) {
 		r.note("nested too deep")
 	}
 	var d Decoded
-	if e := v.get("event"); e.object() {
-		d.Team = workspaceID(v.at("team_id"))
+	if e := v.Get("event"); e.Object() {
+		d.Team = workspaceID(v.At("team_id"))
 		v = e
 	}
 	err = r.decode(&d, v)
@@ -90,43 +90,43 @@ func Decode(raw []byte, names Names) (Decoded, error) {
 }
 
 func (r *reader) decode(d *Decoded, v value) error {
-	switch v.at("type") {
+	switch v.At("type") {
 	case "", "message", "app_mention":
 	default:
 		d.Kind, d.Reason = Ignored, NotAMessage
 		return nil
 	}
-	d.Subtype = v.at("subtype")
-	d.Channel = channelID(v.get("channel"))
-	if t := workspaceID(v.first("team", "team_id")); t != "" {
+	d.Subtype = v.At("subtype")
+	d.Channel = channelID(v.Get("channel"))
+	if t := workspaceID(v.First("team", "team_id")); t != "" {
 		d.Team = t
 	}
-	previous := v.get("previous_message")
-	if !previous.object() {
-		previous = v.get("original")
+	previous := v.Get("previous_message")
+	if !previous.Object() {
+		previous = v.Get("original")
 	}
 	switch d.Subtype {
 	case "message_changed":
 		return r.changed(d, v, previous)
 	case "message_deleted":
-		return r.deleted(d, firstOf(v.at("deleted_ts"), previous.at("ts")), previous.at("thread_ts"))
+		return r.deleted(d, firstOf(v.At("deleted_ts"), previous.At("ts")), previous.At("thread_ts"))
 	case "tombstone":
-		return r.deleted(d, v.at("ts"), v.at("thread_ts"))
+		return r.deleted(d, v.At("ts"), v.At("thread_ts"))
 	case "message_replied":
-		r.replied(d, v.get("message"))
+		r.replied(d, v.Get("message"))
 		return nil
 	case "":
 		// By the Events API message_replied comes without its subtype:
 		// docs.slack.dev, message_replied.
-		if v.get("message").object() && v.get("text").absent() && v.get("user").absent() {
-			r.replied(d, v.get("message"))
+		if v.Get("message").Object() && v.Get("text").Absent() && v.Get("user").Absent() {
+			r.replied(d, v.Get("message"))
 			return nil
 		}
 	case "ekm_access_denied":
 		d.Kind, d.Reason = Ignored, Withheld
 		return nil
 	}
-	if v.get("is_ephemeral").bool() {
+	if v.Get("is_ephemeral").Bool() {
 		d.Kind, d.Reason = Ignored, Ephemeral
 		return nil
 	}
@@ -138,13 +138,13 @@ func (r *reader) decode(d *Decoded, v value) error {
 
 // changed tells an edit from the other things that Slack calls a change.
 func (r *reader) changed(d *Decoded, v, previous value) error {
-	now := v.get("message")
-	if !now.object() {
+	now := v.Get("message")
+	if !now.Object() {
 		d.Kind, d.Reason = Ignored, NoTarget
 		return nil
 	}
-	if now.at("subtype") == "tombstone" {
-		return r.deleted(d, now.at("ts"), now.at("thread_ts"))
+	if now.At("subtype") == "tombstone" {
+		return r.deleted(d, now.At("ts"), now.At("thread_ts"))
 	}
 	m, own, err := r.message(now)
 	if err != nil {
@@ -152,11 +152,11 @@ func (r *reader) changed(d *Decoded, v, previous value) error {
 	}
 	d.Message, d.ClientID = m, clientID(now)
 	d.Key, d.Whole = key(now)
-	if t := workspaceID(now.at("team")); t != "" {
+	if t := workspaceID(now.At("team")); t != "" {
 		d.Team = t
 	}
 	d.Kind, d.Reason = Ignored, Unfurl
-	if !previous.object() {
+	if !previous.Object() {
 		if !m.Edited.IsZero() {
 			d.Kind, d.Reason = Edit, ""
 		}
@@ -169,7 +169,7 @@ func (r *reader) changed(d *Decoded, v, previous value) error {
 		if previousEdit := editTime(previous); m.Edited.IsZero() || m.Edited == previousEdit {
 			// A bot's update may carry no new edit time: the event's own
 			// time names the revision then.
-			if t, err := earshot.ParseTime(firstOf(v.at("ts"), v.at("event_ts"))); err == nil {
+			if t, err := earshot.ParseTime(firstOf(v.At("ts"), v.At("event_ts"))); err == nil {
 				d.Message.Edited = max(t, previousEdit)
 			}
 		}
@@ -211,7 +211,7 @@ func (r *reader) deleted(d *Decoded, ts, thread string) error {
 
 // message decodes a message object, and returns also what was composed.
 func (r *reader) message(v value) (earshot.Message, composed, error) {
-	ts := v.at("ts")
+	ts := v.At("ts")
 	t, err := earshot.ParseTime(ts)
 	if err != nil || !isTS(ts) {
 		return earshot.Message{}, composed{}, errors.Join(ErrNotMessage, errors.New("it has no ts"))
@@ -223,11 +223,11 @@ func (r *reader) message(v value) (earshot.Message, composed, error) {
 		Time:      t,
 		Author:    author,
 		Edited:    editTime(v),
-		Reactions: r.reactions(v.get("reactions")),
+		Reactions: r.reactions(v.Get("reactions")),
 		Files:     r.files(v),
 		Replies:   activity(v),
 	}
-	if thread := v.at("thread_ts"); isTS(thread) {
+	if thread := v.At("thread_ts"); isTS(thread) {
 		m.Thread = earshot.MessageID(thread)
 	} else if thread != "" {
 		r.note("thread_ts: not a ts")
@@ -248,12 +248,12 @@ func (r *reader) message(v value) (earshot.Message, composed, error) {
 // client, where text and blocks say the same and only Slack attaches anything.
 // What an app posts in a person's name carries the app's ids.
 func person(v value) bool {
-	return v.first("bot_id", "app_id") == "" && !v.get("bot_profile").object() && v.at("subtype") != "bot_message" && v.at("user") != ""
+	return v.First("bot_id", "app_id") == "" && !v.Get("bot_profile").Object() && v.At("subtype") != "bot_message" && v.At("user") != ""
 }
 
 // editTime returns when a message was last edited, or zero.
 func editTime(v value) earshot.Time {
-	t, err := earshot.ParseTime(v.get("edited").at("ts"))
+	t, err := earshot.ParseTime(v.Get("edited").At("ts"))
 	if err != nil {
 		return 0
 	}
@@ -264,15 +264,15 @@ func editTime(v value) earshot.Time {
 // everywhere, but may stand in the list of replies that a notice or an export
 // has.
 func activity(v value) *earshot.Activity {
-	count := v.get("reply_count").int()
-	thread := v.at("thread_ts")
-	if count <= 0 || count > 1<<30 || thread != "" && thread != v.at("ts") {
+	count := v.Get("reply_count").Int()
+	thread := v.At("thread_ts")
+	if count <= 0 || count > 1<<30 || thread != "" && thread != v.At("ts") {
 		return nil
 	}
 	a := &earshot.Activity{Count: int(count)}
-	a.Last, _ = earshot.ParseTime(v.at("latest_reply"))
-	for _, x := range v.get("replies").list {
-		if t, err := earshot.ParseTime(x.at("ts")); err == nil && isTS(x.at("ts")) {
+	a.Last, _ = earshot.ParseTime(v.At("latest_reply"))
+	for _, x := range v.Get("replies").List {
+		if t, err := earshot.ParseTime(x.At("ts")); err == nil && isTS(x.At("ts")) {
 			a.Last = max(a.Last, t)
 		}
 	}
@@ -282,7 +282,7 @@ func activity(v value) *earshot.Activity {
 // replied fills in what a reply notice tells of the root.
 func (r *reader) replied(d *Decoded, root value) {
 	d.Kind, d.Reason = Ignored, ReplyNotice
-	ts := root.at("ts")
+	ts := root.At("ts")
 	if t, err := earshot.ParseTime(ts); err == nil && isTS(ts) {
 		d.Message = earshot.Message{ID: earshot.MessageID(ts), Time: t, Replies: activity(root)}
 	}
@@ -291,11 +291,11 @@ func (r *reader) replied(d *Decoded, root value) {
 // reactions reads emoji names and counts, in Slack's order.
 func (r *reader) reactions(list value) []earshot.Reaction {
 	var out []earshot.Reaction
-	for _, x := range list.list {
-		name := oneLine(strings.Trim(x.at("name"), ":"))
-		n := x.get("count").int()
+	for _, x := range list.List {
+		name := oneLine(strings.Trim(x.At("name"), ":"))
+		n := x.Get("count").Int()
 		if n <= 0 || n > 1<<30 {
-			n = int64(len(x.get("users").list))
+			n = int64(len(x.Get("users").List))
 		}
 		if name == "" || n == 0 || !r.more() {
 			continue
@@ -317,14 +317,14 @@ func workspaceID(s string) earshot.WorkspaceID {
 // clientID returns the sender's own id of a message, or "" where it cannot be
 // one.
 func clientID(m value) string {
-	if s := m.at("client_msg_id"); isID(s) {
+	if s := m.At("client_msg_id"); isID(s) {
 		return s
 	}
 	return ""
 }
 
 func channelID(v value) earshot.ChannelID {
-	if s := firstOf(v.str(), v.at("id")); isID(s) {
+	if s := firstOf(v.Str(), v.At("id")); isID(s) {
 		return earshot.ChannelID(s)
 	}
 	return ""

@@ -16,19 +16,19 @@ func (r *reader) files(m value) []earshot.File {
 	var out []earshot.File
 	seen := map[earshot.ArtifactID]bool{}
 	add := func(list value, path string) {
-		if !list.absent() && !list.array() {
+		if !list.Absent() && !list.Array() {
 			r.note(path + ": not a list")
 		}
-		for i, f := range list.list {
+		for i, f := range list.List {
 			if !r.more() {
 				return
 			}
 			at := path + "[" + strconv.Itoa(i) + "]"
-			if !f.object() {
+			if !f.Object() {
 				r.note(at + ": not an object")
 				continue
 			}
-			if f.at("mode") == "tombstone" {
+			if f.At("mode") == "tombstone" {
 				continue
 			}
 			x, ok := fileOf(f)
@@ -42,31 +42,31 @@ func (r *reader) files(m value) []earshot.File {
 			}
 		}
 	}
-	add(m.get("files"), "files")
-	if f := m.get("file"); f.object() { // before 2018 a message had one
-		add(value{kind: '[', list: []value{f}}, "file")
+	add(m.Get("files"), "files")
+	if f := m.Get("file"); f.Object() { // before 2018 a message had one
+		add(value{Kind: '[', List: []value{f}}, "file")
 	}
-	for _, a := range m.get("attachments").list {
-		if a.get("is_share").bool() && a.get("files").array() {
-			add(a.get("files"), "attachments.files")
+	for _, a := range m.Get("attachments").List {
+		if a.Get("is_share").Bool() && a.Get("files").Array() {
+			add(a.Get("files"), "attachments.files")
 		}
 	}
 	return out
 }
 
 func fileOf(f value) (earshot.File, bool) {
-	id := f.at("id")
+	id := f.At("id")
 	if id == "" || len(id) > maxID {
 		return earshot.File{}, false
 	}
-	x := earshot.File{ID: earshot.ArtifactID(id), Name: oneLine(firstOf(f.at("name"), f.at("title"))), Type: cut(f.at("mimetype"), 2*maxLabel)}
-	if x.Name == "" && f.at("mode") == "hidden_by_limit" {
+	x := earshot.File{ID: earshot.ArtifactID(id), Name: oneLine(firstOf(f.At("name"), f.At("title"))), Type: cut(f.At("mimetype"), 2*maxLabel)}
+	if x.Name == "" && f.At("mode") == "hidden_by_limit" {
 		x.Name = hidden
 	}
 	if x.Name == "" {
 		x.Name = id
 	}
-	if n := f.get("size").int(); n > 0 {
+	if n := f.Get("size").Int(); n > 0 {
 		x.Size = n
 	}
 	return x, true

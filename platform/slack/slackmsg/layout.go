@@ -40,31 +40,31 @@ var layouts = map[string]layout{
 
 // field returns the text of one field of a block's layout.
 func (r *reader) field(kind, name string, b value) []paragraph {
-	v := b.get(name)
+	v := b.Get(name)
 	switch kind + "." + name {
 	case "rich_text.elements":
 		return plainly(r.richText(v)...)
 	case "context.elements":
 		return plainly(strings.Join(texts(r.visible(v, true)), " "))
 	case "section.accessory":
-		if v.at("type") != "image" {
+		if v.At("type") != "image" {
 			return nil
 		}
 	case "card.hero_image":
-		if !v.object() { // its address
+		if !v.Object() { // its address
 			return nil
 		}
 	case "container.title":
 		// "If both title and rich_text_title are provided, rich_text_title
 		// takes precedence" (docs.slack.dev, Container block).
-		if !b.get("rich_text_title").absent() {
+		if !b.Get("rich_text_title").Absent() {
 			return nil
 		}
 	case "plan.tasks":
 		var out []paragraph
-		for _, task := range v.list { // some come without their type
+		for _, task := range v.List { // some come without their type
 			if r.more() {
-				out = append(out, r.blockOf(firstOf(task.at("type"), "task_card"), task)...)
+				out = append(out, r.blockOf(firstOf(task.At("type"), "task_card"), task)...)
 			}
 		}
 		return out

@@ -9,22 +9,22 @@ import (
 // preformatted block.
 func (r *reader) richText(elements value) []string {
 	var out []string
-	for _, e := range elements.list {
+	for _, e := range elements.List {
 		if !r.more() {
 			break
 		}
-		switch e.at("type") {
+		switch e.At("type") {
 		case "rich_text_list":
 			out = append(out, r.richList(e)...)
 		case "rich_text_quote":
-			s := r.inline(e.get("elements"), false)
+			s := r.inline(e.Get("elements"), false)
 			out = append(out, "&gt; "+strings.ReplaceAll(s, "\n", "\n&gt; "))
 		case "rich_text_preformatted":
-			out = append(out, "```\n"+strings.TrimSuffix(r.inline(e.get("elements"), false), "\n")+"\n```")
+			out = append(out, "```\n"+strings.TrimSuffix(r.inline(e.Get("elements"), false), "\n")+"\n```")
 		case "rich_text_section":
-			out = append(out, strings.Trim(r.inline(e.get("elements"), true), "\n"))
+			out = append(out, strings.Trim(r.inline(e.Get("elements"), true), "\n"))
 		default:
-			out = append(out, r.inline(value{list: []value{e}}, true))
+			out = append(out, r.inline(value{List: []value{e}}, true))
 		}
 	}
 	return out
@@ -32,18 +32,18 @@ func (r *reader) richText(elements value) []string {
 
 func (r *reader) richList(list value) []string {
 	var out []string
-	indent := strings.Repeat("    ", int(min(max(list.get("indent").int(), 0), 8)))
-	number := int(min(max(list.get("offset").int(), 0), 1<<20))
-	for _, item := range list.get("elements").list {
+	indent := strings.Repeat("    ", int(min(max(list.Get("indent").Int(), 0), 8)))
+	number := int(min(max(list.Get("offset").Int(), 0), 1<<20))
+	for _, item := range list.Get("elements").List {
 		if !r.more() {
 			break
 		}
 		mark := "• "
-		if list.at("style") == "ordered" {
+		if list.At("style") == "ordered" {
 			number++
 			mark = strconv.Itoa(number) + ". "
 		}
-		s := r.inline(value{list: []value{item}}, true)
+		s := r.inline(value{List: []value{item}}, true)
 		out = append(out, indent+mark+strings.ReplaceAll(s, "\n", "\n"+indent+"  "))
 	}
 	return out
@@ -53,13 +53,13 @@ func (r *reader) richList(list value) []string {
 // italic, strike and code.
 func (r *reader) inline(elements value, styled bool) string {
 	var b strings.Builder
-	for _, e := range elements.list {
+	for _, e := range elements.List {
 		if !r.more() {
 			break
 		}
 		s := r.element(e)
 		if styled {
-			s = style(s, e.get("style"))
+			s = style(s, e.Get("style"))
 		}
 		b.WriteString(s)
 	}
@@ -67,11 +67,11 @@ func (r *reader) inline(elements value, styled bool) string {
 }
 
 func (r *reader) element(e value) string {
-	switch e.at("type") {
+	switch e.At("type") {
 	case "text":
-		return escape(e.at("text"))
+		return escape(e.At("text"))
 	case "link", "url":
-		url, label := markupSafe(e.at("url")), markupSafe(e.at("text"))
+		url, label := markupSafe(e.At("url")), markupSafe(e.At("text"))
 		switch {
 		case url == "":
 			return label
@@ -80,37 +80,37 @@ func (r *reader) element(e value) string {
 		}
 		return "<" + url + "|" + label + ">"
 	case "user":
-		if id := e.at("user_id"); isID(id) {
+		if id := e.At("user_id"); isID(id) {
 			return "<@" + id + ">"
 		}
 	case "channel":
-		if id := e.at("channel_id"); isID(id) {
+		if id := e.At("channel_id"); isID(id) {
 			return "<#" + id + ">"
 		}
 	case "usergroup":
-		if id := e.at("usergroup_id"); isID(id) {
+		if id := e.At("usergroup_id"); isID(id) {
 			return "<!subteam^" + id + ">"
 		}
 	case "broadcast":
-		if s := e.at("range"); isID(s) {
+		if s := e.At("range"); isID(s) {
 			return "<!" + s + ">"
 		}
 	case "emoji":
-		if name := e.at("name"); name != "" {
+		if name := e.At("name"); name != "" {
 			return ":" + escape(name) + ":"
 		}
 	case "date":
-		return escape(e.first("fallback", "timestamp"))
+		return escape(e.First("fallback", "timestamp"))
 	case "color":
-		return escape(e.at("value"))
+		return escape(e.At("value"))
 	case "rich_text_section":
-		return r.inline(e.get("elements"), true)
+		return r.inline(e.Get("elements"), true)
 	default:
 		if said := texts(r.members(e, true)); len(said) > 0 {
 			return strings.Join(said, " ")
 		}
 	}
-	return escape(e.first("text", "fallback", "name", "title", "url"))
+	return escape(e.First("text", "fallback", "name", "title", "url"))
 }
 
 // inlines are the types of elements that are parts of one line of rich text.
@@ -126,13 +126,13 @@ func markupSafe(s string) string {
 // style marks text as Slack's markup does. White space stays outside.
 func style(s string, st value) string {
 	inner := strings.TrimSpace(s)
-	if inner == "" || !st.object() {
+	if inner == "" || !st.Object() {
 		return s
 	}
 	i := strings.Index(s, inner)
 	head, tail := s[:i], s[i+len(inner):]
 	for _, m := range [...]struct{ name, mark string }{{"code", "`"}, {"strike", "~"}, {"italic", "_"}, {"bold", "*"}} {
-		if st.get(m.name).bool() {
+		if st.Get(m.name).Bool() {
 			inner = m.mark + inner + m.mark
 		}
 	}

@@ -25,7 +25,7 @@ type quoted struct {
 // elsewhere.
 func isMessage(a value) bool {
 	for _, k := range [...]string{"is_share", "is_msg_unfurl", "is_reply_unfurl", "is_thread_root_unfurl"} {
-		if a.get(k).bool() {
+		if a.Get(k).Bool() {
 			return true
 		}
 	}
@@ -34,7 +34,7 @@ func isMessage(a value) bool {
 
 // isPage reports whether an attachment is marked as made of a link.
 func isPage(a value) bool {
-	return a.get("is_app_unfurl").bool() || a.first("from_url", "original_url", "app_unfurl_url") != ""
+	return a.Get("is_app_unfurl").Bool() || a.First("from_url", "original_url", "app_unfurl_url") != ""
 }
 
 // marked reports whether an attachment shows what stands elsewhere: a forwarded
@@ -43,7 +43,7 @@ func marked(a value) bool { return isMessage(a) || isPage(a) }
 
 // byApp reports whether an app has put an attachment onto a person's message.
 func byApp(a value) bool {
-	return a.get("is_app_unfurl").bool() || a.first("bot_id", "app_id", "app_unfurl_url") != ""
+	return a.Get("is_app_unfurl").Bool() || a.First("bot_id", "app_id", "app_unfurl_url") != ""
 }
 
 // sharedKind says how far an attachment is to be believed. typed says that a
@@ -53,10 +53,10 @@ func sharedKind(a value, typed bool) earshot.SharedKind {
 	switch {
 	case !typed || byApp(a):
 	case isMessage(a):
-		if channelID(a.get("channel_id")) != "" && authorID(a.at("author_id")) != "" && timed {
+		if channelID(a.Get("channel_id")) != "" && authorID(a.At("author_id")) != "" && timed {
 			return earshot.Forward
 		}
-	case host(a.first("from_url", "original_url")) != "":
+	case host(a.First("from_url", "original_url")) != "":
 		return earshot.Link
 	}
 	return earshot.AppQuote
@@ -66,11 +66,11 @@ func sharedKind(a value, typed bool) earshot.SharedKind {
 // it shows no words and no file: the name of a page's site alone is none.
 func (r *reader) quote(a value, typed bool) (q quoted, ok bool) {
 	q.Kind = sharedKind(a, typed)
-	q.unfurled = marked(a) && !a.get("is_share").bool()
-	q.Author = oneLine(a.at("author_name"))
+	q.unfurled = marked(a) && !a.Get("is_share").Bool()
+	q.Author = oneLine(a.At("author_name"))
 	switch q.Kind {
 	case earshot.Forward:
-		q.ID = authorID(a.at("author_id"))
+		q.ID = authorID(a.At("author_id"))
 		q.Time, _ = sharedTime(a)
 		q.Place = r.place(a)
 		if q.Author == "" {
@@ -78,17 +78,17 @@ func (r *reader) quote(a value, typed bool) (q quoted, ok bool) {
 			q.Author = oneLine(u.Name)
 		}
 	default:
-		q.Place = host(a.first("from_url", "original_url", "app_unfurl_url"))
+		q.Place = host(a.First("from_url", "original_url", "app_unfurl_url"))
 	}
 	if q.Author == "" {
-		q.Author = oneLine(a.at("author_subname"))
+		q.Author = oneLine(a.At("author_subname"))
 	}
 	named := q.Author != ""
 	if !named {
-		q.Author = oneLine(a.at("service_name"))
+		q.Author = oneLine(a.At("service_name"))
 	}
 	q.Text = r.quotable(written(r.attachment(a, &seenText{}, q.Kind)))
-	return q, q.Text != "" || named || len(a.get("files").list) > 0
+	return q, q.Text != "" || named || len(a.Get("files").List) > 0
 }
 
 // directMessage is the place of what was said in a conversation without a name.
@@ -109,7 +109,7 @@ func (r *reader) quotable(s string) string {
 // workspace does not name for us may stand in the footer, which everybody in
 // the channel sees ("Thread in #support").
 func (r *reader) place(a value) string {
-	id := channelID(a.get("channel_id"))
+	id := channelID(a.Get("channel_id"))
 	if id != "" && id[0] == 'D' {
 		return directMessage
 	}
@@ -120,10 +120,10 @@ func (r *reader) place(a value) string {
 			return "#" + name
 		}
 	}
-	if name := oneLine(a.at("channel_name")); name != "" {
+	if name := oneLine(a.At("channel_name")); name != "" {
 		return "#" + strings.TrimPrefix(name, "#")
 	}
-	footer := oneLine(a.at("footer"))
+	footer := oneLine(a.At("footer"))
 	if i := strings.LastIndex(footer, " #"); i >= 0 && !strings.Contains(footer[i+2:], " ") {
 		return footer[i+1:]
 	}
@@ -132,10 +132,10 @@ func (r *reader) place(a value) string {
 
 // sharedTime returns when a forwarded message was said, by its ts.
 func sharedTime(a value) (earshot.Time, bool) {
-	ts := a.at("ts")
+	ts := a.At("ts")
 	if ts == "" {
-		for _, b := range a.get("message_blocks").list {
-			ts = firstOf(ts, b.at("ts"))
+		for _, b := range a.Get("message_blocks").List {
+			ts = firstOf(ts, b.At("ts"))
 		}
 	}
 	t, err := earshot.ParseTime(ts)

@@ -11,12 +11,12 @@ const maxSeries = 20
 // table writes one line a row.
 func (r *reader) table(rows value) []string {
 	var out []string
-	for _, row := range rows.list {
+	for _, row := range rows.List {
 		if !r.more() {
 			break
 		}
 		var cells []string
-		for _, c := range row.list {
+		for _, c := range row.List {
 			if !r.more() {
 				break
 			}
@@ -38,8 +38,8 @@ func line(cells []string) string {
 // value and the text that shows it (docs.slack.dev, Table block and Data table
 // block). A raw_boolean, which the reference does not have, is read likewise.
 func (r *reader) cell(c value) string {
-	if strings.HasPrefix(c.at("type"), "raw_") {
-		if s := firstOf(object(c.get("text")), escape(c.get("value").shown())); s != "" {
+	if strings.HasPrefix(c.At("type"), "raw_") {
+		if s := firstOf(object(c.Get("text")), escape(c.Get("value").Shown())); s != "" {
 			return s
 		}
 		return strings.Join(texts(r.members(c, true)), " ")
@@ -52,19 +52,19 @@ func (r *reader) cell(c value) string {
 // Data visualization block).
 func (r *reader) chart(c value) []string {
 	var out []string
-	for _, s := range c.get("segments").list {
+	for _, s := range c.Get("segments").List {
 		if !r.more() {
 			return out
 		}
 		out = append(out, point(s))
 	}
-	axes, series := c.get("axis_config"), c.get("series").list
+	axes, series := c.Get("axis_config"), c.Get("series").List
 	if len(series) > maxSeries {
 		r.note("blocks: a chart of more than " + strconv.Itoa(maxSeries) + " series")
 		series = series[:maxSeries]
 	}
-	out = append(out, texts(r.visible(axes.get("y_label"), true))...)
-	head := []string{escape(axes.at("x_label"))}
+	out = append(out, texts(r.visible(axes.Get("y_label"), true))...)
+	head := []string{escape(axes.At("x_label"))}
 	var rows [][]string
 	of := map[string]int{} // a category's row
 	row := func(category string) int {
@@ -76,22 +76,22 @@ func (r *reader) chart(c value) []string {
 		}
 		return at
 	}
-	for _, x := range axes.get("categories").list {
+	for _, x := range axes.Get("categories").List {
 		if r.more() {
-			row(x.str())
+			row(x.Str())
 		}
 	}
 	for i, s := range series {
-		head = append(head, escape(s.at("name")))
-		for _, p := range s.get("data").list {
+		head = append(head, escape(s.At("name")))
+		for _, p := range s.Get("data").List {
 			if !r.more() {
 				break
 			}
-			at := row(p.at("label"))
+			at := row(p.At("label"))
 			for len(rows[at]) <= i {
 				rows[at] = append(rows[at], "")
 			}
-			rows[at] = append(rows[at], escape(p.get("value").shown()))
+			rows[at] = append(rows[at], escape(p.Get("value").Shown()))
 		}
 	}
 	if strings.TrimSpace(strings.Join(head, "")) != "" {
@@ -105,7 +105,7 @@ func (r *reader) chart(c value) []string {
 
 // point writes a labelled value.
 func point(p value) string {
-	label, text := escape(p.at("label")), escape(p.get("value").shown())
+	label, text := escape(p.At("label")), escape(p.Get("value").Shown())
 	if label == "" || text == "" {
 		return label + text
 	}

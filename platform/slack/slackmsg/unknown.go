@@ -7,9 +7,9 @@ import "strings"
 func (r *reader) unknown(b value) []paragraph {
 	out := r.members(b, true)
 	if len(out) == 0 {
-		out = plainly(escape(b.at("fallback")))
+		out = plainly(escape(b.At("fallback")))
 	}
-	kind := b.at("type")
+	kind := b.At("type")
 	if !isID(kind) {
 		kind = "unknown"
 	}
@@ -25,23 +25,23 @@ func (r *reader) unknown(b value) []paragraph {
 // blocks, however deep they stand, and, where bare is set, of strings.
 func (r *reader) visible(v value, bare bool) []paragraph {
 	switch {
-	case v.absent() || !r.more():
+	case v.Absent() || !r.more():
 		return nil
-	case v.array():
-		return r.each(v.list, bare)
-	case !v.object():
+	case v.Array():
+		return r.each(v.List, bare)
+	case !v.Object():
 		if !bare {
 			return nil
 		}
-		return plainly(escape(v.str()))
+		return plainly(escape(v.Str()))
 	}
-	switch t := v.at("type"); {
+	switch t := v.At("type"); {
 	case t == "mrkdwn" || t == "plain_text":
 		return plainly(object(v))
 	case strings.HasPrefix(t, "raw_"):
 		return plainly(r.cell(v))
 	case strings.HasPrefix(t, "rich_text_"):
-		return plainly(r.richText(value{list: []value{v}})...)
+		return plainly(r.richText(value{List: []value{v}})...)
 	case inlines[t] || t == "url":
 		return plainly(r.element(v))
 	default:
@@ -58,11 +58,11 @@ func (r *reader) each(list []value, bare bool) []paragraph {
 	var out []paragraph
 	for i := 0; i < len(list); {
 		end := i
-		for end < len(list) && inlines[list[end].at("type")] {
+		for end < len(list) && inlines[list[end].At("type")] {
 			end++
 		}
 		if end > i {
-			out = append(out, plainly(r.inline(value{list: list[i:end]}, true))...)
+			out = append(out, plainly(r.inline(value{List: list[i:end]}, true))...)
 			i = end
 			continue
 		}
@@ -75,15 +75,15 @@ func (r *reader) each(list []value, bare bool) []paragraph {
 // members returns the text of an object's fields, in order, without those that
 // Slack does not show.
 func (r *reader) members(v value, bare bool) []paragraph {
-	labelled := !v.get("text").absent() || !v.get("action_id").absent()
+	labelled := !v.Get("text").Absent() || !v.Get("action_id").Absent()
 	var out []paragraph
-	for _, m := range v.members {
+	for _, m := range v.Members {
 		switch {
-		case m.name == "value" && labelled:
+		case m.Name == "value" && labelled:
 			// A control's value is what its app gets, and a number's is shown as its text.
-		case m.value.kind == '0' && m.name != "value", m.name != "text" && isURL(m.value.str()), hiddenField(m.name):
+		case m.Value.Kind == '0' && m.Name != "value", m.Name != "text" && isURL(m.Value.Str()), hiddenField(m.Name):
 		default:
-			out = append(out, r.visible(m.value, bare)...)
+			out = append(out, r.visible(m.Value, bare)...)
 		}
 	}
 	return out
