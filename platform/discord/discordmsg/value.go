@@ -24,7 +24,7 @@ func parse(raw []byte) (v value, deep bool, err error) {
 	case errors.As(err, &tooLarge):
 		err = fmt.Errorf("%w: %w", ErrTooLarge, err)
 	case err != nil:
-		err = fmt.Errorf("%w: %w", ErrSyntax, err)
+		err = fmt.Errorf("%w %w", ErrSyntax, err)
 	}
 	return v, deep, err
 }

@@ -22,7 +22,7 @@ func (e SizeError) Error() string {
 	return fmt.Sprintf("%d bytes, at most %d are read", int(e), MaxBytes)
 }
 
-// A SyntaxError says where JSON is broken. It quotes nothing of it: the text of an
+// A SyntaxError says where JSON is broken, such as "at byte 7". It quotes nothing of it: the text of an
 // error must not have a message in it.
 type SyntaxError string
 
@@ -65,7 +65,7 @@ func Parse(raw []byte) (v Value, deep bool, err error) {
 		return Value{}, false, syntaxError(err)
 	}
 	if _, err := d.ReadToken(); err != io.EOF {
-		return Value{}, false, SyntaxError("something follows the value")
+		return Value{}, false, SyntaxError("with something behind the value")
 	}
 	return v, p.deep, nil
 }
@@ -75,11 +75,11 @@ func syntaxError(err error) error {
 	var at *jsontext.SyntacticError
 	if errors.As(err, &at) {
 		if at.Err != nil && at.Err.Error() == "exceeded max depth" {
-			return SyntaxError(fmt.Sprintf("nested too deep at byte %d", at.ByteOffset))
+			return SyntaxError(fmt.Sprintf("at byte %d: nested too deep", at.ByteOffset))
 		}
 		return SyntaxError(fmt.Sprintf("at byte %d", at.ByteOffset))
 	}
-	return SyntaxError("it ends too early")
+	return SyntaxError("that cannot be read")
 }
 
 type parser struct {
