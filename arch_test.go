@@ -136,6 +136,7 @@ var layout = architecture{
 		{7, "platform/*", "network to vocabulary"},
 		{7, "simulate", "fake platforms"},
 		{8, "simulate/*", "a fake platform each"},
+		{6, "simulate/internal/*", "what fake platforms have in common"},
 		{3, "simulate/*/openapi", "requests, compared with a platform's description; tests only"},
 		{6, "internal/hostile", "calls of tools that want another channel; tests only"},
 		{6, "internal/sidecar", "what the sidecar does, whatever the transport"},

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // A method is one of the Web API.
@@ -219,12 +221,7 @@ func read(h *http.Request) (*request, error) {
 
 // write sends an answer.
 func (s *Slack) write(w http.ResponseWriter, status int, answer object) {
-	body, err := json.Marshal(answer)
-	check(err) // answers are made of JSON values
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	// The caller has hung up: there is nobody to report the error to.
-	_, _ = w.Write(body)
+	fake.Write(w, "application/json; charset=utf-8", status, answer)
 }
 
 // limited answers that the app calls too often.

@@ -1,16 +1,13 @@
 package simulate
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"net"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // An order is what a script outside of Go asks people to do, as the JSON body
@@ -94,23 +91,12 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 
 func said(ts string, err error) (any, error) { return object{"ts": ts}, err }
 
-// serveAct carries out an order. A page in a browser must not be able to: it
-// cannot send this content type elsewhere, nor reach a loopback name.
+// serveAct carries out an order.
 func (s *Slack) serveAct(w http.ResponseWriter, h *http.Request) {
-	act, ok := acts[h.PathValue("act")]
-	if !ok {
-		s.reply(w, nil, fmt.Errorf("there is no act %q; there are %s", h.PathValue("act"), strings.Join(slices.Sorted(maps.Keys(acts)), ", ")))
-		return
-	}
-	if !local(h) || !strings.HasPrefix(h.Header.Get("Content-Type"), "application/json") {
-		s.reply(w, nil, fmt.Errorf("orders are application/json, sent to a loopback address"))
-		return
-	}
 	var o order
-	d := json.NewDecoder(http.MaxBytesReader(w, h.Body, 1<<20))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil {
-		s.reply(w, nil, fmt.Errorf("the order is not understood: %w", err))
+	act, err := fake.ReadOrder(w, h, acts, &o)
+	if err != nil {
+		s.reply(w, nil, err)
 		return
 	}
 	s.byName(&o)
@@ -118,66 +104,34 @@ func (s *Slack) serveAct(w http.ResponseWriter, h *http.Request) {
 	s.reply(w, answer, err)
 }
 
-// local reports whether a request was sent to a loopback name.
-func local(h *http.Request) bool {
-	host, _, err := net.SplitHostPort(h.Host)
-	if err != nil {
-		host = h.Host
-	}
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return host == "localhost" || err == nil && ip.IsLoopback()
-}
-
 // byName puts ids where an order has names. The DM of a person is @name.
 func (s *Slack) byName(o *order) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	user := func(name string) string {
-		for _, u := range s.users {
-			if u.Name == strings.TrimPrefix(name, "@") {
-				return u.ID
-			}
-		}
-		return name
+		return fake.ID(s.users, "@", name, func(u *User) (id, name string) { return u.ID, u.Name })
 	}
 	o.User, o.By = user(o.User), user(o.By)
 	channel := func(name string) string {
 		if to, ok := strings.CutPrefix(name, "@"); ok && s.user(user(to)) != nil {
 			return s.openDM([]string{user(to), s.o.App.UserID}).ID
 		}
-		for _, c := range s.channels {
-			if c.Name != "" && c.Name == strings.TrimPrefix(name, "#") {
-				return c.ID
-			}
-		}
-		return name
+		return fake.ID(s.channels, "#", name, func(c *channel) (id, name string) { return c.ID, c.Name })
 	}
 	o.Channel, o.From = channel(o.Channel), channel(o.From)
 }
 
 // reply answers an order.
 func (s *Slack) reply(w http.ResponseWriter, answer any, err error) {
-	out := object{"ok": err == nil}
-	status := http.StatusOK
-	switch a := answer.(type) {
-	case object:
-		maps.Copy(out, a)
-	default:
-		if a != nil {
-			out["list"] = a
-		}
-	}
-	if err != nil {
-		out, status = object{"ok": false, "error": err.Error()}, http.StatusBadRequest
-	}
+	status, out := fake.Told(answer, err)
 	s.write(w, status, out)
 }
 
 // serveState answers what there is: messages, calls, deliveries, ephemerals,
 // users and channels.
 func (s *Slack) serveState(w http.ResponseWriter, h *http.Request) {
-	if !local(h) {
-		s.reply(w, nil, fmt.Errorf("this is for loopback addresses"))
+	if err := fake.MayLook(h); err != nil {
+		s.reply(w, nil, err)
 		return
 	}
 	o := order{Channel: h.FormValue("channel"), Thread: h.FormValue("thread")}
@@ -195,13 +149,13 @@ func (s *Slack) serveState(w http.ResponseWriter, h *http.Request) {
 		if o.Thread != "" {
 			list = s.Thread(o.Channel, o.Thread)
 		}
-		s.reply(w, anys(list), nil)
+		s.reply(w, fake.List(list), nil)
 	case "calls":
-		s.reply(w, anys(s.Calls()), nil)
+		s.reply(w, fake.List(s.Calls()), nil)
 	case "deliveries":
-		s.reply(w, anys(s.Deliveries()), nil)
+		s.reply(w, fake.List(s.Deliveries()), nil)
 	case "ephemerals":
-		s.reply(w, anys(s.Ephemerals()), nil)
+		s.reply(w, fake.List(s.Ephemerals()), nil)
 	case "users", "channels":
 		s.reply(w, s.people(what == "users"), nil)
 	default:
@@ -220,7 +174,7 @@ func (s *Slack) people(users bool) []any {
 		return list
 	}
 	for _, c := range s.channels {
-		list = append(list, object{"id": c.ID, "name": c.Name, "kind": c.Kind, "members": anys(c.Members), "messages": len(c.messages)})
+		list = append(list, object{"id": c.ID, "name": c.Name, "kind": c.Kind, "members": fake.List(c.Members), "messages": len(c.messages)})
 	}
 	return list
 }

@@ -3,6 +3,8 @@ package simulate
 import (
 	"slices"
 	"strings"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // visible returns the conversation that a call names, if the app may know of
@@ -32,7 +34,7 @@ func (s *Slack) conversationsMembers(r *request) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := pageOf(r, anys(c.Members), 100)
+	page, next, err := pageOf(r, fake.List(c.Members), 100)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (s *Slack) deliver() {
 			select {
 			case <-s.queued:
 				continue
-			case <-s.ctx.Done():
+			case <-s.host.Life.Done():
 				return
 			}
 		}
@@ -111,23 +111,7 @@ func (s *Slack) try(d *delivery) {
 		return
 	}
 	s.note(d)
-	s.after(s.o.Retries[d.tries-1], func() { s.try(d) })
-}
-
-// after runs f when a time has passed, unless Close comes first.
-func (s *Slack) after(wait time.Duration, f func()) {
-	if s.ctx.Err() != nil {
-		return
-	}
-	s.busy.Go(func() {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			f()
-		case <-s.ctx.Done():
-		}
-	})
+	s.host.After(s.o.Retries[d.tries-1], func() { s.try(d) })
 }
 
 // note writes down how far d has come.
@@ -143,13 +127,13 @@ func (s *Slack) over(d *delivery, last string, acked bool) {
 	r := &s.deliveries[d.index]
 	r.Done, r.Over = acked, true
 	s.pending--
-	s.happened()
+	s.host.Happened()
 	s.o.Log.Info("event", "type", r.Type, "event", r.EventID, "tries", r.Tries, "outcome", last)
 }
 
 // hook sends d by HTTP. The reasons are those of X-Slack-Retry-Reason.
 func (s *Slack) hook(d *delivery, target string) (outcome string, retry bool) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.o.AckWithin)
+	ctx, cancel := context.WithTimeout(s.host.Life, s.o.AckWithin)
 	defer cancel()
 	res, err := s.signed(ctx, target, d.body, d)
 	switch {

@@ -1,6 +1,10 @@
 package simulate
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
+)
 
 func (s *Slack) authTest(r *request) (object, error) {
 	a, t := s.o.App, s.o.Team
@@ -77,7 +81,7 @@ func (s *Slack) usergroupsList(r *request) (object, error) {
 			o["user_count"] = len(g.Users)
 		}
 		if r.bool("include_users") {
-			o["users"] = anys(g.Users)
+			o["users"] = fake.List(g.Users)
 		}
 		list = append(list, o)
 	}

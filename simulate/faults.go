@@ -3,10 +3,11 @@ package simulate
 import (
 	"cmp"
 	"fmt"
-	"net"
 	"net/http"
 	"path"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // A FaultKind is a way in which a call or an event fails.
@@ -70,7 +71,7 @@ func (f Fault) Check() error {
 // A fault is one that is in force.
 type fault struct {
 	Fault
-	seen, done int
+	aim fake.Aim
 }
 
 // Inject adds faults. Where several match a call or an event, the one that was added
@@ -80,7 +81,7 @@ func (s *Slack) Inject(faults ...Fault) {
 	defer s.mu.Unlock()
 	for _, f := range faults {
 		check(f.Check())
-		s.faults = append(s.faults, &fault{Fault: f})
+		s.faults = append(s.faults, &fault{f, fake.Aim{On: f.On, Skip: f.Skip, Times: f.Times, Chance: f.Chance}})
 	}
 }
 
@@ -94,22 +95,9 @@ func (s *Slack) Heal() {
 // strike returns the fault that name meets now, nil for none.
 func (s *Slack) strike(name string, call bool) *fault {
 	for _, f := range s.faults {
-		if f.On != "" {
-			if ok, err := path.Match(f.On, name); !ok || err != nil {
-				continue
-			}
+		if faultKinds[f.Kind] == call && f.aim.Hits(name, s.rng) {
+			return f
 		}
-		if faultKinds[f.Kind] != call || f.Times > 0 && f.done >= f.Times {
-			continue
-		}
-		if f.seen++; f.seen <= f.Skip {
-			continue
-		}
-		if f.Chance > 0 && s.rng.Float64() >= f.Chance {
-			continue
-		}
-		f.done++
-		return f
 	}
 	return nil
 }
@@ -138,7 +126,7 @@ func (f *fault) before(s *Slack, w http.ResponseWriter, c *Call) bool {
 		s.answered(c, f.Error, 0)
 		s.write(w, http.StatusOK, object{"ok": false, "error": f.Error})
 	case LostRequest:
-		reset(w)
+		fake.Reset(w)
 	default:
 		return false
 	}
@@ -148,7 +136,7 @@ func (f *fault) before(s *Slack, w http.ResponseWriter, c *Call) bool {
 func (f *fault) broken(s *Slack, w http.ResponseWriter, c *Call) {
 	status := cmp.Or(f.Status, http.StatusInternalServerError)
 	s.answered(c, "", status)
-	http.Error(w, "<html><body>Server Error</body></html>", status)
+	fake.Broken(w, status)
 }
 
 // after lets a call fail once it is done, and reports whether it was
@@ -159,22 +147,13 @@ func (f *fault) after(s *Slack, w http.ResponseWriter, h *http.Request, c *Call)
 	}
 	switch f.Kind {
 	case LostResponse:
-		reset(w)
+		fake.Reset(w)
 	case FailedLate:
 		f.broken(s, w, c)
 	case HungResponse:
-		select {
-		case <-h.Context().Done():
-		case <-s.ctx.Done():
-		}
-		reset(w)
+		s.host.Hang(w, h)
 	case LateResponse:
-		t := time.NewTimer(f.Wait)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-s.ctx.Done():
-		}
+		s.host.Wait(f.Wait)
 		return false
 	case BadJSON:
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -184,18 +163,6 @@ func (f *fault) after(s *Slack, w http.ResponseWriter, h *http.Request, c *Call)
 		return false
 	}
 	return true
-}
-
-// reset ends the connection without an answer.
-func reset(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return // it has ended already
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // a reset rather than an orderly end
-	}
-	_ = conn.Close()
 }
 
 // route puts an event on its way, or lets it go wrong.
@@ -210,7 +177,7 @@ func (s *Slack) route(d *delivery) {
 		s.over(d, "dropped", false)
 	case f.Kind == LateEvent:
 		s.deliveries[d.index].Due = time.Now().Add(f.Wait)
-		s.after(f.Wait, func() {
+		s.host.After(f.Wait, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.enqueue(d)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // A message is one of a channel. Its body is what Slack serves but for what
@@ -122,7 +124,7 @@ func (c *channel) view(m *message, metadata bool) object {
 	o["thread_ts"] = m.ts
 	o["reply_count"], o["reply_users_count"] = len(replies), len(people)
 	o["latest_reply"] = replies[len(replies)-1].ts
-	o["reply_users"] = anys(people[:min(len(people), 5)])
+	o["reply_users"] = fake.List(people[:min(len(people), 5)])
 	o["is_locked"], o["subscribed"] = false, false
 	return o
 }

@@ -2,11 +2,12 @@ package simulate
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // A Call is one call of a Web API method, or the fetch of a file. It does not contain
@@ -36,14 +37,14 @@ func (s *Slack) answered(c *Call, code string, status int) {
 	if status != 0 {
 		c.Status = status
 	}
-	s.happened()
+	s.host.Happened()
 }
 
 // ended tells the log of a call.
 func (s *Slack) ended(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.happened()
+	s.host.Happened()
 	facts := []slog.Attr{slog.String("method", c.Method)}
 	if c.Error != "" {
 		facts = append(facts, slog.String("error", c.Error))
@@ -54,7 +55,7 @@ func (s *Slack) ended(c *Call) {
 	if c.Fault != "" {
 		facts = append(facts, slog.String("fault", string(c.Fault)))
 	}
-	s.o.Log.LogAttrs(s.ctx, slog.LevelInfo, "call", facts...)
+	s.o.Log.LogAttrs(s.host.Life, slog.LevelInfo, "call", facts...)
 }
 
 // Calls returns the calls of these methods, or all, in the order in which
@@ -62,13 +63,7 @@ func (s *Slack) ended(c *Call) {
 func (s *Slack) Calls(methods ...string) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []Call
-	for _, c := range s.calls {
-		if len(methods) == 0 || slices.Contains(methods, c.Method) {
-			out = append(out, *c)
-		}
-	}
-	return out
+	return fake.Named(s.calls, methods, func(c *Call) string { return c.Method })
 }
 
 // ForgetCalls empties what Calls returns, so that a test can count the calls of one
@@ -187,36 +182,4 @@ func (s *Slack) Settle(ctx context.Context) error {
 // Until waits until is says so. It is asked whenever something has happened
 // here: a call was answered, an event delivered or given up, a socket opened
 // or closed. It may use the methods of s.
-func (s *Slack) Until(ctx context.Context, is func() bool) error {
-	stop := context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.happened()
-	})
-	defer stop()
-	for {
-		s.mu.Lock()
-		seen := s.changes
-		s.mu.Unlock()
-		if is() {
-			return nil
-		}
-		s.mu.Lock()
-		for s.changes == seen && ctx.Err() == nil && s.ctx.Err() == nil {
-			s.changed.Wait()
-		}
-		s.mu.Unlock()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if s.ctx.Err() != nil {
-			return errors.New("the fake Slack was closed")
-		}
-	}
-}
-
-// happened wakes those who wait. The mutex is held.
-func (s *Slack) happened() {
-	s.changes++
-	s.changed.Broadcast()
-}
+func (s *Slack) Until(ctx context.Context, is func() bool) error { return s.host.Until(ctx, is) }

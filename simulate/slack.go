@@ -31,18 +31,17 @@ package simulate
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // SlackOptions configure a fake Slack. The zero value has the rate limits of an
@@ -105,12 +104,8 @@ func AllScopes() []string {
 // Methods that take the id of a channel, user or message panic where there is none:
 // the test itself is wrong then.
 type Slack struct {
-	o      SlackOptions
-	url    string
-	server *http.Server
-	ctx    context.Context //nolint:containedctx // ends with Close; every goroutine here ends with it
-	stop   context.CancelFunc
-	busy   sync.WaitGroup
+	o    SlackOptions
+	host *fake.Host
 
 	mu         sync.Mutex // guards what follows
 	rng        *rand.Rand
@@ -134,8 +129,6 @@ type Slack struct {
 	pending    int           // deliveries that are not over
 	swapped    *delivery     // by SwapEvent: sent after the next one
 	deliveries []Delivery
-	changes    int        // counts what happens
-	changed    *sync.Cond // something happened
 
 	tickets map[string]bool
 	sockets []*socket
@@ -149,46 +142,24 @@ func NewSlack(o *SlackOptions) (*Slack, error) {
 		s.o = *o
 	}
 	s.defaults()
-	s.changed = sync.NewCond(&s.mu)
 	s.rng = rand.New(rand.NewPCG(s.o.Seed, 0x51ac))
 	s.eventsURL = s.o.EventsURL
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	l, err := s.o.Listener, error(nil)
-	if l == nil {
-		l, err = listen(s.o.Listen)
-	}
-	if err != nil {
-		s.stop()
+	var err error
+	if s.host, err = fake.Listen("Slack", &s.mu, s.o.Listener, s.o.Listen); err != nil {
 		return nil, err
 	}
-	s.url = "http://" + l.Addr().String()
 	s.install()
 	if s.o.Export != nil {
 		if err := s.load(s.o.Export); err != nil {
-			s.stop()
-			_ = l.Close()
+			_ = s.Close()
 			return nil, err
 		}
 	}
-	s.server = &http.Server{Handler: s.mux(), ReadHeaderTimeout: 10 * time.Second}
-	s.busy.Go(func() {
-		// The error is that of Close.
-		_ = s.server.Serve(l)
-	})
+	s.host.Serve(s.mux())
 	for range max(s.o.Senders, 1) {
-		s.busy.Go(s.deliver)
+		s.host.Busy.Go(s.deliver)
 	}
 	return s, nil
-}
-
-// listen refuses every address that others could reach.
-func listen(address string) (net.Listener, error) {
-	address = cmp.Or(address, "127.0.0.1:0")
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || !at.Addr().IsLoopback() {
-		return nil, fmt.Errorf("listen on %q: a fake platform serves loopback only; use an address such as 127.0.0.1:8090", address)
-	}
-	return net.Listen("tcp", address) //nolint:noctx // a local socket: nothing to wait for
 }
 
 // defaults fills what the options leave open.
@@ -227,7 +198,7 @@ func (s *Slack) install() {
 
 // URL returns the base URL, without a slash at its end. An app uses URL/api/ in place
 // of https://slack.com/api/.
-func (s *Slack) URL() string { return s.url }
+func (s *Slack) URL() string { return s.host.URL }
 
 // App returns the app under test, with its tokens.
 func (s *Slack) App() App {
@@ -256,23 +227,11 @@ func (s *Slack) Grant(scopes ...string) {
 // Close stops the servers and waits until every goroutine has ended. It may be called
 // twice.
 func (s *Slack) Close() error {
-	s.stop()
-	s.mu.Lock()
-	for _, c := range s.sockets {
-		_ = c.conn.Close()
-	}
-	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	err := s.server.Shutdown(ctx)
-	if err != nil {
-		err = s.server.Close()
-	}
-	s.busy.Wait()
-	s.mu.Lock()
-	s.happened()
-	s.mu.Unlock()
-	return err
+	return s.host.Close(func() {
+		for _, c := range s.sockets {
+			_ = c.conn.Close()
+		}
+	})
 }
 
 // mux is the fake Slack's front.

@@ -35,7 +35,7 @@ func (s *Slack) connectionsOpen(*request) (object, error) {
 	}
 	ticket := s.uuid()
 	s.tickets[ticket] = true
-	return object{"url": strings.Replace(s.url, "http", "ws", 1) + "/link/?ticket=" + ticket + "&app_id=" + s.o.App.ID}, nil
+	return object{"url": strings.Replace(s.host.URL, "http", "ws", 1) + "/link/?ticket=" + ticket + "&app_id=" + s.o.App.ID}, nil
 }
 
 // serveSocket takes a connection for its ticket, says hello, and reads
@@ -43,7 +43,7 @@ func (s *Slack) connectionsOpen(*request) (object, error) {
 func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
 	ticket := h.URL.Query().Get("ticket")
 	s.mu.Lock()
-	valid := s.tickets[ticket] && !s.removed && s.ctx.Err() == nil
+	valid := s.tickets[ticket] && !s.removed && s.host.Life.Err() == nil
 	delete(s.tickets, ticket)
 	s.mu.Unlock()
 	if !valid {
@@ -58,7 +58,7 @@ func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
 	}
 	c := &socket{conn: conn, closed: make(chan struct{}), acks: map[string]chan struct{}{}}
 	s.mu.Lock()
-	if s.ctx.Err() != nil {
+	if s.host.Life.Err() != nil {
 		s.mu.Unlock()
 		c.end()
 		return
@@ -66,13 +66,13 @@ func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
 	full := len(s.sockets) >= maxSockets
 	if !full {
 		s.sockets = append(s.sockets, c)
-		s.happened()
+		s.host.Happened()
 	}
 	n := len(s.sockets)
 	s.o.Log.Info("socket opened", "open", n, "refused", full)
-	s.busy.Add(1)
+	s.host.Busy.Add(1)
 	s.mu.Unlock()
-	defer s.busy.Done()
+	defer s.host.Busy.Done()
 	defer c.end()
 	if full {
 		c.send(s.goodbye("too_many_websockets"))
@@ -83,7 +83,7 @@ func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
 		"type": "hello", "num_connections": n, "connection_info": object{"app_id": s.o.App.ID},
 		"debug_info": object{"host": "applink-simulated", "build_number": 1, "approximate_connection_time": 18060},
 	})
-	s.busy.Go(func() { s.ping(c) })
+	s.host.Busy.Go(func() { s.ping(c) })
 	s.listen(c)
 }
 
@@ -149,7 +149,7 @@ func (s *Slack) unlink(c *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sockets = slices.DeleteFunc(s.sockets, func(o *socket) bool { return o == c })
-	s.happened()
+	s.host.Happened()
 	s.o.Log.Info("socket closed", "open", len(s.sockets))
 }
 
@@ -195,7 +195,7 @@ func (s *Slack) push(d *delivery) (outcome string, retry bool) {
 		return "timeout", true
 	case <-c.closed:
 		return "connection closed", true
-	case <-s.ctx.Done():
+	case <-s.host.Life.Done():
 		return "closed", false
 	}
 }
@@ -232,7 +232,7 @@ func (s *Slack) Disconnect(reason string) {
 	if reason == "link_disabled" {
 		wait = 0
 	}
-	s.after(wait, func() { _ = c.conn.Close() })
+	s.host.After(wait, func() { _ = c.conn.Close() })
 }
 
 // Cut breaks all sockets without a close message, as a broken network does.

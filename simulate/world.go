@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // An object is JSON as Slack writes it.
@@ -269,20 +271,10 @@ func (s *Slack) channelJSON(c *channel) object {
 		"pending_shared": []any{}, "pending_connected_team_ids": []any{}, "shared_team_ids": []any{s.o.Team.ID},
 		"context_team_id": s.o.Team.ID, "updated": c.Created * 1000, "parent_conversation": nil,
 		"is_member": c.has(s.o.App.UserID), "topic": about(c.Topic), "purpose": about(c.Purpose),
-		"previous_names": anys(c.previous),
+		"previous_names": fake.List(c.previous),
 	}
 	if c.Kind == GroupDM {
 		o["is_open"] = true
 	}
 	return o
-}
-
-// anys are values as JSON lists hold them; never nil, so that an empty list is
-// written as one.
-func anys[T any](list []T) []any {
-	out := make([]any, 0, len(list))
-	for _, v := range list {
-		out = append(out, v)
-	}
-	return out
 }

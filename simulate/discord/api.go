@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // A request is one call, read.
@@ -128,7 +130,7 @@ func (s *Discord) serveAPI(w http.ResponseWriter, h *http.Request) {
 func (s *Discord) serveRoute(w http.ResponseWriter, h *http.Request, ro route) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, h.Body, 32<<20))
 	if err != nil {
-		reset(w)
+		fake.Reset(w)
 		return
 	}
 	r, err := read(h, ro, body)
@@ -279,12 +281,7 @@ func (r *request) form(body []byte, boundary string) error {
 
 // write sends an answer.
 func (s *Discord) write(w http.ResponseWriter, status int, answer any) {
-	body, err := json.Marshal(answer)
-	check(err) // answers are made of JSON values
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	// The caller has hung up: there is nobody to report the error to.
-	_, _ = w.Write(body)
+	fake.Write(w, "application/json", status, answer)
 }
 
 // refuse sends an error as Discord does.

@@ -1,14 +1,11 @@
 package discord
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"net"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strings"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // An order is what a script outside of Go asks people to do, as the JSON body of
@@ -177,38 +174,17 @@ func (o order) guild(s *Discord) string {
 
 func said(id string, err error) (any, error) { return object{"id": id}, err }
 
-// serveAct carries out an order. A page in a browser must not be able to: it cannot
-// send this content type elsewhere, nor reach a loopback name.
+// serveAct carries out an order.
 func (s *Discord) serveAct(w http.ResponseWriter, h *http.Request) {
-	act, ok := acts[h.PathValue("act")]
-	if !ok {
-		s.tellOrder(w, nil, fmt.Errorf("there is no act %q; there are %s", h.PathValue("act"), strings.Join(slices.Sorted(maps.Keys(acts)), ", ")))
-		return
-	}
-	if !local(h) || !strings.HasPrefix(h.Header.Get("Content-Type"), "application/json") {
-		s.tellOrder(w, nil, fmt.Errorf("orders are application/json, sent to a loopback address"))
-		return
-	}
 	var o order
-	d := json.NewDecoder(http.MaxBytesReader(w, h.Body, 1<<20))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil {
-		s.tellOrder(w, nil, fmt.Errorf("the order is not understood: %w", err))
+	act, err := fake.ReadOrder(w, h, acts, &o)
+	if err != nil {
+		s.tellOrder(w, nil, err)
 		return
 	}
 	s.byName(&o)
 	answer, err := act(s, h, o)
 	s.tellOrder(w, answer, err)
-}
-
-// local reports whether a request was sent to a loopback name.
-func local(h *http.Request) bool {
-	host, _, err := net.SplitHostPort(h.Host)
-	if err != nil {
-		host = h.Host
-	}
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // byName puts ids where an order has names. The direct messages of a person are
@@ -217,50 +193,28 @@ func (s *Discord) byName(o *order) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	user := func(name string) string {
-		for _, u := range s.users {
-			if u.Name == strings.TrimPrefix(name, "@") {
-				return u.ID
-			}
-		}
-		return name
+		return fake.ID(s.users, "@", name, func(u *User) (id, name string) { return u.ID, u.Name })
 	}
 	o.User = user(o.User)
 	in := func(name string) string {
 		if to, ok := strings.CutPrefix(name, "@"); ok && s.user(user(to)) != nil {
 			return s.openDM(user(to)).ID
 		}
-		for _, c := range s.channels {
-			if c.Name != "" && c.Name == strings.TrimPrefix(name, "#") {
-				return c.ID
-			}
-		}
-		return name
+		return fake.ID(s.channels, "#", name, func(c *channel) (id, name string) { return c.ID, c.Name })
 	}
 	o.Channel, o.From = in(o.Channel), in(o.From)
 }
 
 // tellOrder answers an order.
 func (s *Discord) tellOrder(w http.ResponseWriter, answer any, err error) {
-	out := object{"ok": err == nil}
-	status := http.StatusOK
-	switch a := answer.(type) {
-	case object:
-		maps.Copy(out, a)
-	default:
-		if a != nil {
-			out["list"] = a
-		}
-	}
-	if err != nil {
-		out, status = object{"ok": false, "error": err.Error()}, http.StatusBadRequest
-	}
+	status, out := fake.Told(answer, err)
 	s.write(w, status, out)
 }
 
 // serveState answers what there is: messages, calls, events, users and channels.
 func (s *Discord) serveState(w http.ResponseWriter, h *http.Request) {
-	if !local(h) {
-		s.tellOrder(w, nil, fmt.Errorf("this is for loopback addresses"))
+	if err := fake.MayLook(h); err != nil {
+		s.tellOrder(w, nil, err)
 		return
 	}
 	o := order{Channel: h.FormValue("channel")}
@@ -278,11 +232,11 @@ func (s *Discord) serveState(w http.ResponseWriter, h *http.Request) {
 			s.tellOrder(w, nil, errNoChannel(o.Channel))
 			return
 		}
-		s.tellOrder(w, anys(list), nil)
+		s.tellOrder(w, fake.List(list), nil)
 	case "calls":
-		s.tellOrder(w, anys(s.Calls()), nil)
+		s.tellOrder(w, fake.List(s.Calls()), nil)
 	case "events":
-		s.tellOrder(w, anys(s.Events()), nil)
+		s.tellOrder(w, fake.List(s.Events()), nil)
 	case "users", "channels":
 		s.tellOrder(w, s.directory(what == "users"), nil)
 	default:

@@ -30,18 +30,17 @@ package discord
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // Options configure a fake Discord. The zero value has Discord's own limits and
@@ -91,13 +90,9 @@ type App struct {
 // Methods that take the id of a channel, user or message panic where there is none:
 // the test itself is wrong then.
 type Discord struct {
-	o      Options
-	url    string
-	server *http.Server
-	api    http.Handler
-	ctx    context.Context //nolint:containedctx // ends with Close; every goroutine here ends with it
-	stop   context.CancelFunc
-	busy   sync.WaitGroup
+	o    Options
+	host *fake.Host
+	api  http.Handler
 
 	mu       sync.Mutex // guards what follows
 	rng      *rand.Rand
@@ -121,9 +116,7 @@ type Discord struct {
 	identified time.Time // when a bot identified last
 	identifies int       // how many times it did
 	events     []*Event
-	late       int        // events that LateEvent keeps back
-	changes    int        // counts what happens
-	changed    *sync.Cond // something happened
+	late       int // events that LateEvent keeps back
 }
 
 // New starts a fake Discord with one guild, which the bot is in; nil means the
@@ -135,37 +128,16 @@ func New(o *Options) (*Discord, error) {
 		s.o = *o
 	}
 	s.defaults()
-	s.changed = sync.NewCond(&s.mu)
 	s.rng = rand.New(rand.NewPCG(s.o.Seed, 0xd15c))
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	l, err := s.o.Listener, error(nil)
-	if l == nil {
-		l, err = listen(s.o.Listen)
-	}
-	if err != nil {
-		s.stop()
+	var err error
+	if s.host, err = fake.Listen("Discord", &s.mu, s.o.Listener, s.o.Listen); err != nil {
 		return nil, err
 	}
-	s.url = "http://" + l.Addr().String()
 	s.users = append(s.users, &User{ID: s.o.App.UserID, Name: s.o.App.Name, Bot: true})
 	s.addGuild(s.o.Guild)
 	s.api = s.routes()
-	s.server = &http.Server{Handler: s.mux(), ReadHeaderTimeout: 10 * time.Second}
-	s.busy.Go(func() {
-		// The error is that of Close.
-		_ = s.server.Serve(l)
-	})
+	s.host.Serve(s.mux())
 	return s, nil
-}
-
-// listen refuses every address that others could reach.
-func listen(address string) (net.Listener, error) {
-	address = cmp.Or(address, "127.0.0.1:0")
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || !at.Addr().IsLoopback() {
-		return nil, fmt.Errorf("listen on %q: a fake platform serves loopback only; use an address such as 127.0.0.1:8090", address)
-	}
-	return net.Listen("tcp", address) //nolint:noctx // a local socket: nothing to wait for
 }
 
 // defaults fills what the options leave open.
@@ -193,13 +165,15 @@ func (s *Discord) defaults() {
 }
 
 // URL returns the base URL, without a slash at its end.
-func (s *Discord) URL() string { return s.url }
+func (s *Discord) URL() string { return s.host.URL }
 
 // APIURL returns the URL that stands for https://discord.com/api/v10.
-func (s *Discord) APIURL() string { return s.url + "/api/v10" }
+func (s *Discord) APIURL() string { return s.host.URL + "/api/v10" }
 
 // GatewayURL returns the gateway's URL, as GET /gateway has it.
-func (s *Discord) GatewayURL() string { return strings.Replace(s.url, "http", "ws", 1) + "/socket/" }
+func (s *Discord) GatewayURL() string {
+	return strings.Replace(s.host.URL, "http", "ws", 1) + "/socket/"
+}
 
 // App returns the application under test, with its token.
 func (s *Discord) App() App {
@@ -230,23 +204,11 @@ func (s *Discord) Grant(content bool) {
 // Close stops the servers and waits until every goroutine has ended. It may be called
 // twice.
 func (s *Discord) Close() error {
-	s.stop()
-	s.mu.Lock()
-	for _, c := range s.sockets {
-		_ = c.conn.Close()
-	}
-	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	err := s.server.Shutdown(ctx)
-	if err != nil {
-		err = s.server.Close()
-	}
-	s.busy.Wait()
-	s.mu.Lock()
-	s.happened()
-	s.mu.Unlock()
-	return err
+	return s.host.Close(func() {
+		for _, c := range s.sockets {
+			_ = c.conn.Close()
+		}
+	})
 }
 
 // Handler returns everything but the gateway as a handler, for tests that call it
@@ -263,22 +225,6 @@ func (s *Discord) mux() http.Handler {
 	m.HandleFunc("POST /simulate/{act}", s.serveAct)
 	m.HandleFunc("GET /simulate/{what}", s.serveState)
 	return m
-}
-
-// after runs f when a time has passed, unless Close comes first.
-func (s *Discord) after(wait time.Duration, f func()) {
-	if s.ctx.Err() != nil {
-		return
-	}
-	s.busy.Go(func() {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			f()
-		case <-s.ctx.Done():
-		}
-	})
 }
 
 // check panics when a script names what does not exist.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // Intents, by Discord's names.
@@ -107,7 +109,7 @@ func (s *Discord) tellDeleted(c *channel, id string) {
 }
 
 func (s *Discord) tellBulk(c *channel, ids []string) {
-	o := object{"channel_id": c.ID, "ids": anys(ids)}
+	o := object{"channel_id": c.ID, "ids": fake.List(ids)}
 	if c.Guild != "" {
 		o["guild_id"] = c.Guild
 	}

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
-	"path"
 	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot/simulate"
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // A FaultKind is a way in which a call, an event or a connection fails.
@@ -94,7 +93,7 @@ func ParseFault(text string) (Fault, error) {
 // A fault is one that is in force.
 type fault struct {
 	Fault
-	seen, done int
+	aim fake.Aim
 }
 
 // code is the close code of a fault.
@@ -106,7 +105,7 @@ func (s *Discord) Inject(faults ...Fault) {
 	defer s.mu.Unlock()
 	for _, f := range faults {
 		check(CheckFault(f))
-		s.faults = append(s.faults, &fault{Fault: f})
+		s.faults = append(s.faults, &fault{f, fake.Aim{On: f.On, Skip: f.Skip, Times: f.Times, Chance: f.Chance}})
 	}
 }
 
@@ -120,27 +119,14 @@ func (s *Discord) Heal() {
 // strike returns the fault that name meets now, nil for none.
 func (s *Discord) strike(name string, at place) *fault {
 	for _, f := range s.faults {
-		if f.On != "" {
-			if ok, err := path.Match(f.On, name); !ok || err != nil {
-				continue
-			}
-		}
-		if faultKinds[f.Kind] != at || f.Times > 0 && f.done >= f.Times {
-			continue
-		}
 		// Without a name, a zombie is one by its heartbeats, and the others of a
 		// connection strike when it begins.
 		if f.On == "" && at == onSocket && (f.Kind == Zombie) != (name == "HEARTBEAT") {
 			continue
 		}
-		if f.seen++; f.seen <= f.Skip {
-			continue
+		if faultKinds[f.Kind] == at && f.aim.Hits(name, s.rng) {
+			return f
 		}
-		if f.Chance > 0 && s.rng.Float64() >= f.Chance {
-			continue
-		}
-		f.done++
-		return f
 	}
 	return nil
 }
@@ -161,7 +147,7 @@ func (f *fault) before(s *Discord, w http.ResponseWriter, c *Call) bool {
 	case Forbidden:
 		s.refuse(w, c, errPermissions)
 	case LostRequest:
-		reset(w)
+		fake.Reset(w)
 	default:
 		return false
 	}
@@ -171,7 +157,7 @@ func (f *fault) before(s *Discord, w http.ResponseWriter, c *Call) bool {
 func (f *fault) broken(s *Discord, w http.ResponseWriter, c *Call) {
 	status := cmp.Or(f.Status, http.StatusInternalServerError)
 	s.answered(c, 0, status)
-	http.Error(w, "<html><body>Server Error</body></html>", status)
+	fake.Broken(w, status)
 }
 
 // after lets a call fail once it is done, and reports whether it was answered.
@@ -181,22 +167,13 @@ func (f *fault) after(s *Discord, w http.ResponseWriter, h *http.Request, c *Cal
 	}
 	switch f.Kind {
 	case LostResponse:
-		reset(w)
+		fake.Reset(w)
 	case FailedLate:
 		f.broken(s, w, c)
 	case HungResponse:
-		select {
-		case <-h.Context().Done():
-		case <-s.ctx.Done():
-		}
-		reset(w)
+		s.host.Hang(w, h)
 	case LateResponse:
-		t := time.NewTimer(f.Wait)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-s.ctx.Done():
-		}
+		s.host.Wait(f.Wait)
 		return false
 	case BadJSON:
 		w.Header().Set("Content-Type", "application/json")
@@ -206,18 +183,6 @@ func (f *fault) after(s *Discord, w http.ResponseWriter, h *http.Request, c *Cal
 		return false
 	}
 	return true
-}
-
-// reset ends the connection without an answer.
-func reset(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return // it has ended already
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // a reset rather than an orderly end
-	}
-	_ = conn.Close()
 }
 
 // route puts an event on its way to a session, or lets it go wrong.
@@ -234,7 +199,7 @@ func (s *Discord) route(x *session, kind string, data json.RawMessage) {
 		e.Sequence = s.dispatch(x, kind, data, false).seq
 	case f.Kind == LateEvent:
 		s.late++
-		s.after(f.Wait, func() {
+		s.host.After(f.Wait, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.late--
@@ -252,7 +217,7 @@ func (s *Discord) route(x *session, kind string, data json.RawMessage) {
 		e.Sequence = s.dispatch(x, kind, data, false).seq
 		s.askToReconnect(x)
 	}
-	s.happened()
+	s.host.Happened()
 }
 
 func (s *Discord) askToReconnect(x *session) {

@@ -51,7 +51,7 @@ func (s *Discord) attachmentsJSON(files []*File) []any {
 // link is an address that works for a while: ex is the second in which it ends, in
 // hexadecimal, as with Discord.
 func (s *Discord) link(f *File) string {
-	at := fmt.Sprintf("%s/attachments/%s/%s/%s", s.url, f.channel, f.id, url.PathEscape(f.Name))
+	at := fmt.Sprintf("%s/attachments/%s/%s/%s", s.host.URL, f.channel, f.id, url.PathEscape(f.Name))
 	now := s.o.Now()
 	ex := strconv.FormatInt(now.Add(s.o.LinkFor).Unix(), 16)
 	return at + "?ex=" + ex + "&is=" + strconv.FormatInt(now.Unix(), 16) + "&hm=" + s.seal(f.id, ex) + "&"

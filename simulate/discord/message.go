@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // The types of messages that are made here.
@@ -153,8 +155,8 @@ func (s *Discord) messageJSON(m *message, v view) object {
 	o := object{
 		"id": m.id, "channel_id": m.channel, "type": m.kind, "author": s.authorJSON(m), "content": m.content,
 		"timestamp": stamp(Time(m.id)), "edited_timestamp": nil, "tts": m.tts, "mention_everyone": m.everyone,
-		"mentions": s.mentionsJSON(c, m, v), "mention_roles": anys(m.roles), "attachments": s.attachmentsJSON(m.files),
-		"embeds": anys(m.embeds), "components": anys(m.parts), "pinned": m.pinned, "flags": m.flags,
+		"mentions": s.mentionsJSON(c, m, v), "mention_roles": fake.List(m.roles), "attachments": s.attachmentsJSON(m.files),
+		"embeds": fake.List(m.embeds), "components": fake.List(m.parts), "pinned": m.pinned, "flags": m.flags,
 	}
 	if !m.edited.IsZero() {
 		o["edited_timestamp"] = stamp(m.edited)
@@ -166,7 +168,7 @@ func (s *Discord) messageJSON(m *message, v view) object {
 		o["nonce"] = m.nonce
 	}
 	if len(m.stickers) > 0 {
-		o["sticker_items"] = anys(m.stickers)
+		o["sticker_items"] = fake.List(m.stickers)
 	}
 	if m.poll != nil {
 		o["poll"] = m.poll

@@ -3,11 +3,12 @@ package discord
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // A Call is one request to the API. It does not contain the token.
@@ -39,14 +40,14 @@ func (s *Discord) answered(c *Call, code, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.Code, c.Status = code, status
-	s.happened()
+	s.host.Happened()
 }
 
 // ended tells the log of a call.
 func (s *Discord) ended(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.happened()
+	s.host.Happened()
 	facts := []slog.Attr{slog.String("operation", c.Operation), slog.String("path", c.Method+" "+c.Path), slog.Int("status", c.Status)}
 	if c.Code != 0 {
 		facts = append(facts, slog.Int("code", c.Code))
@@ -54,7 +55,7 @@ func (s *Discord) ended(c *Call) {
 	if c.Fault != "" {
 		facts = append(facts, slog.String("fault", string(c.Fault)))
 	}
-	s.o.Log.LogAttrs(s.ctx, slog.LevelInfo, "call", facts...)
+	s.o.Log.LogAttrs(s.host.Life, slog.LevelInfo, "call", facts...)
 }
 
 // Calls returns the calls of these operations, or all, in the order in which they
@@ -62,13 +63,7 @@ func (s *Discord) ended(c *Call) {
 func (s *Discord) Calls(operations ...string) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []Call
-	for _, c := range s.calls {
-		if len(operations) == 0 || slices.Contains(operations, c.Operation) {
-			out = append(out, *c)
-		}
-	}
-	return out
+	return fake.Named(s.calls, operations, func(c *Call) string { return c.Operation })
 }
 
 // ForgetCalls empties what Calls returns, so that a test can count the calls of one
@@ -166,13 +161,7 @@ func (s *Discord) shown(c *channel, which func(*message) bool) []Message {
 func (s *Discord) Events(kinds ...string) []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []Event
-	for _, e := range s.events {
-		if len(kinds) == 0 || slices.Contains(kinds, e.Type) {
-			out = append(out, *e)
-		}
-	}
-	return out
+	return fake.Named(s.events, kinds, func(e *Event) string { return e.Type })
 }
 
 // Connections returns how many sockets are open.
@@ -203,8 +192,8 @@ func (s *Discord) Settle(ctx context.Context) error {
 		case <-again.C:
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-s.ctx.Done():
-			return errClosed
+		case <-s.host.Life.Done():
+			return s.host.ErrClosed()
 		}
 	}
 }
@@ -228,41 +217,7 @@ func (s *Discord) settled() bool {
 	return done
 }
 
-var errClosed = errors.New("the fake Discord was closed")
-
 // Until waits until is says so. It is asked whenever something has happened here: a
 // call was answered, an event sent, a socket opened or closed. It may use the
 // methods of s.
-func (s *Discord) Until(ctx context.Context, is func() bool) error {
-	stop := context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.happened()
-	})
-	defer stop()
-	for {
-		s.mu.Lock()
-		seen := s.changes
-		s.mu.Unlock()
-		if is() {
-			return nil
-		}
-		s.mu.Lock()
-		for s.changes == seen && ctx.Err() == nil && s.ctx.Err() == nil {
-			s.changed.Wait()
-		}
-		s.mu.Unlock()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if s.ctx.Err() != nil {
-			return errClosed
-		}
-	}
-}
-
-// happened wakes those who wait. The mutex is held.
-func (s *Discord) happened() {
-	s.changes++
-	s.changed.Broadcast()
-}
+func (s *Discord) Until(ctx context.Context, is func() bool) error { return s.host.Until(ctx, is) }

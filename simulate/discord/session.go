@@ -48,7 +48,7 @@ func (s *Discord) dispatch(x *session, kind string, data json.RawMessage, cut bo
 			c.enqueue(body)
 		}
 	}
-	s.happened()
+	s.host.Happened()
 	return f
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // userJSON is a user as every object shows it.
@@ -28,7 +30,7 @@ func (s *Discord) userJSON(id string) object {
 // memberJSON is a member without its user, as messages have it.
 func memberJSON(m *Member) object {
 	o := object{
-		"roles": anys(m.Roles), "nick": nil, "avatar": nil, "banner": nil, "joined_at": stamp(m.Joined), "premium_since": nil,
+		"roles": fake.List(m.Roles), "nick": nil, "avatar": nil, "banner": nil, "joined_at": stamp(m.Joined), "premium_since": nil,
 		"deaf": false, "mute": false, "flags": 0, "pending": false, "communication_disabled_until": nil,
 	}
 	if m.Nick != "" {
@@ -122,7 +124,7 @@ func (s *Discord) threadFields(o object, c *channel) {
 	}
 	o["thread_metadata"] = meta
 	if len(t.tags) > 0 {
-		o["applied_tags"] = anys(t.tags)
+		o["applied_tags"] = fake.List(t.tags)
 	}
 	if i := slices.IndexFunc(t.members, func(m threadMember) bool { return m.user == s.o.App.UserID }); i >= 0 {
 		o["member"] = object{"id": c.ID, "user_id": s.o.App.UserID, "join_timestamp": stamp(t.members[i].joined), "flags": 1}
@@ -134,16 +136,6 @@ func nilIfEmpty(text string) any {
 		return nil
 	}
 	return text
-}
-
-// anys are values as JSON lists hold them; never nil, so that an empty list is
-// written as one.
-func anys[T any](list []T) []any {
-	out := make([]any, 0, len(list))
-	for _, v := range list {
-		out = append(out, v)
-	}
-	return out
 }
 
 // str is a string of decoded JSON, "" for anything else.

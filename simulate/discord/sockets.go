@@ -54,19 +54,19 @@ func (s *Discord) serveSocket(w http.ResponseWriter, h *http.Request) {
 		c.zip = zlib.NewWriter(&c.zipped)
 	}
 	s.mu.Lock()
-	if s.ctx.Err() != nil {
+	if s.host.Life.Err() != nil {
 		s.mu.Unlock()
 		_ = conn.Close()
 		return
 	}
 	s.sockets = append(s.sockets, c)
 	s.o.Log.Info("socket opened", "open", len(s.sockets))
-	s.busy.Add(1)
+	s.host.Busy.Add(1)
 	s.send(c, object{"op": opHello, "s": nil, "t": nil, "d": object{"heartbeat_interval": s.o.Heartbeat.Milliseconds(), "_trace": []any{"simulated"}}})
-	s.happened()
+	s.host.Happened()
 	s.mu.Unlock()
-	defer s.busy.Done()
-	s.busy.Go(func() { c.write() })
+	defer s.host.Busy.Done()
+	s.host.Busy.Go(func() { c.write() })
 	code := s.listen(c)
 	close(c.closed)
 	_ = conn.Close()
@@ -202,7 +202,7 @@ func (s *Discord) listen(c *socket) int {
 			s.o.Log.Info("socket closed by the gateway", "code", code)
 			c.end(code)
 		}
-		s.happened()
+		s.host.Happened()
 		s.mu.Unlock()
 	}
 }
@@ -219,6 +219,6 @@ func (s *Discord) unlink(c *socket, code int) {
 			s.forget(x)
 		}
 	}
-	s.happened()
+	s.host.Happened()
 	s.o.Log.Info("socket closed", "open", len(s.sockets), "code", code)
 }

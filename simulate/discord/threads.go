@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 const maxThreadName = 100
@@ -161,7 +163,7 @@ func (s *Discord) tellMembers(c *channel, added []any, removed []string) {
 		o["added_members"] = added
 	}
 	if len(removed) > 0 {
-		o["removed_member_ids"] = anys(removed)
+		o["removed_member_ids"] = fake.List(removed)
 	}
 	need := membersIntent
 	if own {

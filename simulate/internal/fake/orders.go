@@ -1,0 +1,62 @@
+package fake
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// ReadOrder reads the order of a script, the JSON body of POST URL/simulate/{act},
+// and returns the act that is ordered. A page in a browser must not be able to order
+// anything: it cannot send this content type elsewhere, nor reach a loopback name.
+func ReadOrder[Act any](w http.ResponseWriter, h *http.Request, acts map[string]Act, order any) (Act, error) {
+	act, ok := acts[h.PathValue("act")]
+	if !ok {
+		return act, fmt.Errorf("there is no act %q; there are %s", h.PathValue("act"), strings.Join(slices.Sorted(maps.Keys(acts)), ", "))
+	}
+	if !local(h) || !strings.HasPrefix(h.Header.Get("Content-Type"), "application/json") {
+		return act, errors.New("orders are application/json, sent to a loopback address")
+	}
+	d := json.NewDecoder(http.MaxBytesReader(w, h.Body, 1<<20))
+	d.DisallowUnknownFields()
+	if err := d.Decode(order); err != nil {
+		return act, fmt.Errorf("the order is not understood: %w", err)
+	}
+	return act, nil
+}
+
+// MayLook returns an error where who asks what there is did not ask a loopback name.
+func MayLook(h *http.Request) error {
+	if !local(h) {
+		return errors.New("this is for loopback addresses")
+	}
+	return nil
+}
+
+// local reports whether a request was sent to a loopback name.
+func local(h *http.Request) bool {
+	host, _, err := net.SplitHostPort(h.Host)
+	if err != nil {
+		host = h.Host
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// ID returns the id of the one in list that has a name, and name itself where none
+// has. sign is what may stand before a name, such as @.
+func ID[T any](list []T, sign, name string, of func(T) (id, name string)) string {
+	bare := strings.TrimPrefix(name, sign)
+	for _, v := range list {
+		if id, own := of(v); own != "" && own == bare {
+			return id
+		}
+	}
+	return name
+}
