@@ -19,12 +19,18 @@ func (r *request) emoji() (string, error) {
 	return "", errUnknownEmoji
 }
 
-func (s *Discord) addReaction(r *request) (int, any, error) {
+// reaction is the message and the emoji of a call.
+func (s *Discord) reaction(r *request) (*channel, *message, string, error) {
 	c, m, err := s.one(r)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, "", err
 	}
 	emoji, err := r.emoji()
+	return c, m, emoji, err
+}
+
+func (s *Discord) addReaction(r *request) (int, any, error) {
+	c, m, emoji, err := s.reaction(r)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -37,11 +43,7 @@ func (s *Discord) addReaction(r *request) (int, any, error) {
 }
 
 func (s *Discord) deleteReaction(r *request) (int, any, error) {
-	c, m, err := s.one(r)
-	if err != nil {
-		return 0, nil, err
-	}
-	emoji, err := r.emoji()
+	c, m, emoji, err := s.reaction(r)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -56,11 +58,7 @@ func (s *Discord) deleteReaction(r *request) (int, any, error) {
 }
 
 func (s *Discord) listReactions(r *request) (int, any, error) {
-	_, m, err := s.one(r)
-	if err != nil {
-		return 0, nil, err
-	}
-	emoji, err := r.emoji()
+	_, m, emoji, err := s.reaction(r)
 	if err != nil {
 		return 0, nil, err
 	}
