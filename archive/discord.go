@@ -3,16 +3,11 @@ package archive
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
@@ -20,16 +15,8 @@ import (
 
 // A discordImport is one run of ImportDiscord.
 type discordImport struct {
-	o       Options
-	store   Sink
-	source  *source
-	skipped *tally
-	partly  *tally
-	guilds  map[earshot.WorkspaceID]*discordGuild
-	to      *recorder
-
-	mu     sync.Mutex // guards what follows
-	report Report
+	importing
+	guilds map[earshot.WorkspaceID]*discordGuild
 }
 
 // ImportDiscord records what DiscordChatExporter has written with the format Json:
@@ -49,35 +36,12 @@ func ImportDiscord(ctx context.Context, store Sink, names []string, opts *Option
 // ImportDiscordFS is [ImportDiscord] for files in a file system. name stands for its
 // path in errors.
 func ImportDiscordFS(ctx context.Context, store Sink, fsys fs.FS, name string, opts *Options) (Report, error) {
-	return importDiscord(ctx, store, name, opts, func(o Options, skipped *tally) (*source, error) {
-		s := newSource(o)
-		err := s.files(fsys, skipped)
-		s.sort(skipped)
-		return s, err
-	})
+	return importDiscord(ctx, store, name, opts, inside(fsys))
 }
 
-func importDiscord(ctx context.Context, store Sink, name string, opts *Options, open func(Options, *tally) (*source, error)) (Report, error) {
-	began := time.Now()
-	o := opts.withDefaults()
-	if o.Platform == "" {
-		o.Platform = earshot.Discord
-	}
-	x := &discordImport{o: o, store: store, skipped: newTally(o.Places), partly: newTally(o.Places)}
-	x.report.Format = "discord export"
-	err := checkWorkspace(o.Workspace)
-	if err == nil {
-		if x.source, err = open(o, x.skipped); err == nil {
-			err = x.run(ctx, name)
-		}
-	}
-	if x.source != nil {
-		x.report.Bytes = x.source.limits.read.Load()
-		err = errors.Join(err, x.source.close())
-	}
-	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
-	x.report.Duration = time.Since(began)
-	return x.report, described("discord", name, err)
+func importDiscord(ctx context.Context, store Sink, name string, opts *Options, open opener) (Report, error) {
+	x := &discordImport{}
+	return x.do(earshot.Discord, store, name, opts, open, func() error { return x.run(ctx, name) })
 }
 
 func (x *discordImport) run(ctx context.Context, name string) error {
@@ -94,18 +58,20 @@ func (x *discordImport) run(ctx context.Context, name string) error {
 	if len(x.guilds) == 1 {
 		x.report.Workspace = x.workspace(files[0].header)
 	}
-	for group := range slices.Chunk(list, groupSize) {
-		channels := make([]earshot.Channel, len(group))
-		for i := range group {
-			channels[i] = group[i].channel
-			channels[i].Platform, channels[i].Workspace = x.o.Platform, x.workspace(group[i].files[0].header)
-			group[i].channel = channels[i]
-		}
-		if err := bulkOf(x.store).PutChannels(ctx, channels...); err != nil {
-			return err
+	channels := make([]earshot.Channel, len(list))
+	var size int64
+	for i := range list {
+		c := &list[i].channel
+		c.Platform, c.Workspace = x.o.Platform, x.workspace(list[i].files[0].header)
+		channels[i] = *c
+		for _, f := range list[i].files {
+			size += f.size
 		}
 	}
-	if err := x.record(ctx, list); err != nil {
+	if err := x.putChannels(ctx, channels); err != nil {
+		return err
+	}
+	if err := record(ctx, &x.importing, list, size, x.channel); err != nil {
 		return err
 	}
 	for _, w := range sortedKeys(x.guilds) {
@@ -126,74 +92,21 @@ func (x *discordImport) workspace(h discordmsg.ExportHeader) earshot.WorkspaceID
 	return discordmsg.Workspace(h.Guild)
 }
 
-// record decodes channels in parallel, each file by file, and records what is found.
-func (x *discordImport) record(ctx context.Context, list []discordChannel) error {
-	total := x.source.limits.read.Load()
-	for _, c := range list {
-		for _, f := range c.files {
-			total += f.size
-		}
-	}
-	writers, wctx := errgroup.WithContext(ctx)
-	x.to = start(wctx, writers, x.store, x.o, func() (int64, int64) {
-		done := x.source.limits.read.Load()
-		return done, max(done, total)
-	})
-	decoders, dctx := errgroup.WithContext(wctx)
-	decoders.SetLimit(x.o.Workers)
-	for _, c := range list {
-		if dctx.Err() != nil {
-			break
-		}
-		decoders.Go(func() error { return x.channel(dctx, c) })
-	}
-	err := decoders.Wait()
-	x.to.finish()
-	if werr := writers.Wait(); werr != nil {
-		err = werr
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	x.report.Messages = x.to.counts
-	return err
-}
-
 // channel decodes the files of one channel and of its threads.
 func (x *discordImport) channel(ctx context.Context, c discordChannel) error {
 	d := &discordReader{x: x, batch: batcher{to: x.to, scope: c.channel.Scope()}, guild: x.guilds[c.channel.Workspace], whole: c.whole, roots: rootSet{}}
 	var err error
 	for _, f := range c.files {
 		d.file = f
-		if err = x.open(f.entry, func(r io.Reader) error { return d.read(ctx, r) }); err != nil {
+		if err = x.open(f.entry, false, func(r io.Reader) error { return d.read(ctx, r) }); err != nil {
 			break
 		}
 	}
 	if err == nil {
 		err = d.batch.flush(ctx)
 	}
-	x.mu.Lock()
-	x.report.Threads += len(d.roots)
-	x.report.Files += d.files
-	x.mu.Unlock()
+	x.found(len(d.roots), d.files)
 	return err
-}
-
-// open reads one entry. What fails costs the file, unless it is fatal.
-func (x *discordImport) open(e entry, read func(io.Reader) error) error {
-	r, err := x.source.reader(e)
-	if err == nil {
-		defer r.Close()
-		err = buffered(r, read)
-	}
-	switch {
-	case err == nil:
-		return nil
-	case fatal(err), isStop(err):
-		return err
-	}
-	x.skipped.add(unread, Place{File: e.name})
-	return nil
 }
 
 // A discordGuild is what the files of one guild tell together.

@@ -89,7 +89,7 @@ func (x *discordImport) headers(ctx context.Context) ([]discordFile, error) {
 		}
 		var h discordmsg.ExportHeader
 		found, failed := false, true
-		err := x.open(e, func(r io.Reader) (err error) {
+		err := x.open(e, false, func(r io.Reader) (err error) {
 			h, found, err = readDiscordHeader(r)
 			failed = err != nil
 			return err

@@ -6,11 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
-	"sync"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
@@ -18,24 +13,10 @@ import (
 
 // A slackImport is one run of ImportSlack.
 type slackImport struct {
-	o       Options
-	store   Sink
-	source  *source
-	layout  layout
-	skipped *tally
-	partly  *tally
-	names   slackmsg.Names
-	people  *people
-	to      *recorder
-
-	mu     sync.Mutex // guards what follows
-	report Report
-}
-
-// isStop reports whether an error ends the import rather than one file. What
-// the store refuses cancels the context of those who decode.
-func isStop(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	importing
+	layout layout
+	names  slackmsg.Names
+	people *people
 }
 
 // ImportSlack records a Slack export: a zip file, a folder, or one file of a
@@ -55,35 +36,12 @@ func ImportSlack(ctx context.Context, store Sink, name string, opts *Options) (R
 // that is built into a program. name stands for its path in errors, and in the
 // workspace's name where nothing else tells it.
 func ImportSlackFS(ctx context.Context, store Sink, fsys fs.FS, name string, opts *Options) (Report, error) {
-	return importSlack(ctx, store, name, opts, func(o Options, skipped *tally) (*source, error) {
-		s := newSource(o)
-		err := s.files(fsys, skipped)
-		s.sort(skipped)
-		return s, err
-	})
+	return importSlack(ctx, store, name, opts, inside(fsys))
 }
 
-func importSlack(ctx context.Context, store Sink, name string, opts *Options, open func(Options, *tally) (*source, error)) (Report, error) {
-	began := time.Now()
-	o := opts.withDefaults()
-	if o.Platform == "" {
-		o.Platform = earshot.Slack
-	}
-	x := &slackImport{o: o, store: store, skipped: newTally(o.Places), partly: newTally(o.Places)}
-	x.report.Format = "slack export"
-	err := checkWorkspace(o.Workspace)
-	if err == nil {
-		if x.source, err = open(o, x.skipped); err == nil {
-			err = x.run(ctx, name)
-		}
-	}
-	if x.source != nil {
-		x.report.Bytes = x.source.limits.read.Load()
-		err = errors.Join(err, x.source.close())
-	}
-	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
-	x.report.Duration = time.Since(began)
-	return x.report, described("slack", name, err)
+func importSlack(ctx context.Context, store Sink, name string, opts *Options, open opener) (Report, error) {
+	x := &slackImport{}
+	return x.do(earshot.Slack, store, name, opts, open, func() error { return x.run(ctx, name) })
 }
 
 func (x *slackImport) run(ctx context.Context, name string) error {
@@ -108,65 +66,23 @@ func (x *slackImport) run(ctx context.Context, name string) error {
 		w = nameOf(name)
 	}
 	x.report.Workspace, x.report.Channels = w, len(list)
+	channels := make([]earshot.Channel, len(list))
+	var size int64
 	for i := range list {
 		c := &list[i].channel
 		c.Platform, c.Workspace = x.o.Platform, w
+		channels[i] = *c
+		for _, f := range list[i].files {
+			size += f.size
+		}
 	}
-	if err := x.putChannels(ctx, list); err != nil {
+	if err := x.putChannels(ctx, channels); err != nil {
 		return err
 	}
-	err = x.record(ctx, list)
+	err = record(ctx, &x.importing, list, size, x.conversation)
 	if err == nil {
 		x.report.Authors, err = x.people.put(ctx, x.store, x.o.Platform, w)
 	}
-	return err
-}
-
-// putChannels stores what is known of the channels, in groups.
-func (x *slackImport) putChannels(ctx context.Context, list []conversation) error {
-	for group := range slices.Chunk(list, groupSize) {
-		channels := make([]earshot.Channel, len(group))
-		for i := range group {
-			channels[i] = group[i].channel
-		}
-		if err := bulkOf(x.store).PutChannels(ctx, channels...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// record decodes channels in parallel, each file by file, and records what is
-// found.
-func (x *slackImport) record(ctx context.Context, list []conversation) error {
-	total := x.source.limits.read.Load()
-	for _, c := range list {
-		for _, f := range c.files {
-			total += f.size
-		}
-	}
-	writers, wctx := errgroup.WithContext(ctx)
-	x.to = start(wctx, writers, x.store, x.o, func() (int64, int64) {
-		done := x.source.limits.read.Load()
-		return done, max(done, total)
-	})
-	decoders, dctx := errgroup.WithContext(wctx)
-	decoders.SetLimit(x.o.Workers)
-	for _, c := range list {
-		if dctx.Err() != nil {
-			break
-		}
-		decoders.Go(func() error { return x.conversation(dctx, c) })
-	}
-	err := decoders.Wait()
-	x.to.finish()
-	if werr := writers.Wait(); werr != nil {
-		err = werr
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	x.report.Messages = x.to.counts
 	return err
 }
 
@@ -188,10 +104,7 @@ func (x *slackImport) conversation(ctx context.Context, c conversation) error {
 	if err == nil {
 		err = d.batch.flush(ctx)
 	}
-	x.mu.Lock()
-	x.report.Threads += len(d.roots)
-	x.report.Files += d.files
-	x.mu.Unlock()
+	x.found(len(d.roots), d.files)
 	return err
 }
 

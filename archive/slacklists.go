@@ -3,7 +3,6 @@ package archive
 import (
 	"bufio"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -244,31 +243,6 @@ func (x *slackImport) eachRecord(ctx context.Context, e entry, add func(raw []by
 		}
 		return err
 	})
-}
-
-// open reads one entry. What fails costs the file, unless it is fatal.
-func (x *slackImport) open(e entry, zipped bool, read func(io.Reader) error) error {
-	r, err := x.source.reader(e)
-	if err == nil {
-		defer r.Close()
-		if zipped {
-			var z *gzip.Reader
-			if z, err = gzip.NewReader(r); err == nil {
-				u := x.source.limits.reader(z, e.name, func() int64 { return e.packed })
-				err = buffered(u, read)
-			}
-		} else {
-			err = buffered(r, read)
-		}
-	}
-	switch {
-	case err == nil:
-		return nil
-	case fatal(err), isStop(err):
-		return err
-	}
-	x.skipped.add(unread, Place{File: e.name})
-	return nil
 }
 
 // readers keep their buffers from file to file: an export may have a hundred

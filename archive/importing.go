@@ -1,0 +1,144 @@
+package archive
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// An importing is one run of the import of a platform's export, whichever platform's.
+type importing struct {
+	o       Options
+	store   Sink
+	source  *source
+	skipped *tally
+	partly  *tally
+	to      *recorder
+
+	mu     sync.Mutex // guards what follows
+	report Report
+}
+
+// An opener finds the files of an export.
+type opener func(Options, *tally) (*source, error)
+
+// inside finds them in a file system.
+func inside(fsys fs.FS) opener {
+	return func(o Options, skipped *tally) (*source, error) {
+		s := newSource(o)
+		err := s.files(fsys, skipped)
+		s.sort(skipped)
+		return s, err
+	}
+}
+
+// do opens the export of a platform and has run import it.
+func (x *importing) do(platform earshot.Platform, store Sink, name string, opts *Options, open opener, run func() error) (Report, error) {
+	began := time.Now()
+	x.o, x.store = opts.withDefaults(), store
+	if x.o.Platform == "" {
+		x.o.Platform = platform
+	}
+	x.skipped, x.partly = newTally(x.o.Places), newTally(x.o.Places)
+	x.report.Format = string(platform) + " export"
+	err := checkWorkspace(x.o.Workspace)
+	if err == nil {
+		if x.source, err = open(x.o, x.skipped); err == nil {
+			err = run()
+		}
+	}
+	if x.source != nil {
+		x.report.Bytes = x.source.limits.read.Load()
+		err = errors.Join(err, x.source.close())
+	}
+	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
+	x.report.Duration = time.Since(began)
+	return x.report, described(string(platform), name, err)
+}
+
+// putChannels stores what is known of the channels, in groups.
+func (x *importing) putChannels(ctx context.Context, channels []earshot.Channel) error {
+	for group := range slices.Chunk(channels, groupSize) {
+		if err := bulkOf(x.store).PutChannels(ctx, group...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record decodes channels in parallel, and records what is found. size is that of
+// their files together.
+func record[C any](ctx context.Context, x *importing, channels []C, size int64, decode func(context.Context, C) error) error {
+	total := x.source.limits.read.Load() + size
+	writers, wctx := errgroup.WithContext(ctx)
+	x.to = start(wctx, writers, x.store, x.o, func() (int64, int64) {
+		done := x.source.limits.read.Load()
+		return done, max(done, total)
+	})
+	decoders, dctx := errgroup.WithContext(wctx)
+	decoders.SetLimit(x.o.Workers)
+	for _, c := range channels {
+		if dctx.Err() != nil {
+			break
+		}
+		decoders.Go(func() error { return decode(dctx, c) })
+	}
+	err := decoders.Wait()
+	x.to.finish()
+	if werr := writers.Wait(); werr != nil {
+		err = werr
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	x.report.Messages = x.to.counts
+	return err
+}
+
+// found counts what one channel had.
+func (x *importing) found(threads, files int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.report.Threads += threads
+	x.report.Files += files
+}
+
+// open reads one entry. What fails costs the file, unless it is fatal.
+func (x *importing) open(e entry, zipped bool, read func(io.Reader) error) error {
+	r, err := x.source.reader(e)
+	if err == nil {
+		defer r.Close()
+		if zipped {
+			var z *gzip.Reader
+			if z, err = gzip.NewReader(r); err == nil {
+				u := x.source.limits.reader(z, e.name, func() int64 { return e.packed })
+				err = buffered(u, read)
+			}
+		} else {
+			err = buffered(r, read)
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case fatal(err), isStop(err):
+		return err
+	}
+	x.skipped.add(unread, Place{File: e.name})
+	return nil
+}
+
+// isStop reports whether an error ends the import rather than one file. What
+// the store refuses cancels the context of those who decode.
+func isStop(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
