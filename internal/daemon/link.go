@@ -113,7 +113,7 @@ func (l *link) identify(ctx context.Context) (identified, error) {
 	}
 	if !known {
 		who := earshot.Identity{Name: l.options.Config.Agent.Name}
-		return identified{who, l.title + " does not answer: what is said is answered once it does", false, false}, nil
+		return identified{who, l.title + " does not answer: it is asked again until it does", false, false}, nil
 	}
 	who := l.identity()
 	return identified{who, l.location(soon, who) + ", as it was at the last start: " + l.title + " does not answer", true, false}, nil
