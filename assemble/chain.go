@@ -27,10 +27,12 @@ var chainSection = sectionKind{
 // the agent's own message.
 const chainHeader = "[reply chain]"
 
-// chooseChain picks what the anchor's reply reference leads to.
+// chooseChain picks what the anchor's reply reference leads to, with all parts of
+// the agent's answers in it.
 func (t *turn) chooseChain(b *block) {
-	for _, m := range t.ancestors(t.anchor, len(t.upTo)) {
-		if !m.taken && t.within(b.Section, m) {
+	chain := t.ancestors(t.anchor)
+	for _, m := range slices.Concat(chain, t.otherParts(chain)) {
+		if !m.taken && m.verdict == undecided && t.within(b.Section, m) {
 			b.take(m)
 		}
 	}

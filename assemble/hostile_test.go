@@ -412,7 +412,9 @@ func hostileConversation(d dice, g *channelGen) assemble.Conversation {
 		case 3:
 			c.Shown = append(c.Shown, earshot.Shown{ID: m.ID})
 		case 4:
-			if self.Is(m.Author.ID) {
+			if n := len(c.Turns); n > 0 && self.Is(m.Author.ID) && one(d, 3) {
+				c.Turns[n-1].Replies = append(c.Turns[n-1].Replies, m.ID) // a part of the answer before
+			} else if self.Is(m.Author.ID) {
 				c.Turns = append(c.Turns, earshot.Answer{Anchor: pick(d, g.messages).ID, Replies: []earshot.MessageID{m.ID}})
 			}
 		}

@@ -1,6 +1,10 @@
 package assemble
 
-import "github.com/earshot-ai/earshot"
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // An Input is all that a prompt is made of; [Turn] reads nothing else and
 // changes nothing in it. Identity, Channel, Anchor, Messages and Counter are
@@ -85,6 +89,18 @@ type Conversation struct {
 	// which is taken to be the policy's. A session in another frame than the
 	// policy's ends its epoch.
 	Form Frame
+}
+
+// Parts returns the ids of the recorded answer that a message is a part of, that one
+// included, in the order in which they were posted. It is nil where no recorded
+// answer of several messages has it.
+func (c Conversation) Parts(id earshot.MessageID) []earshot.MessageID {
+	for _, a := range slices.Backward(c.Turns) {
+		if len(a.Replies) > 1 && slices.Contains(a.Replies, id) {
+			return a.Replies
+		}
+	}
+	return nil
 }
 
 // A Stored says how much of a thread is stored, or with an empty Thread of the

@@ -1,6 +1,7 @@
 package assemble_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,5 +100,80 @@ func TestAThreadIsKeptWholeWhereTheChainIsTakenOut(t *testing.T) {
 	}
 	if got, want := text(r, assemble.Chain), "Ann: text m1\nBob: text m2\nCleo: text m3\n"; !strings.Contains(got, want) {
 		t.Errorf("the chain:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// ours is a message of the agent's.
+func ours(at int, id, replyTo earshot.MessageID) earshot.Message {
+	m := line(at, id, replyTo, "earshot")
+	m.Author = earshot.Author{ID: self.ID, Name: self.Name, Kind: earshot.Bot}
+	return m
+}
+
+// A chain has the whole of each answer of the agent's, whichever part the references
+// lead through.
+func TestAChainHasAllPartsOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	asked := func(replyTo earshot.MessageID, between ...earshot.Message) []earshot.Message {
+		return append(append([]earshot.Message{line(1, "q1", "", "Ann")}, between...), line(30, "q", replyTo, "Ann"))
+	}
+	parts := []earshot.Message{ours(2, "a1", "q1"), ours(3, "a2", "q1"), ours(4, "a3", "q1")}
+	bare := []earshot.Message{ours(2, "a1", "q1"), ours(3, "a2", ""), ours(4, "a3", "")}
+	gone := []earshot.Message{ours(2, "a1", "q1"), ours(3, "a2", ""), {ID: "a3", Time: started + 4*minute, Deleted: true}}
+	recorded := []earshot.Answer{{Anchor: "q1", Replies: []earshot.MessageID{"a1", "a2", "a3"}}}
+	for _, c := range []struct {
+		name     string
+		messages []earshot.Message
+		turns    []earshot.Answer
+		limit    int
+		chain    []string // the texts, in order
+	}{
+		{"a reply to the first", asked("a1", parts...), nil, 20, []string{"q1", "a1", "a2", "a3"}},
+		{"a reply to the last", asked("a3", parts...), nil, 20, []string{"q1", "a1", "a2", "a3"}},
+		{"recorded parts without references", asked("a1", bare...), recorded, 20, []string{"q1", "a1", "a2", "a3"}},
+		{"a recorded part without a reference leads to the question", asked("a3", bare...), recorded, 20, []string{"q1", "a1", "a2", "a3"}},
+		{"nothing is known of parts without references", asked("a3", bare...), nil, 20, []string{"a3"}},
+		{"a reply to a part that was deleted", asked("a3", gone...), recorded, 20, []string{"q1", "a1", "a2"}},
+		{"parts count for the limit", asked("a1", parts...), nil, 2, []string{"a2", "a3"}},
+		{"what others reply, and a part in a thread, is no part", asked("a1", ours(2, "a1", "q1"), line(3, "x", "q1", "Bob"), inThread(ours(4, "y", "q1"), "q1")), nil, 20, []string{"q1", "a1"}},
+		{"a part that stands after the question", append(asked("a1", parts[:2]...), ours(31, "a3", "q1")), recorded, 20, []string{"q1", "a1", "a2"}},
+		{"parts that reply to each other", asked("a3", ours(2, "a1", "q1"), ours(3, "a2", "a1"), ours(4, "a3", "a2")), recorded, 20, []string{"q1", "a1", "a2", "a3"}},
+		{
+			"an answer further up",
+			asked("a4", append(parts, line(5, "q2", "a2", "Bob"), ours(6, "a4", "q2"), ours(7, "a5", "q2"))...),
+			nil, 20, []string{"q1", "a1", "a2", "a3", "q2", "a4", "a5"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, name := range []string{"window", "standard"} {
+				p := withoutLimits(name)
+				for i := range p.First {
+					if p.First[i].Section == assemble.Chain {
+						p.First[i].Messages = c.limit
+					}
+				}
+				r, err := assemble.Turn(assemble.Input{
+					Policy: p, Counter: counterNamed("bytes4"), Identity: self, Anchor: "q", Messages: c.messages,
+					Channel:      earshot.Channel{Platform: earshot.Discord, Workspace: "G1", ID: "C1", Name: "dev", Kind: earshot.KindChannel},
+					Conversation: assemble.Conversation{Turns: c.turns},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, f := range strings.Split(text(r, assemble.Chain), "text ")[1:] {
+					got = append(got, strings.Fields(f)[0])
+				}
+				if !slices.Equal(got, c.chain) {
+					t.Errorf("%s: the chain has %v, want %v:\n%s", name, got, c.chain, prompt(r))
+				}
+				for _, id := range c.chain {
+					if strings.Contains(text(r, assemble.Window), "text "+id+"\n") {
+						t.Errorf("%s: %s stands in the window too:\n%s", name, id, prompt(r))
+					}
+				}
+			}
+		})
 	}
 }

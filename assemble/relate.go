@@ -75,22 +75,71 @@ func (t *turn) tree(m *msg) earshot.MessageID {
 // afterAnchor reports whether m stands after the anchor.
 func (t *turn) afterAnchor(m *msg) bool { return m.Position().Compare(t.anchor.Position()) > 0 }
 
-// ancestors returns up to n messages above m, nearest first: what its reply
-// reference points to, and so on up. Deleted and blank ones are passed over, and
-// guesses are not followed.
-func (t *turn) ancestors(m *msg, n int) []*msg {
+// ancestors returns the messages above m, nearest first: what its reply reference
+// points to, and so on up. A part of a split answer that has no reference itself
+// leads to where the other parts do. Guesses are not followed.
+func (t *turn) ancestors(m *msg) []*msg {
 	var out []*msg
 	seen := map[earshot.MessageID]bool{m.ID: true}
-	for at := m; len(out) < n; {
-		up := t.find(at.ReplyTo)
+	for at := m; ; {
+		up := t.find(t.above(at))
 		if up == nil || seen[up.ID] || t.afterAnchor(up) {
-			break
+			return out
 		}
 		seen[up.ID] = true
-		if up.verdict == undecided {
-			out = append(out, up)
-		}
+		out = append(out, up)
 		at = up
+	}
+}
+
+// above returns m's reply reference, else the first one of the other parts of
+// the answer that m is a part of, else "".
+func (t *turn) above(m *msg) earshot.MessageID {
+	if m.ReplyTo != "" || !t.recorded[m.ID] {
+		return m.ReplyTo
+	}
+	for _, id := range t.in.Conversation.Parts(m.ID) {
+		if part := t.find(id); part != nil && part.ReplyTo != "" && !t.afterAnchor(part) {
+			return part.ReplyTo
+		}
+	}
+	return ""
+}
+
+// otherParts returns what belongs to the agent's answers among a chain's messages
+// and is not in the chain: the other ids of a recorded answer, and the agent's
+// messages that reply to the same message in the same place.
+func (t *turn) otherParts(chain []*msg) []*msg {
+	type place struct{ replyTo, root earshot.MessageID }
+	var out []*msg
+	seen := map[earshot.MessageID]bool{t.anchor.ID: true}
+	for _, m := range chain {
+		seen[m.ID] = true
+	}
+	add := func(m *msg) {
+		if m != nil && !seen[m.ID] && !t.afterAnchor(m) {
+			seen[m.ID] = true
+			out = append(out, m)
+		}
+	}
+	answered := map[place]bool{}
+	for _, m := range chain {
+		if t.recorded[m.ID] {
+			for _, id := range t.in.Conversation.Parts(m.ID) {
+				add(t.find(id))
+			}
+		}
+		if m.ReplyTo != "" && t.in.Identity.Is(m.Author.ID) {
+			answered[place{m.ReplyTo, m.Root()}] = true
+		}
+	}
+	if len(answered) == 0 {
+		return out
+	}
+	for _, m := range t.upTo {
+		if m.ReplyTo != "" && t.in.Identity.Is(m.Author.ID) && answered[place{m.ReplyTo, m.Root()}] {
+			add(m)
+		}
 	}
 	return out
 }

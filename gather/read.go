@@ -318,21 +318,3 @@ func (r *reader) snapshot(ctx context.Context, s assemble.Section) error {
 	}
 	return nil
 }
-
-// chain follows the anchor's reply references up. A few more than the limit are
-// read, because blank messages do not count.
-func (r *reader) chain(ctx context.Context, s assemble.Section) error {
-	at := r.anchor
-	for range s.Messages + 5 {
-		if at.ReplyTo == "" || at.ReplyTo == at.ID {
-			return nil
-		}
-		above, err := r.store.ByID(ctx, r.scope, at.ReplyTo)
-		if err != nil || len(above) == 0 {
-			return err
-		}
-		r.keep(above[0])
-		at = above[0]
-	}
-	return nil
-}
