@@ -22,6 +22,7 @@ func TestWithJSONEveryErrorIsOneObject(t *testing.T) {
 		{[]string{"import", "a.jsonl", "--json=true"}, "usage", "", "say what it is: earshot import jsonl a.jsonl", exitUsage},
 		{[]string{"--db=", "--json", "channels"}, "usage", "--db must not be empty", "leave it out for its default", exitUsage},
 		{[]string{"channels", "--json", "--db", db}, "usage", "there is no database at", "run `earshot import slack PATH` to fill it, or `earshot demo` to look around first", exitUsage},
+		{[]string{"demo", "--json", "--import", "none.zip"}, "usage", "none.zip: no such file", "", exitUsage},
 		{[]string{"policy", "show", "--json", "nine; lives"}, "usage", `there is no policy "nine; lives"`, "", exitUsage},
 		{[]string{"channels", "--json", "--db", "mysql:x"}, "failed", `unknown kind "mysql"`, "", exitFailed},
 		{[]string{"assemble", "--json", "testdata/one.jsonl"}, "usage", "conversation", "", exitUsage},

@@ -147,6 +147,9 @@ func (c *demoCmd) store(ctx context.Context, a *app) (st earshot.Store, done fun
 // load imports the export, or the bundled workspace.
 func (c *demoCmd) load(ctx context.Context, a *app, st earshot.Store) (archive.Report, error) {
 	if c.Import != "" {
+		if _, err := os.Stat(c.Import); err != nil {
+			return archive.Report{}, refused(fmt.Errorf("import %s: %w", filepath.Base(c.Import), err))
+		}
 		read := importer(archive.ImportSlack)
 		if name := strings.TrimSuffix(strings.ToLower(c.Import), ".gz"); strings.HasSuffix(name, ".jsonl") {
 			read = archive.ImportJSONL
