@@ -356,6 +356,34 @@ func TestAMessageWithThousandsOfReactionsIsKept(t *testing.T) {
 	}
 }
 
+// A thread that was started from no message begins with its name, which its own file
+// has. What was started from an old message begins with that.
+func TestAThreadThatNoMessageBeganBeginsWithItsName(t *testing.T) {
+	t.Parallel()
+	note := func(id, thread string) map[string]any {
+		return said(id, bobID, "Started a thread.", map[string]any{"type": "ThreadCreated", "reference": map[string]any{"messageId": nil, "channelId": thread, "guildId": guildID}})
+	}
+	bare, old, near, alone := flake(60), flake(0), flake(80), flake(90)
+	channel := exportOf(generalID, "GuildTextChat", "general", "", "", said(old, annID, "the log", nil),
+		note(flake(61), bare), note(flake(70), old), said(near, annID, "the disk", nil), note(flake(81), near), note(flake(91), alone))
+	of := func(id, name string, m ...map[string]any) string {
+		return exportOf(id, "GuildPublicThread", name, generalID, "general", m...)
+	}
+	s := open(t, "memory:")
+	dir := folderOf(t, map[string]string{
+		"a.json": channel, "b.json": of(bare, "Migrate the billing DB", said(flake(100), annID, "is that all?", nil)), "c.json": of(old, "log"), "d.json": of(near, "which disk"),
+	})
+	for range 2 {
+		if _, err := ImportDiscord(t.Context(), s, []string{dir}, nil); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"Ann the log", "Bob Migrate the billing DB", "system Bob started a thread", "Ann the disk", "Ann is that all? | in " + bare}
+		if diff := cmp.Diff(shown(t, s, guildID, generalID), want); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // Where a thread's channel is not there, the thread's own file may have the text of
 // the message that it was started from.
 func TestAStartersTextIsUsedWhereItsChannelIsMissing(t *testing.T) {

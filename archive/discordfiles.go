@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -175,8 +176,14 @@ type discordReader struct {
 	files int
 	roots rootSet // threads with a reply
 	in    *splitter
+	last  [32]earshot.MessageID // of the channel's top level, the last that were read
 
 	record, list buffer // used again
+}
+
+// begins reports whether a thread's id is that of a message shortly before.
+func (d *discordReader) begins(thread earshot.MessageID) bool {
+	return slices.Contains(d.last[:], thread)
 }
 
 func (d *discordReader) skip(reason string, line int) {
@@ -290,6 +297,11 @@ func (d *discordReader) message(ctx context.Context, b buffer, line int) error {
 	}
 	m := x.Message
 	thread := d.file.thread()
+	if x.Begun != "" && (m.ID != x.Begun || d.begins(x.Begun)) {
+		// Nothing tells the name of a thread that was not exported, or what it began
+		// with stands in the channel already.
+		return ctx.Err()
+	}
 	if x.Starter {
 		// It stands in the channel. Where the channel is not imported, its text here
 		// is all that there is of it.
@@ -305,6 +317,9 @@ func (d *discordReader) message(ctx context.Context, b buffer, line int) error {
 		d.roots.add(string(thread))
 	case d.file.header.Channel.Parent != "": // the first message of a forum's post
 		m.Text = discordmsg.Titled(d.file.header.Channel.Name, m.Text)
+	}
+	if thread == "" {
+		d.last[d.index%len(d.last)] = m.ID
 	}
 	d.files += len(m.Files)
 	d.guild.people.meet(m.Author, m.Time)

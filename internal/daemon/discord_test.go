@@ -43,7 +43,7 @@ func discordScenarios(t *testing.T, server string) {
 		{"a message that a proxy posts again is answered once", proxied},
 		{"a mention is answered in a thread of its own", answeredInAThread},
 		{"a private thread is told to nobody else", privateThread},
-		{"a thread that no message began has no beginning that was deleted", bareThread},
+		{"a thread that no message began begins with its name", bareThread},
 		{"it listens and answers where it is allowed to", allowed},
 		{"a direct message is answered", directMessage},
 	} {

@@ -2,7 +2,8 @@ package daemon_test
 
 import "testing"
 
-// bareThread asks in a thread that was started from no message: nothing was deleted.
+// bareThread asks in a thread that was started from no message: it begins with its name,
+// and nothing was deleted.
 func bareThread(t *testing.T, server string) {
 	x := newDiscordWorld(t, server, nil)
 	x.start()
@@ -20,6 +21,7 @@ HH:MM Bob: the import is red
 
 [this thread]
 [Day]
+HH:MM Ann: the import
 HH:MM Ann: since noon
 
 [question, Day, UTC]
@@ -33,8 +35,9 @@ HH:MM Bob: @earshot why is it red?`)
 	y.ask(th, y.bob, "why is it red?")
 	y.want("the prompt of the policy window", y.prompt(), `[recent channel context]
 
-standalone (Ann):
-  since noon
+thread (Ann):
+  Ann: the import
+  Ann: since noon
 
 Bob: @earshot why is it red?`)
 }

@@ -55,6 +55,11 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 		return nil
 	}
 	m := p.located(at, d.Message)
+	if d.Begun == m.ID {
+		if known, err := p.knows(ctx, at.channel(), m.ID); err != nil || known {
+			return err
+		}
+	}
 	if !d.Whole {
 		return p.previews(ctx, x, at, m)
 	}
@@ -66,8 +71,9 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 			return err
 		}
 	}
-	// By an edit nobody asks anew, nor by a preview or a thread that was added.
-	e := passed{channel: at.channel(), message: m, raw: true, known: x.Type == "MESSAGE_UPDATE"}
+	// By an edit nobody asks anew, nor by a preview or a thread that was added. Nor is
+	// a thread's name a question.
+	e := passed{channel: at.channel(), message: m, raw: true, known: x.Type == "MESSAGE_UPDATE" || d.Begun == m.ID}
 	switch {
 	case p.identity.Is(m.Author.ID):
 		// Only we can change our posts, and replacing a placeholder by its answer is no
@@ -109,6 +115,16 @@ func (p *Platform) located(at place, m earshot.Message) earshot.Message {
 		m.Text = discordmsg.Titled(at.Name, m.Text)
 	}
 	return m
+}
+
+// knows reports whether the store has a message of an id, if only as deleted. What a
+// thread really began with is not replaced by the thread's name.
+func (p *Platform) knows(ctx context.Context, c earshot.Channel, id earshot.MessageID) (bool, error) {
+	stored, err := p.o.Store.ByID(ctx, c.Scope(), id)
+	if err != nil {
+		return false, fmt.Errorf("is message %s known: %w", id, err)
+	}
+	return len(stored) > 0, nil
 }
 
 // referenced records the message that a reply or a thread's beginning refers to,

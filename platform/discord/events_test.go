@@ -264,3 +264,19 @@ channel #general
 		})
 	}
 }
+
+// TestAThreadThatNoMessageBeganIsToldByItsName: the name is nobody's question, also
+// where it names the bot.
+func TestAThreadThatNoMessageBeganIsToldByItsName(t *testing.T) {
+	t.Parallel()
+	x := listen(t, nil)
+	x.start(nil, "")
+	th := x.fake.Thread(x.general, "", x.mara, "earshot, is that all?")
+	x.settle()
+	if got, want := x.dump(th, "T"), "channel #general\n  T Mara: \"earshot, is that all?\"\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if why := x.why(th); why != "known" {
+		t.Errorf("the name was taken as %q", why)
+	}
+}

@@ -166,19 +166,22 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 	page := backfill.Page{NewestFirst: true, Messages: make([]backfill.Found, 0, len(list))}
 	over := len(list) < most
 	for _, raw := range list {
-		f, ok := p.found(ctx, c, at, raw)
+		id, said, ok := discordmsg.Stamp(raw) // a thread's name has another id than the message that tells it
 		if !ok {
 			continue
 		}
-		if f.Unread && p.hides(c, raw) {
+		f, ok := p.found(ctx, c, at, raw)
+		if ok && f.Unread && p.hides(c, raw) {
 			return backfill.Page{}, errHidden
 		}
-		if f.Message.Time < w.Oldest {
+		if said < w.Oldest {
 			over = true
 			break
 		}
-		page.Messages = append(page.Messages, f)
-		page.Cursor = string(f.Message.ID)
+		if ok {
+			page.Messages = append(page.Messages, f)
+		}
+		page.Cursor = string(id)
 	}
 	if over {
 		page.Cursor = ""
@@ -221,9 +224,10 @@ func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id ea
 	return found[0], p.keepOwn(ctx, c, found)
 }
 
-// root reads the first message of a thread. ok is false where there never was one: a
-// thread can be started from no message, and then nothing but its first message tells
-// that from a thread whose first message was deleted. It is asked once.
+// root reads the first message of a thread. A thread can be started from no message,
+// and then nothing but its first message tells that from a thread whose first message
+// was deleted; it begins with its name, which the channel tells. ok is false where that
+// is gone too; it is asked once.
 func (p *Platform) root(ctx context.Context, c earshot.Channel, at section) (f backfill.Found, ok bool, err error) {
 	f, err = p.one(ctx, c, at.ofRoot(c), at.thread)
 	if err != nil || !f.Message.Deleted || at.post {
@@ -245,11 +249,19 @@ func (p *Platform) root(ctx context.Context, c earshot.Channel, at section) (f b
 			return f, true, nil
 		}
 	}
+	near, err := p.pageAround(ctx, c, at.ofRoot(c), at.thread)
+	if err != nil {
+		return backfill.Found{}, false, err
+	}
+	if f, ok := near[at.thread]; ok {
+		return f, true, nil
+	}
 	p.directory.setBare(at.thread)
 	return backfill.Found{}, false, nil
 }
 
-// found decodes one message of history; ok is false for what is no message.
+// found decodes one message of history; ok is false for what is no message, and for the
+// name of a thread whose first message is known.
 func (p *Platform) found(ctx context.Context, c earshot.Channel, at section, raw json.RawMessage) (f backfill.Found, ok bool) {
 	d, err := p.directory.decode(ctx, guildOf(c), raw)
 	if err != nil || d.Starter || p.unreadable(guildOf(c), &d.Message) {
@@ -258,6 +270,13 @@ func (p *Platform) found(ctx context.Context, c earshot.Channel, at section, raw
 		return f, ok
 	}
 	m := d.Message
+	if d.Begun == m.ID {
+		if known, err := p.knows(ctx, c, m.ID); err != nil || known {
+			f.Message.ID, f.Message.Time, _ = discordmsg.Stamp(raw)
+			f.Unread = err != nil
+			return f, err != nil
+		}
+	}
 	m.Thread = at.thread
 	if at.post && m.ID == at.thread {
 		m.Text = discordmsg.Titled(at.title, m.Text)

@@ -192,13 +192,16 @@ func TestAPrivateThreadIsOneThread(t *testing.T) {
 	}
 }
 
-// A thread can be started from no message: no first message was deleted then, and
-// Discord is asked once. One whose first message was deleted begins with a message that
+// A thread can be started from no message: it begins with its name, as the channel tells
+// it. Where that is gone, no first message was deleted, and Discord is asked once. One whose first message was deleted begins with a message that
 // stands for it.
 func TestAThreadThatNoMessageBegan(t *testing.T) {
 	t.Parallel()
 	x := speak(t, hurry)
+	named := x.fake.Thread(x.general, "", x.mara, "name")
 	bare := x.fake.Thread(x.general, "", x.mara, "talk")
+	notes := x.fake.Messages(x.general)
+	x.fake.Delete(x.general, notes[len(notes)-1].ID)
 	root := x.fake.Say(x.general, x.mara, "root")
 	began := x.fake.Thread(x.general, root, x.mara, "more talk")
 	for _, th := range []string{bare, began} {
@@ -207,6 +210,30 @@ func TestAThreadThatNoMessageBegan(t *testing.T) {
 	x.fake.Delete(x.general, root)
 	c := x.channel(x.general)
 	list := []gather.Reference{{ID: earshot.MessageID(bare), Thread: earshot.MessageID(bare), Root: true}, {ID: earshot.MessageID(root), Thread: earshot.MessageID(root), Root: true}}
+	page, err := x.Root(t.Context(), c, earshot.MessageID(named))
+	if err != nil || len(page.Messages) != 1 || page.Messages[0].Message.Text != "name" || page.Messages[0].Message.ID != earshot.MessageID(named) {
+		t.Fatalf("the thread with a name begins with %+v, %v", page.Messages, err)
+	}
+	// The channel's history tells the same, page by page, and not what is stored.
+	first := page.Messages[0].Message
+	in := func() (n int) {
+		list, _ := x.pages(x.history(x.general), backfill.Window{Oldest: 1, Latest: always(0).Latest, Limit: 1})
+		for _, f := range list {
+			if f.Message.ID == first.ID && cmp.Equal(f.Message, first) || f.Message.Author.Kind == earshot.System {
+				n++
+			}
+		}
+		return n
+	}
+	if n := in(); n != 1 {
+		t.Errorf("history tells it %d times", n)
+	}
+	if _, err := x.store.Record(t.Context(), c.Scope(), first); err != nil {
+		t.Fatal(err)
+	}
+	if n := in(); n != 0 {
+		t.Errorf("history tells it %d times again", n)
+	}
 	asked := 0
 	for i := range 3 {
 		if err := x.FetchReferences(t.Context(), c, list); err != nil {

@@ -53,6 +53,10 @@ type Decoded struct {
 	// Starter says that the message only stands for the message that its thread was
 	// started from (type 21); it is not stored. Message has only id, time and author.
 	Starter bool
+	// Begun is the thread that was started from no message, where that is what the
+	// object tells (type 18). Message then is the thread's name, as the first message of
+	// the thread and under its id; a note with an id of its own where the name is not known.
+	Begun earshot.MessageID
 	// Thread is the thread that was started from this message, where the object has
 	// it, with its number of messages and its name.
 	Thread        *Channel
@@ -161,7 +165,7 @@ func (r *reader) decode(v value, references bool) (Decoded, error) {
 	if references {
 		r.referenced(&d, v.Get("referenced_message"))
 	}
-	if d.Starter {
+	if d.Starter || r.begun(&d, v) {
 		return d, nil
 	}
 	m := &d.Message

@@ -100,3 +100,34 @@ func TestNotesSayWhatHappened(t *testing.T) {
 		})
 	}
 }
+
+// Discord tells in the same way that a thread was started from nothing and that one was
+// started from an old message. Only the first begins with its name.
+func TestAThreadBegunFromNoMessageBeginsWithItsName(t *testing.T) {
+	at := func(ms int64) string { return strconv.FormatInt(ms<<22, 10) }
+	told := func(thread, content string) string {
+		return `{"id":"` + at(300_000_000_000) + `","type":18,"channel_id":"800000000000000001","content":"` + content + `","author":{"id":"900000000000000001","username":"ann.w","global_name":"Ann"},"message_reference":{"channel_id":"` + thread + `"}}`
+	}
+	now, old := at(300_000_000_000-40), at(300_000_000_000-60_000)
+	for name, tt := range map[string]struct{ raw, id, text string }{
+		"from no message":     {told(now, "Migrate the  billing DB"), now, "Migrate the billing DB"},
+		"its name elsewhere":  {told(now, ""), now, "the log"},
+		"from an old message": {told(old, "the log"), at(300_000_000_000), "started a thread: the log"},
+		"a broken reference":  {told("x", "the log"), at(300_000_000_000), "started a thread: the log"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := Decode([]byte(tt.raw), Names{Channel: func(string) string { return "the log" }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			kind := earshot.System
+			if tt.id == now {
+				kind = earshot.Human
+			}
+			began, _ := TimeOf(tt.id)
+			if m := d.Message; string(m.ID) != tt.id || m.Text != tt.text || m.Author.Kind != kind || m.Time != began || m.Thread != "" || (d.Begun != "") != (tt.id == now) {
+				t.Errorf("got %+v, begun %q", m, d.Begun)
+			}
+		})
+	}
+}
