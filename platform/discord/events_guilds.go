@@ -10,8 +10,9 @@ import (
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
-// ready checks that the session is of the bot that the platform was made for.
-func (p *Platform) ready(_ context.Context, x *delivery) error {
+// ready checks that the session is of the bot that the platform was made for, and
+// remembers where it begins.
+func (p *Platform) ready(ctx context.Context, x *delivery) error {
 	var r struct {
 		User   json.RawMessage   `json:"user"`
 		Guilds []json.RawMessage `json:"guilds"`
@@ -19,6 +20,9 @@ func (p *Platform) ready(_ context.Context, x *delivery) error {
 	_ = json.Unmarshal(x.Data, &r) // a field of another kind costs itself
 	if me := user(r.User); me.User != "" && !p.identity.Is(earshot.AuthorID(me.User)) {
 		p.o.Log.Error("the session is another bot's: start again", "user", word(me.User))
+	}
+	if err := p.notePlace(ctx, x); err != nil {
+		return err
 	}
 	p.o.Log.Info("a session with discord began", "shard", x.Shard, "of", x.of, "guilds", len(r.Guilds))
 	return nil

@@ -52,6 +52,28 @@ func TestARestartResumes(t *testing.T) {
 	}
 }
 
+// TestARestartBeforeTheFirstEventResumes ends the first process before it has stored an
+// event: what is said until the next one starts is not missed.
+func TestARestartBeforeTheFirstEventResumes(t *testing.T) {
+	t.Parallel()
+	x := listen(t, nil)
+	x.start(nil, "")
+	x.until(func() bool { return strings.Contains(x.log.String(), "a session with discord began") })
+	x.close()
+	a := x.fake.Say(x.general, x.mara, "is anybody there?")
+	x.start(nil, "")
+	x.settle()
+	want := `channel #general
+  A Mara: "is anybody there?"
+`
+	if diff := cmp.Diff(want, x.dump(a, "A")); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, x.logged())
+	}
+	if n := x.fake.Identifies(); n != 1 {
+		t.Errorf("%d identifies, want 1: the second process resumes", n)
+	}
+}
+
 // TestAnotherNumberOfShardsBeginsAnew changes the number of shards: each then has
 // other guilds, so no session is resumed, and what was missed is reported.
 func TestAnotherNumberOfShardsBeginsAnew(t *testing.T) {

@@ -2,7 +2,6 @@ package discord
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"github.com/disgoorg/disgo/discord"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 )
 
@@ -100,13 +98,9 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 
 // shard returns a shard that continues where it ended.
 func (p *Platform) shard(ctx context.Context, id, of int, found string, identifies *gateway.Identifies, handle Handler, up func()) (*gateway.Shard, error) {
-	var resume gateway.State
-	stored, err := p.o.Store.Resume(ctx, earshot.Discord, p.resumeKey(id, of))
-	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
-		return nil, fmt.Errorf("discord: where shard %d continues: %w", id, err)
-	}
-	if err == nil && json.Unmarshal(stored, &resume) != nil {
-		resume = gateway.State{} // it begins anew
+	resume, err := p.place(ctx, id, of)
+	if err != nil {
+		return nil, err
 	}
 	asked := int64(intents)
 	if !p.Content() {
@@ -124,11 +118,6 @@ func (p *Platform) shard(ctx context.Context, id, of int, found string, identifi
 		Identify: func(ctx context.Context) error { return identifies.Wait(ctx, id) },
 		Dialer:   p.o.Dialer, Now: p.o.Now, Jitter: p.o.Jitter, Log: p.o.Log,
 	}), nil
-}
-
-// resumeKey is the key of the place where a shard continues.
-func (p *Platform) resumeKey(id, of int) string {
-	return fmt.Sprintf("%s/%d/%d", p.app, of, id)
 }
 
 // askEvery is how long the gateway's address is waited for between two questions.
