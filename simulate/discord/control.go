@@ -1,9 +1,12 @@
 package discord
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
@@ -161,9 +164,17 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 		s.Disconnect(o.Code)
 		return nil, nil
 	},
-	"token":  func(s *Discord, _ *http.Request, o order) (any, error) { s.RotateToken(o.Token); return nil, nil },
-	"settle": func(s *Discord, r *http.Request, _ order) (any, error) { return nil, s.Settle(r.Context()) },
+	"token": func(s *Discord, _ *http.Request, o order) (any, error) { s.RotateToken(o.Token); return nil, nil },
+	"settle": func(s *Discord, r *http.Request, _ order) (any, error) {
+		ctx, stop := context.WithTimeoutCause(r.Context(), settleTime, errors.New("after a minute the bot has not received every event: it may be gone"))
+		defer stop()
+		return nil, s.Settle(ctx)
+	},
 }
+
+// settleTime is how long an order waits for a bot that may never come back. Scripts
+// have no other end to their wait.
+const settleTime = time.Minute
 
 func (o order) guild(s *Discord) string {
 	if o.Guild == "" {

@@ -95,6 +95,9 @@ func TestAWrongOrderIsRefusedWithAReason(t *testing.T) {
 			t.Errorf("%s %s: %v, want something of %q", c.act, c.body, answer, c.want)
 		}
 	}
+	if answer := w.order("heal", ""); answer["ok"] != true {
+		t.Errorf("an act that takes nothing is given nothing: %v", answer)
+	}
 	res, err := http.Post(w.URL()+"/simulate/say", "text/plain", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)

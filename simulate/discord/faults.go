@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,8 +73,15 @@ type Fault = simulate.Fault
 
 // CheckFault returns an error that names what is wrong with a fault, or nil.
 func CheckFault(f Fault) error {
-	if _, known := faultKinds[f.Kind]; !known {
+	strikes, known := faultKinds[f.Kind]
+	if !known {
 		return fmt.Errorf("there is no fault %q", f.Kind)
+	}
+	if strikes == onCall && f.On != "" && !slices.ContainsFunc(operations, func(r route) bool {
+		ok, err := path.Match(f.On, r.op)
+		return ok || err != nil // what is wrong with the pattern is found below
+	}) {
+		return fmt.Errorf("there is no operation %q here; Discord's description has names such as create_message", f.On)
 	}
 	f.Kind = simulate.ServerError // the rest is checked alike for every kind
 	return f.Check()

@@ -216,9 +216,18 @@ func TestSettleWaitsUntilTheBotHasReceivedAll(t *testing.T) {
 
 func TestAFaultThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"storm", "swap_event", "api_error", "rate_limit,often=1", "rate_limit,chance=2", "rate_limit@[", ""} {
+	for _, text := range []string{"storm", "swap_event", "api_error", "rate_limit,often=1", "rate_limit,chance=2", "rate_limit@[", "lost_response@no_such_operation", ""} {
 		if f, err := discord.ParseFault(text); err == nil {
 			t.Errorf("%q is the fault %+v", text, f)
+		}
+	}
+}
+
+func TestAFaultMayNameManyOperations(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"lost_response@create_message", "lost_response@*_message", "drop_event@MESSAGE_CREATE", "lost_response"} {
+		if _, err := discord.ParseFault(text); err != nil {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

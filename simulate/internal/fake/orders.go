@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -25,7 +26,7 @@ func ReadOrder[Act any](w http.ResponseWriter, h *http.Request, acts map[string]
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, h.Body, 1<<20))
 	d.DisallowUnknownFields()
-	if err := d.Decode(order); err != nil {
+	if err := d.Decode(order); err != nil && !errors.Is(err, io.EOF) { // an act that takes nothing may be given none
 		return act, fmt.Errorf("the order is not understood: %w", err)
 	}
 	return act, nil
