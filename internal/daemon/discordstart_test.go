@@ -29,8 +29,11 @@ func TestDiscordIsUnreachableAtTheStart(t *testing.T) {
 				x := newDiscordWorld(t, server, &discord.Options{Unlimited: true}, "EARSHOT_HEALTH=127.0.0.1:0")
 				if before {
 					x.start()
-					x.Say(x.general, x.bob, "it may rain")
-					x.settled()
+					said := x.Say(x.general, x.bob, "it may rain")
+					x.eventually("it is stored", func() bool {
+						_, err := x.daemon.Store.Message(t.Context(), x.scope(x.general), earshot.MessageID(said))
+						return err == nil
+					})
 					x.stop()
 				}
 				x.ForgetSessions()
