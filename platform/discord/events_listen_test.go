@@ -58,7 +58,19 @@ func TestARestartBeforeTheFirstEventResumes(t *testing.T) {
 	t.Parallel()
 	x := listen(t, nil)
 	x.start(nil, "")
-	x.until(func() bool { return strings.Contains(x.log.String(), "a session with discord began") })
+	enough := time.After(20 * time.Second)
+	for remembered := false; !remembered; {
+		select {
+		case <-enough:
+			t.Fatal("the session is not remembered")
+		case <-time.After(5 * time.Millisecond):
+		}
+		list, err := x.store.Notes(t.Context(), "discord/place/", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		remembered = len(list) > 0
+	}
 	x.close()
 	a := x.fake.Say(x.general, x.mara, "is anybody there?")
 	x.start(nil, "")
