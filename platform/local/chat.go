@@ -132,56 +132,6 @@ func (c *Chat) Delete(ctx context.Context, channel string, id earshot.MessageID,
 	return err
 }
 
-// React adds an emoji, by its name without colons, to a message. Within one process a
-// person can add each emoji once.
-func (c *Chat) React(ctx context.Context, channel string, id earshot.MessageID, as, name string) (earshot.Message, error) {
-	name = strings.Trim(strings.TrimSpace(name), ":")
-	if name == "" || len(name) > maxName || strings.ContainsAny(name, " \n:<>") {
-		return earshot.Message{}, fmt.Errorf("%w: an emoji is given by its name", ErrInvalid)
-	}
-	ch, err := c.channel(ctx, channel)
-	if err != nil {
-		return earshot.Message{}, err
-	}
-	who, err := c.person(ctx, as, false)
-	if err != nil {
-		return earshot.Message{}, err
-	}
-	m, err := c.store.Message(ctx, ch.Scope(), id)
-	if err != nil || m.Deleted {
-		return earshot.Message{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
-	}
-	if !c.reacts(reaction{ch.Scope(), id, who.ID, name}) {
-		return m, nil
-	}
-	reactions := append([]earshot.Reaction{}, m.Reactions...)
-	given := false
-	for i, r := range reactions {
-		if r.Name == name {
-			reactions[i].Count++
-			given = true
-		}
-	}
-	if !given {
-		reactions = append(reactions, earshot.Reaction{Name: name, Count: 1})
-	}
-	m.Reactions = reactions
-	// A reaction asks nothing, so the bot needs no event.
-	if _, err := c.store.Record(ctx, ch.Scope(), m); err != nil {
-		return earshot.Message{}, fmt.Errorf("record a reaction: %w", err)
-	}
-	c.tell(Update{Channel: ch, Change: earshot.Updated, Message: m})
-	return m, nil
-}
-
-func (c *Chat) reacts(r reaction) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	first := !c.reacted[r]
-	c.reacted[r] = true
-	return first
-}
-
 // own returns a message if the person as wrote it.
 func (c *Chat) own(ctx context.Context, channel string, id earshot.MessageID, as string) (earshot.Channel, earshot.Message, error) {
 	ch, err := c.channel(ctx, channel)

@@ -32,6 +32,7 @@ func commands() []command {
 		{"edit", "N TEXT", "change a message of yours", (*terminal).edit},
 		{"delete", "N", "take a message of yours back", (*terminal).remove},
 		{"react", "N EMOJI", "react to a message, with an emoji's name", (*terminal).react},
+		{"unreact", "N EMOJI", "take a reaction of yours back", (*terminal).unreact},
 		{"file", "PATH [TEXT]", "share a file", (*terminal).file},
 		{"history", "[N]", "show the newest N messages here", (*terminal).history},
 		{"why", "", "show what the last answer here was made of", (*terminal).why},
@@ -176,13 +177,21 @@ func (t *terminal) react(ctx context.Context, rest string) error {
 	return err
 }
 
+func (t *terminal) unreact(ctx context.Context, rest string) error {
+	p, name, err := t.target(rest)
+	if err == nil {
+		_, err = t.chat.Unreact(ctx, string(p.scope.Channel), p.id, string(t.who.ID), name)
+	}
+	return err
+}
+
 func (t *terminal) file(ctx context.Context, rest string) error {
 	path, text, _ := strings.Cut(rest, " ")
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
+	if !info.Mode().IsRegular() || info.Size() > MaxFile {
 		return fmt.Errorf("%s is no file of at most 20 MiB", path)
 	}
 	data, err := os.ReadFile(path)

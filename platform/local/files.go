@@ -26,8 +26,9 @@ type Upload struct {
 
 // Bounds of shared files.
 const (
-	maxFiles    = 10       // of one message
-	maxFile     = 20 << 20 // bytes of one
+	MaxFiles = 10       // of one message
+	MaxFile  = 20 << 20 // bytes of one
+
 	maxStored   = 64 << 20 // bytes of all files; beyond it the oldest are dropped
 	maxFileName = 255      // bytes
 )
@@ -57,13 +58,13 @@ func (p *Platform) OpenFile(_ context.Context, s earshot.Scope, id earshot.Artif
 
 // share stores the files of a message and returns them as the message has them.
 func (p *Platform) share(s earshot.Scope, of earshot.MessageID, list []Upload) ([]earshot.File, error) {
-	if len(list) > maxFiles {
-		return nil, fmt.Errorf("%w: a message has at most %d files", ErrInvalid, maxFiles)
+	if len(list) > MaxFiles {
+		return nil, fmt.Errorf("%w: a message has at most %d files", ErrInvalid, MaxFiles)
 	}
 	var out []earshot.File
 	for i, u := range list {
-		if u.Name == "" || len(u.Name) > maxFileName || len(u.Data) == 0 || len(u.Data) > maxFile {
-			return nil, fmt.Errorf("%w: a file has a name of 1 to %d bytes and 1 to %d bytes of content", ErrInvalid, maxFileName, maxFile)
+		if u.Name == "" || len(u.Name) > maxFileName || len(u.Data) == 0 || len(u.Data) > MaxFile {
+			return nil, fmt.Errorf("%w: a file has a name of 1 to %d bytes and 1 to %d bytes of content", ErrInvalid, maxFileName, MaxFile)
 		}
 		sum := sha256.Sum256(u.Data)
 		f := earshot.File{

@@ -31,6 +31,7 @@ const maxBody = 1 << 20
 //	PATCH  /v1/channels/{channel}/messages/{id}      {"as": "bob", "text": "…"}
 //	DELETE /v1/channels/{channel}/messages/{id}      ?as=bob
 //	POST   /v1/channels/{channel}/messages/{id}/reactions  {"as": "bob", "name": "eyes"}
+//	DELETE /v1/channels/{channel}/messages/{id}/reactions  ?as=bob&name=eyes
 //
 // Status 200 for a change means that it is durable. After any other status, or none, it
 // may or may not be; sent again with the same client, it is stored once. Handler
@@ -48,6 +49,7 @@ func (c *Chat) Handler(token string) http.Handler {
 	mux.HandleFunc("PATCH /v1/channels/{channel}/messages/{id}", s.edit)
 	mux.HandleFunc("DELETE /v1/channels/{channel}/messages/{id}", s.remove)
 	mux.HandleFunc("POST /v1/channels/{channel}/messages/{id}/reactions", s.react)
+	mux.HandleFunc("DELETE /v1/channels/{channel}/messages/{id}/reactions", s.unreact)
 	return s.guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
@@ -277,6 +279,16 @@ func (s *server) react(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m, err := s.chat.React(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Name)
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	reply(w, map[string]any{"message": messageOf(m)})
+}
+
+func (s *server) unreact(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	m, err := s.chat.Unreact(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), q.Get("as"), q.Get("name"))
 	if err != nil {
 		failed(w, err)
 		return

@@ -241,6 +241,90 @@ func TestAReactionIsGivenOnceByAPerson(t *testing.T) {
 	}
 }
 
+func TestAReactionIsTakenBackByWhoGaveIt(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	m := say(t, w, local.Said{As: "bob", Text: "one"}).Message
+	for _, as := range []string{"eve", "bob"} {
+		if _, err := w.chat.React(t.Context(), "general", m.ID, as, "eyes"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(w.chat.Reacted(scope, m.ID, "eve"), []string{"eyes"}); diff != "" {
+		t.Errorf("what eve can take back: -got +want\n%s", diff)
+	}
+	got, err := w.chat.Unreact(t.Context(), "general", m.ID, "eve", ":eyes:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(got.Reactions, []earshot.Reaction{{Name: "eyes", Count: 1}}); diff != "" {
+		t.Errorf("-got +want\n%s", diff)
+	}
+	if _, err := w.chat.Unreact(t.Context(), "general", m.ID, "eve", "eyes"); !errors.Is(err, local.ErrForbidden) {
+		t.Errorf("a second time: %v", err)
+	}
+	if _, err := over(t, w.store).chat.Unreact(t.Context(), "general", m.ID, "bob", "eyes"); !errors.Is(err, local.ErrForbidden) {
+		t.Errorf("in another process: %v", err)
+	}
+	if got, err = w.chat.Unreact(t.Context(), "general", m.ID, "bob", "eyes"); err != nil || len(got.Reactions) != 0 {
+		t.Errorf("the last one leaves %v, %v", got.Reactions, err)
+	}
+	if got, err = w.chat.React(t.Context(), "general", m.ID, "eve", "eyes"); err != nil || len(got.Reactions) != 1 {
+		t.Errorf("given again: %v, %v", got.Reactions, err)
+	}
+}
+
+func TestPeopleAreListedByWhoSpokeLast(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for _, s := range []local.Said{
+		{As: "Zoe", Text: "1"}, {As: "bob", Text: "2"}, {As: "Zoe", Text: "3"}, {As: "build", Bot: true, Text: "4"},
+		{As: "eve", Text: "5"}, {As: "Mia", Text: "6", Channel: "ops"}, {As: "Al", Text: "7", Channel: "ops"},
+	} {
+		if s.Channel == "ops" {
+			if _, err := w.chat.Channel(t.Context(), "ops"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		say(t, w, s)
+	}
+	list, err := w.chat.People(t.Context(), "general")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, a := range list {
+		names = append(names, a.Name)
+	}
+	if diff := cmp.Diff(names, []string{"eve", "Zoe", "bob", "Al", "Mia"}); diff != "" {
+		t.Errorf("-got +want\n%s", diff)
+	}
+}
+
+func TestADraftIsKnownUntilItIsDone(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	at := func(anchor earshot.MessageID) bot.Place {
+		return bot.Place{Channel: channel, Anchor: earshot.Message{ID: anchor}}
+	}
+	w.chat.Writing(t.Context(), at("1"), "", false)
+	w.chat.Writing(t.Context(), at("2"), "Tw", false)
+	w.chat.Writing(t.Context(), at("1"), "One", false)
+	if diff := cmp.Diff(w.chat.Drafts(scope), []local.Draft{{Anchor: "1", Thread: "1", Text: "One"}, {Anchor: "2", Thread: "2", Text: "Tw"}}); diff != "" {
+		t.Errorf("-got +want\n%s", diff)
+	}
+	w.chat.Writing(t.Context(), at("1"), "One.", true)
+	w.chat.Writing(t.Context(), at("3"), "", true)
+	if got := w.chat.Drafts(scope); len(got) != 1 || got[0].Anchor != "2" {
+		t.Errorf("after the first is done: %v", got)
+	}
+	elsewhere := scope
+	elsewhere.Channel = "elsewhere"
+	if got := w.chat.Drafts(elsewhere); len(got) != 0 {
+		t.Errorf("in another channel: %v", got)
+	}
+}
+
 func TestWhatCannotBeSaid(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -337,6 +421,7 @@ in the thread
 /edit 3 changed
 /edit 1 not mine
 /react 1 eyes
+/unreact 1 eyes
 /delete 3
 /delete nine
 /nothing
@@ -374,6 +459,7 @@ You left the thread.
 not allowed: message 1772452800.000000 is not by Bob
 [1] you: hello
     :eyes: 1
+[1] you: hello
 [3] (deleted)
 which message? give the number that stands before it, 1 to 3
 there is no /nothing; /help lists what there is
@@ -498,6 +584,8 @@ func TestTheHTTPFront(t *testing.T) {
 	at := messages + "/" + string(m.ID)
 	for _, c := range []struct{ method, path, body, want string }{
 		{"POST", at + "/reactions", `{"as":"eve","name":"eyes"}`, `"reactions":[{"name":"eyes","count":1}]`},
+		{"POST", at + "/reactions", `{"as":"bob","name":"eyes"}`, `"reactions":[{"name":"eyes","count":2}]`},
+		{"DELETE", at + "/reactions?as=bob&name=eyes", "", `"reactions":[{"name":"eyes","count":1}]`},
 		{"PATCH", at, `{"as":"bob","text":"changed"}`, `"text":"changed"`},
 		{"DELETE", at + "?as=bob", "", `"deleted":"`},
 	} {

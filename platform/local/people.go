@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +13,35 @@ import (
 
 // maxName bounds the bytes of a person's name.
 const maxName = 64
+
+// lately is in how many of a channel's newest messages People looks for speakers.
+const lately = 200
+
+// People lists the workspace's people, without programs: first those who spoke lately in
+// a channel, the last speaker first, then the others by name.
+func (c *Chat) People(ctx context.Context, channel string) ([]earshot.Author, error) {
+	ch, err := c.channel(ctx, channel)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.store.Authors(ctx, c.o.Platform, c.o.Workspace)
+	if err != nil {
+		return nil, fmt.Errorf("list people: %w", err)
+	}
+	list = slices.DeleteFunc(list, func(a earshot.Author) bool { return a.Kind != earshot.Human || c.o.Agent.Is(a.ID) })
+	newest, err := c.store.Newest(ctx, ch.Scope(), earshot.Whole(), earshot.Position{}, lately)
+	if err != nil {
+		return nil, fmt.Errorf("read who spoke in %s: %w", ch.ID, err)
+	}
+	spoke := map[earshot.AuthorID]int{} // greater for who spoke later; 0 for who did not
+	for i, m := range newest {
+		spoke[m.Author.ID] = i + 1
+	}
+	slices.SortStableFunc(list, func(x, y earshot.Author) int {
+		return cmp.Or(cmp.Compare(spoke[y.ID], spoke[x.ID]), cmp.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)), cmp.Compare(x.ID, y.ID))
+	})
+	return list, nil
+}
 
 // person returns the author with this name or id, and creates one if there is none.
 // The agent's own name is [ErrForbidden].

@@ -57,6 +57,7 @@ type Store interface {
 	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
 	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
+	React(ctx context.Context, s earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error)
 }
 
 // A Platform is one workspace. It is safe for concurrent use, and several processes
@@ -70,14 +71,8 @@ type Platform struct {
 	last     earshot.Time
 	watchers []*watcher
 	reacted  map[reaction]bool
+	drafts   []written
 	files    []storedFile // the oldest first
-}
-
-type reaction struct {
-	scope  earshot.Scope
-	id     earshot.MessageID
-	author earshot.AuthorID
-	name   string
 }
 
 // Open returns the platform of a stored workspace, and creates the channel general if
@@ -130,6 +125,20 @@ func (p *Platform) now(ctx context.Context, s earshot.Scope) (earshot.Time, erro
 		p.last = max(p.last, newest[0].Time+1)
 	}
 	return p.last, nil
+}
+
+// Agent returns who the bot is.
+func (p *Platform) Agent() earshot.Identity { return p.o.Agent }
+
+// Has reports whether a channel, stored or not, belongs to this workspace.
+func (p *Platform) Has(s earshot.Scope) bool {
+	return s.Platform == p.o.Platform && s.Workspace == p.o.Workspace
+}
+
+// Place returns the scope that a channel of this workspace with this id has, stored or
+// not.
+func (p *Platform) Place(id earshot.ChannelID) earshot.Scope {
+	return earshot.Scope{Platform: p.o.Platform, Workspace: p.o.Workspace, Channel: id}
 }
 
 // Channels lists the workspace's channels.

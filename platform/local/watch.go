@@ -1,6 +1,10 @@
 package local
 
-import "github.com/earshot-ai/earshot"
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // An Update is something that happened on the platform. Either Message is set, as it
 // is stored now, or Draft, an answer that is being written.
@@ -17,6 +21,40 @@ type Draft struct {
 	Thread earshot.MessageID // the thread of the answer
 	Text   string            // the whole text so far; "" when it starts again
 	Done   bool              // it is posted or given up
+}
+
+// written is a draft in its channel.
+type written struct {
+	scope earshot.Scope
+	Draft
+}
+
+// Drafts returns the answers that are being written in a channel by this process, in
+// the order in which they were begun.
+func (p *Platform) Drafts(s earshot.Scope) []Draft {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []Draft
+	for _, d := range p.drafts {
+		if d.scope == s {
+			list = append(list, d.Draft)
+		}
+	}
+	return list
+}
+
+// writes remembers a draft until it is done. p.mu is held.
+func (p *Platform) writes(s earshot.Scope, d Draft) {
+	i := slices.IndexFunc(p.drafts, func(x written) bool { return x.scope == s && x.Anchor == d.Anchor })
+	switch {
+	case d.Done && i >= 0:
+		p.drafts = slices.Delete(p.drafts, i, i+1)
+	case d.Done:
+	case i >= 0:
+		p.drafts[i].Draft = d
+	default:
+		p.drafts = append(p.drafts, written{s, d})
+	}
 }
 
 type watcher struct{ f func(Update) }
@@ -38,6 +76,9 @@ func (p *Platform) Watch(f func(Update)) (stop func()) {
 func (p *Platform) tell(u Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if u.Draft != nil {
+		p.writes(u.Channel.Scope(), *u.Draft)
+	}
 	kept := p.watchers[:0]
 	for _, w := range p.watchers {
 		if w.f != nil {
