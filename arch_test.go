@@ -143,7 +143,7 @@ var layout = architecture{
 		{7, "internal/api", "the sidecar over HTTP"},
 		{8, "internal/mcp", "the sidecar over MCP"},
 		{9, "internal/mcp/mcptest", "a client that nobody here wrote; tests only"},
-		{7, "internal/inspect", "the web page"},
+		{8, "internal/inspect", "the web page"},
 
 		{7, "internal/yamlfile", "YAML that a person wrote"},
 		{8, "internal/daemon/config", "one validated struct"},

@@ -1,0 +1,105 @@
+// Package inspect is the web page on which people see what the model saw: chat,
+// turns with their prompts and ledgers, what another policy would have shown,
+// conversations, costs, coverage, and what waits for an operator.
+//
+// Start with [New], which makes the handler, and page.go: each view is a method of
+// server that returns a [page], in the file of its name, with its markup beside it in
+// a .templ file. `bash .ci/templ` writes the Go of those. What a view shows comes
+// from [sidecar.Service], which gives a caller only what it may see; a view itself
+// reads no store.
+//
+// Everything is embedded, and nothing is loaded from elsewhere: pages work without
+// scripts, and with them are refreshed by htmx.
+package inspect
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/platform/local"
+	"github.com/earshot-ai/earshot/secret"
+)
+
+// A Gate recognises the callers who come with a key. An *[access.Gate] is one.
+type Gate interface {
+	Authenticate(ctx context.Context, bearer string) (access.Principal, error)
+}
+
+// Options are what an inspector shows, and to whom. Service is required; Gate and
+// Token are, unless Open is set.
+type Options struct {
+	Service *sidecar.Service
+	// Gate recognises API keys: a key that may only read makes a viewer, another one
+	// an operator, each with the channels of the key.
+	Gate Gate
+	// Token makes an operator who sees everything. It is valid as long as the process
+	// runs.
+	Token secret.Secret
+	// Open lets everybody in as an operator, without a token. It is for a demo on a
+	// loopback address: only requests whose Host is this machine's are answered.
+	Open bool
+	// Hosts are further names by which the page is called; see [config.API].
+	Hosts []string
+
+	Chat     *local.Chat      // nil where there is no local platform: then nobody writes here
+	Person   string           // as whom people write first
+	Identity earshot.Identity // the bot; zero where there is none
+	Start    *Start           // what the first page shows; nil is fine
+	Version  string
+	Log      *slog.Logger // nil discards; never gets a text of a message
+	Now      func() time.Time
+
+	// Cost returns what a call costs; priced is false where the model has no price.
+	// nil: nothing has a price.
+	Cost func(model string, u earshot.Usage) (cost float64, priced bool)
+}
+
+// A Start is the message that the first page leads to.
+type Start struct {
+	Channel earshot.Channel
+	Message earshot.MessageID
+	Why     string // one or two sentences: why this message is worth a look
+}
+
+// server answers requests. It is safe for concurrent use.
+type server struct {
+	Options
+	sessions sessions
+	streams  streams
+	log      *slog.Logger
+}
+
+// New returns the handler of an inspector.
+func New(o Options) http.Handler {
+	s := &server{Options: o, log: o.Log}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Cost == nil {
+		s.Cost = func(string, earshot.Usage) (float64, bool) { return 0, false }
+	}
+	s.sessions.now = s.Now
+	mux := http.NewServeMux()
+	s.routes(mux)
+	return s.guard(http.NewCrossOriginProtection().Handler(mux))
+}
+
+// routes has every address of the inspector. A view is served as a page, and below
+// its path with .json and /NAME.svg (page.go).
+func (s *server) routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /static/", s.static)
+	mux.HandleFunc("GET /login", s.loginPage)
+	mux.HandleFunc("POST /login", s.login)
+	mux.HandleFunc("POST /logout", s.logout)
+	mux.Handle("GET /events", s.known(s.events))
+
+	s.view(mux, "/{$}", s.home)
+}

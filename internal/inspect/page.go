@@ -1,0 +1,227 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+)
+
+// A page is what a view makes of one request.
+type page struct {
+	title string
+	nav   string // which entry of the navigation it belongs to, such as turns
+	data  any    // the page for programs, as JSON
+	body  templ.Component
+	// pictures are served as files too: NAME.svg below the path of the view, with the
+	// same query.
+	pictures map[string]drawing
+}
+
+// A drawing is a picture as a file of its own.
+type drawing interface{ File() []byte }
+
+// A visit is one request of somebody who is known.
+type visit struct {
+	*http.Request
+	caller access.Principal
+}
+
+// operator reports whether the visitor may change something; others are viewers.
+func (v *visit) operator() bool { return !v.caller.ReadOnly && v.caller.Fixed == nil }
+
+// query returns a parameter of the query, without spaces around it.
+func (v *visit) query(name string) string { return strings.TrimSpace(v.URL.Query().Get(name)) }
+
+// place returns the channel that the query names.
+func (v *visit) place() sidecar.Place {
+	return placeOf(v.query("platform"), v.query("workspace"), v.query("channel"))
+}
+
+// A view makes a page.
+type view func(v *visit) (page, error)
+
+// view serves a view at a path, as a page and as JSON, and its pictures.
+func (s *server) view(mux *http.ServeMux, path string, f view) {
+	json, pictures := strings.TrimSuffix(path, "/{$}")+".json", strings.TrimSuffix(path, "/{$}")+"/{picture}"
+	if path == "/{$}" {
+		json, pictures = "/index.json", "/index/{picture}"
+	}
+	// A wildcard at the end of a path takes the ending too.
+	if strings.HasSuffix(path, "}") && path != "/{$}" {
+		json = ""
+	}
+	mux.Handle("GET "+path, s.known(func(w http.ResponseWriter, v *visit) {
+		as := asPage
+		if json == "" {
+			name := path[strings.LastIndex(path, "{")+1 : len(path)-1]
+			if id, ok := strings.CutSuffix(v.PathValue(name), ".json"); ok {
+				v.SetPathValue(name, id)
+				as = asJSON
+			}
+		}
+		s.answer(w, v, f, as)
+	}))
+	if json != "" {
+		mux.Handle("GET "+json, s.known(func(w http.ResponseWriter, v *visit) { s.answer(w, v, f, asJSON) }))
+	}
+	mux.Handle("GET "+pictures, s.known(func(w http.ResponseWriter, v *visit) { s.picture(w, v, f) }))
+}
+
+// How a page is answered.
+const (
+	asPage = iota
+	asJSON
+)
+
+// answer makes a page and writes it.
+func (s *server) answer(w http.ResponseWriter, v *visit, f view, as int) {
+	p, err := f(v)
+	if err != nil {
+		s.failed(w, v, err, as)
+		return
+	}
+	s.write(w, v, http.StatusOK, p, as)
+}
+
+// write writes a page.
+func (s *server) write(w http.ResponseWriter, v *visit, status int, p page, as int) {
+	var b bytes.Buffer
+	kind := "text/html; charset=utf-8"
+	var err error
+	if as == asJSON {
+		kind = "application/json"
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(p.data)
+	} else {
+		err = layout(s, v, p).Render(v.Context(), &b)
+	}
+	if err != nil {
+		s.log.Error("write a page", "path", v.URL.Path, "err", err)
+		http.Error(w, "this page could not be written; the log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the reader has gone
+}
+
+// picture writes one picture of a page as a file.
+func (s *server) picture(w http.ResponseWriter, v *visit, f view) {
+	name, ok := strings.CutSuffix(v.PathValue("picture"), ".svg")
+	p, err := page{}, error(absent)
+	if ok {
+		p, err = f(v)
+	}
+	if err == nil && p.pictures[name] == nil {
+		err = absent
+	}
+	if err != nil {
+		s.failed(w, v, err, asPage)
+		return
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	// A picture that is opened by itself has its style in it, and runs nothing.
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	_, _ = w.Write(p.pictures[name].File()) // the reader has gone
+}
+
+// absent is the answer for what does not exist, and for what the visitor may not see.
+var absent = &sidecar.Refusal{Kind: sidecar.NotFound, Detail: "there is nothing here that you can see"}
+
+// invalid is a refusal of a parameter.
+func invalid(path, detail string) error {
+	return &sidecar.Refusal{Kind: sidecar.Invalid, Path: path, Detail: detail}
+}
+
+// statusOf has the status of each kind of refusal.
+var statusOf = map[sidecar.Kind]int{
+	sidecar.Invalid: http.StatusBadRequest, sidecar.Forbidden: http.StatusForbidden, sidecar.NotFound: http.StatusNotFound,
+	sidecar.Conflict: http.StatusConflict, sidecar.Expired: http.StatusGone,
+}
+
+// failed answers with an error: what the visitor may know of it, and what to do.
+func (s *server) failed(w http.ResponseWriter, v *visit, err error, as int) {
+	status, said := http.StatusInternalServerError, "something went wrong here; the log of the process says what"
+	var busy *sidecar.Busy
+	if r, ok := sidecar.AsRefusal(err); ok {
+		status, said = statusOf[r.Kind], r.Error()
+	} else if errors.As(err, &busy) {
+		status, said = http.StatusTooManyRequests, busy.Error()
+	} else if v.Context().Err() == nil {
+		s.log.Error("a page failed", "path", v.URL.Path, "err", err)
+	}
+	s.write(w, v, status, problem(status, said), as)
+}
+
+// problem is the page of an error.
+func problem(status int, said string) page {
+	return page{
+		title: http.StatusText(status), body: problemBody(http.StatusText(status), said),
+		data: map[string]any{"title": http.StatusText(status), "status": status, "detail": said},
+	}
+}
+
+// known passes requests of those who are let in, and answers a panic.
+func (s *server) known(f func(http.ResponseWriter, *visit)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			// The value of a panic may hold a message: only its type is logged.
+			s.log.Error("a page broke", "path", r.URL.Path, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			http.Error(w, "this page broke; the log says where", http.StatusInternalServerError)
+		}()
+		caller, err := s.caller(r)
+		if err != nil {
+			s.stranger(w, r, err)
+			return
+		}
+		f(w, &visit{Request: r, caller: caller})
+	})
+}
+
+// change serves a change at a path: POST only, by an operator only. done returns where
+// to look afterwards. Without scripts a browser is sent there; with them htmx is.
+func (s *server) change(mux *http.ServeMux, path string, f func(ctx context.Context, v *visit) (done string, err error)) {
+	mux.Handle("POST "+path, s.known(func(w http.ResponseWriter, v *visit) {
+		v.Body = http.MaxBytesReader(w, v.Body, maxBody)
+		if !v.operator() {
+			s.failed(w, v, viewersRead, asPage)
+			return
+		}
+		done, err := f(v.Context(), v)
+		if err != nil {
+			s.failed(w, v, err, asPage)
+			return
+		}
+		if v.Request.Header.Get("HX-Request") != "" {
+			w.Header().Set("HX-Location", done)
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		http.Redirect(w, v.Request, done, http.StatusSeeOther)
+	}))
+}
+
+// maxBody bounds the bytes of a form, with its files.
+const maxBody = 32 << 20
+
+// viewersRead is the answer to a change by somebody who may only read.
+var viewersRead = &sidecar.Refusal{Kind: sidecar.Forbidden, Code: "read_only", Detail: "you came with a key that may only read; an operator's key may do this"}

@@ -1,0 +1,207 @@
+package inspect
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/secret"
+)
+
+// cookie carries a session. The key or token that opened it stays in this process.
+const cookie = "earshot_inspect"
+
+// How long a session lasts, and how many there may be.
+const (
+	sessionLasts = 12 * time.Hour
+	maxSessions  = 1000
+)
+
+// sessions are the browsers that have shown a token or a key.
+type sessions struct {
+	now  func() time.Time
+	mu   sync.Mutex // guards what follows
+	open map[[sha256.Size]byte]session
+}
+
+type session struct {
+	bearer secret.Secret
+	until  time.Time
+}
+
+// begin returns the id of a new session for a bearer of a token or a key. Where there
+// are too many, the one that ends first ends.
+func (x *sessions) begin(bearer secret.Secret) string {
+	id := rand.Text()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.open == nil {
+		x.open = map[[sha256.Size]byte]session{}
+	}
+	now := x.now()
+	var first [sha256.Size]byte
+	var ends time.Time
+	for k, s := range x.open {
+		if s.until.Before(now) {
+			delete(x.open, k)
+		} else if ends.IsZero() || s.until.Before(ends) {
+			first, ends = k, s.until
+		}
+	}
+	if len(x.open) >= maxSessions {
+		delete(x.open, first)
+	}
+	x.open[sha256.Sum256([]byte(id))] = session{bearer, now.Add(sessionLasts)}
+	return id
+}
+
+// bearer returns what opened a session that has not ended.
+func (x *sessions) bearer(id string) (secret.Secret, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, ok := x.open[sha256.Sum256([]byte(id))]
+	return s.bearer, ok && x.now().Before(s.until)
+}
+
+// end ends a session.
+func (x *sessions) end(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.open, sha256.Sum256([]byte(id)))
+}
+
+// everyone is who visits a demo, and owner who has the token of this process.
+var (
+	everyone = access.Principal{ID: "local:demo", Name: "demo", Kind: access.Local}
+	owner    = access.Principal{ID: "local:inspect", Name: "operator", Kind: access.Local}
+)
+
+// caller returns who sent a request: by its session, or by a bearer token for programs
+// that read the JSON. The key is looked up each time, so that a revoked one ends its
+// sessions at once.
+func (s *server) caller(r *http.Request) (access.Principal, error) {
+	if s.Open {
+		return everyone, nil
+	}
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return s.recognise(r, secret.New(strings.TrimSpace(token)))
+	}
+	c, err := r.Cookie(cookie)
+	if err != nil {
+		return access.Principal{}, access.ErrUnauthenticated
+	}
+	bearer, ok := s.sessions.bearer(c.Value)
+	if !ok {
+		return access.Principal{}, access.ErrUnauthenticated
+	}
+	return s.recognise(r, bearer)
+}
+
+// recognise returns who a token or a key belongs to. A capability is refused: it is
+// for the tools of one turn.
+func (s *server) recognise(r *http.Request, bearer secret.Secret) (access.Principal, error) {
+	given, want := sha256.Sum256([]byte(bearer.Reveal())), sha256.Sum256([]byte(s.Token.Reveal()))
+	if !s.Token.Empty() && subtle.ConstantTimeCompare(given[:], want[:]) == 1 {
+		return owner, nil
+	}
+	if s.Gate == nil {
+		return access.Principal{}, access.ErrUnauthenticated
+	}
+	p, err := s.Gate.Authenticate(r.Context(), bearer.Reveal())
+	if err == nil && p.Kind == access.Capability {
+		err = access.ErrUnauthenticated
+	}
+	return p, err
+}
+
+// stranger answers a request of somebody who is not known. A link with a token opens a
+// session, and leads to the same page without the token.
+func (s *server) stranger(w http.ResponseWriter, r *http.Request, err error) {
+	if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet {
+		if s.enter(w, r, token) == nil {
+			u := *r.URL
+			q := u.Query()
+			q.Del("token")
+			u.RawQuery = q.Encode()
+			http.Redirect(w, r, u.RequestURI(), http.StatusSeeOther)
+			return
+		}
+		err = errors.New("the link's token is not valid any more: each start of the process makes a new one")
+	}
+	s.askIn(w, r, err)
+}
+
+// enter opens a session for a token or a key.
+func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
+	bearer := secret.New(strings.TrimSpace(token))
+	if _, err := s.recognise(r, bearer); err != nil {
+		return err
+	}
+	// Lax, so that a permalink in a chat opens; a POST of another site has no cookie,
+	// and the cross-origin protection refuses it besides.
+	http.SetCookie(w, &http.Cookie{
+		Name: cookie, Value: s.sessions.begin(bearer), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https", MaxAge: int(sessionLasts / time.Second),
+	})
+	return nil
+}
+
+// loginPage asks for a token or a key.
+func (s *server) loginPage(w http.ResponseWriter, r *http.Request) { s.askIn(w, r, nil) }
+
+// askIn writes the page that asks for a token or a key; with an error for programs.
+func (s *server) askIn(w http.ResponseWriter, r *http.Request, why error) {
+	status, said := http.StatusOK, ""
+	switch {
+	case why == nil:
+	case errors.Is(why, access.ErrUnavailable):
+		s.log.Error("a visitor cannot be recognised", "err", why)
+		status, said = http.StatusServiceUnavailable, "the key cannot be checked right now; try again"
+	case errors.Is(why, access.ErrUnauthenticated):
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	default:
+		status, said = http.StatusUnauthorized, why.Error()
+	}
+	if strings.HasSuffix(r.URL.Path, ".json") || r.URL.Path == "/events" {
+		http.Error(w, `{"title":"`+http.StatusText(status)+`","detail":"send Authorization: Bearer with the page's token or an API key"}`, status)
+		return
+	}
+	p := page{title: "Come in", body: loginBody(r.URL.RequestURI(), said)}
+	if r.URL.Path == "/login" {
+		p.body = loginBody("/", said)
+	}
+	s.write(w, &visit{Request: r}, status, p, asPage)
+}
+
+// login opens a session for the token or key of a form.
+func (s *server) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	if err := s.enter(w, r, r.PostFormValue("token")); err != nil {
+		if errors.Is(err, access.ErrUnauthenticated) {
+			err = errors.New("this is neither the token of the printed link nor a valid API key")
+		}
+		s.askIn(w, r, err)
+		return
+	}
+	to := r.PostFormValue("to")
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.HasPrefix(to, "/\\") || strings.HasPrefix(to, "/login") {
+		to = "/"
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// logout ends the session.
+func (s *server) logout(w http.ResponseWriter, r *http.Request) {
+	if c, err := r.Cookie(cookie); err == nil {
+		s.sessions.end(c.Value)
+	}
+	http.SetCookie(w, &http.Cookie{Name: cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}

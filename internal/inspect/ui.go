@@ -1,0 +1,35 @@
+package inspect
+
+import (
+	"cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+)
+
+// verdictSymbol returns the sign of a verdict, so that its colour is never all there
+// is.
+func verdictSymbol(v earshot.Verdict) string {
+	switch v {
+	case earshot.Full:
+		return "●"
+	case earshot.Cut:
+		return "◐"
+	case earshot.Snippet:
+		return "◌"
+	}
+	return "✕"
+}
+
+// nameOf returns what people call somebody; the id where there is no name.
+func nameOf(a earshot.Author) string {
+	return desk.ID(cmp.Or(a.Name, a.FullName, string(a.ID), "somebody"))
+}
+
+// role names what a visitor may do.
+func role(v *visit) string {
+	if v.operator() {
+		return "operator"
+	}
+	return "viewer"
+}
