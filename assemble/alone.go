@@ -33,7 +33,7 @@ func (t *turn) alone() (Result, error) {
 	if instructions > 0 {
 		w.tokens[Instructions] = instructions
 	}
-	w.add(earshot.User, Anchor, nextBlock, body, question)
+	w.show(m, earshot.User, Anchor, nextBlock, body, 0, question)
 	for _, s := range t.in.Policy.First {
 		if s.Section == Media {
 			t.fitMedia(&p.media, s.limits(), min(t.in.Budget.Tokens, limit-question))

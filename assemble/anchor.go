@@ -11,12 +11,16 @@ import (
 var anchorSection = sectionKind{
 	name: Anchor,
 	render: func(t *turn, k *sectionKind, w *prompt, p *plan) {
-		text, sep := t.question(w.open())
+		text, sep, lead := t.question(w.open())
 		n := t.countLines(text) + 1
 		if t.isLog() {
 			n = t.questionCost()
 		}
-		w.add(earshot.User, Anchor, sep, text, n)
+		if t.anchorInJSON() {
+			w.add(earshot.User, Anchor, sep, text, n)
+		} else {
+			w.show(t.anchor, earshot.User, Anchor, sep, text, lead, n)
+		}
 		t.anchor.section, t.anchor.verdict, t.anchor.tokens = k, isFull, int32(w.tokens[Anchor])
 		t.renderReferences(w, &p.media)
 	},
@@ -30,26 +34,29 @@ const (
 )
 
 // question returns the lines of the anchor and what separates them from the text
-// above. open reports whether there is text above in the same message.
-func (t *turn) question(open bool) (text, sep string) {
+// above; the first lead bytes are not the anchor's. open reports whether there is
+// text above in the same message.
+func (t *turn) question(open bool) (text, sep string, lead int) {
 	m := t.anchor
 	if t.isLog() {
-		return t.questionLog(), nextBlock
+		text, lead = t.questionLog()
+		return text, nextBlock, lead
 	}
 	body := indent(t.words(m).body)
 	switch {
 	case t.anchorInJSON():
-		return questionHeader + "\n" + answerAnchor, nextBlock
+		text = questionHeader + "\n" + answerAnchor
+		return text, nextBlock, len(text)
 	case t.in.Policy.Frame == Brackets:
-		return questionHeader + "\n" + t.label(m) + ": " + guardEdited(body), nextBlock
+		return questionHeader + "\n" + t.label(m) + ": " + guardEdited(body), nextBlock, len(questionHeader) + 1
 	case t.in.Policy.Frame == Preamble && !open:
-		return guardBare(body, m.Message), nextLine
+		return guardBare(body, m.Message), nextLine, 0
 	case t.in.Policy.Frame == Preamble:
-		return currentPrefix + body, nextLine
+		return currentPrefix + body, nextLine, len(currentPrefix)
 	case t.in.Policy.Frame == Tags && open && t.threadShown():
-		return currentPrefix + body, nextBlock
+		return currentPrefix + body, nextBlock, len(currentPrefix)
 	}
-	return t.label(m) + ": " + guardEdited(body), nextBlock
+	return t.label(m) + ": " + guardEdited(body), nextBlock, 0
 }
 
 // questionCost is what the anchor costs at most.
@@ -63,7 +70,7 @@ func (t *turn) questionCost() int {
 	}
 	var n int
 	for _, open := range []bool{false, true} {
-		text, _ := t.question(open)
+		text, _, _ := t.question(open)
 		n = max(n, t.countLines(text)+1)
 	}
 	if t.anchorInJSON() {
@@ -72,8 +79,8 @@ func (t *turn) questionCost() int {
 	return n
 }
 
-// questionLog writes the anchor in the log form, under its header.
-func (t *turn) questionLog() string {
+// questionLog writes the anchor in the log form, under its header of lead bytes.
+func (t *turn) questionLog() (text string, lead int) {
 	l := logLine{m: t.anchor, day: t.anchor.Time}
 	above := t.questionAbove()
 	if above != "" {
@@ -81,8 +88,9 @@ func (t *turn) questionLog() string {
 		above += "\n"
 	}
 	t.anchor.entry = t.entry(t.anchor, 0)
-	text, _ := t.logText(&l, nil)
-	return t.questionLogHeader() + "\n" + above + text
+	text, _ = t.logText(&l, nil)
+	header := t.questionLogHeader() + "\n" + above
+	return header + text, len(header)
 }
 
 // questionAbove is the line above the question that says what it replies to, ""

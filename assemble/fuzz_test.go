@@ -61,6 +61,7 @@ func checkLaws(t *testing.T, in assemble.Input, r assemble.Result) {
 	checkLedger(t, in, r)
 	checkNext(t, in, r)
 	checkUTF8(t, r)
+	checkPassages(t, r)
 	again, ok := mustTurn(t, in)
 	if !ok {
 		t.Fatal("an error the second time")

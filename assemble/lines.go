@@ -64,7 +64,7 @@ func (l labelledBlock) render(t *turn, w *prompt, b *block) {
 		if m != b.root {
 			sep = t.renderCount(w, b, sep)
 		}
-		w.add(earshot.User, name, sep, t.line(m), int(m.tokens))
+		w.show(m, earshot.User, name, sep, t.line(m), 0, int(m.tokens))
 		sep = nextLine
 	}
 	t.renderCount(w, b, sep)
@@ -124,7 +124,7 @@ func (l turnsBlock) render(t *turn, w *prompt, b *block) {
 	sep := t.renderCount(w, b, t.renderGaps(w, b, nextBlock))
 	for i, m := range b.kept {
 		if t.in.Identity.Is(m.Author.ID) {
-			w.add(earshot.Assistant, name, nextLine, t.body(m), int(m.tokens))
+			w.show(m, earshot.Assistant, name, nextLine, t.body(m), 0, int(m.tokens))
 			continue
 		}
 		if i == 0 && l.header != "" && t.in.Policy.Frame == Brackets {
@@ -135,7 +135,7 @@ func (l turnsBlock) render(t *turn, w *prompt, b *block) {
 		if l.platformNotes && !t.spoken(m) {
 			line = noteLabel + indent(edited(m, t.body(m)))
 		}
-		w.add(earshot.User, name, sep, line, int(m.tokens))
+		w.show(m, earshot.User, name, sep, line, 0, int(m.tokens))
 		sep = nextLine
 	}
 }

@@ -45,7 +45,7 @@ func (t *turn) writeLog(w *prompt, name SectionName, header string, gaps []strin
 			above = nil
 		}
 		text, tokens := t.logText(l, above)
-		w.add(earshot.User, name, nextLine, text, tokens)
+		w.show(l.m, earshot.User, name, nextLine, text, 0, tokens)
 		l.m.tokens = int32(tokens)
 		above = l
 	}

@@ -49,6 +49,34 @@ func (w *prompt) add(role earshot.Role, section SectionName, sep, text string, t
 	w.tokens[section] += tokens
 }
 
+// show adds a piece that is a message of chat, behind its first lead bytes, which
+// are not.
+func (w *prompt) show(m *msg, role earshot.Role, section SectionName, sep, text string, lead, tokens int) {
+	w.add(role, section, sep, text, tokens)
+	to := w.text.Len()
+	w.passage(m, to-len(text)+lead, to)
+}
+
+// passage records that a stretch of the last message shows m.
+func (w *prompt) passage(m *msg, from, to int) {
+	last := &w.messages[len(w.messages)-1]
+	last.Passages = append(last.Passages, Passage{m.ID, from, to})
+}
+
+// showJSON adds a piece of typed JSON that contains messages of chat: parts are
+// their values, in the order in which they stand in whole.
+func (w *prompt) showJSON(section SectionName, whole string, parts []jsonPart, tokens int) {
+	w.add(earshot.User, section, nextLine, whole, tokens)
+	start, at := w.text.Len()-len(whole), 0
+	for _, p := range parts {
+		// A text in JSON has its quotes escaped, so that it cannot contain a value.
+		text := compact(p.value)
+		from := at + strings.Index(whole[at:], text)
+		at = from + len(text)
+		w.passage(p.m, start+from, start+at)
+	}
+}
+
 // close gives the last message its text.
 func (w *prompt) close() {
 	if n := len(w.messages); n > 0 {

@@ -35,6 +35,7 @@ type Message struct {
 	Text     string
 	Sections []SectionName        // the sections in it, in order
 	Spans    []Span               // which bytes of Text belong to which section
+	Passages []Passage            // which bytes of Text show which message; none in the session's
 	Media    []earshot.ArtifactID // files to attach to it
 	Calls    []earshot.Call       // the assistant's, of a recorded entry
 	Call     string               // of a tool's answer: the id of the call
@@ -46,6 +47,17 @@ type Message struct {
 // bytes. What separates sections belongs to no span.
 type Span struct {
 	Section  SectionName
+	From, To int
+}
+
+// A Passage is the stretch of a prompt message's text that shows one message of
+// chat: its label, its text whole, cut or as a snippet, and its lines with quotes,
+// files and reactions. From is inclusive, To exclusive, in bytes. Passages are in
+// order, do not overlap, and each lies in one span; the anchor's may be empty. The
+// messages of a turn's passages are those whose verdict in the ledger is not out,
+// once each. What stands in no passage is Earshot's: headers, days, counts.
+type Passage struct {
+	Message  earshot.MessageID
 	From, To int
 }
 

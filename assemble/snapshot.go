@@ -79,7 +79,7 @@ func (rowsBlock) render(t *turn, w *prompt, b *block) {
 	w.add(earshot.User, Snapshot, nextBlock, aroundHeader, t.tok(aroundHeader)+1)
 	t.renderGaps(w, b, nextLine)
 	for _, m := range b.kept {
-		w.add(earshot.User, Snapshot, nextLine, t.neighbourLine(b, m), int(m.tokens))
+		w.show(m, earshot.User, Snapshot, nextLine, t.neighbourLine(b, m), 0, int(m.tokens))
 	}
 }
 
@@ -97,11 +97,13 @@ func (snapshotJSON) fill(t *turn, b *block, room int) int {
 func (snapshotJSON) render(t *turn, w *prompt, b *block) {
 	w.add(earshot.User, Snapshot, nextBlock, snapshotHeader, 0)
 	t.renderGaps(w, b, nextLine)
-	n := 0
-	for _, m := range b.kept {
+	n, snapshot := 0, t.channelSnapshot(b)
+	parts := []jsonPart{{t.anchor, snapshot.Anchor}}
+	for i, m := range b.kept {
 		n += int(m.tokens)
+		parts = append(parts, jsonPart{m, snapshot.Adjacent[i]})
 	}
-	w.add(earshot.User, Snapshot, nextLine, compact(t.channelSnapshot(b)), n)
+	w.showJSON(Snapshot, compact(snapshot), parts, n)
 	w.tokens[Anchor] += t.anchorJSONCost()
 	last := &w.messages[len(w.messages)-1]
 	last.Sections = append(last.Sections, Anchor)

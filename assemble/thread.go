@@ -1,6 +1,10 @@
 package assemble
 
-import "github.com/earshot-ai/earshot"
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // The section thread shows the anchor's thread: the root whole, then the newest
 // replies that fit.
@@ -135,7 +139,8 @@ func (l threadJSON) render(t *turn, w *prompt, b *block) {
 	for _, m := range b.kept {
 		n += int(m.tokens)
 	}
-	w.add(earshot.User, Thread, nextLine, compact(t.threadContext(b)), n)
+	context, parts := t.threadContext(b)
+	w.showJSON(Thread, compact(context), parts, n)
 }
 
 // threadJSONHeader is the line above the JSON.
@@ -146,22 +151,27 @@ func threadJSONHeader(t *turn) string {
 	return "[ThreadContext]"
 }
 
-// threadContext is the thread with the messages that are kept.
-func (t *turn) threadContext(b *block) ThreadContext {
+// threadContext is the thread with the messages that are kept, and where they
+// stand in it.
+func (t *turn) threadContext(b *block) (ThreadContext, []jsonPart) {
 	th := ThreadRef{ThreadID: string(t.anchor.Root()), Replies: []ReplyRef{}}
+	parts := make([]jsonPart, 0, len(b.kept))
 	for _, m := range b.kept {
-		switch {
-		case m == b.root:
+		if m == b.root {
 			ref := t.messageJSON(m)
 			th.Root = &ref
-		case m.verdict == isCut:
-			th.Replies = append(th.Replies, t.replyJSON(m, m.written.cut, true))
-		default:
-			th.Replies = append(th.Replies, t.replyJSON(m, m.bodyJSON(t), false))
+			parts = slices.Insert(parts, 0, jsonPart{m, ref})
+			continue
 		}
+		reply := t.replyJSON(m, m.bodyJSON(t), false)
+		if m.verdict == isCut {
+			reply = t.replyJSON(m, m.written.cut, true)
+		}
+		th.Replies = append(th.Replies, reply)
+		parts = append(parts, jsonPart{m, reply})
 	}
 	th.Truncation = TruncatedRef{b.total - b.rootCount(), len(th.Replies), "most_recent", t.omittedRange(b)}
-	return ThreadContext{SchemaVersion, th}
+	return ThreadContext{SchemaVersion, th}, parts
 }
 
 // omittedRange is the first and last time of the thread's replies that are not

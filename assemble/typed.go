@@ -115,6 +115,12 @@ type TruncatedRef struct {
 	OmittedRangeTS  *[]string `json:"omitted_range_ts"`
 }
 
+// A jsonPart is a message and the value that shows it in typed JSON.
+type jsonPart struct {
+	m     *msg
+	value any
+}
+
 // compact writes v as JSON on one line, without HTML escapes.
 func compact(v any) string {
 	var b bytes.Buffer

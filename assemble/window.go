@@ -195,7 +195,7 @@ func (conversationsBlock) render(t *turn, w *prompt, b *block) {
 		head := t.heading(g)
 		w.add(earshot.User, Window, nextBlock, head, t.tok(head)+2)
 		for _, m := range g.msgs {
-			w.add(earshot.User, Window, nextLine, t.groupLine(g, m), int(m.tokens)+1)
+			w.show(m, earshot.User, Window, nextLine, t.groupLine(g, m), 0, int(m.tokens)+1)
 		}
 	}
 }
