@@ -119,6 +119,25 @@ type Response struct {
 	Model    string        `json:"model"`    // as the provider names it
 	// Counted, unless it is nil, is our own count, to compare Usage with.
 	Counted *Counted `json:"counted,omitempty"`
+	// Sent, unless it is nil, identifies the request as it went over the network.
+	// An adapter sets it. A model that sends nothing has none.
+	Sent *Sent `json:"sent,omitempty"`
+}
+
+// A Sent identifies the body of a request that a provider was sent, and holds what
+// its [Request] had besides system text and messages. Who makes the same request
+// again and gets a body with the same hash has the very bytes. Keys and headers
+// are not in it, nor is the address of the server, which may contain a key.
+type Sent struct {
+	Model  string `json:"model"`          // as it was asked for; Response.Model is as the provider names it
+	Path   string `json:"path"`           // of the API's URL, below its base URL
+	Form   string `json:"form,omitempty"` // which of several ways the adapter wrote it in; its own word
+	Bytes  int    `json:"bytes"`          // length of the body
+	SHA256 string `json:"sha256"`         // of the body, in lower-case hex
+
+	MaxTokens int  `json:"max_tokens"`
+	Tools     int  `json:"tools,omitempty"` // how many were offered
+	NoCalls   bool `json:"no_calls,omitempty"`
 }
 
 // A Counted is the length of a request by our own count. The caller of a model

@@ -31,6 +31,7 @@ const (
 	// version is that of the API, which each request names
 	// (https://platform.claude.com/docs/en/api/versioning).
 	version = "2023-06-01"
+	path    = "v1/messages"
 )
 
 // A Model is one of Anthropic's. It is safe for concurrent use.
@@ -50,7 +51,7 @@ func New(o model.Options) (*Model, error) {
 	if base == "" {
 		base = baseURL
 	}
-	return &Model{o, adapter.URL(base, "v1/messages")}, nil
+	return &Model{o, adapter.URL(base, path)}, nil
 }
 
 // Generate implements [llm.Model].
@@ -61,7 +62,7 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 	if key := m.options.APIKey; !key.Empty() {
 		header.Set("X-Api-Key", key.Reveal())
 	}
-	if !x.Post(ctx, m.url, header, body(m.options.Model, r)) {
+	if !x.Post(ctx, m.url, header, Body(m.options.Model, r)) {
 		return llm.Response{}, x.Error(ctx, faultIn(x.Said(), false))
 	}
 	a := answer{stream: stream, model: m.options.Model}
@@ -73,7 +74,9 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 	if !a.ended || a.stop == "" {
 		return llm.Response{}, x.Error(ctx, faultIn(x.Said(), true))
 	}
-	return a.response(r), nil
+	answered := a.response(r)
+	answered.Sent = x.Sent(path, "", r)
+	return answered, nil
 }
 
 // statuses are what an error in the middle of a stream would have been as an

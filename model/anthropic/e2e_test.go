@@ -13,6 +13,7 @@ func TestAgainstAimock(t *testing.T) {
 	t.Parallel()
 	modeltest.Run(t, modeltest.Adapter{
 		Provider: anthropic.Provider, Model: "claude-test", Path: "",
-		New: func(o model.Options) (llm.Model, error) { return anthropic.New(o) },
+		New:  func(o model.Options) (llm.Model, error) { return anthropic.New(o) },
+		Body: func(s llm.Sent, r llm.Request) []byte { return anthropic.Body(s.Model, r) },
 	})
 }

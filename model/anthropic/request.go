@@ -10,8 +10,9 @@ import (
 	"github.com/earshot-ai/earshot/model/internal/rawjson"
 )
 
-// body writes a request in the provider's words.
-func body(name string, r llm.Request) []byte {
+// Body returns the body of a request to the model of a name, as [Model.Generate]
+// sends it.
+func Body(name string, r llm.Request) []byte {
 	out := rawjson.New("model", name, "max_tokens", r.MaxTokens, "stream", true)
 	var tools []*rawjson.Object
 	for _, t := range r.Tools {

@@ -13,6 +13,7 @@ func TestAgainstAimock(t *testing.T) {
 	t.Parallel()
 	modeltest.Run(t, modeltest.Adapter{
 		Provider: gemini.Provider, Model: "gemini-2.5-test", Path: "",
-		New: func(o model.Options) (llm.Model, error) { return gemini.New(o) },
+		New:  func(o model.Options) (llm.Model, error) { return gemini.New(o) },
+		Body: func(s llm.Sent, r llm.Request) []byte { return gemini.Body(s.Model, r) },
 	})
 }

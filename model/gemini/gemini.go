@@ -36,6 +36,7 @@ const baseURL = "https://generativelanguage.googleapis.com"
 type Model struct {
 	options model.Options
 	url     *url.URL
+	path    string // of the API, below its base URL
 }
 
 // New returns the model that o names, or a tuned one as tunedModels/NAME. Where
@@ -55,11 +56,12 @@ func New(o model.Options) (*Model, error) {
 	if base == "" {
 		base = baseURL
 	}
-	u := adapter.URL(base, "v1beta", name+":streamGenerateContent")
+	path := "v1beta/" + name + ":streamGenerateContent"
+	u := adapter.URL(base, path)
 	query := u.Query()
 	query.Set("alt", "sse")
 	u.RawQuery = query.Encode()
-	return &Model{o, u}, nil
+	return &Model{o, u, path}, nil
 }
 
 // Generate implements [llm.Model].
@@ -70,7 +72,7 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 	if key := m.options.APIKey; !key.Empty() {
 		header.Set("X-Goog-Api-Key", key.Reveal())
 	}
-	if !x.Post(ctx, m.url, header, body(m.options.Model, r)) {
+	if !x.Post(ctx, m.url, header, Body(m.options.Model, r)) {
 		return llm.Response{}, x.Error(ctx, faultIn(x.Said()))
 	}
 	a := answer{stream: stream, model: m.options.Model, ids: adapter.NewIDs(Provider, r)}
@@ -87,7 +89,9 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 			Status: http.StatusInternalServerError, Code: a.finish, Message: "the model's answer is " + what,
 		})
 	}
-	return a.response(), nil
+	answered := a.response()
+	answered.Sent = x.Sent(m.path, "", r)
+	return answered, nil
 }
 
 // unusable are the ends of answers that are none; another try may bring one.

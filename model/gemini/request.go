@@ -11,8 +11,9 @@ import (
 	"github.com/earshot-ai/earshot/model/internal/rawjson"
 )
 
-// body writes a request in the provider's words, for the model of a name.
-func body(name string, r llm.Request) []byte {
+// Body returns the body of a request to the model of a name, as [Model.Generate]
+// sends it.
+func Body(name string, r llm.Request) []byte {
 	out := rawjson.New("contents", contents(name, r.Messages))
 	out.Set("generationConfig", rawjson.New("maxOutputTokens", min(r.MaxTokens, 1<<30)))
 	if r.System != "" {

@@ -104,6 +104,8 @@ func (a Adapter) play(t *testing.T, stream string) played {
 	r := llm.Request{MaxTokens: 100, Messages: []llm.Message{{Role: earshot.User, Parts: []llm.Part{llm.Text("q")}}}}
 	answer, err := m.Generate(t.Context(), r, func(e llm.Event) { out.Told = append(out.Told, e) })
 	if err == nil {
+		a.wasSent(t, answer, r, s.Requests()[0].Body)
+		answer.Sent = nil // it is not of the stream
 		out.Response = &answer
 	} else if !errors.As(err, &out.Error) {
 		t.Fatal(err)

@@ -3,7 +3,9 @@ package modeltest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
@@ -25,6 +27,8 @@ type Adapter struct {
 	Provider string
 	Model    string
 	New      func(model.Options) (llm.Model, error)
+	// Body is the adapter's, for what [llm.Sent] has of the request.
+	Body func(s llm.Sent, r llm.Request) []byte
 	// Path is the end of the provider's base URL, such as /v1.
 	Path string
 }
@@ -116,10 +120,12 @@ const hello = "Hello from the other side, in a sentence that needs several piece
 
 func (s suite) plain(t *testing.T) {
 	t.Parallel()
-	answer, err := s.model(t, &wire{}).Generate(t.Context(), ask(llm.Text("say hello")), nil)
+	w := &wire{}
+	answer, err := s.model(t, w).Generate(t.Context(), ask(llm.Text("say hello")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.wasSent(t, answer, ask(llm.Text("say hello")), w.sent()[0])
 	if diff := cmp.Diff(answer.Parts, []llm.Part{llm.Text(hello)}); diff != "" {
 		t.Errorf("-got +want\n%s", diff)
 	}
@@ -147,7 +153,8 @@ func (s suite) tools(t *testing.T) {
 	t.Parallel()
 	r := ask(llm.Text("weather in two towns"))
 	r.Tools = []llm.Tool{{Name: "weather", Description: "Tells the weather.", Schema: `{"type":"object","properties":{"town":{"type":"string"}},"required":["town"]}`}}
-	m := s.model(t, &wire{})
+	w := &wire{}
+	m := s.model(t, w)
 	var called []string
 	answer, err := m.Generate(t.Context(), r, func(e llm.Event) {
 		if e.Call != "" {
@@ -157,6 +164,7 @@ func (s suite) tools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.wasSent(t, answer, r, w.sent()[0])
 	calls := answer.Calls()
 	if answer.Stop != llm.StopCalls || len(calls) != 2 || len(called) != 2 {
 		t.Fatalf("got %+v after the events %q, want two calls", answer, called)
@@ -176,8 +184,28 @@ func (s suite) tools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.wasSent(t, answer, r, w.sent()[1])
 	if got, want := answer.Text(), "Oslo is cold, Rome is warm."; got != want || answer.Stop != llm.StopEnd {
 		t.Errorf("got %q, %s, want %q", got, answer.Stop, want)
+	}
+}
+
+// wasSent checks what an answer says of the body that was sent for a request, and
+// that the same body can be made again.
+func (a Adapter) wasSent(t *testing.T, answer llm.Response, r llm.Request, body string) {
+	t.Helper()
+	if answer.Sent == nil {
+		t.Error("the answer does not say what was sent")
+		return
+	}
+	s := *answer.Sent
+	sum := sha256.Sum256([]byte(body))
+	if s.SHA256 != hex.EncodeToString(sum[:]) || s.Bytes != len(body) || s.Model != a.Model || s.Path == "" || strings.Contains(s.Path, "//") ||
+		s.MaxTokens != r.MaxTokens || s.Tools != len(r.Tools) || s.NoCalls != r.NoCalls {
+		t.Errorf("it says that %+v was sent for a body of %d bytes", s, len(body))
+	}
+	if again := string(a.Body(s, r)); again != body {
+		t.Errorf("the body made again: -got +want\n%s", cmp.Diff(again, body))
 	}
 }
 

@@ -13,6 +13,7 @@ func TestAgainstAimock(t *testing.T) {
 	t.Parallel()
 	modeltest.Run(t, modeltest.Adapter{
 		Provider: openai.Provider, Model: "gpt-test", Path: "/v1",
-		New: func(o model.Options) (llm.Model, error) { return openai.New(o) },
+		New:  func(o model.Options) (llm.Model, error) { return openai.New(o) },
+		Body: func(s llm.Sent, r llm.Request) []byte { return openai.Body(s.Model, s.Form, r) },
 	})
 }

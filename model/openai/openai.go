@@ -32,7 +32,10 @@ import (
 // Provider is the name in responses, errors and opaque parts.
 const Provider = "openai"
 
-const baseURL = "https://api.openai.com/v1"
+const (
+	baseURL = "https://api.openai.com/v1"
+	path    = "chat/completions"
+)
 
 // A Model is one of OpenAI's or of a server's. It is safe for concurrent use.
 type Model struct {
@@ -57,7 +60,7 @@ func New(o model.Options) (*Model, error) {
 	if base == "" {
 		base = baseURL
 	}
-	m := &Model{options: o, url: adapter.URL(base, "chat/completions")}
+	m := &Model{options: o, url: adapter.URL(base, path)}
 	host := m.url.Hostname()
 	m.own = host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com")
 	return m, nil
@@ -84,7 +87,8 @@ func (m *Model) ask(ctx context.Context, r llm.Request, noReasoning bool, stream
 	if key := m.options.APIKey; !key.Empty() {
 		header.Set("Authorization", "Bearer "+key.Reveal())
 	}
-	if !x.Post(ctx, m.url, header, m.body(r, noReasoning)) {
+	form := formOf(m.own, noReasoning)
+	if !x.Post(ctx, m.url, header, Body(m.options.Model, form, r)) {
 		return llm.Response{}, x.Said(), x.Error(ctx, faultIn(x.Said(), false))
 	}
 	a := answer{stream: stream, model: m.options.Model}
@@ -99,7 +103,9 @@ func (m *Model) ask(ctx context.Context, r llm.Request, noReasoning bool, stream
 	if a.finish == "" {
 		return llm.Response{}, nil, x.Error(ctx, faultIn(x.Said(), true))
 	}
-	return a.response(r), nil, nil
+	out = a.response(r)
+	out.Sent = x.Sent(path, form, r)
+	return out, nil, nil
 }
 
 // refusesToReason reports whether an answer says that tools and reasoning do not

@@ -327,8 +327,13 @@ func TestAModelThatTakesToolsOnlyWithoutReasoning(t *testing.T) {
 	s := modeltest.Serve(t, refusal, ok)
 	m := at(t, s)
 	for range 2 {
-		if a, err := m.Generate(t.Context(), question, nil); err != nil || a.Text() != "ok" {
+		a, err := m.Generate(t.Context(), question, nil)
+		if err != nil || a.Text() != "ok" {
 			t.Fatalf("got %q, %v", a.Text(), err)
+		}
+		sent := s.Requests()
+		if got, want := string(openai.Body(a.Sent.Model, a.Sent.Form, question)), sent[len(sent)-1].Body; got != want {
+			t.Errorf("the body made again: got %s, want %s", got, want)
 		}
 	}
 	var with []bool

@@ -12,11 +12,33 @@ import (
 	"github.com/earshot-ai/earshot/model/internal/rawjson"
 )
 
-// body writes a request in the provider's words; noReasoning says that the model
-// must not reason where it has tools.
-func (m *Model) body(r llm.Request, noReasoning bool) []byte {
-	out := rawjson.New("model", m.options.Model, "stream", true, "stream_options", rawjson.New("include_usage", true))
-	if m.own {
+// The words of a form, which [llm.Sent] keeps.
+const (
+	// formOwn: the provider itself is asked, which knows max_completion_tokens.
+	formOwn = "max_completion_tokens"
+	// formNoReasoning: the model must not reason where it has tools.
+	formNoReasoning = "no_reasoning"
+)
+
+func formOf(own, noReasoning bool) string {
+	var words []string
+	if own {
+		words = append(words, formOwn)
+	}
+	if noReasoning {
+		words = append(words, formNoReasoning)
+	}
+	return strings.Join(words, " ")
+}
+
+// Body returns the body of a request to the model of a name, as [Model.Generate]
+// sends it. form is what [llm.Sent] has of an earlier request; "" is the form that
+// most servers understand.
+func Body(name, form string, r llm.Request) []byte {
+	words := strings.Fields(form)
+	own, noReasoning := slices.Contains(words, formOwn), slices.Contains(words, formNoReasoning)
+	out := rawjson.New("model", name, "stream", true, "stream_options", rawjson.New("include_usage", true))
+	if own {
 		out.Set("max_completion_tokens", r.MaxTokens)
 	} else {
 		out.Set("max_tokens", r.MaxTokens)

@@ -12,7 +12,8 @@ import (
 func adapter() modeltest.Adapter {
 	return modeltest.Adapter{
 		Provider: openai.Provider, Model: "m", Path: "/v1",
-		New: func(o model.Options) (llm.Model, error) { return openai.New(o) },
+		New:  func(o model.Options) (llm.Model, error) { return openai.New(o) },
+		Body: func(s llm.Sent, r llm.Request) []byte { return openai.Body(s.Model, s.Form, r) },
 	}
 }
 

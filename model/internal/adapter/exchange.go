@@ -3,6 +3,8 @@ package adapter
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
 	"github.com/earshot-ai/earshot/model/internal/sse"
 )
@@ -35,6 +38,8 @@ type Exchange struct {
 	said     []byte // the beginning of an answer without events
 	broken   error  // of the network
 	invalid  bool   // the request is no JSON and was not sent
+	sum      string // SHA-256 of the body that was sent
+	bytes    int    // its length
 }
 
 // NewExchange returns an exchange of a provider's model. Whoever makes one
@@ -75,6 +80,8 @@ func (x *Exchange) Post(ctx context.Context, u *url.URL, header http.Header, bod
 		client = *c
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	sum := sha256.Sum256(body)
+	x.sum, x.bytes = hex.EncodeToString(sum[:]), len(body)
 	x.response, err = client.Do(r) //nolint:bodyclose // Close closes it
 	if err != nil {
 		x.broken = err
@@ -87,6 +94,15 @@ func (x *Exchange) Post(ctx context.Context, u *url.URL, header http.Header, bod
 		x.said, _ = io.ReadAll(io.LimitReader(x.response.Body, maxSaid))
 	}
 	return false
+}
+
+// Sent identifies the body that [Exchange.Post] sent for a request. path is the
+// API's, below the base URL; form is the adapter's word for how it wrote the body.
+func (x *Exchange) Sent(path, form string, r llm.Request) *llm.Sent {
+	return &llm.Sent{
+		Model: x.options.Model, Path: "/" + path, Form: form, Bytes: x.bytes, SHA256: x.sum,
+		MaxTokens: r.MaxTokens, Tools: len(r.Tools), NoCalls: r.NoCalls,
+	}
 }
 
 // Events returns the events of the answer until it ends, breaks off or gets too
