@@ -18,12 +18,17 @@ type exchange struct {
 	tools       *tools.Set // nil: the model has none
 	links       *linkGuard
 
-	request    llm.Request
-	last       *llm.Response // what the model said last, unless tools have answered it
-	rounds     int           // of tools
-	beside     []string      // texts that the model wrote beside calls
+	dialog
 	read       []earshot.MessageID
 	askedAgain bool // after an empty response
+}
+
+// A dialog is a request as it grows by what the model answers and its tools return.
+type dialog struct {
+	request llm.Request
+	last    *llm.Response // what the model said last, unless tools have answered it
+	rounds  int           // of tools
+	beside  []string      // texts that the model wrote beside calls
 }
 
 func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *exchange {
@@ -45,34 +50,41 @@ func (x *exchange) advance(ctx context.Context) (done bool, err error) {
 
 // text returns the text of the model's last response or, where that is empty, the
 // texts beside its earlier calls.
-func (x *exchange) text() string {
-	if s := strings.TrimSpace(x.last.Text()); s != "" {
+func (d *dialog) text() string {
+	if s := strings.TrimSpace(d.last.Text()); s != "" {
 		return s
 	}
-	return strings.TrimSpace(strings.Join(x.beside, "\n\n"))
+	return strings.TrimSpace(strings.Join(d.beside, "\n\n"))
 }
 
 // answered notes a response of the model.
-func (x *exchange) answered(a llm.Response) {
-	x.last = &a
+func (d *dialog) answered(a llm.Response) {
+	d.last = &a
 	if s := a.Text(); s != "" && len(a.Calls()) > 0 {
-		x.beside = append(x.beside, s)
+		d.beside = append(d.beside, s)
 	}
 }
 
 // resulted appends the results of tools, which answer the last response.
-func (x *exchange) resulted(results []toolResult) {
+func (d *dialog) resulted(results []toolResult) {
 	list := make([]llm.Result, len(results))
 	for i, r := range results {
 		list[i] = r.Result
+	}
+	d.request = d.request.Append(*d.last, llm.Results(list...))
+	d.last = nil
+	d.rounds++
+}
+
+// resulted appends the results of tools, and notes which messages they show.
+func (x *exchange) resulted(results []toolResult) {
+	x.dialog.resulted(results)
+	for _, r := range results {
 		x.read = append(x.read, r.Shows...)
 		for _, p := range r.Parts {
 			x.links.alsoIn(idsIn(p.Text))
 		}
 	}
-	x.request = x.request.Append(*x.last, llm.Results(list...))
-	x.last = nil
-	x.rounds++
 }
 
 // replay appends the journal's steps to the request.

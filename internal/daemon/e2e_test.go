@@ -111,6 +111,7 @@ func endToEndWith(t *testing.T, start func(t *testing.T, scripts ...string) stri
 			t.Run("a fault is retried and not seen", p.faults)
 			t.Run("a permanent failure gets one apology", p.failure)
 			t.Run("a restart does not ask again", p.restart)
+			t.Run("a request is shown as it was sent", p.requests)
 		})
 	}
 }

@@ -1,7 +1,9 @@
 package daemon_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -22,6 +24,7 @@ type wire struct {
 	mu     sync.Mutex // guards what follows
 	faults []string   // a header for each request, in order, that makes the server fail
 	times  []time.Time
+	bodies []string // as they were sent
 }
 
 func (p endToEnd) wire(t *testing.T, faults ...string) *wire {
@@ -36,6 +39,12 @@ func (p endToEnd) wire(t *testing.T, faults ...string) *wire {
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // a closed connection stays one
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
+			body, err := io.ReadAll(r.In.Body)
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			w.note(string(body))
+			r.Out.Body = io.NopCloser(bytes.NewReader(body))
 			r.Out.Header.Set("X-Test-Id", w.name)
 			if name, value, ok := strings.Cut(w.next(), ": "); ok {
 				r.Out.Header.Set(name, value)
@@ -56,6 +65,19 @@ func (w *wire) next() string {
 		return w.faults[n-1]
 	}
 	return ""
+}
+
+func (w *wire) note(body string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bodies = append(w.bodies, body)
+}
+
+// sent returns the bodies of the requests, byte for byte.
+func (w *wire) sent() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.bodies...)
 }
 
 // asked is when requests were made.

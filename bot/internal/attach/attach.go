@@ -104,6 +104,7 @@ type Set struct {
 	missing map[earshot.ArtifactID]string    // of those: the line in the place of one that is gone
 
 	sums map[earshot.ArtifactID]string // SHA-256 of all that is in media and session
+	lost []string                      // names of files that were to be the same bytes again, and are not
 }
 
 // NewSet returns an empty set. none says that no file is attached at all, because

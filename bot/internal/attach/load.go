@@ -42,7 +42,9 @@ func (x *Set) Load(ctx context.Context, list []File, records map[earshot.Artifac
 			c.why = whyCrowded
 		}
 		if c.why != "" {
-			x.why[f.ID] = c.why
+			if x.why[f.ID] = c.why; sums[f.ID] != "" {
+				x.lost = append(x.lost, assemble.FileName(f.File))
+			}
 			continue
 		}
 		x.media[f.ID], x.sums[f.ID] = c.Media, c.sum

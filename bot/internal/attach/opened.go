@@ -81,6 +81,10 @@ func (x *Set) AddOpened(m llm.Media) (llm.Part, *Record) {
 	return llm.Part{Kind: kind, Media: &m}, &record
 }
 
+// Lost returns the names of files that could not be loaded with the bytes that they
+// had.
+func (x *Set) Lost() []string { return x.lost }
+
 // ReloadOpened loads the files of a tool's result again after a restart, the same
 // bytes, and puts them into its parts. A line replaces a file that is gone, or
 // that the provider refused after the tool returned it: later are the records of
@@ -92,7 +96,9 @@ func (x *Set) ReloadOpened(ctx context.Context, parts []llm.Part, files []Record
 		var got content
 		if why == "" {
 			got = x.contents(ctx, []File{f}, map[earshot.ArtifactID]string{r.ID: r.SHA256})[0]
-			why = got.why
+			if why = got.why; why != "" {
+				x.lost = append(x.lost, assemble.FileName(f.File))
+			}
 		}
 		x.of[r.ID] = r.Of
 		at := slices.IndexFunc(parts, func(p llm.Part) bool { return p.Media != nil && p.Media.ID == r.ID })

@@ -39,6 +39,7 @@ func (x *Set) LoadSession(ctx context.Context, c assemble.Conversation) {
 		switch {
 		case got.why != "":
 			x.missing[f.ID] = notAttached(f.File, got.why)
+			x.lost = append(x.lost, assemble.FileName(f.File))
 		case sums[f.ID] == "":
 			x.missing[f.ID] = notAttached(f.File, whyChanged)
 		default:

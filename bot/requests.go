@@ -1,0 +1,215 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot/internal/attach"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// A SentRequest is the request that an answer in a turn's journal came for.
+type SentRequest struct {
+	N        int       // the answer's step in the journal
+	Provider string    // which answered
+	Sent     *llm.Sent // what was recorded when it was sent; nil where nothing was
+	// Body is what was sent, to the byte: its hash is the recorded one. It is nil
+	// where it cannot be shown, and Why says why.
+	Body []byte
+	Why  string
+
+	media []llm.Media // the files in Body
+}
+
+// A BodyWriter writes the body of a request as a provider's adapter sends it.
+type BodyWriter func(provider string, s llm.Sent, r llm.Request) ([]byte, error)
+
+// Requests yields the request of each answer in a turn's journal, in order: made
+// again from the recorded prompt, the journal and the files that the store kept,
+// and compared with the hash of what was sent. Nothing is asked and nothing is
+// written. Bodies may be long, because files are in them: keep only what is needed.
+func Requests(ctx context.Context, st Store, q earshot.QueuedTurn, write BodyWriter) iter.Seq2[SentRequest, error] {
+	return func(yield func(SentRequest, error) bool) {
+		steps, err := st.Steps(ctx, q.ID)
+		if err != nil {
+			yield(SentRequest{}, fmt.Errorf("journal of turn %d: %w", q.ID, err))
+			return
+		}
+		x := &remaking{store: st, queued: q, steps: steps, write: write}
+		for i, s := range steps {
+			if s.Data == nil && s.Kind != stepReopened {
+				x.whyNot("something that the model had read was deleted, and this with it")
+				if s.Kind == stepAnswer && !yield(SentRequest{N: s.N, Why: x.why}, nil) {
+					return
+				}
+				continue
+			}
+			d, err := decodeStep(s)
+			if err == nil && x.files == nil && x.why == "" {
+				err = x.begin(ctx)
+			}
+			if err != nil {
+				yield(SentRequest{}, err)
+				return
+			}
+			if d.answer != nil && !yield(x.request(s.N, *d.answer), nil) {
+				return
+			}
+			x.apply(ctx, s.Kind, d, i)
+		}
+	}
+}
+
+// A remaking makes the requests of one turn again, step by step of its journal.
+type remaking struct {
+	store  Store
+	queued earshot.QueuedTurn
+	steps  []earshot.Step
+	write  BodyWriter
+
+	dialog
+	why      string      // no request from here on can be shown
+	files    *attach.Set // nil until begin
+	attached bool        // the step of the attached files, where the prompt attaches any, is behind us
+	input    assemble.Input
+}
+
+// whyNot notes the first reason why requests cannot be shown.
+func (x *remaking) whyNot(format string, args ...any) {
+	if x.why == "" {
+		x.why = fmt.Sprintf(format, args...)
+	}
+}
+
+// begin makes the request of the prompt. Where that cannot be, x.why says why.
+func (x *remaking) begin(ctx context.Context) error {
+	in, err := Input(ctx, x.store, x.queued)
+	if errors.Is(err, ErrChanged) {
+		x.whyNot("%v", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	res, err := assemble.Turn(in)
+	if err != nil || res.Hash != x.queued.Hash {
+		x.whyNot("this version of the program makes another prompt of the same messages")
+		return nil
+	}
+	first, err := x.firstRecords()
+	if err != nil {
+		return err
+	}
+	x.input = in
+	x.files = attach.NewSet(attach.Source{
+		Store: x.store, Scope: x.queued.Conversation.Scope, Timeout: loadKept, Log: slog.New(slog.DiscardHandler),
+	}, false)
+	if llm.SessionLength(res) > 0 {
+		x.files.LoadSession(ctx, in.Conversation)
+	}
+	list := attach.Chosen(in, res)
+	x.files.Load(ctx, list, first)
+	x.attached = len(list) == 0
+	o := &llm.Options{Tools: tools.Tools()}
+	o.Media, o.Missing = x.files.Request(list)
+	if x.dialog.request, err = llm.FromResult(res, o); err != nil {
+		x.whyNot("the request cannot be made of the prompt: %v", err)
+	}
+	return nil
+}
+
+// loadKept bounds how long files of one turn are read from the store.
+const loadKept = 10 * time.Second
+
+// firstRecords returns what the journal says of the files that the prompt attached,
+// before the provider refused any.
+func (x *remaking) firstRecords() (map[earshot.ArtifactID]attach.Record, error) {
+	for i, s := range x.steps {
+		if s.Kind == stepFiles && s.Data != nil {
+			return (&journal{steps: x.steps[i : i+1]}).fileRecords()
+		}
+	}
+	return nil, nil
+}
+
+// apply brings the request forward by a step.
+func (x *remaking) apply(ctx context.Context, kind string, d decoded, n int) {
+	if x.why != "" {
+		return
+	}
+	switch kind {
+	case stepAnswer:
+		x.answered(*d.answer)
+	case stepResults:
+		if x.last == nil {
+			x.whyNot("entry %d of the journal follows no answer", n)
+			return
+		}
+		for _, r := range d.results {
+			// What the provider refused later stood in the request until then.
+			x.files.ReloadOpened(ctx, r.Parts, r.Files, nil)
+		}
+		x.resulted(d.results)
+	case stepFiles:
+		if !x.attached {
+			x.attached = true
+			return
+		}
+		x.dialog.request.Messages, _ = x.files.Remove(x.dialog.request.Messages, x.input.Messages)
+	case stepFailed:
+		if x.last != nil && x.text() == "" && (len(x.last.Calls()) == 0 || x.last.Sent != nil && x.last.Sent.NoCalls) {
+			x.last = nil // the turn was opened again, and the model asked again
+		}
+	}
+}
+
+// request returns the request that an answer came for.
+func (x *remaking) request(n int, a llm.Response) SentRequest {
+	out := SentRequest{N: n, Provider: a.Provider, Sent: a.Sent}
+	switch {
+	case a.Provider == llm.OfflineName:
+		out.Why = "nothing was sent: the offline model answers inside this program, without a network"
+	case a.Sent == nil:
+		out.Why = "what was sent was not recorded: the answer is older than the record, or of a model without one"
+	default:
+		out.Why = x.why
+	}
+	if out.Why != "" {
+		return out
+	}
+	r := x.dialog.request
+	r.MaxTokens, r.NoCalls = a.Sent.MaxTokens, a.Sent.NoCalls
+	if a.Sent.Tools == 0 {
+		r.Tools, r.Cache = nil, r.System != ""
+	}
+	body, err := x.write(a.Provider, *a.Sent, r)
+	if err != nil {
+		out.Why = err.Error()
+		return out
+	}
+	sum := sha256.Sum256(body)
+	if got := hex.EncodeToString(sum[:]); got != a.Sent.SHA256 {
+		out.Why = x.whyOther(len(body), *a.Sent)
+		return out
+	}
+	out.Body, out.media = body, mediaIn(r)
+	return out
+}
+
+// whyOther says why the request is not the one that was sent, as far as that is
+// known.
+func (x *remaking) whyOther(bytes int, s llm.Sent) string {
+	if lost := x.files.Lost(); len(lost) > 0 {
+		return fmt.Sprintf("the store does not have %s any more as it was sent", quoted(lost))
+	}
+	return fmt.Sprintf("made again it has %d bytes and another hash, and %d bytes were sent: the program, or a setting, has changed since", bytes, s.Bytes)
+}
