@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage", "internal/inspect/picture",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -144,6 +144,7 @@ var layout = architecture{
 		{8, "internal/mcp", "the sidecar over MCP"},
 		{9, "internal/mcp/mcptest", "a client that nobody here wrote; tests only"},
 		{8, "internal/inspect", "the web page"},
+		{1, "internal/inspect/picture", "data as SVG"},
 
 		{7, "internal/yamlfile", "YAML that a person wrote"},
 		{8, "internal/daemon/config", "one validated struct"},
