@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/testdata"
@@ -27,6 +28,8 @@ type demoCmd struct {
 	Message string `placeholder:"MESSAGE" help:"The message of that channel to show."`
 	Chat    bool   `help:"Talk to the bot in that channel afterwards (default: on a terminal)."`
 	NoChat  bool   `help:"Do not, even on a terminal."`
+
+	Inspect inspectAddress `placeholder:"ADDR" help:"Serve the web page of the demo until interrupted: chat with the bot, and see what it saw (ADDR may be left out: 127.0.0.1:7300)."`
 }
 
 func (c *demoCmd) Help() string {
@@ -36,9 +39,13 @@ with --db they are kept, and every other command can read them.
 On a terminal the demo ends in a chat in the channel that it showed, answered by the model whose key is set, else by
 the built-in offline one.
 
+With --inspect it serves a web page instead, until it is interrupted: a chat in which you write as several people, and for
+each answer what the bot saw, what it did not, and why. On this machine's address the page needs no token.
+
 Examples:
 
   earshot demo
+  earshot demo --inspect
   earshot demo --db demo.db
   earshot demo --import export.zip --channel general
   earshot demo --import discord-export/`
@@ -97,6 +104,9 @@ func (c *demoCmd) Run(ctx context.Context, a *app) error {
 	if err := t.run(ctx); err != nil {
 		return err
 	}
+	if c.Inspect != "" {
+		return c.page(ctx, a, t)
+	}
 	if a.json {
 		return t.json(a)
 	}
@@ -109,19 +119,43 @@ func (c *demoCmd) Run(ctx context.Context, a *app) error {
 
 // chat lets a person talk to the bot in the channel of the tour.
 func (c *demoCmd) chat(ctx context.Context, a *app, t *tour) error {
+	s, err := c.service(a, t)
+	if err != nil {
+		return err
+	}
+	a.printf("\n%s", desk.Rule("your turn", a.width))
+	a.printf("%s", prose("Ask something in #"+desk.Line(t.q.place.label, 40)+". /thread and /as go where others talk, /why shows what the last answer was made of, /quit ends.", a.width))
+	return s.run(ctx, a)
+}
+
+// page serves the demo's web page until ctx ends.
+func (c *demoCmd) page(ctx context.Context, a *app, t *tour) error {
+	s, err := c.service(a, t)
+	if err != nil {
+		return err
+	}
+	ch := t.q.place.channel.Channel
+	s.config.Inspect.Listen, s.inspectOpen, s.noTerminal = string(c.Inspect), true, !c.Chat
+	s.start = &inspect.Start{Channel: ch, Message: t.q.place.message.ID, Why: desk.Clean(t.scene.why)}
+	if !a.json {
+		a.printf("%s", prose(fmt.Sprintf("%s messages of %s channels are loaded. Ctrl-C ends the demo.", desk.Number(t.report.Messages.Total()), desk.Number(len(t.q.place.channels))), a.width))
+	}
+	return s.run(ctx, a)
+}
+
+// service returns the bot that answers in the channel of the tour.
+func (c *demoCmd) service(a *app, t *tour) (service, error) {
 	cfg, err := config.Load(a.getenv("EARSHOT_CONFIG"), a.environ)
 	if err != nil {
-		return usagef("%v", err)
+		return service{}, usagef("%v", err)
 	}
 	self, ch := t.q.identity, t.q.place.channel
 	cfg.Agent.ID, cfg.Agent.Name, cfg.Agent.Aliases = string(self.ID), self.Name, nil
 	for _, alias := range self.Aliases {
 		cfg.Agent.Aliases = append(cfg.Agent.Aliases, string(alias))
 	}
-	cfg.Local.Workspace, cfg.Local.Channel, cfg.Local.Listen = string(ch.Workspace), string(ch.ID), ""
-	a.printf("\n%s", desk.Rule("your turn", a.width))
-	a.printf("%s", prose("Ask something in #"+desk.Line(t.q.place.label, 40)+". /thread and /as go where others talk, /why shows what the last answer was made of, /quit ends.", a.width))
-	return service{config: cfg, store: t.q.place.store, platform: ch.Platform}.run(ctx, a)
+	cfg.Local.Workspace, cfg.Local.Channel, cfg.Local.Listen, cfg.Inspect.Listen = string(ch.Workspace), string(ch.ID), "", ""
+	return service{config: cfg, store: t.q.place.store, platform: ch.Platform}, nil
 }
 
 // store opens the store of --db, or a temporary one; done closes it and removes

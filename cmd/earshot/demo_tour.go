@@ -170,6 +170,7 @@ func (t *tour) showNext(a *app) {
 	}
 	a.printf("  ask anything:        earshot context%s %s %s --as \"@earshot what is left to do?\"\n", db, channel, p.message.ID)
 	a.printf("  compare policies:    earshot context%s %s %s --compare\n", db, channel, p.message.ID)
+	a.printf("  see it on a page:    earshot demo%s --inspect\n", map[bool]string{true: db}[t.kept])
 	a.printf("  look around:         earshot channels%s\n", db)
 	if t.own == "" {
 		a.printf("  your own workspace:  earshot demo --import EXPORT\n")

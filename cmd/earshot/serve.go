@@ -14,16 +14,18 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/inspect"
 )
 
 type serveCmd struct {
-	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
-	Platform string `placeholder:"NAME" enum:",local,slack,discord" default:"" help:"Which platform: local (default), slack or discord."`
-	DryRun   bool   `help:"Post nothing; show what would be posted."`
-	Listen   string `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: receive events by HTTP on an address such as :8080, under /slack/events."`
-	Health   string `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
-	API      string `name:"api" placeholder:"ADDR" help:"Serve the HTTP API beside the bot, on an address such as 127.0.0.1:7301."`
-	Policy   string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
+	Config   string         `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Platform string         `placeholder:"NAME" enum:",local,slack,discord" default:"" help:"Which platform: local (default), slack or discord."`
+	DryRun   bool           `help:"Post nothing; show what would be posted."`
+	Listen   string         `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: receive events by HTTP on an address such as :8080, under /slack/events."`
+	Health   string         `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
+	API      string         `name:"api" placeholder:"ADDR" help:"Serve the HTTP API beside the bot, on an address such as 127.0.0.1:7301."`
+	Inspect  inspectAddress `placeholder:"ADDR" help:"Serve the inspector, a web page that shows what the model saw (ADDR may be left out: 127.0.0.1:7300)."`
+	Policy   string         `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
 }
 
 func (c *serveCmd) Help() string {
@@ -39,7 +41,8 @@ earshot check discord prints the link that invites it, and says what is missing.
 The model is the one whose key is set (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL), else
 the built-in offline one. docs/configuration.md lists all settings.
 
-With --api other bots use the same store, by docs/http.md.
+With --api other bots use the same store, by docs/http.md. With --inspect a web page shows each turn: what the model saw, what
+it did not, and why (docs/inspector.md).
 
 Examples:
 
@@ -47,7 +50,8 @@ Examples:
   earshot serve --platform slack --config earshot.yaml
   earshot serve --platform slack --listen :8080 --dry-run
   earshot serve --platform discord --policy window
-  earshot serve --api 127.0.0.1:7301`
+  earshot serve --api 127.0.0.1:7301
+  earshot serve --inspect`
 }
 
 func (c *serveCmd) Run(ctx context.Context, a *app) error {
@@ -71,6 +75,7 @@ func (c *serveCmd) load(a *app) (config.Config, error) {
 	flags.setenv("EARSHOT_POLICY", c.Policy)
 	flags.setenv("EARSHOT_HEALTH", c.Health)
 	flags.setenv("EARSHOT_API", c.API)
+	flags.setenv("EARSHOT_INSPECT", string(c.Inspect))
 	cfg, err := flags.config(c.Config)
 	if variable := map[string]string{config.PlatformLocal: "EARSHOT_LOCAL_LISTEN", config.PlatformSlack: "EARSHOT_LISTEN"}[cfg.Platform]; c.Listen != "" && variable != "" {
 		flags.setenv(variable, c.Listen)
@@ -105,6 +110,10 @@ type service struct {
 	store    earshot.Store
 	platform earshot.Platform // of the stored workspace, where it was imported
 	dryRun   bool
+
+	start       *inspect.Start // what the inspector's first page leads to
+	inspectOpen bool           // it asks for no token
+	noTerminal  bool           // people write on the page only
 }
 
 // run serves until ctx ends, or where the terminal is the only front until its
@@ -118,7 +127,7 @@ func (s service) run(ctx context.Context, a *app) error {
 	live := a.asks && !a.json
 	d, err := daemon.Open(ctx, daemon.Options{
 		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.platform, DryRun: s.dryRun, Version: buildVersion(),
-		Log: a.logger(s.config.Log, live), Done: s.ended(out),
+		Log: a.logger(s.config.Log, live), Done: s.ended(out), Start: s.start, InspectOpen: s.inspectOpen,
 	})
 	if err != nil {
 		return err
@@ -135,7 +144,7 @@ func (s service) run(ctx context.Context, a *app) error {
 		defer stop()
 		failed = d.Run(ctx)
 	})
-	if d.Chat != nil && (d.Address == "" || live) {
+	if d.Chat != nil && !s.noTerminal && (live || d.Address == "" && d.Inspect == "") {
 		err = d.Chat.Terminal(ctx, a.in, out, daemon.Screen{
 			Person: s.config.Local.Person, Channel: s.config.Local.Channel, Width: a.width, Live: live,
 			Wait: d.Wait, Why: func(ctx context.Context, w io.Writer, c earshot.Channel) error {
@@ -154,7 +163,7 @@ func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.
 	if a.json {
 		about := map[string]any{
 			"agent": d.Identity.ID, "provider": first.Provider, "model": first.Name, "policy": s.config.Policy,
-			"dry_run": s.dryRun, "address": d.Address, "platform": d.Platform, "health": d.Health, "api": d.API,
+			"dry_run": s.dryRun, "address": d.Address, "platform": d.Platform, "health": d.Health, "api": d.API, "inspect": d.Visit,
 		}
 		if d.TokenGenerated {
 			about["token"] = d.Token.Reveal()
@@ -175,6 +184,9 @@ func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.
 			return err
 		}
 		fmt.Fprintf(out, "%s\n", apiLines(apiURL(d, s.config), missing))
+	}
+	if d.Inspect != "" {
+		fmt.Fprintf(out, "%s\n", inspectLines(d))
 	}
 	if d.Health != "" {
 		fmt.Fprintf(out, "health on http://%s: /healthz, /readyz, /metrics\n", d.Health)

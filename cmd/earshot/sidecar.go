@@ -18,10 +18,11 @@ import (
 )
 
 type sidecarCmd struct {
-	Config string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
-	Listen string `placeholder:"ADDR" help:"Where to serve (default: 127.0.0.1:7301)."`
-	Health string `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
-	Policy string `short:"p" placeholder:"NAME|FILE" help:"The policy of contexts that name none: a built-in one or a file (default: standard)." predictor:"policy"`
+	Config  string         `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Listen  string         `placeholder:"ADDR" help:"Where to serve (default: 127.0.0.1:7301)."`
+	Health  string         `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
+	Inspect inspectAddress `placeholder:"ADDR" help:"Serve the inspector, a web page that shows what the model saw (ADDR may be left out: 127.0.0.1:7300)."`
+	Policy  string         `short:"p" placeholder:"NAME|FILE" help:"The policy of contexts that name none: a built-in one or a file (default: standard)." predictor:"policy"`
 }
 
 func (c *sidecarCmd) Help() string {
@@ -36,7 +37,8 @@ Examples:
   earshot key create --name bot
   earshot sidecar
   earshot sidecar --db postgres://earshot@db/earshot --listen :7301 --health :9464
-  earshot sidecar --policy delta --config earshot.yaml`
+  earshot sidecar --policy delta --config earshot.yaml
+  earshot sidecar --inspect`
 }
 
 // garbageRoom is how many bytes of garbage may collect beyond what the collector
@@ -80,6 +82,7 @@ func (c *sidecarCmd) Run(ctx context.Context, a *app) error {
 func (c *sidecarCmd) load(a *app) (config.Config, error) {
 	flags := *a
 	flags.setenv("EARSHOT_API", c.Listen)
+	flags.setenv("EARSHOT_INSPECT", string(c.Inspect))
 	flags.setenv("EARSHOT_POLICY", c.Policy)
 	flags.setenv("EARSHOT_HEALTH", c.Health)
 	cfg, err := flags.config(c.Config)
@@ -96,10 +99,13 @@ func announceAPI(ctx context.Context, a *app, st earshot.Store, d *daemon.Daemon
 	}
 	if a.json {
 		return a.writeJSON(map[string]any{
-			"address": d.API, "url": at, "policy": c.Policy, "health": d.Health, "has_key": missing == "", "version": buildVersion(),
+			"address": d.API, "url": at, "policy": c.Policy, "health": d.Health, "has_key": missing == "", "version": buildVersion(), "inspect": d.Visit,
 		})
 	}
 	a.printf("%s\n", apiLines(at, missing))
+	if d.Inspect != "" {
+		a.printf("%s\n", inspectLines(d))
+	}
 	if d.Health != "" {
 		a.printf("health on http://%s: /healthz, /readyz, /metrics\n", d.Health)
 	}

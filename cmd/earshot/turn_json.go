@@ -26,6 +26,7 @@ type turnJSON struct {
 	Posts   []postJSON         `json:"posts"`
 	Spent   spent              `json:"spent"`
 	Took    int64              `json:"took_us"`
+	Page    string             `json:"page"` // its address on the inspector
 }
 
 // A journalEntryJSON is a step of a turn. One of Answer, Results, Files and Failed
@@ -58,6 +59,7 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices m
 		Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: w.journalJSON(), Posts: []postJSON{},
 		Spent: w.spent(prices), Took: int64(w.queued.Updated - w.queued.Opened),
 	}
+	out.Page, _ = pageOf(ctx, l.store, w.queued.ID)
 	for _, n := range names {
 		out.Names = append(out.Names, namedJSON(n))
 	}

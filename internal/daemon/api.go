@@ -19,24 +19,33 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// openAPI makes what serves bots of any make, and its HTTP front; nil where no
-// address for it is set.
-func (s shared) openAPI() (*sidecar.Service, http.Handler, error) {
+// openService makes what the HTTP API and the inspector work on, and the gate that
+// knows their callers; nil where neither is served.
+func (s shared) openService() (*sidecar.Service, *access.Gate, error) {
 	o, c := s.options, s.options.Config
-	if c.API.Listen == "" {
+	if c.API.Listen == "" && c.Inspect.Listen == "" {
 		return nil, nil, nil
 	}
 	gate, err := access.Open(s.store, gateOptions(o))
 	if err != nil {
 		return nil, nil, fmt.Errorf("api: %w", err)
 	}
-	service := sidecar.New(s.store, s.search, gate, sidecar.Options{
+	s.caches.add(s.search.Clear)
+	return sidecar.New(s.store, s.search, gate, sidecar.Options{
 		AllowChannel: gate.AllowChannel,
 		OpenFor:      time.Duration(c.API.OpenMinutes) * time.Minute,
 		Policy:       policy(c, o.Policy), Budget: c.Budget.Assemble(), Count: s.responder.counter, Committed: s.ended.notify, Instructions: c.Agent.Instructions,
 		Zone: c.Context.Zone, Log: o.Log, Now: o.Outside.Now,
-	})
-	s.caches.add(s.search.Clear)
+	}), gate, nil
+}
+
+// api returns the HTTP front for bots of any make; nil where no address for it is set.
+func (s shared) api() http.Handler {
+	o, c := s.options, s.options.Config
+	if c.API.Listen == "" {
+		return nil
+	}
+	service, gate := s.sidecar, s.gate
 	answered := func(route string, status int, took time.Duration) {
 		s.meters.Request(route, status, took, strings.HasSuffix(route, "/events") && strings.HasPrefix(route, "GET "))
 	}
@@ -52,7 +61,7 @@ func (s shared) openAPI() (*sidecar.Service, http.Handler, error) {
 	mux.Handle(mcp.Path, chat)
 	mux.Handle(mcp.MetadataPath, chat)
 	mux.Handle(mcp.MetadataPath+mcp.Path, chat)
-	return service, mux, nil
+	return mux
 }
 
 // gateOptions returns what the gate is told by the settings.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/daemon/metrics"
 	"github.com/earshot-ai/earshot/internal/sidecar"
@@ -57,6 +58,12 @@ type Daemon struct {
 	TokenGenerated bool
 	// API is the address of the HTTP API, "" when it is not served.
 	API string
+	// Inspect is the URL of the inspector, "" when it is not served, and InspectToken
+	// what opens it; empty where it is open. Visit is the link for a person: it has the
+	// token, so print it for the operator only.
+	Inspect      string
+	InspectToken secret.Secret
+	Visit        string
 	// Health is the address of probes and metrics, "" when they are not served.
 	Health string
 
@@ -76,7 +83,8 @@ type shared struct {
 	responder responder
 	ended     *broadcast // of turns
 	caches    *caches
-	sidecar   *sidecar.Service // nil where the API is not served
+	sidecar   *sidecar.Service // nil where neither the API nor the inspector is served
+	gate      *access.Gate     // likewise
 }
 
 // Open wires a daemon. Nothing is answered before Run. Errors name the remedy.
@@ -138,8 +146,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 		options: o, store: st, search: search.New(st, nil), owner: me.Owner, meters: metrics.New(o.Version),
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
-	var offered http.Handler
-	if s.sidecar, offered, err = s.openAPI(); err != nil {
+	if s.sidecar, s.gate, err = s.openService(); err != nil {
 		return nil, err
 	}
 	p, err := k.platform(ctx, s)
@@ -147,6 +154,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 		return nil, err
 	}
 	keeper.forget = p.forget
+	seen := s.inspector(p)
 	var fronts fronts
 	defer func() {
 		if err != nil {
@@ -156,12 +164,12 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 	for _, f := range []struct {
 		address string
 		handler http.Handler
-	}{{p.listen, p.handler}, {o.Config.API.Listen, offered}, {o.Config.Health.Listen, healthHandler(s, p)}} {
+	}{{p.listen, p.handler}, {o.Config.API.Listen, s.api()}, {o.Config.Health.Listen, healthHandler(s, p)}, {o.Config.Inspect.Listen, seen.handler}} {
 		if err := fronts.listen(ctx, f.address, f.handler); err != nil {
 			return nil, err
 		}
 	}
-	me.API = fronts[1].Address()
+	me.API, me.Inspect = fronts[1].Address(), inspectURL(o.Config.Inspect, fronts[3].Address())
 	run := append(p.run, fronts.Run,
 		heartbeat{store: st, log: o.Log, presence: me}.Run,
 		pruner{store: st, log: o.Log}.Run, keeper.Run,
@@ -171,6 +179,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 		Store: st, Models: models, Identity: p.identity, Platform: p.name, Chat: p.chat, Location: p.location,
 		Address: fronts[0].Address(), Path: p.path, Token: p.token, TokenGenerated: p.tokenGenerated,
 		API: fronts[1].Address(), Health: fronts[2].Address(),
+		Inspect: me.Inspect, InspectToken: seen.token, Visit: visitLink(me.Inspect, seen.token),
 		shared: s, run: run, closes: []func() error{fronts.Close},
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/inspect"
 )
 
 // Options configure a daemon. Config is required, with Store set unless
@@ -20,10 +21,15 @@ type Options struct {
 	// LocalPlatform is the platform that the local platform's workspace was
 	// imported from. Default: local.
 	LocalPlatform earshot.Platform
-	DryRun        bool             // nothing is posted
-	Version       string           // of the program, for earshot status and the metrics
-	Log           *slog.Logger     // nil discards
-	Done          func(bot.Report) // is called for every turn that ends; nil is fine
+	// Start is the message that the inspector's first page leads to; nil is fine.
+	Start *inspect.Start
+	// InspectOpen lets everybody into the inspector without a token. It is for a demo:
+	// Config.Inspect.Listen must be a loopback address then.
+	InspectOpen bool
+	DryRun      bool             // nothing is posted
+	Version     string           // of the program, for earshot status and the metrics
+	Log         *slog.Logger     // nil discards
+	Done        func(bot.Report) // is called for every turn that ends; nil is fine
 	// Patience is how long Open waits for a platform that does not answer,
 	// before the daemon runs without it and retries. Default: 10 s.
 	Patience time.Duration

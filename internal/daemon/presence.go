@@ -35,6 +35,7 @@ type Presence struct {
 	Model    string       `json:"model"`
 	Fallback string       `json:"fallback,omitempty"` // the model that answers if the first fails
 	API      string       `json:"api,omitempty"`      // the address of the HTTP API
+	Inspect  string       `json:"inspect,omitempty"`  // the URL of the inspector
 	Policy   string       `json:"policy"`
 	Version  string       `json:"version,omitempty"`
 	DryRun   bool         `json:"dry_run,omitempty"`

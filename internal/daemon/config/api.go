@@ -63,11 +63,7 @@ func (c Config) checkAPI(bad report) {
 	if a.URL != "" && !goodURL(a.URL) {
 		bad("api.url", "is not of the form https://host/path")
 	}
-	for _, h := range a.Hosts {
-		if h == "" || strings.ContainsAny(h, "/: *") {
-			bad("api.hosts", "%q is no host name; write it without scheme, port and path, as in earshot.example.com", h)
-		}
-	}
+	checkHosts("api.hosts", a.Hosts, bad)
 	for _, o := range a.Origins {
 		if u, err := url.Parse(o); err != nil || !goodURL(o) || u.Path != "" || u.RawQuery != "" || u.User != nil {
 			bad("api.origins", "%q is no origin; write scheme, host and port only, as in https://desk.example.com", o)
@@ -91,6 +87,15 @@ func (c Config) checkAPI(bad report) {
 	for _, s := range o.Algorithms {
 		if !slices.Contains(signatures, s) {
 			bad("api.oidc.algorithms", "%q is unknown; use some of %s", s, strings.Join(signatures, ", "))
+		}
+	}
+}
+
+// checkHosts checks a list of host names.
+func checkHosts(key string, hosts []string, bad report) {
+	for _, h := range hosts {
+		if h == "" || strings.ContainsAny(h, "/: *") {
+			bad(key, "%q is no host name; write it without scheme, port and path, as in earshot.example.com", h)
 		}
 	}
 }

@@ -63,6 +63,7 @@ func (c Config) Check() []error {
 	c.checkPrices(bad)
 	c.checkRetention(bad)
 	c.checkAPI(bad)
+	c.checkInspect(bad)
 	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
 	}

@@ -35,6 +35,7 @@ type Config struct {
 	Discord   Discord   `yaml:"discord" doc:"the bot on Discord; see discord.md"`
 	Retention Retention `yaml:"retention" doc:"how long messages are kept; see retention.md"`
 	API       API       `yaml:"api" doc:"the HTTP API for bots in any language; see http.md"`
+	Inspect   Inspect   `yaml:"inspect" doc:"the web page that shows what the model saw; see inspector.md"`
 	Health    Health    `yaml:"health" doc:"probes and metrics; see operations.md"`
 	Log       Log       `yaml:"log" doc:"the log"`
 	Keys      Keys      `yaml:"-"`
@@ -163,6 +164,8 @@ type Keys struct {
 	GeminiKey    secret.Secret `env:"GEMINI_API_KEY" doc:"the key of the Gemini API."`
 	OpenAIKey    secret.Secret `env:"OPENAI_API_KEY" doc:"the key of OpenAI's API, or of a server that speaks it."`
 	LocalToken   secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"the token that callers of the local HTTP front must send. Empty: one is generated and printed at each start."`
+
+	InspectToken secret.Secret `env:"EARSHOT_INSPECT_TOKEN" doc:"the token that opens the inspector as an operator who sees everything, at least 16 characters. Empty: one is generated and printed at each start."`
 
 	SlackBotToken         secret.Secret `env:"SLACK_BOT_TOKEN" doc:"the app's bot token, xoxb-…"`
 	SlackAppToken         secret.Secret `env:"SLACK_APP_TOKEN" doc:"its app-level token, xapp-…, for Socket Mode."`

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"crypto/rand"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/inspect"
+	"github.com/earshot-ai/earshot/secret"
+)
+
+// An inspector is the web page of a daemon. The zero inspector is not served.
+type inspector struct {
+	handler http.Handler
+	token   secret.Secret // empty where the page is open
+}
+
+// inspector makes the web page, over the same service as the API.
+func (s shared) inspector(p platform) inspector {
+	o, c := s.options, s.options.Config
+	if c.Inspect.Listen == "" {
+		return inspector{}
+	}
+	var x inspector
+	open := o.InspectOpen && config.Loopback(c.Inspect.Listen)
+	if x.token = c.Keys.InspectToken; x.token.Empty() && !open {
+		x.token = secret.New(rand.Text())
+	}
+	if open {
+		x.token = secret.Secret{}
+	}
+	hosts := slices.Clone(c.Inspect.Hosts)
+	if u, err := url.Parse(c.Inspect.URL); err == nil && u.Hostname() != "" {
+		hosts = append(hosts, u.Hostname())
+	}
+	x.handler = inspect.New(inspect.Options{
+		Service: s.sidecar, Gate: s.gate, Token: x.token, Open: open, Hosts: hosts,
+		Chat: p.chat, Person: c.Local.Person, Identity: p.identity, Start: o.Start, Version: o.Version, Log: o.Log, Now: o.Outside.Now,
+		Cost: func(model string, u earshot.Usage) (float64, bool) {
+			price, ok := PriceOf(c.Model.Prices, model)
+			return Cost(price, u), ok
+		},
+	})
+	return x
+}
+
+// inspectURL returns the URL at which people reach an inspector, "" where none is
+// served. One that listens on every address is reached on this machine's.
+func inspectURL(c config.Inspect, address string) string {
+	if address == "" {
+		return ""
+	}
+	if c.URL != "" {
+		return strings.TrimRight(c.URL, "/")
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "http://" + address
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// visitLink returns the link that opens an inspector.
+func visitLink(at string, token secret.Secret) string {
+	if at == "" || token.Empty() {
+		return at
+	}
+	return at + "/?token=" + url.QueryEscape(token.Reveal())
+}
