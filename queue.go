@@ -29,7 +29,7 @@ func TurnStates() []TurnState {
 }
 
 // Final reports whether a turn in this state has ended. An operator can open a
-// parked or failed turn again (Reopen).
+// parked or failed turn again (Reopen), or end it for good (Discard).
 func (s TurnState) Final() bool {
 	switch s {
 	case TurnDone, TurnFailed, TurnParked, TurnDropped:
@@ -55,6 +55,9 @@ type QueuedTurn struct {
 	Began        Beginning // set by Begin; "" also in turns that were begun before there was the field
 	Number       int       // in its conversation; 0 until it is done
 }
+
+// DiscardBytes bounds the reason of an operator who discards a turn.
+const DiscardBytes = 1000
 
 // A Beginning says why a turn is the first of its epoch.
 type Beginning string
@@ -169,6 +172,20 @@ type Queue interface {
 	// ErrConflict when it is neither, when its anchor is deleted, or while another
 	// turn of its conversation is Generating or Posting.
 	Reopen(ctx context.Context, id TurnID) error
+	// Discard ends a parked or failed turn for good, as an operator decides: it is
+	// Dropped, and its Why says so, then why, which may be "" and has at most
+	// DiscardBytes bytes, and then what its state and its Why were.
+	//
+	// Nothing else changes. Its posts keep their states: nobody looks for an
+	// ambiguous one again, but Confirm still records that it arrived. Turns that
+	// were merged into it stay dropped. Other turns of the conversation go on, and
+	// it can be discarded while one is being answered, or when its anchor is
+	// deleted.
+	//
+	// A turn that was discarded already stays as it is, which is no error.
+	// ErrConflict when it is in another state, such as after a Reopen; ErrInvalid
+	// when why is too long.
+	Discard(ctx context.Context, id TurnID, why string) error
 
 	// QueuedTurn returns one turn, or ErrNotFound.
 	QueuedTurn(ctx context.Context, id TurnID) (QueuedTurn, error)

@@ -18,7 +18,9 @@ the answer was posted: if it was, people will see it twice.
 Examples:
 
   earshot turns --failed
-  earshot retry 42`
+  earshot retry 42
+
+A turn that needs no answer any more is ended by earshot discard.`
 }
 
 func (c *retryCmd) Run(ctx context.Context, a *app) error {

@@ -169,7 +169,7 @@ var stateMeaning = map[earshot.TurnState]string{
 	earshot.TurnGenerating: "the model is asked",
 	earshot.TurnPosting:    "the answer is on its way",
 	earshot.TurnDone:       "answered",
-	earshot.TurnFailed:     "the person was told; `earshot turns --failed`, `earshot retry TURN`",
+	earshot.TurnFailed:     "the person was told; `earshot turns --failed`, `earshot retry TURN` or `discard`",
 	earshot.TurnParked:     "look whether the answer is there; `earshot turns --parked`",
 	earshot.TurnDropped:    "not answered, each with its reason; `earshot turns --dropped`",
 }

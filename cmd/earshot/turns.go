@@ -11,8 +11,8 @@ import (
 type turnsCmd struct {
 	Open    bool  `help:"Turns that have not ended: open, claimed, generating, posting."`
 	Done    bool  `help:"Turns that were answered."`
-	Failed  bool  `help:"Turns that failed; earshot retry opens them again."`
-	Parked  bool  `help:"Turns whose answer may or may not have been posted."`
+	Failed  bool  `help:"Turns that failed; earshot retry opens them again, earshot discard ends them."`
+	Parked  bool  `help:"Turns whose answer may or may not have been posted; for retry or discard once you have looked."`
 	Dropped bool  `help:"Turns that were not answered, each with its reason."`
 	Before  int64 `placeholder:"ID" help:"Turns older than this one."`
 	Limit   int   `short:"n" default:"50" help:"The most turns to list."`

@@ -157,6 +157,7 @@ var purgeCases = []testCase{
 		}
 		wantError(s.T, s.Confirm(s.Context(), s.scope, post(id, 0, earshot.PostPlanned).Key, "r2"), earshot.ErrNotFound)
 		wantError(s.T, s.Reopen(s.Context(), id), earshot.ErrNotFound)
+		wantError(s.T, s.Discard(s.Context(), id, "x"), earshot.ErrNotFound)
 		s.check(s.Release(s.Context(), l, 0))
 		s.idle(second(5000))
 		s.empty(turns)

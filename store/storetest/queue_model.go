@@ -21,11 +21,11 @@ var queueModelCases = []testCase{
 			w.t = t
 			for range scaled(3, 1) { // long enough for turns to be finished
 				t.Repeat(map[string]func(*rapid.T){
-					"":                                      w.check,
-					"hear":                                  w.deliver,
-					"work":                                  w.work,
-					"wake":                                  w.work,
-					"crash, wait, renew, release or reopen": w.disturb,
+					"":     w.check,
+					"hear": w.deliver,
+					"work": w.work,
+					"wake": w.work,
+					"crash, wait, renew, release, reopen or discard": w.disturb,
 				})
 			}
 			w.t = t
@@ -56,11 +56,12 @@ type queueModel struct {
 }
 
 type modelTurn struct {
-	id       earshot.TurnID
-	n        int // the anchor
-	state    earshot.TurnState
-	perhaps  bool // one of its posts may be visible
-	reopened bool
+	id        earshot.TurnID
+	n         int // the anchor
+	state     earshot.TurnState
+	perhaps   bool // one of its posts may be visible
+	reopened  bool
+	discarded bool
 }
 
 // A replica answers turns. Its fields are what it would forget in a crash.
@@ -103,7 +104,7 @@ func newQueueModel(s *suite, q earshot.Queue, try int64) *queueModel {
 func (w *queueModel) disturb(t *rapid.T) {
 	w.t = t
 	o := w.draw(t)
-	switch rapid.SampledFrom([]string{"crash", "wait", "wait", "renew", "release", "reopen"}).Draw(t, "what") {
+	switch rapid.SampledFrom([]string{"crash", "wait", "wait", "renew", "release", "reopen", "discard"}).Draw(t, "what") {
 	case "crash":
 		o.forget()
 	case "wait":
@@ -114,6 +115,8 @@ func (w *queueModel) disturb(t *rapid.T) {
 		w.release(o)
 	case "reopen":
 		w.reopen(t)
+	case "discard":
+		w.discard(t)
 	}
 }
 
@@ -310,6 +313,23 @@ func (w *queueModel) reopen(t *rapid.T) {
 	}
 	w.must(err)
 	turn.state, turn.reopened = earshot.TurnOpen, true
+}
+
+func (w *queueModel) discard(t *rapid.T) {
+	if len(w.turns) == 0 {
+		return
+	}
+	turn := rapid.SampledFrom(w.turns).Draw(t, "turn")
+	err := w.q.Discard(background, turn.id, "why")
+	switch {
+	case turn.state == earshot.TurnFailed || turn.state == earshot.TurnParked:
+		turn.state, turn.discarded = earshot.TurnDropped, true
+		w.must(err)
+	case turn.discarded:
+		w.must(err)
+	default:
+		w.want("discard", err, earshot.ErrConflict)
+	}
 }
 
 // check compares the store's turns with the model's.

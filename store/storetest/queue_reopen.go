@@ -27,7 +27,7 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		for n := range len(stages) + 2 { // turn n has passed n-1 stages; the first is not claimed
 			turns = append(turns, s.asked(n, fmt.Sprint("m", n)))
 		}
-		failed, parked := s.asked(50, "m50"), s.asked(51, "m51")
+		failed, parked, discarded := s.asked(50, "m50"), s.asked(51, "m51"), s.asked(52, "m52")
 		first, _ := s.claim("before", second(0)) // released below: open again
 		for n := 1; n < len(turns); n++ {
 			l, list := s.claim("before", second(0))
@@ -36,12 +36,13 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 				stage(l, list[0].ID, n)
 			}
 		}
-		for _, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked} {
+		for _, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked, earshot.TurnParked} {
 			l, list := s.claim("before", second(0))
 			s.check(s.Finish(s.Context(), l, list[0].ID, state, "why", nil))
 		}
 		s.check(s.Release(s.Context(), first, 0))
-		all := append(turns, failed, parked)
+		s.check(s.Discard(s.Context(), discarded, "given up"))
+		all := append(turns, failed, parked, discarded)
 		before := s.queueTraces(all)
 		s.check(s.Close())
 
@@ -68,9 +69,9 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		s.check(s.Reopen(s.Context(), parked))
 		depth, err := s.Depth(s.Context())
 		s.check(err)
-		s.equal("depth", depth, map[earshot.TurnState]int{earshot.TurnDone: len(turns) - 1, earshot.TurnOpen: 2, earshot.TurnClaimed: 1})
+		s.equal("depth", depth, map[earshot.TurnState]int{earshot.TurnDone: len(turns) - 1, earshot.TurnOpen: 2, earshot.TurnClaimed: 1, earshot.TurnDropped: 1})
 		next := s.asked(60, "m60")
-		s.equal("ids go on", next > parked, true)
+		s.equal("ids go on", next > discarded, true)
 		s.check(s.Close())
 	})
 }

@@ -75,6 +75,7 @@ var otherGroups = []group{
 	{"Ends", endsCases},
 	{"QueuedTurns", queuedTurnCases},
 	{"Merge", mergeCases},
+	{"Discard", discardCases},
 	{"Drafts", draftCases},
 	{"Create", createCases},
 	{"AtOnce", batchCases},

@@ -68,6 +68,25 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 	})
 }
 
+// Discard implements [earshot.Queue].
+func (s *Store) Discard(ctx context.Context, id earshot.TurnID, why string) error {
+	why, err := rule.CheckDiscard(why)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func() error {
+		t, err := s.queue.turn(id)
+		if err != nil {
+			return err
+		}
+		c, err := rule.Discard(t.Queued, why, s.time())
+		if err == nil {
+			s.apply(t, c)
+		}
+		return err
+	})
+}
+
 // unfinished returns a conversation's unfinished turns in order.
 func (q *queue) unfinished(id earshot.ConversationID) []earshot.QueuedTurn {
 	l := q.conversations[id]

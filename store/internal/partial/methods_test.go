@@ -36,6 +36,7 @@ var onDiskAlone = map[string]string{
 	"Release":     "a lease",
 	"Merge":       "ids",
 	"Reopen":      "ids",
+	"Discard":     "ids, and what an operator gives as the reason",
 	"QueuedTurn":  "reads",
 	"QueuedTurns": "reads",
 	"Depth":       "reads",

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -357,6 +358,12 @@ func everyCallOfQueue(t *testing.T, s *Store) {
 		func() error { return s.Finish(ctx, l, out.Turn+1, earshot.TurnFailed, "x", nil) },
 		func() error { return s.Release(ctx, l, 0) },
 		func() error { return s.Reopen(ctx, out.Turn+1) },
+		func() error {
+			if err := s.Discard(ctx, out.Turn+1, "x"); !errors.Is(err, earshot.ErrConflict) { // its rows are read all the same
+				return fmt.Errorf("discard an open turn: %w", err)
+			}
+			return nil
+		},
 		func() error { _, err := s.Record(ctx, scope, tombstones("old5", "q2")...); return err },
 		func() error { _, err := s.QueuedTurn(ctx, out.Turn); return err },
 		func() error { _, err := s.QueuedTurns(ctx, earshot.TurnQuery{}); return err },

@@ -101,3 +101,36 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 		return t.change(q, c, now)
 	})
 }
+
+// Discard implements [earshot.Queue].
+func (s *Store) Discard(ctx context.Context, id earshot.TurnID, why string) error {
+	why, err := rule.CheckDiscard(why)
+	if err != nil {
+		return err
+	}
+	var at rule.Queued // for its conversation, which never changes
+	if err := s.read(ctx, func(t *tx) { t.askQueued(id, &at) }); err != nil {
+		return fmt.Errorf("discard a turn: %w", err)
+	}
+	if at.ID == 0 {
+		return rule.NoTurn(id)
+	}
+	return s.apply(ctx, "discard a turn", func(ctx context.Context, t *tx) error {
+		var q rule.Queued
+		t.shared(at.Conversation.Scope)
+		t.lockLeases([]earshot.ConversationID{at.Conversation}) // as Reopen does: one of the two comes first
+		t.askQueued(id, &q)
+		if err := t.send(ctx); err != nil {
+			return err
+		}
+		if q.ID == 0 { // erased meanwhile
+			return rule.NoTurn(id)
+		}
+		now := earshot.TimeOf(s.now())
+		c, err := rule.Discard(q, why, now)
+		if err != nil {
+			return err
+		}
+		return t.change(q, c, now)
+	})
+}

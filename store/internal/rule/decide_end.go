@@ -211,3 +211,16 @@ func Reopen(q Queued, gone bool, unfinished []earshot.QueuedTurn, now earshot.Ti
 	q.State, q.Why, q.Tries, q.Ends, q.Updated = earshot.TurnOpen, "", 0, 0, now
 	return Change{Turns: []Queued{q}, FindLowest: true}, nil
 }
+
+// Discard decides about [earshot.Queue.Discard]. A turn that is final is nobody's
+// lowest unfinished one, so no lease and no other turn matters.
+func Discard(q Queued, why string, now earshot.Time) (Change, error) {
+	switch {
+	case WasDiscarded(q.QueuedTurn):
+		return Change{}, nil
+	case q.State != earshot.TurnParked && q.State != earshot.TurnFailed:
+		return Change{}, fmt.Errorf("turn %d is %s: %w", q.ID, q.State, earshot.ErrConflict)
+	}
+	q.State, q.Why, q.Updated = earshot.TurnDropped, Discarded(q.QueuedTurn, why), now
+	return Change{Turns: []Queued{q}}, nil
+}

@@ -33,7 +33,7 @@ func TestWhateverIsAskedTheRulesHold(t *testing.T) {
 				turns: map[earshot.TurnID]*modelTurn{}, deleted: map[earshot.MessageID]bool{}, read: map[earshot.MessageID]map[int]bool{}}
 			t.Repeat(map[string]func(*rapid.T){
 				"accept": m.accept, "claim": m.claim, "give back or renew": m.giveBack, "begin": m.begin, "again, begin": m.begin, "step": m.step,
-				"post": m.post, "again, post": m.post, "confirm": m.confirm, "finish": m.finish, "merge": m.merge, "reopen": m.reopen, "delete": m.erase,
+				"post": m.post, "again, post": m.post, "confirm": m.confirm, "finish": m.finish, "merge": m.merge, "reopen": m.reopen, "discard": m.discard, "delete": m.erase,
 				"": m.check,
 			})
 			for _, o := range m.turns {
@@ -361,6 +361,29 @@ func (m *model) reopen(t *rapid.T) {
 	if err == nil {
 		m.revived, o.ends = true, 0
 		m.apply(o, c)
+	}
+}
+
+func (m *model) discard(t *rapid.T) {
+	if len(m.turns) == 0 {
+		t.Skip("no turn")
+	}
+	o := m.turns[rapid.SampledFrom(m.ids()).Draw(t, "turn")]
+	before, posts := o.Queued, slices.Clone(o.posts)
+	c, err := Discard(o.Queued, "gone stale", m.now)
+	waits := before.State == earshot.TurnParked || before.State == earshot.TurnFailed
+	if (err == nil) != (waits || WasDiscarded(before.QueuedTurn)) {
+		t.Fatalf("a turn that was %s (%s) is discarded: %v", before.State, before.Why, err)
+	}
+	if err != nil {
+		return
+	}
+	m.apply(o, c)
+	if o.State != earshot.TurnDropped || !slices.Equal(o.posts, posts) || !waits && o.Queued.Why != before.Why {
+		t.Fatalf("a turn that was %s (%s) is %s (%s) after it was discarded, with the posts %v", before.State, before.Why, o.State, o.Why, o.posts)
+	}
+	if _, err := Reopen(o.Queued, false, nil, m.now); !errors.Is(err, earshot.ErrConflict) {
+		t.Fatalf("a discarded turn is opened again: %v", err)
 	}
 }
 

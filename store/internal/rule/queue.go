@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -26,6 +27,23 @@ const answeredWith = "answered with turn %d"
 func MergedInto(q earshot.QueuedTurn) (into earshot.TurnID, ok bool) {
 	n, err := fmt.Sscanf(q.Why, answeredWith, &into)
 	return into, err == nil && n == 1 && q.State == earshot.TurnDropped
+}
+
+// discarded begins the Why of a turn that an operator has discarded.
+const discarded = "discarded by an operator"
+
+// Discarded returns why a turn is dropped that an operator discards for a reason,
+// which may be "".
+func Discarded(q earshot.QueuedTurn, reason string) string {
+	if reason != "" {
+		reason = ": " + reason
+	}
+	return fmt.Sprintf("%s%s; it was %s: %s", discarded, reason, q.State, q.Why)
+}
+
+// WasDiscarded reports whether an operator has discarded a turn.
+func WasDiscarded(q earshot.QueuedTurn) bool {
+	return q.State == earshot.TurnDropped && strings.HasPrefix(q.Why, discarded)
 }
 
 // CheckAccept checks and normalises the arguments of Accept. The conversation is
@@ -227,6 +245,14 @@ func checkFinish(state earshot.TurnState, why string, t *earshot.Turn) (string, 
 		return why, nil, nil
 	}
 	return why, t, fmt.Errorf("%w: a turn does not end %s", earshot.ErrInvalid, state)
+}
+
+// CheckDiscard checks and normalises why a turn is discarded.
+func CheckDiscard(why string) (string, error) {
+	if why = strings.TrimSpace(Text(why)); len(why) > earshot.DiscardBytes {
+		return why, fmt.Errorf("%w: the reason has %d bytes, more than %d", earshot.ErrInvalid, len(why), earshot.DiscardBytes)
+	}
+	return why, nil
 }
 
 // CheckTurnQuery normalises q and sets its defaults: no bound, 50 turns.

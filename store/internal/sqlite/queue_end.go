@@ -87,3 +87,26 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 		return t.change(q, c, now)
 	})
 }
+
+// Discard implements [earshot.Queue].
+func (s *Store) Discard(ctx context.Context, id earshot.TurnID, why string) error {
+	why, err := rule.CheckDiscard(why)
+	if err != nil {
+		return err
+	}
+	return s.apply(ctx, "discard a turn", func(t *tx) error {
+		q, err := t.queued(id)
+		if err != nil {
+			return err
+		}
+		if q.ID == 0 {
+			return rule.NoTurn(id)
+		}
+		now := earshot.TimeOf(s.now())
+		c, err := rule.Discard(q, why, now)
+		if err != nil {
+			return err
+		}
+		return t.change(q, c, now)
+	})
+}
