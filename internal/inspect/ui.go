@@ -33,3 +33,11 @@ func role(v *visit) string {
 	}
 	return "viewer"
 }
+
+// plural writes a number of things: "1 message", "2,000 messages".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return desk.Number(n) + " " + many
+}
