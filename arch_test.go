@@ -129,6 +129,7 @@ var layout = architecture{
 		{5, "summarize", "summaries between turns"},
 		{4, "summarize/digest", "a summary without a model"},
 		{5, "internal/desk", "what the desk prints"},
+		{5, "internal/yamlfile", "YAML that a person wrote"},
 
 		{6, "bot", "from event to posted reply"},
 		{7, "internal/eval", "quality and cost, measured"},
@@ -146,7 +147,6 @@ var layout = architecture{
 		{8, "internal/inspect", "the web page"},
 		{1, "internal/inspect/picture", "data as SVG"},
 
-		{7, "internal/yamlfile", "YAML that a person wrote"},
 		{8, "internal/daemon/config", "one validated struct"},
 		{9, "internal/daemon", "wiring and lifecycle"},
 		{10, "internal/daemon/simtest", "the whole daemon under faults that a seed chooses; tests only"},

@@ -140,6 +140,27 @@ func (s Section) WithDefaults() Section {
 	return s
 }
 
+// Limits returns which limits a section has in a policy of p's form and frame: a
+// field that is zero is none of them. What the others are says nothing.
+func (p Policy) Limits(n SectionName) Section {
+	k := kindOf(n)
+	if k == nil {
+		return Section{}
+	}
+	has := k.limits
+	has.Section, has.Own, has.AddressedOnly = n, k.hasOwn, k.hasAddressedOnly
+	if k.source != SourceNone && k.source != SourceSearch {
+		has.Minutes = 1
+	}
+	if has.Link != "" {
+		has.Link = LinkAuto
+	}
+	if k.noThreadsInLog && p.Frame == Log {
+		has.Threads = 0
+	}
+	return has
+}
+
 // isZero reports whether p is the zero Policy.
 func (p Policy) isZero() bool { return p.Name == "" && p.First == nil && p.Later == nil }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"strings"
 
@@ -140,20 +139,9 @@ func readPolicy(path string) (assemble.Policy, error) {
 	if err != nil {
 		return assemble.Policy{}, &usageError{text: err.Error()}
 	}
-	var w assemble.WrittenPolicy
-	if err := yaml.UnmarshalWithOptions(raw, &w, yaml.Strict()); err != nil {
-		return assemble.Policy{}, usagef("%s: %s", path, firstLine(err))
-	}
-	p := w.Read()
-	if errs := p.Check(); len(errs) > 0 {
-		return assemble.Policy{}, usagef("%s: %s", path, errors.Join(errs...))
+	p, err := yamlfile.Policy(raw)
+	if err != nil {
+		return assemble.Policy{}, usagef("%s: %s", path, err)
 	}
 	return p, nil
-}
-
-// firstLine returns the first line of a YAML error, which says what and where. An
-// excerpt of the file follows it.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }

@@ -152,49 +152,62 @@ type DeskContext struct {
 // Nothing is stored. The stored session of the conversation goes on where the message
 // stands after everything that was answered in it; else the conversation begins.
 func (s *Service) DeskContext(ctx context.Context, p access.Principal, r DeskRequest) (DeskContext, error) {
+	out, a, err := s.deskAsked(ctx, p, r)
+	if err == nil {
+		err = s.deskMake(ctx, &out, a)
+	}
+	return out, err
+}
+
+// deskAsked looks up what a request names, and which conversation the prompt goes on
+// with.
+func (s *Service) deskAsked(ctx context.Context, p access.Principal, r DeskRequest) (DeskContext, asked, error) {
 	var out DeskContext
 	if p.Kind == access.Capability {
-		return out, absent
+		return out, asked{}, absent
 	}
 	how, err := s.deskHow(r)
 	if err != nil {
-		return out, err
+		return out, asked{}, err
 	}
 	if out.Channel, err = s.Find(ctx, p, r.Channel); err != nil {
-		return out, err
+		return out, asked{}, err
 	}
 	at := out.Channel.Scope()
 	if out.Agent, err = s.deskAgent(ctx, p, at, r.Agent); err != nil {
-		return out, err
+		return out, asked{}, err
 	}
 	if out.Anchor, err = s.deskMessage(ctx, at, r.Message); err != nil {
-		return out, err
+		return out, asked{}, err
 	}
 	a := asked{How: how, channel: out.Channel, identity: out.Agent, anchor: out.Anchor.ID}
 	if a.conversation, err = gather.ConversationOf(ctx, s.store, out.Channel, out.Anchor, out.Agent); err != nil {
-		return out, err
+		return out, a, err
 	}
 	if out.Goes, err = s.owners(p).has(ctx, a.conversation); err != nil {
-		return out, err
+		return out, a, err
 	}
 	if out.Goes { // another user's session is not shown
-		if out.Goes, err = s.follows(ctx, a.conversation, out.Anchor); err != nil {
-			return out, err
-		}
+		out.Goes, err = s.follows(ctx, a.conversation, out.Anchor)
 	}
 	if !out.Goes {
 		a.conversation = earshot.ConversationID{}
 	}
+	return out, a, err
+}
+
+// deskMake makes the context.
+func (s *Service) deskMake(ctx context.Context, out *DeskContext, a asked) error {
 	req, err := s.request(a)
 	if err != nil {
-		return out, err
+		return err
 	}
 	out.Input, out.Result, err = gather.Turn(ctx, s.store, req)
 	if errors.Is(err, assemble.ErrBudgetTooSmall) {
 		err = overLimit
 	}
 	out.Policy = out.Input.Policy.Name
-	return out, err
+	return err
 }
 
 // deskHow reads policy and budget.

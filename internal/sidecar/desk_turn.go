@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/inputref"
 )
 
 // How far back is looked for a turn, and for a channel's turns.
@@ -124,6 +125,11 @@ func (s *Service) turns(ctx context.Context, p access.Principal, q earshot.TurnQ
 // DeskTurn returns a turn with why its prompt was what it was. A turn of a channel
 // that the caller may not see is refused as one that does not exist.
 func (s *Service) DeskTurn(ctx context.Context, p access.Principal, id earshot.TurnID) (DeskTurn, error) {
+	return s.deskTurn(ctx, p, id, s.store)
+}
+
+// deskTurn reads what the prompt is made of from st.
+func (s *Service) deskTurn(ctx context.Context, p access.Principal, id earshot.TurnID, st inputref.Store) (DeskTurn, error) {
 	var out DeskTurn
 	var err error
 	if out.Queued, err = s.store.QueuedTurn(ctx, id); err != nil {
@@ -142,7 +148,7 @@ func (s *Service) DeskTurn(ctx context.Context, p access.Principal, id earshot.T
 	if err := s.read(ctx, &out.WholeTurn); err != nil {
 		return out, err
 	}
-	if err := s.remake(ctx, &out.WholeTurn); err != nil {
+	if err := s.remake(ctx, st, &out.WholeTurn); err != nil {
 		return out, err
 	}
 	ids := []earshot.MessageID{q.Anchor}

@@ -82,6 +82,8 @@ type WholeTurn struct {
 	Prompt *assemble.Result // nil where it was not asked for, or cannot be made any more
 	Input  *assemble.Input  // what Prompt was made of
 	Anchor *earshot.Message // nil when it is deleted
+	// Changed says why there is no Prompt although it was asked for.
+	Changed string
 }
 
 // Turn returns one turn. With prompt its prompt is made again from what is stored.
@@ -119,7 +121,7 @@ func (s *Service) Turn(ctx context.Context, p access.Principal, id earshot.TurnI
 		err = s.read(ctx, &w)
 	}
 	if err == nil && prompt {
-		err = s.remake(ctx, &w)
+		err = s.remake(ctx, s.store, &w)
 	}
 	return w, err
 }
@@ -150,18 +152,31 @@ func (s *Service) read(ctx context.Context, w *WholeTurn) (err error) {
 	return nil
 }
 
+// Why a prompt cannot be made again.
+const (
+	changedNever  = "the turn did not come to a prompt"
+	changedErased = "something that the turn read was erased or replaced since"
+	changedOther  = "the assembler makes another prompt of it now"
+)
+
 // remake makes a turn's prompt again. A prompt of which something was erased cannot
 // be made.
-func (s *Service) remake(ctx context.Context, w *WholeTurn) error {
+func (s *Service) remake(ctx context.Context, st inputref.Store, w *WholeTurn) error {
 	of := w.Queued
 	if d := w.Draft; d != nil {
 		of = earshot.QueuedTurn{ID: d.ID, Conversation: d.Conversation, Anchor: d.Anchor, Epoch: d.Prompt.Epoch, Input: d.Prompt.Input, Hash: d.Prompt.Hash}
 	}
-	if of.Input == nil {
+	if of.Hash == "" {
+		w.Changed = changedNever
 		return nil
 	}
-	in, err := inputref.Load(ctx, s.store, of)
+	if of.Input == nil {
+		w.Changed = changedErased
+		return nil
+	}
+	in, err := inputref.Load(ctx, st, of)
 	if errors.Is(err, inputref.ErrChanged) {
+		w.Changed = changedErased
 		return nil
 	}
 	if err != nil {
@@ -169,6 +184,7 @@ func (s *Service) remake(ctx context.Context, w *WholeTurn) error {
 	}
 	res, err := assemble.Turn(in)
 	if err != nil || res.Hash != of.Hash {
+		w.Changed = changedOther
 		return nil
 	}
 	w.Prompt, w.Input = &res, &in

@@ -1,0 +1,111 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/search"
+)
+
+// TestTurnsOfAnyMakeAreExplainedAlike explains the turns of a chat that the bot has
+// answered, and a program over HTTP: each part of the prompt is told with the message
+// that it shows and the turn that said it.
+func TestTurnsOfAnyMakeAreExplainedAlike(t *testing.T) {
+	t.Parallel()
+	for _, policy := range assemble.Policies() {
+		t.Run(policy.Name, func(t *testing.T) {
+			t.Parallel()
+			chat := rounds()
+			ours, theirs := explainedOf(t, playBot(t, policy, chat)), explainedOf(t, playSidecar(t, policy, chat))
+			if diff := cmp.Diff(theirs, ours); diff != "" {
+				t.Errorf("explained; -sidecar +bot\n%s", diff)
+			}
+			if policy.Name != "standard" {
+				return
+			}
+			// The question of a turn, what is shown twice because it was edited, what came
+			// late, what a tool returned, and the answers.
+			want := []string{
+				"0 1 m0", "0 1 m1", "0 1 m3", "1 1 r0",
+				"2 2 m2", "2 2 m1", "2 2 m12", "5 2 r1",
+				"6 0 m20", "6 0 m21",
+			}
+			if diff := cmp.Diff(want, ours[len(ours)-1].shows); diff != "" {
+				t.Errorf("the last prompt shows; -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// A shownTurn is what a prompt's segments say.
+type shownTurn struct {
+	shows  []string // part, turn and message of each segment that shows one
+	before []earshot.TurnID
+	cached sidecar.Cached
+}
+
+// Equal is what cmp compares them by.
+func (s shownTurn) Equal(o shownTurn) bool { return fmt.Sprint(s) == fmt.Sprint(o) }
+
+// explainedOf explains all turns of a chat, the oldest first.
+func explainedOf(t *testing.T, p played) []shownTurn {
+	t.Helper()
+	service := sidecar.New(p.store, search.New(p.store, nil), nil, sidecar.Options{})
+	all := access.Principal{Kind: access.Key}
+	turns, _, err := service.Turns(t.Context(), all, sidecar.TurnQuery{})
+	if err != nil || len(turns) == 0 {
+		t.Fatal(turns, err)
+	}
+	out := make([]shownTurn, len(turns))
+	for i, q := range turns {
+		told, x, err := service.Explain(t.Context(), all, q.ID)
+		if err != nil || x == nil {
+			t.Fatalf("turn %d: %v %s", q.ID, err, told.Changed)
+		}
+		s := &out[len(turns)-1-i]
+		checkSegments(t, *x)
+		for _, g := range x.Segments {
+			if g.Shows != "" {
+				s.shows = append(s.shows, fmt.Sprint(g.Part, g.Turn, " ", g.Shows))
+			}
+		}
+		for _, b := range x.Before {
+			s.before = append(s.before, b.ID)
+		}
+		s.cached = x.Cached
+	}
+	return out
+}
+
+// checkSegments checks that the segments are the whole prompt, and that what this
+// turn adds shows what the ledger says.
+func checkSegments(t *testing.T, x sidecar.Explained) {
+	t.Helper()
+	texts, shows := make([]strings.Builder, len(x.Result.Messages)+1), map[earshot.MessageID]bool{}
+	for _, s := range x.Segments {
+		texts[s.Part+1].WriteString(s.Text)
+		if s.Section != assemble.SessionPart && s.Shows != "" {
+			shows[s.Shows] = true
+		}
+	}
+	for i, m := range append([]assemble.Message{{Text: x.Result.System}}, x.Result.Messages...) {
+		if got := texts[i].String(); got != m.Text {
+			t.Errorf("the segments of part %d are %q, the prompt is %q", i-1, got, m.Text)
+		}
+	}
+	for _, c := range x.Candidates {
+		if in := c.Row.Verdict != earshot.Out && c.Row.Section != "tools"; shows[c.Message.ID] != in || c.Message.ID != c.Row.ID {
+			t.Errorf("%+v: a segment shows it: %v", c.Row, shows[c.Message.ID])
+		}
+	}
+	if x.Cached.Tokens > x.Result.Tokens.Total || x.Anchor.ID != x.Input.Anchor {
+		t.Errorf("cached %+v of %d, anchor %s", x.Cached, x.Result.Tokens.Total, x.Anchor.ID)
+	}
+}

@@ -1,0 +1,78 @@
+package sidecar
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/inputref"
+)
+
+// A memo is a store for replays of several turns of one conversation, which read the
+// same turns again and count the same texts. It is for one request, of one goroutine.
+type memo struct {
+	inputref.Store
+	lists  map[earshot.ConversationID][]earshot.Turn
+	turns  map[numbered]earshot.Turn
+	counts map[string]map[string]int // of texts, by the counter's name
+}
+
+type numbered struct {
+	of     earshot.ConversationID
+	number int
+}
+
+func newMemo(st inputref.Store) *memo {
+	return &memo{Store: st, lists: map[earshot.ConversationID][]earshot.Turn{}, turns: map[numbered]earshot.Turn{}, counts: map[string]map[string]int{}}
+}
+
+// Turns implements [inputref.Store]; only all turns are kept.
+func (m *memo) Turns(ctx context.Context, of earshot.ConversationID, limit int) ([]earshot.Turn, error) {
+	if limit != 0 {
+		return m.Store.Turns(ctx, of, limit)
+	}
+	if list, ok := m.lists[of]; ok {
+		return list, nil
+	}
+	list, err := m.Store.Turns(ctx, of, 0)
+	if err == nil {
+		m.lists[of] = list
+	}
+	return list, err
+}
+
+// Turn implements [inputref.Store].
+func (m *memo) Turn(ctx context.Context, of earshot.ConversationID, number int) (earshot.Turn, error) {
+	key := numbered{of, number}
+	if t, ok := m.turns[key]; ok {
+		return t, nil
+	}
+	t, err := m.Store.Turn(ctx, of, number)
+	if err == nil {
+		m.turns[key] = t
+	}
+	return t, err
+}
+
+// counting is a counter that counts each text once.
+func (m *memo) counting(c assemble.Counter) assemble.Counter {
+	if m.counts[c.Name()] == nil {
+		m.counts[c.Name()] = map[string]int{}
+	}
+	return countedOnce{c, m.counts[c.Name()]}
+}
+
+type countedOnce struct {
+	assemble.Counter
+	counts map[string]int
+}
+
+// Count implements [assemble.Counter].
+func (c countedOnce) Count(s string) int {
+	n, ok := c.counts[s]
+	if !ok {
+		n = c.Counter.Count(s)
+		c.counts[s] = n
+	}
+	return n
+}
