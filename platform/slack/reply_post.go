@@ -126,7 +126,9 @@ const threadTime = 3 * time.Second
 // ensureThread returns an error where a thread does not exist: Slack would post the
 // reply into the channel. Deletions come as events, so Slack is asked only where the
 // root was deleted, or where the question is older than the last gap in the events.
-// A thread whose root was deleted still exists while it has replies.
+// On the slowest tier a gap alone is no reason: the one call a minute reads history, and
+// a reply that lands in the channel is taken back. A thread whose root was deleted still
+// exists while it has replies.
 func (p *Platform) ensureThread(ctx context.Context, at bot.Place, root earshot.MessageID) error {
 	if root == "" {
 		return nil
@@ -135,7 +137,7 @@ func (p *Platform) ensureThread(ctx context.Context, at bot.Place, root earshot.
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return &bot.PostError{Retry: time.Second, Err: fmt.Errorf("is thread %s there: %w", root, err)}
 	}
-	if !m.Deleted && at.Anchor.Time >= p.replies.heardSince() {
+	if !m.Deleted && (p.o.Tier == Distributed || at.Anchor.Time >= p.replies.heardSince()) {
 		return nil
 	}
 	short, cancel := context.WithTimeout(ctx, threadTime)
