@@ -16,6 +16,10 @@ type turnCmd struct {
 	ID     int64  `arg:"" name:"turn" help:"The turn's id."`
 	Ledger string `enum:"in,all" default:"in" help:"Which messages the ledger lists: in (shown) or all."`
 	Config string `short:"c" placeholder:"FILE" help:"A configuration file, for its prices (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+
+	Request bool `xor:"form" help:"Print the requests that the model's provider was sent, made again and compared with the hash of what was sent."`
+	Case    bool `xor:"form" help:"Print the turn as a text case, for a bug report; earshot assemble --transcript reads it."`
+	Redact  bool `help:"With --case: without what anybody wrote, and without names."`
 }
 
 func (c *turnCmd) Help() string {
@@ -25,7 +29,9 @@ posted, what it cost and how long it took.
 Examples:
 
   earshot turn 42
-  earshot turn 42 --ledger all`
+  earshot turn 42 --ledger all
+  earshot turn 42 --request
+  earshot turn 42 --case --redact`
 }
 
 // A wholeTurn is everything that is stored of a turn.
@@ -41,6 +47,12 @@ type wholeTurn struct {
 }
 
 func (c *turnCmd) Run(ctx context.Context, a *app) error {
+	switch {
+	case c.Redact && !c.Case:
+		return usagef("--redact is about --case; give both")
+	case c.Case && a.json:
+		return usagef("--case and --json are two forms of output; use one of them")
+	}
 	cfg, err := a.config(c.Config)
 	if err != nil {
 		return err
@@ -54,7 +66,12 @@ func (c *turnCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	switch {
+	case c.Case:
+		return w.writeCase(a, c.Redact)
+	case c.Request:
+		return w.writeRequests(ctx, a, l.store)
+	case a.json:
 		return w.writeJSON(ctx, a, l, cfg.Model.Prices)
 	}
 	w.show(ctx, a, l, cfg.Model.Prices, c.Ledger == "all")
