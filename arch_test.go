@@ -120,6 +120,7 @@ var layout = architecture{
 		{4, "archive", "exports in and out"},
 		{4, "erasure", "erasures carried through"},
 		{4, "internal/inputref", "prompts as stores keep them"},
+		{4, "internal/step", "the steps of a turn's journal, decoded"},
 		{4, "internal/access", "who calls the sidecar, and how far they reach"},
 
 		{5, "store", "stores from a spec string"},

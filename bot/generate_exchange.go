@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
 )
@@ -92,19 +93,19 @@ func (x *exchange) replay(ctx context.Context) error {
 	for _, s := range x.journal.steps {
 		switch s.Kind {
 		case stepAnswer:
-			d, err := decodeStep(s)
+			d, err := step.Decode(s)
 			if err != nil {
 				return err
 			}
-			x.answered(*d.answer)
-			x.spend(d.answer.Usage)
+			x.answered(*d.Answer)
+			x.spend(d.Answer.Usage)
 		case stepResults:
-			d, err := decodeStep(s)
+			d, err := step.Decode(s)
 			if err != nil || x.last == nil {
 				return fmt.Errorf("journal entry %d follows no answer: %w", s.N, err)
 			}
-			x.reloadFiles(ctx, d.results)
-			x.resulted(d.results)
+			x.reloadFiles(ctx, d.Results)
+			x.resulted(d.Results)
 		case stepFailed:
 			if x.last == nil {
 				continue

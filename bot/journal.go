@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot/internal/attach"
+	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -93,14 +94,14 @@ func (j *journal) fileRecords() (map[earshot.ArtifactID]attach.Record, error) {
 		if s.Kind != stepFiles {
 			continue
 		}
-		d, err := decodeStep(s)
+		d, err := step.Decode(s)
 		if err != nil {
 			return nil, err
 		}
 		if out == nil {
 			out = map[earshot.ArtifactID]attach.Record{}
 		}
-		for _, r := range d.files {
+		for _, r := range d.Files {
 			out[r.ID] = r
 		}
 	}
@@ -117,8 +118,8 @@ func (b *Bot) answeredAt(steps []earshot.Step) (at earshot.Time, ok bool) {
 		case stepResults:
 			rounds++
 		case stepAnswer:
-			d, err := decodeStep(s)
-			at, ok = s.Time, err == nil && (len(d.answer.Calls()) == 0 || rounds >= b.limits.Rounds)
+			d, err := step.Decode(s)
+			at, ok = s.Time, err == nil && (len(d.Answer.Calls()) == 0 || rounds >= b.limits.Rounds)
 		case stepReopened:
 			at = s.Time
 		}

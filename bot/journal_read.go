@@ -1,21 +1,18 @@
 package bot
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/bot/internal/attach"
+	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// The kinds of steps in a turn's journal, as they are stored.
+// The kinds of steps in a turn's journal.
 const (
-	stepAnswer   = "answer"  // an llm.Response
-	stepResults  = "results" // []toolResult, to the answer before
-	stepFailed   = "failed"  // why the person was told that there is no answer
-	stepReopened = "again"   // a turn that had failed is to be posted after all
-	stepFiles    = "files"   // []attach.Record: which files the model was given, and which not
+	stepAnswer   = step.Answer
+	stepResults  = step.Results
+	stepFailed   = step.Failed
+	stepReopened = step.Reopened
+	stepFiles    = step.Files
 )
 
 // A JournalEntry is one step of a turn's journal, decoded. One of Answer, Results,
@@ -43,21 +40,18 @@ type JournalFile struct {
 // ReadJournal decodes a turn's journal, as [earshot.Queue] returns its steps. It
 // returns an error for a step of a kind that this version does not write.
 func ReadJournal(steps []earshot.Step) ([]JournalEntry, error) {
+	entries, err := step.Read(steps)
+	if err != nil {
+		return nil, err
+	}
 	var list []JournalEntry
-	for _, s := range steps {
-		e := JournalEntry{N: s.N, Time: s.Time}
-		if s.Data != nil {
-			d, err := decodeStep(s)
-			if err != nil {
-				return nil, err
-			}
-			e.Answer, e.Failed = d.answer, d.failed
-			for _, r := range d.results {
-				e.Results = append(e.Results, r.Result)
-			}
-			for _, f := range d.files {
-				e.Files = append(e.Files, JournalFile{ID: f.ID, Name: f.Name, Type: f.Type, Bytes: f.Bytes, SHA256: f.SHA256, Why: f.Why})
-			}
+	for _, d := range entries {
+		e := JournalEntry{N: d.N, Time: d.Time, Answer: d.Answer, Failed: d.Failed}
+		for _, r := range d.Results {
+			e.Results = append(e.Results, r.Result)
+		}
+		for _, f := range d.Files {
+			e.Files = append(e.Files, JournalFile{ID: f.ID, Name: f.Name, Type: f.Type, Bytes: f.Bytes, SHA256: f.SHA256, Why: f.Why})
 		}
 		list = append(list, e)
 	}
@@ -66,37 +60,4 @@ func ReadJournal(steps []earshot.Step) ([]JournalEntry, error) {
 
 // A toolResult is what a tool answered to a call, with the files that it added.
 // The journal has it without their content.
-type toolResult struct {
-	llm.Result
-	Shows []earshot.MessageID `json:"shows,omitempty"` // whose text or file is in it
-	Files []attach.Record     `json:"files,omitempty"`
-}
-
-// A decoded is a step's data. The field of its kind is set.
-type decoded struct {
-	answer  *llm.Response
-	results []toolResult
-	files   []attach.Record
-	failed  string
-}
-
-func decodeStep(s earshot.Step) (d decoded, err error) {
-	switch s.Kind {
-	case stepAnswer:
-		d.answer = new(llm.Response)
-		err = json.Unmarshal(s.Data, d.answer)
-	case stepResults:
-		err = json.Unmarshal(s.Data, &d.results)
-	case stepFiles:
-		err = json.Unmarshal(s.Data, &d.files)
-	case stepFailed:
-		d.failed = string(s.Data)
-	case stepReopened:
-	default:
-		err = fmt.Errorf("unknown kind %q", s.Kind)
-	}
-	if err != nil {
-		return d, fmt.Errorf("journal entry %d: %w", s.N, err)
-	}
-	return d, nil
-}
+type toolResult = step.Result

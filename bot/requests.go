@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/attach"
+	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
 )
@@ -53,7 +54,7 @@ func Requests(ctx context.Context, st Store, q earshot.QueuedTurn, write BodyWri
 				}
 				continue
 			}
-			d, err := decodeStep(s)
+			d, err := step.Decode(s)
 			if err == nil && x.files == nil && x.why == "" {
 				err = x.begin(ctx)
 			}
@@ -61,7 +62,7 @@ func Requests(ctx context.Context, st Store, q earshot.QueuedTurn, write BodyWri
 				yield(SentRequest{}, err)
 				return
 			}
-			if d.answer != nil && !yield(x.request(s.N, *d.answer), nil) {
+			if d.Answer != nil && !yield(x.request(s.N, *d.Answer), nil) {
 				return
 			}
 			x.apply(ctx, s.Kind, d, i)
@@ -142,23 +143,23 @@ func (x *remaking) firstRecords() (map[earshot.ArtifactID]attach.Record, error) 
 }
 
 // apply brings the request forward by a step.
-func (x *remaking) apply(ctx context.Context, kind string, d decoded, n int) {
+func (x *remaking) apply(ctx context.Context, kind string, d step.Entry, n int) {
 	if x.why != "" {
 		return
 	}
 	switch kind {
 	case stepAnswer:
-		x.answered(*d.answer)
+		x.answered(*d.Answer)
 	case stepResults:
 		if x.last == nil {
 			x.whyNot("entry %d of the journal follows no answer", n)
 			return
 		}
-		for _, r := range d.results {
+		for _, r := range d.Results {
 			// What the provider refused later stood in the request until then.
 			x.files.ReloadOpened(ctx, r.Parts, r.Files, nil)
 		}
-		x.resulted(d.results)
+		x.resulted(d.Results)
 	case stepFiles:
 		if !x.attached {
 			x.attached = true

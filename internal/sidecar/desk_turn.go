@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/inputref"
+	"github.com/earshot-ai/earshot/internal/step"
 )
 
 // How far back is looked for a turn, and for a channel's turns.
@@ -23,6 +24,9 @@ type DeskTurn struct {
 	// Messages are the stored messages of the ledger, the question and the replies.
 	// Deleted ones have no text.
 	Messages map[earshot.MessageID]earshot.Message
+	// Steps are what the model and its tools said, in order; none of a turn that
+	// somebody outside has answered.
+	Steps []step.Entry
 }
 
 // Ledger returns what was committed, else that of the prompt; nil when there is none.
@@ -151,6 +155,9 @@ func (s *Service) deskTurn(ctx context.Context, p access.Principal, id earshot.T
 	if err := s.remake(ctx, st, &out.WholeTurn); err != nil {
 		return out, err
 	}
+	if out.Steps, err = s.steps(ctx, id); err != nil {
+		return out, err
+	}
 	ids := []earshot.MessageID{q.Anchor}
 	if out.Turn != nil {
 		ids = append(ids, out.Turn.Answer.Replies...)
@@ -164,6 +171,25 @@ func (s *Service) deskTurn(ctx context.Context, p access.Principal, id earshot.T
 		out.Messages[m.ID] = m
 	}
 	return out, err
+}
+
+// steps reads a turn's journal. Of a step that cannot be decoded, because a newer
+// version has written it, only its kind and time are known.
+func (s *Service) steps(ctx context.Context, id earshot.TurnID) ([]step.Entry, error) {
+	list, err := s.store.Steps(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []step.Entry
+	for _, x := range list {
+		e, err := step.Read([]earshot.Step{x})
+		if err != nil {
+			e = []step.Entry{{N: x.N, Kind: x.Kind, Time: x.Time}}
+			s.options.Log.WarnContext(ctx, "a step of a journal cannot be read", "turn", id, "step", x.N, "kind", x.Kind)
+		}
+		out = append(out, e...)
+	}
+	return out, nil
 }
 
 // channelTurns are the turns of all conversations of a channel as if they were one,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -78,15 +79,7 @@ type File struct {
 
 // A Record says what became of one file, as the journal keeps it: never its
 // content.
-type Record struct {
-	ID     earshot.ArtifactID `json:"id"`
-	Name   string             `json:"name"`
-	Type   string             `json:"type,omitempty"` // as the model was given it
-	Bytes  int                `json:"bytes,omitempty"`
-	SHA256 string             `json:"sha256,omitempty"`
-	Of     earshot.MessageID  `json:"message,omitempty"` // which shared it
-	Why    string             `json:"why,omitempty"`     // it was not attached
-}
+type Record = step.File
 
 // A Set is the files of one request. One goroutine uses it.
 type Set struct {

@@ -1,0 +1,97 @@
+// Package step decodes the steps of a turn's journal, as package bot writes them and
+// as the desk and the inspector show them.
+//
+// Start with [Read] and [Entry].
+package step
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// The kinds of steps, as they are stored.
+const (
+	Answer   = "answer"  // an llm.Response
+	Results  = "results" // []Result, to the answer before
+	Failed   = "failed"  // why the person was told that there is no answer
+	Reopened = "again"   // a turn that had failed is to be posted after all
+	Files    = "files"   // []File: which files the model was given, and which not
+)
+
+// An Entry is one step of a turn's journal, decoded. The field of its kind is set;
+// none is where the step was erased, or where it says that an operator has opened the
+// turn again.
+type Entry struct {
+	N       int
+	Kind    string
+	Time    earshot.Time // when it was written: when the model had answered, when the tools had
+	Erased  bool         // something that the model had read was deleted, and this with it
+	Answer  *llm.Response
+	Results []Result
+	Files   []File
+	Failed  string
+}
+
+// A Result is what a tool answered to a call, with the files that it added. The
+// journal has it without their content.
+type Result struct {
+	llm.Result
+	Shows []earshot.MessageID `json:"shows,omitempty"` // whose text or file is in it
+	Files []File              `json:"files,omitempty"`
+}
+
+// A File says what became of one file, never its content.
+type File struct {
+	ID     earshot.ArtifactID `json:"id"`
+	Name   string             `json:"name"`
+	Type   string             `json:"type,omitempty"`    // as the model was given it
+	Bytes  int                `json:"bytes,omitempty"`   // likewise
+	SHA256 string             `json:"sha256,omitempty"`  // of what was shared
+	Of     earshot.MessageID  `json:"message,omitempty"` // which shared it
+	Why    string             `json:"why,omitempty"`     // it was not attached
+}
+
+// Decode decodes one step. An error says that it is of a kind that this version does
+// not write, or damaged.
+func Decode(s earshot.Step) (Entry, error) {
+	e := Entry{N: s.N, Kind: s.Kind, Time: s.Time}
+	var err error
+	switch s.Kind {
+	case Answer:
+		e.Answer = new(llm.Response)
+		err = json.Unmarshal(s.Data, e.Answer)
+	case Results:
+		err = json.Unmarshal(s.Data, &e.Results)
+	case Files:
+		err = json.Unmarshal(s.Data, &e.Files)
+	case Failed:
+		e.Failed = string(s.Data)
+	case Reopened:
+	default:
+		err = fmt.Errorf("unknown kind %q", s.Kind)
+	}
+	if err != nil {
+		return e, fmt.Errorf("journal entry %d: %w", s.N, err)
+	}
+	return e, nil
+}
+
+// Read decodes a turn's journal, as [earshot.Queue] returns its steps.
+func Read(steps []earshot.Step) ([]Entry, error) {
+	var list []Entry
+	for _, s := range steps {
+		if s.Data == nil {
+			list = append(list, Entry{N: s.N, Kind: s.Kind, Time: s.Time, Erased: s.Kind != Reopened})
+			continue
+		}
+		e, err := Decode(s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
