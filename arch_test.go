@@ -133,6 +133,7 @@ var layout = architecture{
 		{5, "internal/yamlfile", "YAML that a person wrote"},
 
 		{6, "bot", "from event to posted reply"},
+		{7, "internal/costs", "what models were asked, summed"},
 		{7, "internal/eval", "quality and cost, measured"},
 
 		{7, "platform/*", "network to vocabulary"},

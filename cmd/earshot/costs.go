@@ -1,11 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/costs"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
@@ -25,13 +24,6 @@ Examples:
 
   earshot costs
   earshot costs --by person --since 2026-03-01 --config earshot.yaml`
-}
-
-// A costsRow is one sum.
-type costsRow struct {
-	Key   string `json:"key"`
-	Turns int    `json:"turns"`
-	spent
 }
 
 func (c *costsCmd) Run(ctx context.Context, a *app) error {
@@ -55,23 +47,15 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(append([]costsRow{}, rows...))
+		return a.writeJSON(append([]costs.Row{}, rows...))
 	}
 	if len(rows) == 0 {
 		a.printf("no model was asked\n")
 		return nil
 	}
 	t := desk.NewTable(c.By, "turns", "calls", "read", "cache read", "cached", "cache written", "answered", "cost").Right(1, 2, 3, 4, 5, 6, 7, 8)
-	var total spent
-	for _, r := range append(rows, costsRow{Key: "total"}) {
-		if r.Key == "total" {
-			r.spent = total
-			for _, x := range rows {
-				r.Turns += x.Turns
-			}
-		}
-		t.Row(desk.Line(r.Key, 40), desk.Number(r.Turns), desk.Number(r.Calls), desk.Number(r.Input), desk.Number(r.Read), r.percent(), desk.Number(r.Write), desk.Number(r.Output), money(r.spent))
-		total.merge(r.spent)
+	for _, r := range append(rows, costs.Total(rows)) {
+		t.Row(desk.Line(r.Key, 40), desk.Number(r.Turns), desk.Number(r.Calls), desk.Number(r.Input), desk.Number(r.Read), r.Percent(), desk.Number(r.Write), desk.Number(r.Output), r.Money())
 	}
 	a.printf("%s", t.Render(a.width))
 	return nil
@@ -81,8 +65,8 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 const costsPage = 500
 
 // sum adds up all turns that asked a model, by key in its order.
-func (c *costsCmd) sum(ctx context.Context, l turnStore, prices map[string]config.Price, since earshot.Time) ([]costsRow, error) {
-	by := map[string]*costsRow{}
+func (c *costsCmd) sum(ctx context.Context, l turnStore, prices map[string]config.Price, since earshot.Time) ([]costs.Row, error) {
+	var sum costs.Sum
 	q := earshot.TurnQuery{Limit: costsPage}
 	for {
 		list, err := l.store.QueuedTurns(ctx, q)
@@ -94,7 +78,7 @@ func (c *costsCmd) sum(ctx context.Context, l turnStore, prices map[string]confi
 			if t.Opened < since {
 				continue
 			}
-			if err := c.add(ctx, l, t, prices, by); err != nil {
+			if err := c.add(ctx, l, t, priceOf(prices), &sum); err != nil {
 				return nil, err
 			}
 		}
@@ -102,16 +86,11 @@ func (c *costsCmd) sum(ctx context.Context, l turnStore, prices map[string]confi
 			break
 		}
 	}
-	var rows []costsRow
-	for _, r := range by {
-		rows = append(rows, *r)
-	}
-	slices.SortFunc(rows, func(x, y costsRow) int { return cmp.Compare(x.Key, y.Key) })
-	return rows, nil
+	return sum.Rows(), nil
 }
 
 // add adds the calls of one turn.
-func (c *costsCmd) add(ctx context.Context, l turnStore, t earshot.QueuedTurn, prices map[string]config.Price, by map[string]*costsRow) error {
+func (c *costsCmd) add(ctx context.Context, l turnStore, t earshot.QueuedTurn, price costs.Price, sum *costs.Sum) error {
 	calls, err := l.calls(ctx, t)
 	if err != nil || len(calls) == 0 {
 		return err
@@ -132,52 +111,32 @@ func (c *costsCmd) add(ctx context.Context, l turnStore, t earshot.QueuedTurn, p
 			}
 		}
 	}
-	counted := map[string]bool{}
-	for _, call := range calls {
-		k := key
+	sum.Add(calls, price, func(call costs.Call) string {
 		if c.By == "model" {
-			k = call.model
+			return call.Model
 		}
-		if by[k] == nil {
-			by[k] = &costsRow{Key: k}
-		}
-		if !counted[k] {
-			by[k].Turns++
-		}
-		counted[k] = true
-		by[k].add(call.usage, prices, call.model)
-	}
+		return key
+	})
 	return nil
 }
 
-// A modelCall is one answer of a model.
-type modelCall struct {
-	model string
-	usage earshot.Usage
-}
-
-// unknownModel stands for the model of a turn whose journal was erased.
-const unknownModel = "(erased)"
-
-// calls returns a turn's calls of models, from its journal, or where that was
-// erased as the one sum that the turn committed.
-func (l turnStore) calls(ctx context.Context, t earshot.QueuedTurn) ([]modelCall, error) {
+// calls returns a turn's calls of models.
+func (l turnStore) calls(ctx context.Context, t earshot.QueuedTurn) ([]costs.Call, error) {
 	entries, err := daemon.Journal(ctx, l.store, t.ID)
 	if err != nil {
 		return nil, err
 	}
-	var calls []modelCall
-	for _, e := range entries {
-		if e.Answer != nil {
-			calls = append(calls, modelCall{e.Answer.Model, e.Answer.Usage})
-		}
-	}
-	if len(calls) > 0 {
+	if calls := costs.Calls(entries, nil); len(calls) > 0 {
 		return calls, nil
 	}
 	turn, err := l.committed(ctx, t)
-	if err != nil || turn == nil || turn.Usage == (earshot.Usage{}) {
-		return nil, err
+	return costs.Calls(nil, turn), err
+}
+
+// priceOf returns the prices of a configuration.
+func priceOf(prices map[string]config.Price) costs.Price {
+	return func(model string, u earshot.Usage) (float64, bool) {
+		p, ok := daemon.PriceOf(prices, model)
+		return daemon.Cost(p, u), ok
 	}
-	return []modelCall{{unknownModel, turn.Usage}}, nil
 }

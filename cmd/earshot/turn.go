@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/costs"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
@@ -170,15 +171,10 @@ func (w *wholeTurn) names() (names []earshot.Named, form string) {
 	return nil, ""
 }
 
-func (w *wholeTurn) spent(prices map[string]config.Price) spent {
-	var s spent
-	for _, e := range w.entries {
-		if e.Answer != nil {
-			s.add(e.Answer.Usage, prices, e.Answer.Model)
-		}
-	}
-	if s.Calls == 0 && w.committed != nil && w.committed.Usage != (earshot.Usage{}) {
-		s.add(w.committed.Usage, nil, "") // the journal was erased
+func (w *wholeTurn) spent(prices map[string]config.Price) costs.Spent {
+	var s costs.Spent
+	for _, c := range costs.Calls(w.entries, w.committed) {
+		s.Add(c, priceOf(prices))
 	}
 	return s
 }

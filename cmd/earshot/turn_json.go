@@ -6,6 +6,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/contract"
+	"github.com/earshot-ai/earshot/internal/costs"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
@@ -24,7 +25,7 @@ type turnJSON struct {
 	Files   []attachmentJSON   `json:"attachments"`
 	Journal []journalEntryJSON `json:"journal"`
 	Posts   []postJSON         `json:"posts"`
-	Spent   spent              `json:"spent"`
+	Spent   costs.Spent        `json:"spent"`
 	Took    int64              `json:"took_us"`
 	Page    string             `json:"page"` // its address on the inspector
 }

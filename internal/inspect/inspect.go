@@ -102,4 +102,5 @@ func (s *server) routes(mux *http.ServeMux) {
 	mux.Handle("GET /events", s.known(s.events))
 
 	s.view(mux, "/{$}", s.home)
+	s.view(mux, "/costs", s.costs)
 }

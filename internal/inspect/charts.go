@@ -1,0 +1,61 @@
+package inspect
+
+import (
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/inspect/picture"
+)
+
+// A chart is a picture with its figures as a table, for those who read instead of
+// looking.
+type chart struct {
+	name    string // of its file, without .svg
+	picture picture.Picture
+	says    string // how to read it, and how its figures are computed
+	head    []string
+	rows    [][]string
+}
+
+// charted returns the pictures of charts, for a page.
+func charted(list ...chart) map[string]drawing {
+	out := map[string]drawing{}
+	for _, c := range list {
+		if c.name != "" {
+			out[c.name] = c.picture
+		}
+	}
+	return out
+}
+
+// labels tell channels apart in a list: by name, and where two have the same one by
+// workspace and id too.
+type labels map[earshot.Scope]string
+
+func labelsOf(list []earshot.ChannelInfo) labels {
+	named := map[string]int{}
+	for _, c := range list {
+		named[c.Name]++
+	}
+	out := labels{}
+	for _, c := range list {
+		switch name := desk.ID(c.Name); {
+		case c.Name == "":
+			out[c.Scope()] = desk.ID(string(c.ID))
+		case named[c.Name] > 1:
+			out[c.Scope()] = "#" + name + " (" + desk.ID(string(c.Workspace)+"/"+string(c.ID)) + ")"
+		case c.Kind == earshot.KindDM:
+			out[c.Scope()] = name
+		default:
+			out[c.Scope()] = "#" + name
+		}
+	}
+	return out
+}
+
+// of returns the label of a channel, its id where it is not stored.
+func (l labels) of(s earshot.Scope) string {
+	if name := l[s]; name != "" {
+		return name
+	}
+	return desk.ID(string(s.Channel))
+}
