@@ -103,4 +103,5 @@ func (s *server) routes(mux *http.ServeMux) {
 
 	s.view(mux, "/{$}", s.home)
 	s.view(mux, "/costs", s.costs)
+	s.lists(mux)
 }

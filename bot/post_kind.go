@@ -1,0 +1,27 @@
+package bot
+
+import "github.com/earshot-ai/earshot"
+
+// A PostKind says what a post of the bot is for.
+type PostKind string
+
+// The kinds of posts.
+const (
+	PostReply       PostKind = "reply"
+	PostPlaceholder PostKind = "placeholder" // stands until the reply does
+	PostApology     PostKind = "apology"     // that there is no answer
+	PostPrivate     PostKind = "private"     // an apology that only the person sees
+	PostQuestion    PostKind = "question"    // what a person is asked who only mentioned the bot
+	PostNotice      PostKind = "notice"      // that nobody knows whether another post arrived
+)
+
+// KindOf returns what a post of the bot is for; "" for a post of another maker.
+func KindOf(p earshot.Post) PostKind {
+	if p.Key == "" {
+		return ""
+	}
+	return map[byte]PostKind{
+		kindReply: PostReply, kindPlaceholder: PostPlaceholder, kindApology: PostApology,
+		kindPrivate: PostPrivate, kindQuestion: PostQuestion, kindNotice: PostNotice,
+	}[p.Key[0]]
+}
