@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"slices"
+
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 )
@@ -13,14 +15,19 @@ type homeData struct {
 	Start    *startData `json:"start,omitempty"`
 }
 
+// A startData is the question that the first page leads to, with a glance at what the
+// bot would read of it.
 type startData struct {
-	Channel string `json:"channel"`
-	Message string `json:"message"`
-	Why     string `json:"why"`
-	Context string `json:"context"` // its address
+	Channel  string                  `json:"channel"`
+	Message  string                  `json:"message"`
+	Why      string                  `json:"why"`
+	Context  string                  `json:"context"` // its address
+	Tokens   int                     `json:"tokens"`
+	Verdicts map[earshot.Verdict]int `json:"verdicts"` // how many messages of each
 
-	asked earshot.Message
-	link  string
+	asked  earshot.Message
+	scope  earshot.Scope
+	glance []sidecar.Candidate
 }
 
 type turnLine struct {
@@ -47,12 +54,53 @@ func (s *server) home(v *visit) (page, error) {
 	for _, t := range turns {
 		d.Turns = append(d.Turns, turnLine{t.ID, t.State, turnLink(t.ID)})
 	}
-	if s.Start != nil && v.caller.Sees(s.Start.Channel.Scope()) {
-		m, _, err := s.Service.Message(v.Context(), v.caller, s.Start.Channel, s.Start.Message, false)
-		if err == nil {
-			l := contextLink(s.Start.Channel.Scope(), m.ID)
-			d.Start = &startData{Channel: s.Start.Channel.Name, Message: string(m.ID), Why: s.Start.Why, Context: l, asked: m, link: l}
-		}
+	if d.Start, err = s.start(v); err != nil {
+		return page{}, err
 	}
-	return page{title: "Earshot", nav: "", data: d, body: homeBody(s, v, d)}, nil
+	return page{title: "What did the bot see?", data: d, body: homeBody(s, v, d)}, nil
+}
+
+// start looks at the question that the first page leads to; nil where there is none,
+// or none that the visitor may see.
+func (s *server) start(v *visit) (*startData, error) {
+	if s.Start == nil || !v.caller.Sees(s.Start.Channel.Scope()) {
+		return nil, nil
+	}
+	at := s.Start.Channel.Scope()
+	x, err := s.Service.ExplainMessage(v.Context(), v.caller, sidecar.DeskRequest{
+		Channel: sidecar.Place{Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel}, Message: s.Start.Message,
+	})
+	if _, refused := sidecar.AsRefusal(err); refused {
+		return nil, nil // it was deleted meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &startData{
+		Channel: s.Start.Channel.Name, Message: string(s.Start.Message), Why: s.Start.Why, Context: contextLink(at, s.Start.Message),
+		Tokens: x.Result.Tokens.Total, Verdicts: map[earshot.Verdict]int{}, asked: x.Anchor, scope: at,
+	}
+	for _, c := range x.Candidates {
+		d.Verdicts[c.Row.Verdict]++
+	}
+	d.glance = glance(x.Candidates, s.Start.Message)
+	return d, nil
+}
+
+// glance returns a few candidates that tell the most: the newest that the prompt shows,
+// and the newest that it leaves out.
+func glance(all []sidecar.Candidate, anchor earshot.MessageID) []sidecar.Candidate {
+	const shown, out = 4, 2
+	var some []sidecar.Candidate
+	count := map[bool]int{}
+	for _, c := range slices.Backward(all) {
+		left := c.Row.Verdict == earshot.Out
+		if c.Message.ID == anchor || c.Message.Deleted || count[left] >= map[bool]int{false: shown, true: out}[left] {
+			continue
+		}
+		count[left]++
+		some = append(some, c)
+	}
+	slices.Reverse(some)
+	return some
 }
