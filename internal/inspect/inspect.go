@@ -104,4 +104,6 @@ func (s *server) routes(mux *http.ServeMux) {
 	s.view(mux, "/{$}", s.home)
 	s.view(mux, "/costs", s.costs)
 	s.lists(mux)
+	s.view(mux, "/chat", s.chat)
+	s.chatRoutes(mux)
 }

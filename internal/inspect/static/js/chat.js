@@ -1,0 +1,109 @@
+// The chat: keys, the answer that is being written, and what stays as it was when the
+// page is refreshed. Everything is delegated, because parts of the page come anew.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  root.classList.add("scripted");
+  const chat = () => document.getElementById("chat");
+
+  // Enter sends, Shift+Enter breaks the line. What an input method composes is its own.
+  document.addEventListener("keydown", (e) => {
+    const t = e.target;
+    if (e.key !== "Enter" || e.shiftKey || e.isComposing || !t.matches || !t.matches(".composer textarea, .edit textarea")) return;
+    e.preventDefault();
+    t.form.requestSubmit();
+  });
+
+  document.addEventListener("click", (e) => {
+    const b = e.target.closest && e.target.closest("[data-mention]");
+    if (!b) return;
+    const t = document.getElementById(b.dataset.into);
+    if (!t.value.includes(b.dataset.mention.trim())) t.value = b.dataset.mention + t.value;
+    t.focus();
+    t.setSelectionRange(t.value.length, t.value.length);
+  });
+
+  // One person is chosen for all forms of the page.
+  document.addEventListener("change", (e) => {
+    if (!e.target.matches || !e.target.matches("[data-as]")) return;
+    for (const s of document.querySelectorAll("[data-as]")) s.value = e.target.value;
+  });
+
+  // Drafts: answers that are being written, by the question. A text only grows most of
+  // the time; then what is new is added, so that a screen reader reads it once.
+  const drafts = new Map();
+  const show = (el, text) => {
+    const had = el.textContent;
+    if (had === text) return;
+    if (had && text.startsWith(had)) el.append(text.slice(had.length));
+    else el.textContent = text;
+  };
+  const fill = () => {
+    for (const el of document.querySelectorAll(".draft[data-anchor]")) {
+      const text = drafts.get(el.dataset.anchor);
+      if (text) show(el.querySelector("[data-draft]"), text);
+    }
+  };
+  document.addEventListener("earshot:draft", (e) => {
+    const d = e.detail;
+    if (d.done) { drafts.delete(d.anchor); return; }
+    drafts.set(d.anchor, d.text);
+    fill();
+  });
+
+  // A refresh keeps what is open and where people read, and tells what is new.
+  const regions = "#talk, #thread-talk, #chat";
+  let open = [], texts = {}, at = {}, known = new Set();
+  const look = () => new Set([...document.querySelectorAll(".message[id]")].map((m) => m.id));
+  document.addEventListener("htmx:beforeSwap", (e) => {
+    const t = e.detail.target;
+    if (!t || !t.matches || !t.matches(regions)) return;
+    const whole = t.id === "chat";
+    const c = e.detail.requestConfig || {}, sent = c.verb === "post";
+    if (!whole && e.detail.xhr.status >= 400) { e.detail.shouldSwap = false; return; } // a page that fails tells nothing new
+    known = look();
+    open = [...t.querySelectorAll("details[open][id]")].map((d) => d.id);
+    if (sent) open = [];
+    at = {};
+    for (const f of document.querySelectorAll(".feed")) at[f.id] = sent ? 0 : f.scrollTop;
+    texts = {};
+    // What is being typed stays, but for the form that was sent.
+    for (const a of document.querySelectorAll(".composer textarea")) {
+      if (whole && !(sent && a.form === c.elt)) texts[a.id] = a.value;
+    }
+  });
+  document.addEventListener("htmx:afterSwap", (e) => {
+    const t = e.detail.target;
+    if (!t || !t.matches || !t.matches(regions)) return;
+    for (const id of open) { const d = document.getElementById(id); if (d) d.open = true; }
+    for (const [id, v] of Object.entries(texts)) { const a = document.getElementById(id); if (a && !a.value) a.value = v; }
+    for (const [id, top] of Object.entries(at)) { const f = document.getElementById(id); if (f) f.scrollTop = top; }
+    fill();
+    settle(e);
+    news();
+  });
+  // After a form was sent its text area has the focus again: the next thing can be said.
+  const settle = (e) => {
+    const c = e.detail.requestConfig;
+    if (!c || c.verb !== "post" || !c.elt || !c.elt.matches) return;
+    if (c.elt.matches(".composer")) {
+      const a = document.getElementById(c.elt.id.replace("compose-", "") + "-text");
+      if (a) a.focus({ preventScroll: true });
+    }
+  };
+  const news = () => {
+    if (!known.size) return;
+    const said = [];
+    for (const m of document.querySelectorAll(".message[id]")) {
+      if (known.has(m.id) || m.closest("#thread-talk") && known.has(m.id.slice(1))) continue;
+      const by = m.querySelector(".author"), words = m.querySelector(".words");
+      if (by && words) said.push(by.textContent.trim() + ": " + words.textContent.trim().slice(0, 300));
+    }
+    if (said.length && said.length < 5) window.earshot.announce(said.join(". "));
+    known = look();
+  };
+
+  // A message that the address leads to is brought into view.
+  const here = document.querySelector(".message.here");
+  if (chat() && here) here.scrollIntoView({ block: "center" });
+})();
