@@ -3,20 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/desk"
 )
-
-// whyBegan says in words why an epoch began.
-var whyBegan = map[earshot.Beginning]string{
-	earshot.BeganAnew:     "the conversation begins",
-	earshot.BeganFull:     "the session was over its budget",
-	earshot.BeganDeleted:  "something that the session had read was deleted",
-	earshot.BeganRefused:  "the model's provider refused the session or its files",
-	earshot.BeganForm:     "the session was written in another form than the policy's",
-	earshot.BeganByPolicy: "the policy before kept no session",
-}
 
 // A summaryJSON is the summary in a turn's prompt.
 type summaryJSON struct {
@@ -51,7 +40,7 @@ func (w *wholeTurn) summary() *summaryJSON {
 // showEpoch writes why the turn is the first of its epoch, and the summary of the
 // turns before it.
 func (w *wholeTurn) showEpoch(a *app) {
-	if why := whyBegan[w.queued.Began]; why != "" {
+	if why := desk.Began(w.queued.Began); why != "" {
 		a.printf("epoch %d begins with this turn: %s\n", w.row.Epoch, why)
 	}
 	s := w.summary()

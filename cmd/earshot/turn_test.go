@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"github.com/earshot-ai/earshot/internal/desk"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func TestATurnTellsWhyItsEpochBegan(t *testing.T) {
 		}
 	}
 	for _, why := range earshot.Beginnings() {
-		if whyBegan[why] == "" {
+		if desk.Began(why) == "" {
 			t.Errorf("no words for %q", why)
 		}
 	}
