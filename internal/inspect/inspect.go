@@ -106,4 +106,5 @@ func (s *server) routes(mux *http.ServeMux) {
 	s.lists(mux)
 	s.view(mux, "/chat", s.chat)
 	s.chatRoutes(mux)
+	s.turnRoutes(mux)
 }

@@ -1,0 +1,292 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+)
+
+// A turnData is one turn: what was asked, what the model saw and why, and what came of
+// it.
+type turnData struct {
+	ID           earshot.TurnID       `json:"id"`
+	State        earshot.TurnState    `json:"state"`
+	Outcome      string               `json:"outcome"` // the state in words
+	Why          string               `json:"why,omitempty"`
+	Agent        earshot.AgentID      `json:"agent"`
+	Platform     earshot.Platform     `json:"platform"`
+	Workspace    earshot.WorkspaceID  `json:"workspace"`
+	Channel      earshot.ChannelID    `json:"channel"`
+	ChannelName  string               `json:"channel_name"`
+	Conversation string               `json:"conversation"`
+	Number       int                  `json:"number"` // of the conversation's turns, from 0; of a turn that is done
+	Opened       string               `json:"opened"`
+	Updated      string               `json:"updated"`
+	Took         int64                `json:"took_us"`
+	Tries        int                  `json:"tries"`
+	Ends         int                  `json:"ends,omitempty"`
+	Epoch        int                  `json:"epoch"`
+	Began        earshot.Beginning    `json:"began,omitempty"`
+	Hash         string               `json:"hash,omitempty"`
+	Question     questionData         `json:"question"`
+	Answer       []postData           `json:"answer"`
+	Summary      *summaryData         `json:"summary,omitempty"`
+	Names        []namedData          `json:"names"`
+	Prompt       *explainedData       `json:"context,omitempty"` // nil where it cannot be made again
+	Changed      string               `json:"changed,omitempty"` // why it cannot
+	Steps        []stepData           `json:"steps"`
+	Spent        usageData            `json:"spent"`
+	Attached     []earshot.ArtifactID `json:"attached,omitempty"`
+
+	scope   earshot.Scope
+	id      earshot.ConversationID
+	opened  earshot.Time
+	updated earshot.Time
+	budget  picture.Picture
+	prefix  picture.Picture
+	cache   picture.Picture
+	times   picture.Picture
+	again   bool // the visitor has asked for a replay
+}
+
+// A questionData is the message that is answered. It has no text where it was deleted.
+type questionData struct {
+	ID      earshot.MessageID `json:"id"`
+	Time    string            `json:"time,omitempty"`
+	Author  string            `json:"author"`
+	Text    string            `json:"text"`
+	Deleted bool              `json:"deleted,omitempty"`
+
+	message earshot.Message
+}
+
+// A postData is a part of the answer.
+type postData struct {
+	State   earshot.PostState `json:"state,omitempty"` // "" where the answer was posted by somebody else
+	Message earshot.MessageID `json:"message,omitempty"`
+	Text    string            `json:"text"`
+}
+
+type summaryData struct {
+	From  string `json:"from,omitempty"`
+	To    string `json:"to,omitempty"`
+	Turns int    `json:"turns"`
+	By    string `json:"by,omitempty"`
+	Shown bool   `json:"shown"`
+	Text  string `json:"text,omitempty"`
+}
+
+type namedData struct {
+	ID   earshot.AuthorID `json:"id"`
+	Name string           `json:"name"`
+}
+
+// turnRoutes has the addresses of turns, of contexts and of their what-ifs.
+func (s *server) turnRoutes(mux *http.ServeMux) {
+	s.view(mux, "/turns/{id}", s.turn)
+	s.view(mux, "/turns/{id}/what-if", s.whatIf)
+	s.view(mux, "/context", s.context)
+	s.view(mux, "/context/what-if", s.contextWhatIf)
+}
+
+// turnID reads the turn of the path.
+func turnID(v *visit) (earshot.TurnID, error) {
+	n, err := strconv.ParseInt(v.PathValue("id"), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, absent
+	}
+	return earshot.TurnID(n), nil
+}
+
+// turn shows one turn.
+func (s *server) turn(v *visit) (page, error) {
+	id, err := turnID(v)
+	if err != nil {
+		return page{}, err
+	}
+	t, e, err := s.Service.Explain(v.Context(), v.caller, id)
+	if err != nil {
+		return page{}, err
+	}
+	d := turnOf(t, e)
+	d.again = v.query("replay") != ""
+	d.Steps, d.Spent = s.stepsOf(d.opened, t.Steps)
+	if d.Spent.Calls == 0 && t.Turn != nil && t.Turn.Usage != (earshot.Usage{}) {
+		d.Spent = s.usage("", t.Turn.Usage) // the journal was pruned, or somebody outside asked the model
+	}
+	p := page{title: fmt.Sprintf("Turn %d", id), nav: "turns", data: d, pictures: map[string]drawing{}}
+	if e != nil {
+		d.Prompt = explainedOf(e, fromOf(v), v.listFrom)
+		d.budget = d.Prompt.Tokens.budgetBar("Tokens of the prompt by section", 0)
+		d.prefix = d.Prompt.Tokens.prefixBar("How much of the prompt was sent before")
+		p.pictures["budget"], p.pictures["prefix"] = d.budget, d.prefix
+	}
+	if d.Spent.read() > 0 {
+		d.cache = picture.Stack("What the model read, as its provider counts", []picture.Part{
+			{Label: "from the cache", Value: d.Spent.CacheRead, Class: "s7"},
+			{Label: "written to the cache", Value: d.Spent.CacheWrite, Class: "s5"},
+			{Label: "neither", Value: d.Spent.Input, Class: "s2"},
+		}, d.Spent.read())
+		p.pictures["cache"] = d.cache
+	}
+	if len(d.Steps) > 0 {
+		d.times = stepsBar(d.opened, d.updated, d.Steps)
+		p.pictures["steps"] = d.times
+	}
+	p.body = turnBody(s, v, d)
+	return p, nil
+}
+
+// turnOf describes a turn without its prompt and its steps.
+func turnOf(t sidecar.DeskTurn, e *sidecar.Explained) *turnData {
+	q := t.Queued
+	at := q.Conversation.Scope
+	d := &turnData{
+		ID: q.ID, State: q.State, Why: desk.Clean(q.Why), Agent: q.Conversation.Agent, Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel,
+		ChannelName: cmp.Or(t.Channel.Name, string(at.Channel)), Conversation: q.Conversation.Name, Number: q.Number,
+		Opened: q.Opened.String(), Updated: q.Updated.String(), Took: int64(q.Updated - q.Opened), Tries: q.Tries, Ends: q.Ends, Epoch: q.Epoch, Began: q.Began, Hash: q.Hash,
+		Question: questionOf(q.Anchor, t.Messages[q.Anchor]), Answer: []postData{}, Names: []namedData{},
+		scope: at, id: q.Conversation, opened: q.Opened, updated: q.Updated,
+	}
+	d.Outcome = turnOutcome(q)
+	for _, p := range t.Posts {
+		d.Answer = append(d.Answer, postData{p.State, p.Message, desk.Clean(desk.Readable(p.Text))})
+	}
+	if t.Turn != nil {
+		if len(d.Answer) == 0 {
+			d.Answer = repliesOf(t)
+		}
+		for _, n := range t.Turn.Names {
+			d.Names = append(d.Names, namedData(n))
+		}
+		for _, f := range t.Turn.Attached {
+			d.Attached = append(d.Attached, f.ID)
+		}
+	}
+	if e != nil {
+		if t.Turn == nil {
+			for _, n := range e.Result.Next.Names {
+				d.Names = append(d.Names, namedData(n))
+			}
+		}
+		d.Summary = summaryOf(e, q.Began)
+	} else {
+		d.Changed = t.Changed
+	}
+	return d
+}
+
+func questionOf(id earshot.MessageID, m earshot.Message) questionData {
+	q := questionData{ID: id, Deleted: m.ID == "" || m.Deleted, message: m, Author: "somebody"}
+	if m.ID != "" {
+		q.Time, q.Author = m.Time.String(), nameOf(m.Author)
+	}
+	if !q.Deleted {
+		q.Text = desk.Clean(desk.Readable(m.Text))
+	}
+	return q
+}
+
+// repliesOf returns the answer of a turn that somebody else posted.
+func repliesOf(t sidecar.DeskTurn) []postData {
+	out := []postData{}
+	for _, id := range t.Turn.Answer.Replies {
+		if m, ok := t.Messages[id]; ok && !m.Deleted {
+			out = append(out, postData{"", id, desk.Clean(desk.Readable(m.Text))})
+		}
+	}
+	if text := t.Turn.Reply(); len(out) == 0 && text != "" {
+		out = append(out, postData{"", "", desk.Clean(desk.Readable(text))})
+	}
+	return out
+}
+
+// summaryOf returns the summary that a prompt could show; nil where there is none, or
+// where the turn goes on with a session.
+func summaryOf(e *sidecar.Explained, began earshot.Beginning) *summaryData {
+	c := e.Input.Conversation.Summary
+	shown := e.Result.Tokens.Sections[assemble.SummaryPart] > 0
+	if c == nil || !shown && began == "" {
+		return nil
+	}
+	return &summaryData{From: c.From.String(), To: c.To.String(), Turns: c.Turns, By: c.By, Shown: shown, Text: c.Text}
+}
+
+// turnOutcome says in words what became of a turn.
+func turnOutcome(q earshot.QueuedTurn) string {
+	took := short(int64(q.Updated - q.Opened))
+	switch q.State {
+	case earshot.TurnDone:
+		return "answered after " + took
+	case earshot.TurnFailed:
+		return "not answered: it failed, and the person was told so"
+	case earshot.TurnParked:
+		return "waits for an operator: nobody can find out whether the answer arrived"
+	case earshot.TurnDropped:
+		return "not answered"
+	case earshot.TurnOpen:
+		return "waits for its turn"
+	case earshot.TurnClaimed:
+		return "is being prepared"
+	case earshot.TurnGenerating:
+		return "the model is being asked"
+	case earshot.TurnPosting:
+		return "the answer is being posted"
+	}
+	return string(q.State)
+}
+
+// fromOf reads from which candidate a folded run is listed; -1 for none.
+func fromOf(v *visit) int {
+	n, err := strconv.Atoi(v.query("from"))
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
+// listFrom is the address of this page with a folded run listed from a candidate on.
+func (v *visit) listFrom(from int) string {
+	q := v.URL.Query()
+	q.Set("from", strconv.Itoa(from))
+	return v.URL.Path + "?" + q.Encode()
+}
+
+// turnBelow is the address of something below the page of a turn.
+func turnBelow(id earshot.TurnID, name string, pairs ...string) string {
+	return linkTo(turnLink(id)+"/"+name, pairs...)
+}
+
+// money writes a cost, "no price" where a model has none.
+func (u usageData) money() string {
+	switch {
+	case u.Priced && u.Calls > 0:
+		return fmt.Sprintf("%.4f", u.Cost)
+	case u.Cost > 0:
+		return fmt.Sprintf("%.4f and what has no price", u.Cost)
+	}
+	return "no price is set"
+}
+
+// cached is which share of what the model read came from the cache.
+func (u usageData) cached() string {
+	if u.read() == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(u.CacheRead)/float64(u.read()))
+}
+
+// percent writes a part of a whole.
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
+}
