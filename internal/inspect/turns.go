@@ -115,6 +115,14 @@ func (r turnRow) words() string {
 	return r.Question
 }
 
+// tokens writes how many the turn took; a dash where no model was asked.
+func (r turnRow) tokens() string {
+	if r.Tokens == 0 {
+		return "–"
+	}
+	return desk.Number(r.Tokens)
+}
+
 // money writes what a turn cost; with a plus where a part has no price.
 func (r turnRow) money() string {
 	switch {

@@ -11,6 +11,7 @@
     pending.set(el.id, setTimeout(() => {
       pending.delete(el.id);
       if (el.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) return;
+      if (el.querySelector("details[open] form")) return; // somebody is about to decide
       window.htmx.ajax("GET", location.pathname + location.search, { target: "#" + CSS.escape(el.id), select: "#" + CSS.escape(el.id), swap: "outerHTML" });
     }, 120));
   };
