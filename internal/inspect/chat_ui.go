@@ -13,17 +13,12 @@ import (
 )
 
 // inChat are the attributes of a link from the chat to the chat. With scripts only the
-// chat is replaced, and what was typed elsewhere stays.
-func inChat(href string) templ.Attributes {
-	return templ.Attributes{"href": href, "hx-get": href, "hx-target": "#chat", "hx-select": "#chat", "hx-swap": "outerHTML show:none", "hx-push-url": "true"}
-}
+// chat is replaced (chatBody says how), and what was typed elsewhere stays.
+func inChat(href string) templ.Attributes { return templ.Attributes{"href": href, "hx-get": href} }
 
 // posts are the attributes of a form of the chat.
 func posts(path string) templ.Attributes {
-	return templ.Attributes{
-		"method": "post", "action": path, "hx-post": path, "hx-target": "#chat", "hx-select": "#chat", "hx-swap": "outerHTML show:none",
-		"hx-push-url": "true", "hx-sync": "this:drop",
-	}
+	return templ.Attributes{"method": "post", "action": path, "hx-post": path}
 }
 
 // spoken is a text of chat, its mentions marked. It is made here, because every space

@@ -28,7 +28,7 @@ func (s *server) chatRoutes(mux *http.ServeMux) {
 type chatWrite struct {
 	*visit
 	channel earshot.Channel // the zero Channel where the form is for a new one
-	back    url.Values      // the parameters of the page to go back to
+	back    url.Values      // the parameters of the page that has the form, to go back to
 }
 
 func (w *chatWrite) field(name string) string { return w.PostFormValue(name) }
@@ -91,7 +91,7 @@ func (s *server) chatWrite(v *visit, opens bool) (*chatWrite, error) {
 	if opens {
 		return x, nil
 	}
-	x.channel, err = s.Service.Resolve(v.Context(), v.caller, placeOf(x.field("platform"), x.field("workspace"), x.field("channel")))
+	x.channel, err = s.Service.Resolve(v.Context(), v.caller, placeOf(x.back.Get("platform"), x.back.Get("workspace"), x.back.Get("channel")))
 	if err == nil && !s.Chat.Has(x.channel.Scope()) {
 		err = absent
 	}

@@ -2,14 +2,12 @@
 // page is refreshed. Everything is delegated, because parts of the page come anew.
 (() => {
   "use strict";
-  const root = document.documentElement;
-  root.classList.add("scripted");
-  const chat = () => document.getElementById("chat");
+  document.documentElement.classList.add("scripted");
 
   // Enter sends, Shift+Enter breaks the line. What an input method composes is its own.
   document.addEventListener("keydown", (e) => {
     const t = e.target;
-    if (e.key !== "Enter" || e.shiftKey || e.isComposing || !t.matches || !t.matches(".composer textarea, .edit textarea")) return;
+    if (e.key !== "Enter" || e.shiftKey || e.isComposing || !t.matches || !t.matches("#chat .composer textarea, #chat .edit textarea")) return;
     e.preventDefault();
     t.form.requestSubmit();
   });
@@ -54,7 +52,7 @@
   // A refresh keeps what is open and where people read, and tells what is new.
   const regions = "#talk, #thread-talk, #chat";
   let open = [], texts = {}, at = {}, known = new Set();
-  const look = () => new Set([...document.querySelectorAll(".message[id]")].map((m) => m.id));
+  const look = () => new Set([...document.querySelectorAll("#chat .message[id]")].map((m) => m.id));
   document.addEventListener("htmx:beforeSwap", (e) => {
     const t = e.detail.target;
     if (!t || !t.matches || !t.matches(regions)) return;
@@ -94,7 +92,7 @@
   const news = () => {
     if (!known.size) return;
     const said = [];
-    for (const m of document.querySelectorAll(".message[id]")) {
+    for (const m of document.querySelectorAll("#chat .message[id]")) {
       if (known.has(m.id) || m.closest("#thread-talk") && known.has(m.id.slice(1))) continue;
       const by = m.querySelector(".author"), words = m.querySelector(".words");
       if (by && words) said.push(by.textContent.trim() + ": " + words.textContent.trim().slice(0, 300));
@@ -104,6 +102,6 @@
   };
 
   // A message that the address leads to is brought into view.
-  const here = document.querySelector(".message.here");
-  if (chat() && here) here.scrollIntoView({ block: "center" });
+  const here = document.querySelector("#chat .message.here");
+  if (here) here.scrollIntoView({ block: "center" });
 })();
