@@ -14,6 +14,7 @@ type prompt struct {
 	text     strings.Builder
 	tokens   map[SectionName]int
 	bytes    int // about how many this turn adds
+	shows    int // about how many messages of chat this turn adds
 }
 
 // What separates a piece of text from the text above it in its message.
@@ -60,6 +61,9 @@ func (w *prompt) show(m *msg, role earshot.Role, section SectionName, sep, text 
 // passage records that a stretch of the last message shows m.
 func (w *prompt) passage(m *msg, from, to int) {
 	last := &w.messages[len(w.messages)-1]
+	if last.Passages == nil && w.shows > 0 {
+		last.Passages, w.shows = make([]Passage, 0, w.shows), 0
+	}
 	last.Passages = append(last.Passages, Passage{m.ID, from, to})
 }
 
@@ -95,7 +99,9 @@ func (w *prompt) open() bool {
 func (t *turn) render(p *plan) Result {
 	w := &prompt{tokens: map[SectionName]int{}}
 	system := t.systemText(p.guide)
+	w.shows = 1 // the question
 	for _, b := range t.blocks {
+		w.shows += len(b.kept)
 		for _, m := range b.kept {
 			w.bytes += len(m.Text) + 48
 		}
