@@ -3,6 +3,7 @@ package sidecar
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -136,8 +137,12 @@ func (s *Service) DeskTurn(ctx context.Context, p access.Principal, id earshot.T
 func (s *Service) deskTurn(ctx context.Context, p access.Principal, id earshot.TurnID, st inputref.Store) (DeskTurn, error) {
 	var out DeskTurn
 	var err error
-	if out.Queued, err = s.store.QueuedTurn(ctx, id); err != nil {
-		return out, err
+	out.Queued, err = s.store.QueuedTurn(ctx, id)
+	if errors.Is(err, earshot.ErrNotFound) {
+		err = absent
+	}
+	if err != nil {
+		return DeskTurn{}, err
 	}
 	q := out.Queued
 	if p.Kind == access.Capability {
