@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,8 @@ func explainedOf(t *testing.T, p played) []shownTurn {
 		t.Fatal(turns, err)
 	}
 	out := make([]shownTurn, len(turns))
-	for i, q := range turns {
+	before := ""
+	for i, q := range slices.Backward(turns) {
 		told, x, err := service.Explain(t.Context(), all, q.ID)
 		if err != nil || x == nil {
 			t.Fatalf("turn %d: %v %s", q.ID, err, told.Changed)
@@ -80,8 +82,27 @@ func explainedOf(t *testing.T, p played) []shownTurn {
 			s.before = append(s.before, b.ID)
 		}
 		s.cached = x.Cached
+		// A session has what tools said too, which stood in no prompt.
+		now := promptOf(x.Result)
+		common := 0
+		for common < min(len(before), len(now)) && before[common] == now[common] {
+			common++
+		}
+		if n := x.Cached.Bytes; n < common || n > common && !x.Input.Policy.Session {
+			t.Errorf("turn %d: %d bytes are cached, %d are those of the prompt before", q.ID, n, common)
+		}
+		before = now
 	}
 	return out
+}
+
+// promptOf is the text of a prompt.
+func promptOf(r assemble.Result) string {
+	s := r.System
+	for _, m := range r.Messages {
+		s += m.Text
+	}
+	return s
 }
 
 // checkSegments checks that the segments are the whole prompt, and that what this

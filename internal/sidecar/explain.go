@@ -22,7 +22,7 @@ type Explained struct {
 	// two sections is a segment without a section.
 	Segments []Segment
 	// Before are the turns of this epoch whose entries the prompt repeats, the oldest
-	// first. One whose row in the queue is not found has no ID.
+	// first, without Input. One whose row in the queue is not found has no ID.
 	Before []earshot.QueuedTurn
 	Cached Cached
 }
@@ -114,6 +114,7 @@ func (s *Service) explain(ctx context.Context, st *memo, x *Explained, of earsho
 		return err
 	}
 	for _, b := range before.turns {
+		b.queued.Input = nil // some reads return it and some do not
 		x.Before = append(x.Before, b.queued)
 	}
 	x.segments(before.passages)

@@ -9,12 +9,15 @@ import (
 )
 
 // A memo is a store for replays of several turns of one conversation, which read the
-// same turns again and count the same texts. It is for one request, of one goroutine.
+// same turns and messages again and count the same texts. It is for one request, of one goroutine.
 type memo struct {
 	inputref.Store
 	lists  map[earshot.ConversationID][]earshot.Turn
 	turns  map[numbered]earshot.Turn
 	counts map[string]map[string]int // of texts, by the counter's name
+	// messages are those of one channel; nil where one is not stored.
+	messages map[earshot.MessageID]*earshot.Message
+	scope    earshot.Scope
 }
 
 type numbered struct {
@@ -23,7 +26,39 @@ type numbered struct {
 }
 
 func newMemo(st inputref.Store) *memo {
-	return &memo{Store: st, lists: map[earshot.ConversationID][]earshot.Turn{}, turns: map[numbered]earshot.Turn{}, counts: map[string]map[string]int{}}
+	return &memo{Store: st, lists: map[earshot.ConversationID][]earshot.Turn{}, turns: map[numbered]earshot.Turn{}, counts: map[string]map[string]int{}, messages: map[earshot.MessageID]*earshot.Message{}}
+}
+
+// ByID implements [inputref.Store].
+func (m *memo) ByID(ctx context.Context, at earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	if at != m.scope {
+		m.scope = at
+		clear(m.messages)
+	}
+	var missing []earshot.MessageID
+	for _, id := range ids {
+		if _, ok := m.messages[id]; !ok {
+			m.messages[id] = nil
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) > 0 {
+		list, err := m.Store.ByID(ctx, at, missing...)
+		if err != nil {
+			clear(m.messages)
+			return nil, err
+		}
+		for i := range list {
+			m.messages[list[i].ID] = &list[i]
+		}
+	}
+	out := make([]earshot.Message, 0, len(ids))
+	for _, id := range ids {
+		if x := m.messages[id]; x != nil {
+			out = append(out, *x)
+		}
+	}
+	return out, nil
 }
 
 // Turns implements [inputref.Store]; only all turns are kept.

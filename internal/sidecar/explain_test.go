@@ -1,6 +1,7 @@
 package sidecar_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -216,6 +217,48 @@ func TestWhatWasDeletedIsNotExplained(t *testing.T) {
 	}
 	_, err = r.service.WhatIf(t.Context(), everyone, sidecar.WhatIf{Turn: turn, Budget: 100})
 	wantRefusal(t, err, sidecar.Conflict)
+}
+
+// An eraser is a store that has lost the input of one turn.
+type eraser struct {
+	earshot.Store
+	lost earshot.TurnID
+}
+
+func (e *eraser) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
+	q, err := e.Store.QueuedTurn(ctx, id)
+	if id == e.lost {
+		q.Input = nil
+	}
+	return q, err
+}
+
+func TestATurnThatCannotBeMadeAgainLeavesItsPartWithoutMessages(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	lossy := &eraser{Store: st}
+	r := roomOf(t, lossy)
+	r.say("m0", "staging is down", "")
+	var ids []earshot.TurnID
+	for n := range 3 {
+		q := fmt.Sprint("q", n)
+		r.say(q, "<@U0BOT> and now?", "m0")
+		ids = append(ids, r.answer(earshot.MessageID(q), "The same."))
+	}
+	lossy.lost = ids[0]
+	_, x, err := r.service.Explain(t.Context(), everyone, ids[2])
+	r.must(err)
+	want := []string{fmt.Sprint(ids[0], " r-q0"), fmt.Sprint(ids[1], " q1"), fmt.Sprint(ids[1], " r-q1"), "0 q2"}
+	if diff := cmp.Diff(want, shows(*x)); diff != "" {
+		t.Errorf("the prompt shows; -want +got\n%s", diff)
+	}
+	if first := x.Segments[1]; first.Turn != ids[0] || !strings.Contains(first.Text, "staging is down") {
+		t.Errorf("the first part of the session: %+v", first)
+	}
 }
 
 // A reading is a store that counts the messages that are read from it.
