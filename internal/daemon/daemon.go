@@ -18,6 +18,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -79,6 +80,7 @@ type shared struct {
 	store     earshot.Store
 	search    *search.Searcher
 	owner     string // of its presence
+	began     time.Time
 	meters    *metrics.Metrics
 	responder responder
 	ended     *broadcast // of turns
@@ -143,7 +145,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 	}
 	me := newPresence(o, models)
 	s := shared{
-		options: o, store: st, search: search.New(st, nil), owner: me.Owner, meters: metrics.New(o.Version),
+		options: o, store: st, search: search.New(st, nil), owner: me.Owner, began: time.Now(), meters: metrics.New(o.Version),
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
 	if s.sidecar, s.gate, err = s.openService(); err != nil {

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"context"
 	"crypto/rand"
+	"iter"
 	"net"
 	"net/http"
 	"net/netip"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/secret"
@@ -46,6 +49,10 @@ func (s shared) inspector(p platform) inspector {
 			price, ok := PriceOf(c.Model.Prices, model)
 			return Cost(price, u), ok
 		},
+		Requests: func(ctx context.Context, q earshot.QueuedTurn) iter.Seq2[bot.SentRequest, error] {
+			return Requests(ctx, s.store, q)
+		},
+		Health: func(ctx context.Context) (inspect.Health, error) { return s.health(ctx, p) },
 	})
 	return x
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"time"
 
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tokens"
@@ -14,11 +15,14 @@ type measured struct {
 	llm.Model
 	name  string // as it is named in requests
 	learn func(llm.Response)
+	calls *modelCalls
 }
 
 // Generate implements [llm.Model].
 func (m measured) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
+	began := time.Now()
 	a, err := m.Model.Generate(ctx, r, stream)
+	m.calls.add(ctx, time.Since(began), err)
 	if err != nil {
 		return a, err
 	}

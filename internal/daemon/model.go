@@ -69,14 +69,15 @@ func Models(c config.Config) []ModelInfo {
 
 // newModel makes the model that answers, out of a list: each model is retried
 // where that may help, a breaker stops calls while its provider is down, and
-// the next model takes over. Every answer is passed to learn.
-func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), log *slog.Logger) (llm.Model, error) {
+// the next model takes over. Every answer is passed to learn, and calls has the calls
+// of each model.
+func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls []*modelCalls, log *slog.Logger) (llm.Model, error) {
 	breakers := map[string]*model.Breaker{}
 	var models []llm.Model
 	var problems []error
 	for i, info := range list {
 		if info.Provider == config.Offline {
-			models = append(models, measured{llm.Offline{}, info.Name, learn})
+			models = append(models, measured{llm.Offline{}, info.Name, learn, calls[i]})
 			continue
 		}
 		url := c.Model.BaseURL
@@ -91,7 +92,7 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), log *
 		if breakers[info.Provider] == nil {
 			breakers[info.Provider] = model.NewBreaker(info.Provider, nil)
 		}
-		m = measured{m, info.Name, learn}
+		m = measured{m, info.Name, learn, calls[i]}
 		models = append(models, model.Retry(model.Break(m, breakers[info.Provider]), &model.RetryOptions{Logger: log}))
 	}
 	if len(problems) > 0 {
@@ -126,6 +127,6 @@ func OpenModel(c config.Config, log *slog.Logger) (llm.Model, ModelInfo, error) 
 		log = slog.New(slog.DiscardHandler)
 	}
 	list := Models(c)
-	m, err := newModel(c, list, func(llm.Response) {}, log)
+	m, err := newModel(c, list, func(llm.Response) {}, newCalls(list), log)
 	return m, list[0], err
 }

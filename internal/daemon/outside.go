@@ -36,15 +36,15 @@ func (x Outside) now() func() earshot.Time {
 }
 
 // model makes the model that answers, as newModel does.
-func (x Outside) model(c config.Config, list []ModelInfo, learn func(llm.Response), log *slog.Logger) (llm.Model, error) {
+func (x Outside) model(c config.Config, list []ModelInfo, learn func(llm.Response), calls []*modelCalls, log *slog.Logger) (llm.Model, error) {
 	if x.Model == nil {
-		return newModel(c, list, learn, log)
+		return newModel(c, list, learn, calls, log)
 	}
 	o := &model.RetryOptions{Logger: log}
 	if x.Jitter != nil {
 		o.Jitter = func() float64 { return x.Jitter(time.Second).Seconds() }
 	}
 	info := list[0]
-	m := measured{x.Model, info.Name, learn}
+	m := measured{x.Model, info.Name, learn, calls[0]}
 	return model.Fallback(log, model.Retry(model.Break(m, model.NewBreaker(info.Provider, nil)), o)), nil
 }

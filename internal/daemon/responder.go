@@ -21,6 +21,7 @@ type responder struct {
 	counter    func() assemble.Counter // for the next prompt
 	fileTokens func(llm.Media) int     // nil where the model sees no files
 	summariser llm.Model               // nil: summaries are digests
+	calls      []*modelCalls           // of the model and its fallback
 	fault      func(point string)      // kills the process at a point, for tests; nil for none
 }
 
@@ -32,10 +33,11 @@ func newResponder(ctx context.Context, o Options, st earshot.Store, models []Mod
 		return responder{}, fmt.Errorf("calibrate the token counter: %w", err)
 	}
 	r := responder{
+		calls:      newCalls(models),
 		counter:    func() assemble.Counter { return learned.counter(models[0]) },
 		fileTokens: fileTokens(models[0]),
 	}
-	if r.model, err = o.Outside.model(o.Config, models, learned.learn, o.Log); err != nil {
+	if r.model, err = o.Outside.model(o.Config, models, learned.learn, r.calls, o.Log); err != nil {
 		return responder{}, err
 	}
 	if r.summariser, err = o.Outside.summariser(o.Config, o.Log); err != nil {

@@ -14,11 +14,13 @@ package inspect
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/platform/local"
@@ -57,6 +59,11 @@ type Options struct {
 	// Cost returns what a call costs; priced is false where the model has no price.
 	// nil: nothing has a price.
 	Cost func(model string, u earshot.Usage) (cost float64, priced bool)
+	// Requests yields the request of each answer of a turn, as the provider was sent
+	// it. It is called only for turns that the visitor may see. nil: none can be shown.
+	Requests func(ctx context.Context, q earshot.QueuedTurn) iter.Seq2[bot.SentRequest, error]
+	// Health returns how the process and what it needs are; nil: nothing is known.
+	Health func(ctx context.Context) (Health, error)
 }
 
 // A Start is the message that the first page leads to.
@@ -107,4 +114,7 @@ func (s *server) routes(mux *http.ServeMux) {
 	s.view(mux, "/chat", s.chat)
 	s.chatRoutes(mux)
 	s.turnRoutes(mux)
+	s.sentRoutes(mux)
+	s.view(mux, "/search", s.search)
+	s.view(mux, "/health", s.health)
 }

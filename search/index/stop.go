@@ -1,6 +1,9 @@
 package index
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // stops are the terms of English and Japanese stop words. They are in the index, so
 // that phrases are found, but a query leaves them out if it has other words.
@@ -124,4 +127,24 @@ func termsOf(lines ...string) map[string]bool {
 		m[t] = true
 	}
 	return m
+}
+
+// Ignored returns the terms of a query's text that are not searched for: its stop
+// words, unless it has nothing else. Each stands once, in the order of the text.
+func Ignored(text string) []string {
+	all := Terms(Head(text, maxQuery))
+	stop := stopsOf(all)
+	var out []string
+	some := false
+	for _, t := range all {
+		if !stop(t) {
+			some = true
+		} else if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	if !some {
+		return nil
+	}
+	return out
 }

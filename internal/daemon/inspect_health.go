@@ -1,0 +1,179 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/inspect"
+	"github.com/earshot-ai/earshot/store"
+)
+
+// maxLooked is how many channels are asked for gaps: those with the newest messages.
+const maxLooked = 100
+
+// health returns how this daemon is, for the inspector. A store that does not answer
+// is a part of what it says, and no error.
+func (s shared) health(ctx context.Context, p platform) (inspect.Health, error) {
+	now := time.Now()
+	h := inspect.Health{
+		At: earshot.TimeOf(now), Version: s.options.Version, Since: earshot.TimeOf(s.began), Keeps: keeps(s.options.Config.Retention),
+		Store: inspect.StoreHealth{Name: store.Shown(s.options.Config.Store)},
+		Turns: inspect.Waiting{States: map[earshot.TurnState]int{}}, Models: []inspect.ModelCalls{}, Replicas: []inspect.Replica{}, APICalls: []inspect.APICalls{}, Gaps: []inspect.Gap{},
+	}
+	if c := p.connection(); c.platform != "" {
+		h.Platform = inspect.Reached{Name: c.platform, State: c.state(), Lacks: c.lacks}
+		if c.down {
+			h.Platform.Since = earshot.TimeOf(c.since)
+		}
+	}
+	for _, m := range s.responder.calls {
+		h.Models = append(h.Models, m.since(now.Add(-time.Hour)))
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthWait)
+	defer cancel()
+	if err := s.healthOfStore(ctx, &h); err != nil {
+		s.options.Log.Error("health", "err", err)
+		h.Store.Why = "an error, which is in the log"
+		if errors.Is(err, context.DeadlineExceeded) {
+			h.Store.Why = fmt.Sprintf("no answer within %s", healthWait)
+		}
+	}
+	return h, nil
+}
+
+// healthWait bounds the questions to the store for one page.
+const healthWait = 3 * time.Second
+
+// healthOfStore reads what the store has.
+func (s shared) healthOfStore(ctx context.Context, h *inspect.Health) error {
+	began := time.Now()
+	list, err := Presences(ctx, s.store)
+	if err != nil {
+		return err
+	}
+	h.Store.Took = time.Since(began).Microseconds()
+	for _, x := range list {
+		r := inspect.Replica{
+			Kind: "bot", Here: x.Owner == s.owner, Running: x.Running(h.At), Platform: x.Platform, Model: x.Model, Policy: x.Policy, Version: x.Version,
+			DryRun: x.DryRun, Since: x.Since, Seen: x.Seen,
+		}
+		if x.Sidecar() {
+			r.Kind = "sidecar"
+		}
+		h.Replicas = append(h.Replicas, r)
+	}
+	if h.Turns.States, err = s.store.Depth(ctx); err != nil {
+		return err
+	}
+	if h.Turns.Oldest, err = s.oldest(ctx, h.Turns.States); err != nil {
+		return err
+	}
+	if h.APICalls, err = s.apiCalls(ctx); err != nil {
+		return err
+	}
+	return s.gaps(ctx, h)
+}
+
+// oldest returns the unfinished turn that has waited longest; nil when there is none.
+func (s shared) oldest(ctx context.Context, depth map[earshot.TurnState]int) (*earshot.QueuedTurn, error) {
+	var states []earshot.TurnState
+	n := 0
+	for _, state := range earshot.TurnStates() {
+		if !state.Final() {
+			states, n = append(states, state), n+depth[state]
+		}
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	list, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{States: states, Limit: n})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[len(list)-1], nil
+}
+
+// apiCalls sums the calls of this hour and of the one before, the most refused first.
+func (s shared) apiCalls(ctx context.Context) ([]inspect.APICalls, error) {
+	counts, err := s.store.Calls(ctx, earshot.TimeOf(time.Now().Add(-time.Hour).Truncate(time.Hour)))
+	if err != nil {
+		return nil, err
+	}
+	out := []inspect.APICalls{}
+	for _, c := range counts {
+		i := slices.IndexFunc(out, func(x inspect.APICalls) bool { return x.Platform == c.Platform && x.Method == c.Method })
+		if i < 0 {
+			i = len(out)
+			out = append(out, inspect.APICalls{Platform: c.Platform, Method: c.Method})
+		}
+		x := &out[i]
+		x.Calls, x.Limited, x.Failed, x.Waits, x.Waited = x.Calls+c.Calls, x.Limited+c.Limited, x.Failed+c.Failed, x.Waits+c.Waits, x.Waited+c.Waited.Microseconds()
+	}
+	slices.SortStableFunc(out, func(a, b inspect.APICalls) int { return cmp.Or(b.Limited-a.Limited, b.Calls-a.Calls) })
+	return out, nil
+}
+
+// gaps finds channels of which something is missing.
+func (s shared) gaps(ctx context.Context, h *inspect.Health) error {
+	channels, err := s.store.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(channels, func(a, b earshot.ChannelInfo) int { return cmp.Compare(b.Last, a.Last) })
+	if len(channels) > maxLooked {
+		channels, h.MoreGaps = channels[:maxLooked], true
+	}
+	for _, c := range channels {
+		list, err := s.store.Coverage(ctx, c.Scope())
+		if err != nil {
+			return err
+		}
+		g := inspect.Gap{Channel: c.Channel}
+		for i, x := range slices.DeleteFunc(list, func(x earshot.Coverage) bool { return x.State != earshot.Missing }) {
+			if g.Pieces++; i == 0 {
+				g.From, g.To = x.From, x.To
+				continue
+			}
+			g.From = min(g.From, x.From) // 0 is open
+			if g.To == 0 || x.To == 0 {
+				g.To = 0
+			} else {
+				g.To = max(g.To, x.To)
+			}
+		}
+		if g.Pieces > 0 {
+			h.Gaps = append(h.Gaps, g)
+		}
+	}
+	return nil
+}
+
+// keeps says how long messages are kept.
+func keeps(r config.Retention) string {
+	s := kept(r.Days)
+	if n := len(r.Keep); n == 1 {
+		s += "; one workspace or channel has a rule of its own"
+	} else if n > 1 {
+		s += fmt.Sprintf("; %d workspaces or channels have rules of their own", n)
+	}
+	return s
+}
+
+func kept(days string) string {
+	switch strings.TrimSpace(days) {
+	case config.KeepForever, "":
+		return "forever"
+	case config.KeepNone:
+		return "in memory only"
+	case "1":
+		return "for 1 day"
+	}
+	return "for " + days + " days"
+}
