@@ -59,3 +59,10 @@ func (l labels) of(s earshot.Scope) string {
 	}
 	return desk.ID(string(s.Channel))
 }
+
+func yesNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}

@@ -72,7 +72,7 @@ func (s *server) costs(v *visit) (page, error) {
 		return page{}, err
 	}
 	if d.at.Channel != "" {
-		c, err := s.Service.Resolve(v.Context(), v.caller, d.at)
+		c, err := s.Service.Find(v.Context(), v.caller, d.at)
 		if err != nil {
 			return page{}, err
 		}

@@ -110,6 +110,8 @@ func (s *server) routes(mux *http.ServeMux) {
 
 	s.view(mux, "/{$}", s.home)
 	s.view(mux, "/costs", s.costs)
+	s.view(mux, "/conversations", s.conversations)
+	s.view(mux, "/conversation", s.conversation)
 	s.lists(mux)
 	s.view(mux, "/chat", s.chat)
 	s.chatRoutes(mux)

@@ -38,7 +38,7 @@ func (s *Service) Spending(ctx context.Context, p access.Principal, q SpendingQu
 	}
 	of := earshot.TurnQuery{Limit: MaxTurns}
 	if q.Channel.Channel != "" {
-		c, err := s.Resolve(ctx, p, q.Channel)
+		c, err := s.Find(ctx, p, q.Channel)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -8,11 +8,28 @@ import (
 // manyPoints is up to how many points of a line are marked, each with its value.
 const manyPoints = 60
 
+// A Mark is something that begins at a label, such as an epoch.
+type Mark struct {
+	At   int // which label, from 0
+	Name string
+}
+
 // Lines draws one line for each series over the labels: x and y name the axes. Lines
 // differ by colour and by dashes, and have their last value at their name. Of very
 // many points a line shows the highest and the lowest of each stretch.
 func Lines(title, x, y string, labels []string, series ...Series) Picture {
-	return draw(title, inWords("Lines", labels, series, false), func(c *canvas) {
+	return MarkedLines(title, x, y, labels, nil, series...)
+}
+
+// MarkedLines are Lines in which marks stand upright at their labels.
+func MarkedLines(title, x, y string, labels []string, marks []Mark, series ...Series) Picture {
+	desc := inWords("Lines", labels, series, false)
+	for _, m := range marks {
+		if m.At >= 0 && m.At < len(labels) {
+			desc += " At " + labels[m.At] + ": " + m.Name + "."
+		}
+	}
+	return draw(title, desc, func(c *canvas) {
 		values := all(series)
 		s := scaleOf(5, whole(values), values...)
 		top, right := 0.0, 12.0
@@ -32,6 +49,7 @@ func Lines(title, x, y string, labels []string, series ...Series) Picture {
 			p.empty()
 			return
 		}
+		p.marks(marks, len(labels))
 		var ends []float64
 		for i, s := range series {
 			p.curveOf(s, labels, i)
@@ -49,6 +67,25 @@ func Lines(title, x, y string, labels []string, series ...Series) Picture {
 			c.text(p.left+p.w+10, at+14, begin, "value", last(series[i].Values), right-12)
 		}
 	})
+}
+
+// marks draws upright lines with names, as far as these have room.
+func (p plot) marks(marks []Mark, n int) {
+	for i, m := range marks {
+		if m.At < 0 || m.At >= n {
+			continue
+		}
+		x, room := p.x(m.At, n, false), p.left+p.w
+		if i+1 < len(marks) && marks[i+1].At < n {
+			room = p.x(marks[i+1].At, n, false)
+		}
+		p.line(x, p.top, x, p.top+p.h, "mark")
+		p.WriteString(`<g><title>` + escape(m.Name) + "</title>")
+		if room -= x + 8; room > 28 {
+			p.text(x+4, p.top+11, begin, "tick", m.Name, room)
+		}
+		p.WriteString("</g>\n")
+	}
 }
 
 // last writes the last value of a series.

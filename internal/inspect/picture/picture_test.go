@@ -33,7 +33,7 @@ func pictures() map[string]picture.Picture {
 			{Label: "summary", Value: 7, Class: "s3"},
 		}, 8000),
 		"over": picture.Stack("Over the whole", []picture.Part{{Label: "thread", Value: 900, Class: "s1"}, {Label: "window", Value: 300, Class: "s2"}}, 1000),
-		"lines": picture.Lines("Tokens per turn", "turn", "tokens", []string{"1", "2", "3", "4"},
+		"lines": picture.MarkedLines("Tokens per turn", "turn", "tokens", []string{"1", "2", "3", "4"}, []picture.Mark{{At: 0, Name: "the conversation begins"}, {At: 2, Name: "over its budget"}, {At: 9}},
 			picture.Series{Name: "sent", Class: "s1", Values: []float64{1200, 300, 350, 280}},
 			picture.Series{Name: "full history", Class: "s2", Values: []float64{1200, 2400, math.NaN(), 5100}}),
 		"columns": picture.Columns("Tokens by day", "tokens", days,
@@ -122,7 +122,7 @@ func TestLabelsFromAnywhereStayTexts(t *testing.T) {
 	for _, s := range naughty {
 		for kind, p := range map[string]picture.Picture{
 			"stack":   picture.Stack(s, []picture.Part{{Label: s, Value: 3, Class: s}}, 5),
-			"lines":   picture.Lines(s, s, s, []string{s, s}, picture.Series{Name: s, Class: s, Values: []float64{1, 2}}),
+			"lines":   picture.MarkedLines(s, s, s, []string{s, s}, []picture.Mark{{Name: s}}, picture.Series{Name: s, Class: s, Values: []float64{1, 2}}),
 			"columns": picture.Columns(s, s, []string{s}, picture.Series{Name: s, Class: s, Values: []float64{1}}),
 			"axis":    picture.Axis(s, march(1), march(9), []picture.Row{{Label: s, Stretches: []picture.Stretch{{From: march(2), To: march(3), Class: s, Label: s}}}}),
 		} {
@@ -200,7 +200,7 @@ func TestTheDescriptionHasTheFigures(t *testing.T) {
 	for name, want := range map[string][]string{
 		"stack":   {"thread: 2,210 (28 %)", "free: 3,571 (45 %)"},
 		"over":    {"The sum of 1,200 is over the whole of 1,000."},
-		"lines":   {"4 places from 1 to 4", "sent: at most 1,200 at 1, 280 at the end.", "full history: at most 5,100 at 4, 5,100 at the end."},
+		"lines":   {"4 places from 1 to 4", "sent: at most 1,200 at 1, 280 at the end.", "full history: at most 5,100 at 4, 5,100 at the end. At 1: the conversation begins. At 3: over its budget."},
 		"columns": {"read: 16,300 in all, at most 12,300 at 2026-03-01, 0 at the end."},
 		"axis":    {"from 2026-03-01 00:00 to 2026-03-29 00:00", "missing, rate limit, 2026-03-10 00:00 to 2026-03-14 00:00", "stale, 2026-03-20 00:00 to 2026-03-29 00:00", "#random: nothing."},
 		"steps":   {"from 0 to 3.4 s", "1.9 s, 0 to 1.9 s"},
