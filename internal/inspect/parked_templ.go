@@ -83,7 +83,7 @@ func parkedBody(v *visit, d parkedData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<form class=\"filters\" method=\"get\" action=\"/parked\" hx-get=\"/parked\" hx-trigger=\"change, submit\" hx-target=\"#parked\" hx-select=\"#parked\" hx-swap=\"outerHTML\" hx-push-url=\"true\"><label>Channel <input name=\"channel\" list=\"parked-channels\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<form class=\"filters\" method=\"get\" action=\"/parked\" hx-get=\"/parked\" hx-trigger=\"change, submit\" hx-target=\"#parked\" hx-select=\"#parked\" hx-swap=\"outerHTML\" hx-select-oob=\"#asfile\" hx-push-url=\"true\"><label>Channel <input name=\"channel\" list=\"parked-channels\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

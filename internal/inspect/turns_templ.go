@@ -254,7 +254,7 @@ func turnsFilters(v *visit, d turnsData) templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<form class=\"filters\" method=\"get\" action=\"/turns\" hx-get=\"/turns\" hx-trigger=\"change, submit\" hx-target=\"#turns\" hx-select=\"#turns\" hx-swap=\"outerHTML\" hx-push-url=\"true\"><label>Channel <input name=\"channel\" list=\"turns-channels\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<form class=\"filters\" method=\"get\" action=\"/turns\" hx-get=\"/turns\" hx-trigger=\"change, submit\" hx-target=\"#turns\" hx-select=\"#turns\" hx-swap=\"outerHTML\" hx-select-oob=\"#asfile,#turns-go\" hx-push-url=\"true\"><label>Channel <input name=\"channel\" list=\"turns-channels\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -437,7 +437,7 @@ func turnsFilters(v *visit, d turnsData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\"></label><div class=\"go\"><button>Filter</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\"></label><div class=\"go\" id=\"turns-go\"><button>Filter</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
