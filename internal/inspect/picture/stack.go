@@ -15,7 +15,11 @@ type Part struct {
 // Stack draws parts as one horizontal bar, with their names and values below it.
 // Where whole is greater than their sum the bar leaves room, which is told as free;
 // where it is smaller, a mark shows where the whole ends. Negative values count as 0.
-func Stack(title string, parts []Part, whole int) Picture {
+func Stack(title string, parts []Part, whole int) Picture { return StackAt(title, parts, whole, 0) }
+
+// StackAt is [Stack] for a bar that is compared with others: the full width is scale,
+// where that is more than the bar's own whole.
+func StackAt(title string, parts []Part, whole, scale int) Picture {
 	sum := 0
 	for _, p := range parts {
 		sum += max(p.Value, 0)
@@ -40,7 +44,8 @@ func Stack(title string, parts []Part, whole int) Picture {
 	}
 	return draw(title, desc, func(c *canvas) {
 		const h, top = 26.0, 4.0
-		of, width := float64(max(whole, sum, 1)), c.w-2
+		of := float64(max(whole, sum, 1))
+		width := (c.w - 2) * of / max(of, float64(scale))
 		c.WriteString(`<rect` + box(1, top, width, h) + ` class="c-free"/>` + "\n")
 		x := 1.0
 		for i, p := range parts {
