@@ -157,6 +157,7 @@ const (
 	changedNever  = "the turn did not come to a prompt"
 	changedErased = "something that the turn read was erased or replaced since"
 	changedOther  = "the assembler makes another prompt of it now"
+	changedUnread = "this version cannot read what is recorded of it"
 )
 
 // remake makes a turn's prompt again. A prompt of which something was erased cannot
@@ -177,6 +178,10 @@ func (s *Service) remake(ctx context.Context, st inputref.Store, w *WholeTurn) e
 	in, err := inputref.Load(ctx, st, of)
 	if errors.Is(err, inputref.ErrChanged) {
 		w.Changed = changedErased
+		return nil
+	}
+	if input := (*assemble.InputError)(nil); errors.As(err, &input) {
+		w.Changed = changedUnread
 		return nil
 	}
 	if err != nil {
