@@ -90,7 +90,7 @@ func candidatesOf(e *sidecar.Explained) []candidate {
 			ID: r.ID, Section: r.Section, Verdict: r.Verdict, Reason: r.Reason, Tokens: r.Tokens, Score: r.Score, Cover: r.Cover, Parts: r.Parts,
 			Why: reasons.why(r), Seen: seen(r),
 			Time: m.Time.String(), Author: desk.ID(spoken[i].Name), Bot: spoken[i].Bot, Self: e.Agent.Is(m.Author.ID), Thread: m.Root(),
-			Text: spoken[i].Text, Edited: m.Edited.String(), Deleted: m.Deleted, Files: spoken[i].Files,
+			Text: desk.Readable(spoken[i].Text), Edited: m.Edited.String(), Deleted: m.Deleted, Files: spoken[i].Files,
 			index: i, line: -1, at: m.Time.UTC().In(zone), asked: r.ID == e.Anchor.ID,
 		}
 		if root := m.Root(); root != "" {

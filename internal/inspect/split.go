@@ -30,6 +30,7 @@ type explainedData struct {
 	groups  []promptGroup
 	diff    []foldedDiff // in place of groups, where two prompts are compared
 	link    func(from int) string
+	askedIn map[earshot.TurnID]string // who asked what in the turns of the session
 }
 
 type tokensData struct {
@@ -74,6 +75,14 @@ func explainedOf(e *sidecar.Explained, from int, link func(from int) string) *ex
 	}
 	d.Ledger = candidatesOf(e)
 	d.Counts = tallyOf(d.Ledger, e)
+	d.askedIn = map[earshot.TurnID]string{}
+	for _, b := range e.Before {
+		for i := range d.Ledger {
+			if c := &d.Ledger[i]; b.ID != 0 && c.ID == b.Anchor {
+				d.askedIn[b.ID] = c.Author + ": " + c.Text
+			}
+		}
+	}
 	d.Prompt = promptOf(e, d.Ledger)
 	d.entries = timelineOf(d.Ledger, from, notHere, titleOut)
 	d.groups = groups(d.Prompt)
@@ -121,13 +130,13 @@ func (t tokensData) free() int {
 	return max(0, t.Budget-used)
 }
 
-// budgetBar draws what each section costs, and what the budget has left.
-func (t tokensData) budgetBar(title string, whole int) picture.Picture {
+// budgetBar draws what each section costs, and what the budget has left, at a scale.
+func (t tokensData) budgetBar(title string, scale int) picture.Picture {
 	var parts []picture.Part
 	for _, name := range t.sectionsUsed() {
 		parts = append(parts, picture.Part{Label: string(name), Value: t.Sections[name], Class: sectionClass(name)})
 	}
-	return picture.Stack(title, parts, max(whole, t.Total+t.free()))
+	return picture.StackAt(title, parts, t.Total+t.free(), scale)
 }
 
 // prefixBar draws how much of the prompt stood in the one before it.
@@ -223,6 +232,9 @@ func (d *explainedData) groupLabel(g promptGroup) string {
 	if g.kind == "system" {
 		n := d.Tokens.Sections[assemble.Guide] + d.Tokens.Sections[assemble.Instructions]
 		return fmt.Sprintf("how to read the chat, and the operator's instructions · %s · %s", desk.Count(n, "token"), desk.Count(g.lineCount(), "line"))
+	}
+	if asked := d.askedIn[g.turn]; asked != "" {
+		return fmt.Sprintf("%s · %s", desk.Line(asked, 90), desk.Count(g.lineCount(), "line"))
 	}
 	return desk.Line(g.words(), 90)
 }

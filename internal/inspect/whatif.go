@@ -140,8 +140,8 @@ func (s *server) compared(v *visit, w sidecar.WhatIf, path, back string, hidden 
 		}
 	}
 	d.Summary = d.summary()
-	whole := max(was.Tokens.Total+was.Tokens.free(), now.Tokens.Total+now.Tokens.free())
-	d.was, d.now = was.Tokens.budgetBar("As it was: tokens by section", whole), now.Tokens.budgetBar("With the changes: tokens by section", whole)
+	scale := max(was.Tokens.Total+was.Tokens.free(), now.Tokens.Total+now.Tokens.free())
+	d.was, d.now = was.Tokens.budgetBar("As it was: tokens by section", scale), now.Tokens.budgetBar("With the changes: tokens by section", scale)
 	title := "What if, for a message in #" + desk.Line(d.name, 60)
 	nav := "chat"
 	if w.Turn != 0 {

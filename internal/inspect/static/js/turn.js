@@ -30,7 +30,8 @@
     const bar = split.querySelector("[data-picked]");
     if (row) {
       const why = row.querySelector(".why b");
-      bar.querySelector("[data-words]").textContent = row.querySelector(".top time").textContent + " " + row.querySelector(".author").textContent + ": " + why.textContent;
+      const of = (name) => { const el = row.querySelector(name); return el ? el.textContent.trim() : ""; };
+      bar.querySelector("[data-words]").textContent = [of(".top time") + " " + of(".author"), of(".change") || of(".verdict"), of(".said"), why.textContent].filter(Boolean).join(" — ");
       bar.classList.add("has");
     }
     const link = bar.querySelector("[data-other]");
