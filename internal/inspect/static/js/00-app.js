@@ -71,8 +71,15 @@
     window.earshot.announce("copied");
   });
 
+  // What is announced leaves the page again: it may quote what is deleted a moment later.
+  let told;
   window.earshot = {
-    announce(text) { document.getElementById("announce").textContent = text; },
+    announce(text) {
+      const at = document.getElementById("announce");
+      at.textContent = text;
+      clearTimeout(told);
+      told = setTimeout(() => { at.textContent = ""; }, 4000);
+    },
   };
   stream();
 })();
