@@ -66,7 +66,7 @@ func (s *Service) before(ctx context.Context, st *memo, x *Explained, of earshot
 		return h, err
 	}
 	h.last = &list[len(list)-1]
-	return h, s.replay(ctx, st, &h, list)
+	return h, s.replay(ctx, st, of.Scope, &h, list)
 }
 
 // sessionOf returns how many messages of a prompt are the entries of its session.
@@ -162,7 +162,7 @@ func (s *Service) findPosted(ctx context.Context, at earshot.Scope, list []befor
 // replay says of each entry of the session which turn recorded it, and of those of
 // the newest turns which messages they show. It makes their prompts again. A turn
 // whose prompt cannot be made again leaves its entries without messages.
-func (s *Service) replay(ctx context.Context, st *memo, h *history, list []beforeTurn) error {
+func (s *Service) replay(ctx context.Context, st *memo, of earshot.Scope, h *history, list []beforeTurn) error {
 	to := len(h.passages)
 	for i, b := range slices.Backward(list) {
 		entries := h.passages[to-b.entries : to]
@@ -170,9 +170,10 @@ func (s *Service) replay(ctx context.Context, st *memo, h *history, list []befor
 		for k := range entries {
 			entries[k].turn = b.queued.ID
 		}
-		if n := len(entries); n > 0 && len(b.turn.Answer.Replies) > 0 {
-			if e := b.turn.Session[n-1]; e.Role == earshot.Assistant && e.Text != "" {
-				entries[n-1].passages = []assemble.Passage{{Message: b.turn.Answer.Replies[0], To: len(e.Text)}}
+		if n := len(entries); n > 0 && b.turn.Reply() != "" {
+			var err error
+			if entries[n-1].passages, err = replies(ctx, st, of, b.turn); err != nil {
+				return err
 			}
 		}
 		if b.queued.ID == 0 || len(list)-i > maxReplays {
@@ -193,6 +194,38 @@ func (s *Service) replay(ctx context.Context, st *memo, h *history, list []befor
 		}
 	}
 	return nil
+}
+
+// replies finds a turn's messages in its reply. Where the platform shows one of
+// several in another way than it was posted, the whole reply is the first one's.
+func replies(ctx context.Context, st *memo, at earshot.Scope, t earshot.Turn) ([]assemble.Passage, error) {
+	ids, text := t.Answer.Replies, t.Reply()
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	whole := []assemble.Passage{{Message: ids[0], To: len(text)}}
+	if len(ids) == 1 {
+		return whole, nil
+	}
+	list, err := st.ByID(ctx, at, ids...)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[earshot.MessageID]string{}
+	for _, m := range list {
+		texts[m.ID] = m.Text
+	}
+	var out []assemble.Passage
+	from := 0
+	for _, id := range ids {
+		i := strings.Index(text[from:], texts[id])
+		if texts[id] == "" || i < 0 {
+			return whole, nil
+		}
+		p := assemble.Passage{Message: id, From: from + i, To: from + i + len(texts[id])}
+		out, from = append(out, p), p.To
+	}
+	return out, nil
 }
 
 // again makes the prompt of an earlier turn again; nil where that is not possible.

@@ -158,6 +158,42 @@ func TestAMessageIsExplainedAsIfItWereAnswered(t *testing.T) {
 	}
 }
 
+func TestAReplyThatWasSplitIsExplainedPostByPost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stored string
+		want   []string
+	}{
+		"as it was posted":     {"second part", []string{`r1 "first part"`, `r2 "second part"`}},
+		"shown in other words": {"2nd part", []string{`r1 "first part\n\nsecond part"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRoom(t)
+			r.say("q1", "<@U0BOT> tell me", "")
+			o, err := r.service.Context(t.Context(), everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: "q1", Agent: "U0BOT", Open: true})
+			r.must(err)
+			r.n++
+			_, err = r.service.Commit(t.Context(), everyone, o.Draft.ID, sidecar.Reply{Text: "first part\n\nsecond part", Messages: []earshot.Message{
+				{ID: "r1", Text: "first part", Time: begin + earshot.Time(r.n)*60e6}, {ID: "r2", Text: c.stored, Time: begin + earshot.Time(r.n)*60e6 + 1},
+			}})
+			r.must(err)
+			r.say("q2", "<@U0BOT> go on", "q1")
+			_, x, err := r.service.Explain(t.Context(), everyone, r.answer("q2", "No."))
+			r.must(err)
+			var got []string
+			for _, s := range x.Segments {
+				if s.Role == earshot.Assistant && s.Shows != "" {
+					got = append(got, fmt.Sprintf("%s %q", s.Shows, s.Text))
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("the reply shows; -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestALongEpochIsExplainedWithinBounds has more turns in one epoch than are made
 // again: of the oldest it is told which turn said what, without the messages.
 func TestALongEpochIsExplainedWithinBounds(t *testing.T) {

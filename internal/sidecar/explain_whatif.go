@@ -78,8 +78,10 @@ func (s *Service) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Com
 	if err != nil {
 		return out, err
 	}
-	if err := s.Hold(out.Was.Channel.Scope()); err != nil {
-		return out, err
+	if w.Turn != 0 { // for a message it was asked
+		if err := s.Hold(out.Was.Channel.Scope()); err != nil {
+			return out, err
+		}
 	}
 	done, err := s.work(ctx)
 	if err != nil {
@@ -177,25 +179,32 @@ func (c *Compared) compare() {
 // finderAgain finds what the search found for a prompt, where its policy asked it;
 // else it searches. The neighbours of a hit are those that the prompt's input has.
 func (s *Service) finderAgain(was *Explained) gather.Finder {
-	policy := was.Input.Policy
-	list := policy.First
-	if sessionOf(was.Input, was.Result) > 0 {
-		list = policy.Later
+	list, later := was.Input.Policy.First, sessionOf(was.Input, was.Result) > 0
+	if later {
+		list = was.Input.Policy.Later
 	}
+	anew := &recall{service: s}
 	if !slices.ContainsFunc(list, func(x assemble.Section) bool { return x.Section == assemble.Recall }) {
-		return &recall{service: s}
+		return anew
 	}
-	return found{was}
+	return found{was, later, anew}
 }
 
 // found are the hits that a prompt's input has.
-type found struct{ of *Explained }
+type found struct {
+	of    *Explained
+	later bool          // the prompt is of a later turn
+	anew  gather.Finder // for a question that was not searched for
+}
 
 // nearHit is how many messages on each side of a hit are its neighbours.
 const nearHit = 5
 
 // Search implements [gather.Finder].
-func (f found) Search(context.Context, earshot.Scope, search.Query) ([]search.Hit, error) {
+func (f found) Search(ctx context.Context, at earshot.Scope, q search.Query) ([]search.Hit, error) {
+	if f.later && !index.Searchable(q.Text) { // asked now, because the prompt begins a session
+		return f.anew.Search(ctx, at, q)
+	}
 	messages := f.of.Input.Messages
 	var hits []search.Hit
 	for _, r := range f.of.Input.Recalled {

@@ -2,6 +2,7 @@ package sidecar_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/store"
 )
 
 // busy has a thread of which a turn with the service's budget shows only the end.
@@ -162,5 +164,47 @@ func TestWhatIfRefusesWhatCannotBe(t *testing.T) {
 		if !ok || refusal.Kind != c.kind || !strings.Contains(refusal.Error(), c.says) {
 			t.Errorf("%s: %v, want %s %q", name, err, c.kind, c.says)
 		}
+	}
+}
+
+// TestAWhatIfRecallsWhatTheTurnDid has a channel in which only the search finds what
+// the question is about.
+func TestAWhatIfRecallsWhatTheTurnDid(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	counted := &reading{Store: st}
+	r := roomOf(t, counted)
+	r.say("old", "the quarantine certificate of the ferret expired, renew it with certbot", "")
+	for n := range 150 {
+		r.say(fmt.Sprintf("a%03d", n), fmt.Sprint("chatter about lunch ", n), "")
+	}
+	r.say("m0", "<@U0BOT> what about the quarantine certificate of the ferret?", "")
+	first := r.answer("m0", "Renew it.")
+	r.say("q2", "<@U0BOT> and now?", "m0")
+	second := r.answer("q2", "Wait.")
+	recalled := func(x sidecar.Explained) bool {
+		return slices.ContainsFunc(x.Candidates, func(c sidecar.Candidate) bool {
+			return c.Message.ID == "old" && c.Row.Section == "recall" && c.Row.Verdict == earshot.Full
+		})
+	}
+	counted.whole = 0
+	c, err := r.service.WhatIf(t.Context(), everyone, sidecar.WhatIf{Turn: first, Budget: 4000})
+	r.must(err)
+	if !recalled(c.Was) || !recalled(c.Now) || c.Since || counted.whole > 0 {
+		t.Errorf("recalled %v, then %v; since %v, searched %d times", recalled(c.Was), recalled(c.Now), c.Since, counted.whole)
+	}
+	c, err = r.service.WhatIf(t.Context(), everyone, sidecar.WhatIf{Turn: second, Session: 1})
+	r.must(err)
+	if recalled(c.Was) || !recalled(c.Now) || len(c.Now.Before) != 0 {
+		t.Errorf("the question in a session is not searched for, and without one it is: recalled %v, then %v", recalled(c.Was), recalled(c.Now))
+	}
+	c, err = r.service.WhatIf(t.Context(), everyone, sidecar.WhatIf{Turn: first, Policy: "window"})
+	r.must(err)
+	if recalled(c.Now) {
+		t.Error("a policy without recall recalls")
 	}
 }
