@@ -136,6 +136,13 @@ func TestPassagesOfEachForm(t *testing.T) {
 			"2 user Alice: How do we undo it?",
 			"5 user Alice: Are we⏎  fine?",
 		},
+		"brackets": {
+			"2 user Alice: How do we undo it?",
+			"3 user earshot: Roll back.",
+			"4 user Alice: Done.⏎  [forwarded, from somebody] rolled back",
+			"1 user Alice: The deploy is stuck.",
+			"5 user Alice: Are we⏎  fine?",
+		},
 		"transcript": {
 			"3 assistant Roll back.",
 			"5 user Alice: Are we⏎  fine?",
@@ -144,7 +151,12 @@ func TestPassagesOfEachForm(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			in := clone(in)
-			in.Policy, _ = assemble.ByName(policy)
+			ok := false
+			if in.Policy, ok = assemble.ByName(policy); !ok {
+				in.Policy = assemble.Policy{Name: policy, Frame: assemble.Brackets, First: []assemble.Section{
+					{Section: assemble.Thread}, {Section: assemble.Snapshot}, {Section: assemble.Anchor},
+				}}
+			}
 			r, err := assemble.Turn(in)
 			if err != nil {
 				t.Fatal(err)

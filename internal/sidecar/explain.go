@@ -30,7 +30,7 @@ type Explained struct {
 // A Candidate is a message that was considered, as the turn saw it, and what became
 // of it.
 type Candidate struct {
-	Message earshot.Message // without text where it is deleted
+	Message earshot.Message // without text where it is deleted, because stores keep none
 	Row     earshot.LedgerRow
 }
 
@@ -145,9 +145,6 @@ func candidates(rows earshot.Ledger, saw map[earshot.MessageID]*earshot.Message,
 			m = *is
 		} else if is, ok := stored[row.ID]; ok {
 			m = is
-		}
-		if m.Deleted {
-			m = earshot.Message{ID: m.ID, Time: m.Time, Author: m.Author, Thread: m.Thread, ReplyTo: m.ReplyTo, Deleted: true, Seq: m.Seq}
 		}
 		list = append(list, Candidate{m, row})
 	}

@@ -252,19 +252,16 @@ func (s *Service) again(ctx context.Context, st *memo, id earshot.TurnID) (assem
 // lay finds the messages that a turn's prompt added among the entries that the turn
 // recorded, which have their texts byte for byte.
 func lay(at []passage, entries []earshot.SessionEntry, added []assemble.Message) {
-	k, from := 0, 0
+	k := 0
 	for _, m := range added {
-		for k < len(entries) && (entries[k].Role != m.Role || !strings.Contains(entries[k].Text[from:], m.Text)) {
-			k, from = k+1, 0
+		for k < len(entries) && (entries[k].Role != m.Role || entries[k].Text != m.Text) {
+			k++
 		}
 		if k == len(entries) {
 			return
 		}
-		start := from + strings.Index(entries[k].Text[from:], m.Text)
-		for _, p := range m.Passages {
-			at[k].passages = append(at[k].passages, assemble.Passage{Message: p.Message, From: start + p.From, To: start + p.To})
-		}
-		from = start + len(m.Text)
+		at[k].passages = m.Passages
+		k++
 	}
 }
 

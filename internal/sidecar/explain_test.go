@@ -139,6 +139,31 @@ func TestAPromptIsExplainedPartByPart(t *testing.T) {
 	}
 }
 
+// TestAnotherSystemTextIsNotCached has the second turn of a session get other
+// instructions: a provider can read nothing of the session from its cache.
+func TestAnotherSystemTextIsNotCached(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.say("m0", "<@U0BOT> why?", "")
+	r.answer("m0", "Because.")
+	r.say("q2", "<@U0BOT> and now?", "m0")
+	other := "Answer in one word."
+	c, err := r.service.Context(t.Context(), everyone, sidecar.ContextRequest{
+		Channel: sidecar.Place{Channel: "C1"}, Anchor: "q2", Agent: "U0BOT", Open: true, How: sidecar.How{Instructions: &other},
+	})
+	r.must(err)
+	_, err = r.service.Commit(t.Context(), everyone, c.Draft.ID, sidecar.Reply{Text: "No."})
+	r.must(err)
+	_, x, err := r.service.Explain(t.Context(), everyone, c.Draft.ID)
+	r.must(err)
+	if guide := len(x.Result.System) - len(other) - 2; len(x.Before) != 1 || !x.Cached.Known || x.Cached.Bytes != guide {
+		t.Errorf("cached %+v, the guide has %d bytes", x.Cached, guide)
+	}
+	if last := x.Segments[1]; last.Section != assemble.Instructions || last.Text != other {
+		t.Errorf("the instructions are told as %+v", last)
+	}
+}
+
 func TestAMessageIsExplainedAsIfItWereAnswered(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
