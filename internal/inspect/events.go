@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/platform/local"
 )
 
@@ -91,8 +90,7 @@ func (n *news) begin() error {
 
 // latest returns the newest turns that the visitor sees.
 func (n *news) latest() ([]earshot.QueuedTurn, error) {
-	list, _, err := n.Service.Turns(n.visit.Context(), n.visit.caller, sidecar.TurnQuery{Limit: 50})
-	return list, err
+	return n.Service.NewestTurns(n.visit.Context(), n.visit.caller, 50)
 }
 
 // watch collects drafts of the channel; stop ends it.

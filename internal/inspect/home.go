@@ -47,7 +47,7 @@ func (s *server) home(v *visit) (page, error) {
 		d.Channels++
 		d.Messages += c.Messages
 	}
-	turns, _, err := s.Service.Turns(v.Context(), v.caller, sidecar.TurnQuery{Limit: 10})
+	turns, err := s.Service.NewestTurns(v.Context(), v.caller, 10)
 	if err != nil {
 		return page{}, err
 	}

@@ -91,8 +91,12 @@ func (s *Service) TurnList(ctx context.Context, p access.Principal, f TurnFilter
 		f.Limit = 50
 	}
 	f.Limit = min(f.Limit, MaxTurns)
-	l := &listing{Service: s, f: f, caller: p, mine: s.owners(p), channels: map[earshot.Scope]earshot.Channel{}}
-	if err := l.look(ctx); err != nil {
+	l := s.listing(p, f)
+	bound := MaxLook
+	if l.deep() {
+		bound = MaxLookDeep
+	}
+	if err := l.look(ctx, bound); err != nil {
 		return TurnList{}, err
 	}
 	if len(l.Rows) > f.Limit {
@@ -100,6 +104,24 @@ func (s *Service) TurnList(ctx context.Context, p access.Principal, f TurnFilter
 		l.Before, l.Stopped = l.Rows[f.Limit-1].Queued.ID, false
 	}
 	return l.TurnList, l.fill(ctx)
+}
+
+// NewestTurns returns those of the newest turns that the caller may see, newest first,
+// without Input, at most limit. It looks at 500 turns at most, so that it can be asked
+// often, whatever the caller may see of a large store.
+func (s *Service) NewestTurns(ctx context.Context, p access.Principal, limit int) ([]earshot.QueuedTurn, error) {
+	if p.Fixed != nil {
+		return nil, toolsOnly
+	}
+	l := s.listing(p, TurnFilter{TurnQuery: TurnQuery{Limit: min(limit, MaxTurns)}})
+	if err := l.look(ctx, maxLookTurns-MaxTurns); err != nil { // the last page may begin below it
+		return nil, err
+	}
+	var list []earshot.QueuedTurn
+	for _, r := range l.Rows[:min(len(l.Rows), limit)] {
+		list = append(list, r.Queued)
+	}
+	return list, nil
 }
 
 // A listing is a list that is being made.
@@ -112,11 +134,15 @@ type listing struct {
 	channels map[earshot.Scope]earshot.Channel
 }
 
+func (s *Service) listing(p access.Principal, f TurnFilter) *listing {
+	return &listing{Service: s, f: f, caller: p, mine: s.owners(p), channels: map[earshot.Scope]earshot.Channel{}}
+}
+
 // deep reports whether each turn's journal is needed to decide.
 func (l *listing) deep() bool { return l.f.Calls != nil && (l.f.Model != "" || l.f.Cost > 0) }
 
-// look collects rows, one more than fit a page.
-func (l *listing) look(ctx context.Context) error {
+// look collects rows, one more than fit a page, until so many turns were looked at.
+func (l *listing) look(ctx context.Context, bound int) error {
 	f := l.f
 	of := earshot.TurnQuery{Agent: f.Agent, States: f.States, Before: f.Before, Limit: MaxTurns}
 	if f.Person == "" && !l.deep() {
@@ -135,10 +161,6 @@ func (l *listing) look(ctx context.Context) error {
 		if of.Before, err = l.until(ctx, of.Before, f.To+outOfOrder); err != nil {
 			return err
 		}
-	}
-	bound := MaxLook
-	if l.deep() {
-		bound = MaxLookDeep
 	}
 	for l.Looked < bound && len(l.Rows) <= f.Limit {
 		list, err := l.store.QueuedTurns(ctx, of)

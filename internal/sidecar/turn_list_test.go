@@ -269,6 +269,18 @@ func TestAListLooksAtABoundedNumberOfTurns(t *testing.T) {
 			t.Fatalf("row %d is turn %d, want %d", i, id, want)
 		}
 	}
+	rareOnly := everyone
+	rareOnly.Reach.Channels = []earshot.ChannelID{"C1"}
+	for _, c := range []struct {
+		name string
+		p    access.Principal
+		want int
+	}{{"who sees all", everyone, 50}, {"who sees what is far below", rareOnly, 0}} {
+		list, err := w.service.NewestTurns(t.Context(), c.p, 50)
+		if err != nil || len(list) != c.want || c.want > 0 && list[0].ID != n+1 {
+			t.Errorf("the newest turns for one %s: %d, %v", c.name, len(list), err)
+		}
+	}
 	old, err := w.service.TurnList(t.Context(), everyone, sidecar.TurnFilter{To: begin + hour/2})
 	if err != nil || len(old.Rows) != 1 || old.Rows[0].Queued.ID != rare || old.Looked > 200 {
 		t.Errorf("until a time long ago: %v of %d, %v", turnIDs(old), old.Looked, err)
