@@ -9,6 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
@@ -81,3 +82,6 @@ func repliesLabel(n int) string {
 	}
 	return desk.Number(n) + " replies"
 }
+
+// dayLine is the day on which messages were said.
+func dayLine(t earshot.Time) string { return t.UTC().Format("Monday, 2 January 2006") }

@@ -68,7 +68,7 @@ func (c *Chat) react(ctx context.Context, channel string, id earshot.MessageID, 
 	case !changed && by > 0:
 		return m, nil
 	case !changed:
-		return earshot.Message{}, fmt.Errorf("%w: %s has not given :%s:", ErrForbidden, who.Name, name)
+		return earshot.Message{}, fmt.Errorf("%w: %s has not given the emoji %s", ErrForbidden, who.Name, name)
 	}
 	// A reaction asks nothing, so the bot needs no event.
 	if _, err := c.store.React(ctx, r.scope, id, name, by); err != nil {

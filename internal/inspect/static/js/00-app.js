@@ -11,7 +11,8 @@
     pending.set(el.id, setTimeout(() => {
       pending.delete(el.id);
       if (el.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) return;
-      if (el.querySelector("details[open] form")) return; // somebody is about to decide
+      // Somebody is about to decide; a view with data-keeps opens again what is open.
+      if (!("keeps" in el.dataset) && el.querySelector("details[open] form")) return;
       window.htmx.ajax("GET", location.pathname + location.search, { target: "#" + CSS.escape(el.id), select: "#" + CSS.escape(el.id), swap: "outerHTML" });
     }, 120));
   };

@@ -51,7 +51,7 @@
 
   // A refresh keeps what is open and where people read, and tells what is new.
   const regions = "#talk, #thread-talk, #chat";
-  let open = [], texts = {}, at = {}, known = new Set();
+  let open = [], texts = {}, at = {}, focused = "", known = new Set();
   const look = () => new Set([...document.querySelectorAll("#chat .message[id]")].map((m) => m.id));
   document.addEventListener("htmx:beforeSwap", (e) => {
     const t = e.detail.target;
@@ -62,8 +62,9 @@
     known = look();
     open = [...t.querySelectorAll("details[open][id]")].map((d) => d.id);
     if (sent) open = [];
+    focused = t.contains(document.activeElement) ? document.activeElement.id : "";
     at = {};
-    for (const f of document.querySelectorAll(".feed")) at[f.id] = sent ? 0 : f.scrollTop;
+    for (const f of document.querySelectorAll(".feed")) at[f.id] = sent ? [0, 0] : [f.scrollTop, f.scrollHeight];
     texts = {};
     // What is being typed stays, but for the form that was sent.
     for (const a of document.querySelectorAll(".composer textarea")) {
@@ -75,19 +76,28 @@
     if (!t || !t.matches || !t.matches(regions)) return;
     for (const id of open) { const d = document.getElementById(id); if (d) d.open = true; }
     for (const [id, v] of Object.entries(texts)) { const a = document.getElementById(id); if (a && !a.value) a.value = v; }
-    for (const [id, top] of Object.entries(at)) { const f = document.getElementById(id); if (f) f.scrollTop = top; }
+    for (const [id, [top, height]] of Object.entries(at)) {
+      const f = document.getElementById(id);
+      // A list scrolls from its end: who reads above it goes on where they were.
+      if (f) f.scrollTop = top < -8 ? top - Math.max(0, f.scrollHeight - height) : top;
+    }
     fill();
+    const had = focused && document.activeElement === document.body && document.getElementById(focused);
+    if (had) had.focus({ preventScroll: true });
     settle(e);
     news();
   });
   // After a form was sent its text area has the focus again: the next thing can be said.
+  // Who opens a thread goes on in it, and who closes it comes back to where it began.
   const settle = (e) => {
-    const c = e.detail.requestConfig;
-    if (!c || c.verb !== "post" || !c.elt || !c.elt.matches) return;
-    if (c.elt.matches(".composer")) {
-      const a = document.getElementById(c.elt.id.replace("compose-", "") + "-text");
-      if (a) a.focus({ preventScroll: true });
-    }
+    const c = e.detail.requestConfig, by = c && c.elt;
+    if (!by || !by.matches) return;
+    let to = "";
+    if (c.verb === "post" && by.matches(".composer")) to = by.id.replace("compose-", "") + "-text";
+    else if (by.matches("[data-opens]")) to = "thread-title";
+    else if (by.matches("[data-closes]")) to = document.getElementById(by.dataset.closes + "-replies") ? by.dataset.closes + "-replies" : by.dataset.closes + "-thread";
+    const el = to && document.getElementById(to);
+    if (el) el.focus({ preventScroll: !by.matches("[data-closes]") });
   };
   const news = () => {
     if (!known.size) return;
