@@ -24,7 +24,7 @@ type conversationData struct {
 	Cursor   int64              `json:"cursor"` // up to which sequence messages were considered
 	Session  sessionData        `json:"session"`
 	Shown    int                `json:"shown"` // messages that the session shows
-	Summary  *sessionSummary       `json:"summary,omitempty"`
+	Summary  *sessionSummary    `json:"summary,omitempty"`
 	Turns    []conversationTurn `json:"turns"` // the oldest first
 	Sum      conversationSum    `json:"sum"`   // of these turns
 	Files    []givenFile        `json:"files"` // that these turns gave to the model

@@ -110,6 +110,7 @@ func (s *server) routes(mux *http.ServeMux) {
 
 	s.view(mux, "/{$}", s.home)
 	s.view(mux, "/costs", s.costs)
+	s.view(mux, "/coverage", s.coverage)
 	s.view(mux, "/conversations", s.conversations)
 	s.view(mux, "/conversation", s.conversation)
 	s.lists(mux)

@@ -64,12 +64,13 @@ func Axis(title string, from, to earshot.Time, rows []Row) Picture {
 			}
 			c.WriteString(`<rect` + box(gutter, y, width, bar) + ` class="c-none"/>` + "\n")
 			for _, s := range r.Stretches {
+				what := t.words(r.Label, s)
 				s = t.closed(s)
 				if s.To < from || s.From > to || s.To < s.From {
 					continue
 				}
 				at, w := x(s.From), max(x(s.To)-x(s.From), 2)
-				c.rect(min(at, gutter+width-2), y, w, bar, s.Class, t.words(r.Label, s))
+				c.rect(min(at, gutter+width-2), y, w, bar, s.Class, what)
 				// Letters stand on a plate of their own: textures would cut through them.
 				if room := w - 12; s.Label != "" && widthOf(s.Label, smallSize) <= room {
 					c.WriteString(`<rect` + box(at+3, y+1.5, widthOf(s.Label, smallSize)+6, bar-3) + ` rx="2" class="ground"/>`)
@@ -240,7 +241,18 @@ func (t timescale) words(row string, s Stretch) string {
 	if s.Label != "" {
 		what = strings.TrimPrefix(what+", "+s.Label, ", ")
 	}
-	return strings.TrimPrefix(fmt.Sprintf("%s: %s, %s to %s", row, what, t.exact(s.From), t.exact(s.To)), ": ")
+	when := t.exact(s.From) + " to " + t.exact(s.To)
+	if t.from != 0 {
+		switch {
+		case s.From == 0 && s.To == 0:
+			when = "throughout"
+		case s.From == 0:
+			when = "up to " + t.exact(s.To)
+		case s.To == 0:
+			when = "from " + t.exact(s.From) + " on"
+		}
+	}
+	return strings.TrimPrefix(row+": "+strings.TrimPrefix(what+", "+when, ", "), ": ")
 }
 
 // inWords says what an axis shows.
@@ -250,7 +262,7 @@ func (t timescale) inWords(rows []Row) string {
 	for _, r := range rows {
 		var list []string
 		for _, s := range r.Stretches {
-			list = append(list, t.words("", t.closed(s)))
+			list = append(list, t.words("", s))
 		}
 		if len(list) == 0 {
 			list = []string{"nothing"}

@@ -202,7 +202,7 @@ func TestTheDescriptionHasTheFigures(t *testing.T) {
 		"over":    {"The sum of 1,200 is over the whole of 1,000."},
 		"lines":   {"4 places from 1 to 4", "sent: at most 1,200 at 1, 280 at the end.", "full history: at most 5,100 at 4, 5,100 at the end. At 1: the conversation begins. At 3: over its budget."},
 		"columns": {"read: 16,300 in all, at most 12,300 at 2026-03-01, 0 at the end."},
-		"axis":    {"from 2026-03-01 00:00 to 2026-03-29 00:00", "missing, rate limit, 2026-03-10 00:00 to 2026-03-14 00:00", "stale, 2026-03-20 00:00 to 2026-03-29 00:00", "#random: nothing."},
+		"axis":    {"from 2026-03-01 00:00 to 2026-03-29 00:00", "missing, rate limit, 2026-03-10 00:00 to 2026-03-14 00:00", "stale, from 2026-03-20 00:00 on", "#general: known, throughout;", "#random: nothing."},
 		"steps":   {"from 0 to 3.4 s", "1.9 s, 0 to 1.9 s"},
 	} {
 		for _, w := range want {

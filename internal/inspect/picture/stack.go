@@ -101,7 +101,9 @@ func (c *canvas) legend(entries []entry, x, y float64) float64 {
 		value := widthOf(e.value, smallSize)
 		name := fit(e.name, textSize, width-mark-8-value)
 		c.text(ex+mark, ey, begin, "label", e.name, width-mark-8-value)
-		c.text(ex+mark+widthOf(name, textSize)+8, ey, begin, "value", e.value, 0)
+		if e.value != "" {
+			c.text(ex+mark+widthOf(name, textSize)+8, ey, begin, "value", e.value, 0)
+		}
 	}
 	return y + float64((len(entries)+columns-1)/columns-1)*row
 }
