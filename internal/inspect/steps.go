@@ -27,6 +27,9 @@ type stepData struct {
 	Tools  []toolStep  `json:"tools,omitempty"`
 	Files  []step.File `json:"files,omitempty"`
 	Failed string      `json:"failed,omitempty"`
+	// Request is what the provider was sent for a model's answer, and whether it can be
+	// shown as it was sent.
+	Request *sentStep `json:"request,omitempty"`
 }
 
 type modelStep struct {

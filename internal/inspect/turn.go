@@ -118,6 +118,9 @@ func (s *server) turn(v *visit) (page, error) {
 	d := turnOf(t, e)
 	d.again = v.query("replay") != ""
 	d.Steps, d.Spent = s.stepsOf(d.opened, t.Steps)
+	if err := s.requests(v, t.Queued, d.Steps); err != nil {
+		return page{}, err
+	}
 	if d.Spent.Calls == 0 && t.Turn != nil && t.Turn.Usage != (earshot.Usage{}) {
 		d.Spent = s.usage("", t.Turn.Usage) // the journal was pruned, or somebody outside asked the model
 	}
@@ -142,6 +145,19 @@ func (s *server) turn(v *visit) (page, error) {
 	}
 	p.body = turnBody(s, v, d)
 	return p, nil
+}
+
+// requests says of each answer of a model what was sent for it.
+func (s *server) requests(v *visit, q earshot.QueuedTurn, steps []stepData) error {
+	sent, err := s.sentSteps(v, q)
+	for i := range sent {
+		for k := range steps {
+			if steps[k].N == sent[i].Step {
+				steps[k].Request = &sent[i]
+			}
+		}
+	}
+	return err
 }
 
 // turnOf describes a turn without its prompt and its steps.
