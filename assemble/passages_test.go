@@ -151,7 +151,7 @@ func TestPassagesOfEachForm(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			in := clone(in)
-			ok := false
+			var ok bool
 			if in.Policy, ok = assemble.ByName(policy); !ok {
 				in.Policy = assemble.Policy{Name: policy, Frame: assemble.Brackets, First: []assemble.Section{
 					{Section: assemble.Thread}, {Section: assemble.Snapshot}, {Section: assemble.Anchor},

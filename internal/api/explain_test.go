@@ -66,6 +66,7 @@ func explainedOf(t *testing.T, p played) []shownTurn {
 	}
 	out := make([]shownTurn, len(turns))
 	before := ""
+	said := map[earshot.TurnID]map[earshot.MessageID]string{} // what each turn itself shows
 	for i, q := range slices.Backward(turns) {
 		told, x, err := service.Explain(t.Context(), all, q.ID)
 		if err != nil || x == nil {
@@ -73,7 +74,16 @@ func explainedOf(t *testing.T, p played) []shownTurn {
 		}
 		s := &out[len(turns)-1-i]
 		checkSegments(t, *x)
+		own := map[earshot.MessageID]string{}
+		said[q.ID] = own
 		for _, g := range x.Segments {
+			switch {
+			case g.Shows == "":
+			case g.Turn == 0:
+				own[g.Shows] = g.Text
+			case g.Role == earshot.User && said[g.Turn][g.Shows] != g.Text:
+				t.Errorf("turn %d: of turn %d %s is %q, which had %q", q.ID, g.Turn, g.Shows, g.Text, said[g.Turn][g.Shows])
+			}
 			if g.Shows != "" {
 				s.shows = append(s.shows, fmt.Sprint(g.Part, g.Turn, " ", g.Shows))
 			}

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -424,5 +426,28 @@ func TestControlsAreTheLimitsThatAPolicyHas(t *testing.T) {
 	}
 	if diff := cmp.Diff(names(assemble.Policies()), choices); diff != "" {
 		t.Errorf("choices; -want +got\n%s", diff)
+	}
+}
+
+func TestATurnComesWithItsJournal(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	ctx := t.Context()
+	id := earshot.ConversationID{Agent: "U0BOT", Scope: channel.Scope(), Name: "q1"}
+	a, err := r.store.Accept(ctx, channel.Scope(), earshot.Event{Delivery: "d1", Received: 1, Message: earshot.Message{ID: "q1", Time: begin, Author: alice, Text: "<@U0BOT> why?"}}, &id)
+	r.must(err)
+	l, _, err := r.store.Claim(ctx, "U0BOT", "test", begin, time.Minute)
+	r.must(err)
+	r.must(r.store.Begin(ctx, l, a.Turn, earshot.Prompt{Hash: "h"}))
+	r.must(r.store.AddStep(ctx, l, a.Turn, earshot.Step{N: 0, Kind: step.Answer, Time: begin + 1, Data: []byte(`{"model":"m1","provider":"p","parts":[{"kind":"text","text":"Because."}]}`)}))
+	r.must(r.store.AddStep(ctx, l, a.Turn, earshot.Step{N: 1, Kind: "of the future", Time: begin + 2, Data: []byte(`?`)}))
+	r.must(r.store.AddStep(ctx, l, a.Turn, earshot.Step{N: 2, Kind: step.Failed, Time: begin + 3, Data: []byte("too long")}))
+	turn, x, err := r.service.Explain(ctx, everyone, a.Turn)
+	r.must(err)
+	if x != nil || turn.Changed == "" || len(turn.Steps) != 3 {
+		t.Fatalf("explained %v, changed %q, steps %+v", x, turn.Changed, turn.Steps)
+	}
+	if s := turn.Steps; s[0].Answer == nil || s[0].Answer.Text() != "Because." || s[1].Kind != "of the future" || s[2].Failed != "too long" {
+		t.Errorf("steps %+v", s)
 	}
 }
