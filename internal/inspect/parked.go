@@ -20,6 +20,7 @@ type parkedData struct {
 	Next    string        `json:"next,omitempty"`
 	Done    *turnDone     `json:"done,omitempty"` // the turn that was opened again or discarded last
 
+	problem  string // why the filters select nothing
 	channels []channelChoice
 	operator bool
 }
@@ -80,10 +81,11 @@ func (s *server) parked(v *visit) (page, error) {
 		return page{}, err
 	}
 	l, err := s.Service.TurnList(v.Context(), v.caller, f)
+	problem, err := v.mistyped(err)
 	if err != nil {
 		return page{}, err
 	}
-	d := parkedData{Turns: []waitingTurn{}, Looked: l.Looked, Stopped: l.Stopped, operator: v.operator()}
+	d := parkedData{Turns: []waitingTurn{}, Looked: l.Looked, Stopped: l.Stopped, problem: problem, operator: v.operator()}
 	for _, r := range l.Rows {
 		d.Turns = append(d.Turns, waitingOf(r))
 	}

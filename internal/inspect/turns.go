@@ -20,6 +20,7 @@ type turnsData struct {
 	Next    string    `json:"next,omitempty"` // the address of the next page
 
 	filtered bool
+	problem  string // why the filters select nothing
 	channels []channelChoice
 	models   []string
 }
@@ -57,15 +58,16 @@ const maxChoices = 500
 
 // turns lists turns of all channels that the visitor sees.
 func (s *server) turns(v *visit) (page, error) {
+	d := turnsData{Turns: []turnRow{}}
 	f, err := s.turnFilter(v)
-	if err != nil {
+	var l sidecar.TurnList
+	if err == nil {
+		l, err = s.Service.TurnList(v.Context(), v.caller, f)
+	}
+	if d.problem, err = v.mistyped(err); err != nil {
 		return page{}, err
 	}
-	l, err := s.Service.TurnList(v.Context(), v.caller, f)
-	if err != nil {
-		return page{}, err
-	}
-	d := turnsData{Turns: []turnRow{}, Looked: l.Looked, Stopped: l.Stopped}
+	d.Looked, d.Stopped = l.Looked, l.Stopped
 	seen := map[string]bool{}
 	for _, r := range l.Rows {
 		row := rowOf(r)
@@ -86,6 +88,19 @@ func (s *server) turns(v *visit) (page, error) {
 		return page{}, err
 	}
 	return page{title: "Turns", nav: "turns", data: d, body: turnsBody(v, d)}, nil
+}
+
+// mistyped returns what is wrong with a filter, where htmx asks for the list alone: it
+// would find no list on the page of an error. Other errors are returned as they are.
+func (v *visit) mistyped(err error) (problem string, _ error) {
+	r, ok := sidecar.AsRefusal(err)
+	if !ok || v.Header.Get("HX-Request") == "" {
+		return "", err
+	}
+	if r.Kind == sidecar.NotFound {
+		return "There is no such channel that you can see.", nil
+	}
+	return r.Error(), nil
 }
 
 // rowOf describes a turn in a list.

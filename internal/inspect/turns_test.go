@@ -175,6 +175,9 @@ func TestFiltersOfTurnsSelectWhatTheySay(t *testing.T) {
 				t.Errorf("%s%s: got %d, want %d", path, query, got, status)
 			}
 		}
+		if got, body := w.do(t, http.DefaultClient, "GET", "/turns?"+query, nil, "HX-Request", "true"); got != http.StatusOK || !strings.Contains(body, `id="turns"`) || !strings.Contains(body, `role="alert"`) {
+			t.Errorf("the list alone, with %s: got %d %s", query, got, body)
+		}
 	}
 }
 
