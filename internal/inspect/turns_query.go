@@ -22,7 +22,7 @@ var outcomes = []outcomeChoice{
 	{"", "any", nil},
 	{"done", "answered", []earshot.TurnState{earshot.TurnDone}},
 	{"unfinished", "under way", []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}},
-	{"waiting", "waits for an operator", []earshot.TurnState{earshot.TurnParked, earshot.TurnFailed}},
+	{"waiting", "failed or parked", []earshot.TurnState{earshot.TurnParked, earshot.TurnFailed}},
 	{"failed", "failed", []earshot.TurnState{earshot.TurnFailed}},
 	{"parked", "parked", []earshot.TurnState{earshot.TurnParked}},
 	{"dropped", "dropped", []earshot.TurnState{earshot.TurnDropped}},
