@@ -24,8 +24,10 @@ func (s shared) health(ctx context.Context, p platform) (inspect.Health, error) 
 	now := time.Now()
 	h := inspect.Health{
 		At: earshot.TimeOf(now), Version: s.options.Version, Since: earshot.TimeOf(s.began), Keeps: keeps(s.options.Config.Retention),
-		Store: inspect.StoreHealth{Name: store.Shown(s.options.Config.Store)},
 		Turns: inspect.Waiting{States: map[earshot.TurnState]int{}}, Models: []inspect.ModelCalls{}, Replicas: []inspect.Replica{}, APICalls: []inspect.APICalls{}, Gaps: []inspect.Gap{},
+	}
+	if spec := s.options.Config.Store; spec != "" {
+		h.Store.Name = store.Shown(spec)
 	}
 	if c := p.connection(); c.platform != "" {
 		h.Platform = inspect.Reached{Name: c.platform, State: c.state(), Lacks: c.lacks}

@@ -162,7 +162,7 @@ const (
 
 // find returns what an operator should know, the worst first.
 func (d *healthData) find() []finding {
-	var list []finding
+	list := []finding{}
 	add := func(level, says, do string, link ...string) {
 		f := finding{Level: level, Says: says, Do: do}
 		if len(link) == 2 {

@@ -227,7 +227,16 @@ func markedIn(text string, wanted map[string]bool) []piece {
 		if n < 0 {
 			n = len(text)
 		}
-		add(text[:n], n > 0 && slices.ContainsFunc(index.Terms(text[:n]), func(t string) bool { return wanted[t] }))
+		word := text[:n]
+		if slices.ContainsFunc(index.Terms(word), func(t string) bool { return wanted[t] }) {
+			// Signs around the word are not what was looked for.
+			core := strings.TrimFunc(word, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+			i := strings.Index(word, core)
+			add(word[:i], false)
+			add(core, true)
+			word = word[i+len(core):]
+		}
+		add(word, false)
 		text = text[n:]
 		if n = strings.IndexFunc(text, func(c rune) bool { return !unicode.IsSpace(c) }); n < 0 {
 			n = len(text)
