@@ -75,7 +75,7 @@ func healthBody(v *visit, d healthData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var3 = []any{"card", "overall", templ.KV("bad", len(d.Findings) > 0 && d.Findings[0].Level == "bad"), templ.KV("good", len(d.Findings) == 0)}
+		var templ_7745c5c3_Var3 = []any{"card", "overall", templ.KV("broken", len(d.Findings) > 0 && d.Findings[0].Level == "bad"), templ.KV("fine", len(d.Findings) == 0)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var3...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -129,7 +129,7 @@ func healthBody(v *visit, d healthData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, f := range d.Findings {
-				var templ_7745c5c3_Var7 = []any{f.Level}
+				var templ_7745c5c3_Var7 = []any{"finding-" + f.Level}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var7...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1029,7 +1029,7 @@ func working(yes bool, says string) templ.Component {
 			templ_7745c5c3_Var51 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var52 = []any{"works", templ.KV("good", yes), templ.KV("bad", !yes)}
+		var templ_7745c5c3_Var52 = []any{"works", templ.KV("fine", yes), templ.KV("broken", !yes)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var52...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -1054,7 +1054,7 @@ func working(yes bool, says string) templ.Component {
 		var templ_7745c5c3_Var54 string
 		templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(workSign(yes))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/health.templ`, Line: 261, Col: 111}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/health.templ`, Line: 261, Col: 114}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var54))
 		if templ_7745c5c3_Err != nil {
@@ -1067,7 +1067,7 @@ func working(yes bool, says string) templ.Component {
 		var templ_7745c5c3_Var55 string
 		templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(says)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/health.templ`, Line: 261, Col: 127}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/health.templ`, Line: 261, Col: 130}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 		if templ_7745c5c3_Err != nil {
