@@ -49,6 +49,14 @@ func sentLink(id earshot.TurnID, step int) string {
 	return fmt.Sprintf("%s/steps/%d/request", turnLink(id), step)
 }
 
+// caseLink leads to a turn as a text case.
+func caseLink(id earshot.TurnID, redact bool) string {
+	if redact {
+		return turnLink(id) + "/case.txt?redact=1"
+	}
+	return turnLink(id) + "/case.txt"
+}
+
 // sentSteps returns the request of each answer of a turn, without the bodies.
 func (s *server) sentSteps(v *visit, q earshot.QueuedTurn) ([]sentStep, error) {
 	list := []sentStep{}
