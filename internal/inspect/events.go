@@ -57,7 +57,6 @@ type news struct {
 	*server
 	visit   *visit
 	channel *earshot.Channel
-	turns   earshot.Time // told up to here
 	told    map[earshot.TurnID]earshot.TurnState
 	seq     int64
 
