@@ -38,7 +38,7 @@ func conversationsBody(s *server, v *visit, d conversationsData) templ.Component
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<form class=\"filters\" method=\"get\" action=\"/conversations\" hx-get=\"/conversations\" hx-trigger=\"change, submit\" hx-target=\"#conversations\" hx-select=\"#conversations\" hx-swap=\"outerHTML\" hx-push-url=\"true\"><label>Channel <input name=\"channel\" list=\"conversations-channels\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<form class=\"filters\" method=\"get\" action=\"/conversations\" hx-get=\"/conversations\" hx-trigger=\"change, submit\" hx-target=\"#conversations\" hx-select=\"#conversations\" hx-swap=\"outerHTML\" hx-select-oob=\"#asfile\" hx-push-url=\"true\"><label>Channel <input name=\"channel\" list=\"conversations-channels\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -127,7 +127,7 @@ func conversationsBody(s *server, v *visit, d conversationsData) templ.Component
 				}
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Conversations\"><table><thead><tr><th scope=\"col\">begins with</th><th scope=\"col\">channel</th><th scope=\"col\">agent</th><th scope=\"col\" class=\"num\" title=\"Turns that were answered\">turns</th><th scope=\"col\" class=\"num\" title=\"How often the session began anew; the first epoch is 0\">epoch</th><th scope=\"col\">summary</th><th scope=\"col\">newest turn</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"scroll roomy\" tabindex=\"0\" role=\"region\" aria-label=\"The newest first\"><table><thead><tr><th scope=\"col\">begins with</th><th scope=\"col\">channel</th><th scope=\"col\">agent</th><th scope=\"col\" class=\"num\" title=\"Turns that were answered\">turns</th><th scope=\"col\" class=\"num\" title=\"How often the session began anew; the first epoch is 0\">epoch</th><th scope=\"col\">summary</th><th scope=\"col\">newest turn</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -552,7 +552,7 @@ func conversationBody(s *server, v *visit, d conversationData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, " <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Turns\"><table class=\"turns-in\"><thead><tr><th scope=\"col\">turn</th><th scope=\"col\">question</th><th scope=\"col\">outcome</th><th scope=\"col\" class=\"num\" title=\"Calls of models\">calls</th><th scope=\"col\" class=\"num\" title=\"Tokens that the model read, from the cache or not\">read</th><th scope=\"col\" class=\"num\" title=\"The share of it that came from the cache\">cached</th><th scope=\"col\" class=\"num\" title=\"Tokens of the answers\">answered</th><th scope=\"col\" class=\"num\" title=\"What the model would have read with the full history in each call\">full history</th></tr></thead> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, " <div class=\"scroll roomy\" tabindex=\"0\" role=\"region\" aria-label=\"Turns\"><table class=\"turns-in\"><thead><tr><th scope=\"col\">turn</th><th scope=\"col\">question</th><th scope=\"col\">outcome</th><th scope=\"col\" class=\"num\" title=\"Calls of models\">calls</th><th scope=\"col\" class=\"num\" title=\"Tokens that the model read, from the cache or not\">read</th><th scope=\"col\" class=\"num\" title=\"The share of it that came from the cache\">cached</th><th scope=\"col\" class=\"num\" title=\"Tokens of the answers\">answered</th><th scope=\"col\" class=\"num\" title=\"What the model would have read with the full history in each call\">full history</th></tr></thead> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -762,7 +762,7 @@ func conversationBody(s *server, v *visit, d conversationData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Files\"><table><thead><tr><th scope=\"col\">file</th><th scope=\"col\">type</th><th scope=\"col\">given in</th><th scope=\"col\" class=\"num\">tokens</th><th scope=\"col\">in the session</th><th scope=\"col\">still stored</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<div class=\"scroll roomy\" tabindex=\"0\" role=\"region\" aria-label=\"Files\"><table><thead><tr><th scope=\"col\">file</th><th scope=\"col\">type</th><th scope=\"col\">given in</th><th scope=\"col\" class=\"num\">tokens</th><th scope=\"col\">in the session</th><th scope=\"col\">still stored</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

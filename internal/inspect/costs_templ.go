@@ -38,7 +38,7 @@ func costsBody(s *server, v *visit, d costsData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<form class=\"filters\" method=\"get\" action=\"/costs\" hx-get=\"/costs\" hx-trigger=\"change, submit\" hx-target=\"#costs\" hx-select=\"#costs\" hx-swap=\"outerHTML\" hx-push-url=\"true\"><label>By <select name=\"by\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<form class=\"filters\" method=\"get\" action=\"/costs\" hx-get=\"/costs\" hx-trigger=\"change, submit\" hx-target=\"#costs\" hx-select=\"#costs\" hx-swap=\"outerHTML\" hx-select-oob=\"#asfile\" hx-push-url=\"true\"><label>By <select name=\"by\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -396,7 +396,7 @@ func costsBody(s *server, v *visit, d costsData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Sums\"><table><thead><tr><th scope=\"col\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</h2><div class=\"scroll roomy\" tabindex=\"0\" role=\"region\" aria-label=\"Sums\"><table><thead><tr><th scope=\"col\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -259,7 +259,7 @@ func coverageRow(first, last earshot.Time, entries []earshot.Coverage) []picture
 	return out
 }
 
-const coverageSays = "Known is what is stored, or was found to be empty. Missing could not be loaded, and a prompt says so where it matters. Stale may be out of date: events may have been missed there."
+const coverageSays = "Known is what is stored, or was found to be empty. Missing could not be loaded, and a prompt says so where it matters. Stale may be out of date: events may have been missed there. Where a row is empty, nothing is stored and nothing was said of it."
 
 // mapChart draws all channels of a page.
 func mapChart(d coverageMap) chart {

@@ -161,7 +161,7 @@ func coverageMapBody(s *server, v *visit, d coverageMap) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Channels\"><table><thead><tr><th scope=\"col\">channel</th><th scope=\"col\" class=\"num\">messages</th><th scope=\"col\" class=\"num\">threads</th><th scope=\"col\">first</th><th scope=\"col\">last</th><th scope=\"col\">what is known</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " <div class=\"scroll roomy\" tabindex=\"0\" role=\"region\" aria-label=\"Channels\"><table><thead><tr><th scope=\"col\">channel</th><th scope=\"col\" class=\"num\">messages</th><th scope=\"col\" class=\"num\">threads</th><th scope=\"col\">first</th><th scope=\"col\">last</th><th scope=\"col\">what is known</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -394,7 +394,7 @@ func coverageBody(s *server, v *visit, d coverageData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(d.Gaps) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<h2>Missing and stale</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Missing and stale stretches\"><table><thead><tr><th scope=\"col\">state</th><th scope=\"col\">when (UTC)</th><th scope=\"col\">where</th><th scope=\"col\">why</th><th scope=\"col\">in the chat</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<h2>Missing and stale</h2><div class=\"scroll roomy\" tabindex=\"0\" role=\"region\" aria-label=\"Stretches\"><table><thead><tr><th scope=\"col\">state</th><th scope=\"col\">when (UTC)</th><th scope=\"col\">where</th><th scope=\"col\">why</th><th scope=\"col\">in the chat</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -464,20 +464,20 @@ func coverageBody(s *server, v *visit, d coverageData) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\" aria-label=\"")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\">look there<span class=\"unseen\">")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var23 string
-						templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.ResolveAttributeValue("The chat beside " + g.span())
+						templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(": " + string(g.State) + ", " + g.span())
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/coverage.templ`, Line: 108, Col: 86}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/coverage.templ`, Line: 108, Col: 117}
 						}
-						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var23)
+						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "\">look there</a>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</span></a>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

@@ -122,6 +122,8 @@ func runeWidth(r rune) float64 {
 		return 0.88
 	case unicode.IsUpper(r):
 		return 0.7
+	case r >= '0' && r <= '9':
+		return 0.64
 	}
 	return 0.57
 }

@@ -12,7 +12,8 @@
       pending.delete(el.id);
       if (el.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) return;
       // Somebody is about to decide; a view with data-keeps opens again what is open.
-      if (!("keeps" in el.dataset) && el.querySelector("details[open] form")) return;
+      // Nor is the table of a picture closed under somebody who reads it.
+      if (!("keeps" in el.dataset) && el.querySelector("details[open] form, .chart details[open]")) return;
       window.htmx.ajax("GET", location.pathname + location.search, { target: "#" + CSS.escape(el.id), select: "#" + CSS.escape(el.id), swap: "outerHTML" });
     }, 120));
   };
