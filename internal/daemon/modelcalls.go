@@ -70,7 +70,7 @@ func whyCall(e *llm.Error) string {
 	case e.Status != 0:
 		return fmt.Sprintf("status %d", e.Status)
 	}
-	return cmp.Or(e.Code, "no whole answer")
+	return cmp.Or(e.Code, "no answer, or not the whole of it")
 }
 
 // since sums the calls after a time.

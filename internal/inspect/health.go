@@ -313,7 +313,7 @@ func stateSummary(list []finding) string {
 	}
 	switch {
 	case bad == 1:
-		return list[0].Says
+		return "One thing does not work."
 	case bad > 1:
 		return fmt.Sprintf("%d things do not work.", bad)
 	case len(list) == 1:

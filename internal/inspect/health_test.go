@@ -41,14 +41,14 @@ func TestHealthSaysInWordsWhatIsWrong(t *testing.T) {
 		says    []string
 	}{
 		{"nothing", func(*inspect.Health) {}, "Everything answers.", nil},
-		{"the store", func(h *inspect.Health) { h.Store.Why = "no answer within 3s" }, "The store does not answer: no answer within 3s.", []string{"bad: The store does not answer: no answer within 3s."}},
-		{"the platform", func(h *inspect.Health) { h.Platform.State, h.Platform.Since = "unreachable", minutes(5) }, "Slack has not answered for 5 minutes.", []string{"bad: Slack has not answered for 5 minutes."}},
+		{"the store", func(h *inspect.Health) { h.Store.Why = "no answer within 3s" }, "One thing does not work.", []string{"bad: The store does not answer: no answer within 3s."}},
+		{"the platform", func(h *inspect.Health) { h.Platform.State, h.Platform.Since = "unreachable", minutes(5) }, "One thing does not work.", []string{"bad: Slack has not answered for 5 minutes."}},
 		{"rate limits", func(h *inspect.Health) { h.Models[0].Limited = 12 }, "Everything answers. One thing is worth a look.",
 			[]string{"look: The model claude has refused 12 calls in the last hour because of a rate limit."}},
 		{"the model", func(h *inspect.Health) {
 			h.Models[0].InARow, h.Models[0].Failed, h.Models[0].Last, h.Models[0].Why = 4, 4, minutes(1), "status 529"
 		},
-			"The model claude has failed 4 times in a row, the last time 1 minute ago (status 529).", []string{"bad: The model claude has failed 4 times in a row, the last time 1 minute ago (status 529)."}},
+			"One thing does not work.", []string{"bad: The model claude has failed 4 times in a row, the last time 1 minute ago (status 529)."}},
 		{"several things, the worst first", func(h *inspect.Health) {
 			h.Turns.States[earshot.TurnParked] = 2
 			h.Turns.States[earshot.TurnOpen] = 1
