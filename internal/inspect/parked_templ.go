@@ -132,7 +132,7 @@ func parkedBody(v *visit, d parkedData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</datalist> <label>Which <select name=\"outcome\"><option value=\"\">parked and failed</option> <option value=\"parked\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</datalist> <label>Parked or failed <select name=\"outcome\"><option value=\"\">both</option> <option value=\"parked\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

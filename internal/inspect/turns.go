@@ -21,6 +21,7 @@ type turnsData struct {
 
 	filtered bool
 	problem  string // why the filters select nothing
+	chat     bool   // people write here
 	channels []channelChoice
 	models   []string
 }
@@ -58,7 +59,7 @@ const maxChoices = 500
 
 // turns lists turns of all channels that the visitor sees.
 func (s *server) turns(v *visit) (page, error) {
-	d := turnsData{Turns: []turnRow{}}
+	d := turnsData{Turns: []turnRow{}, chat: s.Chat != nil}
 	f, err := s.turnFilter(v)
 	var l sidecar.TurnList
 	if err == nil {
