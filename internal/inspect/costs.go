@@ -146,17 +146,7 @@ func (s *server) sumCosts(d *costsData, turns []sidecar.SpentTurn) error {
 			return fmt.Errorf("journal of turn %d: %w", t.Queued.ID, err)
 		}
 		calls := costs.Calls(journal, t.Committed)
-		key := func(c costs.Call) string {
-			switch d.By {
-			case "channel":
-				return d.names.of(t.Queued.Conversation.Scope)
-			case "person":
-				return cmp.Or(desk.ID(t.By), "(deleted)")
-			case "model":
-				return cmp.Or(desk.ID(c.Model), "(unknown)")
-			}
-			return desk.Day(t.Queued.Opened)
-		}
+		key := func(c costs.Call) string { return d.key(t, c) }
 		rows.Add(calls, s.Cost, key)
 		total.Add(calls, s.Cost, func(costs.Call) string { return "total" })
 		on := desk.Day(t.Queued.Opened)
@@ -165,7 +155,9 @@ func (s *server) sumCosts(d *costsData, turns []sidecar.SpentTurn) error {
 		}
 		days[on].Add(calls, s.Cost, key)
 		for _, c := range calls {
-			d.links[key(c)] = d.turnsOf(key(c), t)
+			if k := key(c); k != deletedPerson && k != unnamedModel && k != costs.Erased {
+				d.links[k] = d.turnsOf(k, t)
+			}
 		}
 	}
 	d.Rows = append(d.Rows, rows.Rows()...)
@@ -177,6 +169,25 @@ func (s *server) sumCosts(d *costsData, turns []sidecar.SpentTurn) error {
 	}
 	slices.SortFunc(d.Days, func(x, y costsDay) int { return cmp.Compare(x.Day, y.Day) })
 	return nil
+}
+
+// Keys of what has no name any more, or never had one.
+const (
+	deletedPerson = "(deleted)" // the question is deleted, and who asked it with it
+	unnamedModel  = "(unknown)"
+)
+
+// key is what a call of a turn is summed by.
+func (d costsData) key(t sidecar.SpentTurn, c costs.Call) string {
+	switch d.By {
+	case "channel":
+		return d.names.of(t.Queued.Conversation.Scope)
+	case "person":
+		return cmp.Or(desk.ID(t.By), deletedPerson)
+	case "model":
+		return cmp.Or(desk.ID(c.Model), unnamedModel)
+	}
+	return desk.Day(t.Queued.Opened)
 }
 
 // turnsOf returns the address of the turns of a key.
