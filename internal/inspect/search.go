@@ -92,9 +92,10 @@ func (s *server) search(v *visit) (page, error) {
 	}
 	slices.SortStableFunc(d.channels, func(a, b earshot.ChannelInfo) int { return cmp.Compare(b.Last, a.Last) })
 	at := v.place()
-	if at.Channel == "" && len(d.channels) == 1 {
-		c := d.channels[0]
-		at = placeOf(string(c.Platform), string(c.Workspace), string(c.ID))
+	for _, c := range d.channels {
+		if len(d.channels) == 1 && at.Channel == "" || d.value(c) != string(c.ID) && d.value(c) == string(at.Channel) {
+			at = placeOf(string(c.Platform), string(c.Workspace), string(c.ID))
+		}
 	}
 	if at.Channel != "" {
 		c, err := s.Service.Find(v.Context(), v.caller, at)
@@ -296,8 +297,19 @@ func (d searchData) found() string {
 // isAt reports whether a channel is the one that is searched.
 func (d searchData) isAt(c earshot.ChannelInfo) bool { return c.Scope() == d.scope }
 
-// choice is how the form names a channel: by its id, with the rest where several
-// have the same.
+// value is how the form sends a channel: its id, with platform and workspace where
+// channels of several have it.
+func (d searchData) value(c earshot.ChannelInfo) string {
+	for _, x := range d.channels {
+		if x.ID == c.ID && x.Scope() != c.Scope() {
+			return strings.Join([]string{string(c.Platform), string(c.Workspace), string(c.ID)}, "|")
+		}
+	}
+	return string(c.ID)
+}
+
+// choice is how the form shows a channel: its name, with the rest where several have
+// the same.
 func (d searchData) choice(c earshot.ChannelInfo) string {
 	label := "#" + desk.Line(cmp.Or(c.Name, string(c.ID)), 40)
 	same := 0

@@ -113,3 +113,21 @@ func TestSearchKeepsToPersonDayAndChannel(t *testing.T) {
 		t.Errorf("the only channel: %s", body)
 	}
 }
+
+func TestChannelsWithOneIDAreToldApart(t *testing.T) {
+	t.Parallel()
+	w := spoken(t)
+	other := earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "ops", Name: "ops", Kind: earshot.KindChannel}
+	x := newTalk(t, w, "ops")
+	x.must(w.store.PutChannel(t.Context(), other))
+	_, err := w.store.Record(t.Context(), other.Scope(), earshot.Message{ID: "z", Time: march(3, 9), Author: earshot.Author{ID: "Z", Name: "Zoe"}, Text: "the importer of another team"})
+	x.must(err)
+	if body := w.page(t, "/search"); !strings.Contains(body, `value="slack|T1|ops"`) || !strings.Contains(body, `value="local|local|ops"`) {
+		t.Errorf("the form is %s", body)
+	}
+	for query, want := range map[string]string{"channel=slack|T1|ops": "z", "channel=ops&platform=slack&workspace=T1": "z", "channel=local|local|ops": "a"} {
+		if got := jsonOf[foundPage](t, w, "/search.json?q=importer&"+query); len(got.Hits) == 0 || got.Hits[0].ID != want {
+			t.Errorf("%s finds %+v, want %s", query, got.Hits, want)
+		}
+	}
+}
