@@ -103,7 +103,7 @@ func contextBody(v *visit, d *contextData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "The bot was not asked here. This is what it would see if it were. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "No turn is recorded for this message. This is what the bot would see if it answered it now. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

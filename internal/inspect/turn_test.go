@@ -166,7 +166,7 @@ func TestAMessageThatNobodyAnsweredIsExplained(t *testing.T) {
 	x, turn := busy(t, w, 3)
 	at := "/context?channel=ops&message=m1"
 	body := w.page(t, at)
-	for _, want := range []string{"The bot was not asked here.", "line 1 of what happened", "/context/what-if?", "no model was asked"} {
+	for _, want := range []string{"No turn is recorded for this message.", "line 1 of what happened", "/context/what-if?", "no model was asked"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
 		}
