@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
 	"github.com/earshot-ai/earshot/internal/sidecar"
@@ -171,6 +172,9 @@ func anchorOf(id string) string { return "#" + id }
 func (c *candidate) where() string {
 	if c.line >= 0 {
 		return anchorOf(segmentRow(c.line))
+	}
+	if c.Section == bot.ToolSection {
+		return "#steps" // a tool returned it
 	}
 	return anchorOf(messageRow(c.index))
 }

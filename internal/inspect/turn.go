@@ -41,6 +41,7 @@ type turnData struct {
 	Names        []namedData          `json:"names"`
 	Prompt       *explainedData       `json:"context,omitempty"` // nil where it cannot be made again
 	Changed      string               `json:"changed,omitempty"` // why it cannot
+	Replay       replayData           `json:"replay"`
 	Steps        []stepData           `json:"steps"`
 	Spent        usageData            `json:"spent"`
 	Attached     []earshot.ArtifactID `json:"attached,omitempty"`
@@ -53,7 +54,7 @@ type turnData struct {
 	prefix  picture.Picture
 	cache   picture.Picture
 	times   picture.Picture
-	again   bool // the visitor has asked for a replay
+	again   string // when it was made again, where the visitor asked for that
 }
 
 // A questionData is the message that is answered. It has no text where it was deleted.
@@ -72,6 +73,14 @@ type postData struct {
 	State   earshot.PostState `json:"state,omitempty"` // "" where the answer was posted by somebody else
 	Message earshot.MessageID `json:"message,omitempty"`
 	Text    string            `json:"text"`
+}
+
+// A replayData says whether the prompt that is made of what is stored now is the one
+// that was recorded. Each request of the page makes it.
+type replayData struct {
+	Same  bool   `json:"same"`
+	Bytes int    `json:"bytes,omitempty"`
+	Hash  string `json:"hash,omitempty"`
 }
 
 type summaryData struct {
@@ -116,7 +125,9 @@ func (s *server) turn(v *visit) (page, error) {
 		return page{}, err
 	}
 	d := turnOf(t, e)
-	d.again = v.query("replay") != ""
+	if v.query("replay") != "" {
+		d.again = s.Now().UTC().Format("15:04:05 MST")
+	}
 	d.Steps, d.Spent = s.stepsOf(d.opened, t.Steps)
 	if err := s.requests(v, t.Queued, d.Steps); err != nil {
 		return page{}, err
@@ -127,6 +138,7 @@ func (s *server) turn(v *visit) (page, error) {
 	p := page{title: fmt.Sprintf("Turn %d", id), nav: "turns", data: d, pictures: map[string]drawing{}}
 	if e != nil {
 		d.Prompt = explainedOf(e, fromOf(v), v.listFrom)
+		d.Replay = replayData{Same: true, Bytes: d.Prompt.Bytes, Hash: d.Prompt.Hash}
 		d.budget = d.Prompt.Tokens.budgetBar("Tokens of the prompt by section", 0)
 		d.prefix = d.Prompt.Tokens.prefixBar("How much of the prompt was sent before")
 		p.pictures["budget"], p.pictures["prefix"] = d.budget, d.prefix

@@ -86,7 +86,7 @@ func TestATurnShowsWhatWasSaidBesideThePrompt(t *testing.T) {
 	_, turn := busy(t, w, 3)
 	body := w.page(t, turn)
 	for _, want := range []string{
-		"The model reads 6 of 6 messages: 6 in full.", "The disk is full.", "answered after", "Made again from the store just now: the same ", `aria-labelledby="timeline-title"`,
+		"The model reads 6 of 6 messages: 6 in full.", "The disk is full.", "answered after", "Made again from the store", "the same ", `aria-labelledby="timeline-title"`,
 		"shown: in the question&#39;s thread", "ledger: full, section thread, reason thread", "[question, Mon 2 Mar 2026, UTC]", "what-if",
 	} {
 		if !strings.Contains(body, want) {
@@ -101,6 +101,9 @@ func TestATurnShowsWhatWasSaidBesideThePrompt(t *testing.T) {
 	}
 	if n := len(lines(body)); n != 6 {
 		t.Errorf("%d lines of the prompt lead to messages; there are 6", n)
+	}
+	if body := w.page(t, turn+"?replay=1"); !strings.Contains(body, "UTC, the same") {
+		t.Error("a replay does not say when it was made")
 	}
 	d := jsonOf[struct {
 		State, Outcome string

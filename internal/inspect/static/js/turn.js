@@ -80,6 +80,7 @@
     }
     const pick = e.target.closest(".pick[data-m]");
     if (!pick || e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
+    if (pick.getAttribute("href") === "#steps") return; // a tool returned it
     e.preventDefault();
     if (String(getSelection())) return; // text is being marked
     rove(pick.closest(".roll"), pick);
