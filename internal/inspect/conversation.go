@@ -234,8 +234,8 @@ func conversationCharts(d conversationData) []chart {
 		}
 		each.rows, all.rows = append(each.rows, row), append(all.rows, total)
 	}
-	if d.Sum.Turns == 0 {
-		return nil
+	if d.Sum.Turns < 2 {
+		return nil // one point is no picture
 	}
 	series := func(of [3][]float64) []picture.Series {
 		return []picture.Series{{Name: "read", Class: "s1", Values: of[0]}, {Name: "full history", Class: "s2", Values: of[2]}, {Name: "not cached", Class: "s3", Values: of[1]}}

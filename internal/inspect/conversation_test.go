@@ -134,6 +134,9 @@ func TestAConversationsPageSaysWhyEpochsBegan(t *testing.T) {
 			t.Errorf("the page does not have %q", want)
 		}
 	}
+	if body := w.page(t, "/conversation?channel=hr&agent=UBOT&name=h1"); strings.Contains(body, "<svg") || !strings.Contains(body, "With the second turn") {
+		t.Errorf("a conversation with one turn has a picture, or does not say when it has one: %s", body)
+	}
 	for _, name := range []string{"tokens", "sum"} {
 		if svg := w.page(t, "/conversation/"+name+".svg?"+opsConversation); !strings.Contains(svg, "epoch 1: the session was over its budget") {
 			t.Errorf("%s.svg does not mark the epoch: %s", name, svg)
