@@ -14,9 +14,17 @@
       // Somebody is about to decide; a view with data-keeps opens again what is open.
       // Nor is the table of a picture closed under somebody who reads it.
       if (!("keeps" in el.dataset) && el.querySelector("details[open] form, .chart details[open]")) return;
-      window.htmx.ajax("GET", location.pathname + location.search, { target: "#" + CSS.escape(el.id), select: "#" + CSS.escape(el.id), swap: "outerHTML" });
+      window.htmx.ajax("GET", location.pathname + location.search, { target: "#" + CSS.escape(el.id), select: "#" + CSS.escape(el.id), swap: "outerHTML", headers: { "Earshot-Live": "1" } });
     }, 120));
   };
+  // An answer that is an error has no such element: a refresh is left out, and what
+  // somebody asked for is shown as the page that it is.
+  document.addEventListener("htmx:beforeSwap", (e) => {
+    const asked = e.detail.requestConfig;
+    if (e.detail.xhr.status < 400 || asked.verb !== "get") return;
+    e.detail.shouldSwap = false;
+    if (!asked.headers["Earshot-Live"]) location.assign(e.detail.pathInfo.finalRequestPath);
+  });
   const tell = (kind, data) => {
     document.dispatchEvent(new CustomEvent("earshot:" + kind, { detail: data }));
     for (const el of document.querySelectorAll("[data-live]")) {
