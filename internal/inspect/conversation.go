@@ -353,15 +353,12 @@ func (x sessionSummary) covers() string {
 	return s + ". It was written by " + desk.Line(cmp.Or(x.By, "a model"), 60) + "."
 }
 
-// less says how what was read compares with the whole history.
-func (x conversationSum) less() string {
-	switch {
-	case x.Read == 0 || x.History == 0:
+// compared says how what was read compares with the whole history.
+func (x conversationSum) compared() string {
+	if x.Read == 0 || x.History == 0 {
 		return "–"
-	case x.Read <= x.History:
-		return fmt.Sprintf("%.0f %% of %s", 100*float64(x.Read)/float64(x.History), desk.Number(x.History))
 	}
-	return fmt.Sprintf("%.1f times %s", float64(x.Read)/float64(x.History), desk.Number(x.History))
+	return shareOf(x.Read, x.History) + " of " + desk.Number(x.History)
 }
 
 // conversationThread returns the thread that a conversation is, "" for a top level.
