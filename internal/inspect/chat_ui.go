@@ -39,6 +39,14 @@ func spoken(list []stretch) templ.Component {
 	})
 }
 
+// feedOf is the list of messages whose elements have ids of this prefix.
+func feedOf(prefix string) string {
+	if prefix == "" {
+		return "feed"
+	}
+	return "thread-feed"
+}
+
 func urlQuery(s string) string { return url.QueryEscape(s) }
 
 // newClient is the sender's id of the message that a form will send: a form that is

@@ -61,7 +61,7 @@
     if (!whole && e.detail.xhr.status >= 400) { e.detail.shouldSwap = false; return; } // a page that fails tells nothing new
     known = look();
     open = [...t.querySelectorAll("details[open][id]")].map((d) => d.id);
-    if (sent) open = [];
+    if (sent || c.elt && c.elt.matches("[data-opens]")) open = [];
     focused = t.contains(document.activeElement) ? document.activeElement.id : "";
     at = {};
     for (const f of document.querySelectorAll(".feed")) at[f.id] = sent ? [0, 0] : [f.scrollTop, f.scrollHeight];
@@ -88,16 +88,17 @@
     news();
   });
   // After a form was sent its text area has the focus again: the next thing can be said.
-  // Who opens a thread goes on in it, and who closes it comes back to where it began.
+  // What opens a thread or a text area goes on in it, and what closes one comes back to
+  // where it began: to the first that is still there of the ids that it names.
   const settle = (e) => {
     const c = e.detail.requestConfig, by = c && c.elt;
     if (!by || !by.matches) return;
-    let to = "";
-    if (c.verb === "post" && by.matches(".composer")) to = by.id.replace("compose-", "") + "-text";
-    else if (by.matches("[data-opens]")) to = "thread-title";
-    else if (by.matches("[data-closes]")) to = document.getElementById(by.dataset.closes + "-replies") ? by.dataset.closes + "-replies" : by.dataset.closes + "-thread";
-    const el = to && document.getElementById(to);
-    if (el) el.focus({ preventScroll: !by.matches("[data-closes]") });
+    const said = c.verb === "post" && by.matches(".composer");
+    const ids = said ? by.id.replace("compose-", "") + "-text" : by.dataset.opens || by.dataset.closes || "";
+    const el = ids.split(" ").map((id) => document.getElementById(id)).find(Boolean);
+    if (!el || by.dataset.closes && document.activeElement !== document.body) return;
+    el.focus({ preventScroll: said || el.id === "thread-title" });
+    if (el.matches("textarea")) el.setSelectionRange(el.value.length, el.value.length);
   };
   const news = () => {
     if (!known.size) return;
