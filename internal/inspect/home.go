@@ -25,9 +25,10 @@ type startData struct {
 	Tokens   int                     `json:"tokens"`
 	Verdicts map[earshot.Verdict]int `json:"verdicts"` // how many messages of each
 
-	asked  earshot.Message
-	scope  earshot.Scope
-	glance []sidecar.Candidate
+	asked   earshot.Message
+	scope   earshot.Scope
+	reasons reasoner // says why each is shown or left out
+	glance  []sidecar.Candidate
 }
 
 type turnLine struct {
@@ -83,6 +84,7 @@ func (s *server) start(v *visit) (*startData, error) {
 	for _, c := range x.Candidates {
 		d.Verdicts[c.Row.Verdict]++
 	}
+	d.reasons = reasonsOf(&x.Input)
 	d.glance = glance(x.Candidates, s.Start.Message)
 	return d, nil
 }
