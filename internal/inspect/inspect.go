@@ -120,4 +120,5 @@ func (s *server) routes(mux *http.ServeMux) {
 	s.sentRoutes(mux)
 	s.view(mux, "/search", s.search)
 	s.view(mux, "/health", s.health)
+	mux.Handle("GET /", s.known(func(w http.ResponseWriter, v *visit) { s.failed(w, v, absent, asPage) }))
 }
