@@ -1,7 +1,7 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-.PHONY: check fmt vet lint test test-race demo bench memory quality fuzz golden clients cases build ci clean help
+.PHONY: check fmt vet lint test test-race demo bench memory quality fuzz golden clients templ browser screenshots cases build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
@@ -45,6 +45,15 @@ golden: ## write the goldens anew; read the difference like code
 clients: ## write the clients' generated halves, and test both clients and their examples
 	go run ./.ci/clients
 	go test ./.ci/clients -count=1
+
+templ: ## write the Go of the inspector's templates
+	bash .ci/templ
+
+browser: ## use the inspector's pages in Chromium, as people do and as attackers do
+	.ci/run browser
+
+screenshots: ## the pictures of the inspector's pages, into docs/images/inspect; look at each
+	go run ./.ci/browser
 
 build: ## the static program
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/earshot ./cmd/earshot

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -34,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// earshot starts the program for the time of a test.
-func earshot(t *testing.T, environ []string, args ...string) *Running {
+// runs starts the program for the time of a test.
+func runs(t *testing.T, environ []string, args ...string) *Running {
 	t.Helper()
 	bin, err := built()
 	if err != nil {
@@ -50,7 +52,7 @@ func earshot(t *testing.T, environ []string, args ...string) *Running {
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("the program said:\n%s", r.Said())
+			t.Logf("the program logged:\n%s", r.Logged())
 		}
 	})
 	return r
@@ -76,6 +78,9 @@ func needs(t *testing.T) {
 // there were.
 func play(t *testing.T, name string, given map[string]any) int {
 	t.Helper()
+	if dir := os.Getenv("EARSHOT_TEST_PICTURES"); dir != "" { // where to put what the pages of a failed step look like
+		given["failed"] = filepath.Join(dir, name)
+	}
 	n := 0
 	err := script(t.Context(), module, name, given, func(l Line) {
 		if l.Fact != "" {
@@ -86,7 +91,7 @@ func play(t *testing.T, name string, given map[string]any) int {
 		if !l.OK {
 			t.Errorf("%s\n    %s", l.Check, strings.ReplaceAll(l.Detail, "\n", "\n    "))
 		} else if testing.Verbose() {
-			t.Logf("ok: %s", l.Check)
+			t.Logf("ok: %s (%s)", l.Check, l.Detail)
 		}
 	})
 	if err != nil {
@@ -124,9 +129,18 @@ func TestTheWatchSeesWhatAPageDoesWrong(t *testing.T) {
 	play(t, "faults.mjs", map[string]any{"url": s.URL})
 }
 
-// demo starts the README's demo with its page.
-func demo(t *testing.T) *Running {
+// command runs a command of the program to its end, and returns what it printed.
+func command(t *testing.T, args ...string) string {
 	t.Helper()
-	needs(t)
-	return earshot(t, nil, "demo", "--inspect", "127.0.0.1:0", "--db", filepath.Join(t.TempDir(), "demo.db"))
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), bin, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("earshot %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), errs.String())
+	}
+	return strings.TrimSpace(out.String())
 }

@@ -20,14 +20,25 @@ export function fact(name, value) {
 
 /** A step of a script, by which everything within it that throws is a failed check. */
 export async function step(name, run) {
+  const began = Date.now()
   try {
     await run()
   } catch (err) {
-    check(name, false, err.stack ?? err)
-    return
+    return check(name, false, err.stack ?? err)
   }
-  check(name, true)
+  return check(name, true, `${Date.now() - began} ms`)
 }
+
+/** The same for a story, of which each step needs the ones before: the first that fails is the last. */
+export async function then(name, run) {
+  if (broken) return
+  broken = !await step(name, run)
+  if (broken && given.failed) {
+    for (const [i, page] of pages.entries()) if (!page.isClosed()) await page.screenshot({ path: `${given.failed}-${i}.png` }).catch(() => {})
+  }
+}
+let broken = false
+const pages = []
 
 /** Throws where something is not as it must be, for use within a step. */
 export function must(ok, what) {
@@ -49,6 +60,7 @@ export function launch() {
 export async function watched(browser, options = {}) {
   const context = await browser.newContext({ reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', ...options })
   context.setDefaultTimeout(15_000)
+  context.on('page', (p) => pages.push(p))
   const faults = []
   const fault = (kind, page, detail) => faults.push({ kind, at: page ? where(page) : '', detail: String(detail).slice(0, 500) })
   await context.exposeBinding('__hit', ({ page }, why) => fault('script', page, why ?? 'ran'))
@@ -99,7 +111,7 @@ export function saved(href) {
  * Opens the seeds and then what links lead to, `each` pages of one kind and `most` in
  * all, calls visit(page, kind) on each, and returns what there is to save.
  */
-export async function crawl(page, seeds, { each = 1, most = 200, visit }) {
+export async function crawl(page, seeds, { each = 1, most = 200, parameters = 2, visit }) {
   const files = new Map()
   const count = new Map()
   const seen = new Set()
@@ -125,6 +137,9 @@ export async function crawl(page, seeds, { each = 1, most = 200, visit }) {
       let u
       try { u = new URL(link) } catch { continue }
       u.hash = ''
+      // Parameters can be combined at will; a few beside those that name a channel are enough.
+      const more = [...u.searchParams.keys()].filter((n) => !['platform', 'workspace', 'channel', 'agent', 'name'].includes(n))
+      if (more.length > parameters) continue
       if (u.origin === new URL(given.url).origin && !/^\/static\//.test(u.pathname)) waiting.push(u.href)
     }
   }
@@ -136,7 +151,7 @@ export function tooWide(page) {
   return page.evaluate(() => {
     const root = document.documentElement
     if (root.scrollWidth <= window.innerWidth) return ''
-    const wide = []
+    const wide = [], clipped = []
     for (const e of document.body.querySelectorAll('*')) {
       const r = e.getBoundingClientRect()
       if (r.right > window.innerWidth + 1 && r.width > 0) {
@@ -144,9 +159,19 @@ export function tooWide(page) {
         for (let p = e.parentElement; p && p !== document.body; p = p.parentElement) {
           if (getComputedStyle(p).overflowX !== 'visible') { hidden = true; break }
         }
-        if (!hidden) wide.push(`${e.tagName.toLowerCase()}.${e.getAttribute('class') ?? ''} to ${Math.round(r.right)}`)
+        ;(hidden ? clipped : wide).push(`${e.tagName.toLowerCase()}.${e.getAttribute('class') ?? ''} to ${Math.round(r.right)}`)
       }
     }
-    return `${root.scrollWidth} px in a window of ${window.innerWidth}: ${wide.slice(0, 6).join(', ')}`
+    return `${root.scrollWidth} px in a window of ${window.innerWidth}: ${[...wide, ...clipped].slice(0, 6).join(', ')}`
   })
 }
+
+/** What an SVG has that no picture of ours may have; "" if nothing. */
+export async function oddities(context, svg) {
+  blank ??= await context.newPage() // where no policy forbids its style to the parser
+  return blank.evaluate((text) => {
+    const odd = new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror, script, foreignObject, [data-canary], image, use, a, [onload]')
+    return odd ? odd.outerHTML.slice(0, 300) : ''
+  }, svg)
+}
+let blank

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"sync"
 	"syscall"
@@ -78,7 +77,9 @@ func build(ctx context.Context, module, dir string) (string, error) {
 
 // A Running is the program, while it runs.
 type Running struct {
-	URL string // the page, with the token where there is one
+	Page  string `json:"inspect"` // the link to the inspector, with the token where there is one
+	Front string `json:"address"` // of the local platform's HTTP front; "" without one
+	Token string `json:"token"`   // of the front
 
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -86,64 +87,53 @@ type Running struct {
 	wrote bytes.Buffer
 }
 
-// Write implements io.Writer, for what the program says.
+// Write implements io.Writer, for what the program logs.
 func (r *Running) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.wrote.Write(p)
 }
 
-// Said returns what the program has written.
-func (r *Running) Said() string {
+// Logged returns what the program has logged.
+func (r *Running) Logged() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.wrote.String()
 }
 
-// page is the link to the inspector's page, as the program prints it.
-var page = regexp.MustCompile(`inspect[^\n]*?(http://127\.0\.0\.1:\d+/?[^\s"\\]*)|(http://127\.0\.0\.1:\d+/?[^\s"\\]*)`)
-
-// start starts the program and waits until it says where its page is. Its settings
-// are the given ones only, so that no key of this machine is used.
+// start starts the program with --json and waits until it says where its page is. Its
+// settings are the given ones only, so that no key of this machine is used.
 func start(ctx context.Context, bin string, environ []string, args ...string) (*Running, error) {
 	// The end of ctx does not kill it: [Running.Stop] interrupts it, as a person would.
-	r := &Running{cmd: exec.CommandContext(context.WithoutCancel(ctx), bin, args...), ended: make(chan struct{})}
-	r.cmd.Env = append([]string{"HOME=" + os.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, environ...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), bin, append([]string{"--json"}, args...)...)
+	r := &Running{cmd: cmd, ended: make(chan struct{})}
+	cmd.Env = append([]string{"HOME=" + os.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, environ...)
 	out, in := io.Pipe()
-	both := io.MultiWriter(r, in)
-	r.cmd.Stdout, r.cmd.Stderr = both, both
-	if err := r.cmd.Start(); err != nil {
+	cmd.Stdout, cmd.Stderr = in, r
+	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	go func() {
-		_ = r.cmd.Wait() // how a program ends that is interrupted is its own business
+		_ = cmd.Wait() // how a program ends that is interrupted is its own business
 		close(r.ended)
 		_ = in.Close() // its error is always nil
 	}()
-	found := make(chan string, 1)
+	said := make(chan error, 1)
 	go func() {
-		defer close(found)
-		lines := bufio.NewScanner(out)
-		lines.Buffer(nil, 1<<24)
-		for told := false; lines.Scan(); {
-			if m := page.FindStringSubmatch(lines.Text()); m != nil && !told {
-				found <- m[1] + m[2]
-				told = true
-			}
-		}
+		said <- json.NewDecoder(out).Decode(r)
 		_, _ = io.Copy(io.Discard, out) // the program must never wait for us
 	}()
+	var err error
 	select {
-	case url, ok := <-found:
-		if ok {
-			r.URL = url
-			return r, nil
-		}
-		return nil, fmt.Errorf("%s ended before it said where its page is:\n%s", r.cmd, r.Said())
+	case err = <-said:
 	case <-time.After(patience):
-		_ = r.cmd.Process.Kill()
-		return nil, fmt.Errorf("%s does not say where its page is:\n%s", r.cmd, r.Said())
+		err = fmt.Errorf("silent for %v", patience)
 	}
+	if err != nil {
+		_ = cmd.Process.Kill() // it may have ended already
+		return nil, fmt.Errorf("%s does not say where its page is: %w\n%s", cmd, err, r.Logged())
+	}
+	return r, nil
 }
 
 // Stop interrupts the program and waits until it has ended.
@@ -154,7 +144,7 @@ func (r *Running) Stop() error {
 		return nil
 	case <-time.After(patience):
 		_ = r.cmd.Process.Kill()
-		return fmt.Errorf("%s does not end when it is interrupted:\n%s", r.cmd, r.Said())
+		return fmt.Errorf("%s does not end when it is interrupted:\n%s", r.cmd, r.Logged())
 	}
 }
 
