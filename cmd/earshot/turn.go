@@ -45,6 +45,8 @@ type wholeTurn struct {
 	input     *assemble.Input  // nil when it cannot be made again
 	result    *assemble.Result // likewise
 	changed   string           // why it cannot be made again
+	page      string           // its address on the inspector
+	served    bool             // a daemon that runs serves the page
 }
 
 func (c *turnCmd) Run(ctx context.Context, a *app) error {
@@ -98,6 +100,7 @@ func (l turnStore) whole(ctx context.Context, id int64) (wholeTurn, error) {
 	if w.posts, err = l.store.Posts(ctx, w.queued.ID); err != nil {
 		return w, err
 	}
+	w.page, w.served = pageOf(ctx, l.store, w.queued.ID)
 	err = w.rebuild(ctx, l.store)
 	return w, err
 }

@@ -58,9 +58,8 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices m
 	out := turnJSON{
 		queuedJSON: w.row, Form: form, Zone: w.zone(), Began: w.queued.Began, Summary: w.summary(), Names: []namedJSON{}, Changed: w.changed,
 		Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: w.journalJSON(), Posts: []postJSON{},
-		Spent: w.spent(prices), Took: int64(w.queued.Updated - w.queued.Opened),
+		Spent: w.spent(prices), Took: int64(w.queued.Updated - w.queued.Opened), Page: w.page,
 	}
-	out.Page, _ = pageOf(ctx, l.store, w.queued.ID)
 	for _, n := range names {
 		out.Names = append(out.Names, namedJSON(n))
 	}

@@ -49,11 +49,11 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l turnStore, prices map[st
 		a.printf("%s%s\n", desk.Rule("reply", a.width), desk.Paragraph(desk.Clean(desk.Readable(text)), a.width-2, "  "))
 	}
 	a.printf("%s\n", w.spent(prices))
-	page, runs := pageOf(ctx, l.store, w.queued.ID)
-	if !runs {
-		page += desk.Faint("  (earshot sidecar --inspect serves it)")
+	served := ""
+	if !w.served {
+		served = desk.Faint("  (earshot sidecar --inspect serves it)")
 	}
-	a.printf("page: %s\n", page)
+	a.printf("page: %s%s\n", w.page, served)
 }
 
 // showNames writes the names that the prompt gives people and the zone of its

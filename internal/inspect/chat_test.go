@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -250,14 +251,21 @@ func TestAQuestionWithoutAnAnswerSaysWhy(t *testing.T) {
 func TestAnAnswerThatIsWrittenIsShown(t *testing.T) {
 	t.Parallel()
 	w := newChat(t, held{}, forAll)
+	written := make(chan struct{})
+	var once sync.Once
+	stop := w.chat.Watch(func(u local.Update) {
+		if u.Draft != nil && u.Draft.Text == "It is <i>on" {
+			once.Do(func() { close(written) })
+		}
+	})
+	defer stop()
 	w.post(t, "/chat/say", in("ops", "new", "Ada", "text", "@earshot where?"), http.StatusOK)
-	d := w.read(t, "channel=ops")
-	c, err := w.chat.Channel(t.Context(), "ops")
-	if err != nil {
-		t.Fatal(err)
+	select {
+	case <-written:
+	case <-t.Context().Done():
+		t.Fatal("the answer was never seen growing")
 	}
-	w.chat.Writing(t.Context(), bot.Place{Channel: c, Anchor: earshot.Message{ID: d.Messages[0].ID}}, "It is <i>on", false)
-	d = w.read(t, "channel=ops")
+	d := w.read(t, "channel=ops")
 	if q := d.Messages[0].Turn; q == nil || q.Draft != "It is <i>on" {
 		t.Errorf("the turn is %+v", q)
 	}
@@ -266,10 +274,13 @@ func TestAnAnswerThatIsWrittenIsShown(t *testing.T) {
 	}
 }
 
-// held is a model that answers nothing until its turn is cancelled.
+// held is a model that begins its answer and does not end it until its turn is cancelled.
 type held struct{}
 
-func (held) Generate(ctx context.Context, _ llm.Request, _ func(llm.Event)) (llm.Response, error) {
+func (held) Generate(ctx context.Context, _ llm.Request, stream func(llm.Event)) (llm.Response, error) {
+	if stream != nil {
+		stream(llm.Event{Text: "It is <i>on"})
+	}
 	<-ctx.Done()
 	return llm.Response{}, ctx.Err()
 }
