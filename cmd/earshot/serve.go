@@ -192,7 +192,7 @@ func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.
 		fmt.Fprintf(out, "health on http://%s: /healthz, /readyz, /metrics\n", d.Health)
 	}
 	if d.TokenGenerated {
-		fmt.Fprintf(out, "token %s (for this run; set EARSHOT_LOCAL_TOKEN to choose it)\n", d.Token.Reveal())
+		fmt.Fprintf(out, "token of the HTTP address: %s (for this run; set EARSHOT_LOCAL_TOKEN to choose it)\n", d.Token.Reveal())
 	}
 	return nil
 }

@@ -121,7 +121,8 @@ func (s *server) chatData(v *visit, q url.Values, typed *chatTyped) (chatData, e
 }
 
 // chatChannel returns the channel that a page shows: the one that is asked for, else
-// that of the start, else the one in which something was said last.
+// that of the start, else the one in which something was said last: of those in which
+// people write on this page, where there are any.
 func (s *server) chatChannel(v *visit, list []earshot.ChannelInfo, q url.Values) (earshot.Channel, bool, error) {
 	if q.Has("channel") {
 		c, err := s.Service.Find(v.Context(), v.caller, placeOf(q.Get("platform"), q.Get("workspace"), q.Get("channel")))
@@ -129,6 +130,11 @@ func (s *server) chatChannel(v *visit, list []earshot.ChannelInfo, q url.Values)
 	}
 	if s.Start != nil && v.caller.Sees(s.Start.Channel.Scope()) {
 		return s.Start.Channel, true, nil
+	}
+	if s.Chat != nil {
+		if here := slices.DeleteFunc(slices.Clone(list), func(c earshot.ChannelInfo) bool { return !s.Chat.Has(c.Scope()) }); len(here) > 0 {
+			list = here
+		}
 	}
 	if len(list) == 0 {
 		return earshot.Channel{}, false, nil

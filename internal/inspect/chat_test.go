@@ -654,3 +654,16 @@ func serve(t testing.TB, h http.Handler) string {
 	t.Cleanup(srv.Close)
 	return srv.URL
 }
+
+func TestTheChatOpensWherePeopleCanWrite(t *testing.T) {
+	t.Parallel()
+	w := newChat(t, llm.Offline{}, forAll)
+	newest := earshot.Message{ID: "9", Time: 4e15, Author: earshot.Author{ID: "sam", Kind: earshot.Human}, Text: "newer than all"}
+	if _, err := w.store.Record(t.Context(), slackChannel.Scope(), newest); err != nil {
+		t.Fatal(err)
+	}
+	body := w.page(t, "/chat")
+	if !strings.Contains(body, `id="say-text"`) || strings.Contains(body, "newer than all") {
+		t.Error("the chat opens a channel of another platform, in which nobody can write here")
+	}
+}
