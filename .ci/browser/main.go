@@ -30,8 +30,11 @@ func main() {
 	}
 }
 
-// model is whose prices the pictures show.
-const model = "gpt-5.4-mini"
+// model answers in the pictures; nobody's prices are shown there.
+const (
+	model  = "example-1"
+	prices = "model:\n  prices:\n    example-1: {input: 1, output: 4, cache_read: 0.1}\n"
+)
 
 // A talk is what is asked for the pictures, by whom, and what the model says.
 type talk struct {
@@ -80,7 +83,12 @@ func run(ctx context.Context, module, into string) error {
 	}
 	asked := httptest.NewServer(provider(model, answer))
 	defer asked.Close()
-	r, err := start(ctx, bin, asking(asked.URL, model), "demo", "--inspect", "127.0.0.1:0", "--db", filepath.Join(dir, "demo.db"))
+	config := filepath.Join(dir, "earshot.yaml")
+	if err := os.WriteFile(config, []byte(prices), 0o600); err != nil {
+		return err
+	}
+	environ := append(asking(asked.URL, model), "EARSHOT_CONFIG="+config)
+	r, err := start(ctx, bin, environ, "demo", "--inspect", "127.0.0.1:0", "--db", filepath.Join(dir, "demo.db"))
 	if err != nil {
 		return err
 	}

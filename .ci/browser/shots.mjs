@@ -39,7 +39,7 @@ const views = {
   turns: '/turns',
   conversation,
   search: at('/search', { q: 'import workers stopped row 17,204' }),
-  coverage: at('/coverage'),
+  coverage: '/coverage',
   costs: '/costs?by=person',
   parked: '/parked',
   health: '/health',
