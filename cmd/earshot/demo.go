@@ -138,7 +138,7 @@ func (c *demoCmd) page(ctx context.Context, a *app, t *tour) error {
 	s.config.Inspect.Listen, s.inspectOpen, s.noTerminal = string(c.Inspect), true, !c.Chat
 	s.start = &inspect.Start{Channel: ch, Message: t.q.place.message.ID, Why: desk.Clean(t.scene.why)}
 	if !a.json {
-		a.printf("%s", prose(fmt.Sprintf("%s messages of %s channels are loaded. Ctrl-C ends the demo.", desk.Number(t.report.Messages.Total()), desk.Number(len(t.q.place.channels))), a.width))
+		a.printf("%s", prose(fmt.Sprintf("%s of %s loaded. Ctrl-C ends the demo.", desk.Count(t.report.Messages.Total(), "message"), desk.Count(len(t.q.place.channels), "channel")), a.width))
 	}
 	return s.run(ctx, a)
 }

@@ -288,7 +288,7 @@ func costSeries(d costsData) []costKey {
 			return costKey{name: name, tokens: func(r costs.Row) float64 { return float64(f(r)) }, money: func(costs.Row) float64 { return 0 }}
 		}
 		return []costKey{
-			kind("read", func(r costs.Row) int { return r.Input }), kind("written to the cache", func(r costs.Row) int { return r.Write }),
+			kind("read without the cache", func(r costs.Row) int { return r.Input }), kind("written to the cache", func(r costs.Row) int { return r.Write }),
 			kind("read from the cache", func(r costs.Row) int { return r.Read }), kind("answered", func(r costs.Row) int { return r.Output }),
 		}
 	}
