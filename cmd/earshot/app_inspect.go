@@ -33,7 +33,7 @@ func (i *inspectAddress) Decode(c *kong.DecodeContext) error {
 // inspectLines says where the inspector is. Where a token is asked for, the link has it.
 func inspectLines(d *daemon.Daemon) string {
 	s := desk.Strong("See what the bot saw: " + d.Visit)
-	if !d.InspectToken.Empty() {
+	if d.InspectGenerated {
 		s += "\n" + desk.Faint("the link has a token that is valid until this process ends; EARSHOT_INSPECT_TOKEN sets one that stays")
 	}
 	return s

@@ -61,10 +61,12 @@ type Daemon struct {
 	API string
 	// Inspect is the URL of the inspector, "" when it is not served, and InspectToken
 	// what opens it; empty where it is open. Visit is the link for a person: it has the
-	// token, so print it for the operator only.
-	Inspect      string
-	InspectToken secret.Secret
-	Visit        string
+	// token, so print it for the operator only. InspectGenerated reports that the token
+	// was not configured and is valid for this run only.
+	Inspect          string
+	InspectToken     secret.Secret
+	InspectGenerated bool
+	Visit            string
 	// Health is the address of probes and metrics, "" when they are not served.
 	Health string
 
@@ -181,7 +183,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 		Store: st, Models: models, Identity: p.identity, Platform: p.name, Chat: p.chat, Location: p.location,
 		Address: fronts[0].Address(), Path: p.path, Token: p.token, TokenGenerated: p.tokenGenerated,
 		API: fronts[1].Address(), Health: fronts[2].Address(),
-		Inspect: me.Inspect, InspectToken: seen.token, Visit: visitLink(me.Inspect, seen.token),
+		Inspect: me.Inspect, InspectToken: seen.token, InspectGenerated: !seen.token.Empty() && o.Config.Keys.InspectToken.Empty(), Visit: visitLink(me.Inspect, seen.token),
 		shared: s, run: run, closes: []func() error{fronts.Close},
 	}, nil
 }
