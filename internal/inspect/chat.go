@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 )
@@ -197,7 +198,11 @@ func (s *server) chatWriter(v *visit, c earshot.Channel, d *chatData) error {
 	if d.Writes = v.operator(); !d.Writes {
 		d.Reason = viewersRead.Detail
 	}
-	people, err := s.Chat.People(v.Context(), string(c.ID))
+	list := s.Chat.People
+	if !v.caller.Reach.AllChannels() || v.caller.Kind == access.User {
+		list = s.Chat.Speakers // others may speak only where this visitor does not see
+	}
+	people, err := list(v.Context(), string(c.ID))
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // chatRoutes are the changes of the chat, which are forms.
-func (s *server) chatRoutes(mux *http.ServeMux) {
+func (s *server) chatRoutes(mux router) {
 	mux.Handle("GET /chat/file", s.known(s.file))
 	s.chatForm(mux, "/chat/say", s.say)
 	s.chatForm(mux, "/chat/edit", s.editMessage)
@@ -39,7 +39,7 @@ const formMemory = 8 << 20
 
 // chatForm serves a form of the chat. Where it fails, its page comes again, with what
 // was typed and what is wrong with it.
-func (s *server) chatForm(mux *http.ServeMux, path string, f func(w *chatWrite) (*chatTyped, error)) {
+func (s *server) chatForm(mux router, path string, f func(w *chatWrite) (*chatTyped, error)) {
 	mux.Handle("POST "+path, s.known(func(w http.ResponseWriter, v *visit) {
 		v.Body = http.MaxBytesReader(w, v.Body, maxBody)
 		// An error is that of a form of another type as well, whose values are read.

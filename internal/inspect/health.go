@@ -113,7 +113,8 @@ type finding struct {
 type healthData struct {
 	Summary  string    `json:"summary"`
 	Findings []finding `json:"findings"`
-	Whole    bool      `json:"whole"` // the visitor sees every channel
+	Whole    bool      `json:"whole"`             // the visitor sees every channel
+	Failing  bool      `json:"failing,omitempty"` // a model fails, which is told by itself where the visitor does not see every channel
 	Health
 }
 
@@ -148,8 +149,17 @@ func (d *healthData) limit(p access.Principal) {
 	if o := d.Turns.Oldest; o != nil && d.Whole {
 		d.Turns.Turn, d.Turns.Since = o.ID, o.Opened
 	}
-	if !d.Whole {
-		d.Turns, d.Store.Name = Waiting{}, ""
+	if d.Whole {
+		return
+	}
+	d.Turns, d.Store.Name, d.APICalls, d.MoreGaps = Waiting{}, "", []APICalls{}, false
+	// That a model fails concerns everybody; which there are, and how much they are
+	// asked, tells of other channels.
+	d.Failing = slices.ContainsFunc(d.Models, func(m ModelCalls) bool { return m.InARow >= manyFailed })
+	d.Models = []ModelCalls{}
+	d.Replicas = slices.DeleteFunc(slices.Clone(d.Replicas), func(r Replica) bool { return !r.Here })
+	for i := range d.Replicas {
+		d.Replicas[i].Model, d.Replicas[i].Policy = "", ""
 	}
 }
 
@@ -176,6 +186,9 @@ func (d *healthData) find() []finding {
 	d.findPlatform(add)
 	for _, m := range d.Models {
 		d.findModel(m, add)
+	}
+	if d.Failing {
+		add("bad", "A model has failed several times in a row.", "Questions are tried again for two minutes, then the person is told. An operator who sees all channels sees which model, and why.")
 	}
 	d.findReplicas(add)
 	d.findTurns(add)

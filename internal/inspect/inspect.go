@@ -99,9 +99,15 @@ func New(o Options) http.Handler {
 	return s.guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
+// A router is where routes are registered: an *http.ServeMux.
+type router interface {
+	Handle(pattern string, h http.Handler)
+	HandleFunc(pattern string, f func(http.ResponseWriter, *http.Request))
+}
+
 // routes has every address of the inspector. A view is served as a page, and below
 // its path with .json and /NAME.svg (page.go).
-func (s *server) routes(mux *http.ServeMux) {
+func (s *server) routes(mux router) {
 	mux.HandleFunc("GET /static/", s.static)
 	mux.HandleFunc("GET /login", s.loginPage)
 	mux.HandleFunc("POST /login", s.login)

@@ -36,8 +36,11 @@ type visit struct {
 	caller access.Principal
 }
 
-// operator reports whether the visitor may change something; others are viewers.
-func (v *visit) operator() bool { return !v.caller.ReadOnly && v.caller.Fixed == nil }
+// operator reports whether the visitor may change something; others are viewers. A
+// user of a JSON Web Token is one: the issuer says who they are, not that they operate.
+func (v *visit) operator() bool {
+	return !v.caller.ReadOnly && v.caller.Fixed == nil && v.caller.Kind != access.User
+}
 
 // query returns a parameter of the query, without spaces around it.
 func (v *visit) query(name string) string { return strings.TrimSpace(v.URL.Query().Get(name)) }
@@ -51,7 +54,7 @@ func (v *visit) place() sidecar.Place {
 type view func(v *visit) (page, error)
 
 // view serves a view at a path, as a page and as JSON, and its pictures.
-func (s *server) view(mux *http.ServeMux, path string, f view) {
+func (s *server) view(mux router, path string, f view) {
 	json, pictures := strings.TrimSuffix(path, "/{$}")+".json", strings.TrimSuffix(path, "/{$}")+"/{picture}"
 	if path == "/{$}" {
 		json, pictures = "/index.json", "/index/{picture}"
@@ -199,7 +202,7 @@ func (s *server) known(f func(http.ResponseWriter, *visit)) http.Handler {
 
 // change serves a change at a path: POST only, by an operator only. done returns where
 // to look afterwards. Without scripts a browser is sent there; with them htmx is.
-func (s *server) change(mux *http.ServeMux, path string, f func(ctx context.Context, v *visit) (done string, err error)) {
+func (s *server) change(mux router, path string, f func(ctx context.Context, v *visit) (done string, err error)) {
 	mux.Handle("POST "+path, s.known(func(w http.ResponseWriter, v *visit) {
 		v.Body = http.MaxBytesReader(w, v.Body, maxBody)
 		if !v.operator() {

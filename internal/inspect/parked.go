@@ -245,7 +245,7 @@ func doneAt(id earshot.TurnID) string {
 
 // lists adds the lists of turns, and what an operator does to a turn. They have no
 // pictures, whose addresses would be those of turns.
-func (s *server) lists(mux *http.ServeMux) {
+func (s *server) lists(mux router) {
 	for path, f := range map[string]view{"/turns": s.turns, "/parked": s.parked} {
 		mux.Handle("GET "+path, s.known(func(w http.ResponseWriter, v *visit) { s.answer(w, v, f, asPage) }))
 		mux.Handle("GET "+path+".json", s.known(func(w http.ResponseWriter, v *visit) { s.answer(w, v, f, asJSON) }))

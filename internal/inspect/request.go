@@ -39,7 +39,7 @@ type sentData struct {
 }
 
 // sentRoutes has what a turn was made of and what became of it, as files.
-func (s *server) sentRoutes(mux *http.ServeMux) {
+func (s *server) sentRoutes(mux router) {
 	mux.Handle("GET /turns/{turn}/steps/{step}/request", s.known(func(w http.ResponseWriter, v *visit) { s.answer(w, v, s.sent, asPage) }))
 	mux.Handle("GET /turns/{turn}/steps/{step}/request.json", s.known(s.sentRaw))
 	mux.Handle("GET /turns/{turn}/case.txt", s.known(s.turnCase))

@@ -114,6 +114,10 @@ func (s *server) search(v *visit) (page, error) {
 	return page{title: title, nav: "search", data: d, body: searchBody(d)}, nil
 }
 
+// nobodySaid is the answer where nobody has a name and where somebody has it who said
+// nothing that fits: whoever sees this channel alone does not learn who else there is.
+const nobodySaid = "Nobody of this name said anything here that fits. Give the name as it stands beside a message, or an id."
+
 // searchIn fills the hits.
 func (s *server) searchIn(v *visit, d *searchData, c earshot.Channel) error {
 	if d.Query == "" && d.Person == "" {
@@ -130,7 +134,7 @@ func (s *server) searchIn(v *visit, d *searchData, c earshot.Channel) error {
 			return err
 		}
 		if len(q.Authors) == 0 {
-			d.Problem = "Nobody here has this name. Give the name as it stands beside a message, or an id."
+			d.Problem = nobodySaid
 			return nil
 		}
 	}
@@ -145,6 +149,10 @@ func (s *server) searchIn(v *visit, d *searchData, c earshot.Channel) error {
 	}
 	if err != nil {
 		return err
+	}
+	if d.Person != "" && len(hits) == 0 {
+		d.Problem = nobodySaid
+		return nil
 	}
 	d.searched, d.Took = true, time.Since(began).Microseconds()
 	if list := index.Ignored(d.Query); list != nil {

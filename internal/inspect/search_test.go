@@ -79,7 +79,7 @@ func TestSearchKeepsToPersonDayAndChannel(t *testing.T) {
 		{"q=importer&person=@Bob", "c", ""},
 		{"q=importer&person=UBob", "c", ""},
 		{"person=Ann", "a", ""},
-		{"q=importer&person=Zoe", "", "Nobody here has this name"},
+		{"q=importer&person=Zoe", "", "Nobody of this name said"},
 		{"q=importer&before=2026-03-02", "a c", ""},
 		{"q=importer&before=2026-03-01", "", ""},
 		{"q=importer&before=soon", "", "is not a day"},

@@ -3,7 +3,6 @@ package inspect
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"strconv"
 
 	"github.com/earshot-ai/earshot"
@@ -98,7 +97,7 @@ type namedData struct {
 }
 
 // turnRoutes has the addresses of turns, of contexts and of their what-ifs.
-func (s *server) turnRoutes(mux *http.ServeMux) {
+func (s *server) turnRoutes(mux router) {
 	s.view(mux, "/turns/{id}", s.turn)
 	s.view(mux, "/turns/{id}/what-if", s.whatIf)
 	s.view(mux, "/context", s.context)

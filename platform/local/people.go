@@ -20,27 +20,40 @@ const lately = 200
 // People lists the workspace's people, without programs: first those who spoke lately in
 // a channel, the last speaker first, then the others by name.
 func (c *Chat) People(ctx context.Context, channel string) ([]earshot.Author, error) {
+	list, _, err := c.people(ctx, channel)
+	return list, err
+}
+
+// Speakers lists those of [Chat.People] who spoke lately in the channel. It names
+// nobody whom a reader of this channel alone does not know.
+func (c *Chat) Speakers(ctx context.Context, channel string) ([]earshot.Author, error) {
+	list, spoke, err := c.people(ctx, channel)
+	return slices.DeleteFunc(list, func(a earshot.Author) bool { return spoke[a.ID] == 0 }), err
+}
+
+// people lists people as People does. spoke has those who spoke lately in the channel.
+func (c *Chat) people(ctx context.Context, channel string) (_ []earshot.Author, spoke map[earshot.AuthorID]int, _ error) {
 	ch, err := c.channel(ctx, channel)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	list, err := c.store.Authors(ctx, c.o.Platform, c.o.Workspace)
 	if err != nil {
-		return nil, fmt.Errorf("list people: %w", err)
+		return nil, nil, fmt.Errorf("list people: %w", err)
 	}
 	list = slices.DeleteFunc(list, func(a earshot.Author) bool { return a.Kind != earshot.Human || c.o.Agent.Is(a.ID) })
 	newest, err := c.store.Newest(ctx, ch.Scope(), earshot.Whole(), earshot.Position{}, lately)
 	if err != nil {
-		return nil, fmt.Errorf("read who spoke in %s: %w", ch.ID, err)
+		return nil, nil, fmt.Errorf("read who spoke in %s: %w", ch.ID, err)
 	}
-	spoke := map[earshot.AuthorID]int{} // greater for who spoke later; 0 for who did not
+	spoke = map[earshot.AuthorID]int{} // greater for who spoke later; 0 for who did not
 	for i, m := range newest {
 		spoke[m.Author.ID] = i + 1
 	}
 	slices.SortStableFunc(list, func(x, y earshot.Author) int {
 		return cmp.Or(cmp.Compare(spoke[y.ID], spoke[x.ID]), cmp.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)), cmp.Compare(x.ID, y.ID))
 	})
-	return list, nil
+	return list, spoke, nil
 }
 
 // person returns the author with this name or id, and creates one if there is none.
