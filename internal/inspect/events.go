@@ -19,7 +19,9 @@ import (
 const (
 	eventsPause = 500 * time.Millisecond
 	eventsBeat  = 15 * time.Second
-	maxStreams  = 200 // of all visitors
+	eventsWrite = 30 * time.Second // for one write
+	maxStreams  = 200              // of all visitors
+	ownStreams  = 40               // of one, so that others have some
 )
 
 // events is the stream that keeps pages up to date: server-sent events named turn,
@@ -35,11 +37,11 @@ func (s *server) events(w http.ResponseWriter, v *visit) {
 		}
 		at = &c
 	}
-	if !s.streams.take() {
+	if !s.streams.take(v.caller.ID) {
 		http.Error(w, "too many pages are open", http.StatusTooManyRequests)
 		return
 	}
-	defer s.streams.give()
+	defer s.streams.give(v.caller.ID)
 	n := &news{server: s, visit: v, channel: at}
 	if err := n.begin(); err != nil {
 		s.failed(w, v, err, asJSON)
@@ -127,6 +129,8 @@ func (n *news) stream(w http.ResponseWriter) {
 	said := ": hello\n\n"
 	for {
 		if said != "" {
+			// A reader who has gone silent does not keep a stream.
+			_ = out.SetWriteDeadline(time.Now().Add(eventsWrite)) // not every writer has one
 			if _, err := w.Write([]byte(said)); err != nil || out.Flush() != nil {
 				return
 			}
@@ -197,22 +201,30 @@ func (n *news) look() (string, error) {
 
 // streams counts the open streams. The zero value is ready to use.
 type streams struct {
-	mu   sync.Mutex // guards open
+	mu   sync.Mutex // guards what follows
 	open int
+	of   map[string]int // by the visitor's id
 }
 
-func (x *streams) take() bool {
+func (x *streams) take(of string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.open >= maxStreams {
+	if x.open >= maxStreams || x.of[of] >= ownStreams {
 		return false
 	}
+	if x.of == nil {
+		x.of = map[string]int{}
+	}
 	x.open++
+	x.of[of]++
 	return true
 }
 
-func (x *streams) give() {
+func (x *streams) give(of string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.open--
+	if x.of[of]--; x.of[of] == 0 {
+		delete(x.of, of)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +20,9 @@ const cookie = "earshot_inspect"
 
 // How long a session lasts, and how many there may be.
 const (
-	sessionLasts = 12 * time.Hour
-	maxSessions  = 1000
+	sessionLasts   = 12 * time.Hour
+	maxSessions    = 1000
+	maxOwnSessions = 50 // of one caller
 )
 
 // sessions are the browsers that have shown a token or a key.
@@ -31,13 +33,28 @@ type sessions struct {
 }
 
 type session struct {
+	of     string // the caller's id
 	bearer secret.Secret
 	until  time.Time
 }
 
-// begin returns the id of a new session for a bearer of a token or a key. Where there
-// are too many, the one that ends first ends.
-func (x *sessions) begin(bearer secret.Secret) string {
+// oldest finds the session that ends first.
+type oldest struct {
+	id    [sha256.Size]byte
+	until time.Time
+	count int
+}
+
+func (o *oldest) look(id [sha256.Size]byte, until time.Time) {
+	if o.count++; o.count == 1 || until.Before(o.until) {
+		o.id, o.until = id, until
+	}
+}
+
+// begin returns the id of a new session of a caller with a token or a key. Where there
+// are too many, the one that ends first ends: of this caller, so that nobody ends those
+// of others, else of all.
+func (x *sessions) begin(of access.Principal, bearer secret.Secret) string {
 	id := rand.Text()
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -45,19 +62,24 @@ func (x *sessions) begin(bearer secret.Secret) string {
 		x.open = map[[sha256.Size]byte]session{}
 	}
 	now := x.now()
-	var first [sha256.Size]byte
-	var ends time.Time
+	var all, own oldest
 	for k, s := range x.open {
 		if s.until.Before(now) {
 			delete(x.open, k)
-		} else if ends.IsZero() || s.until.Before(ends) {
-			first, ends = k, s.until
+			continue
+		}
+		all.look(k, s.until)
+		if s.of == of.ID {
+			own.look(k, s.until)
 		}
 	}
-	if len(x.open) >= maxSessions {
-		delete(x.open, first)
+	switch {
+	case own.count >= maxOwnSessions:
+		delete(x.open, own.id)
+	case all.count >= maxSessions:
+		delete(x.open, all.id)
 	}
-	x.open[sha256.Sum256([]byte(id))] = session{bearer, now.Add(sessionLasts)}
+	x.open[sha256.Sum256([]byte(id))] = session{of.ID, bearer, now.Add(sessionLasts)}
 	return id
 }
 
@@ -140,13 +162,14 @@ func (s *server) stranger(w http.ResponseWriter, r *http.Request, err error) {
 // enter opens a session for a token or a key.
 func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
 	bearer := secret.New(strings.TrimSpace(token))
-	if _, err := s.recognise(r, bearer); err != nil {
+	who, err := s.recognise(r, bearer)
+	if err != nil {
 		return err
 	}
 	// Lax, so that a permalink in a chat opens; a POST of another site has no cookie,
 	// and the cross-origin protection refuses it besides.
 	http.SetCookie(w, &http.Cookie{
-		Name: cookie, Value: s.sessions.begin(bearer), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: cookie, Value: s.sessions.begin(who, bearer), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https", MaxAge: int(sessionLasts / time.Second),
 	})
 	return nil
@@ -190,11 +213,18 @@ func (s *server) login(w http.ResponseWriter, r *http.Request) {
 		s.askIn(w, r, err)
 		return
 	}
-	to := r.PostFormValue("to")
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.HasPrefix(to, "/\\") || strings.HasPrefix(to, "/login") {
-		to = "/"
+	http.Redirect(w, r, within(r.PostFormValue("to")), http.StatusSeeOther)
+}
+
+// within returns an address if it is one of these pages, else that of the first page.
+// Browsers skip tabs and line breaks in an address and take a backslash for a slash, so
+// none may be in it.
+func within(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") || u.Path == "/login" {
+		return "/"
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	return to
 }
 
 // logout ends the session.
