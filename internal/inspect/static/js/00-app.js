@@ -91,5 +91,8 @@
       told = setTimeout(() => { at.textContent = ""; }, 4000);
     },
   };
+  // On a phone the navigation is a row that scrolls: where one is can be seen in it.
+  const nav = document.querySelector(".side nav"), now = nav && nav.querySelector("a[aria-current]");
+  if (now) nav.scrollLeft += now.getBoundingClientRect().right - nav.getBoundingClientRect().right + 24;
   stream();
 })();
