@@ -40,7 +40,7 @@ type turnRow struct {
 	By          string              `json:"by,omitempty"`
 	Question    string              `json:"question,omitempty"` // its first words; "" when it is deleted
 	Opened      string              `json:"opened"`
-	Took        int64               `json:"took_ms,omitempty"`
+	Took        int64               `json:"took_us,omitempty"`
 	Policy      string              `json:"policy,omitempty"`
 	Models      []string            `json:"models"`
 	Tokens      int                 `json:"tokens"` // read and written, cached ones too
@@ -110,7 +110,7 @@ func rowOf(r sidecar.TurnRow) turnRow {
 	row := turnRow{
 		ID: q.ID, State: q.State, Why: desk.Line(q.Why, 300), Link: turnLink(q.ID),
 		Platform: r.Channel.Platform, Workspace: r.Channel.Workspace, Channel: r.Channel.ID, ChannelName: placeName(r.Channel),
-		Anchor: q.Anchor, Opened: q.Opened.String(), Took: r.Took().Milliseconds(), Policy: r.Policy, Models: append([]string{}, r.Models...),
+		Anchor: q.Anchor, Opened: q.Opened.String(), Took: r.Took().Microseconds(), Policy: r.Policy, Models: append([]string{}, r.Models...),
 		Tokens: u.Input + u.Output + u.CacheRead + u.CacheWrite, Cost: r.Cost, Priced: r.Priced,
 		opened: q.Opened, took: r.Took(),
 	}

@@ -190,7 +190,7 @@ func TestARowOfTurnsSaysWhatBecameOfIt(t *testing.T) {
 		t.Fatalf("%v: %s", err, body)
 	}
 	for _, x := range d.Turns {
-		delete(x, "took_ms") // by the store's clock
+		delete(x, "took_us") // by the store's clock
 	}
 	want := map[string]any{
 		"id": 3., "state": "failed", "why": "openai large: status 401: no such key", "link": "/turns/3", "platform": "local", "workspace": "local", "channel": "ops",
