@@ -150,7 +150,7 @@ func TestAKeySeesItsChannelsUntilItIsRevoked(t *testing.T) {
 	if status, body := w.do(t, b, "POST", "/login", url.Values{"token": {key}, "to": {"/index.json"}}); status != http.StatusOK || !strings.Contains(body, `"channels": 1`) {
 		t.Errorf("came in with a key: %d %s", status, body)
 	}
-	if _, body := w.do(t, b, "GET", "/", nil); !strings.Contains(body, `class="rank">viewer<`) {
+	if _, body := w.do(t, b, "GET", "/", nil); !strings.Contains(body, `class="standing">viewer<`) {
 		t.Errorf("a key that may only read makes no viewer: %s", body)
 	}
 	if err := access.RevokeKey(t.Context(), w.store, "ops"); err != nil {

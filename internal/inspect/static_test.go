@@ -1,0 +1,61 @@
+package inspect_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestAClassIsStyledInOneFile holds that no view changes how another one looks: all
+// styles are sent as one file, in which a class of two views would be one class. A
+// view may nest what it shares with others under an element of its own.
+func TestAClassIsStyledInOneFile(t *testing.T) {
+	t.Parallel()
+	sheets, err := filepath.Glob("static/css/*.css")
+	if err != nil || len(sheets) < 5 {
+		t.Fatalf("found %d style sheets, %v", len(sheets), err)
+	}
+	comment := regexp.MustCompile(`(?s)/\*.*?\*/`)
+	first := regexp.MustCompile(`^[a-z0-9]*\.[A-Za-z][\w-]*`)
+	styled := map[string]string{}
+	for _, path := range sheets {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		depth, group := 0, 0 // braces that are open, and those of @media among them
+		text := comment.ReplaceAllString(string(source), "")
+		for text != "" {
+			at := strings.IndexAny(text, "{};")
+			if at < 0 {
+				break
+			}
+			before := strings.TrimSpace(text[:at])
+			switch text[at] {
+			case '{':
+				if strings.HasPrefix(before, "@") && depth == group {
+					group++
+				} else if depth == group {
+					for selector := range strings.SplitSeq(before, ",") {
+						class := first.FindString(strings.TrimSpace(selector))
+						if other := styled[class]; class != "" && other != "" && other != path {
+							t.Errorf("%s is styled in %s and in %s", class, other, path)
+						}
+						styled[class] = path
+					}
+				}
+				depth++
+			case '}':
+				if depth--; depth < group {
+					group = depth
+				}
+			}
+			text = text[at+1:]
+		}
+	}
+	if len(styled) < 50 {
+		t.Errorf("only %d classes were found", len(styled))
+	}
+}
