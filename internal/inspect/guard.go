@@ -13,6 +13,10 @@ import (
 // unescaped would still run nothing.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// maxQuery bounds the bytes of an address's query: pages take it apart for each link
+// and each setting.
+const maxQuery = 16 << 10
+
 // guard is what every request passes first: it refuses names that are not ours, so
 // that no page of another site reaches a loopback address under a name of its own
 // (DNS rebinding), and tells the browser what a page may do.
@@ -29,6 +33,10 @@ func (s *server) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		if !s.goodHost(r.Host) {
 			http.Error(w, "this host name is not served here; the operator can allow it (inspect.hosts)", http.StatusMisdirectedRequest)
+			return
+		}
+		if len(r.URL.RawQuery) > maxQuery {
+			http.Error(w, "the address is too long", http.StatusRequestURITooLong)
 			return
 		}
 		next.ServeHTTP(w, r)

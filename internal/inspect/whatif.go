@@ -98,9 +98,9 @@ func changes(v *visit) (sidecar.WhatIf, error) {
 	if err := cmp.Or(number("budget", &w.Budget), number("session", &w.Session)); err != nil {
 		return w, err
 	}
-	for name := range v.URL.Query() {
+	for name, values := range v.URL.Query() {
 		section, limit, ok := strings.Cut(name, ".")
-		if !ok || v.query(name) == "" {
+		if !ok || strings.TrimSpace(values[0]) == "" {
 			continue
 		}
 		n := 0
