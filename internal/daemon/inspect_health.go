@@ -35,6 +35,9 @@ func (s shared) health(ctx context.Context, p platform) (inspect.Health, error) 
 			h.Platform.Since = earshot.TimeOf(c.since)
 		}
 	}
+	if p.name == "" {
+		h.Platform.State = "none"
+	}
 	for _, m := range s.responder.calls {
 		h.Models = append(h.Models, m.since(now.Add(-time.Hour)))
 	}

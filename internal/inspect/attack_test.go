@@ -106,12 +106,14 @@ func TestALoginLeadsToThesePagesOnly(t *testing.T) {
 func TestASessionIsNotChosenByOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
+	_, port, _ := strings.Cut(strings.TrimPrefix(w.url, "http://"), ":")
+	name := "earshot_inspect_" + port // two inspectors of one host do not take each other's place
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/login", strings.NewReader(url.Values{"token": {token}}.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.AddCookie(&http.Cookie{Name: "earshot_inspect", Value: "planted"})
+	r.AddCookie(&http.Cookie{Name: name, Value: "planted"})
 	res, err := still().Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -121,13 +123,13 @@ func TestASessionIsNotChosenByOthers(t *testing.T) {
 		t.Fatalf("coming in sets the cookies %v", res.Cookies())
 	}
 	c := res.Cookies()[0]
-	if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || len(c.Value) < 26 || strings.Contains(c.Value, token) || c.Value == "planted" {
+	if c.Name != name || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || len(c.Value) < 26 || strings.Contains(c.Value, token) || c.Value == "planted" {
 		t.Errorf("the cookie is %s", c)
 	}
-	if status, _ := w.do(t, http.DefaultClient, "GET", "/", nil, "Cookie", "earshot_inspect=planted"); status != http.StatusUnauthorized {
+	if status, _ := w.do(t, http.DefaultClient, "GET", "/", nil, "Cookie", name+"=planted"); status != http.StatusUnauthorized {
 		t.Errorf("the planted session: %d", status)
 	}
-	if status, _ := w.do(t, http.DefaultClient, "GET", "/", nil, "Cookie", "earshot_inspect="+token); status != http.StatusUnauthorized {
+	if status, _ := w.do(t, http.DefaultClient, "GET", "/", nil, "Cookie", name+"="+token); status != http.StatusUnauthorized {
 		t.Errorf("the token as a session: %d", status)
 	}
 	jar, err := cookiejar.New(nil)

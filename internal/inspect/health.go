@@ -38,7 +38,7 @@ type StoreHealth struct {
 // A Reached is the link to the platform.
 type Reached struct {
 	Name  string       `json:"name,omitempty"`  // "" for one that is always within reach
-	State string       `json:"state,omitempty"` // reachable, unreachable, or unknown: the bot's identity is not known
+	State string       `json:"state,omitempty"` // reachable, unreachable, or unknown: the bot's identity is not known; none: a sidecar has no platform
 	Since earshot.Time `json:"since,omitempty"` // when it became unreachable
 	Lacks string       `json:"lacks,omitempty"` // what the platform withholds from the bot, in words
 }

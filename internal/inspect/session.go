@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,8 +17,19 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// cookie carries a session. The key or token that opened it stays in this process.
-const cookie = "earshot_inspect"
+// cookie returns the name of the cookie that carries a session. It has the port,
+// because a browser sends a cookie of one port to all ports of a host, and two
+// inspectors would take each other's place. The key or token that opened the session
+// stays in this process.
+func cookie(r *http.Request) string {
+	const name = "earshot_inspect"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
+			return name + "_" + port
+		}
+	}
+	return name
+}
 
 // How long a session lasts, and how many there may be.
 const (
@@ -114,7 +127,7 @@ func (s *server) caller(r *http.Request) (access.Principal, error) {
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return s.recognise(r, secret.New(strings.TrimSpace(token)))
 	}
-	c, err := r.Cookie(cookie)
+	c, err := r.Cookie(cookie(r))
 	if err != nil {
 		return access.Principal{}, access.ErrUnauthenticated
 	}
@@ -169,7 +182,7 @@ func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) err
 	// Lax, so that a permalink in a chat opens; a POST of another site has no cookie,
 	// and the cross-origin protection refuses it besides.
 	http.SetCookie(w, &http.Cookie{
-		Name: cookie, Value: s.sessions.begin(who, bearer), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: cookie(r), Value: s.sessions.begin(who, bearer), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https", MaxAge: int(sessionLasts / time.Second),
 	})
 	return nil
@@ -229,9 +242,9 @@ func within(to string) string {
 
 // logout ends the session.
 func (s *server) logout(w http.ResponseWriter, r *http.Request) {
-	if c, err := r.Cookie(cookie); err == nil {
+	if c, err := r.Cookie(cookie(r)); err == nil {
 		s.sessions.end(c.Value)
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{Name: cookie(r), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }

@@ -45,6 +45,14 @@
     addEventListener("pagehide", () => source.close());
   };
 
+  // What a change came to has the focus: the form that made it is gone.
+  const attend = () => {
+    const el = document.querySelector("[data-focus]");
+    if (el && document.activeElement === document.body) el.focus();
+  };
+  document.addEventListener("htmx:afterSettle", attend);
+  document.addEventListener("DOMContentLoaded", attend);
+
   // Explanations of terms, for those who hover, focus or tap.
   let bubble;
   const explain = (el) => {
