@@ -106,8 +106,8 @@ func (s Spent) Money() string {
 
 // String writes tokens, and the cost where it is known.
 func (s Spent) String() string {
-	t := fmt.Sprintf("%d calls, %s tokens read, %s from the cache (%s of all), %s written to it, %s answered",
-		s.Calls, desk.Number(s.Input), desk.Number(s.Read), s.Percent(), desk.Number(s.Write), desk.Number(s.Output))
+	t := fmt.Sprintf("%s, %s tokens read, %s from the cache (%s of all), %s written to it, %s answered",
+		desk.Count(s.Calls, "call"), desk.Number(s.Input), desk.Number(s.Read), s.Percent(), desk.Number(s.Write), desk.Number(s.Output))
 	if s.Priced {
 		t += fmt.Sprintf("; cost %.4f", s.Cost)
 	}
