@@ -45,7 +45,7 @@ type Options struct {
 	// Open lets everybody in as an operator, without a token. It is for a demo on a
 	// loopback address: only requests whose Host is this machine's are answered.
 	Open bool
-	// Hosts are further names by which the page is called; see [config.API].
+	// Hosts are further names by which the page is called; an open page has none.
 	Hosts []string
 
 	Chat     *local.Chat      // nil where there is no local platform: then nobody writes here
