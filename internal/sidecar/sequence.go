@@ -33,7 +33,7 @@ func (s *Service) Sequence(ctx context.Context, p access.Principal, c earshot.Ch
 		}
 		low, step = next, 2*step
 	}
-	// A change lies at low, and none at low+step or later.
+	// The newest change lies at low or before low+step.
 	for high := low + step - 1; low < high; {
 		middle := low + (high-low)/2
 		next, err := after(middle)
