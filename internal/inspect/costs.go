@@ -86,12 +86,12 @@ func (s *server) costs(v *visit) (page, error) {
 		return page{}, err
 	}
 	if len(d.Rows) == 0 {
-		newest, _, err := s.Service.Turns(v.Context(), v.caller, sidecar.TurnQuery{Channel: d.at, Limit: 1})
+		newest, err := s.Service.TurnList(v.Context(), v.caller, sidecar.TurnFilter{TurnQuery: sidecar.TurnQuery{Channel: d.at, Limit: 1}})
 		if err != nil {
 			return page{}, err
 		}
-		if len(newest) > 0 {
-			d.last = newest[0].Opened
+		if len(newest.Rows) > 0 {
+			d.last = newest.Rows[0].Queued.Opened
 		}
 	}
 	length := to - from

@@ -39,7 +39,7 @@ type turnLine struct {
 
 // home is the first page: where to begin.
 func (s *server) home(v *visit) (page, error) {
-	var d homeData
+	d := homeData{Turns: []turnLine{}}
 	channels, err := s.Service.Channels(v.Context(), v.caller)
 	if err != nil {
 		return page{}, err

@@ -131,7 +131,7 @@ func TestALinkWithTheTokenOpensASession(t *testing.T) {
 	if res.StatusCode != http.StatusOK || res.Request.URL.RawQuery != "" {
 		t.Errorf("with the token: %d at %s", res.StatusCode, res.Request.URL)
 	}
-	if status, body := w.do(t, b, "GET", "/index.json", nil); status != http.StatusOK || !strings.Contains(body, `"channels": 2`) {
+	if status, body := w.do(t, b, "GET", "/index.json", nil); status != http.StatusOK || !strings.Contains(body, `"channels": 2`) || !strings.Contains(body, `"turns": []`) {
 		t.Errorf("afterwards: %d %s", status, body)
 	}
 	if status, _ := w.do(t, b, "POST", "/logout", nil); status != http.StatusOK {

@@ -55,29 +55,26 @@ type view func(v *visit) (page, error)
 
 // view serves a view at a path, as a page and as JSON, and its pictures.
 func (s *server) view(mux router, path string, f view) {
-	json, pictures := strings.TrimSuffix(path, "/{$}")+".json", strings.TrimSuffix(path, "/{$}")+"/{picture}"
+	files := path // below which the page's files stand
 	if path == "/{$}" {
-		json, pictures = "/index.json", "/index/{picture}"
+		files = "/index"
 	}
-	// A wildcard at the end of a path takes the ending too.
-	if strings.HasSuffix(path, "}") && path != "/{$}" {
-		json = ""
+	mux.Handle("GET "+files+"/{picture}", s.known(func(w http.ResponseWriter, v *visit) { s.picture(w, v, f) }))
+	if !strings.HasSuffix(files, "}") {
+		mux.Handle("GET "+path, s.known(func(w http.ResponseWriter, v *visit) { s.answer(w, v, f, asPage) }))
+		mux.Handle("GET "+files+".json", s.known(func(w http.ResponseWriter, v *visit) { s.answer(w, v, f, asJSON) }))
+		return
 	}
+	// A wildcard at the end of a path matches the ending too.
+	name := path[strings.LastIndex(path, "{")+1 : len(path)-1]
 	mux.Handle("GET "+path, s.known(func(w http.ResponseWriter, v *visit) {
 		as := asPage
-		if json == "" {
-			name := path[strings.LastIndex(path, "{")+1 : len(path)-1]
-			if id, ok := strings.CutSuffix(v.PathValue(name), ".json"); ok {
-				v.SetPathValue(name, id)
-				as = asJSON
-			}
+		if id, ok := strings.CutSuffix(v.PathValue(name), ".json"); ok {
+			v.SetPathValue(name, id)
+			as = asJSON
 		}
 		s.answer(w, v, f, as)
 	}))
-	if json != "" {
-		mux.Handle("GET "+json, s.known(func(w http.ResponseWriter, v *visit) { s.answer(w, v, f, asJSON) }))
-	}
-	mux.Handle("GET "+pictures, s.known(func(w http.ResponseWriter, v *visit) { s.picture(w, v, f) }))
 }
 
 // How a page is answered.
