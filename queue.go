@@ -189,7 +189,9 @@ type Queue interface {
 
 	// QueuedTurn returns one turn, or ErrNotFound.
 	QueuedTurn(ctx context.Context, id TurnID) (QueuedTurn, error)
-	// QueuedTurns lists turns, newest first, without Input.
+	// QueuedTurns lists turns, newest first, without Input. All are as they were at
+	// one moment: a turn whose state changes meanwhile is neither missed nor twice
+	// in the list.
 	QueuedTurns(ctx context.Context, q TurnQuery) ([]QueuedTurn, error)
 	// Depth counts turns by state: those in states, or all where none is named. A
 	// state without turns is absent. The cost grows with the number counted.

@@ -55,6 +55,39 @@ var concurrencyCases = []testCase{
 			s.equal("read", len(s.ranged(part, open, open)), want)
 		}
 	}},
+	{"a turn whose state changes while turns are listed is in the list once", func(s *suite) {
+		id := s.asked(1, "m1")
+		done, moves := make(chan struct{}), make(chan error, 1)
+		go func() {
+			defer close(done)
+			for range 300 {
+				l, _, err := s.Claim(s.Context(), "agent", "owner", second(1), hold)
+				if err == nil {
+					err = s.Release(s.Context(), l, 0)
+				}
+				if err != nil {
+					moves <- err
+					return
+				}
+			}
+		}()
+		unfinished := []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}
+		for moving := true; moving; {
+			select {
+			case <-done:
+				moving = false
+			default:
+			}
+			list, err := s.QueuedTurns(s.Context(), earshot.TurnQuery{States: unfinished, Limit: 2})
+			s.check(err)
+			s.equal("unfinished", turnIDs(list), []earshot.TurnID{id})
+		}
+		select {
+		case err := <-moves:
+			s.check(err)
+		default:
+		}
+	}},
 	{"concurrent copies of one message are stored once", func(s *suite) {
 		var mu sync.Mutex
 		seen := map[earshot.Change]int{}

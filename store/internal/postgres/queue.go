@@ -180,46 +180,44 @@ func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.Queu
 	return found[0], nil
 }
 
-// QueuedTurns implements [earshot.Queue]. Each way to ask has its index.
+// QueuedTurns implements [earshot.Queue]. Each way to ask has its index, and is one
+// statement: a turn that changes its state meanwhile would be missed by one
+// statement for each state.
 func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot.QueuedTurn, error) {
 	q = rule.CheckTurnQuery(q)
-	var found []rule.Queued
-	err := s.read(ctx, func(t *tx) {
-		found = nil
-		ask := func(where string, a ...any) {
-			n := len(a)
-			if q.Agent != "" {
-				where += fmt.Sprintf(` AND agent = $%d`, n+1)
-				a = append(a, string(q.Agent))
-				n++
-			}
-			where += fmt.Sprintf(` AND id < $%d ORDER BY id DESC LIMIT $%d`, n+1, n+2)
-			t.ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn WHERE `+where, append(a, int64(q.Before), q.Limit), gather(&found, scanQueued))
+	var a []any
+	param := func(v any) string {
+		a = append(a, v)
+		return fmt.Sprintf("$%d", len(a))
+	}
+	newest := func(where string) string {
+		if q.Agent != "" {
+			where += ` AND agent = ` + param(string(q.Agent))
 		}
-		const ofScope = `platform = $1 AND workspace = $2 AND channel = $3`
-		switch {
-		case q.Scope != nil && len(q.States) > 0:
-			ask(ofScope+` AND state = ANY($4)`, args(*q.Scope, texts(q.States))...)
-		case q.Scope != nil:
-			ask(ofScope, args(*q.Scope)...)
-		case len(q.States) == 0:
-			ask(`true`)
+		return `SELECT ` + rule.QueuedColumns + ` FROM queued_turn WHERE ` + where + ` AND id < ` + param(int64(q.Before)) + ` ORDER BY id DESC LIMIT ` + param(q.Limit)
+	}
+	var query string
+	switch {
+	case q.Scope != nil:
+		a = args(*q.Scope)
+		where := `platform = $1 AND workspace = $2 AND channel = $3`
+		if len(q.States) > 0 {
+			where += ` AND state = ANY(` + param(texts(q.States)) + `)`
 		}
-		if q.Scope == nil {
-			for _, state := range q.States {
-				ask(`state = $1`, string(state))
-			}
-		}
+		query = newest(where)
+	case len(q.States) == 0:
+		query = newest(`true`)
+	default:
+		query = `SELECT ` + rule.QueuedColumns + ` FROM unnest(` + param(texts(q.States)) + `::text[]) AS wanted, LATERAL (` + newest(`state = wanted`) + `) AS found`
+	}
+	found, err := list(ctx, s, "list turns", query, a, func(rows pgx.Rows, out *earshot.QueuedTurn) error {
+		var f rule.Queued
+		err := scanQueued(rows, &f)
+		*out = f.Export()
+		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list turns: %w", err)
-	}
-	slices.SortFunc(found, func(a, b rule.Queued) int { return int(b.ID - a.ID) })
-	var out []earshot.QueuedTurn
-	for _, f := range found[:min(len(found), q.Limit)] {
-		out = append(out, f.Export())
-	}
-	return out, nil
+	slices.SortFunc(found, func(a, b earshot.QueuedTurn) int { return int(b.ID - a.ID) })
+	return found[:min(len(found), q.Limit)], err
 }
 
 // Depth implements [earshot.Queue].

@@ -165,7 +165,9 @@ func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.Queu
 	return q.Export(), nil
 }
 
-// QueuedTurns implements [earshot.Queue]. Each way to ask has its index.
+// QueuedTurns implements [earshot.Queue]. Each way to ask has its index, and is one
+// statement: a turn that changes its state meanwhile would be missed by one
+// statement for each state.
 func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot.QueuedTurn, error) {
 	q = rule.CheckTurnQuery(q)
 	const end = ` AND id < ? ORDER BY id DESC LIMIT ? + 0`
@@ -174,29 +176,25 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 	if q.Agent != "" {
 		agent, of = ` AND +agent = ?`, []any{string(q.Agent)}
 	}
-	if q.Scope != nil {
-		a, states := slices.Concat(args(*q.Scope), of), ""
-		if len(q.States) > 0 {
-			states = ` AND +state IN ` + marks(len(q.States), 1)
-			for _, state := range q.States {
-				a = append(a, string(state))
-			}
+	switch {
+	case q.Scope != nil && len(q.States) > 0:
+		states := make([]any, len(q.States))
+		for i, state := range q.States {
+			states[i] = string(state)
 		}
-		return s.queuedTurns(ctx, in+agent+states+end, append(a, bound...)...)
+		return s.queuedTurns(ctx, in+agent+` AND +state IN `+marks(len(states), 1)+end, slices.Concat(args(*q.Scope), of, states, bound)...)
+	case q.Scope != nil:
+		return s.queuedTurns(ctx, in+agent+end, slices.Concat(args(*q.Scope), of, bound)...)
+	case len(q.States) == 0:
+		return s.queuedTurns(ctx, ` WHERE true`+agent+end, slices.Concat(of, bound)...)
 	}
-	if len(q.States) == 0 {
-		return s.queuedTurns(ctx, ` WHERE true`+agent+end, append(of, bound...)...)
-	}
-	var out []earshot.QueuedTurn
+	var newest []string // of each state
+	var a []any
 	for _, state := range q.States {
-		found, err := s.queuedTurns(ctx, ` WHERE state = ?`+agent+end, slices.Concat([]any{string(state)}, of, bound)...)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, found...)
+		newest = append(newest, `SELECT id FROM (SELECT id FROM queued_turn WHERE state = ?`+agent+end+`)`)
+		a = slices.Concat(a, []any{string(state)}, of, bound)
 	}
-	slices.SortFunc(out, func(a, b earshot.QueuedTurn) int { return int(b.ID - a.ID) })
-	return out[:min(len(out), q.Limit)], nil
+	return s.queuedTurns(ctx, ` WHERE id IN (`+strings.Join(newest, ` UNION ALL `)+`) ORDER BY id DESC LIMIT ? + 0`, append(a, q.Limit)...)
 }
 
 func (s *Store) queuedTurns(ctx context.Context, where string, a ...any) ([]earshot.QueuedTurn, error) {
