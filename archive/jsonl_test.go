@@ -63,14 +63,18 @@ func TestBadLinesAreCounted(t *testing.T) {
 		`{"conversation":"c","id":"6","ts":0,"author":"a","text":"x"}`,
 		`7`,
 		`{"conversation":"c","id":"` + strings.Repeat("x", 600) + `","ts":1,"author":"a"}`,
+		`{"conversation":"c","id":"two words","ts":1,"author":"a","text":"x"}`,
 		`{"conversation":"c","id":"7","ts":2,"author":"a","text":"good"}`,
 	}
 	got, err := ImportJSONL(t.Context(), open(t, "memory:"), written(t, "x.jsonl", []byte(strings.Join(lines, "\n"))), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Messages != (Counts{New: 2}) || got.SkippedCount() != 8 {
-		t.Errorf("got %+v and %d skipped, want 2 new and 8 skipped", got.Messages, got.SkippedCount())
+	if got.Messages != (Counts{New: 2}) || got.SkippedCount() != 9 {
+		t.Errorf("got %+v and %d skipped, want 2 new and 9 skipped", got.Messages, got.SkippedCount())
+	}
+	if !slices.ContainsFunc(got.Skipped, func(s Skip) bool { return s.Reason == "an id with a space or a control character" && s.Count == 1 }) {
+		t.Errorf("skipped %+v, want one for the id of two words", got.Skipped)
 	}
 	i := slices.IndexFunc(got.Skipped, func(s Skip) bool { return s.Reason == "no usable ts" })
 	want := Place{"x.jsonl", 5, 5}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 )
 
 // ImportJSONL records chat history from JSON lines, gzipped or not: Earshot's
@@ -23,8 +24,8 @@ import (
 //	{"conversation":"general","id":"17","ts":1700000000.25,"author":"alice","author_is_bot":false,
 //	 "text":"…","thread_id":null,"reply_to":"16","files":[{"name":"a.png","alt":"…"}]}
 //
-// conversation, id and ts are required; a line without an author is a note of the
-// platform's. A conversation becomes a channel. ts is in seconds, read exactly to the
+// conversation, id and ts are required, and ids have no spaces; a line without an
+// author is a note of the platform's. A conversation becomes a channel. ts is in seconds, read exactly to the
 // microsecond. Lines may come in any order; sorted by conversation and time is fastest.
 // The errors are those of [ImportSlack].
 func ImportJSONL(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
@@ -167,7 +168,10 @@ func (x *lineImport) neutral(ctx context.Context, first []byte) error {
 	return err
 }
 
-const wrongKind = "a field of the wrong kind"
+const (
+	wrongKind = "a field of the wrong kind"
+	notWord   = "an id with a space or a control character"
+)
 
 // A neutralReader reads lines, of which any may be of any conversation. Of a
 // conversation that was met before it keeps a hash: there may be millions.
@@ -238,6 +242,9 @@ func (x *neutralReader) line(ctx context.Context, line []byte) error {
 		return nil
 	}
 	m, reason := n.message()
+	if reason == "" && assemble.CheckIDs(&m) != nil {
+		reason = notWord
+	}
 	if reason != "" {
 		x.skip(reason)
 		return nil

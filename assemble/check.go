@@ -39,32 +39,50 @@ func check(in *Input) error {
 	return nil
 }
 
-// checkIDs refuses ids that would not be one word in a line of the log form. No
-// platform makes such ids.
+// checkIDs is [CheckIDs] of each message.
 func checkIDs(messages []earshot.Message) error {
 	var thread earshot.MessageID // of the message before: many are in the same
 	for i := range messages {
 		m := &messages[i]
-		field, id := "", ""
-		switch {
-		case !isWord(string(m.ID)):
-			field, id = "id", string(m.ID)
-		case m.Thread != thread && !isWord(string(m.Thread)):
-			field, id = "thread", string(m.Thread)
-		case !isWord(string(m.ReplyTo)):
-			field, id = "reply_to", string(m.ReplyTo)
-		}
-		for j, f := range m.Files {
-			if !isWord(string(f.ID)) {
-				field, id = "files["+strconv.Itoa(j)+"].id", string(f.ID)
-			}
+		if field, id := notWord(m, thread); field != "" {
+			return inputError("messages["+strconv.Itoa(i)+"]."+field, notWordReason, id)
 		}
 		thread = m.Thread
-		if field != "" {
-			return inputError("messages["+strconv.Itoa(i)+"]."+field, "%q holds a space or a control character", id)
-		}
 	}
 	return nil
+}
+
+const notWordReason = "%q holds a space or a control character"
+
+// CheckIDs returns an [*InputError] when an id of the message, its thread's, that of
+// the message that it replies to, or one of its files' is not one word. The log form
+// has them in its lines and makes no prompt of such a message, so whoever takes in
+// messages that no platform has numbered refuses them here. The error's Path is
+// that of the field in the message, such as reply_to.
+func CheckIDs(m *earshot.Message) error {
+	if field, id := notWord(m, ""); field != "" {
+		return inputError(field, notWordReason, id)
+	}
+	return nil
+}
+
+// notWord returns the first field with an id that is not one word, and the id; "" when
+// there is none. A thread with the id known is not looked at.
+func notWord(m *earshot.Message, known earshot.MessageID) (field, id string) {
+	switch {
+	case !isWord(string(m.ID)):
+		return "id", string(m.ID)
+	case m.Thread != known && !isWord(string(m.Thread)):
+		return "thread", string(m.Thread)
+	case !isWord(string(m.ReplyTo)):
+		return "reply_to", string(m.ReplyTo)
+	}
+	for i, f := range m.Files {
+		if !isWord(string(f.ID)) {
+			return "files[" + strconv.Itoa(i) + "].id", string(f.ID)
+		}
+	}
+	return "", ""
 }
 
 // isWord reports whether s has no space, no control character and nothing that

@@ -331,6 +331,7 @@ func TestARepliesBodyIsReadStrictly(t *testing.T) {
 		"an empty reply":         {object{"reply": object{}}, "reply.text is required"},
 		"several ids":            {says("x", "r1", "r2"), "reply.ids are several"},
 		"an id twice":            {object{"reply": object{"text": "x", "parts": []object{{"id": "r1", "text": "x"}, {"id": "r1", "text": "y"}}}}, "must be different"},
+		"two words":              {object{"reply": object{"text": "x", "parts": []object{{"id": "r 1", "text": "x"}}}}, "must be words"},
 		"an empty id":            {says("x", ""), "reply.ids"},
 		"a wrong time":           {object{"reply": object{"text": "x", "ids": []string{"r1"}, "time": "noon"}}, "reply.time"},
 		"ids and parts":          {object{"reply": object{"text": "x", "ids": []string{"r1"}, "parts": []object{{"id": "r2", "text": "x"}}}}, "reply.ids"},

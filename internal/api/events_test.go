@@ -87,6 +87,7 @@ func TestARefusedEventKeepsTheWholeBatchOut(t *testing.T) {
 	}{
 		"no time":             {`{"type":"message","channel":{"id":"C1"},"message":{"id":"x","author":{},"text":""}}`, `events[1].message.time is required`},
 		"a bad time":          {`{"type":"message","channel":{"id":"C1"},"message":{"id":"x","time":"soon","author":{},"text":""}}`, `events[1].message.time`},
+		"two words":           {`{"type":"message","channel":{"id":"C1"},"message":{"id":"x","time":"1.0","author":{},"text":"","files":[{"id":"f"},{"id":"f 2"}]}}`, `events[1].message.files[1].id \"f 2\" holds a space`},
 		"no id":               {`{"type":"delete","channel":{"id":"C1"}}`, `events[1].message_id is required`},
 		"no channel":          {`{"type":"delete","message_id":"x"}`, `events[1].channel is required`},
 		"an unknown type":     {`{"type":"shout","channel":{"id":"C1"}}`, `events[1].type must be`},

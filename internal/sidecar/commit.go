@@ -232,6 +232,9 @@ func (r *Reply) check() error {
 		if seen[m.ID] {
 			return invalid("reply.ids", "must be different")
 		}
+		if err := assemble.CheckIDs(&m); err != nil {
+			return invalid("reply.ids", "must be words: "+err.Error())
+		}
 		seen[m.ID] = true
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Metadata)) {

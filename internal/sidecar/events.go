@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/access"
 )
 
@@ -113,6 +114,10 @@ func (e Event) check(at string) error {
 			if len(x.id) > 512 {
 				return invalid(at+".message."+x.name, tooLong)
 			}
+		}
+		var bad *assemble.InputError
+		if errors.As(assemble.CheckIDs(&e.Message), &bad) {
+			return invalid(at+".message."+bad.Path, bad.Reason)
 		}
 	case Deleted, Named, Nameless:
 	case Reacted:
