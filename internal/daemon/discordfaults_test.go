@@ -59,7 +59,7 @@ func killedOnDiscord(t *testing.T, server, point string) {
 	x := newDiscordWorld(t, server, nil, "EARSHOT_LEASE_SECONDS=4")
 	x.start()
 	x.Say(x.general, x.ann, "there are two servers")
-	x.settled()
+	x.stored(1) // and not only received: what comes next is a first start otherwise, which answers nothing from before it
 	x.stop()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(slices.Clone(x.environ), "EARSHOT_TEST_SERVE=1", "EARSHOT_FAULT="+point, "HOME="+t.TempDir())
@@ -79,13 +79,19 @@ func killedOnDiscord(t *testing.T, server, point string) {
 	x.start()
 	x.over(1)
 	x.wantAnswers(x.general, q, "Staging is on port 4242.")
-	x.eventually("everything that was said is stored", func() bool {
-		list, err := x.daemon.Store.Newest(t.Context(), x.scope(x.general), earshot.TopLevel(), earshot.Position{Time: earshot.TimeOf(time.Now().Add(time.Hour))}, 10)
-		return err == nil && len(list) == 5
-	})
+	x.stored(5)
 	if n := x.Identifies(); n != 1 {
 		t.Errorf("it identified %d times, want once: the session is resumed", n)
 	}
+}
+
+// stored waits until n messages of the channel general are stored.
+func (x *discordWorld) stored(n int) {
+	x.t.Helper()
+	x.eventually(fmt.Sprintf("%d messages are stored", n), func() bool {
+		list, err := x.daemon.Store.Newest(x.t.Context(), x.scope(x.general), earshot.TopLevel(), earshot.Position{Time: earshot.TimeOf(time.Now().Add(time.Hour))}, 10)
+		return err == nil && len(list) == n
+	})
 }
 
 // over waits until there are n turns and all have been answered.
