@@ -25,8 +25,9 @@ import (
 //	 "text":"…","thread_id":null,"reply_to":"16","files":[{"name":"a.png","alt":"…"}]}
 //
 // conversation, id and ts are required, and ids have no spaces; a line without an
-// author is a note of the platform's. A conversation becomes a channel. ts is in seconds, read exactly to the
-// microsecond. Lines may come in any order; sorted by conversation and time is fastest.
+// author is a note of the platform's. A conversation becomes a channel. ts is in
+// seconds, read exactly to the microsecond. Lines may come in any order; sorted by
+// conversation and time is fastest.
 // The errors are those of [ImportSlack].
 func ImportJSONL(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
 	began := time.Now()

@@ -57,35 +57,28 @@ var concurrencyCases = []testCase{
 	}},
 	{"a turn whose state changes while turns are listed is in the list once", func(s *suite) {
 		id := s.asked(1, "m1")
-		done, moves := make(chan struct{}), make(chan error, 1)
+		moved := make(chan error, 1)
 		go func() {
-			defer close(done)
-			for range 300 {
-				l, _, err := s.Claim(s.Context(), "agent", "owner", second(1), hold)
-				if err == nil {
+			var err error
+			for i := 0; i < 300 && err == nil; i++ {
+				var l earshot.Lease
+				if l, _, err = s.Claim(s.Context(), "agent", "owner", second(1), hold); err == nil {
 					err = s.Release(s.Context(), l, 0)
 				}
-				if err != nil {
-					moves <- err
-					return
-				}
 			}
+			moved <- err
 		}()
 		unfinished := []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}
-		for moving := true; moving; {
-			select {
-			case <-done:
-				moving = false
-			default:
-			}
+		for {
 			list, err := s.QueuedTurns(s.Context(), earshot.TurnQuery{States: unfinished, Limit: 2})
 			s.check(err)
 			s.equal("unfinished", turnIDs(list), []earshot.TurnID{id})
-		}
-		select {
-		case err := <-moves:
-			s.check(err)
-		default:
+			select {
+			case err := <-moved:
+				s.check(err)
+				return
+			default:
+			}
 		}
 	}},
 	{"concurrent copies of one message are stored once", func(s *suite) {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -216,8 +215,7 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 		*out = f.Export()
 		return err
 	})
-	slices.SortFunc(found, func(a, b earshot.QueuedTurn) int { return int(b.ID - a.ID) })
-	return found[:min(len(found), q.Limit)], err
+	return rule.NewestTurns(found, q.Limit), err
 }
 
 // Depth implements [earshot.Queue].

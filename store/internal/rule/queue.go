@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -272,4 +273,10 @@ func CheckTurnQuery(q earshot.TurnQuery) earshot.TurnQuery {
 	slices.Sort(q.States)
 	q.States = slices.Compact(q.States)
 	return q
+}
+
+// NewestTurns returns the limit newest of turns, newest first. It sorts list in place.
+func NewestTurns(list []earshot.QueuedTurn, limit int) []earshot.QueuedTurn {
+	slices.SortFunc(list, func(a, b earshot.QueuedTurn) int { return cmp.Compare(b.ID, a.ID) })
+	return list[:min(len(list), limit)]
 }

@@ -191,10 +191,11 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 	var newest []string // of each state
 	var a []any
 	for _, state := range q.States {
-		newest = append(newest, `SELECT id FROM (SELECT id FROM queued_turn WHERE state = ?`+agent+end+`)`)
+		newest = append(newest, `id IN (SELECT id FROM queued_turn WHERE state = ?`+agent+end+`)`)
 		a = slices.Concat(a, []any{string(state)}, of, bound)
 	}
-	return s.queuedTurns(ctx, ` WHERE id IN (`+strings.Join(newest, ` UNION ALL `)+`) ORDER BY id DESC LIMIT ? + 0`, append(a, q.Limit)...)
+	found, err := s.queuedTurns(ctx, ` WHERE `+strings.Join(newest, ` OR `), a...)
+	return rule.NewestTurns(found, q.Limit), err
 }
 
 func (s *Store) queuedTurns(ctx context.Context, where string, a ...any) ([]earshot.QueuedTurn, error) {
