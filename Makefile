@@ -1,7 +1,7 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-.PHONY: check fmt vet lint test test-race demo bench memory quality fuzz golden clients templ browser screenshots cases build ci clean help
+.PHONY: check fmt vet lint test test-race demo bench memory quality fuzz soak golden clients templ browser screenshots cases build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
@@ -37,6 +37,9 @@ quality: ## all measures on the chat data, into docs/quality.md and the README
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	.ci/run fuzz
+
+soak: build ## an hour of a busy workspace: memory, goroutines and descriptors over time
+	go run ./.ci/soak
 
 golden: ## write the goldens anew; read the difference like code
 	go test ./internal/transcript -run Golden -update
