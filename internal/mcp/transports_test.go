@@ -24,7 +24,10 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-var hostileCalls = flag.Int("hostile.calls", 10_000, "how many calls TestHostileCallsThroughEveryTransport makes")
+var (
+	hostileCalls = flag.Int("hostile.calls", 10_000, "how many calls TestHostileCallsThroughEveryTransport makes")
+	hostileFrom  = flag.Uint64("hostile.from", 18, "the seed that they come from")
+)
 
 // A crowd is a sidecar with the channels of package hostile, and a caller of each kind
 // for each of them.
@@ -157,7 +160,7 @@ func serve(t *testing.T, h http.Handler, k crowdCaller, path, body string) (int,
 // TestHostileCallsThroughEveryTransport makes the calls of package hostile, of which
 // package tools makes 100,000 in Go, through HTTP and MCP too, with one-channel keys,
 // capabilities and keys of a workspace: no answer, header or error has a word of a
-// channel that the caller does not reach. `.ci/run hostile` makes 100,000 here too.
+// channel that the caller does not reach. `.ci/run hostile` makes 100,000.
 func TestHostileCallsThroughEveryTransport(t *testing.T) {
 	t.Parallel()
 	calls := *hostileCalls
@@ -169,7 +172,7 @@ func TestHostileCallsThroughEveryTransport(t *testing.T) {
 		all = append(all, i)
 	}
 	c := newCrowd(t, all...)
-	rng := rand.New(rand.NewPCG(27, 18))
+	rng := rand.New(rand.NewPCG(27, *hostileFrom))
 	streams := map[int]*stream{}
 	made, told := map[string]int{}, map[string]int{}
 	for range calls {

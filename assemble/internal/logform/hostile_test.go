@@ -14,7 +14,8 @@ import (
 )
 
 var (
-	hostileTranscripts = flag.Int("hostile.transcripts", 10_000, "how many hostile conversations are read back; .ci/run reads 100,000")
+	hostileTranscripts = flag.Int("hostile.transcripts", 10_000, "how many hostile conversations are read back")
+	hostileFrom        = flag.Uint64("hostile.from", 1, "the seed of the first of them")
 	hostileSeed        = flag.Uint64("hostile.seed", 0, "read back this one only, and print its prompts")
 	hostileAll         = flag.Bool("hostile.all", false, "go on after a fault; count the kinds, with one example each")
 )
@@ -139,11 +140,12 @@ func TestHostileConversationsAreReadBack(t *testing.T) {
 		for shard := range shards {
 			t.Run(fmt.Sprint(shard), func(t *testing.T) {
 				t.Parallel()
-				for seed := shard + 1; seed <= total && !y.stopped(); seed += shards {
+				for n := shard; n < total && !y.stopped(); n += shards {
+					seed := *hostileFrom + uint64(n)
 					late := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("conversation %d takes more than 20 s", seed)) })
-					turns, later, said, f, prompt := converse(uint64(seed), nil)
+					turns, later, said, f, prompt := converse(seed, nil)
 					late.Stop()
-					y.add(uint64(seed), turns, later, said, f, prompt)
+					y.add(seed, turns, later, said, f, prompt)
 				}
 			})
 		}
