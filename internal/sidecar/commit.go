@@ -88,7 +88,7 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	}
 	switch {
 	case d.State == earshot.DraftAborted:
-		return Committed{}, &Refusal{Kind: Expired, Code: "aborted", Detail: "the turn was aborted; open another one"}
+		return Committed{}, aborted
 	case d.Expires < s.now():
 		return Committed{}, earshot.ErrExpired
 	}
@@ -109,15 +109,23 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	}
 	messages := r.messages(channel, d.Conversation, anchors[0], identity, s.now())
 	done, err := s.store.CommitDraft(ctx, id, r.turn(d, anchors[0], s.now()), s.now(), messages...)
-	if errors.Is(err, earshot.ErrConflict) {
+	switch {
+	case errors.Is(err, earshot.ErrConflict):
 		return Committed{}, s.conflict(ctx, p, d, channel, identity)
-	}
-	if err != nil {
+	case errors.Is(err, earshot.ErrExpired):
+		if now, e := s.store.Draft(ctx, id); e == nil && now.State == earshot.DraftAborted {
+			err = aborted // meanwhile
+		}
+		fallthrough
+	case err != nil:
 		return Committed{}, err
 	}
 	s.options.Committed()
 	return s.committed(ctx, done, done.Repeated)
 }
+
+// aborted is the answer to a commit of a turn that was given up.
+var aborted = &Refusal{Kind: Expired, Code: "aborted", Detail: "the turn was aborted; open another one"}
 
 // Abort ends an open turn without a reply. Nothing of its conversation changes.
 // Ending one that has ended changes nothing.
@@ -159,11 +167,9 @@ func (s *Service) committed(ctx context.Context, d earshot.Draft, repeated bool)
 // conflict returns why a turn could not be committed, with the context anew where
 // its anchor still waits for an answer.
 func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Draft, channel earshot.Channel, identity earshot.Identity) error {
-	anchors, err := s.store.ByID(ctx, d.Conversation.Scope, d.Anchor)
-	if err != nil {
+	if gone, err := s.gone(ctx, d.Conversation.Scope, d.Anchor); err != nil {
 		return err
-	}
-	if len(anchors) == 0 || anchors[0].Deleted {
+	} else if gone {
 		return &Overtaken{Reason: Gone}
 	}
 	answered, err := s.answered(ctx, d)
@@ -183,6 +189,9 @@ func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Dr
 		return err
 	}
 	c, err := anew(ctx, p, asked{How: how, channel: channel, identity: identity, anchor: d.Anchor, conversation: d.Conversation})
+	if errors.Is(err, absent) {
+		return &Overtaken{Reason: Gone} // since it was looked at above
+	}
 	if err != nil {
 		return err
 	}

@@ -190,12 +190,9 @@ func (s *Service) makeContext(ctx context.Context, p access.Principal, a asked) 
 	if err != nil {
 		return Context{}, err
 	}
-	in, res, err := gather.Turn(ctx, s.store, req)
+	in, res, err := s.gather(ctx, req)
 	done()
-	switch {
-	case errors.Is(err, assemble.ErrBudgetTooSmall):
-		return Context{}, overLimit
-	case err != nil:
+	if err != nil {
 		return Context{}, err
 	}
 	c := Context{Conversation: a.conversation, Input: in, Result: res}
@@ -209,6 +206,33 @@ func (s *Service) makeContext(ctx context.Context, p access.Principal, a asked) 
 		return c, nil
 	}
 	return c, err
+}
+
+// gather makes a prompt. A question that was deleted or erased since the caller looked
+// is absent: what is deleted stays so, which is why a second look tells.
+func (s *Service) gather(ctx context.Context, req gather.Request) (assemble.Input, assemble.Result, error) {
+	in, res, err := gather.Turn(ctx, s.store, req)
+	var input *assemble.InputError
+	switch {
+	case errors.Is(err, assemble.ErrBudgetTooSmall):
+		err = overLimit
+	case errors.Is(err, earshot.ErrNotFound):
+		err = absent
+	case errors.As(err, &input):
+		gone, e := s.gone(ctx, req.Channel.Scope(), req.Anchor)
+		if e != nil {
+			err = e
+		} else if gone {
+			err = absent
+		}
+	}
+	return in, res, err
+}
+
+// gone reports whether a message is deleted, or not stored.
+func (s *Service) gone(ctx context.Context, at earshot.Scope, id earshot.MessageID) (bool, error) {
+	found, err := s.store.ByID(ctx, at, id)
+	return len(found) == 0 || found[0].Deleted, err
 }
 
 // request returns what to gather.

@@ -202,10 +202,7 @@ func (s *Service) deskMake(ctx context.Context, out *DeskContext, a asked) error
 	if err != nil {
 		return err
 	}
-	out.Input, out.Result, err = gather.Turn(ctx, s.store, req)
-	if errors.Is(err, assemble.ErrBudgetTooSmall) {
-		err = overLimit
-	}
+	out.Input, out.Result, err = s.gather(ctx, req)
 	out.Policy = out.Input.Policy.Name
 	return err
 }

@@ -373,6 +373,11 @@ func (t *telling) react(ctx context.Context, i int, at earshot.Scope, e Event) e
 	if accepted.Duplicate {
 		return nil
 	}
+	if accepted.Change == earshot.New { // erased since it was read: it does not come back with its reaction
+		told.Change, told.Seq = Unknown, 0
+		_, err := t.store.Record(ctx, at, earshot.Message{ID: e.Of, Time: m.Time, Deleted: true})
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reactPatience)
 	defer cancel()
 	for {

@@ -3,7 +3,6 @@ package sidecar
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -138,15 +137,11 @@ func (s *Service) gatherAgain(ctx context.Context, was *Explained, policy assemb
 			}
 		}
 	}
-	now, res, err := gather.Turn(ctx, s.store, gather.Request{
+	return s.gather(ctx, gather.Request{
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: policy, Budget: budget,
 		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
 		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens, Sums: sums, Finder: s.finderAgain(was),
 	})
-	if errors.Is(err, assemble.ErrBudgetTooSmall) {
-		err = overLimit
-	}
-	return now, res, err
 }
 
 // compare sets the rows that differ. What only tools returned is in no prompt that

@@ -111,18 +111,20 @@ func (s *Service) Message(ctx context.Context, p access.Principal, c earshot.Cha
 	if err := reads(p, c.Scope()); err != nil {
 		return earshot.Message{}, nil, err
 	}
-	m, err := s.store.Message(ctx, c.Scope(), id)
-	if err != nil {
-		return m, nil, err
-	}
-	if m.Deleted {
-		return earshot.Message{}, nil, absent
-	}
+	var list []earshot.Message
+	m, err := earshot.Message{}, error(nil)
 	if !revisions {
-		return m, nil, nil
+		m, err = s.store.Message(ctx, c.Scope(), id)
+	} else if list, err = s.store.Revisions(ctx, c.Scope(), id); len(list) > 0 {
+		m = list[len(list)-1] // of the same moment as the others
 	}
-	list, err := s.store.Revisions(ctx, c.Scope(), id)
-	return m, list, err
+	if err == nil && (m.ID == "" || m.Deleted) {
+		err = absent
+	}
+	if err != nil {
+		return earshot.Message{}, nil, err
+	}
+	return m, list, nil
 }
 
 // A Thread is a root with a page of its replies.
@@ -158,7 +160,7 @@ func (s *Service) Thread(ctx context.Context, p access.Principal, c earshot.Chan
 	if err != nil {
 		return Thread{}, fmt.Errorf("count thread %s: %w", t.ID, err)
 	}
-	if t.Total = n.Count; t.Root != nil {
+	if t.Total = n.Count; t.Root != nil && n.Count > 0 {
 		t.Total--
 	}
 	if t.Root == nil && n.Count == 0 {

@@ -95,17 +95,19 @@ func (s *Service) Turn(ctx context.Context, p access.Principal, id earshot.TurnI
 	var of earshot.ConversationID
 	var anchor earshot.MessageID
 	q, err := s.store.QueuedTurn(ctx, id)
-	switch {
-	case err == nil:
-		w.Queued, of, anchor = q, q.Conversation, q.Anchor
-	case errors.Is(err, earshot.ErrNotFound):
-		d, err := s.openDraft(ctx, id)
-		if err != nil {
-			return w, err
+	if errors.Is(err, earshot.ErrNotFound) {
+		var d earshot.Draft
+		if d, err = s.store.Draft(ctx, id); err == nil && d.State == earshot.DraftCommitted { // meanwhile
+			q, err = s.store.QueuedTurn(ctx, id)
+		} else if err == nil {
+			w.Draft, of, anchor = &d, d.Conversation, d.Anchor
 		}
-		w.Draft, of, anchor = &d, d.Conversation, d.Anchor
-	default:
+	}
+	if err != nil {
 		return w, err
+	}
+	if w.Draft == nil {
+		w.Queued, of, anchor = q, q.Conversation, q.Anchor
 	}
 	if err := s.opens(ctx, p, of); err != nil {
 		return WholeTurn{}, err
@@ -124,15 +126,6 @@ func (s *Service) Turn(ctx context.Context, p access.Principal, id earshot.TurnI
 		err = s.remake(ctx, s.store, &w)
 	}
 	return w, err
-}
-
-// openDraft returns a turn that was opened by a caller.
-func (s *Service) openDraft(ctx context.Context, id earshot.TurnID) (earshot.Draft, error) {
-	drafts, ok := s.store.(earshot.Drafts)
-	if !ok {
-		return earshot.Draft{}, earshot.ErrNotFound
-	}
-	return drafts.Draft(ctx, id)
 }
 
 // read reads what a queued turn has committed and posted.
