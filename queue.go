@@ -46,7 +46,7 @@ type QueuedTurn struct {
 	State        TurnState
 	Why          string // the cause of the state, for the operator
 	Tries        int    // claims of this turn as the first of its conversation, except those that Ends counts
-	Ends         int    // leases that ran out during this turn (its process died or hung) since its journal or a post last changed
+	Ends         int    // leases that ran out during this turn (its process died or hung) since its journal or a post last changed; a bot changes a post before it waits for the platform
 	Opened       Time
 	Updated      Time      // by the store's clock
 	Epoch        int       // in which it will be committed; set by Begin

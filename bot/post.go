@@ -73,6 +73,7 @@ type outbox struct {
 	partial   bool          // part of a reply is visible, and the rest must not follow
 
 	arrivals []earshot.Arrival // arrived, and written with the end of the turn
+	counted  bool              // the end of the process before is counted in a post
 	drafts   draftState        // of the placeholder
 	writing  bool              // the platform's Writer was told that an answer is written
 }

@@ -14,7 +14,7 @@ import (
 // became Ambiguous: so a post is found by processes that all live shorter than
 // that, too.
 func (o *outbox) find(ctx context.Context, p *earshot.Post) (earshot.Message, error) {
-	looks := 2
+	tries, looks := p.Tries, 2
 	if p.State == earshot.PostAmbiguous && p.Updated > 0 && o.ago(p.Updated) >= o.limits.Look {
 		looks = 1
 	}
@@ -23,6 +23,10 @@ func (o *outbox) find(ctx context.Context, p *earshot.Post) (earshot.Message, er
 		if err := o.journal.putPost(ctx, *p); err != nil {
 			return earshot.Message{}, fmt.Errorf("post: %w", err)
 		}
+	} else if err := o.countEnd(ctx, p); err != nil {
+		return earshot.Message{}, err
+	} else if err := o.checkEnds(*p); err != nil {
+		return earshot.Message{}, err
 	}
 	for look := 1; ; {
 		m, err := o.look(ctx, *p)
@@ -41,6 +45,7 @@ func (o *outbox) find(ctx context.Context, p *earshot.Post) (earshot.Message, er
 		case err != nil:
 			return earshot.Message{}, err
 		default:
+			p.Tries = tries
 			return earshot.Message{}, o.absent(ctx, p)
 		}
 	}

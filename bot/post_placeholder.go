@@ -122,8 +122,8 @@ func (o *outbox) fillPlaceholder(ctx context.Context, p earshot.Post, texts []st
 // turn. Tries counts the updates that did not return, as in [outbox.sendOnce]. A
 // [PostError] means that the placeholder takes no text any more.
 func (o *outbox) replace(ctx context.Context, p earshot.Post, text string) error {
-	if p.Tries > 2*maxEnds {
-		return giveUp(fmt.Sprintf("the process ended %d times while it updated post %d", maxEnds, p.Chunk), sayFailed)
+	if err := o.checkEnds(p); err != nil {
+		return err
 	}
 	before := p
 	p.Text, p.Tries = text, p.Tries+1

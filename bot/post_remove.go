@@ -35,6 +35,9 @@ func (o *outbox) removeOnce(ctx context.Context, p earshot.Post) error {
 	if !able {
 		return nil
 	}
+	if err := o.countEnd(ctx, &p); err != nil {
+		return err
+	}
 	if err := o.mayShow(ctx, true); err != nil && !isKind(err, withdrawn) {
 		return err
 	}

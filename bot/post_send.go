@@ -8,9 +8,6 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// maxEnds is how many processes may end while one post is being sent.
-const maxEnds = 5
-
 // send sends one post, again and again until it is known to have arrived, and
 // returns the message that it became. The arrival of the last post is written with
 // the end of the turn.
@@ -32,8 +29,8 @@ func (o *outbox) send(ctx context.Context, p earshot.Post, last bool) (earshot.M
 				o.partial = isKind(err, withdrawn)
 				return "", err
 			}
-			if p.Tries >= maxEnds {
-				return "", giveUp(fmt.Sprintf("the process ended %d times while it sent post %d", p.Tries, p.Chunk), sayFailed)
+			if err := o.checkEnds(p); err != nil {
+				return "", err
 			}
 			m, err := o.sendOnce(ctx, &p)
 			if err == nil {

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,10 +25,19 @@ func (b *Bot) Run(ctx context.Context) error {
 			pool.Leave(1)
 			break
 		}
+		places := 1
 		lease, queued, err := b.claim(ctx)
+		if err == nil && b.isSuspect(ctx, queued) {
+			// It waits for the others without its lease, or it would count as answered
+			// while they end the process. They need slots to come to their end.
+			b.release(ctx, lease, nil, outcome{kind: stopping})
+			slot.Give()
+			places += pool.TakeAll()
+			lease, queued, err = b.claim(ctx)
+		}
 		if err != nil {
 			slot.Give()
-			pool.Leave(1)
+			pool.Leave(places)
 		}
 		if closed := outage.wait(ctx, b, err); closed != nil {
 			return closed
@@ -36,11 +46,6 @@ func (b *Bot) Run(ctx context.Context) error {
 			continue
 		}
 		kept, stop := b.keepLease(ctx, lease)
-		places := 1
-		if b.isSuspect(queued) {
-			slot.Give() // the other turns need slots to come to their end
-			places += pool.TakeAll()
-		}
 		running.Go(func() {
 			defer pool.Leave(places)
 			defer slot.Give()
@@ -53,12 +58,23 @@ func (b *Bot) Run(ctx context.Context) error {
 }
 
 // isSuspect reports whether the question that is answered next has probably ended
-// processes: so many have ended with it that few more may. It is then answered while
-// this process does nothing else, so that a message that ends the process is given
-// up alone, and those that were answered beside it are still answered.
-func (b *Bot) isSuspect(queued []earshot.QueuedTurn) bool {
+// processes: so many have ended with it that few more may, or while the platform was
+// asked about one of its posts. It is then answered while this process does nothing
+// else, so that a message that ends the process is given up alone, and those that
+// were answered beside it are still answered.
+func (b *Bot) isSuspect(ctx context.Context, queued []earshot.QueuedTurn) bool {
 	const left = 3 // processes that may still end before the turn is given up
-	return len(queued) > 0 && queued[0].Ends >= max(b.limits.Tries-left, (b.limits.Tries+1)/2)
+	if len(queued) == 0 {
+		return false
+	}
+	if queued[0].Ends >= max(b.limits.Tries-left, (b.limits.Tries+1)/2) {
+		return true
+	}
+	if queued[0].State != earshot.TurnPosting {
+		return false
+	}
+	posts, err := b.store.Posts(ctx, queued[0].ID)
+	return err == nil && slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Tries >= maxEnds })
 }
 
 // idle waits until there may be work, or ctx ends.

@@ -14,7 +14,7 @@ import (
 )
 
 // TestAnApologyThatEndsEveryProcessIsGivenUp ends each process at a point of the
-// apology, until the turn has no tries left.
+// apology, for longer than an apology may wait.
 func TestAnApologyThatEndsEveryProcessIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestAnApologyThatEndsEveryProcessIsGivenUp(t *testing.T) {
 					ctx, cancel := context.WithCancel(context.Background())
 					w.bot = bot.New(bot.Options{
 						Store: mortal{w.store, p}, Model: &echo{errs: []error{&llm.Error{Provider: "script", Status: 400}}}, Platform: mortalBoard{w.board, p},
-						Identity: self, Counter: counter, Limits: bot.Limits{Tries: 1},
+						Identity: self, Counter: counter, Limits: bot.Limits{Tries: 1, Post: 20 * time.Second},
 						Fault: func(point string) {
 							if point == c.at || p.dead.Load() {
 								p.dead.Store(true)
