@@ -177,6 +177,14 @@ func (s *Searcher) account(scope earshot.Scope, c *channel) {
 	}
 }
 
+// Bytes returns how much memory all indexes together take, by their own estimate: it
+// is above Options.MaxBytes only where one channel's index alone is.
+func (s *Searcher) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
+
 // Clear drops the indexes of all channels. The next search of a channel builds its
 // index again from the store.
 func (s *Searcher) Clear() {

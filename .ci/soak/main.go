@@ -34,6 +34,7 @@ var (
 	events = flag.Int("events", 200, "events a second")
 	asks   = flag.Float64("asks", 1, "questions a second")
 	slope  = flag.Float64("slope", 1, "MB an hour by which memory may grow in the last half")
+	search = flag.Int("search", 32, "MB of search indexes: what is stored grows all the time, and its indexes up to that")
 	rows   = flag.Int("rows", 12, "how many rows the table has")
 )
 
@@ -93,11 +94,12 @@ type office struct {
 	channels, people []string
 	bot              string
 	said             map[string][]string // by channel: the newest messages, which are answered, changed and reacted to
+	reacted          map[string]int      // by message: how many people have, each once
 	asked            int
 }
 
 func furnish(s *simulate.Slack) *office {
-	o := &office{rng: rand.New(rand.NewPCG(1, 2)), bot: s.App().UserID, said: map[string][]string{}}
+	o := &office{rng: rand.New(rand.NewPCG(1, 2)), bot: s.App().UserID, said: map[string][]string{}, reacted: map[string]int{}}
 	for i := range 60 {
 		o.people = append(o.people, s.AddUser(simulate.User{Name: fmt.Sprint("person", i)}))
 	}
@@ -130,7 +132,7 @@ func (o *office) talk(ctx context.Context, s *simulate.Slack, bot *process) ([]s
 		}
 		for ; float64(o.asked) < passed.Seconds()**asks; o.asked++ {
 			channel := o.channels[o.asked%len(o.channels)]
-			o.keep(channel, s.Say(channel, o.person(), fmt.Sprintf("<@%s> what was said about %s?", o.bot, o.words(2))))
+			s.Say(channel, o.person(), fmt.Sprintf("<@%s> what was said about %s?", o.bot, o.words(2)))
 		}
 		for ; made < int(passed.Seconds()*float64(*events)); made++ {
 			o.act(s)
@@ -168,7 +170,9 @@ func (o *office) act(s *simulate.Slack) {
 		s.Delete(channel, ts)
 		o.said[channel] = slices.DeleteFunc(said, func(x string) bool { return x == ts })
 	default:
-		s.React(channel, ts, o.person(), []string{"eyes", "tada", "+1"}[o.rng.IntN(3)])
+		n := o.reacted[ts] % len(o.people) // a message is forgotten long before all have
+		o.reacted[ts] = n + 1
+		s.React(channel, ts, o.people[n], []string{"eyes", "tada", "+1"}[n%3])
 	}
 }
 
@@ -176,6 +180,7 @@ func (o *office) act(s *simulate.Slack) {
 func (o *office) keep(channel, ts string) {
 	o.said[channel] = append(o.said[channel], ts)
 	if n := len(o.said[channel]); n > 50 {
+		delete(o.reacted, o.said[channel][0])
 		o.said[channel] = slices.Clone(o.said[channel][n-50:])
 	}
 }
@@ -205,6 +210,7 @@ func start(ctx context.Context, dir string, s *simulate.Slack) (*process, error)
 	p.cmd.Env = []string{
 		"HOME=" + dir, "EARSHOT_LOG_LEVEL=warn", "EARSHOT_MODEL=offline", "EARSHOT_SLACK_API_URL=" + s.URL() + "/api/",
 		"SLACK_BOT_TOKEN=" + s.App().BotToken, "SLACK_SIGNING_SECRET=" + s.App().SigningSecret, "EARSHOT_SLACK_REPLY=post",
+		fmt.Sprint("EARSHOT_SEARCH_MB=", *search),
 	}
 	p.cmd.Stderr = os.Stderr
 	out, err := p.cmd.StdoutPipe()

@@ -147,7 +147,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 	}
 	me := newPresence(o, models)
 	s := shared{
-		options: o, store: st, search: search.New(st, nil), owner: me.Owner, began: time.Now(), meters: metrics.New(o.Version),
+		options: o, store: st, search: search.New(st, &search.Options{MaxBytes: int64(o.Config.Limits.SearchMB) << 20}), owner: me.Owner, began: time.Now(), meters: metrics.New(o.Version),
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
 	if s.sidecar, s.gate, err = s.openService(); err != nil {

@@ -94,6 +94,7 @@ type Limits struct {
 	Seconds     int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the most seconds from claiming a turn to its answer."`
 	MaxTokens   int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the most tokens of one answer of the model."`
 	FileSeconds int `yaml:"file_seconds" env:"EARSHOT_FILE_SECONDS" doc:"the most seconds for fetching the files of a question; the prompt names those that are not there in time."`
+	SearchMB    int `yaml:"search_mb" env:"EARSHOT_SEARCH_MB" doc:"the most megabytes of the search indexes that the process keeps in memory, about 2,000 messages each. The channels that were not searched for longest leave it; their next search builds their index again, which takes about a second for 100,000 messages."`
 	FileCacheMB int `yaml:"file_cache_mb" env:"EARSHOT_FILE_CACHE_MB" doc:"the most megabytes of fetched files that the process keeps in memory. 0: none."`
 }
 
@@ -190,7 +191,7 @@ func Default() Config {
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC"},
 		Answer:    Answer{FreshMinutes: 10, PostMinutes: 15, Parallel: 64},
-		Limits:    Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, FileSeconds: 5, FileCacheMB: 50},
+		Limits:    Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, FileSeconds: 5, SearchMB: 256, FileCacheMB: 50},
 		Lease:     Lease{Seconds: 7},
 		Summary:   Summary{Turns: summarize.DefaultTurns, Tokens: summarize.DefaultTokens},
 		Local:     Local{Workspace: "local", Person: "guest", Channel: "general"},

@@ -14,6 +14,7 @@ var (
 	upDesc       = prometheus.NewDesc("earshot_platform_up", "1 while the platform is within reach, else 0.", nil, nil)
 	callsDesc    = prometheus.NewDesc("earshot_api_calls_total", "Requests to the platform's API, by method and result: ok, limited or failed.", []string{"method", "result"}, nil)
 	waitsDesc    = prometheus.NewDesc("earshot_api_waits_total", "Calls that were held back, or not made, because of a rate limit.", []string{"method"}, nil)
+	indexDesc    = prometheus.NewDesc("earshot_search_index_bytes", "Memory of the search indexes that are loaded, by their own estimate.", nil, nil)
 	waitTimeDesc = prometheus.NewDesc("earshot_api_wait_seconds_total", "How long calls were held back together.", []string{"method"}, nil)
 )
 
@@ -22,7 +23,7 @@ type collector struct{ Sources }
 
 // Describe implements [prometheus.Collector].
 func (collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{depthDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc} {
+	for _, d := range []*prometheus.Desc{depthDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc} {
 		to <- d
 	}
 }
@@ -30,6 +31,9 @@ func (collector) Describe(to chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (s collector) Collect(to chan<- prometheus.Metric) {
 	s.depth(to)
+	if s.Indexed != nil {
+		to <- prometheus.MustNewConstMetric(indexDesc, prometheus.GaugeValue, float64(s.Indexed()))
+	}
 	if s.Up != nil {
 		up := 0.0
 		if s.Up() {

@@ -36,6 +36,8 @@ type Sources struct {
 	Calls func() []earshot.CallCount
 	// Up reports whether the platform is within reach.
 	Up func() bool
+	// Indexed returns the memory of the search indexes, in bytes.
+	Indexed func() int64
 }
 
 // outcomes are the states in which turns end. They are counted as turns end, so

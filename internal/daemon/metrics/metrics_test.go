@@ -63,7 +63,8 @@ func TestEventsAreCounted(t *testing.T) {
 		Calls: func() []earshot.CallCount {
 			return []earshot.CallCount{{Method: "chat.postMessage", Calls: 10, Limited: 2, Failed: 1, Waits: 4, Waited: 1500 * time.Millisecond}}
 		},
-		Up: func() bool { return true },
+		Up:      func() bool { return true },
+		Indexed: func() int64 { return 5 << 20 },
 	}
 	m := metrics.New("1.2.3")
 	m.Turn(earshot.TurnDone, earshot.Usage{Input: 100, Output: 20, CacheRead: 300, CacheWrite: 40})
@@ -95,6 +96,7 @@ func TestEventsAreCounted(t *testing.T) {
 		`earshot_summary_tokens_total{kind="input"} 55`,
 		`earshot_summary_tokens_total{kind="output"} 7`,
 		`earshot_queue_turns{state="open"} 3`,
+		`earshot_search_index_bytes 5.24288e+06`,
 		`earshot_queue_turns{state="generating"} 0`,
 		`earshot_api_calls_total{method="chat.postMessage",result="ok"} 7`,
 		`earshot_api_calls_total{method="chat.postMessage",result="limited"} 2`,
