@@ -13,6 +13,9 @@ import (
 func (b *Bot) keepLease(ctx context.Context, lease earshot.Lease) (kept context.Context, stop func()) {
 	return b.repeat(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		_, err := b.store.Renew(ctx, lease, b.now(), b.limits.Lease)
+		if ctx.Err() != nil {
+			return nil // stopped meanwhile: nothing is left to renew
+		}
 		if err != nil && !errors.Is(err, earshot.ErrFenced) {
 			// An expired lease is good until another process takes it.
 			b.log.Warn("renew a lease", append(about(lease.Conversation), "err", err)...)

@@ -151,7 +151,7 @@ func TestScrubReturnsOnceNothingIsLeftInTheFiles(t *testing.T) {
 	check(t, err)
 	_, err = s.Record(t.Context(), scope, earshot.Message{ID: "m3", Time: 1, Deleted: true})
 	check(t, err)
-	if err := s.Scrub(t.Context()); err == nil || !strings.Contains(err.Error(), "another process reads") {
+	if err := s.Scrub(t.Context()); err == nil || !strings.Contains(err.Error(), "a reader still uses it") {
 		t.Errorf("while somebody reads: %v", err)
 	}
 	_, err = reading.ExecContext(t.Context(), "ROLLBACK")

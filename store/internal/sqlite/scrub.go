@@ -286,8 +286,8 @@ func clearGap(page []byte, first bool) bool {
 	return changed
 }
 
-// truncateWAL writes the WAL back and empties it. It waits at most 300 ms for other
-// processes that read from it.
+// truncateWAL writes the WAL back and empties it. It waits at most 300 ms for those who
+// read from it, which a busy machine's own searches do too, not only other processes.
 func (t *tx) truncateWAL() (err error) {
 	if err := t.pragma("busy_timeout = 300"); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (t *tx) truncateWAL() (err error) {
 		return fmt.Errorf("write the WAL back: %w", err)
 	}
 	if busy != 0 {
-		return errors.New("write the WAL back: another process reads from it")
+		return errors.New("write the WAL back: a reader still uses it")
 	}
 	return nil
 }
