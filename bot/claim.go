@@ -25,7 +25,8 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 	if err != nil {
 		return nil, err
 	}
-	waiting, err := b.questions(ctx, lease, queued)
+	newTurn := func(q question) *turn { return b.newTurn(lease, channel, q, slot) }
+	waiting, err := b.questions(ctx, lease, queued, newTurn)
 	if err != nil || len(waiting) == 0 {
 		return nil, err
 	}
@@ -34,19 +35,19 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 		return nil, err
 	}
 	b.fault(faultAfterMerge)
-	var merged []earshot.MessageID
+	t := newTurn(chosen)
 	for _, q := range others {
-		merged = append(merged, q.Anchor)
+		t.merged = append(t.merged, q.Anchor)
 	}
-	return b.newTurn(claimed{
-		Bot: b, lease: lease, queued: chosen.QueuedTurn, merged: merged, since: time.Now(), slot: slot,
-		place: placeOf(channel, lease.Conversation, chosen.anchor),
-		log:   b.log.With(append(about(lease.Conversation), "turn", chosen.ID)...),
-	}), nil
+	return t, nil
 }
 
-func (b *Bot) newTurn(c claimed) *turn {
-	t := &turn{claimed: c}
+func (b *Bot) newTurn(lease earshot.Lease, channel earshot.Channel, q question, slot *slots.Slot) *turn {
+	t := &turn{claimed: claimed{
+		Bot: b, lease: lease, queued: q.QueuedTurn, since: time.Now(), slot: slot,
+		place: placeOf(channel, lease.Conversation, q.anchor),
+		log:   b.log.With(append(about(lease.Conversation), "turn", q.ID)...),
+	}}
 	t.journal = &journal{claimed: &t.claimed}
 	t.outbox = &outbox{claimed: &t.claimed, journal: t.journal}
 	return t

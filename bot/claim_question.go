@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -21,8 +22,8 @@ type question struct {
 }
 
 // questions returns a conversation's turns that are still to be answered, and
-// drops the others.
-func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn) ([]question, error) {
+// drops the others. Who asked too long ago is told when their turn is the first.
+func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, newTurn func(question) *turn) ([]question, error) {
 	var ids []earshot.MessageID
 	for _, q := range queued {
 		ids = append(ids, q.Anchor)
@@ -36,37 +37,48 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		byID[m.ID] = m
 	}
 	var out []question
-	for _, turn := range queued {
+	for i, turn := range queued {
 		posts, err := b.store.Posts(ctx, turn.ID)
 		if err != nil {
 			return nil, err
 		}
 		// A turn that has begun, or that an operator has opened again, is completed
 		// however old its question is.
-		begun := turn.Hash != "" || len(posts) > 0
+		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway })
 		q := question{QueuedTurn: turn, anchor: byID[turn.Anchor]}
 		q.alone = begun || q.anchor.Isolated()
-		if why := b.whyDrop(q, begun, posts); why == "" {
+		why, stale := b.whyDrop(q, begun, posts)
+		if why == "" {
 			out = append(out, q)
-		} else if err := b.drop(ctx, lease, turn, why); err != nil {
+			continue
+		}
+		if stale && b.tellsAway(q, queued[i+1:], byID) {
+			if len(out) > 0 {
+				return out, nil // only the first turn of a conversation may post
+			}
+			if err := newTurn(q).outbox.tellAway(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := b.drop(ctx, lease, turn, why); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// whyDrop returns why a question is not answered, or "".
-func (b *Bot) whyDrop(q question, begun bool, posts []earshot.Post) string {
+// whyDrop returns why a question is not answered, or "", and whether that is its age.
+func (b *Bot) whyDrop(q question, begun bool, posts []earshot.Post) (why string, stale bool) {
 	age := b.ago(q.anchor.Time)
 	switch {
 	case q.anchor.ID == "":
-		return "anchor unknown"
-	case q.anchor.Deleted && !anyVisible(posts):
-		return whyDeleted
+		return "anchor unknown", false
+	case q.anchor.Deleted && (!begun || !anyVisible(posts)):
+		return whyDeleted, false
 	case !begun && age > b.limits.Fresh:
-		return fmt.Sprintf("stale: said %s ago, only what is younger than %s is answered", age.Round(time.Second), b.limits.Fresh)
+		return fmt.Sprintf("stale: said %s ago, only what is younger than %s is answered", age.Round(time.Second), b.limits.Fresh), true
 	}
-	return ""
+	return "", false
 }
 
 // pickQuestion returns the question that is answered, and those that its answer

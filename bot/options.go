@@ -62,6 +62,8 @@ type Options struct {
 	Now func() earshot.Time
 	Log *slog.Logger // nil discards
 
+	// NoAwayNotice tells nobody that their question was too old when its turn came.
+	NoAwayNotice bool
 	// DryRun posts nothing: what would be said is in the report, and the turn is
 	// dropped.
 	DryRun bool

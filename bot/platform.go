@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. A platform that can do
 // more implements further interfaces: [Finder], [Sizer], [Writer], [Updater],
-// [Limiter], [Remover], [Apologizer], [Historian].
+// [Limiter], [Remover], [Apologizer], [Reactor], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID, Time,
 	// and Thread or ReplyTo; the bot fills in what else is empty. It posts at most
@@ -119,13 +119,23 @@ type Limiter interface {
 // An Apologizer can show a message to one person only, such as Slack's ephemeral
 // messages. With it, the person who asked is told privately that there is no answer;
 // without it the apology is for all to see. A visible placeholder becomes the
-// apology in either case.
+// apology in either case. In the same way a person is told whose question was too old
+// when its turn came.
 type Apologizer interface {
 	// Apologize shows a text to the author of the place's anchor only. It is called
 	// once for a turn: after a [*PostError], which says that the text was certainly
 	// not shown, the apology is posted for all to see; after every other error
 	// nothing more is posted.
 	Apologize(ctx context.Context, p Place, text string) error
+}
+
+// A Reactor can put an emoji at a message. It tells a person whose question was too
+// old when its turn came, where the platform is no [Apologizer].
+type Reactor interface {
+	// React puts an emoji, a character of Unicode, at the place's anchor. What is
+	// there already is no error. A [*PostError] says that it was certainly not put
+	// there, and after how long it may be.
+	React(ctx context.Context, p Place, emoji string) error
 }
 
 // A Writer shows that an answer is being written. Nothing depends on it: it must not

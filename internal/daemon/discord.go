@@ -130,7 +130,7 @@ func (s *discordService) backfillOptions(w earshot.WorkspaceID) backfill.Options
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Discord, Workspace: w,
 		Handle:        s.found,
-		Fresh:         time.Duration(c.Answer.FreshMinutes) * time.Minute,
+		Fresh:         missedAge(c.Answer),
 		Tier:          discordTier,
 		StaleServeTTL: orNever(time.Duration(c.Discord.StaleServeTTL) * time.Second),
 		Active:        orNever(time.Duration(c.Discord.ReconcileHours) * time.Hour),

@@ -86,12 +86,22 @@ func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			Files:    time.Duration(c.Limits.FileSeconds) * time.Second,
 			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
 		},
-		Search: s.search, Files: files(c, p), Zone: c.Context.Zone, Placeholder: placeholder(c),
+		Search: s.search, Files: files(c, p), Zone: c.Context.Zone, Placeholder: placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Now: o.Outside.now(),
 	})
 	s.caches.add(b.Clear)
 	return b
+}
+
+// missedAge returns how old a question that was missed in a downtime may be so that the
+// bot is given it: it answers the fresh ones, and tells who asked the others.
+func missedAge(c config.Answer) time.Duration {
+	fresh := time.Duration(c.FreshMinutes) * time.Minute
+	if c.AwayNotice {
+		return max(fresh, bot.AwayAge)
+	}
+	return fresh
 }
 
 // placeholder returns the text that a reply has until the model has answered,

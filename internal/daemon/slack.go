@@ -88,7 +88,7 @@ func (s *slackService) backfillOptions() backfill.Options {
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Slack, Workspace: s.adapter.Workspace(),
 		Handle:        s.events.found,
-		Fresh:         time.Duration(c.Answer.FreshMinutes) * time.Minute,
+		Fresh:         missedAge(c.Answer),
 		Tier:          tier,
 		Degrade:       c.Slack.Overflow == config.OverflowDegrade,
 		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),

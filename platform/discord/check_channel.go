@@ -92,6 +92,7 @@ func (c *check) needs(x checkedChannel) []need {
 		list = append(list, need{discord.PermissionSendMessages, "Send Messages", Bad, "nothing can be answered there"})
 	}
 	list = append(list, need{discord.PermissionSendMessagesInThreads, "Send Messages in Threads", Poor, "nothing can be answered in threads"})
+	list = append(list, need{discord.PermissionAddReactions, "Add Reactions", Poor, "who asked while the bot was away does not learn it"})
 	if c.o.Thread == ThreadOnMention && !x.isThread() {
 		list = append(list, need{discord.PermissionCreatePublicThreads, "Create Public Threads", Poor, "with discord.thread: on_mention answers stay in the channel"})
 	}

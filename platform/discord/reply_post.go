@@ -21,6 +21,7 @@ var _ interface {
 	bot.Sizer
 	bot.Updater
 	bot.Remover
+	bot.Reactor
 	bot.Writer
 	bot.Limiter
 } = (*Platform)(nil)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -158,6 +159,7 @@ func (w *world) checkEnd() {
 	w.checkTurns(ctx, turns)
 	w.checkOrder(turns)
 	w.checkSeen(ctx, turns)
+	w.checkAway()
 	w.checkHeard(ctx, turns)
 }
 
@@ -247,6 +249,23 @@ func (w *world) checkSeen(ctx context.Context, turns []earshot.QueuedTurn) {
 				w.wrong("I4: a placeholder stays at %s in %s", m.TS, m.Channel)
 			}
 		}
+	}
+}
+
+// checkAway checks that a person is told at most once an hour in a channel that the bot
+// was away.
+func (w *world) checkAway() {
+	last := map[string]float64{}
+	for _, e := range w.slack.Ephemerals() {
+		if e.Text != "I was away when you asked; ask again if it still matters." {
+			continue
+		}
+		at, err := strconv.ParseFloat(e.TS, 64)
+		if was, ok := last[e.Channel+e.User]; err != nil || ok && at-was < 3600 {
+			w.wrong("I11: %s is told in %s at %s that the bot was away, and %.0f s before", e.User, e.Channel, e.TS, at-was)
+		}
+		last[e.Channel+e.User] = at
+		w.told++
 	}
 }
 

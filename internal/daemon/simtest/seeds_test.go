@@ -123,6 +123,7 @@ func report(t *testing.T, w *world) {
 type tally struct {
 	mu                              sync.Mutex // guards what follows
 	seeds, effects, deaths, answers int
+	told                            int // people who were told that the bot was away
 	hours                           float64
 	known                           map[string]int
 	ends                            map[earshot.TurnState]int
@@ -134,6 +135,7 @@ func (a *tally) add(w *world) {
 	a.seeds++
 	a.hours += w.lasted.Hours()
 	a.answers += w.asked
+	a.told += w.told
 	for _, p := range w.processes {
 		a.effects += p.effects
 	}
@@ -152,7 +154,7 @@ func (a *tally) add(w *world) {
 // String implements [fmt.Stringer].
 func (a *tally) String() string {
 	s := fmt.Sprintf("%d seeds, %.0f hours, %d lives of processes, %d effects, %d requests to the model", a.seeds, a.hours, a.deaths, a.effects, a.answers)
-	s += fmt.Sprintf("; turns: %v", a.ends)
+	s += fmt.Sprintf("; turns: %v, %d people told of a stale one", a.ends, a.told)
 	for _, until := range slices.Sorted(maps.Keys(a.known)) {
 		s += fmt.Sprintf("\nknown until %s: %d", until, a.known[until])
 	}

@@ -73,6 +73,7 @@ type world struct {
 
 	facts facts
 	ends  map[earshot.TurnState]int // the number of turns by final state
+	told  int                       // how often a person was told that the bot was away
 }
 
 // A lockedBuffer holds the log of all processes.
