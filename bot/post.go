@@ -21,7 +21,7 @@ const (
 	kindPlaceholder = 'p' // what becomes the reply or the apology
 	kindPrivate     = 'w' // an apology that only the person sees; it becomes no message
 	kindNotice      = 'n' // that nobody knows whether another post arrived
-	kindAway        = 's' // that the question was too old when its turn came; it becomes no message
+	kindAway        = 's' // tells the person alone that the question was too old when its turn came; it becomes no message
 )
 
 const postTime = 30 * time.Second // of one call of the platform

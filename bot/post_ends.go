@@ -31,17 +31,26 @@ func (o *outbox) checkEnds(p earshot.Post) error {
 	return giveUp(fmt.Sprintf("the process ended %d times while it sent post %d", p.Tries, p.Chunk), sayFailed)
 }
 
-// countEnd is called before the platform is asked about a post that was written by a
-// process which has ended since. It counts that end in the post, once, and so sets
-// the turn's Ends back.
+// countEnd is called before the platform is asked about a post without a write of the
+// post. It counts the end of the process before in the post as it is stored, and so
+// sets the turn's Ends back. The error may be that of [outbox.checkEnds].
 func (o *outbox) countEnd(ctx context.Context, p *earshot.Post) error {
-	if o.queued.Ends == 0 || o.counted {
-		return nil
+	if o.queued.Ends > 0 && !o.counted {
+		o.counted = true
+		posts, err := o.store.Posts(ctx, p.Turn)
+		if err != nil {
+			return err
+		}
+		for _, stored := range posts {
+			if stored.Chunk != p.Chunk {
+				continue
+			}
+			stored.Tries++
+			p.Tries = stored.Tries
+			if err := o.journal.putPost(ctx, stored); err != nil {
+				return fmt.Errorf("count an end in a post: %w", err)
+			}
+		}
 	}
-	o.counted = true
-	p.Tries++
-	if err := o.journal.putPost(ctx, *p); err != nil {
-		return fmt.Errorf("post: %w", err)
-	}
-	return nil
+	return o.checkEnds(*p)
 }

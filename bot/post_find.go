@@ -25,8 +25,6 @@ func (o *outbox) find(ctx context.Context, p *earshot.Post) (earshot.Message, er
 		}
 	} else if err := o.countEnd(ctx, p); err != nil {
 		return earshot.Message{}, err
-	} else if err := o.checkEnds(*p); err != nil {
-		return earshot.Message{}, err
 	}
 	for look := 1; ; {
 		m, err := o.look(ctx, *p)

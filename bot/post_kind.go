@@ -13,6 +13,7 @@ const (
 	PostPrivate     PostKind = "private"     // an apology that only the person sees
 	PostQuestion    PostKind = "question"    // what a person is asked who only mentioned the bot
 	PostNotice      PostKind = "notice"      // that nobody knows whether another post arrived
+	PostAway        PostKind = "away"        // tells the person alone that their question was too old when its turn came
 )
 
 // KindOf returns what a post of the bot is for; "" for a post of another maker.
@@ -22,6 +23,6 @@ func KindOf(p earshot.Post) PostKind {
 	}
 	return map[byte]PostKind{
 		kindReply: PostReply, kindPlaceholder: PostPlaceholder, kindApology: PostApology,
-		kindPrivate: PostPrivate, kindQuestion: PostQuestion, kindNotice: PostNotice,
+		kindPrivate: PostPrivate, kindQuestion: PostQuestion, kindNotice: PostNotice, kindAway: PostAway,
 	}[p.Key[0]]
 }

@@ -12,7 +12,7 @@ import (
 func TestTheKeyOfAPostSaysWhatItIsFor(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]bot.PostKind{
-		"r1": bot.PostReply, "p1": bot.PostPlaceholder, "a1": bot.PostApology, "w1": bot.PostPrivate, "q1": bot.PostQuestion, "n1": bot.PostNotice,
+		"r1": bot.PostReply, "p1": bot.PostPlaceholder, "a1": bot.PostApology, "w1": bot.PostPrivate, "q1": bot.PostQuestion, "n1": bot.PostNotice, "s1": bot.PostAway,
 		"": "", "x1": "", "é": "",
 	} {
 		if got := bot.KindOf(earshot.Post{Key: key}); got != want {

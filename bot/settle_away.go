@@ -22,8 +22,8 @@ const (
 // away. What is older is dropped without a word.
 const AwayAge = 24 * time.Hour
 
-// awayEvery is after how long the same person is told again in the same channel, at
-// the least; at the most it is twice as long.
+// awayEvery is for how long, at least, nobody is told twice in one channel. At most it
+// is twice as long.
 const awayEvery = time.Hour
 
 // tellsAway reports whether the author of a question that is dropped as stale is told.
