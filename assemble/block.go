@@ -18,20 +18,27 @@ type block struct {
 	root  *msg     // the thread's root: never dropped, never cut; nil in most sections
 	gaps  []string // lines that say what could not be loaded
 	kept  []*msg   // what is shown, the root included, in the order of Position
-	total int      // how many messages there are in all, with those that are stored and not loaded
-	// from and to are the times of the first and last stored message; 0 where the
-	// input does not say.
+	total int      // how many messages the section could show, with unloaded
+	// unloaded is how many of them are stored and not in the input; from and to are
+	// the times of the first and last stored message, 0 where the input does not say.
+	unloaded int
 	from, to earshot.Time
+	left     int // how many of the section's messages the ledger says it left out
+	frame    int // tokens that are reserved for the lines around the messages
 
 	skipped bool // nothing fits: one line stands in place of the block
-	counted bool // a line of the block counts what is left out
+	counted bool // a line of the block, or in place of it, counts what is left out
 }
 
-// omitted is how many messages there are that the block does not show.
-func (b *block) omitted() int { return b.total - len(b.kept) }
+// omitted is how many of the section's messages stand nowhere in the prompt. It is
+// known once all blocks are filled: what another section shows is that section's.
+func (b *block) omitted() int { return b.left + b.unloaded }
 
 // nothingKept reports whether there is neither a message nor a gap to show.
 func (b *block) nothingKept() bool { return len(b.kept) == 0 && len(b.gaps) == 0 }
+
+// lineStands reports whether a line stands in place of the block.
+func (b *block) lineStands() bool { return b.skipped && b.counted && b.omitted() > 0 }
 
 // rootCount is 1 where the block has the thread's root, else 0.
 func (b *block) rootCount() int {
@@ -47,27 +54,34 @@ func (b *block) take(m *msg) {
 	b.cands = append(b.cands, m)
 }
 
+// refuse leaves out a message that is older than the section reaches.
+func (b *block) refuse(m *msg) {
+	m.out(b.kind, reasonCap)
+	b.total++
+}
+
 // cap keeps the newest candidates up to the section's limit, the root counted.
 func (b *block) cap() {
 	b.dropOldest(len(b.cands)-max(b.Messages-b.rootCount(), 0), reasonCap)
 }
 
-// dropOldest leaves out the first n candidates; a negative n none.
+// dropOldest leaves out the first n candidates; a negative n none. Of recall's
+// candidates those that are another block's too are left to that block.
 func (b *block) dropOldest(n int, why reason) {
 	if n <= 0 {
 		return
 	}
 	for _, m := range b.cands[:n] {
-		m.out(b.kind, why)
+		if b.kind.source != SourceSearch || !m.taken {
+			m.out(b.kind, why)
+		}
 	}
 	b.cands = b.cands[n:]
 }
 
 // dropShown drops the candidates that a section filled before shows.
 func (b *block) dropShown() {
-	n := len(b.cands)
 	b.cands = slices.DeleteFunc(b.cands, func(m *msg) bool { return m.verdict == isFull || m.verdict == isCut })
-	b.total -= n - len(b.cands)
 }
 
 // choose picks the candidates of each block. The blocks are asked in the order
@@ -79,6 +93,22 @@ func (t *turn) choose() {
 		}
 	}
 	t.chooseGaps()
+	blocks := 0
+	for _, b := range t.blocks {
+		if b.kind.choosesLate || b.kind.source == SourceNeighbours || b.total+len(b.cands)+len(b.gaps) > 0 {
+			blocks++
+		}
+	}
+	t.oneBlock = blocks <= 1
+}
+
+// countLeft counts for each section what it has left out.
+func (t *turn) countLeft() {
+	for _, m := range t.live {
+		if m.verdict == isOut && m.section != nil && (m.reason == reasonCap || m.reason == reasonBudget) {
+			t.block(m.section.name).left++
+		}
+	}
 }
 
 // spoken reports whether a person or a program wrote m. Joins, leaves and the
@@ -123,31 +153,36 @@ func (t *turn) fresh(m *msg) bool {
 	return true
 }
 
-// countStored sets how many messages the block could show if the whole thread were
-// loaded; "" is a DM's top level. The input's count includes the anchor and the
-// loaded messages. In a later turn, messages that the session shows and that are not
-// loaded do not count.
-func (t *turn) countStored(b *block, thread earshot.MessageID, later bool) {
-	b.total = len(b.cands) + b.rootCount()
-	mine := Extent{Thread: thread}
-	for _, s := range t.in.Stored {
-		if s.Thread != thread || thread == "" && t.in.Channel.Kind != earshot.KindDM {
-			continue
-		}
-		rest := s.Count
-		for _, m := range t.upTo {
-			if !m.Deleted && (thread == "" || mine.Holds(m.Message)) {
-				rest--
-			}
-		}
-		if later {
-			rest -= t.shownNotLoaded()
-		}
-		if rest > 0 {
-			b.total += rest
-			b.from, b.to = s.From, s.To
+// countStored adds what is stored and not in the input to what the block could
+// show: of a thread, or with "" of the channel. A later turn's session may show
+// some of it.
+func (t *turn) countStored(b *block, thread earshot.MessageID) {
+	rest, stored := t.notLoaded(thread)
+	if t.later {
+		rest -= t.shownNotLoaded()
+	}
+	if rest > 0 {
+		b.unloaded, b.from, b.to = rest, stored.From, stored.To
+		b.total += rest
+	}
+}
+
+// notLoaded is how much of a thread, or with "" of the channel, is stored and not
+// in the input, and what the input says of it. The stored count includes the
+// anchor.
+func (t *turn) notLoaded(thread earshot.MessageID) (rest int, stored Stored) {
+	i := slices.IndexFunc(t.in.Stored, func(s Stored) bool { return s.Thread == thread })
+	if i < 0 {
+		return 0, Stored{}
+	}
+	stored = t.in.Stored[i]
+	rest = stored.Count
+	for _, m := range t.upTo {
+		if !m.Deleted && (thread == "" || m.ID == thread || m.Root() == thread) {
+			rest--
 		}
 	}
+	return max(0, rest), stored
 }
 
 // shownNotLoaded is how many messages the session shows that are not in the

@@ -16,7 +16,8 @@ var chainSection = sectionKind{
 	source:   SourceReplies,
 	choose:   (*turn).chooseChain,
 	text:     turnsBlock{header: chainHeader},
-	log:      chainLog{logList{title: func(*turn) string { return "what this replies to" }}},
+	title:    func(*turn) string { return "what this replies to" },
+	log:      chainLog{},
 	guide: []sectionGuide{
 		{Brackets, 3, guideLine{"- [reply chain]: what the question replies to.", 11}},
 		{Plain, 2, guideLine{"- The messages that the question replies to, as turns: your answers as yours, others' words as \"Name: text\".", 26}},
@@ -49,19 +50,19 @@ func (l chainLog) frameCost(t *turn, b *block) int {
 	return l.logList.frameCost(t, b) + max(t.tok(repliesToDeleted), t.tok(repliesToUnknown)) + 1 + t.tok(logReply)
 }
 
-func (l chainLog) render(t *turn, w *prompt, b *block) {
+func (chainLog) render(t *turn, w *prompt, b *block) {
 	if b.nothingKept() {
 		t.renderSkipped(w, b)
 		return
 	}
 	lines := inOrder(b.kept)
-	if len(lines) > 0 && b.omitted() <= 0 {
+	if len(lines) > 0 && b.omitted() == 0 {
 		first := &lines[0]
 		if id := first.m.ReplyTo; id != "" && id != first.m.ID && t.lost(id) {
 			first.tree, first.above = id, t.repliesTo(id, first.day)
 		}
 	}
-	t.writeLog(w, b.kind.name, logHeader(l.title(t), max(0, b.omitted())), b.gaps, lines)
+	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), b.omitted()), b.gaps, lines)
 }
 
 // lost reports whether a message that another replies to is deleted or not loaded.

@@ -3,6 +3,8 @@ package assemble
 import (
 	"fmt"
 	"strings"
+
+	"github.com/earshot-ai/earshot"
 )
 
 // The section delta shows the messages of the conversation that became known since
@@ -16,6 +18,7 @@ var deltaSection = sectionKind{
 	choose:    (*turn).chooseDelta,
 	gaps:      conversationGaps,
 	text:      labelledBlock{header: deltaHeader},
+	title:     func(*turn) string { return "since your last answer" },
 	log:       deltaLog{},
 	guide: []sectionGuide{
 		{Brackets, 4, guideLine{"- [since your last answer …]: what was said since.", 13}},
@@ -34,14 +37,17 @@ func (t *turn) chooseDelta(b *block) {
 			continue
 		}
 		if !t.within(b.Section, m) {
-			m.out(b.kind, reasonCap)
+			b.refuse(m)
 		} else if m == root {
 			b.root, m.taken = m, true
 		} else {
 			b.take(m)
 		}
 	}
-	t.countStored(b, t.anchor.Root(), true)
+	b.total += len(b.cands) + b.rootCount()
+	if root := t.anchor.Root(); root != "" || t.in.Channel.Kind == earshot.KindDM {
+		t.countStored(b, root)
+	}
 	b.cap()
 }
 
@@ -81,8 +87,8 @@ type deltaLog struct{ logList }
 // have.
 const mostMessages = 88_888
 
-func (deltaLog) frameCost(t *turn, _ *block) int {
-	return t.countLines(lateHeader(mostMessages)) + t.countLines(sinceHeader(mostMessages, mostMessages)) + 4
+func (deltaLog) frameCost(t *turn, b *block) int {
+	return t.countLines(lateHeader(mostMessages)) + t.countLines(t.sinceHeader(b, mostMessages, mostMessages)) + 4
 }
 
 func (deltaLog) render(t *turn, w *prompt, b *block) {
@@ -98,21 +104,21 @@ func (deltaLog) render(t *turn, w *prompt, b *block) {
 			news = append(news, m)
 		}
 	}
-	omitted := max(0, b.omitted())
-	lateOmitted := min(omitted, t.lateOmitted(b))
+	omitted := b.omitted()
+	lateOmitted := t.lateOmitted(b)
 	if len(late)+lateOmitted > 0 {
 		t.writeLog(w, b.kind.name, lateHeader(lateOmitted), nil, inOrder(late))
 	}
-	if len(news) > 0 || len(b.gaps) > 0 {
-		t.writeLog(w, b.kind.name, sinceHeader(len(news), omitted-lateOmitted), b.gaps, inOrder(news))
+	if omitted -= lateOmitted; len(news)+len(b.gaps)+omitted > 0 {
+		t.writeLog(w, b.kind.name, t.sinceHeader(b, len(news), omitted), b.gaps, inOrder(news))
 	}
 }
 
 // sinceHeader counts what was said since the last answer.
-func sinceHeader(shown, omitted int) string {
+func (t *turn) sinceHeader(b *block, shown, omitted int) string {
 	switch {
 	case shown == 0:
-		return "[since your last answer]"
+		return logHeader(b.kind.title(t), omitted)
 	case omitted > 0:
 		return fmt.Sprintf("[since your last answer: the newest %d of %d messages]", shown, shown+omitted)
 	case shown == 1:

@@ -49,6 +49,7 @@ func (t *turn) fit(session int) (*plan, error) {
 	room -= t.fitGaps(room)
 	room -= t.fitHeaders(room)
 	t.fitSections(p, room)
+	t.countLeft()
 	for _, m := range t.live {
 		if !t.spoken(m) {
 			m.out(nil, reasonSystem)
@@ -113,6 +114,7 @@ func (t *turn) fitHeaders(room int) int {
 		n := b.layout.frameCost(t, b)
 		if used+n <= room {
 			used += n
+			b.frame = n
 			continue
 		}
 		b.skipped = true
@@ -161,9 +163,9 @@ func (t *turn) fill(b *block, room int) int {
 		b.kept = slices.Insert(slices.Clone(b.kept), i, root)
 		t.keep(b, root, b.layout.rootCost(t, root))
 	}
-	if len(b.kept) == 0 && b.omitted() > 0 && len(b.gaps) == 0 {
+	if len(b.kept) == 0 && b.total > 0 && len(b.gaps) == 0 {
 		b.skipped = true
-		return t.skip(b, room)
+		return t.skip(b, room+b.frame) - b.frame
 	}
 	return used + frame
 }
@@ -189,26 +191,17 @@ func (t *turn) chooseLate(b *block, room int) int {
 
 // skip puts one line in place of a block of which nothing fits, if that fits.
 func (t *turn) skip(b *block, room int) int {
-	if n := t.tok(t.skippedLine(b)) + 1; b.omitted() > 0 && n <= room {
-		return n
+	n := t.tok(t.skippedLine(b, b.total)) + 1
+	if b.counted = b.total > 0 && n <= room; !b.counted {
+		return 0
 	}
-	b.total = len(b.kept)
-	return 0
+	return n
 }
 
 // noteOmitted tells the operator how much each section left out.
 func (t *turn) noteOmitted() {
 	for _, b := range t.blocks {
-		n := max(0, b.omitted())
-		if b.skipped {
-			n = 0
-			for _, m := range t.live {
-				if m.section == b.kind && m.verdict == isOut && (m.reason == reasonBudget || m.reason == reasonCap) {
-					n++
-				}
-			}
-		}
-		if n > 0 {
+		if n := b.omitted(); n > 0 {
 			t.notes = append(t.notes, Note{NoteOmitted, fmt.Sprintf("%s: %d of %d messages were left out", b.kind.name, n, n+len(b.kept))})
 		}
 	}

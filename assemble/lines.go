@@ -30,7 +30,7 @@ func (l labelledBlock) frameCost(t *turn, b *block) int {
 	if b.root != nil {
 		longest.kept = append(slices.Clip(b.cands), b.root) // their number counts
 	}
-	longest.total = 2*b.total + 10
+	longest.left = b.total + 10
 	head, foot := l.header(t, &longest)
 	n := t.countLines(head) + 2
 	if foot != "" {
@@ -86,11 +86,11 @@ func (t *turn) renderGaps(w *prompt, b *block, sep string) string {
 // renderCount writes the line that counts what the block leaves out, once, where
 // it has one. It returns what separates the next line from it.
 func (t *turn) renderCount(w *prompt, b *block, sep string) string {
-	if !b.counted {
+	if !b.counted || b.omitted() == 0 {
 		return sep
 	}
 	b.counted = false
-	line := leftOut(b.omitted(), true)
+	line := leftOut(b.omitted())
 	w.add(earshot.User, b.kind.name, sep, line, t.tok(line)+1)
 	return nextLine
 }
@@ -174,10 +174,10 @@ func (t *turn) fillLines(b *block, room int, costs lineCosts) int {
 	room = min(room, b.Tokens)
 	line := 0
 	if costs.countsOmitted {
-		line = t.tok(leftOut(b.total, true)) + 1
+		line = t.tok(leftOut(b.total)) + 1
 	}
 	reserve := 0
-	if b.omitted() > len(b.cands)+b.rootCount() {
+	if b.total > len(b.cands)+b.rootCount() {
 		reserve = line
 	}
 	used := 0
@@ -258,10 +258,5 @@ func preambleHeader(title, counts string) string {
 	return title + ":\n---"
 }
 
-// leftOut is the line that counts the messages that are not shown.
-func leftOut(n int, earlier bool) string {
-	if earlier {
-		return "[" + strconv.Itoa(n) + " earlier messages were left out]"
-	}
-	return "[" + strconv.Itoa(n) + " messages were left out]"
-}
+// leftOut is the line of a block that counts what it does not show.
+func leftOut(n int) string { return "[" + strconv.Itoa(n) + " earlier messages were left out]" }

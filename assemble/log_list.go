@@ -3,14 +3,12 @@ package assemble
 import "slices"
 
 // A logList writes a block of the log form: its messages in time order.
-type logList struct {
-	title func(t *turn) string // of the header, without its brackets
-}
+type logList struct{}
 
 func (logList) empty(_ *turn, b *block) bool { return len(b.cands) == 0 && len(b.gaps) == 0 }
 
-func (l logList) frameCost(t *turn, _ *block) int {
-	return t.countLines(logHeader(l.title(t), mostMessages)) + 2
+func (logList) frameCost(t *turn, b *block) int {
+	return t.countLines(logHeader(b.kind.title(t), mostMessages)) + 2
 }
 
 func (logList) rootCost(t *turn, root *msg) int {
@@ -33,12 +31,12 @@ func (logList) fill(t *turn, b *block, room int) int {
 	return used
 }
 
-func (l logList) render(t *turn, w *prompt, b *block) {
+func (logList) render(t *turn, w *prompt, b *block) {
 	if b.nothingKept() {
 		t.renderSkipped(w, b)
 		return
 	}
-	t.writeLog(w, b.kind.name, logHeader(l.title(t), max(0, b.omitted())), b.gaps, inOrder(b.kept))
+	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), b.omitted()), b.gaps, inOrder(b.kept))
 }
 
 // keepNewest returns how many of a block's candidates do not fit with at most

@@ -190,13 +190,14 @@ func (p *treePlan) keep(b *block) {
 	}
 }
 
-// renderTrees writes a block whose messages stand in trees.
-func (t *turn) renderTrees(w *prompt, b *block, title string) {
+// renderTrees writes a block whose messages stand in trees. Its header counts what
+// is omitted.
+func (t *turn) renderTrees(w *prompt, b *block, omitted int) {
 	if b.nothingKept() {
 		t.renderSkipped(w, b)
 		return
 	}
-	t.writeLog(w, b.kind.name, logHeader(title, max(0, b.omitted())), b.gaps, t.treeLines(b))
+	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), omitted), b.gaps, t.treeLines(b))
 }
 
 // treeLines lays out what a window or recall shows: each tree together, the

@@ -17,6 +17,7 @@ var recallSection = sectionKind{
 	source:     SourceSearch,
 	choose:     (*turn).chooseRecall,
 	showsTrees: true,
+	title:      func(*turn) string { return recallHeader },
 	log:        recallLog{},
 }
 
@@ -28,7 +29,7 @@ const recallHeader = "earlier in this channel, found for this question"
 
 func (recallLog) frameCost(t *turn, _ *block) int { return t.countLines("["+recallHeader+"]") + 2 }
 
-func (recallLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, recallHeader) }
+func (recallLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, 0) }
 
 // The thresholds of recall, tuned on real chat by gather's TestRecallMeasure; see
 // docs/decisions/081-recall.md.
@@ -80,7 +81,6 @@ func (t *turn) chooseRecall(b *block) {
 		}
 		b.cands = append(b.cands, m)
 	}
-	b.total = 0
 }
 
 // recallable reports whether recall may show m: no other block does, and if
@@ -117,9 +117,10 @@ func (recallLog) fill(t *turn, b *block, room int) int {
 			delete(p.entries, m)
 		}
 	}
-	t.uncount(p)
+	if w := t.block(Window); w != nil {
+		w.cands = slices.DeleteFunc(w.cands, func(m *msg) bool { return p.entries[m] != nil })
+	}
 	p.keep(b)
-	b.total = len(b.kept)
 	return p.used
 }
 
@@ -171,25 +172,6 @@ func (t *turn) sure(inWindow map[*msg]*logEntry) bool {
 		}
 	}
 	return cover == 0 || cover >= recallCover && here <= recallHere*elsewhere
-}
-
-// uncount takes what recall shows out of what other blocks count as left out.
-func (t *turn) uncount(p *treePlan) {
-	for m := range p.entries {
-		if m.verdict != isOut || m.reason != reasonCap && m.reason != reasonBudget {
-			continue
-		}
-		for _, o := range t.blocks {
-			if o.kind == m.section && t.within(o.Section, m) {
-				o.total--
-			}
-		}
-	}
-	if w := t.block(Window); w != nil {
-		n := len(w.cands)
-		w.cands = slices.DeleteFunc(w.cands, func(m *msg) bool { return p.entries[m] != nil })
-		w.total -= n - len(w.cands)
-	}
 }
 
 // besideSpan is how much time may lie between a message at the top level and the

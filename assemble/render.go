@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -127,16 +128,21 @@ func (t *turn) render(p *plan) Result {
 
 // renderSkipped writes the line that stands for a block of which nothing fits.
 func (t *turn) renderSkipped(w *prompt, b *block) {
-	if b.skipped && b.omitted() > 0 {
-		line := t.skippedLine(b)
+	if b.lineStands() {
+		line := t.skippedLine(b, b.omitted())
 		w.add(earshot.User, b.kind.name, nextBlock, line, t.tok(line)+1)
 	}
 }
 
-// skippedLine stands in place of a block of which nothing fits.
-func (t *turn) skippedLine(b *block) string {
+// skippedLine stands in place of a block of which nothing fits. It names the block,
+// except where the prompt has no other that it could be taken for.
+func (t *turn) skippedLine(b *block, n int) string {
+	title, sep, counts := b.kind.title(t), ": ", strconv.Itoa(n)+" messages were left out"
 	if t.isLog() {
-		return "[" + olderNotShown(b.omitted()) + "]"
+		sep, counts = "; ", olderNotShown(n)
 	}
-	return leftOut(b.omitted(), false)
+	if t.oneBlock {
+		return "[" + counts + "]"
+	}
+	return "[" + title + sep + counts + "]"
 }

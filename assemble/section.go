@@ -76,9 +76,12 @@ type sectionKind struct {
 	gaps           gapScope
 	refusesForSelf bool // what it leaves out another section may still show
 	showsTrees     bool // it groups messages by who answers whom, which may be guessed
-	text           layout
-	json           layout
-	log            layout
+	// title says in a few words what it shows: in the log form in its header, in
+	// every form in the line in place of a block of which nothing fits.
+	title func(t *turn) string
+	text  layout
+	json  layout
+	log   layout
 
 	// Of a section that shows none: reserve takes what the section costs out of
 	// what is left under the limit, before the budget is divided; fit takes it

@@ -18,6 +18,7 @@ var snapshotSection = sectionKind{
 	source:   SourceNeighbours,
 	choose:   (*turn).chooseSnapshot,
 	gaps:     channelGaps,
+	title:    func(*turn) string { return "around this message" },
 	text:     rowsBlock{},
 	json:     snapshotJSON{},
 }
@@ -35,12 +36,12 @@ func (t *turn) chooseSnapshot(b *block) {
 			continue
 		}
 		if !t.within(b.Section, m) {
-			m.out(b.kind, reasonCap)
+			b.refuse(m)
 			continue
 		}
 		b.take(m)
 	}
-	b.total = len(b.cands)
+	b.total += len(b.cands)
 	b.cap()
 }
 

@@ -17,7 +17,8 @@ var threadSection = sectionKind{
 	gaps:     conversationGaps,
 	text:     labelledBlock{header: threadHeader, countsOmitted: true},
 	json:     threadJSON{},
-	log:      threadLog{logList{title: func(*turn) string { return "this thread" }}},
+	title:    func(*turn) string { return "this thread" },
+	log:      threadLog{},
 	guide: []sectionGuide{
 		{Brackets, 2, guideLine{"- [this thread]: its root, then its newest messages.", 13}},
 		{Preamble, 1, guideLine{"- \"Previous conversation\": the thread so far, between lines of dashes.", 16}},
@@ -39,12 +40,13 @@ func (t *turn) chooseThread(b *block) {
 		case m.taken || !extent.Holds(m.Message) || !t.spoken(m):
 		case !t.within(b.Section, m):
 			m.taken = true
-			m.out(b.kind, reasonCap)
+			b.refuse(m)
 		default:
 			b.take(m)
 		}
 	}
-	t.countStored(b, extent.Thread, false)
+	b.total += len(b.cands) + b.rootCount()
+	t.countStored(b, extent.Thread)
 	b.cap()
 }
 
@@ -64,7 +66,7 @@ func threadHeader(t *turn, b *block) (head, foot string) {
 // threadShown reports whether the thread's block stands in the prompt.
 func (t *turn) threadShown() bool {
 	b := t.block(Thread)
-	return b != nil && (!b.nothingKept() || b.skipped)
+	return b != nil && (!b.nothingKept() || b.lineStands())
 }
 
 // threadShare is how much of the budget a thread has at most in the log form, in
@@ -83,12 +85,12 @@ func (l threadLog) fill(t *turn, b *block, room int) int {
 
 // render counts the replies that are left out in a line below the root, where
 // the root is shown.
-func (l threadLog) render(t *turn, w *prompt, b *block) {
+func (threadLog) render(t *turn, w *prompt, b *block) {
 	if b.nothingKept() {
 		t.renderSkipped(w, b)
 		return
 	}
-	omitted := max(0, b.omitted())
+	omitted := b.omitted()
 	lines := inOrder(b.kept)
 	for i := range lines {
 		if lines[i].m == b.root && omitted > 0 {
@@ -96,7 +98,7 @@ func (l threadLog) render(t *turn, w *prompt, b *block) {
 			omitted = 0
 		}
 	}
-	t.writeLog(w, b.kind.name, logHeader(l.title(t), omitted), b.gaps, lines)
+	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), omitted), b.gaps, lines)
 }
 
 // threadJSON writes a thread as a [ThreadContext]. It stands there even without
@@ -174,15 +176,15 @@ func (t *turn) threadContext(b *block) (ThreadContext, []jsonPart) {
 	return ThreadContext{SchemaVersion, th}, parts
 }
 
-// omittedRange is the first and last time of the thread's replies that are not
-// shown, nil when all are.
+// omittedRange is the first and last time of the thread's replies that the block
+// does not show, nil when it shows all.
 func (t *turn) omittedRange(b *block) *[]string {
-	if b.omitted() <= 0 {
+	if b.total == len(b.kept) {
 		return nil
 	}
 	from, to := b.from, b.to
 	for _, m := range t.live {
-		if m.Root() == t.anchor.Root() && m != b.root && m.verdict == isOut {
+		if m.Root() == t.anchor.Root() && m != b.root && t.spoken(m) && (m.verdict == isOut || m.section != b.kind) {
 			if from == 0 || m.Time < from {
 				from = m.Time
 			}

@@ -19,7 +19,8 @@ var transcriptSection = sectionKind{
 	gaps:             topLevelGaps,
 	refusesForSelf:   true,
 	text:             transcriptTurns{turnsBlock{platformNotes: true, countsOmitted: true}},
-	log:              transcriptLog{logList{title: func(*turn) string { return "this conversation" }}},
+	title:            func(*turn) string { return "this conversation" },
+	log:              logList{},
 	guide: []sectionGuide{
 		{Tags, 1, guideLine{"- Earlier turns of this conversation: your answers as yours, others' words as \"Name: text\".", 21}},
 		{Plain, 3, guideLine{"- Earlier turns of this conversation: your answers as yours, others' words as \"Name: text\".", 21}},
@@ -39,7 +40,7 @@ func (t *turn) chooseTranscript(b *block) {
 		case b.AddressedOnly && !t.addressed(m):
 			m.out(b.kind, reasonAddressed)
 		case !t.within(b.Section, m):
-			m.out(b.kind, reasonCap)
+			b.refuse(m)
 		default:
 			b.take(m)
 		}
@@ -47,12 +48,26 @@ func (t *turn) chooseTranscript(b *block) {
 	if root == "" {
 		t.chooseAnswers(b)
 	}
-	if b.AddressedOnly {
-		b.total = len(b.cands) // how many of the rest were addressed is not known
-	} else {
-		t.countStored(b, root, false)
+	b.total += len(b.cands)
+	if t.countsTranscript() {
+		t.countStored(b, root)
 	}
 	b.cap()
+}
+
+// countsTranscript reports whether there is a transcript that counts what is stored
+// of the conversation and not loaded. It does not where only some of that is
+// addressed, where the thread's block counts it, and at a channel's top level, since
+// what is stored of a channel is more than that.
+func (t *turn) countsTranscript() bool {
+	b := t.block(Transcript)
+	if b == nil || b.AddressedOnly {
+		return false
+	}
+	if t.anchor.Root() == "" {
+		return t.in.Channel.Kind == earshot.KindDM
+	}
+	return t.block(Thread) == nil
 }
 
 // chooseAnswers adds to questions of the top level the answers that recorded
@@ -95,31 +110,5 @@ func (l transcriptTurns) fill(t *turn, b *block, room int) int {
 		costs.cut = t.shortAnswers(costs.cut)
 	}
 	costs.countsOmitted = l.countsOmitted
-	used := t.fillLines(b, room, costs)
-	t.takeFromThread(b)
-	return used
-}
-
-// transcriptLog writes a transcript in the log form.
-type transcriptLog struct{ logList }
-
-func (l transcriptLog) fill(t *turn, b *block, room int) int {
-	used := l.logList.fill(t, b, room)
-	t.takeFromThread(b)
-	return used
-}
-
-// takeFromThread takes what the transcript shows of the thread out of what the
-// thread's block counts as left out.
-func (t *turn) takeFromThread(b *block) {
-	th := t.block(Thread)
-	if th == nil {
-		return
-	}
-	extent := Extent{Thread: t.anchor.Root()}
-	for _, m := range b.kept {
-		if extent.Holds(m.Message) {
-			th.total--
-		}
-	}
+	return t.fillLines(b, room, costs)
 }

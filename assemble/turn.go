@@ -42,6 +42,7 @@ type pass struct {
 	later    bool // the session is kept and added to
 	sections []turnSection
 	blocks   []*block // of sections, in the order in which they are filled
+	oneBlock bool     // at most one of them has anything to show
 	notes    []Note
 
 	names  *names

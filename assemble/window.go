@@ -21,7 +21,8 @@ var windowSection = sectionKind{
 	refusesForSelf: true,
 	showsTrees:     true,
 	text:           conversationsBlock{},
-	log:            windowLog{logList{title: windowTitle}},
+	title:          windowTitle,
+	log:            windowLog{},
 	guide: []sectionGuide{
 		{Brackets, 1, guideLine{"- [recent channel context]: what is going on in the channel, the newest thread first.", 19}},
 		{Plain, 1, guideLine{"- [recent channel context]: what is going on in the channel, the newest thread first; a message without replies stands alone.", 26}},
@@ -49,12 +50,12 @@ func (t *turn) chooseConversations(b *block) {
 			continue
 		}
 		if !t.within(b.Section, m) {
-			m.out(b.kind, reasonCap)
+			b.refuse(m)
 			continue
 		}
 		b.take(m)
 	}
-	b.total = len(b.cands)
+	b.total += len(b.cands)
 	b.dropOldest(len(b.cands)-b.Look, reasonCap)
 	size, shown := map[earshot.MessageID]int{}, map[earshot.MessageID]bool{}
 	for _, m := range b.cands {

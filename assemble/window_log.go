@@ -33,7 +33,7 @@ func (windowLog) fill(t *turn, b *block, room int) int {
 	return p.used
 }
 
-func (l windowLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, l.title(t)) }
+func (windowLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, b.omitted()) }
 
 // planWindow plans a window of the newest messages that fit into room, whole if
 // all of them do; n is how many candidates it has.
@@ -61,33 +61,29 @@ func (t *turn) chooseNewest(b *block) {
 		switch {
 		case m.taken || m.verdict != undecided || !t.spoken(m) || t.later && !t.news(m):
 		case !t.within(b.Section, m):
-			m.out(b.kind, reasonCap)
+			b.refuse(m)
 		default:
 			b.take(m)
 		}
 	}
-	b.total = len(b.cands)
+	b.total += len(b.cands)
 	if !t.later {
-		b.total += t.notLoaded()
+		t.countChannel(b)
 	}
 	b.dropOldest(len(b.cands)-b.Look, reasonCap)
 }
 
-// notLoaded is how many of the channel's messages are stored and not in the
-// input.
-func (t *turn) notLoaded() int {
-	for _, s := range t.in.Stored {
-		if s.Thread == "" {
-			n := s.Count
-			for _, m := range t.upTo {
-				if !m.Deleted {
-					n--
-				}
-			}
-			return max(0, n)
-		}
+// countChannel is countStored for the channel, without what another block counts
+// of the anchor's conversation.
+func (t *turn) countChannel(b *block) {
+	t.countStored(b, "")
+	theirs := 0
+	if root := t.anchor.Root(); root != "" && t.block(Thread) != nil || t.countsTranscript() {
+		theirs, _ = t.notLoaded(root)
 	}
-	return 0
+	theirs = min(theirs, b.unloaded)
+	b.unloaded -= theirs
+	b.total -= theirs
 }
 
 // news reports whether m was said since the last turn and the session does not
@@ -122,8 +118,12 @@ func (t *turn) replyCount(root *msg) int {
 		}
 	}
 	loaded := t.loadedReplies()[root.ID]
-	if root.Replies != nil {
-		return max(root.Replies.Count, loaded)
+	if a := root.Replies; a != nil {
+		n := a.Count
+		if t.anchor.Root() == root.ID && a.Last >= t.anchor.Time {
+			n-- // the platform counts the question
+		}
+		return max(n, loaded)
 	}
 	return loaded
 }
