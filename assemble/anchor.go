@@ -49,14 +49,22 @@ func (t *turn) question(open bool) (text, sep string, lead int) {
 		return text, nextBlock, len(text)
 	case t.in.Policy.Frame == Brackets:
 		return questionHeader + "\n" + t.label(m) + ": " + guardEdited(body), nextBlock, len(questionHeader) + 1
-	case t.in.Policy.Frame == Preamble && !open:
-		return guardBare(body, m.Message), nextLine, 0
-	case t.in.Policy.Frame == Preamble:
+	}
+	named := t.label(m) + ": " + guardEdited(body)
+	if t.in.Policy.NameAsker {
+		body = named
+	}
+	switch {
+	case t.in.Policy.Frame == Preamble && open:
 		return currentPrefix + body, nextLine, len(currentPrefix)
+	case t.in.Policy.Frame == Preamble && t.in.Policy.NameAsker:
+		return named, nextLine, 0
+	case t.in.Policy.Frame == Preamble:
+		return guardBare(body, m.Message), nextLine, 0
 	case t.in.Policy.Frame == Tags && open && t.threadShown():
 		return currentPrefix + body, nextBlock, len(currentPrefix)
 	}
-	return t.label(m) + ": " + guardEdited(body), nextBlock, 0
+	return named, nextBlock, 0
 }
 
 // questionCost is what the anchor costs at most.
@@ -72,6 +80,9 @@ func (t *turn) questionCost() int {
 	for _, open := range []bool{false, true} {
 		text, _, _ := t.question(open)
 		n = max(n, t.countLines(text)+1)
+	}
+	if t.in.Policy.Frame == Tags { // whether the thread stands before it is not known yet
+		n += t.tok(currentPrefix)
 	}
 	if t.anchorInJSON() {
 		n += t.anchorJSONCost()

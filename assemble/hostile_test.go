@@ -288,6 +288,7 @@ func customPolicy(d dice) assemble.Policy {
 	if p.Form == assemble.JSON {
 		p.Frame = assemble.Brackets
 	}
+	p.NameAsker = (p.Frame == assemble.Preamble || p.Frame == assemble.Tags) && one(d, 2)
 	var list []assemble.Section
 	for _, name := range shuffled(d, []assemble.SectionName{assemble.Guide, assemble.Place, assemble.SummaryPart, assemble.Transcript, assemble.Snapshot, assemble.Window, assemble.Thread, assemble.Chain, assemble.Media}) {
 		if name == assemble.Guide || d.roll(3) > 0 {

@@ -64,6 +64,7 @@ var (
 // A promptParser reads one policy's prompts by the rules of the rendering.
 type promptParser struct {
 	frame assemble.Frame
+	named bool // the question has its speaker
 	found []utterance
 	err   error
 }
@@ -99,7 +100,7 @@ var escapes = regexp.MustCompile(`&(amp;)*lt;`)
 
 // parsePrompt reads the messages that a turn adds to the session.
 func parsePrompt(policy assemble.Policy, r assemble.Result) ([]utterance, error) {
-	p := &promptParser{frame: policy.Frame}
+	p := &promptParser{frame: policy.Frame, named: policy.NameAsker}
 	for _, m := range r.Messages {
 		text := m.Text
 		for _, s := range m.Spans {
@@ -124,7 +125,7 @@ func parsePrompt(policy assemble.Policy, r assemble.Result) ([]utterance, error)
 
 func (p *promptParser) user(text string) {
 	list := entries(text)
-	if p.frame == assemble.Preamble && !strings.HasPrefix(text, "[") && !preambles.MatchString(list[0].first) && !strings.HasPrefix(text, "Current question: ") {
+	if p.frame == assemble.Preamble && !p.named && !strings.HasPrefix(text, "[") && !preambles.MatchString(list[0].first) && !strings.HasPrefix(text, "Current question: ") {
 		body := strings.TrimPrefix(list[0].first, "  ")
 		if len(list) > 1 {
 			p.fail("a bare question of several: %q", text)
@@ -160,7 +161,16 @@ func (p *promptParser) user(text string) {
 		case p.frame == assemble.Tags && e.first == "</slack_thread_context>":
 			section = "turn"
 		case (p.frame == assemble.Preamble || p.frame == assemble.Tags) && strings.HasPrefix(e.first, "Current question: "):
-			p.found = append(p.found, utterance{Section: "anchor", Text: unescape(strings.Join(append([]string{strings.TrimPrefix(e.first, "Current question: ")}, e.rest...), "\n"))})
+			text := strings.Join(append([]string{strings.TrimPrefix(e.first, "Current question: ")}, e.rest...), "\n")
+			if !p.named {
+				p.found = append(p.found, utterance{Section: "anchor", Text: unescape(text)})
+				break
+			}
+			speaker, text, ok := strings.Cut(text, ": ")
+			if !ok {
+				p.fail("a question without a speaker: %q", e.first)
+			}
+			p.add("anchor", speaker, text)
 		case strings.HasSuffix(section, " JSON"):
 			p.typed(section, e)
 		case section == "anchor" && e.first == "Answer the message in ChannelSnapshot.anchor.":

@@ -15,6 +15,10 @@ type Policy struct {
 	Frame Frame `json:"frame" yaml:"frame"`
 	// Bots is the word behind another bot's name: bot or agent.
 	Bots string `json:"bots" yaml:"bots"`
+	// NameAsker writes who asks before the question in the frames preamble and tags,
+	// which leave that out; the other frames say it anyway. Without it a question that
+	// begins "Bob: " reads as Bob's. A question that is answered alone stays bare.
+	NameAsker bool `json:"name_asker,omitempty" yaml:"name_asker,omitempty"`
 	// Session makes prompts append-only: a later turn adds to what the model
 	// has. Without it every turn is built from First.
 	Session bool `json:"session" yaml:"session"`

@@ -33,6 +33,9 @@ func (p Policy) Check() []error {
 	if p.Bots != "" && p.Bots != "bot" && p.Bots != "agent" {
 		bad.add("bots", "unknown label %q; use bot or agent", p.Bots)
 	}
+	if p.NameAsker && p.Frame != Preamble && p.Frame != Tags {
+		bad.add("name_asker", "is for the frames preamble and tags; the others name the asker anyway")
+	}
 	if len(p.First) == 0 {
 		bad.add("first", "a policy needs at least guide and anchor")
 	}
