@@ -140,36 +140,6 @@ func look(name string) (one, two string) {
 	return strings.ToLower(skeleton(name)), skeleton(folded)
 }
 
-// skeleton is the UTS #39 skeleton of s, without joiners, selectors and white
-// space, which readers overlook.
-func skeleton(s string) string {
-	if isPlain(s) {
-		var b strings.Builder
-		b.Grow(len(s) + 4)
-		for i := range len(s) {
-			b.WriteString(plainSkeletons[s[i]])
-		}
-		return b.String()
-	}
-	return strings.Map(func(r rune) rune {
-		if r == zwj || r == zwnj || isSelector(r) || unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, confusable.Skeleton(s))
-}
-
-// plainSkeletons are the skeletons of ASCII characters, each of which depends on
-// that character alone.
-var plainSkeletons = func() (table [128]string) {
-	for c := range table {
-		if r := rune(c); !unicode.IsSpace(r) && unicode.IsPrint(r) {
-			table[c] = confusable.Skeleton(string(r))
-		}
-	}
-	return table
-}()
-
 // foldName returns s in the form in which names are looked up.
 func foldName(s string) string {
 	if isPlain(s) {
