@@ -5,6 +5,8 @@ package secret
 import (
 	"fmt"
 	"log/slog"
+	"strings"
+	"unicode"
 )
 
 // Hidden is what stands in place of a secret.
@@ -37,6 +39,24 @@ func (s Secret) Reveal() string {
 
 // Empty reports whether there is nothing to hide.
 func (s Secret) Empty() bool { return s.text == nil }
+
+// Flaw says in words what a key or token of a service cannot be, because it was copied
+// with more than itself, such as "has a line break in it"; "" where nothing is wrong. It
+// does not show the secret.
+func (s Secret) Flaw() string {
+	text := s.Reveal()
+	switch {
+	case len(text) > 1 && strings.ContainsRune("\"'`", rune(text[0])) && text[0] == text[len(text)-1]:
+		return "has quotes around it"
+	case strings.ContainsAny(text, "\r\n"):
+		return "has a line break in it"
+	case strings.ContainsFunc(text, unicode.IsSpace):
+		return "has a space in it"
+	case strings.ContainsFunc(text, func(r rune) bool { return r < '!' || r > '~' }):
+		return "has a character in it that no key has"
+	}
+	return ""
+}
 
 // String returns ***, or nothing when the secret is empty.
 func (s Secret) String() string {

@@ -95,7 +95,8 @@ func (p *Platform) take(ctx context.Context, x *delivery) error {
 		p.o.Log.Error("an event cannot be kept", "delivery", x.Delivery, "type", x.Type, "err", err)
 		return nil
 	}
-	p.o.Log.Error("an event was not kept; it is handled again", "delivery", x.Delivery, "type", x.Type, "err", err)
+	err = fmt.Errorf("delivery %s of %s: %w", x.Delivery, x.Type, err)
+	p.o.Refused(err)
 	return err
 }
 

@@ -131,7 +131,7 @@ func (p *Platform) findGateway(ctx context.Context) (discord.GatewayBot, error) 
 		if err == nil {
 			return found, nil
 		}
-		if !Unreachable(err) {
+		if !mayAnswer(err) {
 			return found, fmt.Errorf("discord: %w", err)
 		}
 		p.o.Log.Warn("discord's gateway cannot be found yet", "err", err)

@@ -35,7 +35,7 @@ var ErrAnotherBot = errors.New("discord: the token is another bot's than at the 
 func (p *Platform) Enter(ctx context.Context) error {
 	now, content, err := p.whoAmI(ctx)
 	if err != nil {
-		return fmt.Errorf("discord: %w", err)
+		return fmt.Errorf("discord: %w", &askError{err})
 	}
 	if err := p.remember(ctx, now); err != nil {
 		return err
@@ -74,11 +74,24 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 
 // Unreachable reports whether an error of [Platform.Enter] says nothing about the
 // token: Discord did not answer, or something between answered in its place, such as a
-// proxy with a page of its own. Then asking again may help.
+// proxy with a page of its own. Then asking again may help. What did not come from
+// asking Discord, such as an error of the store, is never of this kind.
 func Unreachable(err error) bool {
+	var asked *askError
+	return errors.As(err, &asked) && mayAnswer(asked.error)
+}
+
+// An askError is how a question to Discord has ended.
+type askError struct{ error }
+
+// Unwrap returns the error of the call.
+func (e *askError) Unwrap() error { return e.error }
+
+// mayAnswer reports whether Discord may answer later what it did not answer.
+func mayAnswer(err error) bool {
 	var api *discordapi.Error
 	switch {
-	case err == nil, errors.Is(err, ErrAnotherBot), errors.Is(err, discordapi.ErrToken):
+	case errors.Is(err, discordapi.ErrToken):
 		return false
 	case errors.As(err, &api):
 		// Discord's own refusals have a code. Without one it may be a proxy's page,

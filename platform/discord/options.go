@@ -94,6 +94,9 @@ type Options struct {
 	// Acknowledged is called for each event that is durable, with the time since it
 	// arrived. It must not block. nil: not called.
 	Acknowledged func(after time.Duration)
+	// Refused is called for each delivery of an event that was not acknowledged, because
+	// it could not be kept; it is handled again. It must not block. nil: it is logged.
+	Refused func(err error)
 	// Left is called with a channel that the bot no longer sees. nil: not called.
 	Left func(ctx context.Context, s earshot.Scope) error
 	// Joined is called with a guild before the first event of it is passed on. nil:
@@ -124,6 +127,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Token.Empty() {
 		problem("discord: there is no token: set DISCORD_BOT_TOKEN to the token on the Bot page of the application (discord.com/developers)")
+	}
+	if flaw := o.Token.Flaw(); flaw != "" {
+		problem("discord: the token %s: set it to what Discord shows, alone", flaw)
 	}
 	if o.Store == nil {
 		problem("discord: there is no store")
@@ -187,6 +193,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Joined == nil {
 		o.Joined = func(context.Context, earshot.WorkspaceID) error { return nil }
+	}
+	if o.Refused == nil {
+		o.Refused = func(err error) { o.Log.Error("an event was not kept; it comes again", "err", err) }
 	}
 	if o.Acknowledged == nil {
 		o.Acknowledged = func(time.Duration) {}

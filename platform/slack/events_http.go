@@ -84,7 +84,7 @@ func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, ca
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), takeTime)
 	defer cancel()
 	if err := p.take(ctx, c, body, handle); err != nil {
-		p.o.Log.Error("an event was not kept; Slack sends it again", "delivery", c.ID, "err", err)
+		p.o.Refused(fmt.Errorf("delivery %s: %w", c.ID, err))
 		http.Error(w, "it could not be kept; send it again", http.StatusInternalServerError)
 		return
 	}

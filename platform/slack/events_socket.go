@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -64,7 +65,7 @@ func (p *Platform) envelope(ctx context.Context, e socket.Envelope, handle Handl
 		return nil, true
 	}
 	if err := p.take(ctx, c, e.Payload, handle); err != nil {
-		p.o.Log.Error("an event was not kept; Slack sends it again", "delivery", c.ID, "err", err)
+		p.o.Refused(fmt.Errorf("delivery %s: %w", c.ID, err))
 		return nil, false
 	}
 	return nil, true

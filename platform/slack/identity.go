@@ -37,7 +37,7 @@ var ErrAnotherBot = errors.New("slack: the token is another bot's than at the la
 func (p *Platform) Enter(ctx context.Context) error {
 	now, err := p.whoAmI(ctx)
 	if err != nil {
-		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", err))
+		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", &askError{err}))
 	}
 	if err := p.remember(ctx, now); err != nil {
 		return err
@@ -68,15 +68,20 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 
 // Unreachable reports whether an error of [Platform.Enter] says nothing about
 // the token: Slack did not answer, or something between answered in its place,
-// such as a proxy with a page of its own. Then asking again may help.
+// such as a proxy with a page of its own. Then asking again may help. What did not
+// come from asking Slack, such as an error of the store, is never of this kind.
 func Unreachable(err error) bool {
+	var asked *askError
+	if !errors.As(err, &asked) {
+		return false
+	}
 	var (
 		api    *slackapi.Error
 		status *slackapi.StatusError
 		other  *configError
 	)
 	switch {
-	case err == nil, errors.Is(err, ErrAnotherBot), errors.As(err, &other):
+	case errors.As(err, &other):
 		return false
 	case errors.As(err, &api):
 		return slackapi.Passes(api.Code)
@@ -85,6 +90,12 @@ func Unreachable(err error) bool {
 	}
 	return true
 }
+
+// An askError is how a question to Slack has ended.
+type askError struct{ error }
+
+// Unwrap returns the error of the call.
+func (e *askError) Unwrap() error { return e.error }
 
 // A configError is one for which asking again does not help.
 type configError struct{ error }

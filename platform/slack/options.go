@@ -91,6 +91,9 @@ type Options struct {
 	// Acknowledged is called for each event that was acknowledged, with the time
 	// since it arrived. It must not block. nil: not called.
 	Acknowledged func(after time.Duration)
+	// Refused is called for each delivery of an event that was not acknowledged, because
+	// it could not be kept; Slack sends it again. It must not block. nil: it is logged.
+	Refused func(err error)
 	// Left is called with a channel that the bot is no longer a member of. After an
 	// error the event comes again. nil: not called.
 	Left func(ctx context.Context, s earshot.Scope) error
@@ -123,6 +126,11 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.BotToken.Empty() {
 		problem("slack: there is no bot token: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) of the app")
+	}
+	for _, s := range []secret.Secret{o.BotToken, o.AppToken} {
+		if flaw := s.Flaw(); flaw != "" {
+			problem("slack: a token %s: set it to what Slack shows, alone", flaw)
+		}
 	}
 	if o.Store == nil {
 		problem("slack: there is no store")
@@ -173,6 +181,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Left == nil {
 		o.Left = func(context.Context, earshot.Scope) error { return nil }
+	}
+	if o.Refused == nil {
+		o.Refused = func(err error) { o.Log.Error("an event was not kept; it comes again", "err", err) }
 	}
 	if o.Acknowledged == nil {
 		o.Acknowledged = func(time.Duration) {}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +121,49 @@ local:
 	if strings.Contains(err.Error(), "canary") {
 		t.Errorf("a secret is shown:\n%v", err)
 	}
+}
+
+// A key that was copied with white space around it is the key; one that has more in it
+// is refused with what that is, whichever service it is of, and is not shown.
+func TestAKeyThatWasCopiedWithMoreThanItselfIsTrimmedOrRefused(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_SIGNING_SECRET_OLD", "DISCORD_BOT_TOKEN",
+	}
+	for _, name := range names {
+		for value, want := range map[string]string{
+			"canary\n": "", "canary\r\n": "", " \tcanary ": "", "\ufeffcanary": "a character in it that no key has",
+			"can ary": "a space in it", "can\nary": "a line break in it", `"canary"`: "quotes around it", "'canary'\n": "quotes around it", "can\u200bary": "a character in it that no key has",
+		} {
+			c, err := config.Load("", []string{name + "=" + value})
+			switch {
+			case want == "" && err != nil:
+				t.Errorf("%s=%q: %v", name, value, err)
+			case want == "" && !slices.ContainsFunc(keys(c), func(k string) bool { return k == "canary" }):
+				t.Errorf("%s=%q is not trimmed", name, value)
+			case want != "" && (err == nil || !strings.Contains(err.Error(), name+": has "+want)):
+				t.Errorf("%s=%q: got %v, want that it has %s", name, value, err, want)
+			}
+			if err != nil && strings.Contains(err.Error(), "ary") {
+				t.Errorf("%s: a secret is shown: %v", name, err)
+			}
+		}
+	}
+	if c, err := config.Load("", []string{"SLACK_BOT_TOKEN= \n", "EARSHOT_LOCAL_TOKEN=two words\n"}); err != nil || !c.Keys.SlackBotToken.Empty() || c.Keys.LocalToken.Reveal() != "two words" {
+		t.Errorf("got %v: white space is no token, and an own one may have a space in it", err)
+	}
+}
+
+// keys returns the secrets of a configuration.
+func keys(c config.Config) []string {
+	var out []string
+	v := reflect.ValueOf(c.Keys)
+	for i := range v.NumField() {
+		if s, ok := v.Field(i).Interface().(secret.Secret); ok && !s.Empty() {
+			out = append(out, s.Reveal())
+		}
+	}
+	return out
 }
 
 // TestAZoneIsOneThatTheAssemblerKnows has names that a machine may take for a

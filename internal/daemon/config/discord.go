@@ -81,8 +81,8 @@ func (c Config) CheckDiscordKeys() []error {
 	switch {
 	case token == "":
 		return []error{fmt.Errorf("DISCORD_BOT_TOKEN is not set: %s", find)}
-	case strings.HasPrefix(token, "Bot ") || strings.ContainsAny(token, " \t\n"):
-		return []error{fmt.Errorf("DISCORD_BOT_TOKEN is not such a token: set the token alone, without the word Bot and without spaces; %s", find)}
+	case strings.HasPrefix(token, "Bot "):
+		return []error{fmt.Errorf("DISCORD_BOT_TOKEN is not such a token: set the token alone, without the word Bot; %s", find)}
 	}
 	return nil
 }

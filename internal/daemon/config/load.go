@@ -13,7 +13,8 @@ import (
 )
 
 // Load returns the defaults, overridden by the file at path ("": none) and by the
-// environment, in the form of os.Environ. An empty variable counts as not set. The
+// environment, in the form of os.Environ. An empty variable counts as not set, and
+// white space around a secret does not count. The
 // error joins every problem, each in one line with its key and the remedy; the
 // settings that could be read are returned too.
 func Load(path string, environ []string) (Config, error) {
@@ -33,6 +34,7 @@ func Load(path string, environ []string) (Config, error) {
 		}
 	}
 	problems = append(problems, readSecretFiles(vars)...)
+	problems = append(problems, trimSecrets(vars)...)
 	problems = append(problems, readEnv(vars, &c)...)
 	return c, errors.Join(append(problems, c.Check()...)...)
 }
@@ -99,6 +101,30 @@ func kindWord(t reflect.Type) string {
 		return "a block of keys"
 	}
 	return "a text"
+}
+
+// trimSecrets removes the white space around secrets, such as the line break that echo
+// adds, and refuses a service's key that has more in it than itself.
+func trimSecrets(vars map[string]string) []error {
+	var problems []error
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Keys]()) {
+		name := f.Tag.Get("env")
+		if f.Type != reflect.TypeFor[secret.Secret]() || vars[name] == "" {
+			continue
+		}
+		if vars[name] = strings.TrimSpace(vars[name]); vars[name] == "" {
+			delete(vars, name)
+			continue
+		}
+		if strings.HasPrefix(name, "EARSHOT_") { // of the operator's own choice
+			continue
+		}
+		alone := strings.TrimPrefix(vars[name], "Bot ") // of which CheckDiscordKeys says more
+		if flaw := secret.New(alone).Flaw(); flaw != "" {
+			problems = append(problems, fmt.Errorf("%s: %s; set it to the key alone, as the service shows it", name, flaw))
+		}
+	}
+	return problems
 }
 
 // readSecretFiles reads the secrets whose variable with _FILE appended names a
