@@ -36,7 +36,7 @@ type commands struct {
 
 	Serve    serveCmd    `cmd:"" group:"run" help:"Run the bot, on Slack, on Discord or on the local platform."`
 	Sidecar  sidecarCmd  `cmd:"" group:"run" help:"Serve contexts to bots in any language, over HTTP and MCP."`
-	Check    checkCmd    `cmd:"" group:"run" help:"Check whether the bot can work on a platform."`
+	Check    checkCmd    `cmd:"" group:"run" help:"Check whether the bot can work: store, disk, model, platform, clock."`
 	Simulate simulateCmd `cmd:"" group:"run" help:"Serve a fake platform, to test a bot without an account."`
 	Key      keyCmd      `cmd:"" group:"run" help:"Make, list and revoke API keys for bots in other languages."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" group:"run" help:"Let a desktop client read the stored chat, over the Model Context Protocol."`

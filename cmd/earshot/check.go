@@ -9,8 +9,71 @@ import (
 )
 
 type checkCmd struct {
+	All     checkAllCmd     `cmd:"" default:"withargs" help:"Check all that the bot needs as it is configured (the default)."`
+	Model   checkModelCmd   `cmd:"" help:"Check whether the models answer, with one token each."`
 	Slack   checkSlackCmd   `cmd:"" help:"Check tokens, scopes, history, posting and events on Slack."`
 	Discord checkDiscordCmd `cmd:"" help:"Check token, intents, permissions, history, posting and events on Discord."`
+}
+
+type checkAllCmd struct {
+	Config   string   `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Platform string   `placeholder:"NAME" enum:",local,slack,discord" default:"" help:"Which platform: local (default), slack or discord."`
+	Listen   string   `placeholder:"ADDR" help:"On Slack, receive events by HTTP on an address such as :8080, as serve does."`
+	Channel  []string `placeholder:"CHANNEL" help:"A channel in which a message is posted and removed again; on Discord its id, and several may be named. Without it nothing is posted."`
+}
+
+func (c *checkAllCmd) Help() string {
+	return `Checks versions, the store, its disk, retention, the models (one token each), the platform and the clock, as serve would use them, and
+says for everything that is missing what that costs and what to do about it. In the store it writes a note and removes it
+again; a store that the next start would bring up to date is not opened. Of Slack's events each goes to one process only: stop
+a bot that runs with the same tokens first.
+
+The exit status is 1 when the bot cannot work.
+
+Examples:
+
+  earshot check
+  earshot check --platform slack --channel bot-test
+  earshot --json check --config earshot.yaml`
+}
+
+func (c *checkAllCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := (&serveCmd{Config: c.Config, Platform: c.Platform, Listen: c.Listen}).load(a)
+	if err := a.mayStart(cfg, err); err != nil {
+		return err
+	}
+	return a.check(func(tell func(daemon.Finding)) error {
+		daemon.Check(ctx, daemon.Options{Config: cfg, Version: buildVersion(), Log: a.logger(cfg.Log, true)}, c.Channel, tell)
+		return nil
+	})
+}
+
+type checkModelCmd struct {
+	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Platform string `placeholder:"NAME" enum:",local,slack,discord" default:"" help:"Which platform: local (default), slack or discord."`
+}
+
+func (c *checkModelCmd) Help() string {
+	return `Asks the model that answers, its fallback and the one that summarises for one token each, and says what is wrong where one
+does not answer. earshot models says which they are, and why.
+
+The exit status is 1 when no question could be answered.
+
+Examples:
+
+  earshot check model
+  earshot check model --config earshot.yaml`
+}
+
+func (c *checkModelCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := (&serveCmd{Config: c.Config, Platform: c.Platform}).load(a)
+	if err != nil {
+		return err
+	}
+	return a.check(func(tell func(daemon.Finding)) error {
+		daemon.CheckModels(ctx, daemon.Options{Config: cfg, Log: a.logger(cfg.Log, true)}, tell)
+		return nil
+	})
 }
 
 type checkSlackCmd struct {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -39,7 +40,9 @@ On Discord events arrive by the gateway, with DISCORD_BOT_TOKEN. docs/discord.md
 earshot check discord prints the link that invites it, and says what is missing.
 
 The model is the one whose key is set (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL), else
-the built-in offline one. docs/configuration.md lists all settings.
+the built-in offline one; on Slack and Discord that must be asked for by name (EARSHOT_MODEL_PROVIDER=offline). The model
+is asked once at the start, and a line says whether it answers. earshot check looks at everything else too.
+docs/configuration.md lists all settings.
 
 With --api other bots use the same store, by docs/http.md. With --inspect a web page shows each turn: what the model saw, what
 it did not, and why (docs/inspector.md).
@@ -56,7 +59,7 @@ Examples:
 
 func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := c.load(a)
-	if err != nil {
+	if err := a.mayStart(cfg, err, daemon.CheckStart(cfg)...); err != nil {
 		return err
 	}
 	st, err := a.create(ctx)
@@ -85,6 +88,16 @@ func (c *serveCmd) load(a *app) (config.Config, error) {
 	}
 	a.db = flags.db
 	return cfg, err
+}
+
+// mayStart joins the problems of a configuration that loaded with err: those of its
+// policy and those that keep a bot from starting are reported with the rest.
+func (a *app) mayStart(c config.Config, err error, further ...error) error {
+	_, errPolicy := loadPolicy(c.Policy)
+	if all := errors.Join(append([]error{err, errPolicy}, further...)...); all != nil {
+		return usagef("%v", all)
+	}
+	return nil
 }
 
 // config returns the configuration from a file and the environment, with the
@@ -127,7 +140,7 @@ func (s service) run(ctx context.Context, a *app) error {
 	live := a.asks && !a.json
 	d, err := daemon.Open(ctx, daemon.Options{
 		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.platform, DryRun: s.dryRun, Version: buildVersion(),
-		Log: a.logger(s.config.Log, live), Done: s.ended(out), Start: s.start, InspectOpen: s.inspectOpen,
+		Log: a.logger(s.config.Log, live), Done: s.ended(out), Asked: s.asked(a, out), Start: s.start, InspectOpen: s.inspectOpen,
 	})
 	if err != nil {
 		return err
@@ -195,6 +208,28 @@ func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.
 		fmt.Fprintf(out, "token of the HTTP address: %s (for this run; set EARSHOT_LOCAL_TOKEN to choose it)\n", d.Token.Reveal())
 	}
 	return nil
+}
+
+// asked returns a function that says whether a model answers. Where programs read the
+// output it is in the log alone.
+func (s service) asked(a *app, out io.Writer) func(daemon.ModelAsked) {
+	log := a.logger(s.config.Log, false)
+	return func(m daemon.ModelAsked) {
+		switch {
+		case m.Provider == config.Offline:
+		case m.Err != nil && a.json:
+			log.Error("the model does not answer", "provider", m.Provider, "model", m.Name, "err", m.Err)
+		case m.Err != nil:
+			fmt.Fprintf(out, "%s\n", desk.Bad(desk.Line(fmt.Sprintf("the model %s does not answer (%s): %v", m.Name, m.Why, m.Err), 400)))
+			if r := m.Remedy(); r != "" {
+				fmt.Fprintf(out, "    %s\n", r)
+			}
+		case a.json:
+			log.Info("the model answers", "provider", m.Provider, "model", m.Name, "took", m.Took)
+		default:
+			fmt.Fprintf(out, "the model %s answers, in %s\n", desk.Line(m.Name, 60), m.Took.Round(time.Millisecond))
+		}
+	}
 }
 
 // ended returns a function that reports turns which failed or were parked, and in

@@ -50,7 +50,7 @@ const garbageRoom = 64 << 20
 
 func (c *sidecarCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := c.load(a)
-	if err != nil {
+	if err := a.mayStart(cfg, err); err != nil {
 		return err
 	}
 	policy, err := loadPolicy(cfg.Policy)

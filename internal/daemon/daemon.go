@@ -80,6 +80,7 @@ type Daemon struct {
 type shared struct {
 	options   Options // with defaults
 	store     earshot.Store
+	disk      *storeWatch
 	search    *search.Searcher
 	owner     string // of its presence
 	began     time.Time
@@ -94,6 +95,13 @@ type shared struct {
 // Open wires a daemon. Nothing is answered before Run. Errors name the remedy.
 // The caller closes the Daemon.
 func Open(ctx context.Context, o Options) (*Daemon, error) {
+	problems := CheckStart(o.Config)
+	if o.Outside.Model != nil {
+		problems = checkKeys(o.Config)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
 	return opened(ctx, o.withDefaults(), withBot)
 }
 
@@ -124,7 +132,12 @@ func opened(ctx context.Context, o Options, k kind) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := k.open(ctx, o, st)
+	watch := newStoreWatch(o, st)
+	if err := watch.begin(ctx); err != nil {
+		return nil, errors.Join(err, closeStore())
+	}
+	o.Log = watch.quiet(o.Log)
+	d, err := k.open(ctx, o, watched{st, watch}, watch)
 	if err != nil {
 		return nil, errors.Join(err, closeStore())
 	}
@@ -132,8 +145,8 @@ func opened(ctx context.Context, o Options, k kind) (*Daemon, error) {
 	return d, nil
 }
 
-// open wires a daemon over a store.
-func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon, err error) {
+// open wires a daemon over a store that is watched.
+func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *storeWatch) (_ *Daemon, err error) {
 	models := k.models(o.Config)
 	keeper := newRetainer(o, st)
 	if err := keeper.Begin(ctx); err != nil {
@@ -145,9 +158,13 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 	if err != nil {
 		return nil, err
 	}
+	meters := metrics.New(o.Version)
+	for _, m := range answers.calls {
+		m.counted = meters.Model(m.info.Provider, m.info.Name)
+	}
 	me := newPresence(o, models)
 	s := shared{
-		options: o, store: st, search: search.New(st, &search.Options{MaxBytes: int64(o.Config.Limits.SearchMB) << 20}), owner: me.Owner, began: time.Now(), meters: metrics.New(o.Version),
+		options: o, store: st, disk: watch, search: search.New(st, &search.Options{MaxBytes: int64(o.Config.Limits.SearchMB) << 20}), owner: me.Owner, began: time.Now(), meters: meters,
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
 	if s.sidecar, s.gate, err = s.openService(); err != nil {
@@ -157,7 +174,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 	if err != nil {
 		return nil, err
 	}
-	keeper.forget = p.forget
+	keeper.forget, watch.missed = p.forget, p.missed
 	seen := s.inspector(p)
 	var fronts fronts
 	defer func() {
@@ -174,7 +191,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store) (_ *Daemon,
 		}
 	}
 	me.API, me.Inspect = fronts[1].Address(), inspectURL(o.Config.Inspect, fronts[3].Address())
-	run := append(p.run, fronts.Run,
+	run := append(p.run, fronts.Run, watch.Run, s.askAtStart,
 		heartbeat{store: st, log: o.Log, presence: me}.Run,
 		pruner{store: st, log: o.Log}.Run, keeper.Run,
 		(&eraser{store: st, log: o.Log, clear: s.caches.clear}).Run,
@@ -222,6 +239,13 @@ func (d *Daemon) Close() error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// refused is told of every event that was not taken; it comes again.
+func (s shared) refused(err error) {
+	s.meters.Refused()
+	s.disk.refuses()
+	s.options.Log.Error("an event was not kept; it comes again", "err", err)
 }
 
 // turnEnded is told of every turn that ends in this process.

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,9 +21,6 @@ import (
 // and backfill and the bot are made with it. Where Discord does not answer and the
 // identity is not stored either, these two are made in Run, once it is known.
 func openDiscord(ctx context.Context, s shared) (platform, error) {
-	if err := errors.Join(s.options.Config.CheckDiscordKeys()...); err != nil {
-		return platform{}, err
-	}
 	service := &discordService{events: &relay{meters: s.meters}, hears: make(chan struct{})}
 	adapter, err := discord.New(service.adapterOptions(s))
 	if err != nil {

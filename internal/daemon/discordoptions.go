@@ -21,7 +21,7 @@ func (s *discordService) adapterOptions(of shared) discord.Options {
 		o.Dialer = &websocket.Dialer{NetDialContext: x.Dial}
 	}
 	o.Up = sync.OnceFunc(func() { close(s.hears) })
-	o.Acknowledged, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, s.events.missed, s.events.left, s.joined
+	o.Acknowledged, o.Refused, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, of.refused, s.events.missed, s.events.left, s.joined
 	return o
 }
 

@@ -16,7 +16,7 @@ import (
 // healthHandler serves probes and metrics, for an address of their own.
 func healthHandler(s shared, p platform) http.Handler {
 	mux := http.NewServeMux()
-	probes{store: s.store, connection: p.connection, log: s.options.Log}.addTo(mux)
+	probes{store: s.store, disk: s.disk, connection: p.connection, log: s.options.Log}.addTo(mux)
 	mux.Handle("GET /metrics", s.meters.Handler(metrics.Sources{
 		Depth: s.store.Depth, Calls: p.calls, Up: func() bool { return p.connection().up() }, Indexed: s.search.Bytes,
 	}, s.options.Log))
@@ -26,13 +26,15 @@ func healthHandler(s shared, p platform) http.Handler {
 // probes answer what an orchestrator asks about the process.
 type probes struct {
 	store      earshot.Store
+	disk       *storeWatch
 	connection func() connection
 	log        *slog.Logger
 }
 
 // addTo adds the two probes. /healthz answers 200 while the store answers: the
 // process can do its work. /readyz answers 200 when it can also answer people:
-// the bot's identity is known and the platform is within reach.
+// the store can be written to, the bot's identity is known and the platform is within
+// reach. A full disk is not mended by a restart, so it is no matter of /healthz.
 func (p probes) addTo(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		c, healthy, _ := p.check(r.Context())
@@ -52,8 +54,18 @@ func (p probes) check(ctx context.Context) (c condition, healthy, ready bool) {
 	// A look-up by key: it costs the same however much is stored.
 	if _, err := p.store.Notes(ctx, "health", 1); err != nil {
 		p.log.Error("health", "err", err)
-		c.Store = "the store does not answer"
+		c.Store = p.disk.name + " does not answer"
+		return p.linked(c), false, false
 	}
+	since, down := p.disk.down()
+	if down {
+		c.Store = fmt.Sprintf("%s cannot be written to since %s, so events are refused; the log says why", p.disk.name, since.UTC().Format(time.RFC3339))
+	}
+	return p.linked(c), true, !down && p.connection().up()
+}
+
+// linked returns a condition with that of the connection.
+func (p probes) linked(c condition) condition {
 	link := p.connection()
 	if c.Platform = link.platform; link.platform != "" {
 		c.State, c.Lacks = link.state(), link.lacks
@@ -62,7 +74,7 @@ func (p probes) check(ctx context.Context) (c condition, healthy, ready bool) {
 			c.Since = &since
 		}
 	}
-	return c, c.Store == "ok", link.up()
+	return c
 }
 
 // A condition is the body of a probe's answer.

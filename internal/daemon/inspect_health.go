@@ -41,6 +41,9 @@ func (s shared) health(ctx context.Context, p platform) (inspect.Health, error) 
 	for _, m := range s.responder.calls {
 		h.Models = append(h.Models, m.since(now.Add(-time.Hour)))
 	}
+	if since, down := s.disk.down(); down {
+		h.Store.Why = "it cannot be written to since " + since.UTC().Format(time.RFC3339) + ", so events are refused"
+	}
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
 	if err := s.healthOfStore(ctx, &h); err != nil {

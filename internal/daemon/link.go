@@ -73,6 +73,9 @@ func (l *link) open(ctx context.Context) (platform, error) {
 func (l *link) begin(ctx context.Context) ([]func(context.Context) error, error) {
 	run, err := l.answer(ctx)
 	l.known.Store(err == nil)
+	if err == nil {
+		l.begins()
+	}
 	return run, err
 }
 
@@ -103,6 +106,7 @@ func (l *link) identify(ctx context.Context) (identified, error) {
 		return identified{who, l.location(soon, who), true, true}, nil
 	case ctx.Err() != nil:
 		return identified{}, ctx.Err()
+	case soon.Err() != nil: // the platform, or the store after it, was slow
 	case !l.unreachable(err):
 		return identified{}, err
 	}
@@ -127,6 +131,13 @@ func (l *link) identity() earshot.Identity {
 	return who
 }
 
+// begins says what of the configuration the platform ignores.
+func (l *link) begins() {
+	if ignored := Ignored(l.options.Config, l.Identity().Name); ignored != "" {
+		l.options.Log.Warn(ignored, "platform", l.platform)
+	}
+}
+
 func (l *link) location(ctx context.Context, who earshot.Identity) string {
 	return fmt.Sprintf("it is @%s %s", who.Name, l.where(ctx))
 }
@@ -138,6 +149,13 @@ func (l *link) answerOnceKnown(ctx context.Context) error {
 		return err
 	}
 	run, err := l.begin(ctx)
+	for ofStore(err) {
+		l.options.Log.Error("the bot cannot begin yet", "platform", l.platform, "err", err)
+		if err := pause(ctx, probeEvery); err != nil {
+			return err
+		}
+		run, err = l.begin(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -156,7 +174,8 @@ func (l *link) probe(ctx context.Context, confirmed bool) error {
 }
 
 // retryIdentify asks the platform who the bot is until it answers. The error is one
-// of the token or the configuration, or ctx's.
+// of the token or the configuration, or ctx's. While the store fails, which the
+// storeWatch tells of, the platform is asked again too: what it says is to be kept.
 func (l *link) retryIdentify(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
 		if err := pause(ctx, wait+rand.N(wait/2)); err != nil {
@@ -169,6 +188,9 @@ func (l *link) retryIdentify(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case ofStore(err):
+			l.options.Log.Error("who the bot is cannot be stored yet", "platform", l.platform, "err", err)
+			continue
 		case !l.unreachable(err):
 			return err
 		}

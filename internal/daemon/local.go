@@ -54,8 +54,11 @@ func (s shared) measured(handle func(context.Context, bot.Event) (bot.Outcome, e
 	return func(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 		began := time.Now()
 		out, err := handle(ctx, e)
-		if err == nil {
+		switch {
+		case err == nil:
 			s.meters.Acknowledged(time.Since(began))
+		case ofStore(err):
+			s.refused(err)
 		}
 		return out, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
@@ -84,7 +85,7 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 		if i > 0 {
 			url = c.Model.Fallback.BaseURL
 		}
-		m, err := provider(c.Keys, info, url)
+		m, err := provider(c.Keys, info, url, nil)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("model %s of %s: %w", info.Name, info.Provider, err))
 			continue
@@ -102,10 +103,12 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 }
 
 // provider makes the adapter of one model. url is the API's base URL; "" means
-// that of the provider's own variable.
-func provider(k config.Keys, info ModelInfo, url string) (llm.Model, error) {
-	o := model.Options{Model: info.Name}
+// that of the provider's own variable. client may be nil.
+func provider(k config.Keys, info ModelInfo, url string, client *http.Client) (llm.Model, error) {
+	o := model.Options{Model: info.Name, HTTPClient: client}
 	switch info.Provider {
+	case config.Offline:
+		return llm.Offline{}, nil
 	case config.Anthropic:
 		o.APIKey, o.BaseURL = k.AnthropicKey, cmp.Or(url, k.AnthropicURL)
 		return anthropic.New(o)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon/metrics"
 	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/llm"
 )
@@ -20,7 +21,8 @@ const maxCallsKept = 4096
 // modelCalls remembers the newest calls of one model in this process. It is safe for
 // concurrent use.
 type modelCalls struct {
-	info ModelInfo
+	info    ModelInfo
+	counted func(result string, took time.Duration) // for the metrics; nil before they are there
 
 	mu   sync.Mutex // guards list
 	list []modelCall
@@ -54,6 +56,15 @@ func (m *modelCalls) add(ctx context.Context, took time.Duration, err error) {
 		c.why, c.full = whyCall(e), e.Status == 429
 	case err != nil:
 		c.why = "no answer"
+	}
+	if m.counted != nil {
+		result := metrics.CallOK
+		if c.full {
+			result = metrics.CallLimited
+		} else if c.why != "" {
+			result = metrics.CallFailed
+		}
+		m.counted(result, took)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,6 +30,9 @@ type Options struct {
 	Version     string           // of the program, for earshot status and the metrics
 	Log         *slog.Logger     // nil discards
 	Done        func(bot.Report) // is called for every turn that ends; nil is fine
+	// Asked is called with how each model answers at the start, when it is asked once
+	// for one token. The start does not wait for that. nil: none is asked.
+	Asked func(ModelAsked)
 	// Patience is how long Open waits for a platform that does not answer,
 	// before the daemon runs without it and retries. Default: 10 s.
 	Patience time.Duration

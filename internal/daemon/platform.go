@@ -31,6 +31,9 @@ type platform struct {
 	// forget drops what is known of a channel's history, so that it is read again; nil
 	// where the platform has none.
 	forget func(context.Context, earshot.Scope) error
+	// missed takes a time in which events were refused, where the platform gives up
+	// sending them; nil where it does not.
+	missed func(from, to time.Time)
 }
 
 // A connection is the state of the link to a platform.

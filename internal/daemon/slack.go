@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -22,9 +21,6 @@ const slackPath = "/slack/events"
 // until then the adapter stores events as they come.
 func openSlack(ctx context.Context, s shared) (platform, error) {
 	c := s.options.Config
-	if err := errors.Join(c.CheckSlackKeys()...); err != nil {
-		return platform{}, err
-	}
 	events := &relay{meters: s.meters}
 	adapter, err := slack.New(slackOptions(s, events))
 	if err != nil {
@@ -39,11 +35,11 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
-	p.calls, p.forget = service.calls, service.forget
+	p.calls, p.forget, p.missed = service.calls, service.forget, events.missed
 	if c.Slack.Listen != "" {
 		mux := http.NewServeMux()
 		mux.Handle("POST "+slackPath, adapter.Handler(events.Handle))
-		probes{store: s.store, connection: service.connection, log: s.options.Log}.addTo(mux)
+		probes{store: s.store, disk: s.disk, connection: service.connection, log: s.options.Log}.addTo(mux)
 		p.listen, p.path, p.handler = c.Slack.Listen, slackPath, mux
 	}
 	return p, nil

@@ -19,7 +19,7 @@ func slackOptions(s shared, events *relay) slack.Options {
 	// The adapter's own clock is not replaced: it measures time, and must not
 	// jump with the wall clock.
 	o.HTTPClient, o.Dial, o.Jitter = x.Client, x.Dial, x.Jitter
-	o.Acknowledged, o.Missed, o.Left = s.meters.Acknowledged, events.missed, events.left
+	o.Acknowledged, o.Refused, o.Missed, o.Left = s.meters.Acknowledged, s.refused, events.missed, events.left
 	return o
 }
 

@@ -38,7 +38,7 @@ func (x Outside) summariser(c config.Config, log *slog.Logger) (llm.Model, error
 	case !configured:
 		return nil, nil
 	}
-	m, err := provider(c.Keys, info, c.Summary.BaseURL)
+	m, err := provider(c.Keys, info, c.Summary.BaseURL, nil)
 	if err != nil {
 		return nil, fmt.Errorf("model %s of %s, which summarises: %w", info.Name, info.Provider, err)
 	}

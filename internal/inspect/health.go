@@ -181,7 +181,7 @@ func (d *healthData) find() []finding {
 		list = append(list, f)
 	}
 	if d.Store.Why != "" {
-		add("bad", "The store does not answer: "+d.Store.Why+".", "Look at the database and its disk. What the platform delivers meanwhile is not acknowledged, so it comes again.")
+		add("bad", "The store does not work: "+d.Store.Why+".", "Look at the database and its disk. What the platform delivers meanwhile is not acknowledged, so it comes again.")
 	}
 	d.findPlatform(add)
 	for _, m := range d.Models {

@@ -41,7 +41,7 @@ func TestHealthSaysInWordsWhatIsWrong(t *testing.T) {
 		says    []string
 	}{
 		{"nothing", func(*inspect.Health) {}, "Everything answers.", nil},
-		{"the store", func(h *inspect.Health) { h.Store.Why = "no answer within 3s" }, "One thing does not work.", []string{"bad: The store does not answer: no answer within 3s."}},
+		{"the store", func(h *inspect.Health) { h.Store.Why = "no answer within 3s" }, "One thing does not work.", []string{"bad: The store does not work: no answer within 3s."}},
 		{"the platform", func(h *inspect.Health) { h.Platform.State, h.Platform.Since = "unreachable", minutes(5) }, "One thing does not work.", []string{"bad: Slack has not answered for 5 minutes."}},
 		{"rate limits", func(h *inspect.Health) { h.Models[0].Limited = 12 }, "Everything answers. One thing is worth a look.",
 			[]string{"look: The model claude has refused 12 calls in the last hour because of a rate limit."}},
@@ -58,7 +58,7 @@ func TestHealthSaysInWordsWhatIsWrong(t *testing.T) {
 			h.Store.Why = "an error, which is in the log"
 			h.Replicas = append(h.Replicas, inspect.Replica{Kind: "bot", Running: true, Version: "v2"})
 		}, "2 things do not work.", []string{
-			"bad: The store does not answer: an error, which is in the log.",
+			"bad: The store does not work: an error, which is in the log.",
 			"bad: Slack has never been reached, so the bot does not know who it is.",
 			"look: The processes over this store are of different versions: v1, v2.",
 			"look: A question has waited for 90 minutes.",

@@ -58,6 +58,9 @@ type Metrics struct {
 	gaps     prometheus.Counter
 	missed   prometheus.Counter
 	acks     prometheus.Histogram
+	refused  prometheus.Counter
+	asked    *prometheus.CounterVec
+	answered *prometheus.HistogramVec
 	requests *prometheus.CounterVec
 	served   *prometheus.HistogramVec
 }
@@ -99,6 +102,16 @@ func New(version string) *Metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 3, 5, 10},
 		}),
 	}
+	m.refused = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "earshot_events_refused_total", Help: "Deliveries of events that were not acknowledged, because they could not be stored; the platform sends them again.",
+	})
+	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "earshot_model_calls_total", Help: "Calls of the models that answer, repeats included, by result: ok, limited or failed.",
+	}, []string{"provider", "model", "result"})
+	m.answered = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "earshot_model_call_seconds", Help: "How long these calls took, those that failed included.",
+		Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 40, 60, 120},
+	}, []string{"provider", "model"})
 	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "earshot_requests_total", Help: "Requests to the HTTP API, by route and status; none is the route of what was refused before it.",
 	}, []string{"route", "status"})
@@ -123,7 +136,7 @@ func New(version string) *Metrics {
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.turns, m.tokens, m.summed, m.sumsUsed, m.gaps, m.missed, m.acks, m.requests, m.served, build,
+	m.registry.MustRegister(m.turns, m.tokens, m.summed, m.sumsUsed, m.gaps, m.missed, m.acks, m.refused, m.asked, m.answered, m.requests, m.served, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -169,6 +182,28 @@ func (m *Metrics) Gap(length time.Duration) {
 // Acknowledged counts an event and the time from its arrival to its
 // acknowledgement.
 func (m *Metrics) Acknowledged(after time.Duration) { m.acks.Observe(after.Seconds()) }
+
+// The results of a call of a model.
+const (
+	CallOK      = "ok"
+	CallLimited = "limited" // by the provider, as too many
+	CallFailed  = "failed"
+)
+
+// Model returns what counts the calls of a configured model.
+func (m *Metrics) Model(provider, model string) func(result string, took time.Duration) {
+	for _, result := range []string{CallOK, CallLimited, CallFailed} {
+		m.asked.WithLabelValues(provider, model, result)
+	}
+	took := m.answered.WithLabelValues(provider, model)
+	return func(result string, after time.Duration) {
+		m.asked.WithLabelValues(provider, model, result).Inc()
+		took.Observe(after.Seconds())
+	}
+}
+
+// Refused counts a delivery of an event that was not acknowledged.
+func (m *Metrics) Refused() { m.refused.Inc() }
 
 // Request counts a request to the API and the time that it took. The route is a
 // pattern, such as POST /v1/context, or "" where the request got to none; stream says
