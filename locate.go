@@ -15,8 +15,10 @@ type Place struct {
 // A Locator looks through everything that a store holds, for the proof that
 // nothing is left of what was erased.
 type Locator interface {
-	// Locate yields the places that contain text, compared byte for byte: as it
-	// stands, as Slack writes &, < and >, and as JSON escapes either, once or twice.
+	// Locate yields the places that contain text, with upper and lower case: as it
+	// stands, as Slack writes &, < and >, and as either is spelled in a JSON string, or
+	// in one within another. JSON strings are compared decoded, so that each spelling
+	// of a character is found.
 	// It reads every column of every table by the database's catalogue, and of a
 	// SQLite store the raw bytes of its files (database and WAL) too, also where the
 	// text stands across the border of two pages. It reads in short steps, and sees

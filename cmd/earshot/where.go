@@ -16,8 +16,8 @@ type whereCmd struct {
 
 func (c *whereCmd) Help() string {
 	return `Looks for a text through everything that the database holds: every column of every table, and of a SQLite file its raw
-bytes and those of its write-ahead log. The comparison is byte for byte, with upper and lower case, as the text stands and
-as JSON escapes it. Each place is a line: the table, its column and what names the row. For the id of a stored message, or
+bytes and those of its write-ahead log. The comparison is exact, with upper and lower case: of the text as it stands, and of
+what JSON strings mean, however they are spelled. Each place is a line: the table, its column and what names the row. For the id of a stored message, or
 a link to one, what is kept of that message stands above: revisions, deliveries, the turns whose model has read it, and
 the bot's replies that may quote it.
 

@@ -191,6 +191,16 @@ var erasuresCases = []testCase{
 		s.equal("authors", len(authors), 1)
 		s.equal("removed", e.Removed, earshot.ErasureCounts{Messages: 2, Revisions: 1, Events: 4, Sessions: 1, Turns: 1, Replies: 1, Summaries: 1, Files: 1, Names: 1})
 	}},
+	{"a delivery that names an erased person goes however a writer of JSON spells the name", func(s *suite) {
+		s.hears(by(50, "Ué<2>", "Bea", "x"))
+		for i, spelled := range []string{`Ué<2>`, `U\u00e9\u003c2\u003e`, `U\u00E9\u003C2\u003E`, `\u0055\u00e9<\u0032>`} {
+			s.accept(earshot.Event{Delivery: fmt.Sprint("Ev", i), Raw: []byte(`{"text":"canary","of":"` + spelled + `"}`), Message: said(51+i, "hello")})
+		}
+		s.accept(earshot.Event{Delivery: "other", Raw: []byte(`{"text":"stays","of":"U\u00ea<2>"}`), Message: said(60, "hello")})
+		s.erased(s.ofPerson("Ué<2>"))
+		s.without("canary")
+		s.equal("another's", len(s.tables("stays")), 1)
+	}},
 	{"a file that was forwarded goes with the person who shared it", func(s *suite) {
 		original := by(50, "U2", "Bea", "x")
 		forward := said(51, "look")

@@ -63,22 +63,26 @@ var locateCases = []testCase{
 			}
 		}
 	}},
-	{"a text is found as JSON escapes it", func(s *suite) {
-		const text = "né \"quoted\"\n<tag> & 🦓/x"
+	{"a text is found however a writer of JSON spells it", func(s *suite) {
+		const text = "né \"quoted\"\n<tag> & 🦓/x\u007f"
 		for i, raw := range []string{
-			`{"text":"n\u00e9 \"quoted\"\n\u003ctag\u003e \u0026 🦓/x"}`,
-			`{"text":"né \"quoted\"\n<tag> & 🦓/x"}`,
-			`{"text":"n\u00e9 \"quoted\"\n&lt;tag&gt; &amp; \ud83e\udd93\/x"}`,
-			`{"text":"n\u00e9 \"quoted\"\n<tag> & \ud83e\udd93/x"}`,
-			`{"text":"{\"text\":\"né \\\"quoted\\\"\\n<tag> & 🦓/x\"}"}`,
-			`{"text":"{\"text\":\"n\\u00e9 \\\"quoted\\\"\\n<tag> & \\ud83e\\udd93\\/x\"}"}`,
+			`{"text":"n\u00e9 \"quoted\"\n\u003ctag\u003e \u0026 🦓/x\u007f"}`,
+			`{"text":"n\u00E9 \"quoted\"\n\u003Ctag\u003E \u0026 \uD83E\uDD93/x\u007F"}`,
+			"{\"text\":\"né \\\"quoted\\\"\\n<tag> & 🦓/x\u007f\"}",
+			`{"text":"n\u00e9 \u0022quoted\u0022\u000a&lt;tag&gt; &amp; \ud83e\udd93\/x\u007f"}`,
+			`{"text":"\u006e\u00e9 \"\u0071uoted\"\n<tag> & \ud83e\udd93/x\u007f"}`,
+			`{"text":"{\"text\":\"né \\\"quoted\\\"\\n<tag> & 🦓/x\\u007F\"}"}`,
+			`{"text":"{\"text\":\"n\\u00E9 \\\"quoted\\\"\\n<tag> & \\ud83e\\udd93\\/x\u005cu007f\"}"}`,
 		} {
-			before := len(s.located(text))
+			before := len(s.tables(text))
 			_, err := s.Accept(s.Context(), s.scope, earshot.Event{Delivery: strings.Repeat("E", i+1), Raw: []byte(raw), Message: said(i+1, "x")}, nil)
 			s.check(err)
-			if found := len(s.located(text)) > before; found != (i > 0) { // the first escapes é and not the zebra: nobody writes so
-				s.Errorf("%s: found %v", raw, found)
+			if len(s.tables(text)) != before+1 {
+				s.Errorf("%s: not found", raw)
 			}
+		}
+		if found := s.located(strings.ReplaceAll(text, "é", "É")); len(found) > 0 {
+			s.Errorf("another text is found: %v", found)
 		}
 	}},
 	{"a text without a Latin letter or a digit is found in tables too", func(s *suite) {

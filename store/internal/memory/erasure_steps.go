@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"slices"
@@ -170,10 +169,11 @@ func (e *eraser) ScrubMessages(_ context.Context, scope earshot.Scope, id earsho
 
 // ScrubEvents implements [rule.Eraser], for all events at once.
 func (e *eraser) ScrubEvents(_ context.Context, scope earshot.Scope, id earshot.AuthorID, _ string) (string, bool, error) {
+	has := rule.Tells(id)
 	if box := e.queue.inboxes[scope]; box != nil {
 		for _, list := range box.events {
 			for i := range list {
-				if bytes.Contains(list[i].Raw, []byte(id)) {
+				if has(list[i].Raw) {
 					(*Store)(e).eraseRaws(list[i : i+1])
 				}
 			}

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -18,12 +17,12 @@ import (
 func (s *Store) Locate(ctx context.Context, text string, looked func(what string, n int64)) iter.Seq2[earshot.Place, error] {
 	return func(yield func(earshot.Place, error) bool) {
 		var found []earshot.Place
-		forms, err := rule.Forms(text)
+		finder, err := rule.NewFinder(text)
 		if err == nil {
 			err = s.read(ctx, func() error {
 				v := reflect.ValueOf(s).Elem()
 				for i := range v.NumField() {
-					l := locator{forms: forms, table: v.Type().Field(i).Name, seen: map[visit]bool{}}
+					l := locator{finder: finder, table: v.Type().Field(i).Name, seen: map[visit]bool{}}
 					l.walk(v.Field(i), "", nil)
 					found = append(found, l.found...)
 					if looked != nil {
@@ -50,7 +49,7 @@ func (s *Store) Locate(ctx context.Context, text string, looked func(what string
 
 // A locator looks through one field of a Store.
 type locator struct {
-	forms  [][]byte
+	finder rule.Finder
 	table  string
 	seen   map[visit]bool
 	values int64
@@ -103,7 +102,7 @@ func (l *locator) walk(v reflect.Value, column string, row []string) {
 
 func (l *locator) look(b []byte, column string, row []string) {
 	l.values++
-	if slices.ContainsFunc(l.forms, func(f []byte) bool { return bytes.Contains(b, f) }) {
+	if l.finder.In(b) {
 		l.found = append(l.found, earshot.Place{Table: l.table, Column: column, Row: strings.Join(row, " ")})
 	}
 }

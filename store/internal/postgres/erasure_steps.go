@@ -217,11 +217,12 @@ func (e eraser) ScrubEvents(ctx context.Context, s earshot.Scope, id earshot.Aut
 	var found []int64
 	n := 0
 	e.shared(s)
-	e.ask(`SELECT message, id, raw <> '' AND (length($6::bytea) = 0 OR position($6::bytea in raw) > 0) FROM event`+in+` AND (message, id) > ($4, $5) ORDER BY message, id LIMIT $7`,
-		args(s, message, from, []byte(id), scrubbedRows), func(rows pgx.Rows) error {
-			var has bool
-			err := rows.Scan(&message, &last, &has)
-			if has {
+	has := rule.Tells(id)
+	e.ask(`SELECT message, id, raw FROM event`+in+` AND (message, id) > ($4, $5) ORDER BY message, id LIMIT $6`,
+		args(s, message, from, scrubbedRows), func(rows pgx.Rows) error {
+			var raw []byte
+			err := rows.Scan(&message, &last, &raw)
+			if has(raw) {
 				found = append(found, last)
 			}
 			n++

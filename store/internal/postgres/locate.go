@@ -27,11 +27,11 @@ var errEnough = errors.New("enough")
 // query can show.
 func (s *Store) Locate(ctx context.Context, text string, looked func(what string, n int64)) iter.Seq2[earshot.Place, error] {
 	return func(yield func(earshot.Place, error) bool) {
-		forms, err := rule.Forms(text)
+		finder, err := rule.NewFinder(text)
 		if err == nil {
 			err = s.tryOnce(ctx, func(conn *pgx.Conn) error {
 				o := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-				return pgx.BeginTxFunc(ctx, conn, o, func(t pgx.Tx) error { return s.locate(ctx, t, forms, looked, yield) })
+				return pgx.BeginTxFunc(ctx, conn, o, func(t pgx.Tx) error { return s.locate(ctx, t, finder, looked, yield) })
 			})
 		}
 		if err != nil && !errors.Is(err, errEnough) {
@@ -50,14 +50,14 @@ type table struct {
 }
 
 // locate looks through all tables of the schema.
-func (s *Store) locate(ctx context.Context, t pgx.Tx, forms [][]byte, looked func(string, int64), yield func(earshot.Place, error) bool) error {
+func (s *Store) locate(ctx context.Context, t pgx.Tx, finder rule.Finder, looked func(string, int64), yield func(earshot.Place, error) bool) error {
 	tables, err := s.tables(ctx, t)
 	if err != nil {
 		return err
 	}
 	for _, x := range tables {
 		for from := int64(0); from < x.blocks; from += locateBlocks {
-			if err := s.locateIn(ctx, t, x, from, forms, yield); err != nil {
+			if err := s.locateIn(ctx, t, x, from, finder, yield); err != nil {
 				return err
 			}
 			if looked != nil {
@@ -100,14 +100,18 @@ func (s *Store) tables(ctx context.Context, t pgx.Tx) ([]table, error) {
 }
 
 // locateIn looks through the rows of a table that stand in the blocks from first on.
-func (s *Store) locateIn(ctx context.Context, t pgx.Tx, x table, first int64, forms [][]byte, yield func(earshot.Place, error) bool) error {
-	var hits, shown []string
+func (s *Store) locateIn(ctx context.Context, t pgx.Tx, x table, first int64, finder rule.Finder, yield func(earshot.Place, error) bool) error {
+	var hits, may, shown []string
 	for i, c := range x.columns {
 		value := fmt.Sprintf("convert_to(%s::text, 'UTF8')", pgx.Identifier{c}.Sanitize())
 		if x.types[i] == "bytea" {
 			value = pgx.Identifier{c}.Sanitize()
 		}
-		hits = append(hits, fmt.Sprintf("coalesce((SELECT bool_or(position(f IN %s) > 0) FROM unnest($1::bytea[]) f), false)", value))
+		hit := fmt.Sprintf("(SELECT bool_or(position(f IN %s) > 0) FROM unnest($1::bytea[]) f)", value)
+		escapes := fmt.Sprintf(`position('\x5c'::bytea IN %s) > 0`, value)
+		// What has a backslash may spell the text in another way.
+		hits = append(hits, fmt.Sprintf("CASE WHEN %s THEN ''::bytea WHEN %s THEN %s END", hit, escapes, value))
+		may = append(may, hit, escapes)
 	}
 	for _, c := range x.shown {
 		shown = append(shown, pgx.Identifier{c}.Sanitize()+"::text")
@@ -117,11 +121,11 @@ func (s *Store) locateIn(ctx context.Context, t pgx.Tx, x table, first int64, fo
 	}
 	rows, err := t.Query(ctx, fmt.Sprintf(`SELECT ARRAY[%s], ARRAY[%s] FROM %s WHERE ctid >= '(%d,0)' AND ctid < '(%d,0)' AND (%s) ORDER BY ctid`,
 		strings.Join(hits, ", "), strings.Join(shown, ", "), pgx.Identifier{s.schema, x.name}.Sanitize(), first, first+locateBlocks,
-		strings.Join(hits, " OR ")), forms)
+		strings.Join(may, " OR ")), finder.Literals)
 	if err != nil {
 		return err
 	}
-	var in []bool
+	var in [][]byte
 	var names []*string
 	_, err = pgx.ForEachRow(rows, []any{&in, &names}, func() error {
 		values := make([]any, len(names))
@@ -131,7 +135,7 @@ func (s *Store) locateIn(ctx context.Context, t pgx.Tx, x table, first int64, fo
 			}
 		}
 		for i, c := range x.columns {
-			if in[i] && !yield(earshot.Place{Table: x.name, Column: c, Row: rule.RowName(x.shown, values)}, nil) {
+			if in[i] != nil && (len(in[i]) == 0 || finder.In(in[i])) && !yield(earshot.Place{Table: x.name, Column: c, Row: rule.RowName(x.shown, values)}, nil) {
 				return errEnough
 			}
 		}

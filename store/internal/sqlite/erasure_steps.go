@@ -239,20 +239,21 @@ func (e eraser) ScrubEvents(_ context.Context, s earshot.Scope, id earshot.Autho
 	type row struct {
 		message string
 		id      int64
-		has     bool
+		raw     []byte
 	}
+	has := rule.Tells(id)
 	message, no, err := rule.CutCursor(after)
 	if err != nil {
 		return "", false, err
 	}
 	from, _ := strconv.ParseInt(no, 10, 64)
-	rows, err := all(e.tx, `SELECT message, id, raw <> x'' AND (length(?) = 0 OR instr(raw, ?) > 0) FROM event`+inPlace+` AND (message, id) > (?, ?) ORDER BY message, id LIMIT ? + 0`,
-		append([]any{[]byte(id), []byte(id)}, args(s, message, from, scrubbedRows)...), func(rows *sql.Rows, r *row) error { return rows.Scan(&r.message, &r.id, &r.has) })
+	rows, err := all(e.tx, `SELECT message, id, raw FROM event`+inPlace+` AND (message, id) > (?, ?) ORDER BY message, id LIMIT ? + 0`,
+		args(s, message, from, scrubbedRows), func(rows *sql.Rows, r *row) error { return rows.Scan(&r.message, &r.id, &r.raw) })
 	if err != nil || len(rows) == 0 {
 		return "", false, err
 	}
 	for _, r := range rows {
-		if r.has {
+		if has(r.raw) {
 			if err := errors.Join(e.eraseRaws(`UPDATE event SET raw = x'' WHERE id = ?`, r.id), e.needScrub()); err != nil {
 				return "", false, err
 			}

@@ -20,7 +20,7 @@ const locateRows = 500
 // A locator is one search through the store. It yields places until stop is set.
 type locator struct {
 	s      *Store
-	forms  [][]byte
+	finder rule.Finder
 	looked func(what string, n int64)
 	yield  func(earshot.Place, error) bool
 	stop   bool
@@ -29,8 +29,8 @@ type locator struct {
 // Locate implements [earshot.Locator].
 func (s *Store) Locate(ctx context.Context, text string, looked func(what string, n int64)) iter.Seq2[earshot.Place, error] {
 	return func(yield func(earshot.Place, error) bool) {
-		forms, err := rule.Forms(text)
-		l := &locator{s: s, forms: forms, looked: looked, yield: yield}
+		finder, err := rule.NewFinder(text)
+		l := &locator{s: s, finder: finder, looked: looked, yield: yield}
 		if l.looked == nil {
 			l.looked = func(string, int64) {}
 		}
@@ -155,31 +155,27 @@ func (l *locator) table(ctx context.Context, t table) error {
 
 // rows yields the places in the rows that where selects.
 func (l *locator) rows(ctx context.Context, t table, where string, args []any) error {
-	var forms []any
-	for _, f := range l.forms {
-		forms = append(forms, f)
+	literals := []any{}
+	for _, f := range l.finder.Literals {
+		literals = append(literals, f)
 	}
-	core := rule.Core(l.forms)
-	if len(core) > 0 {
-		forms = append(forms, core)
-	}
-	var hits []string
+	var hits, may []string
 	for _, c := range t.columns {
+		value := fmt.Sprintf("CAST(%s AS BLOB)", quote(c))
 		var in []string
-		for i := range l.forms {
-			in = append(in, fmt.Sprintf("instr(CAST(%s AS BLOB), ?%d) > 0", quote(c), i+1))
+		for i := range literals {
+			in = append(in, fmt.Sprintf("instr(%s, ?%d) > 0", value, i+1))
 		}
-		hit := strings.Join(in, " OR ")
-		if len(core) > 0 { // one comparison tells most columns apart
-			hit = fmt.Sprintf("instr(CAST(%s AS BLOB), ?%d) > 0 AND (%s)", quote(c), len(forms), hit)
-		}
-		hits = append(hits, "coalesce("+hit+", false)")
+		hit, escapes := strings.Join(in, " OR "), fmt.Sprintf(`instr(%s, x'5c') > 0`, value)
+		// What has a backslash may spell the text in another way.
+		hits = append(hits, fmt.Sprintf("CASE WHEN %s THEN 1 WHEN %s THEN %s ELSE 0 END", hit, escapes, value))
+		may = append(may, hit, escapes)
 	}
 	// A ? takes the number after the largest before it: the bounds of the key
-	// follow the forms.
+	// follow the literals.
 	query := fmt.Sprintf(`SELECT %s, %s FROM %s%s AND (%s) ORDER BY %s`,
-		strings.Join(hits, ", "), quoted(t.shown), quote(t.name), where, strings.Join(hits, " OR "), quoted(t.key))
-	rows, err := l.s.reader.QueryContext(ctx, query, append(forms, args...)...)
+		strings.Join(hits, ", "), quoted(t.shown), quote(t.name), where, strings.Join(may, " OR "), quoted(t.key))
+	rows, err := l.s.reader.QueryContext(ctx, query, append(literals, args...)...)
 	if err != nil {
 		return err
 	}
@@ -191,7 +187,11 @@ func (l *locator) rows(ctx context.Context, t table, where string, args []any) e
 		}
 		row := rule.RowName(t.shown, names)
 		for i, c := range t.columns {
-			if n, _ := at[i].(int64); n != 0 && !l.stop {
+			has := at[i] == int64(1)
+			if value, ok := at[i].([]byte); ok {
+				has = l.finder.In(value)
+			}
+			if has && !l.stop {
 				l.found(t.name, c, row)
 			}
 		}

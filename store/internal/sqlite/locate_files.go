@@ -138,22 +138,15 @@ type scan struct {
 }
 
 func (s *scan) add(data []byte) {
-	longest := 0
 	b := append(s.tail, data...)
-	for _, f := range s.l.forms {
-		longest = max(longest, len(f))
-		for from := 0; !s.l.stop; {
-			i := bytes.Index(b[from:], f)
-			if i < 0 {
-				break
-			}
-			if from += i + len(f); from > len(s.tail) { // else it was found before
-				s.l.found("", "", fmt.Sprintf("%s at byte %d", s.file, s.at-int64(len(s.tail)+len(f)-from)))
-			}
+	s.l.finder.Each(b, func(from, to int) bool {
+		if to > len(s.tail) { // else it was found before
+			s.l.found("", "", fmt.Sprintf("%s at byte %d", s.file, s.at-int64(len(s.tail)-from)))
 		}
-	}
+		return !s.l.stop
+	})
 	s.at += int64(len(data))
-	s.tail = bytes.Clone(b[max(0, len(b)-longest+1):])
+	s.tail = bytes.Clone(b[max(0, len(b)-s.l.finder.Longest()+1):])
 }
 
 // overflow yields the places where a text goes on on an overflow page. Its first
@@ -161,41 +154,35 @@ func (s *scan) add(data []byte) {
 // begins with the number of the next; the rest follows the first four bytes of the
 // page. (https://sqlite.org/fileformat2.html#ovflpgs)
 func (l *locator) overflow(file string, data []byte, at, count int64, page func(n int64) ([][]byte, error)) error {
-	goesOn := func(i int, rest []byte) (int64, error) {
+	goesOn := func(from, i int) (int64, error) {
+		at := i
 		if i == len(data) {
-			i = 0
+			at = 0
 		}
-		if i+4 > len(data) {
+		if at+4 > len(data) {
 			return 0, nil
 		}
-		n := int64(binary.BigEndian.Uint32(data[i:]))
+		n := int64(binary.BigEndian.Uint32(data[at:]))
 		if n == 0 || n > count {
 			return 0, nil
 		}
 		versions, err := page(n)
 		for _, b := range versions {
-			if len(b) > 4 && bytes.HasPrefix(b[4:], rest) {
+			if len(b) > 4 && l.finder.Across(data[from:i], b[4:]) {
 				return n, err
 			}
 		}
 		return 0, err
 	}
-	for _, f := range l.forms {
-		for i := bytes.IndexByte(data, f[0]); i >= 0 && !l.stop; {
-			for k := 1; k < len(f) && i+k <= len(data) && data[i+k-1] == f[k-1]; k++ {
-				n, err := goesOn(i+k, f[k:])
-				if err != nil {
-					return err
-				}
-				if n != 0 {
-					l.found("", "", fmt.Sprintf("%s at byte %d, and on page %d", file, at+int64(i), n))
-				}
+	for i := l.finder.Next(data, 0); i >= 0 && !l.stop; i = l.finder.Next(data, i+1) {
+		for k := i + 1; k <= len(data) && l.finder.Begins(data[i:k]); k++ {
+			n, err := goesOn(i, k)
+			if err != nil {
+				return err
 			}
-			j := bytes.IndexByte(data[i+1:], f[0])
-			if j < 0 {
-				break
+			if n != 0 {
+				l.found("", "", fmt.Sprintf("%s at byte %d, and on page %d", file, at+int64(i), n))
 			}
-			i += 1 + j
 		}
 	}
 	return nil
