@@ -9,8 +9,8 @@
 //	_, err = s.Record(ctx, scope, messages...)
 //
 // [Open] opens a store by a spec string. [Migrate] brings a database's schema up
-// to date without opening it, [Version] tells which version it has, and [Shown]
-// is a spec without its password, to print. All three kinds of store pass the
+// to date without opening it, [Plan] tells what that would do, [Backup] copies a
+// store, and [Shown] is a spec without its password, to print. All three kinds of store pass the
 // same tests, return the same results in the same order, and are safe for
 // concurrent use.
 //
@@ -32,6 +32,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/memory"
 	"github.com/earshot-ai/earshot/store/internal/postgres"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/earshot-ai/earshot/store/internal/sqlite"
 )
 
@@ -161,10 +162,22 @@ func opening(k kind, spec string, err error) error {
 
 // Migrate brings the schema of the store that spec names up to date, as Open
 // does, and returns the versions before and after. A new database has version 0
-// before; the two are equal when there was nothing to do. A store in memory has
-// no schema: Migrate returns 0 and 0. The errors are those of Open.
+// before. A store in memory has no schema: Migrate returns 0 and 0. What it does
+// is told by [Plan]. The errors are those of Open.
 func Migrate(ctx context.Context, spec string) (from, to int64, err error) {
-	return versions(ctx, spec, sqlite.Migrate, postgres.Migrate)
+	kind, at, err := parse(spec)
+	switch {
+	case err != nil || kind == inMemory:
+		return 0, 0, err
+	case kind == inPostgres:
+		from, to, err = postgres.Migrate(ctx, at)
+	default:
+		from, to, err = sqlite.Migrate(ctx, at)
+	}
+	if err != nil {
+		return from, to, opening(kind, spec, err)
+	}
+	return from, to, nil
 }
 
 // Version returns the schema version of the store that spec names, 0 when it has
@@ -172,23 +185,42 @@ func Migrate(ctx context.Context, spec string) (from, to int64, err error) {
 // It creates and writes nothing. The errors are those of Open, except
 // [earshot.ErrSchema].
 func Version(ctx context.Context, spec string) (stored, known int64, err error) {
-	return versions(ctx, spec, sqlite.Version, postgres.Version)
+	p, err := Plan(ctx, spec)
+	return p.From, p.To, err
 }
 
-func versions(ctx context.Context, spec string, ofSQLite, ofPostgres func(context.Context, string) (int64, int64, error)) (a, b int64, err error) {
+// A MigrationPlan is what Migrate would do.
+type MigrationPlan struct {
+	From int64 // the database's version; 0 when it has no schema yet or is not there
+	To   int64 // the newest version that this program knows; less than From when the database is newer, which Migrate refuses
+	// Migrations are the names of those that the database lacks, in the order in which
+	// they are applied. Their names begin with their versions, which need not all be
+	// above From. Empty means that there is nothing to do.
+	Migrations []string
+}
+
+// Plan returns what Migrate would do to the store that spec names. It creates and
+// writes nothing. A store in memory has no schema, and a plan without anything. The
+// errors are those of Open, except [earshot.ErrSchema].
+func Plan(ctx context.Context, spec string) (MigrationPlan, error) {
+	var has rule.Schema
 	kind, at, err := parse(spec)
 	switch {
 	case err != nil || kind == inMemory:
-		return 0, 0, err
+		return MigrationPlan{}, err
 	case kind == inPostgres:
-		a, b, err = ofPostgres(ctx, at)
+		has, err = postgres.Inspect(ctx, at)
 	default:
-		a, b, err = ofSQLite(ctx, at)
+		has, err = sqlite.Inspect(ctx, at)
 	}
 	if err != nil {
-		return a, b, opening(kind, spec, err)
+		return MigrationPlan{}, opening(kind, spec, err)
 	}
-	return a, b, nil
+	p := MigrationPlan{From: has.Stored, To: has.Known}
+	for _, m := range has.Missing {
+		p.Migrations = append(p.Migrations, m.Name)
+	}
+	return p, nil
 }
 
 // File returns the path of the SQLite file that spec names. ok is false when spec

@@ -55,7 +55,8 @@ type commands struct {
 
 	Where   whereCmd   `cmd:"" group:"data" help:"Find every place where a text or an id is stored."`
 	Erase   eraseCmd   `cmd:"" group:"data" help:"Erase a person, a channel or messages from the database, with every copy."`
-	Migrate migrateCmd `cmd:"" group:"data" help:"Bring the database's schema up to date."`
+	Backup  backupCmd  `cmd:"" group:"data" help:"Copy the database to a new file, while it is in use."`
+	Migrate migrateCmd `cmd:"" group:"data" help:"Bring the database's schema up to date, or say what that would do."`
 
 	Eval       evalCmd       `cmd:"" group:"other" help:"Measure on chat data what search finds and prompts contain."`
 	Completion completionCmd `cmd:"" group:"other" help:"Print shell code for tab completion."`

@@ -293,7 +293,7 @@ func TestNoErrorRepeatsAPassword(t *testing.T) {
 	} {
 		_, openErr := Open(t.Context(), spec, time.Now, slog.New(slog.NewTextHandler(log, nil)))
 		_, _, migrateErr := Migrate(t.Context(), spec)
-		_, _, versionErr := Version(t.Context(), spec)
+		_, versionErr := Inspect(t.Context(), spec)
 		for _, err := range []error{openErr, migrateErr, versionErr} {
 			if err == nil {
 				t.Fatalf("%s: no error", spec)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -17,17 +16,17 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Version returns the schema version of the database that spec names (0 when
-// it has none) and the newest that this program knows. It creates nothing.
-func Version(ctx context.Context, spec string) (stored, known int64, err error) {
+// Inspect compares the schema of the database that spec names (version 0 when it
+// has none) with what this program knows. It creates nothing.
+func Inspect(ctx context.Context, spec string) (rule.Schema, error) {
 	c, err := parse(spec)
 	if err != nil {
-		return 0, 0, err
+		return rule.Schema{}, err
 	}
 	db := stdlib.OpenDB(*c.pool.ConnConfig)
 	defer db.Close()
-	stored, known, err = versions(ctx, db)
-	return stored, known, c.clean(err)
+	has, err := schema(ctx, db)
+	return has, c.clean(err)
 }
 
 // Migrate brings the schema of the database that spec names up to date and
@@ -49,37 +48,43 @@ func (c *config) migrate(ctx context.Context) (from, to int64, err error) {
 	settings.RuntimeParams["lock_timeout"] = "0" // a migration by another replica may take long
 	db := stdlib.OpenDB(*settings)
 	defer db.Close()
-	from, to, err = versions(ctx, db)
-	if err != nil || from == to {
-		return from, to, err
+	has, err := schema(ctx, db)
+	if err != nil || has.UpToDate() {
+		return has.Stored, has.Known, err
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return from, to, err
+		return has.Stored, has.Known, err
 	}
 	defer func() { _ = conn.Close() }() // which releases the lock
 	if _, err := conn.ExecContext(ctx, migrationLock); err != nil {
-		return from, to, fmt.Errorf("wait for another that migrates: %w", err)
+		return has.Stored, has.Known, fmt.Errorf("wait for another that migrates: %w", err)
 	}
-	from, to, err = versions(ctx, db)
-	if err != nil || from == to {
-		return from, to, err
+	has, err = schema(ctx, db)
+	if err == nil {
+		err = has.Newer()
 	}
-	if from > to {
-		return from, to, fmt.Errorf("%w: the database has version %d, this program knows %d; use a newer earshot", earshot.ErrSchema, from, to)
+	if err != nil || has.UpToDate() {
+		return has.Stored, has.Known, err
 	}
+	if err := apply(ctx, db); err != nil {
+		return has.Stored, has.Known, fmt.Errorf("migrate from version %d to %d: %w", has.Stored, has.Known, err)
+	}
+	return has.Stored, has.Known, nil
+}
+
+// apply runs the missing migrations, also those before the newest that is applied.
+func apply(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return from, to, err
+		return err
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
 	if err != nil {
-		return from, to, err
+		return err
 	}
-	if _, err := p.Up(ctx); err != nil {
-		return from, to, fmt.Errorf("migrate from version %d to %d: %w", from, to, err)
-	}
-	return from, to, nil
+	_, err = p.Up(ctx)
+	return err
 }
 
 // migrationLock locks a schema against other migrations.
@@ -91,16 +96,14 @@ var (
 	errServer   = errors.New("PostgreSQL 13 or newer is needed")
 )
 
-// versions reads the stored version without writing anything, and refuses a
+// schema reads which migrations are applied without writing anything, and refuses a
 // server that the store cannot use.
-func versions(ctx context.Context, db *sql.DB) (stored, known int64, err error) {
-	if known, err = rule.Newest(migrations); err != nil {
-		return 0, 0, err
-	}
+func schema(ctx context.Context, db *sql.DB) (rule.Schema, error) {
+	var applied []int64
 	var encoding string
 	var server int
 	var there bool
-	err = db.QueryRowContext(ctx, `SELECT current_setting('server_encoding'), current_setting('server_version_num')::int,
+	err := db.QueryRowContext(ctx, `SELECT current_setting('server_encoding'), current_setting('server_version_num')::int,
 		EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'goose_db_version')`).Scan(&encoding, &server, &there)
 	switch {
 	case err != nil:
@@ -109,10 +112,10 @@ func versions(ctx context.Context, db *sql.DB) (stored, known int64, err error) 
 	case server < 130000:
 		err = errServer
 	case there:
-		err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&stored)
+		applied, err = rule.Applied(db.QueryContext(ctx, rule.AppliedQuery))
 	}
 	if err != nil {
-		return 0, known, fmt.Errorf("read the schema version: %w", err)
+		return rule.Schema{}, fmt.Errorf("read the schema version: %w", err)
 	}
-	return stored, known, nil
+	return rule.Compare(migrations, applied)
 }

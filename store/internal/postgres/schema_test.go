@@ -19,9 +19,10 @@ import (
 func TestMigrateTellsFromAndTo(t *testing.T) {
 	t.Parallel()
 	spec := pgtest.Spec(t)
-	stored, known, err := Version(t.Context(), spec)
-	if err != nil || stored != 0 || known < 1 {
-		t.Fatalf("before: got %d, %d, %v, want 0 and what is known", stored, known, err)
+	before, err := Inspect(t.Context(), spec)
+	known := before.Known
+	if err != nil || before.Stored != 0 || known < 1 {
+		t.Fatalf("before: got %+v, %v, want 0 and what is known", before, err)
 	}
 	for _, want := range []int64{0, known} {
 		from, to, err := Migrate(t.Context(), spec)
@@ -29,8 +30,8 @@ func TestMigrateTellsFromAndTo(t *testing.T) {
 			t.Errorf("got %d to %d, %v, want %d to %d", from, to, err, want, known)
 		}
 	}
-	if stored, _, err := Version(t.Context(), spec); err != nil || stored != known {
-		t.Errorf("after: got %d, %v, want %d", stored, err, known)
+	if after, err := Inspect(t.Context(), spec); err != nil || !after.UpToDate() {
+		t.Errorf("after: got %+v, %v, want %d", after, err, known)
 	}
 }
 
@@ -39,7 +40,8 @@ func TestADatabaseThatIsNewerThanTheProgramIsRefused(t *testing.T) {
 	spec := pgtest.Spec(t)
 	s := opened(t, spec)
 	exec(t, s, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9041, true)`)
-	_, known, err := Version(t.Context(), spec)
+	has, err := Inspect(t.Context(), spec)
+	known := has.Known
 	check(t, err)
 	_, openErr := Open(t.Context(), spec, s.now, s.log)
 	_, _, migrateErr := Migrate(t.Context(), spec)

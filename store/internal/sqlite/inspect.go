@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	driver "modernc.org/sqlite"
+
+	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
 // applicationID marks a file as Earshot's: "Ears" in its header. Older files have 0
@@ -63,9 +65,9 @@ func remedy(err error) error {
 // A look is what inspect found at a path.
 type look struct {
 	there     bool
-	empty     bool  // no tables yet
-	stored    int64 // the schema version
-	immutable bool  // neither the file nor its folder can be written to
+	empty     bool // no tables yet
+	schema    rule.Schema
+	immutable bool // neither the file nor its folder can be written to
 }
 
 // inspect reads what is at path over a connection that cannot write. The error is
@@ -74,7 +76,8 @@ func inspect(ctx context.Context, path string) (look, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return look{empty: true}, nil
+		known, err := rule.Compare(migrations, nil)
+		return look{empty: true, schema: known}, err
 	case err != nil:
 		return look{}, err
 	case info.IsDir():
@@ -143,7 +146,7 @@ func inspectAs(ctx context.Context, path string, a access) (look, error) {
 	case versioned == 0 || tables > 1 && ours < 5:
 		return look{}, ErrForeign
 	}
-	l.stored, _, err = versions(ctx, db)
+	l.schema, err = schema(ctx, db)
 	return l, err
 }
 

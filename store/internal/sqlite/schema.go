@@ -6,9 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
@@ -17,16 +15,11 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Version returns the schema version of the database at path (0 when it is
-// new or not there) and the newest that this program knows. It creates and
-// writes nothing.
-func Version(ctx context.Context, path string) (stored, known int64, err error) {
+// Inspect compares the schema of the database at path (version 0 when it is new or
+// not there) with what this program knows. It creates and writes nothing.
+func Inspect(ctx context.Context, path string) (rule.Schema, error) {
 	found, err := inspect(ctx, path)
-	if err != nil {
-		return 0, 0, err
-	}
-	known, err = rule.Newest(migrations)
-	return found.stored, known, err
+	return found.schema, err
 }
 
 // Migrate brings the database at path to the newest schema, creating it if need be,
@@ -52,36 +45,36 @@ func Migrate(ctx context.Context, path string) (from, to int64, err error) {
 // writers: of several processes that start at once one migrates, and the others
 // wait and find it done.
 func migrate(ctx context.Context, db *sql.DB) (from, to int64, err error) {
-	from, to, err = versions(ctx, db)
-	if err != nil || from == to {
-		return from, to, err
+	has, err := schema(ctx, db)
+	if err != nil || has.UpToDate() {
+		return has.Stored, has.Known, err
 	}
 	tx, err := db.BeginTx(ctx, nil) // immediate: see dial
 	if err != nil {
-		return from, to, fmt.Errorf("wait for another that migrates: %w", err)
+		return has.Stored, has.Known, fmt.Errorf("wait for another that migrates: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // after the commit it does nothing
-	from, to, err = versions(ctx, tx)
-	if err != nil || from == to {
-		return from, to, err
+	has, err = schema(ctx, tx)
+	if err == nil {
+		err = has.Newer()
 	}
-	if from > to {
-		return from, to, fmt.Errorf("%w: the database has version %d, this program knows %d; use a newer earshot", earshot.ErrSchema, from, to)
+	if err != nil || has.UpToDate() {
+		return has.Stored, has.Known, err
 	}
-	if err := migrateFrom(ctx, tx, from); err != nil {
-		return from, to, fmt.Errorf("migrate from version %d to %d: %w", from, to, err)
+	if err := apply(ctx, tx, has); err != nil {
+		return has.Stored, has.Known, fmt.Errorf("migrate from version %d to %d: %w", has.Stored, has.Known, err)
 	}
-	return from, to, nil
+	return has.Stored, has.Known, nil
 }
 
-// migrateFrom runs the migrations after version from, and commits. A file is plain
-// SQL, since migrations only go up.
-func migrateFrom(ctx context.Context, tx *sql.Tx, from int64) error {
+// apply runs the missing migrations, and commits. A file is plain SQL, since
+// migrations only go up.
+func apply(ctx context.Context, tx *sql.Tx, has rule.Schema) error {
 	applied, err := database.NewStore(database.DialectSQLite3, goose.DefaultTablename)
 	if err != nil {
 		return err
 	}
-	if from == 0 {
+	if has.Stored == 0 {
 		if err := mark(ctx, tx); err != nil {
 			return err
 		}
@@ -94,26 +87,15 @@ func migrateFrom(ctx context.Context, tx *sql.Tx, from int64) error {
 			return err
 		}
 	}
-	files, err := fs.Glob(migrations, "migrations/*.sql") // in order
-	if err != nil {
-		return err
-	}
-	for _, name := range files {
-		version, err := goose.NumericComponent(name)
-		if err != nil {
-			return err
-		}
-		if version <= from {
-			continue
-		}
-		file, err := migrations.ReadFile(name)
+	for _, m := range has.Missing {
+		file, err := migrations.ReadFile(m.File)
 		if err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, string(file)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", m.File, err)
 		}
-		if err := applied.Insert(ctx, tx, database.InsertRequest{Version: version}); err != nil {
+		if err := applied.Insert(ctx, tx, database.InsertRequest{Version: m.Version}); err != nil {
 			return err
 		}
 	}
@@ -122,21 +104,20 @@ func migrateFrom(ctx context.Context, tx *sql.Tx, from int64) error {
 
 // A querier is a database, or a transaction in it.
 type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// versions reads the stored version without writing anything.
-func versions(ctx context.Context, db querier) (stored, known int64, err error) {
-	if known, err = rule.Newest(migrations); err != nil {
-		return 0, 0, err
-	}
+// schema reads which migrations are applied, without writing anything.
+func schema(ctx context.Context, db querier) (rule.Schema, error) {
+	var applied []int64
 	var tables int
-	err = db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'goose_db_version'`).Scan(&tables)
+	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'goose_db_version'`).Scan(&tables)
 	if err == nil && tables > 0 {
-		err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&stored)
+		applied, err = rule.Applied(db.QueryContext(ctx, rule.AppliedQuery))
 	}
 	if err != nil {
-		return 0, known, fmt.Errorf("read the schema version: %w", err)
+		return rule.Schema{}, fmt.Errorf("read the schema version: %w", err)
 	}
-	return stored, known, nil
+	return rule.Compare(migrations, applied)
 }

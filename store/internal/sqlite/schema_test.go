@@ -37,9 +37,9 @@ var undo = map[int][]string{7: {
 // downTo leaves the database of a store, which is closed, as a version made it.
 func downTo(t *testing.T, s *Store, version int) {
 	t.Helper()
-	_, newest, err := versions(t.Context(), s.reader)
+	has, err := schema(t.Context(), s.reader)
 	check(t, err)
-	for v := int(newest); v > version; v-- {
+	for v := int(has.Known); v > version; v-- {
 		for _, query := range append(undo[v], fmt.Sprint(`DELETE FROM goose_db_version WHERE version_id = `, v)) {
 			check(t, s.apply(t.Context(), "undo", func(t *tx) error { return t.exec(query) }))
 		}

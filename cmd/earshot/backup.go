@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/store"
+)
+
+type backupCmd struct {
+	Path string `arg:"" type:"path" help:"The new file."`
+}
+
+func (c *backupCmd) Help() string {
+	return `Copies a SQLite database to a new file, at any time: also while the bot runs. The copy is the database as it was at one
+moment, with everything that was acknowledged before the command began; it has no bytes of what was deleted, and
+only its owner can read it. Its name ends in .partial until it is complete and on the disk. Nothing that is there is
+overwritten. The copy is opened like any database, with --db.
+
+PostgreSQL is copied by its own program: for such a database this command prints the command to run, and its exit
+status is 2.
+
+What people delete later stays in a backup. Keep it no longer than you promise erasure; see docs/operations.md.
+
+Examples:
+
+  earshot backup /backup/monday.db
+  earshot backup copy.db --db /var/lib/earshot/earshot.db --json`
+}
+
+// backupJSON is a finished copy, as --json writes it.
+type backupJSON struct {
+	DB     string `json:"db"`
+	Backup string `json:"backup"`
+	Schema int64  `json:"schema"` // the version of both
+	Bytes  int64  `json:"bytes"`
+}
+
+func (c *backupCmd) Run(ctx context.Context, a *app) error {
+	spec, err := a.spec()
+	if err != nil {
+		return err
+	}
+	out, err := backUp(ctx, spec, c.Path)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(out)
+	}
+	a.printf("%s is copied to %s: %s bytes, schema version %d\n",
+		desk.Clean(out.DB), desk.Clean(out.Backup), desk.Number(int(out.Bytes)), out.Schema)
+	return nil
+}
+
+// backUp copies the database that spec names to a new file.
+func backUp(ctx context.Context, spec, path string) (backupJSON, error) {
+	out := backupJSON{DB: store.Shown(spec), Backup: path}
+	err := store.Backup(ctx, spec, path)
+	switch dump, ok := store.DumpCommand(spec, path); {
+	case ok && errors.Is(err, store.ErrNoBackup):
+		for i := range dump {
+			dump[i] = shellWord(dump[i])
+		}
+		return out, usagef("PostgreSQL is copied by its own program; run: %s", strings.Join(dump, " "))
+	case errors.Is(err, store.ErrNoBackup):
+		return out, usagef("%s holds nothing that could be copied; name a database with --db", out.DB)
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return out, usagef("%s", err.Error())
+	case err != nil:
+		return out, err
+	}
+	plan, err := store.Plan(ctx, "sqlite:"+path)
+	if err != nil {
+		return out, err
+	}
+	out.Schema = plan.From
+	info, err := os.Stat(path)
+	if err == nil {
+		out.Bytes = info.Size()
+	}
+	return out, err
+}
