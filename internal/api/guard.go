@@ -72,7 +72,7 @@ func Guard(o Options, next http.Handler) http.Handler {
 		case !goodHost(r.Host, hosts):
 			writeProblem(w, r, http.StatusMisdirectedRequest, "", "this host name is not served here; the operator can allow it (api.hosts)")
 			return
-		case !goodOrigin(r.Header.Get("Origin"), o.Origins):
+		case !goodOrigin(r.Header, o.Origins):
 			writeProblem(w, r, http.StatusForbidden, "foreign_origin", "pages of this origin may not call; the operator can allow it (api.origins)")
 			return
 		}
@@ -132,9 +132,16 @@ func goodHost(host string, allowed []string) bool {
 	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, name) })
 }
 
-// goodOrigin reports whether a request comes from no page, or from an allowed one.
-func goodOrigin(origin string, allowed []string) bool {
-	return origin == "" || slices.Contains(allowed, origin)
+// goodOrigin reports whether a request comes from no page of another origin, or from
+// an allowed one. Browsers leave Origin out where a page only reads, such as a
+// picture's address, and say in Sec-Fetch-Site where that page is from
+// (https://www.w3.org/TR/fetch-metadata/). Programs send neither.
+func goodOrigin(h http.Header, allowed []string) bool {
+	if origin := h.Get("Origin"); origin != "" {
+		return slices.Contains(allowed, origin)
+	}
+	site := h.Get("Sec-Fetch-Site")
+	return site == "" || site == "same-origin" || site == "none"
 }
 
 // allowOrigin tells a browser that pages of an origin may call with a key and read

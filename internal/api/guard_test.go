@@ -77,6 +77,7 @@ func TestPagesOfAllowedOriginsMayCall(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), c.method, "http://localhost/v1/channels", nil)
 		r.Header.Set("Origin", c.origin)
+		r.Header.Set("Sec-Fetch-Site", "cross-site") // where there is an Origin, it decides
 		r.Header.Set("Authorization", "Bearer key")
 		r.Header.Set("Access-Control-Request-Method", http.MethodGet)
 		w := httptest.NewRecorder()

@@ -29,6 +29,12 @@ func TestRequestsThatNoRouteTakes(t *testing.T) {
 		{"GET", "/v1/channels", "[::1]:7301", "", http.StatusOK, ""},
 		{"GET", "/v1/channels", "", "https://evil.example", http.StatusForbidden, "foreign_origin"},
 		{"GET", "/v1/channels", "", "null", http.StatusForbidden, "foreign_origin"},
+		{"GET", "/v1/channels", "", "site cross-site", http.StatusForbidden, "foreign_origin"},
+		{"GET", "/v1/channels", "", "site same-site", http.StatusForbidden, "foreign_origin"},
+		{"GET", "/v1/channels", "", "site whatever-comes-next", http.StatusForbidden, "foreign_origin"},
+		{"POST", "/v1/events", "", "site cross-site", http.StatusForbidden, "foreign_origin"},
+		{"GET", "/v1/channels", "", "site same-origin", http.StatusOK, ""},
+		{"GET", "/v1/channels", "", "site none", http.StatusOK, ""},
 		{"GET", "/v1/nothing", "", "", http.StatusNotFound, "not_found"},
 		{"GET", "/v1/channels/", "", "", http.StatusNotFound, "not_found"},
 		{"GET", "/", "", "", http.StatusNotFound, "not_found"},
@@ -41,7 +47,9 @@ func TestRequestsThatNoRouteTakes(t *testing.T) {
 		if c.host != "" {
 			req.Host = c.host
 		}
-		if c.origin != "" {
+		if site, ok := strings.CutPrefix(c.origin, "site "); ok {
+			req.Header.Set("Sec-Fetch-Site", site) // as of a picture or a link, without an Origin
+		} else if c.origin != "" {
 			req.Header.Set("Origin", c.origin)
 		}
 		req.Header.Set("Authorization", "Bearer T1")

@@ -228,6 +228,9 @@ func TestARequestFromAPageOrForAnotherHostIsRefused(t *testing.T) {
 		{"a page", "Origin", "https://evil.example.com", http.StatusForbidden},
 		{"a page without an origin of its own", "Origin", "null", http.StatusForbidden},
 		{"an allowed page", "Origin", "https://desk.example.com", http.StatusOK},
+		{"a page that sends no origin", "Sec-Fetch-Site", "cross-site", http.StatusForbidden},
+		{"a page on another port that sends no origin", "Sec-Fetch-Site", "same-site", http.StatusForbidden},
+		{"a page of its own", "Sec-Fetch-Site", "same-origin", http.StatusOK},
 		{"a name that was rebound", "Host", "evil.example.com", http.StatusMisdirectedRequest},
 	} {
 		if got, _, body := w.post(t, w.one, list, c.header, c.value); got != c.want {
