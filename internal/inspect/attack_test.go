@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
@@ -221,5 +222,61 @@ func TestALongAddressIsRefused(t *testing.T) {
 		if status, body := w.do(t, http.DefaultClient, "GET", path+"?"+strings.Repeat("a.b=1&", 3000), nil); status != http.StatusRequestURITooLong || len(body) > 3000 || strings.Contains(body, "a.b=1") {
 			t.Errorf("%s: got %d, %d bytes", path, status, len(body))
 		}
+	}
+}
+
+func TestTheLoginSlowsAfterTenWrongTokens(t *testing.T) {
+	t.Parallel()
+	doors := map[string]func(t *testing.T, w world, token string) (int, http.Header, string){
+		"the form": func(t *testing.T, w world, token string) (int, http.Header, string) {
+			return w.knock(t, "POST", "/login", url.Values{"token": {token}})
+		},
+		"a link": func(t *testing.T, w world, token string) (int, http.Header, string) {
+			return w.knock(t, "GET", "/?token="+token, nil)
+		},
+		"a program": func(t *testing.T, w world, token string) (int, http.Header, string) {
+			return w.knock(t, "GET", "/index.json", nil, "Authorization", "Bearer "+token)
+		},
+	}
+	for name, door := range doors {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Now()
+			w := newWorld(t, func(o *inspect.Options) { o.Now = func() time.Time { return now } })
+			inside := browser(t)
+			if status, _ := w.do(t, inside, "POST", "/login", url.Values{"token": {token}}); status != http.StatusOK {
+				t.Fatalf("the operator comes in: %d", status)
+			}
+			for i := range 30 {
+				if status, _, _ := door(t, w, token); status >= 400 {
+					t.Fatalf("the right token, the %dth time: %d", i, status)
+				}
+			}
+			for i := range 10 {
+				if status, _, body := door(t, w, "wrong"); status != http.StatusUnauthorized {
+					t.Fatalf("wrong token %d: %d %s", i+1, status, body)
+				}
+			}
+			for other, door := range doors {
+				status, header, body := door(t, w, token)
+				if status != http.StatusTooManyRequests || header.Get("Retry-After") != "6" || !strings.Contains(body, "try again in 6 seconds") {
+					t.Errorf("the next token, by %s: %d, Retry-After %q, %s", other, status, header.Get("Retry-After"), body)
+				}
+			}
+			if status, _ := w.do(t, inside, "GET", "/", nil); status != http.StatusOK {
+				t.Errorf("who was in before: %d", status)
+			}
+			now = now.Add(6 * time.Second)
+			if status, _, _ := door(t, w, "wrong"); status != http.StatusUnauthorized {
+				t.Errorf("a wrong token after the wait: %d", status)
+			}
+			if status, _, _ := door(t, w, token); status != http.StatusTooManyRequests {
+				t.Errorf("the token after it: %d", status)
+			}
+			now = now.Add(6 * time.Second)
+			if status, _, body := door(t, w, token); status >= 400 {
+				t.Errorf("the right token after the wait: %d %s", status, body)
+			}
+		})
 	}
 }

@@ -78,12 +78,13 @@ type server struct {
 	Options
 	sessions sessions
 	streams  streams
+	tries    *access.Tries
 	log      *slog.Logger
 }
 
 // New returns the handler of an inspector.
 func New(o Options) http.Handler {
-	s := &server{Options: o, log: o.Log}
+	s := &server{Options: o, log: o.Log, tries: access.NewTries(wrongTokens, wrongInterval)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -74,6 +74,19 @@ func (w world) key(t *testing.T, spec access.KeySpec) string {
 // do sends a request and returns status and body.
 func (w world) do(t *testing.T, client *http.Client, method, path string, body url.Values, header ...string) (int, string) {
 	t.Helper()
+	status, _, text := w.sent(t, client, method, path, body, header...)
+	return status, text
+}
+
+// knock is do for a visitor who keeps no cookies and follows no redirects, with the
+// answer's header.
+func (w world) knock(t *testing.T, method, path string, body url.Values, header ...string) (int, http.Header, string) {
+	t.Helper()
+	return w.sent(t, still(), method, path, body, header...)
+}
+
+func (w world) sent(t *testing.T, client *http.Client, method, path string, body url.Values, header ...string) (int, http.Header, string) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body.Encode()))
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +109,7 @@ func (w world) do(t *testing.T, client *http.Client, method, path string, body u
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.StatusCode, string(all)
+	return res.StatusCode, res.Header, string(all)
 }
 
 // browser returns a client that keeps cookies.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -212,6 +213,10 @@ func newMatrix(t *testing.T) *matrix {
 	users := map[string]access.Principal{"user": {ID: "user:https://issuer someone", Kind: access.User, Subject: "someone", Reach: access.Reach{Workspaces: []earshot.WorkspaceID{"T1"}}}}
 	w := newChat(t, llm.Offline{}, func(o *inspect.Options) {
 		o.Gate = people{users, o.Gate.(*access.Gate)} //nolint:forcetypeassert // newWorldOver's
+		// Strangers ask for every page from one address: so much time passes between two
+		// requests that none is slowed.
+		began, asked := time.Now(), atomic.Int64{}
+		o.Now = func() time.Time { return began.Add(time.Duration(asked.Add(1)) * 3 * time.Second) }
 		o.Requests = func(_ context.Context, q earshot.QueuedTurn) iter.Seq2[bot.SentRequest, error] {
 			return func(yield func(bot.SentRequest, error) bool) {
 				body := []byte(`{"said":"` + canaryOf(q.Conversation.Scope) + `"}`)

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -36,6 +38,13 @@ const (
 	sessionLasts   = 12 * time.Hour
 	maxSessions    = 1000
 	maxOwnSessions = 50 // of one caller
+)
+
+// How many wrong tokens one address may show at once, and how long it waits for each
+// further one.
+const (
+	wrongTokens   = 10
+	wrongInterval = 6 * time.Second
 )
 
 // sessions are the browsers that have shown a token or a key.
@@ -125,7 +134,7 @@ func (s *server) caller(r *http.Request) (access.Principal, error) {
 		return everyone, nil
 	}
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return s.recognise(r, secret.New(strings.TrimSpace(token)))
+		return s.tried(r, secret.New(strings.TrimSpace(token)))
 	}
 	c, err := r.Cookie(cookie(r))
 	if err != nil {
@@ -136,6 +145,28 @@ func (s *server) caller(r *http.Request) (access.Principal, error) {
 		return access.Principal{}, access.ErrUnauthenticated
 	}
 	return s.recognise(r, bearer)
+}
+
+// A slowed visitor comes from an address that has shown too many wrong tokens.
+type slowed struct{ wait time.Duration }
+
+func (e slowed) Error() string {
+	return fmt.Sprintf("too many wrong tokens came from this address; try again in %d seconds", e.seconds())
+}
+
+func (e slowed) seconds() int { return int(math.Ceil(e.wait.Seconds())) }
+
+// tried is recognise for a token that the visitor shows. From an address with too many
+// wrong ones none is looked at for a while; sessions that are open go on.
+func (s *server) tried(r *http.Request, bearer secret.Secret) (access.Principal, error) {
+	if wait := s.tries.Wait(r.RemoteAddr, s.Now()); wait > 0 {
+		return access.Principal{}, slowed{wait}
+	}
+	p, err := s.recognise(r, bearer)
+	if errors.Is(err, access.ErrUnauthenticated) && s.tries.Wrong(r.RemoteAddr, s.Now()) {
+		s.log.Warn("too many wrong tokens: this address is slowed", "address", r.RemoteAddr)
+	}
+	return p, err
 }
 
 // recognise returns who a token or a key belongs to. A capability is refused: it is
@@ -159,7 +190,8 @@ func (s *server) recognise(r *http.Request, bearer secret.Secret) (access.Princi
 // session, and leads to the same page without the token.
 func (s *server) stranger(w http.ResponseWriter, r *http.Request, err error) {
 	if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet {
-		if s.enter(w, r, token) == nil {
+		entered := s.enter(w, r, token)
+		if entered == nil {
 			u := *r.URL
 			q := u.Query()
 			q.Del("token")
@@ -167,7 +199,9 @@ func (s *server) stranger(w http.ResponseWriter, r *http.Request, err error) {
 			http.Redirect(w, r, u.RequestURI(), http.StatusSeeOther)
 			return
 		}
-		err = errors.New("the link's token is not valid any more: each start of the process makes a new one")
+		if err = entered; errors.Is(err, access.ErrUnauthenticated) {
+			err = errors.New("the link's token is not valid any more: each start of the process makes a new one")
+		}
 	}
 	s.askIn(w, r, err)
 }
@@ -175,7 +209,7 @@ func (s *server) stranger(w http.ResponseWriter, r *http.Request, err error) {
 // enter opens a session for a token or a key.
 func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
 	bearer := secret.New(strings.TrimSpace(token))
-	who, err := s.recognise(r, bearer)
+	who, err := s.tried(r, bearer)
 	if err != nil {
 		return err
 	}
@@ -194,8 +228,13 @@ func (s *server) loginPage(w http.ResponseWriter, r *http.Request) { s.askIn(w, 
 // askIn writes the page that asks for a token or a key; with an error for programs.
 func (s *server) askIn(w http.ResponseWriter, r *http.Request, why error) {
 	status, said := http.StatusOK, ""
+	detail := "send Authorization: Bearer with the page's token or an API key"
+	var slow slowed
 	switch {
 	case why == nil:
+	case errors.As(why, &slow):
+		status, said, detail = http.StatusTooManyRequests, why.Error(), why.Error()
+		w.Header().Set("Retry-After", strconv.Itoa(slow.seconds()))
 	case errors.Is(why, access.ErrUnavailable):
 		s.log.Error("a visitor cannot be recognised", "err", why)
 		status, said = http.StatusServiceUnavailable, "the key cannot be checked right now; try again"
@@ -206,7 +245,7 @@ func (s *server) askIn(w http.ResponseWriter, r *http.Request, why error) {
 		status, said = http.StatusUnauthorized, why.Error()
 	}
 	if strings.HasSuffix(r.URL.Path, ".json") || r.URL.Path == "/events" {
-		http.Error(w, `{"title":"`+http.StatusText(status)+`","detail":"send Authorization: Bearer with the page's token or an API key"}`, status)
+		http.Error(w, `{"title":"`+http.StatusText(status)+`","detail":"`+detail+`"}`, status)
 		return
 	}
 	p := page{title: "Come in", body: loginBody(r.URL.RequestURI(), said)}
