@@ -193,7 +193,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 	me.API, me.Inspect = fronts[1].Address(), inspectURL(o.Config.Inspect, fronts[3].Address())
 	run := append(p.run, fronts.Run, watch.Run, s.askAtStart,
 		heartbeat{store: st, log: o.Log, presence: me}.Run,
-		pruner{store: st, log: o.Log}.Run, keeper.Run,
+		pruner{store: st, now: o.Outside.clock(), log: o.Log}.Run, keeper.Run,
 		(&eraser{store: st, log: o.Log, clear: s.caches.clear}).Run,
 	)
 	return &Daemon{

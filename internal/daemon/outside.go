@@ -35,6 +35,14 @@ func (x Outside) now() func() earshot.Time {
 	return func() earshot.Time { return earshot.TimeOf(x.Now()) }
 }
 
+// clock returns the clock, the real one where there is no other.
+func (x Outside) clock() func() time.Time {
+	if x.Now == nil {
+		return time.Now
+	}
+	return x.Now
+}
+
 // model makes the model that answers, as newModel does.
 func (x Outside) model(c config.Config, list []ModelInfo, learn func(llm.Response), calls []*modelCalls, log *slog.Logger) (llm.Model, error) {
 	if x.Model == nil {

@@ -24,6 +24,7 @@ const (
 // A pruner removes from the store what is no longer needed.
 type pruner struct {
 	store earshot.Store
+	now   func() time.Time
 	log   *slog.Logger
 }
 
@@ -53,7 +54,7 @@ func (p pruner) prune(ctx context.Context) {
 		{"drafts", keepDrafts, p.store.PruneDrafts},
 		{"rates", keepRates, p.store.PruneRates},
 	} {
-		n, err := old.prune(ctx, earshot.TimeOf(time.Now().Add(-old.age)))
+		n, err := old.prune(ctx, earshot.TimeOf(p.now().Add(-old.age)))
 		switch {
 		case ctx.Err() != nil:
 			return
