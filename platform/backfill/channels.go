@@ -21,6 +21,8 @@ type channel struct {
 	left      bool         // no coverage of it is written any more
 	floor     earshot.Time // what is older is not kept
 
+	roots RootSource // nil where pages of replies begin with the newest
+
 	saving sync.Mutex // held during a write of coverage, so that writes keep their order
 }
 
@@ -84,7 +86,7 @@ func (f *Filler) load(ctx context.Context, c earshot.Channel) (*channel, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read coverage of channel %s: %w", c.ID, err)
 	}
-	x := &channel{Channel: c, timelines: map[earshot.MessageID]*timeline{}, saved: map[earshot.MessageID][]earshot.Coverage{}, used: time.Now()}
+	x := &channel{Channel: c, timelines: map[earshot.MessageID]*timeline{}, saved: map[earshot.MessageID][]earshot.Coverage{}, used: time.Now(), roots: f.roots}
 	for _, entry := range list {
 		x.saved[entry.Thread] = append(x.saved[entry.Thread], entry)
 	}
@@ -193,7 +195,10 @@ func (c *channel) timeline(thread earshot.MessageID) *timeline {
 			}
 		}
 	}
-	t := &timeline{Timeline: coverage.Restore(&c.heard, thread, c.saved[thread]), channel: c, fetching: make(chan struct{}, 1), used: now}
+	t := &timeline{Timeline: coverage.Restore(&c.heard, thread, c.saved[thread], c.roots == nil), channel: c, fetching: make(chan struct{}, 1), used: now}
+	if thread != "" && c.roots != nil {
+		t.SetRootTime(c.roots.RootTime(thread))
+	}
 	t.Forget(c.floor)
 	c.timelines[thread] = t
 	return t

@@ -1,9 +1,9 @@
 package backfill
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -45,20 +45,19 @@ func (f *Filler) Fill(ctx context.Context, c earshot.Channel, anchor earshot.Mes
 	return nil
 }
 
-// fillAll fills the timelines of one turn, side by side unless pages are small:
-// the channel's page may then show how long the thread is.
+// fillAll fills the timelines of one turn, side by side. The thread's root takes its
+// request before the channel's page does: where requests are rare there is only one.
 func (f *Filler) fillAll(ctx context.Context, timelines []*timeline, upTo earshot.Position) error {
-	var g errgroup.Group
-	if f.Tier.sizes().Small() {
-		g.SetLimit(1)
-		if t := timelines[len(timelines)-1]; t.Thread() != "" {
-			if err := f.askRoot(ctx, t, upTo); err != nil {
-				return err
-			}
+	needs := make([]need, len(timelines))
+	for i, t := range slices.Backward(timelines) {
+		var err error
+		if needs[i], err = f.forTurn(ctx, t, upTo); err != nil {
+			return err
 		}
 	}
-	for _, t := range timelines {
-		g.Go(func() error { return f.fill(ctx, t, f.forTurn(t, upTo)) })
+	var g errgroup.Group
+	for i, t := range timelines {
+		g.Go(func() error { return f.fill(ctx, t, needs[i]) })
 	}
 	return g.Wait()
 }
@@ -67,18 +66,24 @@ func (f *Filler) fillAll(ctx context.Context, timelines []*timeline, upTo earsho
 type need struct {
 	upTo  earshot.Time // what was said later is not asked for
 	calls int          // of the platform, at most
-	// next returns the window to fetch next, nil when nothing is left to fetch.
-	next func(ctx context.Context) (*coverage.Window, error)
+	root  *rootCall    // a request for the thread's root; nil: none
+	// next returns the windows to ask for at once, none when nothing is left to
+	// fetch. Unsure says that they are a guess that the thread's root would better.
+	next func(ctx context.Context) (list []coverage.Window, unsure bool, err error)
 }
 
-// forTurn returns what a turn needs of a timeline.
-func (f *Filler) forTurn(t *timeline, upTo earshot.Position) need {
+// forTurn returns what a turn needs of a timeline, with the request for the root
+// reserved.
+func (f *Filler) forTurn(ctx context.Context, t *timeline, upTo earshot.Position) (need, error) {
 	n := need{upTo: upTo.Time, calls: channelCalls}
-	if t.Thread() != "" {
-		n.calls = threadCalls
+	n.next = func(ctx context.Context) ([]coverage.Window, bool, error) { return f.nextForTurn(ctx, t, upTo) }
+	if t.Thread() == "" {
+		return n, nil
 	}
-	n.next = func(ctx context.Context) (*coverage.Window, error) { return f.nextForTurn(ctx, t, upTo) }
-	return n
+	n.calls = threadCalls
+	var err error
+	n.root, err = f.reserveRoot(ctx, t, upTo)
+	return n, err
 }
 
 // fill fetches what is needed of one timeline, saves its coverage, and queues
@@ -109,37 +114,6 @@ func (f *Filler) fill(ctx context.Context, t *timeline, n need) error {
 	}
 	f.queue[t.method()].put(job{channel: t.channel.Channel, thread: t.Thread()}, true)
 	return nil
-}
-
-// fetch fetches window after window until nothing more is needed of the
-// timeline, the calls are used up, or one fails.
-func (f *Filler) fetch(ctx context.Context, t *timeline, n need) error {
-	if err := t.lock(ctx); err != nil {
-		return err
-	}
-	defer t.unlock()
-	var limited error
-	for range n.calls {
-		w, err := n.next(ctx)
-		if err != nil || w == nil {
-			return err
-		}
-		if err := f.rate.turn(ctx, t.rateKey()); err != nil {
-			return cmp.Or(limited, err)
-		}
-		page, err := f.fetchPage(ctx, t, *w)
-		var limit *LimitError
-		if limited = err; errors.As(err, &limit) {
-			continue // the next call waits until the limit has passed
-		}
-		if err != nil {
-			return err
-		}
-		if err := f.followThreads(context.WithoutCancel(ctx), t, page); err != nil {
-			return err
-		}
-	}
-	return limited
 }
 
 // explain turns the error of a fetch into the reason that is recorded as

@@ -78,10 +78,10 @@ func TestALongThreadShowsItsNewest(t *testing.T) {
 		most  int                       // calls of replies for the turn
 		shows int                       // of the newest, with the anchor
 	}{
-		{"evenly", func(int) time.Duration { return 37 * time.Second }, 2, 100},
+		{"evenly", func(int) time.Duration { return 37 * time.Second }, 3, 100},
 		{"all within a minute", func(int) time.Duration { return 20 * time.Millisecond }, 2, 100},
-		{"slower and slower", func(i int) time.Duration { return time.Duration(i) * 50 * time.Millisecond }, 3, 100},
-		{"faster and faster", func(i int) time.Duration { return time.Duration(replies-i) * 50 * time.Millisecond }, 2, 100},
+		{"slower and slower", func(i int) time.Duration { return time.Duration(i) * 50 * time.Millisecond }, 4, 100},
+		{"faster and faster", func(i int) time.Duration { return time.Duration(replies-i) * 50 * time.Millisecond }, 3, 100},
 		{"in two bursts", func(i int) time.Duration {
 			if i == replies/2 {
 				return 30 * 24 * time.Hour
@@ -93,19 +93,19 @@ func TestALongThreadShowsItsNewest(t *testing.T) {
 				return 24 * time.Hour
 			}
 			return time.Second
-		}, 2, 100},
+		}, 3, 100},
 		{"long ago, and then silence", func(i int) time.Duration {
 			if i == replies {
 				return 60 * 24 * time.Hour
 			}
 			return time.Second
-		}, 3, 100},
+		}, 5, 100},
 		{"long ago, slower and slower", func(i int) time.Duration {
 			if i == replies {
 				return 60 * 24 * time.Hour
 			}
 			return time.Duration(i) * 50 * time.Millisecond
-		}, 4, 100},
+		}, 5, 100},
 		{"nearly all at the beginning", func(i int) time.Duration {
 			if i > replies-20 {
 				return 24 * time.Hour
@@ -355,6 +355,7 @@ func TestOverflow(t *testing.T) {
 					anchors = append(anchors, w.say("C1", root.ID, "@earshot?"))
 				}
 				d.options.ThreadsAlone = true
+				time.Sleep(time.Minute)
 				d.start(false)
 				start := time.Now()
 				for _, anchor := range anchors {

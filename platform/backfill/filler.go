@@ -15,6 +15,7 @@ import (
 // A Filler loads history into a store. It is safe for concurrent use.
 type Filler struct {
 	Options
+	roots RootSource // the Source, where it is one
 	rate  *limiter
 	queue map[string]*queue  // by method
 	loads singleflight.Group // of channels from the store, by scope
@@ -42,6 +43,7 @@ func Open(ctx context.Context, o Options) (*Filler, error) {
 		heardSince: o.Now(), wake: make(chan struct{}, 1),
 		queue: map[string]*queue{Replies: newQueue(), History: newQueue()},
 	}
+	f.roots, _ = o.Source.(RootSource)
 	if err := f.recordGap(ctx, coverage.Span{From: 0, To: f.heardSince}); err != nil {
 		return nil, fmt.Errorf("record what may have been missed: %w", err)
 	}

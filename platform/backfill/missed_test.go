@@ -310,7 +310,7 @@ func TestWhatIsMissingStaysSo(t *testing.T) {
 			w.say("C1", "", "from before")
 		}
 		root := w.say("C1", "", "root")
-		for range 1000 {
+		for range 2500 {
 			w.say("C1", root.ID, "reply")
 		}
 		time.Sleep(time.Hour)
@@ -439,7 +439,9 @@ func TestClocksMayDiffer(t *testing.T) {
 				d.start(true)
 				anchor := d.hear("C1", w.say("C1", root.ID, "@earshot?"))
 				d.fill("C1", anchor)
-				wantCalls(t, w, 2)
+				if n := len(w.take()); n > 4 { // the channel, the root, the thread and its newest at once
+					t.Errorf("%d calls", n)
+				}
 				d.mustCheck("C1", root.ID, anchor, 10)
 				time.Sleep(time.Hour)
 				d.end()
@@ -460,4 +462,65 @@ func TestClocksMayDiffer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWhatARootDoesNotTellIsAskedFor: a platform that leaves out how many replies a
+// root has, or when the last was said, hides no reply of a downtime.
+func TestWhatARootDoesNotTellIsAskedFor(t *testing.T) {
+	for name, absent := range map[string]func(*earshot.Activity){
+		"when the last was said": func(a *earshot.Activity) { a.Last = 0 },
+		"how many there are":     func(a *earshot.Activity) { a.Count = 0 },
+		"both":                   func(a *earshot.Activity) { *a = earshot.Activity{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			scene(t, func(t *testing.T, w *world, d *desk) {
+				w.tell = absent
+				d.start(true)
+				var roots []earshot.Message
+				for range 4 {
+					root := d.hear("C1", w.say("C1", "", "root"))
+					d.hear("C1", w.say("C1", root.ID, "reply"))
+					roots = append(roots, root)
+				}
+				d.fill("C1", d.hear("C1", w.say("C1", "", "@earshot, welcome")))
+				time.Sleep(time.Hour)
+				d.end()
+				time.Sleep(time.Hour)
+				missed := w.say("C1", roots[1].ID, "not heard")
+				time.Sleep(time.Hour)
+				d.start(true)
+				time.Sleep(30 * time.Minute)
+				d.mustHave("C1", missed)
+			})
+		})
+	}
+}
+
+// TestAPageThatIsCutWithoutACursorIsNotTheWholeWindow: the platform says that there is
+// more, and not where it goes on.
+func TestAPageThatIsCutWithoutACursorIsNotTheWholeWindow(t *testing.T) {
+	scene(t, func(t *testing.T, w *world, d *desk) {
+		w.uncursored, w.objects = true, 20
+		d.options.Tier = backfill.Tier{PerMinute: 40, Burst: 10, Objects: 20}
+		root := w.say("C1", "", "root")
+		for i := range 90 {
+			time.Sleep(time.Minute)
+			w.say("C1", root.ID, fmt.Sprint("reply ", i))
+			w.say("C1", "", fmt.Sprint("top ", i))
+		}
+		d.start(true)
+		anchor := d.hear("C1", w.say("C1", root.ID, "@earshot?"))
+		d.fill("C1", anchor)
+		d.mustCheck("C1", root.ID, anchor, 100)
+		d.mustCheck("C1", "", anchor, 100)
+		time.Sleep(time.Hour)
+		if g := append(d.gaps("C1", root.ID), d.gaps("C1", "")...); len(g) > 0 {
+			t.Errorf("after the background: %+v", g)
+		}
+		for _, part := range []earshot.Part{earshot.ThreadOf(root.ID), earshot.TopLevel()} {
+			if c, err := d.store.Count(t.Context(), channel("C1").Scope(), part, earshot.Position{}); err != nil || c.Count < 91 {
+				t.Errorf("%d messages are stored, %v", c.Count, err)
+			}
+		}
+	})
 }

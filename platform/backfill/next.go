@@ -10,25 +10,22 @@ import (
 	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
 )
 
-// nextForTurn returns the window to fetch next for a turn, nil when the store has
+// nextForTurn returns the windows to fetch next for a turn, none when the store has
 // what the turn needs: the root, and the newest messages without a gap.
-func (f *Filler) nextForTurn(ctx context.Context, t *timeline, upTo earshot.Position) (*coverage.Window, error) {
+func (f *Filler) nextForTurn(ctx context.Context, t *timeline, upTo earshot.Position) (list []coverage.Window, unsure bool, err error) {
 	root, err := f.rootStored(ctx, t)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	f.mu.Lock()
 	u, some := f.newestToAsk(t, upTo.Time)
-	askRoot := t.Paged() && !t.RootAsked() && f.pause(t, coverage.Span{}) <= 0
+	askRoot := (t.Paged() || !some) && !t.RootAsked() && f.pause(t, coverage.Span{}) <= 0
 	f.mu.Unlock()
 	if !root && askRoot {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		w := t.RootWindow(upTo.Time, f.Tier.sizes())
-		return &w, nil
+		return []coverage.Window{t.RootWindow(upTo.Time, f.Tier.sizes())}, false, nil
 	}
 	if !some {
-		return nil, nil
+		return nil, false, nil
 	}
 	if root || t.Thread() == "" {
 		want := f.Want
@@ -37,13 +34,16 @@ func (f *Filler) nextForTurn(ctx context.Context, t *timeline, upTo earshot.Posi
 		}
 		list, err := f.Store.Newest(ctx, t.channel.Scope(), t.part(), upTo, want)
 		if err != nil {
-			return nil, fmt.Errorf("read what is stored of %s: %w", t, err)
+			return nil, false, fmt.Errorf("read what is stored of %s: %w", t, err)
 		}
 		if len(list) == want && list[0].Time > u.To {
-			return nil, nil
+			return nil, false, nil
 		}
 	}
-	return f.window(t, u, false), nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list, unsure = t.First(u, f.Tier.sizes())
+	return list, unsure, nil
 }
 
 // nextForBackground returns the window that the background fetches next, nil when
@@ -60,7 +60,7 @@ func (f *Filler) nextForBackground(ctx context.Context, t *timeline, j *job) (w 
 	wanted := t.Wanted()
 	f.mu.Unlock()
 	if gap {
-		return f.window(t, u, true), false, nil
+		return f.window(t, u), false, nil
 	}
 	if t.Thread() == "" && f.Active >= 0 {
 		if w, err := f.activeThreads(ctx, t, j); err != nil || w != nil {
@@ -81,7 +81,7 @@ func (f *Filler) nextForBackground(ctx context.Context, t *timeline, j *job) (w 
 	if c.Count >= depth {
 		return nil, false, nil
 	}
-	return f.window(t, u, true), false, nil
+	return f.window(t, u), false, nil
 }
 
 // newestToAsk returns the newest stretch of the timeline that is not known and
@@ -114,11 +114,11 @@ func (f *Filler) pause(t *timeline, u coverage.Span) time.Duration {
 	return d
 }
 
-// window returns how u is asked for.
-func (f *Filler) window(t *timeline, u coverage.Span, background bool) *coverage.Window {
+// window returns how the background asks for u.
+func (f *Filler) window(t *timeline, u coverage.Span) *coverage.Window {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w := t.Window(u, background, f.Tier.sizes())
+	w := t.Window(u, true, f.Tier.sizes())
 	return &w
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -60,6 +61,10 @@ func (f *Filler) request(ctx context.Context, t *timeline, w coverage.Window) (P
 	if err == nil && page.Cursor != "" && page.Cursor == w.Cursor {
 		err = errors.New("the platform gives the same page again")
 	}
+	ofTimeline := func(m Found) bool { return m.Message.ID != t.Thread() }
+	if err == nil && page.More && page.Cursor == "" && !slices.ContainsFunc(page.Messages, ofTimeline) {
+		err = errors.New("the platform says that there is more, and shows nothing")
+	}
 	f.rate.made(t.rateKey(), err)
 	if err == nil {
 		return page, nil
@@ -75,7 +80,7 @@ func (f *Filler) request(ctx context.Context, t *timeline, w coverage.Window) (P
 
 // outline returns the page without its messages' contents.
 func (p *Page) outline() coverage.Page {
-	out := coverage.Page{NewestFirst: p.NewestFirst, Cursor: p.Cursor, Hidden: p.Hidden, Messages: make([]coverage.Message, len(p.Messages))}
+	out := coverage.Page{NewestFirst: p.NewestFirst, Cursor: p.Cursor, More: p.More || p.Cursor != "", Hidden: p.Hidden, Messages: make([]coverage.Message, len(p.Messages))}
 	for i, m := range p.Messages {
 		out.Messages[i] = m.outline()
 	}

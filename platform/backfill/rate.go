@@ -103,35 +103,55 @@ func (p *limiter) wait(s *bucket, level float64) time.Duration {
 	return d
 }
 
-// turn takes a call for a turn, and waits for it as long as ctx allows. Where
-// that is not long enough it returns errRateUsedUp at once.
-func (p *limiter) turn(ctx context.Context, l rateKey) error {
+// reserve takes a call for a turn and returns how long the turn must wait for it,
+// with [limiter.await]. Where ctx does not allow that long it returns
+// errRateUsedUp.
+func (p *limiter) reserve(ctx context.Context, l rateKey) (time.Duration, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	now := time.Now()
 	s := p.bucket(l, now)
 	d := p.wait(s, 1)
 	deadline, bounded := ctx.Deadline()
 	if d > 0 && (p.degrade || !bounded && d > time.Minute || bounded && now.Add(d).After(deadline)) {
 		s.Overflow++
-		p.mu.Unlock()
-		return errRateUsedUp
+		return 0, errRateUsedUp
 	}
 	s.level--
 	if d > 0 {
 		s.Waits++
 	}
-	p.mu.Unlock()
+	return d, nil
+}
+
+// await waits for a call that was reserved. On an error the call is given back.
+func (p *limiter) await(ctx context.Context, l rateKey, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
+	start := time.Now()
 	err := sleep(ctx, d)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s.Waited += time.Since(now)
+	s := p.bucket(l, time.Now())
+	s.Waited += time.Since(start)
 	if err != nil {
 		s.level++
 	}
 	return err
+}
+
+// spare takes a call for a turn if more than half of a burst is left, and reports
+// whether it did.
+func (p *limiter) spare(l rateKey) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.bucket(l, time.Now())
+	if p.wait(s, 1+float64(p.tier.Burst)/2) > 0 {
+		return false
+	}
+	s.level--
+	return true
 }
 
 // background takes a call for the background and waits for it. Half of a burst

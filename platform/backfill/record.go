@@ -115,7 +115,7 @@ func same(have, m earshot.Message) bool {
 // knows reports whether the store knows of as many replies as a root shows, and
 // as late ones. It may know of more.
 func knows(have, shown *earshot.Activity) bool {
-	return shown == nil || have != nil && have.Count >= shown.Count && have.Last >= shown.Last
+	return shown == nil || shown.Count <= 0 || have != nil && have.Count >= shown.Count && have.Last >= shown.Last
 }
 
 // delivery is the delivery id of a message as history shows it: a page that is

@@ -43,11 +43,14 @@ type Page struct {
 	// a thread's root may be anywhere.
 	Messages []Found
 	// NewestFirst says that the window's first page has its newest messages.
-	// Slack's replies begin with the oldest, all other history with the newest. It
-	// must be set on an empty page too.
+	// Slack's replies begin with the oldest ([RootSource]), all other history with
+	// the newest. It must be set on an empty page too.
 	NewestFirst bool
 	// Cursor leads to the window's next page; "" when there is none.
 	Cursor string
+	// More says that the window has messages that the page does not show, also where
+	// there is no cursor to them. A cursor says so too.
+	More bool
 	// Hidden says that the platform does not show older messages, as with Slack's
 	// free plan (is_limited): what is not on the page may exist.
 	Hidden bool
@@ -57,7 +60,8 @@ type Page struct {
 type Found struct {
 	// Event has the message and, in Raw, its JSON as it came; Client where the
 	// platform has it. Delivery, Received and Past are set by backfill.
-	// Message.Replies is set on a root that has replies.
+	// Message.Replies is set on a root that has replies; what the platform does not
+	// tell of them is 0.
 	earshot.Event
 	// Key is the post's key that our own message carries; "" where the platform
 	// does not show it.
@@ -97,11 +101,12 @@ func (e *ScopeError) Unwrap() error { return e.Err }
 // agent is no member.
 var ErrNotThere = errors.New("not there, or the agent is no member")
 
-// A RootSource is a [Source] that can show one message of a channel's top level
-// by itself, at the cost of one call of History. Where pages are small, backfill
-// asks for a thread's root before it asks for replies: Message.Replies shows how
-// many there are and when the last was said, and so from where the newest are to
-// be asked for.
+// A RootSource is a [Source] whose pages of replies begin with the oldest. It can show
+// a thread's root by itself, at the cost of one call of History: Message.Replies shows
+// how many replies there are and when the last was said, and so from where the newest
+// are to be asked for. Without these methods pages must begin with the newest.
 type RootSource interface {
 	Root(ctx context.Context, c earshot.Channel, root earshot.MessageID) (Page, error)
+	// RootTime returns when a root was said, by its id; 0 where ids do not tell.
+	RootTime(root earshot.MessageID) earshot.Time
 }

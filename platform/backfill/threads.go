@@ -96,7 +96,7 @@ func (f *Filler) followThreads(ctx context.Context, t *timeline, page Page) erro
 }
 
 // followThread decides by its root on a page of the top level whether a thread
-// was missed: if so it is queued, otherwise its gaps are known. stored is what the
+// was missed: if so, or if the root does not tell, it is queued, otherwise its gaps are known. stored is what the
 // store has of its replies. f.mu is held.
 func (f *Filler) followThread(topLevel *timeline, root Found, stored earshot.Activity) {
 	t := topLevel.channel.timeline(root.Message.ID)
@@ -106,11 +106,13 @@ func (f *Filler) followThread(topLevel *timeline, root Found, stored earshot.Act
 		return
 	}
 	shown := earshot.Activity{}
+	told := true
 	if root.Message.Replies != nil {
 		shown = *root.Message.Replies
+		told = shown.Count > 0 && shown.Last > 0 // what is absent is not known
 	}
 	quiet := shown.Last < missing[0].From && shown.Count >= stored.Count
-	if !quiet && (shown.Last != stored.Last || shown.Count != stored.Count) {
+	if !told || !quiet && (shown.Last != stored.Last || shown.Count != stored.Count) {
 		f.enqueue(job{channel: t.channel.Channel, thread: root.Message.ID})
 		return
 	}

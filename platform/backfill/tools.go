@@ -27,23 +27,23 @@ func (f *Filler) FetchThread(ctx context.Context, s earshot.Scope, root earshot.
 // position (zero: now), the newest first, with at most four requests. Otherwise
 // it is like [Filler.FetchThread].
 func (f *Filler) FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error {
-	return f.fetchIn(ctx, s, "", upTo, func(t *timeline, upTo earshot.Position) need {
-		return need{upTo: upTo.Time, calls: sinceCalls, next: func(context.Context) (*coverage.Window, error) {
+	return f.fetchIn(ctx, s, "", upTo, func(_ context.Context, t *timeline, upTo earshot.Position) (need, error) {
+		return need{upTo: upTo.Time, calls: sinceCalls, next: func(context.Context) ([]coverage.Window, bool, error) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			u, some := f.newestToAsk(t, upTo.Time)
 			if !some || u.To < since {
-				return nil, nil
+				return nil, false, nil
 			}
 			w := t.Window(coverage.Span{From: max(u.From, since), To: u.To}, false, f.Tier.sizes())
-			return &w, nil
-		}}
+			return []coverage.Window{w}, false, nil
+		}}, nil
 	})
 }
 
 // fetchIn fills one timeline of a channel. A channel of another platform or
 // workspace has nothing to load.
-func (f *Filler) fetchIn(ctx context.Context, s earshot.Scope, thread earshot.MessageID, upTo earshot.Position, needs func(*timeline, earshot.Position) need) error {
+func (f *Filler) fetchIn(ctx context.Context, s earshot.Scope, thread earshot.MessageID, upTo earshot.Position, needs func(context.Context, *timeline, earshot.Position) (need, error)) error {
 	if s.Platform != f.Platform || s.Workspace != f.Workspace {
 		return nil
 	}
@@ -64,7 +64,11 @@ func (f *Filler) fetchIn(ctx context.Context, s earshot.Scope, thread earshot.Me
 	f.mu.Lock()
 	t := x.timeline(thread)
 	f.mu.Unlock()
-	if err := f.fill(ctx, t, needs(t, upTo)); err != nil {
+	n, err := needs(ctx, t, upTo)
+	if err == nil {
+		err = f.fill(ctx, t, n)
+	}
+	if err != nil {
 		f.reload(s)
 		return err
 	}

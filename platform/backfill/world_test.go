@@ -32,8 +32,12 @@ type world struct {
 	newest   bool // replies come newest first, as Discord's
 	rootless bool // the root is shown only where the window holds it
 	hidden   earshot.Time
-	latency  time.Duration
-	fail     func(method string, c earshot.ChannelID) error
+	tell     func(*earshot.Activity) // what a root tells of its replies; nil: all
+
+	uncursored bool // a page that is cut has no cursor
+	latency    time.Duration
+	delay      func() time.Duration // of one call, in place of latency
+	fail       func(method string, c earshot.ChannelID) error
 
 	calls []call
 	rate  map[string][]time.Time
@@ -138,8 +142,13 @@ func (w *world) top(c earshot.ChannelID) []earshot.Message {
 }
 
 func (w *world) found(c earshot.ChannelID, m earshot.Message) backfill.Found {
-	if replies := w.thread(c, m.ID); m.Thread == "" && len(replies) > 1 {
-		m.Replies = &earshot.Activity{Count: len(replies) - 1, Last: replies[len(replies)-1].Time}
+	if m.Thread == "" {
+		if replies := w.thread(c, m.ID); len(replies) > 1 {
+			m.Replies = &earshot.Activity{Count: len(replies) - 1, Last: replies[len(replies)-1].Time}
+			if w.tell != nil {
+				w.tell(m.Replies)
+			}
+		}
 	}
 	return backfill.Found{Event: earshot.Event{Raw: []byte(`{"ts":"` + m.ID + `"}`), Message: m}}
 }
@@ -167,8 +176,12 @@ func (w *world) begin(ctx context.Context, method string, c earshot.ChannelID, t
 }
 
 func (w *world) wait(ctx context.Context) error {
+	d := w.latency
+	if w.delay != nil {
+		d = w.delay()
+	}
 	select {
-	case <-time.After(w.latency):
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -230,6 +243,14 @@ func (w *world) Root(ctx context.Context, c earshot.Channel, root earshot.Messag
 	return w.History(ctx, c, backfill.Window{Oldest: m.Time, Latest: m.Time, Limit: 1})
 }
 
+func (w *world) RootTime(root earshot.MessageID) earshot.Time {
+	t, err := earshot.ParseTime(string(root))
+	if err != nil {
+		w.t.Error(err)
+	}
+	return t
+}
+
 func (w *world) page(c earshot.ChannelID, list []earshot.Message, win backfill.Window, newest bool) backfill.Page {
 	p := backfill.Page{NewestFirst: newest}
 	from, _ := strconv.Atoi(win.Cursor)
@@ -238,7 +259,7 @@ func (w *world) page(c earshot.ChannelID, list []earshot.Message, win backfill.W
 	for _, m := range list[:n] {
 		p.Messages = append(p.Messages, w.found(c, m))
 	}
-	if n < len(list) {
+	if p.More = n < len(list); p.More && !w.uncursored {
 		p.Cursor = strconv.Itoa(from + n)
 	}
 	return p

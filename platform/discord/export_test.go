@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 )
 
@@ -25,3 +27,17 @@ func (r *Recent) Get(k int) (int, bool) { return r.m.get(k) }
 func (r *Recent) Put(k, v int)          { r.m.put(k, v) }
 func (r *Recent) Drop(k int)            { r.m.drop(k) }
 func (r *Recent) Len() int              { return len(r.m.young) + len(r.m.old) }
+
+// ReadRoot reads the first message of a thread; none where it was started from no
+// message.
+func (p *Platform) ReadRoot(ctx context.Context, c earshot.Channel, root earshot.MessageID) (list []backfill.Found, err error) {
+	at, err := p.threadOf(ctx, c, root)
+	if err != nil || at.rootless() {
+		return nil, err
+	}
+	found, ok, err := p.root(ctx, c, at)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return []backfill.Found{found}, nil
+}

@@ -17,10 +17,7 @@ import (
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
-var _ interface {
-	backfill.Source
-	backfill.RootSource
-} = (*Platform)(nil)
+var _ backfill.Source = (*Platform)(nil)
 
 // maxPage is how many messages a page of history has at most (Get Channel Messages).
 const maxPage = 100
@@ -71,29 +68,6 @@ func (p *Platform) Replies(ctx context.Context, c earshot.Channel, root earshot.
 	if err != nil {
 		p.o.Log.Debug("the first message of a thread is not read", "channel", c.ID, "thread", root, "err", err)
 	}
-	if ok {
-		page.Messages = append(page.Messages, found)
-	}
-	return page, nil
-}
-
-// Root reads one message of a channel's top level, as [backfill.RootSource] asks.
-func (p *Platform) Root(ctx context.Context, c earshot.Channel, root earshot.MessageID) (backfill.Page, error) {
-	if c.Platform != earshot.Discord {
-		return backfill.Page{}, fmt.Errorf("history: %w", backfill.ErrNotThere)
-	}
-	at, err := p.threadOf(ctx, c, root)
-	if err == nil && at.rootless() {
-		return backfill.Page{NewestFirst: true}, nil
-	}
-	if err != nil {
-		return backfill.Page{}, refusal(err)
-	}
-	found, ok, err := p.root(ctx, c, at)
-	if err != nil {
-		return backfill.Page{}, refusal(err)
-	}
-	page := backfill.Page{NewestFirst: true}
 	if ok {
 		page.Messages = append(page.Messages, found)
 	}

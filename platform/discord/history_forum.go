@@ -78,7 +78,7 @@ func (p *Platform) forumPosts(ctx context.Context, c earshot.Channel, w backfill
 		case err != nil:
 			return page, refusal(err)
 		}
-		f.Message.Replies = &earshot.Activity{Count: t.Messages, Last: t.Last}
+		f.Message.Replies = t.Replies()
 		page.Messages = append(page.Messages, f)
 	}
 	return page, nil
@@ -136,12 +136,12 @@ func (p *Platform) threads(ctx context.Context, e *rest.Endpoint, of string, que
 	}
 	var answer struct {
 		Threads []json.RawMessage `json:"threads"`
-		More    bool              `json:"has_more"`
+		More    *bool             `json:"has_more"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return threadList{}, fmt.Errorf("%w with threads", discordapi.ErrNotAnswered)
 	}
-	list := threadList{More: answer.More}
+	list := threadList{More: answer.More == nil || *answer.More} // the next page is empty where there is none
 	for _, raw := range answer.Threads {
 		if t, ok := readPost(raw); ok {
 			list.Threads = append(list.Threads, t)

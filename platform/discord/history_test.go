@@ -126,9 +126,9 @@ func TestWhatHistoryShowsOfAChannel(t *testing.T) {
 	if diff := cmp.Diff("B in A Mara: \"since noon\"\nA Mara: \"deploys hang\" (1, the last at THEN)\n", withoutUnread(shown(list, names...))); diff != "" {
 		t.Error(diff)
 	}
-	page, err := x.Root(t.Context(), x.channel(x.general), earshot.MessageID(a))
-	if err != nil || shown(page.Messages, names...) != "A Mara: \"deploys hang\" (1, the last at THEN)\n" {
-		t.Errorf("the root: %s, %v", shown(page.Messages, names...), err)
+	begins, err := x.ReadRoot(t.Context(), x.channel(x.general), earshot.MessageID(a))
+	if err != nil || shown(begins, names...) != "A Mara: \"deploys hang\" (1, the last at THEN)\n" {
+		t.Errorf("the root: %s, %v", shown(begins, names...), err)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestAForumsHistoryIsItsPosts(t *testing.T) {
 	slices.Reverse(list)
 	for i, f := range list {
 		m := f.Message
-		if string(m.ID) != want[i] || m.Root() != "" || m.Replies == nil || i != 28 && m.Text != fmt.Sprintf("title %d\nbody", i) || (i == 28) != m.Deleted {
+		if string(m.ID) != want[i] || m.Root() != "" || (m.Replies != nil) != (i == 29) || i != 28 && m.Text != fmt.Sprintf("title %d\nbody", i) || (i == 28) != m.Deleted {
 			t.Errorf("post %d is %+v", i, m)
 		}
 	}
@@ -210,12 +210,12 @@ func TestAThreadThatNoMessageBegan(t *testing.T) {
 	x.fake.Delete(x.general, root)
 	c := x.channel(x.general)
 	list := []gather.Reference{{ID: earshot.MessageID(bare), Thread: earshot.MessageID(bare), Root: true}, {ID: earshot.MessageID(root), Thread: earshot.MessageID(root), Root: true}}
-	page, err := x.Root(t.Context(), c, earshot.MessageID(named))
-	if err != nil || len(page.Messages) != 1 || page.Messages[0].Message.Text != "name" || page.Messages[0].Message.ID != earshot.MessageID(named) {
-		t.Fatalf("the thread with a name begins with %+v, %v", page.Messages, err)
+	begins, err := x.ReadRoot(t.Context(), c, earshot.MessageID(named))
+	if err != nil || len(begins) != 1 || begins[0].Message.Text != "name" || begins[0].Message.ID != earshot.MessageID(named) {
+		t.Fatalf("the thread with a name begins with %+v, %v", begins, err)
 	}
 	// The channel's history tells the same, page by page, and not what is stored.
-	first := page.Messages[0].Message
+	first := begins[0].Message
 	in := func() (n int) {
 		list, _ := x.pages(x.history(x.general), backfill.Window{Oldest: 1, Latest: always(0).Latest, Limit: 1})
 		for _, f := range list {
@@ -247,12 +247,12 @@ func TestAThreadThatNoMessageBegan(t *testing.T) {
 					last = f.Message
 				}
 			}
-			page, err := x.Root(t.Context(), c, earshot.MessageID(th))
+			begins, err := x.ReadRoot(t.Context(), c, earshot.MessageID(th))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if deleted := len(page.Messages) == 1 && page.Messages[0].Message.Deleted; deleted != (th == began) || th == bare && last.ID != "" {
-				t.Errorf("thread %s begins with %+v and %+v", th, page.Messages, last)
+			if deleted := len(begins) == 1 && begins[0].Message.Deleted; deleted != (th == began) || th == bare && last.ID != "" {
+				t.Errorf("thread %s begins with %+v and %+v", th, begins, last)
 			}
 		}
 		n := len(x.fake.Calls("get_message"))

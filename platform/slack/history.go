@@ -48,6 +48,15 @@ func (p *Platform) Root(ctx context.Context, c earshot.Channel, root earshot.Mes
 	})
 }
 
+// RootTime returns the time that a root's ts is.
+func (p *Platform) RootTime(root earshot.MessageID) earshot.Time {
+	t, err := earshot.ParseTime(string(root))
+	if err != nil {
+		return 0
+	}
+	return t
+}
+
 // window writes a window as Slack's arguments. Both ends are given always:
 // with one of them, from which end Slack begins is not the same everywhere.
 func (p *Platform) window(c earshot.Channel, w backfill.Window) url.Values {
@@ -81,6 +90,7 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	var answer struct {
 		Messages []json.RawMessage `json:"messages"`
 		Limited  bool              `json:"is_limited"`
+		More     *bool             `json:"has_more"`
 		Next     struct {
 			Cursor string `json:"next_cursor"`
 		} `json:"response_metadata"`
@@ -88,7 +98,10 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	if err := json.Unmarshal(raw, &answer); err != nil || answer.Messages == nil {
 		return backfill.Page{}, fmt.Errorf("%s: %w: it has no messages", method, slackapi.ErrAnswer)
 	}
-	page := backfill.Page{Cursor: answer.Next.Cursor, Hidden: answer.Limited, Messages: make([]backfill.Found, 0, len(answer.Messages))}
+	// Slack tells both that there is more and where it goes on. Where neither is told,
+	// a page that is full may have been cut.
+	full := answer.More == nil && strconv.Itoa(len(answer.Messages)) == args.Get("limit") && args.Get("oldest") != args.Get("latest")
+	page := backfill.Page{Cursor: answer.Next.Cursor, More: answer.More != nil && *answer.More || full, Hidden: answer.Limited, Messages: make([]backfill.Found, 0, len(answer.Messages))}
 	soon, cancel := context.WithTimeout(ctx, historyNameTime)
 	defer cancel()
 	p.names.learn(soon, answer.Messages)

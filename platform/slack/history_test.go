@@ -208,3 +208,26 @@ func TestARefusalOfHistorySaysWhatItIs(t *testing.T) {
 		})
 	}
 }
+
+// TestHasMoreWithoutACursor: has_more that is true, or absent from a full page, says
+// that the page is not all, though no cursor leads on.
+func TestHasMoreWithoutACursor(t *testing.T) {
+	t.Parallel()
+	const one = `{"ts":"1700000000.000100","user":"U1","text":"one"}`
+	for answer, want := range map[string]bool{
+		`{"ok":true,"messages":[` + one + `],"has_more":true}`:  true,
+		`{"ok":true,"messages":[` + one + `],"has_more":false}`: false,
+		`{"ok":true,"messages":[` + one + `,` + one + `]}`:      true, // as many as were asked for
+		`{"ok":true,"messages":[` + one + `]}`:                  false,
+	} {
+		p := opened(t, &script{method: "conversations.replies", answer: func(string, int) (int, http.Header, string) {
+			return http.StatusOK, nil, answer
+		}}, slack.Options{})
+		w := window
+		w.Limit = 2
+		page, err := p.Replies(t.Context(), random, "1700000000.000100", w)
+		if err != nil || page.More != want {
+			t.Errorf("%s: more is %v, %v, want %v", answer, page.More, err, want)
+		}
+	}
+}

@@ -16,7 +16,7 @@ type ChannelInfo struct {
 	Hidden   bool             // the bot may not see it, and Discord tells nothing of it but its place
 	Private  bool             // not everyone in the guild may see it, as far as the object tells
 	Owner    earshot.AuthorID // of a thread: who started it
-	Messages int              // of a thread: how many, without its starter
+	Messages int              // of a thread: how many, without its starter; negative when unknown
 	Last     earshot.Time     // of its last message; 0 when unknown
 	Archived bool             // of a thread
 }
@@ -50,9 +50,7 @@ func channelOf(v value) (ChannelInfo, bool) {
 	if c.Hidden = v.Get("flags").Int()&hiddenChannel != 0 && !c.Thread(); c.Hidden {
 		c.Name, c.Topic = "", ""
 	}
-	if n := v.Get("message_count").Int(); n > 0 && n <= 1<<30 {
-		c.Messages = int(n)
-	}
+	c.Messages = messages(v)
 	c.Last, _ = TimeOf(v.At("last_message_id"))
 	c.Private = c.Type == PrivateThread || c.Type == GroupDM
 	for _, o := range v.Get("permission_overwrites").List {
@@ -85,6 +83,33 @@ func (c ChannelInfo) Earshot(guild string) earshot.Channel {
 		out.Kind = earshot.KindGroup
 	}
 	return out
+}
+
+// counting is when Discord began to count a thread's messages beyond maxCounted
+// (Discord's documentation, Channel Object, message_count).
+const (
+	counting   earshot.Time = 1_656_633_600_000_000 // 2022-07-01
+	maxCounted              = 50
+)
+
+// messages returns how many messages a thread has by its object, negative where the
+// object does not tell or stopped to count.
+func messages(v value) int {
+	n := v.Get("message_count")
+	begun, _ := TimeOf(v.At("id"))
+	if n.Absent() || n.Int() < 0 || n.Int() > 1<<30 || n.Int() >= maxCounted && begun < counting {
+		return -1
+	}
+	return int(n.Int())
+}
+
+// Replies returns what a thread's object tells of its messages: nil where it has
+// none, and 0 for what is not known.
+func (c *ChannelInfo) Replies() *earshot.Activity {
+	if c.Messages == 0 {
+		return nil
+	}
+	return &earshot.Activity{Count: max(0, c.Messages), Last: c.Last}
 }
 
 // Workspace returns the workspace of a guild; of "", that of direct messages.

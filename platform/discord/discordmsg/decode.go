@@ -58,7 +58,7 @@ type Decoded struct {
 	// the thread and under its id; a note with an id of its own where the name is not known.
 	Begun earshot.MessageID
 	// Thread is the thread that was started from this message, where the object has
-	// it, with its number of messages and its name.
+	// it, with its number of messages (0 when unknown) and its name.
 	Thread        *Channel
 	ThreadName    string
 	ThreadReplies int
@@ -241,10 +241,8 @@ func (r *reader) thread(d *Decoded, v value) {
 		}
 		return
 	}
-	d.Thread, d.ThreadName, d.ThreadReplies = &c.Channel, c.Name, c.Messages
-	if c.Messages > 0 {
-		d.Message.Replies = &earshot.Activity{Count: c.Messages, Last: c.Last}
-	}
+	d.Thread, d.ThreadName, d.ThreadReplies = &c.Channel, c.Name, max(0, c.Messages)
+	d.Message.Replies = c.Replies()
 }
 
 // bounded cuts a text to what is stored of one.

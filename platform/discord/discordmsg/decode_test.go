@@ -172,6 +172,27 @@ func TestTheThreadOfAMessageIsTold(t *testing.T) {
 	}
 }
 
+// TestAThreadsCountMayBeUnknown: a count that is absent, or of a thread from when
+// Discord stopped to count at 50, is not known, and never none.
+func TestAThreadsCountMayBeUnknown(t *testing.T) {
+	const now, old = "1100000000000000000", "900000000000000000" // 2023 and 2021
+	for thread, want := range map[string]*earshot.Activity{
+		`"id":"` + now + `","message_count":3`:                          {Count: 3},
+		`"id":"` + now + `","message_count":51`:                         {Count: 51},
+		`"id":"` + now + `","message_count":0`:                          nil,
+		`"id":"` + now + `"`:                                            {},
+		`"id":"` + now + `","total_message_sent":9`:                     {},
+		`"id":"` + old + `","message_count":49`:                         {Count: 49},
+		`"id":"` + old + `","message_count":50`:                         {},
+		`"id":"` + old + `","message_count":50,"total_message_sent":50`: {},
+	} {
+		got := decoded(t, post(`"thread":{"type":11,"parent_id":"800000000000000001",`+thread+`}`)).Message.Replies
+		if (got == nil) != (want == nil) || got != nil && *got != *want {
+			t.Errorf("%s: got %+v, want %+v", thread, got, want)
+		}
+	}
+}
+
 // One field that cannot be read costs that field and a note.
 func TestAMalformedFieldCostsThatFieldAlone(t *testing.T) {
 	for name, tt := range map[string]struct{ more, note string }{

@@ -260,16 +260,23 @@ func editTime(v value) earshot.Time {
 	return t
 }
 
-// activity returns what a root tells of its replies. The last one is not told
-// everywhere, but may stand in the list of replies that a notice or an export
-// has.
+// activity returns what a root tells of its replies: nil where it has none, and 0
+// where it has some and does not tell how many, or when the last was said. The last
+// one is not told everywhere, but may stand in the list of replies that a notice or an
+// export has.
 func activity(v value) *earshot.Activity {
-	count := v.Get("reply_count").Int()
+	count := v.Get("reply_count")
 	thread := v.At("thread_ts")
-	if count <= 0 || count > 1<<30 || thread != "" && thread != v.At("ts") {
+	if thread != "" && thread != v.At("ts") || thread == "" && count.Int() <= 0 {
 		return nil
 	}
-	a := &earshot.Activity{Count: int(count)}
+	a := &earshot.Activity{}
+	switch n := count.Int(); {
+	case n > 0 && n <= 1<<30:
+		a.Count = int(n)
+	case count.Text == "0":
+		return nil // all were deleted
+	}
 	a.Last, _ = earshot.ParseTime(v.At("latest_reply"))
 	for _, x := range v.Get("replies").List {
 		if t, err := earshot.ParseTime(x.At("ts")); err == nil && isTS(x.At("ts")) {

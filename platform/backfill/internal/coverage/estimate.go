@@ -18,6 +18,7 @@ type estimate struct {
 	edge    earshot.Time      // where the last page that was full ended
 	pace    float64           // the mean time between two messages of it
 	misses  int               // windows that held far too much or too little
+	silent  earshot.Time      // the earliest empty window begins here; 0: none was empty
 }
 
 // Sizes are how many messages pages hold.
@@ -49,11 +50,23 @@ const (
 // aim returns how many messages a window for a turn is meant to hold.
 func (z Sizes) aim() float64 { return min(fill*float64(z.Max), ample*float64(z.Turn)) }
 
+// usual is how long a stretch is that holds so many, of a thread of which nothing
+// is known; lively, how long one that nearly fills the largest page of a thread
+// with a message a second.
+func (z Sizes) usual() earshot.Time {
+	return earshot.Time(z.aim() * float64(firstPace/time.Microsecond))
+}
+func (z Sizes) lively() earshot.Time { return earshot.Time(fill * float64(z.Max) * 1e6) }
+
 // rootShown takes in what a root shows of its replies. If only few have come
 // since it was shown before, such as the question itself, the time of the last
 // says nothing about the others: the thread may have been silent for weeks. The
-// earlier activity is then kept.
+// earlier activity is then kept. A root that does not tell how many there are says
+// nothing.
 func (x *estimate) rootShown(a *earshot.Activity, sizes Sizes) {
+	if a != nil && a.Count <= 0 {
+		return
+	}
 	old := x.replies
 	x.replies = a
 	switch {
@@ -79,14 +92,15 @@ func (x *estimate) top(u Span) earshot.Time {
 	return u.To
 }
 
-// begin estimates the width of the first window before top, where pages are
-// small: the replies are assumed to be spread evenly from the root, at first, to
+// begin estimates the width of the first window before top; 0 is all that is
+// missing. Where the root has shown how many replies there are, and they are more
+// than a page, they are assumed to be spread evenly from the root, at first, to
 // the last one that is known of.
 func (x *estimate) begin(t Sizes, first, top earshot.Time) earshot.Time {
 	switch {
-	case x.replies == nil:
-		return earshot.Time(t.aim() * float64(firstPace/time.Microsecond))
-	case x.replies.Count < t.Max:
+	case x.replies == nil && t.Small():
+		return t.usual()
+	case x.replies == nil || x.replies.Count < t.Max:
 		return 0
 	}
 	want, of := t.aim(), x.replies
@@ -99,11 +113,10 @@ func (x *estimate) begin(t Sizes, first, top earshot.Time) earshot.Time {
 // learn estimates the width of the next window from what the last one, w, showed.
 // The thread begins at first.
 func (x *estimate) learn(first earshot.Time, w Window, at Sight, t Sizes) {
-	want := t.aim()
+	want, rest := t.aim(), x.rest()
 	held := at.Known.To - max(at.Known.From, first) + 1
-	rest := -1.0 // not known
-	if x.replies != nil {
-		rest = float64(max(1, x.replies.Count-x.shown))
+	if at.whole && at.count == 0 && (x.silent == 0 || at.Known.From < x.silent) {
+		x.silent = at.Known.From
 	}
 	if !at.whole && x.pace > 0 || at.whole && float64(at.count) < want/grow {
 		x.misses++
@@ -116,8 +129,6 @@ func (x *estimate) learn(first earshot.Time, w Window, at Sight, t Sizes) {
 		x.width = 0
 	case !at.whole:
 		x.width = x.narrower(w, at, want, rest, w.Oldest <= first)
-	case at.count == 0 && x.endsBefore(at.Known.From, want, rest):
-		x.width = at.Known.From - x.newest(want, rest)
 	case float64(at.count) > want/4: // enough to know their pace
 		x.width = 1 + earshot.Time(want*float64(at.newest-at.oldest)/float64(at.count))
 	case at.count == 0:
@@ -144,13 +155,22 @@ func (x *estimate) narrower(w Window, at Sight, want, rest float64, whole bool) 
 	return max(1, min(left/4, earshot.Time(float64(left)*want/expected)))
 }
 
-// newest returns the time at which the newest want of the rest begin, if what
-// follows the last full page was said at that page's pace.
-func (x *estimate) newest(want, rest float64) earshot.Time {
-	return x.edge + earshot.Time(max(0, rest-want)*x.pace)
+// rest is how many replies no page has shown, negative where that is not known.
+func (x *estimate) rest() float64 {
+	if x.replies == nil {
+		return -1
+	}
+	return float64(max(1, x.replies.Count-x.shown))
 }
 
-// endsBefore reports whether the thread probably fell silent before t.
-func (x *estimate) endsBefore(t earshot.Time, want, rest float64) bool {
-	return rest > 0 && x.pace > 0 && x.newest(want, rest) < t
+// after returns the width of the next window, which ends with u. Where the thread is
+// known to be silent after u, and at the pace of the last full page has ended before,
+// the window reaches back to the newest replies that are expected.
+func (x *estimate) after(u Span, t Sizes) earshot.Time {
+	want, rest := t.aim(), x.rest()
+	newest := x.edge + earshot.Time(max(0, rest-want)*x.pace)
+	if x.width > 0 && rest > 0 && x.pace > 0 && x.silent == u.To+1 && newest < x.silent {
+		return x.silent - newest
+	}
+	return x.width
 }

@@ -19,6 +19,7 @@ type Page struct {
 	Messages    []Message
 	NewestFirst bool   // pages begin with the window's newest
 	Cursor      string // of the next page; "" for none
+	More        bool   // the window has more than the page shows; there may be no cursor to it
 	Hidden      bool   // the platform does not show older messages
 }
 
@@ -42,7 +43,7 @@ type Sight struct {
 // [Timeline.Now]. Where the page ends before the window does, further messages
 // of the last one's time may follow: that moment is not known.
 func (t *Timeline) Examine(w Window, page Page, start earshot.Time) Sight {
-	s := Sight{Known: Span{w.Oldest, min(w.Latest, start)}, whole: page.Cursor == "" && !page.hides()}
+	s := Sight{Known: Span{w.Oldest, min(w.Latest, start)}, whole: !page.More && !page.hides()}
 	for _, m := range page.Messages {
 		if m.Time < w.Oldest || m.Time > w.Latest || t.thread != "" && m.ID == t.thread {
 			continue
@@ -56,6 +57,10 @@ func (t *Timeline) Examine(w Window, page Page, start earshot.Time) Sight {
 	case s.whole:
 	case s.count == 0:
 		s.Known = Span{1, 0}
+	case page.Cursor == "" && !page.hides(): // nothing leads to more of that time
+		if s.Known.To = min(s.Known.To, s.newest); page.NewestFirst {
+			s.Known = Span{s.oldest, min(w.Latest, start)}
+		}
 	case page.NewestFirst:
 		s.Known.From = s.oldest + 1
 	default:
@@ -73,21 +78,28 @@ func (t *Timeline) Learn(w Window, page Page, sight Sight, sizes Sizes) {
 	t.paged, t.newestFirst, t.next, t.why = true, page.NewestFirst, nil, ""
 	missing := t.known().Missing(Span{w.Oldest, w.Latest})
 	news := len(missing.Within(sight.Known)) > 0
+	t.rootAsked = t.rootAsked || w.Cursor == "" && w.Oldest <= max(Dawn, t.first, t.floor)
 	t.fetched = t.fetched.Add(sight.Known).Without(Span{Dawn, t.floor - 1})
-	t.estimate.shown += sight.count
 	for _, m := range page.Messages {
-		if t.thread != "" && m.ID == t.thread {
+		switch {
+		case t.thread != "" && m.ID == t.thread:
 			t.LearnRoot(m, sizes)
+		case missing.Holds(m.Time): // pages that were asked for at once may overlap
+			t.estimate.shown++
 		}
 	}
 	switch {
-	case page.hides() && page.Cursor == "":
+	case page.hides() && !page.More:
 		t.hidden = w.Latest + 1
 		if sight.count > 0 {
 			t.hidden = sight.oldest + 1
 		}
-	case page.Cursor != "" && len(missing) > 0 && !news:
-		w.Cursor = page.Cursor
+	case page.More && len(missing) > 0 && !news && (page.Cursor != "" || sight.count > 0):
+		if w.Cursor = page.Cursor; w.Cursor == "" && page.NewestFirst {
+			w.Latest = min(w.Latest, sight.oldest) - 1
+		} else if w.Cursor == "" {
+			w.Oldest = max(w.Oldest, sight.newest) + 1
+		}
 		t.next = &w
 	case !page.NewestFirst:
 		t.estimate.learn(t.first, w, sight, sizes)
@@ -101,6 +113,7 @@ func (t *Timeline) Learn(w Window, page Page, sight Sight, sizes Sizes) {
 func (t *Timeline) LearnRoot(root Message, sizes Sizes) {
 	t.first = root.Time
 	t.estimate.rootShown(root.Replies, sizes)
+	t.rootFresh = true
 }
 
 // SetRootTime notes when the thread's root was said.
@@ -115,12 +128,62 @@ func (t *Timeline) UseStoredRoot(root Message) {
 	}
 }
 
-// RepliesKnown reports whether it is known how many replies the root has.
-func (t *Timeline) RepliesKnown() bool { return t.estimate.replies != nil }
+// RepliesKnown reports whether it is known how many replies the root has. What the
+// root showed before a gap says nothing about the gap u.
+func (t *Timeline) RepliesKnown(u Span) bool {
+	return t.estimate.replies != nil && (t.rootFresh || !t.heard.Missed(u))
+}
+
+// WantsRoot reports whether the root would show how to ask for u: nothing else does,
+// and u may hold more than a page. A page has room for nearly a message a second.
+func (t *Timeline) WantsRoot(u Span, sizes Sizes) bool {
+	return t.first >= t.floor && !t.RepliesKnown(u) && (!t.paged || t.gap(u)) && (sizes.Small() || !t.short(u, sizes))
+}
+
+func (t *Timeline) short(u Span, sizes Sizes) bool { return u.To-u.From < sizes.lively() }
+
+// Fits reports whether a window probably holds no more than a page, as far as is
+// known: if as many replies as the root has are spread evenly.
+func (t *Timeline) Fits(w Window, sizes Sizes) bool {
+	r := t.estimate.replies
+	if t.thread == "" || t.newestFirst || r == nil || w.Latest <= t.first {
+		return true
+	}
+	part := float64(w.Latest-max(w.Oldest, t.first)) / float64(w.Latest-t.first)
+	return part*float64(r.Count) < float64(sizes.Max)
+}
+
+// First returns the windows in which a turn asks at once for u, a stretch of
+// [Timeline.NewestMissing], where pages begin with the oldest: as Window does, and
+// where that may be more than a page also for what was said last, so that no answer
+// is the only one and of the wrong end. Unsure says that the windows are a guess,
+// because the root has not shown how many replies there are.
+func (t *Timeline) First(u Span, sizes Sizes) (list []Window, unsure bool) {
+	w := t.Window(u, false, sizes)
+	list = []Window{w}
+	switch {
+	case t.thread == "" || t.newestFirst || t.next != nil || t.paged && !t.gap(u):
+		return list, false
+	case sizes.Small(): // there is one call
+		return list, !t.RepliesKnown(u)
+	case t.short(u, sizes), t.RepliesKnown(u) && t.estimate.replies.Count < sizes.Max:
+		return list, false
+	}
+	for _, width := range []earshot.Time{sizes.lively(), sizes.usual()} {
+		if from := t.estimate.top(u) - width; from > w.Oldest {
+			w.Oldest = from
+			list = append(list, w)
+			w = list[0]
+		}
+	}
+	return list, !t.RepliesKnown(u)
+}
+
+// gap reports whether u is a gap of which nothing was fetched.
+func (t *Timeline) gap(u Span) bool { return t.heard.Missed(u) && t.untouched(u, Forever) }
 
 // RootWindow returns the window that shows a thread's root where no page did.
 func (t *Timeline) RootWindow(upTo earshot.Time, sizes Sizes) Window {
-	t.rootAsked = true
 	return Window{Oldest: max(Dawn, t.floor), Latest: upTo, Limit: sizes.Turn}
 }
 
@@ -134,7 +197,7 @@ func (t *Timeline) Window(u Span, background bool, sizes Sizes) Window {
 	if t.untouched(u, Forever) {
 		w.Latest += Clocks
 	}
-	width := t.estimate.width
+	width := t.estimate.after(u, sizes)
 	if e := t.estimate.earlier; e != nil && !t.paged && e.Last < u.From && e.Last >= t.first && sizes.Small() {
 		// Hardly anything was said in this stretch: one call reaches behind it.
 		w.Oldest = max(t.first, t.floor, Dawn, e.Last-t.estimate.begin(sizes, t.first, e.Last))
@@ -142,11 +205,11 @@ func (t *Timeline) Window(u Span, background bool, sizes Sizes) Window {
 	}
 	top := t.estimate.top(u)
 	switch {
-	case t.thread == "" || t.newestFirst || !t.paged && !sizes.Small():
+	case t.thread == "" || t.newestFirst:
 		if width = 0; !background {
 			w.Limit = sizes.Turn
 		}
-	case t.heard.Missed(u) && t.untouched(u, Forever):
+	case t.gap(u):
 		width = 0 // gaps hold few messages as a rule
 	case !t.paged:
 		width = t.estimate.begin(sizes, t.first, top)

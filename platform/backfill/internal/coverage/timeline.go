@@ -23,14 +23,17 @@ type Timeline struct {
 	estimate    estimate
 	newestFirst bool    // how the platform's pages come
 	paged       bool    // at least one page came
-	rootAsked   bool    // RootWindow was asked for
+	rootAsked   bool    // a page was learned that would have shown the root
+	rootFresh   bool    // the platform has shown the root since the last gap
 	next        *Window // the next page of a window that has shown nothing new yet
 }
 
 // Restore returns a thread's timeline (with "", the top level's) as the store's
 // entries say it. It keeps h, which the channel's timelines share.
-func Restore(h *Heard, thread earshot.MessageID, stored []earshot.Coverage) *Timeline {
-	t := &Timeline{heard: h, thread: thread}
+// newestFirst says that the platform's pages of replies begin with the newest, as far
+// as that is known before the first one.
+func Restore(h *Heard, thread earshot.MessageID, stored []earshot.Coverage, newestFirst bool) *Timeline {
+	t := &Timeline{heard: h, thread: thread, newestFirst: newestFirst}
 	for _, c := range stored {
 		switch {
 		case c.State == earshot.Known && c.To != 0:
@@ -54,7 +57,7 @@ func (t *Timeline) Wanted() bool { return t.wanted }
 // Paged reports whether at least one page was learned.
 func (t *Timeline) Paged() bool { return t.paged }
 
-// RootAsked reports whether [Timeline.RootWindow] was asked for.
+// RootAsked reports whether a page was learned that would have shown the root.
 func (t *Timeline) RootAsked() bool { return t.rootAsked }
 
 // Want notes that a turn needs what was said until a time.
@@ -70,7 +73,9 @@ func (t *Timeline) Explain(why string) { t.why = why }
 func (t *Timeline) Now(clock earshot.Time) earshot.Time { return max(clock, t.upTo, t.heard.Since) }
 
 // Lose forgets what was fetched of a gap, and with it the window under way.
-func (t *Timeline) Lose(gap Span) { t.fetched, t.next = t.fetched.Without(gap), nil }
+func (t *Timeline) Lose(gap Span) {
+	t.fetched, t.next, t.rootFresh = t.fetched.Without(gap), nil, false
+}
 
 // Stop gives up the window under way, as after a refusal.
 func (t *Timeline) Stop() { t.next = nil }
