@@ -169,20 +169,49 @@ func (t *turn) countStored(b *block, thread earshot.MessageID) {
 
 // notLoaded is how much of a thread, or with "" of the channel, is stored and not
 // in the input, and what the input says of it. The stored count includes the
-// anchor.
+// anchor. Where history is missing, the platform's count may be greater.
 func (t *turn) notLoaded(thread earshot.MessageID) (rest int, stored Stored) {
 	i := slices.IndexFunc(t.in.Stored, func(s Stored) bool { return s.Thread == thread })
-	if i < 0 {
-		return 0, Stored{}
+	if i >= 0 {
+		stored = t.in.Stored[i]
 	}
-	stored = t.in.Stored[i]
-	rest = stored.Count
+	if rest = stored.Count; !t.later {
+		rest = max(rest, t.told(thread))
+	}
 	for _, m := range t.upTo {
 		if !m.Deleted && (thread == "" || m.ID == thread || m.Root() == thread) {
 			rest--
 		}
 	}
 	return max(0, rest), stored
+}
+
+// told is how many messages a thread has by the platform's count, the root and the
+// question included, where some of them could not be loaded. It is 0 where all is
+// stored, and where the platform's count may be older than what is missing.
+func (t *turn) told(thread earshot.MessageID) int {
+	root := t.find(thread)
+	if root == nil || root.Replies == nil || root.Replies.Count <= 0 {
+		return 0
+	}
+	last, gap := root.Replies.Last, false
+	for _, c := range t.in.Coverage {
+		if c.Thread == thread && c.State != earshot.Known && t.mayHide(c) {
+			if gap = true; c.To == 0 || c.To > last {
+				return 0
+			}
+		}
+	}
+	if !gap {
+		return 0
+	}
+	n := 1 + root.Replies.Count
+	for _, m := range t.upTo {
+		if !m.Deleted && m.Root() == thread && m.Time > last {
+			n++
+		}
+	}
+	return n
 }
 
 // shownNotLoaded is how many messages the session shows that are not in the

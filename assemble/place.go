@@ -56,7 +56,7 @@ func (t *turn) placeLine() string {
 	case c.Kind == earshot.KindDM && name == "":
 		name = "direct message"
 	case name == "":
-		name = "#" + firstOf(oneLine(string(c.ID), maxChannelName), "unknown")
+		name = "id " + firstOf(escapeTags(oneLine(string(c.ID), maxChannelName)), "unknown")
 	case c.Kind != earshot.KindDM:
 		name = "#" + name
 	}
@@ -99,11 +99,15 @@ func (t *turn) placeLog() string {
 			s += "\n+ " + what + ": " + text
 		}
 	}
-	name := oneLine(c.Name, maxChannelName)
-	if c.Kind != earshot.KindDM {
-		name = "#" + firstOf(strings.TrimPrefix(name, "#"), firstOf(oneLine(string(c.ID), maxChannelName), "unknown"))
+	name := strings.TrimPrefix(oneLine(c.Name, maxChannelName), "#")
+	switch {
+	case c.Kind == earshot.KindDM:
+		line("name", oneLine(c.Name, maxChannelName))
+	case name != "":
+		line("name", "#"+name)
+	default: // the id is no name that people know the channel by
+		line("id", oneLine(string(c.ID), maxChannelName))
 	}
-	line("name", name)
 	line("topic", t.stored(oneLine(c.Topic, maxTopic)))
 	line("purpose", t.stored(oneLine(c.Purpose, maxTopic)))
 	return s

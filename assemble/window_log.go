@@ -106,11 +106,11 @@ func (t *turn) news(m *msg) bool {
 }
 
 // replyCount is how many replies a root has, the question not counted: by what
-// is stored, else by what the platform says, else by what the input has.
+// is stored, where history is missing by the platform's greater count, else by what the platform says, else by what the input has.
 func (t *turn) replyCount(root *msg) int {
 	for _, s := range t.in.Stored {
 		if s.Thread == root.ID && s.Thread != "" {
-			n := s.Count - 1
+			n := max(s.Count, t.told(root.ID)) - 1
 			if t.anchor.Root() == root.ID {
 				n--
 			}

@@ -264,11 +264,8 @@ func (x *reading) around(b logform.Block) *fault {
 			return bad(formality, "the place stands in a later turn")
 		}
 		for _, p := range b.Plus {
-			want := map[string]string{logform.Name: in.Channel.Name, logform.Topic: in.Channel.Topic, logform.Purpose: in.Channel.Purpose}[p.Kind]
+			want := map[string]string{logform.Name: in.Channel.Name, logform.ID: string(in.Channel.ID), logform.Topic: in.Channel.Topic, logform.Purpose: in.Channel.Purpose}[p.Kind]
 			got := strings.TrimSuffix(seenLine(strings.TrimPrefix(p.Value, "#")), "…")
-			if got == string(in.Channel.ID) && seenLine(strings.Trim(want, "#")) == "" {
-				continue // it has no name
-			}
 			if !strings.HasPrefix(strings.TrimPrefix(seenLine(want), "#"), strings.TrimSpace(strings.TrimPrefix(got, "#"))) {
 				return bad(plusLine, "%s is %+q, want %+q", p.Kind, p.Value, want)
 			}

@@ -121,6 +121,7 @@ const (
 	RepliesTo       = "replies to"
 	SummaryText     = "summary"
 	Name            = "name"
+	ID              = "id" // of a channel without a name
 	Topic           = "topic"
 	Purpose         = "purpose"
 )

@@ -7,7 +7,7 @@ import (
 
 // placeLines are the kinds of + lines that stand below a block's header and belong
 // to no message.
-var placeLines = map[Kind][]string{Place: {Name, Topic, Purpose}, Summary: {SummaryText}}
+var placeLines = map[Kind][]string{Place: {Name, ID, Topic, Purpose}, Summary: {SummaryText}}
 
 // rank is the order of the + lines of a message.
 var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, GivenBefore: 7, GivenTwice: 7}
