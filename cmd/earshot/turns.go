@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
@@ -87,13 +88,18 @@ func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 		a.printf("no such turns\n")
 		return nil
 	}
-	t := desk.NewTable("turn", "state", "asked", "channel", "by", "question").Right(0)
+	columns := []string{"turn", "state", "asked", "channel", "by", "question"}
+	reasons := slices.ContainsFunc(rows, func(r queuedJSON) bool { return r.Why != "" })
+	if reasons { // a column of its own: nobody takes it for the question
+		columns = slices.Insert(columns, 5, "why")
+	}
+	t := desk.NewTable(columns...).Right(0)
 	for _, r := range rows {
-		words := desk.Line(r.Question, 200)
-		if r.Why != "" {
-			words = desk.Faint("("+desk.Line(r.Why, 60)+") ") + words
+		cells := []string{fmt.Sprint(r.ID), stateStyle(r.State), r.minute, desk.Line(r.ChannelName, 24), desk.Line(r.By, 16), desk.Line(r.Question, 200)}
+		if reasons {
+			cells = slices.Insert(cells, 5, desk.Faint(desk.Line(r.Why, 60)))
 		}
-		t.Row(fmt.Sprint(r.ID), stateStyle(r.State), r.minute, desk.Line(r.ChannelName, 24), desk.Line(r.By, 16), words)
+		t.Row(cells...)
 	}
 	a.printf("%s", t.Render(a.width))
 	return nil
