@@ -208,7 +208,7 @@ func start(ctx context.Context, dir string, s *simulate.Slack) (*process, error)
 	p := &process{gone: make(chan error, 1)}
 	p.cmd = exec.CommandContext(ctx, *binary, "serve", "--platform", "slack", "--listen", "127.0.0.1:0", "--health", "127.0.0.1:0", "--json", "--db", filepath.Join(dir, "soak.db"))
 	p.cmd.Env = []string{
-		"HOME=" + dir, "EARSHOT_LOG_LEVEL=warn", "EARSHOT_MODEL=offline", "EARSHOT_SLACK_API_URL=" + s.URL() + "/api/",
+		"HOME=" + dir, "EARSHOT_LOG_LEVEL=warn", "EARSHOT_MODEL_PROVIDER=offline", "EARSHOT_SLACK_API_URL=" + s.URL() + "/api/",
 		"SLACK_BOT_TOKEN=" + s.App().BotToken, "SLACK_SIGNING_SECRET=" + s.App().SigningSecret, "EARSHOT_SLACK_REPLY=post",
 		fmt.Sprint("EARSHOT_SEARCH_MB=", *search),
 	}

@@ -262,4 +262,3 @@ func saysSo(happening string, err error) bool {
 	}
 	return false
 }
-
