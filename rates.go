@@ -26,8 +26,8 @@ type Booking struct {
 // make are lost.
 type Rates interface {
 	// BookCalls books the next calls under a key. Each time is given out once, to one
-	// replica, in order. It trusts the caller's now: a replica whose clock is ahead
-	// delays the others.
+	// replica, in order. It trusts the caller's now, which is to be the store's
+	// ([Clock]): a caller whose clock is ahead delays the others.
 	BookCalls(ctx context.Context, key string, r Rate, calls int, now Time) (Booking, error)
 	// BlockCalls forbids calls under a key before a time. Calls that were booked
 	// already are not taken back.

@@ -14,6 +14,23 @@ type Time int64
 // ErrTime is returned by [ParseTime] for a text that is no time.
 var ErrTime = errors.New("not an RFC 3339 time or a Slack ts")
 
+// A Clock is a store that has a clock of its own, as a database on another machine has.
+// Whoever writes times into the store takes them from there, so that replicas agree
+// about them: the clocks of their machines may differ, and jump.
+type Clock interface {
+	// Now returns the time by the store's clock. It does not ask the store each time,
+	// and is safe for concurrent use.
+	Now() time.Time
+}
+
+// ClockOf returns the clock of a store that has one, else machine.
+func ClockOf(store any, machine func() time.Time) func() time.Time {
+	if c, ok := store.(Clock); ok {
+		return c.Now
+	}
+	return machine
+}
+
 // TimeOf returns t to the microsecond, rounded down.
 func TimeOf(t time.Time) Time { return Time(t.UnixMicro()) }
 

@@ -99,7 +99,8 @@ func (o Options) withDefaults() Options {
 		o.Jitter = mathrand.Float64
 	}
 	if o.Now == nil {
-		o.Now = func() earshot.Time { return earshot.TimeOf(time.Now()) }
+		now := earshot.ClockOf(o.Store, time.Now)
+		o.Now = func() earshot.Time { return earshot.TimeOf(now()) }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

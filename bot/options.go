@@ -58,7 +58,7 @@ type Options struct {
 	// Jitter spreads the tries of turns that wait for a platform: at least 0, less
 	// than 1. Default: random. It is safe for concurrent use.
 	Jitter func() float64
-	// Now is the clock; default: time.Now.
+	// Now is the clock; default: the store's ([earshot.Clock]), or time.Now.
 	Now func() earshot.Time
 	Log *slog.Logger // nil discards
 

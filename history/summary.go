@@ -123,7 +123,7 @@ func (h *History) due(ctx context.Context, c Conversation, answers int) {
 // is due, until none is or one fails. c is the conversation that made it look.
 func (h *History) roll(ctx context.Context, c Conversation) {
 	for range 16 {
-		now := earshot.TimeOf(h.o.Now())
+		now := earshot.TimeOf(earshot.ClockOf(h.store, h.o.Now)())
 		claim, err := h.store.ClaimSummary(ctx, earshot.AgentID(h.self.ID), h.owner, h.o.SummariseAfter/2, now, holdSummary)
 		if errors.Is(err, earshot.ErrNotFound) {
 			return

@@ -15,6 +15,7 @@ import (
 type Transient struct {
 	earshot.Store
 	partial *partial.Store
+	now     func() time.Time
 }
 
 // Partial returns a store over disk that keeps in this process's memory what is said
@@ -27,7 +28,7 @@ type Transient struct {
 // disk, and no raw events. Transient must always report the same for a channel, in
 // all processes: erase a channel that becomes transient.
 //
-// o may be nil; its Now dates what the memory holds.
+// o may be nil; its Now dates what the memory holds, and is by default the clock of disk.
 func Partial(disk earshot.Store, transient func(earshot.Scope) bool, o *Options) Transient {
 	var opts Options
 	if o != nil {
@@ -37,10 +38,10 @@ func Partial(disk earshot.Store, transient func(earshot.Scope) bool, o *Options)
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Now == nil {
-		opts.Now = time.Now
+		opts.Now = earshot.ClockOf(disk, time.Now)
 	}
 	p := partial.New(disk, memory.Open(opts.Now), transient, earshot.TimeOf(opts.Now()), opts.Log)
-	return Transient{p, p}
+	return Transient{p, p, opts.Now}
 }
 
 // Sweep removes what processes that died have left on the disk of turns that have
@@ -53,6 +54,9 @@ func (t Transient) Sweep(ctx context.Context) (int, error) { return t.partial.Sw
 func (t Transient) Trim(ctx context.Context, most int) ([]earshot.Scope, error) {
 	return t.partial.Trim(ctx, most)
 }
+
+// Now implements [earshot.Clock].
+func (t Transient) Now() time.Time { return t.now() }
 
 // Scrub implements [earshot.Scrubber].
 func (t Transient) Scrub(ctx context.Context) error { return t.partial.Scrub(ctx) }

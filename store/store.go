@@ -39,7 +39,7 @@ import (
 // Options are the optional arguments of Open. Zero fields mean their defaults.
 type Options struct {
 	Log *slog.Logger     // nil discards
-	Now func() time.Time // the clock that dates conversations, turns and blobs; nil is time.Now
+	Now func() time.Time // the clock that dates conversations, turns and blobs; nil is time.Now, on PostgreSQL the database's
 
 	// Memory bounds a store in memory; nil means no bound. It is an error with any
 	// other store.
@@ -110,7 +110,7 @@ func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	if opts.Now == nil {
+	if opts.Now == nil && kind != inPostgres {
 		opts.Now = time.Now
 	}
 	if opts.Memory != nil && kind != inMemory {

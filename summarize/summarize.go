@@ -82,7 +82,8 @@ func New(o Options) *Summarizer {
 		o.Ended = func() <-chan struct{} { return nil }
 	}
 	if o.Now == nil {
-		o.Now = func() earshot.Time { return earshot.TimeOf(time.Now()) }
+		now := earshot.ClockOf(o.Store, time.Now)
+		o.Now = func() earshot.Time { return earshot.TimeOf(now()) }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

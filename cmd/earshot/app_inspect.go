@@ -45,7 +45,7 @@ func pageOf(ctx context.Context, st earshot.Notes, turn earshot.TurnID) (page st
 	at := "http://" + config.InspectListen
 	list, err := daemon.Presences(ctx, st)
 	if err == nil {
-		now := earshot.TimeOf(time.Now())
+		now := earshot.TimeOf(earshot.ClockOf(st, time.Now)())
 		for _, p := range list {
 			if p.Inspect != "" && p.Running(now) {
 				at, runs = p.Inspect, true

@@ -95,7 +95,7 @@ func writeKey(a *app, key string, k access.StoredKey) error {
 		return a.writeJSON(struct {
 			Key string `json:"key"`
 			keyJSON
-		}{key, keyJSONOf(k)})
+		}{key, keyJSONOf(k, k.Created.UTC())})
 	}
 	_, err := fmt.Fprintln(a.raw, key)
 	return err
@@ -214,11 +214,11 @@ type keyJSON struct {
 	Expired    bool                  `json:"expired"`
 }
 
-func keyJSONOf(k access.StoredKey) keyJSON {
+func keyJSONOf(k access.StoredKey, now time.Time) keyJSON {
 	return keyJSON{
 		ID: k.ID, Name: k.Name,
 		Workspaces: append([]earshot.WorkspaceID{}, k.Reach.Workspaces...), Channels: append([]earshot.ChannelID{}, k.Reach.Channels...),
-		ReadOnly: k.ReadOnly, Created: k.Created.String(), Expires: k.Expires.String(), Expired: k.Expired(time.Now()),
+		ReadOnly: k.ReadOnly, Created: k.Created.String(), Expires: k.Expires.String(), Expired: k.Expired(now),
 	}
 }
 
@@ -244,10 +244,11 @@ func (c *keyListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	now := earshot.ClockOf(st, time.Now)()
 	if a.json {
 		out := []keyJSON{}
 		for _, k := range list {
-			out = append(out, keyJSONOf(k))
+			out = append(out, keyJSONOf(k, now))
 		}
 		return a.writeJSON(out)
 	}
@@ -264,7 +265,7 @@ func (c *keyListCmd) Run(ctx context.Context, a *app) error {
 		if k.Expires != 0 {
 			ends = desk.Minute(k.Expires)
 		}
-		if k.Expired(time.Now()) {
+		if k.Expired(now) {
 			ends = desk.Bad("expired")
 		}
 		t.Row(desk.Strong(desk.ID(k.Name)), desk.Faint(k.ID), desk.Line(reachText(k.Reach), 60), may, desk.Day(k.Created), ends)

@@ -112,8 +112,8 @@ func atPoint(t *testing.T, w *killWorld, n int) {
 	w.talk(t, p, func(<-chan struct{}) {
 		select {
 		case <-p.gone:
-		case <-time.After(20 * time.Second):
-			t.Errorf("the point %s was not reached", point)
+		case <-time.After(hang):
+			t.Errorf("in %s the point %s was not reached", hang, point)
 			p.kill()
 		}
 	})

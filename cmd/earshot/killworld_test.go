@@ -34,6 +34,7 @@ type killWorld struct {
 	environ    []string
 	talks      []*killConversation
 	kills      int
+	lease      time.Duration // of the program that is started next
 	rand       *rand.Rand
 }
 
@@ -46,6 +47,9 @@ type killConversation struct {
 	acknowledged    []string // ids, in order
 	said            int      // the one that is not acknowledged included
 }
+
+// hang is when a program hangs: no speed of a machine needs so long.
+const hang = 5 * time.Minute
 
 // killFolder is the folder of the built program; "" until it is built.
 var killFolder string
@@ -88,9 +92,9 @@ func newKillWorld(t *testing.T, binary string, s killSetting) *killWorld {
 	}
 	t.Logf("-kill.seed=%d", seed)
 	return &killWorld{
-		killSetting: s, binary: binary, db: db, rand: rand.New(rand.NewPCG(seed, 1)),
+		killSetting: s, binary: binary, db: db, lease: time.Second, rand: rand.New(rand.NewPCG(seed, 1)),
 		environ: []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "EARSHOT_LOCAL_TOKEN=" + killToken, "EARSHOT_LEASE_SECONDS=1", "EARSHOT_LOG_LEVEL=warn",
+			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "EARSHOT_LOCAL_TOKEN=" + killToken, "EARSHOT_LOG_LEVEL=warn",
 			fmt.Sprintf("EARSHOT_ANSWER_EACH=%v", s.each), fmt.Sprintf("EARSHOT_LOCAL_PLACEHOLDER=%v", s.placeholder),
 		},
 		talks: []*killConversation{
@@ -130,13 +134,24 @@ func (p *killProcess) errors() string {
 	return p.stderr.String()
 }
 
+// The leases of programs: the default, and the longest of one that is killed.
+const (
+	defaultLease = 7 * time.Second
+	longestLease = time.Minute
+)
+
 // start starts the program, which kills itself at the point fault ("": never),
-// and waits until it listens.
+// and waits until it listens. Its lease is short, since the next program waits for
+// it, but so long that the program keeps it however slow the machine is: a multiple
+// of the longest start so far. A lease that runs out during a turn counts as the end
+// of a process, and too many of them end the turn.
 func (w *killWorld) start(t *testing.T, fault string, environ ...string) *killProcess {
 	t.Helper()
 	p := &killProcess{gone: make(chan struct{})}
 	p.cmd = exec.Command(w.binary, "serve", "--platform", "local", "--listen", "127.0.0.1:0", "--json", "--db", w.db)
-	p.cmd.Env = append(append(slices.Clone(w.environ), "EARSHOT_FAULT="+fault), environ...)
+	lease := fmt.Sprintf("EARSHOT_LEASE_SECONDS=%.0f", w.lease.Seconds())
+	p.cmd.Env = append(append(slices.Clone(w.environ), lease, "EARSHOT_FAULT="+fault), environ...)
+	began := time.Now()
 	p.cmd.Stderr = p
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -160,6 +175,7 @@ func (w *killWorld) start(t *testing.T, fault string, environ ...string) *killPr
 		t.Fatalf("the program did not say where it listens: %v: %s", failed, p.errors())
 	}
 	p.address = hello.Address
+	w.lease = max(w.lease, min(4*time.Since(began).Round(time.Second), longestLease))
 	return p
 }
 
@@ -242,7 +258,7 @@ func (p *killProcess) call(ctx context.Context, method, path string, in, out any
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, hang)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+p.address+path, bytes.NewReader(body))
 	if err != nil {
@@ -293,7 +309,7 @@ func (w *killWorld) settle(t *testing.T, p *killProcess) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(hang); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		open, err := st.QueuedTurns(t.Context(), earshot.TurnQuery{States: unfinished, Limit: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -303,5 +319,5 @@ func (w *killWorld) settle(t *testing.T, p *killProcess) {
 		}
 	}
 	p.kill()
-	t.Fatalf("turns are still unfinished after a minute: %s", p.errors())
+	t.Fatalf("turns are still unfinished after %s: %s", hang, p.errors())
 }

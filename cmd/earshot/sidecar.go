@@ -134,7 +134,7 @@ func (a *app) keyMissing(ctx context.Context, st earshot.Store) (string, error) 
 		return "", err
 	}
 	for _, k := range keys {
-		if !k.Expired(time.Now()) {
+		if !k.Expired(earshot.ClockOf(st, time.Now)()) {
 			return "", nil
 		}
 	}

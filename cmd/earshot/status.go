@@ -125,7 +125,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 
 // asked sums the calls of platforms' APIs in the last 24 hours.
 func (l turnStore) asked(ctx context.Context) ([]callsJSON, error) {
-	counts, err := l.store.Calls(ctx, earshot.TimeOf(time.Now().Add(-24*time.Hour)))
+	counts, err := l.store.Calls(ctx, earshot.TimeOf(earshot.ClockOf(l.store, time.Now)().Add(-24*time.Hour)))
 	if err != nil {
 		return nil, err
 	}

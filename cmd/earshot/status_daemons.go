@@ -37,7 +37,7 @@ func (l turnStore) daemons(ctx context.Context) ([]daemonJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := earshot.TimeOf(time.Now())
+	now := earshot.TimeOf(earshot.ClockOf(l.store, time.Now)())
 	out := []daemonJSON{}
 	for _, p := range list {
 		kind := "bot"

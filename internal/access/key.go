@@ -101,7 +101,7 @@ func (e *AmbiguousError) Error() string {
 // is empty, too long or no plain text, for an empty id and for a time that is over;
 // ErrConflict for a name that another key has; an [AmbiguousError].
 func CreateKey(ctx context.Context, st KeyStore, spec KeySpec) (secret.Secret, StoredKey, error) {
-	return createKey(ctx, st, spec, time.Now())
+	return createKey(ctx, st, spec, earshot.ClockOf(st, time.Now)())
 }
 
 func createKey(ctx context.Context, st KeyStore, spec KeySpec, now time.Time) (secret.Secret, StoredKey, error) {

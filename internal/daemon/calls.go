@@ -16,6 +16,7 @@ const writeCallsEvery = 10 * time.Second
 type callCounter struct {
 	store   earshot.Meter
 	log     *slog.Logger
+	now     func() time.Time
 	read    func() []earshot.CallCount   // since the start, one entry a method; Hour is set here
 	written map[string]earshot.CallCount // by method
 }
@@ -53,7 +54,7 @@ func (m *callCounter) write(ctx context.Context) {
 		c.Failed -= was.Failed
 		c.Waits -= was.Waits
 		c.Waited -= was.Waited
-		c.Hour = earshot.TimeOf(time.Now())
+		c.Hour = earshot.TimeOf(m.now())
 		news = append(news, c)
 		level := slog.LevelDebug
 		if c.Limited > 0 || c.Waits > 0 {

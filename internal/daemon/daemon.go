@@ -132,6 +132,7 @@ func opened(ctx context.Context, o Options, k kind) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Outside.Now = earshot.ClockOf(st, o.Outside.Now) // all that it writes is by one clock
 	watch := newStoreWatch(o, st)
 	if err := watch.begin(ctx); err != nil {
 		return nil, errors.Join(err, closeStore())
@@ -164,7 +165,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 	}
 	me := newPresence(o, models)
 	s := shared{
-		options: o, store: st, disk: watch, search: search.New(st, &search.Options{MaxBytes: int64(o.Config.Limits.SearchMB) << 20}), owner: me.Owner, began: time.Now(), meters: meters,
+		options: o, store: st, disk: watch, search: search.New(st, &search.Options{MaxBytes: int64(o.Config.Limits.SearchMB) << 20}), owner: me.Owner, began: o.Outside.clock(), meters: meters,
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
 	if s.sidecar, s.gate, err = s.openService(); err != nil {
@@ -192,8 +193,8 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 	}
 	me.API, me.Inspect = fronts[1].Address(), inspectURL(o.Config.Inspect, fronts[3].Address())
 	run := append(p.run, fronts.Run, watch.Run, s.askAtStart,
-		heartbeat{store: st, log: o.Log, presence: me}.Run,
-		pruner{store: st, now: o.Outside.clock(), log: o.Log}.Run, keeper.Run,
+		heartbeat{store: st, log: o.Log, presence: me, now: o.Outside.clock}.Run,
+		pruner{store: st, log: o.Log, now: o.Outside.clock}.Run, keeper.Run,
 		(&eraser{store: st, log: o.Log, clear: s.caches.clear}).Run,
 	)
 	return &Daemon{

@@ -58,7 +58,7 @@ func (s *discordService) answer(ctx context.Context) ([]func(context.Context) er
 	}
 	b := s.newBot(discordPlatform{s.adapter, s.history, s, newHearing(s.shared)}, who)
 	s.events.connect(b, s.history)
-	calls := &callCounter{store: s.store, log: s.options.Log, read: s.calls}
+	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.calls}
 	return []func(context.Context) error{
 		b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.readHistory, calls.Run,
 		func(ctx context.Context) error { return s.adapter.Listen(ctx, s.events.Handle) },

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -29,7 +28,7 @@ func (h *hearing) partial(ctx context.Context, s earshot.Scope) bool {
 	if !h.options.Config.Retention.Of(s).None {
 		return false
 	}
-	now := earshot.TimeOf(time.Now())
+	now := earshot.TimeOf(h.options.Outside.clock())
 	h.mu.Lock()
 	since := h.read[s]
 	h.read[s] = now

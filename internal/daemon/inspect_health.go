@@ -21,7 +21,7 @@ const maxLooked = 100
 // health returns how this daemon is, for the inspector. A store that does not answer
 // is a part of what it says, and no error.
 func (s shared) health(ctx context.Context, p platform) (inspect.Health, error) {
-	now := time.Now()
+	now := s.options.Outside.clock()
 	h := inspect.Health{
 		At: earshot.TimeOf(now), Version: s.options.Version, Since: earshot.TimeOf(s.began), Keeps: keeps(s.options.Config.Retention),
 		Turns: inspect.Waiting{States: map[earshot.TurnState]int{}}, Models: []inspect.ModelCalls{}, Replicas: []inspect.Replica{}, APICalls: []inspect.APICalls{}, Gaps: []inspect.Gap{},
@@ -39,7 +39,7 @@ func (s shared) health(ctx context.Context, p platform) (inspect.Health, error) 
 		h.Platform.State = "none"
 	}
 	for _, m := range s.responder.calls {
-		h.Models = append(h.Models, m.since(now.Add(-time.Hour)))
+		h.Models = append(h.Models, m.since(time.Now().Add(-time.Hour)))
 	}
 	if since, down := s.disk.down(); down {
 		h.Store.Why = "it cannot be written to since " + since.UTC().Format(time.RFC3339) + ", so events are refused"
@@ -110,7 +110,7 @@ func (s shared) oldest(ctx context.Context, depth map[earshot.TurnState]int) (*e
 
 // apiCalls sums the calls of this hour and of the one before, the most refused first.
 func (s shared) apiCalls(ctx context.Context) ([]inspect.APICalls, error) {
-	counts, err := s.store.Calls(ctx, earshot.TimeOf(time.Now().Add(-time.Hour).Truncate(time.Hour)))
+	counts, err := s.store.Calls(ctx, earshot.TimeOf(s.options.Outside.clock().Add(-time.Hour).Truncate(time.Hour)))
 	if err != nil {
 		return nil, err
 	}

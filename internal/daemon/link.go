@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -178,7 +177,7 @@ func (l *link) probe(ctx context.Context, confirmed bool) error {
 // storeWatch tells of, the platform is asked again too: what it says is to be kept.
 func (l *link) retryIdentify(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
-		if err := pause(ctx, wait+rand.N(wait/2)); err != nil {
+		if err := pause(ctx, wait+l.options.Outside.jitter(wait/2)); err != nil {
 			return err
 		}
 		err := l.Enter(ctx)
@@ -200,11 +199,7 @@ func (l *link) retryIdentify(ctx context.Context) error {
 
 // floor returns the time before which nothing of a channel is kept.
 func (l *link) floor(at earshot.Scope) earshot.Time {
-	now := time.Now()
-	if l.options.Outside.Now != nil {
-		now = l.options.Outside.Now()
-	}
-	return floor(l.options.Config.Retention.Of(at), earshot.TimeOf(now))
+	return floor(l.options.Config.Retention.Of(at), earshot.TimeOf(l.options.Outside.clock()))
 }
 
 // orNever returns d, or where it is zero what backfill takes for never.

@@ -24,8 +24,7 @@ func openLocal(ctx context.Context, s shared) (platform, error) {
 	}
 	who := earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name, Aliases: aliases(c)}
 	adapter, err := local.Open(ctx, s.store, &local.Options{
-		Agent: who, Platform: s.options.LocalPlatform, Workspace: earshot.WorkspaceID(c.Local.Workspace),
-		Now: s.options.Outside.Now,
+		Agent: who, Platform: s.options.LocalPlatform, Workspace: earshot.WorkspaceID(c.Local.Workspace), Now: s.options.Outside.Now,
 	})
 	if err != nil {
 		return platform{}, fmt.Errorf("open the local platform: %w", err)

@@ -52,6 +52,9 @@ func (o Options) withDefaults() Options {
 	if o.Done == nil {
 		o.Done = func(bot.Report) {}
 	}
+	if o.Outside.Now == nil && o.Config.Clock != "" {
+		o.Outside.Now = offBy(o.Config.Clock)
+	}
 	if o.Patience <= 0 {
 		o.Patience = 10 * time.Second
 	}

@@ -3,8 +3,11 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -21,10 +24,28 @@ type Outside struct {
 	Summariser llm.Model                                                      // in place of the configured model that summarises
 	Client     *http.Client                                                   // for calls of the platform's API
 	Dial       func(ctx context.Context, n, address string) (net.Conn, error) // for the platform's sockets
-	Now        func() time.Time                                               // the wall clock; timers run on the real one
+	Now        func() time.Time                                               // this machine's wall clock; timers run on the real one
 	Jitter     func(most time.Duration) time.Duration                         // a random time below most
 	Owner      string                                                         // see bot.Options.Owner
 	NewKey     func() string                                                  // see bot.Options.NewKey
+}
+
+// clock returns the time that is written into the store and compared with times there.
+func (x Outside) clock() time.Time {
+	if x.Now == nil {
+		return time.Now()
+	}
+	return x.Now()
+}
+
+// offBy returns the machine's clock, off by what a file says at that moment, such as 1h;
+// for tests of replicas whose clocks differ. A file that cannot be read is no difference.
+func offBy(file string) func() time.Time {
+	return func() time.Time {
+		text, _ := os.ReadFile(file)
+		d, _ := time.ParseDuration(strings.TrimSpace(string(text)))
+		return time.Now().Add(d)
+	}
 }
 
 // now returns the clock as the parts take it, nil for the real one.
@@ -35,12 +56,21 @@ func (x Outside) now() func() earshot.Time {
 	return func() earshot.Time { return earshot.TimeOf(x.Now()) }
 }
 
-// clock returns the clock, the real one where there is no other.
-func (x Outside) clock() func() time.Time {
-	if x.Now == nil {
-		return time.Now
+// jitter returns a random time below most, which is above 0.
+func (x Outside) jitter(most time.Duration) time.Duration {
+	if x.Jitter == nil {
+		return rand.N(most)
 	}
-	return x.Now
+	return x.Jitter(most)
+}
+
+// fraction returns the randomness as the parts take it that want a number below 1, nil
+// for the real one.
+func (x Outside) fraction() func() float64 {
+	if x.Jitter == nil {
+		return nil
+	}
+	return func() float64 { return x.Jitter(time.Second).Seconds() }
 }
 
 // model makes the model that answers, as newModel does.
@@ -48,10 +78,7 @@ func (x Outside) model(c config.Config, list []ModelInfo, learn func(llm.Respons
 	if x.Model == nil {
 		return newModel(c, list, learn, calls, log)
 	}
-	o := &model.RetryOptions{Logger: log}
-	if x.Jitter != nil {
-		o.Jitter = func() float64 { return x.Jitter(time.Second).Seconds() }
-	}
+	o := &model.RetryOptions{Logger: log, Jitter: x.fraction()}
 	info := list[0]
 	m := measured{x.Model, info.Name, learn, calls[0]}
 	return model.Fallback(log, model.Retry(model.Break(m, model.NewBreaker(info.Provider, nil)), o)), nil

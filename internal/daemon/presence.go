@@ -83,13 +83,14 @@ type heartbeat struct {
 	store    earshot.Notes
 	log      *slog.Logger
 	presence Presence
+	now      func() time.Time
 }
 
 // Run writes the presence until ctx ends, and then that the daemon has ended.
 // A store that fails is no reason to stop answering.
 func (h heartbeat) Run(ctx context.Context) error {
 	p := h.presence
-	p.Since = earshot.TimeOf(time.Now())
+	p.Since = earshot.TimeOf(h.now())
 	h.dropOld(ctx, p.Since)
 	again := time.NewTicker(beatEvery)
 	defer again.Stop()
@@ -108,7 +109,7 @@ func (h heartbeat) Run(ctx context.Context) error {
 }
 
 func (h heartbeat) write(ctx context.Context, p Presence) {
-	p.Seen = earshot.TimeOf(time.Now())
+	p.Seen = earshot.TimeOf(h.now())
 	data, err := json.Marshal(p)
 	if err == nil {
 		err = h.store.PutNote(ctx, earshot.Note{Key: presenceKey + p.Owner, Data: data})

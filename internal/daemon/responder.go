@@ -88,7 +88,7 @@ func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		},
 		Search: s.search, Files: files(c, p), Zone: c.Context.Zone, Placeholder: placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded,
-		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Now: o.Outside.now(),
+		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Jitter: o.Outside.fraction(), Now: o.Outside.now(),
 	})
 	s.caches.add(b.Clear)
 	return b

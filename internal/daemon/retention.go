@@ -60,11 +60,10 @@ type retainer struct {
 
 // newRetainer returns what applies the configured rules.
 func newRetainer(o Options, st earshot.Store) retainer {
-	r := retainer{store: st, rules: o.Config.Retention, log: o.Log, now: o.Outside.now()}
-	if r.now == nil {
-		r.now = func() earshot.Time { return earshot.TimeOf(time.Now()) }
+	return retainer{
+		store: st, rules: o.Config.Retention, log: o.Log,
+		now: func() earshot.Time { return earshot.TimeOf(o.Outside.clock()) },
 	}
-	return r
 }
 
 // over returns the retainer with the store that the daemon is to use: some channels of

@@ -66,7 +66,7 @@ func (s *slackService) answer(ctx context.Context) ([]func(context.Context) erro
 	s.history.Store(history)
 	b := s.newBot(slackPlatform{s.adapter, history, newHearing(s.shared)}, s.identity())
 	s.events.connect(b, history)
-	calls := &callCounter{store: s.store, log: s.options.Log, read: s.workspaceCalls}
+	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.workspaceCalls}
 	run := []func(context.Context) error{b.Run, s.summaries(s.identity()), s.summariesOfAgents(s.identity().ID), history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
 	if !s.options.Config.Keys.SlackAppToken.Empty() {
 		run = append(run, func(ctx context.Context) error { return s.adapter.Listen(ctx, b.Handle) })

@@ -43,6 +43,9 @@ type Config struct {
 	// Fault names a point at which the process kills itself, for tests of what
 	// survives it.
 	Fault string `yaml:"-" env:"EARSHOT_FAULT"`
+	// Clock names a file that says by how much this machine's clock is off, for tests of
+	// replicas whose clocks differ.
+	Clock string `yaml:"-" env:"EARSHOT_CLOCK"`
 }
 
 // CounterAuto is the counter that is learned.

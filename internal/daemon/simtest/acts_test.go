@@ -34,9 +34,7 @@ func (w *world) do(a act) {
 		w.moods = append(w.moods, a)
 		w.mu.Unlock()
 	case actJump:
-		w.mu.Lock()
-		w.jumped += a.long
-		w.mu.Unlock()
+		w.jump(a)
 	case actRenew:
 		w.slack.Disconnect(a.reason)
 	case actCut:
@@ -110,6 +108,19 @@ func (w *world) change(a act, m *spoken) {
 	case actReact:
 		w.slack.React(m.channel, m.ts, w.people[a.who], fmt.Sprint("emoji", a.which))
 	}
+}
+
+// jump sets a clock: that of the store, or of one of the processes where each has its
+// own.
+func (w *world) jump(a act) {
+	living := w.living()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.script.apart && a.which%2 == 0 && len(living) > 0 {
+		living[a.which/2%len(living)].off += a.long
+		return
+	}
+	w.jumped += a.long
 }
 
 // process kills or stops a process, or starts another.

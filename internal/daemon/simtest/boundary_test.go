@@ -16,6 +16,32 @@ type boundary struct {
 	p *process
 }
 
+// seenBy returns the store as a process has it.
+func (w *world) seenBy(p *process) earshot.Store {
+	b := &boundary{Store: w.store, p: p}
+	if w.script.apart {
+		return clocked{b}
+	}
+	return b
+}
+
+// A clocked boundary is that of a store with a clock of its own.
+type clocked struct{ *boundary }
+
+// Now implements [earshot.Clock].
+func (c clocked) Now() time.Time { return c.p.w.now() }
+
+// longest is how long a turn may wait for the platform.
+const longest = 15 * time.Minute
+
+// booked checks that a process writes a time by the store's clock, so that no other waits
+// for a moment that is far away.
+func (b *boundary) booked(what string, at earshot.Time) {
+	if ahead := time.Duration(at-earshot.TimeOf(b.p.w.now())) * time.Microsecond; ahead < -time.Second || ahead > longest {
+		b.p.w.wrong("%s writes to the store that it has %s %s ahead of the store's clock", b.p.name, what, ahead)
+	}
+}
+
 // Close leaves the store open: the world owns it.
 func (b *boundary) Close() error { return nil }
 
@@ -74,6 +100,7 @@ func (b *boundary) Claim(ctx context.Context, agent earshot.AgentID, owner strin
 	if err != nil || open == 0 {
 		return earshot.Lease{}, nil, earshot.ErrNotFound
 	}
+	b.booked("claimed a lease", now)
 	c, err := with(b, "Claim", "", func() (c claimed, err error) {
 		c.lease, c.turns, err = b.Store.Claim(ctx, agent, owner, now, hold)
 		return c, err
@@ -82,10 +109,14 @@ func (b *boundary) Claim(ctx context.Context, agent earshot.AgentID, owner strin
 }
 
 func (b *boundary) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, hold time.Duration) (earshot.Lease, error) {
+	b.booked("renewed a lease", now)
 	return with(b, "Renew", l.Conversation.Name, func() (earshot.Lease, error) { return b.Store.Renew(ctx, l, now, hold) })
 }
 
 func (b *boundary) Release(ctx context.Context, l earshot.Lease, notBefore earshot.Time) error {
+	if notBefore != 0 {
+		b.booked("put off a turn", notBefore)
+	}
 	return b.p.effect("Release", l.Conversation.Name, func() error { return b.Store.Release(ctx, l, notBefore) })
 }
 

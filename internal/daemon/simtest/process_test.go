@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -31,6 +32,7 @@ type process struct {
 	name   string
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when Run has returned
+	off    time.Duration // how far its machine's clock is ahead of the store's; guarded by w.mu
 
 	gate sync.RWMutex // held for reading during an effect, for writing to die
 	dead bool         // guarded by gate
@@ -193,6 +195,17 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
+// apart is how much the clock of a process may differ from the store's at its start.
+const apart = time.Hour
+
+// now is the clock of the process's machine.
+func (p *process) now() time.Time {
+	at := p.w.now()
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	return at.Add(p.off)
+}
+
 // start starts a daemon. It is up, or has died on its way, when start returns.
 func (w *world) start(at crash) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -200,9 +213,12 @@ func (w *world) start(at crash) {
 	w.life.Lock()
 	w.started++
 	p.name = fmt.Sprintf("p%d", w.started)
+	if w.script.apart {
+		p.off = time.Duration(rand.New(rand.NewPCG(w.script.seed, uint64(w.started))).Int64N(int64(2*apart))) - apart
+	}
 	w.processes = append(w.processes, p)
 	w.life.Unlock()
-	w.note("%s starts", p.name)
+	w.note("%s starts, its clock off by %s", p.name, p.off)
 	go func() {
 		defer close(p.ended)
 		defer cancel()
@@ -229,10 +245,10 @@ func (p *process) run(ctx context.Context) error {
 		return fmt.Errorf("there is no policy %q", c.Policy)
 	}
 	d, err := daemon.Open(ctx, daemon.Options{
-		Config: c, Policy: policy, Store: &boundary{Store: w.store, p: p}, Done: w.report(p),
+		Config: c, Policy: policy, Store: w.seenBy(p), Done: w.report(p),
 		Log: slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		Outside: daemon.Outside{
-			Model: &model{w: w, p: p}, Client: &http.Client{Transport: p, Timeout: 30 * time.Second}, Dial: p.dial, Now: w.now,
+			Model: &model{w: w, p: p}, Client: &http.Client{Transport: p, Timeout: 30 * time.Second}, Dial: p.dial, Now: p.now,
 			Jitter: p.jitter, Owner: p.name, NewKey: p.newKey,
 		},
 	})

@@ -76,8 +76,11 @@ type script struct {
 	seed    uint64
 	environ []string // settings of the daemon
 	none    bool     // nothing that is said is stored
-	tier    simulate.Tier
-	acts    []act
+	// apart: each process has a clock of its own, as on machines over one PostgreSQL, and
+	// the store has another. Otherwise they share the machine's, as over SQLite.
+	apart bool
+	tier  simulate.Tier
+	acts  []act
 }
 
 // weights are the relative frequencies of the kinds of acts.
@@ -92,7 +95,7 @@ var weights = []struct {
 // newScript writes the script of a seed.
 func newScript(seed uint64) script {
 	r := rand.New(rand.NewPCG(seed, 0xea25407))
-	s := script{seed: seed, tier: simulate.TierUnlimited}
+	s := script{seed: seed, tier: simulate.TierUnlimited, apart: seed%2 == 0}
 	if r.IntN(4) == 0 {
 		s.tier = simulate.TierInternal
 	}

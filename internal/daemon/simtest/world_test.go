@@ -123,7 +123,8 @@ func (w *world) wrong(format string, args ...any) {
 	w.detail = append(w.detail, w.stamp()+"WRONG "+text)
 }
 
-// now is the wall clock of the processes. Slack's clock is the bubble's.
+// now is the clock of the store, which the processes share unless the script keeps them
+// apart. Slack's clock is the bubble's.
 func (w *world) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,7 +135,12 @@ func (w *world) now() time.Time {
 func newWorld(t *testing.T, s script, dir string) *world {
 	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), facts: newFacts(), ends: map[earshot.TurnState]int{}, known: map[string]int{}, reviving: make(chan struct{}, 1)}
 	var err error
-	w.slack, err = simulate.NewSlack(&simulate.SlackOptions{Listener: w.net, Seed: s.seed, SocketMode: true, Tier: s.tier})
+	w.slack, err = simulate.NewSlack(&simulate.SlackOptions{
+		Listener: w.net, Seed: s.seed, SocketMode: true, Tier: s.tier,
+		// The first retry waits until all sockets of a process that dies are closed: which
+		// of them is still open at the very moment depends on the scheduler.
+		Retries: []time.Duration{time.Millisecond, time.Minute, 5 * time.Minute},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

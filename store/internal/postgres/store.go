@@ -28,6 +28,7 @@ import (
 // Store is an [earshot.Store] in PostgreSQL.
 type Store struct {
 	now          func() time.Time
+	clock        clock
 	log          *slog.Logger
 	pool         *pgxpool.Pool
 	schema       string // in which the tables are
@@ -41,7 +42,7 @@ type Store struct {
 // Open connects to the database that spec names, a URL as libpq has them
 // (postgres://user@host/database), and brings the schema in it up to date.
 // The database must exist; the tables are made in the first schema of its
-// search_path.
+// search_path. now nil is the database's clock.
 func Open(ctx context.Context, spec string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	c, err := parse(spec)
 	if err != nil {
@@ -63,7 +64,10 @@ func open(ctx context.Context, c *config, now func() time.Time, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{now: now, log: log, pool: pool}
+	s := &Store{now: now, clock: clock{began: time.Now()}, log: log, pool: pool}
+	if now == nil {
+		s.now = s.clock.Now
+	}
 	s.recordQueues.store, s.stats.store = s, s
 	if err := s.inspect(ctx); err != nil {
 		pool.Close()
@@ -79,11 +83,19 @@ func syncCommits(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// inspect reads the schema's name, and warns of a server that may lose what it
-// acknowledged.
+// inspect reads the schema's name and the time, and warns of a server that may lose
+// what it acknowledged.
 func (s *Store) inspect(ctx context.Context) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
 	var fsync string
-	if err := s.pool.QueryRow(ctx, `SELECT current_setting('fsync'), current_schema()`).Scan(&fsync, &s.schema); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT current_setting('fsync'), current_schema()`).Scan(&fsync, &s.schema); err != nil {
+		return err
+	}
+	if err := s.clock.set(ctx, conn.Conn()); err != nil {
 		return err
 	}
 	if fsync != "on" {

@@ -26,6 +26,9 @@ type tx struct {
 func (s *Store) apply(ctx context.Context, what string, f func(context.Context, *tx) error) error {
 	err := s.withConn(ctx, func(conn *pgx.Conn) error {
 		t := &tx{store: s, conn: conn, batch: &pgx.Batch{}}
+		if s.clock.due() {
+			s.clock.ask(t.batch)
+		}
 		// Read committed: a statement that follows a lock sees what was committed
 		// by the last holder of the lock.
 		t.write(`BEGIN ISOLATION LEVEL READ COMMITTED`)
