@@ -73,7 +73,7 @@ func TestASocketModeClientThatIsNotOursHearsEverything(t *testing.T) {
 	t.Parallel()
 	w := small(t, simulate.SlackOptions{SocketMode: true, PingEvery: 50 * time.Millisecond})
 	c := socketmode.New(w.api)
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := c.RunContext(ctx); err != nil && !errors.Is(err, context.Canceled) {

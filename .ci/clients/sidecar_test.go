@@ -19,7 +19,7 @@ import (
 
 const (
 	module   = "../.."
-	patience = 30 * time.Second // how long a program may take to start or to stop
+	patience = 5 * time.Minute // when a program hangs, at its start or its end
 )
 
 // lack skips a test that lacks a program, or fails it where everything must be

@@ -95,7 +95,7 @@ func (w *sidecarKill) call(ctx context.Context, method, path string, body, into 
 	if err != nil {
 		return err
 	}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(hang); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		r, err := http.NewRequestWithContext(ctx, method, w.url.Load().(string)+path, bytes.NewReader(raw))
 		if err != nil {
 			return err

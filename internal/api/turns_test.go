@@ -125,7 +125,7 @@ func TestAStreamTellsHowTurnsChange(t *testing.T) {
 	w.tell(t, said(0, "Alice", "staging is down"))
 	open := func(last string) *bufio.Scanner {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		t.Cleanup(cancel)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.URL+"/v1/turns/events?channel=C1", nil)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +35,8 @@ type discordWorld struct {
 
 	general             string // a channel that the bot sees
 	ann, bob, cyd, self string
+
+	before *atomic.Pointer[func(method, path string)] // called before each request is carried out
 }
 
 // newDiscordWorld makes the fake Discord; start starts the daemon in it. Every request
@@ -47,7 +50,16 @@ func newDiscordWorld(t *testing.T, server string, o *discord.Options, environ ..
 	if options.IdentifyEvery == 0 {
 		options.IdentifyEvery = 10 * time.Millisecond
 	}
-	options.Observe = described(t)
+	check := described(t)
+	before := new(atomic.Pointer[func(method, path string)])
+	options.Observe = func(method, path string, query url.Values, body []byte, contentType string) {
+		if check != nil {
+			check(method, path, query, body, contentType)
+		}
+		if f := before.Load(); f != nil {
+			(*f)(method, path)
+		}
+	}
 	s, err := discord.New(&options)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +69,7 @@ func newDiscordWorld(t *testing.T, server string, o *discord.Options, environ ..
 			t.Error(err)
 		}
 	})
-	x := &discordWorld{Discord: s, botWorld: newBotWorld(t, server), self: s.App().UserID}
+	x := &discordWorld{Discord: s, botWorld: newBotWorld(t, server), self: s.App().UserID, before: before}
 	x.environ = append(append(x.environ, "EARSHOT_PLATFORM=discord", "EARSHOT_DISCORD_API_URL="+s.APIURL(), "EARSHOT_DISCORD_GATEWAY_URL="+s.GatewayURL(),
 		"DISCORD_BOT_TOKEN="+s.App().Token), environ...)
 	x.ann = s.AddUser(discord.User{Name: "ann", GlobalName: "Ann"})

@@ -39,8 +39,8 @@ const (
 	apology = "Sorry, I could not answer this: something went wrong on my side. The people who run me can see what."
 )
 
-// enough is the longest that anything here may take.
-const enough = time.Minute
+// enough is when something hangs: no speed of a machine needs so long.
+const enough = 5 * time.Minute
 
 // TestMain runs the tests, or a daemon where the environment says so: a test that
 // kills a daemon needs it in a process of its own. More tests run at a time than

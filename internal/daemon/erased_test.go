@@ -277,12 +277,10 @@ func (x *slackWorld) outside(channel, anchor, owner, word string) {
 	ctx := x.t.Context()
 	st := x.daemon.Store
 	scope := earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(x.Team().ID), Channel: earshot.ChannelID(channel)}
-	for range 1000 { // the daemon may hear of the message later
-		if list, err := st.ByID(ctx, scope, earshot.MessageID(anchor)); err != nil || len(list) > 0 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	x.eventually("the daemon has heard of the message", func() bool {
+		list, err := st.ByID(ctx, scope, earshot.MessageID(anchor))
+		return err != nil || len(list) > 0
+	})
 	for i, name := range []string{"committed", "open"} {
 		id := earshot.ConversationID{Agent: earshot.AgentID("outside " + name), Scope: scope, Name: anchor}
 		about := earshot.About{Title: "of " + word, Client: "web", Owner: owner, Tags: []string{word}}
@@ -328,7 +326,7 @@ func (x *slackWorld) holds(text string, tables ...string) {
 	}
 }
 
-// nowhere waits until none of the texts is found, at most ten seconds.
+// nowhere waits until none of the texts is found.
 func (x *slackWorld) nowhere(texts ...string) {
 	x.t.Helper()
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
@@ -336,7 +334,7 @@ func (x *slackWorld) nowhere(texts ...string) {
 		if len(texts) == 0 {
 			return
 		}
-		if time.Since(began) < 10*time.Second {
+		if time.Since(began) < enough {
 			continue
 		}
 		for _, text := range texts {

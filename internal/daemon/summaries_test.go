@@ -46,7 +46,7 @@ func TestLongConversationsAreSummarisedBetweenTurns(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer d.Close()
-			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			ctx, stop := context.WithTimeout(t.Context(), enough)
 			ran := make(chan error, 1)
 			go func() { ran <- d.Run(ctx) }()
 			var id earshot.ConversationID
@@ -69,7 +69,7 @@ func TestLongConversationsAreSummarisedBetweenTurns(t *testing.T) {
 				id = q.Conversation
 			}
 			got, err := d.Store.Summary(ctx, id)
-			for end := time.Now().Add(time.Minute); errors.Is(err, earshot.ErrNotFound) && time.Now().Before(end); got, err = d.Store.Summary(ctx, id) {
+			for end := time.Now().Add(enough); errors.Is(err, earshot.ErrNotFound) && time.Now().Before(end); got, err = d.Store.Summary(ctx, id) {
 				time.Sleep(time.Millisecond) // made after the turn
 			}
 			if err != nil || got.Turns != 2 || !c.want(got) {

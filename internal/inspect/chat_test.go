@@ -191,13 +191,16 @@ func (w world) read(t *testing.T, query string) talked {
 	return d
 }
 
+// hang is when something hangs: no speed of a machine needs so long.
+const hang = 5 * time.Minute
+
 // end waits until a turn has ended.
 func (w chatWorld) end(t *testing.T) bot.Report {
 	t.Helper()
 	select {
 	case r := <-w.ended:
 		return r
-	case <-time.After(30 * time.Second):
+	case <-time.After(hang):
 		t.Fatal("no turn has ended")
 	}
 	return bot.Report{}

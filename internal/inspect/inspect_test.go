@@ -266,7 +266,7 @@ func TestWhatDoesNotExistAndWhatIsForeignAreTheSame(t *testing.T) {
 func TestTheStreamTellsOfAChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *inspect.Options) { o.Open = true })
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), hang)
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/events?channel=ops", nil)
 	if err != nil {

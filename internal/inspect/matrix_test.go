@@ -340,7 +340,7 @@ func (m *matrix) park(t *testing.T, x territory, by earshot.Author) earshot.Turn
 // ask sends a request of a caller and returns the status, and headers and body as text.
 func (m *matrix) ask(t *testing.T, c visitor, method, path string, form url.Values) (int, string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), hang)
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, method, m.url+path, strings.NewReader(form.Encode()))
 	if err != nil {

@@ -58,7 +58,7 @@ func TestARestartBeforeTheFirstEventResumes(t *testing.T) {
 	t.Parallel()
 	x := listen(t, nil)
 	x.start(nil, "")
-	enough := time.After(20 * time.Second)
+	enough := time.After(hang)
 	for remembered := false; !remembered; {
 		select {
 		case <-enough:

@@ -198,7 +198,7 @@ func (x *ear) until(is func() bool) {
 		}
 		select {
 		case <-wake:
-		case <-time.After(20 * time.Second):
+		case <-time.After(hang):
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			x.t.Fatalf("it does not come:\n%s", x.log.String())

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -249,11 +250,13 @@ func TestWhatAFailedPostMeans(t *testing.T) {
 	}
 	t.Run("no time to wait for the limit", func(t *testing.T) {
 		t.Parallel()
-		x := speak(t, func(f *fake.Options, _ *discord.Options) { f.Unlimited = false })
+		x := speak(t, func(f *fake.Options, _ *discord.Options) {
+			f.Unlimited, f.Limits = false, map[string]fake.Limit{"create_message": {Calls: 5, Per: 24 * time.Hour}}
+		})
 		at := x.question(x.general, "", "a?")
 		var err error
 		for i := 0; i < 6 && err == nil; i++ {
-			ctx, cancel := context.WithTimeout(t.Context(), soon)
+			ctx, cancel := context.WithTimeout(t.Context(), hang)
 			_, err = x.Post(ctx, bot.Draft{Place: at, Text: "b", Key: fmt.Sprint("r", i)})
 			cancel()
 		}

@@ -190,5 +190,5 @@ func refusal(err error) *bot.PostError {
 	return e
 }
 
-// soon is a bound for what must not wait.
-const soon = 2 * time.Second
+// hang is when something hangs: no speed of a machine needs so long.
+const hang = 5 * time.Minute

@@ -157,7 +157,7 @@ func TestASocketAcknowledgesWhatIsNoEvent(t *testing.T) {
 		select {
 		case a := <-acks:
 			got = append(got, a)
-		case <-time.After(30 * time.Second):
+		case <-time.After(hang):
 			t.Fatalf("waited in vain for an acknowledgement after %q", got)
 		}
 	}

@@ -135,7 +135,7 @@ func opening(t *testing.T, x *inbox, url string) *slack.Platform {
 // settle waits until everything that was said has arrived.
 func (x *inbox) settle() {
 	x.Helper()
-	ctx, cancel := context.WithTimeout(x.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(x.Context(), hang)
 	defer cancel()
 	if err := x.slack.Settle(ctx); err != nil {
 		x.Fatalf("events are still on their way: %v\n%s", err, x.log)

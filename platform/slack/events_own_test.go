@@ -165,7 +165,7 @@ func TestTheEchoOfOurUpdateIsNoEdit(t *testing.T) {
 	t.Cleanup(server.Close)
 	x.slack.Deliver(server.URL + "/slack/events")
 	x.answered(t, "be …", "because")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
 	if err := x.slack.Settle(ctx); err != nil {
 		t.Fatal(err)

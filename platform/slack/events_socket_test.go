@@ -54,7 +54,7 @@ func within(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(30 * time.Second):
+	case <-time.After(hang):
 		t.Fatalf("waited in vain for %s", what)
 	}
 }
@@ -71,7 +71,7 @@ func listening(x *inbox, g *gaps, handle slack.Handler) (stop func() error) {
 		select {
 		case err := <-ended:
 			return err
-		case <-time.After(30 * time.Second):
+		case <-time.After(hang):
 			return errors.New("Listen goes on after its context has ended")
 		}
 	})
@@ -82,7 +82,7 @@ func listening(x *inbox, g *gaps, handle slack.Handler) (stop func() error) {
 // until waits for something that the fake Slack alone knows.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(hang); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}
@@ -220,7 +220,7 @@ func TestListeningEndsWhereItMakesNoSense(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("got %v, want it to say %q", err, tt.want)
 				}
-			case <-time.After(30 * time.Second):
+			case <-time.After(hang):
 				t.Fatal("Listen goes on")
 			}
 		})
@@ -306,7 +306,7 @@ func TestASlowChannelHoldsUpNoOther(t *testing.T) {
 		if string(c) == x.general {
 			t.Error("the slow one came first")
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(hang):
 		t.Fatal("nothing was taken")
 	}
 }

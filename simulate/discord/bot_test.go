@@ -220,7 +220,7 @@ func (g *gateway) send(frame object) {
 }
 
 func (g *gateway) next() (payload, error) {
-	if err := g.conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := g.conn.SetReadDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		return payload{}, err
 	}
 	var p payload
