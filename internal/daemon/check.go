@@ -136,7 +136,7 @@ func existing(folder string) string {
 // versions compares this program with those that run over the store.
 func (c *checker) versions(ctx context.Context, st earshot.Notes, program string) {
 	list, err := Presences(ctx, st)
-	now := earshot.TimeOf(time.Now())
+	now := earshot.TimeOf(earshot.ClockOf(st, time.Now)())
 	var others []string
 	for _, p := range list {
 		if p.Running(now) && p.Version != c.options.Version && !slices.Contains(others, p.Version) {
