@@ -70,6 +70,34 @@ type Reaction struct {
 	Count int
 }
 
+// A Reacted says that somebody gave an emoji to a message, or took it back.
+//
+// Author is who. With Author "" it is somebody who is not known, and is counted each
+// time that it is told. With All it is everybody: their emoji, or every emoji where
+// Emoji is "", is taken away. At is when it happened, by the platform's clock where
+// the platform tells it; of what one person did the later stands, and at the same
+// time the taking back.
+type Reacted struct {
+	Message MessageID
+	Emoji   string // its name without colons
+	Author  AuthorID
+	Taken   bool // taken back
+	All     bool
+	At      Time
+}
+
+// A Reactor is a person who has given an emoji.
+type Reactor struct {
+	Emoji string
+	ID    AuthorID
+}
+
+// Reactors are what a copy of a message tells of its Reactions beside the counts.
+type Reactors struct {
+	List []Reactor // those whom the platform lists; it may list fewer than it counts
+	AsOf Time      // when the platform was asked; 0 when unknown
+}
+
 // A File is a file that a message carries. SHA256 is lower-case hex, "" until the
 // content was read. Size is in bytes, 0 when unknown.
 type File struct {
@@ -129,6 +157,7 @@ type Message struct {
 	Seq       int64 // the store's sequence in this channel: when it became known; 0 when not from a store
 	Mentions  []AuthorID
 	Reactions []Reaction
+	Reactors  *Reactors // who gave the Reactions; nil when unknown. It is not read back: see [Messages.Reactors]
 	Shared    []Shared
 	Files     []File
 	Tokens    int       // the count of Text by the base counter (o200k); 0 when unknown

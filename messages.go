@@ -140,9 +140,14 @@ type Messages interface {
 	//   - Of copies of one revision, the copy with the greater text wins whole. If
 	//     the texts are equal, a known time, author, thread or reply reference wins
 	//     over an unknown one, and of two known ones the greater.
-	//   - Mentions, reactions and files change without a revision, so the copy that
-	//     arrives last wins. A nil list says nothing; []Reaction{} says that there
-	//     are none. A newer revision brings its own lists.
+	//   - Mentions and files change without a revision, so the copy that arrives last
+	//     wins. A nil list says nothing. A newer revision brings its own lists.
+	//   - Reactions belong to no revision. Of what copies tell of them the last to
+	//     arrive counts; nil says nothing, []Reaction{} that there are none. Persons
+	//     who are known (see React) stay: whom Reactors.List names is one of them, and
+	//     the told count is a floor for those whom nobody names. A person who is known
+	//     and not among all whom a copy names has taken the emoji back, if that copy
+	//     was asked for later (Reactors.AsOf) than they gave it.
 	//   - Shared belongs to a revision, as the text does. If the texts are equal, the
 	//     copy that arrives last wins, because link previews arrive after their
 	//     message and without an edit.
@@ -157,12 +162,20 @@ type Messages interface {
 	// taken from the caller.
 	Record(ctx context.Context, s Scope, messages ...Message) ([]Recorded, error)
 
-	// React adds by, which may be negative, to a message's count of an emoji, in
-	// one atomic step: if replicas call it concurrently no reaction is lost. A
-	// reaction whose count reaches 0 is removed. The change is Updated; it is Same
-	// for a tombstone and when there was nothing to take away. ErrNotFound when the
-	// message is unknown.
-	React(ctx context.Context, s Scope, id MessageID, emoji string, by int) (Recorded, error)
+	// React records that somebody gave an emoji to a message, or took it back, in one
+	// atomic step. The persons are a set for each message and emoji: told again, under
+	// whatever delivery, at another replica or in another order, the same ends in the
+	// same state, and the counts in Message.Reactions follow.
+	//
+	// The change is Updated where a count changed, else Same, as for a tombstone and
+	// for somebody whom an erasure has silenced. A reaction to a message that is not
+	// stored is kept until the message is, or PruneEvents removes it; its Seq is 0.
+	// ErrNotFound when nothing is stored of the channel, ErrInvalid when x names no
+	// message, no emoji (but with All), or no time.
+	React(ctx context.Context, s Scope, x Reacted) (Recorded, error)
+	// Reactors returns who is known to have given the emojis of messages, by emoji and
+	// id. Messages of which nobody is known are absent.
+	Reactors(ctx context.Context, s Scope, ids ...MessageID) (map[MessageID][]Reactor, error)
 
 	// Message returns one message, which may be a tombstone. ErrNotFound when it is
 	// unknown.

@@ -25,7 +25,7 @@ func (s *server) addEvents(a huma.API) {
 	addRaw(s, a, huma.Operation{
 		OperationID: "post-events", Method: http.MethodPost, Path: "/v1/events", Summary: "Tell what was said: messages, edits, deletions, reactions",
 		Description: "What was told before changes nothing, so a batch may be sent again. Events are stored in their order, and all are checked first: when one is refused, with its place as events[3].message.time, none is stored. " +
-			"A channel that is not stored yet is created if the key reaches it; without a platform it is of platform api. A reaction needs the delivery's id, by which a repeated delivery is recognised.",
+			"A channel that is not stored yet is created if the key reaches it; without a platform it is of platform api. A reaction of the same person counts once, however often it is told; one without its user needs the delivery's id, by which a repeated delivery is recognised.",
 	}, schema, s.tell)
 }
 
@@ -37,7 +37,7 @@ type eventBatch struct {
 // An event is one of them.
 type event struct {
 	Type      string            `json:"type" enum:"message,edit,delete,reaction"`
-	ID        string            `json:"id,omitempty" maxLength:"400" doc:"the delivery's id, unique within the channel; a reaction needs it"`
+	ID        string            `json:"id,omitempty" maxLength:"400" doc:"the delivery's id, unique within the channel; a reaction without its user needs it"`
 	Channel   eventChannel      `json:"channel" doc:"its id, or an object with it; name, kind, topic and purpose replace what is stored; workspace and platform where the id is not enough"`
 	Message   *contract.Message `json:"message,omitempty" doc:"of message and edit; an edit has edited, the time of the revision"`
 	MessageID string            `json:"message_id,omitempty" maxLength:"512" doc:"of delete and reaction"`
@@ -73,7 +73,8 @@ func (w eventChannel) read() (earshot.Channel, error) {
 type eventReaction struct {
 	Name string `json:"name" maxLength:"200" doc:"the emoji's name without colons"`
 	By   int    `json:"by" enum:"1,-1" doc:"1 where somebody gave it, -1 where they took it back"`
-	User string `json:"user,omitempty" doc:"who; it is not kept"`
+	User string `json:"user,omitempty" maxLength:"512" doc:"who: the same person's same emoji counts once, however often it is told; without it, each id counts"`
+	Time string `json:"time,omitempty" doc:"when it happened: of what one person did the later stands, in whatever order it is told; without it, when it is told"`
 }
 
 // A toldEvents is the answer.
@@ -82,7 +83,7 @@ type toldEvents struct {
 }
 
 type toldEvent struct {
-	Change    earshot.Change      `json:"change" enum:"new,edited,updated,gone,late,same,unknown,ignored" doc:"what has come of it: late is an older revision than the stored one, unknown a reaction to a message that is not stored, ignored a raw event that says nothing that is kept"`
+	Change    earshot.Change      `json:"change" enum:"new,edited,updated,gone,late,same,unknown,ignored" doc:"what has come of it: late is an older revision than the stored one, unknown a reaction to a message that is not stored, which counts if the message comes within a day, ignored a raw event that says nothing that is kept"`
 	Platform  earshot.Platform    `json:"platform,omitempty"`
 	Workspace earshot.WorkspaceID `json:"workspace,omitempty"`
 	Channel   earshot.ChannelID   `json:"channel,omitempty"`
@@ -188,7 +189,12 @@ func (w *event) read(at string) (sidecar.Event, error) {
 		}
 	}
 	if isReaction {
-		e.Reaction, e.By = w.Reaction.Name, w.Reaction.By
+		e.Reaction, e.By, e.User = w.Reaction.Name, w.Reaction.By, earshot.AuthorID(w.Reaction.User)
+		if w.Reaction.Time != "" {
+			if e.At, err = earshot.ParseTime(w.Reaction.Time); err != nil || e.At == 0 {
+				return refuse("reaction.time", "must be a time as RFC 3339 has it, or a Slack ts")
+			}
+		}
 	}
 	return e, nil
 }

@@ -27,8 +27,8 @@ func (s watched) Record(ctx context.Context, at earshot.Scope, messages ...earsh
 }
 
 // React implements [earshot.Messages].
-func (s watched) React(ctx context.Context, at earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error) {
-	out, err := s.Store.React(ctx, at, id, emoji, by)
+func (s watched) React(ctx context.Context, at earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
+	out, err := s.Store.React(ctx, at, x)
 	return out, s.watch.wrote(ctx, err)
 }
 

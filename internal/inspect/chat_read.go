@@ -196,8 +196,9 @@ func (x *chatMessage) addReplies(r *chatReader, m earshot.Message, t sidecar.Tal
 
 func (r *chatReader) addReactions(x *chatMessage, m earshot.Message) {
 	var mine []string
-	if r.data.Writes {
-		mine = r.Chat.Reacted(r.channel.Scope(), m.ID, earshot.AuthorID(r.data.As))
+	if r.data.Writes && len(m.Reactions) > 0 {
+		of, _ := r.Chat.Reacted(r.visit.Context(), r.channel.Scope(), earshot.AuthorID(r.data.As), m.ID) // else none is marked
+		mine = of[m.ID]
 	}
 	for _, g := range m.Reactions {
 		x.Reactions = append(x.Reactions, chatReaction{Name: g.Name, Count: g.Count, Mine: slices.Contains(mine, g.Name)})

@@ -74,8 +74,8 @@ func (b *between) Record(ctx context.Context, s earshot.Scope, list ...earshot.M
 	return b.step("Record").Record(ctx, s, list...)
 }
 
-func (b *between) React(ctx context.Context, s earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error) {
-	return b.step("React").React(ctx, s, id, emoji, by)
+func (b *between) React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
+	return b.step("React").React(ctx, s, x)
 }
 
 func (b *between) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {

@@ -93,18 +93,24 @@ func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([
 			out = append(out, Event{Type: Deleted, Channel: channel, Of: id})
 		}
 		return out, nil
-	case "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE":
+	case "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE", "MESSAGE_REACTION_REMOVE_EMOJI", "MESSAGE_REACTION_REMOVE_ALL":
 		x, ok := discordmsg.ReadReaction(d.Data)
-		if !ok || x.Emoji == "" || d.Sequence <= 0 {
+		e := Event{Type: Reacted, Of: x.Message, Reaction: x.Emoji, User: x.User, By: -1}
+		switch d.Type {
+		case "MESSAGE_REACTION_ADD":
+			e.By = 1
+		case "MESSAGE_REACTION_REMOVE_EMOJI":
+			e.User, e.All = "", true
+		case "MESSAGE_REACTION_REMOVE_ALL":
+			e.User, e.Reaction, e.All = "", "", true
+		}
+		if !ok || e.User == "" && !e.All || e.Reaction == "" && d.Type != "MESSAGE_REACTION_REMOVE_ALL" {
 			return nothing, nil
 		}
-		e := Event{Type: Reacted, Of: x.Message, Reaction: x.Emoji, By: 1}
-		if d.Type == "MESSAGE_REACTION_REMOVE" {
-			e.By = -1
-		}
 		e.Channel, _ = t.where(x.Guild, x.Channel)
-		// The sequence is unique in one session of the gateway only.
-		e.ID = fmt.Sprintf("%s/%s/%s/%s/%d", d.Type, x.Message, x.User, x.Emoji, d.Sequence)
+		if d.Sequence > 0 { // unique in one session of the gateway only
+			e.ID = fmt.Sprintf("%s/%s/%s/%s/%d", d.Type, x.Message, x.User, x.Emoji, d.Sequence)
+		}
 		return []Event{e}, nil
 	}
 	return nothing, nil

@@ -33,12 +33,15 @@ const (
 // replaces what is stored.
 type Event struct {
 	Type     EventType
-	ID       string // of the delivery, for Reacted: what is delivered again counts once
+	ID       string // of the delivery, for Reacted: by it a repeated reaction of somebody unknown is recognised
 	Channel  earshot.Channel
 	Message  earshot.Message   // of Said and Edited
 	Of       earshot.MessageID // of Deleted and Reacted
-	Reaction string            // the emoji's name without colons
+	Reaction string            // the emoji's name without colons; "" with All: every emoji
 	By       int               // +1 or -1
+	User     earshot.AuthorID  // who reacted; "" where it is not known
+	All      bool              // with By -1: everybody's were taken away
+	At       earshot.Time      // when; 0: now
 }
 
 // What has come of an event, besides the store's changes.
@@ -122,9 +125,15 @@ func (e Event) check(at string) error {
 	case Deleted, Named, Nameless:
 	case Reacted:
 		switch {
-		case e.ID == "" || len(e.ID) > 400:
-			return invalid(at+".id", "is required of a reaction, up to 400 bytes: by it a repeated delivery is recognised")
-		case e.Reaction == "" || len(e.Reaction) > 200:
+		case len(e.ID) > 400:
+			return invalid(at+".id", "is longer than 400 bytes")
+		case e.ID == "" && e.User == "" && !e.All:
+			return invalid(at+".id", "is required of a reaction without its user: by it a repeated delivery is recognised")
+		case len(e.User) > 512:
+			return invalid(at+".reaction.user", tooLong)
+		case e.At < 0:
+			return invalid(at+".reaction.time", "lies before 1970")
+		case e.Reaction == "" && !e.All || len(e.Reaction) > 200:
 			return invalid(at+".reaction.name", "is required, up to 200 bytes")
 		case e.By != 1 && e.By != -1:
 			return invalid(at+".reaction.by", "must be 1 or -1")
@@ -344,58 +353,80 @@ func (s *Service) record(ctx context.Context, batches []earshot.Batch) ([][]ears
 	return out, nil
 }
 
-// reactPatience is how long a reaction whose delivery is stored is tried.
-const reactPatience = 5 * time.Second
-
-// react counts a reaction once for each delivery. The delivery is stored first, in
-// the inbox, with the message as it is: of several that come at once one counts. A
-// process that dies between the two leaves the reaction out, until somebody tells
-// the message's reactions.
+// react records what somebody did to a message. What is told again with its time changes
+// nothing where the person is known. Without one of the two it would, so there the
+// delivery is stored first: see once.
 func (t *telling) react(ctx context.Context, i int, at earshot.Scope, e Event) error {
 	told := &t.told[i]
 	told.Message, told.Change = e.Of, Unknown
-	m, err := t.store.Message(ctx, at, e.Of)
-	if errors.Is(err, earshot.ErrNotFound) {
-		return nil
+	x := earshot.Reacted{Message: e.Of, Emoji: e.Reaction, Author: e.User, Taken: e.By < 0, All: e.All, At: e.At}
+	react := t.store.React
+	if e.ID != "" && (e.At == 0 || x.Author == "") {
+		react = func(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
+			return t.once(ctx, s, "reaction/"+e.ID, x)
+		}
 	}
-	if err != nil {
+	if x.At == 0 {
+		x.At = t.reactedAt()
+	}
+	r, err := react(ctx, at, x)
+	switch {
+	case errors.Is(err, earshot.ErrNotFound):
+	case err != nil:
 		return fmt.Errorf("reaction to message %s: %w", e.Of, err)
+	case r.Seq != 0:
+		told.Change, told.Seq = r.Change, r.Seq
 	}
-	told.Change, told.Seq = earshot.Same, m.Seq
-	if m.Deleted {
-		return nil
+	return nil
+}
+
+// reactedAt returns the time of a reaction that is told without one: later than that of
+// the one before.
+func (s *Service) reactedAt() earshot.Time {
+	for {
+		last := s.reacted.Load()
+		next := max(int64(s.now()), last+1)
+		if s.reacted.CompareAndSwap(last, next) {
+			return earshot.Time(next)
+		}
+	}
+}
+
+// reactPatience is how long a reaction whose delivery is stored is tried.
+const reactPatience = 5 * time.Second
+
+// once records a reaction once for each delivery. The delivery is stored first, in the
+// inbox, with the message as it is: of several that come at once one counts. A process
+// that dies between the two leaves the reaction out, until somebody tells the message's
+// reactions.
+func (t *telling) once(ctx context.Context, at earshot.Scope, delivery string, x earshot.Reacted) (earshot.Recorded, error) {
+	m, err := t.store.Message(ctx, at, x.Message)
+	if errors.Is(err, earshot.ErrNotFound) && x.Author != "" {
+		return t.store.React(ctx, at, x) // kept until the message comes
+	}
+	if err != nil || m.Deleted {
+		return earshot.Recorded{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, err
 	}
 	m.Mentions, m.Reactions, m.Files = nil, nil, nil // what is stored stays
-	accepted, err := t.store.Accept(ctx, at, earshot.Event{Delivery: "reaction/" + e.ID, Received: t.now(), Message: m}, nil)
-	if err != nil {
-		return fmt.Errorf("reaction to message %s: %w", e.Of, err)
-	}
-	if accepted.Duplicate {
-		return nil
+	accepted, err := t.store.Accept(ctx, at, earshot.Event{Delivery: delivery, Received: t.now(), Message: m}, nil)
+	if err != nil || accepted.Duplicate {
+		return earshot.Recorded{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, err
 	}
 	if accepted.Change == earshot.New { // erased since it was read: it does not come back with its reaction
-		told.Change, told.Seq = Unknown, 0
-		_, err := t.store.Record(ctx, at, earshot.Message{ID: e.Of, Time: m.Time, Deleted: true})
-		return err
+		_, err := t.store.Record(ctx, at, earshot.Message{ID: m.ID, Time: m.Time, Deleted: true})
+		return earshot.Recorded{ID: m.ID}, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reactPatience)
 	defer cancel()
 	for {
-		r, err := t.store.React(ctx, at, e.Of, e.Reaction, e.By)
-		switch {
-		case err == nil:
-			told.Change, told.Seq = r.Change, r.Seq
-			return nil
-		case errors.Is(err, earshot.ErrNotFound):
-			told.Change, told.Seq = Unknown, 0 // erased meanwhile
-			return nil
-		case errors.Is(err, earshot.ErrInvalid):
-			return err // trying again would not help
+		r, err := t.store.React(ctx, at, x)
+		if err == nil || errors.Is(err, earshot.ErrNotFound) || errors.Is(err, earshot.ErrInvalid) {
+			return r, err // erased meanwhile, or trying again would not help
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("reaction to message %s: %w", e.Of, err)
+			return r, err
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -55,6 +56,7 @@ type Service struct {
 	minter   Minter
 	options  Options
 	places   places
+	reacted  atomic.Int64  // when the last reaction without a time was told, in microseconds
 	working  chan struct{} // holds one for each context that is being made
 }
 

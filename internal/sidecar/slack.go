@@ -56,8 +56,8 @@ func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte
 	case "message", "app_mention":
 		return s.slackMessage(ctx, e, raw, c.Event.Agent, at)
 	case "reaction_added", "reaction_removed":
-		if e.Of != "" && e.Reaction != "" && e.ID != "" {
-			e.Type, e.By = Reacted, 1
+		if e.User = c.Event.User; e.Of != "" && e.Reaction != "" && e.User != "" {
+			e.Type, e.By, e.At = Reacted, 1, c.Event.Time
 			if c.Event.Type == "reaction_removed" {
 				e.By = -1
 			}

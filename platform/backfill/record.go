@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +45,20 @@ func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, pag
 			// its own markup.
 			x.Message.Text, x.Message.Edited, x.Message.Mentions = have.Text, have.Edited, have.Mentions
 		}
+		if ok && x.Message.Reactions == nil && len(have.Reactions) > 0 {
+			x.Message.Reactions = []earshot.Reaction{} // history shows all that there are
+		}
 		if x.Unread || ok && (have.Deleted || same(have, x.Message)) {
 			continue
 		}
-		x.Past, x.Received, x.Delivery = true, f.Now(), delivery(x.Message)
+		if x.Message.Reactions != nil {
+			by := earshot.Reactors{AsOf: start}
+			if x.Message.Reactors != nil {
+				by.List = x.Message.Reactors.List
+			}
+			x.Message.Reactors = &by
+		}
+		x.Past, x.Received, x.Delivery = true, f.Now(), delivery(have, x.Message)
 		if f.Handle != nil && (x.Key != "" && !said || !ok && f.wantsAnswer(t, x.Message)) {
 			if x.Whole {
 				x.Key = "" // the post is complete: Handle finds it by its id and stores its text
@@ -108,8 +119,13 @@ func (f *Filler) accept(ctx context.Context, t *timeline, events []earshot.Event
 // same reports whether m has nothing that the store does not have.
 func same(have, m earshot.Message) bool {
 	return !m.Deleted && have.Edited == m.Edited && have.Text == m.Text && have.Thread == m.Root() &&
-		slices.Equal(have.Shared, m.Shared) && knows(have.Replies, m.Replies) && slices.Equal(have.Reactions, m.Reactions) &&
+		slices.Equal(have.Shared, m.Shared) && knows(have.Replies, m.Replies) && slices.Equal(byName(have.Reactions), byName(m.Reactions)) &&
 		slices.EqualFunc(have.Files, m.Files, func(x, y earshot.File) bool { return x.ID == y.ID })
+}
+
+// byName returns reactions in the order of their names.
+func byName(list []earshot.Reaction) []earshot.Reaction {
+	return slices.SortedFunc(slices.Values(list), func(a, b earshot.Reaction) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // knows reports whether the store knows of as many replies as a root shows, and
@@ -118,11 +134,12 @@ func knows(have, shown *earshot.Activity) bool {
 	return shown == nil || shown.Count <= 0 || have != nil && have.Count >= shown.Count && have.Last >= shown.Last
 }
 
-// delivery is the delivery id of a message as history shows it: a page that is
-// read again stores no second copy.
-func delivery(m earshot.Message) string {
+// delivery is the delivery id of a message as history shows it, which is stored as
+// have: a page that is read again stores no second copy. Reactions can become again
+// what they were, so that what they are now counts too.
+func delivery(have, m earshot.Message) string {
 	h := fnv.New64a()
-	fmt.Fprint(h, m.Edited, m.Deleted, m.Text, m.Thread, m.Reactions, m.Files, m.Shared)
+	fmt.Fprint(h, have.Reactions, m.Edited, m.Deleted, m.Text, m.Thread, m.Reactions, m.Files, m.Shared)
 	if a := m.Replies; a != nil {
 		fmt.Fprint(h, a.Count, a.Last)
 	}
@@ -151,7 +168,7 @@ func (f *Filler) gone(ctx context.Context, t *timeline, page Page, sight coverag
 			continue
 		}
 		tombstone := earshot.Message{ID: m.ID, Time: m.Time, Deleted: true}
-		out = append(out, earshot.Event{Message: tombstone, Past: true, Received: f.Now(), Delivery: delivery(tombstone)})
+		out = append(out, earshot.Event{Message: tombstone, Past: true, Received: f.Now(), Delivery: delivery(m, tombstone)})
 	}
 	if len(out) > len(page.Messages) {
 		f.Log.Warn("history lacks more than it shows: nothing is taken for deleted", append(t.logAttrs(), "stored", len(out), "shown", len(page.Messages))...)

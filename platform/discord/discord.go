@@ -43,6 +43,7 @@ type Platform struct {
 	directory   *directory
 	replies     *replies // see reply_reserve.go
 	counts      eventCounts
+	reacted     atomic.Int64 // when the last reaction came, in microseconds
 	withdrawals withdrawals
 	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
 	held        atomic.Pointer[[]*gateway.Shard]

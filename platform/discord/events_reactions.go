@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
-// reaction adds or removes emoji of a stored message. A message that is not stored has
-// its reactions when it is read from history. Who reacted is not kept.
-//
-// The new list goes to the bot as an event about the message, so that it is stored
-// together with the place where the session continues: a reaction that comes again
-// after a crash is not counted twice. All events of a channel come by one shard, one
-// after another, so nobody else counts at the same time.
+// reaction records that somebody gave an emoji to a message, or took it back, or that
+// a moderator took all away. Discord tells no time: the order in which the events come
+// decides. All events of a channel come by one shard, one after another, and a session
+// that is resumed tells again everything from some event on, so that the last of them
+// is the last again.
 func (p *Platform) reaction(ctx context.Context, x *delivery) error {
 	r, ok := discordmsg.ReadReaction(x.Data)
 	if !ok {
@@ -26,39 +23,33 @@ func (p *Platform) reaction(ctx context.Context, x *delivery) error {
 	if err != nil || !ok {
 		return err
 	}
-	m, err := p.o.Store.Message(ctx, at.channel().Scope(), r.Message)
-	if errors.Is(err, earshot.ErrNotFound) || err == nil && m.Deleted {
+	did := earshot.Reacted{Message: r.Message, Emoji: r.Emoji, At: p.reactedAt(earshot.TimeOf(x.Received))}
+	switch x.Type {
+	case "MESSAGE_REACTION_REMOVE_ALL":
+		did.Emoji, did.All, did.Taken = "", true, true
+	case "MESSAGE_REACTION_REMOVE_EMOJI":
+		did.All, did.Taken = true, true
+	default:
+		did.Author, did.Taken = r.User, x.Type == "MESSAGE_REACTION_REMOVE"
+	}
+	if did.Emoji == "" && x.Type != "MESSAGE_REACTION_REMOVE_ALL" || did.Author == "" && !did.All {
 		return nil
 	}
-	if err != nil {
+	_, err = p.o.Store.React(ctx, at.channel().Scope(), did)
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return fmt.Errorf("reaction to message %s: %w", r.Message, err)
 	}
-	now := reacted(m.Reactions, x.Type, r.Emoji)
-	if slices.Equal(now, m.Reactions) {
-		return nil
-	}
-	m.Reactions, m.Mentions, m.Files = now, nil, nil // nil: as they are stored
-	_, err = p.pass(ctx, x, passed{channel: at.channel(), message: m, known: true})
-	return err
+	return nil
 }
 
-// reacted returns a list of reactions after an event. It is never nil.
-func reacted(list []earshot.Reaction, event, emoji string) []earshot.Reaction {
-	list = append([]earshot.Reaction{}, list...)
-	if event == "MESSAGE_REACTION_REMOVE_ALL" {
-		return list[:0]
+// reactedAt returns the time of a reaction that came at a time: later than that of the
+// one before.
+func (p *Platform) reactedAt(came earshot.Time) earshot.Time {
+	for {
+		last := p.reacted.Load()
+		next := max(int64(came), last+1)
+		if p.reacted.CompareAndSwap(last, next) {
+			return earshot.Time(next)
+		}
 	}
-	i := slices.IndexFunc(list, func(r earshot.Reaction) bool { return r.Name == emoji })
-	switch {
-	case emoji == "":
-	case event == "MESSAGE_REACTION_ADD" && i < 0:
-		list = append(list, earshot.Reaction{Name: emoji, Count: 1})
-	case event == "MESSAGE_REACTION_ADD":
-		list[i].Count++
-	case i >= 0 && event == "MESSAGE_REACTION_REMOVE" && list[i].Count > 1:
-		list[i].Count--
-	case i >= 0:
-		list = slices.Delete(list, i, i+1)
-	}
-	return list
 }

@@ -40,7 +40,7 @@ type Store interface {
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
-	React(ctx context.Context, s earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error)
+	React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error)
 	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
 	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)

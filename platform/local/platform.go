@@ -57,7 +57,8 @@ type Store interface {
 	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
 	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
-	React(ctx context.Context, s earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error)
+	React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error)
+	Reactors(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) (map[earshot.MessageID][]earshot.Reactor, error)
 }
 
 // A Platform is one workspace. It is safe for concurrent use, and several processes
@@ -70,7 +71,6 @@ type Platform struct {
 	mu       sync.Mutex // guards what follows
 	last     earshot.Time
 	watchers []*watcher
-	reacted  map[reaction]bool
 	drafts   []written
 	files    []storedFile // the oldest first
 }
@@ -78,7 +78,7 @@ type Platform struct {
 // Open returns the platform of a stored workspace, and creates the channel general if
 // there is none.
 func Open(ctx context.Context, st Store, o *Options) (*Platform, error) {
-	p := &Platform{store: st, reacted: map[reaction]bool{}}
+	p := &Platform{store: st}
 	if o != nil {
 		p.o = *o
 	}

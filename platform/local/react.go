@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,43 +9,34 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A reaction is an emoji that a person has given to a message. The store counts
-// emojis; who gave them is known within one process only.
-type reaction struct {
-	scope  earshot.Scope
-	id     earshot.MessageID
-	author earshot.AuthorID
-	name   string
-}
-
-// React adds an emoji, by its name without colons, to a message. Within one process a
-// person can add each emoji once.
+// React adds an emoji, by its name without colons, to a message. A person can add each
+// emoji once.
 func (c *Chat) React(ctx context.Context, channel string, id earshot.MessageID, as, name string) (earshot.Message, error) {
-	return c.react(ctx, channel, id, as, name, 1)
+	return c.react(ctx, channel, id, as, name, false)
 }
 
 // Unreact takes an emoji back. The error is [ErrForbidden] where this person has not
-// given it in this process.
+// given it.
 func (c *Chat) Unreact(ctx context.Context, channel string, id earshot.MessageID, as, name string) (earshot.Message, error) {
-	return c.react(ctx, channel, id, as, name, -1)
+	return c.react(ctx, channel, id, as, name, true)
 }
 
-// Reacted returns the emojis that a person has given to a message and can take back, by
-// name.
-func (c *Chat) Reacted(s earshot.Scope, id earshot.MessageID, who earshot.AuthorID) []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var names []string
-	for r := range c.reacted {
-		if r.scope == s && r.id == id && r.author == who {
-			names = append(names, r.name)
+// Reacted returns the emojis that a person has given to each of the messages and can
+// take back, by name.
+func (c *Chat) Reacted(ctx context.Context, s earshot.Scope, who earshot.AuthorID, ids ...earshot.MessageID) (map[earshot.MessageID][]string, error) {
+	list, err := c.store.Reactors(ctx, s, ids...)
+	names := map[earshot.MessageID][]string{}
+	for id, reactors := range list {
+		for _, r := range reactors {
+			if r.ID == who {
+				names[id] = append(names[id], r.Emoji)
+			}
 		}
 	}
-	slices.SortFunc(names, cmp.Compare[string])
-	return names
+	return names, err
 }
 
-func (c *Chat) react(ctx context.Context, channel string, id earshot.MessageID, as, name string, by int) (earshot.Message, error) {
+func (c *Chat) react(ctx context.Context, channel string, id earshot.MessageID, as, name string, take bool) (earshot.Message, error) {
 	name = strings.Trim(strings.TrimSpace(name), ":")
 	if name == "" || len(name) > maxName || strings.ContainsAny(name, " \n:<>") {
 		return earshot.Message{}, fmt.Errorf("%w: an emoji is given by its name", ErrInvalid)
@@ -63,35 +53,28 @@ func (c *Chat) react(ctx context.Context, channel string, id earshot.MessageID, 
 	if err != nil || m.Deleted {
 		return earshot.Message{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
 	}
-	r := reaction{ch.Scope(), id, who.ID, name}
-	switch changed := c.reacts(r, by > 0); {
-	case !changed && by > 0:
+	at := ch.Scope()
+	mine, err := c.Reacted(ctx, at, who.ID, id)
+	if err != nil {
+		return earshot.Message{}, err
+	}
+	switch gave := slices.Contains(mine[id], name); {
+	case gave && !take:
 		return m, nil
-	case !changed:
+	case !gave && take:
 		return earshot.Message{}, fmt.Errorf("%w: %s has not given the emoji %s", ErrForbidden, who.Name, name)
 	}
+	now, err := c.now(ctx, at)
+	if err != nil {
+		return earshot.Message{}, err
+	}
 	// A reaction asks nothing, so the bot needs no event.
-	if _, err := c.store.React(ctx, r.scope, id, name, by); err != nil {
-		c.reacts(r, by < 0)
+	if _, err := c.store.React(ctx, at, earshot.Reacted{Message: id, Emoji: name, Author: who.ID, Taken: take, At: now}); err != nil {
 		return earshot.Message{}, fmt.Errorf("record a reaction: %w", err)
 	}
-	if m, err = c.store.Message(ctx, r.scope, id); err != nil {
+	if m, err = c.store.Message(ctx, at, id); err != nil {
 		return earshot.Message{}, fmt.Errorf("read message %s: %w", id, err)
 	}
 	c.tell(Update{Channel: ch, Change: earshot.Updated, Message: m})
 	return m, nil
-}
-
-// reacts remembers that somebody has given an emoji, or has it no more, and reports
-// whether that is news.
-func (c *Chat) reacts(r reaction, gives bool) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.reacted[r] == gives {
-		return false
-	}
-	if c.reacted[r] = gives; !gives {
-		delete(c.reacted, r)
-	}
-	return true
 }

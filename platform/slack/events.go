@@ -247,22 +247,21 @@ func withoutToken(raw []byte, token string) []byte {
 	return []byte(strings.ReplaceAll(string(raw), `"`+token+`"`, `"***"`))
 }
 
-// reaction adds or removes an emoji of a stored message. A message that is not
-// stored has its reactions when it is read from history. Who reacted is not kept;
-// an event that was missed is corrected by the next reading of history. The store
-// does the counting, since another replica may count at the same time.
+// reaction records that somebody gave an emoji to a message, or took it back. The
+// event's own time decides which of what one person did was the last. An event that
+// was missed is corrected by the next reading of history.
 func (p *Platform) reaction(ctx context.Context, x delivery) error {
-	if x.Event.Item == "" || x.Event.Channel.ID == "" || x.Event.Reaction == "" || !p.counts.remember(x.ID) {
+	e := x.Event
+	if e.Item == "" || e.Channel.ID == "" || e.Reaction == "" || e.User == "" {
 		return nil
 	}
-	by := 1
-	if x.Event.Type == "reaction_removed" {
-		by = -1
+	at := e.Time
+	if at == 0 {
+		at = earshot.TimeOf(p.o.Now())
 	}
-	_, err := p.o.Store.React(ctx, p.scope(x.Event.Channel.ID), x.Event.Item, x.Event.Reaction, by)
+	_, err := p.o.Store.React(ctx, p.scope(e.Channel.ID), earshot.Reacted{Message: e.Item, Emoji: e.Reaction, Author: e.User, Taken: e.Type == "reaction_removed", At: at})
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
-		p.counts.forget(x.ID)
-		return fmt.Errorf("reaction to message %s: %w", x.Event.Item, err)
+		return fmt.Errorf("reaction to message %s: %w", e.Item, err)
 	}
 	return nil
 }

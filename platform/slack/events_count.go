@@ -17,21 +17,14 @@ type EventCount struct {
 	Used bool
 }
 
-// maxTypes is how many types are counted apart, and maxRecent how many deliveries
-// are remembered.
-const (
-	maxTypes  = 200
-	maxRecent = 4096
-)
+// maxTypes is how many types are counted apart.
+const maxTypes = 200
 
-// eventCounts counts what came in, and remembers deliveries whose events would have
-// an effect each time they come. The zero value is ready to use.
+// eventCounts counts what came in. The zero value is ready to use.
 type eventCounts struct {
-	mu     sync.Mutex // guards what follows
-	types  map[string]*EventCount
-	recent map[string]bool
-	order  []string // of recent, oldest first
-	last   time.Time
+	mu    sync.Mutex // guards what follows
+	types map[string]*EventCount
+	last  time.Time
 }
 
 // count counts an event.
@@ -53,37 +46,6 @@ func (h *eventCounts) count(kind string, used bool, now time.Time) {
 		h.types[kind] = x
 	}
 	x.Count++
-}
-
-// remember adds a delivery, dropping the oldest of too many, and reports whether it
-// is new. One without an id always is.
-func (h *eventCounts) remember(delivery string) bool {
-	if delivery == "" {
-		return true
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.recent == nil {
-		h.recent = map[string]bool{}
-	}
-	if h.recent[delivery] {
-		return false
-	}
-	if len(h.order) >= maxRecent {
-		delete(h.recent, h.order[0])
-		h.order = h.order[1:]
-	}
-	h.recent[delivery] = true
-	h.order = append(h.order, delivery)
-	return true
-}
-
-// forget removes a delivery that failed, so that it is new when it comes again.
-func (h *eventCounts) forget(delivery string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.recent, delivery)
-	h.order = slices.DeleteFunc(h.order, func(id string) bool { return id == delivery })
 }
 
 // EventCounts returns how often each type of event came since Open, sorted by type,

@@ -23,11 +23,11 @@ type fullDisk struct {
 	tries atomic.Int32
 }
 
-func (s *fullDisk) React(ctx context.Context, scope earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error) {
+func (s *fullDisk) React(ctx context.Context, scope earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
 	if s.tries.Add(1) == 1 {
 		return earshot.Recorded{}, errors.New("the disk is full")
 	}
-	return s.Store.React(ctx, scope, id, emoji, by)
+	return s.Store.React(ctx, scope, x)
 }
 
 // A meeting is a store of two replicas, where each that has read a message waits
@@ -59,7 +59,7 @@ func TestReplicasCountReactionsTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 2 {
 		h := opening(t, x, x.slack.URL()+"/api/").Handler(x.bot.Handle)
-		body := fmt.Sprintf(`{"type":"event_callback","event_id":"Ev%d","event":{"type":"reaction_added","reaction":"tada","item":{"type":"message","channel":%q,"ts":%q}}}`, i, x.general, ts)
+		body := fmt.Sprintf(`{"type":"event_callback","event_id":"Ev%d","event":{"type":"reaction_added","user":"U0%dX","reaction":"tada","event_ts":"1700000009.000100","item":{"type":"message","channel":%q,"ts":%q}}}`, i, i, x.general, ts)
 		wg.Go(func() {
 			if got := genuine(x.slack.App().SigningSecret, time.Now(), body).post(t, h).Code; got != http.StatusOK {
 				t.Errorf("got status %d, want %d", got, http.StatusOK)
@@ -79,7 +79,7 @@ func TestAReactionThatWasNotStoredCountsAgain(t *testing.T) {
 	x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.Store = &fullDisk{Store: o.Store} })
 	ts := x.slack.Say(x.general, x.mara, "done")
 	x.settle()
-	body := fmt.Sprintf(`{"type":"event_callback","event_id":"Ev1r","event":{"type":"reaction_added","reaction":"tada","item":{"type":"message","channel":%q,"ts":%q}}}`, x.general, ts)
+	body := fmt.Sprintf(`{"type":"event_callback","event_id":"Ev1r","event":{"type":"reaction_added","user":"U0X","event_ts":"1700000009.000100","reaction":"tada","item":{"type":"message","channel":%q,"ts":%q}}}`, x.general, ts)
 	q := genuine(x.slack.App().SigningSecret, time.Now(), body)
 	h := x.platform.Handler(x.bot.Handle)
 	for i, want := range []int{http.StatusInternalServerError, http.StatusOK, http.StatusOK} {
@@ -89,5 +89,39 @@ func TestAReactionThatWasNotStoredCountsAgain(t *testing.T) {
 	}
 	if diff := cmp.Diff([]earshot.Reaction{{Name: "tada", Count: 1}}, x.message(x.general, ts).Reactions); diff != "" {
 		t.Errorf("reactions (-want +got):\n%s", diff)
+	}
+}
+
+// One person's one reaction is one, whichever delivery, replica or order it comes in,
+// and none once it is taken back. The event's own time tells which came last.
+func TestOnePersonsReactionIsOneHoweverItIsDelivered(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t)
+	ts := x.slack.Say(x.general, x.mara, "done")
+	x.settle()
+	replicas := []http.Handler{x.platform.Handler(x.bot.Handle), opening(t, x, x.slack.URL()+"/api/").Handler(x.bot.Handle)}
+	n := 0
+	tell := func(kind string, at int) {
+		t.Helper()
+		n++
+		body := fmt.Sprintf(`{"type":"event_callback","event_id":"EvR%d","event":{"type":%q,"user":%q,"reaction":"tada","event_ts":"17000000%02d.000100","item":{"type":"message","channel":%q,"ts":%q}}}`,
+			n, kind, x.mara, at, x.general, ts)
+		if got := genuine(x.slack.App().SigningSecret, time.Now(), body).post(t, replicas[n%2]).Code; got != http.StatusOK {
+			t.Fatalf("got status %d", got)
+		}
+	}
+	for _, step := range []struct {
+		kind string
+		at   int
+		want string
+	}{
+		{"reaction_added", 10, "[{tada 1}]"}, {"reaction_added", 10, "[{tada 1}]"}, {"reaction_added", 10, "[{tada 1}]"},
+		{"reaction_removed", 12, "[]"}, {"reaction_added", 10, "[]"}, {"reaction_removed", 12, "[]"},
+		{"reaction_removed", 14, "[]"}, {"reaction_added", 13, "[]"}, {"reaction_added", 15, "[{tada 1}]"},
+	} {
+		tell(step.kind, step.at)
+		if got := fmt.Sprint(x.message(x.general, ts).Reactions); got != step.want {
+			t.Errorf("after %+v: got %s", step, got)
+		}
 	}
 }

@@ -44,7 +44,7 @@ const (
 type Store interface {
 	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
-	React(ctx context.Context, s earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error)
+	React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error)
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
 	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
 	PutChannel(ctx context.Context, c earshot.Channel) error

@@ -65,7 +65,7 @@ var bulkRaceCases = []testCase{
 					ask := earshot.ConversationID{Agent: "a", Scope: at, Name: "x"}
 					_, err = s.Accept(s.Context(), at, earshot.Event{Delivery: fmt.Sprint("d", r), Message: text(id), Received: second(r + 1), Raw: []byte("raw")}, &ask)
 				case 3:
-					_, err = s.React(s.Context(), at, text(id).ID, "eyes", 1)
+					_, err = s.React(s.Context(), at, earshot.Reacted{Message: text(id).ID, Emoji: "eyes", Author: "U1", At: second(r + 1)})
 					if errors.Is(err, earshot.ErrNotFound) {
 						err = nil
 					}

@@ -32,8 +32,7 @@ var modelCases = []testCase{
 	}},
 }
 
-// drawCopy draws one copy of one of four messages. Its reactions, files, mentions and
-// quotes follow from its id, revision and text, since of these lists the last one to
+// drawCopy draws one copy of one of four messages. Its mentions and quotes follow from its id, revision and text, since of these lists the last one to
 // arrive wins, and the property is that the order does not matter.
 func drawCopy(t *rapid.T) earshot.Message {
 	n := rapid.IntRange(0, 3).Draw(t, "message")
@@ -52,7 +51,6 @@ func drawCopy(t *rapid.T) earshot.Message {
 		m.ReplyTo = "m1"
 	}
 	if rapid.Bool().Draw(t, "lists") {
-		m.Reactions = []earshot.Reaction{{Name: m.Text + m.Edited.String(), Count: 1}}
 		m.Mentions = []earshot.AuthorID{"U" + earshot.AuthorID(m.Text)}
 	}
 	if rapid.Bool().Draw(t, "shared") {
@@ -94,8 +92,8 @@ func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 			o := &list[i]
 			o.Author.Name, o.Author.FullName = max(o.Author.Name, m.Author.Name), max(o.Author.FullName, m.Author.FullName)
 			o.Thread, o.ReplyTo = max(o.Thread, m.Thread), max(o.ReplyTo, m.ReplyTo)
-			if o.Reactions == nil {
-				o.Reactions, o.Mentions = m.Reactions, m.Mentions
+			if o.Mentions == nil {
+				o.Mentions = m.Mentions
 			}
 			if o.Shared == nil {
 				o.Shared = m.Shared

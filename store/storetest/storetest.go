@@ -81,7 +81,7 @@ var otherGroups = []group{
 	{"AtOnce", batchCases},
 	{"Erasure", eraseCases},
 	{"Quotes", quoteCases},
-	{"Erasures", erasuresCases},
+	{"Erasures", slices.Concat(erasuresCases, reactErasureCases)},
 	{"Erase", purgeCases},
 	{"Locate", locateCases},
 	{"Prune", pruneCases},

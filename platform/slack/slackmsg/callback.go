@@ -35,6 +35,7 @@ type Event struct {
 	// as the event has them.
 	Channel earshot.Channel
 	User    earshot.AuthorID // who did it, or whom it is about
+	Time    earshot.Time     // when it happened
 
 	Item     earshot.MessageID // what was reacted to
 	Reaction string
@@ -98,6 +99,9 @@ func ReadCallback(raw []byte) (Callback, error) {
 
 func event(v value) Event {
 	e := Event{Type: v.At("type"), Subtype: v.At("subtype"), User: authorID(v.At("user"))}
+	if t, err := earshot.ParseTime(v.At("event_ts")); err == nil && isTS(v.At("event_ts")) {
+		e.Time = t
+	}
 	c, item := v.Get("channel"), v.Get("item")
 	e.Channel = channel(c, v.At("channel_type"))
 	if e.Channel.ID == "" {

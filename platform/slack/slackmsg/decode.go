@@ -219,14 +219,14 @@ func (r *reader) message(v value) (earshot.Message, composed, error) {
 	author := r.author(v)
 	c := r.compose(v, author.Kind)
 	m := earshot.Message{
-		ID:        earshot.MessageID(ts),
-		Time:      t,
-		Author:    author,
-		Edited:    editTime(v),
-		Reactions: r.reactions(v.Get("reactions")),
-		Files:     r.files(v),
-		Replies:   activity(v),
+		ID:      earshot.MessageID(ts),
+		Time:    t,
+		Author:  author,
+		Edited:  editTime(v),
+		Files:   r.files(v),
+		Replies: activity(v),
 	}
+	m.Reactions, m.Reactors = r.reactions(v.Get("reactions"))
 	if thread := v.At("thread_ts"); isTS(thread) {
 		m.Thread = earshot.MessageID(thread)
 	} else if thread != "" {
@@ -295,9 +295,11 @@ func (r *reader) replied(d *Decoded, root value) {
 	}
 }
 
-// reactions reads emoji names and counts, in Slack's order.
-func (r *reader) reactions(list value) []earshot.Reaction {
+// reactions reads emoji names and counts, in Slack's order, and who gave them. Of many
+// people Slack names some (docs.slack.dev, reactions.get).
+func (r *reader) reactions(list value) ([]earshot.Reaction, *earshot.Reactors) {
 	var out []earshot.Reaction
+	var by earshot.Reactors
 	for _, x := range list.List {
 		name := oneLine(strings.Trim(x.At("name"), ":"))
 		n := x.Get("count").Int()
@@ -308,8 +310,16 @@ func (r *reader) reactions(list value) []earshot.Reaction {
 			continue
 		}
 		out = append(out, earshot.Reaction{Name: name, Count: int(n)})
+		for _, u := range x.Get("users").List {
+			if id := authorID(u.Str()); id != "" && r.more() {
+				by.List = append(by.List, earshot.Reactor{Emoji: name, ID: id})
+			}
+		}
 	}
-	return out
+	if by.List == nil {
+		return out, nil
+	}
+	return out, &by
 }
 
 // workspaceID and channelID return an id, or "" for what cannot be one. Some

@@ -11,17 +11,18 @@ import (
 // A channel is all that is stored of one scope. The lists hold the same
 // values as byID, which are never changed in place.
 type channel struct {
-	info     earshot.Channel
-	seq      int64
-	byID     map[earshot.MessageID]*rule.Message
-	known    []*rule.Message                       // by Seq; an entry is stale when byID has another
-	stale    int                                   // how many in known are
-	whole    []*rule.Message                       // by Position, without deleted ones
-	threads  map[earshot.MessageID][]*rule.Message // likewise, by root; "" is the top level
-	replying map[earshot.MessageID][]*rule.Message // likewise, by reply reference
-	history  map[earshot.MessageID][]rule.Message  // older revisions by Edited
-	coverage map[coverageKey]earshot.Coverage
-	blobs    blobs
+	info      earshot.Channel
+	seq       int64
+	byID      map[earshot.MessageID]*rule.Message
+	known     []*rule.Message                       // by Seq; an entry is stale when byID has another
+	stale     int                                   // how many in known are
+	whole     []*rule.Message                       // by Position, without deleted ones
+	threads   map[earshot.MessageID][]*rule.Message // likewise, by root; "" is the top level
+	replying  map[earshot.MessageID][]*rule.Message // likewise, by reply reference
+	history   map[earshot.MessageID][]rule.Message  // older revisions by Edited
+	reactions map[earshot.MessageID]*rule.Reactions // also of messages that are not stored yet
+	coverage  map[coverageKey]earshot.Coverage
+	blobs     blobs
 
 	// What a bound has evicted: the last of them for search indexes, and up to when
 	// history is missing, by thread and of threads of which nothing is left.
@@ -37,29 +38,33 @@ type coverageKey struct {
 
 func newChannel() *channel {
 	return &channel{
-		byID:     map[earshot.MessageID]*rule.Message{},
-		threads:  map[earshot.MessageID][]*rule.Message{},
-		replying: map[earshot.MessageID][]*rule.Message{},
-		history:  map[earshot.MessageID][]rule.Message{},
-		coverage: map[coverageKey]earshot.Coverage{},
-		blobs:    newBlobs(),
+		byID:      map[earshot.MessageID]*rule.Message{},
+		threads:   map[earshot.MessageID][]*rule.Message{},
+		replying:  map[earshot.MessageID][]*rule.Message{},
+		history:   map[earshot.MessageID][]rule.Message{},
+		reactions: map[earshot.MessageID]*rule.Reactions{},
+		coverage:  map[coverageKey]earshot.Coverage{},
+		blobs:     newBlobs(),
 	}
 }
 
 // record stores one copy of a message.
-func (c *channel) record(in rule.Message) earshot.Recorded {
+func (c *channel) record(in rule.Message, bars rule.Bars) earshot.Recorded {
 	stored := c.byID[in.ID]
+	if in.Reactions != nil {
+		c.reactionsOf(in.ID)
+	}
+	in = c.reactions[in.ID].Told(stored, in, bars)
 	o := rule.Revise(stored, in)
 	change := o.Change
-	switch o.Change {
-	case earshot.Late:
-		if !c.remember(*o.Past) {
-			change = earshot.Same
-		}
-	case earshot.Edited:
-		c.remember(*o.Past)
-	case earshot.Gone:
+	if o.Past != nil && !c.remember(*o.Past) && o.Change == earshot.Late {
+		change = earshot.Same
+	}
+	if o.Change == earshot.Gone {
 		delete(c.history, in.ID)
+	}
+	if in.Deleted || stored != nil && stored.Deleted {
+		delete(c.reactions, in.ID)
 	}
 	switch {
 	case o.Quiet:
@@ -71,6 +76,14 @@ func (c *channel) record(in rule.Message) earshot.Recorded {
 		c.replace(stored, o.Next)
 	}
 	return earshot.Recorded{ID: in.ID, Change: change, Seq: c.byID[in.ID].Seq}
+}
+
+// reactionsOf returns who reacted to a message, creating it.
+func (c *channel) reactionsOf(id earshot.MessageID) *rule.Reactions {
+	if c.reactions[id] == nil {
+		c.reactions[id] = rule.NewReactions(nil)
+	}
+	return c.reactions[id]
 }
 
 // relist replaces a message by next, which has the same sequence and position.

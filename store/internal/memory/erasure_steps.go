@@ -224,6 +224,7 @@ func (e *eraser) ForgetAuthors(_ context.Context, p earshot.Platform, w earshot.
 func (e *eraser) ForgetChannel(_ context.Context, s earshot.Scope) error {
 	if c := e.channels[s]; c != nil {
 		c.info.Name, c.info.Topic, c.info.Purpose = "", "", ""
+		c.dropEarly(rule.Forever)
 	}
 	return nil
 }
@@ -236,6 +237,10 @@ func (s *Store) clone() *Store {
 		y := *x
 		y.byID, y.known, y.whole, y.coverage = maps.Clone(x.byID), slices.Clone(x.known), slices.Clone(x.whole), maps.Clone(x.coverage)
 		y.threads, y.replying, y.history = cloneLists(x.threads), cloneLists(x.replying), cloneLists(x.history)
+		y.reactions = map[earshot.MessageID]*rule.Reactions{}
+		for id, r := range x.reactions {
+			y.reactions[id] = r.Clone()
+		}
 		y.blobs = blobs{maps.Clone(x.blobs.stored), maps.Clone(x.blobs.files)}
 		c.channels[at] = &y
 	}

@@ -16,7 +16,7 @@ func (s *Store) record(scope earshot.Scope, c *channel, m rule.Message) earshot.
 	}
 	var words rule.Words
 	past := c.history[m.ID]
-	out := c.record(bars.Admit(m))
+	out := c.record(bars.Admit(m), bars)
 	if now := c.byID[m.ID]; now != nil && !now.Deleted && out.Change != earshot.Same {
 		s.bound.wrote(place{scope, now.Thread})
 	}

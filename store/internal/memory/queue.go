@@ -220,6 +220,9 @@ func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.Mess
 func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
 	n := 0
 	err := s.write(ctx, func() error {
+		for _, c := range s.channels {
+			c.dropEarly(before)
+		}
 		for _, box := range s.queue.inboxes {
 			for id, list := range box.events {
 				box.events[id] = slices.DeleteFunc(list, func(e earshot.Event) bool {

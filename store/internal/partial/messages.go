@@ -70,8 +70,13 @@ func (s *Store) onDisk(ctx context.Context, scope earshot.Scope, ids ...earshot.
 }
 
 // React implements [earshot.Messages].
-func (s *Store) React(ctx context.Context, scope earshot.Scope, id earshot.MessageID, emoji string, by int) (earshot.Recorded, error) {
-	return s.of(scope).React(ctx, scope, id, emoji, by)
+func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
+	return s.of(scope).React(ctx, scope, x)
+}
+
+// Reactors implements [earshot.Messages].
+func (s *Store) Reactors(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) (map[earshot.MessageID][]earshot.Reactor, error) {
+	return s.of(scope).Reactors(ctx, scope, ids...)
 }
 
 // ByID implements [earshot.Messages].

@@ -32,7 +32,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 			t.write(`DELETE FROM `+table+ofAgents, a...)
 		}
 		t.eraseAuthors(scope)
-		for _, table := range []string{"blob", "blob_file", "draft_reading", "draft", "queued_turn", "event", "reading", "revision", "thread", "coverage", "message"} {
+		for _, table := range []string{"blob", "blob_file", "draft_reading", "draft", "queued_turn", "event", "reaction", "reading", "revision", "thread", "coverage", "message"} {
 			t.write(`DELETE FROM `+table+in, args(scope)...)
 		}
 		t.write(`WITH gone AS (DELETE FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3 RETURNING seq)

@@ -71,7 +71,7 @@ func bySpeaker(of earshot.ErasureOf) (string, []any) {
 // knows returns [earshot.ErrNotFound] where nothing is stored of what of names.
 func (t *tx) knows(ctx context.Context, of earshot.ErasureOf) error {
 	scope := earshot.Scope{Platform: of.Platform, Workspace: of.Workspace, Channel: of.Channel}
-	var spoke, named, owns, known bool
+	var spoke, named, owns, reacted, known bool
 	var found []earshot.MessageID
 	which, a := bySpeaker(of)
 	t.ask(`SELECT 1 FROM message`+which+` ORDER BY channel, time LIMIT 1`, a, one(&spoke, new(int)))
@@ -79,6 +79,8 @@ func (t *tx) knows(ctx context.Context, of earshot.ErasureOf) error {
 	if of.User != "" {
 		t.ask(`SELECT 1 FROM conversation WHERE platform = $1 AND workspace = $2 AND ($3 = '' OR channel = $3) AND about <> '' AND strpos(about, $4) > 0 ORDER BY channel LIMIT 1`,
 			args(scope, rule.OwnerNeedle(of.User)), one(&owns, new(int)))
+		t.ask(`SELECT 1 FROM channel c JOIN reaction r ON r.platform = $1 AND r.workspace = $2 AND r.channel = c.id AND r.author = $4 AND r.author <> ''
+			WHERE c.platform = $1 AND c.workspace = $2 AND ($3 = '' OR c.id = $3) LIMIT 1`, args(scope, string(of.User)), one(&reacted, new(int)))
 	}
 	t.ask(`SELECT 1 FROM channel`+ofChannel, args(scope), one(&known, new(int)))
 	t.ask(`SELECT id FROM message`+in+` AND id = ANY($4) ORDER BY id`, args(scope, texts(of.Messages)),
@@ -87,7 +89,7 @@ func (t *tx) knows(ctx context.Context, of earshot.ErasureOf) error {
 		return err
 	}
 	switch {
-	case of.User != "" && !spoke && !(named && of.Channel == "") && !owns:
+	case of.User != "" && !spoke && !(named && of.Channel == "") && !owns && !reacted:
 		return rule.NothingOf(of.User)
 	case of.User == "" && !known:
 		return rule.NoChannel(of.Channel)

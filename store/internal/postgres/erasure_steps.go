@@ -302,5 +302,6 @@ func (e eraser) ForgetAuthors(ctx context.Context, p earshot.Platform, w earshot
 func (e eraser) ForgetChannel(ctx context.Context, s earshot.Scope) error {
 	e.exclusive(s)
 	e.write(`UPDATE channel SET name = '', topic = '', purpose = ''`+ofChannel, args(s)...)
+	e.dropEarly(s, rule.Forever)
 	return e.send(ctx)
 }

@@ -119,6 +119,7 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO ledger SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, n % 10, '[]' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO summary SELECT 'a', 'slack', 'T1', 'C1', 'm' || n, '', 0, 0, 0 FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO summarised SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 'old' || n FROM generate_series(1, 20000) AS n`,
+		`INSERT INTO reaction SELECT 'slack', 'T1', CASE WHEN n % 2 = 0 THEN 'C1' ELSE 'X' || n % 300 END, 'old' || n, 'eyes', 'U' || n % 17, 1, 0, 1, 1 FROM generate_series(1, 20000) AS n`,
 		`UPDATE conversation SET weight = length(name), summed = length(name)`,
 		`INSERT INTO barred SELECT 'slack', 'T1', CASE WHEN n % 2 = 0 THEN 'X' || n % 300 ELSE '' END, 'W' || n, 1, 0 FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO note SELECT 'key' || n, 'data' FROM generate_series(1, 20000) AS n`,

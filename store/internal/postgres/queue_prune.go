@@ -14,6 +14,9 @@ const pruneRows = 100
 // PruneEvents implements [earshot.Queue]. It skips rows that another transaction has
 // locked; the next call finds them.
 func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
+	if err := s.pruneEarly(ctx, before); err != nil {
+		return 0, err
+	}
 	return s.prune(ctx, "prune events", func(ctx context.Context, t *tx) (n int, err error) {
 		t.ask(`DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM event WHERE received < $1 ORDER BY received LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`,
 			[]any{int64(before), pruneRows}, func(pgx.Rows) error { n++; return nil })

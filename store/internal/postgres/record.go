@@ -79,12 +79,12 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	var known bool
-	var seq int64
+	var seq, early int64
 	var stored []earshot.Message
 	var bars []rule.Bar
 	t.exclusive(scope)
-	const last = `SELECT seq FROM channel` + ofChannel
-	t.ask(last, args(scope), one(&known, &seq))
+	const last = `SELECT seq, early FROM channel` + ofChannel
+	t.ask(last, args(scope), one(&known, &seq, &early))
 	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, args(scope, ids), gather(&stored, scanMessage))
 	t.ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND author = ANY($4)`,
 		args(scope, append(texts(rule.People(messages)), "")), gather(&bars, func(rows pgx.Rows, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) }))
@@ -94,25 +94,30 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	if err := t.send(ctx); err != nil {
 		return nil, err
 	}
-	if !known {
+	fresh := !known
+	if fresh {
 		t.write(openChannel, args(scope)...)
-		t.ask(last, args(scope), one(&known, &seq))
+		t.ask(last, args(scope), one(&known, &seq, &early))
 		if err := t.send(ctx); err != nil {
 			return nil, err
 		}
 	}
 	b := rule.NewBatch(seq, stored)
 	b.Bars = rule.NewBars(bars)
-	revised := b.Revised(messages)
-	if len(revised) == 0 {
-		return b, nil
-	}
+	b.New, b.Early = fresh, early != 0
 	var past []earshot.Message
-	t.ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, args(scope, texts(revised)), gather(&past, scanMessage))
+	if revised := b.Revised(messages); len(revised) > 0 {
+		t.ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, args(scope, texts(revised)), gather(&past, scanMessage))
+	}
+	var gave []rule.Gave
+	if reacted := b.Reacted(messages); len(reacted) > 0 {
+		t.ask(gaveByID, args(scope, texts(reacted)), gather(&gave, scanGave))
+	}
 	if err := t.send(ctx); err != nil {
 		return nil, err
 	}
 	b.Load(past)
+	b.LoadReactions(gave)
 	return b, nil
 }
 
@@ -157,9 +162,10 @@ func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 		if err != nil {
 			return err
 		}
-		t.write(`UPDATE message SET lists = $5`+in+` AND id = $4`, args(scope, string(m.ID), lists)...)
+		t.write(`UPDATE message SET lists = $5, seq = $6`+in+` AND id = $4`, args(scope, string(m.ID), lists, m.Seq)...)
 	}
-	if len(inserts)+len(updates) > 0 {
+	t.writeReactions(scope, b)
+	if b.Changed() {
 		t.count(scope, b.Counters())
 	}
 	t.dropOf(scope, gone, b.Drops())

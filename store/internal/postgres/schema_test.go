@@ -52,8 +52,9 @@ func TestADatabaseThatIsNewerThanTheProgramIsRefused(t *testing.T) {
 	}
 }
 
-// undoDrafts takes back what version 18 made.
+// undoDrafts takes back what versions 18 and 19 made.
 var undoDrafts = []string{
+	`DROP TABLE reaction`, `ALTER TABLE channel DROP COLUMN early`,
 	`DROP TABLE draft, draft_reading`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
 	`CREATE UNIQUE INDEX conversation_by_key ON conversation (agent, platform, workspace, channel, idempotency_key) WHERE idempotency_key <> ''`,
 }
@@ -71,7 +72,7 @@ func TestOfConversationsWithTheSameKeyTheOldestKeepsIt(t *testing.T) {
 		check(t, err)
 	}
 	for _, query := range append(slices.Clone(undoDrafts), `UPDATE conversation SET idempotency_key = 'key'`,
-		`UPDATE conversation SET created = CASE channel WHEN 'C2' THEN 1 ELSE 2 END`, `DELETE FROM goose_db_version WHERE version_id = 18`) {
+		`UPDATE conversation SET created = CASE channel WHEN 'C2' THEN 1 ELSE 2 END`, `DELETE FROM goose_db_version WHERE version_id >= 18`) {
 		exec(t, s, query)
 	}
 	s = opened(t, spec)

@@ -55,6 +55,9 @@ func (b Bars) Refuses(m Message, known bool) bool {
 	return m.Time != 0 && m.Time < b.floor && !(known && m.Deleted)
 }
 
+// Ignores reports whether a reaction is not recorded.
+func (b Bars) Ignores(x earshot.Reacted) bool { return x.At <= b.until(x.Author) }
+
 // Admit returns m as it may be recorded: a tombstone, or without the words and the
 // labels of people who are erased.
 func (b Bars) Admit(m Message) Message {
@@ -111,8 +114,8 @@ func (b Bars) Scrub(m Message) (_ Message, changed bool) {
 
 var label = regexp.MustCompile(`<@[!&]?[A-Za-z0-9_.-]+\|[^<>\n]*>`)
 
-// People returns whose bars it takes to record messages: their authors, and those
-// whom they quote or label.
+// People returns whose bars it takes to record messages: their authors, those whom
+// they quote or label, and those who reacted.
 func People(messages []Message) []earshot.AuthorID {
 	var out []earshot.AuthorID
 	add := func(text string) {
@@ -131,6 +134,11 @@ func People(messages []Message) []earshot.AuthorID {
 		}
 		out = append(out, m.Author.ID)
 		add(m.Text)
+		if m.Reactors != nil {
+			for _, x := range m.Reactors.List {
+				out = append(out, x.ID)
+			}
+		}
 		for _, x := range m.Shared {
 			out = append(out, x.ID)
 			add(x.Text)

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -13,9 +14,12 @@ import (
 // messages and revisions, calls Add for every copy in order, and then writes
 // what Inserts, Updates, Relisted, Kept, Forgotten, Drops and Counters return.
 type Batch struct {
-	Bars Bars // what may not be recorded
+	Bars  Bars // what may not be recorded
+	New   bool // the channel was not stored
+	Early bool // somebody reacted to messages of the channel before they were stored
 
 	seq     int64
+	awaited earshot.Time
 	entries map[earshot.MessageID]*entry
 	order   []*entry // those that changed, in the order of their first change
 	quiet   []*entry // those that changed without a sequence, likewise
@@ -29,7 +33,9 @@ type entry struct {
 	forgotten     bool                  // it was known, and became a tombstone
 	quoted        Words                 // of its tombstone
 	changed       bool
-	quiet         bool // changed without a sequence
+	whole         bool       // changed in more than its lists
+	quiet         bool       // changed without a sequence
+	reactions     *Reactions // nil while nothing was told of them
 }
 
 // NewBatch returns a Batch for a channel whose last sequence is seq. stored are
@@ -89,6 +95,106 @@ func (b *Batch) Load(revisions []earshot.Message) {
 	}
 }
 
+// Reacted lists those of the messages whose stored reactions must be passed to
+// LoadReactions before Add or React is called: what is told of them changes them, or
+// they may have been there before their message.
+func (b *Batch) Reacted(messages []Message) []earshot.MessageID {
+	var out []earshot.MessageID
+	for _, m := range messages {
+		e := b.entries[m.ID]
+		stored := e != nil && e.before != nil
+		if !m.Deleted && (stored && m.Reactions != nil || !stored && b.Early) {
+			out = append(out, m.ID)
+		}
+	}
+	return IDs(out)
+}
+
+// LoadReactions adds the stored rows of the messages that Reacted listed.
+func (b *Batch) LoadReactions(rows []Gave) {
+	of := map[earshot.MessageID][]Gave{}
+	for _, g := range rows {
+		of[g.Message] = append(of[g.Message], g)
+	}
+	for id, rows := range of {
+		b.entry(id).reactions = NewReactions(rows)
+	}
+}
+
+// React takes what somebody did to a message. Of a message that is not stored it is
+// kept until the message is. The error is [earshot.ErrNotFound] where the channel is
+// not stored either.
+func (b *Batch) React(x earshot.Reacted) (earshot.Recorded, error) {
+	if b.New {
+		return earshot.Recorded{}, fmt.Errorf("the channel of message %q: %w", x.Message, earshot.ErrNotFound)
+	}
+	e := b.entry(x.Message)
+	out := earshot.Recorded{ID: x.Message, Change: earshot.Same}
+	if e.after != nil {
+		out.Seq = e.after.Seq
+	}
+	if e.after != nil && e.after.Deleted || b.Bars.Ignores(x) {
+		return out, nil
+	}
+	if e.reactions == nil {
+		e.reactions = NewReactions(nil)
+	}
+	counts, changed := e.reactions.React(e.after, x)
+	if e.after == nil {
+		b.awaited = max(b.awaited, x.At)
+	}
+	if !changed {
+		return out, nil
+	}
+	next := *e.after
+	next.Reactions = counts
+	b.news(e, next)
+	out.Change, out.Seq = earshot.Updated, b.seq
+	return out, nil
+}
+
+// news gives a message that changed the next sequence.
+func (b *Batch) news(e *entry, next Message) {
+	b.seq++
+	next.Seq = b.seq
+	if e.after = &next; !e.changed {
+		e.changed = true
+		b.order = append(b.order, e)
+	}
+}
+
+// Gave returns the rows of reactions that are to be written and to be deleted.
+func (b *Batch) Gave() (write, drop []Gave) {
+	for _, id := range slices.Sorted(maps.Keys(b.entries)) {
+		e := b.entries[id]
+		if e.after != nil && e.after.Deleted {
+			continue
+		}
+		w, d := e.reactions.Changes(id)
+		write, drop = append(write, w...), append(drop, d...)
+	}
+	return write, drop
+}
+
+// Awaited returns when the last reaction happened whose message is not stored; 0 where
+// there is none.
+func (b *Batch) Awaited() earshot.Time { return b.awaited }
+
+// Buried lists the messages that became tombstones and may have rows of reactions,
+// which are to be deleted.
+func (b *Batch) Buried() []earshot.MessageID {
+	var out []earshot.MessageID
+	for _, e := range b.order {
+		if e.after.Deleted && (b.Early || e.before != nil) {
+			out = append(out, e.after.ID)
+		}
+	}
+	return out
+}
+
+// Changed reports whether a sequence was given.
+func (b *Batch) Changed() bool { return len(b.order) > 0 }
+
 // Add decides what one copy of a message changes.
 func (b *Batch) Add(in Message) earshot.Recorded {
 	known := b.entries[in.ID]
@@ -99,16 +205,16 @@ func (b *Batch) Add(in Message) earshot.Recorded {
 	quoted := in.Quoted
 	in.Quoted = nil
 	e := b.entry(in.ID)
+	if e.reactions == nil && in.Reactions != nil {
+		e.reactions = NewReactions(nil)
+	}
+	in = e.reactions.Told(e.after, in, b.Bars)
 	o := Revise(e.after, in)
 	out := earshot.Recorded{ID: in.ID, Change: o.Change}
-	switch o.Change {
-	case earshot.Late:
-		if !e.remember(*o.Past) {
-			out.Change = earshot.Same
-		}
-	case earshot.Edited:
-		e.remember(*o.Past)
-	case earshot.Gone:
+	if o.Past != nil && !e.remember(*o.Past) && o.Change == earshot.Late {
+		out.Change = earshot.Same
+	}
+	if o.Change == earshot.Gone {
 		e.forgotten, e.quoted = e.after != nil, quoted
 		clear(e.past)
 		clear(e.kept)
@@ -128,13 +234,8 @@ func (b *Batch) Add(in Message) earshot.Recorded {
 		out.Seq = e.after.Seq
 		return out
 	}
-	b.seq++
-	next.Seq = b.seq
-	if !e.changed {
-		e.changed = true
-		b.order = append(b.order, e)
-	}
-	e.after = &next
+	e.whole = e.whole || !o.Listed
+	b.news(e, next)
 	out.Seq = b.seq
 	return out
 }
@@ -182,23 +283,28 @@ func (b *Batch) Deleted(id earshot.MessageID) bool {
 // Inserts are the messages that were not stored.
 func (b *Batch) Inserts() []*Message { return b.rows(true) }
 
-// Updates are the stored messages that changed.
+// Updates are the stored messages that changed in more than their lists.
 func (b *Batch) Updates() []*Message { return b.rows(false) }
 
 func (b *Batch) rows(inserts bool) []*Message {
 	var out []*Message
 	for _, e := range b.order {
-		if (e.before == nil) == inserts {
+		if (e.before == nil) == inserts && e.whole {
 			out = append(out, e.after)
 		}
 	}
 	return out
 }
 
-// Relisted are the stored messages that keep their sequence: only their lists
-// changed.
+// Relisted are the stored messages of which only the lists changed, and the sequence
+// where that is news.
 func (b *Batch) Relisted() []*Message {
 	var out []*Message
+	for _, e := range b.order {
+		if !e.whole {
+			out = append(out, e.after)
+		}
+	}
 	for _, e := range b.quiet {
 		if !e.changed {
 			out = append(out, e.after)
@@ -249,9 +355,8 @@ func (b *Batch) Scrub(bars Bars) []earshot.MessageID {
 			}
 		}
 		if next, changed := bars.Scrub(*e.after); changed {
-			b.seq++
-			next.Seq, e.after, e.changed, some = b.seq, &next, true, true
-			b.order = append(b.order, e)
+			e.whole, some = true, true
+			b.news(e, next)
 		}
 		if some {
 			out = append(out, id)

@@ -52,9 +52,13 @@ type Eraser interface {
 	// ScrubMetadata removes the values of conversations after a cursor of which holds is
 	// true.
 	ScrubMetadata(ctx context.Context, s earshot.Scope, holds func(string) bool, after string) (next string, more bool, err error)
+	// ForgetReactions removes a person from the reactions of some messages of the
+	// channel, as far as they reacted at or before until: see Reactions.Forget.
+	ForgetReactions(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) (more bool, err error)
 	// ForgetAuthors removes those of the authors who have no message left.
 	ForgetAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error
-	// ForgetChannel empties a channel's name, topic and purpose.
+	// ForgetChannel empties a channel's name, topic and purpose, and removes the
+	// reactions to messages that are not stored.
 	ForgetChannel(ctx context.Context, s earshot.Scope) error
 }
 
@@ -132,7 +136,7 @@ type phase func(context.Context, Eraser, *Erasure, earshot.Scope) (more bool, er
 func (x *Erasure) phases() []phase {
 	switch of := x.Of; {
 	case of.User != "":
-		return []phase{eraseSpeech, scrubMessages, scrubEvents, endNamed, scrubMetadata}
+		return []phase{eraseSpeech, scrubMessages, scrubEvents, endNamed, scrubMetadata, forgetReactions}
 	case of.Messages != nil:
 		return []phase{eraseListed}
 	case of.Before != 0:
@@ -300,6 +304,10 @@ func scrubMetadata(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (
 	}
 	x.At, more, err = e.ScrubMetadata(ctx, s, holds, x.At)
 	return more, err
+}
+
+func forgetReactions(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (bool, error) {
+	return e.ForgetReactions(ctx, s, x.Of.User, x.Until)
 }
 
 func forgetChannel(ctx context.Context, e Eraser, _ *Erasure, s earshot.Scope) (bool, error) {

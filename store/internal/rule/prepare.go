@@ -108,7 +108,7 @@ func admit(out *Message, m earshot.Message) error {
 			ID: id, Time: m.Time, Author: author(m.Author), Text: Text(m.Text),
 			Thread: text(m.Thread), ReplyTo: text(m.ReplyTo), Edited: m.Edited,
 			Mentions: clean(m.Mentions, text[earshot.AuthorID]), Reactions: clean(m.Reactions, reaction),
-			Shared: clean(m.Shared, shared), Files: clean(m.Files, file), Replies: reported(m.Replies),
+			Reactors: reactors(m), Shared: clean(m.Shared, shared), Files: clean(m.Files, file), Replies: reported(m.Replies),
 		}
 		out.Thread = out.Root()
 		out.Author.Zone = "" // a zone belongs to a profile (PutAuthors), not to a message
@@ -152,6 +152,21 @@ func clean[T any](list []T, one func(T) T) []T {
 
 func reaction(r earshot.Reaction) earshot.Reaction {
 	return earshot.Reaction{Name: Text(r.Name), Count: r.Count}
+}
+
+// reactors normalises what m tells of who gave its reactions. An id that is too long
+// is dropped: that person is counted and not named.
+func reactors(m earshot.Message) *earshot.Reactors {
+	if m.Reactors == nil || m.Reactions == nil {
+		return nil
+	}
+	out := &earshot.Reactors{AsOf: m.Reactors.AsOf}
+	for _, x := range m.Reactors.List {
+		if x.ID = text(x.ID); len(x.ID) <= MaxID {
+			out.List = append(out.List, earshot.Reactor{Emoji: Text(x.Emoji), ID: x.ID})
+		}
+	}
+	return out
 }
 
 func file(f earshot.File) earshot.File {

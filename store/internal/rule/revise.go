@@ -12,12 +12,14 @@ import (
 // An Outcome is what becomes of a stored message when another copy of it
 // arrives. Next is the message to be stored. Past, where it is not nil, is a
 // revision for the history: the stored one after [earshot.Edited], the arrived
-// one after [earshot.Late]. Quiet says that Next differs only in what is not
-// news: it keeps its sequence, and only its lists are to be written.
+// one after [earshot.Late]. Listed says that Next differs in its lists only, which
+// alone are to be written; Quiet, that what differs is not news either: Next keeps its
+// sequence.
 type Outcome struct {
 	Change earshot.Change
 	Next   Message
 	Past   *Message
+	Listed bool
 	Quiet  bool
 }
 
@@ -38,27 +40,37 @@ func Revise(stored *Message, in Message) Outcome {
 	case in.Edited > stored.Edited:
 		next := in
 		next.Replies, _ = replies(stored.Replies, in.Replies)
+		if in.Reactions == nil {
+			next.Reactions = stored.Reactions
+		}
 		return Outcome{Change: earshot.Edited, Next: next, Past: past(*stored)}
 	case in.Edited < stored.Edited:
-		next := *stored
-		var quiet bool
-		next.Replies, quiet = replies(stored.Replies, in.Replies)
-		return Outcome{Change: earshot.Late, Next: next, Past: past(in), Quiet: quiet}
+		o := Outcome{Change: earshot.Late, Next: *stored, Past: past(in)}
+		o.Next.Replies, o.Quiet = replies(stored.Replies, in.Replies)
+		var news bool
+		if arrived(&o.Next.Reactions, in.Reactions, &news); news {
+			o.Change, o.Listed, o.Quiet = earshot.Updated, true, false
+		}
+		return o
 	}
 	next, changed, quiet := Blend(*stored, in)
+	var reacted bool
+	arrived(&next.Reactions, in.Reactions, &reacted)
 	switch {
 	case changed:
 		return Outcome{Change: earshot.Updated, Next: next}
+	case reacted:
+		return Outcome{Change: earshot.Updated, Next: next, Listed: true}
 	case quiet:
 		return Outcome{Change: earshot.Updated, Next: next, Quiet: true}
 	}
 	return Outcome{Change: earshot.Same, Next: *stored}
 }
 
-// past returns m as a revision of the history: without the platform's count of
-// its replies, which belongs to no revision.
+// past returns m as a revision of the history: without its reactions and the
+// platform's count of its replies, which belong to no revision.
 func past(m Message) *Message {
-	m.Terms, m.Replies = "", nil
+	m.Terms, m.Replies, m.Reactions = "", nil, nil
 	return &m
 }
 
@@ -81,8 +93,9 @@ func replies(stored, in *earshot.Activity) (*earshot.Activity, bool) {
 //
 // The copy with the greater text wins whole. With the same text, the greater
 // time, author, thread and reply reference win, so that a value wins over none.
-// Reactions, files, mentions and what is shared change without a revision: there
-// the list that arrived wins, unless it is nil, which means unknown.
+// Files, mentions and what is shared change without a revision: there the list that
+// arrived wins, unless it is nil, which means unknown. Reactions are of no revision:
+// the stored ones stay.
 func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	switch cmp.Compare(in.Text, stored.Text) {
 	case -1:
@@ -92,6 +105,7 @@ func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	default:
 		next, changed, quiet = blendSame(stored, in)
 	}
+	next.Reactions = stored.Reactions
 	var more bool
 	next.Replies, more = replies(stored.Replies, in.Replies)
 	return next, changed, quiet || more
@@ -107,7 +121,6 @@ func blendSame(stored, in Message) (next Message, changed, quiet bool) {
 	quiet = next.Author.FullName != stored.Author.FullName
 	changed = changed || compareAuthors(next.Author, stored.Author) != 0
 	arrived(&next.Mentions, in.Mentions, &changed)
-	arrived(&next.Reactions, in.Reactions, &changed)
 	arrived(&next.Shared, in.Shared, &changed)
 	arrived(&next.Files, in.Files, &changed)
 	if changed {

@@ -79,7 +79,7 @@ func (t *tx) eraseAuthors(scope earshot.Scope) error {
 }
 
 func (t *tx) eraseMessages(scope earshot.Scope) error {
-	for _, from := range []string{"event" + inPlace, "reading" + in, "revision" + inPlace, "thread" + inPlace, "coverage" + in, "message" + inPlace} {
+	for _, from := range []string{"event" + inPlace, "reaction" + inPlace, "reading" + in, "revision" + inPlace, "thread" + inPlace, "coverage" + in, "message" + inPlace} {
 		if err := t.exec(`DELETE FROM `+from, args(scope)...); err != nil {
 			return err
 		}

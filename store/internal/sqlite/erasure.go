@@ -106,6 +106,13 @@ func (t *tx) knows(of earshot.ErasureOf) error {
 			}
 		}
 		if !named {
+			named, err = t.one(`SELECT 1 FROM channel c JOIN reaction r ON r.place = c.place AND r.author = ? AND r.author <> ''`+ofChannels+` LIMIT 1`,
+				append([]any{string(of.User)}, channelsArgs(of)...), []any{&one})
+			if err != nil {
+				return err
+			}
+		}
+		if !named {
 			return rule.NothingOf(of.User)
 		}
 		return nil

@@ -333,5 +333,11 @@ func (e eraser) ForgetAuthors(_ context.Context, p earshot.Platform, w earshot.W
 
 // ForgetChannel implements [rule.Eraser].
 func (e eraser) ForgetChannel(_ context.Context, s earshot.Scope) error {
-	return errors.Join(e.exec(`UPDATE channel SET name = '', topic = '', purpose = ''`+ofChannel, args(s)...), e.needScrub())
+	var place int64
+	found, err := e.one(`UPDATE channel SET name = '', topic = '', purpose = ''`+ofChannel+` RETURNING place`, args(s), []any{&place})
+	if err != nil || !found {
+		return err
+	}
+	_, err = e.dropEarly(place, rule.Forever)
+	return errors.Join(err, e.needScrub())
 }

@@ -14,6 +14,9 @@ const pruneRows = 500
 
 // PruneEvents implements [earshot.Queue].
 func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
+	if err := s.pruneEarly(ctx, before); err != nil {
+		return 0, err
+	}
 	return s.prune(ctx, "prune events", func(t *tx) (int, error) {
 		gone, err := all(t, `DELETE FROM event WHERE id IN (SELECT id FROM event WHERE received < ? ORDER BY received LIMIT ?) RETURNING id`,
 			[]any{int64(before), pruneRows}, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })

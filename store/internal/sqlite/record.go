@@ -80,8 +80,9 @@ func (t *tx) recordIn(scope earshot.Scope, recordings []*recording) error {
 func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *rule.Batch, err error) {
 	var seq int64
 	var stored []earshot.Message
-	const last = `SELECT place, seq FROM channel` + ofChannel
-	known, err := t.one(last, args(scope), []any{&place, &seq})
+	var early int64
+	const last = `SELECT place, seq, early FROM channel` + ofChannel
+	known, err := t.one(last, args(scope), []any{&place, &seq, &early})
 	switch {
 	case err != nil:
 		return 0, nil, err
@@ -93,18 +94,22 @@ func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *r
 		stored, err = t.messages(byID, scope, rule.IDs(ids))
 	default:
 		if err = t.exec(openChannel, args(scope)...); err == nil {
-			_, err = t.one(last, args(scope), []any{&place, &seq})
+			_, err = t.one(last, args(scope), []any{&place, &seq, &early})
 		}
 	}
 	if err != nil {
 		return 0, nil, err
 	}
 	b = rule.NewBatch(seq, stored)
+	b.New, b.Early = !known, early != 0
 	if b.Bars, err = t.bars(scope, rule.People(all)); err != nil {
 		return 0, nil, err
 	}
 	past, err := t.messages(pastByID, scope, b.Revised(all))
 	b.Load(past)
+	if err == nil {
+		err = t.loadReactions(scope, b, b.Reacted(all))
+	}
 	return place, b, err
 }
 
@@ -144,10 +149,13 @@ func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	if err := t.update(scope, place, updates); err != nil {
 		return err
 	}
-	if err := t.relist(scope, b.Relisted()); err != nil {
+	if err := t.relist(scope, place, b.Relisted()); err != nil {
 		return err
 	}
-	if len(inserts)+len(updates) > 0 {
+	if err := t.writeReactions(place, b); err != nil {
+		return err
+	}
+	if b.Changed() {
 		if err := t.count(place, b.Counters()); err != nil {
 			return err
 		}
@@ -222,14 +230,15 @@ func (t *tx) update(scope earshot.Scope, place int64, rows []*rule.Message) erro
 	return nil
 }
 
-// relist writes the lists of messages whose other columns did not change.
-func (t *tx) relist(scope earshot.Scope, rows []*rule.Message) error {
+// relist writes the lists and the sequences of messages whose other columns did not
+// change.
+func (t *tx) relist(scope earshot.Scope, place int64, rows []*rule.Message) error {
 	for _, m := range rows {
 		lists, err := rule.WriteLists(m)
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE message SET lists = ?`+inID, append([]any{lists}, args(scope, string(m.ID))...)...); err != nil {
+		if err := t.exec(`UPDATE message SET (no, seq, lists) = (?, ?, ?)`+inID, append([]any{number(place, m.Seq), m.Seq, lists}, args(scope, string(m.ID))...)...); err != nil {
 			return err
 		}
 	}

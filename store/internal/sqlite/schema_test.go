@@ -32,7 +32,7 @@ var undo = map[int][]string{7: {
 }, 16: {`ALTER TABLE queued_turn DROP COLUMN began`}, 18: {
 	`DROP TABLE draft`, `DROP TABLE draft_reading`, `DROP INDEX conversation_with_about`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
 	`CREATE UNIQUE INDEX conversation_by_key ON conversation (agent, platform, workspace, channel, idempotency_key) WHERE idempotency_key <> ''`,
-}}
+}, 19: {`DROP TABLE reaction`, `DROP INDEX channel_with_early`, `ALTER TABLE channel DROP COLUMN early`}}
 
 // downTo leaves the database of a store, which is closed, as a version made it.
 func downTo(t *testing.T, s *Store, version int) {
@@ -90,6 +90,36 @@ func everything(t *testing.T, s *Store, scopes ...earshot.Scope) (all []any) {
 		all = append(all, list, thread, past, counted, events)
 	}
 	return all
+}
+
+// Before version 19 reactions were counts.
+func TestCountsFromBeforePersonsWereKnownAreAFloor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	s := opened(t, path)
+	m := said("A", 1, "text")
+	m.Reactions = []earshot.Reaction{{Name: "eyes", Count: 2}}
+	_, err := s.Record(t.Context(), scope, m)
+	check(t, err)
+	downTo(t, s, 18)
+	s = opened(t, path)
+	for _, step := range []struct {
+		user  earshot.AuthorID
+		taken bool
+		want  string
+	}{{"U1", false, "[{eyes 2}]"}, {"U2", false, "[{eyes 2}]"}, {"U3", false, "[{eyes 3}]"}, {"U3", true, "[{eyes 2}]"}, {"U2", true, "[{eyes 1}]"}, {"U2", true, "[{eyes 1}]"}, {"U1", true, "[]"}} {
+		at := earshot.Time(100)
+		if step.taken {
+			at++
+		}
+		_, err := s.React(t.Context(), scope, earshot.Reacted{Message: "A", Emoji: "eyes", Author: step.user, Taken: step.taken, At: at})
+		check(t, err)
+		got, err := s.Message(t.Context(), scope, "A")
+		check(t, err)
+		if fmt.Sprint(got.Reactions) != step.want {
+			t.Errorf("after %+v: got %v, want %s", step, got.Reactions, step.want)
+		}
+	}
 }
 
 func TestTurnsFromBeforeThereWereFormsAreRead(t *testing.T) {
