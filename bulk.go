@@ -6,6 +6,7 @@ import "context"
 type Batch struct {
 	Scope    Scope
 	Messages []Message
+	Told     bool // as Tell records them
 }
 
 // Bulk is an optional ability of a [Store]: writing many messages of many channels

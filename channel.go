@@ -24,6 +24,18 @@ type Channel struct {
 // Scope returns the scope that is this channel.
 func (c Channel) Scope() Scope { return Scope{c.Platform, c.Workspace, c.ID} }
 
+// A ChannelQuery selects channels. Zero fields select all. What it names is looked up
+// by index: the cost depends on how many channels are found, not on how many are
+// stored.
+type ChannelQuery struct {
+	Platform   Platform
+	Workspaces []WorkspaceID // of any of these
+	IDs        []ChannelID   // with any of these ids
+	Names      []string      // called any of these; the letters A to Z in either case
+	After      *Channel      // those after it in the order of the list, by platform, workspace, name and id
+	Limit      int           // at most; 0: all
+}
+
 // A Scope is one channel of one workspace. Every read of a store takes one as its
 // first argument and reaches nothing outside it. A scope of several channels does
 // not exist.

@@ -26,7 +26,7 @@ type Draft struct {
 	Prompt  Prompt // Input is nil once the draft has ended, or something that it shows was deleted; Shows is not read back
 	// Turn is what committing records, besides what only the reply tells: its
 	// replies, usage and the entries after the prompt. It goes when Input goes; that
-	// of a committed draft has its Number alone. Its anchor, epoch and hash are those
+	// of a committed draft has its Number and Sum alone. Its anchor, epoch and hash are those
 	// of the draft, whatever they say.
 	Turn Turn
 	// Repeated is set by CommitDraft alone: the draft had been committed before the

@@ -52,6 +52,8 @@ const (
 	Gone    Change = "gone"    // a tombstone was set
 	Late    Change = "late"    // an older revision than the stored one; kept as history only
 	Same    Change = "same"    // also for anything about a message that is deleted
+	// Other is of Tell alone: the stored revision has another text, and nothing was written.
+	Other Change = "conflict"
 )
 
 // A Recorded is the outcome for one message, in the order given to Record.
@@ -117,6 +119,8 @@ type Messages interface {
 	Channel(ctx context.Context, s Scope) (Channel, error)
 	// Channels lists the stored channels by platform, workspace, name and id.
 	Channels(ctx context.Context) ([]ChannelInfo, error)
+	// FindChannels lists those that a query selects, in the same order.
+	FindChannels(ctx context.Context, q ChannelQuery) ([]ChannelInfo, error)
 	// PutAuthors stores names, kinds and zones of a workspace's authors. An empty
 	// FullName or Zone leaves the stored value as it is.
 	PutAuthors(ctx context.Context, p Platform, w WorkspaceID, authors ...Author) error
@@ -161,6 +165,11 @@ type Messages interface {
 	// computed here. Seq, Tokens, the author's Zone and Replies.LastHour are not
 	// taken from the caller.
 	Record(ctx context.Context, s Scope, messages ...Message) ([]Recorded, error)
+
+	// Tell is Record for somebody who tells of a revision once, so that another text
+	// for it is a mistake and not a copy: a message with the edit time of the stored
+	// revision and another text is Other. Names within mentions are no other text.
+	Tell(ctx context.Context, s Scope, messages ...Message) ([]Recorded, error)
 
 	// React records that somebody gave an emoji to a message, or took it back, in one
 	// atomic step. The persons are a set for each message and emoji: told again, under

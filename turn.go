@@ -61,6 +61,9 @@ type Turn struct {
 	Ledger   Ledger
 	Usage    Usage
 	Time     Time // when it was committed
+	// Sum tells this reply from another one, such as its hash. CommitDraft keeps it with
+	// the draft, so that a repeat can be told from another reply; nothing else does.
+	Sum string
 	// Metadata is merged into the conversation's when the turn is committed, as
 	// MergeMetadata does. If that would break a bound, none of it is merged. It is not
 	// read back.

@@ -1,10 +1,18 @@
 package storetest
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
+
+// order is that of a list of channels.
+func order(a, b earshot.Channel) int {
+	return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+}
 
 var channelCases = []testCase{
 	{"channels are listed with what is stored of them", func(s *suite) {
@@ -24,6 +32,59 @@ var channelCases = []testCase{
 		s.check(err)
 		s.equal("renamed", got, []earshot.ChannelInfo{
 			{Channel: empty}, {Channel: general, Messages: 8, Threads: 2, First: second(1), Last: second(20)}})
+	}},
+	{"channels are found by what they are asked for", func(s *suite) {
+		put := func(p earshot.Platform, w earshot.WorkspaceID, id earshot.ChannelID, name string) {
+			s.check(s.PutChannel(s.Context(), earshot.Channel{Platform: p, Workspace: w, ID: id, Name: name, Kind: earshot.KindChannel}))
+		}
+		put("slack", "T1", "C1", "general")
+		put("slack", "T1", "C2", "Ops")
+		put("slack", "T1", "C3", "")
+		put("slack", "T2", "C1", "general")
+		put("slack", "T2", "C4", "ops Größe")
+		put("discord", "T1", "C1", "General")
+		put("api", "", "C5", "a/b")
+		put("api", "T10", "C6", "ops")
+		all, err := s.Channels(s.Context())
+		s.check(err)
+		if len(all) != 8 {
+			s.Fatalf("%d channels are listed", len(all))
+		}
+		lower := func(x string) string {
+			return strings.Map(func(r rune) rune {
+				if 'A' <= r && r <= 'Z' {
+					return r + 32
+				}
+				return r
+			}, x)
+		}
+		selects := func(q earshot.ChannelQuery, c earshot.Channel) bool {
+			return (q.Platform == "" || q.Platform == c.Platform) && (len(q.Workspaces) == 0 || slices.Contains(q.Workspaces, c.Workspace)) &&
+				(len(q.IDs) == 0 || slices.Contains(q.IDs, c.ID)) && (len(q.Names) == 0 || slices.ContainsFunc(q.Names, func(n string) bool { return lower(n) == lower(c.Name) }))
+		}
+		afters := []*earshot.Channel{nil, {}, {Platform: "slack", Workspace: "T1~"}, {Platform: "discord", Workspace: "T0"}, &all[1].Channel, &all[3].Channel}
+		for _, platform := range []earshot.Platform{"", "slack"} {
+			for _, workspaces := range [][]earshot.WorkspaceID{nil, {"T1"}, {"T2", "T1", "T1"}, {""}} {
+				for _, ids := range [][]earshot.ChannelID{nil, {"C1"}, {"C4", "C2", ""}} {
+					for _, names := range [][]string{nil, {"GENERAL"}, {"ops", "OPS", "", "ops GRößE"}} {
+						for _, after := range afters {
+							for _, limit := range []int{0, 2} {
+								q := earshot.ChannelQuery{Platform: platform, Workspaces: workspaces, IDs: ids, Names: names, After: after, Limit: limit}
+								got, err := s.FindChannels(s.Context(), q)
+								s.check(err)
+								var want []earshot.ChannelInfo
+								for _, c := range all {
+									if selects(q, c.Channel) && (after == nil || order(c.Channel, *after) > 0) && (limit == 0 || len(want) < limit) {
+										want = append(want, c)
+									}
+								}
+								s.equal(fmt.Sprintf("%+v after %v", q, after), append([]earshot.ChannelInfo{}, got...), append([]earshot.ChannelInfo{}, want...))
+							}
+						}
+					}
+				}
+			}
+		}
 	}},
 	{"one channel is known by its scope", func(s *suite) {
 		_, err := s.Channel(s.Context(), s.scope)

@@ -72,7 +72,7 @@ func (c *channel) record(in rule.Message, bars rule.Bars) earshot.Recorded {
 			change = earshot.Updated
 		}
 		c.relist(o.Next)
-	case o.Change != earshot.Same && o.Change != earshot.Late:
+	case o.Change != earshot.Same && o.Change != earshot.Late && o.Change != earshot.Other:
 		c.replace(stored, o.Next)
 	}
 	return earshot.Recorded{ID: in.ID, Change: change, Seq: c.byID[in.ID].Seq}

@@ -17,7 +17,7 @@ func (s *Store) record(scope earshot.Scope, c *channel, m rule.Message) earshot.
 	var words rule.Words
 	past := c.history[m.ID]
 	out := c.record(bars.Admit(m), bars)
-	if now := c.byID[m.ID]; now != nil && !now.Deleted && out.Change != earshot.Same {
+	if now := c.byID[m.ID]; now != nil && !now.Deleted && out.Change != earshot.Same && out.Change != earshot.Other {
 		s.bound.wrote(place{scope, now.Thread})
 	}
 	if out.Change == earshot.Gone {

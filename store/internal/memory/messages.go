@@ -12,11 +12,20 @@ import (
 
 // Record implements [earshot.Messages].
 func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+	return s.recordAs(ctx, scope, rule.Prepare, messages)
+}
+
+// Tell implements [earshot.Messages].
+func (s *Store) Tell(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+	return s.recordAs(ctx, scope, rule.PrepareTold, messages)
+}
+
+func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(context.Context, []earshot.Message) ([]rule.Message, error), messages []earshot.Message) ([]earshot.Recorded, error) {
 	scope, err := rule.CheckScope(scope)
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := rule.Prepare(ctx, messages)
+	prepared, err := prepare(ctx, messages)
 	if err != nil || len(prepared) == 0 {
 		return nil, err
 	}

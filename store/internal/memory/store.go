@@ -13,7 +13,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -170,9 +169,18 @@ func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Chann
 
 // Channels implements [earshot.Messages].
 func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
+	return s.FindChannels(ctx, earshot.ChannelQuery{})
+}
+
+// FindChannels implements [earshot.Messages].
+func (s *Store) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error) {
+	picks := rule.ChannelPicks(q)
 	var out []earshot.ChannelInfo
 	err := s.read(ctx, func() error {
 		for _, c := range s.channels {
+			if !slices.ContainsFunc(picks, func(p rule.ChannelPick) bool { return p.Has(c.info) }) {
+				continue
+			}
 			info := earshot.ChannelInfo{Channel: c.info, Messages: len(c.whole)}
 			for root, list := range c.threads {
 				if root != "" && len(list) > 0 {
@@ -186,11 +194,7 @@ func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
 		}
 		return nil
 	})
-	slices.SortFunc(out, func(a, b earshot.ChannelInfo) int {
-		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace),
-			strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
-	})
-	return out, err
+	return rule.JoinChannels(q.Limit, out, nil), err
 }
 
 // PutAuthors implements [earshot.Messages].

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -38,24 +37,34 @@ func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Chann
 
 // Channels implements [earshot.Messages].
 func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
-	list, err := s.Store.Channels(ctx)
+	return s.FindChannels(ctx, earshot.ChannelQuery{})
+}
+
+// FindChannels implements [earshot.Messages]. What the memory has of a channel is in
+// place of what the disk has of it.
+func (s *Store) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error) {
+	heard, err := s.memory.FindChannels(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	heard, err := s.memory.Channels(ctx)
-	if err != nil {
-		return nil, err
+	var stored []earshot.ChannelInfo
+	for of := q; ; {
+		page, err := s.Store.FindChannels(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range page {
+			if _, err := s.memory.Channel(ctx, c.Scope()); errors.Is(err, earshot.ErrNotFound) {
+				stored = append(stored, c)
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		if q.Limit <= 0 || len(page) < q.Limit || len(stored) >= q.Limit {
+			return rule.JoinChannels(q.Limit, stored, heard), nil
+		}
+		of.After = &page[len(page)-1].Channel
 	}
-	known := map[earshot.Scope]bool{}
-	for _, c := range heard {
-		known[c.Scope()] = true
-	}
-	list = slices.DeleteFunc(list, func(c earshot.ChannelInfo) bool { return known[c.Scope()] })
-	list = append(list, heard...)
-	slices.SortFunc(list, func(a, b earshot.ChannelInfo) int {
-		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace), strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
-	})
-	return list, nil
 }
 
 // maxHeld bounds how many names the memory holds that the disk does not. More of

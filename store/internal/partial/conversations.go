@@ -15,7 +15,7 @@ func bare(t *earshot.Turn) *earshot.Turn {
 	}
 	return &earshot.Turn{
 		Answer: t.Answer, Policy: t.Policy, Hash: t.Hash, Epoch: t.Epoch,
-		Usage: t.Usage, Time: t.Time, Metadata: t.Metadata,
+		Usage: t.Usage, Time: t.Time, Metadata: t.Metadata, Sum: t.Sum,
 	}
 }
 

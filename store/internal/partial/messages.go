@@ -14,20 +14,29 @@ import (
 // tombstones, which are bare ids, and newer revisions of the questions that it
 // holds.
 func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+	return s.recordAs(ctx, scope, earshot.Store.Record, messages)
+}
+
+// Tell implements [earshot.Messages], as Record does.
+func (s *Store) Tell(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+	return s.recordAs(ctx, scope, earshot.Store.Tell, messages)
+}
+
+func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, record func(earshot.Store, context.Context, earshot.Scope, ...earshot.Message) ([]earshot.Recorded, error), messages []earshot.Message) ([]earshot.Recorded, error) {
 	if !s.transient(scope) {
-		out, err := s.Store.Record(ctx, scope, messages...)
+		out, err := record(s.Store, ctx, scope, messages...)
 		if err == nil {
 			err = s.spoke(ctx, scope, messages...)
 		}
 		return out, err
 	}
-	out, err := s.memory.Record(ctx, scope, messages...)
+	out, err := record(s.memory, ctx, scope, messages...)
 	if err != nil {
 		return nil, err
 	}
 	forDisk, err := s.forDisk(ctx, scope, messages)
 	if err == nil && len(forDisk) > 0 {
-		_, err = s.Store.Record(ctx, scope, forDisk...)
+		_, err = record(s.Store, ctx, scope, forDisk...)
 	}
 	return out, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -62,14 +63,33 @@ func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Chann
 
 // Channels implements [earshot.Messages].
 func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
+	return s.FindChannels(ctx, earshot.ChannelQuery{})
+}
+
+// FindChannels implements [earshot.Messages].
+func (s *Store) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error) {
 	const of = `FROM message WHERE platform = c.platform AND workspace = c.workspace AND channel = c.id AND deleted = 0`
-	return list(ctx, s, "list channels", `SELECT c.platform, c.workspace, c.id, c.name, c.kind, c.topic, c.purpose, c.messages, c.threads,
-		coalesce((SELECT time `+of+` ORDER BY time, id LIMIT 1), 0),
-		coalesce((SELECT time `+of+` ORDER BY time DESC, id DESC LIMIT 1), 0)
-		FROM channel c ORDER BY c.platform, c.workspace, c.name, c.id`, nil,
-		func(rows pgx.Rows, c *earshot.ChannelInfo) error {
+	const columns = `SELECT c.platform, c.workspace, c.id, c.name, c.kind, c.topic, c.purpose, c.messages, c.threads,
+		coalesce((SELECT time ` + of + ` ORDER BY time, id LIMIT 1), 0),
+		coalesce((SELECT time ` + of + ` ORDER BY time DESC, id DESC LIMIT 1), 0)
+		FROM channel c`
+	var parts [][]earshot.ChannelInfo
+	for _, p := range rule.ChannelPicks(q) {
+		var a []any
+		arg := func(v any) string { a = append(a, v); return "$" + strconv.Itoa(len(a)) }
+		query := columns + p.Where(arg) + ` ORDER BY c.platform, c.workspace, c.name, c.id`
+		if p.Limit > 0 {
+			query += ` LIMIT ` + arg(p.Limit)
+		}
+		found, err := list(ctx, s, "list channels", query, a, func(rows pgx.Rows, c *earshot.ChannelInfo) error {
 			return rows.Scan(&c.Platform, &c.Workspace, &c.ID, &c.Name, &c.Kind, &c.Topic, &c.Purpose, &c.Messages, &c.Threads, &c.First, &c.Last)
 		})
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, found)
+	}
+	return rule.JoinChannels(q.Limit, parts...), nil
 }
 
 // PutAuthors implements [earshot.Messages].

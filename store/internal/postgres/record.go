@@ -13,11 +13,20 @@ import (
 
 // Record implements [earshot.Messages].
 func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+	return s.recordAs(ctx, scope, rule.Prepare, list)
+}
+
+// Tell implements [earshot.Messages].
+func (s *Store) Tell(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+	return s.recordAs(ctx, scope, rule.PrepareTold, list)
+}
+
+func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(context.Context, []earshot.Message) ([]rule.Message, error), list []earshot.Message) ([]earshot.Recorded, error) {
 	scope, err := rule.CheckScope(scope)
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := rule.Prepare(ctx, list)
+	prepared, err := prepare(ctx, list)
 	if err != nil || len(prepared) == 0 {
 		return nil, err
 	}

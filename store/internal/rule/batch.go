@@ -230,7 +230,7 @@ func (b *Batch) Add(in Message) earshot.Recorded {
 		}
 		e.after = &next
 	}
-	if o.Quiet || o.Change == earshot.Same || o.Change == earshot.Late {
+	if o.Quiet || o.Change == earshot.Same || o.Change == earshot.Late || o.Change == earshot.Other {
 		out.Seq = e.after.Seq
 		return out
 	}

@@ -36,6 +36,7 @@ func PrepareBatches(ctx context.Context, list []earshot.Batch) ([]Prepared, erro
 			if err := admit(&out[i].Messages[j], m); err != nil {
 				return nil, fmt.Errorf("batches[%d].messages[%d]: %w", i, j, err)
 			}
+			out[i].Messages[j].Told = b.Told
 		}
 	}
 	if err := measureAll(ctx, all); err != nil {

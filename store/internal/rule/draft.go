@@ -148,7 +148,7 @@ func CommitDraft(d Drafted, e DraftEnd) (*DraftCommit, error) {
 		Epoch: d.Prompt.Epoch, Input: input, Hash: d.Prompt.Hash, Began: d.Prompt.Began, Number: done.Turn.Number,
 	}}
 	d = d.ended(earshot.DraftCommitted)
-	d.Turn.Number = done.Turn.Number
+	d.Turn.Number, d.Turn.Sum = done.Turn.Number, e.Turn.Sum
 	return &DraftCommit{Draft: d, Commit: done, Queued: q}, nil
 }
 
@@ -198,7 +198,7 @@ func (d Drafted) Pruned() Drafted {
 	turn := d.Turn
 	open := d.State == earshot.DraftOpen
 	if d = d.WithoutContents(); !open {
-		d.Turn = turn // of a committed one its number
+		d.Turn = turn // of a committed one its number and sum
 	}
 	d.Erased = d.Erased || open
 	return d
@@ -297,6 +297,7 @@ func DraftValues(d Drafted) ([]any, error) {
 // draftTurnJSON is the turn of a draft. Its anchor, epoch and hash are the draft's.
 type draftTurnJSON struct {
 	Number   int                 `json:"number,omitempty"`
+	Sum      string              `json:"sum,omitempty"`
 	Anchor   earshot.MessageID   `json:"anchor,omitempty"`
 	Replies  []earshot.MessageID `json:"replies,omitempty"`
 	Policy   string              `json:"policy,omitempty"`
@@ -323,11 +324,11 @@ type draftEntryJSON struct {
 
 // writeDraftTurn writes the turn of a draft as text; "" where it has none.
 func writeDraftTurn(t earshot.Turn) (string, error) {
-	if t.Number == 0 && t.Answer.Anchor == "" {
+	if t.Number == 0 && t.Answer.Anchor == "" && t.Sum == "" {
 		return "", nil
 	}
 	w := draftTurnJSON{
-		Number: t.Number, Anchor: t.Answer.Anchor, Replies: t.Answer.Replies, Policy: t.Policy, Hash: t.Hash, Cursor: t.Cursor, Epoch: t.Epoch,
+		Number: t.Number, Sum: t.Sum, Anchor: t.Answer.Anchor, Replies: t.Answer.Replies, Policy: t.Policy, Hash: t.Hash, Cursor: t.Cursor, Epoch: t.Epoch,
 		Shown: t.Shown, Attached: t.Attached, Names: t.Names, Form: t.Form, Zone: t.Zone, Usage: t.Usage, Time: t.Time, Metadata: t.Metadata,
 	}
 	for _, e := range t.Session {
@@ -357,7 +358,7 @@ func readDraftTurn(text string) (earshot.Turn, error) {
 		return earshot.Turn{}, fmt.Errorf("read the turn of a draft: %w", err)
 	}
 	t := earshot.Turn{
-		Number: w.Number, Answer: earshot.Answer{Anchor: w.Anchor, Replies: w.Replies}, Policy: w.Policy, Hash: w.Hash, Cursor: w.Cursor, Epoch: w.Epoch,
+		Number: w.Number, Sum: w.Sum, Answer: earshot.Answer{Anchor: w.Anchor, Replies: w.Replies}, Policy: w.Policy, Hash: w.Hash, Cursor: w.Cursor, Epoch: w.Epoch,
 		Shown: w.Shown, Attached: w.Attached, Names: w.Names, Form: w.Form, Zone: w.Zone, Usage: w.Usage, Time: w.Time, Metadata: w.Metadata,
 	}
 	for _, e := range w.Session {

@@ -21,6 +21,8 @@ type Message struct {
 	// words of that message which it has. They are looked for in what has read the
 	// reply, where otherwise all that the tombstone's message said is. Not stored.
 	Quoted Words
+	// Told is set for Tell. Not stored.
+	Told bool
 }
 
 // Prepare checks messages, normalises them, counts their tokens and makes
@@ -37,6 +39,15 @@ func Prepare(ctx context.Context, messages []earshot.Message) ([]Message, error)
 		}
 	}
 	return out, measureAll(ctx, out)
+}
+
+// PrepareTold is Prepare for [earshot.Messages.Tell].
+func PrepareTold(ctx context.Context, messages []earshot.Message) ([]Message, error) {
+	out, err := Prepare(ctx, messages)
+	for i := range out {
+		out[i].Told = true
+	}
+	return out, err
 }
 
 // measureAll counts the tokens of messages and makes their search terms. The

@@ -2,7 +2,9 @@ package rule
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -53,6 +55,9 @@ func Revise(stored *Message, in Message) Outcome {
 		}
 		return o
 	}
+	if in.Told && in.Text != stored.Text && withoutNames(in.Text) != withoutNames(stored.Text) {
+		return Outcome{Change: earshot.Other, Next: *stored}
+	}
 	next, changed, quiet := Blend(*stored, in)
 	var reacted bool
 	arrived(&next.Reactions, in.Reactions, &reacted)
@@ -66,6 +71,17 @@ func Revise(stored *Message, in Message) Outcome {
 	}
 	return Outcome{Change: earshot.Same, Next: *stored}
 }
+
+// withoutNames returns a text without the names in its mentions, of people, groups and
+// channels: who tells of a message knows them or not.
+func withoutNames(text string) string {
+	if !strings.Contains(text, "|") {
+		return text
+	}
+	return mentionName.ReplaceAllString(text, "$1>")
+}
+
+var mentionName = regexp.MustCompile(`(<[@#!][^|<>]*)\|[^<>]*>`)
 
 // past returns m as a revision of the history: without its reactions and the
 // platform's count of its replies, which belong to no revision.

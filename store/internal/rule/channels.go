@@ -1,0 +1,123 @@
+package rule
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A ChannelPick is a part of an [earshot.ChannelQuery] that one index answers: it
+// names at most one workspace, and one id or one name.
+type ChannelPick struct {
+	Platform  earshot.Platform
+	Workspace *earshot.WorkspaceID
+	ID        *earshot.ChannelID
+	Name      *string // in small letters
+	After     *earshot.Channel
+	Limit     int
+}
+
+// ChannelPicks returns the parts of a query. Together they select its channels, some
+// perhaps twice: see [JoinChannels].
+func ChannelPicks(q earshot.ChannelQuery) []ChannelPick {
+	one := ChannelPick{Platform: text(q.Platform), Limit: max(q.Limit, 0)}
+	if q.After != nil {
+		after, _ := CheckChannel(*q.After) // normalised; what cannot be stored has a place in the order too
+		one.After = &after
+	}
+	picks := []ChannelPick{one}
+	picks = each(picks, IDs(q.Workspaces), func(p *ChannelPick, w earshot.WorkspaceID) { p.Workspace = &w })
+	picks = each(picks, IDs(q.IDs), func(p *ChannelPick, id earshot.ChannelID) { p.ID = &id })
+	names := make([]string, len(q.Names))
+	for i, name := range q.Names {
+		names[i] = smallLetters(Text(name))
+	}
+	return each(picks, IDs(names), func(p *ChannelPick, name string) { p.Name = &name })
+}
+
+// each returns the picks once for each of the values, and as they are without one.
+func each[T any](picks []ChannelPick, values []T, set func(*ChannelPick, T)) []ChannelPick {
+	if len(values) == 0 {
+		return picks
+	}
+	var out []ChannelPick
+	for _, p := range picks {
+		for _, v := range values {
+			set(&p, v)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// smallLetters is what the databases' lower() makes of a text: of A to Z alone.
+func smallLetters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+// Where returns the condition of a pick on a row c of channel, "" for none. arg takes
+// a parameter and returns its place in the statement.
+func (p ChannelPick) Where(arg func(any) string) string {
+	var and []string
+	if p.Platform != "" {
+		and = append(and, "c.platform = "+arg(string(p.Platform)))
+	}
+	if p.Workspace != nil {
+		and = append(and, "c.workspace = "+arg(string(*p.Workspace)))
+	}
+	if p.ID != nil {
+		and = append(and, "c.id = "+arg(string(*p.ID)))
+	}
+	if p.Name != nil {
+		and = append(and, "lower(c.name) = "+arg(*p.Name))
+	}
+	if a := p.After; a != nil {
+		switch {
+		case p.Workspace == nil:
+			and = append(and, "(c.platform, c.workspace, c.name, c.id) > ("+arg(string(a.Platform))+", "+arg(string(a.Workspace))+", "+arg(a.Name)+", "+arg(string(a.ID))+")")
+		case *p.Workspace == a.Workspace:
+			and = append(and, "(c.platform, c.name, c.id) > ("+arg(string(a.Platform))+", "+arg(a.Name)+", "+arg(string(a.ID))+")")
+		case *p.Workspace > a.Workspace:
+			and = append(and, "c.platform >= "+arg(string(a.Platform)))
+		default:
+			and = append(and, "c.platform > "+arg(string(a.Platform)))
+		}
+	}
+	if len(and) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(and, " AND ")
+}
+
+// Has reports whether a pick selects a channel.
+func (p ChannelPick) Has(c earshot.Channel) bool {
+	return (p.Platform == "" || p.Platform == c.Platform) && (p.Workspace == nil || *p.Workspace == c.Workspace) &&
+		(p.ID == nil || *p.ID == c.ID) && (p.Name == nil || *p.Name == smallLetters(c.Name)) && (p.After == nil || CompareChannels(c, *p.After) > 0)
+}
+
+// CompareChannels is the order in which channels are listed.
+func CompareChannels(a, b earshot.Channel) int {
+	return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+}
+
+// JoinChannels returns what the parts of a query have found as its list: in order,
+// each channel once, at most limit (0: all).
+func JoinChannels(limit int, parts ...[]earshot.ChannelInfo) []earshot.ChannelInfo {
+	out := parts[0]
+	if len(parts) > 1 {
+		out = slices.Concat(parts...)
+		slices.SortFunc(out, func(a, b earshot.ChannelInfo) int { return CompareChannels(a.Channel, b.Channel) })
+		out = slices.CompactFunc(out, func(a, b earshot.ChannelInfo) bool { return a.Scope() == b.Scope() })
+	}
+	if limit > 0 && len(out) > limit {
+		out = out[:limit]
+	}
+	return out
+}
