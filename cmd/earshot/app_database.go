@@ -95,17 +95,30 @@ func (a *app) open(ctx context.Context) (earshot.Store, error) {
 	return store.Open(ctx, spec, nil)
 }
 
-// channels opens the store and lists its channels; an empty store is an error
-// that says how to fill it.
-func (a *app) channels(ctx context.Context) (earshot.Store, []earshot.ChannelInfo, error) {
+// filled opens the store; one without channels is an error that says how to fill it.
+func (a *app) filled(ctx context.Context) (earshot.Store, error) {
 	st, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	some, err := st.FindChannels(ctx, earshot.ChannelQuery{Limit: 1})
+	if err == nil && len(some) == 0 {
+		err = usagef("the database is empty; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first")
+	}
+	if err != nil {
+		st.Close()
+		return nil, err
+	}
+	return st, nil
+}
+
+// channels is filled with a list of all channels.
+func (a *app) channels(ctx context.Context) (earshot.Store, []earshot.ChannelInfo, error) {
+	st, err := a.filled(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	list, err := st.Channels(ctx)
-	if err == nil && len(list) == 0 {
-		err = usagef("the database is empty; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first")
-	}
 	if err != nil {
 		st.Close()
 		return nil, nil, err

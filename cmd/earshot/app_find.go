@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -18,11 +19,8 @@ func findChannel(list []earshot.ChannelInfo, want string) (earshot.ChannelInfo, 
 	for _, same := range []func(x, y string) bool{func(x, y string) bool { return x == y }, strings.EqualFold} {
 		var found []earshot.ChannelInfo
 		for _, c := range list {
-			for _, name := range channelNames(c.Channel) {
-				if same(name, strings.TrimPrefix(want, "#")) {
-					found = append(found, c)
-					break
-				}
+			if hasName(c.Channel, want, same) {
+				found = append(found, c)
 			}
 		}
 		switch len(found) {
@@ -37,14 +35,16 @@ func findChannel(list []earshot.ChannelInfo, want string) (earshot.ChannelInfo, 
 		}
 		return earshot.ChannelInfo{}, usagef("%q is more than one channel: use one of %s", want, strings.Join(names, ", "))
 	}
-	var names []string
-	for _, c := range list {
-		names = append(names, channelLabel(list, c.Channel))
-	}
+	names := channelLabels(list)
 	if near := nearest(strings.TrimPrefix(want, "#"), names); len(near) > 0 {
 		return earshot.ChannelInfo{}, usagef("there is no channel %q; did you mean %s? (earshot channels lists all)", want, strings.Join(near, " or "))
 	}
 	return earshot.ChannelInfo{}, usagef("there is no channel %q; there are %s (earshot channels lists all)", want, some(names, 8))
+}
+
+// hasName reports whether findChannel finds c by a name.
+func hasName(c earshot.Channel, want string, same func(x, y string) bool) bool {
+	return slices.ContainsFunc(channelNames(c), func(name string) bool { return same(name, strings.TrimPrefix(want, "#")) })
 }
 
 // channelNames lists the names by which findChannel finds c.
@@ -62,14 +62,151 @@ func qualified(c earshot.Channel) string {
 	return fmt.Sprintf("%s/%s/%s", c.Platform, c.Workspace, c.ID)
 }
 
-// channelLabel returns the shortest name of c that is unique in list.
-func channelLabel(list []earshot.ChannelInfo, c earshot.Channel) string {
-	for _, name := range []string{c.Name, string(c.ID), string(c.Workspace) + "/" + c.Name} {
-		if name == "" || strings.HasSuffix(name, "/") {
+// shortNames lists the names of c that are short enough to be a label, the shortest
+// first.
+func shortNames(c earshot.Channel) []string {
+	if c.Name == "" {
+		return []string{string(c.ID)}
+	}
+	return []string{c.Name, string(c.ID), string(c.Workspace) + "/" + c.Name}
+}
+
+// channelLabels returns for each channel of a list the shortest name that is unique in
+// it.
+func channelLabels(list []earshot.ChannelInfo) []string {
+	having := map[string]int{} // channels by name
+	for _, c := range list {
+		names := channelNames(c.Channel)
+		for i, name := range names {
+			if !slices.Contains(names[:i], name) {
+				having[name]++
+			}
+		}
+	}
+	labels := make([]string, len(list))
+	for i, c := range list {
+		labels[i] = qualified(c.Channel)
+		for _, name := range shortNames(c.Channel) {
+			if having[name] == 1 {
+				labels[i] = name
+				break
+			}
+		}
+	}
+	return labels
+}
+
+// channels finds the channels of a store by their names. It looks them up: what it
+// costs does not depend on how many are stored.
+type channels struct {
+	store earshot.Store
+	known map[earshot.Scope]string // labels
+}
+
+func channelsOf(st earshot.Store) channels {
+	return channels{st, map[earshot.Scope]string{}}
+}
+
+// What a look-up reads of channels that have the same name, and of all channels for an
+// error that lists some.
+const (
+	sameChannels = 50
+	someChannels = 500
+)
+
+// named returns the channels that have a name, as findChannel compares them, and
+// perhaps others.
+func (l channels) named(ctx context.Context, name string) ([]earshot.ChannelInfo, error) {
+	name = strings.TrimPrefix(name, "#")
+	anyCase := func(s string) []string { return []string{s, strings.ToLower(s), strings.ToUpper(s)} }
+	var found []earshot.ChannelInfo
+	add := func(q earshot.ChannelQuery, rest string) error {
+		q.Limit = sameChannels
+		byID, byName := q, q
+		for _, id := range anyCase(rest) {
+			byID.IDs = append(byID.IDs, earshot.ChannelID(id))
+		}
+		byName.Names = anyCase(strings.TrimPrefix(rest, "#"))
+		for _, q := range []earshot.ChannelQuery{byID, byName} {
+			list, err := l.store.FindChannels(ctx, q)
+			if err != nil {
+				return err
+			}
+			found = append(found, list...)
+		}
+		return nil
+	}
+	if err := add(earshot.ChannelQuery{}, name); err != nil {
+		return nil, err
+	}
+	for i := range len(name) {
+		if name[i] != '/' {
 			continue
 		}
-		if found, err := findChannel(list, name); err == nil && found.Scope() == c.Scope() {
-			return name
+		for j := -1; j < i; j++ { // where the platform ends that may stand before the workspace
+			if j >= 0 && name[j] != '/' {
+				continue
+			}
+			q := earshot.ChannelQuery{Platform: earshot.Platform(strings.ToLower(name[:max(j, 0)]))}
+			for _, w := range anyCase(name[j+1 : i]) {
+				q.Workspaces = append(q.Workspaces, earshot.WorkspaceID(w))
+			}
+			if err := add(q, name[i+1:]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b earshot.ChannelInfo) int { return strings.Compare(qualified(a.Channel), qualified(b.Channel)) })
+	return slices.CompactFunc(found, func(a, b earshot.ChannelInfo) bool { return a.Scope() == b.Scope() }), nil
+}
+
+// find returns the channel that a person names; see findChannel. keep says which
+// channels may be meant; nil: all.
+func (l channels) find(ctx context.Context, want string, keep func(earshot.ChannelInfo) bool) (earshot.ChannelInfo, error) {
+	kept := func(list []earshot.ChannelInfo) []earshot.ChannelInfo {
+		return slices.DeleteFunc(list, func(c earshot.ChannelInfo) bool { return keep != nil && !keep(c) })
+	}
+	list, err := l.named(ctx, want)
+	if err == nil {
+		if list = kept(list); slices.ContainsFunc(list, func(c earshot.ChannelInfo) bool { return hasName(c.Channel, want, strings.EqualFold) }) {
+			return findChannel(list, want)
+		}
+		list, err = l.store.FindChannels(ctx, earshot.ChannelQuery{Limit: someChannels})
+	}
+	if err != nil {
+		return earshot.ChannelInfo{}, err
+	}
+	return findChannel(kept(list), want) // which says what there is
+}
+
+// label returns the shortest name of c that is unique in the store.
+func (l channels) label(ctx context.Context, c earshot.Channel) (string, error) {
+	if label, ok := l.known[c.Scope()]; ok {
+		return label, nil
+	}
+	label := qualified(c)
+	for _, name := range shortNames(c) {
+		list, err := l.named(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		list = slices.DeleteFunc(list, func(x earshot.ChannelInfo) bool {
+			return !hasName(x.Channel, name, func(a, b string) bool { return a == b })
+		})
+		if len(list) == 1 {
+			label = name
+			break
+		}
+	}
+	l.known[c.Scope()] = label
+	return label, nil
+}
+
+// channelLabel returns the shortest name of c that is unique in list.
+func channelLabel(list []earshot.ChannelInfo, c earshot.Channel) string {
+	for i, label := range channelLabels(list) {
+		if list[i].Scope() == c.Scope() {
+			return label
 		}
 	}
 	return qualified(c)
@@ -169,26 +306,25 @@ func parsePermalink(link string) (earshot.ChannelID, string, bool) {
 
 // A place is what a command reads: a store, a channel of it and one message.
 type place struct {
-	store    earshot.Store
-	channels []earshot.ChannelInfo
-	channel  earshot.ChannelInfo
-	label    string // what the channel is called in messages to people
-	message  earshot.Message
+	store   earshot.Store
+	channel earshot.ChannelInfo
+	label   string // what the channel is called in messages to people
+	message earshot.Message
 }
 
 // place opens the store and finds a channel, and unless message is "" a
 // message of it. The caller closes place.store.
 func (a *app) place(ctx context.Context, channel, message string) (place, error) {
-	st, list, err := a.channels(ctx)
+	st, err := a.filled(ctx)
 	if err != nil {
 		return place{}, err
 	}
-	p := place{store: st, channels: list}
-	if p.channel, err = findChannel(list, channel); err == nil {
-		p.label = channelLabel(list, p.channel.Channel)
-		if message != "" {
-			p.message, err = findMessage(ctx, st, p.channel.Channel, p.label, message)
-		}
+	p, l := place{store: st}, channelsOf(st)
+	if p.channel, err = l.find(ctx, channel, nil); err == nil {
+		p.label, err = l.label(ctx, p.channel.Channel)
+	}
+	if err == nil && message != "" {
+		p.message, err = findMessage(ctx, st, p.channel.Channel, p.label, message)
 	}
 	if err != nil {
 		st.Close()

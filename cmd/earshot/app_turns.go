@@ -9,10 +9,10 @@ import (
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
-// A turnStore is a store that was opened to read turns, with its channels.
+// A turnStore is a store that was opened to read turns, with what finds its channels.
 type turnStore struct {
 	store    earshot.Store
-	channels []earshot.ChannelInfo
+	channels channels
 }
 
 // turnStore opens the store, which must exist.
@@ -21,18 +21,10 @@ func (a *app) turnStore(ctx context.Context) (turnStore, error) {
 	if err != nil {
 		return turnStore{}, err
 	}
-	return newTurnStore(ctx, st)
+	return turnsOf(st), nil
 }
 
-// newTurnStore reads turns from an open store, and closes it on an error.
-func newTurnStore(ctx context.Context, st earshot.Store) (turnStore, error) {
-	list, err := st.Channels(ctx)
-	if err != nil {
-		st.Close()
-		return turnStore{}, err
-	}
-	return turnStore{st, list}, nil
-}
+func turnsOf(st earshot.Store) turnStore { return turnStore{st, channelsOf(st)} }
 
 func (l turnStore) Close() { l.store.Close() }
 
@@ -68,10 +60,12 @@ func (l turnStore) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, e
 		Channel: s.Channel, ChannelName: string(s.Channel), Conversation: t.Conversation.Name, Anchor: t.Anchor,
 		Opened: t.Opened.String(), Updated: t.Updated.String(), Tries: t.Tries, Ends: t.Ends, Epoch: t.Epoch, Hash: t.Hash, minute: desk.Minute(t.Opened),
 	}
-	for _, c := range l.channels {
-		if c.Scope() == s {
-			r.ChannelName = channelLabel(l.channels, c.Channel)
-		}
+	c, err := l.store.Channel(ctx, s)
+	if err == nil {
+		r.ChannelName, err = l.channels.label(ctx, c)
+	}
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		return r, err
 	}
 	m, err := l.store.Message(ctx, s, t.Anchor)
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {

@@ -55,9 +55,10 @@ func (c *channelsCmd) Run(ctx context.Context, a *app) error {
 	}
 	t := desk.NewTable(head...).Right(3, 4)
 	total := 0
-	for _, ch := range list {
+	labels := channelLabels(list)
+	for i, ch := range list {
 		total += ch.Messages
-		name := desk.ID(channelLabel(list, ch.Channel))
+		name := desk.ID(labels[i])
 		if a.terminal {
 			name = desk.Cut(name, 28)
 		}

@@ -61,9 +61,5 @@ func (a *app) channelWords(ctx context.Context, words []string) []string {
 		return nil
 	}
 	defer st.Close()
-	var names []string
-	for _, c := range list {
-		names = append(names, channelLabel(list, c.Channel))
-	}
-	return names
+	return channelLabels(list)
 }

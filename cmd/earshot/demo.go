@@ -138,7 +138,7 @@ func (c *demoCmd) page(ctx context.Context, a *app, t *tour) error {
 	s.config.Inspect.Listen, s.inspectOpen, s.noTerminal = string(c.Inspect), true, !c.Chat
 	s.start = &inspect.Start{Channel: ch, Message: t.q.place.message.ID, Why: desk.Clean(t.scene.why)}
 	if !a.json {
-		a.printf("%s", prose(fmt.Sprintf("%s of %s loaded. Ctrl-C ends the demo.", desk.Count(t.report.Messages.Total(), "message"), desk.Count(len(t.q.place.channels), "channel")), a.width))
+		a.printf("%s", prose(fmt.Sprintf("%s of %s loaded. Ctrl-C ends the demo.", desk.Count(t.report.Messages.Total(), "message"), desk.Count(t.rooms, "channel")), a.width))
 	}
 	return s.run(ctx, a)
 }
@@ -221,7 +221,7 @@ func newTour(ctx context.Context, st earshot.Store, sc scene) (*tour, error) {
 	if len(list) == 0 {
 		return nil, usagef("the export holds no messages")
 	}
-	p := place{store: st, channels: list}
+	p := place{store: st}
 	if p.channel, err = findChannel(list, sc.channel); err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func newTour(ctx context.Context, st earshot.Store, sc scene) (*tour, error) {
 		return nil, err
 	}
 	counter.Count("a first count loads the vocabulary, which is not to be timed")
-	t := &tour{scene: sc, q: question{place: p, counter: counter, budget: assemble.DefaultBudget(), search: search.New(st, nil)}}
+	t := &tour{scene: sc, rooms: len(list), q: question{place: p, counter: counter, budget: assemble.DefaultBudget(), search: search.New(st, nil)}}
 	t.q.identity, err = findIdentity(ctx, p, "")
 	return t, err
 }

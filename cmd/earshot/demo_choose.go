@@ -92,12 +92,15 @@ func (a *app) pick(found []candidate) (int, error) {
 // such thread, the newest message of a person in each channel is a candidate.
 func findCandidates(ctx context.Context, st earshot.Store, list []earshot.ChannelInfo, only string) ([]candidate, error) {
 	list = slices.Clone(list)
-	all := slices.Clone(list)
-	slices.SortStableFunc(list, func(x, y earshot.ChannelInfo) int { return y.Messages - x.Messages })
 	var found, lone []candidate
 	looked := 0
+	labels := map[earshot.Scope]string{}
+	for i, label := range channelLabels(list) {
+		labels[list[i].Scope()] = label
+	}
+	slices.SortStableFunc(list, func(x, y earshot.ChannelInfo) int { return y.Messages - x.Messages })
 	for _, ch := range list {
-		label := channelLabel(all, ch.Channel)
+		label := labels[ch.Scope()]
 		if only != "" && label != only {
 			continue
 		}

@@ -20,6 +20,7 @@ type tour struct {
 	report archive.Report
 	own    string // the person's own export, "" for the bundled workspace
 	kept   bool   // the store outlives the demo
+	rooms  int    // channels of the store
 
 	thread   []earshot.Message
 	policies []comparison

@@ -14,7 +14,7 @@ import (
 // of returns what the flags name, with its name for people.
 func (c *eraseCmd) of(ctx context.Context, l turnStore) (of earshot.ErasureOf, name string, err error) {
 	of.Forget = c.Forget
-	list, err := l.inWorkspace(c.Workspace)
+	list, err := l.inWorkspace(ctx, c.Workspace)
 	if err != nil {
 		return of, "", err
 	}
@@ -24,7 +24,11 @@ func (c *eraseCmd) of(ctx context.Context, l turnStore) (of earshot.ErasureOf, n
 			return of, "", c.notStored(err)
 		}
 		of.Platform, of.Workspace, of.Channel = ch.Platform, ch.Workspace, ch.ID
-		list, name = []earshot.ChannelInfo{ch}, "channel "+desk.Line(channelLabel(l.channels, ch.Channel), 60)
+		label, err := l.channels.label(ctx, ch.Channel)
+		if err != nil {
+			return of, "", err
+		}
+		list, name = []earshot.ChannelInfo{ch}, "channel "+desk.Line(label, 60)
 	}
 	if c.User != "" {
 		p, err := l.person(ctx, list, c.User)
@@ -88,7 +92,7 @@ func (l turnStore) person(ctx context.Context, list []earshot.ChannelInfo, want 
 	}
 	var workspaces []workspace
 	for _, c := range list {
-		if at := (workspace{c.Platform, c.Workspace}); !slices.Contains(workspaces, at) {
+		if at, n := (workspace{c.Platform, c.Workspace}), len(workspaces); n == 0 || workspaces[n-1] != at { // they stand together
 			workspaces = append(workspaces, at)
 		}
 	}
@@ -125,15 +129,19 @@ func (l turnStore) person(ctx context.Context, list []earshot.ChannelInfo, want 
 		return person{workspaces[0].p, workspaces[0].w, earshot.Author{ID: earshot.AuthorID(want)}}, nil
 	}
 	return person{}, &statusError{fmt.Errorf("nobody is called %q in any workspace, and nobody has that id; choose a workspace with --workspace to have the id looked for in messages: %s",
-		want, some(workspaceNames(l.channels), 8)), exitFailed}
+		want, some(workspaceNames(list), 8)), exitFailed}
 }
 
 // inWorkspace returns the channels of the workspace that a person names, all where
 // they name none.
-func (l turnStore) inWorkspace(want string) ([]earshot.ChannelInfo, error) {
-	list := slices.DeleteFunc(slices.Clone(l.channels), func(c earshot.ChannelInfo) bool { return !inWorkspace(want, c.Platform, c.Workspace) })
+func (l turnStore) inWorkspace(ctx context.Context, want string) ([]earshot.ChannelInfo, error) {
+	all, err := l.store.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := slices.DeleteFunc(slices.Clone(all), func(c earshot.ChannelInfo) bool { return !inWorkspace(want, c.Platform, c.Workspace) })
 	if want != "" && len(list) == 0 {
-		return nil, usagef("there is no workspace %q; there are %s", want, some(workspaceNames(l.channels), 8))
+		return nil, usagef("there is no workspace %q; there are %s", want, some(workspaceNames(all), 8))
 	}
 	return list, nil
 }

@@ -37,7 +37,7 @@ Examples:
 }
 
 func (c *exportCmd) Run(ctx context.Context, a *app) error {
-	st, list, err := a.channels(ctx)
+	st, err := a.filled(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,11 +50,11 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	case c.User == "" && c.Workspace != "":
 		return usagef("--workspace says whose --user is meant; name a channel with --channel %s/CHANNEL", c.Workspace)
 	case c.User != "":
-		if export, err = c.person(ctx, a, turnStore{st, list}); err != nil {
+		if export, err = c.person(ctx, a, turnsOf(st)); err != nil {
 			return err
 		}
 	case c.Channel != "":
-		ch, err := findChannel(list, c.Channel)
+		ch, err := channelsOf(st).find(ctx, c.Channel, nil)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 
 // person returns what exports the person that --user names.
 func (c *exportCmd) person(ctx context.Context, a *app, l turnStore) (func(io.Writer) error, error) {
-	list, err := l.inWorkspace(c.Workspace)
+	list, err := l.inWorkspace(ctx, c.Workspace)
 	if err != nil {
 		return nil, err
 	}

@@ -59,20 +59,20 @@ func (c *keyCreateCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	list, err := st.Channels(ctx)
-	if err != nil {
-		return err
-	}
 	want := access.KeySpec{Name: c.Name, ReadOnly: c.ReadOnly, Expires: expires}
 	for n, w := range c.Workspace {
-		for _, i := range list {
-			if w == workspaceName(i.Platform, i.Workspace) { // as other commands print it
-				c.Workspace[n] = string(i.Workspace)
+		if platform, id, ok := strings.Cut(w, "/"); ok { // as other commands print it
+			in, err := st.FindChannels(ctx, earshot.ChannelQuery{Platform: earshot.Platform(platform), Workspaces: []earshot.WorkspaceID{earshot.WorkspaceID(id)}, Limit: 1})
+			if err != nil {
+				return err
+			}
+			if len(in) > 0 {
+				c.Workspace[n] = id
 			}
 		}
 		want.Workspaces = append(want.Workspaces, earshot.WorkspaceID(c.Workspace[n]))
 	}
-	if want.Channels, err = c.channels(a, list); err != nil {
+	if want.Channels, err = c.channels(ctx, a, st); err != nil {
 		return err
 	}
 	key, k, err := access.CreateKey(ctx, st, want)
@@ -103,12 +103,16 @@ func writeKey(a *app, key string, k access.StoredKey) error {
 
 // channels returns the ids of the channels that are named. A name that is not stored
 // is taken for an id, which may come to be stored later.
-func (c *keyCreateCmd) channels(a *app, list []earshot.ChannelInfo) ([]earshot.ChannelID, error) {
-	if len(c.Workspace) > 0 {
-		list = slices.DeleteFunc(slices.Clone(list), func(i earshot.ChannelInfo) bool { return !slices.Contains(c.Workspace, string(i.Workspace)) })
-	}
+func (c *keyCreateCmd) channels(ctx context.Context, a *app, st earshot.Store) ([]earshot.ChannelID, error) {
 	var ids []earshot.ChannelID
 	for _, name := range c.Channel {
+		list, err := channelsOf(st).named(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.Workspace) > 0 {
+			list = slices.DeleteFunc(list, func(i earshot.ChannelInfo) bool { return !slices.Contains(c.Workspace, string(i.Workspace)) })
+		}
 		id := earshot.ChannelID(name)
 		if slices.ContainsFunc(list, func(i earshot.ChannelInfo) bool { return i.ID == id }) {
 			ids = append(ids, id)

@@ -37,12 +37,12 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	case c.As != "" && c.Channel == "":
 		return usagef("--as names an agent of one channel; add --channel, or let the client name the agent (get_context)")
 	}
-	st, list, err := a.channels(ctx)
+	st, err := a.filled(ctx)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	p, err := c.caller(ctx, st, list)
+	p, err := c.caller(ctx, st)
 	if err != nil {
 		return err
 	}
@@ -53,31 +53,28 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 
 // caller is whoever started the process: what it reaches is what its command line
 // says.
-func (c *mcpCmd) caller(ctx context.Context, st earshot.Store, list []earshot.ChannelInfo) (access.Principal, error) {
+func (c *mcpCmd) caller(ctx context.Context, st earshot.Store) (access.Principal, error) {
 	p := access.Principal{ID: "local:mcp", Name: "earshot mcp", Kind: access.Local, ReadOnly: true}
 	if c.Workspace != "" {
 		p.Reach.Workspaces = []earshot.WorkspaceID{earshot.WorkspaceID(c.Workspace)}
-		var in []earshot.ChannelInfo
-		for _, x := range list {
-			if p.Reach.HasWorkspace(x.Workspace) {
-				in = append(in, x)
-			}
+		in, err := st.FindChannels(ctx, earshot.ChannelQuery{Workspaces: p.Reach.Workspaces, Limit: 1})
+		if err != nil {
+			return p, err
 		}
 		if len(in) == 0 {
 			return p, usagef("no channel of workspace %q is stored; earshot channels lists them", c.Workspace)
 		}
-		list = in
 	}
 	if c.Channel == "" {
 		return p, nil
 	}
-	found, err := findChannel(list, c.Channel)
+	found, err := channelsOf(st).find(ctx, c.Channel, func(x earshot.ChannelInfo) bool { return p.Reach.HasWorkspace(x.Workspace) })
 	if err != nil {
 		return p, err
 	}
 	p.Fixed = &access.Fixed{Scope: found.Scope()}
 	if c.As != "" {
-		identity, err := findIdentity(ctx, place{store: st, channels: list, channel: found}, c.As)
+		identity, err := findIdentity(ctx, place{store: st, channel: found}, c.As)
 		if err != nil {
 			return p, err
 		}

@@ -68,7 +68,11 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer l.Close()
 	models := daemon.Models(cfg)
-	out := statusJSON{DB: store.Shown(cfg.Store), Channels: len(l.channels), Provider: models[0].Provider, Model: models[0].Name, Policy: cfg.Policy}
+	list, err := l.store.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	out := statusJSON{DB: store.Shown(cfg.Store), Channels: len(list), Provider: models[0].Provider, Model: models[0].Name, Policy: cfg.Policy}
 	if out.Daemons, err = l.daemons(ctx); err != nil {
 		return err
 	}
@@ -76,7 +80,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 		out.Provider, out.Model, out.Policy = d[0].Provider, d[0].Model, d[0].Policy
 	}
 	var newest earshot.Time
-	for _, ch := range l.channels {
+	for _, ch := range list {
 		out.Messages += ch.Messages
 		newest = max(newest, ch.Last)
 	}

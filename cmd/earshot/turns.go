@@ -62,7 +62,7 @@ func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 	defer l.Close()
 	q := earshot.TurnQuery{States: c.states(), Before: earshot.TurnID(c.Before), Limit: c.Limit}
 	if c.Channel != "" {
-		ch, err := findChannel(l.channels, c.Channel)
+		ch, err := l.channels.find(ctx, c.Channel, nil)
 		if err != nil {
 			return err
 		}

@@ -135,10 +135,15 @@ func foundLine(found, raw int) string {
 // kept appends what is stored of the messages with an id, in one channel or, where
 // channel is "", in all.
 func (l turnStore) kept(ctx context.Context, channel earshot.ChannelID, id earshot.MessageID, out *[]messageKept) error {
-	for _, c := range l.channels {
-		if channel != "" && c.ID != channel {
-			continue
-		}
+	var q earshot.ChannelQuery
+	if channel != "" {
+		q.IDs = []earshot.ChannelID{channel}
+	}
+	list, err := l.store.FindChannels(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
 		m, err := l.store.Message(ctx, c.Scope(), id)
 		if errors.Is(err, earshot.ErrNotFound) {
 			continue
@@ -146,7 +151,11 @@ func (l turnStore) kept(ctx context.Context, channel earshot.ChannelID, id earsh
 		if err != nil {
 			return err
 		}
-		k, err := l.keptOf(ctx, c.Scope(), m, channelLabel(l.channels, c.Channel))
+		label, err := l.channels.label(ctx, c.Channel)
+		if err != nil {
+			return err
+		}
+		k, err := l.keptOf(ctx, c.Scope(), m, label)
 		if err != nil {
 			return err
 		}

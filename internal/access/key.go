@@ -73,7 +73,7 @@ type keyData struct {
 // A KeyStore is what making a key needs of a store.
 type KeyStore interface {
 	earshot.Notes
-	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 }
 
 // An AmbiguousError is returned for a channel of a [KeySpec] without workspaces that
@@ -169,7 +169,7 @@ func pinned(ctx context.Context, st KeyStore, r Reach) ([]earshot.WorkspaceID, e
 	if len(r.Workspaces) > 0 || len(r.Channels) == 0 {
 		return r.Workspaces, nil
 	}
-	list, err := st.Channels(ctx)
+	list, err := st.FindChannels(ctx, earshot.ChannelQuery{IDs: r.Channels})
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/store"
 )
 
-// maxLooked is how many channels are asked for gaps: those with the newest messages.
+// maxLooked is how many channels are asked for gaps: those that were active last.
 const maxLooked = 100
 
 // health returns how this daemon is, for the inspector. A store that does not answer
@@ -130,14 +131,11 @@ func (s shared) apiCalls(ctx context.Context) ([]inspect.APICalls, error) {
 
 // gaps finds channels of which something is missing.
 func (s shared) gaps(ctx context.Context, h *inspect.Health) error {
-	channels, err := s.store.Channels(ctx)
+	channels, more, err := s.sidecar.RecentChannels(ctx, access.Principal{ID: "local:health", Kind: access.Local, ReadOnly: true}, maxLooked)
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(channels, func(a, b earshot.ChannelInfo) int { return cmp.Compare(b.Last, a.Last) })
-	if len(channels) > maxLooked {
-		channels, h.MoreGaps = channels[:maxLooked], true
-	}
+	h.MoreGaps = more
 	for _, c := range channels {
 		list, err := s.store.Coverage(ctx, c.Scope())
 		if err != nil {

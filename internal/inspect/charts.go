@@ -1,9 +1,12 @@
 package inspect
 
 import (
+	"slices"
+
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/sidecar"
 )
 
 // A chart is a picture with its figures as a table, for those who read instead of
@@ -30,6 +33,40 @@ func charted(list ...chart) map[string]drawing {
 // labels tell channels apart in a list: by name, and where two have the same one by
 // workspace and id too.
 type labels map[earshot.Scope]string
+
+// labels labels channels. Those that have the same names are looked up.
+func (s *server) labels(v *visit, list []earshot.ChannelInfo) (labels, error) {
+	namesakes, err := s.Service.Namesakes(v.Context(), v.caller, list)
+	if err != nil {
+		return nil, err
+	}
+	known := map[earshot.Scope]bool{}
+	for _, c := range list {
+		known[c.Scope()] = true
+	}
+	return labelsOf(append(slices.Clone(list), slices.DeleteFunc(namesakes, func(c earshot.ChannelInfo) bool { return known[c.Scope()] })...)), nil
+}
+
+// labelsAt labels the channels of rows.
+func (s *server) labelsAt(v *visit, scopes []earshot.Scope) (labels, error) {
+	var list []earshot.ChannelInfo
+	known := map[earshot.Scope]bool{}
+	for _, at := range scopes {
+		if known[at] {
+			continue
+		}
+		known[at] = true
+		c, err := s.Service.Resolve(v.Context(), v.caller, placeOf(string(at.Platform), string(at.Workspace), string(at.Channel)))
+		if r, ok := sidecar.AsRefusal(err); ok && r.Kind == sidecar.NotFound {
+			continue // erased meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, earshot.ChannelInfo{Channel: c})
+	}
+	return s.labels(v, list)
+}
 
 func labelsOf(list []earshot.ChannelInfo) labels {
 	named := map[string]int{}

@@ -98,13 +98,20 @@ func (s *server) chatData(v *visit, q url.Values, typed *chatTyped) (chatData, e
 		}
 	}
 	d.Whole = d.query.Has("all")
-	list, err := s.Service.Channels(v.Context(), v.caller)
+	list, more, err := s.Service.RecentChannels(v.Context(), v.caller, maxChoices)
 	if err != nil {
 		return d, err
 	}
 	c, found, err := s.chatChannel(v, list, d.query)
 	if err != nil {
 		return d, err
+	}
+	if found && more && !slices.ContainsFunc(list, func(x earshot.ChannelInfo) bool { return x.Scope() == c.Scope() }) {
+		info, err := s.Service.ChannelInfo(v.Context(), v.caller, placeOf(string(c.Platform), string(c.Workspace), string(c.ID)))
+		if err != nil {
+			return d, err
+		}
+		list = append(list, info)
 	}
 	d.listChannels(list, c)
 	d.openTo = s.Chat != nil && v.operator() && v.caller.Reach.AllChannels()

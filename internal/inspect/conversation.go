@@ -291,11 +291,14 @@ func (s *server) conversations(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	channels, err := s.Service.Channels(v.Context(), v.caller)
+	var scopes []earshot.Scope
+	for _, c := range list {
+		scopes = append(scopes, c.ID.Scope)
+	}
+	names, err := s.labelsAt(v, scopes)
 	if err != nil {
 		return page{}, err
 	}
-	names := labelsOf(channels)
 	for _, c := range list {
 		d.Conversations = append(d.Conversations, conversationRow{
 			nameConversation(c.ID, names.of(c.ID.Scope), c.Root), c.About.Title, c.Turns, c.Epoch, c.Summary, c.Last.ID, c.Last.State, c.Last.Updated.String(), cmp.Or(c.Last.Updated, c.Last.Opened),

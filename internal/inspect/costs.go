@@ -39,7 +39,6 @@ type costsData struct {
 
 	charts        []chart
 	links         map[string]string // of keys, to the turns of each
-	channels      []earshot.ChannelInfo
 	names         labels
 	at            sidecar.Place
 	earlier, next string
@@ -63,19 +62,27 @@ func (s *server) costs(v *visit) (page, error) {
 		return page{}, err
 	}
 	d.From, d.To = desk.Day(from), desk.Day(to-1)
-	if d.channels, err = s.Service.Channels(v.Context(), v.caller); err != nil {
-		return page{}, err
-	}
-	d.names = labelsOf(d.channels)
 	turns, stopped, err := s.Service.Spending(v.Context(), v.caller, sidecar.SpendingQuery{Channel: d.at, From: from, To: to, People: d.By == "person"})
 	if err != nil {
 		return page{}, err
 	}
+	var scopes []earshot.Scope
+	if d.By == "channel" {
+		for _, t := range turns {
+			scopes = append(scopes, t.Queued.Conversation.Scope)
+		}
+	}
+	var c earshot.Channel
 	if d.at.Channel != "" {
-		c, err := s.Service.Find(v.Context(), v.caller, d.at)
-		if err != nil {
+		if c, err = s.Service.Find(v.Context(), v.caller, d.at); err != nil {
 			return page{}, err
 		}
+		scopes = append(scopes, c.Scope())
+	}
+	if d.names, err = s.labelsAt(v, scopes); err != nil {
+		return page{}, err
+	}
+	if d.at.Channel != "" {
 		d.Channel = d.names.of(c.Scope())
 	}
 	if stopped != 0 {

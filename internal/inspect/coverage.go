@@ -2,7 +2,7 @@ package inspect
 
 import (
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
@@ -98,32 +98,36 @@ func gapOf(e earshot.Coverage, begins string) gapData {
 
 // coverageMap is what is known of the channels, one row each.
 func (s *server) coverageMap(v *visit) (page, error) {
-	skip := 0
-	if x := v.query("skip"); x != "" {
-		n, err := strconv.Atoi(x)
-		if err != nil || n < 0 {
-			return page{}, invalid("skip", "is a number of channels")
+	var after *earshot.Channel
+	if x := v.query("after"); x != "" {
+		parts := strings.SplitN(x, "|", 4)
+		if len(parts) < 4 {
+			return page{}, invalid("after", "is platform, workspace, id and name of a channel, with | between them")
 		}
-		skip = n
+		after = &earshot.Channel{Platform: earshot.Platform(parts[0]), Workspace: earshot.WorkspaceID(parts[1]), ID: earshot.ChannelID(parts[2]), Name: parts[3]}
 	}
-	list, more, err := s.Service.Coverages(v.Context(), v.caller, skip, coveragePage)
+	list, more, err := s.Service.Coverages(v.Context(), v.caller, after, coveragePage)
 	if err != nil {
 		return page{}, err
 	}
-	all, err := s.Service.Channels(v.Context(), v.caller)
-	if err != nil {
-		return page{}, err
+	var infos []earshot.ChannelInfo
+	for _, c := range list {
+		infos = append(infos, c.ChannelInfo)
 	}
 	d := coverageMap{Channels: []channelCoverage{}}
 	if d.choices, err = s.choices(v); err != nil {
 		return page{}, err
 	}
-	names := labelsOf(all)
+	names, err := s.labels(v, infos)
+	if err != nil {
+		return page{}, err
+	}
 	for _, c := range list {
 		d.Channels = append(d.Channels, coverageOf(c, names.of(c.Scope())))
 	}
 	if more {
-		d.Next = v.with("skip", strconv.Itoa(skip+coveragePage))
+		last := list[len(list)-1]
+		d.Next = v.with("after", strings.Join([]string{string(last.Platform), string(last.Workspace), string(last.ID), last.Name}, "|"))
 	}
 	d.chart = mapChart(d)
 	return page{title: "Coverage", nav: "coverage", data: d, body: coverageMapBody(s, v, d), pictures: charted(d.chart)}, nil

@@ -80,12 +80,12 @@ func TestTheMapHasARowForEachChannel(t *testing.T) {
 	if !strings.Contains(body, "More channels") || strings.Contains(body, "#ops</bdi>") || !strings.Contains(body, "nothing is stored") {
 		t.Errorf("the first page: %s", body)
 	}
-	body = w.page(t, "/coverage?skip=25")
+	body = w.page(t, "/coverage?after=local%7Clocal%7Ccua%7Ccua")
 	if strings.Contains(body, "More channels") || !strings.Contains(body, "known but for 1 missing stretch, 1 stale stretch, 1 thread with gaps") || strings.Contains(body, "#caa</bdi>") {
 		t.Errorf("the second page: %s", body)
 	}
-	if status, _ := w.do(t, browser(t), "GET", "/coverage?skip=-1", nil, "Authorization", "Bearer "+token); status != http.StatusBadRequest {
-		t.Errorf("skip=-1 is answered with %d", status)
+	if status, _ := w.do(t, browser(t), "GET", "/coverage?after=cua", nil, "Authorization", "Bearer "+token); status != http.StatusBadRequest {
+		t.Errorf("a cursor that is none is answered with %d", status)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 // A homeData is the first page.
 type homeData struct {
 	Channels int        `json:"channels"`
+	More     bool       `json:"more,omitzero"` // channels than were counted, with their messages
 	Messages int        `json:"messages"`
 	Turns    []turnLine `json:"turns"` // the newest
 	Start    *startData `json:"start,omitempty"`
@@ -37,13 +38,25 @@ type turnLine struct {
 	Link  string            `json:"link"`
 }
 
+// maxCounted is how many channels the first page counts.
+const maxCounted = 1000
+
+// size says how much there is to see.
+func (d homeData) size() string {
+	if d.More {
+		return "Over " + plural(d.Messages, "message", "messages") + " in over " + plural(d.Channels, "channel", "channels") + "."
+	}
+	return plural(d.Messages, "message", "messages") + " in " + plural(d.Channels, "channel", "channels") + "."
+}
+
 // home is the first page: where to begin.
 func (s *server) home(v *visit) (page, error) {
 	d := homeData{Turns: []turnLine{}}
-	channels, err := s.Service.Channels(v.Context(), v.caller)
+	channels, more, err := s.Service.ChannelsAfter(v.Context(), v.caller, nil, maxCounted)
 	if err != nil {
 		return page{}, err
 	}
+	d.More = more
 	for _, c := range channels {
 		d.Channels++
 		d.Messages += c.Messages

@@ -87,10 +87,10 @@ const maxHits = 25
 func (s *server) search(v *visit) (page, error) {
 	d := searchData{Query: v.query("q"), Person: v.query("person"), Before: v.query("before"), Ignored: []string{}, Hits: []hitData{}}
 	var err error
-	if d.channels, err = s.Service.Channels(v.Context(), v.caller); err != nil {
+	more := false
+	if d.channels, more, err = s.Service.RecentChannels(v.Context(), v.caller, maxChoices); err != nil {
 		return page{}, err
 	}
-	slices.SortStableFunc(d.channels, func(a, b earshot.ChannelInfo) int { return cmp.Compare(b.Last, a.Last) })
 	at := v.place()
 	for _, c := range d.channels {
 		if len(d.channels) == 1 && at.Channel == "" || d.value(c) != string(c.ID) && d.value(c) == string(at.Channel) {
@@ -103,6 +103,9 @@ func (s *server) search(v *visit) (page, error) {
 			return page{}, err
 		}
 		d.scope, d.Channel = c.Scope(), cmp.Or(c.Name, string(c.ID))
+		if more && !slices.ContainsFunc(d.channels, d.isAt) {
+			d.channels = append(d.channels, earshot.ChannelInfo{Channel: c})
+		}
 		if err := s.searchIn(v, &d, c); err != nil {
 			return page{}, err
 		}

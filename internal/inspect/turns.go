@@ -171,10 +171,10 @@ func (v *visit) with(name, value string) string {
 	return v.URL.Path + "?" + q.Encode()
 }
 
-// choices are the channels that the visitor can filter by: by name where that is
-// enough.
+// choices are the channels that the visitor can filter by, the first of them where
+// there are many: by name where that is known to be enough.
 func (s *server) choices(v *visit) ([]channelChoice, error) {
-	list, err := s.Service.Channels(v.Context(), v.caller)
+	list, more, err := s.Service.ChannelsAfter(v.Context(), v.caller, nil, maxChoices)
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +183,9 @@ func (s *server) choices(v *visit) ([]channelChoice, error) {
 		named[strings.ToLower(c.Name)]++
 	}
 	var out []channelChoice
-	for _, c := range list[:min(len(list), maxChoices)] {
+	for _, c := range list {
 		x := channelChoice{string(c.ID), placeName(c.Channel)}
-		if c.Name != "" && named[strings.ToLower(c.Name)] == 1 {
+		if c.Name != "" && named[strings.ToLower(c.Name)] == 1 && !more {
 			x.value = c.Name
 		}
 		out = append(out, x)

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -25,8 +24,10 @@ const (
 // Bounds of the desk's answers.
 const (
 	maxChannels = 200
-	maxAnswer   = 512 << 10 // bytes
-	maxQuery    = 2000      // bytes; that of the tools
+
+	lookChannels = 1000      // are looked at for a part of a name
+	maxAnswer    = 512 << 10 // bytes
+	maxQuery     = 2000      // bytes; that of the tools
 )
 
 // Parts of the desk's schemas.
@@ -160,11 +161,21 @@ func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, er
 	out := struct {
 		Channels []channelRow `json:"channels"`
 		Omitted  int          `json:"omitted,omitzero"`
+		More     bool         `json:"more,omitzero"` // channels than were looked at; one is found by its whole name
 		Agents   []agentRow   `json:"agents"`
-	}{[]channelRow{}, 0, []agentRow{}}
-	list, err := s.channels(ctx)
+	}{[]channelRow{}, 0, false, []agentRow{}}
+	list, more, err := s.service.RecentChannels(ctx, s.caller, lookChannels)
 	if err != nil {
 		return tools.Answer{}, err
+	}
+	if out.More = more; more && args.Name != "" {
+		called, err := s.service.Namesakes(ctx, s.caller, []earshot.ChannelInfo{{Channel: earshot.Channel{Name: strings.TrimPrefix(args.Name, "#")}}})
+		if err != nil {
+			return tools.Answer{}, err
+		}
+		list = append(called, slices.DeleteFunc(list, func(c earshot.ChannelInfo) bool {
+			return slices.ContainsFunc(called, func(x earshot.ChannelInfo) bool { return x.Scope() == c.Scope() })
+		})...)
 	}
 	for _, c := range list {
 		if !strings.Contains(strings.ToLower(c.Name), strings.ToLower(strings.TrimPrefix(args.Name, "#"))) {
@@ -184,13 +195,6 @@ func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, er
 		out.Agents = append(out.Agents, agentRow{a.ID, line(a.Name, maxNames), a.Workspace, a.Channel})
 	}
 	return answer(out)
-}
-
-// channels returns the channels in reach, the one that was active last first.
-func (s *server) channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
-	list, err := s.service.Channels(ctx, s.caller)
-	slices.SortStableFunc(list, func(x, y earshot.ChannelInfo) int { return cmp.Compare(y.Last, x.Last) })
-	return list, err
 }
 
 // search is the tool of that name: channel_context in a channel that is named.

@@ -42,7 +42,7 @@ func (s *server) addResources(x *sdk.Server) {
 
 // listResources lists threads and turns that were active lately.
 func (s *server) listResources(ctx context.Context) (*sdk.ListResourcesResult, error) {
-	list, err := s.channels(ctx)
+	list, _, err := s.service.RecentChannels(ctx, s.caller, lookChannels)
 	if err != nil {
 		return nil, err
 	}

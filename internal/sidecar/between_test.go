@@ -15,6 +15,7 @@ type between struct {
 	mu    sync.Mutex
 	calls int
 	of    map[string]int
+	rows  int // channels that were read
 	at    int
 	do    func()
 }
@@ -23,7 +24,7 @@ type between struct {
 func (b *between) from(n int, do func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.calls, b.at, b.do, b.of = 0, n, do, map[string]int{}
+	b.calls, b.at, b.do, b.of, b.rows = 0, n, do, map[string]int{}, 0
 }
 
 // called returns how many calls there were, in all and of each method.
@@ -59,7 +60,19 @@ func (b *between) Channel(ctx context.Context, s earshot.Scope) (earshot.Channel
 }
 
 func (b *between) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
-	return b.step("Channels").Channels(ctx)
+	list, err := b.step("Channels").Channels(ctx)
+	b.mu.Lock()
+	b.rows += len(list)
+	b.mu.Unlock()
+	return list, err
+}
+
+func (b *between) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error) {
+	list, err := b.step("FindChannels").FindChannels(ctx, q)
+	b.mu.Lock()
+	b.rows += len(list)
+	b.mu.Unlock()
+	return list, err
 }
 
 func (b *between) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, list ...earshot.Author) error {
@@ -72,6 +85,10 @@ func (b *between) Authors(ctx context.Context, p earshot.Platform, w earshot.Wor
 
 func (b *between) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
 	return b.step("Record").Record(ctx, s, list...)
+}
+
+func (b *between) Tell(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+	return b.step("Tell").Tell(ctx, s, list...)
 }
 
 func (b *between) React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {

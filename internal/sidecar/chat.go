@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -227,21 +228,12 @@ func (s *Service) channelFor(ctx context.Context, p access.Principal, at Place, 
 // onlyPlatform returns the platform of a workspace's channels that the caller sees;
 // [Default] where there are none, or several platforms.
 func (s *Service) onlyPlatform(ctx context.Context, p access.Principal, w earshot.WorkspaceID) (earshot.Platform, error) {
-	all, err := s.Channels(ctx, p)
-	only := earshot.Platform("")
-	for _, c := range all {
-		switch {
-		case c.Workspace != w || access.IsOwnChannel(c.Scope()):
-		case only == "":
-			only = c.Platform
-		case only != c.Platform:
-			return Default, err
-		}
+	all, err := s.platformsIn(ctx, p, w)
+	all = slices.DeleteFunc(all, func(x earshot.Platform) bool { return x == access.OwnPlatform })
+	if err != nil || len(all) != 1 {
+		return Default, err
 	}
-	if only == "" {
-		only = Default
-	}
-	return only, err
+	return all[0], nil
 }
 
 // isFree reports whether a conversation is an agent's own, without a channel.
@@ -275,7 +267,6 @@ func (s *Service) putChannel(ctx context.Context, id earshot.ConversationID) err
 	if err := s.store.PutChannel(ctx, channelLike(id)); err != nil {
 		return fmt.Errorf("store a conversation's channel: %w", err)
 	}
-	s.places.learn(id.Scope)
 	return nil
 }
 

@@ -255,7 +255,7 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 		m.Edited, m.Text = max(now, m.Edited+1, m.Time+1), n.Text
 		m.Author.Name, m.Mentions = author.Name, nil
 	}
-	recorded, err := s.store.Record(ctx, in.Scope, m)
+	recorded, err := s.store.Tell(ctx, in.Scope, m) // another caller may have taken the id meanwhile
 	switch {
 	case errors.Is(err, earshot.ErrInvalid):
 		return m, "", invalid("", "the message breaks a bound of the store")

@@ -129,12 +129,15 @@ func (s *Service) tellFirst(ctx context.Context, p access.Principal, r *ContextR
 		}
 		at = Place{id.Scope.Channel, id.Scope.Workspace, id.Scope.Platform}
 	}
-	_, err := s.Events(ctx, p, []Event{{Type: Said, Message: *r.Message, Channel: earshot.Channel{ID: at.Channel, Workspace: at.Workspace, Platform: at.Platform}}})
+	told, err := s.Events(ctx, p, []Event{{Type: Said, Message: *r.Message, Channel: earshot.Channel{ID: at.Channel, Workspace: at.Workspace, Platform: at.Platform}}})
 	var refused *Refusal
 	if errors.As(err, &refused) {
 		own := *refused
 		own.Path = strings.TrimPrefix(own.Path, "events[0].")
 		return &own
+	}
+	if err == nil && told[0].Change == earshot.Other {
+		return &Refusal{Kind: Conflict, Code: "other_text", Path: "message.text", Detail: "is another one than is stored for this id; " + TellEdit}
 	}
 	return err
 }

@@ -159,7 +159,7 @@ func TestACapabilityHasNoConversationsAndNoCosts(t *testing.T) {
 			_, err := s.Coverage(t.Context(), p, sidecar.Place{Channel: channel.ID})
 			return err
 		},
-		"coverages": func() error { _, _, err := s.Coverages(t.Context(), p, 0, 1); return err },
+		"coverages": func() error { _, _, err := s.Coverages(t.Context(), p, nil, 1); return err },
 	} {
 		var r *sidecar.Refusal
 		if err := f(); !errors.As(err, &r) {

@@ -77,22 +77,21 @@ func (s *Service) Coverage(ctx context.Context, p access.Principal, at Place) (C
 }
 
 // Coverages returns a page of what is known of the channels that the caller sees, in
-// the store's order: those after the first skip, and whether there are more. It does
-// not name threads' roots and gaps.
-func (s *Service) Coverages(ctx context.Context, p access.Principal, skip, limit int) (page []ChannelCoverage, more bool, err error) {
-	list, err := s.Channels(ctx, p)
+// the store's order: those after the one given (nil: from the first), and whether there
+// are more. It does not name threads' roots and gaps.
+func (s *Service) Coverages(ctx context.Context, p access.Principal, after *earshot.Channel, limit int) (page []ChannelCoverage, more bool, err error) {
+	list, more, err := s.ChannelsAfter(ctx, p, after, limit)
 	if err != nil {
 		return nil, false, err
 	}
-	list = list[min(max(skip, 0), len(list)):]
-	for _, info := range list[:min(limit, len(list))] {
+	for _, info := range list {
 		c, err := s.coverage(ctx, info)
 		if err != nil {
 			return nil, false, err
 		}
 		page = append(page, c)
 	}
-	return page, len(list) > limit, nil
+	return page, more, nil
 }
 
 // coverage reads the entries of a channel. Threads have a gap each, those with the

@@ -53,22 +53,20 @@ func (s *Service) Find(ctx context.Context, p access.Principal, at Place) (earsh
 	if !errors.As(err, &r) || r.Kind != NotFound {
 		return c, err
 	}
-	list, err := s.Channels(ctx, p)
-	if err != nil {
-		return earshot.Channel{}, err
-	}
 	want := strings.TrimPrefix(string(at.Channel), "#")
-	var found []earshot.Channel
-	for _, c := range list {
-		if c.Name != "" && strings.EqualFold(c.Name, want) && (at.Workspace == "" || at.Workspace == c.Workspace) && (at.Platform == "" || at.Platform == c.Platform) {
-			found = append(found, c.Channel)
-		}
-	}
-	switch len(found) {
-	case 0:
+	if want == "" {
 		return earshot.Channel{}, absent
-	case 1:
-		return found[0], nil
+	}
+	q := at.query()
+	q.IDs, q.Names = nil, []string{want, strings.ToLower(want), strings.ToUpper(want)}
+	found, err := s.visible(ctx, p, q, 2)
+	switch {
+	case err != nil:
+		return earshot.Channel{}, err
+	case len(found) == 0:
+		return earshot.Channel{}, absent
+	case len(found) == 1:
+		return found[0].Channel, nil
 	}
 	return earshot.Channel{}, &Refusal{Kind: Invalid, Code: "ambiguous_channel", Path: "channel", Detail: "is the name of several channels; give its id"}
 }

@@ -45,7 +45,7 @@ func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][
 		events = append(events, list...)
 		last[i] = len(events) - 1
 	}
-	told, err := s.Events(ctx, p, events)
+	told, err := s.events(ctx, p, events, false)
 	if err != nil {
 		return nil, err
 	}

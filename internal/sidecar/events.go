@@ -50,6 +50,9 @@ const (
 	Ignored earshot.Change = "ignored" // a raw event that says nothing that is kept
 )
 
+// TellEdit is what to do about an event that is [earshot.Other].
+const TellEdit = "if it was edited, tell it with edited, the time of the edit; if it is another message, give it an id of its own"
+
 // A Told is what has come of one event.
 type Told struct {
 	Channel earshot.Scope // zero where the event was ignored
@@ -63,15 +66,22 @@ type Told struct {
 // one of them is refused, none is stored. A channel that is not stored is, if the
 // caller reaches it. When a channel is not named by its platform and workspace, it
 // is the one that is stored with the id, else a new one of the caller's workspace on
-// platform [Default].
+// platform [Default]. Another text for a revision that is stored is not taken: see
+// [earshot.Other].
 func (s *Service) Events(ctx context.Context, p access.Principal, events []Event) ([]Told, error) {
+	return s.events(ctx, p, events, true)
+}
+
+// events is Events. Deliveries of a platform are copies, which may differ and come in
+// any order: of them once is false.
+func (s *Service) events(ctx context.Context, p access.Principal, events []Event, once bool) ([]Told, error) {
 	if p.ReadOnly || p.Fixed != nil {
 		return nil, readOnly
 	}
 	if len(events) > MaxEvents {
 		return nil, invalid("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
-	t := &telling{Service: s, p: p, told: make([]Told, len(events)), channels: map[earshot.Channel]*spoken{}}
+	t := &telling{Service: s, p: p, once: once, told: make([]Told, len(events)), channels: map[earshot.Channel]*spoken{}}
 	for i, e := range events {
 		if err := e.check(fmt.Sprintf("events[%d]", i)); err != nil {
 			return nil, err
@@ -169,6 +179,7 @@ func (e Event) check(at string) error {
 type telling struct {
 	*Service
 	p        access.Principal
+	once     bool // as in events
 	told     []Told
 	channels map[earshot.Channel]*spoken // by the channel as an event names it
 	order    []*spoken
@@ -257,12 +268,6 @@ func (s *Service) target(ctx context.Context, p access.Principal, id earshot.Cha
 	if !p.Sees(c.Scope()) {
 		return c, false, absent
 	}
-	switch old, err := s.store.Channel(ctx, c.Scope()); {
-	case err == nil:
-		return old, true, nil // another replica has just stored it
-	case !errors.Is(err, earshot.ErrNotFound):
-		return c, false, err
-	}
 	return c, false, nil
 }
 
@@ -274,12 +279,10 @@ func (t *telling) put(ctx context.Context, c *spoken) error {
 	return t.storeChannel(ctx, c.channel)
 }
 
-// storeChannel stores a channel and makes it known to Resolve.
 func (s *Service) storeChannel(ctx context.Context, c earshot.Channel) error {
 	if err := s.store.PutChannel(ctx, c); err != nil {
 		return fmt.Errorf("store channel %s: %w", c.ID, err)
 	}
-	s.places.learn(c.Scope())
 	return nil
 }
 
@@ -320,7 +323,7 @@ func (t *telling) flush(ctx context.Context, channels ...*spoken) error {
 	var of [][]int
 	for _, c := range channels {
 		if len(c.batch) > 0 {
-			batches, of = append(batches, earshot.Batch{Scope: c.channel.Scope(), Messages: c.batch}), append(of, c.of)
+			batches, of = append(batches, earshot.Batch{Scope: c.channel.Scope(), Messages: c.batch, Told: t.once}), append(of, c.of)
 			c.batch, c.of = nil, nil
 		}
 	}
@@ -344,7 +347,11 @@ func (s *Service) record(ctx context.Context, batches []earshot.Batch) ([][]ears
 	}
 	var out [][]earshot.Recorded
 	for _, b := range batches {
-		done, err := s.store.Record(ctx, b.Scope, b.Messages...)
+		record := s.store.Record
+		if b.Told {
+			record = s.store.Tell
+		}
+		done, err := record(ctx, b.Scope, b.Messages...)
 		if err != nil {
 			return nil, err
 		}

@@ -131,20 +131,11 @@ func (s *Service) platformsOf(ctx context.Context, w earshot.WorkspaceID, given 
 	if given != "" {
 		return []earshot.Platform{given}, nil
 	}
-	all, err := s.store.Channels(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []earshot.Platform
-	for _, c := range all {
-		if c.Workspace == w && !slices.Contains(out, c.Platform) {
-			out = append(out, c.Platform)
-		}
-	}
-	if len(out) == 0 {
+	out, err := s.platformsIn(ctx, access.Principal{}, w)
+	if err == nil && len(out) == 0 {
 		out = append(out, Default)
 	}
-	return out, nil
+	return out, err
 }
 
 // writes returns the workspace that a caller means when it tells something of a

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,44 +14,24 @@ import (
 
 // ChannelInfo returns a channel with how much of it is stored.
 func (s *Service) ChannelInfo(ctx context.Context, p access.Principal, at Place) (earshot.ChannelInfo, error) {
-	c, err := s.Resolve(ctx, p, at)
+	c, err := s.one(ctx, p, at)
+	if err == nil {
+		err = reads(p, c.Scope())
+	}
 	if err != nil {
 		return earshot.ChannelInfo{}, err
 	}
-	if err := reads(p, c.Scope()); err != nil {
-		return earshot.ChannelInfo{}, err
-	}
-	all, err := s.Channels(ctx, p)
-	for _, x := range all {
-		if x.Scope() == c.Scope() {
-			return x, err
-		}
-	}
-	if err == nil {
-		err = absent // erased meanwhile
-	}
-	return earshot.ChannelInfo{}, err
+	return c, nil
 }
 
 // ChannelsAfter returns a page of the channels that a caller may see, in the store's
 // order: those after the one given (nil: from the first), and whether there are more.
 func (s *Service) ChannelsAfter(ctx context.Context, p access.Principal, after *earshot.Channel, limit int) (page []earshot.ChannelInfo, more bool, err error) {
-	list, err := s.Channels(ctx, p)
-	if err != nil {
-		return nil, false, err
+	if p.Kind == access.Capability {
+		return nil, false, toolsOnly
 	}
-	if after != nil {
-		list = slices.DeleteFunc(list, func(c earshot.ChannelInfo) bool { return compareChannels(c.Channel, *after) <= 0 })
-	}
-	if len(list) > limit {
-		return list[:limit], true, nil
-	}
-	return list, false, nil
-}
-
-// compareChannels is the order in which stores list channels.
-func compareChannels(a, b earshot.Channel) int {
-	return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	list, err := s.visible(ctx, p, earshot.ChannelQuery{After: after}, limit+1)
+	return list[:min(limit, len(list))], len(list) > limit, err
 }
 
 // A Page is a stretch of messages in the order of their positions. The page before

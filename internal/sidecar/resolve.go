@@ -3,23 +3,10 @@ package sidecar
 import (
 	"context"
 	"errors"
-	"slices"
-	"sync"
-	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 )
-
-// placesAge is how old the list of channels may be, and placesMiss how old when a
-// channel is missing in it.
-const (
-	placesAge  = 2 * time.Second
-	placesMiss = 100 * time.Millisecond
-)
-
-// maxGuesses bounds in how many workspaces a channel is looked for besides the list.
-const maxGuesses = 8
 
 // A Place names a channel as callers do: by its id, and by what else is needed
 // to tell it from channels with the same id.
@@ -29,112 +16,104 @@ type Place struct {
 	Platform  earshot.Platform    // "" where the id is enough
 }
 
+// query selects the channels with a place's id.
+func (at Place) query() earshot.ChannelQuery {
+	q := earshot.ChannelQuery{Platform: at.Platform, IDs: []earshot.ChannelID{at.Channel}}
+	if at.Workspace != "" {
+		q.Workspaces = []earshot.WorkspaceID{at.Workspace}
+	}
+	return q
+}
+
 // Resolve returns the channel that a caller means. What is not stored and what the
 // caller may not see is the same refusal. If several channels that it may see have
 // the id, the refusal says to name the workspace or the platform.
 func (s *Service) Resolve(ctx context.Context, p access.Principal, at Place) (earshot.Channel, error) {
-	for _, again := range []bool{false, true} {
-		scopes, err := s.places.of(ctx, s, at.Channel, again)
-		if err != nil {
-			return earshot.Channel{}, err
-		}
-		found, err := s.seen(ctx, p, at, s.places.guesses(p, at, scopes))
-		switch {
-		case err != nil:
-			return earshot.Channel{}, err
-		case len(found) == 1:
-			return found[0], nil
-		case len(found) > 1:
-			return earshot.Channel{}, &Refusal{Kind: Invalid, Code: "ambiguous_channel", Path: "channel", Detail: "is the id of several channels; name the workspace, and the platform if need be"}
-		}
-	}
-	return earshot.Channel{}, absent
-}
-
-// seen returns those of the channels that are stored, fit the place and may be
-// seen.
-func (s *Service) seen(ctx context.Context, p access.Principal, at Place, scopes []earshot.Scope) ([]earshot.Channel, error) {
-	var found []earshot.Channel
-	for _, sc := range scopes {
-		if at.Workspace != "" && at.Workspace != sc.Workspace || at.Platform != "" && at.Platform != sc.Platform || !p.Sees(sc) {
-			continue
+	if at.Workspace != "" && at.Platform != "" {
+		sc := earshot.Scope{Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel}
+		if !p.Sees(sc) {
+			return earshot.Channel{}, absent
 		}
 		c, err := s.store.Channel(ctx, sc)
 		if errors.Is(err, earshot.ErrNotFound) {
-			continue
-		} else if err != nil {
+			err = absent
+		}
+		return c, err
+	}
+	c, err := s.one(ctx, p, at)
+	return c.Channel, err
+}
+
+// one is Resolve with how much of the channel is stored.
+func (s *Service) one(ctx context.Context, p access.Principal, at Place) (earshot.ChannelInfo, error) {
+	found, err := s.visible(ctx, p, at.query(), 2)
+	switch {
+	case err != nil:
+		return earshot.ChannelInfo{}, err
+	case len(found) == 0:
+		return earshot.ChannelInfo{}, absent
+	case len(found) > 1:
+		return earshot.ChannelInfo{}, &Refusal{Kind: Invalid, Code: "ambiguous_channel", Path: "channel", Detail: "is the id of several channels; name the workspace, and the platform if need be"}
+	}
+	return found[0], nil
+}
+
+// What visible reads at a time, and up to how many workspaces of a reach are looked
+// through one by one for an id or a name.
+const (
+	visiblePage  = 200
+	fewWorkspace = 8
+)
+
+// visible lists the channels of a query that the caller sees, at most limit (0: all),
+// in the store's order. It reads no others, but where few of those that have an id or
+// a name are the caller's.
+func (s *Service) visible(ctx context.Context, p access.Principal, q earshot.ChannelQuery, limit int) ([]earshot.ChannelInfo, error) {
+	named := len(q.IDs)+len(q.Names) > 0
+	if len(q.Workspaces) == 0 && (!named || len(p.Reach.Workspaces) <= fewWorkspace) {
+		q.Workspaces = p.Reach.Workspaces
+	}
+	if !named {
+		q.IDs = p.Reach.Channels
+	}
+	if p.Fixed != nil {
+		q.Platform, q.Workspaces, q.IDs = p.Fixed.Scope.Platform, []earshot.WorkspaceID{p.Fixed.Scope.Workspace}, []earshot.ChannelID{p.Fixed.Scope.Channel}
+	}
+	if q.Limit = limit; limit > 0 && p.Kind == access.User {
+		q.Limit = max(limit, visiblePage) // there may be channels of other users among them
+	}
+	var list []earshot.ChannelInfo
+	for {
+		page, err := s.store.FindChannels(ctx, q)
+		if err != nil {
 			return nil, err
 		}
-		found = append(found, c)
-	}
-	return found, nil
-}
-
-// places remembers which channels have which id. Channels are never renamed, so
-// what it remembers is looked up before it is used, and never wrong.
-type places struct {
-	mu   sync.Mutex
-	byID map[earshot.ChannelID][]earshot.Scope
-	read time.Time
-}
-
-// of returns the channels with an id. It reads the list again when it is old, and
-// where the caller misses one.
-func (l *places) of(ctx context.Context, s *Service, id earshot.ChannelID, again bool) ([]earshot.Scope, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	oldest := placesAge
-	if again {
-		oldest = placesMiss
-	}
-	if age := s.options.Now().Sub(l.read); age >= 0 && age < oldest {
-		return l.byID[id], nil
-	}
-	list, err := s.store.Channels(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l.byID = map[earshot.ChannelID][]earshot.Scope{}
-	for _, c := range list {
-		l.byID[c.ID] = append(l.byID[c.ID], c.Scope())
-	}
-	l.read = s.options.Now()
-	return l.byID[id], nil
-}
-
-// guesses adds to scopes where else the channel may be, as far as the request or
-// the caller's reach names workspaces: somebody else may have stored it since the
-// list was read.
-func (l *places) guesses(p access.Principal, at Place, scopes []earshot.Scope) []earshot.Scope {
-	workspaces, platforms := p.Reach.Workspaces, []earshot.Platform{earshot.Slack, earshot.Discord, earshot.Local, Default}
-	if at.Workspace != "" {
-		workspaces = []earshot.WorkspaceID{at.Workspace}
-	}
-	if at.Platform != "" {
-		platforms = []earshot.Platform{at.Platform}
-	}
-	scopes = slices.Clone(scopes)
-	for _, w := range workspaces[:min(len(workspaces), maxGuesses)] {
-		for _, platform := range platforms {
-			if sc := (earshot.Scope{Platform: platform, Workspace: w, Channel: at.Channel}); !slices.Contains(scopes, sc) {
-				scopes = append(scopes, sc)
+		for _, c := range page {
+			if p.Sees(c.Scope()) {
+				list = append(list, c)
 			}
 		}
+		if limit > 0 && len(list) >= limit {
+			return list[:limit], nil
+		}
+		if q.Limit == 0 || len(page) < q.Limit {
+			return list, nil
+		}
+		q.After, q.Limit = &page[len(page)-1].Channel, visiblePage
 	}
-	return scopes
 }
 
-// learn adds a channel that this service has just stored.
-func (l *places) learn(sc earshot.Scope) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, known := range l.byID[sc.Channel] {
-		if known == sc {
-			return
+// platformsIn returns the platforms on which a workspace has channels that the caller
+// reaches, in order. It skips from one to the next.
+func (s *Service) platformsIn(ctx context.Context, p access.Principal, w earshot.WorkspaceID) ([]earshot.Platform, error) {
+	q := earshot.ChannelQuery{Workspaces: []earshot.WorkspaceID{w}, IDs: p.Reach.Channels, Limit: 1}
+	var out []earshot.Platform
+	for {
+		found, err := s.store.FindChannels(ctx, q)
+		if err != nil || len(found) == 0 {
+			return out, err
 		}
+		out = append(out, found[0].Platform)
+		q.After = &earshot.Channel{Platform: found[0].Platform, Workspace: w + "~"} // behind all of its channels there
 	}
-	if l.byID == nil {
-		l.byID = map[earshot.ChannelID][]earshot.Scope{}
-	}
-	l.byID[sc.Channel] = append(l.byID[sc.Channel], sc)
 }

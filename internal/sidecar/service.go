@@ -55,7 +55,6 @@ type Service struct {
 	index    *tools.Index
 	minter   Minter
 	options  Options
-	places   places
 	reacted  atomic.Int64  // when the last reaction without a time was told, in microseconds
 	working  chan struct{} // holds one for each context that is being made
 }

@@ -28,7 +28,7 @@ func (s *Service) SlackEvents(ctx context.Context, p access.Principal, raw [][]b
 		}
 		events = append(events, e)
 	}
-	return s.Events(ctx, p, events)
+	return s.events(ctx, p, events, false)
 }
 
 // slackEvent reads one delivery.

@@ -49,7 +49,8 @@ type Options struct {
 
 // A Store is the part of an [earshot.Store] that a platform uses.
 type Store interface {
-	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
+	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 	PutChannel(ctx context.Context, c earshot.Channel) error
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
@@ -94,9 +95,9 @@ func Open(ctx context.Context, st Store, o *Options) (*Platform, error) {
 	if p.o.Now == nil {
 		p.o.Now = time.Now
 	}
-	list, err := p.Channels(ctx)
+	list, err := st.FindChannels(ctx, p.mine(1))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list channels: %w", err)
 	}
 	if err := st.PutAuthors(ctx, p.o.Platform, p.o.Workspace, p.agent()); err != nil {
 		return nil, fmt.Errorf("store the agent: %w", err)
@@ -143,17 +144,16 @@ func (p *Platform) Place(id earshot.ChannelID) earshot.Scope {
 
 // Channels lists the workspace's channels.
 func (p *Platform) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
-	all, err := p.store.Channels(ctx)
+	list, err := p.store.FindChannels(ctx, p.mine(0))
 	if err != nil {
 		return nil, fmt.Errorf("list channels: %w", err)
 	}
-	var list []earshot.ChannelInfo
-	for _, c := range all {
-		if c.Platform == p.o.Platform && c.Workspace == p.o.Workspace {
-			list = append(list, c)
-		}
-	}
 	return list, nil
+}
+
+// mine selects the workspace's channels.
+func (p *Platform) mine(limit int) earshot.ChannelQuery {
+	return earshot.ChannelQuery{Platform: p.o.Platform, Workspaces: []earshot.WorkspaceID{p.o.Workspace}, Limit: limit}
 }
 
 var channelName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
@@ -174,14 +174,15 @@ func (p *Platform) Channel(ctx context.Context, name string) (earshot.Channel, e
 
 // channel returns a stored channel by id or name, or ErrNotFound.
 func (p *Platform) channel(ctx context.Context, want string) (earshot.Channel, error) {
-	list, err := p.Channels(ctx)
+	c, err := p.store.Channel(ctx, p.Place(earshot.ChannelID(want)))
+	if !errors.Is(err, earshot.ErrNotFound) {
+		return c, err
+	}
+	q := p.mine(0)
+	q.Names = []string{want}
+	list, err := p.store.FindChannels(ctx, q)
 	if err != nil {
 		return earshot.Channel{}, err
-	}
-	for _, c := range list {
-		if string(c.ID) == want {
-			return c.Channel, nil
-		}
 	}
 	for _, c := range list {
 		if c.Name == want && want != "" {
