@@ -17,7 +17,7 @@ func whyLast(ctx context.Context, st earshot.Store, w io.Writer, c earshot.Chann
 	if err != nil {
 		return err
 	}
-	l := turnStore{store: st}
+	l := turnsOf(st)
 	for _, t := range list {
 		whole, err := l.whole(ctx, int64(t.ID))
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 func (s *server) addOpenTurns(a huma.API) {
 	addRaw(s, a, huma.Operation{
 		OperationID: "commit-turn", Method: http.MethodPost, Path: "/v1/turns/{id}/commit", Summary: "End an open turn with its reply",
-		Description: "Cursor, session and manifest of the conversation move exactly once: a repeated commit changes nothing and is answered as the first was. Of two turns that are open in one conversation the first commit wins; the other is answered with 409 and, where the anchor still waits for an answer, with the context anew and a new open turn.",
+		Description: "Cursor, session and manifest of the conversation move exactly once: a repeated commit changes nothing and is answered as the first was, and one with another text, ids or usage with 409 other_reply and what is stored. Of two turns that are open in one conversation the first commit wins; the other is answered with 409 and, where the anchor still waits for an answer, with the context anew and a new open turn.",
 		Responses:   map[string]*huma.Response{"409": {Description: "The conversation has changed", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[conflictProblem](a)}}}},
 	}, schemaOf[commitBody](a), s.commitTurn)
 	add(s, a, huma.Operation{
@@ -71,8 +71,16 @@ type committedTurn struct {
 // A conflictProblem is the answer to a commit that came too late.
 type conflictProblem struct {
 	Problem
-	Reason  string         `json:"reason" enum:"answered,deleted,changed" doc:"the anchor has been answered, the anchor was deleted, or the conversation has changed"`
+	Reason  string         `json:"reason" enum:"answered,deleted,changed,other_reply" doc:"the anchor has been answered, the anchor was deleted, the conversation has changed, or this turn was committed with another text, ids or usage"`
 	Context *contextAnswer `json:"context,omitempty" doc:"the context anew, with a turn of its own; only where the conversation has changed"`
+	Reply   *storedReply   `json:"reply,omitempty" doc:"what the turn was committed with; only of other_reply"`
+}
+
+// A storedReply is the reply of a committed turn.
+type storedReply struct {
+	Text  string    `json:"text" doc:"as far as it is stored"`
+	IDs   []string  `json:"ids" doc:"of its messages"`
+	Usage usageJSON `json:"usage"`
 }
 
 // read returns the reply that the body is.
@@ -179,17 +187,30 @@ func (s *server) commitTurn(ctx context.Context, p access.Principal, in *commitI
 		}
 		return nil, problem
 	}
+	var other *sidecar.OtherReply
+	if errors.As(err, &other) {
+		u := other.Usage
+		stored := &storedReply{other.Text, textsOf(other.Replies), usageJSON{u.Input, u.Output, u.CacheRead, u.CacheWrite}}
+		return nil, &conflictProblem{Reason: "other_reply", Reply: stored, Problem: Problem{
+			Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict, Code: "other_reply", Detail: other.Error(),
+		}}
+	}
 	if err != nil {
 		return nil, err
 	}
 	out := committedTurn{
 		Turn: done.Turn, Conversation: sidecar.ConversationText(done.Conversation), Number: done.Number,
-		Anchor: string(done.Anchor), Replies: []string{}, Repeated: done.Repeated,
-	}
-	for _, id := range done.Replies {
-		out.Replies = append(out.Replies, string(id))
+		Anchor: string(done.Anchor), Replies: textsOf(done.Replies), Repeated: done.Repeated,
 	}
 	return &struct{ Body committedTurn }{out}, nil
+}
+
+func textsOf(ids []earshot.MessageID) []string {
+	out := []string{}
+	for _, id := range ids {
+		out = append(out, string(id))
+	}
+	return out
 }
 
 // An abortedTurn is a turn after POST /v1/turns/{id}/abort.

@@ -38,6 +38,11 @@ type committedJSON struct {
 	Reason   string
 	Detail   string
 	Context  *contextJSON
+	Reply    *struct {
+		Text  string
+		IDs   []string
+		Usage struct{ Input, Output int }
+	}
 }
 
 // commit commits a turn.
@@ -83,7 +88,10 @@ func TestACommitMovesTheConversationOnce(t *testing.T) {
 	if status != http.StatusOK || first.Repeated || first.Number != 0 || len(first.Replies) != 1 || first.Replies[0] != "r1" {
 		t.Fatalf("got %d %+v", status, first)
 	}
-	for _, body := range []any{says("The disk is full.", "r1"), says("Something else.", "r2")} {
+	for _, body := range []any{
+		object{"reply": object{"text": "The disk is full.", "ids": []string{"r1"}}, "usage": object{"input": 100, "output": 7, "cache_read": 3}},
+		object{"reply": object{"text": "The disk is full."}},
+	} {
 		status, again := w.commit(t, "T1", c.Turn.ID, body)
 		if status != http.StatusOK || !again.Repeated || again.Number != 0 || len(again.Replies) != 1 || again.Replies[0] != "r1" {
 			t.Errorf("again: got %d %+v", status, again)
@@ -167,9 +175,9 @@ func TestTheSameCommitManyTimesAtOnceIsOne(t *testing.T) {
 	c := w.opened(t, "m0")
 	var wait sync.WaitGroup
 	var first atomic.Int64
-	for i := range 100 {
+	for range 100 {
 		wait.Go(func() {
-			status, got := w.commit(t, "C1", c.Turn.ID, says("an answer", fmt.Sprint("r", i)))
+			status, got := w.commit(t, "C1", c.Turn.ID, says("an answer", "r0"))
 			if status != http.StatusOK || got.Number != 0 {
 				t.Errorf("got %d %+v", status, got)
 			}
@@ -214,7 +222,7 @@ func TestAnOpenTurnExpires(t *testing.T) {
 	if status, got := w.commit(t, "C1", late.Turn.ID, says("too late")); status != http.StatusGone || got.Code != "expired" {
 		t.Errorf("too late: %d %+v", status, got)
 	}
-	if status, got := w.commit(t, "C1", c.Turn.ID, says("again")); status != http.StatusOK || !got.Repeated {
+	if status, got := w.commit(t, "C1", c.Turn.ID, says("in time")); status != http.StatusOK || !got.Repeated {
 		t.Errorf("what was committed in time, later: %d %+v", status, got)
 	}
 }

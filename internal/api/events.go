@@ -25,7 +25,7 @@ func (s *server) addEvents(a huma.API) {
 	addRaw(s, a, huma.Operation{
 		OperationID: "post-events", Method: http.MethodPost, Path: "/v1/events", Summary: "Tell what was said: messages, edits, deletions, reactions",
 		Description: "What was told before changes nothing, so a batch may be sent again. Events are stored in their order, and all are checked first: when one is refused, with its place as events[3].message.time, none is stored. " +
-			"A channel that is not stored yet is created if the key reaches it; without a platform it is of platform api. A reaction of the same person counts once, however often it is told; one without its user needs the delivery's id, by which a repeated delivery is recognised.",
+			"A channel that is not stored yet is created if the key reaches it; without a platform it is of platform api. A message with the id and the edit time of a stored one and another text is a conflict: the stored text stays. A reaction of the same person counts once, however often it is told; one without its user needs the delivery's id, by which a repeated delivery is recognised.",
 	}, schema, s.tell)
 }
 
@@ -83,12 +83,13 @@ type toldEvents struct {
 }
 
 type toldEvent struct {
-	Change    earshot.Change      `json:"change" enum:"new,edited,updated,gone,late,same,unknown,ignored" doc:"what has come of it: late is an older revision than the stored one, unknown a reaction to a message that is not stored, which counts if the message comes within a day, ignored a raw event that says nothing that is kept"`
+	Change    earshot.Change      `json:"change" enum:"new,edited,updated,gone,late,same,conflict,unknown,ignored" doc:"what has come of it: late is an older revision than the stored one, conflict another text for the stored revision, which stays, unknown a reaction to a message that is not stored, which counts if the message comes within a day, ignored a raw event that says nothing that is kept"`
 	Platform  earshot.Platform    `json:"platform,omitempty"`
 	Workspace earshot.WorkspaceID `json:"workspace,omitempty"`
 	Channel   earshot.ChannelID   `json:"channel,omitempty"`
 	Message   earshot.MessageID   `json:"message,omitempty" doc:"its id"`
 	Seq       int64               `json:"seq,omitempty" doc:"the message's sequence in its channel"`
+	Detail    string              `json:"detail,omitempty" doc:"of conflict: what to do"`
 }
 
 type eventsInput struct {
@@ -103,7 +104,11 @@ func (s *server) tell(ctx context.Context, p access.Principal, in *eventsInput) 
 	}
 	out := toldEvents{make([]toldEvent, 0, len(told))}
 	for _, t := range told {
-		out.Events = append(out.Events, toldEvent{t.Change, t.Channel.Platform, t.Channel.Workspace, t.Channel.Channel, t.Message, t.Seq})
+		e := toldEvent{t.Change, t.Channel.Platform, t.Channel.Workspace, t.Channel.Channel, t.Message, t.Seq, ""}
+		if t.Change == earshot.Other {
+			e.Detail = "another text is stored for this id and stays; " + sidecar.TellEdit
+		}
+		out.Events = append(out.Events, e)
 	}
 	return &struct{ Body toldEvents }{out}, nil
 }

@@ -26,6 +26,12 @@ func (s watched) Record(ctx context.Context, at earshot.Scope, messages ...earsh
 	return out, s.watch.wrote(ctx, err)
 }
 
+// Tell implements [earshot.Messages].
+func (s watched) Tell(ctx context.Context, at earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+	out, err := s.Store.Tell(ctx, at, messages...)
+	return out, s.watch.wrote(ctx, err)
+}
+
 // React implements [earshot.Messages].
 func (s watched) React(ctx context.Context, at earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
 	out, err := s.Store.React(ctx, at, x)

@@ -2,11 +2,14 @@ package sidecar
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
@@ -73,15 +76,16 @@ func (c *Overtaken) Error() string {
 func (c *Overtaken) Is(target error) bool { return target == earshot.ErrConflict }
 
 // Commit ends an open turn with its reply, exactly once: a turn that is committed
-// already stays as it is, and the answer is the first one's. The error is a
-// [*Overtaken] where the conversation has changed since the turn was opened.
+// already stays as it is, and a repeat is answered as the first one was. The error is
+// an [*OtherReply] where a repeat has another text, ids or usage, and an [*Overtaken]
+// where the conversation has changed since the turn was opened.
 func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.TurnID, r Reply) (Committed, error) {
 	d, err := s.draft(ctx, p, id)
 	if err != nil {
 		return Committed{}, err
 	}
 	if d.State == earshot.DraftCommitted {
-		return s.committed(ctx, d, true)
+		return s.repeated(ctx, d, &r)
 	}
 	if err := r.check(); err != nil {
 		return Committed{}, err
@@ -120,8 +124,11 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	case err != nil:
 		return Committed{}, err
 	}
+	if done.Repeated {
+		return s.repeated(ctx, done, &r)
+	}
 	s.options.Committed()
-	return s.committed(ctx, done, done.Repeated)
+	return Committed{done.ID, done.Conversation, done.Turn.Number, done.Anchor, r.ids(), false}, nil
 }
 
 // aborted is the answer to a commit of a turn that was given up.
@@ -151,8 +158,25 @@ func (s *Service) draft(ctx context.Context, p access.Principal, id earshot.Turn
 	return d, err
 }
 
-// committed returns what is told of a committed turn.
-func (s *Service) committed(ctx context.Context, d earshot.Draft, repeated bool) (Committed, error) {
+// An OtherReply is the error of a commit of a turn that was committed with another
+// reply, which stays.
+type OtherReply struct {
+	Committed // the stored reply's
+	Text      string
+	Usage     earshot.Usage
+}
+
+// Error implements error.
+func (*OtherReply) Error() string {
+	return "the turn was committed with another reply, which stays; nothing was committed; tell a later text of its message as an edit, and open a turn for another answer"
+}
+
+// Is reports that an OtherReply is an [earshot.ErrConflict].
+func (*OtherReply) Is(target error) bool { return target == earshot.ErrConflict }
+
+// repeated answers a commit of a turn that is committed. What a repeat leaves out, ids
+// and usage, it does not contradict.
+func (s *Service) repeated(ctx context.Context, d earshot.Draft, r *Reply) (Committed, error) {
 	q, err := s.store.QueuedTurn(ctx, d.ID)
 	if err != nil {
 		return Committed{}, fmt.Errorf("read a committed turn: %w", err)
@@ -161,7 +185,46 @@ func (s *Service) committed(ctx context.Context, d earshot.Draft, repeated bool)
 	if err != nil {
 		return Committed{}, fmt.Errorf("read a committed turn: %w", err)
 	}
-	return Committed{d.ID, d.Conversation, q.Number, d.Anchor, t.Answer.Replies, repeated}, nil
+	done := Committed{d.ID, d.Conversation, q.Number, d.Anchor, t.Answer.Replies, true}
+	same := d.Turn.Sum == "" || d.Turn.Sum == r.sum() // "": committed by an earlier version
+	same = same && (len(r.Messages) == 0 || slices.Equal(r.ids(), t.Answer.Replies))
+	if same = same && (r.Usage == earshot.Usage{} || r.Usage == t.Usage); same {
+		return done, nil
+	}
+	other := &OtherReply{Committed: done, Text: t.Reply(), Usage: t.Usage}
+	if other.Text == "" {
+		stored, err := s.store.ByID(ctx, d.Conversation.Scope, t.Answer.Replies...)
+		if err != nil {
+			return Committed{}, fmt.Errorf("read a committed reply: %w", err)
+		}
+		var texts []string
+		for _, m := range stored {
+			texts = append(texts, m.Text)
+		}
+		other.Text = strings.Join(texts, "\n")
+	}
+	return Committed{}, other
+}
+
+// ids returns the ids of the messages that the reply became.
+func (r *Reply) ids() []earshot.MessageID {
+	var ids []earshot.MessageID
+	for _, m := range r.Messages {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+// sum returns the hash of what the reply says.
+func (r *Reply) sum() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q", r.Text)
+	if len(r.Messages) > 1 {
+		for _, m := range r.Messages {
+			fmt.Fprintf(h, " %q", m.Text)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // conflict returns why a turn could not be committed, with the context anew where
@@ -319,9 +382,7 @@ func answerPlace(c earshot.Channel, id earshot.ConversationID, anchor earshot.Me
 func (r *Reply) turn(d earshot.Draft, anchor earshot.Message, now earshot.Time) earshot.Turn {
 	t := d.Turn
 	t.Usage, t.Time = r.Usage, now
-	for _, m := range r.Messages {
-		t.Answer.Replies = append(t.Answer.Replies, m.ID)
-	}
+	t.Sum, t.Answer.Replies = r.sum(), append(t.Answer.Replies, r.ids()...)
 	if anchor.Isolated() {
 		return t
 	}

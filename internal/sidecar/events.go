@@ -362,7 +362,7 @@ func (s *Service) record(ctx context.Context, batches []earshot.Batch) ([][]ears
 
 // react records what somebody did to a message. What is told again with its time changes
 // nothing where the person is known. Without one of the two it would, so there the
-// delivery is stored first: see once.
+// delivery is stored first: see reactOnce.
 func (t *telling) react(ctx context.Context, i int, at earshot.Scope, e Event) error {
 	told := &t.told[i]
 	told.Message, told.Change = e.Of, Unknown
@@ -370,7 +370,7 @@ func (t *telling) react(ctx context.Context, i int, at earshot.Scope, e Event) e
 	react := t.store.React
 	if e.ID != "" && (e.At == 0 || x.Author == "") {
 		react = func(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
-			return t.once(ctx, s, "reaction/"+e.ID, x)
+			return t.reactOnce(ctx, s, "reaction/"+e.ID, x)
 		}
 	}
 	if x.At == 0 {
@@ -402,11 +402,11 @@ func (s *Service) reactedAt() earshot.Time {
 // reactPatience is how long a reaction whose delivery is stored is tried.
 const reactPatience = 5 * time.Second
 
-// once records a reaction once for each delivery. The delivery is stored first, in the
+// reactOnce records a reaction once for each delivery. The delivery is stored first, in the
 // inbox, with the message as it is: of several that come at once one counts. A process
 // that dies between the two leaves the reaction out, until somebody tells the message's
 // reactions.
-func (t *telling) once(ctx context.Context, at earshot.Scope, delivery string, x earshot.Reacted) (earshot.Recorded, error) {
+func (t *telling) reactOnce(ctx context.Context, at earshot.Scope, delivery string, x earshot.Reacted) (earshot.Recorded, error) {
 	m, err := t.store.Message(ctx, at, x.Message)
 	if errors.Is(err, earshot.ErrNotFound) && x.Author != "" {
 		return t.store.React(ctx, at, x) // kept until the message comes

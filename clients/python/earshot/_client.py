@@ -135,6 +135,8 @@ class Earshot:
                     turn.commit(reply, ids=ids)
                     return reply
                 except Conflict as conflict:
+                    if conflict.reply is not None:
+                        raise  # what was committed is not what was answered here
                     if conflict.turn is None:
                         return reply if post else None
                     turn = conflict.turn
@@ -380,7 +382,8 @@ class Turn(Context):
         ids has the id of the message that the reply became, and time is when; it is recorded as
         the agent's. usage is what the model used; entries are the calls of tools and their
         answers. Raises Conflict if the conversation has gone on since the turn was opened; its
-        turn is one that was opened anew, or None if the message was answered or deleted.
+        turn is one that was opened anew, or None if the message was answered or deleted. Called
+        again with another text, ids or usage it raises Conflict too; its reply is what is stored.
         """
         reply: Dict[str, Any] = {"text": text}
         if ids:
@@ -395,7 +398,8 @@ class Turn(Context):
             done = self.earshot.api.commit_turn(str(self.id), cast(wire.CommitBody, body))
         except Conflict as conflict:
             self.ended = True
-            anew = conflict.answer.get("context") if isinstance(conflict.answer, dict) else None
+            answer = conflict.answer if isinstance(conflict.answer, dict) else {}
+            conflict.reply, anew = answer.get("reply"), answer.get("context")
             if anew and "turn" in anew:  # else the question has been answered
                 conflict.turn = Turn(self.earshot, anew)
             raise

@@ -51,9 +51,11 @@ class NotFound(EarshotError):
 
 class Conflict(EarshotError):
     """409: something has changed since. Where a turn was committed, turn is the turn that was
-    opened anew, with the context as it is now; else None."""
+    opened anew, with the context as it is now; else None. Where it was committed with another
+    reply before (code other_reply), reply is that one: its text, ids and usage."""
 
     turn: Any = None
+    reply: Any = None
 
 
 class Expired(EarshotError):

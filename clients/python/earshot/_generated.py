@@ -263,8 +263,9 @@ class CommittedTurn(TypedDict):
 class _ConflictProblem(TypedDict):
     # what went wrong, for programs
     code: str
-    # the anchor has been answered, the anchor was deleted, or the conversation has changed
-    reason: Literal["answered", "deleted", "changed"]
+    # the anchor has been answered, the anchor was deleted, the conversation has changed, or
+    # this turn was committed with another text, ids or usage
+    reason: Literal["answered", "deleted", "changed", "other_reply"]
     # the HTTP status
     status: int
     # the status in words
@@ -278,6 +279,8 @@ class ConflictProblem(_ConflictProblem, total=False):
     detail: str
     # what is wrong with which field of the request, one sentence each
     fields: List[str]
+    # what the turn was committed with; only of other_reply
+    reply: StoredReply
 
 
 class _ContextAnswer(TypedDict):
@@ -452,7 +455,7 @@ class _Event(TypedDict):
 
 
 class Event(_Event, total=False):
-    # the delivery's id, unique within the channel; a reaction needs it
+    # the delivery's id, unique within the channel; a reaction without its user needs it
     id: str
     # of message and edit; an edit has edited, the time of the revision
     message: Message
@@ -474,7 +477,11 @@ class _EventReaction(TypedDict):
 
 
 class EventReaction(_EventReaction, total=False):
-    # who; it is not kept
+    # when it happened: of what one person did the later stands, in whatever order it is told;
+    # without it, when it is told
+    time: str
+    # who: the same person's same emoji counts once, however often it is told; without it, each
+    # id counts
     user: str
 
 
@@ -859,6 +866,14 @@ class StoredAuthors(TypedDict):
     stored: int
 
 
+class StoredReply(TypedDict):
+    # of its messages
+    ids: List[str]
+    # as far as it is stored
+    text: str
+    usage: UsageJSON
+
+
 class _Summary(TypedDict):
     text: Optional[str]
 
@@ -896,13 +911,17 @@ class Thread(_Thread, total=False):
 
 
 class _ToldEvent(TypedDict):
-    # what has come of it: late is an older revision than the stored one, unknown a reaction to
-    # a message that is not stored, ignored a raw event that says nothing that is kept
-    change: Literal["new", "edited", "updated", "gone", "late", "same", "unknown", "ignored"]
+    # what has come of it: late is an older revision than the stored one, conflict another text
+    # for the stored revision, which stays, unknown a reaction to a message that is not stored,
+    # which counts if the message comes within a day, ignored a raw event that says nothing that
+    # is kept
+    change: Literal["new", "edited", "updated", "gone", "late", "same", "conflict", "unknown", "ignored"]
 
 
 class ToldEvent(_ToldEvent, total=False):
     channel: str
+    # of conflict: what to do
+    detail: str
     # its id
     message: str
     platform: str

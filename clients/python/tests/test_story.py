@@ -70,7 +70,10 @@ class StoryTest(unittest.TestCase):
     def test_a_turn_is_committed_once_and_the_next_goes_on(self):
         with self.earshot.turn(self.channel, "3") as turn:
             first = turn.commit("Since nine.", ids=["4"], time="2026-03-02T09:04:00Z", usage={"input": 10, "output": 3})
-            again = turn.commit("Something else.")
+            again = turn.commit("Since nine.")
+            with self.assertRaises(earshot.Conflict) as other:
+                turn.commit("Something else.")
+        self.assertEqual((other.exception.code, other.exception.reply["text"], other.exception.turn), ("other_reply", "Since nine.", None))
         self.assertEqual((first["repeated"], again["repeated"]), (False, True))
         self.assertEqual(again["replies"], ["4"])
         self.earshot.message(self.channel, said(5, "Bob", "<@BOT> and now?", 1))

@@ -170,7 +170,8 @@ export class Earshot {
         return reply;
       } catch (error) {
         if (!turn.ended) await turn.abort().catch(() => {}); // the first error is the one to tell; the turn expires by itself
-        if (!(error instanceof Conflict) || !turn.ended) throw error;
+        // Another reply of this turn is stored than was answered here.
+        if (!(error instanceof Conflict) || !turn.ended || error.reply) throw error;
         const anew = error.turn as Turn | undefined;
         if (!anew) return post ? reply : undefined;
         if (n >= tries) {
@@ -385,7 +386,8 @@ export class Turn extends Context {
   /**
    * Ends the turn with its reply; the conversation moves on exactly once, however often this is
    * called. Fails with Conflict if the conversation has gone on since the turn was opened; its `turn`
-   * is one that was opened anew, or undefined if the message was answered or deleted.
+   * is one that was opened anew, or undefined if the message was answered or deleted. Called again
+   * with another text, ids or usage it fails with Conflict too; its `reply` is what is stored.
    */
   async commit(text: string, reply: ReplyOptions & CallOptions = {}): Promise<CommittedTurn> {
     const { ids, time, usage, entries, metadata, ...call } = reply;
@@ -402,7 +404,8 @@ export class Turn extends Context {
     } catch (error) {
       if (error instanceof Conflict) {
         this.#ended = true;
-        const anew = (error.answer as { context?: ContextAnswer } | undefined)?.context;
+        const { reply, context: anew } = (error.answer ?? {}) as { reply?: unknown; context?: ContextAnswer };
+        error.reply = reply;
         if (anew?.turn) error.turn = new Turn(this.earshot, anew); // else the question has been answered
       }
       throw error;

@@ -42,10 +42,12 @@ export class NotFound extends EarshotError {}
 
 /**
  * 409: something has changed since. Where a turn was committed, `turn` is the turn that was opened
- * anew, with the context as it is now.
+ * anew, with the context as it is now. Where it was committed with another reply before (code
+ * other_reply), `reply` is that one: its text, ids and usage.
  */
 export class Conflict<T = unknown> extends EarshotError {
   turn: T | undefined;
+  reply: unknown;
 }
 
 /** 410: the time of an open turn is over. */

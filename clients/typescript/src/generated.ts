@@ -230,8 +230,13 @@ export interface ConflictProblem {
   detail?: string | undefined;
   /** what is wrong with which field of the request, one sentence each */
   fields?: string[] | undefined;
-  /** the anchor has been answered, the anchor was deleted, or the conversation has changed */
-  reason: "answered" | "deleted" | "changed";
+  /**
+   * the anchor has been answered, the anchor was deleted, the conversation has changed, or this turn was
+   * committed with another text, ids or usage
+   */
+  reason: "answered" | "deleted" | "changed" | "other_reply";
+  /** what the turn was committed with; only of other_reply */
+  reply?: StoredReply | undefined;
   /** the HTTP status */
   status: number;
   /** the status in words */
@@ -389,7 +394,7 @@ export interface Event {
    * platform where the id is not enough
    */
   channel: string | Channel;
-  /** the delivery's id, unique within the channel; a reaction needs it */
+  /** the delivery's id, unique within the channel; a reaction without its user needs it */
   id?: string | undefined;
   /** of message and edit; an edit has edited, the time of the revision */
   message?: Message | undefined;
@@ -409,7 +414,12 @@ export interface EventReaction {
   by: 1 | -1;
   /** the emoji's name without colons */
   name: string;
-  /** who; it is not kept */
+  /**
+   * when it happened: of what one person did the later stands, in whatever order it is told; without it,
+   * when it is told
+   */
+  time?: string | undefined;
+  /** who: the same person's same emoji counts once, however often it is told; without it, each id counts */
   user?: string | undefined;
 }
 
@@ -746,6 +756,14 @@ export interface StoredAuthors {
   stored: number;
 }
 
+export interface StoredReply {
+  /** of its messages */
+  ids: string[];
+  /** as far as it is stored */
+  text: string;
+  usage: UsageJSON;
+}
+
 export interface Summary {
   by?: string | null | undefined;
   from?: string | null | undefined;
@@ -769,11 +787,14 @@ export interface Thread {
 
 export interface ToldEvent {
   /**
-   * what has come of it: late is an older revision than the stored one, unknown a reaction to a message
-   * that is not stored, ignored a raw event that says nothing that is kept
+   * what has come of it: late is an older revision than the stored one, conflict another text for the
+   * stored revision, which stays, unknown a reaction to a message that is not stored, which counts if
+   * the message comes within a day, ignored a raw event that says nothing that is kept
    */
-  change: "new" | "edited" | "updated" | "gone" | "late" | "same" | "unknown" | "ignored";
+  change: "new" | "edited" | "updated" | "gone" | "late" | "same" | "conflict" | "unknown" | "ignored";
   channel?: string | undefined;
+  /** of conflict: what to do */
+  detail?: string | undefined;
   /** its id */
   message?: string | undefined;
   platform?: string | undefined;

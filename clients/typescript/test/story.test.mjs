@@ -63,7 +63,8 @@ story("a context says what was said and why", async ({ earshot, channel }) => {
 story("a turn is committed once, and the next goes on", async ({ earshot, channel }) => {
   const one = await earshot.turn(channel, "3");
   const first = await one.commit("Since nine.", { ids: ["4"], time: "2026-03-02T09:04:00Z", usage: { input: 10, output: 3 } });
-  const again = await one.commit("Something else.");
+  const again = await one.commit("Since nine.");
+  await assert.rejects(one.commit("Something else."), (error) => error.code === "other_reply" && error.reply.text === "Since nine." && error.turn === undefined);
   assert.deepEqual([first.repeated, again.repeated, again.replies], [false, true, ["4"]]);
   await earshot.message(channel, said(5, "Bob", "<@BOT> and now?", 1));
   const two = await earshot.turn(channel, "5");

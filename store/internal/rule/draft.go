@@ -148,7 +148,7 @@ func CommitDraft(d Drafted, e DraftEnd) (*DraftCommit, error) {
 		Epoch: d.Prompt.Epoch, Input: input, Hash: d.Prompt.Hash, Began: d.Prompt.Began, Number: done.Turn.Number,
 	}}
 	d = d.ended(earshot.DraftCommitted)
-	d.Turn.Number, d.Turn.Sum = done.Turn.Number, e.Turn.Sum
+	d.Turn.Number, d.Turn.Sum, done.Turn.Sum = done.Turn.Number, e.Turn.Sum, ""
 	return &DraftCommit{Draft: d, Commit: done, Queued: q}, nil
 }
 
