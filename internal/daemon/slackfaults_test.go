@@ -204,6 +204,7 @@ HH:MM Bob: @earshot is it raining?
 [history before Date HH:MM Europe/Amsterdam could not be loaded]
 [Day]
 HH:MM Ann: the story
++ 29 replies not shown, thread `+root+`
 HH:MM Ann: part 29
 · part 30
 · part 31

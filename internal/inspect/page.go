@@ -42,8 +42,11 @@ func (v *visit) operator() bool {
 	return !v.caller.ReadOnly && v.caller.Fixed == nil && v.caller.Kind != access.User
 }
 
-// query returns a parameter of the query, without spaces around it.
-func (v *visit) query(name string) string { return strings.TrimSpace(v.URL.Query().Get(name)) }
+// query returns a parameter of the query, without spaces around it, and with NUL as the
+// store writes it, so that a page can show it.
+func (v *visit) query(name string) string {
+	return strings.ReplaceAll(strings.TrimSpace(v.URL.Query().Get(name)), "\x00", "\u2400")
+}
 
 // place returns the channel that the query names.
 func (v *visit) place() sidecar.Place {

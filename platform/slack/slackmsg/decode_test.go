@@ -92,6 +92,7 @@ func TestMessage(t *testing.T) {
 			earshot.Message{Author: alice, Text: "x <@U0BOT|earshot> <@U0BOT|earshot>", Thread: "1700000000.000100", Edited: edit, Mentions: []earshot.AuthorID{"U0BOT"},
 				Replies:   &earshot.Activity{Count: 3, Last: last},
 				Reactions: []earshot.Reaction{{Name: "eyes", Count: 2}, {Name: "x", Count: 1}},
+				Reactors:  &earshot.Reactors{List: []earshot.Reactor{{Emoji: "eyes", ID: "U1"}, {Emoji: "eyes", ID: "U2"}, {Emoji: "x", ID: "U1"}}},
 				Files:     []earshot.File{{ID: "F1", Name: "a.png", Type: "image/png", Size: 12}, {ID: "F3", Name: hidden}, {ID: "F4", Name: "F4"}, {ID: "F5", Name: "plan"}}}},
 		"a broadcast reply is one message of its thread": {
 			`"subtype":"thread_broadcast","user":"U1","text":"done","thread_ts":"1699999999.000000"`,

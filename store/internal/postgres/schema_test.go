@@ -52,9 +52,9 @@ func TestADatabaseThatIsNewerThanTheProgramIsRefused(t *testing.T) {
 	}
 }
 
-// undoDrafts takes back what versions 18 and 19 made.
+// undoDrafts takes back what the versions from 18 on made.
 var undoDrafts = []string{
-	`DROP TABLE reaction`, `ALTER TABLE channel DROP COLUMN early`,
+	`DROP INDEX channel_by_id, channel_by_name, channel_in_order, channel_of_workspace`, `DROP TABLE reaction`, `ALTER TABLE channel DROP COLUMN early`,
 	`DROP TABLE draft, draft_reading`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
 	`CREATE UNIQUE INDEX conversation_by_key ON conversation (agent, platform, workspace, channel, idempotency_key) WHERE idempotency_key <> ''`,
 }
