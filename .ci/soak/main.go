@@ -237,6 +237,7 @@ func (p *process) kill() { _ = p.cmd.Process.Kill() } // it may have ended
 type sample struct {
 	at              time.Duration
 	events, answers int
+	acknowledged    float64
 	rss, heap       float64
 	goroutines, fds float64
 }
@@ -268,6 +269,8 @@ func (p *process) sample(ctx context.Context) (sample, error) {
 	defer answer.Body.Close()
 	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
 		switch name, value, _ := strings.Cut(lines.Text(), " "); name {
+		case "earshot_acknowledgement_seconds_count":
+			s.acknowledged = number(value)
 		case "go_goroutines":
 			s.goroutines = number(value)
 		case "go_memstats_heap_inuse_bytes":
@@ -304,7 +307,7 @@ func print(samples []sample) {
 		name  string
 		value func(sample) float64
 	}{
-		{"RSS MB", func(s sample) float64 { return s.rss }}, {"heap MB", func(s sample) float64 { return s.heap }},
+		{"acknowledged", func(s sample) float64 { return s.acknowledged }}, {"RSS MB", func(s sample) float64 { return s.rss }}, {"heap MB", func(s sample) float64 { return s.heap }},
 		{"goroutines", func(s sample) float64 { return s.goroutines }}, {"descriptors", func(s sample) float64 { return s.fds }},
 	}
 	fmt.Printf("%10s %10s %10s", "", "events", "answers")
