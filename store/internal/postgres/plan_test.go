@@ -133,7 +133,7 @@ func fill(t *testing.T, s *Store) {
 			CASE WHEN n % 50 = 0 THEN 'open' WHEN n % 3 = 0 THEN 'failed' ELSE 'done' END, '', 1, 1, 1, 0, 0, n % 10, 'hash', 'input' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO lease SELECT agent, platform, workspace, channel, conversation, '', 0, 0, coalesce(min(id) FILTER (WHERE state = 'open'), 0)
 			FROM queued_turn GROUP BY 1, 2, 3, 4, 5`,
-		`INSERT INTO journal SELECT id, step, 'model', 1, 0, 'x' FROM queued_turn, generate_series(0, 9) AS step`,
+		`INSERT INTO journal SELECT id, step, 'model', 1, 0, convert_to(repeat('answer ', 50), 'UTF8') FROM queued_turn, generate_series(0, 9) AS step`,
 		`INSERT INTO outbox SELECT id, 0, platform, workspace, channel, 'key' || id, 'sent', 'post' || id, 1, 1, 'text' FROM queued_turn`,
 		`INSERT INTO reading SELECT platform, workspace, channel, 'old' || n, 'a', 'm' || n / 10, 0
 			FROM generate_series(1, 20000) AS n, (VALUES ('slack', 'T1', 'C1')) AS s (platform, workspace, channel)`,
