@@ -286,10 +286,11 @@ func in(t *testing.T, change func(*bot.Options), f func(w *world)) {
 }
 
 func (w *world) start() {
-	w.bot = bot.New(w.options)
+	b := bot.New(w.options)
+	w.bot = b // of two that were started, the later one hears
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- w.bot.Run(ctx) }()
+	go func() { done <- b.Run(ctx) }()
 	w.stop = func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -34,6 +34,9 @@ func columns(t *testing.T, spec string) (out []string) {
 			}
 			out = append(out, one)
 		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
 		return out
 	}
 	conn, err := pgx.Connect(ctx, spec)

@@ -329,7 +329,7 @@ func (w watching) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if at, err := http.ParseTime(a.Header.Get("Date")); err == nil {
 		// The date is in whole seconds, and of a moment during the call.
-		off := max(began.Sub(at.Add(time.Second)), at.Sub(time.Now()), 0)
+		off := max(began.Sub(at.Add(time.Second)), time.Until(at), 0)
 		w.times.mu.Lock()
 		if !w.times.told || off < w.times.best {
 			w.times.told, w.times.best = true, off

@@ -133,7 +133,7 @@ func (l *link) identity() earshot.Identity {
 // begins says what of the configuration the platform ignores.
 func (l *link) begins() {
 	if ignored := Ignored(l.options.Config, l.Identity().Name); ignored != "" {
-		l.options.Log.Warn(ignored, "platform", l.platform)
+		l.options.Log.Warn("a setting is ignored", "platform", l.platform, "why", ignored)
 	}
 }
 

@@ -2,7 +2,6 @@ package daemon_test
 
 import (
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -98,7 +97,7 @@ func TestAReadOnlyDiskEndsTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := daemon.Open(t.Context(), daemon.Options{Config: c, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}); err == nil || !strings.Contains(err.Error(), "sqlite:"+x.db+" cannot be written to") {
+	if _, err := daemon.Open(t.Context(), daemon.Options{Config: c, Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "sqlite:"+x.db+" cannot be written to") {
 		t.Errorf("got %v, want that the store cannot be written to", err)
 	}
 }

@@ -87,7 +87,7 @@ const maxHits = 25
 func (s *server) search(v *visit) (page, error) {
 	d := searchData{Query: v.query("q"), Person: v.query("person"), Before: v.query("before"), Ignored: []string{}, Hits: []hitData{}}
 	var err error
-	more := false
+	var more bool
 	if d.channels, more, err = s.Service.RecentChannels(v.Context(), v.caller, maxChoices); err != nil {
 		return page{}, err
 	}

@@ -90,8 +90,9 @@ func (s *Service) Message(ctx context.Context, p access.Principal, c earshot.Cha
 	if err := reads(p, c.Scope()); err != nil {
 		return earshot.Message{}, nil, err
 	}
+	var m earshot.Message
 	var list []earshot.Message
-	m, err := earshot.Message{}, error(nil)
+	var err error
 	if !revisions {
 		m, err = s.store.Message(ctx, c.Scope(), id)
 	} else if list, err = s.store.Revisions(ctx, c.Scope(), id); len(list) > 0 {

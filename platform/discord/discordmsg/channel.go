@@ -87,10 +87,9 @@ func (c ChannelInfo) Earshot(guild string) earshot.Channel {
 
 // counting is when Discord began to count a thread's messages beyond maxCounted
 // (Discord's documentation, Channel Object, message_count).
-const (
-	counting   earshot.Time = 1_656_633_600_000_000 // 2022-07-01
-	maxCounted              = 50
-)
+const counting earshot.Time = 1_656_633_600_000_000 // 2022-07-01
+
+const maxCounted = 50
 
 // messages returns how many messages a thread has by its object, negative where the
 // object does not tell or stopped to count.

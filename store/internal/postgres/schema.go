@@ -112,7 +112,7 @@ func schema(ctx context.Context, db *sql.DB) (rule.Schema, error) {
 	case server < 130000:
 		err = errServer
 	case there:
-		applied, err = rule.Applied(db.QueryContext(ctx, rule.AppliedQuery))
+		applied, err = rule.Applied(ctx, db)
 	}
 	if err != nil {
 		return rule.Schema{}, fmt.Errorf("read the schema version: %w", err)

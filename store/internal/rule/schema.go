@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"io/fs"
@@ -38,11 +39,14 @@ func (s Schema) Newer() error {
 	return fmt.Errorf("%w: the database has version %d, this program knows %d; use a newer earshot", earshot.ErrSchema, s.Stored, s.Known)
 }
 
-// AppliedQuery selects the versions that a database has.
-const AppliedQuery = `SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0`
+// A Querier is a database, or a transaction in it.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
 
-// Applied reads what AppliedQuery returned.
-func Applied(rows *sql.Rows, err error) (applied []int64, _ error) {
+// Applied returns the versions that a database has, which must have goose's table.
+func Applied(ctx context.Context, db Querier) (applied []int64, _ error) {
+	rows, err := db.QueryContext(ctx, `SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0`)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func apply(ctx context.Context, tx *sql.Tx, has rule.Schema) error {
 
 // A querier is a database, or a transaction in it.
 type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	rule.Querier
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
@@ -114,7 +114,7 @@ func schema(ctx context.Context, db querier) (rule.Schema, error) {
 	var tables int
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'goose_db_version'`).Scan(&tables)
 	if err == nil && tables > 0 {
-		applied, err = rule.Applied(db.QueryContext(ctx, rule.AppliedQuery))
+		applied, err = rule.Applied(ctx, db)
 	}
 	if err != nil {
 		return rule.Schema{}, fmt.Errorf("read the schema version: %w", err)
