@@ -197,16 +197,16 @@ func deafens(t *testing.T, x *botWorld, st interface {
 }
 
 func TestOnSlackAFullDiskIsToldAndCountedAndOverByItself(t *testing.T) {
-	slackOnAFullDisk(t, slices.Repeat([]time.Duration{100 * time.Millisecond}, 600)) // it sends again until there is room
+	slackOnAFullDisk(t, slices.Repeat([]time.Duration{100 * time.Millisecond}, 600), func(*slackWorld) {}) // it sends again until there is room
 }
 
 // What Slack gave up sending before there was room is read from history.
 func TestWhatSlackGaveUpSendingToAFullDiskIsReadFromHistory(t *testing.T) {
-	t.Skip("KNOWN FAULT: over HTTP about one run in four never reads it; see docs/operations.md, Health and metrics")
-	slackOnAFullDisk(t, []time.Duration{0, 50 * time.Millisecond})
+	slackOnAFullDisk(t, []time.Duration{0, 50 * time.Millisecond}, (*slackWorld).settled)
 }
 
-func slackOnAFullDisk(t *testing.T, retries []time.Duration) {
+// slackOnAFullDisk breaks the store until a question was refused and meanwhile has returned.
+func slackOnAFullDisk(t *testing.T, retries []time.Duration, meanwhile func(*slackWorld)) {
 	server, full := modeltest.Scripted(t, slackScript), sqliteErrors(t)["full"]
 	transports(t, func(t *testing.T, by transport) {
 		o := &simulate.SlackOptions{Retries: retries}
@@ -216,7 +216,10 @@ func slackOnAFullDisk(t *testing.T, retries []time.Duration) {
 		x.start()
 		x.Say(x.general, x.bob, "a channel that is known")
 		x.settled()
-		deafens(t, &x.botWorld, st, log, full, func() { x.Say(x.general, x.ann, x.at("is it raining?")) }, "slack")
+		deafens(t, &x.botWorld, st, log, full, func() {
+			x.Say(x.general, x.ann, x.at("is it raining?"))
+			meanwhile(x)
+		}, "slack")
 	})
 }
 

@@ -101,7 +101,7 @@ func (f *Filler) recordGapIn(ctx context.Context, info earshot.ChannelInfo, gap 
 		return err
 	}
 	f.mu.Lock()
-	first := c.heard.Since == 0 && info.First <= gap.From // no turn has asked yet
+	first := c.heard.Since == 0 // no turn has asked yet
 	if first {
 		c.heard.Begin(gap.From)
 	}
