@@ -288,7 +288,7 @@ func (r *Reactions) known(emoji string) (given, in int) {
 }
 
 // counts returns the count of each emoji: first those of which some are unknown, then
-// by when somebody who is known has given it. While nobody is known they stand as
+// by since when somebody who is known has given it without a break. While nobody is known they stand as
 // before. It is never nil.
 func (r *Reactions) counts(before []earshot.Reaction) []earshot.Reaction {
 	type emoji struct {
@@ -306,9 +306,7 @@ func (r *Reactions) counts(before []earshot.Reaction) []earshot.Reaction {
 		}
 		t := Forever
 		if g.Given {
-			if t = g.First; t <= max(r.now[giver{}].At, r.now[giver{emoji: at.emoji}].At) {
-				t = g.At // all were taken away between
-			}
+			t = g.At
 		}
 		if have, ok := since[at.emoji]; !ok || t < have {
 			since[at.emoji] = t
