@@ -83,6 +83,7 @@ func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			Parallel: c.Answer.Parallel,
 			Generate: time.Duration(c.Limits.Seconds) * time.Second,
 			Lease:    time.Duration(c.Lease.Seconds) * time.Second,
+			History:  time.Duration(c.Limits.HistorySeconds) * time.Second,
 			Files:    time.Duration(c.Limits.FileSeconds) * time.Second,
 			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
 		},

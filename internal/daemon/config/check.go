@@ -117,7 +117,7 @@ func (c Config) checkNumbers(bad report) {
 		{"answer.post_minutes", c.Answer.PostMinutes, 1, 60 * 24}, {"answer.parallel", c.Answer.Parallel, 1, 10_000},
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.result_bytes", c.Limits.ResultBytes, 1024, 1 << 20},
 		{"limits.seconds", c.Limits.Seconds, 1, 3600}, {"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000},
-		{"limits.file_seconds", c.Limits.FileSeconds, 1, 60}, {"limits.search_mb", c.Limits.SearchMB, 1, 100_000}, {"limits.file_cache_mb", c.Limits.FileCacheMB, 0, 100_000},
+		{"limits.history_seconds", c.Limits.HistorySeconds, 1, 60}, {"limits.file_seconds", c.Limits.FileSeconds, 1, 60}, {"limits.search_mb", c.Limits.SearchMB, 1, 100_000}, {"limits.file_cache_mb", c.Limits.FileCacheMB, 0, 100_000},
 		{"lease.seconds", c.Lease.Seconds, 1, 300},
 		{"summary.turns", c.Summary.Turns, 2, 10_000}, {"summary.tokens", c.Summary.Tokens, 100, 20_000},
 		{"slack.sockets", c.Slack.Sockets, 1, 10}, {"slack.stale_serve_ttl", c.Slack.StaleServeTTL, 0, 7 * 24 * 3600},

@@ -93,13 +93,14 @@ type Answer struct {
 
 // Limits bound one turn.
 type Limits struct {
-	Rounds      int `yaml:"rounds" env:"EARSHOT_ROUNDS" doc:"the most rounds of tool calls."`
-	ResultBytes int `yaml:"result_bytes" env:"EARSHOT_RESULT_BYTES" doc:"the most bytes of one tool's result."`
-	Seconds     int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the most seconds from claiming a turn to its answer."`
-	MaxTokens   int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the most tokens of one answer of the model."`
-	FileSeconds int `yaml:"file_seconds" env:"EARSHOT_FILE_SECONDS" doc:"the most seconds for fetching the files of a question; the prompt names those that are not there in time."`
-	SearchMB    int `yaml:"search_mb" env:"EARSHOT_SEARCH_MB" doc:"the most megabytes of the search indexes that the process keeps in memory, about 2,000 messages each. The channels that were not searched for longest leave it; their next search builds their index again, which takes about a second for 100,000 messages."`
-	FileCacheMB int `yaml:"file_cache_mb" env:"EARSHOT_FILE_CACHE_MB" doc:"the most megabytes of fetched files that the process keeps in memory. 0: none."`
+	Rounds         int `yaml:"rounds" env:"EARSHOT_ROUNDS" doc:"the most rounds of tool calls."`
+	ResultBytes    int `yaml:"result_bytes" env:"EARSHOT_RESULT_BYTES" doc:"the most bytes of one tool's result."`
+	Seconds        int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the most seconds from claiming a turn to its answer."`
+	MaxTokens      int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the most tokens of one answer of the model."`
+	HistorySeconds int `yaml:"history_seconds" env:"EARSHOT_HISTORY_SECONDS" doc:"the most seconds that a turn waits for history which is not stored yet; the prompt says what is not there in time, and it is fetched in the background."`
+	FileSeconds    int `yaml:"file_seconds" env:"EARSHOT_FILE_SECONDS" doc:"the most seconds for fetching the files of a question; the prompt names those that are not there in time."`
+	SearchMB       int `yaml:"search_mb" env:"EARSHOT_SEARCH_MB" doc:"the most megabytes of the search indexes that the process keeps in memory, about 2,000 messages each. The channels that were not searched for longest leave it; their next search builds their index again, which takes about a second for 100,000 messages."`
+	FileCacheMB    int `yaml:"file_cache_mb" env:"EARSHOT_FILE_CACHE_MB" doc:"the most megabytes of fetched files that the process keeps in memory. 0: none."`
 }
 
 // A Lease sets how replicas share conversations.
@@ -195,7 +196,7 @@ func Default() Config {
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC"},
 		Answer:    Answer{FreshMinutes: 10, AwayNotice: true, PostMinutes: 15, Parallel: 64},
-		Limits:    Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, FileSeconds: 5, SearchMB: 256, FileCacheMB: 50},
+		Limits:    Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3, FileSeconds: 5, SearchMB: 256, FileCacheMB: 50},
 		Lease:     Lease{Seconds: 7},
 		Summary:   Summary{Turns: summarize.DefaultTurns, Tokens: summarize.DefaultTokens},
 		Local:     Local{Workspace: "local", Person: "guest", Channel: "general"},
