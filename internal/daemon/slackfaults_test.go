@@ -45,7 +45,7 @@ func TestSlackFaults(t *testing.T) {
 	}{
 		{"doubled, late and reordered events open one turn each", disorder},
 		{"answers to posts are lost, and each reply is seen once", lostAnswers},
-		{"the slow tier shows what is stored, and says what is missing", slowTier},
+		{"the slow tier shows the newest replies, and says what is missing", slowTier},
 		{"the slow tier shows the end of a thread that was silent for days", slowSilent},
 		{"a channel that it is removed from is erased", removed},
 		{"calls and refusals are counted in the store", counted},
@@ -149,11 +149,11 @@ func lostAnswers(t *testing.T, server string, by transport) {
 func slowTier(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, &simulate.SlackOptions{Tier: simulate.TierDistributed},
 		"EARSHOT_POLICY=delta", "EARSHOT_SLACK_TIER=distributed", "EARSHOT_SLACK_OVERFLOW=degrade")
-	root := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "the story", Mute: true, At: time.Now().Add(-2 * time.Hour)})
+	root := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "the story", Mute: true, At: time.Now().Add(-101 * time.Minute)})
 	for i := range 100 {
 		x.Post(simulate.Said{
 			Channel: x.general, Thread: root, User: x.ann, Text: fmt.Sprintf("part %d", i), Mute: true,
-			At: time.Now().Add(-2*time.Hour + time.Duration(i+1)*time.Minute),
+			At: time.Now().Add(time.Duration(i-100) * time.Minute),
 		})
 	}
 	x.start()
@@ -162,6 +162,17 @@ func slowTier(t *testing.T, server string, by transport) {
 	got := x.prompt()
 	if !strings.Contains(got, "could not be loaded]") {
 		t.Errorf("the gap is not told: %s", got)
+	}
+	var newest []string // as many as half a page has at least, and all after the first of them
+	for i := range 100 {
+		if part := fmt.Sprintf("part %d\n", i); len(newest) > 0 || i == 92 || strings.Contains(got, part) {
+			newest = append(newest, part)
+		}
+	}
+	for _, part := range newest {
+		if !strings.Contains(got, part) {
+			t.Errorf("%q, one of the newest replies, is not shown: %s", part, got)
+		}
 	}
 	for _, c := range x.Calls("conversations.replies", "conversations.history") {
 		if c.Error != "" {
