@@ -1,10 +1,11 @@
 // Package corpus makes the databases of cmd/earshot/testdata/upgrade: each by the
 // program of its time, which is built from the history of this repository.
 //
-//	go test ./.ci/corpus -make 18=COMMIT -timeout 1h
+//	go test ./.ci/corpus -make COMMIT -timeout 1h
 //
-// COMMIT is the last one before the migration after version 18 was added. Without
-// -make nothing is made. See the README beside the databases.
+// COMMIT is the last one before a migration was added. Each database is named after
+// its schema version. Without -make nothing is made. See the README beside the
+// databases.
 package corpus
 
 import (
@@ -29,10 +30,11 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/earshot-ai/earshot/store"
 )
 
 var (
-	which  = flag.String("make", "", "NAME=COMMIT, several with commas between them")
+	which  = flag.String("make", "", "COMMIT, several with commas between them")
 	binary = flag.String("programs", "", "a folder with built programs, by COMMIT; others are built")
 	trees  = flag.String("trees", "", "a folder with worktrees, by COMMIT; others are added")
 	into   = flag.String("into", "../../cmd/earshot/testdata/upgrade", "where the databases go")
@@ -42,17 +44,26 @@ func TestMake(t *testing.T) {
 	if *which == "" {
 		t.Skip("makes databases only with -make")
 	}
-	for _, one := range strings.Split(*which, ",") {
-		name, commit, _ := strings.Cut(one, "=")
-		t.Run(name, func(t *testing.T) {
+	for _, commit := range strings.Split(*which, ",") {
+		t.Run(commit, func(t *testing.T) {
 			program, fill := build(t, commit)
-			w := &world{t: t, program: program, fill: fill, db: filepath.Join(t.TempDir(), "x.db"), Commit: commit}
-			w.make()
-			w.keepSQLite(filepath.Join(*into, name+".sqlite"))
-			spec := pgtest.Spec(t)
-			w = &world{t: t, program: program, fill: fill, db: spec, Commit: commit}
-			w.make()
-			w.keepPostgres(filepath.Join(*into, name+".postgres"), spec)
+			for engine, spec := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "x.db"), "postgres": pgtest.Spec(t)} {
+				t.Run(engine, func(t *testing.T) {
+					t.Parallel()
+					w := &world{t: t, program: program, fill: fill, db: spec, Commit: commit}
+					w.make()
+					plan, err := store.Plan(t.Context(), spec)
+					if err != nil {
+						t.Fatal(err)
+					}
+					path := filepath.Join(*into, fmt.Sprintf("%d.%s", plan.From, engine))
+					if engine == "sqlite" {
+						w.keepSQLite(path)
+					} else {
+						w.keepPostgres(path)
+					}
+				})
+			}
 		})
 	}
 }
@@ -373,9 +384,9 @@ func (w *world) keepSQLite(path string) {
 var noise = regexp.MustCompile(`(?m)^(\\(un)?restrict .*|CREATE SCHEMA [a-z0-9_]+;)\n`)
 
 // keepPostgres writes the tables as SQL. SCHEMA stands for the schema's name.
-func (w *world) keepPostgres(path, spec string) {
-	r := regexp.MustCompile(`search_path=([a-z0-9_]+)`).FindStringSubmatch(spec)
-	plain := strings.NewReplacer("&search_path="+r[1], "", "search_path="+r[1]+"&", "", "?search_path="+r[1], "").Replace(spec)
+func (w *world) keepPostgres(path string) {
+	r := regexp.MustCompile(`search_path=([a-z0-9_]+)`).FindStringSubmatch(w.db)
+	plain := strings.NewReplacer("&search_path="+r[1], "", "search_path="+r[1]+"&", "", "?search_path="+r[1], "").Replace(w.db)
 	dump := command(w.t, "", "pg_dump", "--schema="+r[1], "--no-owner", "--no-privileges", "--no-comments", "--inserts", "--rows-per-insert=500", plain)
 	text := noise.ReplaceAllString(string(dump), "")
 	w.keep(path+".sql", []byte(strings.ReplaceAll(text, r[1], "SCHEMA")))
