@@ -86,7 +86,7 @@ var logged = regexp.MustCompile(`^\s+\w+_test\.go:\d+: ?(.*)$`)
 // measureAblation has the test that takes the parts of search away one by one
 // print its table.
 func measureAblation(ctx context.Context, r *runner, into *measures) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "./search/index", "-run", "Ablation", "-count=1", "-v")
+	cmd := exec.CommandContext(ctx, "go", "test", "./search/index", "-run", "Ablation", "-ablate", "-count=1", "-v")
 	cmd.Env = append(cmd.Environ(), "EARSHOT_TEST_DATA="+r.data)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	hostileCalls = flag.Int("hostile.calls", 10_000, "how many calls TestHostileCallsThroughEveryTransport makes")
+	hostileCalls = flag.Int("hostile.calls", 2_000, "how many calls TestHostileCallsThroughEveryTransport makes")
 	hostileFrom  = flag.Uint64("hostile.from", 18, "the seed that they come from")
 )
 

@@ -12,7 +12,10 @@ import (
 	"github.com/earshot-ai/earshot/internal/eval/chats/chatstest"
 )
 
-var tune = flag.Bool("tune", false, "try other values of each weight, which takes minutes")
+var (
+	tune   = flag.Bool("tune", false, "try other values of each weight, which takes minutes")
+	ablate = flag.Bool("ablate", false, "measure what each part of the ranking brings, not only all of them")
+)
 
 // asked are the questions of one file, with the indexes of their conversations.
 type asked struct {
@@ -116,8 +119,8 @@ var ablations = []struct {
 	}},
 }
 
-// TestAblation says what each part of the ranking brings: on the questions, and
-// on messages that link to older ones.
+// TestAblation holds what the ranking finds on the questions. With -ablate it says
+// what each part of it brings, on them and on messages that link to older ones.
 func TestAblation(t *testing.T) {
 	t.Parallel()
 	questions := ask(t, "questions.jsonl")
@@ -126,7 +129,11 @@ func TestAblation(t *testing.T) {
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\nquestions\tR@10\thit@10\tR@50\tlinks back, Slack: R@10\tDiscord: R@10\t")
 	var all share
-	for i, a := range ablations {
+	list := ablations
+	if !*ablate {
+		list = list[:1]
+	}
+	for i, a := range list {
 		changed := standard
 		a.change(&changed)
 		q := questions.measure(changed)

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	hostileTranscripts = flag.Int("hostile.transcripts", 10_000, "how many hostile conversations are read back")
+	hostileTranscripts = flag.Int("hostile.transcripts", 2_000, "how many hostile conversations are read back")
 	hostileFrom        = flag.Uint64("hostile.from", 1, "the seed of the first of them")
 	hostileSeed        = flag.Uint64("hostile.seed", 0, "read back this one only, and print its prompts")
 	hostileAll         = flag.Bool("hostile.all", false, "go on after a fault; count the kinds, with one example each")

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 100, "how many seeds TestSeeds plays")
+	seeds = flag.Int("seeds", 50, "how many seeds TestSeeds plays")
 	from  = flag.Uint64("from", 1, "the first of them")
 	only  = flag.Uint64("seed", 0, "the one seed to play; -v prints what happens in it")
 )
