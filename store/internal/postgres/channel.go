@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -77,7 +78,7 @@ func (s *Store) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]ear
 	for _, p := range rule.ChannelPicks(q) {
 		var a []any
 		arg := func(v any) string { a = append(a, v); return "$" + strconv.Itoa(len(a)) }
-		query := columns + p.Where(arg) + ` ORDER BY c.platform, c.workspace, c.name, c.id`
+		query := columns + p.Where(arg) + ` ORDER BY ` + strings.Join(p.Order(), ", ")
 		if p.Limit > 0 {
 			query += ` LIMIT ` + arg(p.Limit)
 		}

@@ -91,6 +91,45 @@ func TestEveryReadAndWriteUsesAnIndex(t *testing.T) {
 	}
 }
 
+// Channels are asked for in every way in which a query can name them: by an id or a name
+// the index of that finds them, and a page is read in order.
+func TestEachLookUpOfChannelsUsesItsIndex(t *testing.T) {
+	t.Parallel()
+	spec := pgtest.Spec(t)
+	c, err := parse(spec)
+	check(t, err)
+	r := &recorder{}
+	c.pool.ConnConfig.Tracer = r
+	s, err := open(t.Context(), c, time.Now, slog.New(slog.DiscardHandler))
+	check(t, err)
+	t.Cleanup(func() { s.Close() })
+	for _, query := range []string{
+		`INSERT INTO channel SELECT 'slack', CASE WHEN n % 2 = 0 THEN 'T1' ELSE 'W' || n / 100 END, 'C' || n, 'room-' || n, 'channel', '', '', 0, 0, 0, 0 FROM generate_series(1, 20000) AS n`,
+		`ANALYZE`,
+	} {
+		_, err := s.pool.Exec(t.Context(), query)
+		check(t, err)
+	}
+	for _, q := range rule.ChannelLookUps() {
+		index := rule.ChannelPicks(q)[0].Index()
+		if q.Limit == 0 && index == "" {
+			continue // a large part of a table may be read in another order, and sorted
+		}
+		r.sent = nil
+		_, err := s.FindChannels(t.Context(), q)
+		check(t, err)
+		for _, st := range r.sent {
+			by := indexOf(planOf(t, s, st), "channel")
+			if by == "channel_pkey" && q.IDs != nil || by == "channel_by_name" && q.Names != nil {
+				continue // as good as the id alone
+			}
+			if by == "" || !strings.HasPrefix(by, index) {
+				t.Errorf("%+v is answered by %q, not %s", q, by, index)
+			}
+		}
+	}
+}
+
 // fill writes 200,000 messages of one large channel and 300 small ones, past
 // the store, with rows of the other tables to match.
 func fill(t *testing.T, s *Store) {
@@ -146,17 +185,9 @@ func fill(t *testing.T, s *Store) {
 // explain returns what is wrong with a statement's plan.
 func explain(t *testing.T, s *Store, st statement) (bad []string) {
 	t.Helper()
-	ctx := t.Context()
-	conn, err := s.pool.Acquire(ctx)
+	root := planOf(t, s, st)
+	text, err := json.Marshal(root)
 	check(t, err)
-	defer conn.Release()
-	tx, err := conn.Begin(ctx)
-	check(t, err)
-	defer func() { check(t, tx.Rollback(ctx)) }()
-	var text []byte
-	check(t, tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+st.query, st.args...).Scan(&text))
-	var plans []struct{ Plan node }
-	check(t, json.Unmarshal(text, &plans))
 	listsAll := strings.Contains(st.query, "FROM channel c") || strings.Contains(st.query, "thread_now") || strings.Contains(st.query, "GROUP BY state")
 	sorts := !strings.Contains(st.query, "LIMIT") // what is read whole anyway
 	var walk func(n node)
@@ -172,8 +203,41 @@ func explain(t *testing.T, s *Store, st statement) (bad []string) {
 			walk(p)
 		}
 	}
-	walk(plans[0].Plan)
+	walk(root)
 	return bad
+}
+
+// indexOf returns the index by which a plan reads a table, "" for none.
+func indexOf(n node, table string) string {
+	if n.Relation == table && n.Index != "" {
+		return n.Index
+	}
+	for _, p := range n.Plans {
+		if n.Relation == table && p.Type == "Bitmap Index Scan" {
+			return p.Index
+		}
+		if by := indexOf(p, table); by != "" {
+			return by
+		}
+	}
+	return ""
+}
+
+// planOf returns the plan of a statement.
+func planOf(t *testing.T, s *Store, st statement) node {
+	t.Helper()
+	ctx := t.Context()
+	conn, err := s.pool.Acquire(ctx)
+	check(t, err)
+	defer conn.Release()
+	tx, err := conn.Begin(ctx)
+	check(t, err)
+	defer func() { check(t, tx.Rollback(ctx)) }()
+	var text []byte
+	check(t, tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+st.query, st.args...).Scan(&text))
+	var plans []struct{ Plan node }
+	check(t, json.Unmarshal(text, &plans))
+	return plans[0].Plan
 }
 
 type node struct {

@@ -79,21 +79,47 @@ func (p ChannelPick) Where(arg func(any) string) string {
 		and = append(and, "lower(c.name) = "+arg(*p.Name))
 	}
 	if a := p.After; a != nil {
+		order := p.Order()
 		switch {
 		case p.Workspace == nil:
-			and = append(and, "(c.platform, c.workspace, c.name, c.id) > ("+arg(string(a.Platform))+", "+arg(string(a.Workspace))+", "+arg(a.Name)+", "+arg(string(a.ID))+")")
+			and = append(and, "("+strings.Join(order, ", ")+") > ("+arg(string(a.Platform))+", "+arg(string(a.Workspace))+", "+arg(a.Name)+", "+arg(string(a.ID))+")")
 		case *p.Workspace == a.Workspace:
-			and = append(and, "(c.platform, c.name, c.id) > ("+arg(string(a.Platform))+", "+arg(a.Name)+", "+arg(string(a.ID))+")")
+			and = append(and, "("+order[0]+", "+order[2]+", "+order[3]+") > ("+arg(string(a.Platform))+", "+arg(a.Name)+", "+arg(string(a.ID))+")")
 		case *p.Workspace > a.Workspace:
-			and = append(and, "c.platform >= "+arg(string(a.Platform)))
+			and = append(and, order[0]+" >= "+arg(string(a.Platform)))
 		default:
-			and = append(and, "c.platform > "+arg(string(a.Platform)))
+			and = append(and, order[0]+" > "+arg(string(a.Platform)))
 		}
 	}
 	if len(and) == 0 {
 		return ""
 	}
 	return " WHERE " + strings.Join(and, " AND ")
+}
+
+// Index returns the index by which what has an id or a name is looked up, "" for a
+// pick that names neither. It begins with that, and has the rest of the key too.
+func (p ChannelPick) Index() string {
+	switch {
+	case p.ID != nil:
+		return "channel_by_id"
+	case p.Name != nil:
+		return "channel_by_name"
+	}
+	return ""
+}
+
+// Order returns by what the channels of a pick are sorted. Where an index looks them up
+// it is by expressions that no index has: an engine that reads a whole workspace in its
+// order, to find one name in it, would believe that it saves the sorting.
+func (p ChannelPick) Order() []string {
+	order := []string{"c.platform", "c.workspace", "c.name", "c.id"}
+	if p.Index() != "" {
+		for i := range order {
+			order[i] += " || ''"
+		}
+	}
+	return order
 }
 
 // Has reports whether a pick selects a channel.

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -90,7 +91,11 @@ func (s *Store) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]ear
 	var parts [][]earshot.ChannelInfo
 	for _, p := range rule.ChannelPicks(q) {
 		var a []any
-		query := columns + p.Where(func(v any) string { a = append(a, v); return "?" }) + ` ORDER BY c.platform, c.workspace, c.name, c.id`
+		query := columns
+		if index := p.Index(); index != "" {
+			query += ` INDEXED BY ` + index // without statistics SQLite may prefer one that begins with the platform
+		}
+		query += p.Where(func(v any) string { a = append(a, v); return "?" }) + ` ORDER BY ` + strings.Join(p.Order(), ", ")
 		if p.Limit > 0 {
 			query, a = query+` LIMIT ?`, append(a, p.Limit)
 		}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
 var scope = earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
@@ -293,4 +295,29 @@ func summarise(t testing.TB, s *Store, id earshot.ConversationID, text string, o
 		}
 	}
 	t.Fatalf("conversation %q is not due", id.Name)
+}
+
+// Channels are asked for in every way in which a query can name them: by an id or a name
+// the index of that finds them, with all of the key that is known, and everything else
+// is read in order.
+func TestEachLookUpOfChannelsUsesItsIndex(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	for _, q := range rule.ChannelLookUps() {
+		index := rule.ChannelPicks(q)[0].Index()
+		before := maps.Clone(s.stmts)
+		_, err := s.FindChannels(t.Context(), q)
+		check(t, err)
+		for query := range s.stmts {
+			if before[query] != nil {
+				continue
+			}
+			steps := plan(t.Context(), t, s, query)
+			named, whole := index != "", q.Platform == "" && q.Workspaces == nil && q.After == nil
+			if !strings.Contains(steps[0], index) || scans(steps[0]) && !whole || !named && strings.Contains(strings.Join(steps, " "), "TEMP B-TREE") ||
+				named && q.Workspaces != nil && !strings.Contains(steps[0], "workspace=?") {
+				t.Errorf("%+v, by %s:\n%s\n\t%s", q, index, query, strings.Join(steps, "\n\t"))
+			}
+		}
+	}
 }
