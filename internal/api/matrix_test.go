@@ -231,6 +231,7 @@ type matrix struct {
 	callers     map[string]caller
 	territories []territory
 	store       earshot.Store
+	service     *sidecar.Service
 	handler     http.Handler
 }
 
@@ -244,6 +245,17 @@ func newMatrix(t *testing.T) *matrix {
 // newMatrixOf sows these territories, in this order.
 func newMatrixOf(t *testing.T, places ...[2]string) *matrix {
 	t.Helper()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return newMatrixOver(t, st, places...)
+}
+
+// newMatrixOver sows these territories in a store.
+func newMatrixOver(t *testing.T, st earshot.Store, places ...[2]string) *matrix {
+	t.Helper()
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -251,27 +263,16 @@ func newMatrixOf(t *testing.T, places ...[2]string) *matrix {
 			t.Fatal(err)
 		}
 	}
-	st, err := store.Open(ctx, "memory:", nil)
-	must(err)
-	t.Cleanup(func() { _ = st.Close() })
 	door, err := access.Open(st, access.Options{})
 	must(err)
 	people := gate{}
 	g := gates{people, door}
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{})
-	m := &matrix{root: t, callers: map[string]caller{}, store: st, handler: api.New(api.Options{Service: service, Gate: g, Version: "test"})}
-	all := access.Principal{ID: "key:all", Kind: access.Key}
+	m := &matrix{root: t, callers: map[string]caller{}, store: st, service: service, handler: api.New(api.Options{Service: service, Gate: g, Version: "test"})}
 	for _, place := range places {
-		x := territory{place[0], place[1], map[string]string{"key": place[0] + place[1]}}
-		x.sow(t, st, service, all)
-		m.territories = append(m.territories, x)
+		m.territories = append(m.territories, m.sow(t, place[0], place[1]))
 	}
-	key := func(name string, spec access.KeySpec) {
-		spec.Name = name
-		made, _, err := access.CreateKey(ctx, st, spec)
-		must(err)
-		m.callers[name] = caller{made.Reveal(), access.Reach{Workspaces: spec.Workspaces, Channels: spec.Channels}, true, !spec.ReadOnly}
-	}
+	key := func(name string, spec access.KeySpec) { m.callers[name] = m.key(t, name, spec) }
 	key("all", access.KeySpec{})
 	key("workspace", access.KeySpec{Workspaces: []earshot.WorkspaceID{"T1"}})
 	key("channel", access.KeySpec{Workspaces: []earshot.WorkspaceID{"T1"}, Channels: []earshot.ChannelID{"C1"}})
@@ -287,6 +288,17 @@ func newMatrixOf(t *testing.T, places ...[2]string) *matrix {
 	m.callers["nobody"] = caller{}
 	m.callers["stranger"] = caller{bearer: "ek_aaaaaaaaaaaa_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}
 	return m
+}
+
+// key makes a key and returns who comes with it.
+func (m *matrix) key(t *testing.T, name string, spec access.KeySpec) caller {
+	t.Helper()
+	spec.Name = name
+	made, _, err := access.CreateKey(t.Context(), m.store, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return caller{made.Reveal(), access.Reach{Workspaces: spec.Workspaces, Channels: spec.Channels}, true, !spec.ReadOnly}
 }
 
 // gates recognises people by a table, and everybody else by a real gate.
@@ -305,9 +317,10 @@ func (g gates) Authenticate(ctx context.Context, bearer string) (access.Principa
 func (gates) Allow(access.Principal, earshot.Scope) (time.Duration, bool) { return 0, true }
 
 // sow stores a territory.
-func (x territory) sow(t *testing.T, st earshot.Store, service *sidecar.Service, all access.Principal) {
+func (m *matrix) sow(t *testing.T, workspace, channel string) territory {
 	t.Helper()
-	ctx := t.Context()
+	ctx, st, service, all := t.Context(), m.store, m.service, access.Principal{ID: "key:all", Kind: access.Key}
+	x := territory{workspace, channel, map[string]string{"key": workspace + channel}}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -347,6 +360,7 @@ func (x territory) sow(t *testing.T, st earshot.Store, service *sidecar.Service,
 	}, "key-"+x.ids["key"])
 	must(err)
 	x.ids["conversation"] = sidecar.ConversationText(made.ID)
+	return x
 }
 
 // state writes everything that is stored of a territory.

@@ -53,6 +53,12 @@ func newChat(t *testing.T, model llm.Model, change func(*inspect.Options)) chatW
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
+	return newChatOver(t, st, st, model, change)
+}
+
+// newChatOver is newChat over a store, which the bot calls own.
+func newChatOver(t *testing.T, st, own earshot.Store, model llm.Model, change func(*inspect.Options)) chatWorld {
+	t.Helper()
 	p, err := local.Open(t.Context(), st, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +68,7 @@ func newChat(t *testing.T, model llm.Model, change func(*inspect.Options)) chatW
 		t.Fatal(err)
 	}
 	w := chatWorld{ended: make(chan bot.Report, 10)}
-	b := bot.New(bot.Options{Store: st, Model: model, Platform: p, Counter: counter, Identity: p.Agent(), Done: func(r bot.Report) { w.ended <- r }})
+	b := bot.New(bot.Options{Store: own, Model: model, Platform: p, Counter: counter, Identity: p.Agent(), Done: func(r bot.Report) { w.ended <- r }})
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- b.Run(ctx) }()

@@ -24,6 +24,7 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/platform/local"
 	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/store"
 )
 
 // A territory is one channel with everything in it that an address can name. Each of
@@ -182,7 +183,7 @@ func (x territory) form() url.Values {
 
 // A matrix is territories, and an inspector over them that many visit.
 type matrix struct {
-	world
+	chatWorld
 	territories []territory
 	callers     map[string]visitor
 }
@@ -209,9 +210,20 @@ func (g people) Authenticate(ctx context.Context, bearer string) (access.Princip
 
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return newMatrixOver(t, st, st)
+}
+
+// newMatrixOver is newMatrix over a store, which the bot calls own.
+func newMatrixOver(t *testing.T, st, own earshot.Store) *matrix {
+	t.Helper()
 	m := &matrix{callers: map[string]visitor{}}
 	users := map[string]access.Principal{"user": {ID: "user:https://issuer someone", Kind: access.User, Subject: "someone", Reach: access.Reach{Workspaces: []earshot.WorkspaceID{"T1"}}}}
-	w := newChat(t, llm.Offline{}, func(o *inspect.Options) {
+	m.chatWorld = newChatOver(t, st, own, llm.Offline{}, func(o *inspect.Options) {
 		o.Gate = people{users, o.Gate.(*access.Gate)} //nolint:forcetypeassert // newWorldOver's
 		// Strangers ask for every page from one address: so much time passes between two
 		// requests that none is slowed.
@@ -226,9 +238,8 @@ func newMatrix(t *testing.T) *matrix {
 		o.Health = func(context.Context) (inspect.Health, error) { return m.health(), nil }
 		o.Start = &inspect.Start{Channel: earshot.Channel{Platform: earshot.Local, Workspace: "local", ID: "hr", Name: canaryOf(placeOf("hr"))}, Message: "message-hr", Why: canaryOf(placeOf("hr"))}
 	})
-	m.world = w.world
 	for _, s := range []earshot.Scope{placeOf("ops"), placeOf("hr"), slackChannel.Scope(), {Platform: earshot.Slack, Workspace: "T2", Channel: "C1"}} {
-		m.territories = append(m.territories, m.sow(t, w.chat, s))
+		m.territories = append(m.territories, m.sow(t, s))
 	}
 	key := func(name string, spec access.KeySpec) {
 		spec.Name = name
@@ -273,7 +284,7 @@ func (m *matrix) health() inspect.Health {
 }
 
 // sow stores a territory.
-func (m *matrix) sow(t *testing.T, chat *local.Chat, s earshot.Scope) territory {
+func (m *matrix) sow(t *testing.T, s earshot.Scope) territory {
 	t.Helper()
 	ctx := t.Context()
 	must := func(err error) {
@@ -294,8 +305,8 @@ func (m *matrix) sow(t *testing.T, chat *local.Chat, s earshot.Scope) territory 
 		earshot.Message{ID: x.message, Time: march(2, 10), Author: by, Text: "<@UBOT> " + x.canary + "?", Thread: "root"})
 	must(err)
 	must(m.store.PutCoverage(ctx, s, earshot.Coverage{To: march(1, 0), State: earshot.Missing, Why: x.canary}))
-	if chat.Has(s) {
-		heard, err := chat.Say(ctx, local.Said{Channel: string(s.Channel), As: x.canary, Text: x.canary, Files: []local.Upload{{Name: x.canary + ".html", Data: []byte("<p>" + x.canary)}}})
+	if m.chat.Has(s) {
+		heard, err := m.chat.Say(ctx, local.Said{Channel: string(s.Channel), As: x.canary, Text: x.canary, Files: []local.Upload{{Name: x.canary + ".html", Data: []byte("<p>" + x.canary)}}})
 		must(err)
 		x.shared, x.file = heard.Message.ID, heard.Message.Files[0].ID
 	}

@@ -37,6 +37,13 @@ func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 	st, err := store.Open(t.Context(), "memory:", nil)
 	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
+	return newWorldOver(t, st, change...)
+}
+
+// newWorldOver is newWorld over a store.
+func newWorldOver(t testing.TB, st earshot.Store, change ...func(*mcp.Options)) *world {
+	t.Helper()
+	var err error
 	w := &world{store: st, turns: mcptest.Fill(t, st)}
 	w.gate, err = access.Open(st, access.Options{Rates: access.Rates{Principal: access.Rate{PerSecond: -1}, Channel: access.Rate{PerSecond: -1}}})
 	must(t, err)

@@ -2,207 +2,268 @@ package sidecar_test
 
 import (
 	"context"
-	"iter"
-	"sync"
+	"errors"
+	"fmt"
+	"testing"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/counted"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/store"
 )
 
-// A between is a store in which something happens between two calls: before the call
-// numbered at, counted from 1, it runs do once. It counts the calls by method.
-type between struct {
-	earshot.Store
-	mu    sync.Mutex
-	calls int
-	of    map[string]int
-	rows  int // channels that were read
-	at    int
-	do    func()
+// A moment is a channel with a question in a thread and turns open for it, over a store
+// in which something can happen between two calls.
+type moment struct {
+	*testing.T
+	real    earshot.Store
+	store   *counted.Store
+	direct  *sidecar.Service // over the store in which nothing happens
+	service *sidecar.Service
+	draft   earshot.Draft // for the question
+	late    earshot.Draft // for the question, before another one was answered
 }
 
-// from counts the calls from here on, and has do run before the nth.
-func (b *between) from(n int, do func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.calls, b.at, b.do, b.of, b.rows = 0, n, do, map[string]int{}, 0
-}
-
-// called returns how many calls there were, in all and of each method.
-func (b *between) called() (int, map[string]int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.calls, b.of
-}
-
-func (b *between) step(method string) earshot.Store {
-	b.mu.Lock()
-	b.calls++
-	if b.of != nil {
-		b.of[method]++
+func newMoment(t *testing.T) *moment {
+	t.Helper()
+	ctx := t.Context()
+	st, err := store.Open(ctx, "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	do := b.do
-	if b.calls != b.at {
-		do = nil
+	m := &moment{T: t, real: st, store: counted.New(st)}
+	m.direct, m.service = sidecar.New(st, search.New(st, nil), nil, sidecar.Options{}), sidecar.New(m.store, search.New(m.store, nil), nil, sidecar.Options{})
+	m.must(st.PutChannel(ctx, channel))
+	_, err = m.direct.PutAgent(ctx, everyone, sidecar.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"}, Workspace: "T1"})
+	m.must(err)
+	for n, text := range []string{"the thread", "<@U0BOT> first?", "<@U0BOT> or this?", "<@U0BOT> and now?"} {
+		x := earshot.Message{ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Time: earshot.Time(1_772_442_000_000_000 + int64(n)*1e6), Author: alice, Text: text}
+		if n > 0 {
+			x.Thread = "m0"
+		}
+		_, err := st.Record(ctx, channel.Scope(), x)
+		m.must(err)
 	}
-	b.mu.Unlock()
-	if do != nil {
-		do()
+	m.late = *m.opened(question)
+	_, err = m.direct.Commit(ctx, everyone, m.opened("m1").ID, anAnswer("r1"))
+	m.must(err)
+	m.draft = *m.opened(question)
+	return m
+}
+
+// question is the message that a moment is about.
+const question = earshot.MessageID("m3")
+
+func (m *moment) must(err error) {
+	m.Helper()
+	if err != nil {
+		m.Fatal(err)
 	}
-	return b.Store
 }
 
-func (b *between) PutChannel(ctx context.Context, c earshot.Channel) error {
-	return b.step("PutChannel").PutChannel(ctx, c)
+func (m *moment) opened(anchor earshot.MessageID) *earshot.Draft {
+	m.Helper()
+	c, err := m.direct.Context(m.Context(), everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: anchor, Agent: "U0BOT", Open: true})
+	m.must(err)
+	return c.Draft
 }
 
-func (b *between) Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error) {
-	return b.step("Channel").Channel(ctx, s)
+func (m *moment) conversation() string { return sidecar.ConversationText(m.draft.Conversation) }
+
+func anAnswer(id earshot.MessageID) sidecar.Reply {
+	return sidecar.Reply{Text: "an answer", Messages: []earshot.Message{{ID: id, Text: "an answer"}}}
 }
 
-func (b *between) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
-	list, err := b.step("Channels").Channels(ctx)
-	b.mu.Lock()
-	b.rows += len(list)
-	b.mu.Unlock()
-	return list, err
+// happenings are what others do to a question meanwhile.
+var happenings = map[string]func(*moment){
+	"the question is deleted": func(m *moment) {
+		_, err := m.real.Record(m.Context(), channel.Scope(), earshot.Message{ID: question, Time: 1, Deleted: true})
+		m.must(err)
+	},
+	"the question is answered": func(m *moment) {
+		if _, err := m.direct.Commit(m.Context(), everyone, m.opened(question).ID, anAnswer("elsewhere")); !errors.Is(err, earshot.ErrConflict) {
+			m.must(err)
+		}
+	},
+	"another question is answered": func(m *moment) {
+		if _, err := m.direct.Commit(m.Context(), everyone, m.opened("m2").ID, anAnswer("elsewhere")); !errors.Is(err, earshot.ErrConflict) {
+			m.must(err)
+		}
+	},
+	"the turn is committed": func(m *moment) {
+		if _, err := m.direct.Commit(m.Context(), everyone, m.draft.ID, anAnswer("r3")); !errors.Is(err, earshot.ErrConflict) {
+			m.must(err)
+		}
+	},
+	"the turn is given up": func(m *moment) {
+		_, err := m.direct.Abort(m.Context(), everyone, m.draft.ID)
+		m.must(err)
+	},
+	"the channel is erased": func(m *moment) { m.must(m.real.Erase(m.Context(), channel.Scope())) },
 }
 
-func (b *between) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error) {
-	list, err := b.step("FindChannels").FindChannels(ctx, q)
-	b.mu.Lock()
-	b.rows += len(list)
-	b.mu.Unlock()
-	return list, err
+// doings are what a caller asks about a question.
+var doings = map[string]func(context.Context, *moment, *sidecar.Service) error{
+	"a context": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT"})
+		return err
+	},
+	"an open turn": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT", Open: true})
+		return err
+	},
+	"an open turn of a conversation": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Conversation: m.conversation(), Anchor: question, Open: true})
+		return err
+	},
+	"a commit": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Commit(ctx, everyone, m.draft.ID, anAnswer("r3"))
+		return err
+	},
+	"a commit that comes too late": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Commit(ctx, everyone, m.late.ID, anAnswer("r3"))
+		var late *sidecar.Overtaken
+		if errors.As(err, &late) && late.Reason == sidecar.Changed {
+			return nil
+		}
+		return err
+	},
+	"an abort": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Abort(ctx, everyone, m.draft.ID)
+		return err
+	},
+	"a turn": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		w, err := s.Turn(ctx, everyone, m.draft.ID, true)
+		if err == nil && w.Draft != nil && w.Draft.State == earshot.DraftCommitted {
+			return errors.New("a committed turn is shown as one that is open")
+		}
+		return err
+	},
+	"a message": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, list, err := s.Message(ctx, everyone, channel, question, true)
+		if err == nil && len(list) == 1 && list[0].Deleted {
+			return errors.New("a message has no revision but its tombstone")
+		}
+		return err
+	},
+	"a thread": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		t, err := s.Thread(ctx, everyone, channel, question, sidecar.Span{Limit: 10})
+		if err == nil && t.Total < 0 {
+			return fmt.Errorf("a thread has %d replies", t.Total)
+		}
+		return err
+	},
+	"the talk": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Talk(ctx, everyone, channel, sidecar.TalkQuery{At: question, Thread: "m0"})
+		return err
+	},
+	"a conversation": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.WholeConversation(ctx, everyone, m.draft.Conversation, 0)
+		return err
+	},
+	"a channel": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.ChannelInfo(ctx, everyone, sidecar.Place{Channel: "C1"})
+		return err
+	},
+	"what is known of a channel": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Coverage(ctx, everyone, sidecar.Place{Channel: "C1"})
+		return err
+	},
+	"a capability's channel": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, _, err := s.Capability(ctx, everyone, sidecar.CapabilityRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT"})
+		if r, ok := sidecar.AsRefusal(err); ok && r.Kind == sidecar.Forbidden {
+			return nil // nobody mints here
+		}
+		return err
+	},
+	"a context at a desk": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.DeskContext(ctx, everyone, sidecar.DeskRequest{Channel: sidecar.Place{Channel: "C1"}, Message: question, Agent: "U0BOT"})
+		return err
+	},
+	"a deletion": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		return s.DeleteMessage(ctx, everyone, sidecar.Place{Channel: "C1"}, question)
+	},
+	"a reaction": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.Events(ctx, everyone, []sidecar.Event{{Type: sidecar.Reacted, ID: "d1", Channel: channel, Of: question, Reaction: "eyes", By: 1}})
+		return err
+	},
+	"a message of a conversation": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, _, err := s.PostChatMessage(ctx, everyone, m.conversation(), sidecar.NewChatMessage{ID: question, Role: earshot.User, Text: "in other words?", Author: earshot.Author{ID: alice.ID}})
+		return err
+	},
+	"metadata": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.MergeConversation(ctx, everyone, m.conversation(), []byte(`{"a": 1}`))
+		return err
+	},
+	"a list of messages": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+		_, err := s.ChatMessages(ctx, everyone, m.conversation(), 10, "")
+		return err
+	},
 }
 
-func (b *between) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, list ...earshot.Author) error {
-	return b.step("PutAuthors").PutAuthors(ctx, p, w, list...)
+// TestWhatHappensBetweenTwoReadsIsToldAsWhatItIs has something happen to a question
+// before each call of the store that an operation makes. The operation succeeds, or
+// its answer says what happened: never that the caller's input is wrong, nor an error
+// that nobody can act on.
+func TestWhatHappensBetweenTwoReadsIsToldAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	for doing, do := range doings {
+		for happening, happen := range happenings {
+			t.Run(doing+", while "+happening, func(t *testing.T) {
+				t.Parallel()
+				happened := 0
+				for n := 1; ; n++ {
+					m := newMoment(t)
+					m.store.Reset(func(call int) {
+						if call == n {
+							happen(m)
+						}
+					})
+					err := do(m.Context(), m, m.service)
+					if calls, _ := m.store.Counts(); calls < n {
+						break
+					}
+					happened++
+					if err != nil && !saysSo(happening, err) {
+						t.Errorf("before call %d: %v", n, err)
+					}
+					if x, err := m.real.Message(m.Context(), channel.Scope(), question); happening == "the channel is erased" && err == nil && !x.Deleted && x.Text != "in other words?" {
+						t.Errorf("before call %d: an erased message is stored again", n)
+					}
+					m.must(m.real.Close())
+				}
+				if happened == 0 {
+					t.Fatal("no call was made")
+				}
+			})
+		}
+	}
 }
 
-func (b *between) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
-	return b.step("Authors").Authors(ctx, p, w, ids...)
-}
-
-func (b *between) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
-	return b.step("Record").Record(ctx, s, list...)
-}
-
-func (b *between) Tell(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
-	return b.step("Tell").Tell(ctx, s, list...)
-}
-
-func (b *between) React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
-	return b.step("React").React(ctx, s, x)
-}
-
-func (b *between) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
-	return b.step("Accept").Accept(ctx, s, e, ask)
-}
-
-func (b *between) Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
-	return b.step("Message").Message(ctx, s, id)
-}
-
-func (b *between) ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
-	return b.step("ByID").ByID(ctx, s, ids...)
-}
-
-func (b *between) Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
-	return b.step("Newest").Newest(ctx, s, part, upTo, limit)
-}
-
-func (b *between) Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
-	return b.step("Range").Range(ctx, s, part, from, to)
-}
-
-func (b *between) Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error) {
-	return b.step("Since").Since(ctx, s, seq, limit)
-}
-
-func (b *between) Replying(ctx context.Context, s earshot.Scope, upTo earshot.Position, ids ...earshot.MessageID) ([]earshot.Message, error) {
-	return b.step("Replying").Replying(ctx, s, upTo, ids...)
-}
-
-func (b *between) Revisions(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]earshot.Message, error) {
-	return b.step("Revisions").Revisions(ctx, s, id)
-}
-
-func (b *between) Activity(ctx context.Context, s earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error) {
-	return b.step("Activity").Activity(ctx, s, upTo, roots...)
-}
-
-func (b *between) Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
-	return b.step("Count").Count(ctx, s, part, upTo)
-}
-
-func (b *between) Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error) {
-	return b.step("Coverage").Coverage(ctx, s)
-}
-
-func (b *between) CreateConversation(ctx context.Context, c earshot.Conversation, key string) (earshot.Conversation, bool, error) {
-	return b.step("CreateConversation").CreateConversation(ctx, c, key)
-}
-
-func (b *between) Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error) {
-	return b.step("Conversation").Conversation(ctx, id)
-}
-
-func (b *between) MergeMetadata(ctx context.Context, id earshot.ConversationID, patch map[string]*string) (earshot.Conversation, error) {
-	return b.step("MergeMetadata").MergeMetadata(ctx, id, patch)
-}
-
-func (b *between) Manifest(ctx context.Context, id earshot.ConversationID) (earshot.Manifest, error) {
-	return b.step("Manifest").Manifest(ctx, id)
-}
-
-func (b *between) Session(ctx context.Context, id earshot.ConversationID) ([]earshot.SessionEntry, error) {
-	return b.step("Session").Session(ctx, id)
-}
-
-func (b *between) Summary(ctx context.Context, id earshot.ConversationID) (earshot.Summary, error) {
-	return b.step("Summary").Summary(ctx, id)
-}
-
-func (b *between) Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error) {
-	return b.step("Turns").Turns(ctx, id, limit)
-}
-
-func (b *between) Turn(ctx context.Context, id earshot.ConversationID, number int) (earshot.Turn, error) {
-	return b.step("Turn").Turn(ctx, id, number)
-}
-
-func (b *between) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
-	return b.step("QueuedTurn").QueuedTurn(ctx, id)
-}
-
-func (b *between) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot.QueuedTurn, error) {
-	return b.step("QueuedTurns").QueuedTurns(ctx, q)
-}
-
-func (b *between) Posts(ctx context.Context, id earshot.TurnID) ([]earshot.Post, error) {
-	return b.step("Posts").Posts(ctx, id)
-}
-
-func (b *between) Steps(ctx context.Context, id earshot.TurnID) ([]earshot.Step, error) {
-	return b.step("Steps").Steps(ctx, id)
-}
-
-func (b *between) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, error) {
-	return b.step("OpenDraft").OpenDraft(ctx, d)
-}
-
-func (b *between) Draft(ctx context.Context, id earshot.TurnID) (earshot.Draft, error) {
-	return b.step("Draft").Draft(ctx, id)
-}
-
-func (b *between) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Turn, now earshot.Time, arrived ...earshot.Message) (earshot.Draft, error) {
-	return b.step("CommitDraft").CommitDraft(ctx, id, t, now, arrived...)
-}
-
-func (b *between) AbortDraft(ctx context.Context, id earshot.TurnID) (earshot.Draft, error) {
-	return b.step("AbortDraft").AbortDraft(ctx, id)
-}
-
-func (b *between) Notes(ctx context.Context, prefix string, limit int) ([]earshot.Note, error) {
-	return b.step("Notes").Notes(ctx, prefix, limit)
+// saysSo reports whether an error is what a caller is told of a happening.
+func saysSo(happening string, err error) bool {
+	var late *sidecar.Overtaken
+	if errors.As(err, &late) {
+		switch happening {
+		case "the question is deleted", "the channel is erased":
+			return late.Reason == sidecar.Gone && late.Anew == nil
+		case "the question is answered", "the turn is committed":
+			return late.Reason == sidecar.Answered
+		case "another question is answered":
+			return late.Reason == sidecar.Changed
+		}
+		return false
+	}
+	r, ok := sidecar.AsRefusal(err)
+	if !ok {
+		return false
+	}
+	switch happening {
+	case "the question is deleted", "the channel is erased":
+		return r.Kind == sidecar.NotFound || r.Code == "deleted"
+	case "the turn is given up":
+		return r.Code == "aborted"
+	}
+	return false
 }

@@ -1,0 +1,147 @@
+package inspect_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/earshot-ai/earshot/internal/counted"
+	"github.com/earshot-ai/earshot/internal/inspect"
+	"github.com/earshot-ai/earshot/platform/local"
+)
+
+// What one request may ask of the store.
+var (
+	nothing  = counted.Bound{}
+	aboutOne = counted.Bound{Calls: 30, Rows: 40}   // what is about one channel, turn or conversation
+	aPage    = counted.Bound{Calls: 45, Rows: 1100} // a list, beside which the first 500 channels can be chosen; the first page counts up to 1,000
+)
+
+// bounds has for each route, by its pattern, the most that one request asks of the
+// store.
+var bounds = map[string]counted.Bound{
+	"GET /static/":                                nothing,
+	"GET /login":                                  nothing,
+	"POST /login":                                 nothing,
+	"POST /logout":                                nothing,
+	"GET /events":                                 aboutOne,
+	"GET /index/{picture}":                        aPage,
+	"GET /{$}":                                    aPage,
+	"GET /index.json":                             aPage,
+	"GET /costs/{picture}":                        aboutOne,
+	"GET /costs":                                  aboutOne,
+	"GET /costs.json":                             aboutOne,
+	"GET /coverage/{picture}":                     aPage,
+	"GET /coverage":                               aPage,
+	"GET /coverage.json":                          aPage,
+	"GET /conversations/{picture}":                aPage,
+	"GET /conversations":                          aPage,
+	"GET /conversations.json":                     aPage,
+	"GET /conversation/{picture}":                 aboutOne,
+	"GET /conversation":                           aboutOne,
+	"GET /conversation.json":                      aboutOne,
+	"GET /turns":                                  aPage,
+	"GET /turns.json":                             aPage,
+	"GET /parked":                                 aPage,
+	"GET /parked.json":                            aPage,
+	"POST /turns/{id}/retry":                      aboutOne,
+	"POST /turns/{id}/discard":                    aboutOne,
+	"GET /chat/{picture}":                         aPage,
+	"GET /chat":                                   aPage,
+	"GET /chat.json":                              aPage,
+	"GET /chat/file":                              aboutOne,
+	"POST /chat/say":                              aboutOne,
+	"POST /chat/edit":                             aboutOne,
+	"POST /chat/delete":                           aboutOne,
+	"POST /chat/react":                            aboutOne,
+	"POST /chat/open":                             aboutOne,
+	"GET /turns/{id}/{picture}":                   aboutOne,
+	"GET /turns/{id}":                             aboutOne,
+	"GET /turns/{id}/what-if/{picture}":           aboutOne,
+	"GET /turns/{id}/what-if":                     aboutOne,
+	"GET /turns/{id}/what-if.json":                aboutOne,
+	"GET /context/{picture}":                      aboutOne,
+	"GET /context":                                aboutOne,
+	"GET /context.json":                           aboutOne,
+	"GET /context/what-if/{picture}":              aboutOne,
+	"GET /context/what-if":                        aboutOne,
+	"GET /context/what-if.json":                   aboutOne,
+	"GET /turns/{turn}/steps/{step}/request":      aboutOne,
+	"GET /turns/{turn}/steps/{step}/request.json": aboutOne,
+	"GET /turns/{turn}/case.txt":                  aboutOne,
+	"GET /search/{picture}":                       aPage,
+	"GET /search":                                 aPage,
+	"GET /search.json":                            aPage,
+	"GET /health/{picture}":                       aboutOne,
+	"GET /health":                                 aboutOne,
+	"GET /health.json":                            aboutOne,
+	"GET /":                                       nothing,
+}
+
+// TestAmongManyChannelsEachPageIsBounded asks every route of the mux for one channel
+// among 100,000, and those that show a list for the list, as visitors of each reach,
+// and holds what the store is asked to a bound. What a daemon adds to the page of its
+// health is not in it.
+func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
+	t.Parallel()
+	path, _ := counted.Crowd(t)
+	st := counted.Open(t, path)
+	m := newMatrixOver(t, st, st.Store)
+	own, slack := m.territories[0], m.territories[2]
+	ended := map[string]territory{ // whose parked turn this ends
+		"POST /turns/{id}/retry":   slack,
+		"POST /turns/{id}/discard": own,
+	}
+	patterns := inspect.Patterns()
+	for _, p := range patterns {
+		bound, ok := bounds[p]
+		if !ok {
+			t.Errorf("%s has no bound: add one", p)
+		}
+		t.Run(p, func(t *testing.T) {
+			ask := func(who string, x territory, method string, paths []string, form url.Values) {
+				t.Helper()
+				for _, path := range paths {
+					st.Reset(nil)
+					status, said := m.ask(t, m.callers[who], method, path, form)
+					bound.Check(t, st, who+" "+path)
+					if status >= 400 && !missing(x, path) && !strings.HasSuffix(path, "/x.svg") && !strings.Contains(path, "/costs/") {
+						t.Errorf("%s, %s: %d %s", who, path, status, said)
+					}
+				}
+			}
+			method, _, _ := strings.Cut(p, " ")
+			if method == http.MethodPost {
+				x, ok := ended[p]
+				if !ok {
+					x = own
+				}
+				heard, err := m.chat.Say(t.Context(), local.Said{Channel: "ops", As: x.canary, Text: "so"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				form := x.form()
+				form.Set("as", x.canary)
+				form.Set("message", string(heard.Message.ID))
+				form.Set("token", token)
+				ask("token", x, method, []string{strings.Replace(strings.Fields(p)[1], "{id}", fmt.Sprint(x.parked), 1)}, form)
+				return
+			}
+			for who, x := range map[string]territory{"token": own, "channel": own, "workspace": slack, "user": slack} {
+				ask(who, x, method, lists[p], nil)
+				if asked[p] != nil {
+					ask(who, x, method, asked[p](x), nil)
+				}
+			}
+		})
+	}
+	for _, p := range slices.Sorted(maps.Keys(bounds)) {
+		if !slices.Contains(patterns, p) {
+			t.Errorf("the table of bounds has %s, which is no route", p)
+		}
+	}
+}
