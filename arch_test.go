@@ -109,6 +109,7 @@ var layout = architecture{
 		{3, "platform/media", "guarded fetch"},
 		{3, "internal/daemon/metrics", "what machines are told of a process"},
 		{2, "internal/eval/chats/chatstest", "where that data is"},
+		{3, "internal/counted", "a store that counts what it is asked, for tests"},
 		{3, "internal/pgtest", "a PostgreSQL database for tests"},
 		{3, "store/storetest", "what every store must pass"},
 		{3, "store/internal/rule", "what all stores decide alike"},

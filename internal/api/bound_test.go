@@ -3,12 +3,14 @@ package api_test
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/counted"
+	"github.com/earshot-ai/earshot/store"
 )
 
 // What one request may ask of the store.
@@ -69,8 +71,12 @@ var everywhere = map[string]string{
 // to a bound.
 func TestAmongManyChannelsEachRouteIsBounded(t *testing.T) {
 	t.Parallel()
-	path, _ := counted.Crowd(t)
-	st := counted.Open(t, path)
+	file, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "crowd.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	st := counted.Crowd(t, file)
 	m := newMatrixOver(t, st)
 	operations := documented(t)
 	places := 0

@@ -1,6 +1,6 @@
 // Package counted has a store for tests that counts what it is asked: [Store] counts
 // the calls, and the rows that reads return. It also lets something happen between two
-// calls. [Crowd] fills a store with many channels.
+// calls. [Crowd] puts many channels into one.
 //
 //	st := counted.New(real)
 //	ask(st)

@@ -2,11 +2,9 @@ package counted
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/store"
 )
 
 // A Bound is the most that one request or command may ask of a store.
@@ -20,44 +18,30 @@ func (b Bound) Check(t testing.TB, st *Store, what string) {
 	}
 }
 
-// Crowd makes a SQLite file with many channels, half of them in the workspace T1 and
-// the rest a hundred to a workspace, and returns its path and how many there are:
-// 100,000, and 2,000 with -short.
-func Crowd(t testing.TB) (path string, channels int) {
+// Crowd puts many channels into a store, half of them in the workspace T1 and the rest a
+// hundred to a workspace: 100,000, and 2,000 with -short. It returns the store as one
+// that counts.
+func Crowd(t testing.TB, of earshot.Store) *Store {
 	t.Helper()
-	channels = 100_000
-	if testing.Short() {
-		channels = 2_000
-	}
-	path = filepath.Join(t.TempDir(), "crowd.db")
-	st, err := store.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := make([]earshot.Channel, channels)
+	list := make([]earshot.Channel, Channels())
 	for i := range list {
 		w := earshot.WorkspaceID("T1")
-		if i >= channels/2 {
+		if i >= len(list)/2 {
 			w = earshot.WorkspaceID(fmt.Sprint("W", i/100))
 		}
 		list[i] = earshot.Channel{Platform: earshot.Slack, Workspace: w, ID: earshot.ChannelID(fmt.Sprint("K", i)), Name: fmt.Sprint("room-", i), Kind: earshot.KindChannel}
 	}
-	if err := st.(earshot.Bulk).PutChannels(t.Context(), list...); err != nil { //nolint:forcetypeassert // every store of package store is one
+	st := New(of)
+	if err := st.PutChannels(t.Context(), list...); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path, channels
+	return st
 }
 
-// Open opens a store that counts, until the test ends.
-func Open(t testing.TB, path string) *Store {
-	t.Helper()
-	st, err := store.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
+// Channels is how many channels Crowd puts into a store.
+func Channels() int {
+	if testing.Short() {
+		return 2_000
 	}
-	t.Cleanup(func() { _ = st.Close() })
-	return New(st)
+	return 100_000
 }

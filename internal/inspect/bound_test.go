@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/counted"
 	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/platform/local"
+	"github.com/earshot-ai/earshot/store"
 )
 
 // What one request may ask of the store.
@@ -88,9 +90,13 @@ var bounds = map[string]counted.Bound{
 // health is not in it.
 func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
 	t.Parallel()
-	path, _ := counted.Crowd(t)
-	st := counted.Open(t, path)
-	m := newMatrixOver(t, st, st.Store)
+	file, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "crowd.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	st := counted.Crowd(t, file)
+	m := newMatrixOver(t, st, file)
 	own, slack := m.territories[0], m.territories[2]
 	ended := map[string]territory{ // whose parked turn this ends
 		"POST /turns/{id}/retry":   slack,

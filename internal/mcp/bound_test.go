@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/counted"
 	"github.com/earshot-ai/earshot/internal/mcp"
 	"github.com/earshot-ai/earshot/internal/mcp/mcptest"
+	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/tools"
 )
 
@@ -42,8 +44,12 @@ var bounds = map[string]struct {
 // the store is asked to a bound.
 func TestAmongManyChannelsEachToolIsBounded(t *testing.T) {
 	t.Parallel()
-	path, _ := counted.Crowd(t)
-	st := counted.Open(t, path)
+	file, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "crowd.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	st := counted.Crowd(t, file)
 	w := newWorldOver(t, st)
 	called := map[string]bool{}
 	for who, token := range map[string]string{"all": w.all, "workspace": w.team, "channel": w.one, "capability": w.capability} {
