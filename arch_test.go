@@ -120,7 +120,6 @@ var layout = architecture{
 		{4, "platform/backfill", "history, from whoever has it"},
 		{4, "archive", "exports in and out"},
 		{4, "erasure", "erasures carried through"},
-		{4, "internal/inputref", "prompts as stores keep them"},
 		{4, "internal/step", "the steps of a turn's journal, decoded"},
 		{4, "internal/access", "who calls the sidecar, and how far they reach"},
 
@@ -132,6 +131,7 @@ var layout = architecture{
 		{4, "summarize/digest", "a summary without a model"},
 		{5, "internal/desk", "what the desk prints"},
 		{5, "internal/yamlfile", "YAML that a person wrote"},
+		{5, "internal/inputref", "prompts as stores keep them"},
 
 		{6, "bot", "from event to posted reply"},
 		{7, "internal/costs", "what models were asked, summed"},

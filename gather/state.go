@@ -69,7 +69,7 @@ func (r *reader) loadState(ctx context.Context) error {
 		c.Attached, r.ended = endedFiles(turns)
 	}
 	if n := len(turns); n > 0 && turns[n-1].Epoch == c.Epoch {
-		c.Form, r.sessionZone = formOf(turns[n-1]), turns[n-1].Zone
+		c.Form, r.sessionZone = FormOf(turns[n-1]), turns[n-1].Zone
 	}
 	return nil
 }
@@ -95,9 +95,9 @@ func endedFiles(turns []earshot.Turn) (files []earshot.Attached, shown []earshot
 	return files, shown
 }
 
-// formOf returns the frame that a turn's session was written in. Turns that
-// were recorded before there was the log form do not say it.
-func formOf(t earshot.Turn) assemble.Frame {
+// FormOf returns the frame that a turn's session was written in, "" where that is
+// not known. Turns that were recorded before there was the log form do not say it.
+func FormOf(t earshot.Turn) assemble.Frame {
 	switch {
 	case t.Form != "":
 		return assemble.Frame(t.Form)

@@ -31,10 +31,11 @@ import (
 // An oldStore is a database of testdata/upgrade, which a program of its time has
 // made and which was killed at each point of a turn. See the README there.
 type oldStore struct {
-	name string    // of its file
-	spec string    // of a copy
-	Made time.Time `json:"made"`
-	Said []struct {
+	name    string    // of its file
+	version int       // of its schema
+	spec    string    // of a copy
+	Made    time.Time `json:"made"`
+	Said    []struct {
 		Channel string `json:"channel"`
 		Text    string `json:"text"`
 		At      string `json:"at"` // how far it had come
@@ -65,7 +66,11 @@ func oldStores(t *testing.T, pattern string, check func(t *testing.T, old oldSto
 func opened(t *testing.T, name, file string) oldStore {
 	t.Helper()
 	old := oldStore{name: name}
-	about, err := os.ReadFile(filepath.Join("testdata/upgrade", name+".json"))
+	_, err := fmt.Sscan(name, &old.version)
+	var about []byte
+	if err == nil {
+		about, err = os.ReadFile(filepath.Join("testdata/upgrade", name+".json"))
+	}
 	if err == nil {
 		err = json.Unmarshal(about, &old)
 	}
@@ -340,13 +345,13 @@ func TestUpgrade(t *testing.T) {
 	t.Run("soon after", func(t *testing.T) {
 		t.Parallel()
 		oldStores(t, "*", func(t *testing.T, old oldStore) {
-			before := old.checked(t)
+			old.checked(t)
 			now := old.Made.Add(6 * time.Minute) // leases have run out
 			st := old.goOn(t, now, patient...)
 			fates := old.fates(t, st)
 			old.checkSoon(t, fates)
 			old.replayed(t, st, fates)
-			old.outside(t, st, before, now)
+			old.outside(t, st, now)
 			for _, s := range old.Said {
 				if s.At == "parked" || s.At == "failed" {
 					if err := st.Reopen(t.Context(), fates[s.Text].turn.ID); err != nil {
@@ -370,28 +375,27 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// checked looks at what a migration would do, which changes nothing, and returns it.
-func (old oldStore) checked(t *testing.T) migrateJSON {
+// checked looks at what a migration would do, which changes nothing.
+func (old oldStore) checked(t *testing.T) {
 	t.Helper()
 	plan := asked[migrateJSON](t, old.spec, "migrate", "--check")
 	if again := asked[migrateJSON](t, old.spec, "migrate", "--check"); !cmp.Equal(plan, again) {
 		t.Errorf("a check has changed something:\n%s", cmp.Diff(plan, again))
 	}
-	version, _, _ := strings.Cut(old.name, ".")
-	if fmt.Sprint(plan.From) != version {
+	if plan.From != int64(old.version) {
 		t.Errorf("it has version %d", plan.From)
 	}
 	if upToDate := len(plan.Migrations) == 0; plan.Older || plan.OK != upToDate || plan.From < plan.To && upToDate {
 		t.Errorf("got %+v, want the migrations from %d to %d", plan, plan.From, plan.To)
 	}
-	return plan
 }
 
 // replayed makes every prompt again that was recorded: to the byte, unless a message
-// that it shows was deleted since, which was in the channel ops.
+// that it shows was deleted since, which was in the channel ops, or it was made before
+// there was the log form, in version 7.
 func (old oldStore) replayed(t *testing.T, st earshot.Store, fates map[string]fate) {
 	t.Helper()
-	same, changed := 0, 0
+	same, deleted, older := 0, 0, 0
 	for _, s := range old.Said {
 		id := fates[s.Text].turn.ID
 		if id == 0 {
@@ -409,12 +413,14 @@ func (old oldStore) replayed(t *testing.T, st earshot.Store, fates map[string]fa
 		case w.result != nil:
 			same++
 		case s.Channel == "ops" && strings.Contains(w.changed, "what the turn read has changed"):
-			changed++
+			deleted++
+		case old.version < 7 && strings.Contains(w.changed, "older than the log form"):
+			older++
 		default:
 			t.Errorf("replay of %q: %s, want the same prompt", s.Text, w.changed)
 		}
 	}
-	t.Logf("replays: %d to the byte, %d read what was deleted since", same, changed)
+	t.Logf("replays: %d to the byte, %d read what was deleted since, %d are older than the log form", same, deleted, older)
 	if same == 0 {
 		t.Error("no turn is replayed, not even those that were answered just now")
 	}
@@ -422,10 +428,10 @@ func (old oldStore) replayed(t *testing.T, st earshot.Store, fates map[string]fa
 
 // outside commits the open draft, and makes the summary that a dead process had
 // begun, where the version had drafts and summaries.
-func (old oldStore) outside(t *testing.T, st earshot.Store, before migrateJSON, now time.Time) {
+func (old oldStore) outside(t *testing.T, st earshot.Store, now time.Time) {
 	t.Helper()
 	ctx := t.Context()
-	if before.From >= 18 {
+	if old.version >= 18 {
 		d, err := st.Draft(ctx, 1)
 		for id := earshot.TurnID(2); errors.Is(err, earshot.ErrNotFound) && id < 100; id++ {
 			d, err = st.Draft(ctx, id)
@@ -442,7 +448,7 @@ func (old oldStore) outside(t *testing.T, st earshot.Store, before migrateJSON, 
 			t.Errorf("the draft's turn: got %+v, %v, want it done", q, err)
 		}
 	}
-	if before.From >= 16 { // versions 13 to 17 came at once; SQLite has no 17
+	if old.version >= 16 { // versions 13 to 17 came at once; SQLite has no 17
 		if found := asked[whereJSON](t, old.spec, "where", "Alice asked about the release."); found.Found == 0 {
 			t.Error("the summary is lost")
 		}

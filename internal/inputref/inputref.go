@@ -16,6 +16,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/contract"
 )
 
@@ -251,9 +252,7 @@ func readConversation(ctx context.Context, st Store, id earshot.ConversationID, 
 		}
 		c.Session = append(c.Session, whole.Session...)
 		c.Names = append(c.Names, whole.Names...)
-		if whole.Form != "" {
-			c.Form = assemble.Frame(whole.Form)
-		}
+		c.Form = gather.FormOf(whole)
 	}
 	return nil
 }
