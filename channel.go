@@ -19,6 +19,7 @@ type Channel struct {
 	Kind      ChannelKind
 	Topic     string
 	Purpose   string
+	AsOf      Time // when the platform told it, by its clock; 0 when unknown. It is not read back: see [Messages.PutChannel]
 }
 
 // Scope returns the scope that is this channel.

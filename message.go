@@ -33,13 +33,15 @@ const (
 )
 
 // An Author is who said something, as the platform described them with the
-// message. Zone comes from the platform's profiles; messages do not carry it.
+// message. Zone comes from the platform's profiles; messages do not carry it. Nor do
+// they carry AsOf, which says that this is a whole profile.
 type Author struct {
 	ID       AuthorID
 	Name     string
 	FullName string // tells apart authors with the same Name; "" when unknown
 	Kind     AuthorKind
 	Zone     string // IANA name of the person's time zone; "" when unknown
+	AsOf     Time   // when the person's profile was changed to this, by the platform's clock; 0 when unknown
 }
 
 // An Identity is the agent itself. Aliases are further ids that it goes by on
@@ -130,6 +132,15 @@ type Shared struct {
 	Text   string   // in the stored form, like [Message.Text]
 }
 
+// ListTimes are when a message's lists were told, by the platform's clock; 0 is
+// unknown.
+type ListTimes struct {
+	Mentions, Shared, Files Time
+}
+
+// ListsAt returns that all lists were told at one time.
+func ListsAt(t Time) ListTimes { return ListTimes{t, t, t} }
+
 // An Activity is what is known of a root's replies without reading them.
 type Activity struct {
 	Count    int  // replies in all
@@ -160,6 +171,7 @@ type Message struct {
 	Reactors  *Reactors // who gave the Reactions; nil when unknown. It is not read back: see [Messages.Reactors]
 	Shared    []Shared
 	Files     []File
+	AsOf      ListTimes // of copies of one revision the list told last stands; see [Messages.Record]
 	Tokens    int       // the count of Text by the base counter (o200k); 0 when unknown
 	Replies   *Activity // of a root's thread: the platform's count, or the stored one; nil when unknown
 }

@@ -113,7 +113,12 @@ type Quote struct {
 // channel, id) and stored once. The newest revision wins by edit time, not by
 // arrival, and a deleted message never comes back.
 type Messages interface {
-	// PutChannel stores a channel or replaces what is known of it.
+	// PutChannel stores a channel or replaces what is known of it. With an AsOf it is
+	// news of some of the channel: what is empty says nothing, of two values told at
+	// different times the later stands, and at the same time the greater. News from
+	// before the channel was erased is ignored. Without an AsOf nothing says which is
+	// newer: the last to arrive stands, until something is told later than what was
+	// told before it.
 	PutChannel(ctx context.Context, c Channel) error
 	// Channel returns what is known of one channel, or ErrNotFound.
 	Channel(ctx context.Context, s Scope) (Channel, error)
@@ -121,8 +126,10 @@ type Messages interface {
 	Channels(ctx context.Context) ([]ChannelInfo, error)
 	// FindChannels lists those that a query selects, in the same order.
 	FindChannels(ctx context.Context, q ChannelQuery) ([]ChannelInfo, error)
-	// PutAuthors stores names, kinds and zones of a workspace's authors. An empty
-	// FullName or Zone leaves the stored value as it is.
+	// PutAuthors stores names, kinds and zones of a workspace's authors. An author with
+	// an AsOf is a whole profile: the later one stands, and at the same time the
+	// greater. Without one the last to arrive stands, and an empty FullName or Zone
+	// leaves the stored value as it is.
 	PutAuthors(ctx context.Context, p Platform, w WorkspaceID, authors ...Author) error
 	// Authors lists a workspace's authors by id: those named, or all when none is
 	// named.
@@ -135,26 +142,26 @@ type Messages interface {
 	// nothing is stored. An invalid id of somebody who is quoted is stored as none,
 	// because others than the message's author may have written it.
 	//
-	// Each change gets the channel's next sequence. Two kinds of change are no news
+	// Each change gets the channel's next sequence. Three kinds of change are no news
 	// and keep the old one, as Updated: what the platform said about a root's thread
-	// (Replies), so that a root does not become news with every reply, and an
-	// author's full name. Late gives no sequence either.
+	// (Replies), so that a root does not become news with every reply, an author's full
+	// name, and that a list was told again later (AsOf). Late gives no sequence either.
 	//
 	// The order of arrival affects sequences and nothing else:
 	//   - Of copies of one revision, the copy with the greater text wins whole. If
 	//     the texts are equal, a known time, author, thread or reply reference wins
 	//     over an unknown one, and of two known ones the greater.
-	//   - Mentions and files change without a revision, so the copy that arrives last
-	//     wins. A nil list says nothing. A newer revision brings its own lists.
+	//   - Mentions, files and what is shared can change without a revision: link
+	//     previews arrive after their message and without an edit. Of two lists of one
+	//     revision and text the one told later (AsOf) wins, at the same time the
+	//     greater. A list without a time wins when it arrives, since nothing says which
+	//     is newer. A nil list says nothing. A newer revision brings its own lists.
 	//   - Reactions belong to no revision. Of what copies tell of them the last to
 	//     arrive counts; nil says nothing, []Reaction{} that there are none. Persons
 	//     who are known (see React) stay: whom Reactors.List names is one of them, and
 	//     the told count is a floor for those whom nobody names. A person who is known
 	//     and not among all whom a copy names has taken the emoji back, if that copy
 	//     was asked for later (Reactors.AsOf) than they gave it.
-	//   - Shared belongs to a revision, as the text does. If the texts are equal, the
-	//     copy that arrives last wins, because link previews arrive after their
-	//     message and without an edit.
 	//   - Of one author's full names the greater stays.
 	//   - Of Replies the greater count and the later last reply stay, whatever the
 	//     revision; a count of 0 says nothing.

@@ -113,7 +113,7 @@ func (x *lineImport) author(ctx context.Context, l authorLine) error {
 		}
 	}
 	x.home = l.scopeOf
-	x.authors = append(x.authors, earshot.Author(l.authorOf))
+	x.authors = append(x.authors, l.author())
 	x.report.Authors++
 	return nil
 }

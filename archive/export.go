@@ -97,7 +97,7 @@ func (x *export) authors(ctx context.Context, w scopeOf) error {
 		return err
 	}
 	for _, a := range list {
-		if err := x.enc.Encode(authorLine{"author", w, authorOf(a)}); err != nil {
+		if err := x.enc.Encode(authorLine{"author", w, authorOfAuthor(a)}); err != nil {
 			return err
 		}
 	}

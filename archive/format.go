@@ -20,7 +20,8 @@ import (
 //
 // A message that was edited carries its older revisions, oldest first. A
 // deleted one has id and time and nothing else. Token counts and search terms
-// are made again at the door.
+// are made again at the door. When a name or a list was told is left out: what
+// is told of it later replaces it.
 const (
 	formatName    = "export"
 	exportVersion = 1
@@ -63,6 +64,14 @@ type authorOf struct {
 	FullName string             `json:"full_name,omitempty"`
 	Kind     earshot.AuthorKind `json:"kind"`
 	Zone     string             `json:"zone,omitempty"`
+}
+
+func authorOfAuthor(a earshot.Author) authorOf {
+	return authorOf{a.ID, a.Name, a.FullName, a.Kind, a.Zone}
+}
+
+func (a authorOf) author() earshot.Author {
+	return earshot.Author{ID: a.ID, Name: a.Name, FullName: a.FullName, Kind: a.Kind, Zone: a.Zone}
 }
 
 // A sharedOf is what a message quotes.
@@ -147,7 +156,7 @@ func (s stamp) time(field string) (earshot.Time, error) {
 }
 
 func revisionOf(m earshot.Message) revision {
-	r := revision{Author: authorOf(m.Author), Text: m.Text, Thread: m.Root(), ReplyTo: m.ReplyTo, Edited: stampOf(m.Edited), Mentions: m.Mentions}
+	r := revision{Author: authorOfAuthor(m.Author), Text: m.Text, Thread: m.Root(), ReplyTo: m.ReplyTo, Edited: stampOf(m.Edited), Mentions: m.Mentions}
 	for _, x := range m.Reactions {
 		r.Reactions = append(r.Reactions, reactionOf(x))
 	}
@@ -174,7 +183,7 @@ func (l messageLine) message(r revision) (earshot.Message, error) {
 		return earshot.Message{}, err
 	}
 	m := earshot.Message{
-		ID: l.ID, Time: at, Author: earshot.Author(r.Author), Text: r.Text,
+		ID: l.ID, Time: at, Author: r.Author.author(), Text: r.Text,
 		Thread: r.Thread, ReplyTo: r.ReplyTo, Edited: edited, Mentions: r.Mentions,
 	}
 	for _, x := range r.Reactions {

@@ -142,7 +142,7 @@ func (x *personExport) run(ctx context.Context) error {
 		return err
 	}
 	for _, a := range authors {
-		if err := x.write(authorLine{"author", x.at, authorOf(a)}); err != nil {
+		if err := x.write(authorLine{"author", x.at, authorOfAuthor(a)}); err != nil {
 			return err
 		}
 	}

@@ -14,8 +14,12 @@ import (
 	"github.com/earshot-ai/earshot/internal/transcript"
 )
 
-// same compares cases; a list without entries is the same as none.
-var same = cmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateNaNs(), cmpopts.IgnoreFields(assemble.Input{}, "Counter"), cmpopts.IgnoreFields(earshot.Message{}, "Reactors")} // who reacted is in no prompt
+// same compares cases; a list without entries is the same as none. Who reacted is in no
+// prompt, nor when a thing was told.
+var same = cmp.Options{
+	cmpopts.EquateEmpty(), cmpopts.EquateNaNs(), cmpopts.IgnoreFields(assemble.Input{}, "Counter"), cmpopts.IgnoreFields(earshot.Message{}, "Reactors", "AsOf"),
+	cmpopts.IgnoreFields(earshot.Author{}, "AsOf"), cmpopts.IgnoreFields(earshot.Channel{}, "AsOf"),
+}
 
 const example = `follow-up in a thread: only what was said since, other bots kept, own reply dropped
 -- given --

@@ -32,8 +32,8 @@ var modelCases = []testCase{
 	}},
 }
 
-// drawCopy draws one copy of one of four messages. Its mentions and quotes follow from its id, revision and text, since of these lists the last one to
-// arrive wins, and the property is that the order does not matter.
+// drawCopy draws one copy of one of four messages. All lists have a time: without one
+// the last to arrive wins, and the property is that the order does not matter.
 func drawCopy(t *rapid.T) earshot.Message {
 	n := rapid.IntRange(0, 3).Draw(t, "message")
 	if rapid.IntRange(0, 9).Draw(t, "kind") == 0 {
@@ -51,10 +51,16 @@ func drawCopy(t *rapid.T) earshot.Message {
 		m.ReplyTo = "m1"
 	}
 	if rapid.Bool().Draw(t, "lists") {
-		m.Mentions = []earshot.AuthorID{"U" + earshot.AuthorID(m.Text)}
+		m.Mentions = rapid.SampledFrom([][]earshot.AuthorID{{}, {"U1"}, {"U2"}}).Draw(t, "mentions")
+		m.AsOf.Mentions = second(rapid.IntRange(1, 3).Draw(t, "as of"))
 	}
 	if rapid.Bool().Draw(t, "shared") {
-		m.Shared = []earshot.Shared{{Kind: earshot.Link, Author: "erin", Text: "quoted " + m.Text + m.Edited.String()}}
+		m.Shared = rapid.SampledFrom([][]earshot.Shared{{}, {{Kind: earshot.Link, Author: "erin", Text: "quoted"}}, {{Kind: earshot.Link, Text: "else"}}}).Draw(t, "quotes")
+		m.AsOf.Shared = second(rapid.IntRange(1, 3).Draw(t, "as of"))
+	}
+	if rapid.Bool().Draw(t, "files") {
+		m.Files = rapid.SampledFrom([][]earshot.File{{}, {{ID: "F1"}}, {{ID: "F1"}, {ID: "F2"}}}).Draw(t, "attached")
+		m.AsOf.Files = second(rapid.IntRange(1, 3).Draw(t, "as of"))
 	}
 	m.Author.FullName = rapid.SampledFrom([]string{"", "Alice M", "Alice N"}).Draw(t, "full name")
 	if count := rapid.IntRange(0, 3).Draw(t, "told"); count > 0 {
@@ -92,12 +98,9 @@ func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 			o := &list[i]
 			o.Author.Name, o.Author.FullName = max(o.Author.Name, m.Author.Name), max(o.Author.FullName, m.Author.FullName)
 			o.Thread, o.ReplyTo = max(o.Thread, m.Thread), max(o.ReplyTo, m.ReplyTo)
-			if o.Mentions == nil {
-				o.Mentions = m.Mentions
-			}
-			if o.Shared == nil {
-				o.Shared = m.Shared
-			}
+			latest(&o.Mentions, &o.AsOf.Mentions, m.Mentions, m.AsOf.Mentions)
+			latest(&o.Shared, &o.AsOf.Shared, m.Shared, m.AsOf.Shared)
+			latest(&o.Files, &o.AsOf.Files, m.Files, m.AsOf.Files)
 		}
 	}
 	for id := range out {
@@ -110,6 +113,13 @@ func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 		out[id] = []earshot.Message{m}
 	}
 	return out
+}
+
+// latest keeps of two lists the one told later, at the same time the greater.
+func latest[T any](have *[]T, since *earshot.Time, in []T, at earshot.Time) {
+	if in != nil && (at > *since || at == *since && fmt.Sprint(in) > fmt.Sprint(*have)) {
+		*have, *since = in, at
+	}
 }
 
 // arrive records copies in calls of drawn sizes.

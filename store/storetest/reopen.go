@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
@@ -12,6 +13,18 @@ import (
 // tests run in parallel.
 func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 	reopenQueue(t, open)
+	t.Run("Events of two replicas", func(t *testing.T) {
+		t.Parallel()
+		for _, h := range histories {
+			t.Run(h.kind, func(t *testing.T) {
+				t.Parallel()
+				again := open(t)
+				a, b := again(), again()
+				h.tell(t, a, b)
+				must(t, errors.Join(a.Close(), b.Close()))
+			})
+		}
+	})
 	t.Run("an erasure goes on after a restart", func(t *testing.T) {
 		t.Parallel()
 		again := open(t)

@@ -70,6 +70,7 @@ var otherGroups = []group{
 	{"Together", concurrencyCases},
 	{"Close", closeCases},
 	{"Accept", acceptCases},
+	{"Events", eventCases},
 	{"Resume", resumeCases},
 	{"Leases", leaseCases},
 	{"Ends", endsCases},

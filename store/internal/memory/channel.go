@@ -12,6 +12,7 @@ import (
 // values as byID, which are never changed in place.
 type channel struct {
 	info      earshot.Channel
+	told      rule.ChannelTimes
 	seq       int64
 	byID      map[earshot.MessageID]*rule.Message
 	known     []*rule.Message                       // by Seq; an entry is stale when byID has another

@@ -148,7 +148,7 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 		if rule.NamesMembers(c) && at.info.Kind != "" && at.info.Name == "" && s.bars.people(workspace{c.Platform, c.Workspace}) {
 			c.Name, c.Purpose = "", ""
 		}
-		at.info = c
+		at.info, at.told = rule.PutChannel(at.info, at.told, c, s.bars.of(c.Scope()))
 		return nil
 	})
 }

@@ -21,7 +21,7 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 	if err := s.memory.PutChannel(ctx, c); err != nil {
 		return err
 	}
-	return s.Store.PutChannel(ctx, earshot.Channel{Platform: c.Platform, Workspace: c.Workspace, ID: c.ID, Kind: c.Kind})
+	return s.Store.PutChannel(ctx, earshot.Channel{Platform: c.Platform, Workspace: c.Workspace, ID: c.ID, Kind: c.Kind, AsOf: c.AsOf})
 }
 
 // Channel implements [earshot.Messages].

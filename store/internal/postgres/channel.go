@@ -29,13 +29,10 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 func (t *tx) putChannel(c earshot.Channel) {
 	t.shared(c.Scope())
 	t.write(openChannel, args(c.Scope())...)
-	name, purpose := `$4`, `$7`
-	if rule.NamesMembers(c) { // an erased member's name does not come back
-		const gone = `kind <> '' AND name = '' AND EXISTS (SELECT 1 FROM barred WHERE platform = $1 AND workspace = $2 AND author <> '')`
-		name, purpose = `CASE WHEN `+gone+` THEN '' ELSE $4 END`, `CASE WHEN `+gone+` THEN '' ELSE $7 END`
+	var a []any
+	if query := rule.PutChannelSQL(c, func(v any) string { a = append(a, v); return "$" + strconv.Itoa(len(a)) }); query != "" {
+		t.write(query, a...)
 	}
-	t.write(`UPDATE channel SET name = `+name+`, kind = $5, topic = $6, purpose = `+purpose+ofChannel,
-		args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
 }
 
 const ofChannel = ` WHERE platform = $1 AND workspace = $2 AND id = $3`
@@ -107,18 +104,16 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 			return err
 		}
 		var ids, names, kinds, full, zones []string
+		var told []int64
 		for _, a := range authors {
 			if !nameless[a.ID] {
 				ids, names, kinds = append(ids, string(a.ID)), append(names, a.Name), append(kinds, string(a.Kind))
-				full, zones = append(full, a.FullName), append(zones, a.Zone)
+				full, zones, told = append(full, a.FullName), append(zones, a.Zone), append(told, int64(a.AsOf))
 			}
 		}
-		t.write(`INSERT INTO author (platform, workspace, id, name, kind, full_name, zone)
-			SELECT $1::text, $2::text, v.* FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS v
-			ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
-				full_name = CASE excluded.full_name WHEN '' THEN author.full_name ELSE excluded.full_name END,
-				zone = CASE excluded.zone WHEN '' THEN author.zone ELSE excluded.zone END`,
-			string(rule.ID(p)), string(rule.ID(w)), ids, names, kinds, full, zones)
+		t.write(`INSERT INTO author (platform, workspace, `+rule.AuthorColumns+`)
+			SELECT $1::text, $2::text, v.* FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[]) AS v`+rule.OnAuthor,
+			string(rule.ID(p)), string(rule.ID(w)), ids, names, kinds, full, zones, told)
 		return nil
 	})
 }
@@ -150,12 +145,12 @@ func (t *tx) nameless(ctx context.Context, p earshot.Platform, w earshot.Workspa
 
 // Authors implements [earshot.Messages].
 func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
-	query, a := `SELECT id, name, kind, full_name, zone FROM author WHERE platform = $1 AND workspace = $2`, []any{string(rule.ID(p)), string(rule.ID(w))}
+	query, a := `SELECT `+rule.AuthorColumns+` FROM author WHERE platform = $1 AND workspace = $2`, []any{string(rule.ID(p)), string(rule.ID(w))}
 	if len(ids) > 0 {
 		query, a = query+` AND id = ANY($3)`, append(a, texts(rule.IDs(ids)))
 	}
 	return list(ctx, s, "list authors", query+` ORDER BY id`, a, func(rows pgx.Rows, a *earshot.Author) error {
-		return rows.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone)
+		return rows.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone, &a.AsOf)
 	})
 }
 

@@ -54,6 +54,7 @@ func TestADatabaseThatIsNewerThanTheProgramIsRefused(t *testing.T) {
 
 // undoDrafts takes back what the versions from 18 on made.
 var undoDrafts = []string{
+	`ALTER TABLE channel DROP COLUMN name_as_of, DROP COLUMN kind_as_of, DROP COLUMN topic_as_of, DROP COLUMN purpose_as_of`, `ALTER TABLE author DROP COLUMN as_of`,
 	`DROP INDEX channel_by_id, channel_by_name, channel_in_order, channel_of_workspace`, `DROP TABLE reaction`, `ALTER TABLE channel DROP COLUMN early`,
 	`DROP TABLE draft, draft_reading`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
 	`CREATE UNIQUE INDEX conversation_by_key ON conversation (agent, platform, workspace, channel, idempotency_key) WHERE idempotency_key <> ''`,

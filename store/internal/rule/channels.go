@@ -2,6 +2,7 @@ package rule
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -146,4 +147,72 @@ func JoinChannels(limit int, parts ...[]earshot.ChannelInfo) []earshot.ChannelIn
 		out = out[:limit]
 	}
 	return out
+}
+
+// ChannelTimes are when the fields of a channel were told; 0 is unknown.
+type ChannelTimes struct {
+	Name, Kind, Topic, Purpose earshot.Time
+}
+
+// PutChannel returns what is stored of a channel after in was put. Of what people wrote
+// nothing is news that was told when bars erased it.
+func PutChannel(stored earshot.Channel, told ChannelTimes, in earshot.Channel, bars Bars) (earshot.Channel, ChannelTimes) {
+	at := in.AsOf
+	if in.AsOf = 0; at == 0 {
+		return in, told
+	}
+	if at <= bars.everyone {
+		in.Name, in.Topic, in.Purpose = "", "", ""
+	}
+	tell(&stored.Name, in.Name, &told.Name, at)
+	tell(&stored.Kind, in.Kind, &told.Kind, at)
+	tell(&stored.Topic, in.Topic, &told.Topic, at)
+	tell(&stored.Purpose, in.Purpose, &told.Purpose, at)
+	return stored, told
+}
+
+// tell sets a field to what was told of it at a time, unless it was told something
+// later or, at the same time, something greater.
+func tell[T ~string](have *T, in T, since *earshot.Time, at earshot.Time) {
+	if in != "" && (at > *since || at == *since && in > *have) {
+		*have, *since = in, at
+	}
+}
+
+// PutChannelSQL returns the statement that does to the row of a stored channel what
+// PutChannel does, "" for none. arg takes a parameter and returns its place in the
+// statement. An erased member's name does not come back.
+func PutChannelSQL(c earshot.Channel, arg func(any) string) string {
+	const barred = `FROM barred b WHERE b.platform = channel.platform AND b.workspace = channel.workspace AND `
+	const gone = `WHEN kind <> '' AND name = '' AND EXISTS (SELECT 1 ` + barred + `b.author <> '') THEN ''`
+	const erased = `WHEN coalesce((SELECT until ` + barred + `b.channel = channel.id AND b.author = ''), 0) >= `
+	var set []string
+	for _, f := range []struct {
+		column, value string
+	}{{"name", c.Name}, {"kind", string(c.Kind)}, {"topic", c.Topic}, {"purpose", c.Purpose}} {
+		if c.AsOf != 0 && f.value == "" {
+			continue
+		}
+		var when []string
+		if NamesMembers(c) && (f.column == "name" || f.column == "purpose") {
+			when = append(when, gone)
+		}
+		if c.AsOf != 0 && f.column != "kind" {
+			when = append(when, erased+arg(int64(c.AsOf))+` THEN `+f.column)
+		}
+		if c.AsOf != 0 {
+			when = append(when, fmt.Sprintf(`WHEN (%[1]s_as_of, %[1]s) > (%[2]s, %[3]s) THEN %[1]s`, f.column, arg(int64(c.AsOf)), arg(f.value)))
+		}
+		to := arg(f.value)
+		if len(when) > 0 {
+			to = `CASE ` + strings.Join(when, " ") + ` ELSE ` + to + ` END`
+		}
+		if set = append(set, f.column+` = `+to); c.AsOf != 0 {
+			set = append(set, fmt.Sprintf(`%[1]s_as_of = CASE WHEN %[1]s_as_of > %[2]s THEN %[1]s_as_of ELSE %[3]s END`, f.column, arg(int64(c.AsOf)), arg(int64(c.AsOf))))
+		}
+	}
+	if len(set) == 0 {
+		return ""
+	}
+	return `UPDATE channel SET ` + strings.Join(set, ", ") + ` WHERE platform = ` + arg(string(c.Platform)) + ` AND workspace = ` + arg(string(c.Workspace)) + ` AND id = ` + arg(string(c.ID))
 }

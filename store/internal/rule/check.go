@@ -70,7 +70,7 @@ func CheckChannel(c earshot.Channel) (earshot.Channel, error) {
 	s, err := CheckScope(c.Scope())
 	return earshot.Channel{
 		Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel,
-		Name: Text(c.Name), Kind: text(c.Kind), Topic: Text(c.Topic), Purpose: Text(c.Purpose),
+		Name: Text(c.Name), Kind: text(c.Kind), Topic: Text(c.Topic), Purpose: Text(c.Purpose), AsOf: c.AsOf,
 	}, err
 }
 
@@ -100,13 +100,33 @@ func CheckAuthors(p earshot.Platform, authors []earshot.Author) ([]earshot.Autho
 	return out, nil
 }
 
-// Author returns what is stored of an author after in was put: in, but an empty
-// full name or zone does not replace the stored one.
+// Author returns what is stored of an author after in was put: of two profiles the
+// later one. What has no time is no whole profile, and replaces what it has.
 func Author(stored, in earshot.Author) earshot.Author {
-	in.FullName = cmp.Or(in.FullName, stored.FullName)
-	in.Zone = cmp.Or(in.Zone, stored.Zone)
+	if in.AsOf == 0 {
+		in.FullName = cmp.Or(in.FullName, stored.FullName)
+		in.Zone = cmp.Or(in.Zone, stored.Zone)
+		in.AsOf = stored.AsOf
+		return in
+	}
+	if cmp.Or(cmp.Compare(in.AsOf, stored.AsOf), cmp.Compare(in.Name, stored.Name), cmp.Compare(in.FullName, stored.FullName),
+		cmp.Compare(in.Kind, stored.Kind), cmp.Compare(in.Zone, stored.Zone)) < 0 {
+		return stored
+	}
 	return in
 }
+
+// AuthorColumns are those of author besides its platform and workspace.
+const AuthorColumns = `id, name, kind, full_name, zone, as_of`
+
+// OnAuthor ends a statement that inserts authors: it does what [Author] does to those
+// that are stored.
+const OnAuthor = ` ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
+	full_name = CASE WHEN excluded.as_of = 0 AND excluded.full_name = '' THEN author.full_name ELSE excluded.full_name END,
+	zone = CASE WHEN excluded.as_of = 0 AND excluded.zone = '' THEN author.zone ELSE excluded.zone END,
+	as_of = CASE excluded.as_of WHEN 0 THEN author.as_of ELSE excluded.as_of END
+	WHERE excluded.as_of = 0 OR (excluded.as_of, excluded.name, excluded.full_name, excluded.kind, excluded.zone) >
+		(author.as_of, author.name, author.full_name, author.kind, author.zone)`
 
 // CheckCoverage checks and normalises entries. One without a state is to be
 // deleted.
@@ -149,7 +169,7 @@ func CheckConversation(id earshot.ConversationID, idempotencyKey string) (earsho
 }
 
 func author(a earshot.Author) earshot.Author {
-	return earshot.Author{ID: text(a.ID), Name: Text(a.Name), FullName: Text(a.FullName), Kind: text(a.Kind), Zone: Text(a.Zone)}
+	return earshot.Author{ID: text(a.ID), Name: Text(a.Name), FullName: Text(a.FullName), Kind: text(a.Kind), Zone: Text(a.Zone), AsOf: a.AsOf}
 }
 
 func tooLong(what string, n int) error {

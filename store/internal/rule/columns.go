@@ -17,6 +17,14 @@ type listsJSON struct {
 	Files     []fileJSON         `json:"files,omitempty"`
 	Replies   *repliesJSON       `json:"replies,omitempty"`
 	FullName  string             `json:"full_name,omitempty"` // of the author
+	AsOf      listTimesJSON      `json:"as_of,omitzero"`
+}
+
+// listTimesJSON is when the lists were told.
+type listTimesJSON struct {
+	Mentions earshot.Time `json:"mentions,omitempty"`
+	Shared   earshot.Time `json:"shared,omitempty"`
+	Files    earshot.Time `json:"files,omitempty"`
 }
 
 // sharedJSON is what a message quotes. Times are microseconds.
@@ -51,10 +59,10 @@ type fileJSON struct {
 
 // WriteLists writes the lists of m as text; "" when all are empty.
 func WriteLists(m *Message) (string, error) {
-	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files) == 0 && m.Replies == nil && m.Author.FullName == "" {
+	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files) == 0 && m.Replies == nil && m.Author.FullName == "" && m.AsOf == (earshot.ListTimes{}) {
 		return "", nil
 	}
-	l := listsJSON{Mentions: m.Mentions, FullName: m.Author.FullName}
+	l := listsJSON{Mentions: m.Mentions, FullName: m.Author.FullName, AsOf: listTimesJSON(m.AsOf)}
 	for _, x := range m.Shared {
 		l.Shared = append(l.Shared, sharedJSON(x))
 	}
@@ -83,7 +91,7 @@ func ReadLists(text string, m *earshot.Message) error {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return fmt.Errorf("read the lists of message %q: %w", m.ID, err)
 	}
-	m.Mentions, m.Author.FullName = l.Mentions, l.FullName
+	m.Mentions, m.Author.FullName, m.AsOf = l.Mentions, l.FullName, earshot.ListTimes(l.AsOf)
 	for _, x := range l.Shared {
 		m.Shared = append(m.Shared, earshot.Shared(x))
 	}

@@ -317,7 +317,7 @@ func forgetChannel(ctx context.Context, e Eraser, _ *Erasure, s earshot.Scope) (
 // NamesMembers reports whether a channel is called by its members' names: a direct
 // message, or a conversation of several people, which Slack calls mpdm-alice--bob-1.
 func NamesMembers(c earshot.Channel) bool {
-	return c.Kind == earshot.KindDM || c.Kind == earshot.KindGroup && strings.HasPrefix(c.Name, "mpdm-")
+	return c.Kind == earshot.KindDM || c.Kind != earshot.KindChannel && strings.HasPrefix(c.Name, "mpdm-")
 }
 
 // MetadataWithout returns metadata without the values of which holds is true, and

@@ -122,7 +122,8 @@ func admit(out *Message, m earshot.Message) error {
 			Reactors: reactors(m), Shared: clean(m.Shared, shared), Files: clean(m.Files, file), Replies: reported(m.Replies),
 		}
 		out.Thread = out.Root()
-		out.Author.Zone = "" // a zone belongs to a profile (PutAuthors), not to a message
+		out.AsOf = listTimes(&m)
+		out.Author.Zone, out.Author.AsOf = "", 0 // they belong to a profile (PutAuthors), not to a message
 	}
 	for _, f := range []struct{ name, id string }{
 		{"id", string(id)}, {"author.id", string(out.Author.ID)}, {"thread", string(out.Thread)}, {"reply_to", string(out.ReplyTo)},
@@ -159,6 +160,20 @@ func clean[T any](list []T, one func(T) T) []T {
 		out[i] = one(v)
 	}
 	return out
+}
+
+// listTimes returns when the lists of m were told. Nil says nothing.
+func listTimes(m *earshot.Message) earshot.ListTimes {
+	t := m.AsOf
+	for _, l := range []struct {
+		unknown bool
+		at      *earshot.Time
+	}{{m.Mentions == nil, &t.Mentions}, {m.Shared == nil, &t.Shared}, {m.Files == nil, &t.Files}} {
+		if l.unknown {
+			*l.at = 0
+		}
+	}
+	return t
 }
 
 func reaction(r earshot.Reaction) earshot.Reaction {

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,13 +106,13 @@ func replies(stored, in *earshot.Activity) (*earshot.Activity, bool) {
 
 // Blend merges two copies of the same revision. changed reports whether the
 // result differs from the stored copy in something that is news; quiet, in
-// something that is not: the platform's count of replies, an author's full name.
+// something that is not: the platform's count of replies, an author's full name, when
+// a list was told.
 //
 // The copy with the greater text wins whole. With the same text, the greater
 // time, author, thread and reply reference win, so that a value wins over none.
-// Files, mentions and what is shared change without a revision: there the list that
-// arrived wins, unless it is nil, which means unknown. Reactions are of no revision:
-// the stored ones stay.
+// Files, mentions and what is shared change without a revision: see [newer].
+// Reactions are of no revision: the stored ones stay.
 func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	switch cmp.Compare(in.Text, stored.Text) {
 	case -1:
@@ -136,16 +137,27 @@ func blendSame(stored, in Message) (next Message, changed, quiet bool) {
 	next.Author = blendAuthors(stored.Author, in.Author)
 	quiet = next.Author.FullName != stored.Author.FullName
 	changed = changed || compareAuthors(next.Author, stored.Author) != 0
-	arrived(&next.Mentions, in.Mentions, &changed)
-	arrived(&next.Shared, in.Shared, &changed)
-	arrived(&next.Files, in.Files, &changed)
+	newer(&next.Mentions, in.Mentions, &next.AsOf.Mentions, in.AsOf.Mentions, &changed)
+	newer(&next.Shared, in.Shared, &next.AsOf.Shared, in.AsOf.Shared, &changed)
+	newer(&next.Files, in.Files, &next.AsOf.Files, in.AsOf.Files, &changed)
 	if changed {
 		next.Terms, next.Tokens = in.Terms, in.Tokens
-		if in.Shared == nil && len(stored.Shared) > 0 {
+		if !slices.Equal(next.Shared, in.Shared) {
 			next.measure(&index.Cutter{})
 		}
 	}
-	return next, changed, quiet
+	return next, changed, quiet || next.AsOf != stored.AsOf
+}
+
+// newer takes over a list that is told at a time, unless the stored one was told later
+// or, at the same time, is the greater. A list without a time wins when it arrives, and
+// nil says nothing.
+func newer[T comparable](have *[]T, in []T, since *earshot.Time, at earshot.Time, changed *bool) {
+	if in == nil || at != 0 && at < *since || at != 0 && at == *since && fmt.Sprint(in) <= fmt.Sprint(*have) {
+		return
+	}
+	*since = max(*since, at)
+	arrived(have, in, changed)
 }
 
 func greater[T cmp.Ordered](have *T, in T, changed *bool) {

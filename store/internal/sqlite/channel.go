@@ -22,22 +22,15 @@ func (s *Store) PutChannel(ctx context.Context, c earshot.Channel) error {
 }
 
 func (t *tx) putChannel(c earshot.Channel) error {
-	if rule.NamesMembers(c) {
-		var one int
-		erased, err := t.one(`SELECT 1 FROM channel c`+ofChannel+` AND kind <> '' AND name = ''
-			AND EXISTS (SELECT 1 FROM barred WHERE platform = c.platform AND workspace = c.workspace AND author <> '')`, args(c.Scope()), []any{&one})
-		if err != nil {
-			return err
-		}
-		if erased {
-			c.Name, c.Purpose = "", ""
-		}
+	if err := t.exec(openChannel, args(c.Scope())...); err != nil {
+		return err
 	}
-	const query = `INSERT INTO channel (platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads)
-		VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM erased WHERE one = 1), 0, 0, 0)
-		ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
-			topic = excluded.topic, purpose = excluded.purpose`
-	return t.exec(query, args(c.Scope(), c.Name, string(c.Kind), c.Topic, c.Purpose)...)
+	var a []any
+	query := rule.PutChannelSQL(c, func(v any) string { a = append(a, v); return "?" })
+	if query == "" {
+		return nil
+	}
+	return t.exec(query, a...)
 }
 
 const ofChannel = ` WHERE platform = ? AND workspace = ? AND id = ?`
@@ -137,10 +130,7 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 	if err != nil || len(authors) == 0 {
 		return err
 	}
-	const query = `INSERT INTO author (platform, workspace, id, name, kind, full_name, zone) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
-			full_name = CASE excluded.full_name WHEN '' THEN author.full_name ELSE excluded.full_name END,
-			zone = CASE excluded.zone WHEN '' THEN author.zone ELSE excluded.zone END`
+	const query = `INSERT INTO author (platform, workspace, ` + rule.AuthorColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)` + rule.OnAuthor
 	return s.apply(ctx, "put authors", func(t *tx) error {
 		for _, a := range authors {
 			if erased, err := t.nameless(rule.ID(p), rule.ID(w), a.ID); err != nil || erased {
@@ -149,7 +139,7 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 				}
 				continue
 			}
-			if err := t.exec(query, string(rule.ID(p)), string(rule.ID(w)), string(a.ID), a.Name, string(a.Kind), a.FullName, a.Zone); err != nil {
+			if err := t.exec(query, string(rule.ID(p)), string(rule.ID(w)), string(a.ID), a.Name, string(a.Kind), a.FullName, a.Zone, int64(a.AsOf)); err != nil {
 				return err
 			}
 		}
@@ -159,14 +149,14 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 
 // Authors implements [earshot.Messages].
 func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
-	const query = `SELECT id, name, kind, full_name, zone FROM author WHERE platform = ? AND workspace = ?`
+	const query = `SELECT ` + rule.AuthorColumns + ` FROM author WHERE platform = ? AND workspace = ?`
 	read := func(query string, which []earshot.AuthorID) ([]earshot.Author, error) {
 		a := []any{string(rule.ID(p)), string(rule.ID(w))}
 		for _, id := range which {
 			a = append(a, string(id))
 		}
 		return list(ctx, s, "list authors", query, a, func(rows *sql.Rows, a *earshot.Author) error {
-			return rows.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone)
+			return rows.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone, &a.AsOf)
 		})
 	}
 	if len(ids) == 0 {

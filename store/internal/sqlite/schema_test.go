@@ -33,7 +33,11 @@ var undo = map[int][]string{7: {
 	`DROP TABLE draft`, `DROP TABLE draft_reading`, `DROP INDEX conversation_with_about`, `ALTER TABLE conversation DROP COLUMN about`, `DROP INDEX conversation_by_key`,
 	`CREATE UNIQUE INDEX conversation_by_key ON conversation (agent, platform, workspace, channel, idempotency_key) WHERE idempotency_key <> ''`,
 }, 19: {`DROP TABLE reaction`, `DROP INDEX channel_with_early`, `ALTER TABLE channel DROP COLUMN early`},
-	21: {`DROP INDEX channel_by_id`, `DROP INDEX channel_by_name`, `DROP INDEX channel_in_order`, `DROP INDEX channel_of_workspace`}}
+	21: {`DROP INDEX channel_by_id`, `DROP INDEX channel_by_name`, `DROP INDEX channel_in_order`, `DROP INDEX channel_of_workspace`},
+	22: {
+		`ALTER TABLE channel DROP COLUMN name_as_of`, `ALTER TABLE channel DROP COLUMN kind_as_of`, `ALTER TABLE channel DROP COLUMN topic_as_of`,
+		`ALTER TABLE channel DROP COLUMN purpose_as_of`, `ALTER TABLE author DROP COLUMN as_of`,
+	}}
 
 // downTo leaves the database of a store, which is closed, as a version made it.
 func downTo(t *testing.T, s *Store, version int) {
