@@ -167,13 +167,11 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 		// store of the same app does not, and takes the text as it comes.
 		key = ""
 	}
-	channel, err := p.names.channel(ctx, at)
+	channel, err := p.names.channel(ctx, at, x.Event.Time)
 	if err != nil {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
 	}
-	if changesChannel(x.Event) {
-		p.names.keep(channel, channelTTL)
-	}
+	d.Message.AsOf = earshot.ListsAt(x.Event.Time)
 	_, err = x.handle(ctx, bot.Event{
 		Event: earshot.Event{
 			Delivery: x.ID, Client: d.ClientID, Raw: withoutToken(x.raw, x.Token),

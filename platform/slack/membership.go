@@ -7,18 +7,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
-
-// changesChannel reports whether a message is Slack's note that the channel
-// has another name, topic, purpose or kind now.
-func changesChannel(e slackmsg.Event) bool {
-	switch e.Subtype {
-	case "channel_topic", "group_topic", "channel_purpose", "group_purpose", "channel_name", "group_name", "channel_convert_to_private":
-		return true
-	}
-	return false
-}
 
 // channelChanged takes over a channel's new name, where the channel is known.
 func (p *Platform) channelChanged(ctx context.Context, x delivery) error {
@@ -26,17 +15,15 @@ func (p *Platform) channelChanged(ctx context.Context, x delivery) error {
 	if fromEvent.ID == "" {
 		return nil
 	}
-	c, err := p.o.Store.Channel(ctx, p.scope(fromEvent.ID))
+	_, err := p.o.Store.Channel(ctx, p.scope(fromEvent.ID))
 	if errors.Is(err, earshot.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("channel %s: %w", fromEvent.ID, err)
+	if err == nil {
+		fromEvent.Kind = "" // the event tells half of it
+		_, err = p.names.channel(ctx, fromEvent, x.Event.Time)
 	}
-	fromEvent.Platform, fromEvent.Workspace, fromEvent.Kind = earshot.Slack, p.workspace, c.Kind
-	c = mergeChannel(c, fromEvent)
-	p.names.keep(c, channelTTL)
-	if err := p.o.Store.PutChannel(ctx, c); err != nil {
+	if err != nil {
 		return fmt.Errorf("channel %s: %w", fromEvent.ID, err)
 	}
 	return nil
@@ -47,7 +34,7 @@ func (p *Platform) joined(ctx context.Context, x delivery) error {
 	if !p.identity.Is(x.Event.User) || x.Event.Channel.ID == "" {
 		return nil // that other people joined comes as a message
 	}
-	c, err := p.names.channel(ctx, x.Event.Channel)
+	c, err := p.names.channel(ctx, x.Event.Channel, x.Event.Time)
 	if err != nil {
 		return err
 	}
@@ -130,7 +117,9 @@ func (p *Platform) userChanged(ctx context.Context, x delivery) error {
 	if x.Event.Author.ID == "" || p.identity.Is(x.Event.Author.ID) {
 		return nil
 	}
-	return p.names.changed(ctx, x.Event.Author, x.Event.Bot)
+	a := x.Event.Author
+	a.AsOf = x.Event.Time
+	return p.names.changed(ctx, a, x.Event.Bot)
 }
 
 // groupChanged takes over a user group's name.

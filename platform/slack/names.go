@@ -186,7 +186,7 @@ func (n *names) ask(ctx context.Context, m missing) {
 	}
 	for _, id := range m.channels {
 		g.Go(func() error {
-			_, err := n.channel(ctx, earshot.Channel{ID: id})
+			_, err := n.channel(ctx, earshot.Channel{ID: id}, 0)
 			return err
 		})
 	}
@@ -250,16 +250,28 @@ func (n *names) askUser(ctx context.Context, id earshot.AuthorID) error {
 // putUser keeps what is known of an author, in the store where that is new.
 func (n *names) putUser(ctx context.Context, id earshot.AuthorID, a earshot.Author, bot earshot.AuthorID) error {
 	n.mu.Lock()
-	before := n.users[id].value
-	n.users[id] = known[earshot.Author]{a, n.p.o.Now().Add(userTTL)}
+	before := n.users[id]
+	if a.AsOf != 0 && a.AsOf < before.value.AsOf { // an event that comes late
+		n.mu.Unlock()
+		return nil
+	}
+	now := a
+	now.AsOf = max(a.AsOf, before.value.AsOf)
+	n.users[id] = known[earshot.Author]{now, n.p.o.Now().Add(userTTL)}
 	if bot != "" && bot != id {
 		n.bots[bot] = id
 	}
 	n.mu.Unlock()
-	if a.ID == "" || a == before {
+	if a.ID == "" || now == before.value {
 		return nil
 	}
-	return n.p.o.Store.PutAuthors(ctx, earshot.Slack, n.p.workspace, a)
+	err := n.p.o.Store.PutAuthors(ctx, earshot.Slack, n.p.workspace, a)
+	if err != nil { // so that it is new when it comes again
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.users[id] = before
+	}
+	return err
 }
 
 // changed takes over a profile from an event, where the user is known already.

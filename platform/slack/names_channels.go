@@ -13,9 +13,10 @@ import (
 )
 
 // channel returns a channel from memory, from the store, or from Slack, which gets
-// [nameTime] to answer, with what an event says of it (fromEvent) on top. Where Slack does
-// not answer, the channel is incomplete. The error is the store's.
-func (n *names) channel(ctx context.Context, fromEvent earshot.Channel) (earshot.Channel, error) {
+// [nameTime] to answer, with what an event of a time says of it (fromEvent), unless it
+// is known that something else was told later. Where Slack does not answer, the channel
+// is incomplete. The error is the store's.
+func (n *names) channel(ctx context.Context, fromEvent earshot.Channel, at earshot.Time) (earshot.Channel, error) {
 	fromEvent.Platform, fromEvent.Workspace = earshot.Slack, n.p.workspace
 	n.mu.Lock()
 	k, ok := n.channels[fromEvent.ID]
@@ -43,7 +44,23 @@ func (n *names) channel(ctx context.Context, fromEvent earshot.Channel) (earshot
 		}
 		n.mu.Unlock()
 	}
-	return mergeChannel(k.value, fromEvent), nil
+	c := mergeChannel(k.value, fromEvent)
+	if k.value.ID == "" || c == mergeChannel(k.value, earshot.Channel{Platform: c.Platform, Workspace: c.Workspace, ID: c.ID}) {
+		return c, nil
+	}
+	if fromEvent.AsOf = at; at == 0 {
+		fromEvent.AsOf = earshot.TimeOf(n.p.o.Now())
+	}
+	err := n.p.o.Store.PutChannel(ctx, fromEvent)
+	if err == nil {
+		c, err = n.p.o.Store.Channel(ctx, fromEvent.Scope())
+	}
+	if err != nil {
+		return c, fmt.Errorf("news of channel %s: %w", fromEvent.ID, err)
+	}
+	c = mergeChannel(k.value, c)
+	n.keep(c, channelTTL)
+	return c, nil
 }
 
 // askChannel asks Slack what a channel is.
