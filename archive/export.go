@@ -21,7 +21,7 @@ type ExportOptions struct {
 
 // A Source is what an export needs of an [earshot.Store].
 type Source interface {
-	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
 	Revisions(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]earshot.Message, error)
@@ -60,7 +60,11 @@ func (x *export) run(ctx context.Context) error {
 	if err := x.enc.Encode(headerLine{formatName, exportVersion}); err != nil {
 		return err
 	}
-	all, err := x.store.Channels(ctx)
+	var q earshot.ChannelQuery
+	for _, c := range x.o.Channels {
+		q.IDs = append(q.IDs, c.Channel)
+	}
+	all, err := x.store.FindChannels(ctx, q)
 	if err != nil {
 		return err
 	}

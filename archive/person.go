@@ -146,14 +146,11 @@ func (x *personExport) run(ctx context.Context) error {
 			return err
 		}
 	}
-	channels, err := x.store.Channels(ctx)
+	channels, err := x.store.FindChannels(ctx, earshot.ChannelQuery{Platform: x.of.Platform, Workspaces: []earshot.WorkspaceID{x.of.Workspace}})
 	if err != nil {
 		return err
 	}
 	for _, c := range channels {
-		if c.Platform != x.of.Platform || c.Workspace != x.of.Workspace {
-			continue
-		}
 		if err := x.messages(ctx, c.Scope()); err != nil {
 			return err
 		}

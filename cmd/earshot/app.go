@@ -17,6 +17,7 @@ import (
 	"github.com/posener/complete"
 	"golang.org/x/term"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 )
 
@@ -87,6 +88,8 @@ type app struct {
 
 	db   string
 	json bool
+
+	through func(earshot.Store) earshot.Store // through which the command's store is used; nil outside of tests
 }
 
 // The width of lines, in cells.

@@ -70,7 +70,16 @@ func (a *app) create(ctx context.Context) (earshot.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, spec, nil)
+	return a.opened(ctx, spec)
+}
+
+// opened opens the store of a spec.
+func (a *app) opened(ctx context.Context, spec string) (earshot.Store, error) {
+	st, err := store.Open(ctx, spec, nil)
+	if err == nil && a.through != nil {
+		st = a.through(st)
+	}
+	return st, err
 }
 
 // open opens a store that must exist; none is made.
@@ -85,14 +94,14 @@ func (a *app) open(ctx context.Context) (earshot.Store, error) {
 		}
 	}
 	if strings.HasPrefix(spec, "memory:") {
-		return store.Open(ctx, spec, nil)
+		return a.opened(ctx, spec)
 	}
 	if stored, _, err := store.Version(ctx, spec); err != nil {
 		return nil, err
 	} else if stored == 0 {
 		return nil, usagef("there is nothing of Earshot's in %s; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first", store.Shown(spec))
 	}
-	return store.Open(ctx, spec, nil)
+	return a.opened(ctx, spec)
 }
 
 // filled opens the store; one without channels is an error that says how to fill it.

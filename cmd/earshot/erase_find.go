@@ -14,12 +14,14 @@ import (
 // of returns what the flags name, with its name for people.
 func (c *eraseCmd) of(ctx context.Context, l turnStore) (of earshot.ErasureOf, name string, err error) {
 	of.Forget = c.Forget
-	list, err := l.inWorkspace(ctx, c.Workspace)
-	if err != nil {
-		return of, "", err
+	var list []workspace
+	if c.Channel == "" || c.Workspace != "" {
+		if list, err = l.workspaces(ctx, c.Workspace); err != nil {
+			return of, "", err
+		}
 	}
 	if c.Channel != "" {
-		ch, err := findChannel(list, c.Channel)
+		ch, err := l.channels.find(ctx, c.Channel, func(x earshot.ChannelInfo) bool { return inWorkspace(c.Workspace, x.Platform, x.Workspace) })
 		if err != nil {
 			return of, "", c.notStored(err)
 		}
@@ -28,7 +30,7 @@ func (c *eraseCmd) of(ctx context.Context, l turnStore) (of earshot.ErasureOf, n
 		if err != nil {
 			return of, "", err
 		}
-		list, name = []earshot.ChannelInfo{ch}, "channel "+desk.Line(label, 60)
+		list, name = []workspace{{ch.Platform, ch.Workspace}}, "channel "+desk.Line(label, 60)
 	}
 	if c.User != "" {
 		p, err := l.person(ctx, list, c.User)
@@ -81,21 +83,11 @@ func (p person) label() string {
 	return desk.Line(p.author.Name, 40) + " (" + desk.Line(string(p.author.ID), 60) + ")"
 }
 
-// person returns who is meant by an id or a name in the workspaces of the channels.
-// An id is taken as it stands, also where no author has it, because messages may
-// name somebody who has no entry; a name must be that of one author. A choice of
-// several is a usage error that lists them.
-func (l turnStore) person(ctx context.Context, list []earshot.ChannelInfo, want string) (person, error) {
-	type workspace struct {
-		p earshot.Platform
-		w earshot.WorkspaceID
-	}
-	var workspaces []workspace
-	for _, c := range list {
-		if at, n := (workspace{c.Platform, c.Workspace}), len(workspaces); n == 0 || workspaces[n-1] != at { // they stand together
-			workspaces = append(workspaces, at)
-		}
-	}
+// person returns who is meant by an id or a name in one of the workspaces. An id is
+// taken as it stands, also where no author has it, because messages may name somebody
+// who has no entry; a name must be that of one author. A choice of several is a usage
+// error that lists them.
+func (l turnStore) person(ctx context.Context, workspaces []workspace, want string) (person, error) {
 	want = strings.TrimPrefix(want, "@")
 	var byID, byName []person
 	for _, at := range workspaces {
@@ -129,21 +121,54 @@ func (l turnStore) person(ctx context.Context, list []earshot.ChannelInfo, want 
 		return person{workspaces[0].p, workspaces[0].w, earshot.Author{ID: earshot.AuthorID(want)}}, nil
 	}
 	return person{}, &statusError{fmt.Errorf("nobody is called %q in any workspace, and nobody has that id; choose a workspace with --workspace to have the id looked for in messages: %s",
-		want, some(workspaceNames(list), 8)), exitFailed}
+		want, some(workspaceNames(workspaces), 8)), exitFailed}
 }
 
-// inWorkspace returns the channels of the workspace that a person names, all where
-// they name none.
-func (l turnStore) inWorkspace(ctx context.Context, want string) ([]earshot.ChannelInfo, error) {
-	all, err := l.store.Channels(ctx)
-	if err != nil {
-		return nil, err
+// A workspace is one of a platform's.
+type workspace struct {
+	p earshot.Platform
+	w earshot.WorkspaceID
+}
+
+// workspaces returns the workspaces that a person means by a name, all where they give
+// none.
+func (l turnStore) workspaces(ctx context.Context, want string) ([]workspace, error) {
+	var out []workspace
+	// look goes from the first channel of a workspace to the first behind its last.
+	look := func(q earshot.ChannelQuery) error {
+		q.Limit = 1
+		for {
+			found, err := l.store.FindChannels(ctx, q)
+			if err != nil || len(found) == 0 {
+				return err
+			}
+			c := found[0]
+			if at := (workspace{c.Platform, c.Workspace}); inWorkspace(want, at.p, at.w) && !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+			q.After = &earshot.Channel{Platform: c.Platform, Workspace: c.Workspace + "\x01"}
+		}
 	}
-	list := slices.DeleteFunc(slices.Clone(all), func(c earshot.ChannelInfo) bool { return !inWorkspace(want, c.Platform, c.Workspace) })
-	if want != "" && len(list) == 0 {
+	queries := []earshot.ChannelQuery{{}}
+	if want != "" {
+		queries[0].Workspaces = []earshot.WorkspaceID{earshot.WorkspaceID(want)}
+		if p, w, ok := strings.Cut(want, "/"); ok {
+			queries = append(queries, earshot.ChannelQuery{Platform: earshot.Platform(p), Workspaces: []earshot.WorkspaceID{earshot.WorkspaceID(w)}})
+		}
+	}
+	for _, q := range queries {
+		if err := look(q); err != nil {
+			return nil, err
+		}
+	}
+	if want != "" && len(out) == 0 {
+		all, err := l.workspaces(ctx, "")
+		if err != nil {
+			return nil, err
+		}
 		return nil, usagef("there is no workspace %q; there are %s", want, some(workspaceNames(all), 8))
 	}
-	return list, nil
+	return out, nil
 }
 
 // inWorkspace reports whether a person who names a workspace means this one; "" means
@@ -156,12 +181,11 @@ func workspaceName(p earshot.Platform, w earshot.WorkspaceID) string {
 	return string(p) + "/" + string(w)
 }
 
-// workspaceNames lists the workspaces of channels.
-func workspaceNames(list []earshot.ChannelInfo) []string {
-	var out []string
-	for _, c := range list {
-		out = append(out, workspaceName(c.Platform, c.Workspace))
+// workspaceNames lists workspaces by their names.
+func workspaceNames(list []workspace) []string {
+	out := make([]string, len(list))
+	for i, at := range list {
+		out[i] = workspaceName(at.p, at.w)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }

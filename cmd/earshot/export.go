@@ -72,7 +72,7 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 
 // person returns what exports the person that --user names.
 func (c *exportCmd) person(ctx context.Context, a *app, l turnStore) (func(io.Writer) error, error) {
-	list, err := l.inWorkspace(ctx, c.Workspace)
+	list, err := l.workspaces(ctx, c.Workspace)
 	if err != nil {
 		return nil, err
 	}

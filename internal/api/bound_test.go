@@ -76,7 +76,7 @@ func TestAmongManyChannelsEachRouteIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	st := counted.Crowd(t, file)
+	st := counted.Crowd(t, file, counted.Many())
 	m := newMatrixOver(t, st)
 	operations := documented(t)
 	places := 0

@@ -19,6 +19,7 @@ import (
 // returns one of: a message, a channel, a turn. Close is not counted.
 type Store struct {
 	earshot.Store
+	Crowded int // how many channels Crowd put into it
 
 	mu     sync.Mutex // guards what follows
 	calls  int

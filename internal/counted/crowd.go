@@ -7,41 +7,49 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Bound is the most that one request or command may ask of a store.
-type Bound struct{ Calls, Rows int }
+// A Bound is the most that one request or command may ask of a store that Crowd filled.
+// What lists all channels by its nature may ask for more with each of them.
+type Bound struct {
+	Calls, Rows         int
+	CallsEach, RowsEach int
+}
 
 // Check reports what st has counted over the bound.
 func (b Bound) Check(t testing.TB, st *Store, what string) {
 	t.Helper()
-	if calls, rows := st.Counts(); calls > b.Calls || rows > b.Rows {
-		t.Errorf("%s: %d calls of the store that return %d rows; the bound is %d and %d", what, calls, rows, b.Calls, b.Rows)
+	most := Bound{Calls: b.Calls + b.CallsEach*st.Crowded, Rows: b.Rows + b.RowsEach*st.Crowded}
+	if calls, rows := st.Counts(); calls > most.Calls || rows > most.Rows {
+		t.Errorf("%s: %d calls of the store that return %d rows; the bound is %d and %d", what, calls, rows, most.Calls, most.Rows)
 	}
 }
 
-// Crowd puts many channels into a store, half of them in the workspace T1 and the rest a
-// hundred to a workspace: 100,000, and 2,000 with -short. It returns the store as one
-// that counts.
-func Crowd(t testing.TB, of earshot.Store) *Store {
+// Crowd puts n channels into a store, half of them in the workspace T1 and the rest a
+// hundred to a workspace. It returns the store as one that counts.
+func Crowd(t testing.TB, of earshot.Store, n int) *Store {
 	t.Helper()
-	list := make([]earshot.Channel, Channels())
+	list := make([]earshot.Channel, n)
 	for i := range list {
 		w := earshot.WorkspaceID("T1")
-		if i >= len(list)/2 {
+		if i >= n/2 {
 			w = earshot.WorkspaceID(fmt.Sprint("W", i/100))
 		}
 		list[i] = earshot.Channel{Platform: earshot.Slack, Workspace: w, ID: earshot.ChannelID(fmt.Sprint("K", i)), Name: fmt.Sprint("room-", i), Kind: earshot.KindChannel}
 	}
 	st := New(of)
+	st.Crowded = n
 	if err := st.PutChannels(t.Context(), list...); err != nil {
 		t.Fatal(err)
 	}
 	return st
 }
 
-// Channels is how many channels Crowd puts into a store.
-func Channels() int {
+// Few are as many channels as a test has time for that reads each of them.
+const Few = 2_000
+
+// Many returns 100,000, and with -short Few.
+func Many() int {
 	if testing.Short() {
-		return 2_000
+		return Few
 	}
 	return 100_000
 }

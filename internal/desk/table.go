@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
-	"charm.land/lipgloss/v2/table"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -42,46 +41,50 @@ const narrow = 60
 // Render returns the table. No line is wider than width cells, unless the columns
 // before the last leave it fewer than ten and the terminal is not narrow.
 func (t *Table) Render(width int) string {
-	used := 0
-	for c := range len(t.head) - 1 {
-		w := ansi.StringWidth(t.head[c])
+	widths := make([]int, len(t.head))
+	for c, head := range t.head {
+		widths[c] = ansi.StringWidth(head)
 		for _, r := range t.rows {
 			if c < len(r) {
-				w = max(w, ansi.StringWidth(r[c]))
+				widths[c] = max(widths[c], ansi.StringWidth(r[c]))
 			}
 		}
+	}
+	used, last := 0, len(t.head)-1
+	for _, w := range widths[:last] {
 		used += w + gap
 	}
 	if width < narrow && used+10 > width {
 		return t.blocks(width)
 	}
-	last, room := len(t.head)-1, max(10, width-used)
-	out := table.New().Headers(t.head...).Wrap(false).
-		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
-		BorderColumn(false).BorderRow(false).BorderHeader(false).
-		StyleFunc(func(row, col int) lipgloss.Style {
-			s := lipgloss.NewStyle()
-			if col < last {
-				s = s.PaddingRight(gap)
-			}
-			if t.right[col] {
-				s = s.Align(lipgloss.Right)
-			}
-			if row == table.HeaderRow {
-				s = s.Foreground(lipgloss.Color("8"))
-			}
-			return s
-		})
-	for _, r := range t.rows {
-		cells := append([]string{}, r...)
-		if last < len(cells) {
-			cells[last] = ansi.Truncate(cells[last], room, "…")
-		}
-		out.Row(cells...)
-	}
+	widths[last] = min(widths[last], max(10, width-used))
 	var b strings.Builder
-	for line := range strings.Lines(out.Render() + "\n") {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	line := func(cells []string, style func(...string) string) {
+		var l strings.Builder
+		for c, w := range widths {
+			cell := ""
+			if c < len(cells) {
+				cell = cells[c]
+			}
+			if c == last {
+				cell = ansi.Truncate(cell, w, "…")
+			}
+			space := strings.Repeat(" ", w-ansi.StringWidth(cell))
+			if cell != "" {
+				cell = style(cell)
+			}
+			if t.right[c] {
+				l.WriteString(space + cell)
+			} else {
+				l.WriteString(cell + space)
+			}
+			l.WriteString(strings.Repeat(" ", gap))
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	line(t.head, lipgloss.NewStyle().Foreground(lipgloss.Color("8")).Render)
+	for _, r := range t.rows {
+		line(r, func(s ...string) string { return s[0] })
 	}
 	return b.String()
 }

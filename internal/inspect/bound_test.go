@@ -95,7 +95,7 @@ func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	st := counted.Crowd(t, file)
+	st := counted.Crowd(t, file, counted.Many())
 	m := newMatrixOver(t, st, file)
 	own, slack := m.territories[0], m.territories[2]
 	ended := map[string]territory{ // whose parked turn this ends

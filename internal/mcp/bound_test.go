@@ -49,7 +49,7 @@ func TestAmongManyChannelsEachToolIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	st := counted.Crowd(t, file)
+	st := counted.Crowd(t, file, counted.Many())
 	w := newWorldOver(t, st)
 	called := map[string]bool{}
 	for who, token := range map[string]string{"all": w.all, "workspace": w.team, "channel": w.one, "capability": w.capability} {
