@@ -352,6 +352,7 @@ func TestUpgrade(t *testing.T) {
 			old.checkSoon(t, fates)
 			old.replayed(t, st, fates)
 			old.outside(t, st, now)
+			old.read(t, st, fates, now)
 			for _, s := range old.Said {
 				if s.At == "parked" || s.At == "failed" {
 					if err := st.Reopen(t.Context(), fates[s.Text].turn.ID); err != nil {
