@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -99,26 +100,36 @@ func (s *Slack) serveAct(w http.ResponseWriter, h *http.Request) {
 		s.reply(w, nil, err)
 		return
 	}
-	s.byName(&o)
-	answer, err := act(s, h, o)
+	var answer any
+	if err = s.byName(&o); err == nil {
+		answer, err = act(s, h, o)
+	}
 	s.reply(w, answer, err)
 }
 
 // byName puts ids where an order has names. The DM of a person is @name.
-func (s *Slack) byName(o *order) {
+func (s *Slack) byName(o *order) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	user := func(name string) string {
-		return fake.ID(s.users, "@", name, func(u *User) (id, name string) { return u.ID, u.Name })
+	var problems []error
+	user := func(field, name string) string {
+		id, err := fake.ID(s.users, field, "@", name, func(u *User) (id, name string) { return u.ID, u.Name })
+		problems = append(problems, err)
+		return id
 	}
-	o.User, o.By = user(o.User), user(o.By)
-	channel := func(name string) string {
-		if to, ok := strings.CutPrefix(name, "@"); ok && s.user(user(to)) != nil {
-			return s.openDM([]string{user(to), s.o.App.UserID}).ID
+	o.User, o.By = user("user", o.User), user("by", o.By)
+	channel := func(field, name string) string {
+		if to, ok := strings.CutPrefix(name, "@"); ok {
+			if id := user(field, to); s.user(id) != nil {
+				return s.openDM([]string{id, s.o.App.UserID}).ID
+			}
 		}
-		return fake.ID(s.channels, "#", name, func(c *channel) (id, name string) { return c.ID, c.Name })
+		id, err := fake.ID(s.channels, field, "#", name, func(c *channel) (id, name string) { return c.ID, c.Name })
+		problems = append(problems, err)
+		return id
 	}
-	o.Channel, o.From = channel(o.Channel), channel(o.From)
+	o.Channel, o.From = channel("channel", o.Channel), channel("from", o.From)
+	return errors.Join(problems...)
 }
 
 // reply answers an order.
@@ -135,7 +146,10 @@ func (s *Slack) serveState(w http.ResponseWriter, h *http.Request) {
 		return
 	}
 	o := order{Channel: h.FormValue("channel"), Thread: h.FormValue("thread")}
-	s.byName(&o)
+	if err := s.byName(&o); err != nil {
+		s.reply(w, nil, err)
+		return
+	}
 	switch what := h.PathValue("what"); what {
 	case "messages":
 		s.mu.Lock()

@@ -171,3 +171,25 @@ func TestAFileThatIsNoTextIsUploadedAsBase64(t *testing.T) {
 		t.Error("what is no base64 was taken")
 	}
 }
+
+// TestANameOfSeveralIsRefusedWithTheirIDs orders people about who have the same name, in
+// channels that have the same name.
+func TestANameOfSeveralIsRefusedWithTheirIDs(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	for _, id := range []string{"U0KIM1", "U0KIM2"} {
+		w.AddUser(simulate.User{ID: id, Name: "kim"})
+		w.AddChannel(simulate.Channel{ID: "C" + id, Name: "twins", Members: []string{id}})
+	}
+	for body, want := range map[string]string{
+		`{"channel":"general","user":"kim","text":"x"}`:    `"kim" is the name of 2: U0KIM1, U0KIM2; give one of these ids as "user"`,
+		`{"channel":"@kim","user":"mara","text":"x"}`:      `"kim" is the name of 2: U0KIM1, U0KIM2; give one of these ids as "channel"`,
+		`{"channel":"#twins","user":"U0KIM1","text":"x"}`:  `"twins" is the name of 2: CU0KIM1, CU0KIM2; give one of these ids as "channel"`,
+		`{"channel":"CU0KIM1","user":"U0KIM1","text":"x"}`: "",
+	} {
+		answer := order(t, w.Slack, http.MethodPost, "say", body, "application/json")
+		if got, _ := answer["error"].(string); !strings.HasPrefix(got, want) || (answer["ok"] == true) != (want == "") {
+			t.Errorf("%s: got %v, want %q", body, answer, want)
+		}
+	}
+}

@@ -193,27 +193,37 @@ func (s *Discord) serveAct(w http.ResponseWriter, h *http.Request) {
 		s.tellOrder(w, nil, err)
 		return
 	}
-	s.byName(&o)
-	answer, err := act(s, h, o)
+	var answer any
+	if err = s.byName(&o); err == nil {
+		answer, err = act(s, h, o)
+	}
 	s.tellOrder(w, answer, err)
 }
 
 // byName puts ids where an order has names. The direct messages of a person are
 // @name.
-func (s *Discord) byName(o *order) {
+func (s *Discord) byName(o *order) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	user := func(name string) string {
-		return fake.ID(s.users, "@", name, func(u *User) (id, name string) { return u.ID, u.Name })
+	var problems []error
+	user := func(field, name string) string {
+		id, err := fake.ID(s.users, field, "@", name, func(u *User) (id, name string) { return u.ID, u.Name })
+		problems = append(problems, err)
+		return id
 	}
-	o.User = user(o.User)
-	in := func(name string) string {
-		if to, ok := strings.CutPrefix(name, "@"); ok && s.user(user(to)) != nil {
-			return s.openDM(user(to)).ID
+	o.User = user("user", o.User)
+	in := func(field, name string) string {
+		if to, ok := strings.CutPrefix(name, "@"); ok {
+			if id := user(field, to); s.user(id) != nil {
+				return s.openDM(id).ID
+			}
 		}
-		return fake.ID(s.channels, "#", name, func(c *channel) (id, name string) { return c.ID, c.Name })
+		id, err := fake.ID(s.channels, field, "#", name, func(c *channel) (id, name string) { return c.ID, c.Name })
+		problems = append(problems, err)
+		return id
 	}
-	o.Channel, o.From = in(o.Channel), in(o.From)
+	o.Channel, o.From = in("channel", o.Channel), in("from", o.From)
+	return errors.Join(problems...)
 }
 
 // tellOrder answers an order.
@@ -229,7 +239,10 @@ func (s *Discord) serveState(w http.ResponseWriter, h *http.Request) {
 		return
 	}
 	o := order{Channel: h.FormValue("channel")}
-	s.byName(&o)
+	if err := s.byName(&o); err != nil {
+		s.tellOrder(w, nil, err)
+		return
+	}
 	switch what := h.PathValue("what"); what {
 	case "messages":
 		s.mu.Lock()

@@ -51,13 +51,25 @@ func local(h *http.Request) bool {
 }
 
 // ID returns the id of the one in list that has a name, and name itself where none
-// has. sign is what may stand before a name, such as @.
-func ID[T any](list []T, sign, name string, of func(T) (id, name string)) string {
+// has. sign is what may stand before a name, such as @. Where several have the name and
+// none has it as its id, the error lists their ids; field is where one can be given.
+func ID[T any](list []T, field, sign, name string, of func(T) (id, name string)) (string, error) {
 	bare := strings.TrimPrefix(name, sign)
+	var found []string
 	for _, v := range list {
-		if id, own := of(v); own != "" && own == bare {
-			return id
+		id, own := of(v)
+		if id == name {
+			return id, nil
+		}
+		if own != "" && own == bare {
+			found = append(found, id)
 		}
 	}
-	return name
+	switch len(found) {
+	case 0:
+		return name, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%q is the name of %d: %s; give one of these ids as %q", bare, len(found), strings.Join(found, ", "), field)
 }
