@@ -18,7 +18,8 @@ type costsCmd struct {
 
 func (c *costsCmd) Help() string {
 	return `Sums what models were asked, by the tokens that their providers report and the prices in the configuration
-(model.prices). Failed turns count too: their calls were made. A model without a price counts its tokens and no money.
+(model.prices), else those of the daemon that runs, or ran last, over the same store; prices_from of --json says which. Failed turns count
+too: their calls were made. A model without a price counts its tokens and no money.
 
 Examples:
 
@@ -42,12 +43,20 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer l.Close()
-	rows, err := c.sum(ctx, l, cfg.Model.Prices, since)
+	prices, from, err := l.prices(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	rows, err := c.sum(ctx, l, prices, since)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(append([]costs.Row{}, rows...))
+		out := []costJSON{}
+		for _, r := range rows {
+			out = append(out, costJSON{r, from})
+		}
+		return a.writeJSON(out)
 	}
 	if len(rows) == 0 {
 		a.printf("no model was asked\n")
@@ -58,7 +67,44 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 		t.Row(desk.Line(r.Key, 40), desk.Number(r.Turns), desk.Number(r.Calls), desk.Number(r.Input), desk.Number(r.Read), r.Percent(), desk.Number(r.Write), desk.Number(r.Output), r.Money())
 	}
 	a.printf("%s", t.Render(a.width))
+	switch from {
+	case fromDaemon:
+		a.printf("%s\n", desk.Faint("the prices are those of the daemon of this store"))
+	case "":
+		a.printf("%s\n", desk.Faint("no prices are known: model.prices in the configuration sets them"))
+	}
 	return nil
+}
+
+// A costJSON is a sum as --json writes it.
+type costJSON struct {
+	costs.Row
+	PricesFrom string `json:"prices_from,omitempty"` // config, daemon, or none
+}
+
+// Where prices come from.
+const (
+	fromConfig = "config"
+	fromDaemon = "daemon"
+)
+
+// prices returns the prices of the configuration, or where it has none those of the
+// daemon of this store that wrote last that it runs, and where they come from; "" where
+// there are none.
+func (l turnStore) prices(ctx context.Context, cfg config.Config) (map[string]config.Price, string, error) {
+	if len(cfg.Model.Prices) > 0 {
+		return cfg.Model.Prices, fromConfig, nil
+	}
+	list, err := daemon.Presences(ctx, l.store)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, p := range list {
+		if len(p.Prices) > 0 {
+			return p.Prices, fromDaemon, nil
+		}
+	}
+	return nil, "", nil
 }
 
 // costsPage is how many turns are read at once.

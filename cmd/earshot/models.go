@@ -19,6 +19,7 @@ func (c *modelsCmd) Help() string {
 	return `Lists the models that the bot asks, in order, then the one that summarises, and why. For each that has answered it compares, over the newest answers,
 the tokens that Earshot counted (with o200k) with those that the provider reported, and shows the factor between them and
 the counter that prompts are made with. With counter: auto, which is the default, the factor is learned.
+Prices are those of the configuration, else of the daemon of this store.
 
 Examples:
 
@@ -36,6 +37,8 @@ type modelJSON struct {
 	Factor   float64 `json:"factor,omitempty"`
 	Counter  string  `json:"counter"`
 	Priced   bool    `json:"priced"`
+
+	PriceFrom string `json:"price_from,omitempty"` // config or daemon
 }
 
 func (c *modelsCmd) Run(ctx context.Context, a *app) error {
@@ -43,18 +46,21 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	samples, err := c.samples(ctx, a)
+	samples, prices, from, err := c.stored(ctx, a, cfg)
 	if err != nil {
 		return err
 	}
 	out := []modelJSON{}
 	add := func(m daemon.ModelInfo, s daemon.Sample) {
-		_, priced := daemon.PriceOf(cfg.Model.Prices, m.Name)
+		_, priced := daemon.PriceOf(prices, m.Name)
 		counter := cfg.Counter
 		if counter == config.CounterAuto {
 			counter = s.Counter()
 		}
-		row := modelJSON{m.Provider, m.Name, m.Why, s.Answers, s.Counted, s.Reported, 0, counter, priced}
+		row := modelJSON{m.Provider, m.Name, m.Why, s.Answers, s.Counted, s.Reported, 0, counter, priced, ""}
+		if priced {
+			row.PriceFrom = from
+		}
 		if s.Answers > 0 {
 			row.Factor = s.Factor()
 		}
@@ -86,7 +92,7 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 			factor = fmt.Sprintf("%.2f", m.Factor)
 		}
 		if m.Priced {
-			price = "set"
+			price = map[string]string{fromConfig: "set", fromDaemon: "of the daemon"}[m.PriceFrom]
 		}
 		t.Row(m.Provider, desk.Strong(desk.Line(m.Model, 40)), desk.Number(m.Answers), desk.Number(m.Estimate), desk.Number(m.Actual), factor, m.Counter, price, desk.Faint(m.Why))
 	}
@@ -94,21 +100,24 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// samples reads what is known of models that have answered; nothing where
-// there is no database yet.
-func (c *modelsCmd) samples(ctx context.Context, a *app) ([]daemon.Sample, error) {
+// stored reads what is known of models that have answered, nothing where there is no
+// database yet, and the prices with where they come from.
+func (c *modelsCmd) stored(ctx context.Context, a *app, cfg config.Config) (samples []daemon.Sample, prices map[string]config.Price, from string, err error) {
 	l, err := a.turnStore(ctx)
 	if err != nil {
 		var none *usageError
 		if errors.As(err, &none) {
-			return nil, nil
+			return nil, cfg.Model.Prices, fromConfig, nil
 		}
-		return nil, err
+		return nil, nil, "", err
 	}
 	defer l.Close()
 	learned, err := daemon.Calibrate(ctx, l.store)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		prices, from, err = l.prices(ctx, cfg)
 	}
-	return learned.Samples(), nil
+	if err != nil {
+		return nil, nil, "", err
+	}
+	return learned.Samples(), prices, from, nil
 }

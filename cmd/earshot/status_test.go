@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,4 +56,49 @@ func TestStatusTellsWhatTheRunningDaemonHas(t *testing.T) {
 
 	says(daemon.Presence{Owner: "b", Model: "qwen3", Since: now - hour, Seen: now, Ended: true})
 	shows(`(?m)^daemon +none has been seen since `)
+}
+
+// Beside a daemon costs and models know its prices; those of an own configuration win.
+func TestPricesOfTheDaemonAreKnownBesideIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := filepath.Join(dir, "x.db")
+	own := filepath.Join(dir, "own.yaml")
+	if err := os.WriteFile(own, []byte("model:\n  provider: offline\n  prices:\n    offline: {input: 2, output: 2}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	say := func(config string) {
+		t.Helper()
+		in := strings.NewReader("@earshot what is new?\n")
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), []string{"earshot", "--db", db, "serve", "--config", config}, []string{"HOME=" + dir}, in, &out, &errs); code != 0 {
+			t.Fatal(code, out.String(), errs.String())
+		}
+	}
+	shows := func(from string, args ...string) {
+		t.Helper()
+		type priced struct {
+			Priced     bool
+			Cost       float64
+			PricesFrom string `json:"prices_from"`
+			PriceFrom  string `json:"price_from"`
+		}
+		costs, models := asked[[]priced](t, db, append([]string{"costs"}, args...)...), asked[[]priced](t, db, append([]string{"models"}, args...)...)
+		if len(costs) != 1 || costs[0].PricesFrom != from || costs[0].Priced != (from != "") || costs[0].Priced && costs[0].Cost == 0 {
+			t.Errorf("costs %v: got %+v, want prices from %q", args, costs, from)
+		}
+		if len(models) == 0 || models[0].PriceFrom != from || models[0].Priced != (from != "") {
+			t.Errorf("models %v: got %+v, want a price from %q", args, models, from)
+		}
+	}
+	none := filepath.Join(dir, "none.yaml")
+	if err := os.WriteFile(none, []byte("model:\n  provider: offline\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	say(none)
+	shows("")
+	shows("config", "--config", own)
+	say(own)
+	shows("daemon")
+	shows("config", "--config", own)
 }

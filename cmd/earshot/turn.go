@@ -69,15 +69,19 @@ func (c *turnCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	prices, _, err := l.prices(ctx, cfg)
+	if err != nil {
+		return err
+	}
 	switch {
 	case c.Case:
 		return w.writeCase(a, c.Redact)
 	case c.Request:
 		return w.writeRequests(ctx, a, l.store)
 	case a.json:
-		return w.writeJSON(ctx, a, l, cfg.Model.Prices)
+		return w.writeJSON(ctx, a, l, prices)
 	}
-	w.show(ctx, a, l, cfg.Model.Prices, c.Ledger == "all")
+	w.show(ctx, a, l, prices, c.Ledger == "all")
 	return nil
 }
 

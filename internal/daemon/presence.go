@@ -29,19 +29,22 @@ const (
 
 // A Presence describes a daemon in its store.
 type Presence struct {
-	Owner    string       `json:"owner"`    // random for each start
-	Platform string       `json:"platform"` // "" of a sidecar, which has no model either
-	Provider string       `json:"provider"`
-	Model    string       `json:"model"`
-	Fallback string       `json:"fallback,omitempty"` // the model that answers if the first fails
-	API      string       `json:"api,omitempty"`      // the address of the HTTP API
-	Inspect  string       `json:"inspect,omitempty"`  // the URL of the inspector
-	Policy   string       `json:"policy"`
-	Version  string       `json:"version,omitempty"`
-	DryRun   bool         `json:"dry_run,omitempty"`
-	Since    earshot.Time `json:"since"`
-	Seen     earshot.Time `json:"seen"`
-	Ended    bool         `json:"ended,omitempty"` // it was stopped; a killed one only falls silent
+	Owner    string `json:"owner"`    // random for each start
+	Platform string `json:"platform"` // "" of a sidecar, which has no model either
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Fallback string `json:"fallback,omitempty"` // the model that answers if the first fails
+	API      string `json:"api,omitempty"`      // the address of the HTTP API
+	Inspect  string `json:"inspect,omitempty"`  // the URL of the inspector
+	Policy   string `json:"policy"`
+	Version  string `json:"version,omitempty"`
+	// Prices are those of its configuration, for commands that have none of their own.
+	Prices map[string]config.Price `json:"prices,omitempty"`
+
+	DryRun bool         `json:"dry_run,omitempty"`
+	Since  earshot.Time `json:"since"`
+	Seen   earshot.Time `json:"seen"`
+	Ended  bool         `json:"ended,omitempty"` // it was stopped; a killed one only falls silent
 }
 
 // Sidecar reports whether the daemon has the API only, and neither a platform nor a
@@ -60,7 +63,7 @@ func (p Presence) ahead(now earshot.Time) bool {
 
 // newPresence describes a daemon that starts now.
 func newPresence(o Options, models []ModelInfo) Presence {
-	p := Presence{Owner: rand.Text(), Platform: o.Config.Platform, Policy: o.Policy.Name, Version: o.Version, DryRun: o.DryRun}
+	p := Presence{Owner: rand.Text(), Platform: o.Config.Platform, Policy: o.Policy.Name, Version: o.Version, DryRun: o.DryRun, Prices: o.Config.Model.Prices}
 	if p.Platform == "" {
 		p.Platform = config.PlatformLocal
 	}

@@ -137,10 +137,10 @@ type Summary struct {
 
 // A Price is the price of a million tokens.
 type Price struct {
-	Input      float64 `yaml:"input" doc:"tokens that are not read from the cache"`
-	Output     float64 `yaml:"output" doc:"tokens of answers"`
-	CacheRead  float64 `yaml:"cache_read" doc:"tokens that are read from the provider's cache"`
-	CacheWrite float64 `yaml:"cache_write" doc:"tokens that are written to it"`
+	Input      float64 `yaml:"input" json:"input" doc:"tokens that are not read from the cache"`
+	Output     float64 `yaml:"output" json:"output" doc:"tokens of answers"`
+	CacheRead  float64 `yaml:"cache_read" json:"cache_read" doc:"tokens that are read from the provider's cache"`
+	CacheWrite float64 `yaml:"cache_write" json:"cache_write" doc:"tokens that are written to it"`
 }
 
 // A Local sets up the platform without a network.
