@@ -92,6 +92,7 @@ type Reacted struct {
 type Reactor struct {
 	Emoji string
 	ID    AuthorID
+	At    Time // since when; 0 when unknown, as where only a platform's history names them
 }
 
 // Reactors are what a copy of a message tells of its Reactions beside the counts.

@@ -189,8 +189,8 @@ type Messages interface {
 	// ErrNotFound when nothing is stored of the channel, ErrInvalid when x names no
 	// message, no emoji (but with All), or no time.
 	React(ctx context.Context, s Scope, x Reacted) (Recorded, error)
-	// Reactors returns who is known to have given the emojis of messages, by emoji and
-	// id. Messages of which nobody is known are absent.
+	// Reactors returns who is known to have given the emojis of messages and since when,
+	// by emoji and id. Messages of which nobody is known are absent.
 	Reactors(ctx context.Context, s Scope, ids ...MessageID) (map[MessageID][]Reactor, error)
 
 	// Message returns one message, which may be a tombstone. ErrNotFound when it is

@@ -25,7 +25,22 @@ type Source interface {
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
 	Revisions(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]earshot.Message, error)
+	Reactors(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) (map[earshot.MessageID][]earshot.Reactor, error)
 	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
+}
+
+// reactors returns who is known to have reacted to messages.
+func reactors(ctx context.Context, store Source, s earshot.Scope, list []earshot.Message) (map[earshot.MessageID][]earshot.Reactor, error) {
+	var ids []earshot.MessageID
+	for _, m := range list {
+		if len(m.Reactions) > 0 {
+			ids = append(ids, m.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return store.Reactors(ctx, s, ids...)
 }
 
 // Export writes a store's channels, authors, messages with their revisions, tombstones
@@ -131,10 +146,14 @@ func (x *export) channel(ctx context.Context, s earshot.Scope) error {
 		if err != nil {
 			return err
 		}
+		by, err := reactors(ctx, x.store, s, list)
+		if err != nil {
+			return err
+		}
 		for _, m := range list {
 			line := messageLine{Type: "message", scopeOf: scope, Channel: s.Channel, ID: m.ID, Time: stampOf(m.Time), Deleted: m.Deleted}
 			if !m.Deleted {
-				now := revisionOf(m)
+				now := revisionOf(m, by[m.ID])
 				line.revision = &now
 				if line.Revisions, err = x.older(ctx, s, m); err != nil {
 					return err
@@ -167,7 +186,7 @@ func (x *export) older(ctx context.Context, s earshot.Scope, m earshot.Message) 
 	}
 	var out []revision
 	for _, r := range all[:max(len(all)-1, 0)] {
-		out = append(out, revisionOf(r))
+		out = append(out, revisionOf(r, nil))
 	}
 	return out, nil
 }

@@ -18,8 +18,10 @@ import (
 // export that is imported into an empty store and exported again has the same
 // bytes, whichever the stores are.
 //
-// A message that was edited carries its older revisions, oldest first. A
-// deleted one has id and time and nothing else. Token counts and search terms
+// A message that was edited carries its older revisions, oldest first. Reactions
+// have who is known to have given them; programs that wrote none, and programs
+// that read none, have the counts alone. A deleted message has id and time and
+// nothing else. Token counts and search terms
 // are made again at the door. When a name or a list was told is left out: what
 // is told of it later replaces it.
 const (
@@ -127,8 +129,14 @@ type revision struct {
 }
 
 type reactionOf struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
+	Name  string      `json:"name"`
+	Count int         `json:"count"`
+	By    []reactorOf `json:"by,omitempty"` // who is known to be counted
+}
+
+type reactorOf struct {
+	ID earshot.AuthorID `json:"id"`
+	At stamp            `json:"at,omitempty"`
 }
 
 type fileOf struct {
@@ -155,10 +163,16 @@ func (s stamp) time(field string) (earshot.Time, error) {
 	return t, nil
 }
 
-func revisionOf(m earshot.Message) revision {
+func revisionOf(m earshot.Message, by []earshot.Reactor) revision {
 	r := revision{Author: authorOfAuthor(m.Author), Text: m.Text, Thread: m.Root(), ReplyTo: m.ReplyTo, Edited: stampOf(m.Edited), Mentions: m.Mentions}
 	for _, x := range m.Reactions {
-		r.Reactions = append(r.Reactions, reactionOf(x))
+		of := reactionOf{Name: x.Name, Count: x.Count}
+		for _, who := range by {
+			if who.Emoji == x.Name {
+				of.By = append(of.By, reactorOf{who.ID, stampOf(who.At)})
+			}
+		}
+		r.Reactions = append(r.Reactions, of)
 	}
 	for _, x := range m.Shared {
 		r.Shared = append(r.Shared, sharedOf{x.Kind, x.ID, x.Author, x.Place, stampOf(x.Time), x.Text})
@@ -187,7 +201,17 @@ func (l messageLine) message(r revision) (earshot.Message, error) {
 		Thread: r.Thread, ReplyTo: r.ReplyTo, Edited: edited, Mentions: r.Mentions,
 	}
 	for _, x := range r.Reactions {
-		m.Reactions = append(m.Reactions, earshot.Reaction(x))
+		m.Reactions = append(m.Reactions, earshot.Reaction{Name: x.Name, Count: x.Count})
+		for _, who := range x.By {
+			at, err := who.At.time("reactions.by.at")
+			if err != nil {
+				return earshot.Message{}, err
+			}
+			if m.Reactors == nil {
+				m.Reactors = &earshot.Reactors{}
+			}
+			m.Reactors.List = append(m.Reactors.List, earshot.Reactor{Emoji: x.Name, ID: who.ID, At: at})
+		}
 	}
 	for _, x := range r.Shared {
 		at, err := x.Time.time("shared.time")

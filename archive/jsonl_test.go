@@ -162,11 +162,21 @@ func TestExportRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, x := range []earshot.Reacted{
+		{Emoji: "tada", Author: "U2", At: at + 5e6}, {Emoji: "eyes", Author: "U3", At: at + 6e6}, {Emoji: "eyes", Author: "U1", At: at + 7e6},
+		{Emoji: "eyes", At: at + 8e6}, {Emoji: "+1", Author: "U1", At: at + 9e6}, {Emoji: "+1", Author: "U1", Taken: true, At: at + 10e6},
+	} {
+		x.Message = "1704103200.000100"
+		if _, err := from.React(t.Context(), scope, x); err != nil {
+			t.Fatal(err)
+		}
+	}
 	want := exported(t, from)
 	for _, part := range []string{`"revisions":[`, `"type":"coverage"`, `"deleted":true`, `"type":"author"`, "<&>",
 		`"name":"Alice","full_name":"Alice Maier","kind":"human","zone":"Europe/Berlin"}`, `"author":{"id":"U1","name":"Alice","full_name":"Alice Maier","kind":"human"},"text":"from the vendor"`,
 		`"shared":[{"kind":"forward","id":"U9","author":"Erin <Vogt>","place":"#support","time":"2024-01-01T09:59:00.000101Z","text":"we see it\nin our region too"},` +
 			`{"kind":"link","place":"example.com","text":"Locks & latches"},{"kind":"app","author":"CI"}]`,
+		`"reactions":[{"name":"eyes","count":3,"by":[{"id":"U1","at":"2024-01-01T10:00:07.0001Z"},{"id":"U3","at":"2024-01-01T10:00:06.0001Z"}]},{"name":"tada","count":1,"by":[{"id":"U2","at":"2024-01-01T10:00:05.0001Z"}]}]`,
 		`"replies":{"count":14,"last":"2024-01-01T10:03:20.0001Z"}`,
 	} {
 		if !strings.Contains(want, part) {
@@ -192,6 +202,28 @@ func TestExportRoundTrip(t *testing.T) {
 		if exported(t, s) != once {
 			t.Errorf("%s: a second import changed the store", name)
 		}
+	}
+}
+
+// Programs before persons were known wrote the counts of reactions alone.
+func TestAnExportWithoutPersonsIsRead(t *testing.T) {
+	t.Parallel()
+	s := open(t, "memory:")
+	lines := `{"earshot":"export","version":1}
+{"type":"message","platform":"slack","workspace":"T1","channel":"C1","id":"1","time":"2026-01-01T00:00:00Z","author":{"id":"U1","name":"Alice","kind":"human"},"text":"hi","reactions":[{"name":"eyes","count":2}]}
+{"type":"message","platform":"slack","workspace":"T1","channel":"C1","id":"2","time":"2026-01-01T00:00:00Z","author":{"id":"U1","name":"Alice","kind":"human"},"text":"hi","reactions":[{"name":"eyes","count":2,"by":[{"id":"U1","at":"soon"}]}]}
+`
+	got, err := ImportJSONL(t.Context(), s, written(t, "x.jsonl", []byte(lines)), nil)
+	if err != nil || got.Messages.New != 1 || got.SkippedCount() != 1 {
+		t.Fatalf("got %+v, %v, want one message, and one skipped for its time", got, err)
+	}
+	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+	if _, err := s.React(t.Context(), scope, earshot.Reacted{Message: "1", Emoji: "eyes", Author: "U1", At: 1}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Message(t.Context(), scope, "1")
+	if err != nil || len(m.Reactions) != 1 || m.Reactions[0].Count != 2 {
+		t.Errorf("a person who may be one of them: got %+v, %v, want 2", m.Reactions, err)
 	}
 }
 

@@ -60,6 +60,12 @@ type (
 		personPlace
 		Quote sharedOf `json:"quote"`
 	}
+	// A reactionLine is an emoji that they have given to a message.
+	reactionLine struct {
+		personPlace
+		Emoji string `json:"emoji"`
+		At    stamp  `json:"at,omitempty"`
+	}
 	// A turnLine is a question that they asked an agent, with its answer.
 	turnLine struct {
 		personPlace
@@ -92,9 +98,10 @@ type (
 // ExportPerson writes what is stored of one person to w as JSON lines, for a request
 // of access: their profile; in each channel their messages with older revisions,
 // files' names and deliveries, the messages that mention or quote them, by id, with
-// their own quoted words; and the questions that they asked, with the answers. What
-// others wrote is left out: in their messages the texts that they quote of others,
-// and in deliveries the parts that may hold them. Reactions are counts.
+// their own quoted words; the reactions that they have given; and the questions that
+// they asked, with the answers. What others wrote is left out: in their messages the
+// texts that they quote of others, and in deliveries the parts that may hold them.
+// Others' reactions are counts.
 //
 // The error is [earshot.ErrNotFound] when nothing is stored of the person, and then
 // nothing was written. Memory does not grow with the store.
@@ -168,10 +175,23 @@ func (x *personExport) messages(ctx context.Context, s earshot.Scope) error {
 		if err != nil {
 			return err
 		}
+		by, err := reactors(ctx, x.store, s, list)
+		if err != nil {
+			return err
+		}
 		for _, m := range list {
 			seq = m.Seq
 			if err := x.message(ctx, s, m); err != nil {
 				return err
+			}
+			for _, r := range by[m.ID] {
+				if r.ID != x.of.User {
+					continue
+				}
+				at := personPlace{"reaction", x.at, s.Channel, m.ID, stampOf(m.Time)}
+				if err := x.write(reactionLine{at, r.Emoji, stampOf(r.At)}); err != nil {
+					return err
+				}
 			}
 		}
 		x.read += len(list)
@@ -243,7 +263,7 @@ func (x *personExport) own(ctx context.Context, s earshot.Scope, m earshot.Messa
 
 // revision returns a revision without what it quotes of others.
 func (x *personExport) revision(m earshot.Message) revision {
-	r := revisionOf(m)
+	r := revisionOf(m, nil)
 	for i, q := range r.Shared {
 		if q.ID != x.of.User {
 			r.Shared[i] = sharedOf{Kind: q.Kind, Place: q.Place, Time: q.Time}

@@ -41,6 +41,11 @@ func TestAPersonsExportHoldsTheirsAndNoWordsOfOthers(t *testing.T) {
 	mention.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: "U1", Author: "alice", Text: "her quoted words"}, {Kind: earshot.Link, Text: "secret preview"}}
 	_, err = st.Record(t.Context(), s, first, edited, mention, say("m3", bob, "secret alone"), say("m4", bob, "secret question"))
 	check(err)
+	for _, x := range []earshot.Reacted{{Message: "m3", Emoji: "tada", Author: "U1", At: 7_000_000}, {Message: "m3", Emoji: "secret", Author: "U2", At: 8_000_000},
+		{Message: "m3", Emoji: "secret", Author: "U1", At: 8_000_000}, {Message: "m3", Emoji: "secret", Author: "U1", Taken: true, At: 9_000_000}} {
+		_, err := st.React(t.Context(), s, x)
+		check(err)
+	}
 	raw := `{"event":{"text":"better words","n":12345678901234567890,"root":{"text":"secret root"},"attachments":[{"text":"secret forwarded"}],"reactions":[{"name":"wave","count":2,"users":["Usecret"]}]}}`
 	_, err = st.Accept(t.Context(), s, earshot.Event{Delivery: "Ev1", Raw: []byte(raw), Received: 5_000_000, Message: edited}, nil)
 	check(err)
@@ -82,10 +87,10 @@ func TestAPersonsExportHoldsTheirsAndNoWordsOfOthers(t *testing.T) {
 		check(json.Unmarshal([]byte(line), &l))
 		types = append(types, l.Type+l.Earshot)
 	}
-	if got, want := strings.Join(types, " "), "person author message delivery mention quote message turn conversation turn conversation"; got != want {
+	if got, want := strings.Join(types, " "), "person author message delivery mention quote reaction message turn conversation turn conversation"; got != want {
 		t.Errorf("lines: got %q, want %q in\n%s", got, want, &out)
 	}
-	for _, want := range []string{"Alice Example", "first words", "better words", "plan.pdf", `"count":2`, "her quoted words", "what is up?", "answer to alice", `"who":"mine"`, "her title", "her tag", "answer from outside", "12345678901234567890", `"place":"#ops"`} {
+	for _, want := range []string{"Alice Example", "first words", "better words", "plan.pdf", `"count":2`, "her quoted words", "what is up?", "answer to alice", `"who":"mine"`, "her title", "her tag", "answer from outside", "12345678901234567890", `"place":"#ops"`, `"message":"m3","time":"1970-01-01T00:00:02Z","emoji":"tada","at":"1970-01-01T00:00:07Z"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &out)
 		}

@@ -57,11 +57,14 @@ func (s *suite) counts() string {
 	return fmt.Sprint(s.message("m1").Reactions)
 }
 
-// who returns who is known to have reacted to m1.
+// who returns who is known to have reacted to m1, without the times.
 func (s *suite) who() []earshot.Reactor {
 	s.Helper()
 	list, err := s.Reactors(s.Context(), s.scope, "m1")
 	s.check(err)
+	for i := range list["m1"] {
+		list["m1"][i].At = 0
+	}
 	return list["m1"]
 }
 
@@ -84,6 +87,26 @@ var reactCases = []testCase{
 		s.equal("who", s.who(), []earshot.Reactor(nil))
 		s.react(gives("U1", "eyes", 13))
 		s.equal("given again", s.counts(), "[{eyes 1}]")
+	}},
+	{"who has reacted, told with the times, is who has reacted", func(s *suite) {
+		s.record(said(1, "x"))
+		s.react(gives("U1", "tada", 10), gives("U2", "eyes", 11), gives("U3", "eyes", 12), gives("U3", "none", 13), takes("U3", "none", 14), gives("", "unknown", 15))
+		list, err := s.Reactors(s.Context(), s.scope, "m1")
+		s.check(err)
+		want := []earshot.Reactor{{Emoji: "eyes", ID: "U2", At: second(11)}, {Emoji: "eyes", ID: "U3", At: second(12)}, {Emoji: "tada", ID: "U1", At: second(10)}}
+		s.equal("who", list["m1"], want)
+		m := s.message("m1")
+		m.Reactors = &earshot.Reactors{List: list["m1"]}
+		s.scope.Channel = "C2"
+		s.record(m)
+		s.equal("counts", s.message("m1").Reactions, m.Reactions)
+		list, err = s.Reactors(s.Context(), s.scope, "m1")
+		s.check(err)
+		s.equal("who, elsewhere", list["m1"], want)
+		s.react(takes("U2", "eyes", 10))
+		s.equal("an event from before, told late", s.counts(), fmt.Sprint(m.Reactions))
+		s.react(takes("U2", "eyes", 20), takes("U1", "tada", 20))
+		s.equal("taken back", s.counts(), "[{unknown 1} {eyes 1}]")
 	}},
 	{"a reaction changes nothing else of its message", func(s *suite) {
 		s.record(full(1))
@@ -257,7 +280,7 @@ var reactCases = []testCase{
 		s.equal("counts", s.message("a\u2400b").Reactions, []earshot.Reaction{{Name: "e\u2400", Count: 1}})
 		list, err := s.Reactors(s.Context(), s.scope, "a\x00b")
 		s.check(err)
-		s.equal("who", list["a\u2400b"], []earshot.Reactor{{Emoji: "e\u2400", ID: "U\u2400"}})
+		s.equal("who", list["a\u2400b"], []earshot.Reactor{{Emoji: "e\u2400", ID: "U\u2400", At: second(10)}})
 	}},
 	{"concurrent reactions are a set, while the message is recorded again", func(s *suite) {
 		s.record(said(1, "done"))

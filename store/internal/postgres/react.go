@@ -44,9 +44,9 @@ func (s *Store) Reactors(ctx context.Context, scope earshot.Scope, ids ...earsho
 		id earshot.MessageID
 		earshot.Reactor
 	}
-	rows, err := list(ctx, s, "read who reacted", `SELECT message, emoji, author FROM reaction r`+in+` AND message = ANY($4) AND given = 1
+	rows, err := list(ctx, s, "read who reacted", `SELECT message, emoji, author, at FROM reaction r`+in+` AND message = ANY($4) AND given = 1
 		AND EXISTS (SELECT 1 FROM message m WHERE m.platform = $1 AND m.workspace = $2 AND m.channel = $3 AND m.id = r.message) ORDER BY message, emoji, author`,
-		args(rule.Scope(scope), texts(rule.IDs(ids))), func(rows pgx.Rows, r *row) error { return rows.Scan(&r.id, &r.Emoji, &r.ID) })
+		args(rule.Scope(scope), texts(rule.IDs(ids))), func(rows pgx.Rows, r *row) error { return rows.Scan(&r.id, &r.Emoji, &r.ID, &r.At) })
 	out := map[earshot.MessageID][]earshot.Reactor{}
 	for _, r := range rows {
 		out[r.id] = append(out[r.id], r.Reactor)

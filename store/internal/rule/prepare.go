@@ -189,7 +189,7 @@ func reactors(m earshot.Message) *earshot.Reactors {
 	out := &earshot.Reactors{AsOf: m.Reactors.AsOf}
 	for _, x := range m.Reactors.List {
 		if x.ID = text(x.ID); len(x.ID) <= MaxID {
-			out.List = append(out.List, earshot.Reactor{Emoji: Text(x.Emoji), ID: x.ID})
+			out.List = append(out.List, earshot.Reactor{Emoji: Text(x.Emoji), ID: x.ID, At: x.At})
 		}
 	}
 	return out

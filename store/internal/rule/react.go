@@ -198,7 +198,7 @@ func (r *Reactions) tell(counts, told []earshot.Reaction, by *earshot.Reactors, 
 		listed[at] = true
 		names[x.Emoji]++
 		if _, known := r.now[at]; !known && bars.until(x.ID) == 0 {
-			r.now[at] = Gave{Emoji: x.Emoji, Author: x.ID, Given: true}
+			r.now[at] = Gave{Emoji: x.Emoji, Author: x.ID, Given: true, At: x.At}
 		}
 	}
 	n := map[string]int{}
@@ -398,7 +398,7 @@ func (r *Reactions) Given() []earshot.Reactor {
 	var out []earshot.Reactor
 	for at, g := range r.now {
 		if g.Given {
-			out = append(out, earshot.Reactor{Emoji: at.emoji, ID: at.author})
+			out = append(out, earshot.Reactor{Emoji: at.emoji, ID: at.author, At: g.At})
 		}
 	}
 	slices.SortFunc(out, func(a, b earshot.Reactor) int {

@@ -61,7 +61,7 @@ func (s *Store) reactors(ctx context.Context, q idQuery, out map[earshot.Message
 	for rows.Next() {
 		var id earshot.MessageID
 		var x earshot.Reactor
-		if err := rows.Scan(&id, &x.Emoji, &x.ID); err != nil {
+		if err := rows.Scan(&id, &x.Emoji, &x.ID, &x.At); err != nil {
 			return err
 		}
 		out[id] = append(out[id], x)
@@ -70,7 +70,7 @@ func (s *Store) reactors(ctx context.Context, q idQuery, out map[earshot.Message
 }
 
 var givenByID = chunked(func(n int) string {
-	return `SELECT message, emoji, author FROM reaction` + inPlace + ` AND message IN ` + marks(n, 1) + ` AND given = 1
+	return `SELECT message, emoji, author, at FROM reaction` + inPlace + ` AND message IN ` + marks(n, 1) + ` AND given = 1
 		AND EXISTS (SELECT 1 FROM message WHERE message.place = reaction.place AND message.id = reaction.message) ORDER BY message, emoji, author`
 })
 
