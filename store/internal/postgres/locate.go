@@ -70,14 +70,13 @@ func (s *Store) locate(ctx context.Context, t pgx.Tx, finder rule.Finder, looked
 
 // tables lists the tables of the schema with their columns.
 func (s *Store) tables(ctx context.Context, t pgx.Tx) ([]table, error) {
-	rows, err := t.Query(ctx, `SELECT c.table_name, c.column_name, c.data_type, k.column_name IS NOT NULL,
-			pg_relation_size(format('%I.%I', c.table_schema, c.table_name)::regclass) / current_setting('block_size')::bigint
-		FROM information_schema.columns c
-		JOIN information_schema.tables r ON r.table_schema = c.table_schema AND r.table_name = c.table_name AND r.table_type = 'BASE TABLE'
-		LEFT JOIN information_schema.table_constraints p ON p.table_schema = c.table_schema AND p.table_name = c.table_name AND p.constraint_type = 'PRIMARY KEY'
-		LEFT JOIN information_schema.key_column_usage k ON k.constraint_schema = p.constraint_schema AND k.constraint_name = p.constraint_name
-			AND k.table_name = c.table_name AND k.column_name = c.column_name
-		WHERE c.table_schema = $1 ORDER BY c.table_name, c.ordinal_position`, s.schema)
+	// The catalogue itself: the views of information_schema read that of every schema.
+	rows, err := t.Query(ctx, `SELECT c.relname, a.attname, format_type(a.atttypid, NULL), coalesce(a.attnum = ANY (k.indkey), false),
+			pg_relation_size(c.oid) / current_setting('block_size')::bigint
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		LEFT JOIN pg_index k ON k.indrelid = c.oid AND k.indisprimary
+		WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT')
+		ORDER BY c.relname, a.attnum`, s.schema)
 	if err != nil {
 		return nil, err
 	}
