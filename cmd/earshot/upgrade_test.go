@@ -135,7 +135,7 @@ func (old oldStore) goOn(t *testing.T, now time.Time, env ...string) earshot.Sto
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	cfg, err := config.Load("", append(env, "EARSHOT_PLATFORM=local", "EARSHOT_LEASE_SECONDS=2"))
+	cfg, err := config.Load("", append(env, "EARSHOT_PLATFORM=local"))
 	if err != nil {
 		t.Fatal(err)
 	}
