@@ -89,6 +89,10 @@ type app struct {
 	db   string
 	json bool
 
+	// log is where programs read lines, which is err, but where log.format is json: then
+	// what is written to err for people comes there as log lines too; see app_log.go.
+	log io.Writer
+
 	through func(earshot.Store) earshot.Store // through which the command's store is used; nil outside of tests
 }
 
@@ -105,6 +109,7 @@ func newApp(environ []string, stdin io.Reader, stdout, out, stderr io.Writer) *a
 	a := &app{in: stdin, raw: out, environ: environ, width: plainWidth}
 	a.out = &colorprofile.Writer{Forward: out, Profile: a.profile(stdout)}
 	a.err = &colorprofile.Writer{Forward: stderr, Profile: a.profile(stderr)}
+	a.log = a.err
 	isTerminal := func(stream any) (*os.File, bool) {
 		f, ok := stream.(*os.File)
 		return f, ok && term.IsTerminal(int(f.Fd()))
@@ -122,6 +127,9 @@ func newApp(environ []string, stdin io.Reader, stdout, out, stderr io.Writer) *a
 		a.width = w
 	}
 	a.width = min(max(a.width, minWidth), maxWidth)
+	if a.getenv("EARSHOT_LOG_FORMAT") == logJSON {
+		a.logsJSON()
+	}
 	return a
 }
 

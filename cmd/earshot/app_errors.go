@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
 // A usageError is a command line or an input that cannot be used. It ends the
@@ -85,11 +86,15 @@ func (a *app) report(ctx context.Context, err error) int {
 		status = of.status
 	}
 	p.Error = oneLine(err.Error())
+	if !a.json && a.jsonLogs() {
+		a.logger(config.Log{}, false).Error("the command ended with an error", "err", p.Error, "code", p.Code)
+		return status
+	}
 	if !a.json {
 		fmt.Fprintf(a.err, "earshot: %s\n", p.Error)
 		return status
 	}
-	enc := json.NewEncoder(a.err)
+	enc := json.NewEncoder(a.log)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(p) // there is no other place to report to
 	return status

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/erasure"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
 )
 
@@ -168,7 +168,7 @@ func (a *app) answer(ctx context.Context) (string, error) {
 func (c *eraseCmd) run(ctx context.Context, a *app, l turnStore, e earshot.Erasure) error {
 	show, end := a.counting("message")
 	e, err := erasure.Run(ctx, l.store, e.ID, &erasure.Options{
-		Log:      slog.New(slog.NewTextHandler(a.err, nil)),
+		Log:      a.logger(config.Log{}, false),
 		Progress: func(e earshot.Erasure) { show(e.Removed.Messages, e.Removed.Messages) },
 	})
 	end()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -57,6 +59,7 @@ func TestScripts(t *testing.T) {
 		Files:               scripts(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"jsonlines": jsonLines},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EARSHOT_DB", "")
 			env.Setenv("XDG_DATA_HOME", env.WorkDir+"/data")
@@ -73,6 +76,25 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(env.WorkDir+"/data", 0o755)
 		},
 	})
+}
+
+// jsonLines fails a script unless each line of an output, stdout or stderr, is a JSON
+// object, and there is one.
+func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: jsonlines stdout|stderr")
+	}
+	lines := 0
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			ts.Fatalf("%v in %s: %s", err, args[0], line)
+		}
+		lines++
+	}
+	if lines == 0 {
+		ts.Fatalf("%s is empty", args[0])
+	}
 }
 
 // fakeSlack gives a script a Slack of its own, whose app it may be.

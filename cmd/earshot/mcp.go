@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/mcp"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/search"
@@ -46,7 +46,7 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := a.logger(config.Log{Level: "warn"}, false)
 	service := sidecar.New(st, search.New(st, nil), nil, sidecar.Options{Log: log})
 	return mcp.Serve(ctx, service, p, buildVersion(), a.in, a.raw, log)
 }

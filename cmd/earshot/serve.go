@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -86,7 +85,7 @@ func (c *serveCmd) load(a *app) (config.Config, error) {
 	} else if c.Listen != "" && err == nil {
 		err = usagef("--listen: the platform %s serves nothing by HTTP; leave it out, or use --health for the probes", cfg.Platform)
 	}
-	a.db = flags.db
+	a.db, a.err, a.errTerminal = flags.db, flags.err, flags.errTerminal
 	return cfg, err
 }
 
@@ -107,6 +106,9 @@ func (a *app) config(path string) (config.Config, error) {
 		path = a.getenv("EARSHOT_CONFIG")
 	}
 	c, err := config.Load(path, a.environ)
+	if c.Log.Format == logJSON {
+		a.logsJSON()
+	}
 	if err != nil {
 		return c, usagef("%v", err)
 	}
@@ -140,7 +142,7 @@ func (s service) run(ctx context.Context, a *app) error {
 	live := a.asks && !a.json
 	d, err := daemon.Open(ctx, daemon.Options{
 		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.platform, DryRun: s.dryRun, Version: buildVersion(),
-		Log: a.logger(s.config.Log, live), Done: s.ended(out), Asked: s.asked(a, out), Start: s.start, InspectOpen: s.inspectOpen,
+		Log: a.logger(s.config.Log, live), Done: s.ended(a, out), Asked: s.asked(a, out), Start: s.start, InspectOpen: s.inspectOpen,
 	})
 	if err != nil {
 		return err
@@ -183,6 +185,12 @@ func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.
 		}
 		return a.writeJSON(about)
 	}
+	if a.jsonLogs() {
+		a.logger(s.config.Log, false).Info("serving", "agent", d.Identity.ID, "provider", first.Provider, "model", first.Name, "policy", s.config.Policy, "dry_run", s.dryRun,
+			"platform", d.Platform, "address", d.Address, "api", d.API, "inspect", d.Inspect, "health", d.Health)
+		s.announceTokens(d, out)
+		return nil
+	}
 	fmt.Fprintf(out, "%s answers with the model %s (%s)%s\n", desk.Strong(desk.Line(d.Identity.Name, 40)), desk.Line(first.Name, 60), first.Why,
 		map[bool]string{true: "; dry run: nothing is posted"}[s.dryRun])
 	if d.Location != "" {
@@ -198,33 +206,41 @@ func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.
 		}
 		fmt.Fprintf(out, "%s\n", apiLines(apiURL(d, s.config), missing))
 	}
-	if d.Inspect != "" {
+	if d.Inspect != "" && !d.InspectGenerated {
 		fmt.Fprintf(out, "%s\n", inspectLines(d))
 	}
 	if d.Health != "" {
 		fmt.Fprintf(out, "health on http://%s: /healthz, /readyz, /metrics\n", d.Health)
 	}
+	s.announceTokens(d, out)
+	return nil
+}
+
+// announceTokens writes the tokens that were made for this run, which no log may have.
+func (s service) announceTokens(d *daemon.Daemon, out io.Writer) {
+	if d.InspectGenerated {
+		fmt.Fprintf(out, "%s\n", inspectLines(d))
+	}
 	if d.TokenGenerated {
 		fmt.Fprintf(out, "token of the HTTP address: %s (for this run; set EARSHOT_LOCAL_TOKEN to choose it)\n", d.Token.Reveal())
 	}
-	return nil
 }
 
 // asked returns a function that says whether a model answers. Where programs read the
 // output it is in the log alone.
 func (s service) asked(a *app, out io.Writer) func(daemon.ModelAsked) {
-	log := a.logger(s.config.Log, false)
+	log, logs := a.logger(s.config.Log, false), a.json || a.jsonLogs()
 	return func(m daemon.ModelAsked) {
 		switch {
 		case m.Provider == config.Offline:
-		case m.Err != nil && a.json:
+		case m.Err != nil && logs:
 			log.Error("the model does not answer", "provider", m.Provider, "model", m.Name, "err", m.Err)
 		case m.Err != nil:
 			fmt.Fprintf(out, "%s\n", desk.Bad(desk.Line(fmt.Sprintf("the model %s does not answer (%s): %v", m.Name, m.Why, m.Err), 400)))
 			if r := m.Remedy(); r != "" {
 				fmt.Fprintf(out, "    %s\n", r)
 			}
-		case a.json:
+		case logs:
 			log.Info("the model answers", "provider", m.Provider, "model", m.Name, "took", m.Took)
 		default:
 			fmt.Fprintf(out, "the model %s answers, in %s\n", desk.Line(m.Name, 60), m.Took.Round(time.Millisecond))
@@ -234,32 +250,16 @@ func (s service) asked(a *app, out io.Writer) func(daemon.ModelAsked) {
 
 // ended returns a function that reports turns which failed or were parked, and in
 // a dry run the answers that were not posted.
-func (s service) ended(out io.Writer) func(bot.Report) {
+func (s service) ended(a *app, out io.Writer) func(bot.Report) {
 	return func(r bot.Report) {
 		switch {
+		case a.jsonLogs() && r.Turn.State != earshot.TurnDone: // the log has it
 		case r.Turn.State == earshot.TurnFailed, r.Turn.State == earshot.TurnParked:
 			fmt.Fprintf(out, "%s\n", desk.Bad(fmt.Sprintf("turn %d is %s: %s", r.Turn.ID, r.Turn.State, desk.Line(r.Turn.Why, 400))))
 		case s.dryRun && r.Text != "":
 			fmt.Fprintf(out, "%s\n%s\n", desk.Mark(fmt.Sprintf("turn %d would say:", r.Turn.ID)), strings.TrimRight(desk.Clean(desk.Readable(r.Text)), "\n"))
 		}
 	}
-}
-
-// logger writes to the error stream. On a terminal that also shows answers, info
-// lines are left out.
-func (a *app) logger(c config.Log, live bool) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-		level = slog.LevelInfo
-	}
-	if live && level == slog.LevelInfo {
-		level = slog.LevelWarn
-	}
-	o := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(a.err, o))
-	}
-	return slog.New(slog.NewTextHandler(a.err, o))
 }
 
 // A locked writer may be used by several goroutines.

@@ -86,7 +86,7 @@ func (c *sidecarCmd) load(a *app) (config.Config, error) {
 	flags.setenv("EARSHOT_POLICY", c.Policy)
 	flags.setenv("EARSHOT_HEALTH", c.Health)
 	cfg, err := flags.config(c.Config)
-	a.db = flags.db
+	a.db, a.err, a.errTerminal = flags.db, flags.err, flags.errTerminal
 	return cfg, err
 }
 
@@ -101,6 +101,13 @@ func announceAPI(ctx context.Context, a *app, st earshot.Store, d *daemon.Daemon
 		return a.writeJSON(map[string]any{
 			"address": d.API, "url": at, "policy": c.Policy, "health": d.Health, "has_key": missing == "", "version": buildVersion(), "inspect": d.Visit,
 		})
+	}
+	if a.jsonLogs() {
+		a.logger(c.Log, false).Info("serving", "address", d.API, "url", at, "policy", c.Policy, "health", d.Health, "has_key", missing == "", "inspect", d.Inspect)
+		if d.InspectGenerated { // no log may have its token
+			a.printf("%s\n", inspectLines(d))
+		}
+		return nil
 	}
 	a.printf("%s\n", apiLines(at, missing))
 	if d.Inspect != "" {

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"io/fs"
-	"log/slog"
 	"os"
 	"strings"
 
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/simulate"
 	"github.com/earshot-ai/earshot/testdata"
@@ -59,7 +59,7 @@ func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {
 	tiers := map[string]simulate.Tier{"internal": simulate.TierInternal, "distributed": simulate.TierDistributed, "unlimited": simulate.TierUnlimited}
 	s, err := simulate.NewSlack(&simulate.SlackOptions{
 		Listen: c.Listen, Seed: c.Seed, Tier: tiers[c.Tier], EventsURL: c.Events, SocketMode: c.SocketMode, Export: content,
-		Log: slog.New(slog.NewTextHandler(a.err, nil)),
+		Log: a.logger(config.Log{}, false),
 	})
 	if err != nil {
 		return usagef("%v", err)

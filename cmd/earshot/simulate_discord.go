@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"log/slog"
 
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/simulate/discord"
 )
@@ -43,7 +43,7 @@ func (c *simulateDiscordCmd) Run(ctx context.Context, a *app) error {
 	}
 	s, err := discord.New(&discord.Options{
 		Listen: c.Listen, Seed: c.Seed, Unlimited: c.Limits == "off", NoMessageContent: c.NoMessageContent,
-		Log: slog.New(slog.NewTextHandler(a.err, nil)),
+		Log: a.logger(config.Log{}, false),
 	})
 	if err != nil {
 		return usagef("%v", err)

@@ -187,7 +187,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 		address string
 		handler http.Handler
 	}{{p.listen, p.handler}, {o.Config.API.Listen, s.api()}, {o.Config.Health.Listen, healthHandler(s, p)}, {o.Config.Inspect.Listen, seen.handler}} {
-		if err := fronts.listen(ctx, f.address, f.handler); err != nil {
+		if err := fronts.listen(ctx, f.address, f.handler, o.Log); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -17,11 +18,12 @@ const drain = 5 * time.Second
 type front struct {
 	listener net.Listener
 	handler  http.Handler
+	log      *slog.Logger // gets what the HTTP server has to say, such as panics of handlers
 }
 
 // listen takes an address, so that it is known, and taken, before anything
 // runs. An address of "" makes the zero front.
-func listen(ctx context.Context, address string, h http.Handler) (front, error) {
+func listen(ctx context.Context, address string, h http.Handler, log *slog.Logger) (front, error) {
 	if address == "" {
 		return front{}, nil
 	}
@@ -29,15 +31,15 @@ func listen(ctx context.Context, address string, h http.Handler) (front, error) 
 	if err != nil {
 		return front{}, fmt.Errorf("listen on %s: %w; choose another address, or stop what listens there", address, err)
 	}
-	return front{l, h}, nil
+	return front{l, h, log}, nil
 }
 
 // fronts are those of one daemon.
 type fronts []front
 
 // listen adds a front, which may be the zero one.
-func (f *fronts) listen(ctx context.Context, address string, h http.Handler) error {
-	one, err := listen(ctx, address, h)
+func (f *fronts) listen(ctx context.Context, address string, h http.Handler, log *slog.Logger) error {
+	one, err := listen(ctx, address, h, log)
 	if err != nil {
 		return err
 	}
@@ -85,7 +87,10 @@ func (f front) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// No deadline for writing: answers are small, and streams last.
-	srv := &http.Server{Handler: streamsUntil(ctx, f.handler), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
+	srv := &http.Server{
+		Handler: streamsUntil(ctx, f.handler), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(f.log.Handler(), slog.LevelWarn),
+	}
 	go func() {
 		defer close(stopped)
 		<-ctx.Done()
