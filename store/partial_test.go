@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -275,5 +276,56 @@ func TestADraftOfATransientChannelIsInMemory(t *testing.T) {
 	for p, err := range st.Locate(t.Context(), "input canary", nil) {
 		check(err)
 		t.Errorf("after a prune: %+v", p)
+	}
+}
+
+// TestOfAnAwayNoticeOnlyItsKeyStays: of the notice to somebody whose question was dropped
+// the disk keeps the key, a hash by which nobody is told twice, and the notice's words,
+// which are always the same; nothing of the question, and no name.
+func TestOfAnAwayNoticeOnlyItsKeyStays(t *testing.T) {
+	t.Parallel()
+	st := partly(t, all)
+	defer st.Close()
+	ctx, scope := t.Context(), earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+	now := earshot.TimeOf(time.Now())
+	drop := func(n int, at earshot.Time) error {
+		of := earshot.ConversationID{Agent: "bot", Scope: scope, Name: fmt.Sprint("c", n)}
+		m := earshot.Message{ID: earshot.MessageID(fmt.Sprint("m", n)), Time: at, Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}, Text: "a canary?"}
+		a, err := st.Accept(ctx, scope, earshot.Event{Delivery: string(m.ID), Received: at, Message: m}, &of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, _, err := st.Claim(ctx, "bot", "me", at, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := st.PutPost(ctx, l, earshot.Post{Turn: a.Turn, Key: "away-hash", State: earshot.PostAmbiguous, Text: "I was away"})
+		if err := errors.Join(st.Finish(ctx, l, a.Turn, earshot.TurnDropped, "stale", nil), st.Release(ctx, l, 0)); err != nil {
+			t.Fatal(err)
+		}
+		return told
+	}
+	if err := drop(1, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := drop(2, now+1); !errors.Is(err, earshot.ErrConflict) {
+		t.Errorf("a second notice of the hour: got %v, want a conflict", err)
+	}
+	if err := erasure.Scrub(ctx, st, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	left := map[string][]string{}
+	for _, text := range []string{"canary", "Alice", "I was away", "away-hash"} {
+		for p, err := range st.Locate(ctx, text, nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Table != "" && !strings.HasPrefix(p.Table, "memory ") { // "" is the bytes of the file
+				left[text] = append(left[text], p.Table+"."+p.Column)
+			}
+		}
+	}
+	if diff := cmp.Diff(left, map[string][]string{"away-hash": {"outbox.key"}, "I was away": {"outbox.text"}}); diff != "" {
+		t.Errorf("got -, want +:\n%s", diff)
 	}
 }
