@@ -33,6 +33,7 @@ func TestDiscordFaults(t *testing.T) {
 		{"what is said while no socket is up is replayed", resumed},
 		{"what is said while no daemon runs is replayed to the next", replayedToTheNext},
 		{"a session that is invalid is begun anew, and history fills the gap", invalidSession},
+		{"a reaction that was taken back while no session was kept is known from history", tookBackUnheard},
 		{"a socket that falls silent is left", zombie},
 		{"a placeholder that somebody has deleted becomes a post", goneMessage},
 		{"without MESSAGE_CONTENT it answers mentions and says what is missing", withoutContent},
@@ -165,6 +166,50 @@ func invalidSession(t *testing.T, server string) {
 	if n := x.Identifies(); n != 2 {
 		t.Errorf("it identified %d times, want twice", n)
 	}
+}
+
+// Discord's history counts and names nobody: of two who are known to have given an
+// emoji one has taken it back, and nobody knows which.
+func tookBackUnheard(t *testing.T, server string) {
+	x := newDiscordWorld(t, server, nil)
+	x.start()
+	id := x.ask(x.general, x.ann, "shall we begin?")
+	x.React(x.general, id, x.ann, "👍")
+	x.React(x.general, id, x.bob, "👍")
+	x.React(x.general, id, x.cyd, "🎉")
+	x.reacted(id, "[{👍 2} {🎉 1}]", x.cyd, x.ann, x.bob)
+	x.stop()
+	x.Unreact(x.general, id, x.bob, "👍")
+	x.Unreact(x.general, id, x.cyd, "🎉")
+	x.Post(discord.Said{Channel: x.general, User: x.bob, Text: x.at("did you see?"), Mute: true})
+	x.ForgetSessions()
+	x.start()
+	x.ends(earshot.TurnDone)
+	x.reacted(id, "[{👍 1}]")
+	x.React(x.general, id, x.cyd, "👍")
+	x.reacted(id, "[{👍 2}]", x.cyd)
+	x.Unreact(x.general, id, x.ann, "👍")
+	x.reacted(id, "[{👍 1}]", x.cyd)
+	x.Unreact(x.general, id, x.cyd, "👍")
+	x.reacted(id, "[]")
+}
+
+// reacted waits until the store has these counts of a message's reactions, and these
+// persons, by emoji.
+func (x *discordWorld) reacted(id, counts string, who ...string) {
+	x.t.Helper()
+	x.eventually(fmt.Sprintf("the reactions are %s, of %s", counts, who), func() bool {
+		m, err := x.daemon.Store.Message(x.t.Context(), x.scope(x.general), earshot.MessageID(id))
+		if err != nil {
+			return false
+		}
+		list, err := x.daemon.Store.Reactors(x.t.Context(), x.scope(x.general), m.ID)
+		var known []string
+		for _, r := range list[m.ID] {
+			known = append(known, string(r.ID))
+		}
+		return err == nil && fmt.Sprint(m.Reactions) == counts && slices.Equal(known, who)
+	})
 }
 
 func zombie(t *testing.T, server string) {

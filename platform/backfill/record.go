@@ -23,8 +23,9 @@ func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, pag
 	if floor := f.Floor(scope); floor > 0 { // a page has the root of its thread, however old
 		page.Messages = slices.DeleteFunc(slices.Clone(page.Messages), func(m Found) bool { return m.Message.Time < floor })
 	}
-	ids := make([]earshot.MessageID, len(page.Messages))
-	for i, m := range page.Messages {
+	shown := slices.Concat(page.Messages, page.Beside)
+	ids := make([]earshot.MessageID, len(shown))
+	for i, m := range shown {
 		ids[i] = m.Message.ID
 	}
 	list, err := f.Store.ByID(ctx, scope, ids...)
@@ -37,8 +38,11 @@ func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, pag
 	}
 	var events []earshot.Event
 	var toHandle []Found
-	for _, x := range page.Messages {
+	for i, x := range shown {
 		have, ok := stored[x.Message.ID]
+		if i >= len(page.Messages) && !ok {
+			continue
+		}
 		said := ok && have.Text != ""
 		if x.Key != "" && said {
 			// Our own messages are stored as we wrote them; the platform has them in

@@ -2,6 +2,7 @@ package backfill_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -14,15 +15,18 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-// A shown is a source that shows one message, in the first page of a thread.
+// A shown is a source that shows a page, as the first of a thread, and no other.
 type shown struct {
-	found backfill.Found
-	once  sync.Once
+	page backfill.Page
+	once sync.Once
 }
 
 func (s *shown) Replies(context.Context, earshot.Channel, earshot.MessageID, backfill.Window) (p backfill.Page, err error) {
-	s.once.Do(func() { p.Messages = []backfill.Found{s.found} })
-	return p, nil
+	if s.page.More {
+		err = &backfill.LimitError{Wait: time.Hour, Err: errors.New("no more today")}
+	}
+	s.once.Do(func() { p, err = s.page, nil })
+	return p, err
 }
 
 func (s *shown) History(context.Context, earshot.Channel, backfill.Window) (backfill.Page, error) {
@@ -53,6 +57,11 @@ type reading struct {
 // stored.
 func read(t *testing.T, x backfill.Found, stored ...earshot.Message) reading {
 	t.Helper()
+	return readPage(t, backfill.Page{Messages: []backfill.Found{x}}, stored...)
+}
+
+func readPage(t *testing.T, page backfill.Page, stored ...earshot.Message) reading {
+	t.Helper()
 	st, err := store.Open(t.Context(), "memory:", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +73,7 @@ func read(t *testing.T, x backfill.Found, stored ...earshot.Message) reading {
 	}
 	var out reading
 	f, err := backfill.Open(t.Context(), backfill.Options{
-		Store: s, Source: &shown{found: x}, Platform: earshot.Slack, Workspace: "T1", ThreadsAlone: true,
+		Store: s, Source: &shown{page: page}, Platform: earshot.Slack, Workspace: "T1", ThreadsAlone: true,
 		Handle: func(_ context.Context, _ earshot.Channel, f backfill.Found) error {
 			f.Event = earshot.Event{Message: f.Message}
 			out.Handled = append(out.Handled, f)
@@ -135,5 +144,27 @@ func TestWhatHistoryTellsOfAStoredMessageIsNew(t *testing.T) {
 		if got := read(t, backfill.Found{Event: earshot.Event{Message: root}}, root).Accepted; got != nil {
 			t.Errorf("%s: what is known was accepted again: %+v", name, got)
 		}
+	}
+}
+
+// A page of Discord's reaches beyond the window that is asked for: what it shows there of
+// stored messages is news too.
+func TestOfWhatStandsBesideAWindowTheStoredIsBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	at := func(id earshot.MessageID, ago time.Duration, list ...earshot.Reaction) earshot.Message {
+		return earshot.Message{ID: id, Time: earshot.TimeOf(time.Now().Add(-ago)), Text: "x", Thread: "1", Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}, Reactions: list}
+	}
+	eyes := earshot.Reaction{Name: "eyes", Count: 2}
+	changed, same, fresh := at("2", 3*time.Hour), at("3", 2*time.Hour, eyes), at("5", time.Minute)
+	before := changed
+	before.Reactions = []earshot.Reaction{eyes}
+	page := backfill.Page{Messages: []backfill.Found{{Event: earshot.Event{Message: fresh}}}, NewestFirst: true, More: true}
+	for _, m := range []earshot.Message{changed, same, at("4", time.Hour)} {
+		page.Beside = append(page.Beside, backfill.Found{Event: earshot.Event{Message: m}})
+	}
+	changed.Reactions = []earshot.Reaction{}
+	want := reading{Accepted: []earshot.Message{changed}, Handled: page.Messages} // the missed question is the bot's
+	if diff := cmp.Diff(want, readPage(t, page, before, same), cmpopts.IgnoreFields(earshot.Message{}, "Reactors")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

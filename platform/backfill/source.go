@@ -42,6 +42,10 @@ type Page struct {
 	// Messages are those of the page, in the order of Position or against it;
 	// a thread's root may be anywhere.
 	Messages []Found
+	// Beside are messages from outside the window that came with it. What is new of
+	// those that are stored is taken over: edits, and reactions taken back, that were
+	// missed. The others are left out, since nothing is known of what stands between.
+	Beside []Found
 	// NewestFirst says that the window's first page has its newest messages.
 	// Slack's replies begin with the oldest ([RootSource]), all other history with
 	// the newest. It must be set on an empty page too.

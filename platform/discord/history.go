@@ -145,12 +145,15 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 			continue
 		}
 		f, ok := p.found(ctx, c, at, raw)
+		if said < w.Oldest { // Discord's pages end by number
+			over = true
+			if ok {
+				page.Beside = append(page.Beside, f)
+			}
+			continue
+		}
 		if ok && f.Unread && p.hides(c, raw) {
 			return backfill.Page{}, errHidden
-		}
-		if said < w.Oldest {
-			over = true
-			break
 		}
 		if ok {
 			page.Messages = append(page.Messages, f)
@@ -160,7 +163,7 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 	if over {
 		page.Cursor = ""
 	}
-	return page, p.keepOwn(ctx, c, page.Messages)
+	return page, errors.Join(p.keepOwn(ctx, c, page.Messages), p.keepOwn(ctx, c, page.Beside))
 }
 
 // A caller is [discordapi.Client.Call] or [discordapi.Client.Try].
