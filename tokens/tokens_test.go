@@ -317,8 +317,8 @@ func assertO200k(t testing.TB) interface{ Prefix(string, int) int } {
 	return c
 }
 
-// Hostile texts must cost about what others of their length cost. The bound is
-// generous: work that grows with the square would take minutes.
+// Hostile texts must cost about what others of their length cost. The bound ends what
+// hangs and promises no time: work that grows with the square takes minutes.
 func TestHostileTextIsLinear(t *testing.T) {
 	t.Parallel()
 	tokens.Base("load")
@@ -327,7 +327,7 @@ func TestHostileTextIsLinear(t *testing.T) {
 		start := time.Now()
 		tokens.Base(text)
 		assertO200k(t).Prefix(text, 300)
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("100 KB of %q took %v", s, took)
 		}
 	}

@@ -439,7 +439,8 @@ func TestBytesGrowAndCompact(t *testing.T) {
 	}
 }
 
-// The bound is generous: work that grows with the square would take minutes.
+// The bound ends what hangs and promises no time: these queries take milliseconds, and
+// work that grows with the square takes minutes.
 func TestHostileQueriesAreBounded(t *testing.T) {
 	t.Parallel()
 	x := index.New()
@@ -450,7 +451,7 @@ func TestHostileQueriesAreBounded(t *testing.T) {
 		for _, text := range []string{strings.Repeat(s, 300_000/len(s)), `"` + strings.Repeat(s, 300_000/len(s)) + `"`} {
 			start := time.Now()
 			x.Search(search.Query{Text: text, At: minutes(300), Limit: 20})
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("a query of many %q took %v", s, took)
 			}
 		}

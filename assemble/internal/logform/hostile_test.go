@@ -142,7 +142,7 @@ func TestHostileConversationsAreReadBack(t *testing.T) {
 				t.Parallel()
 				for n := shard; n < total && !y.stopped(); n += shards {
 					seed := *hostileFrom + uint64(n)
-					late := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("conversation %d takes more than 20 s", seed)) })
+					late := time.AfterFunc(2*time.Minute, func() { panic(fmt.Sprintf("conversation %d hangs", seed)) }) // names the seed; a promise about time it is not
 					turns, later, said, f, prompt := converse(seed, nil)
 					late.Stop()
 					y.add(seed, turns, later, said, f, prompt)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -28,17 +29,19 @@ func TestAFileThatACheckpointWritesIsOpenedOnceItIsWhole(t *testing.T) {
 	if p, err := rawPages(t.Context(), path); code(err) != codeCorrupt {
 		t.Fatalf("a damaged file: got %v, %v", p.count, err)
 	}
-	mended := make(chan error, 1)
-	time.AfterFunc(2*rawPause, func() { mended <- os.WriteFile(path, whole, 0o600) })
-	p, err := settledPages(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.close()
-	if err := <-mended; err != nil {
-		t.Fatal(err)
-	}
-	if page, err := p.page(t.Context(), 1); err != nil || !bytes.Equal(page, whole[:len(page)]) {
-		t.Errorf("its first page: %v, %d bytes", err, len(page))
-	}
+	synctest.Test(t, func(t *testing.T) { // whose clock moves only while all wait
+		mended := make(chan error, 1)
+		time.AfterFunc(2*rawPause+rawPause/2, func() { mended <- os.WriteFile(path, whole, 0o600) })
+		p, err := settledPages(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.close()
+		if err := <-mended; err != nil {
+			t.Fatal(err)
+		}
+		if page, err := p.page(t.Context(), 1); err != nil || !bytes.Equal(page, whole[:len(page)]) {
+			t.Errorf("its first page: %v, %d bytes", err, len(page))
+		}
+	})
 }
