@@ -36,7 +36,7 @@ func openDiscord(ctx context.Context, s shared) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
-	p.connection, p.calls, p.forget = service.connection, service.calls, service.history.Left
+	p.connection, p.calls, p.unread, p.forget = service.connection, service.calls, service.history.Waiting, service.history.Left
 	return p, nil
 }
 

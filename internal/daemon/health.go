@@ -18,7 +18,7 @@ func healthHandler(s shared, p platform) http.Handler {
 	mux := http.NewServeMux()
 	probes{store: s.store, disk: s.disk, connection: p.connection, log: s.options.Log}.addTo(mux)
 	mux.Handle("GET /metrics", s.meters.Handler(metrics.Sources{
-		Depth: s.store.Depth, Calls: p.calls, Up: func() bool { return p.connection().up() }, Indexed: s.search.Bytes,
+		Depth: s.store.Depth, Calls: p.calls, Up: func() bool { return p.connection().up() }, Indexed: s.search.Bytes, Unread: p.unread,
 	}, s.options.Log))
 	return mux
 }

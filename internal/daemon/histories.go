@@ -109,6 +109,19 @@ func (h *histories) Run(ctx context.Context) error {
 	}
 }
 
+// Waiting returns what all fillers have to fetch in the background.
+func (h *histories) Waiting() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, x := range h.entries {
+		if x.filler != nil {
+			n += x.filler.Waiting()
+		}
+	}
+	return n
+}
+
 // Missed tells every filler of a time in which events may have been missed. It does
 // not block.
 func (h *histories) Missed(from, to time.Time) {

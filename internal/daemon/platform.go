@@ -28,6 +28,9 @@ type platform struct {
 
 	connection func() connection
 	calls      func() []earshot.CallCount // of its API since the start; nil where it has none
+	// unread counts the channels and threads whose history waits to be read in the
+	// background; nil where the platform has none.
+	unread func() int
 	// forget drops what is known of a channel's history, so that it is read again; nil
 	// where the platform has none.
 	forget func(context.Context, earshot.Scope) error

@@ -35,7 +35,7 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
-	p.calls, p.forget, p.missed = service.calls, service.forget, events.missed
+	p.calls, p.unread, p.forget, p.missed = service.calls, service.unread, service.forget, events.missed
 	if c.Slack.Listen != "" {
 		mux := http.NewServeMux()
 		mux.Handle("POST "+slackPath, adapter.Handler(events.Handle))
@@ -118,6 +118,14 @@ func (s *slackService) forget(ctx context.Context, at earshot.Scope) error {
 		return h.Left(ctx, at)
 	}
 	return nil
+}
+
+// unread counts the channels and threads whose history waits to be read.
+func (s *slackService) unread() int {
+	if h := s.history.Load(); h != nil {
+		return h.Waiting()
+	}
+	return 0
 }
 
 // calls returns the calls of Slack's API since the start, one entry a method.

@@ -3,7 +3,9 @@ package daemon_test
 import (
 	"flag"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -34,7 +36,7 @@ var readers = []string{
 // state a turn reads no history.
 func TestSlackCalls(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
 	cold := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "from before", Mute: true})
 	x.Post(simulate.Said{Channel: x.general, Thread: cold, User: x.bob, Text: "a reply from before", Mute: true})
 	long := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "a long one", Mute: true, At: time.Now().Add(-time.Hour)})
@@ -142,14 +144,19 @@ func names(calls map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
-// quiet waits until Slack has not been called for a while: backfill has finished.
+// quiet waits until no history waits to be read in the background.
 func (x *slackWorld) quiet() {
 	x.t.Helper()
-	n, since := -1, time.Now()
-	x.eventually("nothing is asked", func() bool {
-		if now := len(x.Calls()); now != n {
-			n, since = now, time.Now()
+	x.eventually("no history waits", func() bool {
+		w, err := http.Get("http://" + x.daemon.Health + "/metrics")
+		if err != nil {
+			x.t.Fatal(err)
 		}
-		return time.Since(since) > time.Second
+		defer w.Body.Close()
+		body, err := io.ReadAll(w.Body)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		return strings.Contains(string(body), "\nearshot_history_waiting 0\n")
 	})
 }

@@ -78,6 +78,16 @@ func (f *Filler) Left(ctx context.Context, s earshot.Scope) error {
 // and method.
 func (f *Filler) Calls() []Call { return f.rate.calls() }
 
+// Waiting returns how many channels and threads wait to be fetched in the background, or
+// are being fetched.
+func (f *Filler) Waiting() int {
+	n := 0
+	for _, q := range f.queue {
+		n += q.length()
+	}
+	return n
+}
+
 // Run fetches in the background what turns did not wait for and what was missed.
 // It returns nil once ctx has ended.
 func (f *Filler) Run(ctx context.Context) error {

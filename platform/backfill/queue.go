@@ -25,9 +25,10 @@ func (j job) is(k job) bool { return j.channel.Scope() == k.channel.Scope() && j
 
 // A queue holds the jobs of one method, each timeline once.
 type queue struct {
-	mu   sync.Mutex // guards jobs
-	jobs []job
-	wake chan struct{}
+	mu    sync.Mutex // guards jobs and taken
+	jobs  []job
+	taken int // jobs that are being done
+	wake  chan struct{}
 }
 
 // maxJobs bounds a queue. What does not fit stays marked as not known, and the
@@ -62,8 +63,22 @@ func (q *queue) put(j job, front bool) bool {
 	return true
 }
 
+// length returns how many jobs wait or are being done.
+func (q *queue) length() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.jobs) + q.taken
+}
+
+// done ends a job that next took.
+func (q *queue) done() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.taken--
+}
+
 // next takes the first job whose time has come, and waits for one; false when
-// ctx ended.
+// ctx ended. Who takes a job calls done.
 func (q *queue) next(ctx context.Context) (job, bool) {
 	for {
 		q.mu.Lock()
@@ -73,6 +88,7 @@ func (q *queue) next(ctx context.Context) (job, bool) {
 			d := j.notBefore.Sub(now)
 			if d <= 0 {
 				q.jobs = slices.Delete(q.jobs, i, i+1)
+				q.taken++
 				q.mu.Unlock()
 				return j, ctx.Err() == nil
 			}

@@ -41,6 +41,7 @@ func (f *Filler) work(ctx context.Context, method string) {
 		if again {
 			f.enqueue(j)
 		}
+		f.queue[method].done()
 	}
 }
 

@@ -15,6 +15,7 @@ var (
 	callsDesc    = prometheus.NewDesc("earshot_api_calls_total", "Requests to the platform's API, by method and result: ok, limited or failed.", []string{"method", "result"}, nil)
 	waitsDesc    = prometheus.NewDesc("earshot_api_waits_total", "Calls that were held back, or not made, because of a rate limit.", []string{"method"}, nil)
 	indexDesc    = prometheus.NewDesc("earshot_search_index_bytes", "Memory of the search indexes that are loaded, by their own estimate.", nil, nil)
+	unreadDesc   = prometheus.NewDesc("earshot_history_waiting", "Channels and threads whose history waits to be read in the background, or is being read.", nil, nil)
 	waitTimeDesc = prometheus.NewDesc("earshot_api_wait_seconds_total", "How long calls were held back together.", []string{"method"}, nil)
 )
 
@@ -23,7 +24,7 @@ type collector struct{ Sources }
 
 // Describe implements [prometheus.Collector].
 func (collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{depthDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc} {
+	for _, d := range []*prometheus.Desc{depthDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc, unreadDesc} {
 		to <- d
 	}
 }
@@ -33,6 +34,9 @@ func (s collector) Collect(to chan<- prometheus.Metric) {
 	s.depth(to)
 	if s.Indexed != nil {
 		to <- prometheus.MustNewConstMetric(indexDesc, prometheus.GaugeValue, float64(s.Indexed()))
+	}
+	if s.Unread != nil {
+		to <- prometheus.MustNewConstMetric(unreadDesc, prometheus.GaugeValue, float64(s.Unread()))
 	}
 	if s.Up != nil {
 		up := 0.0

@@ -36,6 +36,9 @@ type Sources struct {
 	Calls func() []earshot.CallCount
 	// Up reports whether the platform is within reach.
 	Up func() bool
+	// Unread counts the channels and threads whose history waits to be read in the
+	// background; nil: none does.
+	Unread func() int
 	// Indexed returns the memory of the search indexes, in bytes.
 	Indexed func() int64
 }

@@ -65,6 +65,7 @@ func TestEventsAreCounted(t *testing.T) {
 		},
 		Up:      func() bool { return true },
 		Indexed: func() int64 { return 5 << 20 },
+		Unread:  func() int { return 6 },
 	}
 	m := metrics.New("1.2.3")
 	m.Turn(earshot.TurnDone, earshot.Usage{Input: 100, Output: 20, CacheRead: 300, CacheWrite: 40})
@@ -97,6 +98,7 @@ func TestEventsAreCounted(t *testing.T) {
 		`earshot_summary_tokens_total{kind="output"} 7`,
 		`earshot_queue_turns{state="open"} 3`,
 		`earshot_search_index_bytes 5.24288e+06`,
+		`earshot_history_waiting 6`,
 		`earshot_queue_turns{state="generating"} 0`,
 		`earshot_api_calls_total{method="chat.postMessage",result="ok"} 7`,
 		`earshot_api_calls_total{method="chat.postMessage",result="limited"} 2`,
