@@ -87,7 +87,7 @@ var bounds = map[string]counted.Bound{
 // TestAmongManyChannelsEachPageIsBounded asks every route of the mux for one channel
 // among 100,000, and those that show a list for the list, as visitors of each reach,
 // and holds what the store is asked to a bound. What a daemon adds to the page of its
-// health is not in it.
+// health is bounded in package daemon.
 func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
 	t.Parallel()
 	file, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "crowd.db"), nil)
