@@ -57,7 +57,7 @@ func (t *Table) Render(width int) string {
 	if width < narrow && used+10 > width {
 		return t.blocks(width)
 	}
-	widths[last] = min(widths[last], max(10, width-used))
+	widths[last] = max(ansi.StringWidth(t.head[last]), min(widths[last], max(10, width-used)))
 	var b strings.Builder
 	line := func(cells []string, style func(...string) string) {
 		var l strings.Builder
