@@ -72,7 +72,8 @@ func (s *Store) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]ear
 const maxHeld = 20_000
 
 // PutAuthors implements [earshot.Messages]. The disk learns the name of a person
-// only once the person has spoken in a channel that it keeps.
+// only once the person has spoken in a channel that it keeps, and of somebody who was
+// erased only once they have spoken again.
 func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error {
 	authors, err := rule.CheckAuthors(p, authors)
 	if err != nil || len(authors) == 0 {
@@ -82,6 +83,9 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 	ids := make([]earshot.AuthorID, len(authors))
 	for i, a := range authors {
 		ids[i] = a.ID
+	}
+	if err := s.follow(ctx); err != nil {
+		return err
 	}
 	list, err := s.Store.Authors(ctx, p, w, ids...)
 	if err != nil {
@@ -94,7 +98,7 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 	var keep []earshot.Author
 	s.mu.Lock()
 	for _, a := range authors {
-		if at := (author{p, w, a.ID}); !known[a.ID] && a.Kind != earshot.Bot {
+		if at := (author{p, w, a.ID}); !known[a.ID] && !s.erased[at] && a.Kind != earshot.Bot {
 			if len(s.held) >= maxHeld {
 				clear(s.held)
 			}
@@ -134,6 +138,9 @@ func (s *Store) spoke(ctx context.Context, scope earshot.Scope, messages ...ears
 
 // Authors implements [earshot.Messages].
 func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
+	if err := s.follow(ctx); err != nil {
+		return nil, err
+	}
 	out, err := s.Store.Authors(ctx, p, w, ids...)
 	if err != nil {
 		return nil, err

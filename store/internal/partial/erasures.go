@@ -25,6 +25,11 @@ func (s *Store) follow(ctx context.Context) error {
 		s.mu.Lock()
 		known := e.ID <= s.followed || e.Begun <= s.began
 		s.followed = max(s.followed, e.ID)
+		if e.Of.User != "" {
+			at := author{e.Of.Platform, e.Of.Workspace, e.Of.User}
+			s.erased[at] = true
+			delete(s.held, at)
+		}
 		s.mu.Unlock()
 		at := earshot.Scope{Platform: e.Of.Platform, Workspace: e.Of.Workspace, Channel: e.Of.Channel}
 		if known || e.Of.Channel != "" && !s.transient(at) {
@@ -57,11 +62,6 @@ func (s *Store) unseen(ctx context.Context) ([]earshot.Erasure, error) {
 
 // forget carries an erasure through in the memory.
 func (s *Store) forget(ctx context.Context, of earshot.ErasureOf) error {
-	if of.User != "" {
-		s.mu.Lock()
-		delete(s.held, author{of.Platform, of.Workspace, of.User})
-		s.mu.Unlock()
-	}
 	e, err := s.memory.BeginErasure(ctx, of)
 	for err == nil && e.Ended == 0 {
 		e, err = s.memory.StepErasure(ctx, e.ID)

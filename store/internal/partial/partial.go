@@ -32,6 +32,7 @@ type Store struct {
 
 	mu      sync.Mutex                // guards what follows
 	held    map[author]earshot.Author // whose names the disk does not have
+	erased  map[author]bool           // whose names the disk decides on: it has been asked to forget them
 	running map[question]earshot.TurnID
 	// followed is the newest erasure that the memory has followed; those that began
 	// before this store was made do not concern it.
@@ -59,7 +60,7 @@ type question struct {
 func New(disk, memory earshot.Store, transient func(earshot.Scope) bool, began earshot.Time, log *slog.Logger) *Store {
 	return &Store{
 		Store: disk, memory: memory, transient: transient, log: log,
-		held: map[author]earshot.Author{}, running: map[question]earshot.TurnID{}, began: began,
+		held: map[author]earshot.Author{}, erased: map[author]bool{}, running: map[question]earshot.TurnID{}, began: began,
 	}
 }
 
