@@ -51,6 +51,7 @@ func does(x earshot.Reacted) event {
 // becomes is news of the channel.
 func becomes(at int, c earshot.Channel) event {
 	return func(st earshot.Store, s earshot.Scope, _ string) error {
+		c := c // the event is told side by side
 		c.Platform, c.Workspace, c.ID, c.AsOf = s.Platform, s.Workspace, s.Channel, second(at)
 		return st.PutChannel(background, c)
 	}
