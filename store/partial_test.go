@@ -131,7 +131,11 @@ func TestAnErasureReachesWhatIsInMemory(t *testing.T) {
 // a transient channel once the person is remembered.
 func TestARememberedPersonIsHeardInMemory(t *testing.T) {
 	t.Parallel()
-	st := partly(t, all)
+	disk, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "x.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := store.Partial(disk, all, nil)
 	defer st.Close()
 	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
 	now := earshot.TimeOf(time.Now())
@@ -150,7 +154,19 @@ func TestARememberedPersonIsHeardInMemory(t *testing.T) {
 		}
 		return slices.ContainsFunc(list, func(m earshot.Message) bool { return m.ID == id })
 	}
+	named := func(when string, want, onDisk int) { // who has a name after a profile of Alice's
+		t.Helper()
+		if err := st.PutAuthors(t.Context(), scope.Platform, scope.Workspace, earshot.Author{ID: alice.ID, Name: "Alice", Kind: earshot.Human}); err != nil {
+			t.Fatal(err)
+		}
+		here, err := st.Authors(t.Context(), scope.Platform, scope.Workspace)
+		there, problem := disk.Authors(t.Context(), scope.Platform, scope.Workspace)
+		if err != nil || problem != nil || len(here) != want || len(there) != onDisk {
+			t.Errorf("%s: %d names, %d of them on the disk, %v, %v; want %d and %d", when, len(here), len(there), err, problem, want, onDisk)
+		}
+	}
 	said("1", now-2)
+	named("at first", 1, 0)
 	e, err := st.BeginErasure(t.Context(), earshot.ErasureOf{Platform: scope.Platform, Workspace: scope.Workspace, User: alice.ID, Forget: true})
 	if err == nil {
 		_, err = erasure.Run(t.Context(), st, e.ID, nil)
@@ -158,6 +174,7 @@ func TestARememberedPersonIsHeardInMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	named("erased", 0, 0)
 	// The memory follows the erasure at the next claim.
 	ask := &earshot.ConversationID{Agent: "A", Scope: scope, Name: "2"}
 	if _, err := st.Accept(t.Context(), scope, earshot.Event{Message: earshot.Message{ID: "2", Time: now - 1, Author: bob, Text: "and now?"}}, ask); err != nil {
@@ -174,6 +191,7 @@ func TestARememberedPersonIsHeardInMemory(t *testing.T) {
 	if err := st.Remember(t.Context(), scope.Platform, scope.Workspace, alice.ID); err != nil {
 		t.Fatal(err)
 	}
+	named("remembered", 1, 0)
 	said("4", later+1)
 	if !shown("4") || shown("3") {
 		t.Errorf("of a remembered person the channel shows 4: %t, 3: %t", shown("4"), shown("3"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
 // newErasures is how many erasures are looked at first: more than operators begin
@@ -24,12 +25,12 @@ func (s *Store) follow(ctx context.Context) error {
 		e := list[i]
 		s.mu.Lock()
 		known := e.ID <= s.followed || e.Begun <= s.began
-		s.followed = max(s.followed, e.ID)
-		if e.Of.User != "" {
+		if e.Of.User != "" && e.ID > s.followed {
 			at := author{e.Of.Platform, e.Of.Workspace, e.Of.User}
 			s.erased[at] = true
 			delete(s.held, at)
 		}
+		s.followed = max(s.followed, e.ID)
 		s.mu.Unlock()
 		at := earshot.Scope{Platform: e.Of.Platform, Workspace: e.Of.Workspace, Channel: e.Of.Channel}
 		if known || e.Of.Channel != "" && !s.transient(at) {
@@ -78,5 +79,11 @@ func (s *Store) Remember(ctx context.Context, p earshot.Platform, w earshot.Work
 	if err := s.Store.Remember(ctx, p, w, user); err != nil {
 		return err
 	}
+	if err := s.follow(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	delete(s.erased, author{rule.ID(p), rule.ID(w), rule.ID(user)})
+	s.mu.Unlock()
 	return s.memory.Remember(ctx, p, w, user)
 }

@@ -32,7 +32,7 @@ type Store struct {
 
 	mu      sync.Mutex                // guards what follows
 	held    map[author]earshot.Author // whose names the disk does not have
-	erased  map[author]bool           // whose names the disk decides on: it has been asked to forget them
+	erased  map[author]bool           // who were erased: the disk decides on their names
 	running map[question]earshot.TurnID
 	// followed is the newest erasure that the memory has followed; those that began
 	// before this store was made do not concern it.

@@ -288,7 +288,7 @@ func (r *Reactions) known(emoji string) (given, in int) {
 }
 
 // counts returns the count of each emoji: first those of which some are unknown, then
-// by since when somebody who is known has given it without a break. While nobody is known they stand as
+// by since when somebody who is known has given it. While nobody is known they stand as
 // before. It is never nil.
 func (r *Reactions) counts(before []earshot.Reaction) []earshot.Reaction {
 	type emoji struct {
