@@ -1,6 +1,7 @@
 package index
 
 import (
+	_ "embed" // the table
 	"slices"
 	"strings"
 )
@@ -36,12 +37,28 @@ func synonymsOf(all []string, stop func(string) bool) map[string][]synonym {
 	return out
 }
 
-// synonymsOfWord returns a word's line of the table: the terms of each of its
-// synonyms, with | between the synonyms.
+// synonymTable has a line for each word that has synonyms, in order: its terms, a tab,
+// and the terms of each of its synonyms, with | between the synonyms. It is made of
+// synonyms.txt by TestTheTableOfSynonymsIsMadeOfTheList, and searched as it stands.
+//
+//go:embed synonyms_table.txt
+var synonymTable string
+
+// synonymsOfWord returns what the line of a word's terms says.
 func synonymsOfWord(terms string) (string, bool) {
-	i, ok := slices.BinarySearchFunc(synonymTable[:], terms, func(e [2]string, terms string) int { return strings.Compare(e[0], terms) })
-	if !ok {
-		return "", false
+	from, to := 0, len(synonymTable)
+	for from < to {
+		at := from + strings.LastIndexByte(synonymTable[from:(from+to)/2], '\n') + 1 // the line in the middle
+		end := at + strings.IndexByte(synonymTable[at:], '\n')
+		word, synonyms, _ := strings.Cut(synonymTable[at:end], "\t")
+		switch strings.Compare(word, terms) {
+		case 0:
+			return synonyms, true
+		case -1:
+			from = end + 1
+		default:
+			to = at
+		}
 	}
-	return synonymTable[i][1], true
+	return "", false
 }
