@@ -113,8 +113,9 @@ var layout = architecture{
 		{3, "internal/pgtest", "a PostgreSQL database for tests"},
 		{3, "store/storetest", "what every store must pass"},
 		{3, "store/internal/rule", "what all stores decide alike"},
+		{4, "store/internal/tables", "what both SQL engines write alike"},
 
-		{4, "store/internal/*", "the engines"},
+		{5, "store/internal/*", "the engines"},
 		{4, "gather", "an input from any store"},
 		{5, "model/*", "providers to llm"},
 		{4, "platform/backfill", "history, from whoever has it"},
@@ -123,7 +124,7 @@ var layout = architecture{
 		{4, "internal/step", "the steps of a turn's journal, decoded"},
 		{4, "internal/access", "who calls the sidecar, and how far they reach"},
 
-		{5, "store", "stores from a spec string"},
+		{6, "store", "stores from a spec string"},
 		{5, "tools", "tools of one channel"},
 		{6, "history", "the memory of an agent of any make"},
 		{5, "bot/internal/*", "parts of the bot that know nothing of turns"},

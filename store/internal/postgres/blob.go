@@ -5,14 +5,14 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // blobs locks a channel's blobs against other transactions that add or prune some.
 // The channel's shared lock is taken first: a transaction that changes messages
 // holds that lock exclusively, and deletes blobs without this one.
 func (t *tx) blobs(s earshot.Scope) {
-	t.write(`SELECT pg_advisory_xact_lock($1)`, t.key("blobs", string(s.Platform), string(s.Workspace), string(s.Channel)))
+	t.Write(`SELECT pg_advisory_xact_lock($1)`, t.key("blobs", string(s.Platform), string(s.Workspace), string(s.Channel)))
 }
 
 // PutBlob implements [earshot.Blobs]. The bytes are sent only when they are not
@@ -25,7 +25,7 @@ func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.Mes
 	return s.apply(ctx, "put a blob", func(ctx context.Context, t *tx) error {
 		p := blobPut{scope: scope, of: of, id: id, blob: b}
 		p.ask(t)
-		if err := t.send(ctx); err != nil {
+		if err := t.Send(ctx); err != nil {
 			return err
 		}
 		return p.write(t, earshot.TimeOf(s.now()))
@@ -51,12 +51,12 @@ type blobPut struct {
 const ofFile = in + ` AND message = $4 AND artifact = $5`
 
 func (p *blobPut) ask(t *tx) {
-	t.shared(p.scope)
+	t.Shared(p.scope)
 	t.blobs(p.scope)
-	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, args(p.scope, []string{string(p.of)}), gather(&p.message, scanMessage))
-	t.ask(`SELECT sha256 FROM blob_file`+ofFile, args(p.scope, string(p.of), string(p.id)), one(&p.had, &p.before))
-	t.ask(`SELECT put FROM blob`+in+` AND sha256 = $4`, args(p.scope, p.blob.SHA256), one(&p.stored, &p.put))
-	t.ask(`SELECT coalesce(max(put), 0), coalesce(sum(size), 0)::bigint FROM blob`+in, args(p.scope), one(new(bool), &p.newest, &p.total))
+	t.Ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, tables.Args(p.scope, []string{string(p.of)}), tables.Gather(&p.message, scanMessage))
+	t.Ask(`SELECT sha256 FROM blob_file`+ofFile, tables.Args(p.scope, string(p.of), string(p.id)), tables.One(&p.had, &p.before))
+	t.Ask(`SELECT put FROM blob`+in+` AND sha256 = $4`, tables.Args(p.scope, p.blob.SHA256), tables.One(&p.stored, &p.put))
+	t.Ask(`SELECT coalesce(max(put), 0), coalesce(sum(size), 0)::bigint FROM blob`+in, tables.Args(p.scope), tables.One(new(bool), &p.newest, &p.total))
 }
 
 func (p *blobPut) write(t *tx, now earshot.Time) error {
@@ -71,15 +71,15 @@ func (p *blobPut) write(t *tx, now earshot.Time) error {
 		t.dropFiles(p.scope, `message = $4 AND artifact = $5`, string(p.of), string(p.id))
 	}
 	if !p.had || p.before != p.blob.SHA256 {
-		t.write(`INSERT INTO blob_file (platform, workspace, channel, message, artifact, sha256) VALUES ($1, $2, $3, $4, $5, $6)`,
-			args(p.scope, string(p.of), string(p.id), p.blob.SHA256)...)
+		t.Write(`INSERT INTO blob_file (platform, workspace, channel, message, artifact, sha256) VALUES ($1, $2, $3, $4, $5, $6)`,
+			tables.Args(p.scope, string(p.of), string(p.id), p.blob.SHA256)...)
 	}
 	put := int64(rule.BlobTime(now, p.newest))
 	switch {
 	case p.stored && p.put == p.newest:
 		return nil
 	case p.stored:
-		t.write(`UPDATE blob SET put = $5`+in+` AND sha256 = $4`, args(p.scope, p.blob.SHA256, put)...)
+		t.Write(`UPDATE blob SET put = $5`+in+` AND sha256 = $4`, tables.Args(p.scope, p.blob.SHA256, put)...)
 		return nil
 	}
 	size := rule.BlobSize(p.blob)
@@ -92,16 +92,16 @@ func (p *blobPut) write(t *tx, now earshot.Time) error {
 	if data == nil {
 		data = []byte{}
 	}
-	t.write(`INSERT INTO blob (platform, workspace, channel, sha256, type, name, size, put, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		args(p.scope, p.blob.SHA256, p.blob.Type, p.blob.Name, size, put, data)...)
+	t.Write(`INSERT INTO blob (platform, workspace, channel, sha256, type, name, size, put, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		tables.Args(p.scope, p.blob.SHA256, p.blob.Type, p.blob.Name, size, put, data)...)
 	return nil
 }
 
 // removeBlobs queues the deletion of blobs and of their links to files. The
 // parameters of which begin at $4.
 func (t *tx) removeBlobs(scope earshot.Scope, which string, a ...any) {
-	t.write(`WITH gone AS (DELETE FROM blob`+in+` AND `+which+` RETURNING sha256)
-		DELETE FROM blob_file`+in+` AND sha256 = ANY(ARRAY(SELECT sha256 FROM gone))`, args(scope, a...)...)
+	t.Write(`WITH gone AS (DELETE FROM blob`+in+` AND `+which+` RETURNING sha256)
+		DELETE FROM blob_file`+in+` AND sha256 = ANY(ARRAY(SELECT sha256 FROM gone))`, tables.Args(scope, a...)...)
 }
 
 // dropFiles queues the deletion of files' links to blobs, and of the blobs that no
@@ -109,10 +109,10 @@ func (t *tx) removeBlobs(scope earshot.Scope, which string, a ...any) {
 // statement the second DELETE still sees the rows that the first one deletes, so
 // it excludes them.
 func (t *tx) dropFiles(scope earshot.Scope, which string, a ...any) {
-	t.counted(&t.tally.Files, `WITH gone AS (DELETE FROM blob_file`+in+` AND `+which+` RETURNING message, artifact, sha256)
+	t.Count(&t.Tally.Files, `WITH gone AS (DELETE FROM blob_file`+in+` AND `+which+` RETURNING message, artifact, sha256)
 		DELETE FROM blob b WHERE platform = $1 AND workspace = $2 AND channel = $3 AND sha256 = ANY(ARRAY(SELECT sha256 FROM gone))
 		AND NOT EXISTS (SELECT 1 FROM blob_file f WHERE f.platform = $1 AND f.workspace = $2 AND f.channel = $3 AND f.sha256 = b.sha256
-			AND NOT EXISTS (SELECT 1 FROM gone g WHERE g.message = f.message AND g.artifact = f.artifact))`, args(scope, a...)...)
+			AND NOT EXISTS (SELECT 1 FROM gone g WHERE g.message = f.message AND g.artifact = f.artifact))`, tables.Args(scope, a...)...)
 }
 
 // dropOf queues the deletion of the blobs of deleted messages (gone) and of files
@@ -130,15 +130,15 @@ func (t *tx) dropOf(scope earshot.Scope, gone []earshot.Message, lost []rule.Dro
 // after another.
 func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
 	for {
-		old, err := list(ctx, s, "prune blobs", `SELECT platform, workspace, channel FROM blob WHERE put < $1 ORDER BY put LIMIT 1`, []any{int64(before)},
-			func(rows pgx.Rows, scope *earshot.Scope) error {
+		old, err := tables.List(ctx, s, "prune blobs", `SELECT platform, workspace, channel FROM blob WHERE put < $1 ORDER BY put LIMIT 1`, []any{int64(before)},
+			func(rows tables.Row, scope *earshot.Scope) error {
 				return rows.Scan(&scope.Platform, &scope.Workspace, &scope.Channel)
 			})
 		if err != nil || len(old) == 0 {
 			return err
 		}
 		err = s.apply(ctx, "prune blobs", func(_ context.Context, t *tx) error {
-			t.shared(old[0])
+			t.Shared(old[0])
 			t.blobs(old[0])
 			t.removeBlobs(old[0], `put < $4`, int64(before))
 			return nil
@@ -152,8 +152,8 @@ func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
 // Blob implements [earshot.Blobs].
 func (s *Store) Blob(ctx context.Context, scope earshot.Scope, sha256 string) (earshot.Blob, error) {
 	hash := rule.ID(sha256)
-	found, err := list(ctx, s, "read a blob", `SELECT sha256, type, name, data FROM blob`+in+` AND sha256 = $4`, args(rule.Scope(scope), hash),
-		func(rows pgx.Rows, b *earshot.Blob) error { return rows.Scan(&b.SHA256, &b.Type, &b.Name, &b.Data) })
+	found, err := tables.List(ctx, s, "read a blob", `SELECT sha256, type, name, data FROM blob`+in+` AND sha256 = $4`, tables.Args(rule.Scope(scope), hash),
+		func(rows tables.Row, b *earshot.Blob) error { return rows.Scan(&b.SHA256, &b.Type, &b.Name, &b.Data) })
 	if err != nil {
 		return earshot.Blob{}, err
 	}

@@ -31,7 +31,7 @@ func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error 
 			order := slices.Clone(some)
 			slices.SortStableFunc(order, func(a, b earshot.Channel) int { return cmp.Compare(t.channelKey(a.Scope()), t.channelKey(b.Scope())) })
 			for _, c := range order {
-				t.putChannel(c)
+				t.PutChannel(c)
 			}
 			return nil
 		})

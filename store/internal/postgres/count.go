@@ -6,7 +6,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // Count implements [earshot.Messages]: the stored counter minus the messages after
@@ -28,10 +28,10 @@ func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Par
 	var out earshot.Count
 	err := s.read(ctx, func(t *tx) {
 		t.askRoot(scope, part, first, upTo, &root)
-		t.ask(`SELECT coalesce(`+counter+`, 0) - (SELECT count(*) FROM message`+where+` AND (time, id) > ($5, $6)),
+		t.Ask(`SELECT coalesce(`+counter+`, 0) - (SELECT count(*) FROM message`+where+` AND (time, id) > ($5, $6)),
 			coalesce((SELECT time FROM message`+where+` ORDER BY time, id LIMIT 1), 0),
 			coalesce((SELECT time FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT 1), 0)`,
-			append(a, int64(upTo.Time), string(upTo.ID)), func(rows pgx.Rows) error {
+			append(a, int64(upTo.Time), string(upTo.ID)), func(rows tables.Row) error {
 				return rows.Scan(&out.Count, &out.From, &out.To)
 			})
 	})
@@ -72,9 +72,9 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 	var reported []earshot.Message
 	err := s.read(ctx, func(t *tx) {
 		found, reported = nil, nil
-		t.ask(query, args(scope, ids, int64(bound.Time), string(bound.ID), int64(hourAgo)),
-			gather(&found, func(rows pgx.Rows, r *row) error { return rows.Scan(&r.root, &r.Count, &r.LastHour, &r.Last) }))
-		t.ask(`SELECT id, lists FROM message`+in+` AND id = ANY($4) AND lists <> ''`, args(scope, ids), gather(&reported, scanReplies))
+		t.Ask(query, tables.Args(scope, ids, int64(bound.Time), string(bound.ID), int64(hourAgo)),
+			tables.Gather(&found, func(rows tables.Row, r *row) error { return rows.Scan(&r.root, &r.Count, &r.LastHour, &r.Last) }))
+		t.Ask(`SELECT id, lists FROM message`+in+` AND id = ANY($4) AND lists <> ''`, tables.Args(scope, ids), tables.Gather(&reported, scanReplies))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the activity of threads: %w", err)
@@ -97,7 +97,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 }
 
 // scanReplies sets m.Replies to what the platform reported of m's thread.
-func scanReplies(rows pgx.Rows, m *earshot.Message) error {
+func scanReplies(rows tables.Row, m *earshot.Message) error {
 	var id, lists string
 	if err := rows.Scan(&id, &lists); err != nil {
 		return err

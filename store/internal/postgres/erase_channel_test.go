@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pgtest"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // filled writes a row into every table that a channel has rows in, and returns
@@ -44,15 +44,14 @@ func filled(t *testing.T, s *Store, scope earshot.Scope) int {
 // rowsOfAll counts the rows of all tables.
 func rowsOfAll(t *testing.T, s *Store) int {
 	t.Helper()
-	tables, err := list(t.Context(), s, "tables", `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`, nil,
-		func(rows pgx.Rows, name *string) error { return rows.Scan(name) })
+	names, err := tables.List(t.Context(), s, "tables", `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`, nil, tables.Scan[string])
 	check(t, err)
-	if len(tables) < 21 {
-		t.Fatalf("found the tables %v", tables)
+	if len(names) < 21 {
+		t.Fatalf("found the tables %v", names)
 	}
 	total := 0
-	for _, table := range tables {
-		n, err := list(t.Context(), s, "count", `SELECT count(*) FROM `+table, nil, func(rows pgx.Rows, n *int) error { return rows.Scan(n) })
+	for _, table := range names {
+		n, err := tables.List(t.Context(), s, "count", `SELECT count(*) FROM `+table, nil, tables.Scan[int])
 		check(t, err)
 		total += n[0]
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // A forgetting erases all other copies of the text of messages that have just become
@@ -38,16 +38,16 @@ type reading struct {
 // load deletes the older revisions of the messages, which become tombstones in b, and
 // loads what forget needs to know of them.
 func (e *forgetting) load(ctx context.Context, t *tx, b *rule.Batch) error {
-	a := args(e.scope, idsOf(e.gone))
+	a := tables.Args(e.scope, idsOf(e.gone))
 	var past []earshot.Message
-	t.ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, a, gather(&past, scanMessage))
+	t.Ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, a, tables.Gather(&past, scanMessage))
 	e.askReaders(t)
-	t.write(`DELETE FROM revision`+in+` AND id = ANY($4)`, a...)
-	if err := t.send(ctx); err != nil {
+	t.Write(`DELETE FROM revision`+in+` AND id = ANY($4)`, a...)
+	if err := t.Send(ctx); err != nil {
 		return err
 	}
-	t.tally.Messages += len(e.gone)
-	t.tally.Revisions += len(past)
+	t.Tally.Messages += len(e.gone)
+	t.Tally.Revisions += len(past)
 	revisions := map[earshot.MessageID][]earshot.Message{}
 	for _, m := range past {
 		revisions[m.ID] = append(revisions[m.ID], m)
@@ -72,20 +72,20 @@ func (e *forgetting) load(ctx context.Context, t *tx, b *rule.Batch) error {
 // askReaders queries the epochs that have read one of the messages, and the summaries
 // that were made of one.
 func (e *forgetting) askReaders(t *tx) {
-	a := args(e.scope, idsOf(e.gone))
-	t.ask(`SELECT message, agent, conversation, epoch FROM reading`+in+` AND message = ANY($4) ORDER BY message, agent, conversation, epoch`, a,
-		gather(&e.readings, func(rows pgx.Rows, r *reading) error {
+	a := tables.Args(e.scope, idsOf(e.gone))
+	t.Ask(`SELECT message, agent, conversation, epoch FROM reading`+in+` AND message = ANY($4) ORDER BY message, agent, conversation, epoch`, a,
+		tables.Gather(&e.readings, func(rows tables.Row, r *reading) error {
 			r.id.Scope = e.scope
 			return rows.Scan(&r.message, &r.id.Agent, &r.id.Name, &r.epoch)
 		}))
-	t.ask(`SELECT DISTINCT r.message, d.agent, d.conversation FROM draft_reading r JOIN draft d ON d.id = r.draft
+	t.Ask(`SELECT DISTINCT r.message, d.agent, d.conversation FROM draft_reading r JOIN draft d ON d.id = r.draft
 		WHERE r.platform = $1 AND r.workspace = $2 AND r.channel = $3 AND r.message = ANY($4) ORDER BY r.message, d.agent, d.conversation`, a,
-		gather(&e.drafted, func(rows pgx.Rows, r *reading) error {
+		tables.Gather(&e.drafted, func(rows tables.Row, r *reading) error {
 			r.id.Scope = e.scope
 			return rows.Scan(&r.message, &r.id.Agent, &r.id.Name)
 		}))
 	e.summed = map[earshot.ConversationID][]earshot.MessageID{}
-	t.ask(`SELECT agent, conversation, message FROM summarised`+in+` AND message = ANY($4) ORDER BY agent, conversation, message`, a, func(rows pgx.Rows) error {
+	t.Ask(`SELECT agent, conversation, message FROM summarised`+in+` AND message = ANY($4) ORDER BY agent, conversation, message`, a, func(rows tables.Row) error {
 		id := earshot.ConversationID{Scope: e.scope}
 		var message earshot.MessageID
 		err := rows.Scan(&id.Agent, &id.Name, &message)
@@ -107,7 +107,7 @@ func (e *forgetting) forget(ctx context.Context, t *tx) error {
 	if len(e.quoting) == 0 {
 		return nil
 	}
-	t.tally.Replies += len(e.quoting)
+	t.Tally.Replies += len(e.quoting)
 	return t.bury(ctx, e.scope, e.quoting.Tombstones())
 }
 
@@ -126,14 +126,14 @@ func (t *tx) bury(ctx context.Context, scope earshot.Scope, tombstones []rule.Me
 // events erases the raw events of the messages and of messages that may quote them,
 // and queries the turns that would answer them.
 func (e *forgetting) events(ctx context.Context, t *tx) error {
-	a := args(e.scope, idsOf(e.gone))
+	a := tables.Args(e.scope, idsOf(e.gone))
 	const raw = `UPDATE event SET raw = ''` + in + ` AND raw <> '' AND message = ANY(`
-	t.counted(&t.tally.Events, raw+`$4)`, a...)
+	t.Count(&t.Tally.Events, raw+`$4)`, a...)
 	for _, quoting := range []string{`thread = ANY($4)`, `reply_to = ANY($4) AND reply_to <> ''`} {
-		t.counted(&t.tally.Events, raw+`ARRAY(SELECT id FROM message`+in+` AND `+quoting+` AND deleted = 0))`, a...)
+		t.Count(&t.Tally.Events, raw+`ARRAY(SELECT id FROM message`+in+` AND `+quoting+` AND deleted = 0))`, a...)
 	}
-	t.ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn`+in+` AND anchor = ANY($4) AND `+rule.UnfinishedSQL+` ORDER BY agent, conversation, id`, a, gather(&e.anchored, scanQueued))
-	return t.send(ctx)
+	t.Ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn`+in+` AND anchor = ANY($4) AND `+rule.UnfinishedSQL+` ORDER BY agent, conversation, id`, a, tables.Gather(&e.anchored, tables.ScanQueued))
+	return t.Send(ctx)
 }
 
 // drop drops the turns that would answer a deleted message, unless one of their
@@ -147,20 +147,20 @@ func (e *forgetting) drop(ctx context.Context, t *tx) error {
 	for i, q := range e.anchored {
 		ids[i], turns[i] = q.Conversation, int64(q.ID)
 	}
-	t.lockLeases(slices.Compact(ids))
+	t.LockLeases(slices.Compact(ids)...)
 	posts := map[earshot.TurnID][]earshot.PostState{}
-	t.ask(`SELECT turn, state FROM outbox WHERE turn = ANY($1)`, []any{turns}, func(rows pgx.Rows) error {
+	t.Ask(`SELECT turn, state FROM outbox WHERE turn = ANY($1)`, []any{turns}, func(rows tables.Row) error {
 		var turn earshot.TurnID
 		var state earshot.PostState
 		err := rows.Scan(&turn, &state)
 		posts[turn] = append(posts[turn], state)
 		return err
 	})
-	if err := t.send(ctx); err != nil {
+	if err := t.Send(ctx); err != nil {
 		return err
 	}
 	for _, q := range e.anchored {
-		if err := t.change(q, rule.DropAnchored(q, posts[q.ID], e.now), e.now); err != nil {
+		if err := t.Change(q, rule.DropAnchored(q, posts[q.ID], e.now), e.now); err != nil {
 			return err
 		}
 	}
@@ -185,9 +185,9 @@ func (e *forgetting) conversations(ctx context.Context, t *tx) error {
 	stored := make(map[earshot.ConversationID]*rule.Summed, len(ids))
 	for _, id := range ids {
 		stored[id] = &rule.Summed{}
-		t.askSummed(id, stored[id])
+		t.AskSummed(id, stored[id])
 	}
-	if err := t.send(ctx); err != nil {
+	if err := t.Send(ctx); err != nil {
 		return err
 	}
 	for _, id := range e.summaries {
@@ -197,8 +197,8 @@ func (e *forgetting) conversations(ctx context.Context, t *tx) error {
 				return err
 			}
 		}
-		t.dropSummary(id, *stored[id], e.now)
-		t.tally.Summaries++
+		t.DropSummary(id, *stored[id], e.now)
+		t.Tally.Summaries++
 	}
 	for _, r := range e.drafted {
 		if err := e.unquote(ctx, t, r.message, r.id); err != nil {
@@ -212,7 +212,7 @@ func (e *forgetting) conversations(ctx context.Context, t *tx) error {
 		if err := e.quotes(ctx, t, r.message, r.id, r.epoch, r.epoch); err != nil {
 			return err
 		}
-		t.eraseEpochs(r.id, r.epoch, r.epoch, e.now)
+		t.EraseEpochs(r.id, r.epoch, r.epoch, e.now)
 	}
 	return nil
 }
@@ -223,14 +223,14 @@ func (e *forgetting) unquote(ctx context.Context, t *tx, message earshot.Message
 	if len(words) == 0 {
 		return nil
 	}
-	var c conversation
-	t.ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+named+` FOR UPDATE`, own(id, id.Name), c.into(id))
-	if err := t.send(ctx); err != nil || !c.found {
+	var c tables.Conversation
+	c.Ask(t, id, dialect.Lock)
+	if err := t.Send(ctx); err != nil || !c.Found {
 		return err
 	}
 	said := rule.Scrubbed{Metadata: c.Metadata, About: c.About}
 	if next, less := said.Without(func(v string) bool { return len(words.In(v)) > 0 }); less {
-		return t.putScrubbed(id, next, e.now)
+		return t.PutScrubbed(id, next, e.now)
 	}
 	return nil
 }
@@ -246,21 +246,21 @@ func (e *forgetting) quotes(ctx context.Context, t *tx, message earshot.MessageI
 		return err
 	}
 	var replies, shown []earshot.MessageID
-	a := own(id, id.Name, from, to)
-	t.ask(`SELECT `+rule.TurnColumns+` FROM turn`+ofConversation+` AND epoch >= $6 AND epoch <= $7`, a, func(rows pgx.Rows) error {
+	a := tables.Own(id, id.Name, from, to)
+	t.Ask(`SELECT `+rule.TurnColumns+` FROM turn`+tables.OfConversation+` AND epoch >= $6 AND epoch <= $7`, a, func(rows tables.Row) error {
 		var turn earshot.Turn
 		err := rule.ScanTurn(rows.Scan, &turn)
 		replies, shown = append(replies, turn.Answer.Replies...), append(shown, turn.Answer.Anchor)
 		return err
 	})
-	t.ask(`SELECT o.message, q.anchor FROM queued_turn q JOIN outbox o ON o.turn = q.id
-		WHERE q.agent = $1 AND q.platform = $2 AND q.workspace = $3 AND q.channel = $4 AND q.conversation = $5 AND q.epoch >= $6 AND q.epoch <= $7`, a, func(rows pgx.Rows) error {
+	t.Ask(`SELECT o.message, q.anchor FROM queued_turn q JOIN outbox o ON o.turn = q.id
+		WHERE q.agent = $1 AND q.platform = $2 AND q.workspace = $3 AND q.channel = $4 AND q.conversation = $5 AND q.epoch >= $6 AND q.epoch <= $7`, a, func(rows tables.Row) error {
 		var message, anchor earshot.MessageID
 		err := rows.Scan(&message, &anchor)
 		replies, shown = append(replies, message), append(shown, anchor)
 		return err
 	})
-	if err := t.send(ctx); err != nil {
+	if err := t.Send(ctx); err != nil {
 		return err
 	}
 	if len(replies) == 0 {
@@ -271,9 +271,9 @@ func (e *forgetting) quotes(ctx context.Context, t *tx, message earshot.MessageI
 		return err
 	}
 	quoting, err := rule.QuotedBy(words, written, func() ([]earshot.Message, error) {
-		t.ask(`SELECT message FROM manifest`+ofConversation+` AND epoch >= $6 AND epoch <= $7`, a,
-			gather(&shown, func(rows pgx.Rows, id *earshot.MessageID) error { return rows.Scan(id) }))
-		if err := t.send(ctx); err != nil {
+		t.Ask(`SELECT message FROM manifest`+tables.OfConversation+` AND epoch >= $6 AND epoch <= $7`, a,
+			tables.Gather(&shown, tables.Scan[earshot.MessageID]))
+		if err := t.Send(ctx); err != nil {
 			return nil, err
 		}
 		return t.messages(ctx, e.scope, shown)
@@ -285,42 +285,20 @@ func (e *forgetting) quotes(ctx context.Context, t *tx, message earshot.MessageI
 // messages reads messages by their ids.
 func (t *tx) messages(ctx context.Context, scope earshot.Scope, ids []earshot.MessageID) ([]earshot.Message, error) {
 	var out []earshot.Message
-	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, args(scope, texts(rule.IDs(ids))), gather(&out, scanMessage))
-	return out, t.send(ctx)
+	t.Ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, tables.Args(scope, texts(rule.IDs(ids))), tables.Gather(&out, scanMessage))
+	return out, t.Send(ctx)
 }
 
-// putScrubbed replaces what is said of a conversation.
-func (t *tx) putScrubbed(id earshot.ConversationID, x rule.Scrubbed, now earshot.Time) error {
-	metadata, about, err := x.Columns()
-	if err != nil {
-		return err
-	}
-	t.write(`UPDATE conversation SET metadata = $6, about = $7, updated = $8`+named, own(id, id.Name, metadata, about, int64(now))...)
-	return nil
-}
-
-// eraseEpochs removes the text that the epochs of a conversation hold, both
-// ends counted, and ends them.
-func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Time) {
-	a := own(id, id.Name, from, to)
-	const epochs = ofConversation + ` AND epoch >= $6 AND epoch <= $7`
-	t.write(`DELETE FROM session`+epochs, a...)
-	t.write(`DELETE FROM named`+epochs, a...)
-	t.eraseTurnsOf(id, from, to)
-	t.endEpoch(id, to, now)
-}
-
-// eraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
-// counted, and that of the conversation's drafts, which may have read the same.
-func (t *tx) eraseTurnsOf(id earshot.ConversationID, from, to int) {
+// EraseTurnsOf implements [tables.Conn].
+func (t *tx) EraseTurnsOf(id earshot.ConversationID, from, to int) {
 	t.eraseDraftsOf(id)
-	a := own(id, id.Name, from, to)
-	const epochs = ofConversation + ` AND epoch >= $6 AND epoch <= $7`
-	t.ask(`SELECT count(*) FROM queued_turn q`+epochs+` AND (input <> '' OR EXISTS (SELECT 1 FROM journal WHERE turn = q.id AND erased = 0)
-		OR NOT `+rule.BegunSQL+` AND EXISTS (SELECT 1 FROM outbox o WHERE o.turn = q.id AND text <> ''))`, a, func(rows pgx.Rows) error {
+	a := tables.Own(id, id.Name, from, to)
+	const epochs = tables.OfConversation + ` AND epoch >= $6 AND epoch <= $7`
+	t.Ask(`SELECT count(*) FROM queued_turn q`+epochs+` AND (input <> '' OR EXISTS (SELECT 1 FROM journal WHERE turn = q.id AND erased = 0)
+		OR NOT `+rule.BegunSQL+` AND EXISTS (SELECT 1 FROM outbox o WHERE o.turn = q.id AND text <> ''))`, a, func(rows tables.Row) error {
 		var n int
 		err := rows.Scan(&n)
-		t.tally.Turns += n
+		t.Tally.Turns += n
 		return err
 	})
 	t.eraseTurns(`id = ANY(ARRAY(SELECT id FROM queued_turn`+epochs+`))`, a...)
@@ -329,35 +307,12 @@ func (t *tx) eraseTurnsOf(id earshot.ConversationID, from, to int) {
 // eraseTurns erases the text of turns. The texts of a turn's posts stay while the turn
 // is about to post them, until it ends or begins again.
 func (t *tx) eraseTurns(which string, a ...any) {
-	t.write(`UPDATE queued_turn SET input = '' WHERE `+which+` AND input <> ''`, a...)
-	t.write(`UPDATE journal SET data = '', erased = 1 WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn WHERE `+which+`)) AND erased = 0`, a...)
+	t.Write(`UPDATE queued_turn SET input = '' WHERE `+which+` AND input <> ''`, a...)
+	t.Write(`UPDATE journal SET data = '', erased = 1 WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn WHERE `+which+`)) AND erased = 0`, a...)
 	t.erasePosts(which+` AND NOT `+rule.BegunSQL, a...)
 }
 
 // erasePosts removes the texts of turns' posts.
 func (t *tx) erasePosts(which string, a ...any) {
-	t.write(`UPDATE outbox SET text = '' WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn WHERE `+which+`)) AND text <> ''`, a...)
-}
-
-// endEpoch ends a conversation's epoch and those before it.
-func (t *tx) endEpoch(id earshot.ConversationID, epoch int, now earshot.Time) {
-	t.counted(&t.tally.Sessions, `UPDATE conversation SET epoch = $6 + 1, updated = $7`+named+` AND epoch <= $6`, own(id, id.Name, epoch, int64(now))...)
-}
-
-// askDeleted queries whether one of the messages is a tombstone.
-func (t *tx) askDeleted(scope earshot.Scope, ids []earshot.MessageID, gone *bool) {
-	if len(ids) == 0 {
-		return
-	}
-	t.ask(`SELECT 1 FROM message`+in+` AND id = ANY($4) AND deleted = 1 LIMIT 1`, args(scope, texts(ids)), one(gone, new(int)))
-}
-
-// hasRead records that a conversation's epoch holds the text of messages.
-func (t *tx) hasRead(id earshot.ConversationID, epoch int, messages []earshot.MessageID) {
-	if len(messages) == 0 {
-		return
-	}
-	t.write(`INSERT INTO reading (platform, workspace, channel, message, agent, conversation, epoch)
-		SELECT $1::text, $2::text, $3::text, unnest($4::text[]), $5::text, $6::text, $7::bigint ON CONFLICT DO NOTHING`,
-		args(id.Scope, texts(messages), string(id.Agent), id.Name, epoch)...)
+	t.Write(`UPDATE outbox SET text = '' WHERE turn = ANY(ARRAY(SELECT id FROM queued_turn WHERE `+which+`)) AND text <> ''`, a...)
 }

@@ -7,10 +7,9 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/jackc/pgx/v5"
 )
 
 // locateBlocks is how many blocks of a table one step of Locate reads: 4 MiB.

@@ -12,22 +12,22 @@ import (
 // blobs, leases, conversations, other rows, and a resume state last. Locks of one
 // kind are taken in the order of their keys.
 
-// exclusive locks the channel against all other writers until the transaction ends.
+// Exclusive implements [tables.Conn]. It locks the channel against all other writers until the transaction ends.
 // A read after it sees everything that was recorded before.
-func (t *tx) exclusive(s earshot.Scope) {
-	t.write(`SELECT pg_advisory_xact_lock($1)`, t.channelKey(s))
+func (t *tx) Exclusive(s earshot.Scope) {
+	t.Write(`SELECT pg_advisory_xact_lock($1)`, t.channelKey(s))
 }
 
-// shared locks the channel against changes of its messages until the transaction
+// Shared implements [tables.Conn]. It locks the channel against changes of its messages until the transaction
 // ends, so that no message that was read is deleted meanwhile.
-func (t *tx) shared(s earshot.Scope) {
-	t.write(`SELECT pg_advisory_xact_lock_shared($1)`, t.channelKey(s))
+func (t *tx) Shared(s earshot.Scope) {
+	t.Write(`SELECT pg_advisory_xact_lock_shared($1)`, t.channelKey(s))
 }
 
-// naming serialises the opening of an agent's conversations in a workspace, in which
+// Naming implements [tables.Conn]. It serialises the opening of an agent's conversations in a workspace, in which
 // an idempotency key is unique. It is an advisory lock because a new name or key has no row to lock yet.
-func (t *tx) naming(id earshot.ConversationID) {
-	t.write(`SELECT pg_advisory_xact_lock($1)`,
+func (t *tx) Naming(id earshot.ConversationID) {
+	t.Write(`SELECT pg_advisory_xact_lock($1)`,
 		t.key("naming", string(id.Agent), string(id.Scope.Workspace)))
 }
 

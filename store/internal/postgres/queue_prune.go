@@ -5,7 +5,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // pruneRows is how many events or turns one transaction deletes.
@@ -18,9 +18,9 @@ func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, erro
 		return 0, err
 	}
 	return s.prune(ctx, "prune events", func(ctx context.Context, t *tx) (n int, err error) {
-		t.ask(`DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM event WHERE received < $1 ORDER BY received LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`,
-			[]any{int64(before), pruneRows}, func(pgx.Rows) error { n++; return nil })
-		err = t.send(ctx)
+		t.Ask(`DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM event WHERE received < $1 ORDER BY received LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`,
+			[]any{int64(before), pruneRows}, func(tables.Row) error { n++; return nil })
+		err = t.Send(ctx)
 		return n, err
 	})
 }
@@ -33,15 +33,15 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 	}
 	return s.prune(ctx, "prune turns", func(ctx context.Context, t *tx) (int, error) {
 		var turns []int64
-		t.ask(`SELECT id FROM queued_turn WHERE pruned = 0 AND `+rule.FinalSQL+` AND updated < $1
+		t.Ask(`SELECT id FROM queued_turn WHERE pruned = 0 AND `+rule.FinalSQL+` AND updated < $1
 			ORDER BY updated LIMIT $2 FOR UPDATE SKIP LOCKED`, []any{int64(before), pruneRows},
-			gather(&turns, func(rows pgx.Rows, id *int64) error { return rows.Scan(id) }))
-		if err := t.send(ctx); err != nil || len(turns) == 0 {
+			tables.Gather(&turns, func(rows tables.Row, id *int64) error { return rows.Scan(id) }))
+		if err := t.Send(ctx); err != nil || len(turns) == 0 {
 			return 0, err
 		}
-		t.write(`UPDATE queued_turn SET input = '', pruned = 1 WHERE id = ANY($1)`, turns)
-		t.write(`DELETE FROM journal WHERE turn = ANY($1)`, turns)
-		t.write(`UPDATE outbox SET text = '' WHERE turn = ANY($1) AND text <> ''`, turns)
+		t.Write(`UPDATE queued_turn SET input = '', pruned = 1 WHERE id = ANY($1)`, turns)
+		t.Write(`DELETE FROM journal WHERE turn = ANY($1)`, turns)
+		t.Write(`UPDATE outbox SET text = '' WHERE turn = ANY($1) AND text <> ''`, turns)
 		return len(turns), nil
 	})
 }

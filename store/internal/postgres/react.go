@@ -5,7 +5,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // React implements [earshot.Messages].
@@ -31,7 +31,7 @@ func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.Reacte
 
 const gaveByID = `SELECT message, emoji, author, first, was, given, at FROM reaction` + in + ` AND message = ANY($4)`
 
-func scanGave(rows pgx.Rows, g *rule.Gave) error {
+func scanGave(rows tables.Row, g *rule.Gave) error {
 	var given int64
 	err := rows.Scan(&g.Message, &g.Emoji, &g.Author, &g.First, &g.Was, &given, &g.At)
 	g.Given = given != 0
@@ -44,9 +44,9 @@ func (s *Store) Reactors(ctx context.Context, scope earshot.Scope, ids ...earsho
 		id earshot.MessageID
 		earshot.Reactor
 	}
-	rows, err := list(ctx, s, "read who reacted", `SELECT message, emoji, author, at FROM reaction r`+in+` AND message = ANY($4) AND given = 1
+	rows, err := tables.List(ctx, s, "read who reacted", `SELECT message, emoji, author, at FROM reaction r`+in+` AND message = ANY($4) AND given = 1
 		AND EXISTS (SELECT 1 FROM message m WHERE m.platform = $1 AND m.workspace = $2 AND m.channel = $3 AND m.id = r.message) ORDER BY message, emoji, author`,
-		args(rule.Scope(scope), texts(rule.IDs(ids))), func(rows pgx.Rows, r *row) error { return rows.Scan(&r.id, &r.Emoji, &r.ID, &r.At) })
+		tables.Args(rule.Scope(scope), texts(rule.IDs(ids))), func(rows tables.Row, r *row) error { return rows.Scan(&r.id, &r.Emoji, &r.ID, &r.At) })
 	out := map[earshot.MessageID][]earshot.Reactor{}
 	for _, r := range rows {
 		out[r.id] = append(out[r.id], r.Reactor)
@@ -57,11 +57,11 @@ func (s *Store) Reactors(ctx context.Context, scope earshot.Scope, ids ...earsho
 // writeReactions queues what b changes of who reacted.
 func (t *tx) writeReactions(scope earshot.Scope, b *rule.Batch) {
 	if buried := b.Buried(); len(buried) > 0 {
-		t.write(`DELETE FROM reaction`+in+` AND message = ANY($4)`, args(scope, texts(buried))...)
+		t.Write(`DELETE FROM reaction`+in+` AND message = ANY($4)`, tables.Args(scope, texts(buried))...)
 	}
 	t.putReactions(scope, b.Gave)
 	if at := b.Awaited(); at != 0 {
-		t.write(`UPDATE channel SET early = greatest(early, $4)`+ofChannel, args(scope, int64(at))...)
+		t.Write(`UPDATE channel SET early = greatest(early, $4)`+tables.OfChannel, tables.Args(scope, int64(at))...)
 	}
 }
 
@@ -81,28 +81,28 @@ func (t *tx) putReactions(scope earshot.Scope, changes func() (write, drop []rul
 				given = append(given, 0)
 			}
 		}
-		t.write(`INSERT INTO reaction (platform, workspace, channel, message, emoji, author, first, was, given, at)
+		t.Write(`INSERT INTO reaction (platform, workspace, channel, message, emoji, author, first, was, given, at)
 			SELECT $1::text, $2::text, $3::text, v.* FROM unnest($4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS v
 			ON CONFLICT (platform, workspace, channel, message, emoji, author) DO UPDATE
 			SET first = excluded.first, was = excluded.was, given = excluded.given, at = excluded.at`,
-			args(scope, message, emoji, author, first, was, given, at)...)
+			tables.Args(scope, message, emoji, author, first, was, given, at)...)
 	}
 	for _, g := range drop {
-		t.write(`DELETE FROM reaction`+in+` AND message = $4 AND emoji = $5 AND author = $6`, args(scope, string(g.Message), g.Emoji, string(g.Author))...)
+		t.Write(`DELETE FROM reaction`+in+` AND message = $4 AND emoji = $5 AND author = $6`, tables.Args(scope, string(g.Message), g.Emoji, string(g.Author))...)
 	}
 }
 
 // ForgetReactions implements [rule.Eraser].
 func (e eraser) ForgetReactions(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) (bool, error) {
 	var messages []earshot.MessageID
-	e.exclusive(s)
-	e.ask(`SELECT DISTINCT message FROM reaction`+in+` AND author = $4 AND author <> '' AND at <= $5 LIMIT $6`, args(s, string(id), int64(until), scrubbedRows), gather(&messages, scanID))
-	if err := e.send(ctx); err != nil || len(messages) == 0 {
+	e.Exclusive(s)
+	e.Ask(`SELECT DISTINCT message FROM reaction`+in+` AND author = $4 AND author <> '' AND at <= $5 LIMIT $6`, tables.Args(s, string(id), int64(until), scrubbedRows), tables.Gather(&messages, tables.Scan[earshot.MessageID]))
+	if err := e.Send(ctx); err != nil || len(messages) == 0 {
 		return false, err
 	}
 	var gave []rule.Gave
-	e.ask(gaveByID, args(s, texts(messages)), gather(&gave, scanGave))
-	if err := e.send(ctx); err != nil {
+	e.Ask(gaveByID, tables.Args(s, texts(messages)), tables.Gather(&gave, scanGave))
+	if err := e.Send(ctx); err != nil {
 		return false, err
 	}
 	of := map[earshot.MessageID][]rule.Gave{}
@@ -114,27 +114,27 @@ func (e eraser) ForgetReactions(ctx context.Context, s earshot.Scope, id earshot
 		r.Forget(id, until, earshot.TimeOf(e.store.now()))
 		e.putReactions(s, func() (write, drop []rule.Gave) { return r.Changes(message) })
 	}
-	return len(messages) == scrubbedRows, e.send(ctx)
+	return len(messages) == scrubbedRows, e.Send(ctx)
 }
 
 // dropEarly queues the deletion of the reactions of before a time to messages of a
 // channel that are not stored.
 func (t *tx) dropEarly(scope earshot.Scope, before earshot.Time) {
-	t.write(`DELETE FROM reaction r`+in+` AND at < $4
-		AND NOT EXISTS (SELECT 1 FROM message m WHERE m.platform = $1 AND m.workspace = $2 AND m.channel = $3 AND m.id = r.message)`, args(scope, int64(before))...)
-	t.write(`UPDATE channel SET early = 0`+ofChannel+` AND early < $4`, args(scope, int64(before))...)
+	t.Write(`DELETE FROM reaction r`+in+` AND at < $4
+		AND NOT EXISTS (SELECT 1 FROM message m WHERE m.platform = $1 AND m.workspace = $2 AND m.channel = $3 AND m.id = r.message)`, tables.Args(scope, int64(before))...)
+	t.Write(`UPDATE channel SET early = 0`+tables.OfChannel+` AND early < $4`, tables.Args(scope, int64(before))...)
 }
 
 // pruneEarly does dropEarly in one channel after another.
 func (s *Store) pruneEarly(ctx context.Context, before earshot.Time) error {
-	scopes, err := list(ctx, s, "prune reactions", `SELECT platform, workspace, id FROM channel WHERE early <> 0`, nil,
-		func(rows pgx.Rows, x *earshot.Scope) error { return rows.Scan(&x.Platform, &x.Workspace, &x.Channel) })
+	scopes, err := tables.List(ctx, s, "prune reactions", `SELECT platform, workspace, id FROM channel WHERE early <> 0`, nil,
+		func(rows tables.Row, x *earshot.Scope) error { return rows.Scan(&x.Platform, &x.Workspace, &x.Channel) })
 	if err != nil {
 		return err
 	}
 	for _, scope := range scopes {
 		err := s.apply(ctx, "prune reactions", func(_ context.Context, t *tx) error {
-			t.exclusive(scope)
+			t.Exclusive(scope)
 			t.dropEarly(scope, before)
 			return nil
 		})

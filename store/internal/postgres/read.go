@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // page is how many rows a long read loads at a time. Between two pages it holds no
@@ -46,8 +46,8 @@ func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.Me
 	if len(ids) == 0 {
 		return nil, ctx.Err()
 	}
-	out, err := list(ctx, s, "read messages by id", `SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`,
-		args(rule.Scope(scope), texts(rule.IDs(ids))), scanMessage)
+	out, err := tables.List(ctx, s, "read messages by id", `SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`,
+		tables.Args(rule.Scope(scope), texts(rule.IDs(ids))), scanMessage)
 	byPosition(out)
 	return out, err
 }
@@ -58,9 +58,9 @@ func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.Me
 func bounded(p earshot.Part, scope earshot.Scope) (string, []any) {
 	if p.IsWhole() {
 		// $4 is unused here, so that what follows counts from $5 in both cases.
-		return in + ` AND deleted = 0 AND $4 = ''`, args(scope, "")
+		return in + ` AND deleted = 0 AND $4 = ''`, tables.Args(scope, "")
 	}
-	return in + ` AND thread = $4 AND deleted = 0`, args(scope, string(p.Thread()))
+	return in + ` AND thread = $4 AND deleted = 0`, tables.Args(scope, string(p.Thread()))
 }
 
 // askRoot queries the root of a thread, if the part is one. root stays nil unless
@@ -70,7 +70,7 @@ func (t *tx) askRoot(scope earshot.Scope, p earshot.Part, from, to earshot.Posit
 	if p.Thread() == "" {
 		return
 	}
-	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = $4`, args(scope, string(p.Thread())), func(rows pgx.Rows) error {
+	t.Ask(`SELECT `+columns+` FROM message`+in+` AND id = $4`, tables.Args(scope, string(p.Thread())), func(rows tables.Row) error {
 		var m earshot.Message
 		if err := scanMessage(rows, &m); err != nil {
 			return err
@@ -94,8 +94,8 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 		out = nil
 		t.askRoot(scope, part, first, upTo, &root)
 		where, a := bounded(part, scope)
-		t.ask(`SELECT `+columns+` FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT $7`,
-			append(a, int64(upTo.Time), string(upTo.ID), limit), gather(&out, scanMessage))
+		t.Ask(`SELECT `+columns+` FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT $7`,
+			append(a, int64(upTo.Time), string(upTo.ID), limit), tables.Gather(&out, scanMessage))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the newest messages: %w", err)
@@ -148,8 +148,8 @@ func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Par
 func (t *tx) askPage(scope earshot.Scope, part earshot.Part, after string, from, to earshot.Position, out *[]earshot.Message) {
 	*out = nil
 	where, a := bounded(part, scope)
-	t.ask(`SELECT `+columns+` FROM message`+where+` AND (time, id) `+after+` ($5, $6) AND (time, id) <= ($7, $8) ORDER BY time, id LIMIT $9`,
-		append(a, int64(from.Time), string(from.ID), int64(to.Time), string(to.ID), page), gather(out, scanMessage))
+	t.Ask(`SELECT `+columns+` FROM message`+where+` AND (time, id) `+after+` ($5, $6) AND (time, id) <= ($7, $8) ORDER BY time, id LIMIT $9`,
+		append(a, int64(from.Time), string(from.ID), int64(to.Time), string(to.ID), page), tables.Gather(out, scanMessage))
 }
 
 // Since implements [earshot.Messages].
@@ -157,15 +157,15 @@ func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	return list(ctx, s, "read what became known", `SELECT `+columns+` FROM message`+in+` AND seq > $4 AND seq > 0 ORDER BY seq LIMIT $5`,
-		args(rule.Scope(scope), seq, limit), scanMessage)
+	return tables.List(ctx, s, "read what became known", `SELECT `+columns+` FROM message`+in+` AND seq > $4 AND seq > 0 ORDER BY seq LIMIT $5`,
+		tables.Args(rule.Scope(scope), seq, limit), scanMessage)
 }
 
 // Replying implements [earshot.Messages].
 func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.Position, ids ...earshot.MessageID) ([]earshot.Message, error) {
 	upTo = or(upTo, last)
-	out, err := list(ctx, s, "read replies", `SELECT `+columns+` FROM message`+in+` AND reply_to = ANY($4) AND reply_to <> '' AND deleted = 0
-		AND (time, id) <= ($5, $6)`, args(rule.Scope(scope), texts(rule.IDs(ids)), int64(upTo.Time), string(upTo.ID)), scanMessage)
+	out, err := tables.List(ctx, s, "read replies", `SELECT `+columns+` FROM message`+in+` AND reply_to = ANY($4) AND reply_to <> '' AND deleted = 0
+		AND (time, id) <= ($5, $6)`, tables.Args(rule.Scope(scope), texts(rule.IDs(ids)), int64(upTo.Time), string(upTo.ID)), scanMessage)
 	byPosition(out)
 	return out, err
 }
@@ -174,8 +174,8 @@ func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.
 func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Message, error) {
 	scope, id = rule.Scope(scope), rule.ID(id)
 	const which = in + ` AND id = $4`
-	out, err := list(ctx, s, "read revisions", `SELECT `+columns+` FROM revision`+which+`
-		UNION ALL SELECT `+columns+` FROM message`+which+` ORDER BY edited`, args(scope, string(id)), scanMessage)
+	out, err := tables.List(ctx, s, "read revisions", `SELECT `+columns+` FROM revision`+which+`
+		UNION ALL SELECT `+columns+` FROM message`+which+` ORDER BY edited`, tables.Args(scope, string(id)), scanMessage)
 	if err == nil && len(out) == 0 {
 		err = rule.NoMessage(id)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // Record implements [earshot.Messages].
@@ -53,8 +53,7 @@ func (s *Store) recordIn(ctx context.Context, scope earshot.Scope, messages []ru
 
 // record stores the messages of recordings of one channel in one transaction.
 func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*recording) error {
-	inserted := 0
-	err := s.apply(ctx, "store messages", func(ctx context.Context, t *tx) error {
+	return s.apply(ctx, "store messages", func(ctx context.Context, t *tx) error {
 		var all []rule.Message
 		for _, r := range group {
 			all = append(all, r.messages...)
@@ -68,13 +67,8 @@ func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*record
 				r.outcomes[i] = b.Add(m)
 			}
 		}
-		inserted = len(b.Inserts())
 		return t.writeBatch(ctx, scope, b)
 	})
-	if err == nil {
-		s.stats.grown(inserted)
-	}
-	return err
 }
 
 // batchOf locks the channel exclusively and returns a batch with the stored copies
@@ -91,23 +85,23 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	var seq, early int64
 	var stored []earshot.Message
 	var bars []rule.Bar
-	t.exclusive(scope)
-	const last = `SELECT seq, early FROM channel` + ofChannel
-	t.ask(last, args(scope), one(&known, &seq, &early))
-	t.ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, args(scope, ids), gather(&stored, scanMessage))
-	t.ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND author = ANY($4)`,
-		args(scope, append(texts(rule.People(messages)), "")), gather(&bars, func(rows pgx.Rows, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) }))
+	t.Exclusive(scope)
+	const last = `SELECT seq, early FROM channel` + tables.OfChannel
+	t.Ask(last, tables.Args(scope), tables.One(&known, &seq, &early))
+	t.Ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, tables.Args(scope, ids), tables.Gather(&stored, scanMessage))
+	t.Ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND author = ANY($4)`,
+		tables.Args(scope, append(texts(rule.People(messages)), "")), tables.Gather(&bars, func(rows tables.Row, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) }))
 	if more != nil {
 		more()
 	}
-	if err := t.send(ctx); err != nil {
+	if err := t.Send(ctx); err != nil {
 		return nil, err
 	}
 	fresh := !known
 	if fresh {
-		t.write(openChannel, args(scope)...)
-		t.ask(last, args(scope), one(&known, &seq, &early))
-		if err := t.send(ctx); err != nil {
+		t.Write(tables.OpenChannel, tables.Args(scope)...)
+		t.Ask(last, tables.Args(scope), tables.One(&known, &seq, &early))
+		if err := t.Send(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -116,13 +110,13 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	b.New, b.Early = fresh, early != 0
 	var past []earshot.Message
 	if revised := b.Revised(messages); len(revised) > 0 {
-		t.ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, args(scope, texts(revised)), gather(&past, scanMessage))
+		t.Ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, tables.Args(scope, texts(revised)), tables.Gather(&past, scanMessage))
 	}
 	var gave []rule.Gave
 	if reacted := b.Reacted(messages); len(reacted) > 0 {
-		t.ask(gaveByID, args(scope, texts(reacted)), gather(&gave, scanGave))
+		t.Ask(gaveByID, tables.Args(scope, texts(reacted)), tables.Gather(&gave, scanGave))
 	}
-	if err := t.send(ctx); err != nil {
+	if err := t.Send(ctx); err != nil {
 		return nil, err
 	}
 	b.Load(past)
@@ -146,9 +140,10 @@ func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 				return err
 			}
 		}
-		t.write(keepRevisions, r.args(scope)...)
+		t.Write(keepRevisions, r.args(scope)...)
 	}
 	inserts, updates := b.Inserts(), b.Updates()
+	t.added += len(inserts)
 	if len(inserts) > 0 {
 		var r rows
 		for _, m := range inserts {
@@ -156,14 +151,14 @@ func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 				return err
 			}
 		}
-		t.write(insertMessages, append(r.args(scope), r.terms)...)
+		t.Write(insertMessages, append(r.args(scope), r.terms)...)
 	}
 	for _, m := range updates {
 		var r rows
 		if err := r.add(m); err != nil {
 			return err
 		}
-		t.write(updateMessages, args(scope, r.id[0], r.time[0], r.thread[0], r.replyTo[0], r.edited[0], r.deleted[0], r.seq[0], r.tokens[0],
+		t.Write(updateMessages, tables.Args(scope, r.id[0], r.time[0], r.thread[0], r.replyTo[0], r.edited[0], r.deleted[0], r.seq[0], r.tokens[0],
 			r.author[0], r.name[0], r.kind[0], r.lists[0], r.text[0], r.terms[0])...)
 	}
 	for _, m := range b.Relisted() {
@@ -171,7 +166,7 @@ func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 		if err != nil {
 			return err
 		}
-		t.write(`UPDATE message SET lists = $5, seq = $6`+in+` AND id = $4`, args(scope, string(m.ID), lists, m.Seq)...)
+		t.Write(`UPDATE message SET lists = $5, seq = $6`+in+` AND id = $4`, tables.Args(scope, string(m.ID), lists, m.Seq)...)
 	}
 	t.writeReactions(scope, b)
 	if b.Changed() {
@@ -194,9 +189,9 @@ func idsOf(list []earshot.Message) []string {
 
 // count queues the changes of the counters of a channel and of its threads.
 func (t *tx) count(scope earshot.Scope, c rule.Counters) {
-	a := args(scope, c.Seq, c.Messages, c.Top)
+	a := tables.Args(scope, c.Seq, c.Messages, c.Top)
 	if len(c.Replies) == 0 {
-		t.write(`UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6`+ofChannel, a...)
+		t.Write(`UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6`+tables.OfChannel, a...)
 		return
 	}
 	roots := slices.Sorted(maps.Keys(c.Replies))
@@ -204,12 +199,12 @@ func (t *tx) count(scope earshot.Scope, c rule.Counters) {
 	for i, root := range roots {
 		n[i] = c.Replies[root]
 	}
-	t.write(`WITH change (root, n) AS (SELECT * FROM unnest($7::text[], $8::bigint[])),
+	t.Write(`WITH change (root, n) AS (SELECT * FROM unnest($7::text[], $8::bigint[])),
 		thread_now AS (
 			INSERT INTO thread (platform, workspace, channel, root, replies) SELECT $1::text, $2::text, $3::text, root, n FROM change
 			ON CONFLICT (platform, workspace, channel, root) DO UPDATE SET replies = thread.replies + excluded.replies
 			RETURNING root, replies)
 		UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6, threads = threads + (
-			SELECT coalesce(sum(CASE thread_now.replies WHEN 0 THEN -1 WHEN change.n THEN 1 ELSE 0 END), 0) FROM thread_now JOIN change USING (root))`+ofChannel,
+			SELECT coalesce(sum(CASE thread_now.replies WHEN 0 THEN -1 WHEN change.n THEN 1 ELSE 0 END), 0) FROM thread_now JOIN change USING (root))`+tables.OfChannel,
 		append(a, texts(roots), n)...)
 }

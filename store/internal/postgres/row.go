@@ -5,7 +5,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
-	"github.com/jackc/pgx/v5"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // columns are those of message and revision that a read loads, in the order
@@ -14,12 +14,7 @@ const columns = rule.MessageColumns
 
 // in bounds a statement to the rows of a channel. What follows it counts its
 // parameters from $4.
-const in = ` WHERE platform = $1 AND workspace = $2 AND channel = $3`
-
-// args returns the parameters of a scope and appends more.
-func args(s earshot.Scope, more ...any) []any {
-	return append([]any{string(s.Platform), string(s.Workspace), string(s.Channel)}, more...)
-}
+const in = tables.In
 
 func texts[T ~string](list []T) []string {
 	out := make([]string, len(list))
@@ -30,7 +25,7 @@ func texts[T ~string](list []T) []string {
 }
 
 // scanMessage fills m from a row of columns.
-func scanMessage(rows pgx.Rows, m *earshot.Message) error {
+func scanMessage(rows tables.Row, m *earshot.Message) error {
 	var id, thread, replyTo, author, kind, lists string
 	var at, edited, deleted, tokens int64
 	err := rows.Scan(&id, &at, &thread, &replyTo, &edited, &deleted, &m.Seq, &tokens, &author, &m.Author.Name, &kind, &lists, &m.Text)
@@ -68,7 +63,7 @@ func (r *rows) add(m *rule.Message) error {
 
 // args returns the parameters of unnested, after those of a scope.
 func (r *rows) args(s earshot.Scope) []any {
-	return args(s, r.id, r.time, r.thread, r.replyTo, r.edited, r.deleted, r.seq, r.tokens, r.author, r.name, r.kind, r.lists, r.text)
+	return tables.Args(s, r.id, r.time, r.thread, r.replyTo, r.edited, r.deleted, r.seq, r.tokens, r.author, r.name, r.kind, r.lists, r.text)
 }
 
 // unnested makes a table of the parameters that rows.args returns.

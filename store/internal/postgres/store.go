@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/earshot-ai/earshot/store/internal/tables"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -27,6 +28,7 @@ import (
 
 // Store is an [earshot.Store] in PostgreSQL.
 type Store struct {
+	tables.Store
 	now          func() time.Time
 	clock        clock
 	log          *slog.Logger
@@ -68,6 +70,7 @@ func open(ctx context.Context, c *config, now func() time.Time, log *slog.Logger
 	if now == nil {
 		s.now = s.clock.Now
 	}
+	s.Store = tables.New(s, &dialect, s.now)
 	s.recordQueues.store, s.stats.store = s, s
 	if err := s.inspect(ctx); err != nil {
 		pool.Close()

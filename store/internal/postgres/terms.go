@@ -4,10 +4,9 @@ import (
 	"context"
 	"iter"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // Terms implements [earshot.Messages].
@@ -22,8 +21,8 @@ type termReader struct {
 
 // LastSeq implements [rule.TermReader].
 func (r termReader) LastSeq(ctx context.Context) (int64, error) {
-	list, err := list(ctx, r.Store, "read the last sequence", `SELECT seq FROM message`+in+` AND seq > 0 ORDER BY seq DESC LIMIT 1`, args(r.scope),
-		func(rows pgx.Rows, seq *int64) error { return rows.Scan(seq) })
+	list, err := tables.List(ctx, r.Store, "read the last sequence", `SELECT seq FROM message`+in+` AND seq > 0 ORDER BY seq DESC LIMIT 1`, tables.Args(r.scope),
+		func(rows tables.Row, seq *int64) error { return rows.Scan(seq) })
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
@@ -33,9 +32,9 @@ func (r termReader) LastSeq(ctx context.Context) (int64, error) {
 // Terms implements [rule.TermReader].
 func (r termReader) Terms(ctx context.Context, after, upTo int64, limit int) ([]earshot.Terms, error) {
 	var split rule.TermSplitter
-	return list(ctx, r.Store, "read a page", `SELECT seq, time, deleted, id, author, author_name, author_kind, thread, reply_to, terms FROM message`+in+
-		` AND seq > $4 AND seq <= $5 AND seq > 0 ORDER BY seq LIMIT $6`, args(r.scope, after, upTo, limit),
-		func(rows pgx.Rows, t *earshot.Terms) error {
+	return tables.List(ctx, r.Store, "read a page", `SELECT seq, time, deleted, id, author, author_name, author_kind, thread, reply_to, terms FROM message`+in+
+		` AND seq > $4 AND seq <= $5 AND seq > 0 ORDER BY seq LIMIT $6`, tables.Args(r.scope, after, upTo, limit),
+		func(rows tables.Row, t *earshot.Terms) error {
 			var id, author, kind, thread, replyTo, terms string
 			var at, deleted int64
 			if err := rows.Scan(&t.Seq, &at, &deleted, &id, &author, &t.Name, &kind, &thread, &replyTo, &terms); err != nil {

@@ -21,11 +21,9 @@ func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error 
 	for some := range slices.Chunk(list, pieceRows) {
 		pieces = append(pieces, func(t *tx) error {
 			for _, c := range some {
-				if err := t.putChannel(c); err != nil {
-					return err
-				}
+				t.PutChannel(c)
 			}
-			return nil
+			return t.did(nil)
 		})
 	}
 	if err := s.writer.runLoad(ctx, pieces); err != nil {

@@ -2,10 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // PutBlob implements [earshot.Blobs].
@@ -37,7 +37,7 @@ func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.Mes
 // deleted, unless another file is linked to it too.
 func (t *tx) putBlobFile(scope earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, hash string) error {
 	const query = ` FROM blob_file` + in + ` AND message = ? AND artifact = ?`
-	a := args(scope, string(of), string(id))
+	a := tables.Args(scope, string(of), string(id))
 	var before string
 	known, err := t.one(`SELECT sha256`+query, a, []any{&before})
 	if err != nil || known && before == hash {
@@ -57,12 +57,12 @@ func (t *tx) putBlobFile(scope earshot.Scope, of earshot.MessageID, id earshot.A
 // putBlob stores a blob, or makes the stored one the newest of its channel.
 func (t *tx) putBlob(scope earshot.Scope, b earshot.Blob, now earshot.Time) error {
 	var newest earshot.Time
-	if _, err := t.one(`SELECT put FROM blob`+in+` ORDER BY put DESC LIMIT 1`, args(scope), []any{&newest}); err != nil {
+	if _, err := t.one(`SELECT put FROM blob`+in+` ORDER BY put DESC LIMIT 1`, tables.Args(scope), []any{&newest}); err != nil {
 		return err
 	}
 	var id int64
 	var put earshot.Time
-	known, err := t.one(`SELECT id, put FROM blob`+in+` AND sha256 = ?`, args(scope, b.SHA256), []any{&id, &put})
+	known, err := t.one(`SELECT id, put FROM blob`+in+` AND sha256 = ?`, tables.Args(scope, b.SHA256), []any{&id, &put})
 	if err != nil {
 		return err
 	}
@@ -77,23 +77,23 @@ func (t *tx) putBlob(scope earshot.Scope, b earshot.Blob, now earshot.Time) erro
 		return err
 	}
 	_, err = t.one(`INSERT INTO blob (platform, workspace, channel, sha256, type, name, size, put) VALUES `+marks(8, 1)+` RETURNING id`,
-		args(scope, b.SHA256, b.Type, b.Name, rule.BlobSize(b), next), []any{&id})
+		tables.Args(scope, b.SHA256, b.Type, b.Name, rule.BlobSize(b), next), []any{&id})
 	if err != nil {
 		return err
 	}
-	return t.exec(`INSERT INTO blob_data (id, data) VALUES (?, ?)`, id, blob(b.Data))
+	return t.exec(`INSERT INTO blob_data (id, data) VALUES (?, ?)`, id, tables.Blob(b.Data))
 }
 
 // makeRoom removes the oldest blobs of a channel until another one fits.
 func (t *tx) makeRoom(scope earshot.Scope, size int64) error {
 	var total int64
-	if _, err := t.one(`SELECT coalesce(sum(size), 0) FROM blob`+in, args(scope), []any{&total}); err != nil {
+	if _, err := t.one(`SELECT coalesce(sum(size), 0) FROM blob`+in, tables.Args(scope), []any{&total}); err != nil {
 		return err
 	}
 	for total += size; total > earshot.BlobBytes; {
 		var hash string
 		var size int64
-		if _, err := t.one(`SELECT sha256, size FROM blob`+in+` ORDER BY put LIMIT 1`, args(scope), []any{&hash, &size}); err != nil {
+		if _, err := t.one(`SELECT sha256, size FROM blob`+in+` ORDER BY put LIMIT 1`, tables.Args(scope), []any{&hash, &size}); err != nil {
 			return err
 		}
 		if err := t.removeBlob(scope, hash); err != nil {
@@ -106,7 +106,7 @@ func (t *tx) makeRoom(scope earshot.Scope, size int64) error {
 
 // removeBlob deletes a blob and its links to files.
 func (t *tx) removeBlob(scope earshot.Scope, hash string) error {
-	if err := t.exec(`DELETE FROM blob_file`+in+` AND sha256 = ?`, args(scope, hash)...); err != nil {
+	if err := t.exec(`DELETE FROM blob_file`+in+` AND sha256 = ?`, tables.Args(scope, hash)...); err != nil {
 		return err
 	}
 	_, err := t.dropBlob(scope, hash)
@@ -117,11 +117,11 @@ func (t *tx) removeBlob(scope earshot.Scope, hash string) error {
 func (t *tx) dropBlob(scope earshot.Scope, hash string) (bool, error) {
 	var id int64
 	gone, err := t.one(`DELETE FROM blob`+in+` AND sha256 = ?
-		AND NOT EXISTS (SELECT 1 FROM blob_file`+in+` AND sha256 = ?) RETURNING id`, append(args(scope, hash), args(scope, hash)...), []any{&id})
+		AND NOT EXISTS (SELECT 1 FROM blob_file`+in+` AND sha256 = ?) RETURNING id`, append(tables.Args(scope, hash), tables.Args(scope, hash)...), []any{&id})
 	if err != nil || !gone {
 		return false, err
 	}
-	t.tally.Files++
+	t.Tally.Files++
 	return true, t.exec(`DELETE FROM blob_data WHERE id = ?`, id)
 }
 
@@ -144,8 +144,8 @@ func (t *tx) dropFiles(scope earshot.Scope, gone []earshot.Message, lost []rule.
 }
 
 func (t *tx) dropFile(scope earshot.Scope, which string, a ...any) error {
-	hashes, err := all(t, `DELETE FROM blob_file`+in+which+` RETURNING sha256`, args(scope, a...),
-		func(rows *sql.Rows, hash *string) error { return rows.Scan(hash) })
+	hashes, err := all(t, `DELETE FROM blob_file`+in+which+` RETURNING sha256`, tables.Args(scope, a...),
+		func(rows tables.Row, hash *string) error { return rows.Scan(hash) })
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (t *tx) eraseBlobs(scope earshot.Scope) error {
 	for _, query := range []string{
 		`DELETE FROM blob_data WHERE id IN (SELECT id FROM blob` + in + `)`, `DELETE FROM blob` + in, `DELETE FROM blob_file` + in,
 	} {
-		if err := t.exec(query, args(scope)...); err != nil {
+		if err := t.exec(query, tables.Args(scope)...); err != nil {
 			return err
 		}
 	}
@@ -185,7 +185,7 @@ func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
 	for n := prunedBlobs; n == prunedBlobs; {
 		err := s.apply(ctx, "prune blobs", func(t *tx) error {
 			old, err := all(t, `SELECT platform, workspace, channel, sha256 FROM blob WHERE put < ? ORDER BY put LIMIT ?`, []any{int64(before), prunedBlobs},
-				func(rows *sql.Rows, r *row) error {
+				func(rows tables.Row, r *row) error {
 					return rows.Scan(&r.scope.Platform, &r.scope.Workspace, &r.scope.Channel, &r.hash)
 				})
 			if err != nil {
@@ -212,9 +212,9 @@ func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
 // Blob implements [earshot.Blobs].
 func (s *Store) Blob(ctx context.Context, scope earshot.Scope, sha256 string) (earshot.Blob, error) {
 	hash := rule.ID(sha256)
-	found, err := list(ctx, s, "read a blob", `SELECT b.sha256, b.type, b.name, d.data FROM blob b JOIN blob_data d ON d.id = b.id
-		WHERE b.platform = ? AND b.workspace = ? AND b.channel = ? AND b.sha256 = ?`, args(rule.Scope(scope), hash),
-		func(rows *sql.Rows, b *earshot.Blob) error { return rows.Scan(&b.SHA256, &b.Type, &b.Name, &b.Data) })
+	found, err := tables.List(ctx, s, "read a blob", `SELECT b.sha256, b.type, b.name, d.data FROM blob b JOIN blob_data d ON d.id = b.id
+		WHERE b.platform = ? AND b.workspace = ? AND b.channel = ? AND b.sha256 = ?`, tables.Args(rule.Scope(scope), hash),
+		func(rows tables.Row, b *earshot.Blob) error { return rows.Scan(&b.SHA256, &b.Type, &b.Name, &b.Data) })
 	if err != nil {
 		return earshot.Blob{}, err
 	}

@@ -69,7 +69,8 @@ func TestAPieceThatFailsIsNotAnothers(t *testing.T) {
 		broken := errors.New("broken")
 		put := func(id string) func(*tx) error {
 			return func(t *tx) error {
-				return t.putChannel(earshot.Channel{Platform: "slack", Workspace: "T1", ID: earshot.ChannelID(id)})
+				t.PutChannel(earshot.Channel{Platform: "slack", Workspace: "T1", ID: earshot.ChannelID(id)})
+				return t.did(nil)
 			}
 		}
 		other := make(chan error, 1)
@@ -136,7 +137,8 @@ func TestAnotherProcessWritesWhileAnImportIsUnderWay(t *testing.T) {
 			if run++; run == 1000 {
 				close(started)
 			}
-			return t.putChannel(earshot.Channel{Platform: "slack", Workspace: "T1", ID: earshot.ChannelID(fmt.Sprint("D", i%100))})
+			t.PutChannel(earshot.Channel{Platform: "slack", Workspace: "T1", ID: earshot.ChannelID(fmt.Sprint("D", i%100))})
+			return t.did(nil)
 		}
 	}
 	go func() { done <- importing.writer.runLoad(context.Background(), pieces) }()

@@ -8,13 +8,14 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // Count implements [earshot.Messages]: the stored counter minus the messages after
 // upTo, in one statement, so that both are read from one snapshot.
 func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
 	scope, part, upTo = rule.Scope(scope), rule.Part(part), or(upTo, last)
-	a := args(scope)
+	a := tables.Args(scope)
 	var counter string
 	switch {
 	case part.IsWhole():
@@ -23,7 +24,7 @@ func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Par
 		counter = `(SELECT top FROM channel WHERE platform = ? AND workspace = ? AND id = ?)`
 	default:
 		counter = `(SELECT replies FROM thread` + inPlace + ` AND root = ?)`
-		a = args(scope, string(part.Thread()))
+		a = tables.Args(scope, string(part.Thread()))
 	}
 	where, w := of(part, scope)
 	at := []any{int64(upTo.Time), string(upTo.ID)}
@@ -82,7 +83,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 	}
 	out := map[earshot.MessageID]earshot.Activity{}
 	for _, root := range ids {
-		thread, at := args(scope, string(root)), []any{int64(bound.Time), string(bound.ID)}
+		thread, at := tables.Args(scope, string(root)), []any{int64(bound.Time), string(bound.ID)}
 		var a []any
 		for _, more := range [][]any{thread, at, thread, {int64(hourAgo)}, at, thread, at, thread} {
 			a = append(a, more...)
@@ -104,7 +105,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 func (s *Store) reported(ctx context.Context, scope earshot.Scope, roots []earshot.MessageID) (map[earshot.MessageID]*earshot.Activity, error) {
 	out := map[earshot.MessageID]*earshot.Activity{}
 	for q := range idQueries(repliesByID, scope, roots) {
-		found, err := list(ctx, s, "read lists", q.text, q.args, func(rows *sql.Rows, m *earshot.Message) error {
+		found, err := tables.List(ctx, s, "read lists", q.text, q.args, func(rows tables.Row, m *earshot.Message) error {
 			var lists string
 			if err := rows.Scan(&m.ID, &lists); err != nil {
 				return err

@@ -2,10 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // Erase implements [earshot.Store].
@@ -26,37 +26,39 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 func (t *tx) raiseErased(scope earshot.Scope) error {
 	return t.exec(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+in+`), 0), coalesce((SELECT max(id) FROM draft`+in+`), 0)),
 		seq = max(seq, coalesce((SELECT seq FROM channel WHERE platform = ? AND workspace = ? AND id = ?), 0)) WHERE one = 1`,
-		append(append(args(scope), args(scope)...), args(scope)...)...)
+		append(append(tables.Args(scope), tables.Args(scope)...), tables.Args(scope)...)...)
+}
+
+// RaiseErased implements [tables.Conn].
+func (t *tx) RaiseErased(id earshot.ConversationID) {
+	t.Write(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+tables.OfConversation+`), 0),
+		coalesce((SELECT max(id) FROM draft`+tables.OfConversation+`), 0)) WHERE one = 1`, tables.Own(id, id.Name)...)
 }
 
 func (t *tx) eraseTurns(scope earshot.Scope) error {
 	for _, table := range []string{"journal", "outbox"} {
-		if err := t.exec(`DELETE FROM `+table+` WHERE turn IN (SELECT id FROM queued_turn`+in+`)`, args(scope)...); err != nil {
+		if err := t.exec(`DELETE FROM `+table+` WHERE turn IN (SELECT id FROM queued_turn`+in+`)`, tables.Args(scope)...); err != nil {
 			return err
 		}
 	}
 	for _, table := range []string{"draft_reading", "draft", "queued_turn"} {
-		if err := t.exec(`DELETE FROM `+table+in, args(scope)...); err != nil {
+		if err := t.exec(`DELETE FROM `+table+in, tables.Args(scope)...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// agentTables hold what belongs to a conversation, besides its own row and the queue.
-var agentTables = []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "summarised"}
-
 // eraseAgents deletes the conversations of all agents in the channel, one agent after
 // another, since the indexes begin with the agent.
 func (t *tx) eraseAgents(scope earshot.Scope) error {
-	agents, err := all(t, `SELECT DISTINCT agent FROM conversation`, nil,
-		func(rows *sql.Rows, agent *earshot.AgentID) error { return rows.Scan(agent) })
+	agents, err := all(t, `SELECT DISTINCT agent FROM conversation`, nil, tables.Scan[earshot.AgentID])
 	if err != nil {
 		return err
 	}
 	for _, agent := range agents {
-		for _, table := range append(agentTables, "conversation") {
-			if err := t.exec(`DELETE FROM `+table+ofAgent, own(earshot.ConversationID{Agent: agent, Scope: scope})...); err != nil {
+		for _, table := range append(tables.AgentTables, "conversation") {
+			if err := t.exec(`DELETE FROM `+table+ofAgent, tables.Own(earshot.ConversationID{Agent: agent, Scope: scope})...); err != nil {
 				return err
 			}
 		}
@@ -68,9 +70,9 @@ func (t *tx) eraseAgents(scope earshot.Scope) error {
 // with the workspace's last channel, all its authors.
 func (t *tx) eraseAuthors(scope earshot.Scope) error {
 	const inWorkspace = ` WHERE platform = ? AND workspace = ?`
-	workspace := args(scope)[:2]
+	workspace := tables.Args(scope)[:2]
 	var a []any
-	for _, more := range [][]any{workspace, args(scope), args(scope), args(scope)} {
+	for _, more := range [][]any{workspace, tables.Args(scope), tables.Args(scope), tables.Args(scope)} {
 		a = append(a, more...)
 	}
 	return t.exec(`DELETE FROM author`+inWorkspace+` AND (
@@ -80,9 +82,9 @@ func (t *tx) eraseAuthors(scope earshot.Scope) error {
 
 func (t *tx) eraseMessages(scope earshot.Scope) error {
 	for _, from := range []string{"event" + inPlace, "reaction" + inPlace, "reading" + in, "revision" + inPlace, "thread" + inPlace, "coverage" + in, "message" + inPlace} {
-		if err := t.exec(`DELETE FROM `+from, args(scope)...); err != nil {
+		if err := t.exec(`DELETE FROM `+from, tables.Args(scope)...); err != nil {
 			return err
 		}
 	}
-	return t.exec(`DELETE FROM channel WHERE platform = ? AND workspace = ? AND id = ?`, args(scope)...)
+	return t.exec(`DELETE FROM channel WHERE platform = ? AND workspace = ? AND id = ?`, tables.Args(scope)...)
 }

@@ -2,50 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
-
-// errPlanned rolls a plan back.
-var errPlanned = errors.New("planned")
-
-// PlanErasure implements [earshot.Erasures]. The erasure is done and rolled back.
-func (s *Store) PlanErasure(ctx context.Context, of earshot.ErasureOf) (earshot.ErasureCounts, error) {
-	var out earshot.ErasureCounts
-	of, err := rule.CheckErasure(of)
-	if err != nil {
-		return out, err
-	}
-	err = s.apply(ctx, "plan an erasure", func(t *tx) error {
-		if err := t.knows(of); err != nil {
-			return err
-		}
-		x, err := t.beginErasure(of)
-		if err != nil {
-			return err
-		}
-		t.tally = earshot.ErasureCounts{}
-		if err := x.Work(context.Background(), eraser{t}, earshot.TimeOf(s.now()), rule.PlanBudget()); err != nil {
-			return err
-		}
-		out = t.tally
-		if x.Ended == 0 {
-			left, err := t.countSpoken(x)
-			if err != nil {
-				return err
-			}
-			out.Messages += left
-		}
-		return errPlanned
-	})
-	if err != nil && !errors.Is(err, errPlanned) {
-		return earshot.ErasureCounts{}, err
-	}
-	return out, nil
-}
 
 // ofChannels selects the channels that an erasure concerns.
 const ofChannels = ` WHERE c.platform = ? AND c.workspace = ? AND (? = '' OR c.id = ?)`
@@ -63,38 +24,33 @@ func bySpeaker(of earshot.ErasureOf) (string, []any) {
 	return `place = c.place AND author = ? AND deleted = 0`, []any{string(of.User)}
 }
 
-// countSpoken counts the messages that an erasure has not deleted yet.
-func (t *tx) countSpoken(x rule.Erasure) (n int, err error) {
-	if x.Of.Messages != nil {
-		return len(x.Of.Messages) - t.tally.Messages, nil
-	}
-	which, a := bySpeaker(x.Of)
-	_, err = t.one(`SELECT coalesce(sum((SELECT count(*) FROM message WHERE `+which+` AND time <= ?)), 0) FROM channel c`+ofChannels,
-		append(append(a, int64(x.Until)), channelsArgs(x.Of)...), []any{&n})
-	return n, err
+// AskSpoken implements [tables.Conn].
+func (t *tx) AskSpoken(of earshot.ErasureOf, until earshot.Time, n *int) {
+	which, a := bySpeaker(of)
+	t.Ask(`SELECT coalesce(sum((SELECT count(*) FROM message WHERE `+which+` AND time <= ?)), 0) FROM channel c`+ofChannels,
+		append(append(a, int64(until)), channelsArgs(of)...), tables.One(new(bool), n))
 }
 
-// lastSpoken returns when a person, or anybody in a channel, last said something; 0
-// if never.
-func (t *tx) lastSpoken(of earshot.ErasureOf) (last earshot.Time, err error) {
+// LastSpoken implements [tables.Conn].
+func (t *tx) LastSpoken(_ context.Context, of earshot.ErasureOf) (last earshot.Time, err error) {
 	which, a := bySpeaker(of)
 	_, err = t.one(`SELECT coalesce(max((SELECT max(time) FROM message WHERE `+which+`)), 0) FROM channel c`+ofChannels,
 		append(a, channelsArgs(of)...), []any{&last})
 	return last, err
 }
 
-// knows returns [earshot.ErrNotFound] where nothing is stored of what of names.
-func (t *tx) knows(of earshot.ErasureOf) error {
+// Knows implements [tables.Conn].
+func (t *tx) Knows(ctx context.Context, of earshot.ErasureOf) error {
 	scope := earshot.Scope{Platform: of.Platform, Workspace: of.Workspace, Channel: of.Channel}
 	var one int
 	if of.User != "" {
-		last, err := t.lastSpoken(of)
+		last, err := t.LastSpoken(ctx, of)
 		if err != nil || last != 0 {
 			return err
 		}
 		named := false
 		if of.Channel == "" {
-			if named, err = t.one(`SELECT 1 FROM author WHERE platform = ? AND workspace = ? AND id = ?`, args(earshot.Scope{Platform: of.Platform, Workspace: of.Workspace, Channel: earshot.ChannelID(of.User)}), []any{&one}); err != nil {
+			if named, err = t.one(`SELECT 1 FROM author WHERE platform = ? AND workspace = ? AND id = ?`, tables.Args(earshot.Scope{Platform: of.Platform, Workspace: of.Workspace, Channel: earshot.ChannelID(of.User)}), []any{&one}); err != nil {
 				return err
 			}
 		}
@@ -117,7 +73,7 @@ func (t *tx) knows(of earshot.ErasureOf) error {
 		}
 		return nil
 	}
-	known, err := t.one(`SELECT 1 FROM channel`+ofChannel, args(scope), []any{&one})
+	known, err := t.one(`SELECT 1 FROM channel`+ofChannel, tables.Args(scope), []any{&one})
 	if err != nil {
 		return err
 	}
@@ -125,7 +81,7 @@ func (t *tx) knows(of earshot.ErasureOf) error {
 		return rule.NoChannel(of.Channel)
 	}
 	for _, id := range of.Messages {
-		known, err := t.one(`SELECT 1 FROM message`+inID, args(scope, string(id)), []any{&one})
+		known, err := t.one(`SELECT 1 FROM message`+inID, tables.Args(scope, string(id)), []any{&one})
 		if err != nil {
 			return err
 		}
@@ -136,65 +92,12 @@ func (t *tx) knows(of earshot.ErasureOf) error {
 	return nil
 }
 
-// BeginErasure implements [earshot.Erasures].
-func (s *Store) BeginErasure(ctx context.Context, of earshot.ErasureOf) (earshot.Erasure, error) {
-	var out rule.Erasure
-	of, err := rule.CheckErasure(of)
-	if err != nil {
-		return out.Erasure, err
-	}
-	err = s.apply(ctx, "begin an erasure", func(t *tx) error {
-		open, err := all(t, `SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE ended = 0 ORDER BY id`, nil, scanErasure)
-		if err != nil {
-			return err
-		}
-		for _, x := range open {
-			if rule.SameErasure(x.Of, of) {
-				out = x
-				return nil
-			}
-		}
-		out, err = t.beginErasure(of)
-		return err
-	})
-	return out.Erasure, err
-}
-
-func scanErasure(rows *sql.Rows, x *rule.Erasure) error { return rule.ScanErasure(rows.Scan, x) }
-
-// beginErasure stores an erasure and its bar.
-func (t *tx) beginErasure(of earshot.ErasureOf) (rule.Erasure, error) {
-	last, err := t.lastSpoken(of)
-	if err != nil {
-		return rule.Erasure{}, err
-	}
-	x, bar, ok := rule.BeginErasure(of, last, earshot.TimeOf(t.now()))
-	if ok {
-		err := t.exec(`INSERT INTO barred (platform, workspace, channel, author, until, floor) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (platform, workspace, channel, author) DO UPDATE SET until = max(until, excluded.until), floor = max(floor, excluded.floor)`,
-			string(of.Platform), string(of.Workspace), string(bar.Channel), string(bar.Author), int64(bar.Until), int64(bar.Floor))
-		if err != nil {
-			return x, err
-		}
-	}
-	v, err := rule.ErasureValues(x)
-	if err != nil {
-		return x, err
-	}
-	_, err = t.one(`INSERT INTO erasure (`+rule.ErasureColumns+`) VALUES `+marks(rule.ErasureColumnCount, 1)+` RETURNING id`, v, []any{&x.ID})
-	if err == nil && of.Before != 0 { // the channel's earlier ones have nothing to say any more
-		err = t.exec(`DELETE FROM erasure`+in+` AND before <> 0 AND ended <> 0 AND id < ?`,
-			args(earshot.Scope{Platform: of.Platform, Workspace: of.Workspace, Channel: of.Channel}, int64(x.ID))...)
-	}
-	return x, err
-}
-
 // StepErasure implements [earshot.Erasures]. A power cut may undo steps, which are then
 // done again; the end of an erasure it cannot undo.
 func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.Erasure, error) {
 	var x rule.Erasure
 	err := s.do(ctx, "step an erasure", &job{heavy: true, volatile: true, apply: func(t *tx) error {
-		found, err := all(t, `SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE id = ?`, []any{int64(id)}, scanErasure)
+		found, err := all(t, `SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE id = ?`, []any{int64(id)}, tables.ScanErasure)
 		if err != nil {
 			return err
 		}
@@ -204,11 +107,11 @@ func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.
 		if x = found[0]; x.Ended != 0 {
 			return nil
 		}
-		t.tally = earshot.ErasureCounts{}
-		if err := x.Work(context.Background(), eraser{t}, earshot.TimeOf(s.now()), rule.StepBudget()); err != nil {
+		t.Tally = earshot.ErasureCounts{}
+		if err := x.Work(context.Background(), t.Eraser(), earshot.TimeOf(s.now()), rule.StepBudget()); err != nil {
 			return err
 		}
-		rule.AddCounts(&x.Removed, t.tally)
+		rule.AddCounts(&x.Removed, t.Tally)
 		v, err := rule.ErasureValues(x)
 		if err != nil {
 			return err
@@ -223,31 +126,6 @@ func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.
 	})
 }
 
-// ErasureLog implements [earshot.Erasures].
-func (s *Store) ErasureLog(ctx context.Context, open bool, limit int) ([]earshot.Erasure, error) {
-	if limit <= 0 {
-		limit = 1<<31 - 1
-	}
-	which := ``
-	if open {
-		which = ` WHERE ended = 0`
-	}
-	found, err := list(ctx, s, "list erasures", `SELECT id, `+rule.ErasureColumns+` FROM erasure`+which+` ORDER BY id DESC LIMIT ? + 0`, []any{limit}, scanErasure)
-	var out []earshot.Erasure
-	for _, x := range found {
-		out = append(out, x.Erasure)
-	}
-	return out, err
-}
-
-// Remember implements [earshot.Erasures].
-func (s *Store) Remember(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, user earshot.AuthorID) error {
-	return s.apply(ctx, "remember a person", func(t *tx) error {
-		return t.exec(`UPDATE barred SET until = ? WHERE platform = ? AND workspace = ? AND author = ? AND until = ?`,
-			int64(earshot.TimeOf(s.now())), string(rule.ID(p)), string(rule.ID(w)), string(rule.ID(user)), int64(rule.Forever))
-	})
-}
-
 // bars returns what may not be recorded in a channel of what people say.
 func (t *tx) bars(scope earshot.Scope, people []earshot.AuthorID) (rule.Bars, error) {
 	people = append(people, "") // for everybody
@@ -257,11 +135,11 @@ func (t *tx) bars(scope earshot.Scope, people []earshot.AuthorID) (rule.Bars, er
 		if len(people) > n {
 			n = barredAtOnce[1]
 		}
-		a := args(scope)
+		a := tables.Args(scope)
 		for i := range n {
 			a = append(a, string(people[min(i, len(people)-1)]))
 		}
-		found, err := all(t, barred[n], a, func(rows *sql.Rows, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) })
+		found, err := all(t, barred[n], a, func(rows tables.Row, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) })
 		if err != nil {
 			return rule.Bars{}, err
 		}
@@ -290,6 +168,6 @@ func (t *tx) nameless(p earshot.Platform, w earshot.WorkspaceID, id earshot.Auth
 	if err != nil || !erased {
 		return false, err
 	}
-	last, err := t.lastSpoken(earshot.ErasureOf{Platform: p, Workspace: w, User: id})
+	last, err := t.LastSpoken(context.Background(), earshot.ErasureOf{Platform: p, Workspace: w, User: id})
 	return last == 0, err
 }

@@ -1,13 +1,13 @@
 package sqlite
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // A forgotten is a message that has just become a tombstone, with the epochs that
@@ -44,12 +44,12 @@ func (t *tx) forgotten(scope earshot.Scope, b *rule.Batch, gone []earshot.Messag
 			}
 			f.words = b.Words(m.ID, past)
 		}
-		n, err := t.affected(`DELETE FROM revision`+inID, args(scope, string(m.ID))...)
+		n, err := t.affected(`DELETE FROM revision`+inID, tables.Args(scope, string(m.ID))...)
 		if err != nil {
 			return nil, err
 		}
-		t.tally.Messages++
-		t.tally.Revisions += n
+		t.Tally.Messages++
+		t.Tally.Revisions += n
 		out = append(out, f)
 	}
 	return out, nil
@@ -59,7 +59,7 @@ func (t *tx) forgotten(scope earshot.Scope, b *rule.Batch, gone []earshot.Messag
 // tombstones: raw events, prompts, sessions, summaries, and the replies that quote
 // them.
 func (t *tx) forget(scope earshot.Scope, gone []forgotten) error {
-	now := earshot.TimeOf(t.now())
+	now := earshot.TimeOf(t.Now())
 	quoting, err := t.forgetSummaries(gone, now)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (t *tx) forget(scope earshot.Scope, gone []forgotten) error {
 	if len(quoting) == 0 {
 		return nil
 	}
-	t.tally.Replies += len(quoting)
+	t.Tally.Replies += len(quoting)
 	return t.bury(scope, quoting.Tombstones())
 }
 
@@ -86,11 +86,11 @@ func (t *tx) bury(scope earshot.Scope, tombstones []rule.Message) error {
 func (t *tx) forgetOne(scope earshot.Scope, m forgotten, now earshot.Time) (rule.Quoting, error) {
 	id := string(m.ID)
 	const raw = `UPDATE event SET raw = x''` + inPlace + ` AND raw <> x'' AND message `
-	if err := t.eraseRaws(raw+`= ?`, args(scope, id)...); err != nil {
+	if err := t.eraseRaws(raw+`= ?`, tables.Args(scope, id)...); err != nil {
 		return nil, err
 	}
 	for _, quoting := range []string{`thread = ?`, `reply_to = ? AND reply_to <> ''`} {
-		err := t.eraseRaws(raw+`IN (SELECT id FROM message`+inPlace+` AND `+quoting+` AND deleted = 0)`, append(args(scope), args(scope, id)...)...)
+		err := t.eraseRaws(raw+`IN (SELECT id FROM message`+inPlace+` AND `+quoting+` AND deleted = 0)`, append(tables.Args(scope), tables.Args(scope, id)...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -125,10 +125,15 @@ func (t *tx) forgetSummaries(gone []forgotten, now earshot.Time) (rule.Quoting, 
 		}
 	}
 	for _, id := range drop {
-		if err := t.dropSummary(id, now); err != nil {
+		x, err := t.summed(id)
+		if err == nil {
+			t.DropSummary(id, x, now)
+			err = t.did(nil)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("drop the summary of %q: %w", id.Name, err)
 		}
-		t.tally.Summaries++
+		t.Tally.Summaries++
 	}
 	return quoting, nil
 }
@@ -149,7 +154,11 @@ func (t *tx) forgetReaders(m forgotten, now earshot.Time) (rule.Quoting, error) 
 	}
 	for _, r := range m.readings {
 		quotes, err := t.quotes(r.id, r.epoch, r.epoch, m.words)
-		if err := errors.Join(err, t.unquote(r.id, m.words, now), t.eraseEpochs(r.id, r.epoch, r.epoch, now)); err != nil {
+		if err := errors.Join(err, t.unquote(r.id, m.words, now)); err != nil {
+			return nil, err
+		}
+		t.EraseEpochs(r.id, r.epoch, r.epoch, now)
+		if err := t.did(nil); err != nil {
 			return nil, err
 		}
 		quoting.Add(quotes)
@@ -162,21 +171,37 @@ func (t *tx) unquote(id earshot.ConversationID, words rule.Words, now earshot.Ti
 	if len(words) == 0 {
 		return nil
 	}
-	c, found, err := t.found(id, "name", id.Name)
-	if err != nil || !found {
+	var c tables.Conversation
+	c.Ask(t, id, "")
+	if err := t.did(nil); err != nil || !c.Found {
 		return err
 	}
 	next, less := rule.Scrubbed{Metadata: c.Metadata, About: c.About}.Without(func(v string) bool { return len(words.In(v)) > 0 })
 	if less {
-		return t.putScrubbed(id, next, now)
+		return t.did(t.PutScrubbed(id, next, now))
 	}
 	return nil
+}
+
+// summed loads what is stored of a conversation's summary.
+func (t *tx) summed(id earshot.ConversationID) (x rule.Summed, err error) {
+	t.AskSummed(id, &x)
+	return x, t.did(nil)
+}
+
+// summarised returns the conversations whose summary was made of a message.
+func (t *tx) summarised(scope earshot.Scope, message earshot.MessageID) ([]earshot.ConversationID, error) {
+	return all(t, `SELECT agent, conversation FROM summarised`+in+` AND message = ?`, tables.Args(scope, string(message)),
+		func(rows tables.Row, id *earshot.ConversationID) error {
+			id.Scope = scope
+			return rows.Scan(&id.Agent, &id.Name)
+		})
 }
 
 // eraseRaws removes the bytes of deliveries.
 func (t *tx) eraseRaws(query string, a ...any) error {
 	n, err := t.affected(query, a...)
-	t.tally.Events += n
+	t.Tally.Events += n
 	return err
 }
 
@@ -184,17 +209,16 @@ func (t *tx) eraseRaws(query string, a ...any) error {
 // their posts may be visible.
 func (t *tx) dropAnchored(scope earshot.Scope, anchor earshot.MessageID, now earshot.Time) error {
 	query := `SELECT ` + rule.QueuedColumns + ` FROM queued_turn` + in + ` AND anchor = ? AND +` + rule.UnfinishedSQL + ` ORDER BY agent`
-	turns, err := all(t, query, args(scope, string(anchor)), func(rows *sql.Rows, q *rule.Queued) error { return rows.Scan(rule.QueuedFields(q)...) })
+	turns, err := all(t, query, tables.Args(scope, string(anchor)), tables.ScanQueued)
 	if err != nil {
 		return err
 	}
 	for _, q := range turns {
-		states, err := all(t, `SELECT state FROM outbox WHERE turn = ? ORDER BY chunk`, []any{int64(q.ID)},
-			func(rows *sql.Rows, s *earshot.PostState) error { return rows.Scan(s) })
+		states, err := all(t, `SELECT state FROM outbox WHERE turn = ? ORDER BY chunk`, []any{int64(q.ID)}, tables.Scan[earshot.PostState])
 		if err != nil {
 			return err
 		}
-		if err := t.change(q, rule.DropAnchored(q, states, now), now); err != nil {
+		if err := t.did(t.Change(q, rule.DropAnchored(q, states, now), now)); err != nil {
 			return err
 		}
 	}
@@ -202,21 +226,13 @@ func (t *tx) dropAnchored(scope earshot.Scope, anchor earshot.MessageID, now ear
 }
 
 // all reads all rows of a query within the transaction, each with scan.
-func all[T any](t *tx, query string, args []any, scan func(*sql.Rows, *T) error) ([]T, error) {
+func all[T any](t *tx, query string, args []any, scan func(tables.Row, *T) error) ([]T, error) {
+	var out []T
 	rows, err := t.query(query, args...)
-	if err != nil {
+	if err := eachRow(rows, err, tables.Gather(&out, scan)); err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var out []T
-	for rows.Next() {
-		var v T
-		if err := scan(rows, &v); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, errors.Join(rows.Err(), rows.Close())
+	return out, nil
 }
 
 // A reading is an epoch of a conversation that holds a message's text.
@@ -226,22 +242,11 @@ type reading struct {
 }
 
 func (t *tx) readings(scope earshot.Scope, id earshot.MessageID) ([]reading, error) {
-	return all(t, `SELECT agent, conversation, epoch FROM reading`+in+` AND message = ? ORDER BY agent, conversation, epoch`, args(scope, string(id)),
-		func(rows *sql.Rows, r *reading) error {
+	return all(t, `SELECT agent, conversation, epoch FROM reading`+in+` AND message = ? ORDER BY agent, conversation, epoch`, tables.Args(scope, string(id)),
+		func(rows tables.Row, r *reading) error {
 			r.id.Scope = scope
 			return rows.Scan(&r.id.Agent, &r.id.Name, &r.epoch)
 		})
-}
-
-// putScrubbed replaces what is said of a conversation, of which something was removed.
-func (t *tx) putScrubbed(id earshot.ConversationID, x rule.Scrubbed, now earshot.Time) error {
-	metadata, about, err := x.Columns()
-	if err != nil {
-		return err
-	}
-	err = t.exec(`UPDATE conversation SET metadata = ?, about = ?, updated = ?`+ofAgent+` AND name = ?`,
-		append([]any{metadata, about, int64(now)}, own(id, id.Name)...)...)
-	return errors.Join(err, t.needScrub())
 }
 
 // quotes returns the replies of a conversation's epochs, both ends counted, that
@@ -251,9 +256,9 @@ func (t *tx) quotes(id earshot.ConversationID, from, to int, words rule.Words) (
 		return nil, nil
 	}
 	var replies, shown []earshot.MessageID
-	a := own(id, id.Name, from, to)
+	a := tables.Own(id, id.Name, from, to)
 	turns, err := all(t, `SELECT `+rule.TurnColumns+` FROM turn`+ofConversation+` AND epoch >= ? AND epoch <= ? ORDER BY epoch`, a,
-		func(rows *sql.Rows, x *earshot.Turn) error { return rule.ScanTurn(rows.Scan, x) })
+		func(rows tables.Row, x *earshot.Turn) error { return rule.ScanTurn(rows.Scan, x) })
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +268,7 @@ func (t *tx) quotes(id earshot.ConversationID, from, to int, words rule.Words) (
 	type post struct{ message, anchor earshot.MessageID }
 	posts, err := all(t, `SELECT o.message, q.anchor FROM queued_turn q JOIN outbox o ON o.turn = q.id
 		WHERE q.agent = ? AND q.platform = ? AND q.workspace = ? AND q.channel = ? AND q.conversation = ? AND q.epoch >= ? AND q.epoch <= ? AND +o.message <> ''`, a,
-		func(rows *sql.Rows, p *post) error { return rows.Scan(&p.message, &p.anchor) })
+		func(rows tables.Row, p *post) error { return rows.Scan(&p.message, &p.anchor) })
 	if err != nil {
 		return nil, err
 	}
@@ -275,27 +280,12 @@ func (t *tx) quotes(id earshot.ConversationID, from, to int, words rule.Words) (
 		return nil, err
 	}
 	return rule.QuotedBy(words, said, func() ([]earshot.Message, error) {
-		more, err := all(t, `SELECT message FROM manifest`+ofConversation+` AND epoch >= ? AND epoch <= ?`, a,
-			func(rows *sql.Rows, m *earshot.MessageID) error { return rows.Scan(m) })
+		more, err := all(t, `SELECT message FROM manifest`+ofConversation+` AND epoch >= ? AND epoch <= ?`, a, tables.Scan[earshot.MessageID])
 		if err != nil {
 			return nil, err
 		}
 		return t.messages(byID, id.Scope, rule.IDs(append(shown, more...)))
 	})
-}
-
-// eraseEpochs removes the text that the epochs of a conversation hold, both
-// ends counted, and ends them.
-func (t *tx) eraseEpochs(id earshot.ConversationID, from, to int, now earshot.Time) error {
-	for _, table := range []string{"session", "named"} {
-		if err := t.exec(`DELETE FROM `+table+ofConversation+` AND epoch >= ? AND epoch <= ?`, own(id, id.Name, from, to)...); err != nil {
-			return err
-		}
-	}
-	if err := t.eraseTurnsOf(id, from, to); err != nil {
-		return err
-	}
-	return t.endEpoch(id, to, now)
 }
 
 // eraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
@@ -304,8 +294,7 @@ func (t *tx) eraseTurnsOf(id earshot.ConversationID, from, to int) error {
 	if err := t.eraseDraftsOf(id); err != nil {
 		return err
 	}
-	turns, err := all(t, `SELECT id FROM queued_turn`+ofConversation+` AND epoch >= ? AND epoch <= ? ORDER BY epoch, id`, own(id, id.Name, from, to),
-		func(rows *sql.Rows, id *earshot.TurnID) error { return rows.Scan(id) })
+	turns, err := all(t, `SELECT id FROM queued_turn`+ofConversation+` AND epoch >= ? AND epoch <= ? ORDER BY epoch, id`, tables.Own(id, id.Name, from, to), tables.Scan[earshot.TurnID])
 	if err != nil {
 		return err
 	}
@@ -332,58 +321,26 @@ func (t *tx) eraseTurn(id earshot.TurnID) error {
 		}
 		some = max(some, min(n, 1))
 	}
-	t.tally.Turns += some
+	t.Tally.Turns += some
 	return t.needScrub()
 }
 
 const erasePosts = `UPDATE outbox SET text = '' WHERE turn = ? AND text <> ''`
-
-// endEpoch ends a conversation's epoch and those before it.
-func (t *tx) endEpoch(id earshot.ConversationID, epoch int, now earshot.Time) error {
-	n, err := t.affected(`UPDATE conversation SET epoch = ?, updated = ?`+ofAgent+` AND name = ? AND epoch <= ?`,
-		append([]any{epoch + 1, int64(now)}, own(id, id.Name, epoch)...)...)
-	t.tally.Sessions += n
-	return err
-}
 
 // deleted returns those of the messages that are tombstones.
 func (t *tx) deleted(scope earshot.Scope, ids []earshot.MessageID) ([]earshot.MessageID, error) {
 	var out []earshot.MessageID
 	for len(ids) > 0 {
 		n := chunk(len(ids))
-		a := args(scope)
+		a := tables.Args(scope)
 		for _, id := range ids[:n] {
 			a = append(a, string(id))
 		}
-		found, err := all(t, `SELECT id FROM message`+inPlace+` AND id IN `+marks(n, 1)+` AND +deleted = 1`, a,
-			func(rows *sql.Rows, id *earshot.MessageID) error { return rows.Scan(id) })
+		found, err := all(t, `SELECT id FROM message`+inPlace+` AND id IN `+marks(n, 1)+` AND +deleted = 1`, a, tables.Scan[earshot.MessageID])
 		if err != nil {
 			return nil, err
 		}
 		out, ids = append(out, found...), ids[n:]
 	}
 	return out, nil
-}
-
-// anyDeleted reports whether one of the messages is a tombstone.
-func (t *tx) anyDeleted(scope earshot.Scope, ids ...earshot.MessageID) (bool, error) {
-	found, err := t.deleted(scope, ids)
-	return len(found) > 0, err
-}
-
-// hasRead records that a conversation's epoch holds the text of messages.
-func (t *tx) hasRead(id earshot.ConversationID, epoch int, ids []earshot.MessageID) error {
-	for len(ids) > 0 {
-		n := chunk(len(ids))
-		var a []any
-		for _, m := range ids[:n] {
-			a = append(a, args(id.Scope, string(m), string(id.Agent), id.Name, epoch)...)
-		}
-		err := t.exec(`INSERT INTO reading (platform, workspace, channel, message, agent, conversation, epoch) VALUES `+marks(7, n)+` ON CONFLICT DO NOTHING`, a...)
-		if err != nil {
-			return err
-		}
-		ids = ids[n:]
-	}
-	return nil
 }

@@ -9,9 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	driver "modernc.org/sqlite"
-
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	driver "modernc.org/sqlite"
 )
 
 // applicationID marks a file as Earshot's: "Ears" in its header. Older files have 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // locateRows is how many rows one step of Locate reads. Between steps no read
@@ -52,12 +53,11 @@ func (l *locator) found(table, column, row string) {
 
 // tables looks through all tables of the catalogue, and the catalogue itself.
 func (l *locator) tables(ctx context.Context) error {
-	tables, err := list(ctx, l.s, "list the tables", `SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name`, nil,
-		func(rows *sql.Rows, name *string) error { return rows.Scan(name) })
+	names, err := tables.List(ctx, l.s, "list the tables", `SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name`, nil, tables.Scan[string])
 	if err != nil {
 		return err
 	}
-	for _, name := range append(tables, "sqlite_schema") {
+	for _, name := range append(names, "sqlite_schema") {
 		t, err := l.s.table(ctx, name)
 		if err != nil {
 			return err
@@ -84,8 +84,8 @@ func (s *Store) table(ctx context.Context, name string) (table, error) {
 		name string
 		key  int
 	}
-	columns, err := list(ctx, s, "read a table's columns", `SELECT name, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, []any{name},
-		func(rows *sql.Rows, c *column) error { return rows.Scan(&c.name, &c.key) })
+	columns, err := tables.List(ctx, s, "read a table's columns", `SELECT name, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, []any{name},
+		func(rows tables.Row, c *column) error { return rows.Scan(&c.name, &c.key) })
 	if err != nil {
 		return t, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -116,9 +117,18 @@ func scans(step string) bool {
 	return strings.HasPrefix(step, "SCAN") && !strings.HasPrefix(step, "SCAN sqlite_dbpage VIRTUAL TABLE INDEX") && !strings.HasSuffix(step, "VALUES CLAUSE") && step != "SCAN CONSTANT ROW"
 }
 
+// parameters returns how many parameters a statement has, numbered or not.
+func parameters(query string) int {
+	n := strings.Count(query, "?")
+	for strings.Contains(query, "$"+strconv.Itoa(n+1)) {
+		n++
+	}
+	return n
+}
+
 func plan(ctx context.Context, t *testing.T, s *Store, query string) []string {
 	t.Helper()
-	rows, err := s.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
+	rows, err := s.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, make([]any, parameters(query))...)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}

@@ -2,13 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // Accept implements [earshot.Queue].
@@ -38,13 +37,13 @@ func (t *tx) accept(scope earshot.Scope, h rule.Heard, m rule.Message) (earshot.
 	var one int
 	var err error
 	if e.Delivery != "" {
-		h.Known, err = t.one(`SELECT 1 FROM event`+inPlace+` AND delivery = ? AND delivery <> ''`, args(scope, e.Delivery), []any{&one})
+		h.Known, err = t.one(`SELECT 1 FROM event`+inPlace+` AND delivery = ? AND delivery <> ''`, tables.Args(scope, e.Delivery), []any{&one})
 		if err != nil {
 			return earshot.Accepted{}, err
 		}
 	}
 	if h.Known {
-		_, err = t.one(`SELECT seq FROM message`+inID, args(scope, string(m.ID)), []any{&h.Record.Seq})
+		_, err = t.one(`SELECT seq FROM message`+inID, tables.Args(scope, string(m.ID)), []any{&h.Record.Seq})
 	} else {
 		err = t.hear(scope, &h, m)
 	}
@@ -52,7 +51,7 @@ func (t *tx) accept(scope earshot.Scope, h rule.Heard, m rule.Message) (earshot.
 		return earshot.Accepted{}, err
 	}
 	if h.Asked {
-		_, err := t.one(`SELECT id FROM queued_turn`+queuedFor, args(scope, string(m.ID), string(h.ID.Agent)), []any{&h.Turn})
+		_, err := t.one(`SELECT id FROM queued_turn`+tables.QueuedFor, tables.Args(scope, string(m.ID), string(h.ID.Agent)), []any{&h.Turn})
 		if err != nil {
 			return earshot.Accepted{}, err
 		}
@@ -68,11 +67,10 @@ func (t *tx) accept(scope earshot.Scope, h rule.Heard, m rule.Message) (earshot.
 			return earshot.Accepted{}, err
 		}
 	}
-	if r := a.Resume; r != nil {
-		err = t.exec(`INSERT INTO resume (platform, key, state) VALUES (?, ?, ?) ON CONFLICT (platform, key) DO UPDATE SET state = excluded.state`,
-			string(scope.Platform), r.Key, blob(r.State))
+	if a.Resume != nil {
+		t.PutResume(scope.Platform, a.Resume)
 	}
-	return a.Accepted, err
+	return a.Accepted, t.did(err)
 }
 
 // hear records the message of an event, and loads what Accept depends on.
@@ -92,35 +90,29 @@ func (t *tx) hear(scope earshot.Scope, h *rule.Heard, m rule.Message) error {
 	}
 	var one int
 	h.Twice, err = t.one(`SELECT 1 FROM queued_turn`+ofAgent+` AND author = ? AND client = ? AND client <> '' AND said >= ? AND said <= ? LIMIT 1`,
-		own(h.ID, string(m.Author.ID), h.Event.Client, int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)), []any{&one})
+		tables.Own(h.ID, string(m.Author.ID), h.Event.Client, int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)), []any{&one})
 	return err
 }
 
 // putEvent stores an event.
 func (t *tx) putEvent(scope earshot.Scope, e earshot.Event) error {
 	return t.exec(`INSERT INTO event (place, delivery, message, client, received, raw) VALUES (`+placeOf+`, ?, ?, ?, ?, ?)`,
-		args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), blob(e.Raw))...)
-}
-
-// blob returns b as a parameter that is not NULL, even if b is nil.
-func blob(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
+		tables.Args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), tables.Blob(e.Raw))...)
 }
 
 // enqueue opens a turn and returns its id.
 func (t *tx) enqueue(q rule.Queued, e earshot.Event) (earshot.TurnID, error) {
 	id := q.Conversation
-	if _, _, err := t.open(earshot.Conversation{ID: id, Metadata: map[string]string{}}, "", q.Updated); err != nil {
+	t.CreateBare(id, q.Updated)
+	err := t.did(nil)
+	if err != nil {
 		return 0, err
 	}
-	_, err := t.one(`INSERT INTO queued_turn (id, agent, platform, workspace, channel, conversation, anchor, client, author, said,
+	_, err = t.one(`INSERT INTO queued_turn (id, agent, platform, workspace, channel, conversation, anchor, client, author, said,
 			state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)
 		VALUES (`+nextTurn+`,
 			?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, x'') RETURNING id`,
-		own(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
+		tables.Own(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
 			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash), []any{&q.ID})
 	if err != nil {
 		return 0, err
@@ -128,41 +120,7 @@ func (t *tx) enqueue(q rule.Queued, e earshot.Event) (earshot.TurnID, error) {
 	return q.ID, t.exec(`INSERT INTO lease (agent, platform, workspace, channel, conversation, owner, fence, until, next)
 		VALUES (?, ?, ?, ?, ?, '', 0, 0, ?)
 		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE SET next = excluded.next WHERE lease.next = 0`,
-		own(id, id.Name, int64(q.ID))...)
-}
-
-// Resume implements [earshot.Queue].
-func (s *Store) Resume(ctx context.Context, p earshot.Platform, key string) ([]byte, error) {
-	key = rule.Text(key)
-	var state []byte
-	err := s.row(ctx, `SELECT state FROM resume WHERE platform = ? AND key = ?`, []any{string(rule.ID(p)), key}, &state)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, rule.NoResume(key)
-	}
-	return state, err
-}
-
-// Events implements [earshot.Queue].
-func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Event, error) {
-	return list(ctx, s, "list events", `SELECT delivery, message, client, received, raw FROM event`+inPlace+` AND message = ? ORDER BY id`,
-		args(rule.Scope(scope), string(rule.ID(id))),
-		func(rows *sql.Rows, e *earshot.Event) error {
-			err := rows.Scan(&e.Delivery, &e.Message.ID, &e.Client, &e.Received, &e.Raw)
-			if len(e.Raw) == 0 {
-				e.Raw = nil
-			}
-			return err
-		})
-}
-
-// QueuedTurn implements [earshot.Queue].
-func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
-	var q rule.Queued
-	err := s.row(ctx, `SELECT `+rule.QueuedColumns+`, input FROM queued_turn WHERE id = ?`, []any{int64(id)}, append(rule.QueuedFields(&q), &q.Input)...)
-	if err != nil {
-		return earshot.QueuedTurn{}, missing(err, "read a turn", rule.NoTurn(id))
-	}
-	return q.Export(), nil
+		tables.Own(id, id.Name, int64(q.ID))...)
 }
 
 // QueuedTurns implements [earshot.Queue]. Each way to ask has its index, and is one
@@ -182,9 +140,9 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 		for i, state := range q.States {
 			states[i] = string(state)
 		}
-		return s.queuedTurns(ctx, in+agent+` AND +state IN `+marks(len(states), 1)+end, slices.Concat(args(*q.Scope), of, states, bound)...)
+		return s.queuedTurns(ctx, in+agent+` AND +state IN `+marks(len(states), 1)+end, slices.Concat(tables.Args(*q.Scope), of, states, bound)...)
 	case q.Scope != nil:
-		return s.queuedTurns(ctx, in+agent+end, slices.Concat(args(*q.Scope), of, bound)...)
+		return s.queuedTurns(ctx, in+agent+end, slices.Concat(tables.Args(*q.Scope), of, bound)...)
 	case len(q.States) == 0:
 		return s.queuedTurns(ctx, ` WHERE true`+agent+end, slices.Concat(of, bound)...)
 	}
@@ -199,33 +157,5 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 }
 
 func (s *Store) queuedTurns(ctx context.Context, where string, a ...any) ([]earshot.QueuedTurn, error) {
-	return list(ctx, s, "list turns", `SELECT `+rule.QueuedColumns+` FROM queued_turn`+where, a,
-		func(rows *sql.Rows, out *earshot.QueuedTurn) error {
-			var q rule.Queued
-			err := rows.Scan(rule.QueuedFields(&q)...)
-			*out = q.Export()
-			return err
-		})
-}
-
-// Depth implements [earshot.Queue].
-func (s *Store) Depth(ctx context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error) {
-	type row struct {
-		state earshot.TurnState
-		n     int
-	}
-	if len(states) == 0 {
-		states = earshot.TurnStates()
-	}
-	args := make([]any, len(states))
-	for i, state := range states {
-		args[i] = string(state)
-	}
-	query := `SELECT state, count(*) FROM queued_turn WHERE state IN (` + strings.TrimSuffix(strings.Repeat("?, ", len(states)), ", ") + `) GROUP BY state`
-	rows, err := list(ctx, s, "count turns", query, args, func(rows *sql.Rows, r *row) error { return rows.Scan(&r.state, &r.n) })
-	out := map[earshot.TurnState]int{}
-	for _, r := range rows {
-		out[r.state] = r.n
-	}
-	return out, err
+	return tables.List(ctx, s, "list turns", `SELECT `+rule.QueuedColumns+` FROM queued_turn`+where, a, tables.ScanTurn)
 }

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 var dm = earshot.ConversationID{Agent: "agent", Scope: scope, Name: "dm"}
@@ -259,14 +259,13 @@ func TestAConversationGrowsByWhatEachTurnAdds(t *testing.T) {
 // rows counts the rows of all tables.
 func (s *Store) rows(t *testing.T) int {
 	t.Helper()
-	tables, err := list(t.Context(), s, "tables", `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`, nil,
-		func(rows *sql.Rows, name *string) error { return rows.Scan(name) })
+	names, err := tables.List(t.Context(), s, "tables", `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`, nil, tables.Scan[string])
 	check(t, err)
-	if !slices.Contains(tables, "reading") || !slices.Contains(tables, "event") {
-		t.Fatalf("found the tables %v", tables)
+	if !slices.Contains(names, "reading") || !slices.Contains(names, "event") {
+		t.Fatalf("found the tables %v", names)
 	}
 	total := 0
-	for _, table := range tables {
+	for _, table := range names {
 		var n int
 		check(t, s.reader.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
 		total += n

@@ -2,10 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // pruneRows is how many events or turns one transaction deletes: some ten
@@ -19,7 +19,7 @@ func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, erro
 	}
 	return s.prune(ctx, "prune events", func(t *tx) (int, error) {
 		gone, err := all(t, `DELETE FROM event WHERE id IN (SELECT id FROM event WHERE received < ? ORDER BY received LIMIT ?) RETURNING id`,
-			[]any{int64(before), pruneRows}, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })
+			[]any{int64(before), pruneRows}, func(rows tables.Row, id *int64) error { return rows.Scan(id) })
 		return len(gone), err
 	})
 }
@@ -31,7 +31,7 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 	}
 	return s.prune(ctx, "prune turns", func(t *tx) (int, error) {
 		turns, err := all(t, `SELECT id FROM queued_turn WHERE pruned = 0 AND +`+rule.FinalSQL+` AND updated < ? ORDER BY updated LIMIT ?`,
-			[]any{int64(before), pruneRows}, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })
+			[]any{int64(before), pruneRows}, func(rows tables.Row, id *int64) error { return rows.Scan(id) })
 		if err != nil {
 			return 0, err
 		}

@@ -2,11 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // React implements [earshot.Messages].
@@ -36,7 +36,7 @@ var gaveByID = chunked(func(n int) string {
 	return `SELECT ` + gaveColumns + ` FROM reaction` + inPlace + ` AND message IN ` + marks(n, 1)
 })
 
-func scanGave(rows *sql.Rows, g *rule.Gave) error {
+func scanGave(rows tables.Row, g *rule.Gave) error {
 	return rows.Scan(&g.Message, &g.Emoji, &g.Author, &g.First, &g.Was, &g.Given, &g.At)
 }
 
@@ -122,21 +122,21 @@ func (t *tx) putReactions(place int64, write, drop []rule.Gave) error {
 // ForgetReactions implements [rule.Eraser].
 func (e eraser) ForgetReactions(_ context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) (bool, error) {
 	var place int64
-	if _, err := e.one(`SELECT place FROM channel`+ofChannel, args(s), []any{&place}); err != nil {
+	if _, err := e.one(`SELECT place FROM channel`+ofChannel, tables.Args(s), []any{&place}); err != nil {
 		return false, err
 	}
 	messages, err := all(e.tx, `SELECT DISTINCT message FROM reaction WHERE place = ? AND author = ? AND author <> '' AND at <= ? LIMIT ? + 0`,
-		[]any{place, string(id), int64(until), scrubbedRows}, scanID[earshot.MessageID])
+		[]any{place, string(id), int64(until), scrubbedRows}, tables.Scan[earshot.MessageID])
 	if err != nil || len(messages) == 0 {
 		return false, err
 	}
 	for _, message := range messages {
-		rows, err := all(e.tx, gaveByID[1], args(s, string(message)), scanGave)
+		rows, err := all(e.tx, gaveByID[1], tables.Args(s, string(message)), scanGave)
 		if err != nil {
 			return false, err
 		}
 		r := rule.NewReactions(rows)
-		r.Forget(id, until, earshot.TimeOf(e.now()))
+		r.Forget(id, until, earshot.TimeOf(e.tx.Now()))
 		write, drop := r.Changes(message)
 		if err := e.putReactions(place, write, drop); err != nil {
 			return false, err

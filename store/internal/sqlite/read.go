@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // page is how many rows a long read loads at a time. Between two pages it holds no
@@ -29,7 +30,7 @@ func idQueries(queries map[int]string, scope earshot.Scope, ids []earshot.Messag
 	return func(yield func(idQuery) bool) {
 		for len(ids) > 0 {
 			n := chunk(len(ids))
-			a := args(scope)
+			a := tables.Args(scope)
 			for _, id := range ids[:n] {
 				a = append(a, string(id))
 			}
@@ -109,9 +110,9 @@ func or(p, none earshot.Position) earshot.Position {
 // The root of a thread is not covered: see root.
 func of(p earshot.Part, scope earshot.Scope) (string, []any) {
 	if p.IsWhole() {
-		return inPlace + ` AND deleted = 0`, args(scope)
+		return inPlace + ` AND deleted = 0`, tables.Args(scope)
 	}
-	return inPlace + ` AND thread = ? AND deleted = 0`, args(scope, string(p.Thread()))
+	return inPlace + ` AND thread = ? AND deleted = 0`, tables.Args(scope, string(p.Thread()))
 }
 
 // root returns the root of a thread, if it is stored and within the bounds. It is
@@ -221,7 +222,7 @@ func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.
 	var out []earshot.Message
 	for _, id := range rule.IDs(ids) {
 		rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+inPlace+` AND reply_to = ? AND reply_to <> '' AND deleted = 0
-			AND (time, id) <= (?, ?) ORDER BY time, id`, args(scope, string(id), int64(upTo.Time), string(upTo.ID))...)
+			AND (time, id) <= (?, ?) ORDER BY time, id`, tables.Args(scope, string(id), int64(upTo.Time), string(upTo.ID))...)
 		found, err := messages(rows, err, 8)
 		if err != nil {
 			return nil, fmt.Errorf("read replies: %w", err)
@@ -237,7 +238,7 @@ func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.M
 	scope, id = rule.Scope(scope), rule.ID(id)
 	rows, err := s.query(ctx, `SELECT `+columns+` FROM revision`+inID+`
 		UNION ALL SELECT `+columns+` FROM message`+inID+` ORDER BY edited`,
-		append(args(scope, string(id)), args(scope, string(id))...)...)
+		append(tables.Args(scope, string(id)), tables.Args(scope, string(id))...)...)
 	out, err := messages(rows, err, 4)
 	if err != nil {
 		return nil, fmt.Errorf("read revisions: %w", err)

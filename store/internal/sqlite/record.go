@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // A recording is one call of Record, with its outcomes.
@@ -91,7 +92,7 @@ func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *r
 	var stored []earshot.Message
 	var early int64
 	const last = `SELECT place, seq, early FROM channel` + ofChannel
-	known, err := t.one(last, args(scope), []any{&place, &seq, &early})
+	known, err := t.one(last, tables.Args(scope), []any{&place, &seq, &early})
 	switch {
 	case err != nil:
 		return 0, nil, err
@@ -102,8 +103,8 @@ func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *r
 		}
 		stored, err = t.messages(byID, scope, rule.IDs(ids))
 	default:
-		if err = t.exec(openChannel, args(scope)...); err == nil {
-			_, err = t.one(last, args(scope), []any{&place, &seq, &early})
+		if err = t.exec(tables.OpenChannel, tables.Args(scope)...); err == nil {
+			_, err = t.one(last, tables.Args(scope), []any{&place, &seq, &early})
 		}
 	}
 	if err != nil {
@@ -232,7 +233,7 @@ func (t *tx) update(scope earshot.Scope, place int64, rows []*rule.Message) erro
 		if err != nil {
 			return err
 		}
-		if err := t.exec(query, append(append(v, m.Terms), args(scope, string(m.ID))...)...); err != nil {
+		if err := t.exec(query, append(append(v, m.Terms), tables.Args(scope, string(m.ID))...)...); err != nil {
 			return err
 		}
 	}
@@ -247,7 +248,7 @@ func (t *tx) relist(scope earshot.Scope, place int64, rows []*rule.Message) erro
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE message SET (no, seq, lists) = (?, ?, ?)`+inID, append([]any{number(place, m.Seq), m.Seq, lists}, args(scope, string(m.ID))...)...); err != nil {
+		if err := t.exec(`UPDATE message SET (no, seq, lists) = (?, ?, ?)`+inID, append([]any{number(place, m.Seq), m.Seq, lists}, tables.Args(scope, string(m.ID))...)...); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // columns are those of message and revision that a read loads, in the order
@@ -36,18 +37,23 @@ const bySeq = ` WHERE no > (` + placeOf + ` << 40) + ? AND no <= (` + placeOf + 
 // clamped, so that an impossible one does not reach into another channel's rows.
 func seqArgs(s earshot.Scope, after, upTo int64, more ...any) []any {
 	bound := func(seq int64) int64 { return min(max(seq, 0), maxSeq) }
-	return append(append(args(s, bound(after)), args(s, bound(upTo))...), more...)
+	return append(append(tables.Args(s, bound(after)), tables.Args(s, bound(upTo))...), more...)
 }
 
 // placeOf is the number of a channel, NULL where the channel is not stored.
 const placeOf = `(SELECT place FROM channel WHERE platform = ? AND workspace = ? AND id = ?)`
 
-const inID = inPlace + ` AND id = ?`
+// ofAgent bounds a statement to the rows of an agent in a scope, ofConversation to
+// those of a conversation. In the table conversation its name is the column name.
+const (
+	ofAgent        = ` WHERE agent = ? AND platform = ? AND workspace = ? AND channel = ?`
+	ofConversation = ofAgent + ` AND conversation = ?`
+)
 
-// args returns the parameters of a scope and appends more.
-func args(s earshot.Scope, more ...any) []any {
-	return append([]any{string(s.Platform), string(s.Workspace), string(s.Channel)}, more...)
-}
+// ofChannel selects a channel's row.
+const ofChannel = ` WHERE platform = ? AND workspace = ? AND id = ?`
+
+const inID = inPlace + ` AND id = ?`
 
 // A scanner reads rows of columns. The numbers are read as any: database/sql
 // copies those as they are, where it would write an int64 out and parse it.
@@ -91,7 +97,7 @@ func messages(rows *sql.Rows, err error, expect int) ([]earshot.Message, error) 
 }
 
 // read fills m from the current row.
-func (s *scanner) read(rows *sql.Rows, m *earshot.Message) error {
+func (s *scanner) read(rows tables.Row, m *earshot.Message) error {
 	if err := rows.Scan(s.dest...); err != nil {
 		return err
 	}

@@ -23,6 +23,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // readers is the number of connections for reads.
@@ -30,6 +32,7 @@ const readers = 8
 
 // Store is an [earshot.Store] in a SQLite file.
 type Store struct {
+	tables.Store
 	now         func() time.Time
 	log         *slog.Logger
 	reader      *sql.DB
@@ -75,6 +78,7 @@ func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logg
 		return nil, errors.Join(err, w.Close())
 	}
 	s := &Store{now: now, log: log, reader: r, stmts: map[string]*sql.Stmt{}}
+	s.Store = tables.New(s, &dialect, now)
 	if !found.immutable {
 		c, err := dial(path, readWrite, 1, checkpointPragmas)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // manyConversations writes 100,000 conversations of one agent past the store: each
@@ -37,7 +38,7 @@ func BenchmarkClaimSummary(b *testing.B) {
 func TestWhatIsDueIsFoundByItsIndex(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	steps := strings.Join(plan(t.Context(), t, s, due), "\n")
+	steps := strings.Join(plan(t.Context(), t, s, tables.Due), "\n")
 	if !strings.Contains(steps, "conversation_due (agent=? AND <expr>>?)") || strings.Contains(steps, "TEMP B-TREE") {
 		t.Errorf("the plan is\n%s", steps)
 	}

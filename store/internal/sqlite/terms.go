@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // Terms implements [earshot.Messages].
@@ -23,7 +24,7 @@ type termReader struct {
 
 // LastSeq implements [rule.TermReader].
 func (r termReader) LastSeq(ctx context.Context) (int64, error) {
-	rows, err := r.query(ctx, `SELECT seq FROM channel`+ofChannel, args(r.scope)...)
+	rows, err := r.query(ctx, `SELECT seq FROM channel`+ofChannel, tables.Args(r.scope)...)
 	if err != nil {
 		return 0, err
 	}

@@ -8,20 +8,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // A tx is the writer's connection with a transaction open on it. Only the
 // writer's goroutine uses it.
 type tx struct {
+	tables.Tx
 	conn     *sql.Conn
-	now      func() time.Time
 	stmts    map[string]*sql.Stmt
-	erased   bool // something was deleted that may still be in the files
-	unsynced bool // commits do not wait for the disk
-	waited   bool // another process held the lock
+	erased   bool  // something was deleted that may still be in the files
+	unsynced bool  // commits do not wait for the disk
+	waited   bool  // another process held the lock
+	failed   error // the first error of a statement that package tables has queued, until Send
+}
 
-	tally earshot.ErasureCounts // what deletions have removed; a step of an erasure sets it to zero
+func newTx(conn *sql.Conn, now func() time.Time) *tx {
+	t := &tx{conn: conn, stmts: map[string]*sql.Stmt{}}
+	t.Tx = tables.Tx{Conn: t, SQL: &dialect, Now: now}
+	return t
 }
 
 // sync sets whether the following commits wait for the disk. A commit that does

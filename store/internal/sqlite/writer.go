@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // maxGroup bounds the jobs of one transaction, maxGroupRows the messages.
@@ -53,7 +54,7 @@ func newWriter(ctx context.Context, db *sql.DB, checkpoints *checkpointer, now f
 		return nil, fmt.Errorf("open the database for writing: %w", err)
 	}
 	w := &writer{
-		db: db, checkpoints: checkpoints, log: log, tx: &tx{conn: conn, now: now, stmts: map[string]*sql.Stmt{}},
+		db: db, checkpoints: checkpoints, log: log, tx: newTx(conn, now),
 		jobs: make(chan *job), bulk: newBulk(), quit: make(chan struct{}), idle: make(chan struct{}),
 		scrub: newScrub(), scrubs: make(chan chan<- error),
 	}
@@ -233,5 +234,5 @@ func (t *tx) all(group []*job) error {
 // database.
 func refused(err error) bool {
 	return errors.Is(err, earshot.ErrNotFound) || errors.Is(err, earshot.ErrConflict) || errors.Is(err, earshot.ErrInvalid) ||
-		errors.Is(err, earshot.ErrFenced) || errors.Is(err, errPlanned)
+		errors.Is(err, earshot.ErrFenced) || errors.Is(err, tables.ErrPlanned)
 }
