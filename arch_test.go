@@ -261,7 +261,7 @@ func TestTheCheckFindsEachKindOfBreach(t *testing.T) {
 				"store/a.go": file("package store\nimport \"github.com/earshot-ai/earshot/bot\""),
 				"bot/a.go":   file("package bot"),
 			},
-			want: []string{"store/a.go:2: store imports " + module + "/bot: imports point down only, and this is level 5 to level 6"},
+			want: []string{"store/a.go:2: store imports " + module + "/bot: imports point down only, and this is level 6 to level 6"},
 		},
 		{
 			name: "the vocabulary imports a library",
