@@ -3,17 +3,24 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/search"
 )
 
-// A turnStore is a store that was opened to read turns, with what finds its channels.
+// A turnStore is a store that was opened to read turns, with what finds its channels and
+// what tells of the turns.
 type turnStore struct {
 	store    earshot.Store
 	channels channels
+	turns    *explain.Reader
 }
+
+// operator is whoever runs the command: they have the store, and see all of it.
+var operator = access.Principal{ID: "local:earshot", Name: "earshot", Kind: access.Local}
 
 // turnStore opens the store, which must exist.
 func (a *app) turnStore(ctx context.Context) (turnStore, error) {
@@ -24,7 +31,9 @@ func (a *app) turnStore(ctx context.Context) (turnStore, error) {
 	return turnsOf(st), nil
 }
 
-func turnsOf(st earshot.Store) turnStore { return turnStore{st, channelsOf(st)} }
+func turnsOf(st earshot.Store) turnStore {
+	return turnStore{st, channelsOf(st), explain.New(st, search.New(st, nil), explain.Options{})}
+}
 
 func (l turnStore) Close() { l.store.Close() }
 
@@ -82,35 +91,10 @@ func (l turnStore) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, e
 func (l turnStore) turn(ctx context.Context, id int64) (earshot.QueuedTurn, error) {
 	t, err := l.store.QueuedTurn(ctx, earshot.TurnID(id))
 	if errors.Is(err, earshot.ErrNotFound) {
-		return t, usagef("there is no turn %d; `earshot turns` lists them", id)
+		return t, noTurn(id)
 	}
 	return t, err
 }
 
-// committed returns what a turn committed; nil when it committed nothing, as
-// one that is not done or was answered alone.
-func (l turnStore) committed(ctx context.Context, t earshot.QueuedTurn) (*earshot.Turn, error) {
-	if t.State != earshot.TurnDone {
-		return nil, nil
-	}
-	c, err := l.store.Turn(ctx, t.Conversation, t.Number)
-	if errors.Is(err, earshot.ErrNotFound) || err == nil && c.Answer.Anchor != t.Anchor {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("turn %d: %w", t.ID, err)
-	}
-	return &c, nil
-}
-
-// messagesOf returns the messages that a ledger speaks of.
-func (l turnStore) messagesOf(ctx context.Context, s earshot.Scope, ledger earshot.Ledger) ([]earshot.Message, error) {
-	var ids []earshot.MessageID
-	for _, r := range ledger {
-		ids = append(ids, r.ID)
-	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return l.store.ByID(ctx, s, ids...)
-}
+// noTurn is the error for a turn that is not stored.
+func noTurn(id int64) error { return usagef("there is no turn %d; `earshot turns` lists them", id) }

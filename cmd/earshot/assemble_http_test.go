@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
 	"github.com/earshot-ai/earshot/internal/contract"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/internal/transcript"
 	"github.com/earshot-ai/earshot/search"
@@ -86,7 +87,7 @@ func TestAssembleOverHTTPIsTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(st, search.New(st, nil), anyone{}, sidecar.Options{}), Gate: anyone{}}))
+	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(st, search.New(st, nil), anyone{}, sidecar.Options{}), Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: anyone{}}))
 	t.Cleanup(srv.Close)
 	for name, input := range inputs(t) {
 		var out, problems bytes.Buffer

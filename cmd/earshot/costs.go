@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/costs"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 )
 
 type costsCmd struct {
@@ -63,7 +64,7 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 		return nil
 	}
 	t := desk.NewTable(c.By, "turns", "calls", "read", "cache read", "cached", "cache written", "answered", "cost").Right(1, 2, 3, 4, 5, 6, 7, 8)
-	for _, r := range append(rows, costs.Total(rows)) {
+	for _, r := range append(rows, explain.Total(rows)) {
 		t.Row(desk.Line(r.Key, 40), desk.Number(r.Turns), desk.Number(r.Calls), desk.Number(r.Input), desk.Number(r.Read), r.Percent(), desk.Number(r.Write), desk.Number(r.Output), r.Money())
 	}
 	a.printf("%s", t.Render(a.width))
@@ -78,7 +79,7 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 
 // A costJSON is a sum as --json writes it.
 type costJSON struct {
-	costs.Row
+	explain.Row
 	PricesFrom string `json:"prices_from,omitempty"` // config, daemon, or none
 }
 
@@ -107,80 +108,48 @@ func (l turnStore) prices(ctx context.Context, cfg config.Config) (map[string]co
 	return nil, "", nil
 }
 
-// costsPage is how many turns are read at once.
-const costsPage = 500
-
 // sum adds up all turns that asked a model, by key in its order.
-func (c *costsCmd) sum(ctx context.Context, l turnStore, prices map[string]config.Price, since earshot.Time) ([]costs.Row, error) {
-	var sum costs.Sum
-	q := earshot.TurnQuery{Limit: costsPage}
-	for {
-		list, err := l.store.QueuedTurns(ctx, q)
+func (c *costsCmd) sum(ctx context.Context, l turnStore, prices map[string]config.Price, since earshot.Time) ([]explain.Row, error) {
+	var sum explain.Sum
+	for t, err := range l.turns.Spent(ctx, operator, explain.SpendingQuery{From: since}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range list {
-			q.Before = t.ID
-			if t.Opened < since {
-				continue
-			}
-			if err := c.add(ctx, l, t, priceOf(prices), &sum); err != nil {
-				return nil, err
-			}
+		calls := t.Calls()
+		if len(calls) == 0 {
+			continue
 		}
-		if len(list) < costsPage {
-			break
+		key, err := c.key(ctx, l, t.Queued)
+		if err != nil {
+			return nil, err
 		}
+		sum.Add(calls, priceOf(prices), func(call explain.Call) string {
+			if c.By == "model" {
+				return call.Model
+			}
+			return key
+		})
 	}
 	return sum.Rows(), nil
 }
 
-// add adds the calls of one turn.
-func (c *costsCmd) add(ctx context.Context, l turnStore, t earshot.QueuedTurn, price costs.Price, sum *costs.Sum) error {
-	calls, err := l.calls(ctx, t)
-	if err != nil || len(calls) == 0 {
-		return err
-	}
-	key := ""
+// key is what a turn is summed by, unless that is the model.
+func (c *costsCmd) key(ctx context.Context, l turnStore, t earshot.QueuedTurn) (string, error) {
 	switch c.By {
 	case "day":
-		key = desk.Day(t.Opened)
+		return desk.Day(t.Opened), nil
 	case "model":
-	default:
-		row, err := l.row(ctx, t)
-		if err != nil {
-			return err
-		}
-		if key = row.ChannelName; c.By == "person" {
-			if key = row.By; key == "" {
-				key = "(deleted)"
-			}
-		}
+		return "", nil
 	}
-	sum.Add(calls, price, func(call costs.Call) string {
-		if c.By == "model" {
-			return call.Model
-		}
-		return key
-	})
-	return nil
-}
-
-// calls returns a turn's calls of models.
-func (l turnStore) calls(ctx context.Context, t earshot.QueuedTurn) ([]costs.Call, error) {
-	entries, err := daemon.Journal(ctx, l.store, t.ID)
-	if err != nil {
-		return nil, err
+	row, err := l.row(ctx, t)
+	if c.By == "person" {
+		return cmp.Or(row.By, "(deleted)"), err
 	}
-	if calls := costs.Calls(entries, nil); len(calls) > 0 {
-		return calls, nil
-	}
-	turn, err := l.committed(ctx, t)
-	return costs.Calls(nil, turn), err
+	return row.ChannelName, err
 }
 
 // priceOf returns the prices of a configuration.
-func priceOf(prices map[string]config.Price) costs.Price {
+func priceOf(prices map[string]config.Price) explain.Price {
 	return func(model string, u earshot.Usage) (float64, bool) {
 		p, ok := daemon.PriceOf(prices, model)
 		return daemon.Cost(p, u), ok

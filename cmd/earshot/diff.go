@@ -76,15 +76,15 @@ func (c *diffCmd) Run(ctx context.Context, a *app) error {
 		if of[i], err = l.whole(ctx, id); err != nil {
 			return err
 		}
-		if of[i].ledger() == nil {
-			return usagef("turn %d has no ledger: %s", id, of[i].changed)
+		if of[i].Ledger() == nil {
+			return usagef("turn %d has no ledger: %s", id, of[i].Changed)
 		}
 	}
-	s := of[0].queued.Conversation.Scope
-	if s != of[1].queued.Conversation.Scope {
+	s := of[0].Queued.Conversation.Scope
+	if s != of[1].Queued.Conversation.Scope {
 		return usagef("turn %d is of #%s and turn %d of #%s; two turns of one channel can be compared", c.From, of[0].row.ChannelName, c.To, of[1].row.ChannelName)
 	}
-	diff := changeOf(of[0].ledger(), of[1].ledger())
+	diff := changeOf(of[0].Ledger(), of[1].Ledger())
 	if a.json {
 		return a.writeJSON(struct {
 			From int64 `json:"from"`

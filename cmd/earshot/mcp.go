@@ -6,6 +6,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/mcp"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/search"
@@ -47,8 +48,9 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	log := a.logger(config.Log{Level: "warn"}, false)
-	service := sidecar.New(st, search.New(st, nil), nil, sidecar.Options{Log: log})
-	return mcp.Serve(ctx, service, p, buildVersion(), a.in, a.raw, log)
+	searcher := search.New(st, nil)
+	service := sidecar.New(st, searcher, nil, sidecar.Options{Log: log})
+	return mcp.Serve(ctx, service, explain.New(st, searcher, explain.Options{Log: log}), p, buildVersion(), a.in, a.raw, log)
 }
 
 // caller is whoever started the process: what it reaches is what its command line

@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -40,7 +41,7 @@ func TestTheDeskKnowsTurnsThatOthersAnswered(t *testing.T) {
 		if _, err := st.Record(t.Context(), channel.Scope(), m); err != nil {
 			t.Fatal(err)
 		}
-		c, err := s.Context(t.Context(), p, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: m.ID, Agent: "U0BOT", Open: true})
+		c, err := s.Context(t.Context(), p, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: m.ID, Agent: "U0BOT", Open: true})
 		if err != nil {
 			t.Fatal(err)
 		}

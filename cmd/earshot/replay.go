@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +9,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/search"
 )
 
 type replayCmd struct {
@@ -90,20 +88,20 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if w.queued.Hash == "" {
-		return usagef("turn %d did not come to a prompt: it is %s %s", c.ID, w.queued.State, w.queued.Why)
+	if w.Queued.Hash == "" {
+		return usagef("turn %d did not come to a prompt: it is %s %s", c.ID, w.Queued.State, w.Queued.Why)
 	}
-	out := replayJSON{ID: c.ID, Same: w.result != nil, Hash: w.queued.Hash, Changed: w.changed}
-	if w.result == nil {
+	out := replayJSON{ID: c.ID, Same: w.Prompt != nil, Hash: w.Queued.Hash, Changed: w.Changed}
+	if w.Prompt == nil {
 		if a.json {
 			if err := a.writeJSON(out); err != nil {
 				return err
 			}
 		}
-		return fmt.Errorf("turn %d cannot be made again: %s", c.ID, w.changed)
+		return fmt.Errorf("turn %d cannot be made again: %s", c.ID, w.Changed)
 	}
-	out.Policy, out.Tokens, out.Bytes = w.input.Policy.Name, w.result.Tokens.Total, size(*w.result)
-	shown := *w.result
+	out.Policy, out.Tokens, out.Bytes = w.Input.Policy.Name, w.Prompt.Tokens.Total, size(*w.Prompt)
+	shown := *w.Prompt
 	if c.Policy != "" || c.Budget > 0 {
 		res, wi, err := c.other(ctx, l, w)
 		if err != nil {
@@ -120,7 +118,7 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 	a.printf("turn %d: the same %s bytes (%s tokens, policy %s, prompt %.12s)\n", c.ID, desk.Number(out.Bytes), desk.Number(out.Tokens), out.Policy, out.Hash)
 	if wi := out.WhatIf; wi != nil {
 		a.printf("with policy %s and a budget of %s: %s bytes, %s tokens\n", wi.Policy, desk.Number(wi.Budget), desk.Number(wi.Bytes), desk.Number(wi.Tokens))
-		wi.show(ctx, a, l, w.queued.Conversation.Scope)
+		wi.show(ctx, a, l, w.Queued.Conversation.Scope)
 	}
 	if c.Prompt {
 		a.printf("\n%s\n", desk.Prompt(shown, a.width, 0))
@@ -131,7 +129,7 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 // other makes the prompt with another policy or budget, from the conversation as it
 // was then.
 func (c *replayCmd) other(ctx context.Context, l turnStore, w wholeTurn) (assemble.Result, whatIf, error) {
-	in := *w.input
+	in := *w.Input
 	if c.Policy != "" {
 		p, err := loadPolicy(c.Policy)
 		if err != nil {
@@ -142,13 +140,8 @@ func (c *replayCmd) other(ctx context.Context, l turnStore, w wholeTurn) (assemb
 	if c.Budget > 0 {
 		in.Budget.Tokens, in.Budget.Session = c.Budget, 4*c.Budget
 	}
-	state := in.Conversation
-	_, res, err := gather.Turn(ctx, l.store, gather.Request{
-		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: in.Policy, Budget: in.Budget,
-		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
-		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens, Finder: search.New(l.store, nil),
-	})
-	if errors.Is(err, assemble.ErrBudgetTooSmall) {
+	_, res, err := l.turns.Again(ctx, w.Turn, in.Policy, in.Budget)
+	if errors.Is(err, contexts.OverLimit) {
 		return res, whatIf{}, usagef("the question and its thread's root alone need more than the model can read")
 	}
 	if err != nil {
@@ -156,7 +149,7 @@ func (c *replayCmd) other(ctx context.Context, l turnStore, w wholeTurn) (assemb
 	}
 	return res, whatIf{
 		Policy: in.Policy.Name, Budget: in.Budget.Tokens, Hash: res.Hash, Tokens: res.Tokens.Total, Bytes: size(res),
-		change: changeOf(withoutTools(w.ledger()), res.Ledger),
+		change: changeOf(withoutTools(w.Ledger()), res.Ledger),
 	}, nil
 }
 

@@ -23,19 +23,15 @@ func whyLast(ctx context.Context, st earshot.Store, w io.Writer, c earshot.Chann
 		if err != nil {
 			return err
 		}
-		ledger := whole.ledger()
+		ledger := whole.Ledger()
 		if ledger == nil {
 			continue
 		}
-		messages, err := l.messagesOf(ctx, s, ledger)
-		if err != nil {
-			return err
-		}
 		in, out := shownOf(ledger)
 		fmt.Fprintf(w, "%s%s", desk.Rule(fmt.Sprintf("turn %d (%s): %s shown, %s left out", t.ID, t.State, desk.Number(in), desk.Number(out)), width),
-			desk.Ledger(ledger, messages, whole.self(), true, width))
-		if whole.result != nil {
-			fmt.Fprint(w, desk.Tokens(whole.result.Tokens, width))
+			desk.Ledger(ledger, whole.considered(), whole.Identity(), true, width))
+		if whole.Prompt != nil {
+			fmt.Fprint(w, desk.Tokens(whole.Prompt.Tokens, width))
 		}
 		return nil
 	}

@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/costs"
-	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 type turnCmd struct {
@@ -35,18 +31,12 @@ Examples:
   earshot turn 42 --case --redact`
 }
 
-// A wholeTurn is everything that is stored of a turn.
+// A wholeTurn is a turn as its reader tells it, with what a terminal adds.
 type wholeTurn struct {
-	row       queuedJSON
-	queued    earshot.QueuedTurn
-	committed *earshot.Turn
-	entries   []bot.JournalEntry
-	posts     []earshot.Post
-	input     *assemble.Input  // nil when it cannot be made again
-	result    *assemble.Result // likewise
-	changed   string           // why it cannot be made again
-	page      string           // its address on the inspector
-	served    bool             // a daemon that runs serves the page
+	explain.Turn
+	row    queuedJSON
+	page   string // its address on the inspector
+	served bool   // a daemon that runs serves the page
 }
 
 func (c *turnCmd) Run(ctx context.Context, a *app) error {
@@ -79,109 +69,35 @@ func (c *turnCmd) Run(ctx context.Context, a *app) error {
 	case c.Request:
 		return w.writeRequests(ctx, a, l.store)
 	case a.json:
-		return w.writeJSON(ctx, a, l, prices)
+		return w.writeJSON(a, prices)
 	}
-	w.show(ctx, a, l, prices, c.Ledger == "all")
+	w.show(a, prices, c.Ledger == "all")
 	return nil
 }
 
-// whole reads everything that is stored of a turn.
+// whole reads a turn, or returns an error that says how to find it.
 func (l turnStore) whole(ctx context.Context, id int64) (wholeTurn, error) {
 	var w wholeTurn
 	var err error
-	if w.queued, err = l.turn(ctx, id); err != nil {
+	w.Turn, err = l.turns.Turn(ctx, operator, earshot.TurnID(id))
+	if errors.Is(err, visible.Absent) {
+		return w, noTurn(id)
+	}
+	if err != nil {
 		return w, err
 	}
-	if w.row, err = l.row(ctx, w.queued); err != nil {
-		return w, err
-	}
-	if w.committed, err = l.committed(ctx, w.queued); err != nil {
-		return w, err
-	}
-	if w.entries, err = daemon.Journal(ctx, l.store, w.queued.ID); err != nil {
-		return w, err
-	}
-	if w.posts, err = l.store.Posts(ctx, w.queued.ID); err != nil {
-		return w, err
-	}
-	w.page, w.served = pageOf(ctx, l.store, w.queued.ID)
-	err = w.rebuild(ctx, l.store)
+	w.row, err = l.row(ctx, w.Queued)
+	w.page, w.served = pageOf(ctx, l.store, w.Queued.ID)
 	return w, err
 }
 
-// rebuild makes the prompt again, or sets w.changed to why it cannot.
-func (w *wholeTurn) rebuild(ctx context.Context, st bot.Store) error {
-	if w.queued.Hash == "" {
-		w.changed = "the turn did not come to a prompt"
-		return nil
+// considered returns the stored messages of the turn's ledger, in its order.
+func (w *wholeTurn) considered() []earshot.Message {
+	var list []earshot.Message
+	for _, row := range w.Ledger() {
+		if m, ok := w.Messages[row.ID]; ok {
+			list = append(list, m)
+		}
 	}
-	in, err := bot.Input(ctx, st, w.queued)
-	if errors.Is(err, bot.ErrChanged) {
-		w.changed = err.Error()
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	res, err := assemble.Turn(in)
-	switch {
-	case err != nil:
-		w.changed = err.Error()
-	case res.Hash != w.queued.Hash:
-		w.changed = fmt.Sprintf("it is another prompt now: %.12s, and was %.12s", res.Hash, w.queued.Hash)
-	default:
-		w.input, w.result = &in, &res
-	}
-	return nil
-}
-
-// ledger returns the turn's ledger: what was committed, else that of the
-// prompt; nil when there is none.
-func (w *wholeTurn) ledger() earshot.Ledger {
-	switch {
-	case w.committed != nil && len(w.committed.Ledger) > 0:
-		return w.committed.Ledger
-	case w.result != nil:
-		return w.result.Ledger
-	}
-	return nil
-}
-
-// self returns the agent's identity; zero where the prompt cannot be made again.
-func (w *wholeTurn) self() earshot.Identity {
-	if w.input != nil {
-		return w.input.Identity
-	}
-	return earshot.Identity{}
-}
-
-// zone returns the zone of the times that the turn's prompt shows; "" is UTC.
-func (w *wholeTurn) zone() string {
-	switch {
-	case w.committed != nil:
-		return w.committed.Zone
-	case w.input != nil:
-		return w.input.Zone
-	}
-	return ""
-}
-
-// names returns the people whom the turn was the first of its epoch to name, and
-// the form of its session; nothing where that is not recorded.
-func (w *wholeTurn) names() (names []earshot.Named, form string) {
-	switch {
-	case w.committed != nil:
-		return w.committed.Names, w.committed.Form
-	case w.result != nil:
-		return w.result.Next.Names, string(w.input.Policy.Frame)
-	}
-	return nil, ""
-}
-
-func (w *wholeTurn) spent(prices map[string]config.Price) costs.Spent {
-	var s costs.Spent
-	for _, c := range costs.Calls(w.entries, w.committed) {
-		s.Add(c, priceOf(prices))
-	}
-	return s
+	return list
 }

@@ -1,11 +1,6 @@
 package main
 
-import (
-	"context"
-
-	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/bot"
-)
+import "github.com/earshot-ai/earshot"
 
 // An attachmentJSON is a file that a turn gave to the model, from the manifest.
 type attachmentJSON struct {
@@ -20,45 +15,10 @@ type attachmentJSON struct {
 }
 
 // attachments returns what a turn attached.
-func (w *wholeTurn) attachments(ctx context.Context, l turnStore) ([]attachmentJSON, error) {
+func (w *wholeTurn) attachments() []attachmentJSON {
 	out := []attachmentJSON{}
-	if w.committed == nil || len(w.committed.Attached) == 0 {
-		return out, nil
+	for _, a := range w.Attachments() {
+		out = append(out, attachmentJSON{a.ID, a.Name, a.Type, a.SHA256, a.Message, a.Thread, a.Attached.Turn + 1, a.Tokens})
 	}
-	messages, err := l.messagesOf(ctx, w.queued.Conversation.Scope, w.ledger())
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range w.committed.Attached {
-		x := attachmentJSON{ID: a.ID, Hash: a.SHA256, Turn: a.Turn + 1, Tokens: a.Tokens}
-		for _, m := range messages {
-			for _, f := range m.Files {
-				if f.ID != a.ID {
-					continue
-				}
-				x.Name, x.Type, x.Message, x.Thread = f.Name, f.Type, m.ID, m.Root()
-				if w.queued.Conversation.Name == string(m.ID) {
-					x.Thread = m.ID
-				}
-			}
-		}
-		if x.Type == "" {
-			x.Type = handedType(w.entries, a.ID)
-		}
-		out = append(out, x)
-	}
-	return out, nil
-}
-
-// handedType returns the type under which the model was given a file, from the
-// journal.
-func handedType(entries []bot.JournalEntry, id earshot.ArtifactID) string {
-	for _, e := range entries {
-		for _, f := range e.Files {
-			if f.ID == id {
-				return f.Type
-			}
-		}
-	}
-	return ""
+	return out
 }

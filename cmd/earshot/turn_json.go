@@ -1,13 +1,14 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/contract"
-	"github.com/earshot-ai/earshot/internal/costs"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/llm"
 )
 
 // A turnJSON is a whole turn as --json writes it.
@@ -25,7 +26,7 @@ type turnJSON struct {
 	Files   []attachmentJSON   `json:"attachments"`
 	Journal []journalEntryJSON `json:"journal"`
 	Posts   []postJSON         `json:"posts"`
-	Spent   costs.Spent        `json:"spent"`
+	Spent   explain.Spent      `json:"spent"`
 	Took    int64              `json:"took_us"`
 	Page    string             `json:"page"` // its address on the inspector
 }
@@ -49,28 +50,24 @@ type postJSON struct {
 	Text    string            `json:"text"`
 }
 
-func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices map[string]config.Price) error {
-	attachments, err := w.attachments(ctx, l)
-	if err != nil {
-		return err
-	}
-	names, form := w.names()
+func (w *wholeTurn) writeJSON(a *app, prices map[string]config.Price) error {
+	names, form := w.Names()
 	out := turnJSON{
-		queuedJSON: w.row, Form: form, Zone: w.zone(), Began: w.queued.Began, Summary: w.summary(), Names: []namedJSON{}, Changed: w.changed,
-		Ledger: ledgerJSON(w.ledger()), Files: attachments, Journal: w.journalJSON(), Posts: []postJSON{},
-		Spent: w.spent(prices), Took: int64(w.queued.Updated - w.queued.Opened), Page: w.page,
+		queuedJSON: w.row, Form: form, Zone: w.Zone(), Began: w.Queued.Began, Summary: w.summary(), Names: []namedJSON{}, Changed: w.Changed,
+		Ledger: ledgerJSON(w.Ledger()), Files: w.attachments(), Journal: w.journalJSON(), Posts: []postJSON{},
+		Spent: w.Spent(priceOf(prices)), Took: w.Took().Microseconds(), Page: w.page,
 	}
 	for _, n := range names {
 		out.Names = append(out.Names, namedJSON(n))
 	}
-	if w.result != nil {
-		raw, err := contract.Encode(*w.result)
+	if w.Prompt != nil {
+		raw, err := contract.Encode(*w.Prompt)
 		if err != nil {
 			return err
 		}
-		out.Result, out.Policy = raw, w.input.Policy.Name
+		out.Result, out.Policy = raw, w.Input.Policy.Name
 	}
-	for _, p := range w.posts {
+	for _, p := range w.Posts {
 		out.Posts = append(out.Posts, postJSON{p.Chunk, p.State, p.Message, p.Text})
 	}
 	return a.writeJSON(out)
@@ -78,16 +75,24 @@ func (w *wholeTurn) writeJSON(ctx context.Context, a *app, l turnStore, prices m
 
 func (w *wholeTurn) journalJSON() []journalEntryJSON {
 	out := []journalEntryJSON{}
-	for _, e := range w.entries {
+	for _, e := range w.Steps {
 		x := journalEntryJSON{N: e.N, Time: e.Time.String(), Failed: e.Failed}
 		if e.Answer != nil {
 			x.Answer = e.Answer
 		}
 		if e.Results != nil {
-			x.Results = e.Results
+			var results []llm.Result
+			for _, r := range e.Results {
+				results = append(results, r.Result)
+			}
+			x.Results = results
 		}
 		if e.Files != nil {
-			x.Files = e.Files
+			files := slices.Clone(e.Files)
+			for i := range files {
+				files[i].Of = "" // attachments say which message shared a file
+			}
+			x.Files = files
 		}
 		out = append(out, x)
 	}

@@ -15,14 +15,14 @@ import (
 
 // writeCase prints a turn's prompt as a case in text form.
 func (w *wholeTurn) writeCase(a *app, redact bool) error {
-	if w.result == nil {
-		return fmt.Errorf("turn %d cannot be a case: %s", w.queued.ID, w.changed)
+	if w.Prompt == nil {
+		return fmt.Errorf("turn %d cannot be a case: %s", w.Queued.ID, w.Changed)
 	}
-	what := fmt.Sprintf("turn %d, policy %s", w.queued.ID, w.input.Policy.Name)
-	c := transcript.Report(what, *w.input, *w.result)
+	what := fmt.Sprintf("turn %d, policy %s", w.Queued.ID, w.Input.Policy.Name)
+	c := transcript.Report(what, *w.Input, *w.Prompt)
 	if redact {
 		var err error
-		if c, err = transcript.RedactedReport("a redacted turn", *w.input, *w.result); err != nil {
+		if c, err = transcript.RedactedReport("a redacted turn", *w.Input, *w.Prompt); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ type requestJSON struct {
 // writeRequests prints what the provider was sent for each answer of a turn.
 func (w *wholeTurn) writeRequests(ctx context.Context, a *app, st bot.Store) error {
 	list := []requestJSON{}
-	for r, err := range daemon.Requests(ctx, st, w.queued) {
+	for r, err := range daemon.Requests(ctx, st, w.Queued) {
 		if err != nil {
 			return err
 		}
@@ -68,8 +68,8 @@ func (w *wholeTurn) writeRequests(ctx context.Context, a *app, st bot.Store) err
 	if a.json {
 		return a.writeJSON(list)
 	}
-	if len(w.entries) == 0 {
-		a.printf("turn %d asked no model.\n", w.queued.ID)
+	if len(w.Steps) == 0 {
+		a.printf("turn %d asked no model.\n", w.Queued.ID)
 	}
 	return nil
 }

@@ -1,15 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/step"
 )
 
-func (w *wholeTurn) show(ctx context.Context, a *app, l turnStore, prices map[string]config.Price, all bool) {
+func (w *wholeTurn) show(a *app, prices map[string]config.Price, all bool) {
 	r := w.row
 	a.printf("turn %d  %s  #%s  %s\n", r.ID, stateStyle(r.State), desk.Line(r.ChannelName, 40), desk.Faint("conversation "+desk.Line(r.Conversation, 40)))
 	if r.Why != "" {
@@ -21,34 +22,21 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l turnStore, prices map[st
 		ends = fmt.Sprintf(", left by %d processes", r.Ends)
 	}
 	w.showEpoch(a)
-	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %s%s, epoch %d", r.minute, w.took(), timesText(r.Tries), ends, r.Epoch)))
+	a.printf("%s\n\n", desk.Faint(fmt.Sprintf("asked %s, took %s, claimed %s%s, epoch %d", r.minute, w.tookText(), timesText(r.Tries), ends, r.Epoch)))
 	w.showNames(a)
-	if w.result != nil {
-		a.printf("%s\n", desk.Prompt(*w.result, a.width, 0))
-		a.printf("%s%s\n", desk.Rule("tokens", a.width), desk.Tokens(w.result.Tokens, a.width))
+	if w.Prompt != nil {
+		a.printf("%s\n", desk.Prompt(*w.Prompt, a.width, 0))
+		a.printf("%s%s\n", desk.Rule("tokens", a.width), desk.Tokens(w.Prompt.Tokens, a.width))
 	} else {
-		a.printf("%s%s\n\n", desk.Rule("prompt", a.width), "cannot be shown: "+desk.Clean(w.changed))
+		a.printf("%s%s\n\n", desk.Rule("prompt", a.width), "cannot be shown: "+desk.Clean(w.Changed))
 	}
-	if ledger := w.ledger(); ledger != nil {
-		messages, err := l.messagesOf(ctx, w.queued.Conversation.Scope, ledger)
-		if err == nil {
-			in, out := shownOf(ledger)
-			a.printf("%s%s\n", desk.Rule(fmt.Sprintf("ledger: %s shown, %s left out", desk.Number(in), desk.Number(out)), a.width), desk.Ledger(ledger, messages, w.self(), all, a.width))
-		}
+	if ledger := w.Ledger(); ledger != nil {
+		in, out := shownOf(ledger)
+		a.printf("%s%s\n", desk.Rule(fmt.Sprintf("ledger: %s shown, %s left out", desk.Number(in), desk.Number(out)), a.width), desk.Ledger(ledger, w.considered(), w.Identity(), all, a.width))
 	}
 	w.showJournal(a)
-	if len(w.posts) > 0 {
-		a.printf("%s", desk.Rule("posts", a.width))
-		for _, p := range w.posts {
-			a.printf("%s  %s\n%s", p.State, desk.Faint(desk.Line(string(p.Message), 40)), desk.Paragraph(desk.Clean(desk.Readable(p.Text)), a.width-2, "  "))
-		}
-		a.printf("\n")
-	}
-	if w.committed != nil && w.committed.Reply() != "" && len(w.posts) == 0 {
-		text := w.committed.Reply()
-		a.printf("%s%s\n", desk.Rule("reply", a.width), desk.Paragraph(desk.Clean(desk.Readable(text)), a.width-2, "  "))
-	}
-	a.printf("%s\n", w.spent(prices))
+	w.showAnswer(a)
+	a.printf("%s\n", w.Spent(priceOf(prices)))
 	served := ""
 	if !w.served {
 		served = desk.Faint("  (earshot sidecar --inspect serves it)")
@@ -56,11 +44,31 @@ func (w *wholeTurn) show(ctx context.Context, a *app, l turnStore, prices map[st
 	a.printf("page: %s%s\n", w.page, served)
 }
 
+// showAnswer writes what was posted, or else what somebody else has answered.
+func (w *wholeTurn) showAnswer(a *app) {
+	answer := w.Answer()
+	if len(answer) == 0 {
+		return
+	}
+	if len(w.Posts) == 0 {
+		a.printf("%s", desk.Rule("reply", a.width))
+	} else {
+		a.printf("%s", desk.Rule("posts", a.width))
+	}
+	for _, x := range answer {
+		if x.State != "" {
+			a.printf("%s  %s\n", x.State, desk.Faint(desk.Line(string(x.Message), 40)))
+		}
+		a.printf("%s", desk.Paragraph(desk.Clean(desk.Readable(x.Text)), a.width-2, "  "))
+	}
+	a.printf("\n")
+}
+
 // showNames writes the names that the prompt gives people and the zone of its
 // times, where these are recorded.
 func (w *wholeTurn) showNames(a *app) {
-	names, _ := w.names()
-	zone := w.zone()
+	names, _ := w.Names()
+	zone := w.Zone()
 	if zone != "" {
 		a.printf("%s\n", desk.Faint("the prompt's times are of "+desk.Line(zone, 60)))
 	}
@@ -77,11 +85,11 @@ func (w *wholeTurn) showNames(a *app) {
 }
 
 func (w *wholeTurn) showJournal(a *app) {
-	if len(w.entries) == 0 {
+	if len(w.Steps) == 0 {
 		return
 	}
 	a.printf("%s", desk.Rule("journal", a.width))
-	for _, e := range w.entries {
+	for _, e := range w.Steps {
 		at := desk.Faint(e.Time.UTC().Format("15:04:05.000"))
 		switch {
 		case e.Answer != nil:
@@ -116,18 +124,30 @@ func (w *wholeTurn) showJournal(a *app) {
 		case e.Failed != "":
 			a.printf("%s  %s\n", at, desk.Bad(desk.Line(e.Failed, 400)))
 		default:
-			a.printf("%s  %s\n", at, desk.Faint("erased"))
+			a.printf("%s  %s\n", at, desk.Faint(stepWords(e)))
 		}
 	}
 	a.printf("\n")
 }
 
-// took returns the time from the question to the end of the turn.
-func (w *wholeTurn) took() string {
-	if !w.queued.State.Final() {
+// stepWords says what a step without content is.
+func stepWords(e step.Entry) string {
+	switch kind := explain.StepKind(e); kind {
+	case "reopened":
+		return "opened again by an operator"
+	case "unknown":
+		return "a step of a newer version"
+	default:
+		return kind
+	}
+}
+
+// tookText writes the time from the question to the end of the turn.
+func (w *wholeTurn) tookText() string {
+	if !w.Queued.State.Final() {
 		return "no end yet"
 	}
-	return short(microseconds(int64(w.queued.Updated - w.queued.Opened)))
+	return short(w.Took())
 }
 
 // timesText writes how often something happened.

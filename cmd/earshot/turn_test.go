@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/step"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,17 +16,16 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/store"
 )
 
 // named is a committed turn that named two people in an epoch of its own zone.
 func named() wholeTurn {
-	return wholeTurn{committed: &earshot.Turn{
+	return wholeTurn{Turn: explain.Turn{Record: explain.Record{Committed: &earshot.Turn{
 		Form: "log", Zone: "Europe/Berlin",
 		Names: []earshot.Named{{ID: "U1", Name: "Sam"}, {ID: "U32", Name: "Sam (2)\x1b[2J"}},
-	}}
+	}}}}
 }
 
 func TestATurnTellsItsNamesAndItsZone(t *testing.T) {
@@ -38,7 +39,7 @@ func TestATurnTellsItsNamesAndItsZone(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	out.Reset()
-	w = wholeTurn{committed: &earshot.Turn{}}
+	w = wholeTurn{Turn: explain.Turn{Record: explain.Record{Committed: &earshot.Turn{}}}}
 	if w.showNames(a); out.Len() > 0 {
 		t.Errorf("a turn of which neither is recorded says %q", out.String())
 	}
@@ -49,7 +50,7 @@ func TestATurnsJSONHasItsNamesAndItsZone(t *testing.T) {
 	var out bytes.Buffer
 	a := newApp(nil, strings.NewReader(""), &out, &out, &out)
 	w := named()
-	if err := w.writeJSON(t.Context(), a, turnStore{}, nil); err != nil {
+	if err := w.writeJSON(a, nil); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -78,11 +79,14 @@ func begun(t *testing.T, why earshot.Beginning, tokens int) wholeTurn {
 		t.Fatal(err)
 	}
 	return wholeTurn{
-		row: queuedJSON{Epoch: 2}, queued: earshot.QueuedTurn{Began: why, Epoch: 2},
-		input: &assemble.Input{Conversation: assemble.Conversation{Summary: &earshot.Summary{
-			Text: "They ship on Fridays.", From: from, To: to, Turns: 12, By: earshot.ByDigest,
-		}}},
-		result: &assemble.Result{Tokens: assemble.Tokens{Sections: map[assemble.SectionName]int{assemble.SummaryPart: tokens}}},
+		row: queuedJSON{Epoch: 2},
+		Turn: explain.Turn{Record: explain.Record{
+			Queued: earshot.QueuedTurn{Began: why, Epoch: 2},
+			Input: &assemble.Input{Conversation: assemble.Conversation{Summary: &earshot.Summary{
+				Text: "They ship on Fridays.", From: from, To: to, Turns: 12, By: earshot.ByDigest,
+			}}},
+			Prompt: &assemble.Result{Tokens: assemble.Tokens{Sections: map[assemble.SectionName]int{assemble.SummaryPart: tokens}}},
+		}},
 	}
 }
 
@@ -117,8 +121,8 @@ func TestATurnsJSONTellsWhyItsEpochBegan(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	w := begun(t, earshot.BeganFull, 9)
-	w.entries = []bot.JournalEntry{{Answer: &llm.Response{Usage: earshot.Usage{Input: 20, CacheRead: 75, CacheWrite: 5, Output: 3}}}}
-	if err := w.writeJSON(t.Context(), newApp(nil, strings.NewReader(""), &out, &out, &out), turnStore{}, nil); err != nil {
+	w.Steps = []step.Entry{{Answer: &llm.Response{Usage: earshot.Usage{Input: 20, CacheRead: 75, CacheWrite: 5, Output: 3}}}}
+	if err := w.writeJSON(newApp(nil, strings.NewReader(""), &out, &out, &out), nil); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -133,7 +137,7 @@ func TestATurnsJSONTellsWhyItsEpochBegan(t *testing.T) {
 	if diff := cmp.Diff(got.Summary, want); diff != "" || got.Began != "budget" || got.Spent.Cached != 0.75 {
 		t.Errorf("got %+v (-got +want):\n%s", got, diff)
 	}
-	if s := w.spent(nil).String(); !strings.Contains(s, "75 from the cache (75 % of all)") {
+	if s := w.Spent(nil).String(); !strings.Contains(s, "75 from the cache (75 % of all)") {
 		t.Errorf("it says %q", s)
 	}
 }

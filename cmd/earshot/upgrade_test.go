@@ -402,23 +402,19 @@ func (old oldStore) replayed(t *testing.T, st earshot.Store, fates map[string]fa
 		if id == 0 {
 			continue
 		}
-		var w wholeTurn
-		var err error
-		if w.queued, err = st.QueuedTurn(t.Context(), id); err == nil {
-			err = w.rebuild(t.Context(), st)
-		}
+		w, err := turnsOf(st).turns.Record(t.Context(), operator, id, true)
 		switch {
 		case err != nil:
 			t.Errorf("replay of %q: %v", s.Text, err)
-		case w.queued.Hash == "":
-		case w.result != nil:
+		case w.Queued.Hash == "":
+		case w.Prompt != nil:
 			same++
-		case s.Channel == "ops" && strings.Contains(w.changed, "what the turn read has changed"):
+		case s.Channel == "ops" && strings.Contains(w.Changed, "erased or replaced since"):
 			deleted++
-		case old.version < 7 && strings.Contains(w.changed, "older than the log form"):
+		case old.version < 7 && strings.Contains(w.Changed, "older than the log form"):
 			older++
 		default:
-			t.Errorf("replay of %q: %s, want the same prompt", s.Text, w.changed)
+			t.Errorf("replay of %q: %s, want the same prompt", s.Text, w.Changed)
 		}
 	}
 	t.Logf("replays: %d to the byte, %d read what was deleted since, %d are older than the log form", same, deleted, older)

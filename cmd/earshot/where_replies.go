@@ -41,7 +41,7 @@ func (l turnStore) readers(ctx context.Context, s earshot.Scope, id earshot.Mess
 	read := map[session]bool{}
 	var out []reader
 	for _, t := range turns {
-		committed, err := l.committed(ctx, t)
+		committed, err := l.turns.Committed(ctx, operator, t)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,5 @@
-// Package api offers a [sidecar.Service] over HTTP.
+// Package api offers a [sidecar.Service] over HTTP, and prints what an [explain.Reader]
+// reads.
 //
 // Start with [New], which makes the handler, and [Document], which is its OpenAPI
 // document. Structs that others embed have exported names, since huma passes over the
@@ -16,12 +17,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 )
 
-// Options configure the handler. Service and Gate are required.
+// Options configure the handler. Service, Reader and Gate are required.
 type Options struct {
 	Service *sidecar.Service
+	Reader  *explain.Reader // of the same store
 	Gate    Gate
 	Version string   // of the program
 	URL     string   // under which clients reach it, for links and documents; "" means the request's own

@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
@@ -53,7 +54,7 @@ func BenchmarkContext(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	handler := api.New(api.Options{Service: sidecar.New(st, search.New(st, nil), gate, sidecar.Options{}), Gate: gate})
+	handler := api.New(api.Options{Service: sidecar.New(st, search.New(st, nil), gate, sidecar.Options{}), Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: gate})
 	srv := httptest.NewServer(handler)
 	b.Cleanup(srv.Close)
 	body := []byte(`{"channel":"C1","anchor":"m999","agent":"U0BOT"}`)

@@ -16,6 +16,8 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
@@ -139,8 +141,8 @@ func playSidecar(t *testing.T, policy assemble.Policy, chat []round) played {
 	if err := out.store.PutAuthors(t.Context(), ops.Platform, ops.Workspace, earshot.Author{ID: "U0BOT", Name: "earshot", Kind: earshot.Bot}); err != nil {
 		t.Fatal(err)
 	}
-	service := sidecar.New(out.store, search.New(out.store, nil), gate, sidecar.Options{Policy: policy})
-	w := &world{store: out.store, server: httptest.NewServer(api.New(api.Options{Service: service, Gate: gate}))}
+	service := sidecar.New(out.store, search.New(out.store, nil), gate, sidecar.Options{Maker: contexts.New(out.store, search.New(out.store, nil), contexts.Options{Policy: policy})})
+	w := &world{store: out.store, server: httptest.NewServer(api.New(api.Options{Service: service, Reader: explain.New(out.store, search.New(out.store, nil), explain.Options{}), Gate: gate}))}
 	t.Cleanup(w.server.Close)
 	post := func(as, path string, body, answer any) {
 		t.Helper()

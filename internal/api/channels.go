@@ -11,7 +11,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/contract"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 )
 
@@ -73,7 +74,7 @@ func readCursor(text, kind string, parts ...any) (bool, error) {
 		ok = json.Unmarshal(list[i], want[i]) == nil
 	}
 	if !ok || got != kind {
-		return false, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "cursor", Detail: "is not one that a page of this list gave"}
+		return false, &visible.Refusal{Kind: visible.Invalid, Path: "cursor", Detail: "is not one that a page of this list gave"}
 	}
 	return true, nil
 }
@@ -98,7 +99,7 @@ func (s *server) listChannels(ctx context.Context, p access.Principal, in *listC
 	if !on {
 		from = nil
 	}
-	list, more, err := s.Service.ChannelsAfter(ctx, p, from, in.Limit)
+	list, more, err := s.Reader.ChannelsAfter(ctx, p, from, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (s *server) getChannel(ctx context.Context, p access.Principal, at *Place) 
 	if err != nil {
 		return nil, err
 	}
-	info, err := s.Service.ChannelInfo(ctx, p, sidecar.Place{Channel: c.ID, Workspace: c.Workspace, Platform: c.Platform})
+	info, err := s.Reader.ChannelInfo(ctx, p, visible.Place{Channel: c.ID, Workspace: c.Workspace, Platform: c.Platform})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ type messagePage struct {
 	Next     string              `json:"next,omitempty" doc:"the cursor of the next page, with older ones; absent on the last"`
 }
 
-func pageOf(p sidecar.Page, kind string) messagePage {
+func pageOf(p explain.Page, kind string) messagePage {
 	out := messagePage{Messages: []*contract.Message{}}
 	for _, m := range p.Messages {
 		out.Messages = append(out.Messages, contract.MessageOf(m))
@@ -151,7 +152,7 @@ type listMessagesInput struct {
 }
 
 func (s *server) listMessages(ctx context.Context, p access.Principal, in *listMessagesInput) (*struct{ Body messagePage }, error) {
-	span := sidecar.Span{Limit: in.Limit}
+	span := explain.Span{Limit: in.Limit}
 	var err error
 	if span.Before.Time, err = readTime("before", in.Before); err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func (s *server) listMessages(ctx context.Context, p access.Principal, in *listM
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.Service.Messages(ctx, p, c, span)
+	page, err := s.Reader.Messages(ctx, p, c, span)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func (s *server) getMessage(ctx context.Context, p access.Principal, in *getMess
 	if err != nil {
 		return nil, err
 	}
-	m, revisions, err := s.Service.Message(ctx, p, c, earshot.MessageID(in.ID), in.Revisions)
+	m, revisions, err := s.Reader.Message(ctx, p, c, earshot.MessageID(in.ID), in.Revisions)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ type thread struct {
 }
 
 func (s *server) getThread(ctx context.Context, p access.Principal, in *getThreadInput) (*struct{ Body thread }, error) {
-	span := sidecar.Span{Limit: in.Limit}
+	span := explain.Span{Limit: in.Limit}
 	if _, err := readCursor(in.Cursor, "thread", &span.Before.Time, &span.Before.ID); err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (s *server) getThread(ctx context.Context, p access.Principal, in *getThrea
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.Service.Thread(ctx, p, c, earshot.MessageID(in.ID), span)
+	t, err := s.Reader.Thread(ctx, p, c, earshot.MessageID(in.ID), span)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +277,7 @@ func (s *server) searchChannel(ctx context.Context, p access.Principal, in *sear
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Service.Search(ctx, p, c, q)
+	found, err := s.Reader.Search(ctx, p, c, q)
 	if err != nil {
 		return nil, err
 	}

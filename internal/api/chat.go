@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // addChat adds the routes of the conversation API. Whatever they answer is in an
@@ -162,14 +163,14 @@ type chatConversation struct {
 
 func chatConversationOf(c earshot.Conversation) chatConversation {
 	out := chatConversation{
-		ID: sidecar.ConversationText(c.ID), Title: c.About.Title, Client: c.About.Client, Agent: string(c.ID.Agent),
+		ID: visible.ConversationText(c.ID), Title: c.About.Title, Client: c.About.Client, Agent: string(c.ID.Agent),
 		Metadata: sidecar.Metadata(c.Metadata), Tags: append([]string{}, c.About.Tags...), Created: c.Created.String(), Updated: c.Updated.String(),
 		Platform: string(c.ID.Scope.Platform), Workspace: string(c.ID.Scope.Workspace),
 	}
 	if c.About.Owner != "" {
 		out.Owner = &c.About.Owner
 	}
-	channel, thread := sidecar.StandsIn(c.ID)
+	channel, thread := visible.StandsIn(c.ID)
 	out.Channel, out.Thread = string(channel), string(thread)
 	return out
 }
@@ -231,11 +232,11 @@ type conversationBody struct {
 
 // holdConversation counts a request for the channel of a conversation.
 func (s *server) holdConversation(p access.Principal, id string) error {
-	of, ok := sidecar.ParseConversation(id)
+	of, ok := visible.ParseConversation(id)
 	if !ok || !p.Sees(of.Scope) {
 		return nil // which the service refuses
 	}
-	return s.Service.Hold(of.Scope)
+	return s.Reader.Hold(of.Scope)
 }
 
 func (s *server) createConversation(ctx context.Context, p access.Principal, in *StrictInput) (int, createdData, error) {
@@ -300,12 +301,12 @@ func (s *server) postChatMessage(ctx context.Context, p access.Principal, in *co
 	n := sidecar.NewChatMessage{ID: earshot.MessageID(value(b.ID)), Role: earshot.Role(*b.Role), Text: value(b.Content), Time: value(b.Created)}
 	switch {
 	case b.Text != nil && b.Content != nil && *b.Text != *b.Content:
-		return 0, messageData{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "text", Detail: "is another name of content; give one"}
+		return 0, messageData{}, &visible.Refusal{Kind: visible.Invalid, Path: "text", Detail: "is another name of content; give one"}
 	case b.Text != nil:
 		n.Text = *b.Text
 	}
 	if m := strings.Join(strings.Fields(string(b.Metadata)), ""); m != "" && m != "null" && m != "{}" {
-		return 0, messageData{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "metadata", Detail: "is not kept for messages; the conversation has metadata"}
+		return 0, messageData{}, &visible.Refusal{Kind: visible.Invalid, Path: "metadata", Detail: "is not kept for messages; the conversation has metadata"}
 	}
 	if b.Author != nil {
 		n.Author = earshot.Author{ID: earshot.AuthorID(value(b.Author.ID)), Name: value(b.Author.Name)}
@@ -330,7 +331,7 @@ func (in *StrictInput) readChat(ctx context.Context, v any, fields ...required) 
 	}
 	for _, f := range fields {
 		if *f.value == nil {
-			return &sidecar.Refusal{Kind: sidecar.Invalid, Path: f.name, Detail: "is required"}
+			return &visible.Refusal{Kind: visible.Invalid, Path: f.name, Detail: "is required"}
 		}
 	}
 	return nil

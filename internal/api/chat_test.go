@@ -16,7 +16,10 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 )
 
@@ -147,7 +150,7 @@ func TestWhatIsForeignIsUnknown(t *testing.T) {
 	alices := w.create(t, "alice", fields{"idempotency_key": "A"})
 	hers := w.create(t, "T1", fields{"owner_id": "alice", "metadata": fields{"channel_id": "C1", "thread_ts": "1.2"}})
 	_, _, unknown := w.call(t, "T1", http.MethodGet, conversations+"/conv_unknown", nil)
-	absent := sidecar.ConversationText(earshot.ConversationID{Agent: "agent-1", Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}, Name: "nowhere"})
+	absent := visible.ConversationText(earshot.ConversationID{Agent: "agent-1", Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}, Name: "nowhere"})
 	for _, c := range []struct{ as, id string }{
 		{"C1", inC2}, {"T2", inC2}, {"T1", inT2}, {"C1", absent}, {"C1", inC2 + "A"}, {"C1", "conv_"}, {"C1", "x"}, {"C1", strings.ToUpper(inC2)}, {"C1", "conv_%00"},
 		{"bob", alices}, {"T2", alices}, {"bob", hers}, {"foreign-read", inC2}, {"C1", "conv_" + strings.Repeat("A", 5000)},
@@ -298,7 +301,9 @@ func TestAChannelThatIsAskedForTooOftenHoldsItsConversationsBack(t *testing.T) {
 	w := newChat(t, "memory:")
 	busyOne, other := w.create(t, "T1", fields{"metadata": fields{"channel_id": "C1"}}), w.create(t, "T1", fields{"metadata": fields{"channel_id": "C2"}})
 	busy := func(s earshot.Scope) (time.Duration, bool) { return 1500 * time.Millisecond, s.Channel != "C1" }
-	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(w.store, search.New(w.store, nil), w.gate, sidecar.Options{AllowChannel: busy}), Gate: w.gate, Version: "test"}))
+	searcher := search.New(w.store, nil)
+	maker := contexts.New(w.store, searcher, contexts.Options{AllowChannel: busy})
+	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(w.store, searcher, w.gate, sidecar.Options{Maker: maker}), Reader: explain.New(w.store, searcher, explain.Options{Maker: maker}), Gate: w.gate, Version: "test"}))
 	t.Cleanup(srv.Close)
 	w.server = srv
 	status, header, raw := w.call(t, "T1", http.MethodGet, conversations+"/"+busyOne, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/pgtest"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/search"
@@ -67,7 +68,7 @@ func newChat(t testing.TB, spec string) *world {
 		}
 	}
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{})
-	srv := httptest.NewServer(api.New(api.Options{Service: service, Gate: g, Version: "test"}))
+	srv := httptest.NewServer(api.New(api.Options{Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: g, Version: "test"}))
 	t.Cleanup(srv.Close)
 	return &world{store: st, server: srv, gate: g}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // addOpenTurns adds the routes that end open turns.
@@ -199,7 +200,7 @@ func (s *server) commitTurn(ctx context.Context, p access.Principal, in *commitI
 		return nil, err
 	}
 	out := committedTurn{
-		Turn: done.Turn, Conversation: sidecar.ConversationText(done.Conversation), Number: done.Number,
+		Turn: done.Turn, Conversation: visible.ConversationText(done.Conversation), Number: done.Number,
 		Anchor: string(done.Anchor), Replies: textsOf(done.Replies), Repeated: done.Repeated,
 	}
 	return &struct{ Body committedTurn }{out}, nil

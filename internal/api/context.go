@@ -10,8 +10,10 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // addContext adds the routes that make contexts, and those that end open turns.
@@ -101,8 +103,8 @@ type ChannelNamed struct {
 }
 
 // place reads the channel.
-func (b *ChannelNamed) place() (sidecar.Place, error) {
-	at := sidecar.Place{Workspace: earshot.WorkspaceID(b.Workspace), Platform: earshot.Platform(b.Platform)}
+func (b *ChannelNamed) place() (visible.Place, error) {
+	at := visible.Place{Workspace: earshot.WorkspaceID(b.Workspace), Platform: earshot.Platform(b.Platform)}
 	raw := b.Channel.Value
 	if len(raw) == 0 || raw.Kind() == 'n' {
 		return at, nil
@@ -135,7 +137,7 @@ func (b *ChannelNamed) place() (sidecar.Place, error) {
 func (b *contextBody) read(budget assemble.Budget) (r sidecar.ContextRequest, err error) {
 	r = sidecar.ContextRequest{
 		Conversation: b.Conversation, Anchor: earshot.MessageID(b.Anchor), Agent: earshot.AuthorID(b.Agent), Open: b.Open,
-		How: sidecar.How{Instructions: b.Instructions, Zone: b.Zone, Text: b.Text},
+		Settings: contexts.Settings{Instructions: b.Instructions, Zone: b.Zone, Text: b.Text},
 	}
 	for _, id := range b.Attach {
 		r.Attach = append(r.Attach, earshot.ArtifactID(id))
@@ -190,7 +192,7 @@ func contextAnswerOf(c sidecar.Context, withTools bool) contextAnswer {
 	w := contract.ResultOf(c.Result)
 	out := contextAnswer{
 		Prompt: promptJSON{w.System, w.Messages}, Tokens: w.Tokens, Ledger: w.Ledger, Next: w.Next, Notes: w.Notes, Hash: w.Hash,
-		Conversation: sidecar.ConversationText(c.Conversation), Capability: c.Capability,
+		Conversation: visible.ConversationText(c.Conversation), Capability: c.Capability,
 	}
 	if d := c.Draft; d != nil {
 		out.Turn = &openTurn{d.ID, d.Expires.String()}

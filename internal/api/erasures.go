@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // addErasures adds the routes that delete one message, and that erase a channel or
@@ -41,8 +42,8 @@ func (s *server) deleteMessage(ctx context.Context, p access.Principal, in *mess
 }
 
 // service returns the place as the service takes it.
-func (at Place) service() sidecar.Place {
-	return sidecar.Place{Channel: earshot.ChannelID(at.Channel), Workspace: earshot.WorkspaceID(at.Workspace), Platform: earshot.Platform(at.Platform)}
+func (at Place) service() visible.Place {
+	return visible.Place{Channel: earshot.ChannelID(at.Channel), Workspace: earshot.WorkspaceID(at.Workspace), Platform: earshot.Platform(at.Platform)}
 }
 
 // An Erasure is one that was begun, or only counted.

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/search"
 )
 
@@ -49,7 +49,7 @@ func TestTurnsOfAnyMakeAreExplainedAlike(t *testing.T) {
 type shownTurn struct {
 	shows  []string // part, turn and message of each segment that shows one
 	before []earshot.TurnID
-	cached sidecar.Cached
+	cached explain.Cached
 }
 
 // Equal is what cmp compares them by.
@@ -58,9 +58,9 @@ func (s shownTurn) Equal(o shownTurn) bool { return fmt.Sprint(s) == fmt.Sprint(
 // explainedOf explains all turns of a chat, the oldest first.
 func explainedOf(t *testing.T, p played) []shownTurn {
 	t.Helper()
-	service := sidecar.New(p.store, search.New(p.store, nil), nil, sidecar.Options{})
+	reader := explain.New(p.store, search.New(p.store, nil), explain.Options{})
 	all := access.Principal{Kind: access.Key}
-	turns, _, err := service.Turns(t.Context(), all, sidecar.TurnQuery{})
+	turns, _, err := reader.Turns(t.Context(), all, explain.TurnQuery{})
 	if err != nil || len(turns) == 0 {
 		t.Fatal(turns, err)
 	}
@@ -68,7 +68,7 @@ func explainedOf(t *testing.T, p played) []shownTurn {
 	before := ""
 	said := map[earshot.TurnID]map[earshot.MessageID]string{} // what each turn itself shows
 	for i, q := range slices.Backward(turns) {
-		told, x, err := service.Explain(t.Context(), all, q.ID)
+		told, x, err := reader.Explain(t.Context(), all, q.ID)
 		if err != nil || x == nil {
 			t.Fatalf("turn %d: %v %s", q.ID, err, told.Changed)
 		}
@@ -117,7 +117,7 @@ func promptOf(r assemble.Result) string {
 
 // checkSegments checks that the segments are the whole prompt, and that what this
 // turn adds shows what the ledger says.
-func checkSegments(t *testing.T, x sidecar.Explained) {
+func checkSegments(t *testing.T, x explain.Explained) {
 	t.Helper()
 	texts, shows := make([]strings.Builder, len(x.Result.Messages)+1), map[earshot.MessageID]bool{}
 	for _, s := range x.Segments {

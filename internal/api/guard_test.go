@@ -10,6 +10,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
@@ -63,7 +65,7 @@ func TestPagesOfAllowedOriginsMayCall(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = st.Close() })
 	g := gate{"key": {ID: "key:1", Kind: access.Key}}
-	h := api.New(api.Options{Service: sidecar.New(st, search.New(st, nil), g, sidecar.Options{}), Gate: g, Origins: []string{"https://desk.example"}})
+	h := api.New(api.Options{Service: sidecar.New(st, search.New(st, nil), g, sidecar.Options{}), Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: g, Origins: []string{"https://desk.example"}})
 	for _, c := range []struct {
 		method, origin string
 		status         int
@@ -93,7 +95,9 @@ func TestOneBusyChannelHoldsContextsToolsAndEventsBack(t *testing.T) {
 	w := newWorld(t)
 	w.tell(t, said(0, "Alice", "<@U0BOT> why?"))
 	wait := func(s earshot.Scope) (time.Duration, bool) { return 1500 * time.Millisecond, s.Channel != "C1" }
-	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(w.store, search.New(w.store, nil), w.gate, sidecar.Options{AllowChannel: wait}), Gate: w.gate}))
+	searcher := search.New(w.store, nil)
+	maker := contexts.New(w.store, searcher, contexts.Options{AllowChannel: wait})
+	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(w.store, searcher, w.gate, sidecar.Options{Maker: maker}), Reader: explain.New(w.store, searcher, explain.Options{Maker: maker}), Gate: w.gate}))
 	t.Cleanup(srv.Close)
 	w.server = srv
 	for path, body := range map[string]string{

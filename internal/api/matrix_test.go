@@ -18,7 +18,9 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -204,7 +206,7 @@ func (x territory) fill(body string) string {
 // nowhere is what does not exist.
 var nowhere = territory{"T404", "C404", map[string]string{
 	"message": "404.000001", "root": "404.000001", "turn": "404404", "open": "404405", "erasure": "404406", "author": "U-404", "key": "404",
-	"conversation": sidecar.ConversationText(earshot.ConversationID{Agent: "U0BOT", Scope: earshot.Scope{Platform: "slack", Workspace: "T404", Channel: "C404"}, Name: "404.000001"}),
+	"conversation": visible.ConversationText(earshot.ConversationID{Agent: "U0BOT", Scope: earshot.Scope{Platform: "slack", Workspace: "T404", Channel: "C404"}, Name: "404.000001"}),
 }}
 
 // at returns the ids of t in the channel of another territory.
@@ -268,7 +270,7 @@ func newMatrixOver(t *testing.T, st earshot.Store, places ...[2]string) *matrix 
 	people := gate{}
 	g := gates{people, door}
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{})
-	m := &matrix{root: t, callers: map[string]caller{}, store: st, service: service, handler: api.New(api.Options{Service: service, Gate: g, Version: "test"})}
+	m := &matrix{root: t, callers: map[string]caller{}, store: st, service: service, handler: api.New(api.Options{Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: g, Version: "test"})}
 	for _, place := range places {
 		m.territories = append(m.territories, m.sow(t, place[0], place[1]))
 	}
@@ -349,7 +351,7 @@ func (m *matrix) sow(t *testing.T, workspace, channel string) territory {
 	x.ids["erasure"] = fmt.Sprint(e.ID)
 
 	opened, err := service.Context(ctx, all, sidecar.ContextRequest{
-		Channel: sidecar.Place{Channel: c.ID, Workspace: c.Workspace}, Anchor: earshot.MessageID(x.ids["message"]), Agent: "U0BOT", Open: true,
+		Channel: visible.Place{Channel: c.ID, Workspace: c.Workspace}, Anchor: earshot.MessageID(x.ids["message"]), Agent: "U0BOT", Open: true,
 	})
 	must(err)
 	x.ids["open"] = fmt.Sprint(opened.Draft.ID)
@@ -359,7 +361,7 @@ func (m *matrix) sow(t *testing.T, workspace, channel string) territory {
 		About:    earshot.About{Title: x.canary(), Client: "test", Owner: x.canary(), Tags: []string{x.canary()}},
 	}, "key-"+x.ids["key"])
 	must(err)
-	x.ids["conversation"] = sidecar.ConversationText(made.ID)
+	x.ids["conversation"] = visible.ConversationText(made.ID)
 	return x
 }
 
@@ -378,7 +380,7 @@ func (m *matrix) state(t *testing.T, x territory) string {
 	fmt.Fprintln(&b, err)
 	turns, err := m.store.QueuedTurns(ctx, earshot.TurnQuery{Scope: &sc})
 	fmt.Fprintf(&b, "%+v %v\n", turns, err)
-	id, _ := sidecar.ParseConversation(x.ids["conversation"])
+	id, _ := visible.ParseConversation(x.ids["conversation"])
 	conversation, err := m.store.Conversation(ctx, id)
 	fmt.Fprintf(&b, "%+v %v\n", conversation, err)
 	open, err := strconv.ParseInt(x.ids["open"], 10, 64)

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/contract"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // addNames adds the routes of agents, channels and authors as callers name them.
@@ -49,7 +49,7 @@ type agentInfo struct {
 	Channel   string   `json:"channel,omitempty" doc:"where it is known in this channel only"`
 }
 
-func agentInfoOf(x sidecar.Agent) agentInfo {
+func agentInfoOf(x visible.Agent) agentInfo {
 	out := agentInfo{string(x.ID), x.Name, []string{}, string(x.Workspace), string(x.Platform), string(x.Channel)}
 	for _, alias := range x.Aliases {
 		out.Aliases = append(out.Aliases, string(alias))
@@ -67,7 +67,7 @@ func (s *server) putAgent(ctx context.Context, p access.Principal, in *agentInpu
 	if err := in.StrictInput.read(ctx, &b); err != nil {
 		return nil, err
 	}
-	x := sidecar.Agent{Identity: earshot.Identity{ID: earshot.AuthorID(in.ID), Name: b.Name}, Workspace: earshot.WorkspaceID(b.Workspace), Platform: earshot.Platform(b.Platform)}
+	x := visible.Agent{Identity: earshot.Identity{ID: earshot.AuthorID(in.ID), Name: b.Name}, Workspace: earshot.WorkspaceID(b.Workspace), Platform: earshot.Platform(b.Platform)}
 	for _, alias := range b.Aliases {
 		x.Aliases = append(x.Aliases, earshot.AuthorID(alias))
 	}
@@ -83,7 +83,7 @@ type agentList struct {
 }
 
 func (s *server) listAgents(ctx context.Context, p access.Principal, _ *struct{}) (*struct{ Body agentList }, error) {
-	list, err := s.Service.Agents(ctx, p)
+	list, err := s.Reader.To(p).Agents(ctx)
 	if err != nil {
 		return nil, err
 	}

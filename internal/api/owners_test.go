@@ -9,7 +9,9 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 )
 
@@ -112,9 +114,10 @@ func TestAUsersConversationsAreTheirOwn(t *testing.T) {
 
 	// What package mcp reads.
 	service := sidecar.New(w.store, search.New(w.store, nil), w.gate, sidecar.Options{})
+	reader := explain.New(w.store, search.New(w.store, nil), explain.Options{})
 	at := earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}
 	turns := func(as string) (ids []string) {
-		list, err := service.RecentTurns(ctx, w.gate[as], at, 50)
+		list, err := reader.RecentTurns(ctx, w.gate[as], at, 50)
 		if err != nil {
 			t.Error(err)
 		}
@@ -132,11 +135,11 @@ func TestAUsersConversationsAreTheirOwn(t *testing.T) {
 	for as, want := range map[string]bool{"bob": false, "alice": true, "T1": true} {
 		var id earshot.TurnID
 		_, _ = fmt.Sscan(sharedTurn, &id)
-		_, err := service.DeskTurn(ctx, w.gate[as], id)
+		_, err := reader.Turn(ctx, w.gate[as], id)
 		if (err == nil) != want {
 			t.Errorf("%s: explain the turn: %v", as, err)
 		}
-		c, err := service.DeskContext(ctx, w.gate[as], sidecar.DeskRequest{Channel: sidecar.Place{Channel: "C1"}, Message: earshot.MessageID(anchor), Agent: "U0BOT"})
+		c, err := reader.Preview(ctx, w.gate[as], explain.PreviewRequest{Channel: visible.Place{Channel: "C1"}, Message: earshot.MessageID(anchor), Agent: "U0BOT"})
 		if err != nil || c.Goes != want {
 			t.Errorf("%s: the session goes on: %v %v", as, c.Goes, err)
 		}
@@ -175,7 +178,7 @@ func TestAUsersConversationsAreTheirOwn(t *testing.T) {
 // ownChannel is the channel of a conversation.
 func ownChannel(t *testing.T, id string) earshot.ChannelID {
 	t.Helper()
-	c, ok := sidecar.ParseConversation(id)
+	c, ok := visible.ParseConversation(id)
 	if !ok {
 		t.Fatalf("%s is no conversation", id)
 	}

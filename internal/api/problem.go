@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A Problem is the body of an error: problem details after RFC 9457. Below
@@ -36,9 +36,9 @@ func (e *envelope) Error() string  { return e.Message }
 func (e *envelope) GetStatus() int { return e.status }
 
 // statusOf has the status of each kind of refusal.
-var statusOf = map[sidecar.Kind]int{
-	sidecar.Invalid: http.StatusBadRequest, sidecar.Forbidden: http.StatusForbidden, sidecar.NotFound: http.StatusNotFound,
-	sidecar.Conflict: http.StatusConflict, sidecar.Expired: http.StatusGone,
+var statusOf = map[visible.Kind]int{
+	visible.Invalid: http.StatusBadRequest, visible.Forbidden: http.StatusForbidden, visible.NotFound: http.StatusNotFound,
+	visible.Conflict: http.StatusConflict, visible.Expired: http.StatusGone,
 }
 
 // codeOf has the code of a status that no refusal has.

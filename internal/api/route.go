@@ -12,7 +12,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // add adds one route. Its handler gets the caller; what it returns as an error is
@@ -35,11 +36,11 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	if errors.As(err, &ready) {
 		return err // with its headers
 	}
-	var busy *sidecar.Busy
+	var busy *contexts.Busy
 	if errors.As(err, &busy) {
 		return tooMany(ctx, busy.RetryAfter)
 	}
-	r, ok := sidecar.AsRefusal(err)
+	r, ok := visible.AsRefusal(err)
 	if !ok {
 		s.failed(ctx, err)
 		return newProblem(path, http.StatusInternalServerError, "", "something went wrong here; the log has the request's id")
@@ -71,13 +72,13 @@ type Place struct {
 // resolve returns the channel of a place, and holds the caller back where the
 // channel is asked for too often.
 func (s *server) resolve(ctx context.Context, p access.Principal, at Place) (earshot.Channel, error) {
-	c, err := s.Service.Resolve(ctx, p, sidecar.Place{
+	c, err := s.Reader.To(p).Resolve(ctx, visible.Place{
 		Channel: earshot.ChannelID(at.Channel), Workspace: earshot.WorkspaceID(at.Workspace), Platform: earshot.Platform(at.Platform),
 	})
 	if err != nil {
 		return earshot.Channel{}, err
 	}
-	return c, s.Service.Hold(c.Scope())
+	return c, s.Reader.Hold(c.Scope())
 }
 
 // The errors of huma itself are written as ours are. What it quotes of the request

@@ -16,7 +16,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 )
 
 // How a stream of turns looks for news. Everything comes from the store, so that a
@@ -45,8 +45,8 @@ type streamInput struct {
 }
 
 func (s *server) streamTurns(ctx context.Context, p access.Principal, in *streamInput) (*huma.StreamResponse, error) {
-	q := sidecar.TurnQuery{Channel: Place{in.Channel, in.Workspace, in.Platform}.service(), Limit: sidecar.MaxTurns}
-	from := &follower{service: s.Service, caller: p, bearer: requestOf(ctx).bearer, query: q, since: earshot.Time(in.Last)}
+	q := explain.TurnQuery{Channel: Place{in.Channel, in.Workspace, in.Platform}.service(), Limit: explain.MaxTurns}
+	from := &follower{reader: s.Reader, caller: p, bearer: requestOf(ctx).bearer, query: q, since: earshot.Time(in.Last)}
 	if err := from.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -113,17 +113,17 @@ func (s *server) stream(ctx context.Context, w io.Writer, from *follower) error 
 
 // A follower finds the turns that have changed since it looked.
 type follower struct {
-	service *sidecar.Service
-	caller  access.Principal
-	bearer  string
-	query   sidecar.TurnQuery
-	since   earshot.Time                         // everything up to here was told
-	told    map[earshot.TurnID]earshot.TurnState // how the newest turns, and those under way, were told
+	reader *explain.Reader
+	caller access.Principal
+	bearer string
+	query  explain.TurnQuery
+	since  earshot.Time                         // everything up to here was told
+	told   map[earshot.TurnID]earshot.TurnState // how the newest turns, and those under way, were told
 }
 
 // begin notes how the turns are, so that only changes are told.
 func (f *follower) begin(ctx context.Context) error {
-	page, _, err := f.service.Turns(ctx, f.caller, f.query)
+	page, _, err := f.reader.Turns(ctx, f.caller, f.query)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (f *follower) begin(ctx context.Context) error {
 
 // news returns the turns whose state has changed, in the order of the changes.
 func (f *follower) news(ctx context.Context) ([]earshot.QueuedTurn, error) {
-	page, _, err := f.service.Turns(ctx, f.caller, f.query)
+	page, _, err := f.reader.Turns(ctx, f.caller, f.query)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (f *follower) news(ctx context.Context) ([]earshot.QueuedTurn, error) {
 		case state.Final():
 			delete(f.told, id) // older than a page, and ended
 		default:
-			w, err := f.service.Turn(ctx, f.caller, id, false)
+			w, err := f.reader.Record(ctx, f.caller, id, false)
 			if err != nil {
 				delete(f.told, id)
 				continue

@@ -11,7 +11,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/contract"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // addTurns adds the routes that read turns, their live events, and usage. Those
@@ -73,7 +74,7 @@ type UsageCounts struct {
 func turnOf(q earshot.QueuedTurn) ListedTurn {
 	c := q.Conversation
 	return ListedTurn{
-		ID: q.ID, State: string(q.State), Why: q.Why, Agent: string(c.Agent), Channel: channelOf(c.Scope), Conversation: sidecar.ConversationText(c),
+		ID: q.ID, State: string(q.State), Why: q.Why, Agent: string(c.Agent), Channel: channelOf(c.Scope), Conversation: visible.ConversationText(c),
 		Anchor: string(q.Anchor), Opened: q.Opened.String(), Updated: q.Updated.String(), Epoch: q.Epoch, Hash: q.Hash,
 	}
 }
@@ -86,7 +87,7 @@ func openTurnOf(d earshot.Draft, now earshot.Time) ListedTurn {
 	}
 	c := d.Conversation
 	return ListedTurn{
-		ID: d.ID, State: state, Agent: string(c.Agent), Channel: channelOf(c.Scope), Conversation: sidecar.ConversationText(c),
+		ID: d.ID, State: state, Agent: string(c.Agent), Channel: channelOf(c.Scope), Conversation: visible.ConversationText(c),
 		Anchor: string(d.Anchor), Opened: d.Opened.String(), Expires: d.Expires.String(), Epoch: d.Prompt.Epoch, Hash: d.Prompt.Hash,
 	}
 }
@@ -114,7 +115,7 @@ type turnsOutput struct {
 }
 
 func (s *server) listTurns(ctx context.Context, p access.Principal, in *listTurnsInput) (*turnsOutput, error) {
-	q := sidecar.TurnQuery{Channel: Place{in.Channel, in.Workspace, in.Platform}.service(), Agent: earshot.AgentID(in.Agent), Limit: in.Limit}
+	q := explain.TurnQuery{Channel: Place{in.Channel, in.Workspace, in.Platform}.service(), Agent: earshot.AgentID(in.Agent), Limit: in.Limit}
 	for _, state := range in.State {
 		q.States = append(q.States, earshot.TurnState(state))
 	}
@@ -125,7 +126,7 @@ func (s *server) listTurns(ctx context.Context, p access.Principal, in *listTurn
 		}
 		q.Before = before
 	}
-	page, more, err := s.Service.Turns(ctx, p, q)
+	page, more, err := s.Reader.Turns(ctx, p, q)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func readTurnCursor(text string) (earshot.TurnID, error) {
 			return earshot.TurnID(id), nil
 		}
 	}
-	return 0, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "cursor", Detail: "is not one that a page of this list gave"}
+	return 0, &visible.Refusal{Kind: visible.Invalid, Path: "cursor", Detail: "is not one that a page of this list gave"}
 }
 
 type getTurnInput struct {
@@ -163,12 +164,12 @@ type getTurnInput struct {
 type turnOutput struct{ Body WholeTurn }
 
 func (s *server) getTurn(ctx context.Context, p access.Principal, in *getTurnInput) (*turnOutput, error) {
-	w, err := s.Service.Turn(ctx, p, earshot.TurnID(in.ID), in.Prompt)
+	w, err := s.Reader.Record(ctx, p, earshot.TurnID(in.ID), in.Prompt)
 	if err != nil {
 		return nil, err
 	}
 	out := WholeTurn{ListedTurn: turnOf(w.Queued), Began: string(w.Queued.Began), Replies: []earshot.MessageID{}, Ledger: []contract.LedgerRow{}}
-	t := w.Turn
+	t := w.Committed
 	if d := w.Draft; d != nil {
 		out.ListedTurn, out.Began, t = openTurnOf(*d, s.Service.Now()), string(d.Prompt.Began), &d.Turn
 	}
@@ -186,9 +187,9 @@ func (s *server) getTurn(ctx context.Context, p access.Principal, in *getTurnInp
 			out.Ledger = append(out.Ledger, contract.LedgerRow{ID: string(r.ID), Section: r.Section, Verdict: string(r.Verdict), Reason: r.Reason, Tokens: r.Tokens, Score: r.Score, Cover: r.Cover, Parts: r.Parts})
 		}
 	}
-	if w.Turn != nil {
-		out.Reply = w.Turn.Reply()
-		u := UsageCounts(w.Turn.Usage)
+	if w.Committed != nil {
+		out.Reply = w.Committed.Reply()
+		u := UsageCounts(w.Committed.Usage)
 		out.Usage = &u
 	}
 	if w.Prompt != nil {
@@ -227,7 +228,7 @@ type usageOutput struct {
 }
 
 func (s *server) usage(ctx context.Context, p access.Principal, in *usageInput) (*usageOutput, error) {
-	q := sidecar.UsageQuery{Channel: Place{in.Channel, in.Workspace, in.Platform}.service(), Agent: earshot.AgentID(in.Agent)}
+	q := explain.UsageQuery{Channel: Place{in.Channel, in.Workspace, in.Platform}.service(), Agent: earshot.AgentID(in.Agent)}
 	var err error
 	if q.From, err = readTime("from", in.From); err != nil {
 		return nil, err
@@ -235,7 +236,7 @@ func (s *server) usage(ctx context.Context, p access.Principal, in *usageInput) 
 	if q.To, err = readTime("to", in.To); err != nil {
 		return nil, err
 	}
-	rows, err := s.Service.Usage(ctx, p, q)
+	rows, err := s.Reader.Usage(ctx, p, q)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func readTime(path, text string) (earshot.Time, error) {
 	}
 	t, err := earshot.ParseTime(text)
 	if err != nil {
-		return 0, &sidecar.Refusal{Kind: sidecar.Invalid, Path: path, Detail: "is " + err.Error()}
+		return 0, &visible.Refusal{Kind: visible.Invalid, Path: path, Detail: "is " + err.Error()}
 	}
 	return t, nil
 }

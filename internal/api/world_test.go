@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
@@ -90,7 +91,7 @@ func newWorld(t testing.TB) *world {
 	g := gate{"read": read, "tools": fixed, "all": reach("all", "", ""), "T1": reach("T1", "T1", ""), "C1": reach("C1", "T1", "C1"), "T2": reach("T2", "T2", "")}
 	clock := &clock{}
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{Now: clock.now})
-	srv := httptest.NewServer(api.New(api.Options{Service: service, Gate: g, Version: "test"}))
+	srv := httptest.NewServer(api.New(api.Options{Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: g, Version: "test"}))
 	t.Cleanup(srv.Close)
 	return &world{st, srv, g, clock}
 }

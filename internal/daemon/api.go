@@ -12,31 +12,47 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/mcp"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/summarize"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// openService makes what the HTTP API and the inspector work on, and the gate that
-// knows their callers; nil where neither is served.
-func (s shared) openService() (*sidecar.Service, *access.Gate, error) {
+// Services are what the HTTP API and the inspector work on, and the gate that knows their
+// callers; nil where neither is served.
+type services struct {
+	sidecar *sidecar.Service
+	reader  *explain.Reader
+	gate    *access.Gate
+}
+
+// openServices makes them.
+func (s shared) openServices() (services, error) {
 	o, c := s.options, s.options.Config
 	if c.API.Listen == "" && c.Inspect.Listen == "" {
-		return nil, nil, nil
+		return services{}, nil
 	}
 	gate, err := access.Open(s.store, gateOptions(o))
 	if err != nil {
-		return nil, nil, fmt.Errorf("api: %w", err)
+		return services{}, fmt.Errorf("api: %w", err)
 	}
 	s.caches.add(s.search.Clear)
-	return sidecar.New(s.store, s.search, gate, sidecar.Options{
+	maker := contexts.New(s.store, s.search, contexts.Options{
 		AllowChannel: gate.AllowChannel,
-		OpenFor:      time.Duration(c.API.OpenMinutes) * time.Minute,
-		Policy:       policy(c, o.Policy), Budget: c.Budget.Assemble(), Count: s.responder.counter, Committed: s.ended.notify, Instructions: c.Agent.Instructions,
-		Zone: c.Context.Zone, Log: o.Log, Now: o.Outside.Now,
-	}), gate, nil
+		Policy:       policy(c, o.Policy), Budget: c.Budget.Assemble(), Count: s.responder.counter, Instructions: c.Agent.Instructions,
+		Zone: c.Context.Zone, Log: o.Log,
+	})
+	return services{
+		sidecar: sidecar.New(s.store, s.search, gate, sidecar.Options{
+			Maker: maker, OpenFor: time.Duration(c.API.OpenMinutes) * time.Minute, Committed: s.ended.notify, Log: o.Log, Now: o.Outside.Now,
+		}),
+		reader: explain.New(s.store, s.search, explain.Options{Maker: maker, Log: o.Log}),
+		gate:   gate,
+	}, nil
 }
 
 // api returns the HTTP front for bots of any make; nil where no address for it is set.
@@ -45,17 +61,17 @@ func (s shared) api() http.Handler {
 	if c.API.Listen == "" {
 		return nil
 	}
-	service, gate := s.sidecar, s.gate
+	service, reader, gate := s.sidecar, s.reader, s.gate
 	answered := func(route string, status int, took time.Duration) {
 		s.meters.Request(route, status, took, strings.HasSuffix(route, "/events") && strings.HasPrefix(route, "GET "))
 	}
 	chat := mcp.New(mcp.Options{
-		Service: service, Gate: gate, URL: c.API.URL, Issuer: gate.Issuer(), Version: o.Version,
+		Service: service, Reader: reader, Gate: gate, URL: c.API.URL, Issuer: gate.Issuer(), Version: o.Version,
 		Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log, Answered: answered,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", api.New(api.Options{
-		Service: service, Gate: gate, Version: o.Version, URL: c.API.URL, Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log,
+		Service: service, Reader: reader, Gate: gate, Version: o.Version, URL: c.API.URL, Hosts: c.API.Hosts, Origins: c.API.Origins, Log: o.Log,
 		Answered: answered,
 	}))
 	mux.Handle(mcp.Path, chat)
@@ -122,7 +138,7 @@ func (s shared) enlist(ctx context.Context, platform earshot.Platform, workspace
 	if s.sidecar == nil {
 		return nil
 	}
-	if _, err := s.sidecar.PutAgent(ctx, everything, sidecar.Agent{Identity: who, Platform: platform, Workspace: workspace}); err != nil {
+	if _, err := s.sidecar.PutAgent(ctx, everything, visible.Agent{Identity: who, Platform: platform, Workspace: workspace}); err != nil {
 		return fmt.Errorf("name the bot to the API: %w", err)
 	}
 	return nil
@@ -142,7 +158,7 @@ func (s shared) summariesOfAgents(but earshot.AuthorID) func(context.Context) er
 	return func(ctx context.Context) error {
 		for {
 			ended := s.ended.next()
-			agents, err := s.sidecar.Agents(ctx, everything)
+			agents, err := s.reader.To(everything).Agents(ctx)
 			if err != nil && ctx.Err() == nil {
 				s.options.Log.Warn("look for agents whose conversations are to be summarised", "err", err)
 			}
@@ -166,7 +182,7 @@ func (s shared) summariesOfAgents(but earshot.AuthorID) func(context.Context) er
 }
 
 // identities returns each agent once, with its aliases of all workspaces.
-func identities(agents []sidecar.Agent) []earshot.Identity {
+func identities(agents []visible.Agent) []earshot.Identity {
 	var out []earshot.Identity
 	for _, a := range agents {
 		at := slices.IndexFunc(out, func(i earshot.Identity) bool { return i.ID == a.ID })

@@ -22,10 +22,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/daemon/metrics"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/platform/local"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/secret"
@@ -88,8 +86,7 @@ type shared struct {
 	responder responder
 	ended     *broadcast // of turns
 	caches    *caches
-	sidecar   *sidecar.Service // nil where neither the API nor the inspector is served
-	gate      *access.Gate     // likewise
+	services
 }
 
 // Open wires a daemon. Nothing is answered before Run. Errors name the remedy.
@@ -168,7 +165,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 		options: o, store: st, disk: watch, search: search.New(st, &search.Options{MaxBytes: int64(o.Config.Limits.SearchMB) << 20}), owner: me.Owner, began: o.Outside.clock(), meters: meters,
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
-	if s.sidecar, s.gate, err = s.openService(); err != nil {
+	if s.services, err = s.openServices(); err != nil {
 		return nil, err
 	}
 	p, err := k.platform(ctx, s)

@@ -24,7 +24,7 @@ type inspector struct {
 	token   secret.Secret // empty where the page is open
 }
 
-// inspector makes the web page, over the same service as the API.
+// inspector makes the web page, over the same reader as the API.
 func (s shared) inspector(p platform) inspector {
 	o, c := s.options, s.options.Config
 	if c.Inspect.Listen == "" {
@@ -43,7 +43,7 @@ func (s shared) inspector(p platform) inspector {
 		hosts = append(hosts, u.Hostname())
 	}
 	x.handler = inspect.New(inspect.Options{
-		Service: s.sidecar, Gate: s.gate, Token: x.token, Open: open, Hosts: hosts,
+		Reader: s.reader, Gate: s.gate, Token: x.token, Open: open, Hosts: hosts,
 		Chat: p.chat, Person: c.Local.Person, Identity: p.identity, Start: o.Start, Version: o.Version, Log: o.Log, Now: o.Outside.Now,
 		Cost: func(model string, u earshot.Usage) (float64, bool) {
 			price, ok := PriceOf(c.Model.Prices, model)

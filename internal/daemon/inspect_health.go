@@ -131,7 +131,7 @@ func (s shared) apiCalls(ctx context.Context) ([]inspect.APICalls, error) {
 
 // gaps finds channels of which something is missing.
 func (s shared) gaps(ctx context.Context, h *inspect.Health) error {
-	channels, more, err := s.sidecar.RecentChannels(ctx, access.Principal{ID: "local:health", Kind: access.Local, ReadOnly: true}, maxLooked)
+	channels, more, err := s.reader.RecentChannels(ctx, access.Principal{ID: "local:health", Kind: access.Local, ReadOnly: true}, maxLooked)
 	if err != nil {
 		return err
 	}

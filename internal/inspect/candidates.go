@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/zones"
 )
 
@@ -71,7 +71,7 @@ func (w *verdictWas) row() earshot.LedgerRow {
 }
 
 // candidatesOf describes the candidates of a prompt, in order.
-func candidatesOf(e *sidecar.Explained) []candidate {
+func candidatesOf(e *explain.Explained) []candidate {
 	var messages []earshot.Message
 	for _, c := range e.Candidates {
 		messages = append(messages, c.Message)
@@ -147,7 +147,7 @@ type tally struct {
 	NotRead    int `json:"not_read"`   // stored, and too old to be candidates
 }
 
-func tallyOf(list []candidate, e *sidecar.Explained) tally {
+func tallyOf(list []candidate, e *explain.Explained) tally {
 	t := tally{Candidates: len(list)}
 	for _, c := range list {
 		switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A chart is a picture with its figures as a table, for those who read instead of
@@ -36,7 +36,7 @@ type labels map[earshot.Scope]string
 
 // labels labels channels. Those that have the same names are looked up.
 func (s *server) labels(v *visit, list []earshot.ChannelInfo) (labels, error) {
-	namesakes, err := s.Service.Namesakes(v.Context(), v.caller, list)
+	namesakes, err := s.Reader.Namesakes(v.Context(), v.caller, list)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (s *server) labelsAt(v *visit, scopes []earshot.Scope) (labels, error) {
 			continue
 		}
 		known[at] = true
-		c, err := s.Service.Resolve(v.Context(), v.caller, placeOf(string(at.Platform), string(at.Workspace), string(at.Channel)))
-		if r, ok := sidecar.AsRefusal(err); ok && r.Kind == sidecar.NotFound {
+		c, err := s.Reader.To(v.caller).Resolve(v.Context(), placeOf(string(at.Platform), string(at.Workspace), string(at.Channel)))
+		if r, ok := visible.AsRefusal(err); ok && r.Kind == visible.NotFound {
 			continue // erased meanwhile
 		}
 		if err != nil {

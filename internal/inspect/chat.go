@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // How much of a channel and of a thread one page shows, and how many people can be
@@ -98,7 +98,7 @@ func (s *server) chatData(v *visit, q url.Values, typed *chatTyped) (chatData, e
 		}
 	}
 	d.Whole = d.query.Has("all")
-	list, more, err := s.Service.RecentChannels(v.Context(), v.caller, maxChoices)
+	list, more, err := s.Reader.RecentChannels(v.Context(), v.caller, maxChoices)
 	if err != nil {
 		return d, err
 	}
@@ -107,7 +107,7 @@ func (s *server) chatData(v *visit, q url.Values, typed *chatTyped) (chatData, e
 		return d, err
 	}
 	if found && more && !slices.ContainsFunc(list, func(x earshot.ChannelInfo) bool { return x.Scope() == c.Scope() }) {
-		info, err := s.Service.ChannelInfo(v.Context(), v.caller, placeOf(string(c.Platform), string(c.Workspace), string(c.ID)))
+		info, err := s.Reader.ChannelInfo(v.Context(), v.caller, placeOf(string(c.Platform), string(c.Workspace), string(c.ID)))
 		if err != nil {
 			return d, err
 		}
@@ -133,7 +133,7 @@ func (s *server) chatData(v *visit, q url.Values, typed *chatTyped) (chatData, e
 // people write on this page, where there are any.
 func (s *server) chatChannel(v *visit, list []earshot.ChannelInfo, q url.Values) (earshot.Channel, bool, error) {
 	if q.Has("channel") {
-		c, err := s.Service.Find(v.Context(), v.caller, placeOf(q.Get("platform"), q.Get("workspace"), q.Get("channel")))
+		c, err := s.Reader.To(v.caller).Find(v.Context(), placeOf(q.Get("platform"), q.Get("workspace"), q.Get("channel")))
 		return c, err == nil, err
 	}
 	if s.Start != nil && v.caller.Sees(s.Start.Channel.Scope()) {
@@ -301,6 +301,6 @@ func (d chatData) typedName(form string) string {
 
 // absentMessage reports whether an error says that a message is not there.
 func absentMessage(err error) bool {
-	r, ok := sidecar.AsRefusal(err)
-	return ok && r.Kind == sidecar.NotFound
+	r, ok := visible.AsRefusal(err)
+	return ok && r.Kind == visible.NotFound
 }

@@ -16,12 +16,12 @@ import (
 // Only a picture whose bytes say so is shown by the browser; everything else is saved,
 // and nothing in it runs here.
 func (s *server) file(w http.ResponseWriter, v *visit) {
-	c, err := s.Service.Resolve(v.Context(), v.caller, v.place())
+	c, err := s.Reader.To(v.caller).Resolve(v.Context(), v.place())
 	if err != nil {
 		s.failed(w, v, err, asPage)
 		return
 	}
-	m, _, err := s.Service.Message(v.Context(), v.caller, c, earshot.MessageID(v.query("message")), false)
+	m, _, err := s.Reader.Message(v.Context(), v.caller, c, earshot.MessageID(v.query("message")), false)
 	if err != nil {
 		s.failed(w, v, err, asPage)
 		return

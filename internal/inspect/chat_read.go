@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/platform/local"
 )
 
@@ -29,10 +29,10 @@ func (r *chatReader) read() error {
 			r.drafts[x.Anchor] = x
 		}
 	}
-	q := sidecar.TalkQuery{Whole: d.Whole, Before: r.id("before"), At: r.id("at"), Limit: chatPage}
+	q := explain.TalkQuery{Whole: d.Whole, Before: r.id("before"), At: r.id("at"), Limit: chatPage}
 	thread := r.id("thread")
 	if q.At != "" {
-		m, _, err := r.Service.Message(r.visit.Context(), r.visit.caller, r.channel, q.At, false)
+		m, _, err := r.Reader.Message(r.visit.Context(), r.visit.caller, r.channel, q.At, false)
 		if err != nil {
 			return err
 		}
@@ -40,10 +40,10 @@ func (r *chatReader) read() error {
 			q.At, thread = root, cmp.Or(thread, root)
 		}
 	}
-	talk, err := r.Service.Talk(r.visit.Context(), r.visit.caller, r.channel, q)
+	talk, err := r.Reader.Talk(r.visit.Context(), r.visit.caller, r.channel, q)
 	if q.At != "" && absentMessage(err) { // the root of a thread that is not stored
 		q.At = ""
-		talk, err = r.Service.Talk(r.visit.Context(), r.visit.caller, r.channel, q)
+		talk, err = r.Reader.Talk(r.visit.Context(), r.visit.caller, r.channel, q)
 	}
 	if err != nil {
 		return err
@@ -58,11 +58,11 @@ func (r *chatReader) read() error {
 		}
 	}
 	if id := r.id("reply"); id != "" {
-		m, _, err := r.Service.Message(r.visit.Context(), r.visit.caller, r.channel, id, false)
+		m, _, err := r.Reader.Message(r.visit.Context(), r.visit.caller, r.channel, id, false)
 		if err != nil {
 			return err
 		}
-		x := r.line(m, sidecar.Talk{})
+		x := r.line(m, explain.Talk{})
 		d.reply = &x
 	}
 	return nil
@@ -71,7 +71,7 @@ func (r *chatReader) read() error {
 func (r *chatReader) id(name string) earshot.MessageID { return earshot.MessageID(r.query.Get(name)) }
 
 // pages returns the addresses of the pages before and after a stretch.
-func (r *chatReader) pages(t sidecar.Talk, parameter string) (older, newer string) {
+func (r *chatReader) pages(t explain.Talk, parameter string) (older, newer string) {
 	if t.Older && len(t.Messages) > 0 {
 		older = r.data.to(parameter, string(t.Messages[0].ID), "at", "")
 	}
@@ -84,7 +84,7 @@ func (r *chatReader) pages(t sidecar.Talk, parameter string) (older, newer strin
 // thread reads the thread beside the channel.
 func (r *chatReader) thread(root earshot.MessageID) (*chatThread, error) {
 	r.data.query.Set("thread", string(root))
-	talk, err := r.Service.Talk(r.visit.Context(), r.visit.caller, r.channel, sidecar.TalkQuery{Thread: root, Before: r.id("thread_before"), Limit: threadPage})
+	talk, err := r.Reader.Talk(r.visit.Context(), r.visit.caller, r.channel, explain.TalkQuery{Thread: root, Before: r.id("thread_before"), Limit: threadPage})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (r *chatReader) thread(root earshot.MessageID) (*chatThread, error) {
 
 // lines returns the lines of a stretch, tombstones in their places. A placeholder is
 // left out: the line of the question says that an answer is being written.
-func (r *chatReader) lines(t sidecar.Talk) ([]chatMessage, error) {
+func (r *chatReader) lines(t explain.Talk) ([]chatMessage, error) {
 	list := slices.Concat(t.Messages, t.Deleted)
 	slices.SortStableFunc(list, func(x, y earshot.Message) int { return x.Position().Compare(y.Position()) })
 	out := []chatMessage{}
@@ -114,7 +114,7 @@ func (r *chatReader) lines(t sidecar.Talk) ([]chatMessage, error) {
 		}
 		x := r.line(m, t)
 		if x.ID == r.id("revisions") && m.Edited != 0 {
-			_, revisions, err := r.Service.Message(r.visit.Context(), r.visit.caller, r.channel, m.ID, true)
+			_, revisions, err := r.Reader.Message(r.visit.Context(), r.visit.caller, r.channel, m.ID, true)
 			if err != nil {
 				return nil, err
 			}
@@ -128,13 +128,13 @@ func (r *chatReader) lines(t sidecar.Talk) ([]chatMessage, error) {
 }
 
 // placeholder reports whether a message is the one that an answer will stand in.
-func (r *chatReader) placeholder(m earshot.Message, t sidecar.Talk) bool {
+func (r *chatReader) placeholder(m earshot.Message, t explain.Talk) bool {
 	q, ok := t.Turns[m.ID]
 	return ok && q.Anchor != m.ID && !q.State.Final() && m.Text == "" && len(m.Files) == 0 && !m.Deleted
 }
 
 // line returns the line of a message.
-func (r *chatReader) line(m earshot.Message, t sidecar.Talk) chatMessage {
+func (r *chatReader) line(m earshot.Message, t explain.Talk) chatMessage {
 	scope := r.channel.Scope()
 	x := newChatMessage(m)
 	if m.Deleted {
@@ -165,7 +165,7 @@ func (r *chatReader) line(m earshot.Message, t sidecar.Talk) chatMessage {
 }
 
 // reference describes the message that another one replies to.
-func (r *chatReader) reference(id earshot.MessageID, t sidecar.Talk) *chatReference {
+func (r *chatReader) reference(id earshot.MessageID, t explain.Talk) *chatReference {
 	q, ok := t.Quoted[id]
 	switch {
 	case !ok:
@@ -177,7 +177,7 @@ func (r *chatReader) reference(id earshot.MessageID, t sidecar.Talk) *chatRefere
 }
 
 // addReplies adds what is known of the thread that a message begins.
-func (x *chatMessage) addReplies(r *chatReader, m earshot.Message, t sidecar.Talk) {
+func (x *chatMessage) addReplies(r *chatReader, m earshot.Message, t explain.Talk) {
 	a, ok := t.Threads[m.ID]
 	if !ok {
 		return

@@ -21,8 +21,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/platform/local"
 	"github.com/earshot-ai/earshot/search"
@@ -105,7 +105,7 @@ func newWorldOver(t testing.TB, st earshot.Store, change func(*inspect.Options))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := inspect.Options{Service: sidecar.New(st, search.New(st, nil), gate, sidecar.Options{}), Gate: gate, Token: secret.New(token)}
+	o := inspect.Options{Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: gate, Token: secret.New(token)}
 	change(&o)
 	return world{st, gate, serve(t, inspect.New(o))}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/platform/local"
 )
 
@@ -91,7 +91,7 @@ func (s *server) chatWrite(v *visit, opens bool) (*chatWrite, error) {
 	if opens {
 		return x, nil
 	}
-	x.channel, err = s.Service.Resolve(v.Context(), v.caller, placeOf(x.back.Get("platform"), x.back.Get("workspace"), x.back.Get("channel")))
+	x.channel, err = s.Reader.To(v.caller).Resolve(v.Context(), placeOf(x.back.Get("platform"), x.back.Get("workspace"), x.back.Get("channel")))
 	if err == nil && !s.Chat.Has(x.channel.Scope()) {
 		err = absent
 	}
@@ -102,7 +102,7 @@ func (s *server) chatWrite(v *visit, opens bool) (*chatWrite, error) {
 // is logged, and told as such.
 func (s *server) chatAgain(w http.ResponseWriter, x *chatWrite, typed *chatTyped, err error) {
 	status := http.StatusUnprocessableEntity
-	r, refused := sidecar.AsRefusal(err)
+	r, refused := visible.AsRefusal(err)
 	switch {
 	case errors.Is(err, local.ErrInvalid):
 		typed.problem = strings.TrimPrefix(err.Error(), local.ErrInvalid.Error()+": ")
@@ -225,7 +225,7 @@ func (s *server) openChannel(x *chatWrite) (*chatTyped, error) {
 	typed := &chatTyped{form: "open", name: strings.TrimSpace(x.field("name"))}
 	wide := s.Chat.Place("")
 	if !x.caller.Reach.AllChannels() || !x.caller.Sees(wide) {
-		return typed, &sidecar.Refusal{Kind: sidecar.Forbidden, Detail: "this key is for some channels; one of the workspace can make new ones"}
+		return typed, &visible.Refusal{Kind: visible.Forbidden, Detail: "this key is for some channels; one of the workspace can make new ones"}
 	}
 	var c earshot.Channel
 	var err error

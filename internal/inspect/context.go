@@ -7,8 +7,9 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A contextData is what the bot would see if it answered a message now.
@@ -31,8 +32,8 @@ type contextData struct {
 
 // deskRequest reads which message of which channel is meant, and under which policy
 // and budget.
-func deskRequest(v *visit) (sidecar.DeskRequest, error) {
-	r := sidecar.DeskRequest{
+func deskRequest(v *visit) (explain.PreviewRequest, error) {
+	r := explain.PreviewRequest{
 		Channel: v.place(), Message: earshot.MessageID(v.query("message")), Agent: earshot.AuthorID(v.query("agent")), Policy: v.query("policy"),
 	}
 	if r.Channel.Channel == "" {
@@ -54,7 +55,7 @@ func (s *server) context(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	e, err := s.Service.ExplainMessage(v.Context(), v.caller, r)
+	e, err := s.Reader.ExplainMessage(v.Context(), v.caller, r)
 	if err != nil {
 		return page{}, err
 	}
@@ -64,8 +65,8 @@ func (s *server) context(v *visit) (page, error) {
 		Agent: e.Agent.ID, AgentName: desk.ID(e.Agent.Name), GoesOn: len(e.Before) > 0, Question: questionOf(e.Anchor.ID, e.Anchor), scope: at,
 		Prompt: explainedOf(&e, fromOf(v), v.listFrom),
 	}
-	d.Turn, err = s.Service.TurnOf(v.Context(), v.caller, at, e.Anchor.ID)
-	if refusal, ok := sidecar.AsRefusal(err); err != nil && (!ok || refusal.Kind != sidecar.NotFound) {
+	d.Turn, err = s.Reader.TurnOf(v.Context(), v.caller, at, e.Anchor.ID)
+	if refusal, ok := visible.AsRefusal(err); err != nil && (!ok || refusal.Kind != visible.NotFound) {
 		return page{}, err
 	}
 	d.budget = d.Prompt.Tokens.budgetBar("Tokens of the prompt by section", 0)

@@ -4,12 +4,12 @@ import (
 	"strconv"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 )
 
 // controls are what a person can change in a what-if, with how it was and how it is.
 type controls struct {
-	policies []sidecar.PolicyChoice
+	policies []explain.PolicyChoice
 	policy   string // as it is
 	made     string // the policy of the original, which may be none of the built-in ones
 	budget   control
@@ -45,9 +45,9 @@ func (c control) value(n int) string {
 
 // controlsOf returns the controls of a compared prompt. Limits are those of the policy
 // that is chosen, against what that policy says by itself.
-func controlsOf(c *sidecar.Compared, w sidecar.WhatIf) controls {
+func controlsOf(c *explain.Compared, w explain.WhatIf) controls {
 	in, now := c.Was.Input, c.Now.Input
-	x := controls{policies: sidecar.PolicyChoices(), made: policyName(&c.Was), policy: policyName(&c.Now)}
+	x := controls{policies: explain.PolicyChoices(), made: policyName(&c.Was), policy: policyName(&c.Now)}
 	x.budget = control{name: "budget", label: "budget", unit: "tokens", what: "tokens that this turn may add to the prompt", was: in.Budget.Tokens, now: now.Budget.Tokens, max: max(32_000, in.Budget.Tokens)}
 	x.session = control{name: "session", label: "session", unit: "tokens", what: "tokens that a session may have before it is begun anew; four times the budget where nothing else is said", was: in.Budget.Session, now: now.Budget.Session, max: max(64_000, in.Budget.Session)}
 	if w.Budget > 0 && w.Session == 0 {
@@ -64,14 +64,14 @@ func controlsOf(c *sidecar.Compared, w sidecar.WhatIf) controls {
 	}
 	later := c.Now.Result.Tokens.Sections[assemble.SessionPart] > 0
 	was := map[string]int{}
-	for _, l := range sidecar.Controls(base, later) {
+	for _, l := range explain.Controls(base, later) {
 		was[string(l.Section)+"."+l.Limit] = l.Value
 	}
 	policy := now.Policy
 	if policy.Name == "" {
 		policy = assemble.Standard()
 	}
-	for _, l := range sidecar.Controls(policy, later) {
+	for _, l := range explain.Controls(policy, later) {
 		name := string(l.Section) + "." + l.Limit
 		if n := len(x.sections); n == 0 || x.sections[n-1].section != l.Section {
 			x.sections = append(x.sections, sectionControls{section: l.Section})
@@ -115,21 +115,21 @@ func (x controls) limitsChanged() int {
 
 // forgetOthers drops limits of sections that the chosen policy does not have: they are
 // left from a form of another policy. A limit that no policy has stays, and is refused.
-func forgetOthers(w *sidecar.WhatIf) {
+func forgetOthers(w *explain.WhatIf) {
 	p, ok := assemble.ByName(w.Policy)
 	if !ok {
 		return
 	}
 	has := map[string]bool{}
 	for _, later := range []bool{false, true} {
-		for _, c := range sidecar.Controls(p, later) {
+		for _, c := range explain.Controls(p, later) {
 			has[string(c.Section)+"."+c.Limit] = true
 		}
 	}
 	somewhere := map[string]bool{}
 	for _, other := range assemble.Policies() {
 		for _, later := range []bool{false, true} {
-			for _, c := range sidecar.Controls(other, later) {
+			for _, c := range explain.Controls(other, later) {
 				somewhere[string(c.Section)+"."+c.Limit] = true
 			}
 		}

@@ -9,8 +9,9 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A conversationData is what an agent remembers together.
@@ -30,7 +31,7 @@ type conversationData struct {
 	Files    []givenFile        `json:"files"` // that these turns gave to the model
 	Names    []sessionName      `json:"names"` // that the session uses
 	Older    earshot.TurnID     `json:"older,omitempty"`
-	whole    sidecar.WholeConversation
+	whole    explain.WholeConversation
 	charts   []chart
 	olderURL string
 }
@@ -108,7 +109,7 @@ type conversationTurn struct {
 	Cached   int               `json:"cached"` // of these from the cache
 	Answered int               `json:"answered"`
 	History  int               `json:"history"` // tokens of the whole history, sent with each call
-	of       sidecar.ConversationTurn
+	of       explain.ConversationTurn
 }
 
 // share writes which share of what was read came from the cache.
@@ -148,7 +149,7 @@ type givenFile struct {
 // conversation is one conversation of an agent.
 func (s *server) conversation(v *visit) (page, error) {
 	at := v.place()
-	c, err := s.Service.Resolve(v.Context(), v.caller, at)
+	c, err := s.Reader.To(v.caller).Resolve(v.Context(), at)
 	if err != nil {
 		return page{}, err
 	}
@@ -159,7 +160,7 @@ func (s *server) conversation(v *visit) (page, error) {
 		}
 	}
 	id := earshot.ConversationID{Agent: earshot.AgentID(v.query("agent")), Scope: c.Scope(), Name: v.query("name")}
-	w, err := s.Service.WholeConversation(v.Context(), v.caller, id, before)
+	w, err := s.Reader.WholeConversation(v.Context(), v.caller, id, before)
 	if err != nil {
 		return page{}, err
 	}
@@ -168,7 +169,7 @@ func (s *server) conversation(v *visit) (page, error) {
 }
 
 // conversationOf describes a conversation.
-func conversationOf(w sidecar.WholeConversation) conversationData {
+func conversationOf(w explain.WholeConversation) conversationData {
 	d := conversationData{
 		conversationName: nameConversation(w.ID, placeName(w.Channel), w.Root), Title: w.About.Title, Owner: w.About.Owner,
 		Created: w.Created.String(), Updated: w.Updated.String(), Epoch: w.Epoch, Cursor: w.Cursor, Session: sessionData(w.Session), Shown: len(w.Manifest.Shown),
@@ -287,7 +288,7 @@ func (s *server) conversations(v *visit) (page, error) {
 	if d.channels, err = s.choices(v); err != nil {
 		return page{}, err
 	}
-	list, more, err := s.Service.Conversations(v.Context(), v.caller, v.place(), earshot.AgentID(v.query("agent")), before, 50)
+	list, more, err := s.Reader.Conversations(v.Context(), v.caller, v.place(), earshot.AgentID(v.query("agent")), before, 50)
 	if err != nil {
 		return page{}, err
 	}
@@ -366,6 +367,6 @@ func (x conversationSum) compared() string {
 
 // conversationThread returns the thread that a conversation is, "" for a top level.
 func conversationThread(id earshot.ConversationID) earshot.MessageID {
-	_, thread := sidecar.StandsIn(id)
+	_, thread := visible.StandsIn(id)
 	return thread
 }

@@ -2,17 +2,15 @@ package inspect
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/costs"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // How long a time costs are shown for, in days: where none is named, and at most.
@@ -26,13 +24,13 @@ var costsBy = []string{"day", "channel", "person", "model"}
 
 // A costsData is what models were asked in some days.
 type costsData struct {
-	By      string      `json:"by"`
-	From    string      `json:"from"` // the first day
-	To      string      `json:"to"`   // the last day
-	Channel string      `json:"channel,omitempty"`
-	Rows    []costs.Row `json:"rows"`
-	Total   costs.Row   `json:"total"` // each turn counted once
-	Days    []costsDay  `json:"days"`
+	By      string        `json:"by"`
+	From    string        `json:"from"` // the first day
+	To      string        `json:"to"`   // the last day
+	Channel string        `json:"channel,omitempty"`
+	Rows    []explain.Row `json:"rows"`
+	Total   explain.Row   `json:"total"` // each turn counted once
+	Days    []costsDay    `json:"days"`
 	// Stopped is until when the sums go back, where there are more turns than one page
 	// looks into; "" where they hold all.
 	Stopped string `json:"stopped,omitempty"`
@@ -40,20 +38,20 @@ type costsData struct {
 	charts        []chart
 	links         map[string]string // of keys, to the turns of each
 	names         labels
-	at            sidecar.Place
+	at            visible.Place
 	earlier, next string
 	last          earshot.Time // when the newest turn was opened, where the time has none
 }
 
 // A costsDay is one day of a costsData, by the keys of its rows.
 type costsDay struct {
-	Day  string      `json:"day"`
-	Sums []costs.Row `json:"sums"`
+	Day  string        `json:"day"`
+	Sums []explain.Row `json:"sums"`
 }
 
 // costs is what models were asked, summed.
 func (s *server) costs(v *visit) (page, error) {
-	d := costsData{By: cmp.Or(v.query("by"), "day"), Rows: []costs.Row{}, Days: []costsDay{}, links: map[string]string{}, at: v.place()}
+	d := costsData{By: cmp.Or(v.query("by"), "day"), Rows: []explain.Row{}, Days: []costsDay{}, links: map[string]string{}, at: v.place()}
 	if !slices.Contains(costsBy, d.By) {
 		return page{}, invalid("by", "is one of day, channel, person and model")
 	}
@@ -62,7 +60,7 @@ func (s *server) costs(v *visit) (page, error) {
 		return page{}, err
 	}
 	d.From, d.To = desk.Day(from), desk.Day(to-1)
-	turns, stopped, err := s.Service.Spending(v.Context(), v.caller, sidecar.SpendingQuery{Channel: d.at, From: from, To: to, People: d.By == "person"})
+	turns, stopped, err := s.Reader.Spending(v.Context(), v.caller, explain.SpendingQuery{Channel: d.at, From: from, To: to, People: d.By == "person"})
 	if err != nil {
 		return page{}, err
 	}
@@ -74,7 +72,7 @@ func (s *server) costs(v *visit) (page, error) {
 	}
 	var c earshot.Channel
 	if d.at.Channel != "" {
-		if c, err = s.Service.Find(v.Context(), v.caller, d.at); err != nil {
+		if c, err = s.Reader.To(v.caller).Find(v.Context(), d.at); err != nil {
 			return page{}, err
 		}
 		scopes = append(scopes, c.Scope())
@@ -89,11 +87,9 @@ func (s *server) costs(v *visit) (page, error) {
 		d.Stopped = stopped.String()
 		d.next = d.link(desk.Day(max(from, stopped-2000*oneDay)), desk.Day(stopped))
 	}
-	if err := s.sumCosts(&d, turns); err != nil {
-		return page{}, err
-	}
+	s.sumCosts(&d, turns)
 	if len(d.Rows) == 0 {
-		newest, err := s.Service.TurnList(v.Context(), v.caller, sidecar.TurnFilter{TurnQuery: sidecar.TurnQuery{Channel: d.at, Limit: 1}})
+		newest, err := s.Reader.TurnList(v.Context(), v.caller, explain.TurnFilter{TurnQuery: explain.TurnQuery{Channel: d.at, Limit: 1}})
 		if err != nil {
 			return page{}, err
 		}
@@ -144,38 +140,33 @@ func (d costsData) link(from, to string) string {
 }
 
 // sumCosts sums turns by the key of the page, in all and by day.
-func (s *server) sumCosts(d *costsData, turns []sidecar.SpentTurn) error {
-	var rows, total costs.Sum
-	days := map[string]*costs.Sum{}
+func (s *server) sumCosts(d *costsData, turns []explain.SpentTurn) {
+	var rows, total explain.Sum
+	days := map[string]*explain.Sum{}
 	for _, t := range turns {
-		journal, err := bot.ReadJournal(t.Steps)
-		if err != nil {
-			return fmt.Errorf("journal of turn %d: %w", t.Queued.ID, err)
-		}
-		calls := costs.Calls(journal, t.Committed)
-		key := func(c costs.Call) string { return d.key(t, c) }
+		calls := t.Calls()
+		key := func(c explain.Call) string { return d.key(t, c) }
 		rows.Add(calls, s.Cost, key)
-		total.Add(calls, s.Cost, func(costs.Call) string { return "total" })
+		total.Add(calls, s.Cost, func(explain.Call) string { return "total" })
 		on := desk.Day(t.Queued.Opened)
 		if days[on] == nil {
-			days[on] = &costs.Sum{}
+			days[on] = &explain.Sum{}
 		}
 		days[on].Add(calls, s.Cost, key)
 		for _, c := range calls {
-			if k := key(c); k != deletedPerson && k != unnamedModel && k != costs.Erased {
+			if k := key(c); k != deletedPerson && k != unnamedModel && k != explain.Erased {
 				d.links[k] = d.turnsOf(k, t)
 			}
 		}
 	}
 	d.Rows = append(d.Rows, rows.Rows()...)
-	d.Total = costs.Total(total.Rows())
+	d.Total = explain.Total(total.Rows())
 	for on, sum := range days {
 		if of := sum.Rows(); len(of) > 0 {
 			d.Days = append(d.Days, costsDay{on, of})
 		}
 	}
 	slices.SortFunc(d.Days, func(x, y costsDay) int { return cmp.Compare(x.Day, y.Day) })
-	return nil
 }
 
 // Keys of what has no name any more, or never had one.
@@ -185,7 +176,7 @@ const (
 )
 
 // key is what a call of a turn is summed by.
-func (d costsData) key(t sidecar.SpentTurn, c costs.Call) string {
+func (d costsData) key(t explain.SpentTurn, c explain.Call) string {
 	switch d.By {
 	case "channel":
 		return d.names.of(t.Queued.Conversation.Scope)
@@ -198,7 +189,7 @@ func (d costsData) key(t sidecar.SpentTurn, c costs.Call) string {
 }
 
 // turnsOf returns the address of the turns of a key.
-func (d costsData) turnsOf(key string, t sidecar.SpentTurn) string {
+func (d costsData) turnsOf(key string, t explain.SpentTurn) string {
 	from, to := d.From, d.To
 	of := []string{"channel", string(d.at.Channel), "workspace", string(d.at.Workspace), "platform", string(d.at.Platform)}
 	switch d.By {
@@ -248,13 +239,13 @@ func costCharts(d costsData, from, to earshot.Time) []chart {
 	}
 	var tokens, money []seriesOf
 	for _, k := range series {
-		tokens = append(tokens, seriesOf{k.name, func(r costs.Row) float64 { return k.tokens(r) }})
-		money = append(money, seriesOf{k.name, func(r costs.Row) float64 { return k.money(r) }})
+		tokens = append(tokens, seriesOf{k.name, func(r explain.Row) float64 { return k.tokens(r) }})
+		money = append(money, seriesOf{k.name, func(r explain.Row) float64 { return k.money(r) }})
 	}
 	list := []chart{draw("tokens", "Tokens by day", "tokens", "All tokens of the calls of models, as their providers report them. What comes from the cache was sent again, and costs a fraction.", picture.Figure, tokens)}
 	if d.Total.Cost > 0 {
 		if d.By == "day" {
-			money = []seriesOf{{"cost", func(r costs.Row) float64 { return r.Cost }}}
+			money = []seriesOf{{"cost", func(r explain.Row) float64 { return r.Cost }}}
 		}
 		list = append(list, draw("cost", "Cost by day", "cost", "In the currency of the prices in the configuration (model.prices). A model without a price counts no money.",
 			func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }, money))
@@ -265,7 +256,7 @@ func costCharts(d costsData, from, to earshot.Time) []chart {
 // A seriesOf is a row of columns: the value of each sum of a day.
 type seriesOf struct {
 	name string
-	of   func(costs.Row) float64
+	of   func(explain.Row) float64
 }
 
 // values sums the days.
@@ -285,36 +276,36 @@ func (x seriesOf) values(days []string, sums []costsDay) []float64 {
 // A costKey is one series of the page: a kind of tokens, or a key of its rows.
 type costKey struct {
 	name          string
-	tokens, money func(costs.Row) float64
+	tokens, money func(explain.Row) float64
 }
 
 // costSeries returns the series, those that cost most first.
 func costSeries(d costsData) []costKey {
 	if d.By == "day" {
-		kind := func(name string, f func(costs.Row) int) costKey {
-			return costKey{name: name, tokens: func(r costs.Row) float64 { return float64(f(r)) }, money: func(costs.Row) float64 { return 0 }}
+		kind := func(name string, f func(explain.Row) int) costKey {
+			return costKey{name: name, tokens: func(r explain.Row) float64 { return float64(f(r)) }, money: func(explain.Row) float64 { return 0 }}
 		}
 		return []costKey{
-			kind("read without the cache", func(r costs.Row) int { return r.Input }), kind("written to the cache", func(r costs.Row) int { return r.Write }),
-			kind("read from the cache", func(r costs.Row) int { return r.Read }), kind("answered", func(r costs.Row) int { return r.Output }),
+			kind("read without the cache", func(r explain.Row) int { return r.Input }), kind("written to the cache", func(r explain.Row) int { return r.Write }),
+			kind("read from the cache", func(r explain.Row) int { return r.Read }), kind("answered", func(r explain.Row) int { return r.Output }),
 		}
 	}
 	rows := slices.Clone(d.Rows)
-	slices.SortStableFunc(rows, func(x, y costs.Row) int {
+	slices.SortStableFunc(rows, func(x, y explain.Row) int {
 		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(y.All()+y.Output, x.All()+x.Output))
 	})
 	named := map[string]bool{}
 	var out []costKey
 	only := func(name string, is func(key string) bool) costKey {
-		count := func(f func(costs.Row) float64) func(costs.Row) float64 {
-			return func(r costs.Row) float64 {
+		count := func(f func(explain.Row) float64) func(explain.Row) float64 {
+			return func(r explain.Row) float64 {
 				if !is(r.Key) {
 					return 0
 				}
 				return f(r)
 			}
 		}
-		return costKey{name, count(func(r costs.Row) float64 { return float64(r.All() + r.Output) }), count(func(r costs.Row) float64 { return r.Cost })}
+		return costKey{name, count(func(r explain.Row) float64 { return float64(r.All() + r.Output) }), count(func(r explain.Row) float64 { return r.Cost })}
 	}
 	for _, r := range rows[:min(len(rows), maxSeries)] {
 		named[r.Key] = true

@@ -11,7 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/costs"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect"
 )
 
@@ -28,15 +28,15 @@ func spentWorld(t *testing.T) world {
 }
 
 type costsJSON struct {
-	Rows    []costs.Row `json:"rows"`
-	Total   costs.Row   `json:"total"`
-	Stopped string      `json:"stopped"`
+	Rows    []explain.Row `json:"rows"`
+	Total   explain.Row   `json:"total"`
+	Stopped string        `json:"stopped"`
 }
 
 func TestCostsAreSummed(t *testing.T) {
 	t.Parallel()
 	w := spentWorld(t)
-	row := func(r costs.Row) string {
+	row := func(r explain.Row) string {
 		return fmt.Sprintf("%s: %d turns, %d calls, %d read, %d from the cache, %d written, %d answered, %s, %s", r.Key, r.Turns, r.Calls, r.Input, r.Read, r.Write, r.Output, r.Money(), r.Percent())
 	}
 	for by, want := range map[string][]string{

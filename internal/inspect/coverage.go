@@ -6,8 +6,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 )
 
 // coveragePage is how many channels the map shows at once.
@@ -35,7 +35,7 @@ type channelCoverage struct {
 	Stale     int                 `json:"stale"`
 	Gapped    int                 `json:"threads_with_gaps"`
 	Link      string              `json:"link"`
-	of        sidecar.ChannelCoverage
+	of        explain.ChannelCoverage
 }
 
 // A coverageData is what is known of one channel, stretch by stretch.
@@ -64,7 +64,7 @@ func (s *server) coverage(v *visit) (page, error) {
 	if v.query("channel") == "" {
 		return s.coverageMap(v)
 	}
-	c, err := s.Service.Coverage(v.Context(), v.caller, v.place())
+	c, err := s.Reader.Coverage(v.Context(), v.caller, v.place())
 	if err != nil {
 		return page{}, err
 	}
@@ -106,7 +106,7 @@ func (s *server) coverageMap(v *visit) (page, error) {
 		}
 		after = &earshot.Channel{Platform: earshot.Platform(parts[0]), Workspace: earshot.WorkspaceID(parts[1]), ID: earshot.ChannelID(parts[2]), Name: parts[3]}
 	}
-	list, more, err := s.Service.Coverages(v.Context(), v.caller, after, coveragePage)
+	list, more, err := s.Reader.Coverages(v.Context(), v.caller, after, coveragePage)
 	if err != nil {
 		return page{}, err
 	}
@@ -134,7 +134,7 @@ func (s *server) coverageMap(v *visit) (page, error) {
 }
 
 // coverageOf describes a channel.
-func coverageOf(c sidecar.ChannelCoverage, name string) channelCoverage {
+func coverageOf(c explain.ChannelCoverage, name string) channelCoverage {
 	x := channelCoverage{
 		Platform: c.Platform, Workspace: c.Workspace, Channel: c.ID, Name: name, Messages: c.Messages, Threads: c.ChannelInfo.Threads,
 		First: c.First.String(), Last: c.Last.String(), Gapped: len(c.Threads) + c.More, Link: linkTo("/coverage", scoped(c.Scope())...), of: c,

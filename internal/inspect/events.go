@@ -30,7 +30,7 @@ const (
 func (s *server) events(w http.ResponseWriter, v *visit) {
 	var at *earshot.Channel
 	if v.query("channel") != "" {
-		c, err := s.Service.Find(v.Context(), v.caller, v.place())
+		c, err := s.Reader.To(v.caller).Find(v.Context(), v.place())
 		if err != nil {
 			s.failed(w, v, err, asJSON)
 			return
@@ -84,14 +84,14 @@ func (n *news) begin() error {
 		n.told[t.ID] = t.State
 	}
 	if err == nil && n.channel != nil {
-		n.seq, err = n.Service.Sequence(n.visit.Context(), n.visit.caller, *n.channel, 0)
+		n.seq, err = n.Reader.Sequence(n.visit.Context(), n.visit.caller, *n.channel, 0)
 	}
 	return err
 }
 
 // latest returns the newest turns that the visitor sees.
 func (n *news) latest() ([]earshot.QueuedTurn, error) {
-	return n.Service.NewestTurns(n.visit.Context(), n.visit.caller, 50)
+	return n.Reader.NewestTurns(n.visit.Context(), n.visit.caller, 50)
 }
 
 // watch collects drafts of the channel; stop ends it.
@@ -187,7 +187,7 @@ func (n *news) look() (string, error) {
 	}
 	n.told = seen
 	if n.channel != nil {
-		seq, err := n.Service.Sequence(n.visit.Context(), n.visit.caller, *n.channel, n.seq)
+		seq, err := n.Reader.Sequence(n.visit.Context(), n.visit.caller, *n.channel, n.seq)
 		if err != nil {
 			return "", err
 		}

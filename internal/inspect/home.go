@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A homeData is the first page.
@@ -29,7 +30,7 @@ type startData struct {
 	asked   earshot.Message
 	scope   earshot.Scope
 	reasons reasoner // says why each is shown or left out
-	glance  []sidecar.Candidate
+	glance  []explain.Candidate
 }
 
 type turnLine struct {
@@ -52,7 +53,7 @@ func (d homeData) size() string {
 // home is the first page: where to begin.
 func (s *server) home(v *visit) (page, error) {
 	d := homeData{Turns: []turnLine{}}
-	channels, more, err := s.Service.ChannelsAfter(v.Context(), v.caller, nil, maxCounted)
+	channels, more, err := s.Reader.ChannelsAfter(v.Context(), v.caller, nil, maxCounted)
 	if err != nil {
 		return page{}, err
 	}
@@ -61,7 +62,7 @@ func (s *server) home(v *visit) (page, error) {
 		d.Channels++
 		d.Messages += c.Messages
 	}
-	turns, err := s.Service.NewestTurns(v.Context(), v.caller, 10)
+	turns, err := s.Reader.NewestTurns(v.Context(), v.caller, 10)
 	if err != nil {
 		return page{}, err
 	}
@@ -81,10 +82,10 @@ func (s *server) start(v *visit) (*startData, error) {
 		return nil, nil
 	}
 	at := s.Start.Channel.Scope()
-	x, err := s.Service.ExplainMessage(v.Context(), v.caller, sidecar.DeskRequest{
-		Channel: sidecar.Place{Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel}, Message: s.Start.Message,
+	x, err := s.Reader.ExplainMessage(v.Context(), v.caller, explain.PreviewRequest{
+		Channel: visible.Place{Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel}, Message: s.Start.Message,
 	})
-	if _, refused := sidecar.AsRefusal(err); refused {
+	if _, refused := visible.AsRefusal(err); refused {
 		return nil, nil // it was deleted meanwhile
 	}
 	if err != nil {
@@ -104,9 +105,9 @@ func (s *server) start(v *visit) (*startData, error) {
 
 // glance returns a few candidates that tell the most: the newest that the prompt shows,
 // and the newest that it leaves out.
-func glance(all []sidecar.Candidate, anchor earshot.MessageID) []sidecar.Candidate {
+func glance(all []explain.Candidate, anchor earshot.MessageID) []explain.Candidate {
 	const shown, out = 4, 2
-	var some []sidecar.Candidate
+	var some []explain.Candidate
 	count := map[bool]int{}
 	for _, c := range slices.Backward(all) {
 		left := c.Row.Verdict == earshot.Out

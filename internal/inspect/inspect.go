@@ -5,7 +5,7 @@
 // Start with [New], which makes the handler, and page.go: each view is a method of
 // server that returns a [page], in the file of its name, with its markup beside it in
 // a .templ file. `bash .ci/templ` writes the Go of those. What a view shows comes
-// from [sidecar.Service], which gives a caller only what it may see; a view itself
+// from [explain.Reader], which gives a caller only what it may see; a view itself
 // reads no store.
 //
 // Everything is embedded, and nothing is loaded from elsewhere: pages work without
@@ -22,7 +22,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/platform/local"
 	"github.com/earshot-ai/earshot/secret"
 )
@@ -32,10 +32,10 @@ type Gate interface {
 	Authenticate(ctx context.Context, bearer string) (access.Principal, error)
 }
 
-// Options are what an inspector shows, and to whom. Service is required; Gate and
+// Options are what an inspector shows, and to whom. Reader is required; Gate and
 // Token are, unless Open is set.
 type Options struct {
-	Service *sidecar.Service
+	Reader *explain.Reader
 	// Gate recognises API keys: a key that may only read makes a viewer, another one
 	// an operator, each with the channels of the key.
 	Gate Gate

@@ -14,8 +14,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/store"
@@ -52,7 +52,7 @@ func newWorld(t *testing.T, change func(*inspect.Options)) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := inspect.Options{Service: sidecar.New(st, search.New(st, nil), gate, sidecar.Options{}), Gate: gate, Token: secret.New(token)}
+	o := inspect.Options{Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: gate, Token: secret.New(token)}
 	if change != nil {
 		change(&o)
 	}

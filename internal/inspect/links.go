@@ -5,12 +5,12 @@ import (
 	"strconv"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // placeOf returns the channel that parameters name.
-func placeOf(platform, workspace, channel string) sidecar.Place {
-	return sidecar.Place{Platform: earshot.Platform(platform), Workspace: earshot.WorkspaceID(workspace), Channel: earshot.ChannelID(channel)}
+func placeOf(platform, workspace, channel string) visible.Place {
+	return visible.Place{Platform: earshot.Platform(platform), Workspace: earshot.WorkspaceID(workspace), Channel: earshot.ChannelID(channel)}
 }
 
 // linkTo returns the address of a view with a query, of which empty values are left

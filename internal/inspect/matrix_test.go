@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/platform/local"
 	"github.com/earshot-ai/earshot/search"
@@ -312,9 +313,9 @@ func (m *matrix) sow(t *testing.T, s earshot.Scope) territory {
 	}
 	all := access.Principal{ID: "key:all", Kind: access.Key}
 	service := sidecar.New(m.store, search.New(m.store, nil), m.gate, sidecar.Options{})
-	_, err = service.PutAgent(ctx, all, sidecar.Agent{Identity: earshot.Identity{ID: "UBOT", Name: "earshot"}, Platform: s.Platform, Workspace: s.Workspace})
+	_, err = service.PutAgent(ctx, all, visible.Agent{Identity: earshot.Identity{ID: "UBOT", Name: "earshot"}, Platform: s.Platform, Workspace: s.Workspace})
 	must(err)
-	c, err := service.Context(ctx, all, sidecar.ContextRequest{Channel: sidecar.Place{Platform: s.Platform, Workspace: s.Workspace, Channel: s.Channel}, Anchor: x.message, Agent: "UBOT", Open: true})
+	c, err := service.Context(ctx, all, sidecar.ContextRequest{Channel: visible.Place{Platform: s.Platform, Workspace: s.Workspace, Channel: s.Channel}, Anchor: x.message, Agent: "UBOT", Open: true})
 	must(err)
 	_, err = service.Commit(ctx, all, c.Draft.ID, sidecar.Reply{Text: x.canary, Messages: []earshot.Message{{ID: "r-" + x.message, Text: x.canary, Time: march(2, 11)}}})
 	must(err)

@@ -13,7 +13,8 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A page is what a view makes of one request.
@@ -49,7 +50,7 @@ func (v *visit) query(name string) string {
 }
 
 // place returns the channel that the query names.
-func (v *visit) place() sidecar.Place {
+func (v *visit) place() visible.Place {
 	return placeOf(v.query("platform"), v.query("workspace"), v.query("channel"))
 }
 
@@ -141,24 +142,24 @@ func (s *server) picture(w http.ResponseWriter, v *visit, f view) {
 }
 
 // absent is the answer for what does not exist, and for what the visitor may not see.
-var absent = &sidecar.Refusal{Kind: sidecar.NotFound, Detail: "there is nothing here that you can see"}
+var absent = &visible.Refusal{Kind: visible.NotFound, Detail: "there is nothing here that you can see"}
 
 // invalid is a refusal of a parameter.
 func invalid(path, detail string) error {
-	return &sidecar.Refusal{Kind: sidecar.Invalid, Path: path, Detail: detail}
+	return &visible.Refusal{Kind: visible.Invalid, Path: path, Detail: detail}
 }
 
 // statusOf has the status of each kind of refusal.
-var statusOf = map[sidecar.Kind]int{
-	sidecar.Invalid: http.StatusBadRequest, sidecar.Forbidden: http.StatusForbidden, sidecar.NotFound: http.StatusNotFound,
-	sidecar.Conflict: http.StatusConflict, sidecar.Expired: http.StatusGone,
+var statusOf = map[visible.Kind]int{
+	visible.Invalid: http.StatusBadRequest, visible.Forbidden: http.StatusForbidden, visible.NotFound: http.StatusNotFound,
+	visible.Conflict: http.StatusConflict, visible.Expired: http.StatusGone,
 }
 
 // failed answers with an error: what the visitor may know of it, and what to do.
 func (s *server) failed(w http.ResponseWriter, v *visit, err error, as int) {
 	status, said := http.StatusInternalServerError, "something went wrong here; the log of the process says what"
-	var busy *sidecar.Busy
-	if r, ok := sidecar.AsRefusal(err); ok {
+	var busy *contexts.Busy
+	if r, ok := visible.AsRefusal(err); ok {
 		status, said = statusOf[r.Kind], r.Error()
 	} else if errors.As(err, &busy) {
 		status, said = http.StatusTooManyRequests, busy.Error()
@@ -227,4 +228,4 @@ func (s *server) change(mux router, path string, f func(ctx context.Context, v *
 const maxBody = 32 << 20
 
 // viewersRead is the answer to a change by somebody who may only read.
-var viewersRead = &sidecar.Refusal{Kind: sidecar.Forbidden, Code: "read_only", Detail: "you came with a key that may only read; an operator's key may do this"}
+var viewersRead = &visible.Refusal{Kind: visible.Forbidden, Code: "read_only", Detail: "you came with a key that may only read; an operator's key may do this"}

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 )
 
 // A parkedData is what waits for an operator: parked and failed turns, newest first.
@@ -63,7 +63,7 @@ const parkedPage = 20
 
 // parked lists what waits for an operator.
 func (s *server) parked(v *visit) (page, error) {
-	f := sidecar.TurnFilter{Posts: true}
+	f := explain.TurnFilter{Posts: true}
 	f.Channel, f.Limit = v.place(), parkedPage
 	outcome := v.query("outcome")
 	switch outcome {
@@ -80,7 +80,7 @@ func (s *server) parked(v *visit) (page, error) {
 	if f.Before, err = turnNumber(v.query("before"), "before"); err != nil {
 		return page{}, err
 	}
-	l, err := s.Service.TurnList(v.Context(), v.caller, f)
+	l, err := s.Reader.TurnList(v.Context(), v.caller, f)
 	problem, err := v.mistyped(err)
 	if err != nil {
 		return page{}, err
@@ -107,7 +107,7 @@ func (s *server) done(v *visit) (*turnDone, error) {
 	if err != nil || id == 0 {
 		return nil, err
 	}
-	t, err := s.Service.Turn(v.Context(), v.caller, id, false)
+	t, err := s.Reader.Record(v.Context(), v.caller, id, false)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func turnNumber(x, name string) (earshot.TurnID, error) {
 }
 
 // waitingOf describes a turn that waits.
-func waitingOf(r sidecar.TurnRow) waitingTurn {
+func waitingOf(r explain.TurnRow) waitingTurn {
 	q := r.Queued
 	w := waitingTurn{
 		turnRow: rowOf(r), Since: q.Updated.String(), Tries: q.Tries, Posts: []waitingPost{}, Retryable: r.Question != nil,
@@ -225,7 +225,7 @@ func postSymbol(s earshot.PostState) string {
 func (s *server) retry(ctx context.Context, v *visit) (string, error) {
 	id, err := turnNumber(v.PathValue("id"), "id")
 	if err == nil {
-		_, err = s.Service.Retry(ctx, v.caller, id)
+		_, err = s.Reader.Retry(ctx, v.caller, id)
 	}
 	return doneAt(id), err
 }
@@ -234,7 +234,7 @@ func (s *server) retry(ctx context.Context, v *visit) (string, error) {
 func (s *server) discard(ctx context.Context, v *visit) (string, error) {
 	id, err := turnNumber(v.PathValue("id"), "id")
 	if err == nil {
-		_, err = s.Service.Discard(ctx, v.caller, id, strings.TrimSpace(v.PostFormValue("reason")))
+		_, err = s.Reader.Discard(ctx, v.caller, id, strings.TrimSpace(v.PostFormValue("reason")))
 	}
 	return doneAt(id), err
 }

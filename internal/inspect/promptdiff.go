@@ -5,7 +5,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 )
 
 // How much of what is the same a diff shows around what is not, and how many lines
@@ -39,7 +39,7 @@ type promptLine struct {
 }
 
 // linesOf returns the lines of a prompt, with one for each role that speaks.
-func linesOf(e *sidecar.Explained) []promptLine {
+func linesOf(e *explain.Explained) []promptLine {
 	var out []promptLine
 	part, open := -2, false
 	for _, s := range e.Segments {
@@ -68,7 +68,7 @@ func linesOf(e *sidecar.Explained) []promptLine {
 
 // promptDiffOf compares two prompts. Index gives messages their places in the list of
 // candidates.
-func promptDiffOf(was, now *sidecar.Explained, index map[earshot.MessageID]int) []foldedDiff {
+func promptDiffOf(was, now *explain.Explained, index map[earshot.MessageID]int) []foldedDiff {
 	old, fresh := linesOf(was), linesOf(now)
 	texts := func(list []promptLine) []string {
 		out := make([]string, len(list))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 )
 
 // A promptPart is a message of the prompt as the model gets it; the system text is the
@@ -49,7 +49,7 @@ type sectionPart struct {
 }
 
 // promptOf lays out a prompt, and notes in the candidates where each is shown.
-func promptOf(e *sidecar.Explained, list []candidate) []promptPart {
+func promptOf(e *explain.Explained, list []candidate) []promptPart {
 	index := make(map[earshot.MessageID]int, len(list))
 	for i := range list {
 		index[list[i].ID] = i
@@ -99,7 +99,7 @@ func lay(list []segment) {
 }
 
 // partOf describes the message of the prompt that a segment begins.
-func partOf(e *sidecar.Explained, s sidecar.Segment) promptPart {
+func partOf(e *explain.Explained, s explain.Segment) promptPart {
 	if s.Part < 0 {
 		return promptPart{Role: "system"}
 	}
@@ -115,7 +115,7 @@ func partOf(e *sidecar.Explained, s sidecar.Segment) promptPart {
 }
 
 // fileName returns the name of a file, or its id where no message has it.
-func fileName(e *sidecar.Explained, id earshot.ArtifactID) string {
+func fileName(e *explain.Explained, id earshot.ArtifactID) string {
 	for _, m := range e.Input.Messages {
 		for _, f := range m.Files {
 			if f.ID == id {

@@ -12,8 +12,9 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/transcript"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A sentStep is the request that one answer of a turn came for: whether it can be
@@ -122,12 +123,12 @@ func (s *server) one(v *visit) (earshot.TurnID, bot.SentRequest, error) {
 }
 
 // turnOf returns the turn that the path names.
-func (s *server) turnOf(v *visit, prompt bool) (sidecar.WholeTurn, error) {
+func (s *server) turnOf(v *visit, prompt bool) (explain.Record, error) {
 	id, err := strconv.ParseInt(v.PathValue("turn"), 10, 64)
 	if err != nil || id <= 0 {
-		return sidecar.WholeTurn{}, absent
+		return explain.Record{}, absent
 	}
-	return s.Service.Turn(v.Context(), v.caller, earshot.TurnID(id), prompt)
+	return s.Reader.Record(v.Context(), v.caller, earshot.TurnID(id), prompt)
 }
 
 // sent is the page of one request as the provider was sent it.
@@ -144,7 +145,7 @@ func (s *server) sent(v *visit) (page, error) {
 func (s *server) sentRaw(w http.ResponseWriter, v *visit) {
 	id, r, err := s.one(v)
 	if err == nil && r.Body == nil {
-		err = &sidecar.Refusal{Kind: sidecar.Expired, Code: "not_shown", Detail: "this request cannot be shown: " + r.Why}
+		err = &visible.Refusal{Kind: visible.Expired, Code: "not_shown", Detail: "this request cannot be shown: " + r.Why}
 	}
 	if err != nil {
 		s.failed(w, v, err, asJSON)
@@ -158,7 +159,7 @@ func (s *server) sentRaw(w http.ResponseWriter, v *visit) {
 func (s *server) turnCase(w http.ResponseWriter, v *visit) {
 	whole, err := s.turnOf(v, true)
 	if err == nil && whole.Prompt == nil {
-		err = &sidecar.Refusal{Kind: sidecar.Expired, Code: "not_shown", Detail: "this turn cannot be a case: " + whole.Changed}
+		err = &visible.Refusal{Kind: visible.Expired, Code: "not_shown", Detail: "this turn cannot be a case: " + whole.Changed}
 	}
 	var c transcript.Case
 	name := "redacted-turn"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/search/index"
 )
@@ -88,7 +88,7 @@ func (s *server) search(v *visit) (page, error) {
 	d := searchData{Query: v.query("q"), Person: v.query("person"), Before: v.query("before"), Ignored: []string{}, Hits: []hitData{}}
 	var err error
 	var more bool
-	if d.channels, more, err = s.Service.RecentChannels(v.Context(), v.caller, maxChoices); err != nil {
+	if d.channels, more, err = s.Reader.RecentChannels(v.Context(), v.caller, maxChoices); err != nil {
 		return page{}, err
 	}
 	at := v.place()
@@ -98,7 +98,7 @@ func (s *server) search(v *visit) (page, error) {
 		}
 	}
 	if at.Channel != "" {
-		c, err := s.Service.Find(v.Context(), v.caller, at)
+		c, err := s.Reader.To(v.caller).Find(v.Context(), at)
 		if err != nil {
 			return page{}, err
 		}
@@ -133,7 +133,7 @@ func (s *server) searchIn(v *visit, d *searchData, c earshot.Channel) error {
 		return nil
 	}
 	if d.Person != "" {
-		if q.Authors, err = s.Service.People(v.Context(), v.caller, c.Scope(), d.Person); err != nil {
+		if q.Authors, err = s.Reader.People(v.Context(), v.caller, c.Scope(), d.Person); err != nil {
 			return err
 		}
 		if len(q.Authors) == 0 {
@@ -141,12 +141,12 @@ func (s *server) searchIn(v *visit, d *searchData, c earshot.Channel) error {
 			return nil
 		}
 	}
-	if err := s.Service.Hold(c.Scope()); err != nil {
+	if err := s.Reader.Hold(c.Scope()); err != nil {
 		return err
 	}
 	began := time.Now()
-	hits, err := s.Service.Search(v.Context(), v.caller, c, q)
-	if r, ok := sidecar.AsRefusal(err); ok && r.Kind == sidecar.Invalid {
+	hits, err := s.Reader.Search(v.Context(), v.caller, c, q)
+	if r, ok := visible.AsRefusal(err); ok && r.Kind == visible.Invalid {
 		d.Problem = "There is no word to look for in this query."
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 )
 
 // An explainedData is a prompt beside the messages that were considered for it: what
@@ -56,7 +56,7 @@ type noteData struct {
 }
 
 // explainedOf makes what a page shows of a prompt.
-func explainedOf(e *sidecar.Explained, from int, link func(from int) string) *explainedData {
+func explainedOf(e *explain.Explained, from int, link func(from int) string) *explainedData {
 	r := e.Result
 	d := &explainedData{
 		Policy: policyName(e), Form: string(e.Input.Policy.Frame), Zone: zoneOf(e.Input.Zone).String(), Hash: r.Hash, Bytes: promptBytes(r),
@@ -90,7 +90,7 @@ func explainedOf(e *sidecar.Explained, from int, link func(from int) string) *ex
 	return d
 }
 
-func policyName(e *sidecar.Explained) string {
+func policyName(e *explain.Explained) string {
 	if e.Input.Policy.Name == "" {
 		return assemble.Standard().Name
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
@@ -64,14 +65,9 @@ type toolStep struct {
 // read is how many tokens the model read.
 func (u usageData) read() int { return u.Input + u.CacheRead + u.CacheWrite }
 
-func (u *usageData) add(x usageData) {
-	u.Priced = (u.Priced || u.Calls == 0) && x.Priced
-	u.Calls += x.Calls
-	u.Input += x.Input
-	u.CacheRead += x.CacheRead
-	u.CacheWrite += x.CacheWrite
-	u.Output += x.Output
-	u.Cost += x.Cost
+// usageOf writes a sum.
+func usageOf(s explain.Spent) usageData {
+	return usageData{Calls: s.Calls, Input: s.Input, CacheRead: s.Read, CacheWrite: s.Write, Output: s.Output, Cost: s.Cost, Priced: s.Priced}
 }
 
 func (s *server) usage(model string, u earshot.Usage) usageData {
@@ -79,12 +75,12 @@ func (s *server) usage(model string, u earshot.Usage) usageData {
 	return usageData{Calls: 1, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Cost: cost, Priced: priced}
 }
 
-// stepsOf describes a journal. The sum is of all calls of models.
-func (s *server) stepsOf(opened earshot.Time, entries []step.Entry) (list []stepData, sum usageData) {
-	list = []stepData{}
+// stepsOf describes a journal.
+func (s *server) stepsOf(opened earshot.Time, entries []step.Entry) []stepData {
+	list := []stepData{}
 	before := opened
 	for _, e := range entries {
-		x := stepData{N: e.N, Kind: kindOf(e), Time: e.Time.String(), Took: int64(max(0, e.Time-before)), Files: e.Files, Failed: e.Failed}
+		x := stepData{N: e.N, Kind: explain.StepKind(e), Time: e.Time.String(), Took: int64(max(0, e.Time-before)), Files: e.Files, Failed: e.Failed}
 		before = e.Time
 		if a := e.Answer; a != nil {
 			m := &modelStep{Provider: a.Provider, Model: a.Model, Stop: a.Stop, Text: strings.TrimSpace(a.Text()), Usage: s.usage(a.Model, a.Usage), Counted: a.Counted}
@@ -92,7 +88,6 @@ func (s *server) stepsOf(opened earshot.Time, entries []step.Entry) (list []step
 				m.Calls = append(m.Calls, callData{c.ID, c.Name, c.Args})
 			}
 			x.Model = m
-			sum.add(m.Usage)
 		}
 		for _, r := range e.Results {
 			t := toolStep{Call: r.Call, Name: r.Name, Failed: r.Failed}
@@ -107,26 +102,7 @@ func (s *server) stepsOf(opened earshot.Time, entries []step.Entry) (list []step
 		}
 		list = append(list, x)
 	}
-	return list, sum
-}
-
-// kindOf names a step for people.
-func kindOf(e step.Entry) string {
-	switch {
-	case e.Answer != nil:
-		return "model"
-	case e.Results != nil:
-		return "tools"
-	case e.Files != nil:
-		return "files"
-	case e.Failed != "":
-		return "failed"
-	case e.Kind == step.Reopened:
-		return "reopened"
-	case e.Erased:
-		return "erased"
-	}
-	return "unknown"
+	return list
 }
 
 // stepsBar draws the steps over the time that the turn took.

@@ -6,44 +6,43 @@ import (
 	"strconv"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 )
 
 // A turnData is one turn: what was asked, what the model saw and why, and what came of
 // it.
 type turnData struct {
-	ID           earshot.TurnID       `json:"id"`
-	State        earshot.TurnState    `json:"state"`
-	Outcome      string               `json:"outcome"` // the state in words
-	Why          string               `json:"why,omitempty"`
-	Agent        earshot.AgentID      `json:"agent"`
-	Platform     earshot.Platform     `json:"platform"`
-	Workspace    earshot.WorkspaceID  `json:"workspace"`
-	Channel      earshot.ChannelID    `json:"channel"`
-	ChannelName  string               `json:"channel_name"`
-	Conversation string               `json:"conversation"`
-	Number       int                  `json:"number"` // of the conversation's turns, from 0; of a turn that is done
-	Opened       string               `json:"opened"`
-	Updated      string               `json:"updated"`
-	Took         int64                `json:"took_us"`
-	Tries        int                  `json:"tries"`
-	Ends         int                  `json:"ends,omitempty"`
-	Epoch        int                  `json:"epoch"`
-	Began        earshot.Beginning    `json:"began,omitempty"`
-	Hash         string               `json:"hash,omitempty"`
-	Question     questionData         `json:"question"`
-	Answer       []postData           `json:"answer"`
-	Summary      *summaryData         `json:"summary,omitempty"`
-	Names        []namedData          `json:"names"`
-	Prompt       *explainedData       `json:"context,omitempty"` // nil where it cannot be made again
-	Changed      string               `json:"changed,omitempty"` // why it cannot
-	Replay       replayData           `json:"replay"`
-	Steps        []stepData           `json:"steps"`
-	Spent        usageData            `json:"spent"`
-	Attached     []earshot.ArtifactID `json:"attached,omitempty"`
+	ID           earshot.TurnID    `json:"id"`
+	State        earshot.TurnState `json:"state"`
+	Outcome      string                 `json:"outcome"` // the state in words
+	Why          string                 `json:"why,omitempty"`
+	Agent        earshot.AgentID        `json:"agent"`
+	Platform     earshot.Platform       `json:"platform"`
+	Workspace    earshot.WorkspaceID    `json:"workspace"`
+	Channel      earshot.ChannelID      `json:"channel"`
+	ChannelName  string                 `json:"channel_name"`
+	Conversation string                 `json:"conversation"`
+	Number       int                    `json:"number"` // of the conversation's turns, from 0; of a turn that is done
+	Opened       string                 `json:"opened"`
+	Updated      string                 `json:"updated"`
+	Took         int64                  `json:"took_us"`
+	Tries        int                    `json:"tries"`
+	Ends         int                    `json:"ends,omitempty"`
+	Epoch        int                    `json:"epoch"`
+	Began        earshot.Beginning      `json:"began,omitempty"`
+	Hash         string                 `json:"hash,omitempty"`
+	Question     questionData           `json:"question"`
+	Answer       []postData             `json:"answer"`
+	Summary      *summaryData           `json:"summary,omitempty"`
+	Names        []namedData            `json:"names"`
+	Prompt       *explainedData         `json:"context,omitempty"` // nil where it cannot be made again
+	Changed      string                 `json:"changed,omitempty"` // why it cannot
+	Replay       replayData             `json:"replay"`
+	Steps        []stepData             `json:"steps"`
+	Spent        usageData              `json:"spent"`
+	Attached     []earshot.ArtifactID   `json:"attached,omitempty"`
 
 	scope   earshot.Scope
 	id      earshot.ConversationID
@@ -119,20 +118,17 @@ func (s *server) turn(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	t, e, err := s.Service.Explain(v.Context(), v.caller, id)
+	t, e, err := s.Reader.Explain(v.Context(), v.caller, id)
 	if err != nil {
 		return page{}, err
 	}
-	d := turnOf(t, e)
+	d := turnOf(t)
 	if v.query("replay") != "" {
 		d.again = s.Now().UTC().Format("15:04:05 MST")
 	}
-	d.Steps, d.Spent = s.stepsOf(d.opened, t.Steps)
+	d.Steps, d.Spent = s.stepsOf(d.opened, t.Steps), usageOf(t.Spent(s.Cost))
 	if err := s.requests(v, t.Queued, d.Steps); err != nil {
 		return page{}, err
-	}
-	if d.Spent.Calls == 0 && t.Turn != nil && t.Turn.Usage != (earshot.Usage{}) {
-		d.Spent = s.usage("", t.Turn.Usage) // the journal was pruned, or somebody outside asked the model
 	}
 	p := page{title: fmt.Sprintf("Turn %d", id), nav: "turns", data: d, pictures: map[string]drawing{}}
 	if e != nil {
@@ -172,40 +168,31 @@ func (s *server) requests(v *visit, q earshot.QueuedTurn, steps []stepData) erro
 }
 
 // turnOf describes a turn without its prompt and its steps.
-func turnOf(t sidecar.DeskTurn, e *sidecar.Explained) *turnData {
+func turnOf(t explain.Turn) *turnData {
 	q := t.Queued
 	at := q.Conversation.Scope
 	d := &turnData{
 		ID: q.ID, State: q.State, Why: desk.Clean(q.Why), Agent: q.Conversation.Agent, Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel,
 		ChannelName: cmp.Or(t.Channel.Name, string(at.Channel)), Conversation: q.Conversation.Name, Number: q.Number,
-		Opened: q.Opened.String(), Updated: q.Updated.String(), Took: int64(q.Updated - q.Opened), Tries: q.Tries, Ends: q.Ends, Epoch: q.Epoch, Began: q.Began, Hash: q.Hash,
+		Opened: q.Opened.String(), Updated: q.Updated.String(), Took: t.Took().Microseconds(), Tries: q.Tries, Ends: q.Ends, Epoch: q.Epoch, Began: q.Began, Hash: q.Hash,
 		Question: questionOf(q.Anchor, t.Messages[q.Anchor]), Answer: []postData{}, Names: []namedData{},
 		scope: at, id: q.Conversation, opened: q.Opened, updated: q.Updated,
 	}
-	d.Outcome = turnOutcome(q)
-	for _, p := range t.Posts {
-		d.Answer = append(d.Answer, postData{p.State, p.Message, desk.Clean(desk.Readable(p.Text))})
+	d.Outcome, d.Changed = turnOutcome(q), t.Changed
+	for _, x := range t.Answer() {
+		d.Answer = append(d.Answer, postData{x.State, x.Message, desk.Clean(desk.Readable(x.Text))})
 	}
-	if t.Turn != nil {
-		if len(d.Answer) == 0 {
-			d.Answer = repliesOf(t)
-		}
-		for _, n := range t.Turn.Names {
-			d.Names = append(d.Names, namedData(n))
-		}
-		for _, f := range t.Turn.Attached {
+	names, _ := t.Names()
+	for _, n := range names {
+		d.Names = append(d.Names, namedData(n))
+	}
+	if t.Committed != nil {
+		for _, f := range t.Committed.Attached {
 			d.Attached = append(d.Attached, f.ID)
 		}
 	}
-	if e != nil {
-		if t.Turn == nil {
-			for _, n := range e.Result.Next.Names {
-				d.Names = append(d.Names, namedData(n))
-			}
-		}
-		d.Summary = summaryOf(e, q.Began)
-	} else {
-		d.Changed = t.Changed
+	if c, shown := t.Summary(); c != nil {
+		d.Summary = &summaryData{From: c.From.String(), To: c.To.String(), Turns: c.Turns, By: c.By, Shown: shown, Text: c.Text}
 	}
 	return d
 }
@@ -219,31 +206,6 @@ func questionOf(id earshot.MessageID, m earshot.Message) questionData {
 		q.Text = desk.Clean(desk.Readable(m.Text))
 	}
 	return q
-}
-
-// repliesOf returns the answer of a turn that somebody else posted.
-func repliesOf(t sidecar.DeskTurn) []postData {
-	out := []postData{}
-	for _, id := range t.Turn.Answer.Replies {
-		if m, ok := t.Messages[id]; ok && !m.Deleted {
-			out = append(out, postData{"", id, desk.Clean(desk.Readable(m.Text))})
-		}
-	}
-	if text := t.Turn.Reply(); len(out) == 0 && text != "" {
-		out = append(out, postData{"", "", desk.Clean(desk.Readable(text))})
-	}
-	return out
-}
-
-// summaryOf returns the summary that a prompt could show; nil where there is none, or
-// where the turn goes on with a session.
-func summaryOf(e *sidecar.Explained, began earshot.Beginning) *summaryData {
-	c := e.Input.Conversation.Summary
-	shown := e.Result.Tokens.Sections[assemble.SummaryPart] > 0
-	if c == nil || !shown && began == "" {
-		return nil
-	}
-	return &summaryData{From: c.From.String(), To: c.To.String(), Turns: c.Turns, By: c.By, Shown: shown, Text: c.Text}
 }
 
 // turnOutcome says in words what became of a turn.

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/search"
 )
@@ -34,7 +35,7 @@ var everyone = access.Principal{ID: "key:test", Kind: access.Key}
 func newTalk(t *testing.T, w world, id earshot.ChannelID) *talk {
 	t.Helper()
 	x := &talk{world: w, t: t, service: sidecar.New(w.store, search.New(w.store, nil), w.gate, sidecar.Options{}), at: earshot.Scope{Platform: earshot.Local, Workspace: "local", Channel: id}}
-	_, err := x.service.PutAgent(t.Context(), everyone, sidecar.Agent{Identity: earshot.Identity{ID: "UBOT", Name: "earshot"}, Platform: earshot.Local, Workspace: "local"})
+	_, err := x.service.PutAgent(t.Context(), everyone, visible.Agent{Identity: earshot.Identity{ID: "UBOT", Name: "earshot"}, Platform: earshot.Local, Workspace: "local"})
 	x.must(err)
 	return x
 }
@@ -57,7 +58,7 @@ func (x *talk) say(id, by, text string, thread earshot.MessageID) {
 // reply answers a message as a bot of another make, and returns the turn's page.
 func (x *talk) reply(id earshot.MessageID, text string) string {
 	x.t.Helper()
-	c, err := x.service.Context(x.t.Context(), everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: x.at.Channel}, Anchor: id, Agent: "UBOT", Open: true})
+	c, err := x.service.Context(x.t.Context(), everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: x.at.Channel}, Anchor: id, Agent: "UBOT", Open: true})
 	x.must(err)
 	x.n++
 	_, err = x.service.Commit(x.t.Context(), everyone, c.Draft.ID, sidecar.Reply{

@@ -9,7 +9,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/desk"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A turnsData is a list of turns, newest first.
@@ -61,9 +62,9 @@ const maxChoices = 500
 func (s *server) turns(v *visit) (page, error) {
 	d := turnsData{Turns: []turnRow{}, chat: s.Chat != nil}
 	f, err := s.turnFilter(v)
-	var l sidecar.TurnList
+	var l explain.TurnList
 	if err == nil {
-		l, err = s.Service.TurnList(v.Context(), v.caller, f)
+		l, err = s.Reader.TurnList(v.Context(), v.caller, f)
 	}
 	if d.problem, err = v.mistyped(err); err != nil {
 		return page{}, err
@@ -94,18 +95,18 @@ func (s *server) turns(v *visit) (page, error) {
 // mistyped returns what is wrong with a filter, where htmx asks for the list alone: it
 // would find no list on the page of an error. Other errors are returned as they are.
 func (v *visit) mistyped(err error) (problem string, _ error) {
-	r, ok := sidecar.AsRefusal(err)
+	r, ok := visible.AsRefusal(err)
 	if !ok || v.Header.Get("HX-Request") == "" {
 		return "", err
 	}
-	if r.Kind == sidecar.NotFound {
+	if r.Kind == visible.NotFound {
 		return "There is no such channel that you can see.", nil
 	}
 	return r.Error(), nil
 }
 
 // rowOf describes a turn in a list.
-func rowOf(r sidecar.TurnRow) turnRow {
+func rowOf(r explain.TurnRow) turnRow {
 	q, u := r.Queued, r.Usage
 	row := turnRow{
 		ID: q.ID, State: q.State, Why: desk.Line(q.Why, 300), Link: turnLink(q.ID),
@@ -174,7 +175,7 @@ func (v *visit) with(name, value string) string {
 // choices are the channels that the visitor can filter by, the first of them where
 // there are many: by name where that is known to be enough.
 func (s *server) choices(v *visit) ([]channelChoice, error) {
-	list, more, err := s.Service.ChannelsAfter(v.Context(), v.caller, nil, maxChoices)
+	list, more, err := s.Reader.ChannelsAfter(v.Context(), v.caller, nil, maxChoices)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -36,7 +36,7 @@ func BenchmarkAPageOfTurns(b *testing.B) {
 		}
 		w.ask(b, n, x)
 	}
-	h := inspect.New(inspect.Options{Service: sidecar.New(st, search.New(st, nil), nil, sidecar.Options{}), Open: true})
+	h := inspect.New(inspect.Options{Reader: explain.New(st, search.New(st, nil), explain.Options{}), Open: true})
 	for _, query := range []string{"", "outcome=done", "channel=ops&before=10000", "person=Sam", "person=Ada&outcome=done", "model=small", "model=large&before=1001", "to=2026-03-20", "from=2027-01-01&to=2027-01-02"} {
 		b.Run(fmt.Sprintf("query %q", query), func(b *testing.B) {
 			for b.Loop() {

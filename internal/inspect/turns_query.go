@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 )
 
 // An outcomeChoice is what became of turns, as lists are filtered by it.
@@ -42,8 +41,8 @@ func statesOf(outcome string) ([]earshot.TurnState, error) {
 }
 
 // turnFilter reads the filters of a list of turns.
-func (s *server) turnFilter(v *visit) (sidecar.TurnFilter, error) {
-	f := sidecar.TurnFilter{Person: v.query("person"), Model: v.query("model"), Calls: callsOf, Price: s.Cost}
+func (s *server) turnFilter(v *visit) (explain.TurnFilter, error) {
+	f := explain.TurnFilter{Person: v.query("person"), Model: v.query("model"), Journals: true, Price: s.Cost}
 	f.Channel = v.place()
 	var err error
 	if f.States, err = statesOf(v.query("outcome")); err != nil {
@@ -85,19 +84,4 @@ func timeOf(v *visit, name string, move time.Duration) (earshot.Time, error) {
 		return 0, invalid(name, "must be a day such as 2026-03-01, or a time such as 2026-03-01T12:00:00Z (UTC)")
 	}
 	return t, nil
-}
-
-// callsOf reads what models were asked from a turn's journal. One that this version
-// cannot read says nothing: the list shows the turn all the same.
-func callsOf(steps []earshot.Step) (calls []sidecar.Call, _ error) {
-	entries, err := bot.ReadJournal(steps)
-	if err != nil {
-		return nil, nil //nolint:nilerr // the turn's own page says what is wrong with it
-	}
-	for _, e := range entries {
-		if e.Answer != nil {
-			calls = append(calls, sidecar.Call{Model: e.Answer.Model, Usage: e.Answer.Usage})
-		}
-	}
-	return calls, nil
 }

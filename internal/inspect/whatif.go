@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
-	"github.com/earshot-ai/earshot/internal/sidecar"
 )
 
 // A whatIfData is a prompt with something changed, against the one that was made.
@@ -65,7 +65,7 @@ func (s *server) contextWhatIf(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	w.At = sidecar.DeskRequest{Channel: v.place(), Message: earshot.MessageID(v.query("message")), Agent: earshot.AuthorID(v.query("agent"))}
+	w.At = explain.PreviewRequest{Channel: v.place(), Message: earshot.MessageID(v.query("message")), Agent: earshot.AuthorID(v.query("agent"))}
 	if w.At.Channel.Channel == "" {
 		return page{}, invalid("channel", "is required: the id or the name of a channel")
 	}
@@ -81,8 +81,8 @@ func (s *server) contextWhatIf(v *visit) (page, error) {
 }
 
 // changes reads what is changed: policy, budget, session and section.limit.
-func changes(v *visit) (sidecar.WhatIf, error) {
-	w := sidecar.WhatIf{Policy: v.query("policy"), Limits: map[assemble.SectionName]map[string]int{}}
+func changes(v *visit) (explain.WhatIf, error) {
+	w := explain.WhatIf{Policy: v.query("policy"), Limits: map[assemble.SectionName]map[string]int{}}
 	number := func(name string, at *int) error {
 		text := v.query(name)
 		if text == "" {
@@ -117,9 +117,9 @@ func changes(v *visit) (sidecar.WhatIf, error) {
 }
 
 // compared makes the page of a what-if.
-func (s *server) compared(v *visit, w sidecar.WhatIf, path, back string, hidden [][2]string) (page, error) {
+func (s *server) compared(v *visit, w explain.WhatIf, path, back string, hidden [][2]string) (page, error) {
 	forgetOthers(&w)
-	c, err := s.Service.WhatIf(v.Context(), v.caller, w)
+	c, err := s.Reader.WhatIf(v.Context(), v.caller, w)
 	if err != nil {
 		return page{}, err
 	}
@@ -155,7 +155,7 @@ const notConsidered = "not considered"
 
 // against compares a prompt with the one that was made: what becomes of each message,
 // and which lines differ.
-func (d *explainedData) against(was *explainedData, c *sidecar.Compared, from int) {
+func (d *explainedData) against(was *explainedData, c *explain.Compared, from int) {
 	before := map[earshot.MessageID]*candidate{}
 	for i := range was.Ledger {
 		if x := &was.Ledger[i]; x.Section != bot.ToolSection || x.Verdict == earshot.Out {

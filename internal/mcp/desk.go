@@ -9,7 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/tools"
 )
 
@@ -99,16 +100,16 @@ type whereArgs struct {
 	Platform  string `json:"platform"`
 }
 
-func (w whereArgs) place() sidecar.Place {
-	return sidecar.Place{Channel: earshot.ChannelID(w.Channel), Workspace: earshot.WorkspaceID(w.Workspace), Platform: earshot.Platform(w.Platform)}
+func (w whereArgs) place() visible.Place {
+	return visible.Place{Channel: earshot.ChannelID(w.Channel), Workspace: earshot.WorkspaceID(w.Workspace), Platform: earshot.Platform(w.Platform)}
 }
 
 // find returns the channel that is meant, and counts the read.
 func (s *server) find(ctx context.Context, w whereArgs) (earshot.Channel, error) {
 	if w.Channel == "" {
-		return earshot.Channel{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "channel", Detail: "is required; list_channels names them"}
+		return earshot.Channel{}, &visible.Refusal{Kind: visible.Invalid, Path: "channel", Detail: "is required; list_channels names them"}
 	}
-	c, err := s.service.Find(ctx, s.caller, w.place())
+	c, err := s.reader.To(s.caller).Find(ctx, w.place())
 	if err == nil {
 		err = s.counted(c.Scope())
 	}
@@ -119,7 +120,7 @@ func (s *server) find(ctx context.Context, w whereArgs) (earshot.Channel, error)
 func answer(v any) (tools.Answer, error) {
 	raw, err := encode(v)
 	if err == nil && len(raw) > maxAnswer {
-		err = &sidecar.Refusal{Kind: sidecar.Invalid, Detail: "the answer would be too long; ask for less, such as a smaller budget"}
+		err = &visible.Refusal{Kind: visible.Invalid, Detail: "the answer would be too long; ask for less, such as a smaller budget"}
 	}
 	return tools.Answer{JSON: string(raw)}, err
 }
@@ -164,12 +165,12 @@ func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, er
 		More     bool         `json:"more,omitzero"` // channels than were looked at; one is found by its whole name
 		Agents   []agentRow   `json:"agents"`
 	}{[]channelRow{}, 0, false, []agentRow{}}
-	list, more, err := s.service.RecentChannels(ctx, s.caller, lookChannels)
+	list, more, err := s.reader.RecentChannels(ctx, s.caller, lookChannels)
 	if err != nil {
 		return tools.Answer{}, err
 	}
 	if out.More = more; more && args.Name != "" {
-		called, err := s.service.Namesakes(ctx, s.caller, []earshot.ChannelInfo{{Channel: earshot.Channel{Name: strings.TrimPrefix(args.Name, "#")}}})
+		called, err := s.reader.Namesakes(ctx, s.caller, []earshot.ChannelInfo{{Channel: earshot.Channel{Name: strings.TrimPrefix(args.Name, "#")}}})
 		if err != nil {
 			return tools.Answer{}, err
 		}
@@ -187,7 +188,7 @@ func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, er
 		}
 		out.Channels = append(out.Channels, channelRow{channelOf(c.Channel), line(c.Topic, maxTexts), c.Messages, c.Threads, c.First.String(), c.Last.String()})
 	}
-	agents, err := s.service.Agents(ctx, s.caller)
+	agents, err := s.reader.To(s.caller).Agents(ctx)
 	if err != nil {
 		return tools.Answer{}, err
 	}
@@ -210,10 +211,10 @@ func (s *server) search(ctx context.Context, raw string) (tools.Answer, error) {
 		return tools.Answer{}, err
 	}
 	if args.Query == nil {
-		return tools.Answer{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "query", Detail: "is required"}
+		return tools.Answer{}, &visible.Refusal{Kind: visible.Invalid, Path: "query", Detail: "is required"}
 	}
 	if strings.TrimSpace(*args.Query) == "" || len(*args.Query) > maxQuery {
-		return tools.Answer{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "query", Detail: "must be words, at most 2000 bytes"}
+		return tools.Answer{}, &visible.Refusal{Kind: visible.Invalid, Path: "query", Detail: "must be words, at most 2000 bytes"}
 	}
 	c, err := s.find(ctx, args.whereArgs)
 	if err != nil {
@@ -250,7 +251,7 @@ func (s *server) getContext(ctx context.Context, raw string) (tools.Answer, erro
 	if _, err := s.find(ctx, args.whereArgs); err != nil {
 		return tools.Answer{}, err
 	}
-	c, err := s.service.DeskContext(ctx, s.caller, sidecar.DeskRequest{
+	c, err := s.reader.Preview(ctx, s.caller, explain.PreviewRequest{
 		Channel: args.place(), Message: earshot.MessageID(args.Message), Policy: args.Policy, Budget: args.Budget, Agent: earshot.AuthorID(args.Agent),
 	})
 	if err != nil {
@@ -278,17 +279,17 @@ func (s *server) explainTurn(ctx context.Context, raw string) (tools.Answer, err
 		Message string `json:"message"`
 		Prompt  bool   `json:"prompt"`
 	}{Turn: args.Turn, Prompt: args.Prompt}:
-		return tools.Answer{}, &sidecar.Refusal{Kind: sidecar.Invalid, Path: "turn", Detail: "is a turn's id, which stands alone; or give channel and message"}
+		return tools.Answer{}, &visible.Refusal{Kind: visible.Invalid, Path: "turn", Detail: "is a turn's id, which stands alone; or give channel and message"}
 	case id == 0:
 		c, err := s.find(ctx, args.whereArgs)
 		if err == nil {
-			id, err = s.service.TurnOf(ctx, s.caller, c.Scope(), earshot.MessageID(args.Message))
+			id, err = s.reader.TurnOf(ctx, s.caller, c.Scope(), earshot.MessageID(args.Message))
 		}
 		if err != nil {
 			return tools.Answer{}, err
 		}
 	}
-	t, err := s.service.DeskTurn(ctx, s.caller, id)
+	t, err := s.reader.Turn(ctx, s.caller, id)
 	if err == nil && args.Turn > 0 {
 		err = s.counted(t.Channel.Scope())
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
 )
 
 // Bounds of what an answer shows.
@@ -126,7 +126,7 @@ func notesOf(list []assemble.Note) []string {
 }
 
 // contextOf is the answer of get_context.
-func contextOf(c sidecar.DeskContext) any {
+func contextOf(c explain.Preview) any {
 	byID := map[earshot.MessageID]earshot.Message{}
 	for _, m := range c.Input.Messages {
 		byID[m.ID] = m
@@ -188,7 +188,7 @@ type usageJSON struct {
 	CacheWrite int `json:"cache_write"`
 }
 
-func explained(t sidecar.DeskTurn, prompt bool) turnJSON {
+func explained(t explain.Turn, prompt bool) turnJSON {
 	q := t.Queued
 	of := func(id earshot.MessageID) earshot.Message {
 		m, ok := t.Messages[id]
@@ -201,7 +201,7 @@ func explained(t sidecar.DeskTurn, prompt bool) turnJSON {
 		Turn: q.ID, State: q.State, Why: q.Why, Channel: channelOf(t.Channel), Agent: q.Conversation.Agent, Asked: q.Opened.String(), Tries: q.Tries,
 		Question: messageOf(of(q.Anchor), maxReply), Reply: []messageJSON{}, Epoch: q.Epoch, Began: q.Began, Notes: []string{}, Hash: q.Hash,
 	}
-	if c := t.Turn; c != nil {
+	if c := t.Committed; c != nil {
 		for _, id := range c.Answer.Replies {
 			out.Reply = append(out.Reply, messageOf(of(id), maxReply))
 		}

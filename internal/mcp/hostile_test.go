@@ -102,7 +102,7 @@ func TestHostileCallsShowNothingForeign(t *testing.T) {
 		calls = 500
 	}
 	w := newWorld(t)
-	handler := mcp.New(mcp.Options{Service: w.service, Gate: w.gate, Version: "test"})
+	handler := mcp.New(mcp.Options{Service: w.service, Reader: w.reader, Gate: w.gate, Version: "test"})
 	foreign := map[string][]earshot.Channel{
 		w.one: {mcptest.Support, mcptest.Elsewhere}, w.capability: {mcptest.Support, mcptest.Elsewhere}, w.team: {mcptest.Elsewhere},
 	}

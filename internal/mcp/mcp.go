@@ -1,5 +1,6 @@
-// Package mcp offers a [sidecar.Service] to clients of the Model Context Protocol,
-// over HTTP and over standard input and output.
+// Package mcp offers the tools of a [sidecar.Service], and what an [explain.Reader]
+// reads, to clients of the Model Context Protocol, over HTTP and over standard input and
+// output.
 //
 // Start with [New], which makes the handler, and [Serve], which serves one client on
 // two streams. server.go says what a caller is offered by what it reaches, tools.go
@@ -29,6 +30,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 )
 
@@ -45,9 +47,10 @@ type Gate interface {
 	Allow(p access.Principal, s earshot.Scope) (retryAfter time.Duration, ok bool)
 }
 
-// Options configure the handler. Service and Gate are required.
+// Options configure the handler. Service, Reader and Gate are required.
 type Options struct {
 	Service *sidecar.Service
+	Reader  *explain.Reader // of the same store
 	Gate    Gate
 	URL     string   // under which clients reach the sidecar, without Path; "" means the request's own
 	Issuer  string   // the OIDC issuer whose tokens the gate accepts; "" is none
@@ -103,7 +106,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && !h.checked(w, r) {
 		return
 	}
-	s, err := newServer(r.Context(), h.Service, p, h.Version, h.Log)
+	s, err := newServer(r.Context(), h.Service, h.Reader, p, h.Version, h.Log)
 	if err != nil {
 		h.Log.ErrorContext(r.Context(), "a request failed", "err", err)
 		refuse(w, http.StatusInternalServerError, "internal", "something went wrong here; the log has the request's id")
@@ -174,11 +177,11 @@ func refuse(w http.ResponseWriter, status int, code, detail string) {
 
 // Serve serves one client on two streams, one message a line, until in ends or ctx
 // does. The caller is p; nothing but messages is written to out.
-func Serve(ctx context.Context, service *sidecar.Service, p access.Principal, version string, in io.Reader, out io.Writer, log *slog.Logger) error {
+func Serve(ctx context.Context, service *sidecar.Service, reader *explain.Reader, p access.Principal, version string, in io.Reader, out io.Writer, log *slog.Logger) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s, err := newServer(ctx, service, p, version, log)
+	s, err := newServer(ctx, service, reader, p, version, log)
 	if err != nil {
 		return err
 	}

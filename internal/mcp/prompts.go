@@ -8,7 +8,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/tools"
 )
 
@@ -78,12 +79,12 @@ func (s *server) addPrompts(x *sdk.Server) {
 	}
 }
 
-func refused(detail string) error { return &sidecar.Refusal{Kind: sidecar.Invalid, Detail: detail} }
+func refused(detail string) error { return &visible.Refusal{Kind: visible.Invalid, Detail: detail} }
 
 // at returns the channel of a prompt: the only one, or the one that is named.
-func (s *server) at(ctx context.Context, args map[string]string) (sidecar.Place, earshot.Scope, error) {
+func (s *server) at(ctx context.Context, args map[string]string) (visible.Place, earshot.Scope, error) {
 	if at := s.channel; at != nil {
-		return sidecar.Place{Channel: at.Channel, Workspace: at.Workspace, Platform: at.Platform}, *at, s.counted(*at)
+		return visible.Place{Channel: at.Channel, Workspace: at.Workspace, Platform: at.Platform}, *at, s.counted(*at)
 	}
 	w := whereArgs{Channel: args["channel"], Workspace: args["workspace"]}
 	c, err := s.find(ctx, w)
@@ -111,7 +112,7 @@ func (s *server) catchUp(ctx context.Context, args map[string]string) ([]*sdk.Pr
 			return nil, refused("since is no time; write it as 2026-03-02T14:00:00Z")
 		}
 	}
-	list, err := s.service.RecentMessages(ctx, s.caller, at, since, maxCatchUp)
+	list, err := s.reader.RecentMessages(ctx, s.caller, at, since, maxCatchUp)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +152,7 @@ func (s *server) answerAsBot(ctx context.Context, args map[string]string) ([]*sd
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.service.DeskContext(ctx, s.caller, sidecar.DeskRequest{Channel: place, Message: earshot.MessageID(args["message"]), Policy: args["policy"]})
+	c, err := s.reader.Preview(ctx, s.caller, explain.PreviewRequest{Channel: place, Message: earshot.MessageID(args["message"]), Policy: args["policy"]})
 	if err != nil {
 		return nil, err
 	}
@@ -174,11 +175,11 @@ func (s *server) whySay(ctx context.Context, args map[string]string) ([]*sdk.Pro
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.service.TurnOf(ctx, s.caller, at, earshot.MessageID(cmp.Or(args["message"], string(sidecar.Newest))))
+	id, err := s.reader.TurnOf(ctx, s.caller, at, earshot.MessageID(cmp.Or(args["message"], string(explain.Newest))))
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.service.DeskTurn(ctx, s.caller, id)
+	t, err := s.reader.Turn(ctx, s.caller, id)
 	if err != nil {
 		return nil, err
 	}

@@ -42,21 +42,21 @@ func (s *server) addResources(x *sdk.Server) {
 
 // listResources lists threads and turns that were active lately.
 func (s *server) listResources(ctx context.Context) (*sdk.ListResourcesResult, error) {
-	list, _, err := s.service.RecentChannels(ctx, s.caller, lookChannels)
+	list, _, err := s.reader.RecentChannels(ctx, s.caller, lookChannels)
 	if err != nil {
 		return nil, err
 	}
 	list = list[:min(len(list), listedChannels)]
 	var threads, turns []*sdk.Resource
 	for _, c := range list {
-		roots, err := s.service.RecentThreads(ctx, s.caller, c.Scope(), listedThreads/len(list))
+		roots, err := s.reader.RecentThreads(ctx, s.caller, c.Scope(), listedThreads/len(list))
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range roots {
 			threads = append(threads, &sdk.Resource{URI: uriOfThread(c.Scope(), m.ID), Name: "thread " + string(m.ID), Title: "#" + line(c.Name, maxNames) + ": " + line(m.Text, maxNames), MIMEType: kindJSON})
 		}
-		queued, err := s.service.RecentTurns(ctx, s.caller, c.Scope(), listedTurns/len(list))
+		queued, err := s.reader.RecentTurns(ctx, s.caller, c.Scope(), listedTurns/len(list))
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (s *server) readTurn(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk
 	if err != nil || id <= 0 || strconv.FormatInt(id, 10) != p[0] {
 		return nil, errResource
 	}
-	t, err := s.service.DeskTurn(ctx, s.caller, earshot.TurnID(id))
+	t, err := s.reader.Turn(ctx, s.caller, earshot.TurnID(id))
 	if err == nil {
 		err = s.counted(t.Channel.Scope())
 	}

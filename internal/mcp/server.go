@@ -13,7 +13,10 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // What clients give their models to read about this server, by what a caller
@@ -29,6 +32,7 @@ const (
 // A server is what one caller is offered.
 type server struct {
 	service *sidecar.Service
+	reader  *explain.Reader
 	caller  access.Principal
 	channel *earshot.Scope // where the caller reaches exactly one; nil else
 	log     *slog.Logger
@@ -41,9 +45,9 @@ type server struct {
 //     resources, and prompts;
 //   - any other caller has the desk's tools, which take a channel, with resources
 //     and prompts.
-func newServer(ctx context.Context, service *sidecar.Service, p access.Principal, version string, log *slog.Logger) (*sdk.Server, error) {
-	s := &server{service: service, caller: p, log: log}
-	at, one, err := service.Only(ctx, p)
+func newServer(ctx context.Context, service *sidecar.Service, reader *explain.Reader, p access.Principal, version string, log *slog.Logger) (*sdk.Server, error) {
+	s := &server{service: service, reader: reader, caller: p, log: log}
+	at, one, err := reader.To(p).Only(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +121,7 @@ func (s *server) known(ctx context.Context, method string, err error) error {
 		}
 		return wire
 	}
-	if r, ok := sidecar.AsRefusal(err); ok {
+	if r, ok := visible.AsRefusal(err); ok {
 		if method == "resources/read" {
 			return errResource
 		}
@@ -131,9 +135,9 @@ func (s *server) known(ctx context.Context, method string, err error) error {
 
 // counted refuses a read of a channel that is read too often.
 func (s *server) counted(at earshot.Scope) error {
-	var busy *sidecar.Busy
-	if errors.As(s.service.Hold(at), &busy) {
-		return &sidecar.Refusal{Kind: sidecar.Forbidden, Code: "too_many_requests", Detail: fmt.Sprintf("too many requests for this channel; wait %d s", int(math.Ceil(busy.RetryAfter.Seconds())))}
+	var busy *contexts.Busy
+	if errors.As(s.reader.Hold(at), &busy) {
+		return &visible.Refusal{Kind: visible.Forbidden, Code: "too_many_requests", Detail: fmt.Sprintf("too many requests for this channel; wait %d s", int(math.Ceil(busy.RetryAfter.Seconds())))}
 	}
 	return nil
 }

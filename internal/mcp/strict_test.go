@@ -37,7 +37,7 @@ func TestOneWrongLineEndsNoSession(t *testing.T) {
 			var out strings.Builder
 			synctest.Test(t, func(t *testing.T) { // whose clock moves only while all wait
 				started := time.Now()
-				must(t, mcp.Serve(t.Context(), w.service, p, "test", strings.NewReader(begin+c.line+"\n"+end), &out, nil))
+				must(t, mcp.Serve(t.Context(), w.service, w.reader, p, "test", strings.NewReader(begin+c.line+"\n"+end), &out, nil))
 				if waited := time.Since(started); waited > 0 {
 					t.Errorf("the session waits for %v before it ends with its input", waited)
 				}

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/tools"
 )
 
@@ -66,7 +66,7 @@ func (s *server) callAt(ctx context.Context, name, args string) (tools.Answer, e
 // answered writes a tool's answer. A refusal is an answer too, which tells the model
 // what to do instead.
 func (s *server) answered(a tools.Answer, err error) (*sdk.CallToolResult, error) {
-	if r, ok := sidecar.AsRefusal(err); ok {
+	if r, ok := visible.AsRefusal(err); ok {
 		a, err = refusal(r)
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *server) answered(a tools.Answer, err error) (*sdk.CallToolResult, error
 }
 
 // refusal is the answer that says why there is none.
-func refusal(r *sidecar.Refusal) (tools.Answer, error) {
+func refusal(r *visible.Refusal) (tools.Answer, error) {
 	raw, err := encode(struct {
 		Error string `json:"error"`
 	}{r.Error()})
@@ -104,5 +104,5 @@ func decode(args string, v any) error {
 		jsonv2.Unmarshal([]byte(args), v, jsonv2.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false)) == nil {
 		return nil
 	}
-	return &sidecar.Refusal{Kind: sidecar.Invalid, Detail: "the arguments are not as the schema says; use its names exactly, each once, with its types"}
+	return &visible.Refusal{Kind: visible.Invalid, Detail: "the arguments are not as the schema says; use its names exactly, each once, with its types"}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/api"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/hostile"
 	"github.com/earshot-ai/earshot/internal/mcp"
 	"github.com/earshot-ai/earshot/internal/sidecar"
@@ -33,6 +34,7 @@ var (
 // for each of them.
 type crowd struct {
 	service  *sidecar.Service
+	reader   *explain.Reader
 	api, mcp http.Handler
 	scopes   []earshot.Scope
 	callers  []crowdCaller // of each channel a key, a capability and, of the first of a workspace, a key of that
@@ -58,7 +60,8 @@ func newCrowd(t *testing.T, indexes ...int) *crowd {
 	gate, err := access.Open(st, access.Options{Rates: access.Rates{Principal: access.Rate{PerSecond: -1}, Channel: access.Rate{PerSecond: -1}}})
 	must(t, err)
 	service := sidecar.New(st, search.New(st, nil), gate, sidecar.Options{})
-	c := &crowd{service: service, scopes: hostile.Scopes(), turns: map[int]earshot.TurnID{}, api: api.New(api.Options{Service: service, Gate: gate, Version: "test"}), mcp: mcp.New(mcp.Options{Service: service, Gate: gate, Version: "test"})}
+	reader := explain.New(st, search.New(st, nil), explain.Options{})
+	c := &crowd{service: service, reader: reader, scopes: hostile.Scopes(), turns: map[int]earshot.TurnID{}, api: api.New(api.Options{Service: service, Reader: reader, Gate: gate, Version: "test"}), mcp: mcp.New(mcp.Options{Service: service, Reader: reader, Gate: gate, Version: "test"})}
 	add := func(bearer, words string, wide bool) {
 		p, err := gate.Authenticate(ctx, bearer)
 		must(t, err)
@@ -255,7 +258,7 @@ func (c *crowd) open(t *testing.T, k crowdCaller) *stream {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcp.Serve(ctx, c.service, k.principal, "test", in, out, nil)
+		ended <- mcp.Serve(ctx, c.service, c.reader, k.principal, "test", in, out, nil)
 	}()
 	t.Cleanup(func() {
 		stop()

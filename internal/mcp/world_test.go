@@ -14,6 +14,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/mcp"
 	"github.com/earshot-ai/earshot/internal/mcp/mcptest"
 	"github.com/earshot-ai/earshot/internal/sidecar"
@@ -25,6 +27,7 @@ import (
 type world struct {
 	store   earshot.Store
 	service *sidecar.Service
+	reader  *explain.Reader
 	gate    *access.Gate
 	url     string
 	turns   map[earshot.Scope]earshot.TurnID
@@ -48,6 +51,7 @@ func newWorldOver(t testing.TB, st earshot.Store, change ...func(*mcp.Options)) 
 	w.gate, err = access.Open(st, access.Options{Rates: access.Rates{Principal: access.Rate{PerSecond: -1}, Channel: access.Rate{PerSecond: -1}}})
 	must(t, err)
 	w.service = sidecar.New(st, search.New(st, nil), w.gate, sidecar.Options{})
+	w.reader = explain.New(st, search.New(st, nil), explain.Options{})
 	key := func(name string, spec access.KeySpec) string {
 		spec.Name, spec.ReadOnly = name, true
 		secret, _, err := access.CreateKey(t.Context(), st, spec)
@@ -64,7 +68,7 @@ func newWorldOver(t testing.TB, st earshot.Store, change ...func(*mcp.Options)) 
 		Scope: at, At: earshot.Position{Time: 3_000_000, ID: "3.000000"}, Conversation: earshot.ConversationID{Agent: "U0BOT", Scope: at, Name: "1.000000"},
 	})
 	must(t, err)
-	o := mcp.Options{Service: w.service, Gate: w.gate, Version: "test"}
+	o := mcp.Options{Service: w.service, Reader: w.reader, Gate: w.gate, Version: "test"}
 	for _, f := range change {
 		f(&o)
 	}
@@ -141,7 +145,7 @@ func (w *world) overStreams(t testing.TB, p access.Principal) *sdk.ClientSession
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcp.Serve(ctx, w.service, p, "test", in, out, nil)
+		ended <- mcp.Serve(ctx, w.service, w.reader, p, "test", in, out, nil)
 	}()
 	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	must(t, err)
@@ -162,8 +166,10 @@ func same(a, b string) bool { return bytes.Equal([]byte(a), []byte(b)) }
 // newWorldOf returns a server over the same store with another gate.
 func newWorldOf(t testing.TB, w *world, gate *access.Gate) *world {
 	t.Helper()
-	service := sidecar.New(w.store, search.New(w.store, nil), gate, sidecar.Options{AllowChannel: gate.AllowChannel})
-	srv := httptest.NewServer(mcp.New(mcp.Options{Service: service, Gate: gate, Version: "test"}))
+	searcher := search.New(w.store, nil)
+	maker := contexts.New(w.store, searcher, contexts.Options{AllowChannel: gate.AllowChannel})
+	service := sidecar.New(w.store, searcher, gate, sidecar.Options{Maker: maker})
+	srv := httptest.NewServer(mcp.New(mcp.Options{Service: service, Reader: explain.New(w.store, searcher, explain.Options{Maker: maker}), Gate: gate, Version: "test"}))
 	t.Cleanup(srv.Close)
 	other := *w
 	other.gate, other.url = gate, srv.URL

@@ -8,7 +8,9 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/counted"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -21,6 +23,7 @@ type moment struct {
 	store   *counted.Store
 	direct  *sidecar.Service // over the store in which nothing happens
 	service *sidecar.Service
+	reader  *explain.Reader
 	draft   earshot.Draft // for the question
 	late    earshot.Draft // for the question, before another one was answered
 }
@@ -34,8 +37,9 @@ func newMoment(t *testing.T) *moment {
 	}
 	m := &moment{T: t, real: st, store: counted.New(st)}
 	m.direct, m.service = sidecar.New(st, search.New(st, nil), nil, sidecar.Options{}), sidecar.New(m.store, search.New(m.store, nil), nil, sidecar.Options{})
+	m.reader = explain.New(m.store, search.New(m.store, nil), explain.Options{})
 	m.must(st.PutChannel(ctx, channel))
-	_, err = m.direct.PutAgent(ctx, everyone, sidecar.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"}, Workspace: "T1"})
+	_, err = m.direct.PutAgent(ctx, everyone, visible.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"}, Workspace: "T1"})
 	m.must(err)
 	for n, text := range []string{"the thread", "<@U0BOT> first?", "<@U0BOT> or this?", "<@U0BOT> and now?"} {
 		x := earshot.Message{ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Time: earshot.Time(1_772_442_000_000_000 + int64(n)*1e6), Author: alice, Text: text}
@@ -64,12 +68,12 @@ func (m *moment) must(err error) {
 
 func (m *moment) opened(anchor earshot.MessageID) *earshot.Draft {
 	m.Helper()
-	c, err := m.direct.Context(m.Context(), everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: anchor, Agent: "U0BOT", Open: true})
+	c, err := m.direct.Context(m.Context(), everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: anchor, Agent: "U0BOT", Open: true})
 	m.must(err)
 	return c.Draft
 }
 
-func (m *moment) conversation() string { return sidecar.ConversationText(m.draft.Conversation) }
+func (m *moment) conversation() string { return visible.ConversationText(m.draft.Conversation) }
 
 func anAnswer(id earshot.MessageID) sidecar.Reply {
 	return sidecar.Reply{Text: "an answer", Messages: []earshot.Message{{ID: id, Text: "an answer"}}}
@@ -106,11 +110,11 @@ var happenings = map[string]func(*moment){
 // doings are what a caller asks about a question.
 var doings = map[string]func(context.Context, *moment, *sidecar.Service) error{
 	"a context": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT"})
+		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT"})
 		return err
 	},
 	"an open turn": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT", Open: true})
+		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT", Open: true})
 		return err
 	},
 	"an open turn of a conversation": func(ctx context.Context, m *moment, s *sidecar.Service) error {
@@ -134,55 +138,55 @@ var doings = map[string]func(context.Context, *moment, *sidecar.Service) error{
 		return err
 	},
 	"a turn": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		w, err := s.Turn(ctx, everyone, m.draft.ID, true)
+		w, err := m.reader.Record(ctx, everyone, m.draft.ID, true)
 		if err == nil && w.Draft != nil && w.Draft.State == earshot.DraftCommitted {
 			return errors.New("a committed turn is shown as one that is open")
 		}
 		return err
 	},
 	"a message": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, list, err := s.Message(ctx, everyone, channel, question, true)
+		_, list, err := m.reader.Message(ctx, everyone, channel, question, true)
 		if err == nil && len(list) == 1 && list[0].Deleted {
 			return errors.New("a message has no revision but its tombstone")
 		}
 		return err
 	},
 	"a thread": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		t, err := s.Thread(ctx, everyone, channel, question, sidecar.Span{Limit: 10})
+		t, err := m.reader.Thread(ctx, everyone, channel, question, explain.Span{Limit: 10})
 		if err == nil && t.Total < 0 {
 			return fmt.Errorf("a thread has %d replies", t.Total)
 		}
 		return err
 	},
 	"the talk": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.Talk(ctx, everyone, channel, sidecar.TalkQuery{At: question, Thread: "m0"})
+		_, err := m.reader.Talk(ctx, everyone, channel, explain.TalkQuery{At: question, Thread: "m0"})
 		return err
 	},
 	"a conversation": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.WholeConversation(ctx, everyone, m.draft.Conversation, 0)
+		_, err := m.reader.WholeConversation(ctx, everyone, m.draft.Conversation, 0)
 		return err
 	},
 	"a channel": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.ChannelInfo(ctx, everyone, sidecar.Place{Channel: "C1"})
+		_, err := m.reader.ChannelInfo(ctx, everyone, visible.Place{Channel: "C1"})
 		return err
 	},
 	"what is known of a channel": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.Coverage(ctx, everyone, sidecar.Place{Channel: "C1"})
+		_, err := m.reader.Coverage(ctx, everyone, visible.Place{Channel: "C1"})
 		return err
 	},
 	"a capability's channel": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, _, err := s.Capability(ctx, everyone, sidecar.CapabilityRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT"})
-		if r, ok := sidecar.AsRefusal(err); ok && r.Kind == sidecar.Forbidden {
+		_, _, err := s.Capability(ctx, everyone, sidecar.CapabilityRequest{Channel: visible.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT"})
+		if r, ok := visible.AsRefusal(err); ok && r.Kind == visible.Forbidden {
 			return nil // nobody mints here
 		}
 		return err
 	},
 	"a context at a desk": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.DeskContext(ctx, everyone, sidecar.DeskRequest{Channel: sidecar.Place{Channel: "C1"}, Message: question, Agent: "U0BOT"})
+		_, err := m.reader.Preview(ctx, everyone, explain.PreviewRequest{Channel: visible.Place{Channel: "C1"}, Message: question, Agent: "U0BOT"})
 		return err
 	},
 	"a deletion": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		return s.DeleteMessage(ctx, everyone, sidecar.Place{Channel: "C1"}, question)
+		return s.DeleteMessage(ctx, everyone, visible.Place{Channel: "C1"}, question)
 	},
 	"a reaction": func(ctx context.Context, m *moment, s *sidecar.Service) error {
 		_, err := s.Events(ctx, everyone, []sidecar.Event{{Type: sidecar.Reacted, ID: "d1", Channel: channel, Of: question, Reaction: "eyes", By: 1}})
@@ -255,13 +259,13 @@ func saysSo(happening string, err error) bool {
 		}
 		return false
 	}
-	r, ok := sidecar.AsRefusal(err)
+	r, ok := visible.AsRefusal(err)
 	if !ok {
 		return false
 	}
 	switch happening {
 	case "the question is deleted", "the channel is erased":
-		return r.Kind == sidecar.NotFound || r.Code == "deleted"
+		return r.Kind == visible.NotFound || r.Code == "deleted"
 	case "the turn is given up":
 		return r.Code == "aborted"
 	}

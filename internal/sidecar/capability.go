@@ -8,11 +8,12 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // A CapabilityRequest says what a capability is for.
 type CapabilityRequest struct {
-	Channel Place
+	Channel visible.Place
 	Anchor  earshot.MessageID // the tools show nothing after it; "" is no bound
 	Agent   earshot.AuthorID  // whose conversation is searched; "" means the only one that is known, or none
 	Lasts   time.Duration     // at most [access.CapabilityTime], which is also the default
@@ -23,20 +24,20 @@ type CapabilityRequest struct {
 func (s *Service) Capability(ctx context.Context, p access.Principal, r CapabilityRequest) (token string, expires earshot.Time, err error) {
 	switch {
 	case p.Fixed != nil:
-		return "", 0, toolsOnly
+		return "", 0, visible.ToolsOnly
 	case r.Channel.Channel == "":
-		return "", 0, invalid("channel", "is required")
+		return "", 0, visible.InvalidField("channel", "is required")
 	case r.Lasts < 0 || r.Lasts > access.CapabilityTime:
-		return "", 0, invalid("minutes", "must be 1 to 60")
+		return "", 0, visible.InvalidField("minutes", "must be 1 to 60")
 	case r.Lasts == 0:
 		r.Lasts = access.CapabilityTime
 	}
-	c, err := s.Resolve(ctx, p, r.Channel)
+	c, err := s.to(p).Resolve(ctx, r.Channel)
 	if err != nil {
 		return "", 0, err
 	}
-	identity, err := s.Agent(ctx, p, c.Scope(), r.Agent)
-	if _, refused := AsRefusal(err); err != nil && (r.Agent != "" || !refused) {
+	identity, err := s.to(p).Agent(ctx, c.Scope(), r.Agent)
+	if _, refused := visible.AsRefusal(err); err != nil && (r.Agent != "" || !refused) {
 		return "", 0, err
 	}
 	id, at := earshot.ConversationID{Scope: c.Scope()}, earshot.Position{}
@@ -46,14 +47,14 @@ func (s *Service) Capability(ctx context.Context, p access.Principal, r Capabili
 			return "", 0, err
 		}
 		if len(list) == 0 || list[0].Deleted {
-			return "", 0, absent
+			return "", 0, visible.Absent
 		}
 		at = list[0].Position()
 		if identity.ID != "" {
 			if id, err = gather.ConversationOf(ctx, s.store, c, list[0], identity); err != nil {
 				return "", 0, err
 			}
-			ok, err := s.owners(p).has(ctx, id)
+			ok, err := s.to(p).Owns(ctx, id)
 			if err != nil {
 				return "", 0, err
 			}
@@ -64,13 +65,10 @@ func (s *Service) Capability(ctx context.Context, p access.Principal, r Capabili
 	}
 	token, expires, err = s.mint(ctx, p, id, at, r.Lasts)
 	if errors.Is(err, access.ErrForbidden) {
-		err = &Refusal{Kind: Forbidden, Detail: "this caller cannot pass its rights on"}
+		err = &visible.Refusal{Kind: visible.Forbidden, Detail: "this caller cannot pass its rights on"}
 	}
 	return token, expires, err
 }
-
-// toolsOnly is the answer to a capability that is used for anything but tools.
-var toolsOnly = &Refusal{Kind: Forbidden, Code: "tools_only", Detail: "a capability is for the tools of a channel; use the key that it was made with"}
 
 // mint makes a capability for the tools of a conversation's channel, and returns
 // until when it is valid at most. The error is [access.ErrForbidden] where the caller

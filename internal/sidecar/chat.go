@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // The bounds of what a conversation is created with, in bytes.
@@ -50,7 +51,7 @@ func (s *Service) CreateConversation(ctx context.Context, p access.Principal, n 
 	switch {
 	case p.Kind != access.User:
 	case n.Owner != "" && n.Owner != p.Subject:
-		return c, false, &Refusal{Forbidden, "foreign_owner", "owner_id", "must be the user whose token this is, or be left out"}
+		return c, false, &visible.Refusal{Kind: visible.Forbidden, Code: "foreign_owner", Path: "owner_id", Detail: "must be the user whose token this is, or be left out"}
 	default:
 		n.Owner = p.Subject
 	}
@@ -70,8 +71,8 @@ func (s *Service) CreateConversation(ctx context.Context, p access.Principal, n 
 	if id.Scope, id.Name, err = s.standing(ctx, p, metadata, n); err != nil {
 		return c, false, err
 	}
-	if have, err := s.store.Conversation(ctx, id); err == nil && !owns(p, have) {
-		return c, false, absent
+	if have, err := s.store.Conversation(ctx, id); err == nil && !visible.Owns(p, have) {
+		return c, false, visible.Absent
 	} else if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return c, false, err
 	}
@@ -79,21 +80,21 @@ func (s *Service) CreateConversation(ctx context.Context, p access.Principal, n 
 	c, created, err = s.store.CreateConversation(ctx, earshot.Conversation{ID: id, About: about, Metadata: metadata}, n.Key)
 	switch {
 	case errors.Is(err, earshot.ErrConflict):
-		return c, false, &Refusal{Kind: Conflict, Code: "other_key", Detail: "this thread has a conversation that was created under another idempotency key"}
+		return c, false, &visible.Refusal{Kind: visible.Conflict, Code: "other_key", Detail: "this thread has a conversation that was created under another idempotency key"}
 	case errors.Is(err, earshot.ErrInvalid):
 		return c, false, tooMuch
 	case err != nil:
 		return c, false, err
-	case !created && (!p.Sees(c.ID.Scope) || !owns(p, c)):
-		return earshot.Conversation{}, false, absent
-	case created && isFree(c.ID):
+	case !created && (!p.Sees(c.ID.Scope) || !visible.Owns(p, c)):
+		return earshot.Conversation{}, false, visible.Absent
+	case created && visible.IsFree(c.ID):
 		return c, true, s.putChannel(ctx, c.ID)
 	}
 	return c, created, nil
 }
 
 // tooMuch is the answer to metadata that would break the store's bounds.
-var tooMuch = &Refusal{Kind: Invalid, Code: "metadata_too_large", Path: "metadata", Detail: "would have more than 64 keys, or more than 16 KiB of keys and values"}
+var tooMuch = &visible.Refusal{Kind: visible.Invalid, Code: "metadata_too_large", Path: "metadata", Detail: "would have more than 64 keys, or more than 16 KiB of keys and values"}
 
 // check refuses what breaks a bound, and normalises the rest.
 func (n *NewConversation) check() error {
@@ -103,22 +104,22 @@ func (n *NewConversation) check() error {
 		most  int
 	}{{"title", &n.Title, maxTitle}, {"client_type", &n.Client, maxClient}, {"owner_id", &n.Owner, maxOwner}, {"idempotency_key", &n.Key, maxText}} {
 		if *f.value = text(*f.value); len(*f.value) > f.most {
-			return invalid(f.path, fmt.Sprintf("must have at most %d bytes", f.most))
+			return visible.InvalidField(f.path, fmt.Sprintf("must have at most %d bytes", f.most))
 		}
 	}
 	switch {
 	case n.Client == "":
-		return invalid("client_type", "is required")
+		return visible.InvalidField("client_type", "is required")
 	case n.Agent == "":
-		return invalid("agent_id", "is required")
+		return visible.InvalidField("agent_id", "is required")
 	case len(n.Agent) > maxID || !isWord(string(n.Agent)):
-		return invalid("agent_id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxID))
+		return visible.InvalidField("agent_id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxID))
 	case len(n.Tags) > maxTags:
-		return invalid("tags", fmt.Sprintf("must be at most %d", maxTags))
+		return visible.InvalidField("tags", fmt.Sprintf("must be at most %d", maxTags))
 	}
 	for i := range n.Tags {
 		if n.Tags[i] = text(n.Tags[i]); n.Tags[i] == "" || len(n.Tags[i]) > maxTag {
-			return invalid(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d bytes", maxTag))
+			return visible.InvalidField(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d bytes", maxTag))
 		}
 	}
 	return nil
@@ -127,7 +128,7 @@ func (n *NewConversation) check() error {
 // standing returns where a new conversation stands: its channel and its name there.
 // Without a channel it is a channel of its own.
 func (s *Service) standing(ctx context.Context, p access.Principal, metadata map[string]string, n NewConversation) (earshot.Scope, string, error) {
-	at := Place{earshot.ChannelID(metadata[keyChannel]), earshot.WorkspaceID(metadata[keyWorkspace]), earshot.Platform(metadata[keyPlatform])}
+	at := visible.Place{Channel: earshot.ChannelID(metadata[keyChannel]), Workspace: earshot.WorkspaceID(metadata[keyWorkspace]), Platform: earshot.Platform(metadata[keyPlatform])}
 	if at.Workspace == "" && len(p.Reach.Workspaces) == 1 {
 		at.Workspace = p.Reach.Workspaces[0]
 	}
@@ -139,9 +140,9 @@ func (s *Service) standing(ctx context.Context, p access.Principal, metadata map
 	case err != nil:
 		return earshot.Scope{}, "", err
 	case at.Workspace != "" && !p.Reach.HasWorkspace(at.Workspace):
-		return earshot.Scope{}, "", absent
+		return earshot.Scope{}, "", visible.Absent
 	case at.Channel == "" && !p.Reach.AllChannels():
-		return earshot.Scope{}, "", &Refusal{Invalid, "channel_needed", "metadata.channel_id", "is required, because this key is for several channels"}
+		return earshot.Scope{}, "", &visible.Refusal{Kind: visible.Invalid, Code: "channel_needed", Path: "metadata.channel_id", Detail: "is required, because this key is for several channels"}
 	case at.Channel == "" && at.Workspace == "" && len(p.Reach.Workspaces) > 1:
 		return earshot.Scope{}, "", workspaceNeeded
 	case at.Channel == "":
@@ -161,37 +162,37 @@ func (s *Service) standing(ctx context.Context, p access.Principal, metadata map
 	return c.Scope(), thread, nil
 }
 
-var workspaceNeeded = &Refusal{Invalid, "workspace_needed", "metadata.workspace_id", "is required, because this key is for several workspaces"}
+var workspaceNeeded = &visible.Refusal{Kind: visible.Invalid, Code: "workspace_needed", Path: "metadata.workspace_id", Detail: "is required, because this key is for several workspaces"}
 
 // threadIn returns the thread that metadata names, "" for none.
 func threadIn(metadata map[string]string) (string, error) {
 	ts, id := metadata[keyThreadTS], metadata[keyThread]
 	switch {
 	case ts != "" && id != "" && ts != id:
-		return "", invalid("metadata.thread_id", "and thread_ts name two threads; give one")
+		return "", visible.InvalidField("metadata.thread_id", "and thread_ts name two threads; give one")
 	case ts == "":
 		ts = id
 	}
 	if ts != "" && !isWord(ts) {
-		return "", invalid("metadata.thread_id", "must have no spaces and no control characters")
+		return "", visible.InvalidField("metadata.thread_id", "must have no spaces and no control characters")
 	}
 	return ts, nil
 }
 
 // channelFor returns the channel that a new conversation names. One that is not
 // stored yet is taken as named, if the caller reaches it.
-func (s *Service) channelFor(ctx context.Context, p access.Principal, at Place, client string) (earshot.Channel, error) {
+func (s *Service) channelFor(ctx context.Context, p access.Principal, at visible.Place, client string) (earshot.Channel, error) {
 	platform := earshot.Platform("") // which the kind of client tells of
 	switch client {
 	case string(earshot.Slack), string(earshot.Discord):
 		platform = earshot.Platform(client)
 	}
-	c, err := s.Resolve(ctx, p, at)
-	var r *Refusal
-	if errors.As(err, &r) && r.Kind == Invalid && at.Platform == "" && platform != "" {
+	c, err := s.to(p).Resolve(ctx, at)
+	var r *visible.Refusal
+	if errors.As(err, &r) && r.Kind == visible.Invalid && at.Platform == "" && platform != "" {
 		narrow := at
 		narrow.Platform = platform
-		if c, err := s.Resolve(ctx, p, narrow); err == nil {
+		if c, err := s.to(p).Resolve(ctx, narrow); err == nil {
 			return c, nil
 		}
 	}
@@ -200,10 +201,10 @@ func (s *Service) channelFor(ctx context.Context, p access.Principal, at Place, 
 		return c, nil
 	case !errors.As(err, &r):
 		return c, err
-	case r.Kind != NotFound:
-		return c, &Refusal{r.Kind, r.Code, "metadata." + keyChannel, r.Detail}
+	case r.Kind != visible.NotFound:
+		return c, &visible.Refusal{Kind: r.Kind, Code: r.Code, Path: "metadata." + keyChannel, Detail: r.Detail}
 	case !isWord(string(at.Channel)):
-		return c, invalid("metadata."+keyChannel, "must have no spaces and no control characters")
+		return c, visible.InvalidField("metadata."+keyChannel, "must have no spaces and no control characters")
 	case at.Workspace == "" && len(p.Reach.Workspaces) > 1:
 		return c, workspaceNeeded
 	}
@@ -217,10 +218,10 @@ func (s *Service) channelFor(ctx context.Context, p access.Principal, at Place, 
 	}
 	c = earshot.Channel{Platform: at.Platform, Workspace: at.Workspace, ID: at.Channel, Kind: earshot.KindChannel}
 	if len(at.Platform) > maxPlatform {
-		return c, invalid("metadata."+keyPlatform, fmt.Sprintf("must have at most %d bytes", maxPlatform))
+		return c, visible.InvalidField("metadata."+keyPlatform, fmt.Sprintf("must have at most %d bytes", maxPlatform))
 	}
 	if !p.Sees(c.Scope()) || access.IsOwnChannel(c.Scope()) {
-		return c, absent // a channel of a caller's own is never named before it is made
+		return c, visible.Absent // a channel of a caller's own is never named before it is made
 	}
 	return c, nil
 }
@@ -228,34 +229,12 @@ func (s *Service) channelFor(ctx context.Context, p access.Principal, at Place, 
 // onlyPlatform returns the platform of a workspace's channels that the caller sees;
 // [Default] where there are none, or several platforms.
 func (s *Service) onlyPlatform(ctx context.Context, p access.Principal, w earshot.WorkspaceID) (earshot.Platform, error) {
-	all, err := s.platformsIn(ctx, p, w)
+	all, err := s.to(p).Platforms(ctx, w)
 	all = slices.DeleteFunc(all, func(x earshot.Platform) bool { return x == access.OwnPlatform })
 	if err != nil || len(all) != 1 {
 		return Default, err
 	}
 	return all[0], nil
-}
-
-// isFree reports whether a conversation is an agent's own, without a channel.
-func isFree(id earshot.ConversationID) bool {
-	return access.IsOwnChannel(id.Scope) && id.Name == gather.TopLevel
-}
-
-// StandsIn returns the channel and the thread that a conversation is in: no channel
-// when it is the agent's own, and no thread when it is a channel's top level.
-func StandsIn(id earshot.ConversationID) (earshot.ChannelID, earshot.MessageID) {
-	if isFree(id) {
-		return "", ""
-	}
-	return id.Scope.Channel, earshot.MessageID(threadOf(id))
-}
-
-// threadOf returns the thread that a conversation is, "" for a channel's top level.
-func threadOf(id earshot.ConversationID) string {
-	if id.Name == gather.TopLevel {
-		return ""
-	}
-	return id.Name
 }
 
 // putChannel stores the channel of a conversation if it is not stored.
@@ -264,25 +243,10 @@ func (s *Service) putChannel(ctx context.Context, id earshot.ConversationID) err
 	if !errors.Is(err, earshot.ErrNotFound) {
 		return err
 	}
-	if err := s.store.PutChannel(ctx, channelLike(id)); err != nil {
+	if err := s.store.PutChannel(ctx, visible.ChannelLike(id)); err != nil {
 		return fmt.Errorf("store a conversation's channel: %w", err)
 	}
 	return nil
-}
-
-// channelLike is the channel of a conversation while nothing is known of it.
-func channelLike(id earshot.ConversationID) earshot.Channel {
-	c := earshot.Channel{Platform: id.Scope.Platform, Workspace: id.Scope.Workspace, ID: id.Scope.Channel, Kind: earshot.KindChannel}
-	if isFree(id) {
-		c.Kind = earshot.KindDM
-	}
-	return c
-}
-
-// owns reports whether a conversation is not another user's. API keys act for all
-// users.
-func owns(p access.Principal, c earshot.Conversation) bool {
-	return p.Kind != access.User || c.About.Owner == "" || c.About.Owner == p.Subject
 }
 
 // chatWriter refuses callers that may not write conversations.
@@ -291,7 +255,7 @@ func chatWriter(p access.Principal) error {
 		return err
 	}
 	if p.ReadOnly {
-		return readOnly
+		return visible.ReadOnly
 	}
 	return nil
 }
@@ -299,33 +263,9 @@ func chatWriter(p access.Principal) error {
 // chatCaller refuses capabilities: those are for the tools of one turn.
 func chatCaller(p access.Principal) error {
 	if p.Fixed != nil {
-		return &Refusal{Kind: Forbidden, Code: "capability", Detail: "a capability is for tools; the conversation API takes a key"}
+		return &visible.Refusal{Kind: visible.Forbidden, Code: "capability", Detail: "a capability is for tools; the conversation API takes a key"}
 	}
 	return nil
-}
-
-// ConversationOfID returns the conversation with an id as callers have it, and its
-// channel. What is not stored and what the caller may not see, such as another
-// user's conversation, is the same refusal.
-func (s *Service) ConversationOfID(ctx context.Context, p access.Principal, id string) (earshot.Conversation, earshot.Channel, error) {
-	of, ok := ParseConversation(id)
-	if !ok || !p.Sees(of.Scope) {
-		return earshot.Conversation{}, earshot.Channel{}, absent
-	}
-	c, err := s.store.Conversation(ctx, of)
-	switch {
-	case errors.Is(err, earshot.ErrNotFound), errors.Is(err, earshot.ErrInvalid):
-		return earshot.Conversation{}, earshot.Channel{}, absent
-	case err != nil:
-		return earshot.Conversation{}, earshot.Channel{}, err
-	case c.ID != of || !owns(p, c):
-		return earshot.Conversation{}, earshot.Channel{}, absent
-	}
-	ch, err := s.store.Channel(ctx, of.Scope)
-	if errors.Is(err, earshot.ErrNotFound) {
-		return c, channelLike(of), nil
-	}
-	return c, ch, err
 }
 
 // ChatConversation returns a conversation with this id.
@@ -333,7 +273,7 @@ func (s *Service) ChatConversation(ctx context.Context, p access.Principal, id s
 	if err := chatCaller(p); err != nil {
 		return earshot.Conversation{}, err
 	}
-	c, _, err := s.ConversationOfID(ctx, p, id)
+	c, _, err := s.to(p).Conversation(ctx, id)
 	return c, err
 }
 

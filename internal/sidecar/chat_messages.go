@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
@@ -53,20 +54,20 @@ type ChatPage struct {
 // cursor those before it. The limit is 1 to MaxPage.
 func (s *Service) ChatMessages(ctx context.Context, p access.Principal, id string, limit int, cursor string) (ChatPage, error) {
 	if limit < 1 || limit > MaxPage {
-		return ChatPage{}, invalid("limit", fmt.Sprintf("must be 1 to %d", MaxPage))
+		return ChatPage{}, visible.InvalidField("limit", fmt.Sprintf("must be 1 to %d", MaxPage))
 	}
 	before, ok := readCursor(cursor)
 	if !ok {
-		return ChatPage{}, invalid("cursor", "is not the next_cursor of a page")
+		return ChatPage{}, visible.InvalidField("cursor", "is not the next_cursor of a page")
 	}
 	if err := chatCaller(p); err != nil {
 		return ChatPage{}, err
 	}
-	c, _, err := s.ConversationOfID(ctx, p, id)
+	c, _, err := s.to(p).Conversation(ctx, id)
 	if err != nil {
 		return ChatPage{}, err
 	}
-	self, err := s.agentOf(ctx, p, c.ID)
+	self, err := s.to(p).AgentOf(ctx, c.ID)
 	if err != nil {
 		return ChatPage{}, err
 	}
@@ -91,7 +92,7 @@ func (s *Service) ChatMessages(ctx context.Context, p access.Principal, id strin
 
 // partOf is the part of its channel that a conversation is.
 func partOf(id earshot.ConversationID) earshot.Part {
-	return earshot.ThreadOf(earshot.MessageID(threadOf(id)))
+	return earshot.ThreadOf(earshot.MessageID(visible.ThreadOf(id)))
 }
 
 func chatMessage(m earshot.Message, self earshot.Identity) ChatMessage {
@@ -138,14 +139,14 @@ func (s *Service) PostChatMessage(ctx context.Context, p access.Principal, id st
 	if err := chatCaller(p); err != nil {
 		return m, false, err
 	}
-	c, _, err := s.ConversationOfID(ctx, p, id)
+	c, _, err := s.to(p).Conversation(ctx, id)
 	if err != nil {
 		return m, false, err
 	}
 	if err := chatWriter(p); err != nil {
 		return m, false, err
 	}
-	self, err := s.agentOf(ctx, p, c.ID)
+	self, err := s.to(p).AgentOf(ctx, c.ID)
 	if err != nil {
 		return m, false, err
 	}
@@ -168,28 +169,28 @@ func (s *Service) PostChatMessage(ctx context.Context, p access.Principal, id st
 			return chatMessage(stored, self), change == earshot.New, nil
 		}
 	}
-	return m, false, &Refusal{Kind: Conflict, Code: "busy", Detail: "others change this message right now; try again"}
+	return m, false, &visible.Refusal{Kind: visible.Conflict, Code: "busy", Detail: "others change this message right now; try again"}
 }
 
 // check refuses what breaks a bound, and normalises the rest.
 func (n *NewChatMessage) check(now time.Time) error {
 	switch {
 	case n.Role != earshot.User && n.Role != earshot.Assistant:
-		return invalid("role", "must be user or assistant")
+		return visible.InvalidField("role", "must be user or assistant")
 	case n.ID != "" && !isWord(string(n.ID)):
-		return invalid("message_id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxText))
+		return visible.InvalidField("message_id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxText))
 	case n.Text == "":
-		return invalid("content", "is required")
+		return visible.InvalidField("content", "is required")
 	case n.Author.ID != "" && !isWord(string(n.Author.ID)):
-		return invalid("author.id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxText))
+		return visible.InvalidField("author.id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxText))
 	case len(n.Author.Name) > maxName:
-		return invalid("author.name", fmt.Sprintf("must have at most %d bytes", maxName))
+		return visible.InvalidField("author.name", fmt.Sprintf("must have at most %d bytes", maxName))
 	case n.Time == "":
 		return nil
 	}
 	at, err := earshot.ParseTime(n.Time)
 	if err != nil || at <= 0 || at > earshot.TimeOf(now.Add(ahead)) {
-		return invalid("created_at", "must be an RFC 3339 time or a Slack ts after 1970 and no more than a day ahead")
+		return visible.InvalidField("created_at", "must be an RFC 3339 time or a Slack ts after 1970 and no more than a day ahead")
 	}
 	return nil
 }
@@ -201,13 +202,13 @@ func (s *Service) chatAuthor(ctx context.Context, p access.Principal, c earshot.
 	a := earshot.Author{ID: n.Author.ID, Name: n.Author.Name, Kind: earshot.Human}
 	switch {
 	case n.Role == earshot.Assistant && a.ID != "" && !self.Is(a.ID):
-		return a, invalid("author.id", "must be the agent's, or be left out, with the role assistant")
+		return a, visible.InvalidField("author.id", "must be the agent's, or be left out, with the role assistant")
 	case n.Role == earshot.Assistant:
 		return earshot.Author{ID: self.ID, Name: self.Name, Kind: earshot.Bot}, nil
 	case self.Is(a.ID):
-		return a, invalid("author.id", "is the agent's; use the role assistant")
+		return a, visible.InvalidField("author.id", "is the agent's; use the role assistant")
 	case p.Kind == access.User && a.ID != "" && a.ID != earshot.AuthorID(p.Subject):
-		return a, &Refusal{Forbidden, "foreign_author", "author.id", "must be the user whose token this is, or be left out"}
+		return a, &visible.Refusal{Kind: visible.Forbidden, Code: "foreign_author", Path: "author.id", Detail: "must be the user whose token this is, or be left out"}
 	case p.Kind == access.User:
 		a.ID = earshot.AuthorID(p.Subject)
 	case a.ID == "" && c.About.Owner != "":
@@ -216,7 +217,7 @@ func (s *Service) chatAuthor(ctx context.Context, p access.Principal, c earshot.
 		a.ID = "user"
 	}
 	if self.Is(a.ID) {
-		return a, invalid("author.id", "is needed: who owns this conversation has the agent's id")
+		return a, visible.InvalidField("author.id", "is needed: who owns this conversation has the agent's id")
 	}
 	if known, err := s.store.Authors(ctx, c.ID.Scope.Platform, c.ID.Scope.Workspace, a.ID); err != nil {
 		return a, err
@@ -240,7 +241,7 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 	switch {
 	case errors.Is(err, earshot.ErrNotFound):
 		m = earshot.Message{ID: n.ID, Time: saidAt(in, n, now), Author: author, Text: n.Text}
-		if thread := earshot.MessageID(threadOf(in)); thread != n.ID {
+		if thread := earshot.MessageID(visible.ThreadOf(in)); thread != n.ID {
 			m.Thread = thread
 		}
 	case err != nil:
@@ -248,7 +249,7 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 	case m.Deleted:
 		return m, "", gone
 	case !holds(in, &m), !sameAuthor(m.Author.ID, author.ID, self):
-		return m, "", &Refusal{Conflict, "id_taken", "message_id", "is the id of another message"}
+		return m, "", &visible.Refusal{Kind: visible.Conflict, Code: "id_taken", Path: "message_id", Detail: "is the id of another message"}
 	case m.Text == text(n.Text):
 		return m, earshot.Same, nil
 	default:
@@ -258,7 +259,7 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 	recorded, err := s.store.Tell(ctx, in.Scope, m) // another caller may have taken the id meanwhile
 	switch {
 	case errors.Is(err, earshot.ErrInvalid):
-		return m, "", invalid("", "the message breaks a bound of the store")
+		return m, "", visible.InvalidField("", "the message breaks a bound of the store")
 	case err != nil:
 		return m, "", fmt.Errorf("record a message of a conversation: %w", err)
 	}
@@ -270,7 +271,7 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 }
 
 // gone is the answer to a message that was deleted or erased: it never comes back.
-var gone = &Refusal{Conflict, "deleted", "message_id", "is the id of a message that was deleted or erased, which cannot be recorded again"}
+var gone = &visible.Refusal{Kind: visible.Conflict, Code: "deleted", Path: "message_id", Detail: "is the id of a message that was deleted or erased, which cannot be recorded again"}
 
 // saidAt returns the time of a new message: the caller's, else that of its id, else
 // now.

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // The bounds of metadata. The store has those of the whole.
@@ -50,16 +51,16 @@ var slackTS = regexp.MustCompile(`^[0-9]{1,11}\.[0-9]{1,6}$`)
 // JSON null, which removes a key.
 func readMetadata(raw jsontext.Value) (map[string]*string, error) {
 	if raw.Kind() != '{' {
-		return nil, invalid("metadata", "must be an object")
+		return nil, visible.InvalidField("metadata", "must be an object")
 	}
 	var values map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &values, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return nil, invalid("metadata", "is not valid JSON, or has a key twice")
+		return nil, visible.InvalidField("metadata", "is not valid JSON, or has a key twice")
 	}
 	out := make(map[string]*string, len(values))
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if !metadataKey.MatchString(key) {
-			return nil, invalid("metadata", "has a key that does not match "+metadataKey.String())
+			return nil, visible.InvalidField("metadata", "has a key that does not match "+metadataKey.String())
 		}
 		v, err := readScalar("metadata."+key, values[key])
 		if err != nil {
@@ -76,7 +77,9 @@ func readMetadata(raw jsontext.Value) (map[string]*string, error) {
 // checkReserved refuses a value that a reserved key cannot have.
 func checkReserved(key string, kind jsontext.Kind, v *string) error {
 	at := "metadata." + key
-	reserved := func(detail string) error { return &Refusal{Invalid, "reserved_key", at, detail} }
+	reserved := func(detail string) error {
+		return &visible.Refusal{Kind: visible.Invalid, Code: "reserved_key", Path: at, Detail: detail}
+	}
 	switch {
 	case slices.Contains(ownKeys, key):
 		return reserved("is kept by Earshot and cannot be set")
@@ -101,18 +104,18 @@ func readScalar(at string, v jsontext.Value) (*string, error) {
 	case '0':
 		f, err := strconv.ParseFloat(string(v), 64)
 		if err != nil || math.IsInf(f, 0) || len(v) > maxNumber {
-			return nil, invalid(at, fmt.Sprintf("is a number that a double cannot hold, or one of more than %d characters", maxNumber))
+			return nil, visible.InvalidField(at, fmt.Sprintf("is a number that a double cannot hold, or one of more than %d characters", maxNumber))
 		}
 		out = jsonMark + string(v)
 	case '"':
 		if err := json.Unmarshal(v, &out, jsontext.AllowInvalidUTF8(true)); err != nil {
-			return nil, invalid(at, "is not a valid string")
+			return nil, visible.InvalidField(at, "is not a valid string")
 		}
 		if out = text(out); strings.HasPrefix(out, jsonMark) {
 			out = jsonMark + quoted(out)
 		}
 	default:
-		return nil, invalid(at, "must be a string, a number, a boolean or null; arrays and objects are not kept")
+		return nil, visible.InvalidField(at, "must be a string, a number, a boolean or null; arrays and objects are not kept")
 	}
 	return &out, nil
 }
@@ -166,7 +169,7 @@ func staysPut(c earshot.Conversation, patch map[string]*string) error {
 		if v == nil && !stored || v != nil && (stored && *v == have || *v == standsAt(c.ID, key)) {
 			continue
 		}
-		return &Refusal{Invalid, "reserved_key", "metadata." + key, "says where the conversation stands and cannot be changed; create another conversation"}
+		return &visible.Refusal{Kind: visible.Invalid, Code: "reserved_key", Path: "metadata." + key, Detail: "says where the conversation stands and cannot be changed; create another conversation"}
 	}
 	return nil
 }
@@ -174,7 +177,7 @@ func staysPut(c earshot.Conversation, patch map[string]*string) error {
 // standsAt returns what a key of placeKeys says of a conversation, "" for nothing.
 func standsAt(id earshot.ConversationID, key string) string {
 	switch {
-	case isFree(id) && key != keyWorkspace:
+	case visible.IsFree(id) && key != keyWorkspace:
 		return ""
 	case key == keyChannel:
 		return string(id.Scope.Channel)
@@ -183,5 +186,5 @@ func standsAt(id earshot.ConversationID, key string) string {
 	case key == keyPlatform:
 		return string(id.Scope.Platform)
 	}
-	return threadOf(id)
+	return visible.ThreadOf(id)
 }

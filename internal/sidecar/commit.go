@@ -15,7 +15,9 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/inputref"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
 )
@@ -100,7 +102,7 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	if err != nil {
 		return Committed{}, err
 	}
-	identity, err := s.agentOf(ctx, p, d.Conversation)
+	identity, err := s.to(p).AgentOf(ctx, d.Conversation)
 	if err != nil {
 		return Committed{}, err
 	}
@@ -132,7 +134,7 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 }
 
 // aborted is the answer to a commit of a turn that was given up.
-var aborted = &Refusal{Kind: Expired, Code: "aborted", Detail: "the turn was aborted; open another one"}
+var aborted = &visible.Refusal{Kind: visible.Expired, Code: "aborted", Detail: "the turn was aborted; open another one"}
 
 // Abort ends an open turn without a reply. Nothing of its conversation changes.
 // Ending one that has ended changes nothing.
@@ -147,13 +149,13 @@ func (s *Service) Abort(ctx context.Context, p access.Principal, id earshot.Turn
 func (s *Service) draft(ctx context.Context, p access.Principal, id earshot.TurnID) (earshot.Draft, error) {
 	switch {
 	case p.Fixed != nil:
-		return earshot.Draft{}, toolsOnly
+		return earshot.Draft{}, visible.ToolsOnly
 	case p.ReadOnly:
-		return earshot.Draft{}, readOnly
+		return earshot.Draft{}, visible.ReadOnly
 	}
 	d, err := s.store.Draft(ctx, id)
 	if err == nil {
-		err = s.opens(ctx, p, d.Conversation)
+		err = s.to(p).Opens(ctx, d.Conversation)
 	}
 	return d, err
 }
@@ -230,7 +232,7 @@ func (r *Reply) sum() string {
 // conflict returns why a turn could not be committed, with the context anew where
 // its anchor still waits for an answer.
 func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Draft, channel earshot.Channel, identity earshot.Identity) error {
-	if gone, err := s.gone(ctx, d.Conversation.Scope, d.Anchor); err != nil {
+	if gone, err := contexts.Gone(ctx, s.store, d.Conversation.Scope, d.Anchor); err != nil {
 		return err
 	} else if gone {
 		return &Overtaken{Reason: Gone}
@@ -244,15 +246,15 @@ func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Dr
 	if answered {
 		late.Reason, anew = Answered, s.makeContext // a turn for it could not be committed
 	}
-	how, err := decodeHow(d.Asked)
+	settings, err := decodeSettings(d.Asked)
 	if errors.Is(err, errReadAs) {
 		return late
 	}
 	if err != nil {
 		return err
 	}
-	c, err := anew(ctx, p, asked{How: how, channel: channel, identity: identity, anchor: d.Anchor, conversation: d.Conversation})
-	if errors.Is(err, absent) {
+	c, err := anew(ctx, p, contexts.Request{Settings: settings, Channel: channel, Agent: identity, Anchor: d.Anchor, Conversation: d.Conversation})
+	if errors.Is(err, visible.Absent) {
 		return &Overtaken{Reason: Gone} // since it was looked at above
 	}
 	if err != nil {
@@ -291,30 +293,30 @@ const maxReplies = 100
 // check refuses a reply that lacks something.
 func (r *Reply) check() error {
 	if r.Text == "" {
-		return invalid("reply.text", "is required; a turn without an answer is aborted")
+		return visible.InvalidField("reply.text", "is required; a turn without an answer is aborted")
 	}
 	if len(r.Messages) > maxReplies {
-		return invalid("reply.parts", fmt.Sprintf("are more than %d", maxReplies))
+		return visible.InvalidField("reply.parts", fmt.Sprintf("are more than %d", maxReplies))
 	}
 	seen := map[earshot.MessageID]bool{}
 	for _, m := range r.Messages {
 		if m.ID == "" || len(m.ID) > 512 {
-			return invalid("reply.ids", "must have 1 to 512 bytes each")
+			return visible.InvalidField("reply.ids", "must have 1 to 512 bytes each")
 		}
 		if seen[m.ID] {
-			return invalid("reply.ids", "must be different")
+			return visible.InvalidField("reply.ids", "must be different")
 		}
 		if err := assemble.CheckIDs(&m); err != nil {
-			return invalid("reply.ids", "must be words: "+err.Error())
+			return visible.InvalidField("reply.ids", "must be words: "+err.Error())
 		}
 		seen[m.ID] = true
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Metadata)) {
 		switch {
 		case key == metaProcessed:
-			return invalid("metadata."+metaProcessed, "is kept by the sidecar")
+			return visible.InvalidField("metadata."+metaProcessed, "is kept by the sidecar")
 		case !metadataKey.MatchString(key):
-			return invalid("metadata", "has a key that is not a letter and then letters, digits and underscores, in lower case, 64 at most")
+			return visible.InvalidField("metadata", "has a key that is not a letter and then letters, digits and underscores, in lower case, 64 at most")
 		}
 	}
 	return r.checkEntries()
@@ -329,12 +331,12 @@ func (r *Reply) checkEntries() error {
 	list := []assemble.Message{{Role: earshot.User, Text: "?"}}
 	for _, e := range r.Entries {
 		if e.Role != earshot.Assistant && e.Role != earshot.ToolRole || len(e.Media) > 0 {
-			return invalid("entries", "are calls of the assistant and answers of tools, without files")
+			return visible.InvalidField("entries", "are calls of the assistant and answers of tools, without files")
 		}
 		list = append(list, assemble.Message{Role: e.Role, Text: e.Text, Calls: e.Calls, Call: e.Call, Failed: e.Failed, Opaque: e.Opaque})
 	}
 	if _, err := llm.FromResult(assemble.Result{Messages: list}, nil); err != nil {
-		return invalid("entries", "must be calls of the assistant, and after each of these the answers of its tools, every call answered once")
+		return visible.InvalidField("entries", "must be calls of the assistant, and after each of these the answers of its tools, every call answered once")
 	}
 	return nil
 }

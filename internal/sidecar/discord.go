@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
@@ -29,10 +30,10 @@ type discordDispatch struct {
 // several messages counts as one. What says nothing that is kept is Ignored.
 func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][]byte) ([]Told, error) {
 	if p.ReadOnly || p.Fixed != nil {
-		return nil, readOnly
+		return nil, visible.ReadOnly
 	}
 	if len(raw) > MaxEvents {
-		return nil, invalid("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
+		return nil, visible.InvalidField("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
 	t := &discordTelling{Service: s, channels: map[string]discordmsg.ChannelInfo{}}
 	last := make([]int, len(raw)) // of the events that a dispatch says, the last
@@ -66,12 +67,12 @@ type discordTelling struct {
 func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([]Event, error) {
 	var d discordDispatch
 	if err := json.Unmarshal(raw, &d); err != nil || d.Op != 0 || d.Type == "" {
-		return nil, invalid(at, `is no dispatch of Discord's gateway: it has op 0, t, such as "MESSAGE_CREATE", and d`)
+		return nil, visible.InvalidField(at, `is no dispatch of Discord's gateway: it has op 0, t, such as "MESSAGE_CREATE", and d`)
 	}
 	if len(d.Channel) > 0 {
 		c, ok := discordmsg.ReadChannel(d.Channel)
 		if !ok {
-			return nil, invalid(at+".channel", "must be a channel or thread as Discord describes it, with id, type and parent_id")
+			return nil, visible.InvalidField(at+".channel", "must be a channel or thread as Discord describes it, with id, type and parent_id")
 		}
 		t.channels[c.ID] = c
 	}
@@ -156,16 +157,16 @@ func (t *discordTelling) where(guild, id string) (earshot.Channel, earshot.Messa
 func (t *discordTelling) message(ctx context.Context, raw []byte, at string) (Event, error) {
 	d, err := discordmsg.Decode(raw, discordmsg.Names{})
 	if err != nil {
-		return Event{}, invalid(at+".d", "is no message that can be read")
+		return Event{}, visible.InvalidField(at+".d", "is no message that can be read")
 	}
 	channel, thread := t.where(d.Guild, d.Channel)
 	if d, err = discordmsg.Decode(raw, t.discordNames(ctx, channel)); err != nil {
-		return Event{}, invalid(at+".d", "is no message that can be read")
+		return Event{}, visible.InvalidField(at+".d", "is no message that can be read")
 	}
 	m := d.Message
 	switch {
 	case d.Channel == "":
-		return Event{}, invalid(at+".d.channel_id", "is required")
+		return Event{}, visible.InvalidField(at+".d.channel_id", "is required")
 	case d.Starter && d.Referenced != nil && d.Referenced.Whole:
 		m, thread = d.Referenced.Message, ""
 	case d.Starter, !d.Whole:

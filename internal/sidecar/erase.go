@@ -7,6 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/erasure"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // promptly is how long an erasure is carried on before the caller gets its answer.
@@ -16,7 +17,7 @@ const promptly = time.Second
 // An Erase says what is to be erased. Channel is where a person's messages are
 // erased, and zero for all channels of the workspace; alone it is the channel.
 type Erase struct {
-	Channel   Place
+	Channel   visible.Place
 	Author    earshot.AuthorID
 	Workspace earshot.WorkspaceID // of the author, where no channel is named; "" for the caller's only one
 	Platform  earshot.Platform
@@ -26,7 +27,7 @@ type Erase struct {
 
 // DeleteMessage deletes one message, as its platform does when somebody deletes it:
 // with it go its revisions, and what agents answered that quotes it.
-func (s *Service) DeleteMessage(ctx context.Context, p access.Principal, at Place, id earshot.MessageID) error {
+func (s *Service) DeleteMessage(ctx context.Context, p access.Principal, at visible.Place, id earshot.MessageID) error {
 	c, err := s.erases(ctx, p, at)
 	if err != nil {
 		return err
@@ -36,17 +37,17 @@ func (s *Service) DeleteMessage(ctx context.Context, p access.Principal, at Plac
 	case err != nil:
 		return err
 	case m.Deleted:
-		return absent
+		return visible.Absent
 	}
 	_, err = s.store.Record(ctx, c.Scope(), earshot.Message{ID: id, Time: m.Time, Deleted: true})
 	return err
 }
 
 // erases returns a channel in which the caller may erase.
-func (s *Service) erases(ctx context.Context, p access.Principal, at Place) (earshot.Channel, error) {
-	c, err := s.Resolve(ctx, p, at)
+func (s *Service) erases(ctx context.Context, p access.Principal, at visible.Place) (earshot.Channel, error) {
+	c, err := s.to(p).Resolve(ctx, at)
 	if err == nil && (p.ReadOnly || p.Fixed != nil) {
-		err = readOnly
+		err = visible.ReadOnly
 	}
 	return c, err
 }
@@ -94,20 +95,20 @@ func (s *Service) erasureOf(ctx context.Context, p access.Principal, e Erase) (e
 	case err != nil:
 		return earshot.ErasureOf{}, err
 	case !p.Reach.AllChannels():
-		return earshot.ErasureOf{}, &Refusal{Kind: Forbidden, Code: "channels_only", Path: "channel", Detail: "is required, because this key is for some channels only"}
+		return earshot.ErasureOf{}, &visible.Refusal{Kind: visible.Forbidden, Code: "channels_only", Path: "channel", Detail: "is required, because this key is for some channels only"}
 	case e.Platform == "":
 		platforms, err := s.platformsOf(ctx, w, "")
 		if err != nil {
 			return earshot.ErasureOf{}, err
 		}
 		if len(platforms) != 1 {
-			return earshot.ErasureOf{}, invalid("platform", "is required, because the workspace's id is not of one platform")
+			return earshot.ErasureOf{}, visible.InvalidField("platform", "is required, because the workspace's id is not of one platform")
 		}
 		e.Platform = platforms[0]
 	}
 	if p.Kind == access.User && e.Platform == access.OwnPlatform && string(e.Author) != p.Subject {
 		// It would reach into conversations that do not exist for this user.
-		return earshot.ErasureOf{}, &Refusal{Kind: Forbidden, Code: "foreign_person", Detail: "a user's token erases nobody else from conversations without a channel; use a key"}
+		return earshot.ErasureOf{}, &visible.Refusal{Kind: visible.Forbidden, Code: "foreign_person", Detail: "a user's token erases nobody else from conversations without a channel; use a key"}
 	}
 	of := earshot.ErasureOf{Platform: e.Platform, Workspace: w, User: e.Author, Forget: e.Forget}
 	return of, s.storesOf(ctx, of)
@@ -135,5 +136,5 @@ func (s *Service) Erasure(ctx context.Context, p access.Principal, id earshot.Er
 			return e, nil
 		}
 	}
-	return earshot.Erasure{}, absent
+	return earshot.Erasure{}, visible.Absent
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // MaxEvents bounds one batch of events.
@@ -76,10 +77,10 @@ func (s *Service) Events(ctx context.Context, p access.Principal, events []Event
 // any order: of them once is false.
 func (s *Service) events(ctx context.Context, p access.Principal, events []Event, once bool) ([]Told, error) {
 	if p.ReadOnly || p.Fixed != nil {
-		return nil, readOnly
+		return nil, visible.ReadOnly
 	}
 	if len(events) > MaxEvents {
-		return nil, invalid("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
+		return nil, visible.InvalidField("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
 	t := &telling{Service: s, p: p, once: once, told: make([]Told, len(events)), channels: map[earshot.Channel]*spoken{}}
 	for i, e := range events {
@@ -118,59 +119,59 @@ func (e Event) check(at string) error {
 	case Said, Edited:
 		of, path = e.Message.ID, at+".message.id"
 		if e.Message.Time == 0 && !e.Message.Deleted {
-			return invalid(at+".message.time", "is required")
+			return visible.InvalidField(at+".message.time", "is required")
 		}
 		if e.Type == Edited && e.Message.Edited == 0 {
-			return invalid(at+".message.edited", "is required in an edit: the time of the revision")
+			return visible.InvalidField(at+".message.edited", "is required in an edit: the time of the revision")
 		}
 		for _, x := range [...]struct{ name, id string }{{"thread", string(e.Message.Thread)}, {"reply_to", string(e.Message.ReplyTo)}, {"author.id", string(e.Message.Author.ID)}} {
 			if len(x.id) > 512 {
-				return invalid(at+".message."+x.name, tooLong)
+				return visible.InvalidField(at+".message."+x.name, tooLong)
 			}
 		}
 		var bad *assemble.InputError
 		if errors.As(assemble.CheckIDs(&e.Message), &bad) {
-			return invalid(at+".message."+bad.Path, bad.Reason)
+			return visible.InvalidField(at+".message."+bad.Path, bad.Reason)
 		}
 	case Deleted, Named, Nameless:
 	case Reacted:
 		switch {
 		case len(e.ID) > 400:
-			return invalid(at+".id", "is longer than 400 bytes")
+			return visible.InvalidField(at+".id", "is longer than 400 bytes")
 		case e.ID == "" && e.User == "" && !e.All:
-			return invalid(at+".id", "is required of a reaction without its user: by it a repeated delivery is recognised")
+			return visible.InvalidField(at+".id", "is required of a reaction without its user: by it a repeated delivery is recognised")
 		case len(e.User) > 512:
-			return invalid(at+".reaction.user", tooLong)
+			return visible.InvalidField(at+".reaction.user", tooLong)
 		case e.At < 0:
-			return invalid(at+".reaction.time", "lies before 1970")
+			return visible.InvalidField(at+".reaction.time", "lies before 1970")
 		case e.Reaction == "" && !e.All || len(e.Reaction) > 200:
-			return invalid(at+".reaction.name", "is required, up to 200 bytes")
+			return visible.InvalidField(at+".reaction.name", "is required, up to 200 bytes")
 		case e.By != 1 && e.By != -1:
-			return invalid(at+".reaction.by", "must be 1 or -1")
+			return visible.InvalidField(at+".reaction.by", "must be 1 or -1")
 		}
 	default:
-		return invalid(at+".type", "must be message, edit, delete or reaction")
+		return visible.InvalidField(at+".type", "must be message, edit, delete or reaction")
 	}
 	c := e.Channel
 	switch {
 	case e.Type == Nameless:
 		return nil
 	case c.ID == "":
-		return invalid(at+".channel.id", "is required")
+		return visible.InvalidField(at+".channel.id", "is required")
 	case len(c.ID) > 512:
-		return invalid(at+".channel.id", tooLong)
+		return visible.InvalidField(at+".channel.id", tooLong)
 	case len(c.Platform) > maxPlatform:
-		return invalid(at+".channel.platform", fmt.Sprintf("is longer than %d bytes", maxPlatform))
+		return visible.InvalidField(at+".channel.platform", fmt.Sprintf("is longer than %d bytes", maxPlatform))
 	case len(c.Workspace) > maxID:
-		return invalid(at+".channel.workspace", fmt.Sprintf("is longer than %d bytes", maxID))
+		return visible.InvalidField(at+".channel.workspace", fmt.Sprintf("is longer than %d bytes", maxID))
 	case len(c.Name) > maxName || len(c.Topic) > maxTopic || len(c.Purpose) > maxTopic:
-		return invalid(at+".channel", fmt.Sprintf("has a name longer than %d bytes, or a topic or purpose longer than %d", maxName, maxTopic))
+		return visible.InvalidField(at+".channel", fmt.Sprintf("has a name longer than %d bytes, or a topic or purpose longer than %d", maxName, maxTopic))
 	case e.Type == Named:
 		return nil
 	case of == "":
-		return invalid(path, "is required")
+		return visible.InvalidField(path, "is required")
 	case len(of) > 512:
-		return invalid(path, tooLong)
+		return visible.InvalidField(path, tooLong)
 	}
 	return nil
 }
@@ -203,7 +204,7 @@ func (t *telling) channel(ctx context.Context, e Event, path string) (*spoken, e
 	if c == nil {
 		found, stored, err := t.target(ctx, t.p, id, path)
 		if err == nil {
-			err = t.Hold(found.Scope())
+			err = t.maker.Hold(found.Scope())
 		}
 		if err != nil {
 			return nil, err
@@ -245,15 +246,15 @@ func describe(c *earshot.Channel, said earshot.Channel) bool {
 // target returns the channel that a writing caller means: the stored one, or one
 // that can be stored. What the caller does not reach is absent.
 func (s *Service) target(ctx context.Context, p access.Principal, id earshot.Channel, path string) (c earshot.Channel, stored bool, err error) {
-	c, err = s.Resolve(ctx, p, Place{id.ID, id.Workspace, id.Platform})
-	var r *Refusal
+	c, err = s.to(p).Resolve(ctx, visible.Place{Channel: id.ID, Workspace: id.Workspace, Platform: id.Platform})
+	var r *visible.Refusal
 	switch {
 	case err == nil:
 		return c, true, nil
 	case !errors.As(err, &r):
 		return c, false, err
-	case r.Kind != NotFound:
-		return c, false, &Refusal{r.Kind, r.Code, path, r.Detail}
+	case r.Kind != visible.NotFound:
+		return c, false, &visible.Refusal{Kind: r.Kind, Code: r.Code, Path: path, Detail: r.Detail}
 	}
 	c = earshot.Channel{Platform: id.Platform, ID: id.ID, Kind: earshot.KindChannel}
 	if c.Platform == "" {
@@ -266,7 +267,7 @@ func (s *Service) target(ctx context.Context, p access.Principal, id earshot.Cha
 		return c, false, err
 	}
 	if !p.Sees(c.Scope()) {
-		return c, false, absent
+		return c, false, visible.Absent
 	}
 	return c, false, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/inputref"
 )
@@ -21,7 +22,7 @@ import (
 const openTries = 5
 
 // open makes a context and stores it as a draft.
-func (s *Service) open(ctx context.Context, p access.Principal, a asked) (Context, error) {
+func (s *Service) open(ctx context.Context, p access.Principal, a contexts.Request) (Context, error) {
 	var err error
 	for range openTries {
 		var c Context
@@ -32,10 +33,10 @@ func (s *Service) open(ctx context.Context, p access.Principal, a asked) (Contex
 	return Context{}, fmt.Errorf("open a turn: %w", err)
 }
 
-func (s *Service) openOnce(ctx context.Context, p access.Principal, a asked) (Context, error) {
+func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.Request) (Context, error) {
 	// The turns are counted before anything is read, so that whatever is committed
 	// while it is read is a conflict.
-	turns, err := s.store.Turns(ctx, a.conversation, 1)
+	turns, err := s.store.Turns(ctx, a.Conversation, 1)
 	if err != nil {
 		return Context{}, err
 	}
@@ -44,13 +45,13 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a asked) (Co
 		return Context{}, err
 	}
 	d := earshot.Draft{
-		Conversation: a.conversation, Anchor: a.anchor, Opener: p.ID, State: earshot.DraftOpen,
+		Conversation: a.Conversation, Anchor: a.Anchor, Opener: p.ID, State: earshot.DraftOpen,
 		Opened: s.now(), Expires: s.now() + earshot.Time(s.options.OpenFor.Microseconds()), Turns: inputref.Count(turns), Turn: turnOf(c),
 	}
 	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, false); err != nil {
 		return Context{}, err
 	}
-	if d.Asked, err = a.How.encode(); err != nil {
+	if d.Asked, err = encodeSettings(a.Settings); err != nil {
 		return Context{}, err
 	}
 	if d, err = s.store.OpenDraft(ctx, d); err != nil {
@@ -108,9 +109,9 @@ func entriesOf(messages []assemble.Message) []earshot.SessionEntry {
 	return out
 }
 
-// A howJSON is a How as a draft keeps it. Text stays away: a draft keeps no texts of
-// messages, and this may be one.
-type howJSON struct {
+// A settingsJSON is settings as a draft keeps them. Text stays away: a draft keeps no
+// texts of messages, and this may be one.
+type settingsJSON struct {
 	Policy       jsontext.Value       `json:"policy,omitzero"`
 	Budget       *assemble.Budget     `json:"budget,omitzero"`
 	Counter      *string              `json:"counter,omitzero"`
@@ -120,8 +121,8 @@ type howJSON struct {
 	ReadAs       bool                 `json:"read_as,omitzero"` // there was a Text
 }
 
-func (h How) encode() ([]byte, error) {
-	w := howJSON{Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, Attach: h.Attach, ReadAs: h.Text != ""}
+func encodeSettings(h contexts.Settings) ([]byte, error) {
+	w := settingsJSON{Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, Attach: h.Attach, ReadAs: h.Text != ""}
 	if h.Policy != nil {
 		policy, err := json.Marshal(*h.Policy, json.Deterministic(true))
 		if err != nil {
@@ -140,18 +141,18 @@ func (h How) encode() ([]byte, error) {
 // as a text that is not kept.
 var errReadAs = errors.New("the question was read as another text")
 
-func decodeHow(data []byte) (How, error) {
-	var w howJSON
+func decodeSettings(data []byte) (contexts.Settings, error) {
+	var w settingsJSON
 	if len(data) == 0 {
-		return How{}, nil
+		return contexts.Settings{}, nil
 	}
 	if err := json.Unmarshal(data, &w); err != nil {
-		return How{}, fmt.Errorf("how a context was asked for: %w", err)
+		return contexts.Settings{}, fmt.Errorf("how a context was asked for: %w", err)
 	}
 	if w.ReadAs {
-		return How{}, errReadAs
+		return contexts.Settings{}, errReadAs
 	}
-	h := How{Budget: w.Budget, Instructions: w.Instructions, Zone: w.Zone, Attach: w.Attach}
+	h := contexts.Settings{Budget: w.Budget, Instructions: w.Instructions, Zone: w.Zone, Attach: w.Attach}
 	var err error
 	if w.Policy != nil {
 		p, e := contract.ReadPolicy(w.Policy)

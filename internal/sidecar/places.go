@@ -6,6 +6,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // MaxAuthors bounds one request of authors.
@@ -13,23 +14,23 @@ const MaxAuthors = 1000
 
 // wideKey is the answer to a caller that reaches some channels only, where it would
 // change what others see.
-var wideKey = &Refusal{Kind: Forbidden, Code: "workspace_key_needed", Detail: "this key is for some channels, and this changes a whole workspace; use a key of the workspace"}
+var wideKey = &visible.Refusal{Kind: visible.Forbidden, Code: "workspace_key_needed", Detail: "this key is for some channels, and this changes a whole workspace; use a key of the workspace"}
 
 // PutChannel stores a channel with all that is said of it: what is empty is stored as
 // empty. Which channel is meant is as for Events.
 func (s *Service) PutChannel(ctx context.Context, p access.Principal, c earshot.Channel) (earshot.Channel, error) {
 	if p.ReadOnly || p.Fixed != nil {
-		return c, readOnly
+		return c, visible.ReadOnly
 	}
 	switch {
 	case c.ID == "" || len(c.ID) > 512:
-		return c, invalid("id", "must have 1 to 512 bytes")
+		return c, visible.InvalidField("id", "must have 1 to 512 bytes")
 	case len(c.Name) > maxName:
-		return c, invalid("name", fmt.Sprintf("must have at most %d bytes", maxName))
+		return c, visible.InvalidField("name", fmt.Sprintf("must have at most %d bytes", maxName))
 	case len(c.Topic) > maxTopic:
-		return c, invalid("topic", fmt.Sprintf("must have at most %d bytes", maxTopic))
+		return c, visible.InvalidField("topic", fmt.Sprintf("must have at most %d bytes", maxTopic))
 	case len(c.Purpose) > maxTopic:
-		return c, invalid("purpose", fmt.Sprintf("must have at most %d bytes", maxTopic))
+		return c, visible.InvalidField("purpose", fmt.Sprintf("must have at most %d bytes", maxTopic))
 	}
 	found, _, err := s.target(ctx, p, c, "")
 	if err != nil {
@@ -54,17 +55,17 @@ func (s *Service) PutAuthors(ctx context.Context, p access.Principal, w earshot.
 		return 0, wideKey
 	}
 	if len(authors) == 0 || len(authors) > MaxAuthors {
-		return 0, invalid("authors", fmt.Sprintf("must be 1 to %d", MaxAuthors))
+		return 0, visible.InvalidField("authors", fmt.Sprintf("must be 1 to %d", MaxAuthors))
 	}
 	for i, a := range authors {
 		at := fmt.Sprintf("authors[%d]", i)
 		switch {
 		case a.ID == "" || len(a.ID) > 512:
-			return 0, invalid(at+".id", "must have 1 to 512 bytes")
+			return 0, visible.InvalidField(at+".id", "must have 1 to 512 bytes")
 		case len(a.Name) > maxName || len(a.FullName) > maxName:
-			return 0, invalid(at+".name", fmt.Sprintf("and full_name must have at most %d bytes", maxName))
+			return 0, visible.InvalidField(at+".name", fmt.Sprintf("and full_name must have at most %d bytes", maxName))
 		case len(a.Zone) > maxID:
-			return 0, invalid(at+".zone", fmt.Sprintf("must have at most %d bytes", maxID))
+			return 0, visible.InvalidField(at+".zone", fmt.Sprintf("must have at most %d bytes", maxID))
 		}
 	}
 	platforms, err := s.platformsOf(ctx, w, platform)

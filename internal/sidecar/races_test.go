@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/pgtest"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -87,7 +88,7 @@ func (r *races) start() {
 	}
 	r.conversation = earshot.ConversationID{Agent: "U0BOT", Scope: channel.Scope(), Name: "m0"}
 	r.must(r.stores[0].PutChannel(r.t.Context(), channel))
-	_, err := r.services[0].PutAgent(r.t.Context(), everyone, sidecar.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"}, Workspace: "T1"})
+	_, err := r.services[0].PutAgent(r.t.Context(), everyone, visible.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"}, Workspace: "T1"})
 	r.must(err)
 	r.say("m0", "the thread", 0)
 }
@@ -116,7 +117,7 @@ func (r *races) round(n int) {
 	var drafts []*earshot.Draft
 	for _, s := range r.services {
 		for range each {
-			c, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: earshot.MessageID(question), Agent: "U0BOT", Open: true})
+			c, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: earshot.MessageID(question), Agent: "U0BOT", Open: true})
 			r.must(err)
 			if c.Conversation != r.conversation {
 				r.t.Fatalf("the turn is of %v", c.Conversation)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -38,7 +39,7 @@ func TestAnAnswerOnDiscordIsGoneOnWithFromAnyPart(t *testing.T) {
 				}
 			}
 			must(st.PutChannel(ctx, guild))
-			_, err = s.PutAgent(ctx, everyone, sidecar.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"}, Workspace: "G1"})
+			_, err = s.PutAgent(ctx, everyone, visible.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"}, Workspace: "G1"})
 			must(err)
 			say := func(n int, text string, replyTo earshot.MessageID) earshot.MessageID {
 				m := earshot.Message{ID: snowflake(n), Time: earshot.Time(1_772_442_000_000_000 + int64(n)*1e6), Author: alice, Text: text, ReplyTo: replyTo}
@@ -47,7 +48,7 @@ func TestAnAnswerOnDiscordIsGoneOnWithFromAnyPart(t *testing.T) {
 				return m.ID
 			}
 			open := func(anchor earshot.MessageID) sidecar.Context {
-				c, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: sidecar.Place{Channel: "C1"}, Anchor: anchor, Agent: "U0BOT", Open: true})
+				c, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: anchor, Agent: "U0BOT", Open: true})
 				must(err)
 				return c
 			}

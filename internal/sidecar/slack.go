@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -15,10 +16,10 @@ import (
 // Ignored.
 func (s *Service) SlackEvents(ctx context.Context, p access.Principal, raw [][]byte) ([]Told, error) {
 	if p.ReadOnly || p.Fixed != nil {
-		return nil, readOnly
+		return nil, visible.ReadOnly
 	}
 	if len(raw) > MaxEvents {
-		return nil, invalid("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
+		return nil, visible.InvalidField("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
 	events := make([]Event, 0, len(raw))
 	for i, data := range raw {
@@ -36,13 +37,13 @@ func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte
 	c, err := slackmsg.ReadCallback(raw)
 	switch {
 	case err != nil:
-		return Event{}, invalid(at, "is no delivery of Slack's Events API")
+		return Event{}, visible.InvalidField(at, "is no delivery of Slack's Events API")
 	case c.Type == "url_verification":
-		return Event{}, invalid(at, "is Slack's check of a URL; answer it where Slack sends its events, and pass on what has the type event_callback")
+		return Event{}, visible.InvalidField(at, "is Slack's check of a URL; answer it where Slack sends its events, and pass on what has the type event_callback")
 	case c.Type != "event_callback":
-		return Event{}, invalid(at+".type", "must be event_callback: pass on the whole delivery, not only its event")
+		return Event{}, visible.InvalidField(at+".type", "must be event_callback: pass on the whole delivery, not only its event")
 	case len(c.Teams) == 0:
-		return Event{}, invalid(at+".team_id", "is required")
+		return Event{}, visible.InvalidField(at+".team_id", "is required")
 	}
 	e := Event{Type: Nameless, ID: c.ID, Channel: c.Event.Channel, Of: c.Event.Item, Reaction: c.Event.Reaction}
 	if e.Channel.ID == "" {
@@ -93,7 +94,7 @@ func (s *Service) slackTeam(ctx context.Context, p access.Principal, c slackmsg.
 		}
 	}
 	if first == "" {
-		return "", absent
+		return "", visible.Absent
 	}
 	return first, nil
 }
@@ -103,7 +104,7 @@ func (s *Service) slackTeam(ctx context.Context, p access.Principal, c slackmsg.
 func (s *Service) slackMessage(ctx context.Context, e Event, raw []byte, agent bool, at string) (Event, error) {
 	d, err := slackmsg.Decode(raw, s.slackNames(ctx, e.Channel))
 	if err != nil {
-		return Event{}, invalid(at+".event", "is no message that can be read")
+		return Event{}, visible.InvalidField(at+".event", "is no message that can be read")
 	}
 	m := d.Message
 	switch {

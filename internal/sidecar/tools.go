@@ -1,31 +1,33 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
 )
 
 // capabilityNeeded is the answer to a call of a tool by a caller that reaches more
 // than one channel.
-var capabilityNeeded = &Refusal{Kind: Forbidden, Code: "capability_needed", Detail: "this key is not for exactly one channel; call tools with a capability, which POST /v1/context and POST /v1/capabilities return"}
+var capabilityNeeded = &visible.Refusal{Kind: visible.Forbidden, Code: "capability_needed", Detail: "this key is not for exactly one channel; call tools with a capability, which POST /v1/context and POST /v1/capabilities return"}
 
 // Tool calls a tool of the caller's one channel, with its arguments as a model wrote
 // them. Its answer may say that the call failed, and why; that is for the model.
 func (s *Service) Tool(ctx context.Context, p access.Principal, name, args string) (tools.Answer, error) {
 	if !slices.ContainsFunc(tools.Tools(), func(t llm.Tool) bool { return t.Name == name }) {
-		return tools.Answer{}, absent
+		return tools.Answer{}, visible.Absent
 	}
 	scope, err := s.onlyChannel(ctx, p)
 	if err != nil {
 		return tools.Answer{}, err
 	}
-	if err := s.Hold(scope); err != nil {
+	if err := s.maker.Hold(scope); err != nil {
 		return tools.Answer{}, err
 	}
 	set, err := s.tools(ctx, p, scope)
@@ -43,9 +45,9 @@ func (s *Service) onlyChannel(ctx context.Context, p access.Principal) (earshot.
 	if len(p.Reach.Channels) != 1 {
 		return earshot.Scope{}, capabilityNeeded
 	}
-	c, err := s.Resolve(ctx, p, Place{Channel: p.Reach.Channels[0]})
-	var r *Refusal
-	if errors.As(err, &r) && r.Kind == Invalid {
+	c, err := s.to(p).Resolve(ctx, visible.Place{Channel: p.Reach.Channels[0]})
+	var r *visible.Refusal
+	if errors.As(err, &r) && r.Kind == visible.Invalid {
 		return earshot.Scope{}, capabilityNeeded // several workspaces have a channel with this id
 	}
 	return c.Scope(), err
@@ -54,18 +56,18 @@ func (s *Service) onlyChannel(ctx context.Context, p access.Principal) (earshot.
 // tools returns the tools of a channel, for the agent and up to the message that a
 // capability fixes.
 func (s *Service) tools(ctx context.Context, p access.Principal, scope earshot.Scope) (*tools.Set, error) {
-	o := &tools.Options{Turns: s.store, Zone: s.options.Zone}
+	o := &tools.Options{Turns: s.store, Zone: s.maker.Zone()}
 	var at earshot.Position
 	var err error
 	if f := p.Fixed; f != nil && f.Conversation.Agent != "" {
 		at, o.Conversation = f.At, f.Conversation
-		o.Identity, err = s.agentOf(ctx, p, f.Conversation)
+		o.Identity, err = s.to(p).AgentOf(ctx, f.Conversation)
 	} else {
 		if f != nil {
 			at = f.At
 		}
-		o.Identity, err = s.Agent(ctx, p, scope, "")
-		if _, refused := AsRefusal(err); refused {
+		o.Identity, err = s.to(p).Agent(ctx, scope, "")
+		if _, refused := visible.AsRefusal(err); refused {
 			err = nil // the tools work for nobody in particular too
 		}
 	}
@@ -83,4 +85,63 @@ func (s *Service) tools(ctx context.Context, p access.Principal, scope earshot.S
 		o.Zone = turns[0].Zone
 	}
 	return tools.ForChannel(scope, s.store, s.index, at, o), err
+}
+
+// ToolsAt returns the tools of a channel as the caller may use them: those of a
+// capability's turn up to its anchor, for others those of the whole channel, where
+// conversation_search looks through the turns of all conversations.
+func (s *Service) ToolsAt(ctx context.Context, p access.Principal, at earshot.Scope) (*tools.Set, error) {
+	if !p.Sees(at) {
+		return nil, visible.Absent
+	}
+	if p.Kind == access.Capability {
+		return s.tools(ctx, p, at)
+	}
+	var agent earshot.AgentID
+	if p.Fixed != nil {
+		agent = p.Fixed.Conversation.Agent
+	}
+	o := &tools.Options{Zone: s.maker.Zone(), Turns: channelTurns{s.store, p, agent}, Conversation: earshot.ConversationID{Agent: agent, Scope: at}}
+	identity, err := s.to(p).AnyAgent(ctx, at, earshot.AuthorID(agent))
+	var r *visible.Refusal
+	if err != nil && !errors.As(err, &r) {
+		return nil, err
+	}
+	o.Identity = identity
+	return tools.ForChannel(at, s.store, s.index, earshot.Position{}, o), nil
+}
+
+// channelTurns are the turns of all conversations of a channel as if they were one,
+// for [tools.Turns]: those of one agent, or of all where agent is "", as far as
+// the caller sees them.
+type channelTurns struct {
+	store  earshot.Store
+	caller access.Principal
+	agent  earshot.AgentID
+}
+
+// Turns implements [tools.Turns].
+func (c channelTurns) Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error) {
+	var list []earshot.ConversationID
+	for q, err := range visible.To(c.store, c.caller).Turns(ctx, earshot.TurnQuery{Scope: &id.Scope, Agent: c.agent, States: []earshot.TurnState{earshot.TurnDone}}) {
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(list, q.Conversation) {
+			list = append(list, q.Conversation)
+		}
+	}
+	var all []earshot.Turn
+	for _, conversation := range list {
+		turns, err := c.store.Turns(ctx, conversation, limit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, turns...)
+	}
+	slices.SortStableFunc(all, func(x, y earshot.Turn) int { return cmp.Compare(x.Time, y.Time) })
+	if limit > 0 && len(all) > limit {
+		all = all[len(all)-limit:]
+	}
+	return all, nil
 }

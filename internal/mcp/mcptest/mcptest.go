@@ -22,6 +22,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 )
 
@@ -54,7 +55,7 @@ func Fill(t testing.TB, st earshot.Store) map[earshot.Scope]earshot.TurnID {
 		must(t, st.PutChannel(ctx, channels[i]))
 	}
 	for _, c := range channels {
-		if _, err := service.PutAgent(ctx, Everyone, sidecar.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "helper"}, Workspace: c.Workspace}); err != nil {
+		if _, err := service.PutAgent(ctx, Everyone, visible.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "helper"}, Workspace: c.Workspace}); err != nil {
 			t.Fatalf("put an agent: %v", err)
 		}
 		said := func(n int, thread, text string) earshot.Message {
@@ -66,7 +67,7 @@ func Fill(t testing.TB, st earshot.Store) map[earshot.Scope]earshot.TurnID {
 		if _, err := st.Record(ctx, c.Scope(), said(1, "", "the migration hangs"), said(2, "1.000000", "a lock is held since nine"), question); err != nil {
 			t.Fatal(err)
 		}
-		at := sidecar.Place{Channel: c.ID, Workspace: c.Workspace, Platform: c.Platform}
+		at := visible.Place{Channel: c.ID, Workspace: c.Workspace, Platform: c.Platform}
 		open, err := service.Context(ctx, Everyone, sidecar.ContextRequest{Channel: at, Anchor: question.ID, Agent: "U0BOT", Open: true})
 		if err != nil {
 			t.Fatalf("open a turn: %v", err)

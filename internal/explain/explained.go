@@ -1,0 +1,156 @@
+package explain
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/access"
+)
+
+// An Explained is a prompt beside the messages that were considered for it.
+type Explained struct {
+	Channel earshot.Channel
+	Anchor  earshot.Message
+	Agent   earshot.Identity
+	Input   assemble.Input // what the prompt is made of
+	Result  assemble.Result
+	// Candidates are in the order of Position; behind them stand those that only
+	// tools returned.
+	Candidates []Candidate
+	// Segments are the whole prompt in order, the system text first. What separates
+	// two sections is a segment without a section.
+	Segments []Segment
+	// Before are the turns of this epoch whose entries the prompt repeats, the oldest
+	// first, without Input. One whose row in the queue is not found has no ID.
+	Before []earshot.QueuedTurn
+	Cached Cached
+}
+
+// A Candidate is a message that was considered, as the turn saw it, and what became
+// of it.
+type Candidate struct {
+	Message earshot.Message // without text where it is deleted, because stores keep none
+	Row     earshot.LedgerRow
+}
+
+// A Segment is a stretch of the prompt that shows one message, or none.
+type Segment struct {
+	Part    int          // index into Result.Messages; -1 is the system text
+	Role    earshot.Role // of the message; "" of the system text
+	Section assemble.SectionName
+	Shows   earshot.MessageID // "" for structure: headings, days, counts, guide, calls of tools
+	// Turn is the earlier turn that recorded this part of the session; 0 for what
+	// this turn adds, and where it is not known.
+	Turn earshot.TurnID
+	Text string // "" where a message of the prompt has only calls or files
+}
+
+// A Cached is the beginning of a prompt that the request before had already, which
+// is what a provider can read from its cache.
+type Cached struct {
+	Known  bool           // false where the turn before cannot be made again
+	Of     earshot.TurnID // the turn before; 0 where there is none
+	Tokens int
+	Bytes  int // of system text and messages
+}
+
+// Explain returns a stored turn with its prompt beside the messages that were
+// considered for it. The prompt is nil where it cannot be made again; Changed of the
+// turn says why. A turn that the caller may not see is refused as one that does not
+// exist.
+func (s *Reader) Explain(ctx context.Context, p access.Principal, id earshot.TurnID) (Turn, *Explained, error) {
+	done, err := s.maker.Work(ctx)
+	if err != nil {
+		return Turn{}, nil, err
+	}
+	defer done()
+	st := newMemo(s.store)
+	t, err := s.turn(ctx, p, id, st)
+	if err != nil || t.Prompt == nil {
+		return t, nil, err
+	}
+	x := Explained{Channel: t.Channel, Agent: t.Input.Identity, Input: *t.Input, Result: *t.Prompt}
+	err = s.explain(ctx, st, &x, t.Queued, t.Ledger(), t.Messages)
+	return t, &x, err
+}
+
+// ExplainMessage is [Reader.Preview] with the prompt beside the messages that
+// were considered for it: what the agent would see if it answered a message now.
+func (s *Reader) ExplainMessage(ctx context.Context, p access.Principal, r PreviewRequest) (Explained, error) {
+	x, _, err := s.explainMessage(ctx, p, r)
+	return x, err
+}
+
+// explainMessage also returns the conversation that the prompt goes on with; the
+// zero id where it begins one.
+func (s *Reader) explainMessage(ctx context.Context, p access.Principal, r PreviewRequest) (Explained, earshot.ConversationID, error) {
+	c, a, err := s.lookUp(ctx, p, r)
+	if err != nil {
+		return Explained{}, a.Conversation, err
+	}
+	if err := s.maker.Hold(c.Channel.Scope()); err != nil {
+		return Explained{}, a.Conversation, err
+	}
+	done, err := s.maker.Work(ctx)
+	if err != nil {
+		return Explained{}, a.Conversation, err
+	}
+	defer done()
+	if err := s.make(ctx, &c, a); err != nil {
+		return Explained{}, a.Conversation, err
+	}
+	x := Explained{Channel: c.Channel, Agent: c.Agent, Input: c.Input, Result: c.Result}
+	err = s.explain(ctx, newMemo(s.store), &x, earshot.QueuedTurn{Conversation: a.Conversation}, c.Result.Ledger, nil)
+	return x, a.Conversation, err
+}
+
+// explain adds candidates, segments and the turns before to a prompt. stored are
+// messages that the input does not have. A prompt of no turn has one without ID.
+func (s *Reader) explain(ctx context.Context, st *memo, x *Explained, of earshot.QueuedTurn, rows earshot.Ledger, stored map[earshot.MessageID]earshot.Message) error {
+	x.candidates(rows, stored)
+	before, err := s.before(ctx, st, x, of.Conversation, of.ID)
+	if err != nil {
+		return err
+	}
+	for _, b := range before.turns {
+		b.queued.Input = nil // some reads return it and some do not
+		x.Before = append(x.Before, b.queued)
+	}
+	x.segments(before.passages)
+	x.Cached = before.cached(x)
+	return nil
+}
+
+// candidates sets the candidates, and the anchor, by the rows of a ledger.
+func (x *Explained) candidates(rows earshot.Ledger, stored map[earshot.MessageID]earshot.Message) {
+	saw := make(map[earshot.MessageID]*earshot.Message, len(x.Input.Messages))
+	for i := range x.Input.Messages {
+		m := &x.Input.Messages[i]
+		saw[m.ID] = m
+		if m.ID == x.Input.Anchor {
+			x.Anchor = *m
+		}
+	}
+	x.Candidates = candidates(rows, saw, stored)
+}
+
+// candidates returns the rows of a ledger with their messages, as they were seen,
+// else as they are stored.
+func candidates(rows earshot.Ledger, saw map[earshot.MessageID]*earshot.Message, stored map[earshot.MessageID]earshot.Message) []Candidate {
+	list := make([]Candidate, 0, len(rows))
+	for _, row := range rows {
+		m := earshot.Message{ID: row.ID}
+		if is, ok := saw[row.ID]; ok {
+			m = *is
+		} else if is, ok := stored[row.ID]; ok {
+			m = is
+		}
+		list = append(list, Candidate{m, row})
+	}
+	return list
+}
+
+// Candidates are the messages of the turn's ledger, as they are stored now. They are
+// known where the prompt cannot be made again.
+func (t Turn) Candidates() []Candidate { return candidates(t.Ledger(), nil, t.Messages) }
