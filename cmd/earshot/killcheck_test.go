@@ -13,8 +13,8 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-// A visible message, as people see it.
-type visible struct {
+// A posted message, as people see it.
+type posted struct {
 	ID     string    `json:"id"`
 	Time   time.Time `json:"time"`
 	Thread string    `json:"thread"`
@@ -32,7 +32,7 @@ func (w *killWorld) check(t *testing.T) {
 	p := w.start(t, "")
 	w.talk(t, p, func(<-chan struct{}) {})
 	w.settle(t, p)
-	seen := map[string][]visible{}
+	seen := map[string][]posted{}
 	for _, k := range w.talks {
 		if seen[k.channel] == nil {
 			seen[k.channel] = readAll(t, p, k.channel)
@@ -58,19 +58,19 @@ func (w *killWorld) check(t *testing.T) {
 }
 
 // readAll returns the messages that people see in a channel, in order.
-func readAll(t *testing.T, p *killProcess, channel string) []visible {
+func readAll(t *testing.T, p *killProcess, channel string) []posted {
 	t.Helper()
-	all := []visible{}
+	all := []posted{}
 	for next := int64(0); ; {
 		var page struct {
-			Messages []visible `json:"messages"`
-			Next     int64     `json:"next"`
+			Messages []posted `json:"messages"`
+			Next     int64    `json:"next"`
 		}
 		if err := p.call(t.Context(), "GET", fmt.Sprintf("/v1/channels/%s/messages?limit=1000&since=%d", channel, next), nil, &page); err != nil {
 			t.Fatal(err)
 		}
 		if len(page.Messages) == 0 {
-			slices.SortFunc(all, func(x, y visible) int {
+			slices.SortFunc(all, func(x, y posted) int {
 				return cmp.Or(x.Time.Compare(y.Time), cmp.Compare(x.ID, y.ID))
 			})
 			return all
@@ -90,7 +90,7 @@ func (w *killWorld) openStore(t *testing.T) bot.Store {
 }
 
 // checkConversation checks one conversation.
-func (w *killWorld) checkConversation(t *testing.T, k *killConversation, seen []visible, st bot.Store, answers map[string]string) {
+func (w *killWorld) checkConversation(t *testing.T, k *killConversation, seen []posted, st bot.Store, answers map[string]string) {
 	t.Helper()
 	at := map[string]int{}
 	for i, m := range seen {
