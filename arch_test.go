@@ -130,7 +130,8 @@ var layout = architecture{
 		{5, "bot/internal/*", "parts of the bot that know nothing of turns"},
 		{5, "summarize", "summaries between turns"},
 		{4, "summarize/digest", "a summary without a model"},
-		{5, "internal/desk", "what the desk prints"},
+		{1, "internal/plain", "what is stored, in plain words"},
+		{5, "internal/terminal", "what commands show on a terminal"},
 		{5, "internal/yamlfile", "YAML that a person wrote"},
 		{5, "internal/inputref", "prompts as stores keep them"},
 

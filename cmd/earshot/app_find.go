@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // findChannel returns the stored channel that a person names: by name, with or
@@ -279,7 +279,7 @@ func findByPrefix(ctx context.Context, st earshot.Store, s earshot.Scope, label,
 	}
 	var ids []string
 	for _, m := range found[:2] {
-		ids = append(ids, fmt.Sprintf("%s (%s)", m.ID, desk.Line(m.Text, 30)))
+		ids = append(ids, fmt.Sprintf("%s (%s)", m.ID, plain.Line(m.Text, 30)))
 	}
 	return earshot.Message{}, usagef("more than one message of %s begins with %q: %s …; give more of the id", label, prefix, strings.Join(ids, ", "))
 }

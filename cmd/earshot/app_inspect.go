@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 // An inspectAddress is the address of the flag --inspect, whose value may be left out.
@@ -32,9 +32,9 @@ func (i *inspectAddress) Decode(c *kong.DecodeContext) error {
 
 // inspectLines says where the inspector is. Where a token is asked for, the link has it.
 func inspectLines(d *daemon.Daemon) string {
-	s := desk.Strong("See what the bot saw: " + d.Visit)
+	s := terminal.Strong("See what the bot saw: " + d.Visit)
 	if d.InspectGenerated {
-		s += "\n" + desk.Faint("the link has a token that is valid until this process ends; EARSHOT_INSPECT_TOKEN sets one that stays")
+		s += "\n" + terminal.Faint("the link has a token that is valid until this process ends; EARSHOT_INSPECT_TOKEN sets one that stays")
 	}
 	return s
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/earshot-ai/earshot/archive"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // lineEvery is the time between lines of progress where there is no terminal.
@@ -78,7 +78,7 @@ func (a *app) looking() (show func(what string, n int64), end func()) {
 	show = func(what string, n int64) {
 		if now := time.Now(); now.After(next) {
 			next, drawn = now.Add(every), true
-			fmt.Fprintf(a.err, "%slooking through %s: %s", clear, what, desk.Number(int(n)))
+			fmt.Fprintf(a.err, "%slooking through %s: %s", clear, what, plain.Number(int(n)))
 			if clear == "" {
 				fmt.Fprintln(a.err)
 			}

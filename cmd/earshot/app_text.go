@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // short writes a duration as people compare them: two digits and a unit.
@@ -28,7 +28,7 @@ func many(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
-	return desk.Number(n) + " " + thing
+	return plain.Number(n) + " " + thing
 }
 
 // shellWord quotes a word where a shell would not take it as one.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/search"
 )
 
@@ -67,7 +67,7 @@ func (l turnStore) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, e
 	r := queuedJSON{
 		ID: t.ID, State: t.State, Why: t.Why, Agent: t.Conversation.Agent, Platform: s.Platform, Workspace: s.Workspace,
 		Channel: s.Channel, ChannelName: string(s.Channel), Conversation: t.Conversation.Name, Anchor: t.Anchor,
-		Opened: t.Opened.String(), Updated: t.Updated.String(), Tries: t.Tries, Ends: t.Ends, Epoch: t.Epoch, Hash: t.Hash, minute: desk.Minute(t.Opened),
+		Opened: t.Opened.String(), Updated: t.Updated.String(), Tries: t.Tries, Ends: t.Ends, Epoch: t.Epoch, Hash: t.Hash, minute: plain.Minute(t.Opened),
 	}
 	c, err := l.store.Channel(ctx, s)
 	if err == nil {
@@ -80,7 +80,7 @@ func (l turnStore) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, e
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return r, err
 	}
-	r.By, r.Question = m.Author.Name, desk.Readable(m.Text)
+	r.By, r.Question = m.Author.Name, plain.Readable(m.Text)
 	if r.By == "" {
 		r.By = string(m.Author.ID)
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -53,7 +53,7 @@ func (c *backupCmd) Run(ctx context.Context, a *app) error {
 		return a.writeJSON(out)
 	}
 	a.printf("%s is copied to %s: %s bytes, schema version %d\n",
-		desk.Clean(out.DB), desk.Clean(out.Backup), desk.Number(int(out.Bytes)), out.Schema)
+		plain.Clean(out.DB), plain.Clean(out.Backup), plain.Number(int(out.Bytes)), out.Schema)
 	return nil
 }
 

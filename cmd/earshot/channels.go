@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type channelsCmd struct{}
@@ -53,23 +54,23 @@ func (c *channelsCmd) Run(ctx context.Context, a *app) error {
 	if topics {
 		head = append(head, "topic")
 	}
-	t := desk.NewTable(head...).Right(3, 4)
+	t := terminal.NewTable(head...).Right(3, 4)
 	total := 0
 	labels := channelLabels(list)
 	for i, ch := range list {
 		total += ch.Messages
-		name := desk.ID(labels[i])
+		name := plain.ID(labels[i])
 		if a.terminal {
-			name = desk.Cut(name, 28)
+			name = terminal.Cut(name, 28)
 		}
-		row := []string{desk.Strong(name), string(ch.Kind), desk.Faint(desk.ID(string(ch.ID))),
-			desk.Number(ch.Messages), desk.Number(ch.Threads), desk.Day(ch.First), desk.Day(ch.Last)}
+		row := []string{terminal.Strong(name), string(ch.Kind), terminal.Faint(plain.ID(string(ch.ID))),
+			plain.Number(ch.Messages), plain.Number(ch.Threads), plain.Day(ch.First), plain.Day(ch.Last)}
 		if topics {
-			row = append(row, desk.Line(ch.Topic, 60))
+			row = append(row, plain.Line(ch.Topic, 60))
 		}
 		t.Row(row...)
 	}
 	a.printf("%s", t.Render(a.width))
-	a.printf("%s\n", desk.Faint(desk.Count(total, "message")+" in "+desk.Count(len(list), "channel")))
+	a.printf("%s\n", terminal.Faint(plain.Count(total, "message")+" in "+plain.Count(len(list), "channel")))
 	return nil
 }

@@ -5,7 +5,8 @@ import (
 	"errors"
 
 	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type checkCmd struct {
@@ -163,13 +164,13 @@ func (a *app) check(run func(tell func(daemon.Finding)) error) error {
 // finding writes one finding: what was found, what it costs, what to do.
 func (a *app) finding(f daemon.Finding) {
 	sign := map[daemon.FindingState]string{
-		daemon.Good: desk.Good("✓"), daemon.Poor: desk.Mark("!"), daemon.Bad: desk.Bad("✗"), daemon.Unknown: desk.Faint("?"),
+		daemon.Good: terminal.Good("✓"), daemon.Poor: terminal.Mark("!"), daemon.Bad: terminal.Bad("✗"), daemon.Unknown: terminal.Faint("?"),
 	}[f.State]
-	a.printf("%s %s: %s\n", sign, desk.Strong(f.What), desk.Line(f.Found, 400))
+	a.printf("%s %s: %s\n", sign, terminal.Strong(f.What), plain.Line(f.Found, 400))
 	if f.Costs != "" {
-		a.printf("    so %s\n", desk.Line(f.Costs, 400))
+		a.printf("    so %s\n", plain.Line(f.Costs, 400))
 	}
 	if f.Remedy != "" {
-		a.printf("    %s\n", desk.Faint(desk.Line(f.Remedy, 400)))
+		a.printf("    %s\n", terminal.Faint(plain.Line(f.Remedy, 400)))
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/contract"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/internal/transcript"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/search"
@@ -131,37 +132,37 @@ func checkZone(name string) error {
 }
 
 func (c *contextCmd) show(a *app, q question, p prompt) {
-	a.printf("%s", desk.Faint(fmt.Sprintf("#%s · message %s · as %s (%s) · policy %s",
-		desk.Line(q.place.label, 40), q.place.message.ID, desk.Line(q.identity.Name, 40), q.identity.ID, p.policy.Name))+"\n")
+	a.printf("%s", terminal.Faint(fmt.Sprintf("#%s · message %s · as %s (%s) · policy %s",
+		plain.Line(q.place.label, 40), q.place.message.ID, plain.Line(q.identity.Name, 40), q.identity.ID, p.policy.Name))+"\n")
 	if q.zone != "" {
-		a.printf("%s", desk.Faint("the prompt's times are of "+q.zone)+"\n")
+		a.printf("%s", terminal.Faint("the prompt's times are of "+q.zone)+"\n")
 	}
 	if q.after != nil {
 		answer := "a line in place of the answer, which is not stored"
 		if r := q.after.reply; r != nil {
 			answer = "the answer " + string(r.ID)
 		}
-		a.printf("%s", desk.Faint(fmt.Sprintf("follow-up of %s, with %s", q.after.anchor.ID, answer))+"\n")
+		a.printf("%s", terminal.Faint(fmt.Sprintf("follow-up of %s, with %s", q.after.anchor.ID, answer))+"\n")
 	}
-	a.printf("\n%s\n", desk.Prompt(p.result, a.width, 0))
+	a.printf("\n%s\n", terminal.Prompt(p.result, a.width, 0))
 	showLedger(a, p, c.Ledger == "all")
-	a.printf("\n%s%s", desk.Rule("tokens", a.width), desk.Tokens(p.result.Tokens, a.width))
+	a.printf("\n%s%s", terminal.Rule("tokens", a.width), terminal.Tokens(p.result.Tokens, a.width))
 	if len(p.result.Notes) > 0 {
-		a.printf("\n%s%s", desk.Rule("notes", a.width), desk.Notes(p.result.Notes))
+		a.printf("\n%s%s", terminal.Rule("notes", a.width), terminal.Notes(p.result.Notes))
 	}
-	a.printf("%s\n", desk.Faint(fmt.Sprintf("read in %s, assembled in %s; prompt %.12s", short(p.gather), short(p.assemble), p.result.Hash)))
+	a.printf("%s\n", terminal.Faint(fmt.Sprintf("read in %s, assembled in %s; prompt %.12s", short(p.gather), short(p.assemble), p.result.Hash)))
 }
 
 // showLedger prints the ledger under its rule.
 func showLedger(a *app, p prompt, all bool) {
 	in, out := shownOf(p.result.Ledger)
-	a.printf("%s%s", desk.Rule(fmt.Sprintf("ledger: %s shown, %s left out", desk.Number(in), desk.Number(out)), a.width),
-		desk.Ledger(p.result.Ledger, p.input.Messages, p.input.Identity, all, a.width))
+	a.printf("%s%s", terminal.Rule(fmt.Sprintf("ledger: %s shown, %s left out", plain.Number(in), plain.Number(out)), a.width),
+		terminal.Ledger(p.result.Ledger, p.input.Messages, p.input.Identity, all, a.width))
 	if n := unread(p.input); n > 0 {
-		a.printf("%s\n", desk.Faint(desk.Number(n)+" more of the thread could not fit, and were not read"))
+		a.printf("%s\n", terminal.Faint(plain.Number(n)+" more of the thread could not fit, and were not read"))
 	}
 	if out > 0 && !all {
-		a.printf("%s\n", desk.Faint("--ledger all lists them"))
+		a.printf("%s\n", terminal.Faint("--ledger all lists them"))
 	}
 }
 

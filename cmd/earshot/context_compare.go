@@ -6,7 +6,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 // A comparison is the row of one policy, and its JSON.
@@ -74,42 +75,42 @@ func compare(ctx context.Context, a *app, q question) error {
 	if a.json {
 		return a.writeJSON(rows)
 	}
-	a.printf("%s", desk.Rule("#"+desk.Line(q.place.label, 40)+" · "+string(q.place.message.ID)+" under every policy", a.width))
+	a.printf("%s", terminal.Rule("#"+plain.Line(q.place.label, 40)+" · "+string(q.place.message.ID)+" under every policy", a.width))
 	a.printf("%s", comparisonTable(rows, nil).Render(a.width))
-	a.printf("%s\n", desk.Faint("shown: full, cut or as a snippet; time: reading and assembling"))
+	a.printf("%s\n", terminal.Faint("shown: full, cut or as a snippet; time: reading and assembling"))
 	return nil
 }
 
 // comparisonTable has a row for each policy. Where the messages that an answer
 // needs are known, a column counts those that the policy shows.
-func comparisonTable(rows []comparison, needed []earshot.MessageID) *desk.Table {
+func comparisonTable(rows []comparison, needed []earshot.MessageID) *terminal.Table {
 	head := []string{"policy", "tokens", "shown", "time", "sections", "left out"}
 	if len(needed) > 0 {
 		head = append(head[:3:3], append([]string{"needed"}, head[3:]...)...)
 	}
-	t := desk.NewTable(head...).Right(1, 2, len(head)-3)
+	t := terminal.NewTable(head...).Right(1, 2, len(head)-3)
 	for _, c := range rows {
 		if c.Error != "" {
-			t.Row(desk.Strong(c.Policy), "", "", desk.Bad(c.Error))
+			t.Row(terminal.Strong(c.Policy), "", "", terminal.Bad(c.Error))
 			continue
 		}
 		var names []string
 		for _, s := range c.order {
 			if s != assemble.Guide {
-				names = append(names, desk.Section(s, string(s)))
+				names = append(names, terminal.Section(s, string(s)))
 			}
 		}
-		cells := []string{desk.Strong(c.Policy), desk.Number(c.Tokens), desk.Number(c.Shown)}
+		cells := []string{terminal.Strong(c.Policy), plain.Number(c.Tokens), plain.Number(c.Shown)}
 		if len(needed) > 0 {
-			word := desk.Number(len(c.needed)) + " of " + desk.Number(len(needed))
+			word := plain.Number(len(c.needed)) + " of " + plain.Number(len(needed))
 			if len(c.needed) == len(needed) {
-				word = desk.Good(word)
+				word = terminal.Good(word)
 			} else {
-				word = desk.Bad(word)
+				word = terminal.Bad(word)
 			}
 			cells = append(cells, word)
 		}
-		t.Row(append(cells, short(microseconds(c.Micros)), strings.Join(names, " "), desk.Outs(c.ledger))...)
+		t.Row(append(cells, short(microseconds(c.Micros)), strings.Join(names, " "), terminal.Outs(c.ledger))...)
 	}
 	return t
 }

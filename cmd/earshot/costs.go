@@ -7,8 +7,9 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type costsCmd struct {
@@ -63,16 +64,16 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 		a.printf("no model was asked\n")
 		return nil
 	}
-	t := desk.NewTable(c.By, "turns", "calls", "read", "cache read", "cached", "cache written", "answered", "cost").Right(1, 2, 3, 4, 5, 6, 7, 8)
+	t := terminal.NewTable(c.By, "turns", "calls", "read", "cache read", "cached", "cache written", "answered", "cost").Right(1, 2, 3, 4, 5, 6, 7, 8)
 	for _, r := range append(rows, explain.Total(rows)) {
-		t.Row(desk.Line(r.Key, 40), desk.Number(r.Turns), desk.Number(r.Calls), desk.Number(r.Input), desk.Number(r.Read), r.Percent(), desk.Number(r.Write), desk.Number(r.Output), r.Money())
+		t.Row(plain.Line(r.Key, 40), plain.Number(r.Turns), plain.Number(r.Calls), plain.Number(r.Input), plain.Number(r.Read), r.Percent(), plain.Number(r.Write), plain.Number(r.Output), r.Money())
 	}
 	a.printf("%s", t.Render(a.width))
 	switch from {
 	case fromDaemon:
-		a.printf("%s\n", desk.Faint("the prices are those of the daemon of this store"))
+		a.printf("%s\n", terminal.Faint("the prices are those of the daemon of this store"))
 	case "":
-		a.printf("%s\n", desk.Faint("no prices are known: model.prices in the configuration sets them"))
+		a.printf("%s\n", terminal.Faint("no prices are known: model.prices in the configuration sets them"))
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (c *costsCmd) sum(ctx context.Context, l turnStore, prices map[string]confi
 func (c *costsCmd) key(ctx context.Context, l turnStore, t earshot.QueuedTurn) (string, error) {
 	switch c.By {
 	case "day":
-		return desk.Day(t.Opened), nil
+		return plain.Day(t.Opened), nil
 	case "model":
 		return "", nil
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/inspect"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/testdata"
@@ -123,8 +124,8 @@ func (c *demoCmd) chat(ctx context.Context, a *app, t *tour) error {
 	if err != nil {
 		return err
 	}
-	a.printf("\n%s", desk.Rule("your turn", a.width))
-	a.printf("%s", prose("Ask something in #"+desk.Line(t.q.place.label, 40)+". /thread and /as go where others talk, /why shows what the last answer was made of, /quit ends.", a.width))
+	a.printf("\n%s", terminal.Rule("your turn", a.width))
+	a.printf("%s", prose("Ask something in #"+plain.Line(t.q.place.label, 40)+". /thread and /as go where others talk, /why shows what the last answer was made of, /quit ends.", a.width))
 	return s.run(ctx, a)
 }
 
@@ -136,9 +137,9 @@ func (c *demoCmd) page(ctx context.Context, a *app, t *tour) error {
 	}
 	ch := t.q.place.channel.Channel
 	s.config.Inspect.Listen, s.inspectOpen, s.noTerminal = string(c.Inspect), true, !c.Chat
-	s.start = &inspect.Start{Channel: ch, Message: t.q.place.message.ID, Why: desk.Clean(t.scene.why)}
+	s.start = &inspect.Start{Channel: ch, Message: t.q.place.message.ID, Why: plain.Clean(t.scene.why)}
 	if !a.json {
-		a.printf("%s", prose(fmt.Sprintf("%s of %s loaded. Ctrl-C ends the demo.", desk.Count(t.report.Messages.Total(), "message"), desk.Count(t.rooms, "channel")), a.width))
+		a.printf("%s", prose(fmt.Sprintf("%s of %s loaded. Ctrl-C ends the demo.", plain.Count(t.report.Messages.Total(), "message"), plain.Count(t.rooms, "channel")), a.width))
 	}
 	return s.run(ctx, a)
 }
@@ -244,5 +245,5 @@ const proseWidth = 96
 
 // prose wraps a paragraph and indents it by two.
 func prose(s string, width int) string {
-	return desk.Paragraph(s, min(width, proseWidth)-2, "  ")
+	return terminal.Paragraph(s, min(width, proseWidth)-2, "  ")
 }

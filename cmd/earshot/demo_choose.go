@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 // A candidate is a message that may be the demo's question: the last question of a
@@ -65,10 +66,10 @@ func (c *demoCmd) choose(ctx context.Context, a *app, st earshot.Store) (scene, 
 
 // pick asks which of the messages to look at; an empty answer is the first.
 func (a *app) pick(found []candidate) (int, error) {
-	a.printf("%s\n", desk.Strong("Which message shall be the question?"))
+	a.printf("%s\n", terminal.Strong("Which message shall be the question?"))
 	for i, f := range found {
-		a.printf("  %d  %s\n", i+1, desk.Cut(fmt.Sprintf("#%s  %s %s  %s", desk.Line(f.channel, 24), desk.Strong(desk.Line(f.message.Author.Name, 20)+":"),
-			desk.Line(f.message.Text, 60), desk.Faint(fmt.Sprintf("after %d messages by %d people", f.said, f.people))), a.width-5))
+		a.printf("  %d  %s\n", i+1, terminal.Cut(fmt.Sprintf("#%s  %s %s  %s", plain.Line(f.channel, 24), terminal.Strong(plain.Line(f.message.Author.Name, 20)+":"),
+			plain.Line(f.message.Text, 60), terminal.Faint(fmt.Sprintf("after %d messages by %d people", f.said, f.people))), a.width-5))
 	}
 	in := bufio.NewScanner(a.in)
 	for {

@@ -9,7 +9,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/search"
 )
 
@@ -48,7 +49,7 @@ func (t *tour) run(ctx context.Context) (err error) {
 		}
 	}
 	if t.scene.query == "" {
-		t.scene.query = desk.Line(p.message.Text, 80)
+		t.scene.query = plain.Line(p.message.Text, 80)
 	}
 	t.hits, t.search, err = lookUp(ctx, p, search.Query{
 		Text: t.scene.query, At: p.message.Time, Before: p.message.Position(), Exclude: []earshot.MessageID{p.message.ID}, Limit: 3,
@@ -75,14 +76,14 @@ func (t *tour) show(a *app) {
 	step := 0
 	head := func(format string, args ...any) {
 		step++
-		a.printf("\n%s", desk.Rule(fmt.Sprintf("%d · %s", step, fmt.Sprintf(format, args...)), a.width))
+		a.printf("\n%s", terminal.Rule(fmt.Sprintf("%d · %s", step, fmt.Sprintf(format, args...)), a.width))
 	}
 	n := t.report.Messages.Total()
 	what := "the chat of a small team over six weeks, which comes with Earshot"
 	if t.own != "" {
 		what = "your export"
 	}
-	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s in %s", desk.Count(n, "message"), desk.Count(t.report.Channels, "channel")))+
+	a.printf("%s\n", terminal.Strong(fmt.Sprintf("%s in %s", plain.Count(n, "message"), plain.Count(t.report.Channels, "channel")))+
 		fmt.Sprintf(" — %s — read into SQLite in %s.", what, short(t.report.Duration)))
 	writeSkips(a, "skipped", t.report.Skipped)
 
@@ -90,21 +91,21 @@ func (t *tour) show(a *app) {
 	t.showQuestion(a)
 	head("what each policy would have shown")
 	a.printf("%s", comparisonTable(t.policies, t.scene.needs).Render(a.width))
-	head("the prompt of policy standard, %s tokens", desk.Number(t.prompt.result.Tokens.Total))
+	head("the prompt of policy standard, %s tokens", plain.Number(t.prompt.result.Tokens.Total))
 	system, rest := t.prompt.result, t.prompt.result
 	system.Messages, rest.System = nil, ""
-	a.printf("%s%s\n%s", desk.Prompt(system, a.width, 4), desk.Prompt(rest, a.width, 30), desk.Tokens(t.prompt.result.Tokens, a.width))
+	a.printf("%s%s\n%s", terminal.Prompt(system, a.width, 4), terminal.Prompt(rest, a.width, 30), terminal.Tokens(t.prompt.result.Tokens, a.width))
 	in, out := shownOf(t.prompt.result.Ledger)
-	head("why: the ledger, %s shown, %s left out", desk.Count(in, "message"), desk.Number(out))
-	a.printf("%s", desk.Ledger(newest(t.prompt.result.Ledger, 12), t.prompt.input.Messages, t.q.identity, false, a.width))
+	head("why: the ledger, %s shown, %s left out", plain.Count(in, "message"), plain.Number(out))
+	a.printf("%s", terminal.Ledger(newest(t.prompt.result.Ledger, 12), t.prompt.input.Messages, t.q.identity, false, a.width))
 	if in > 12 {
-		a.printf("%s\n", desk.Faint(fmt.Sprintf("and %d more above them; `earshot context` shows all", in-12)))
+		a.printf("%s\n", terminal.Faint(fmt.Sprintf("and %d more above them; `earshot context` shows all", in-12)))
 	}
 	if t.later != nil {
 		head("the next question: only what was said since")
 		t.showLater(a)
 	}
-	head("search in #%s: %s", desk.Line(t.q.place.label, 40), desk.Line(t.scene.query, 40))
+	head("search in #%s: %s", plain.Line(t.q.place.label, 40), plain.Line(t.scene.query, 40))
 	writeHits(a, t.hits, t.scene.query)
 	head("timings")
 	t.showTimings(a)
@@ -117,17 +118,17 @@ func (t *tour) showQuestion(a *app) {
 	if len(t.thread) > 1 {
 		where = "in a thread of " + replies(t.thread)
 	}
-	a.printf("%s\n", desk.Faint(fmt.Sprintf("  #%s, %s UTC, message %s, %s",
-		desk.Line(p.label, 40), desk.Minute(p.message.Time), p.message.ID, where)))
-	a.printf("  %s %s\n", desk.Strong(desk.Line(p.message.Author.Name, 40)+":"), desk.Mark(desk.Line(p.message.Text, a.width-20)))
+	a.printf("%s\n", terminal.Faint(fmt.Sprintf("  #%s, %s UTC, message %s, %s",
+		plain.Line(p.label, 40), plain.Minute(p.message.Time), p.message.ID, where)))
+	a.printf("  %s %s\n", terminal.Strong(plain.Line(p.message.Author.Name, 40)+":"), terminal.Mark(plain.Line(p.message.Text, a.width-20)))
 	if t.scene.why != "" {
 		a.printf("\n%s", prose(t.scene.why, a.width))
 	}
 	for _, m := range t.thread {
 		for _, id := range t.scene.needs {
 			if m.ID == id {
-				a.printf("    %s\n", desk.Cut(desk.Good("needed ")+desk.Faint(m.Time.UTC().Format("15:04"))+" "+
-					desk.Strong(desk.Line(m.Author.Name, 20)+":")+" "+desk.Line(m.Text, 400), a.width-4))
+				a.printf("    %s\n", terminal.Cut(terminal.Good("needed ")+terminal.Faint(m.Time.UTC().Format("15:04"))+" "+
+					terminal.Strong(plain.Line(m.Author.Name, 20)+":")+" "+plain.Line(m.Text, 400), a.width-4))
 			}
 		}
 	}
@@ -137,20 +138,20 @@ func (t *tour) showQuestion(a *app) {
 func (t *tour) showLater(a *app) {
 	res := t.later.result
 	last := res.Messages[len(res.Messages)-1:]
-	a.printf("%s", desk.Prompt(assemble.Result{Messages: last}, a.width, 20))
+	a.printf("%s", terminal.Prompt(assemble.Result{Messages: last}, a.width, 20))
 	held := res.Tokens.Sections[assemble.SessionPart] + res.Tokens.Sections[assemble.Guide]
-	a.printf("%s\n", desk.Faint(fmt.Sprintf("%s tokens stand before it, byte for byte those of the first turn and its answer, so that a provider's cache hits; new are %s.",
-		desk.Number(held), desk.Number(res.Tokens.Total-held))))
+	a.printf("%s\n", terminal.Faint(fmt.Sprintf("%s tokens stand before it, byte for byte those of the first turn and its answer, so that a provider's cache hits; new are %s.",
+		plain.Number(held), plain.Number(res.Tokens.Total-held))))
 }
 
 func (t *tour) showTimings(a *app) {
-	table := desk.NewTable("", "time", "").Right(1)
+	table := terminal.NewTable("", "time", "").Right(1)
 	n := t.report.Messages.Total()
 	table.Row("import", short(t.report.Duration), fmt.Sprintf("%s, %s a second, search terms and token counts included",
-		desk.Count(n, "message"), desk.Number(int(float64(n)/max(t.report.Duration.Seconds(), 1e-9)))))
-	table.Row("read", short(t.prompt.gather), fmt.Sprintf("%s from SQLite for policy standard", desk.Count(len(t.prompt.input.Messages), "message")))
-	table.Row("assemble", short(t.prompt.assemble), fmt.Sprintf("%s tokens", desk.Number(t.prompt.result.Tokens.Total)))
-	table.Row("search", short(t.search), fmt.Sprintf("the index of %s built, and %d found", desk.Count(t.q.place.channel.Messages, "message"), len(t.hits)))
+		plain.Count(n, "message"), plain.Number(int(float64(n)/max(t.report.Duration.Seconds(), 1e-9)))))
+	table.Row("read", short(t.prompt.gather), fmt.Sprintf("%s from SQLite for policy standard", plain.Count(len(t.prompt.input.Messages), "message")))
+	table.Row("assemble", short(t.prompt.assemble), fmt.Sprintf("%s tokens", plain.Number(t.prompt.result.Tokens.Total)))
+	table.Row("search", short(t.search), fmt.Sprintf("the index of %s built, and %d found", plain.Count(t.q.place.channel.Messages, "message"), len(t.hits)))
 	a.printf("%s", table.Render(a.width))
 }
 
@@ -160,7 +161,7 @@ func (t *tour) showNext(a *app) {
 	if t.kept {
 		db = " --db " + shellWord(a.shownDB())
 	}
-	a.printf("\n%s\n", desk.Strong("next"))
+	a.printf("\n%s\n", terminal.Strong("next"))
 	if !t.kept {
 		again := "earshot demo"
 		if t.own != "" {

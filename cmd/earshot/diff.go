@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type diffCmd struct {
@@ -92,27 +93,27 @@ func (c *diffCmd) Run(ctx context.Context, a *app) error {
 			change
 		}{c.From, c.To, diff})
 	}
-	a.printf("from turn %d to turn %d in #%s\n", c.From, c.To, desk.Line(of[0].row.ChannelName, 40))
+	a.printf("from turn %d to turn %d in #%s\n", c.From, c.To, plain.Line(of[0].row.ChannelName, 40))
 	diff.show(ctx, a, l, s)
 	return nil
 }
 
 func (c change) show(ctx context.Context, a *app, l turnStore, s earshot.Scope) {
 	a.printf("%s entered, %s left, %s are shown in another length, %s stayed\n",
-		desk.Number(len(c.Entered)), desk.Number(len(c.Left)), desk.Number(len(c.Changed)), desk.Number(c.Kept))
-	t := desk.NewTable("", "id", "author", "section", "reason", "tokens", "first words").Right(5)
+		plain.Number(len(c.Entered)), plain.Number(len(c.Left)), plain.Number(len(c.Changed)), plain.Number(c.Kept))
+	t := terminal.NewTable("", "id", "author", "section", "reason", "tokens", "first words").Right(5)
 	rows := 0
 	for _, part := range []struct {
 		sign string
 		list []ledgerRowJSON
-	}{{desk.Good("+"), c.Entered}, {desk.Bad("-"), c.Left}, {desk.Mark("~"), c.Changed}} {
+	}{{terminal.Good("+"), c.Entered}, {terminal.Bad("-"), c.Left}, {terminal.Mark("~"), c.Changed}} {
 		for _, r := range part.list {
 			m, err := l.store.Message(ctx, s, r.ID)
 			if err != nil {
 				m = earshot.Message{}
 			}
 			rows++
-			t.Row(part.sign, desk.Faint(desk.ID(string(r.ID))), desk.Line(m.Author.Name, 16), r.Section, r.Reason, desk.Number(r.Tokens), desk.Line(m.Text, 200))
+			t.Row(part.sign, terminal.Faint(plain.ID(string(r.ID))), plain.Line(m.Author.Name, 16), r.Section, r.Reason, plain.Number(r.Tokens), plain.Line(m.Text, 200))
 		}
 	}
 	if rows > 0 {

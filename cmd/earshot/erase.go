@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/erasure"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 type eraseCmd struct {
@@ -96,7 +96,7 @@ func (c *eraseCmd) begin(ctx context.Context, a *app, l turnStore, of earshot.Er
 	}
 	for _, e := range open {
 		if sameErasure(e.Of, of) {
-			fmt.Fprintf(a.err, "going on with erasure %d, begun %s\n", e.ID, desk.Minute(e.Begun))
+			fmt.Fprintf(a.err, "going on with erasure %d, begun %s\n", e.ID, plain.Minute(e.Begun))
 			return e, nil
 		}
 	}
@@ -173,7 +173,7 @@ func (c *eraseCmd) run(ctx context.Context, a *app, l turnStore, e earshot.Erasu
 	})
 	end()
 	if err != nil && ctx.Err() != nil {
-		return &interrupted{fmt.Sprintf("interrupted; erasure %d has removed %s so far, run the same command again to go on", e.ID, desk.Count(e.Removed.Messages, "message"))}
+		return &interrupted{fmt.Sprintf("interrupted; erasure %d has removed %s so far, run the same command again to go on", e.ID, plain.Count(e.Removed.Messages, "message"))}
 	}
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // of returns what the flags name, with its name for people.
@@ -30,7 +30,7 @@ func (c *eraseCmd) of(ctx context.Context, l turnStore) (of earshot.ErasureOf, n
 		if err != nil {
 			return of, "", err
 		}
-		list, name = []workspace{{ch.Platform, ch.Workspace}}, "channel "+desk.Line(label, 60)
+		list, name = []workspace{{ch.Platform, ch.Workspace}}, "channel "+plain.Line(label, 60)
 	}
 	if c.User != "" {
 		p, err := l.person(ctx, list, c.User)
@@ -54,7 +54,7 @@ func (c *eraseCmd) of(ctx context.Context, l turnStore) (of earshot.ErasureOf, n
 		of.Messages = append(of.Messages, earshot.MessageID(id))
 	}
 	if n := len(of.Messages); n > 0 {
-		name = desk.Count(n, "message") + " of " + name
+		name = plain.Count(n, "message") + " of " + name
 	}
 	return of, name, nil
 }
@@ -78,9 +78,9 @@ type person struct {
 // label returns how a person is called in messages to people.
 func (p person) label() string {
 	if p.author.Name == "" || p.author.Name == string(p.author.ID) {
-		return desk.Line(string(p.author.ID), 60)
+		return plain.Line(string(p.author.ID), 60)
 	}
-	return desk.Line(p.author.Name, 40) + " (" + desk.Line(string(p.author.ID), 60) + ")"
+	return plain.Line(p.author.Name, 40) + " (" + plain.Line(string(p.author.ID), 60) + ")"
 }
 
 // person returns who is meant by an id or a name in one of the workspaces. An id is

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // An erasureJSON is an erasure as --json writes it.
@@ -65,9 +65,9 @@ func (l turnStore) eraseLog(ctx context.Context, a *app) error {
 	for _, e := range log {
 		ended := "under way"
 		if e.Ended != 0 {
-			ended = "ended " + desk.Minute(e.Ended)
+			ended = "ended " + plain.Minute(e.Ended)
 		}
-		a.printf("%d  begun %s, %s  %s\n   %s\n", e.ID, desk.Minute(e.Begun), ended, desk.Line(ofLine(e.Of), 200), countsLine(e.Removed))
+		a.printf("%d  begun %s, %s  %s\n   %s\n", e.ID, plain.Minute(e.Begun), ended, plain.Line(ofLine(e.Of), 200), countsLine(e.Removed))
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func countsLine(n earshot.ErasureCounts) string {
 		{n.Summaries, "summary", "summaries"}, {n.Files, "file", "files"}, {n.Names, "name", "names"},
 	} {
 		if c.n > 0 {
-			parts = append(parts, desk.Number(c.n)+" "+plural(c.n, c.one, c.many))
+			parts = append(parts, plain.Number(c.n)+" "+plural(c.n, c.one, c.many))
 		}
 	}
 	if len(parts) == 0 {

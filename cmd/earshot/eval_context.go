@@ -8,8 +8,9 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -72,7 +73,7 @@ func (c *evalContextCmd) Run(ctx context.Context, a *app) error {
 		return usagef("no question of %s has gold_ids, so there is no evidence to look for", c.Queries)
 	}
 	if o.Judge != nil {
-		fmt.Fprintf(a.err, "earshot: %s will be asked %s times\n", desk.Line(name, 60), desk.Number(o.Calls(measured)))
+		fmt.Fprintf(a.err, "earshot: %s will be asked %s times\n", plain.Line(name, 60), plain.Number(o.Calls(measured)))
 	}
 	show, end := a.counting("question")
 	o.Progress = show
@@ -142,23 +143,23 @@ func showContext(a *app, rows []eval.ContextRow, questions int) {
 	if judged {
 		head = append(head, "right")
 	}
-	t := desk.NewTable(append(head, "")...).Right(1, 2, 3, 4, 5, 6)
+	t := terminal.NewTable(append(head, "")...).Right(1, 2, 3, 4, 5, 6)
 	last, peers := "", false
 	for _, r := range rows {
 		if r.Kind == eval.KindPeer && !peers {
 			peers = true
-			t.Row(desk.Faint("as others do"))
+			t.Row(terminal.Faint("as others do"))
 		}
 		name := ""
 		if r.Policy != last {
-			name, last = desk.Strong(desk.Line(r.Policy, 40)), r.Policy
+			name, last = terminal.Strong(plain.Line(r.Policy, 40)), r.Policy
 		}
-		cells := []string{name, desk.Number(r.Tokens), percent(r.GoldShown), percent(r.AllShown), percent(r.GoldCut), desk.Number(int(r.MeanTokens + 0.5))}
+		cells := []string{name, plain.Number(r.Tokens), percent(r.GoldShown), percent(r.AllShown), percent(r.GoldCut), plain.Number(int(r.MeanTokens + 0.5))}
 		if judged {
 			cells = append(cells, percent(*r.Right))
 		}
 		t.Row(append(cells, "")...)
 	}
 	a.printf("%s", t.Render(a.width))
-	a.printf("%s\n", desk.Faint(fmt.Sprintf("percent, averaged over %s; tokens besides the guide and the question, the mean", many(questions, "question"))))
+	a.printf("%s\n", terminal.Faint(fmt.Sprintf("percent, averaged over %s; tokens besides the guide and the question, the mean", many(questions, "question"))))
 }

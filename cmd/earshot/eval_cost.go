@@ -9,9 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/eval"
 	"github.com/earshot-ai/earshot/internal/eval/chats"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -126,17 +127,17 @@ func (c *evalCostCmd) print(a *app, r eval.CostReport) {
 	for _, path := range c.Messages {
 		names = append(names, filepath.Base(path))
 	}
-	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s of %s, means of %s: policy %s against the full history at each turn",
-		many(r.Turns, "turn"), desk.Line(strings.Join(names, ", "), 60), many(len(r.Talks), "talk"), r.Policy)))
-	a.printf("%s\n", desk.Faint(fmt.Sprintf("answers are scripted, %d tokens each; tokens of %s; ours includes system text and tools", r.AnswerTokens, r.Counter)))
-	t := desk.NewTable("turn", "", "prompt", "sum", "new", "charged", "cacheable", "stored", "epochs begun")
+	a.printf("%s\n", terminal.Strong(fmt.Sprintf("%s of %s, means of %s: policy %s against the full history at each turn",
+		many(r.Turns, "turn"), plain.Line(strings.Join(names, ", "), 60), many(len(r.Talks), "talk"), r.Policy)))
+	a.printf("%s\n", terminal.Faint(fmt.Sprintf("answers are scripted, %d tokens each; tokens of %s; ours includes system text and tools", r.AnswerTokens, r.Counter)))
+	t := terminal.NewTable("turn", "", "prompt", "sum", "new", "charged", "cacheable", "stored", "epochs begun")
 	t.Right(0, 2, 3, 4, 5, 6, 7, 8)
 	for _, row := range r.Rows {
-		t.Row(strconv.Itoa(row.Turn), r.Policy, desk.Number(row.Ours.Prompt), desk.Number(row.Ours.Sum), desk.Number(row.Ours.New),
-			desk.Number(row.Ours.Charged), cacheable(row.Ours.Cacheable), kilobytes(row.Ours.Stored), strconv.Itoa(row.Epochs))
-		t.Row("", "full history", desk.Number(row.Full.Prompt), desk.Number(row.Full.Sum), desk.Number(row.Full.New),
-			desk.Number(row.Full.Charged), cacheable(row.Full.Cacheable), kilobytes(row.Full.Stored), "")
-		t.Row("", desk.Faint("full ÷ ours"), times(row.Full.Prompt, row.Ours.Prompt), times(row.Full.Sum, row.Ours.Sum),
+		t.Row(strconv.Itoa(row.Turn), r.Policy, plain.Number(row.Ours.Prompt), plain.Number(row.Ours.Sum), plain.Number(row.Ours.New),
+			plain.Number(row.Ours.Charged), cacheable(row.Ours.Cacheable), kilobytes(row.Ours.Stored), strconv.Itoa(row.Epochs))
+		t.Row("", "full history", plain.Number(row.Full.Prompt), plain.Number(row.Full.Sum), plain.Number(row.Full.New),
+			plain.Number(row.Full.Charged), cacheable(row.Full.Cacheable), kilobytes(row.Full.Stored), "")
+		t.Row("", terminal.Faint("full ÷ ours"), times(row.Full.Prompt, row.Ours.Prompt), times(row.Full.Sum, row.Ours.Sum),
 			times(row.Full.New, row.Ours.New), times(row.Full.Charged, row.Ours.Charged), "", times(row.Full.Stored, row.Ours.Stored), "")
 	}
 	a.printf("%s", t.Render(a.width))
@@ -145,10 +146,10 @@ func (c *evalCostCmd) print(a *app, r eval.CostReport) {
 	for _, x := range r.Talks {
 		thread := "read as one thread"
 		if x.Thread != "" {
-			thread = "thread " + desk.Line(x.Thread, 40)
+			thread = "thread " + plain.Line(x.Thread, 40)
 		}
 		a.printf("%s, %s: %s, every %s of people a question; epochs begun at turns %v\n",
-			desk.Line(x.Conversation, 60), thread, many(x.Messages, "message"), ordinal(x.Every), x.Epochs)
+			plain.Line(x.Conversation, 60), thread, many(x.Messages, "message"), ordinal(x.Every), x.Epochs)
 	}
 }
 
@@ -156,7 +157,7 @@ func (c *evalCostCmd) print(a *app, r eval.CostReport) {
 func cacheable(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // kilobytes formats bytes in units of 1,000.
-func kilobytes(n int64) string { return desk.Number(int(n/1000)) + " kB" }
+func kilobytes(n int64) string { return plain.Number(int(n/1000)) + " kB" }
 
 // times formats the ratio of two numbers.
 func times[N int | int64](a, b N) string {

@@ -6,9 +6,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/eval"
 	"github.com/earshot-ai/earshot/internal/eval/chats"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 type evalLinksCmd struct {
@@ -67,7 +67,7 @@ func (c *evalLinksCmd) Run(a *app) error {
 		if err := writeLinksFile(c.Out, guesses); err != nil {
 			return err
 		}
-		a.printf("%d lines written to %s\n", len(guesses), desk.Line(c.Out, 200))
+		a.printf("%d lines written to %s\n", len(guesses), plain.Line(c.Out, 200))
 		return nil
 	}
 	var out struct {

@@ -9,9 +9,10 @@ import (
 	"os"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/eval"
 	"github.com/earshot-ai/earshot/internal/eval/chats"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type evalRetrievalCmd struct {
@@ -69,7 +70,7 @@ func (c *evalRetrievalCmd) Run(ctx context.Context, a *app) error {
 		if err := writeRun(c.Out, queries, answers); err != nil {
 			return err
 		}
-		a.printf("%s written to %s\n", many(len(queries), "line"), desk.Line(c.Out, 200))
+		a.printf("%s written to %s\n", many(len(queries), "line"), plain.Line(c.Out, 200))
 		return nil
 	}
 	s := eval.Summarise(answers)
@@ -129,27 +130,27 @@ func (c *evalRetrievalCmd) show(a *app, s eval.Summary) {
 	if recall {
 		head = append(head, "in recall")
 	}
-	t := desk.NewTable(append(head, "")...).Right(1, 2, 3, 4, 5, 6, 7, 8)
+	t := terminal.NewTable(append(head, "")...).Right(1, 2, 3, 4, 5, 6, 7, 8)
 	row := func(name string, g eval.Group) {
-		cells := []string{name, desk.Number(g.Queries), percent(g.RecallAt10), percent(g.HitAt10), percent(g.RecallAt50), fmt.Sprintf("%.3f", g.MRR),
+		cells := []string{name, plain.Number(g.Queries), percent(g.RecallAt10), percent(g.HitAt10), percent(g.RecallAt50), fmt.Sprintf("%.3f", g.MRR),
 			percent(g.RecallIn4000), percent(g.RecallIn8000)}
 		if recall {
 			cells = append(cells, percent(*g.RecallInSection))
 		}
 		t.Row(append(cells, "")...)
 	}
-	row(desk.Strong("all"), s.Overall)
+	row(terminal.Strong("all"), s.Overall)
 	for _, part := range []struct {
 		head   string
 		groups []eval.Group
 	}{{"by category", s.ByCategory}, {"by source", s.BySource}} {
-		t.Row(desk.Faint(part.head))
+		t.Row(terminal.Faint(part.head))
 		for _, g := range part.groups {
-			row("  "+desk.Line(orNone(g.Name), 40), g)
+			row("  "+plain.Line(orNone(g.Name), 40), g)
 		}
 	}
 	a.printf("%s", t.Render(a.width))
-	a.printf("%s\n", desk.Faint("percent of the messages that hold an answer, averaged over the questions; MRR 0 to 1"))
+	a.printf("%s\n", terminal.Faint("percent of the messages that hold an answer, averaged over the questions; MRR 0 to 1"))
 }
 
 // percent formats a share from 0 to 1.

@@ -9,8 +9,9 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/docs"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/eval"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 	"github.com/earshot-ai/earshot/testdata"
@@ -79,23 +80,23 @@ func bundledStore(ctx context.Context) (earshot.Store, error) {
 }
 
 func showScenes(a *app, list []eval.Shown) {
-	t := desk.NewTable("scene", "channel", "anchor", "needed", "shown", "tokens", "what is missing").Right(0, 3, 4, 5)
+	t := terminal.NewTable("scene", "channel", "anchor", "needed", "shown", "tokens", "what is missing").Right(0, 3, 4, 5)
 	for _, x := range list {
-		shown := desk.Good(strconv.Itoa(x.Shown))
+		shown := terminal.Good(strconv.Itoa(x.Shown))
 		var odd []string
 		for _, m := range x.Missing {
-			odd = append(odd, desk.Bad(string(m.ID))+" "+m.Reason)
+			odd = append(odd, terminal.Bad(string(m.ID))+" "+m.Reason)
 		}
 		if len(odd) > 0 {
-			shown = desk.Bad(strconv.Itoa(x.Shown))
+			shown = terminal.Bad(strconv.Itoa(x.Shown))
 		}
 		for _, id := range x.Cut {
 			odd = append(odd, string(id)+" is cut")
 		}
-		t.Row(strconv.Itoa(x.Scene), x.Channel, string(x.Anchor), strconv.Itoa(x.Needed), shown, desk.Number(x.Tokens), strings.Join(odd, ", "))
+		t.Row(strconv.Itoa(x.Scene), x.Channel, string(x.Anchor), strconv.Itoa(x.Needed), shown, plain.Number(x.Tokens), strings.Join(odd, ", "))
 	}
 	sum := eval.Total(list)
-	t.Row("", "all", "", strconv.Itoa(sum.Needed), strconv.Itoa(sum.Shown), desk.Number(int(sum.MeanTokens+0.5)),
+	t.Row("", "all", "", strconv.Itoa(sum.Needed), strconv.Itoa(sum.Shown), plain.Number(int(sum.MeanTokens+0.5)),
 		strconv.Itoa(sum.Whole)+" of "+many(sum.Scenes, "scene")+" whole; tokens are the mean")
 	a.printf("%s", t.Render(max(a.width, 140)))
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/archive"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type importCmd struct {
@@ -206,17 +207,17 @@ func writeReport(a *app, r archive.Report) {
 	n := r.Messages
 	rate := ""
 	if s := r.Duration.Seconds(); s >= 0.1 {
-		rate = fmt.Sprintf(", %s a second", desk.Number(int(float64(n.Total())/s)))
+		rate = fmt.Sprintf(", %s a second", plain.Number(int(float64(n.Total())/s)))
 	}
-	a.printf("%s\n", desk.Strong(fmt.Sprintf("%s in %s by %s", many(n.Total(), "message"), many(r.Channels, "channel"), many(r.Authors, "author")))+
-		desk.Faint(fmt.Sprintf(" — %s, %s%s", r.Format, short(r.Duration), rate)))
+	a.printf("%s\n", terminal.Strong(fmt.Sprintf("%s in %s by %s", many(n.Total(), "message"), many(r.Channels, "channel"), many(r.Authors, "author")))+
+		terminal.Faint(fmt.Sprintf(" — %s, %s%s", r.Format, short(r.Duration), rate)))
 	var parts []string
 	for _, x := range []struct {
 		n    int
 		what string
 	}{{n.New, "new"}, {n.Edited, "edited"}, {n.Updated, "updated"}, {n.Deleted, "deleted"}, {n.Late, "older revisions"}, {n.Unchanged, "known already"}} {
 		if x.n > 0 {
-			parts = append(parts, desk.Number(x.n)+" "+x.what)
+			parts = append(parts, plain.Number(x.n)+" "+x.what)
 		}
 	}
 	if r.Threads > 0 {
@@ -239,11 +240,11 @@ func writeSkips(a *app, what string, list []archive.Skip) {
 	if len(list) == 0 {
 		return
 	}
-	a.printf("%s\n", desk.Mark(what))
+	a.printf("%s\n", terminal.Mark(what))
 	for _, s := range list {
 		var at []string
 		for _, p := range s.Places[:min(len(s.Places), placesShown)] {
-			where := desk.Line(p.File, 60)
+			where := plain.Line(p.File, 60)
 			switch {
 			case p.Record > 1 && p.Line == 1: // the file is one line
 				where += fmt.Sprintf("#%d", p.Record)
@@ -258,6 +259,6 @@ func writeSkips(a *app, what string, list []archive.Skip) {
 		if s.Count > len(at) && len(at) > 0 {
 			more = ", …"
 		}
-		a.printf("  %6s  %s  %s\n", desk.Number(s.Count), desk.Line(s.Reason, 80), desk.Faint(strings.Join(at, ", ")+more))
+		a.printf("  %6s  %s  %s\n", plain.Number(s.Count), plain.Line(s.Reason, 80), terminal.Faint(strings.Join(at, ", ")+more))
 	}
 }

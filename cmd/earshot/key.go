@@ -11,7 +11,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type keyCmd struct {
@@ -130,12 +131,12 @@ func (c *keyCreateCmd) channels(ctx context.Context, a *app, st earshot.Store) (
 			return nil, err
 		case len(found) == 1:
 			ids = append(ids, found[0])
-			c.hint(a, "%s is channel %s", desk.ID(name), desk.ID(string(found[0])))
+			c.hint(a, "%s is channel %s", plain.ID(name), plain.ID(string(found[0])))
 		case strings.ContainsAny(name, "#/ "):
 			return nil, usagef("no stored channel has the name %q; give a channel's id, which earshot channels lists", name)
 		default:
 			ids = append(ids, id)
-			c.hint(a, "channel %s is not stored yet", desk.ID(name))
+			c.hint(a, "channel %s is not stored yet", plain.ID(name))
 		}
 	}
 	return ids, nil
@@ -260,19 +261,19 @@ func (c *keyListCmd) Run(ctx context.Context, a *app) error {
 		a.printf("there are no keys; earshot key create --name NAME makes one\n")
 		return nil
 	}
-	t := desk.NewTable("name", "id", "reaches", "may", "created", "expires")
+	t := terminal.NewTable("name", "id", "reaches", "may", "created", "expires")
 	for _, k := range list {
 		may, ends := "read, write", "never"
 		if k.ReadOnly {
 			may = "read"
 		}
 		if k.Expires != 0 {
-			ends = desk.Minute(k.Expires)
+			ends = plain.Minute(k.Expires)
 		}
 		if k.Expired(now) {
-			ends = desk.Bad("expired")
+			ends = terminal.Bad("expired")
 		}
-		t.Row(desk.Strong(desk.ID(k.Name)), desk.Faint(k.ID), desk.Line(reachText(k.Reach), 60), may, desk.Day(k.Created), ends)
+		t.Row(terminal.Strong(plain.ID(k.Name)), terminal.Faint(k.ID), plain.Line(reachText(k.Reach), 60), may, plain.Day(k.Created), ends)
 	}
 	a.printf("%s", t.Render(a.width))
 	return nil
@@ -293,7 +294,7 @@ func reachText(r access.Reach) string {
 func joined[T ~string](list []T) string {
 	var names []string
 	for _, s := range list {
-		names = append(names, desk.ID(string(s)))
+		names = append(names, plain.ID(string(s)))
 	}
 	return strings.Join(names, ", ")
 }

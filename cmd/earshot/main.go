@@ -6,7 +6,7 @@
 // part of a command follows the name (turn_show.go). What commands share is in
 // the files that begin with app, and [app] is one run of the program: its
 // streams, its environment, the database's place and how output is written.
-// Package internal/desk turns values into lines for a terminal.
+// Package internal/terminal turns values into lines for a terminal.
 package main
 
 import (

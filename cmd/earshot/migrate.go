@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -90,9 +90,9 @@ func backUpBefore(ctx context.Context, spec string, version int64) (string, erro
 // lines returns m as lines for people.
 func (m migrateJSON) lines(check bool) string {
 	var b strings.Builder
-	db := desk.Clean(m.DB)
+	db := plain.Clean(m.DB)
 	if m.Backup != "" {
-		fmt.Fprintf(&b, "copied to %s\n", desk.Clean(m.Backup))
+		fmt.Fprintf(&b, "copied to %s\n", plain.Clean(m.Backup))
 	}
 	switch {
 	case m.Older:

@@ -8,7 +8,8 @@ import (
 
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type modelsCmd struct {
@@ -85,7 +86,7 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 	if a.json {
 		return a.writeJSON(out)
 	}
-	t := desk.NewTable("provider", "model", "answers", "counted", "reported", "factor", "counter", "price", "").Right(2, 3, 4, 5)
+	t := terminal.NewTable("provider", "model", "answers", "counted", "reported", "factor", "counter", "price", "").Right(2, 3, 4, 5)
 	for _, m := range out {
 		factor, price := "–", "none"
 		if m.Answers > 0 {
@@ -94,7 +95,7 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 		if m.Priced {
 			price = map[string]string{fromConfig: "set", fromDaemon: "of the daemon"}[m.PriceFrom]
 		}
-		t.Row(m.Provider, desk.Strong(desk.Line(m.Model, 40)), desk.Number(m.Answers), desk.Number(m.Estimate), desk.Number(m.Actual), factor, m.Counter, price, desk.Faint(m.Why))
+		t.Row(m.Provider, terminal.Strong(plain.Line(m.Model, 40)), plain.Number(m.Answers), plain.Number(m.Estimate), plain.Number(m.Actual), factor, m.Counter, price, terminal.Faint(m.Why))
 	}
 	a.printf("%s", t.Render(a.width))
 	return nil

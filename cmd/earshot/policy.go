@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/internal/yamlfile"
 )
 
@@ -52,9 +52,9 @@ func (c *policyListCmd) Run(a *app) error {
 	if a.json {
 		return a.writeJSON(rows)
 	}
-	t := desk.NewTable("policy", "what it shows", "sections of a first turn")
+	t := terminal.NewTable("policy", "what it shows", "sections of a first turn")
 	for _, r := range rows {
-		t.Row(desk.Strong(r.Name), r.Purpose, strings.Join(r.Sections, " · "))
+		t.Row(terminal.Strong(r.Name), r.Purpose, strings.Join(r.Sections, " · "))
 	}
 	a.printf("%s", t.Render(max(a.width, 140)))
 	return nil

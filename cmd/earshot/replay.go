@@ -10,7 +10,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/contexts"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type replayCmd struct {
@@ -115,13 +116,13 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 		}
 		return a.writeJSON(out)
 	}
-	a.printf("turn %d: the same %s bytes (%s tokens, policy %s, prompt %.12s)\n", c.ID, desk.Number(out.Bytes), desk.Number(out.Tokens), out.Policy, out.Hash)
+	a.printf("turn %d: the same %s bytes (%s tokens, policy %s, prompt %.12s)\n", c.ID, plain.Number(out.Bytes), plain.Number(out.Tokens), out.Policy, out.Hash)
 	if wi := out.WhatIf; wi != nil {
-		a.printf("with policy %s and a budget of %s: %s bytes, %s tokens\n", wi.Policy, desk.Number(wi.Budget), desk.Number(wi.Bytes), desk.Number(wi.Tokens))
+		a.printf("with policy %s and a budget of %s: %s bytes, %s tokens\n", wi.Policy, plain.Number(wi.Budget), plain.Number(wi.Bytes), plain.Number(wi.Tokens))
 		wi.show(ctx, a, l, w.Queued.Conversation.Scope)
 	}
 	if c.Prompt {
-		a.printf("\n%s\n", desk.Prompt(shown, a.width, 0))
+		a.printf("\n%s\n", terminal.Prompt(shown, a.width, 0))
 	}
 	return nil
 }

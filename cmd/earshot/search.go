@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/search/index"
 )
@@ -46,12 +47,12 @@ func (c *searchCmd) Run(ctx context.Context, a *app) error {
 		return a.writeJSON(map[string]any{"channel": p.label, "query": query, "hits": hitsJSON(hits)})
 	}
 	if len(hits) == 0 {
-		a.printf("nothing in #%s matches; fewer or other words may, or another channel (earshot channels)\n", desk.Line(p.label, 40))
+		a.printf("nothing in #%s matches; fewer or other words may, or another channel (earshot channels)\n", plain.Line(p.label, 40))
 		return nil
 	}
 	writeHits(a, hits, query)
-	a.printf("%s\n", desk.Faint(fmt.Sprintf("%d hits in #%s, index built and searched in %s; show one with: earshot thread %s ID",
-		len(hits), desk.Line(p.label, 40), short(took), shellWord(p.label))))
+	a.printf("%s\n", terminal.Faint(fmt.Sprintf("%d hits in #%s, index built and searched in %s; show one with: earshot thread %s ID",
+		len(hits), plain.Line(p.label, 40), short(took), shellWord(p.label))))
 	return nil
 }
 
@@ -74,9 +75,9 @@ func writeHits(a *app, hits []search.Hit, query string) {
 		for _, p := range h.Parts {
 			parts = append(parts, fmt.Sprintf("%s %.1f", p.Name, p.Value))
 		}
-		a.printf("%s  %s  %s\n", fmt.Sprintf("%5.1f", h.Score), desk.Strong(desk.Line(h.Message.Author.Name, 24)),
-			desk.Faint(desk.Minute(h.Message.Time)+"  "+desk.ID(string(h.ID))+"  "+strings.Join(parts, " + ")))
-		a.printf("       %s\n", desk.Cut(snippet(h.Message.Text, query), a.width-7))
+		a.printf("%s  %s  %s\n", fmt.Sprintf("%5.1f", h.Score), terminal.Strong(plain.Line(h.Message.Author.Name, 24)),
+			terminal.Faint(plain.Minute(h.Message.Time)+"  "+plain.ID(string(h.ID))+"  "+strings.Join(parts, " + ")))
+		a.printf("       %s\n", terminal.Cut(snippet(h.Message.Text, query), a.width-7))
 	}
 }
 
@@ -87,7 +88,7 @@ func snippet(text, query string) string {
 	for _, t := range index.Terms(query) {
 		wanted[t] = true
 	}
-	words := strings.Fields(desk.Clean(desk.Readable(text)))
+	words := strings.Fields(plain.Clean(plain.Readable(text)))
 	first := -1
 	hit := make([]bool, len(words))
 	for i, w := range words {
@@ -106,8 +107,8 @@ func snippet(text, query string) string {
 		out = append(out, "…")
 	}
 	for i := from; i < min(len(words), from+60); i++ {
-		if w := desk.Line(words[i], 120); hit[i] {
-			out = append(out, desk.Mark(w))
+		if w := plain.Line(words[i], 120); hit[i] {
+			out = append(out, terminal.Mark(w))
 		} else {
 			out = append(out, w)
 		}

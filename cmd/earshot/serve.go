@@ -13,8 +13,9 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/inspect"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type serveCmd struct {
@@ -191,10 +192,10 @@ func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.
 		s.announceTokens(d, out)
 		return nil
 	}
-	fmt.Fprintf(out, "%s answers with the model %s (%s)%s\n", desk.Strong(desk.Line(d.Identity.Name, 40)), desk.Line(first.Name, 60), first.Why,
+	fmt.Fprintf(out, "%s answers with the model %s (%s)%s\n", terminal.Strong(plain.Line(d.Identity.Name, 40)), plain.Line(first.Name, 60), first.Why,
 		map[bool]string{true: "; dry run: nothing is posted"}[s.dryRun])
 	if d.Location != "" {
-		fmt.Fprintf(out, "%s\n", desk.Line(d.Location, 200))
+		fmt.Fprintf(out, "%s\n", plain.Line(d.Location, 200))
 	}
 	if d.Address != "" {
 		fmt.Fprintf(out, "HTTP on http://%s%s\n", d.Address, d.Path)
@@ -236,14 +237,14 @@ func (s service) asked(a *app, out io.Writer) func(daemon.ModelAsked) {
 		case m.Err != nil && logs:
 			log.Error("the model does not answer", "provider", m.Provider, "model", m.Name, "err", m.Err)
 		case m.Err != nil:
-			fmt.Fprintf(out, "%s\n", desk.Bad(desk.Line(fmt.Sprintf("the model %s does not answer (%s): %v", m.Name, m.Why, m.Err), 400)))
+			fmt.Fprintf(out, "%s\n", terminal.Bad(plain.Line(fmt.Sprintf("the model %s does not answer (%s): %v", m.Name, m.Why, m.Err), 400)))
 			if r := m.Remedy(); r != "" {
 				fmt.Fprintf(out, "    %s\n", r)
 			}
 		case logs:
 			log.Info("the model answers", "provider", m.Provider, "model", m.Name, "took", m.Took)
 		default:
-			fmt.Fprintf(out, "the model %s answers, in %s\n", desk.Line(m.Name, 60), m.Took.Round(time.Millisecond))
+			fmt.Fprintf(out, "the model %s answers, in %s\n", plain.Line(m.Name, 60), m.Took.Round(time.Millisecond))
 		}
 	}
 }
@@ -255,9 +256,9 @@ func (s service) ended(a *app, out io.Writer) func(bot.Report) {
 		switch {
 		case a.jsonLogs() && r.Turn.State != earshot.TurnDone: // the log has it
 		case r.Turn.State == earshot.TurnFailed, r.Turn.State == earshot.TurnParked:
-			fmt.Fprintf(out, "%s\n", desk.Bad(fmt.Sprintf("turn %d is %s: %s", r.Turn.ID, r.Turn.State, desk.Line(r.Turn.Why, 400))))
+			fmt.Fprintf(out, "%s\n", terminal.Bad(fmt.Sprintf("turn %d is %s: %s", r.Turn.ID, r.Turn.State, plain.Line(r.Turn.Why, 400))))
 		case s.dryRun && r.Text != "":
-			fmt.Fprintf(out, "%s\n%s\n", desk.Mark(fmt.Sprintf("turn %d would say:", r.Turn.ID)), strings.TrimRight(desk.Clean(desk.Readable(r.Text)), "\n"))
+			fmt.Fprintf(out, "%s\n%s\n", terminal.Mark(fmt.Sprintf("turn %d would say:", r.Turn.ID)), strings.TrimRight(plain.Clean(plain.Readable(r.Text)), "\n"))
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"io"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 // whyLast writes the ledger of a channel's newest turn, for /why in the terminal.
@@ -28,10 +29,10 @@ func whyLast(ctx context.Context, st earshot.Store, w io.Writer, c earshot.Chann
 			continue
 		}
 		in, out := shownOf(ledger)
-		fmt.Fprintf(w, "%s%s", desk.Rule(fmt.Sprintf("turn %d (%s): %s shown, %s left out", t.ID, t.State, desk.Number(in), desk.Number(out)), width),
-			desk.Ledger(ledger, whole.considered(), whole.Identity(), true, width))
+		fmt.Fprintf(w, "%s%s", terminal.Rule(fmt.Sprintf("turn %d (%s): %s shown, %s left out", t.ID, t.State, plain.Number(in), plain.Number(out)), width),
+			terminal.Ledger(ledger, whole.considered(), whole.Identity(), true, width))
 		if whole.Prompt != nil {
-			fmt.Fprint(w, desk.Tokens(whole.Prompt.Tokens, width))
+			fmt.Fprint(w, terminal.Tokens(whole.Prompt.Tokens, width))
 		}
 		return nil
 	}

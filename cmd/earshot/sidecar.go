@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type sidecarCmd struct {
@@ -126,9 +126,9 @@ func apiURL(d *daemon.Daemon, c config.Config) string {
 
 // apiLines says where the API is, and which command makes a key where there is none.
 func apiLines(url, missing string) string {
-	s := fmt.Sprintf("%s, with its routes in %s/openapi.json, and MCP on %s/mcp; docs/http.md begins with five lines that get a context", desk.Strong("HTTP API on "+url), url, url)
+	s := fmt.Sprintf("%s, with its routes in %s/openapi.json, and MCP on %s/mcp; docs/http.md begins with five lines that get a context", terminal.Strong("HTTP API on "+url), url, url)
 	if missing != "" {
-		s += "\nthere is no key yet, so every request is refused; make one: " + desk.Mark(missing)
+		s += "\nthere is no key yet, so every request is refused; make one: " + terminal.Mark(missing)
 	}
 	return s
 }

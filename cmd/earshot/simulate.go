@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/simulate"
 	"github.com/earshot-ai/earshot/testdata"
 )
@@ -114,7 +115,7 @@ func (c *simulateSlackCmd) announce(a *app, s *simulate.Slack) error {
 		}
 		return a.writeJSON(map[string]any{"url": s.URL(), "api_url": api, "team": s.Team().ID, "bot_user": app.UserID, "bot": app.BotID, "app": app.ID, "env": values})
 	}
-	a.printf("%s\n", desk.Strong("a Slack on "+s.URL()))
+	a.printf("%s\n", terminal.Strong("a Slack on "+s.URL()))
 	a.printf("The bot is <@%s>. It needs:\n\n", app.UserID)
 	for _, e := range env {
 		a.printf("export %s=%s\n", e[0], e[1])
@@ -131,7 +132,7 @@ func (c *simulateSlackCmd) way() string {
 	case c.SocketMode:
 		return "by Socket Mode"
 	case c.Events != "":
-		return "to " + desk.Line(strings.TrimSpace(c.Events), 200)
+		return "to " + plain.Line(strings.TrimSpace(c.Events), 200)
 	}
 	return "nowhere until POST /simulate/subscribe names a URL"
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/simulate/discord"
 )
 
@@ -86,7 +86,7 @@ func (c *simulateDiscordCmd) announce(a *app, s *discord.Discord) error {
 			"url": s.URL(), "api_url": s.APIURL(), "gateway_url": s.GatewayURL(), "guild": s.Guild(), "bot_user": app.UserID, "app": app.ID, "env": values,
 		})
 	}
-	a.printf("%s\n", desk.Strong("a Discord on "+s.URL()))
+	a.printf("%s\n", terminal.Strong("a Discord on "+s.URL()))
 	a.printf("The bot is <@%s>. It needs:\n\n", app.UserID)
 	for _, e := range env {
 		a.printf("export %s=%s\n", e[0], e[1])

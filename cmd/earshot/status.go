@@ -9,7 +9,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -100,17 +101,17 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	if a.json {
 		return a.writeJSON(out)
 	}
-	a.printf("store   %s\n", desk.Clean(out.DB))
-	a.printf("heard   %s in %s, the newest %s\n", desk.Count(out.Messages, "message"), desk.Count(out.Channels, "channel"), desk.Minute(newest))
+	a.printf("store   %s\n", plain.Clean(out.DB))
+	a.printf("heard   %s in %s, the newest %s\n", plain.Count(out.Messages, "message"), plain.Count(out.Channels, "channel"), plain.Minute(newest))
 	a.printf("%s", daemonLines(out.Daemons))
 	if len(out.Daemons) == 0 || !out.Daemons[0].Running {
-		a.printf("model   %s (%s, %s) would answer, by this configuration; policy %s\n", desk.Line(models[0].Name, 60), models[0].Provider, models[0].Why, desk.Line(cfg.Policy, 60))
+		a.printf("model   %s (%s, %s) would answer, by this configuration; policy %s\n", plain.Line(models[0].Name, 60), models[0].Provider, models[0].Why, plain.Line(cfg.Policy, 60))
 	}
 	a.printf("%s", out.Retention.lines(a.width))
-	t := desk.NewTable("turns", "", "").Right(1)
+	t := terminal.NewTable("turns", "", "").Right(1)
 	for _, s := range append(append([]earshot.TurnState{}, unfinished...), earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped) {
 		if n := out.Turns[s]; n > 0 {
-			t.Row(stateStyle(s), desk.Number(n), desk.Faint(stateMeaning[s]))
+			t.Row(stateStyle(s), plain.Number(n), terminal.Faint(stateMeaning[s]))
 		}
 	}
 	if len(out.Turns) == 0 {
@@ -122,7 +123,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 		a.printf("\n%s", callsTable(out.Calls).Render(a.width))
 	}
 	if o := out.Oldest; o != nil {
-		a.printf("\nwaits longest: turn %d since %s in %s (%d tries)\n", o.ID, o.minute, desk.Line(o.ChannelName, 40), o.Tries)
+		a.printf("\nwaits longest: turn %d since %s in %s (%d tries)\n", o.ID, o.minute, plain.Line(o.ChannelName, 40), o.Tries)
 	}
 	return nil
 }
@@ -153,14 +154,14 @@ func (l turnStore) asked(ctx context.Context) ([]callsJSON, error) {
 	return out, nil
 }
 
-func callsTable(list []callsJSON) *desk.Table {
-	t := desk.NewTable("calls in 24 hours", "workspace", "calls", "429", "failed", "waits", "waited").Right(2, 3, 4, 5, 6)
+func callsTable(list []callsJSON) *terminal.Table {
+	t := terminal.NewTable("calls in 24 hours", "workspace", "calls", "429", "failed", "waits", "waited").Right(2, 3, 4, 5, 6)
 	for _, c := range list {
-		limited := desk.Number(c.Limited)
+		limited := plain.Number(c.Limited)
 		if c.Limited > 0 {
-			limited = desk.Mark(limited)
+			limited = terminal.Mark(limited)
 		}
-		t.Row(desk.Line(c.Method, 40), desk.Line(string(c.Workspace), 20), desk.Number(c.Calls), limited, desk.Number(c.Failed), desk.Number(c.Waits),
+		t.Row(plain.Line(c.Method, 40), plain.Line(string(c.Workspace), 20), plain.Number(c.Calls), limited, plain.Number(c.Failed), plain.Number(c.Waits),
 			(time.Duration(c.Waited * float64(time.Second))).Round(time.Millisecond).String())
 	}
 	return t

@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // A daemonJSON is a daemon as --json writes it, from its heartbeat in the store.
@@ -62,23 +62,23 @@ func daemonLines(list []daemonJSON) string {
 		return "daemon  none has been seen over this store\n"
 	}
 	if last := list[0]; !last.Running && last.Kind == "sidecar" {
-		return fmt.Sprintf("daemon  none has been seen since %s; the last was a sidecar\n", desk.Minute(last.seen))
+		return fmt.Sprintf("daemon  none has been seen since %s; the last was a sidecar\n", plain.Minute(last.seen))
 	} else if !last.Running {
-		return fmt.Sprintf("daemon  none has been seen since %s; the last had the model %s\n", desk.Minute(list[0].seen), desk.Line(list[0].Model, 60))
+		return fmt.Sprintf("daemon  none has been seen since %s; the last had the model %s\n", plain.Minute(list[0].seen), plain.Line(list[0].Model, 60))
 	}
 	var b strings.Builder
 	for _, d := range list {
-		if fmt.Fprintf(&b, "daemon  running since %s", desk.Minute(d.since)); d.Kind == "sidecar" {
+		if fmt.Fprintf(&b, "daemon  running since %s", plain.Minute(d.since)); d.Kind == "sidecar" {
 			b.WriteString(" as a sidecar")
 		} else {
-			fmt.Fprintf(&b, " on %s, model %s (%s)", desk.Line(d.Platform, 20), desk.Line(d.Model, 60), desk.Line(d.Provider, 20))
+			fmt.Fprintf(&b, " on %s, model %s (%s)", plain.Line(d.Platform, 20), plain.Line(d.Model, 60), plain.Line(d.Provider, 20))
 		}
 		if d.Fallback != "" {
-			fmt.Fprintf(&b, ", then %s", desk.Line(d.Fallback, 60))
+			fmt.Fprintf(&b, ", then %s", plain.Line(d.Fallback, 60))
 		}
-		fmt.Fprintf(&b, "; policy %s, version %s", desk.Line(d.Policy, 60), desk.Line(d.Version, 40))
+		fmt.Fprintf(&b, "; policy %s, version %s", plain.Line(d.Policy, 60), plain.Line(d.Version, 40))
 		if d.API != "" {
-			fmt.Fprintf(&b, "; HTTP API on %s", desk.Line(d.API, 60))
+			fmt.Fprintf(&b, "; HTTP API on %s", plain.Line(d.API, 60))
 		}
 		if d.DryRun {
 			b.WriteString("; dry run")

@@ -8,7 +8,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 // A retentionJSON says how long messages are kept, and what was removed, as --json
@@ -69,16 +70,16 @@ func (r retentionJSON) lines(width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "keeps   messages %s", kept(r.Days))
 	for _, x := range r.Keep {
-		fmt.Fprintf(&b, "; in %s %s", desk.Line(strings.Join(strings.Fields(x.Workspace+" "+x.Channel), " "), 60), kept(x.Days))
+		fmt.Fprintf(&b, "; in %s %s", plain.Line(strings.Join(strings.Fields(x.Workspace+" "+x.Channel), " "), 60), kept(x.Days))
 	}
 	b.WriteString("\n")
 	if len(r.Channels) == 0 {
 		return b.String()
 	}
-	t := desk.NewTable("retention", "workspace", "kept", "applied", "messages", "sessions", "files").Right(4, 5, 6)
+	t := terminal.NewTable("retention", "workspace", "kept", "applied", "messages", "sessions", "files").Right(4, 5, 6)
 	for _, c := range r.Channels {
-		t.Row(desk.Line(string(c.Channel), 30), desk.Line(string(c.Workspace), 20), kept(c.Days), desk.Minute(c.applied),
-			desk.Number(c.Messages), desk.Number(c.Sessions), desk.Number(c.Files))
+		t.Row(plain.Line(string(c.Channel), 30), plain.Line(string(c.Workspace), 20), kept(c.Days), plain.Minute(c.applied),
+			plain.Number(c.Messages), plain.Number(c.Sessions), plain.Number(c.Files))
 	}
 	return b.String() + "\n" + t.Render(width)
 }
@@ -93,5 +94,5 @@ func kept(days string) string {
 	case "1":
 		return "1 day"
 	}
-	return desk.Line(days, 10) + " days"
+	return plain.Line(days, 10) + " days"
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type threadCmd struct {
@@ -40,9 +41,9 @@ func (c *threadCmd) Run(ctx context.Context, a *app) error {
 		}
 		return a.writeJSON(map[string]any{"channel": p.label, "message": p.message.ID, "messages": out})
 	}
-	a.printf("%s", desk.Rule("#"+desk.Line(p.label, 40)+" · "+replies(list), a.width))
-	a.printf("%s", desk.Thread(list, p.message.ID, a.width))
-	a.printf("\n%s\n", desk.Faint("what a bot would see: earshot context "+p.label+" "+string(p.message.ID)))
+	a.printf("%s", terminal.Rule("#"+plain.Line(p.label, 40)+" · "+replies(list), a.width))
+	a.printf("%s", terminal.Thread(list, p.message.ID, a.width))
+	a.printf("\n%s\n", terminal.Faint("what a bot would see: earshot context "+p.label+" "+string(p.message.ID)))
 	return nil
 }
 
@@ -51,7 +52,7 @@ func (c *threadCmd) Run(ctx context.Context, a *app) error {
 func replies(list []earshot.Message) string {
 	n := max(0, len(list)-1)
 	if len(list) > 0 && list[0].Replies != nil && list[0].Replies.Count > n {
-		return fmt.Sprintf("%s of %s replies stored", desk.Number(n), desk.Number(list[0].Replies.Count))
+		return fmt.Sprintf("%s of %s replies stored", plain.Number(n), plain.Number(list[0].Replies.Count))
 	}
 	switch n {
 	case 0:
@@ -59,7 +60,7 @@ func replies(list []earshot.Message) string {
 	case 1:
 		return "1 reply"
 	default:
-		return desk.Number(n) + " replies"
+		return plain.Number(n) + " replies"
 	}
 }
 
@@ -134,7 +135,7 @@ func readReferences(ctx context.Context, st earshot.Store, s earshot.Scope, m ea
 			level = append(level, r.ID)
 		}
 	}
-	desk.SortByPosition(list)
+	terminal.SortByPosition(list)
 	return list, nil
 }
 

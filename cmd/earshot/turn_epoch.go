@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // A summaryJSON is the summary in a turn's prompt.
@@ -27,24 +27,24 @@ func (w *wholeTurn) summary() *summaryJSON {
 // showEpoch writes why the turn is the first of its epoch, and the summary of the
 // turns before it.
 func (w *wholeTurn) showEpoch(a *app) {
-	if why := desk.Began(w.Queued.Began); why != "" {
+	if why := plain.Began(w.Queued.Began); why != "" {
 		a.printf("epoch %d begins with this turn: %s\n", w.row.Epoch, why)
 	}
 	s, shown := w.Summary()
 	if s == nil {
 		return
 	}
-	line := "summary of " + desk.Count(s.Turns, "turn")
+	line := "summary of " + plain.Count(s.Turns, "turn")
 	switch {
 	case s.From != 0 && s.To != 0:
-		line += fmt.Sprintf(", %s to %s UTC", desk.Minute(s.From), desk.Minute(s.To))
+		line += fmt.Sprintf(", %s to %s UTC", plain.Minute(s.From), plain.Minute(s.To))
 	case s.To != 0:
-		line += fmt.Sprintf(", up to %s UTC", desk.Minute(s.To))
+		line += fmt.Sprintf(", up to %s UTC", plain.Minute(s.To))
 	case s.From != 0:
-		line += fmt.Sprintf(", from %s UTC", desk.Minute(s.From))
+		line += fmt.Sprintf(", from %s UTC", plain.Minute(s.From))
 	}
 	if s.By != "" {
-		line += ", by " + desk.Line(s.By, 60)
+		line += ", by " + plain.Line(s.By, 60)
 	}
 	if !shown {
 		line += "; not shown: the budget had no room for it, or what it covers was deleted"

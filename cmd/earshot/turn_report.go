@@ -8,7 +8,8 @@ import (
 
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/internal/transcript"
 	"github.com/earshot-ai/earshot/llm"
 )
@@ -52,18 +53,18 @@ func (w *wholeTurn) writeRequests(ctx context.Context, a *app, st bot.Store) err
 			list = append(list, out)
 			continue
 		}
-		a.printf("%s", desk.Rule(fmt.Sprintf("step %d", r.N), a.width))
+		a.printf("%s", terminal.Rule(fmt.Sprintf("step %d", r.N), a.width))
 		if r.Body == nil {
-			a.printf("cannot be shown: %s\n\n", desk.Clean(r.Why))
+			a.printf("cannot be shown: %s\n\n", plain.Clean(r.Why))
 			continue
 		}
-		a.printf("%s\n", desk.Faint(fmt.Sprintf("POST %s to %s for %s: these are the %s bytes that were sent, SHA-256 %s",
-			desk.Line(r.Sent.Path, 80), r.Provider, desk.Line(r.Sent.Model, 60), desk.Number(r.Sent.Bytes), r.Sent.SHA256)))
+		a.printf("%s\n", terminal.Faint(fmt.Sprintf("POST %s to %s for %s: these are the %s bytes that were sent, SHA-256 %s",
+			plain.Line(r.Sent.Path, 80), r.Provider, plain.Line(r.Sent.Model, 60), plain.Number(r.Sent.Bytes), r.Sent.SHA256)))
 		var pretty bytes.Buffer
 		if err := json.Indent(&pretty, out.Body, "", "  "); err != nil {
 			return fmt.Errorf("request of step %d: %w", r.N, err)
 		}
-		a.printf("%s\n\n", desk.Clean(pretty.String()))
+		a.printf("%s\n\n", plain.Clean(pretty.String()))
 	}
 	if a.json {
 		return a.writeJSON(list)

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/step"
 	"path/filepath"
 	"strings"
@@ -111,7 +111,7 @@ func TestATurnTellsWhyItsEpochBegan(t *testing.T) {
 		}
 	}
 	for _, why := range earshot.Beginnings() {
-		if desk.Began(why) == "" {
+		if plain.Began(why) == "" {
 			t.Errorf("no words for %q", why)
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 type turnsCmd struct {
@@ -93,11 +94,11 @@ func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 	if reasons { // a column of its own: nobody takes it for the question
 		columns = slices.Insert(columns, 5, "why")
 	}
-	t := desk.NewTable(columns...).Right(0)
+	t := terminal.NewTable(columns...).Right(0)
 	for _, r := range rows {
-		cells := []string{fmt.Sprint(r.ID), stateStyle(r.State), r.minute, desk.Line(r.ChannelName, 24), desk.Line(r.By, 16), desk.Line(r.Question, 200)}
+		cells := []string{fmt.Sprint(r.ID), stateStyle(r.State), r.minute, plain.Line(r.ChannelName, 24), plain.Line(r.By, 16), plain.Line(r.Question, 200)}
 		if reasons {
-			cells = slices.Insert(cells, 5, desk.Faint(desk.Line(r.Why, 60)))
+			cells = slices.Insert(cells, 5, terminal.Faint(plain.Line(r.Why, 60)))
 		}
 		t.Row(cells...)
 	}
@@ -109,11 +110,11 @@ func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 func stateStyle(s earshot.TurnState) string {
 	switch s {
 	case earshot.TurnDone:
-		return desk.Good(string(s))
+		return terminal.Good(string(s))
 	case earshot.TurnFailed, earshot.TurnParked:
-		return desk.Bad(string(s))
+		return terminal.Bad(string(s))
 	case earshot.TurnDropped:
-		return desk.Faint(string(s))
+		return terminal.Faint(string(s))
 	}
-	return desk.Mark(string(s))
+	return terminal.Mark(string(s))
 }

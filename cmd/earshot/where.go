@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 type whereCmd struct {
@@ -104,9 +104,9 @@ func (c *whereCmd) run(ctx context.Context, a *app) error {
 			out.Places = append(out.Places, placeJSON(p))
 		case p.Table == "":
 			raw++
-			a.printf("%s\n", desk.Line(p.Row, 200))
+			a.printf("%s\n", plain.Line(p.Row, 200))
 		default:
-			a.printf("%s.%s  %s\n", desk.Line(p.Table, 60), desk.Line(p.Column, 60), desk.Line(p.Row, 200))
+			a.printf("%s.%s  %s\n", plain.Line(p.Table, 60), plain.Line(p.Column, 60), plain.Line(p.Row, 200))
 		}
 	}
 	end()
@@ -127,9 +127,9 @@ func foundLine(found, raw int) string {
 	case found == 0:
 		return "found nowhere"
 	case raw == 0:
-		return "found in " + desk.Count(found, "place")
+		return "found in " + plain.Count(found, "place")
 	}
-	return fmt.Sprintf("found in %s: %d in tables, %d in the bytes of files", desk.Count(found, "place"), found-raw, raw)
+	return fmt.Sprintf("found in %s: %d in tables, %d in the bytes of files", plain.Count(found, "place"), found-raw, raw)
 }
 
 // kept appends what is stored of the messages with an id, in one channel or, where
@@ -192,13 +192,13 @@ func (l turnStore) keptOf(ctx context.Context, s earshot.Scope, m earshot.Messag
 func (w messageKept) lines() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	say("message %s of %s", desk.Line(string(w.Message), 80), desk.Line(w.Channel, 40))
+	say("message %s of %s", plain.Line(string(w.Message), 80), plain.Line(w.Channel, 40))
 	if w.Deleted {
 		say("  deleted: its text is not stored")
 	} else {
-		say("  its text, in %s; %s", desk.Count(w.Revisions, "revision"), desk.Count(w.Files, "file"))
+		say("  its text, in %s; %s", plain.Count(w.Revisions, "revision"), plain.Count(w.Files, "file"))
 	}
-	say("  %s as the platform sent it", desk.Count(w.RawEvents, "event"))
+	say("  %s as the platform sent it", plain.Count(w.RawEvents, "event"))
 	for _, t := range w.Turns {
 		held := "nothing else is kept of it"
 		if len(t.Holds) > 0 {
@@ -210,7 +210,7 @@ func (w messageKept) lines() string {
 			if r.Quotes {
 				verb = "quotes it"
 			}
-			say("    our reply %s %s", desk.Line(string(r.Message), 80), verb)
+			say("    our reply %s %s", plain.Line(string(r.Message), 80), verb)
 		}
 	}
 	return b.String()

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/step"
 )
 
@@ -102,7 +102,7 @@ func (s Spent) Money() string {
 // String writes tokens, and the cost where it is known.
 func (s Spent) String() string {
 	t := fmt.Sprintf("%s, %s tokens read, %s from the cache (%s of all), %s written to it, %s answered",
-		desk.Count(s.Calls, "call"), desk.Number(s.Input), desk.Number(s.Read), s.Percent(), desk.Number(s.Write), desk.Number(s.Output))
+		plain.Count(s.Calls, "call"), plain.Number(s.Input), plain.Number(s.Read), s.Percent(), plain.Number(s.Write), plain.Number(s.Output))
 	if s.Priced {
 		t += fmt.Sprintf("; cost %.4f", s.Cost)
 	}

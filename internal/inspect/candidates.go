@@ -10,8 +10,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/zones"
 )
 
@@ -81,7 +81,7 @@ func candidatesOf(e *explain.Explained) []candidate {
 	reasons := reasonsOf(&e.Input)
 	names := map[earshot.MessageID]string{}
 	for i, m := range messages {
-		names[m.ID] = fmt.Sprintf("%s, %s", desk.ID(spoken[i].Name), m.Time.UTC().In(zone).Format("15:04"))
+		names[m.ID] = fmt.Sprintf("%s, %s", plain.ID(spoken[i].Name), m.Time.UTC().In(zone).Format("15:04"))
 	}
 	out := make([]candidate, len(messages))
 	for i, c := range e.Candidates {
@@ -89,15 +89,15 @@ func candidatesOf(e *explain.Explained) []candidate {
 		x := candidate{
 			ID: r.ID, Section: r.Section, Verdict: r.Verdict, Reason: r.Reason, Tokens: r.Tokens, Score: r.Score, Cover: r.Cover, Parts: r.Parts,
 			Why: reasons.why(r), Seen: seen(r),
-			Time: m.Time.String(), Author: desk.ID(spoken[i].Name), Bot: spoken[i].Bot, Self: e.Agent.Is(m.Author.ID), Thread: m.Root(),
-			Text: desk.Readable(spoken[i].Text), Edited: m.Edited.String(), Deleted: m.Deleted, Files: spoken[i].Files,
+			Time: m.Time.String(), Author: plain.ID(spoken[i].Name), Bot: spoken[i].Bot, Self: e.Agent.Is(m.Author.ID), Thread: m.Root(),
+			Text: plain.Readable(spoken[i].Text), Edited: m.Edited.String(), Deleted: m.Deleted, Files: spoken[i].Files,
 			index: i, line: -1, at: m.Time.UTC().In(zone), asked: r.ID == e.Anchor.ID,
 		}
 		if root := m.Root(); root != "" {
 			x.thread = cmp.Or(names[root], "an older message")
 		}
 		if x.Text == "" && len(m.Shared) > 0 {
-			x.shared = desk.Line(m.Shared[0].Text, 200)
+			x.shared = plain.Line(m.Shared[0].Text, 200)
 		}
 		out[i] = x
 	}
@@ -124,7 +124,7 @@ func (c *candidate) scoreWords() string {
 		return cmp.Or(cmp.Compare(c.Parts[y], c.Parts[x]), strings.Compare(x, y))
 	}) {
 		if v := c.Parts[name]; v >= 0.1 {
-			parts = append(parts, fmt.Sprintf("%s %.1f", desk.Line(name, 20), v))
+			parts = append(parts, fmt.Sprintf("%s %.1f", plain.Line(name, 20), v))
 		}
 	}
 	if len(parts) > 0 {
@@ -189,16 +189,16 @@ func (t tally) sentence() string {
 		what string
 	}{{t.Full, "in full"}, {t.Cut, "cut"}, {t.Snippet, "as a snippet"}, {t.Session, "in the session before this turn"}} {
 		if x.n > 0 {
-			how = append(how, desk.Number(x.n)+" "+x.what)
+			how = append(how, plain.Number(x.n)+" "+x.what)
 		}
 	}
-	s := fmt.Sprintf("The model reads %s of %s", desk.Number(t.seen()), desk.Count(t.Candidates, "message"))
+	s := fmt.Sprintf("The model reads %s of %s", plain.Number(t.seen()), plain.Count(t.Candidates, "message"))
 	if len(how) > 0 {
 		s += ": " + strings.Join(how, ", ")
 	}
 	s += "."
 	if t.Out > 0 {
-		s += " " + desk.Number(t.Out) + " left out."
+		s += " " + plain.Number(t.Out) + " left out."
 	}
 	return s
 }

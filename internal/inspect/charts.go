@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 
@@ -75,11 +75,11 @@ func labelsOf(list []earshot.ChannelInfo) labels {
 	}
 	out := labels{}
 	for _, c := range list {
-		switch name := desk.ID(c.Name); {
+		switch name := plain.ID(c.Name); {
 		case c.Name == "":
-			out[c.Scope()] = desk.ID(string(c.ID))
+			out[c.Scope()] = plain.ID(string(c.ID))
 		case named[c.Name] > 1:
-			out[c.Scope()] = "#" + name + " (" + desk.ID(string(c.Workspace)+"/"+string(c.ID)) + ")"
+			out[c.Scope()] = "#" + name + " (" + plain.ID(string(c.Workspace)+"/"+string(c.ID)) + ")"
 		case c.Kind == earshot.KindDM:
 			out[c.Scope()] = name
 		default:
@@ -94,7 +94,7 @@ func (l labels) of(s earshot.Scope) string {
 	if name := l[s]; name != "" {
 		return name
 	}
-	return desk.ID(string(s.Channel))
+	return plain.ID(string(s.Channel))
 }
 
 func yesNo(is bool) string {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 
@@ -182,7 +182,7 @@ func kindRank(k earshot.ChannelKind) int {
 
 // channelLabel is how people call a channel.
 func channelLabel(c earshot.Channel) string {
-	name := desk.ID(cmp.Or(c.Name, string(c.ID)))
+	name := plain.ID(cmp.Or(c.Name, string(c.ID)))
 	switch c.Kind {
 	case earshot.KindDM:
 		return "@" + name
@@ -249,7 +249,7 @@ func platformLabel(p earshot.Platform) string {
 	case earshot.Local:
 		return "the local platform"
 	}
-	return desk.ID(string(p))
+	return plain.ID(string(p))
 }
 
 func (d chatData) title() string {

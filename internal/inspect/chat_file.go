@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/platform/local"
 )
 
@@ -43,7 +43,7 @@ func (s *server) file(w http.ResponseWriter, v *visit) {
 		kind, how = "application/octet-stream", "attachment"
 	}
 	h.Set("Content-Type", kind)
-	h.Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": desk.ID(m.Files[i].Name)}))
+	h.Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": plain.ID(m.Files[i].Name)}))
 	_, _ = w.Write(data) // the reader has gone
 }
 

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // A chatMessage is a message as the chat shows it. A deleted one has an id and a time.
@@ -124,8 +124,8 @@ func authorOf(a earshot.Author) chatAuthor {
 
 // label is how a person is named in a list of people, where several may have one name.
 func (a chatAuthor) label() string {
-	name := desk.ID(a.Name)
-	if full := desk.ID(a.FullName); full != "" && !strings.EqualFold(full, name) {
+	name := plain.ID(a.Name)
+	if full := plain.ID(a.FullName); full != "" && !strings.EqualFold(full, name) {
 		return name + " (" + full + ")"
 	}
 	return name
@@ -141,7 +141,7 @@ func (a chatAuthor) colour() string {
 // initials are the first letters of the first two words of a name.
 func (a chatAuthor) initials() string {
 	var out []rune
-	for _, w := range strings.FieldsFunc(desk.ID(a.Name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, w := range strings.FieldsFunc(plain.ID(a.Name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		r, _ := utf8.DecodeRuneInString(w)
 		if out = append(out, unicode.ToUpper(r)); len(out) == 2 {
 			break
@@ -177,14 +177,14 @@ func keyOf(id earshot.MessageID) string {
 
 // oneLine is the beginning of a message, for where there is little room.
 func oneLine(m earshot.Message, width int) string {
-	if s := desk.Line(m.Text, width); s != "" {
+	if s := plain.Line(m.Text, width); s != "" {
 		return s
 	}
 	for _, f := range m.Files {
-		return "📎 " + desk.Line(f.Name, width)
+		return "📎 " + plain.Line(f.Name, width)
 	}
 	for _, s := range m.Shared {
-		return desk.Line(s.Text, width)
+		return plain.Line(s.Text, width)
 	}
 	return "(no text)"
 }
@@ -205,7 +205,7 @@ var mentions = regexp.MustCompile(`<@[!&]?[^<>|\n]+(?:\|[^<>\n]*)?>`)
 func stretches(text string, full bool) (list []stretch, more int) {
 	room := maxShown
 	add := func(s string, mention bool) {
-		s = desk.Clean(desk.Readable(s))
+		s = plain.Clean(plain.Readable(s))
 		if n := utf8.RuneCountInString(s); !full && n > room {
 			more += n - room
 			s = string([]rune(s)[:room])
@@ -230,10 +230,10 @@ func stretches(text string, full bool) (list []stretch, more int) {
 func (q chatQuote) head() string {
 	what := map[earshot.SharedKind]string{earshot.Forward: "forwarded", earshot.Link: "preview", earshot.AppQuote: "shown by the app"}[q.Kind]
 	if q.Author != "" {
-		what += " from " + desk.Line(q.Author, 60)
+		what += " from " + plain.Line(q.Author, 60)
 	}
 	if q.Place != "" {
-		what += " in " + desk.Line(q.Place, 60)
+		what += " in " + plain.Line(q.Place, 60)
 	}
 	return what
 }
@@ -253,5 +253,5 @@ func emoji(name string) string {
 	if e, ok := emojis[name]; ok {
 		return e
 	}
-	return ":" + desk.Line(name, 40) + ":"
+	return ":" + plain.Line(name, 40) + ":"
 }

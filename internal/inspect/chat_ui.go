@@ -10,7 +10,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // inChat are the attributes of a link from the chat to the chat. With scripts only the
@@ -68,7 +68,7 @@ func asName(d chatData) string {
 			return a.label()
 		}
 	}
-	return desk.ID(d.As)
+	return plain.ID(d.As)
 }
 
 // editText is what a form for a message's new text begins with.
@@ -81,14 +81,14 @@ func (d chatData) editText(m chatMessage) string {
 
 // typedForm returns a stored text as somebody would type it.
 func typedForm(text string) string {
-	return mentions.ReplaceAllStringFunc(text, func(s string) string { return strings.TrimSpace(desk.Readable(s)) })
+	return mentions.ReplaceAllStringFunc(text, func(s string) string { return strings.TrimSpace(plain.Readable(s)) })
 }
 
 func repliesLabel(n int) string {
 	if n == 1 {
 		return "1 reply"
 	}
-	return desk.Number(n) + " replies"
+	return plain.Number(n) + " replies"
 }
 
 // dayLine is the day on which messages were said.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/platform/local"
 )
@@ -116,7 +116,7 @@ func (s *server) chatAgain(w http.ResponseWriter, x *chatWrite, typed *chatTyped
 		status, typed.problem = http.StatusInternalServerError, "it could not be kept; send it again"
 		s.log.Error("a form failed", "path", x.URL.Path, "err", err)
 	}
-	typed.problem = desk.ID(typed.problem)
+	typed.problem = plain.ID(typed.problem)
 	if typed.form == "edit" {
 		x.back.Set("edit", string(typed.message))
 	}

@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 
@@ -62,7 +62,7 @@ func (s *server) context(v *visit) (page, error) {
 	at := e.Channel.Scope()
 	d := &contextData{
 		Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel, ChannelName: cmp.Or(e.Channel.Name, string(at.Channel)),
-		Agent: e.Agent.ID, AgentName: desk.ID(e.Agent.Name), GoesOn: len(e.Before) > 0, Question: questionOf(e.Anchor.ID, e.Anchor), scope: at,
+		Agent: e.Agent.ID, AgentName: plain.ID(e.Agent.Name), GoesOn: len(e.Before) > 0, Question: questionOf(e.Anchor.ID, e.Anchor), scope: at,
 		Prompt: explainedOf(&e, fromOf(v), v.listFrom),
 	}
 	d.Turn, err = s.Reader.TurnOf(v.Context(), v.caller, at, e.Anchor.ID)
@@ -72,7 +72,7 @@ func (s *server) context(v *visit) (page, error) {
 	d.budget = d.Prompt.Tokens.budgetBar("Tokens of the prompt by section", 0)
 	d.prefix = d.Prompt.Tokens.prefixBar("How much of the prompt was sent before")
 	return page{
-		title: fmt.Sprintf("What %s would see in #%s", d.AgentName, desk.Line(d.ChannelName, 60)), nav: "chat", data: d, body: contextBody(v, d),
+		title: fmt.Sprintf("What %s would see in #%s", d.AgentName, plain.Line(d.ChannelName, 60)), nav: "chat", data: d, body: contextBody(v, d),
 		pictures: map[string]drawing{"budget": d.budget, "prefix": d.prefix},
 	}, nil
 }

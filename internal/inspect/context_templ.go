@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 func contextBody(v *visit, d *contextData) templ.Component {
@@ -38,7 +38,7 @@ func contextBody(v *visit, d *contextData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = head("What "+d.AgentName+" would see in #"+desk.Line(d.ChannelName, 60), "The prompt that a model would get if the bot answered this message now, beside the messages it is made of.").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = head("What "+d.AgentName+" would see in #"+plain.Line(d.ChannelName, 60), "The prompt that a model would get if the bot answered this message now, beside the messages it is made of.").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -158,9 +158,9 @@ func contextBody(v *visit, d *contextData) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var8 string
-		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(desk.Count(d.Prompt.Tokens.Total, "token"))
+		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(plain.Count(d.Prompt.Tokens.Total, "token"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/context.templ`, Line: 35, Col: 116}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/context.templ`, Line: 35, Col: 117}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 		if templ_7745c5c3_Err != nil {
@@ -173,7 +173,7 @@ func contextBody(v *visit, d *contextData) templ.Component {
 		var templ_7745c5c3_Var9 string
 		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(d.Prompt.Policy)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/context.templ`, Line: 35, Col: 149}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/context.templ`, Line: 35, Col: 150}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 		if templ_7745c5c3_Err != nil {
@@ -186,7 +186,7 @@ func contextBody(v *visit, d *contextData) templ.Component {
 		var templ_7745c5c3_Var10 string
 		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(d.Prompt.Tokens.prefixWords())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/context.templ`, Line: 35, Col: 184}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/context.templ`, Line: 35, Col: 185}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 		if templ_7745c5c3_Err != nil {

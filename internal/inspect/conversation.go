@@ -8,9 +8,9 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 
@@ -55,7 +55,7 @@ func (n conversationName) label() string {
 	case n.id.Name == gather.TopLevel:
 		return "the top level"
 	case n.Begins == "":
-		return "thread " + desk.ID(n.Name)
+		return "thread " + plain.ID(n.Name)
 	}
 	return "“" + n.Begins + "”"
 }
@@ -69,7 +69,7 @@ func nameConversation(id earshot.ConversationID, channel string, root *earshot.M
 }
 
 // firstWords is the beginning of a message.
-func firstWords(text string) string { return desk.Line(desk.Readable(text), 90) }
+func firstWords(text string) string { return plain.Line(plain.Readable(text), 90) }
 
 type sessionData struct {
 	Entries int `json:"entries"`
@@ -215,7 +215,7 @@ func conversationCharts(d conversationData) []chart {
 	each := chart{name: "tokens", head: []string{"turn", "read", "not from the cache", "full history"}}
 	all := chart{name: "sum", head: []string{"up to turn", "read", "not from the cache", "full history"}}
 	for _, t := range d.Turns {
-		if why := desk.Began(t.Began); why != "" {
+		if why := plain.Began(t.Began); why != "" {
 			marks = append(marks, picture.Mark{At: len(labels), Name: "epoch " + strconv.Itoa(t.Epoch) + ": " + why})
 		}
 		if t.Calls == 0 && t.Began == "" {
@@ -325,7 +325,7 @@ func (d conversationData) epochs() []epochGroup {
 	for _, t := range d.Turns {
 		if len(out) == 0 || t.Epoch >= 0 && t.Epoch != at {
 			g := epochGroup{says: "Epoch " + strconv.Itoa(t.Epoch)}
-			switch why := desk.Began(t.Began); {
+			switch why := plain.Began(t.Began); {
 			case t.Epoch < 0:
 				g.says = "Not begun"
 			case why != "":
@@ -342,19 +342,19 @@ func (d conversationData) epochs() []epochGroup {
 
 // covers says which turns and which time a summary covers, and who wrote it.
 func (x sessionSummary) covers() string {
-	s := "It covers the first " + desk.Count(x.Turns, "turn")
+	s := "It covers the first " + plain.Count(x.Turns, "turn")
 	switch {
 	case x.from != 0 && x.to != 0:
-		s += ", from " + desk.Minute(x.from) + " to " + desk.Minute(x.to) + " UTC"
+		s += ", from " + plain.Minute(x.from) + " to " + plain.Minute(x.to) + " UTC"
 	case x.to != 0:
-		s += ", up to " + desk.Minute(x.to) + " UTC"
+		s += ", up to " + plain.Minute(x.to) + " UTC"
 	case x.from != 0:
-		s += ", from " + desk.Minute(x.from) + " UTC"
+		s += ", from " + plain.Minute(x.from) + " UTC"
 	}
 	if x.By == earshot.ByDigest {
 		return s + ". It was made without a model, as a digest."
 	}
-	return s + ". It was written by " + desk.Line(cmp.Or(x.By, "a model"), 60) + "."
+	return s + ". It was written by " + plain.Line(cmp.Or(x.By, "a model"), 60) + "."
 }
 
 // compared says how what was read compares with the whole history.
@@ -362,7 +362,7 @@ func (x conversationSum) compared() string {
 	if x.Read == 0 || x.History == 0 {
 		return "–"
 	}
-	return shareOf(x.Read, x.History) + " of " + desk.Number(x.History)
+	return shareOf(x.Read, x.History) + " of " + plain.Number(x.History)
 }
 
 // conversationThread returns the thread that a conversation is, "" for a top level.

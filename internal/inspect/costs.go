@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 
@@ -59,7 +59,7 @@ func (s *server) costs(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	d.From, d.To = desk.Day(from), desk.Day(to-1)
+	d.From, d.To = plain.Day(from), plain.Day(to-1)
 	turns, stopped, err := s.Reader.Spending(v.Context(), v.caller, explain.SpendingQuery{Channel: d.at, From: from, To: to, People: d.By == "person"})
 	if err != nil {
 		return page{}, err
@@ -85,7 +85,7 @@ func (s *server) costs(v *visit) (page, error) {
 	}
 	if stopped != 0 {
 		d.Stopped = stopped.String()
-		d.next = d.link(desk.Day(max(from, stopped-2000*oneDay)), desk.Day(stopped))
+		d.next = d.link(plain.Day(max(from, stopped-2000*oneDay)), plain.Day(stopped))
 	}
 	s.sumCosts(&d, turns)
 	if len(d.Rows) == 0 {
@@ -98,7 +98,7 @@ func (s *server) costs(v *visit) (page, error) {
 		}
 	}
 	length := to - from
-	d.earlier = d.link(desk.Day(from-length), desk.Day(from-oneDay))
+	d.earlier = d.link(plain.Day(from-length), plain.Day(from-oneDay))
 	d.charts = costCharts(d, from, to)
 	return page{title: "Costs", nav: "costs", data: d, body: costsBody(s, v, d), pictures: charted(d.charts...)}, nil
 }
@@ -148,7 +148,7 @@ func (s *server) sumCosts(d *costsData, turns []explain.SpentTurn) {
 		key := func(c explain.Call) string { return d.key(t, c) }
 		rows.Add(calls, s.Cost, key)
 		total.Add(calls, s.Cost, func(explain.Call) string { return "total" })
-		on := desk.Day(t.Queued.Opened)
+		on := plain.Day(t.Queued.Opened)
 		if days[on] == nil {
 			days[on] = &explain.Sum{}
 		}
@@ -181,11 +181,11 @@ func (d costsData) key(t explain.SpentTurn, c explain.Call) string {
 	case "channel":
 		return d.names.of(t.Queued.Conversation.Scope)
 	case "person":
-		return cmp.Or(desk.ID(t.By), deletedPerson)
+		return cmp.Or(plain.ID(t.By), deletedPerson)
 	case "model":
-		return cmp.Or(desk.ID(c.Model), unnamedModel)
+		return cmp.Or(plain.ID(c.Model), unnamedModel)
 	}
-	return desk.Day(t.Queued.Opened)
+	return plain.Day(t.Queued.Opened)
 }
 
 // turnsOf returns the address of the turns of a key.
@@ -214,7 +214,7 @@ func costCharts(d costsData, from, to earshot.Time) []chart {
 	}
 	var days []string
 	for at := from; at < to; at += oneDay {
-		days = append(days, desk.Day(at))
+		days = append(days, plain.Day(at))
 	}
 	series := costSeries(d)
 	draw := func(name, title, unit, says string, figure func(float64) string, of []seriesOf) chart {

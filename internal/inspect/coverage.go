@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // coveragePage is how many channels the map shows at once.
@@ -176,7 +176,7 @@ func (x channelCoverage) says() string {
 func (x channelCoverage) stored() string {
 	s := plural(x.Messages, "message is stored", "messages are stored")
 	if x.Threads > 0 {
-		s += ", with " + desk.Count(x.Threads, "thread")
+		s += ", with " + plain.Count(x.Threads, "thread")
 	}
 	return s + ", from"
 }
@@ -187,7 +187,7 @@ func (g gapData) where() string {
 	case g.Thread == "":
 		return "the channel"
 	case g.Begins == "":
-		return "thread " + desk.ID(string(g.Thread))
+		return "thread " + plain.ID(string(g.Thread))
 	}
 	return "thread “" + g.Begins + "”"
 }
@@ -198,11 +198,11 @@ func (g gapData) span() string {
 	case g.of.From == 0 && g.of.To == 0:
 		return "all of it"
 	case g.of.From == 0:
-		return "everything up to " + desk.Minute(g.of.To)
+		return "everything up to " + plain.Minute(g.of.To)
 	case g.of.To == 0:
-		return "everything from " + desk.Minute(g.of.From)
+		return "everything from " + plain.Minute(g.of.From)
 	}
-	return desk.Minute(g.of.From) + " to " + desk.Minute(g.of.To)
+	return plain.Minute(g.of.From) + " to " + plain.Minute(g.of.To)
 }
 
 // A coverageTime is the time that an axis shows.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // A Health is how a process is, and what it needs: the store, the platform, the model,
@@ -194,7 +194,7 @@ func (d *healthData) find() []finding {
 	d.findTurns(add)
 	for _, c := range d.APICalls {
 		if c.Limited > 0 {
-			add("look", fmt.Sprintf("%s has refused %s of %s in the last hour because of its rate limit.", capital(string(c.Platform)), numberOf(c.Limited, "call"), desk.Line(c.Method, 60)),
+			add("look", fmt.Sprintf("%s has refused %s of %s in the last hour because of its rate limit.", capital(string(c.Platform)), numberOf(c.Limited, "call"), plain.Line(c.Method, 60)),
 				"The calls are made again when the limit allows; history takes longer to arrive. Another program with the same token uses up the same limit.")
 		}
 	}
@@ -217,14 +217,14 @@ func (d *healthData) findPlatform(add adder) {
 		add("bad", fmt.Sprintf("%s has never been reached, so the bot does not know who it is.", capital(p.Name)), "Check the token with earshot check "+p.Name+".")
 	}
 	if p.Lacks != "" {
-		add("look", fmt.Sprintf("%s withholds something from the bot: %s.", capital(p.Name), desk.Clean(p.Lacks)), "Give it the right that earshot check "+p.Name+" names.")
+		add("look", fmt.Sprintf("%s withholds something from the bot: %s.", capital(p.Name), plain.Clean(p.Lacks)), "Give it the right that earshot check "+p.Name+" names.")
 	}
 }
 
 func (d *healthData) findModel(m ModelCalls, add adder) {
-	name := desk.Line(m.Model, 60)
+	name := plain.Line(m.Model, 60)
 	if m.InARow >= manyFailed {
-		add("bad", fmt.Sprintf("The model %s has failed %d times in a row, the last time %s ago (%s).", name, m.InARow, d.ago(m.Last), desk.Line(m.Why, 80)),
+		add("bad", fmt.Sprintf("The model %s has failed %d times in a row, the last time %s ago (%s).", name, m.InARow, d.ago(m.Last), plain.Line(m.Why, 80)),
 			"Questions are tried again for two minutes, then the person is told. Look at the provider's status and at the key; model.fallback names a model that takes over.")
 		return
 	}
@@ -233,7 +233,7 @@ func (d *healthData) findModel(m ModelCalls, add adder) {
 			"Each was asked again. Raise the limit at the provider, or name another provider's model in model.fallback.")
 	}
 	if m.Failed > 0 {
-		add("look", fmt.Sprintf("%s of %d to the model %s failed in the last hour, the last %s ago (%s).", numberOf(m.Failed, "call"), m.Calls, name, d.ago(m.Last), desk.Line(m.Why, 80)),
+		add("look", fmt.Sprintf("%s of %d to the model %s failed in the last hour, the last %s ago (%s).", numberOf(m.Failed, "call"), m.Calls, name, d.ago(m.Last), plain.Line(m.Why, 80)),
 			"Each that may succeed later was asked again.")
 	}
 }
@@ -257,7 +257,7 @@ func (d *healthData) findReplicas(add adder) {
 	}
 	if len(versions) > 1 {
 		slices.Sort(versions)
-		add("look", "The processes over this store are of different versions: "+desk.Line(strings.Join(versions, ", "), 120)+".", "That is fine while an update is rolled out. Update the rest soon.")
+		add("look", "The processes over this store are of different versions: "+plain.Line(strings.Join(versions, ", "), 120)+".", "That is fine while an update is rolled out. Update the rest soon.")
 	}
 	if open := d.unfinished(); bots == 0 && open > 0 {
 		add("look", fmt.Sprintf("%s not answered yet, and no bot of Earshot's runs over this store.", plural(open, "question is", "questions are")), "Start earshot serve, or have the bot that opened them commit its turns.")

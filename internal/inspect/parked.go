@@ -8,8 +8,8 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // A parkedData is what waits for an operator: parked and failed turns, newest first.
@@ -111,7 +111,7 @@ func (s *server) done(v *visit) (*turnDone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &turnDone{id, t.Queued.State, desk.Line(t.Queued.Why, 300)}, nil
+	return &turnDone{id, t.Queued.State, plain.Line(t.Queued.Why, 300)}, nil
 }
 
 // says tells an operator what has become of the turn.
@@ -141,10 +141,10 @@ func waitingOf(r explain.TurnRow) waitingTurn {
 		scope: q.Conversation.Scope, since: q.Updated,
 	}
 	if r.Question != nil {
-		w.Asked, w.author = desk.Clean(desk.Readable(r.Question.Text)), r.Question.Author
+		w.Asked, w.author = plain.Clean(plain.Readable(r.Question.Text)), r.Question.Author
 	}
 	for _, p := range r.Posts {
-		w.Posts = append(w.Posts, waitingPost{bot.KindOf(p), p.State, desk.Clean(p.Text), p.Message, p.Tries, p.Updated.String(), p.Updated})
+		w.Posts = append(w.Posts, waitingPost{bot.KindOf(p), p.State, plain.Clean(p.Text), p.Message, p.Tries, p.Updated.String(), p.Updated})
 	}
 	return w
 }

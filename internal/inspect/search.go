@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/search/index"
@@ -112,7 +112,7 @@ func (s *server) search(v *visit) (page, error) {
 	}
 	title := "Search"
 	if d.Query != "" {
-		title = "Search: " + desk.Line(d.Query, 60)
+		title = "Search: " + plain.Line(d.Query, 60)
 	}
 	return page{title: title, nav: "search", data: d, body: searchBody(d)}, nil
 }
@@ -192,7 +192,7 @@ func (d *searchData) show(hits []search.Hit) {
 	}
 	seen := map[string]bool{}
 	for _, h := range hits {
-		text := desk.Clean(desk.Readable(h.Message.Text))
+		text := plain.Clean(plain.Readable(h.Message.Text))
 		x := hitData{
 			ID: h.ID, Time: h.Message.Time, Author: nameOf(h.Message.Author), Text: h.Message.Text, Score: h.Score, Cover: h.Cover, Parts: []partData{},
 			Chat: chatAt(d.scope, h.ID), Context: contextLink(d.scope, h.ID), message: h.Message, pieces: aroundHit(markedIn(text, wanted)), share: percentOf(h.Score, best),
@@ -302,7 +302,7 @@ func (d searchData) found() string {
 	if len(d.Hits) == maxHits {
 		n = fmt.Sprintf("The best %d messages", maxHits)
 	}
-	return n + " in #" + desk.ID(d.Channel)
+	return n + " in #" + plain.ID(d.Channel)
 }
 
 // isAt reports whether a channel is the one that is searched.
@@ -322,7 +322,7 @@ func (d searchData) value(c earshot.ChannelInfo) string {
 // choice is how the form shows a channel: its name, with the rest where several have
 // the same.
 func (d searchData) choice(c earshot.ChannelInfo) string {
-	label := "#" + desk.Line(cmp.Or(c.Name, string(c.ID)), 40)
+	label := "#" + plain.Line(cmp.Or(c.Name, string(c.ID)), 40)
 	same := 0
 	for _, x := range d.channels {
 		if x.Name == c.Name {
@@ -330,7 +330,7 @@ func (d searchData) choice(c earshot.ChannelInfo) string {
 		}
 	}
 	if same > 1 {
-		label += " · " + desk.Line(string(c.Workspace), 30) + " · " + desk.Line(string(c.ID), 40)
+		label += " · " + plain.Line(string(c.Workspace), 30) + " · " + plain.Line(string(c.ID), 40)
 	}
 	return label
 }

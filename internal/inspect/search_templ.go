@@ -9,7 +9,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"fmt"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"strings"
 )
 
@@ -168,7 +168,7 @@ func searchBody(d searchData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case len(d.Hits) == 0:
-			templ_7745c5c3_Err = empty("Nothing in #"+desk.ID(d.Channel)+" matches.", "Fewer or other words may; a person or a day may exclude what you look for. "+searchScope).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("Nothing in #"+plain.ID(d.Channel)+" matches.", "Fewer or other words may; a person or a day may exclude what you look for. "+searchScope).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // An explainedData is a prompt beside the messages that were considered for it: what
@@ -157,7 +157,7 @@ func (t tokensData) prefixWords() string {
 	case t.Cached.Tokens == 0:
 		return "All of it is new: no earlier turn was sent the beginning of it."
 	}
-	return fmt.Sprintf("%s of it (%s) were sent before, byte for byte, so a provider's cache has them.", percent(t.Cached.Tokens, t.Total), desk.Count(t.Cached.Tokens, "token"))
+	return fmt.Sprintf("%s of it (%s) were sent before, byte for byte, so a provider's cache has them.", percent(t.Cached.Tokens, t.Total), plain.Count(t.Cached.Tokens, "token"))
 }
 
 // row ids: of a message and of a stretch of the prompt on the page.
@@ -203,7 +203,7 @@ func (c *candidate) said() string {
 		parts = append(parts, c.Section)
 	}
 	if c.Tokens > 0 {
-		parts = append(parts, desk.Count(c.Tokens, "token"))
+		parts = append(parts, plain.Count(c.Tokens, "token"))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -217,7 +217,7 @@ func (c *candidate) raw() string {
 	if c.Reason != "" {
 		s += ", reason " + c.Reason
 	}
-	return s + ", " + desk.Count(c.Tokens, "token")
+	return s + ", " + plain.Count(c.Tokens, "token")
 }
 
 // sectionLabel is what stands at a section of the prompt.
@@ -226,7 +226,7 @@ func (d *explainedData) sectionLabel(x sectionPart) string {
 		return "goes on"
 	}
 	if n := d.Tokens.Sections[x.section]; n > 0 {
-		return desk.Count(n, "token")
+		return plain.Count(n, "token")
 	}
 	return ""
 }
@@ -235,10 +235,10 @@ func (d *explainedData) sectionLabel(x sectionPart) string {
 func (d *explainedData) groupLabel(g promptGroup) string {
 	if g.kind == "system" {
 		n := d.Tokens.Sections[assemble.Guide] + d.Tokens.Sections[assemble.Instructions]
-		return fmt.Sprintf("how to read the chat, and the operator's instructions · %s · %s", desk.Count(n, "token"), desk.Count(g.lineCount(), "line"))
+		return fmt.Sprintf("how to read the chat, and the operator's instructions · %s · %s", plain.Count(n, "token"), plain.Count(g.lineCount(), "line"))
 	}
 	if asked := d.askedIn[g.turn]; asked != "" {
-		return fmt.Sprintf("%s · %s", desk.Line(asked, 90), desk.Count(g.lineCount(), "line"))
+		return fmt.Sprintf("%s · %s", plain.Line(asked, 90), plain.Count(g.lineCount(), "line"))
 	}
-	return desk.Line(g.words(), 90)
+	return plain.Line(g.words(), 90)
 }

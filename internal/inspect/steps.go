@@ -9,9 +9,9 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 )
@@ -163,7 +163,7 @@ func prettyJSON(s string) string {
 	if t := strings.TrimSpace(s); (strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[")) && json.Indent(&b, []byte(t), "", "  ") == nil {
 		s = b.String()
 	}
-	return desk.Clean(s)
+	return plain.Clean(s)
 }
 
 // A sectionSet is the sections that were written already.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // How much of a timeline is listed. What the prompt shows always is; of what it does
@@ -106,12 +106,12 @@ func titleOut(count int, of []candidate) (string, []string) {
 			session++
 		}
 	}
-	title := desk.Count(count, "message") + " left out"
+	title := plain.Count(count, "message") + " left out"
 	switch {
 	case session == count:
-		title = desk.Count(count, "message") + " that the session shows already"
+		title = plain.Count(count, "message") + " that the session shows already"
 	case session > 0:
-		title = fmt.Sprintf("%s: %s in the session already, %s left out", desk.Count(count, "message"), desk.Number(session), desk.Number(count-session))
+		title = fmt.Sprintf("%s: %s in the session already, %s left out", plain.Count(count, "message"), plain.Number(session), plain.Number(count-session))
 	}
 	return title, reasonCounts(of)
 }
@@ -125,10 +125,10 @@ func titleSame(count int, of []candidate) (string, []string) {
 	var parts []string
 	for _, v := range []earshot.Verdict{earshot.Full, earshot.Cut, earshot.Snippet, earshot.Out} {
 		if n := byVerdict[v]; n > 0 {
-			parts = append(parts, desk.Number(n)+" "+string(v))
+			parts = append(parts, plain.Number(n)+" "+string(v))
 		}
 	}
-	return fmt.Sprintf("%s unchanged: %s", desk.Count(count, "message"), strings.Join(parts, ", ")), nil
+	return fmt.Sprintf("%s unchanged: %s", plain.Count(count, "message"), strings.Join(parts, ", ")), nil
 }
 
 // reasonCounts counts messages by reason, the most frequent first.
@@ -144,7 +144,7 @@ func reasonCounts(of []candidate) []string {
 	}
 	slices.SortStableFunc(order, func(x, y string) int { return cmp.Compare(count[y], count[x]) })
 	for i, why := range order {
-		order[i] = desk.Number(count[why]) + " " + why
+		order[i] = plain.Number(count[why]) + " " + why
 	}
 	return order
 }

@@ -6,43 +6,43 @@ import (
 	"strconv"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // A turnData is one turn: what was asked, what the model saw and why, and what came of
 // it.
 type turnData struct {
-	ID           earshot.TurnID    `json:"id"`
-	State        earshot.TurnState `json:"state"`
-	Outcome      string                 `json:"outcome"` // the state in words
-	Why          string                 `json:"why,omitempty"`
-	Agent        earshot.AgentID        `json:"agent"`
-	Platform     earshot.Platform       `json:"platform"`
-	Workspace    earshot.WorkspaceID    `json:"workspace"`
-	Channel      earshot.ChannelID      `json:"channel"`
-	ChannelName  string                 `json:"channel_name"`
-	Conversation string                 `json:"conversation"`
-	Number       int                    `json:"number"` // of the conversation's turns, from 0; of a turn that is done
-	Opened       string                 `json:"opened"`
-	Updated      string                 `json:"updated"`
-	Took         int64                  `json:"took_us"`
-	Tries        int                    `json:"tries"`
-	Ends         int                    `json:"ends,omitempty"`
-	Epoch        int                    `json:"epoch"`
-	Began        earshot.Beginning      `json:"began,omitempty"`
-	Hash         string                 `json:"hash,omitempty"`
-	Question     questionData           `json:"question"`
-	Answer       []postData             `json:"answer"`
-	Summary      *summaryData           `json:"summary,omitempty"`
-	Names        []namedData            `json:"names"`
-	Prompt       *explainedData         `json:"context,omitempty"` // nil where it cannot be made again
-	Changed      string                 `json:"changed,omitempty"` // why it cannot
-	Replay       replayData             `json:"replay"`
-	Steps        []stepData             `json:"steps"`
-	Spent        usageData              `json:"spent"`
-	Attached     []earshot.ArtifactID   `json:"attached,omitempty"`
+	ID           earshot.TurnID       `json:"id"`
+	State        earshot.TurnState    `json:"state"`
+	Outcome      string               `json:"outcome"` // the state in words
+	Why          string               `json:"why,omitempty"`
+	Agent        earshot.AgentID      `json:"agent"`
+	Platform     earshot.Platform     `json:"platform"`
+	Workspace    earshot.WorkspaceID  `json:"workspace"`
+	Channel      earshot.ChannelID    `json:"channel"`
+	ChannelName  string               `json:"channel_name"`
+	Conversation string               `json:"conversation"`
+	Number       int                  `json:"number"` // of the conversation's turns, from 0; of a turn that is done
+	Opened       string               `json:"opened"`
+	Updated      string               `json:"updated"`
+	Took         int64                `json:"took_us"`
+	Tries        int                  `json:"tries"`
+	Ends         int                  `json:"ends,omitempty"`
+	Epoch        int                  `json:"epoch"`
+	Began        earshot.Beginning    `json:"began,omitempty"`
+	Hash         string               `json:"hash,omitempty"`
+	Question     questionData         `json:"question"`
+	Answer       []postData           `json:"answer"`
+	Summary      *summaryData         `json:"summary,omitempty"`
+	Names        []namedData          `json:"names"`
+	Prompt       *explainedData       `json:"context,omitempty"` // nil where it cannot be made again
+	Changed      string               `json:"changed,omitempty"` // why it cannot
+	Replay       replayData           `json:"replay"`
+	Steps        []stepData           `json:"steps"`
+	Spent        usageData            `json:"spent"`
+	Attached     []earshot.ArtifactID `json:"attached,omitempty"`
 
 	scope   earshot.Scope
 	id      earshot.ConversationID
@@ -172,7 +172,7 @@ func turnOf(t explain.Turn) *turnData {
 	q := t.Queued
 	at := q.Conversation.Scope
 	d := &turnData{
-		ID: q.ID, State: q.State, Why: desk.Clean(q.Why), Agent: q.Conversation.Agent, Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel,
+		ID: q.ID, State: q.State, Why: plain.Clean(q.Why), Agent: q.Conversation.Agent, Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel,
 		ChannelName: cmp.Or(t.Channel.Name, string(at.Channel)), Conversation: q.Conversation.Name, Number: q.Number,
 		Opened: q.Opened.String(), Updated: q.Updated.String(), Took: t.Took().Microseconds(), Tries: q.Tries, Ends: q.Ends, Epoch: q.Epoch, Began: q.Began, Hash: q.Hash,
 		Question: questionOf(q.Anchor, t.Messages[q.Anchor]), Answer: []postData{}, Names: []namedData{},
@@ -180,7 +180,7 @@ func turnOf(t explain.Turn) *turnData {
 	}
 	d.Outcome, d.Changed = turnOutcome(q), t.Changed
 	for _, x := range t.Answer() {
-		d.Answer = append(d.Answer, postData{x.State, x.Message, desk.Clean(desk.Readable(x.Text))})
+		d.Answer = append(d.Answer, postData{x.State, x.Message, plain.Clean(plain.Readable(x.Text))})
 	}
 	names, _ := t.Names()
 	for _, n := range names {
@@ -203,7 +203,7 @@ func questionOf(id earshot.MessageID, m earshot.Message) questionData {
 		q.Time, q.Author = m.Time.String(), nameOf(m.Author)
 	}
 	if !q.Deleted {
-		q.Text = desk.Clean(desk.Readable(m.Text))
+		q.Text = plain.Clean(plain.Readable(m.Text))
 	}
 	return q
 }

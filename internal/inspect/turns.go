@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 
@@ -109,14 +109,14 @@ func (v *visit) mistyped(err error) (problem string, _ error) {
 func rowOf(r explain.TurnRow) turnRow {
 	q, u := r.Queued, r.Usage
 	row := turnRow{
-		ID: q.ID, State: q.State, Why: desk.Line(q.Why, 300), Link: turnLink(q.ID),
+		ID: q.ID, State: q.State, Why: plain.Line(q.Why, 300), Link: turnLink(q.ID),
 		Platform: r.Channel.Platform, Workspace: r.Channel.Workspace, Channel: r.Channel.ID, ChannelName: placeName(r.Channel),
 		Anchor: q.Anchor, Opened: q.Opened.String(), Took: r.Took().Microseconds(), Policy: r.Policy, Models: append([]string{}, r.Models...),
 		Tokens: u.Input + u.Output + u.CacheRead + u.CacheWrite, Cost: r.Cost, Priced: r.Priced,
 		opened: q.Opened, took: r.Took(),
 	}
 	if r.Question != nil {
-		row.By, row.Question = nameOf(r.Question.Author), desk.Line(r.Question.Text, 160)
+		row.By, row.Question = nameOf(r.Question.Author), plain.Line(r.Question.Text, 160)
 	}
 	return row
 }
@@ -137,7 +137,7 @@ func (r turnRow) tokens() string {
 	if r.Tokens == 0 {
 		return "–"
 	}
-	return desk.Number(r.Tokens)
+	return plain.Number(r.Tokens)
 }
 
 // money writes what a turn cost; with a plus where a part has no price.
@@ -153,7 +153,7 @@ func (r turnRow) money() string {
 
 // placeName is what people call a channel.
 func placeName(c earshot.Channel) string {
-	name := desk.ID(cmp.Or(c.Name, string(c.ID)))
+	name := plain.ID(cmp.Or(c.Name, string(c.ID)))
 	if c.Kind == earshot.KindDM {
 		return name
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // stateMark says how far a turn has come: by symbol, word and colour.
@@ -180,9 +180,9 @@ func turnsBody(v *visit, d turnsData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
-			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs("Looked at " + desk.Number(d.Looked) + " turns for this page; there are older ones.")
+			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs("Looked at " + plain.Number(d.Looked) + " turns for this page; there are older ones.")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/turns.templ`, Line: 34, Col: 107}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/turns.templ`, Line: 34, Col: 108}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -232,7 +232,7 @@ func turnsNone(d turnsData) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if d.Stopped {
-			templ_7745c5c3_Err = empty("None of these turns fits.", "The filters match nothing among the "+desk.Number(d.Looked)+" turns that were looked at; there are older ones.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("None of these turns fits.", "The filters match nothing among the "+plain.Number(d.Looked)+" turns that were looked at; there are older ones.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

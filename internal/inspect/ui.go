@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // verdictSymbol returns the sign of a verdict, so that its colour is never all there
@@ -23,7 +23,7 @@ func verdictSymbol(v earshot.Verdict) string {
 
 // nameOf returns what people call somebody; the id where there is no name.
 func nameOf(a earshot.Author) string {
-	return desk.ID(cmp.Or(a.Name, a.FullName, string(a.ID), "somebody"))
+	return plain.ID(cmp.Or(a.Name, a.FullName, string(a.ID), "somebody"))
 }
 
 // role names what a visitor may do.
@@ -39,5 +39,5 @@ func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return desk.Number(n) + " " + many
+	return plain.Number(n) + " " + many
 }

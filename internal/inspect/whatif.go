@@ -11,9 +11,9 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/desk"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // A whatIfData is a prompt with something changed, against the one that was made.
@@ -142,7 +142,7 @@ func (s *server) compared(v *visit, w explain.WhatIf, path, back string, hidden 
 	d.Summary = d.summary()
 	scale := max(was.Tokens.Total+was.Tokens.free(), now.Tokens.Total+now.Tokens.free())
 	d.was, d.now = was.Tokens.budgetBar("As it was: tokens by section", scale), now.Tokens.budgetBar("With the changes: tokens by section", scale)
-	title := "What if, for a message in #" + desk.Line(d.name, 60)
+	title := "What if, for a message in #" + plain.Line(d.name, 60)
 	nav := "chat"
 	if w.Turn != 0 {
 		title, nav = fmt.Sprintf("What if, for turn %d", w.Turn), "turns"
@@ -229,10 +229,10 @@ func (d *whatIfData) summary() string {
 	slices.SortStableFunc(order, func(a, b [2]string) int { return cmp.Compare(count[b], count[a]) })
 	var parts []string
 	for _, key := range order {
-		parts = append(parts, fmt.Sprintf("%s would move from %s to %s", desk.Count(count[key], "message"), key[0], key[1]))
+		parts = append(parts, fmt.Sprintf("%s would move from %s to %s", plain.Count(count[key], "message"), key[0], key[1]))
 	}
 	if elsewhere > 0 {
-		parts = append(parts, desk.Count(elsewhere, "message")+" would stand in another section")
+		parts = append(parts, plain.Count(elsewhere, "message")+" would stand in another section")
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "every message would be shown as it was")
@@ -240,11 +240,11 @@ func (d *whatIfData) summary() string {
 	s := strings.Join(parts, "; ") + ". "
 	switch n := d.Now.Tokens.Total - d.Was.Total; {
 	case n < 0:
-		s += fmt.Sprintf("%s fewer: %s instead of %s.", desk.Count(-n, "token"), desk.Number(d.Now.Tokens.Total), desk.Number(d.Was.Total))
+		s += fmt.Sprintf("%s fewer: %s instead of %s.", plain.Count(-n, "token"), plain.Number(d.Now.Tokens.Total), plain.Number(d.Was.Total))
 	case n > 0:
-		s += fmt.Sprintf("%s more: %s instead of %s.", desk.Count(n, "token"), desk.Number(d.Now.Tokens.Total), desk.Number(d.Was.Total))
+		s += fmt.Sprintf("%s more: %s instead of %s.", plain.Count(n, "token"), plain.Number(d.Now.Tokens.Total), plain.Number(d.Was.Total))
 	default:
-		s += "As many tokens as before: " + desk.Number(d.Was.Total) + "."
+		s += "As many tokens as before: " + plain.Number(d.Was.Total) + "."
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // sectionClasses are the colours of sections, those of one meaning alike. Sections that
@@ -175,15 +175,15 @@ func capWords(section assemble.SectionName, s assemble.Section) string {
 	case section == "":
 		return "beyond a limit of messages"
 	case section == assemble.Recall && s.Messages > 0:
-		return fmt.Sprintf("search found %s that fit better", desk.Count(s.Messages, "message"))
+		return fmt.Sprintf("search found %s that fit better", plain.Count(s.Messages, "message"))
 	case s.Minutes > 0 && s.Messages > 0:
-		return fmt.Sprintf("before the %s's newest %s or its last %s", section, desk.Count(s.Messages, "message"), desk.Count(s.Minutes, "minute"))
+		return fmt.Sprintf("before the %s's newest %s or its last %s", section, plain.Count(s.Messages, "message"), plain.Count(s.Minutes, "minute"))
 	case s.Messages > 0 && s.Threads > 0:
-		return fmt.Sprintf("before the %s of %s in %s", section, desk.Count(s.Messages, "message"), desk.Count(s.Threads, "conversation"))
+		return fmt.Sprintf("before the %s of %s in %s", section, plain.Count(s.Messages, "message"), plain.Count(s.Threads, "conversation"))
 	case s.Messages > 0:
-		return fmt.Sprintf("before the %s of %s", section, desk.Count(s.Messages, "message"))
+		return fmt.Sprintf("before the %s of %s", section, plain.Count(s.Messages, "message"))
 	case s.Look > 0:
-		return fmt.Sprintf("before the newest %s, at which the %s looks", desk.Count(s.Look, "message"), section)
+		return fmt.Sprintf("before the newest %s, at which the %s looks", plain.Count(s.Look, "message"), section)
 	}
 	return fmt.Sprintf("beyond what the %s may show", section)
 }
@@ -196,9 +196,9 @@ func (x reasoner) budgetWords(section assemble.SectionName, s assemble.Section) 
 	}
 	switch {
 	case s.Tokens > 0 && (x.budget == 0 || s.Tokens < x.budget):
-		return fmt.Sprintf("no room: %s took the %s of the %s", better, desk.Count(s.Tokens, "token"), section)
+		return fmt.Sprintf("no room: %s took the %s of the %s", better, plain.Count(s.Tokens, "token"), section)
 	case x.budget > 0:
-		return fmt.Sprintf("no room: %s took the %s that this turn may add", better, desk.Count(x.budget, "token"))
+		return fmt.Sprintf("no room: %s took the %s that this turn may add", better, plain.Count(x.budget, "token"))
 	}
 	return "no room in the budget"
 }

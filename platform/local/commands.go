@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 // A command runs a line that begins with a slash. rest is the line after its name.
 type command struct {
 	name, args, help string
-	run              func(t *terminal, ctx context.Context, rest string) error
+	run              func(t *console, ctx context.Context, rest string) error
 }
 
 // errQuit ends the terminal.
@@ -25,25 +26,25 @@ var errQuit = errors.New("quit")
 // commands is a function because /help, one of them, lists them all.
 func commands() []command {
 	return []command{
-		{"as", "NAME", "speak as somebody else", (*terminal).as},
-		{"channel", "[NAME]", "go to a channel, made if need be; without a name, list them", (*terminal).goTo},
-		{"dm", "", "write to the bot directly", (*terminal).dm},
-		{"thread", "[N]", "speak in the thread of message N; without a number, leave it", (*terminal).enter},
-		{"edit", "N TEXT", "change a message of yours", (*terminal).edit},
-		{"delete", "N", "take a message of yours back", (*terminal).remove},
-		{"react", "N EMOJI", "react to a message, with an emoji's name", (*terminal).react},
-		{"unreact", "N EMOJI", "take a reaction of yours back", (*terminal).unreact},
-		{"file", "PATH [TEXT]", "share a file", (*terminal).file},
-		{"history", "[N]", "show the newest N messages here", (*terminal).history},
-		{"why", "", "show what the last answer here was made of", (*terminal).why},
-		{"help", "", "list what there is", (*terminal).help},
-		{"quit", "", "leave", func(*terminal, context.Context, string) error { return errQuit }},
+		{"as", "NAME", "speak as somebody else", (*console).as},
+		{"channel", "[NAME]", "go to a channel, made if need be; without a name, list them", (*console).goTo},
+		{"dm", "", "write to the bot directly", (*console).dm},
+		{"thread", "[N]", "speak in the thread of message N; without a number, leave it", (*console).enter},
+		{"edit", "N TEXT", "change a message of yours", (*console).edit},
+		{"delete", "N", "take a message of yours back", (*console).remove},
+		{"react", "N EMOJI", "react to a message, with an emoji's name", (*console).react},
+		{"unreact", "N EMOJI", "take a reaction of yours back", (*console).unreact},
+		{"file", "PATH [TEXT]", "share a file", (*console).file},
+		{"history", "[N]", "show the newest N messages here", (*console).history},
+		{"why", "", "show what the last answer here was made of", (*console).why},
+		{"help", "", "list what there is", (*console).help},
+		{"quit", "", "leave", func(*console, context.Context, string) error { return errQuit }},
 	}
 }
 
 // line runs a line and reports whether it was the last. A line that begins with two
 // slashes is a message that begins with one.
-func (t *terminal) line(ctx context.Context, line string) (quit bool) {
+func (t *console) line(ctx context.Context, line string) (quit bool) {
 	if line == "" {
 		return false
 	}
@@ -63,12 +64,12 @@ func (t *terminal) line(ctx context.Context, line string) (quit bool) {
 		return true
 	}
 	if err != nil && ctx.Err() == nil {
-		t.write(desk.Bad(desk.Line(err.Error(), 400)) + "\n")
+		t.write(terminal.Bad(plain.Line(err.Error(), 400)) + "\n")
 	}
 	return false
 }
 
-func (t *terminal) say(ctx context.Context, s Said) error {
+func (t *console) say(ctx context.Context, s Said) error {
 	s.Channel, s.As, s.Thread = string(t.channel.ID), string(t.who.ID), t.thread
 	t.mu.Lock()
 	t.typed = t.who.ID
@@ -84,7 +85,7 @@ func (t *terminal) say(ctx context.Context, s Said) error {
 }
 
 // target parses the message number at the beginning of a command's arguments.
-func (t *terminal) target(rest string) (p place, more string, err error) {
+func (t *console) target(rest string) (p place, more string, err error) {
 	first, more, _ := strings.Cut(rest, " ")
 	n, err := strconv.Atoi(strings.Trim(first, "[]"))
 	t.mu.Lock()
@@ -95,44 +96,44 @@ func (t *terminal) target(rest string) (p place, more string, err error) {
 	return t.shown[n-1], strings.TrimSpace(more), nil
 }
 
-func (t *terminal) as(ctx context.Context, rest string) error {
+func (t *console) as(ctx context.Context, rest string) error {
 	who, err := t.chat.person(ctx, rest, false)
 	if err == nil {
 		t.who = who
-		t.write(desk.Faint("You are "+desk.Line(who.Name, 40)+".") + "\n")
+		t.write(terminal.Faint("You are "+plain.Line(who.Name, 40)+".") + "\n")
 	}
 	return err
 }
 
-func (t *terminal) goTo(ctx context.Context, rest string) error {
+func (t *console) goTo(ctx context.Context, rest string) error {
 	if rest == "" {
 		list, err := t.chat.Channels(ctx)
 		for _, c := range list {
-			t.write(fmt.Sprintf("#%s  %s\n", desk.Line(c.Name, 40), desk.Faint(desk.Count(c.Messages, "message"))))
+			t.write(fmt.Sprintf("#%s  %s\n", plain.Line(c.Name, 40), terminal.Faint(plain.Count(c.Messages, "message"))))
 		}
 		return err
 	}
 	c, err := t.chat.Channel(ctx, rest)
 	if err == nil {
 		t.channel, t.thread = c, ""
-		t.write(desk.Faint("You are in #"+desk.Line(c.Name, 40)+".") + "\n")
+		t.write(terminal.Faint("You are in #"+plain.Line(c.Name, 40)+".") + "\n")
 	}
 	return err
 }
 
-func (t *terminal) dm(ctx context.Context, _ string) error {
+func (t *console) dm(ctx context.Context, _ string) error {
 	c, err := t.chat.DM(ctx, string(t.who.ID))
 	if err == nil {
 		t.channel, t.thread = c, ""
-		t.write(desk.Faint("You write to "+t.chat.o.Agent.Name+" directly.") + "\n")
+		t.write(terminal.Faint("You write to "+t.chat.o.Agent.Name+" directly.") + "\n")
 	}
 	return err
 }
 
-func (t *terminal) enter(ctx context.Context, rest string) error {
+func (t *console) enter(ctx context.Context, rest string) error {
 	if rest == "" {
 		t.thread = ""
-		t.write(desk.Faint("You left the thread.") + "\n")
+		t.write(terminal.Faint("You left the thread.") + "\n")
 		return nil
 	}
 	p, _, err := t.target(rest)
@@ -149,11 +150,11 @@ func (t *terminal) enter(ctx context.Context, rest string) error {
 	if t.thread = m.Root(); t.thread == "" {
 		t.thread = m.ID
 	}
-	t.write(desk.Faint("You speak in its thread now; /thread leaves it.") + "\n")
+	t.write(terminal.Faint("You speak in its thread now; /thread leaves it.") + "\n")
 	return nil
 }
 
-func (t *terminal) edit(ctx context.Context, rest string) error {
+func (t *console) edit(ctx context.Context, rest string) error {
 	p, text, err := t.target(rest)
 	if err == nil {
 		_, err = t.chat.Edit(ctx, string(p.scope.Channel), p.id, string(t.who.ID), text)
@@ -161,7 +162,7 @@ func (t *terminal) edit(ctx context.Context, rest string) error {
 	return err
 }
 
-func (t *terminal) remove(ctx context.Context, rest string) error {
+func (t *console) remove(ctx context.Context, rest string) error {
 	p, _, err := t.target(rest)
 	if err == nil {
 		err = t.chat.Delete(ctx, string(p.scope.Channel), p.id, string(t.who.ID))
@@ -169,7 +170,7 @@ func (t *terminal) remove(ctx context.Context, rest string) error {
 	return err
 }
 
-func (t *terminal) react(ctx context.Context, rest string) error {
+func (t *console) react(ctx context.Context, rest string) error {
 	p, name, err := t.target(rest)
 	if err == nil {
 		_, err = t.chat.React(ctx, string(p.scope.Channel), p.id, string(t.who.ID), name)
@@ -177,7 +178,7 @@ func (t *terminal) react(ctx context.Context, rest string) error {
 	return err
 }
 
-func (t *terminal) unreact(ctx context.Context, rest string) error {
+func (t *console) unreact(ctx context.Context, rest string) error {
 	p, name, err := t.target(rest)
 	if err == nil {
 		_, err = t.chat.Unreact(ctx, string(p.scope.Channel), p.id, string(t.who.ID), name)
@@ -185,7 +186,7 @@ func (t *terminal) unreact(ctx context.Context, rest string) error {
 	return err
 }
 
-func (t *terminal) file(ctx context.Context, rest string) error {
+func (t *console) file(ctx context.Context, rest string) error {
 	path, text, _ := strings.Cut(rest, " ")
 	info, err := os.Stat(path)
 	if err != nil {
@@ -204,7 +205,7 @@ func (t *terminal) file(ctx context.Context, rest string) error {
 // shownAtOnce is how many messages /history shows without a number.
 const shownAtOnce = 20
 
-func (t *terminal) history(ctx context.Context, rest string) error {
+func (t *console) history(ctx context.Context, rest string) error {
 	n := shownAtOnce
 	if rest != "" {
 		var err error
@@ -227,7 +228,7 @@ func (t *terminal) history(ctx context.Context, rest string) error {
 	return err
 }
 
-func (t *terminal) why(ctx context.Context, _ string) error {
+func (t *console) why(ctx context.Context, _ string) error {
 	if t.screen.Why == nil {
 		return errors.New("this chat does not know")
 	}
@@ -239,11 +240,11 @@ func (t *terminal) why(ctx context.Context, _ string) error {
 	return nil
 }
 
-func (t *terminal) help(context.Context, string) error {
-	table := desk.NewTable("command", "")
+func (t *console) help(context.Context, string) error {
+	table := terminal.NewTable("command", "")
 	for _, c := range commands() {
 		table.Row(strings.TrimSpace("/"+c.name+" "+c.args), c.help)
 	}
-	t.write(table.Render(t.screen.Width) + desk.Faint("Everything else is said. Messages have their numbers in front.") + "\n")
+	t.write(table.Render(t.screen.Width) + terminal.Faint("Everything else is said. Messages have their numbers in front.") + "\n")
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"sync"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/desk"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 // A Screen configures a terminal. Person and Channel are required. A nil function
@@ -32,7 +33,7 @@ type Screen struct {
 // command, any other is a message. It returns nil when the input ends, at /quit, and
 // when ctx ends. Errors are those of reading; the error of a line is printed.
 func (c *Chat) Terminal(ctx context.Context, in io.Reader, out io.Writer, s Screen) error {
-	t := &terminal{chat: c, screen: s, out: out, number: map[place]int{}}
+	t := &console{chat: c, screen: s, out: out, number: map[place]int{}}
 	if t.screen.Width == 0 {
 		t.screen.Width = 100
 	}
@@ -45,7 +46,7 @@ func (c *Chat) Terminal(ctx context.Context, in io.Reader, out io.Writer, s Scre
 	}
 	stop := c.Watch(t.show)
 	defer stop()
-	t.write(desk.Faint(fmt.Sprintf("You are %s in #%s. Mention @%s to ask; /help lists what else there is.", desk.Line(t.who.Name, 40), desk.Line(t.channel.Name, 40), c.o.Agent.Name)) + "\n")
+	t.write(terminal.Faint(fmt.Sprintf("You are %s in #%s. Mention @%s to ask; /help lists what else there is.", plain.Line(t.who.Name, 40), plain.Line(t.channel.Name, 40), c.o.Agent.Name)) + "\n")
 	lines, failed := readLines(ctx, in)
 	for {
 		t.prompt()
@@ -92,7 +93,7 @@ type place struct {
 	id    earshot.MessageID
 }
 
-type terminal struct {
+type console struct {
 	chat   *Chat
 	screen Screen
 
@@ -108,14 +109,14 @@ type terminal struct {
 	typed  earshot.AuthorID
 }
 
-func (t *terminal) write(s string) {
+func (t *console) write(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, _ = io.WriteString(t.out, s) // if the terminal is gone, the input ends too
 }
 
 // prompt prints the prompt for a line.
-func (t *terminal) prompt() {
+func (t *console) prompt() {
 	if !t.screen.Live {
 		return
 	}
@@ -126,17 +127,17 @@ func (t *terminal) prompt() {
 	if t.thread != "" {
 		where += fmt.Sprintf(" ↳%d", t.numberOf(place{t.channel.Scope(), t.thread}))
 	}
-	t.write(desk.Faint(desk.Line(t.who.Name+" "+where, 60) + "> "))
+	t.write(terminal.Faint(plain.Line(t.who.Name+" "+where, 60) + "> "))
 }
 
 // numberOf returns the number of a message on this screen.
-func (t *terminal) numberOf(p place) int {
+func (t *console) numberOf(p place) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.count(p)
 }
 
-func (t *terminal) count(p place) int {
+func (t *console) count(p place) int {
 	if n, ok := t.number[p]; ok {
 		return n
 	}
@@ -146,7 +147,7 @@ func (t *terminal) count(p place) int {
 }
 
 // show prints an update. The platform never calls it concurrently.
-func (t *terminal) show(u Update) {
+func (t *console) show(u Update) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if u.Draft != nil {
@@ -163,33 +164,33 @@ func (t *terminal) show(u Update) {
 	}
 	switch {
 	case mine, streamed:
-		_, _ = io.WriteString(t.out, desk.Faint(head)+"\n")
+		_, _ = io.WriteString(t.out, terminal.Faint(head)+"\n")
 		return
 	case u.Change == earshot.Gone:
-		_, _ = io.WriteString(t.out, desk.Faint(head+"(deleted)")+"\n")
+		_, _ = io.WriteString(t.out, terminal.Faint(head+"(deleted)")+"\n")
 		return
 	}
-	label := desk.Line(m.Author.Name, 40)
+	label := plain.Line(m.Author.Name, 40)
 	if m.Author.Kind == earshot.Bot {
 		label += " (bot)"
 	}
-	text := desk.Clean(desk.Readable(m.Text))
+	text := plain.Clean(plain.Readable(m.Text))
 	if u.Change == earshot.Edited {
 		text = "(edited) " + text
 	}
 	for _, f := range m.Files {
-		text += "\n📎 " + desk.Line(f.Name, 60)
+		text += "\n📎 " + plain.Line(f.Name, 60)
 	}
 	for _, r := range m.Reactions {
-		text += fmt.Sprintf("\n:%s: %d", desk.Line(r.Name, 40), r.Count)
+		text += fmt.Sprintf("\n:%s: %d", plain.Line(r.Name, 40), r.Count)
 	}
-	body := desk.Paragraph(text, max(20, t.screen.Width-len(head)), strings.Repeat(" ", len(head)))
+	body := terminal.Paragraph(text, max(20, t.screen.Width-len(head)), strings.Repeat(" ", len(head)))
 	body = strings.ReplaceAll(body, strings.Repeat(" ", len(head))+"\n", "\n") // empty lines
-	_, _ = io.WriteString(t.out, desk.Faint(head)+desk.Strong(label)+": "+strings.TrimLeft(body, " "))
+	_, _ = io.WriteString(t.out, terminal.Faint(head)+terminal.Strong(label)+": "+strings.TrimLeft(body, " "))
 }
 
 // showDraft prints what was added to an unfinished answer.
-func (t *terminal) showDraft(d Draft) {
+func (t *console) showDraft(d Draft) {
 	if !t.screen.Live {
 		return
 	}
@@ -198,19 +199,19 @@ func (t *terminal) showDraft(d Draft) {
 		t.breakLine()
 	case !ok:
 		t.breakLine()
-		_, _ = io.WriteString(t.out, desk.Faint("… ")+desk.Clean(d.Text))
+		_, _ = io.WriteString(t.out, terminal.Faint("… ")+plain.Clean(d.Text))
 		t.draft = d.Text
 	case grown != "":
 		if t.draft == "" {
-			_, _ = io.WriteString(t.out, "\n"+desk.Faint("… "))
+			_, _ = io.WriteString(t.out, "\n"+terminal.Faint("… "))
 		}
-		_, _ = io.WriteString(t.out, desk.Clean(grown))
+		_, _ = io.WriteString(t.out, plain.Clean(grown))
 		t.draft = d.Text
 	}
 }
 
 // breakLine ends the line of an unfinished answer.
-func (t *terminal) breakLine() {
+func (t *console) breakLine() {
 	if t.draft != "" {
 		_, _ = io.WriteString(t.out, "\n")
 		t.draft = ""

@@ -1,21 +1,19 @@
-// Package desk writes what commands show on a terminal: prompts coloured by
+// Package terminal writes what commands show on a terminal: prompts coloured by
 // section, ledgers and other tables, threads, bars.
 //
 // Start with [NewTable], [Prompt] and [Ledger]. Every function returns text
 // with ANSI colours, which the command's writer removes where they are not
-// wanted. Texts that people wrote pass through [Clean], so that a message cannot
+// wanted. Texts that people wrote pass through [plain.Clean], so that a message cannot
 // move the cursor, change colours or reorder a line.
-package desk
+package terminal
 
 import (
 	"image/color"
 	"strings"
-	"unicode"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 )
 
@@ -74,94 +72,6 @@ func Section(name assemble.SectionName, s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Clean returns a text without the characters that control a terminal or reorder
-// a line: control, bidirectional and tag characters. Line breaks stay; a tab
-// becomes a space.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return r
-		case r == '\t':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r >= 0xE0000 && r <= 0xE0FFF, r == 0xFEFF:
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// Line returns a text as one line of at most width cells, with … where it was
-// cut. Mentions are shown as people see them.
-func Line(s string, width int) string {
-	s = strings.Join(strings.Fields(Clean(Readable(s))), " ")
-	return ansi.Truncate(s, width, "…")
-}
-
-// ID returns an id or a name as one line. It is never cut, so that it can be
-// copied.
-func ID(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
-
 // Cut cuts a line, which may have colours, to width cells, with … where it was
 // cut.
 func Cut(s string, width int) string { return ansi.Truncate(s, width, "…") }
-
-// Readable returns a stored text with its mentions and links as people see them:
-// <@U1|Alice> becomes @Alice, <https://x|label> label. One without a label only
-// loses its brackets.
-func Readable(s string) string {
-	if !strings.Contains(s, "<") {
-		return s
-	}
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(s, "<")
-		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
-		inner, after, ok := strings.Cut(rest, ">")
-		if !ok || inner == "" || strings.ContainsAny(inner, "<\n") || !strings.ContainsAny(inner[:1], "@#!h") {
-			b.WriteByte('<')
-			s = rest
-			continue
-		}
-		target, label, labelled := strings.Cut(inner, "|")
-		switch {
-		case strings.HasPrefix(target, "http"):
-			if labelled && label != "" {
-				b.WriteString(label)
-			} else {
-				b.WriteString(target)
-			}
-		case target[0] == 'h':
-			b.WriteString("<" + inner + ">")
-		default:
-			sign := "@"
-			if target[0] == '#' {
-				sign = "#"
-			}
-			if !labelled || label == "" {
-				label = strings.TrimLeft(target, "@#!")
-			}
-			b.WriteString(sign + strings.TrimLeft(label, "@#"))
-		}
-		s = after
-	}
-}
-
-// Day writes a time's day, in UTC.
-func Day(t earshot.Time) string {
-	if t.IsZero() {
-		return "–"
-	}
-	return t.UTC().Format("2006-01-02")
-}
-
-// Minute writes a time to the minute, in UTC.
-func Minute(t earshot.Time) string {
-	if t.IsZero() {
-		return "–"
-	}
-	return t.UTC().Format("2006-01-02 15:04")
-}

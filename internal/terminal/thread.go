@@ -1,4 +1,4 @@
-package desk
+package terminal
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // SortByPosition sorts messages by [earshot.Message.Position].
@@ -38,16 +39,16 @@ func message(m earshot.Message, names map[earshot.MessageID]string, picked bool,
 	if picked {
 		lead = indent + Mark("▶ ")
 	}
-	head := lead + Strong(Line(names[m.ID], 60)) + "  " + Faint(Minute(m.Time)+"  "+ID(string(m.ID)))
+	head := lead + Strong(plain.Line(names[m.ID], 60)) + "  " + Faint(plain.Minute(m.Time)+"  "+plain.ID(string(m.ID)))
 	if m.Deleted {
-		fmt.Fprintf(&b, "%s%s  %s\n", lead, Faint(Minute(m.Time)+"  "+ID(string(m.ID))), Bad("(deleted)"))
+		fmt.Fprintf(&b, "%s%s  %s\n", lead, Faint(plain.Minute(m.Time)+"  "+plain.ID(string(m.ID))), Bad("(deleted)"))
 		return b.String()
 	}
 	if !m.Edited.IsZero() {
-		head += "  " + Mark("(edited "+Minute(m.Edited)+")")
+		head += "  " + Mark("(edited "+plain.Minute(m.Edited)+")")
 	}
 	if to, ok := names[m.ReplyTo]; ok && m.ReplyTo != "" {
-		head += Faint("  ↩ " + Line(to, 30))
+		head += Faint("  ↩ " + plain.Line(to, 30))
 	}
 	b.WriteString(head + "\n")
 	b.WriteString(paragraph(m.Text, indent+"  ", width))
@@ -57,10 +58,10 @@ func message(m earshot.Message, names map[earshot.MessageID]string, picked bool,
 	}
 	var under []string
 	for _, f := range m.Files {
-		under = append(under, "📎 "+Line(f.Name, 60))
+		under = append(under, "📎 "+plain.Line(f.Name, 60))
 	}
 	for _, r := range m.Reactions {
-		under = append(under, fmt.Sprintf(":%s: %d", Line(r.Name, 40), r.Count))
+		under = append(under, fmt.Sprintf(":%s: %d", plain.Line(r.Name, 40), r.Count))
 	}
 	if len(under) > 0 {
 		b.WriteString(indent + "  " + Faint(strings.Join(under, "   ")) + "\n")
@@ -72,7 +73,7 @@ func message(m earshot.Message, names map[earshot.MessageID]string, picked bool,
 func paragraph(text, lead string, width int) string {
 	var b strings.Builder
 	room := max(20, width-ansi.StringWidth(lead))
-	for line := range strings.Lines(ansi.Wrap(Clean(Readable(text)), room, "")) {
+	for line := range strings.Lines(ansi.Wrap(plain.Clean(plain.Readable(text)), room, "")) {
 		b.WriteString(strings.TrimRight(lead+strings.TrimSuffix(line, "\n"), " ") + "\n")
 	}
 	return b.String()
@@ -90,13 +91,13 @@ func sharedHead(s earshot.Shared) string {
 	case earshot.AppQuote:
 		head = "from an app"
 	default:
-		head = Line(string(s.Kind), 20)
+		head = plain.Line(string(s.Kind), 20)
 	}
-	author := Line(s.Author, 60)
+	author := plain.Line(s.Author, 60)
 	if author == "" {
-		author = ID(string(s.ID))
+		author = plain.ID(string(s.ID))
 	}
-	place := Line(s.Place, 60)
+	place := plain.Line(s.Place, 60)
 	switch {
 	case s.Kind == earshot.Link && place != "":
 		head += ", " + place
@@ -115,7 +116,7 @@ func sharedHead(s earshot.Shared) string {
 		head += " in " + place
 	}
 	if !s.Time.IsZero() {
-		head += ", " + Minute(s.Time)
+		head += ", " + plain.Minute(s.Time)
 	}
 	return head
 }

@@ -1,23 +1,23 @@
-package desk
+package terminal
 
 import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // Prompt writes a prompt as the model gets it: each message under a rule with
 // its role, each section in its colour. In a text longer than maxLines (0: no
 // bound) one line that counts them replaces the lines in the middle. What the
 // assembler wrote is not changed; what models and tools wrote passes through
-// [Clean]. The rule names the files that are attached to a message and the call
+// [plain.Clean]. The rule names the files that are attached to a message and the call
 // that a tool answers; calls stand below the message that makes them.
 func Prompt(res assemble.Result, width, maxLines int) string {
 	var b strings.Builder
@@ -33,14 +33,14 @@ func Prompt(res assemble.Result, width, maxLines int) string {
 		}
 		for _, c := range m.Calls {
 			tools[c.ID] = c.Name
-			call := Strong("→ "+ID(c.Name)) + Faint("  "+ID(c.ID))
-			if args := Clean(c.Args); args != "" {
+			call := Strong("→ "+plain.ID(c.Name)) + Faint("  "+plain.ID(c.ID))
+			if args := plain.Clean(c.Args); args != "" {
 				call += "\n" + Section(assemble.SessionPart, "  "+strings.ReplaceAll(args, "\n", "\n  "))
 			}
 			b.WriteString(fold(call, maxLines))
 		}
 		if n := len(m.Opaque); n > 0 {
-			b.WriteString(Faint("  and "+Count(n, "byte")+" that only the provider reads") + "\n")
+			b.WriteString(Faint("  and "+plain.Count(n, "byte")+" that only the provider reads") + "\n")
 		}
 	}
 	return b.String()
@@ -51,7 +51,7 @@ func Prompt(res assemble.Result, width, maxLines int) string {
 func promptNote(m assemble.Message, tools map[string]string) string {
 	var notes []string
 	if m.Call != "" || m.Role == earshot.ToolRole {
-		note := strings.TrimSpace(Strong(ID(tools[m.Call])) + Faint("  "+ID(m.Call)))
+		note := strings.TrimSpace(Strong(plain.ID(tools[m.Call])) + Faint("  "+plain.ID(m.Call)))
 		if m.Failed {
 			note += "  " + Bad("failed")
 		}
@@ -63,7 +63,7 @@ func promptNote(m assemble.Message, tools map[string]string) string {
 	if len(m.Media) > 0 {
 		var ids []string
 		for _, id := range m.Media {
-			ids = append(ids, ID(string(id)))
+			ids = append(ids, plain.ID(string(id)))
 		}
 		notes = append(notes, "with "+strings.Join(ids, ", "))
 	}
@@ -72,7 +72,7 @@ func promptNote(m assemble.Message, tools map[string]string) string {
 
 // coloured returns a message's text, each span in its section's colour.
 func coloured(m assemble.Message) string {
-	show := Clean
+	show := plain.Clean
 	if m.Role == earshot.User {
 		show = func(s string) string { return s } // the assembler has cleaned it
 	}
@@ -164,32 +164,14 @@ func bar(n, most, room int) string {
 	return s
 }
 
-// Number writes n with commas between thousands.
-func Number(n int) string { return number(n, 0) }
-
-// Count writes a number and a noun, with an s unless the number is one:
-// "2 messages".
-func Count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return Number(n) + " " + noun
-}
-
 // number writes n with commas, at least width wide.
-func number(n, width int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return fmt.Sprintf("%*s", width, s)
-}
+func number(n, width int) string { return fmt.Sprintf("%*s", width, plain.Number(n)) }
 
 // Notes writes the notes of a result, one a line.
 func Notes(notes []assemble.Note) string {
 	var b strings.Builder
 	for _, n := range notes {
-		b.WriteString(Mark(n.Kind) + "  " + Clean(n.Text) + "\n")
+		b.WriteString(Mark(n.Kind) + "  " + plain.Clean(n.Text) + "\n")
 	}
 	return b.String()
 }

@@ -1,4 +1,4 @@
-package desk
+package plain
 
 import "github.com/earshot-ai/earshot"
 

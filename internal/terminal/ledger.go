@@ -1,4 +1,4 @@
-package desk
+package terminal
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // verdictStyles are the colours of verdicts.
@@ -45,13 +46,13 @@ func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Iden
 		rows++
 		var at, who, words string
 		if m := by[r.ID]; m != nil {
-			at, who, words = when(m.Time), Line(names[m.ID], 24), Line(m.Text, 200)
+			at, who, words = when(m.Time), plain.Line(names[m.ID], 24), plain.Line(m.Text, 200)
 			switch {
 			case words != "":
 			case len(m.Shared) > 0:
-				words = "[" + sharedHead(m.Shared[0]) + "] " + Line(m.Shared[0].Text, 200)
+				words = "[" + sharedHead(m.Shared[0]) + "] " + plain.Line(m.Shared[0].Text, 200)
 			case len(m.Files) > 0:
-				words = "[" + Line(m.Files[0].Name, 60) + "]"
+				words = "[" + plain.Line(m.Files[0].Name, 60) + "]"
 			}
 		}
 		why := Section(assemble.SectionName(r.Section), r.Section)
@@ -64,8 +65,8 @@ func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Iden
 		if r.Score != 0 {
 			why += " " + Faint(score(r))
 		}
-		t.Row(at, Faint(ID(string(r.ID))), who, verdictStyles[r.Verdict].Render(string(r.Verdict)),
-			why, number(r.Tokens, 0), words)
+		t.Row(at, Faint(plain.ID(string(r.ID))), who, verdictStyles[r.Verdict].Render(string(r.Verdict)),
+			why, plain.Number(r.Tokens), words)
 	}
 	var b strings.Builder
 	if rows > 0 {
@@ -90,7 +91,7 @@ func score(r earshot.LedgerRow) string {
 		return cmp.Or(cmp.Compare(r.Parts[y], r.Parts[x]), strings.Compare(x, y))
 	}) {
 		if v := r.Parts[name]; v >= 0.1 {
-			parts = append(parts, fmt.Sprintf("%s %.1f", Line(name, 20), v))
+			parts = append(parts, fmt.Sprintf("%s %.1f", plain.Line(name, 20), v))
 		}
 	}
 	if len(parts) > 0 {
@@ -107,7 +108,7 @@ func score(r earshot.LedgerRow) string {
 func clock(messages []earshot.Message) func(earshot.Time) string {
 	days, years := map[string]bool{}, map[int]bool{}
 	for _, m := range messages {
-		days[Day(m.Time)], years[m.Time.UTC().Year()] = true, true
+		days[plain.Day(m.Time)], years[m.Time.UTC().Year()] = true, true
 	}
 	layout := "15:04"
 	switch {
