@@ -64,8 +64,8 @@ func (x *Index) plan(q Query, w weights) *plan {
 		if zone == nil {
 			zone = time.UTC
 		}
-		for _, m := range when.Mentions(q.Text, time.UnixMicro(int64(q.At)).In(zone)) {
-			p.spans = append(p.spans, span{earshot.TimeOf(m.From), earshot.TimeOf(m.To)})
+		for _, s := range when.Spans(q.Text, time.UnixMicro(int64(q.At)).In(zone)) {
+			p.spans = append(p.spans, span{earshot.TimeOf(s.From), earshot.TimeOf(s.To)})
 		}
 	}
 	at := q.At

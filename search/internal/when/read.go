@@ -6,353 +6,285 @@ import (
 	"time"
 )
 
-// A lead is the prepositions and articles before an expression.
-type lead struct {
-	bound  int       // since, until and the like, or boundNone
-	bounds languages // the languages of that word
-	in     languages // in which it has a preposition of months and years
-	on     languages // in which it has a preposition of days
-	the    languages // in which its last word is an article
-	next   int       // the token after it
+// find returns the entry of a class whose form begins at token i, the longest, in one
+// of some languages, and the token after the form.
+func (r *reader) find(i int, c class, in int) (e entry, next int, ok bool) {
+	form, at := "", i
+	for n := 0; n < longest && at >= 0 && at < len(r.tokens) && r.tokens[at].kind == wordToken; n++ {
+		form = strings.TrimPrefix(form+" "+r.tokens[at].text, " ")
+		at++
+		if x := lexicon[form][c]; x.in&in != 0 {
+			e, next, ok = x, at, true
+		}
+		if r.sign(at, "-") && r.glued(at) && r.glued(at+1) {
+			at++ // avant-hier
+		}
+	}
+	if !ok {
+		return e, i, false
+	}
+	return e, next, true
 }
 
-const anyLanguage = ^languages(0)
-
-// lead reads up to three prepositions and articles.
-func (r *timeReader) lead(i int) lead {
-	l := lead{bound: boundNone, next: i}
-	for range 3 {
-		e, next, ok := r.find(l.next, boundWord, anyLanguage)
-		if ok && l.bound == boundNone {
-			l.bound, l.bounds = e.value, e.in
-			in, _, _ := r.link(l.next, linkIn, anyLanguage)
-			on, _, _ := r.link(l.next, linkOn, anyLanguage)
-			l.in, l.on, l.the = l.in|e.in|in.in, l.on|e.in|in.in|on.in, 0
-			l.next = next
-			continue
-		}
-		in, _, isIn := r.link(l.next, linkIn, anyLanguage)
-		on, _, isOn := r.link(l.next, linkOn, anyLanguage)
-		the, _, isThe := r.link(l.next, linkThe, anyLanguage)
-		if !isIn && !isOn && !isThe {
-			break
-		}
-		l.in, l.on, l.the = l.in|in.in, l.on|in.in|on.in, the.in
-		l.next++
-	}
-	if l.next > i && r.glued(l.next) {
-		return lead{bound: boundNone, next: i} // v2017
-	}
-	return l
+// link reports whether token i is a preposition or an article of some languages.
+func (r *reader) link(i int, c class, in int) bool {
+	return i >= 0 && i < len(r.tokens) && lexicon[r.tokens[i].text][c].in&in != 0
 }
 
-// languagesOf returns the languages that the words of a time, the tokens
-// [i, next), may be of.
-func (r *timeReader) languagesOf(i, next int) languages {
-	all := anyLanguage
-	for ; i < next; i++ {
-		if r.tokens[i].kind != wordToken {
-			continue
-		}
-		var in languages
-		for _, e := range r.words[r.tokens[i].text] {
-			if e.class != linkWord && e.class != boundWord {
-				in |= e.in
-			}
-		}
-		if in != 0 && all&in != 0 {
-			all &= in
-		}
-	}
-	return all
-}
-
-// link finds a preposition or article of one kind.
-func (r *timeReader) link(i, kind int, in languages) (entry, int, bool) {
-	if i >= len(r.tokens) || r.tokens[i].kind != wordToken {
-		return entry{}, i, false
-	}
-	for _, e := range r.words[r.tokens[i].text] {
-		if e.class == linkWord && e.value == kind && e.in&in != 0 {
-			return e, i + 1, true
-		}
-	}
-	return entry{}, i, false
-}
-
-// skip skips up to n links of some kinds.
-func (r *timeReader) skip(i, n int, in languages, kinds ...int) int {
-	for range n {
-		from := i
-		for _, k := range kinds {
-			if _, next, ok := r.link(i, k, in); ok {
-				i = next
-				break
-			}
-		}
-		if i == from {
-			break
-		}
+// skip skips up to two articles.
+func (r *reader) skip(i, in int) int {
+	for n := 0; n < 2 && r.link(i, articleWord, in); n++ {
+		i++
 	}
 	return i
 }
 
-// expression reads the time that begins at token i, prepositions included.
-func (r *timeReader) expression(i int) (finding, bool) {
-	if t := r.tokens[i]; t.kind == signToken || t.kind == wordToken && len(r.words[t.text]) == 0 && t.text != "q" {
-		return finding{}, false
+// number returns the number at token i, -1 where there is none.
+func (r *reader) number(i int) int {
+	if i < 0 || i >= len(r.tokens) || r.tokens[i].kind != numberToken {
+		return -1
 	}
-	if r.tokens[i].kind != wordToken {
-		if f, ok := r.japanese(i); ok || r.tokens[i].kind == kanaToken {
-			return f, ok
-		}
-	}
-	none := lead{bound: boundNone, next: i}
-	if f, ok := r.edges(i, none); ok {
-		return f, true
-	}
-	for _, read := range []func(int) (finding, bool){r.every, r.fromTo} {
-		if f, ok := read(i); ok {
-			return f, true
-		}
-	}
-	if f, ok := r.phrase(i, none); ok {
-		return f, true
-	}
-	l := r.lead(i)
-	if l.next > i {
-		if f, ok := r.core(l.next, l); ok {
-			in := r.languagesOf(l.next, f.next)
-			f.list = slices.DeleteFunc(f.list, func(s stretch) bool { return s.from.After(r.now) })
-			if l.bounds&in != 0 {
-				for k := range f.list {
-					f.list[k] = r.bounded(f.list[k], l.bound)
-				}
-			}
-			if (l.on|l.the)&in != 0 { // words of one language
-				return f, true
-			}
-		}
-	}
-	return r.core(i, none)
+	return r.tokens[i].number
 }
 
-// bounded is what lies since, until, before or after a stretch. How far before
-// or after is a guess.
-func (r *timeReader) bounded(s stretch, bound int) stretch {
-	room := max(7, int(s.to.Sub(s.from).Hours()/24+0.5))
-	switch bound {
-	case boundSince:
-		if to := r.days(r.now, 0, 1).to; to.After(s.to) {
-			s.to = to
-		}
-	case boundUntil:
-		s.from, s.soft = r.days(s.from, -room, 0).from, true
-	case boundBefore:
-		s.from, s.to, s.soft = r.days(s.from, -room, 0).from, s.from, true
-	case boundAfter:
-		s.to, s.soft = r.days(s.to, 0, room).to, true
-	}
-	return s
-}
-
-// every reads what comes again, which is no stretch: "every Friday".
-func (r *timeReader) every(i int) (finding, bool) {
-	e, next, ok := r.find(i, everyWord, anyLanguage)
-	if !ok {
-		return finding{}, false
-	}
-	for _, c := range []class{weekdayWord, unitWord, monthWord, seasonWord} {
-		if _, end, ok := r.find(next, c, e.in); ok {
-			return finding{next: end}, true
+// expression reads the time that begins at token i, with the token after it. Without
+// spans it is one that is not meant, such as one in the future.
+func (r *reader) expression(i int) ([]Span, int, bool) {
+	if _, next, ok := r.find(i, everyWord, anyLanguage); ok {
+		if _, end, ok := r.noun(next); ok {
+			return nil, end, true
 		}
 	}
-	return finding{}, false
-}
-
-// fromTo reads "between March and May", "from Monday to Friday".
-func (r *timeReader) fromTo(i int) (finding, bool) {
-	e, next, ok := r.find(i, rangeWord, anyLanguage)
-	if !ok || e.value != 0 {
-		return finding{}, false
-	}
-	next = r.skip(next, 1, e.in, linkThe)
-	f, ok := r.core(next, lead{bound: boundNone, in: e.in, on: e.in})
-	if !ok || len(f.list) == 0 {
-		return finding{}, false
-	}
-	e, next, ok = r.find(f.next, rangeWord, e.in)
-	if !ok || e.value != 1 {
-		return finding{}, false
-	}
-	next = r.skip(next, 1, e.in, linkThe)
-	g, ok := r.core(next, lead{bound: boundNone, in: e.in, on: e.in})
-	if !ok || len(g.list) == 0 {
-		return finding{}, false
-	}
-	a, b := f.list[0], g.list[0]
-	if a.from.After(b.from) { // from November to January
-		y, m, d := a.from.Date()
-		a.from = r.midnight(y-1, m, d)
-	}
-	return one(stretch{a.from, b.to, a.soft || b.soft}, g.next)
-}
-
-// core reads an expression without what stands before it.
-func (r *timeReader) core(i int, l lead) (finding, bool) {
-	if i >= len(r.tokens) {
-		return finding{}, false
-	}
-	if r.tokens[i].kind == numberToken {
-		for _, read := range []func(int, lead) (finding, bool){r.figures, r.back, r.dayMonth, r.yearAlone} {
-			if f, ok := read(i, l); ok {
-				return f, true
-			}
+	for _, read := range []func(int) ([]Span, int, bool){r.japanese, r.figures, r.dayMonth, r.yearAlone, r.phrase, r.edges, r.named} {
+		list, next, ok := read(i)
+		if !ok {
+			continue
 		}
-		return finding{}, false
-	}
-	for _, read := range []func(int, lead) (finding, bool){
-		r.edges, r.phrase, r.turned, r.back, r.monthFirst, r.weekdays, r.season, r.quarter, r.feast, r.weekend,
-	} {
-		if f, ok := read(i, l); ok {
-			return f, true
+		if r.link(i-1, sinceWord, anyLanguage) || r.link(i-1, articleWord, anyLanguage) && r.link(i-2, sinceWord, anyLanguage) {
+			list = r.since(list)
 		}
+		return list, next, true
 	}
-	return finding{}, false
+	return nil, i, false
 }
 
-// phrase reads "yesterday", "the week before last" and the like.
-func (r *timeReader) phrase(i int, _ lead) (finding, bool) {
-	e, next, ok := r.find(i, phraseWord, anyLanguage)
-	if !ok || e.weak && !r.speaks(e.in) {
-		return finding{}, false
+// figures reads dates in figures: 2017-03-05, 2017-03, 2017/3/5, 5.3.2017.
+func (r *reader) figures(i int) ([]Span, int, bool) {
+	a, b, c := r.number(i), r.number(i+2), r.number(i+4)
+	if a < 0 || b < 0 || !r.glued(i+1) || !r.glued(i+2) {
+		return nil, i, false
 	}
-	if d, ok := strings.CutPrefix(e.means, "D"); ok {
-		return one(soft(r.window(day, number(d))), next)
-	}
-	if e.means == "f1" {
-		return r.feastOf(1, next, e.in)
-	}
-	u, n, p, ok := e.distance()
-	if !ok {
-		return finding{next: next}, true
-	}
-	s := r.calendar(u, n)
-	if p != wholeDay {
-		return one(r.part(s, p), next)
-	}
-	return r.inside(u, n, s, next, e.in)
-}
-
-// inside reads what narrows a named day, week or year: "yesterday evening",
-// "last week on Friday", "last year in March".
-func (r *timeReader) inside(u unit, n int, s stretch, i int, in languages) (finding, bool) {
-	switch u {
-	case day:
-		return one(r.narrowed(s, &i, in), i)
-	case week:
-		if e, next, ok := r.find(r.skip(i, 2, in, linkOn, linkThe), weekdayWord, in); ok {
-			d := r.days(s.from, e.value, e.value+1)
-			return one(r.narrowed(d, &next, in), next)
-		}
-	case year:
-		if e, next, ok := r.find(r.skip(i, 1, in, linkIn), monthWord, in); ok {
-			return one(r.months(r.now.Year()+n, time.Month(e.value+1), 1), next)
-		}
-	}
-	return one(s, i)
-}
-
-// narrowed narrows a day by what follows at *i: a part of the day, a time of
-// the clock.
-func (r *timeReader) narrowed(s stretch, i *int, in languages) stretch {
-	at := r.skip(*i, 3, in, linkIn, linkOn, linkOf, linkThe)
-	if e, next, ok := r.find(at, partWord, in); ok {
-		*i = next
-		return r.part(s, part(e.value+1))
-	}
-	if r.word(at, "at", "around", "about", "um", "gegen", "om", "vers") {
-		at++
-	}
-	if at >= len(r.tokens) || r.tokens[at].kind != numberToken || r.tokens[at].number < 0 || r.tokens[at].number > 24 {
-		return s
-	}
-	h, next := r.tokens[at].number, at+1
-	minutes := 0
-	if r.glued(next) && r.sign(next, ":") && r.glued(next+1) && r.tokens[next+1].kind == numberToken && r.tokens[next+1].number >= 0 && r.tokens[next+1].number < 60 {
-		minutes = r.tokens[next+1].number
-		next += 2
-	} else if !r.word(next, "am", "pm", "h", "uhr", "uur", "heures") {
-		return s
-	}
+	sep := r.tokens[i+1].text
+	whole := c >= 0 && r.glued(i+3) && r.glued(i+4) && r.sign(i+3, sep)
 	switch {
-	case r.word(next, "pm") && h < 12:
-		h += 12
-		next++
-	case r.word(next, "am", "pm", "h", "uhr", "uur", "heures"):
-		next++
+	case whole && len(r.tokens[i].text) == 4 && (sep == "-" || sep == "/"):
+		next := i + 5
+		for r.glued(next) && (r.solid(next) || r.glued(next+1) && r.solid(next+1)) { // T10:00
+			next++
+		}
+		s, ok := r.date(a, b, c)
+		return []Span{s}, next, ok
+	case whole && len(r.tokens[i+4].text) == 4 && sep == "." && (i == 0 || !strings.Contains("version release build", r.tokens[i-1].text)):
+		s, ok := r.date(c, b, a)
+		return []Span{s}, i + 5, ok
+	case len(r.tokens[i].text) == 4 && sep == "-" && len(r.tokens[i+2].text) == 2 && r.isYear(a) && b >= 1 && b <= 12:
+		return []Span{r.months(a, time.Month(b), 1)}, i + 3, true
 	}
-	*i = next
-	return r.clock(s, h*60+minutes-60, h*60+minutes+90)
+	return nil, i, false
 }
 
-// edges reads "end of October", "early 2017", "mid-January".
-func (r *timeReader) edges(i int, l lead) (finding, bool) {
+// dayNumber reads a day of a month: 5, 5th, 5.
+func (r *reader) dayNumber(i int) (d, next int, ok bool) {
+	if d = r.number(i); d < 1 || d > 31 || len(r.tokens[i].text) > 2 || strings.HasSuffix(r.text[:r.tokens[i].start], "'") { // March '17
+		return 0, i, false
+	}
+	next = i + 1
+	if r.glued(next) && (r.solid(next) && slices.Contains([]string{"st", "nd", "rd", "th", "er", "e", "ste"}, r.tokens[next].text) || r.sign(next, ".") && !r.glued(next+1)) {
+		next++
+	}
+	return d, next, true
+}
+
+// dated is the day d of a month, of the year that stands at token i or the latest.
+func (r *reader) dated(m entry, d, i int) ([]Span, int, bool) {
+	if y, end, ok := r.yearAt(i, m.in); ok {
+		s, ok := r.date(y, m.value+1, d)
+		return []Span{s}, end, ok
+	}
+	s, ok := r.latestDay(m.value+1, d)
+	return []Span{s}, i, ok
+}
+
+// dayMonth reads "5 March 2017", "5th of March".
+func (r *reader) dayMonth(i int) ([]Span, int, bool) {
+	d, next, ok := r.dayNumber(i)
+	m, end, found := r.find(r.skip(next, anyLanguage), monthWord, anyLanguage)
+	if !ok || !found {
+		return nil, i, false
+	}
+	_, _, year := r.yearAt(end, m.in)
+	if m.weak && !year && end == i+2 && !r.link(i-1, inWord, m.in) && !r.link(i-1, articleWord, m.in) && !r.ends(end) && !r.tokens[end-1].upper {
+		return nil, i, false
+	}
+	return r.dated(m, d, end)
+}
+
+// yearAt reads the year of a month: 2017, of last year.
+func (r *reader) yearAt(i, in int) (y, next int, ok bool) {
+	if r.sign(i, ",") {
+		i++
+	}
+	i = r.skip(i, in)
+	if y := r.number(i); r.isYear(y) && len(r.tokens[i].text) == 4 {
+		return y, i + 1, true
+	}
+	n, next, ok := r.noun(i)
+	return r.now.Year() + n.turn, next, ok && n.turned && n.class == unitWord && unit(n.value) == year && n.in&in != 0
+}
+
+// counted are words that a number before them counts, so that it is no year.
+var counted = strings.Fields("ms s seconds bytes kb mb gb px lines users messages times rows km m mhz hz mah v people nodes files requests items words tokens euros percent days")
+
+// yearAlone reads "in 2016", "since 2016".
+func (r *reader) yearAlone(i int) ([]Span, int, bool) {
+	y := r.number(i)
+	if !r.isYear(y) || !r.link(i-1, inWord, anyLanguage) && !r.link(i-1, sinceWord, anyLanguage) || r.solid(i+1) && slices.Contains(counted, r.tokens[i+1].text) {
+		return nil, i, false
+	}
+	return []Span{r.months(y, 1, 12)}, i + 1, true
+}
+
+// phrase reads "yesterday".
+func (r *reader) phrase(i int) ([]Span, int, bool) {
+	e, next, ok := r.find(i, phraseWord, anyLanguage)
+	if !ok || e.value == 3 {
+		return nil, next, ok
+	}
+	return []Span{r.calendar(day, e.value-2)}, next, true
+}
+
+// edges reads "end of October", "early 2017", "mid-January", "end of last month".
+func (r *reader) edges(i int) ([]Span, int, bool) {
 	e, next, ok := r.find(i, edgeWord, anyLanguage)
 	if !ok {
-		return finding{}, false
+		return nil, i, false
 	}
-	if r.hyphen(next) {
+	if r.sign(next, "-") {
 		next++
 	}
-	next = r.skip(next, 2, e.in, linkOf, linkThe)
-	inner := lead{bound: boundNone, in: e.in, on: e.in, next: next}
-	var f finding
-	if s, end, found := r.unitAlone(next, e.in); found {
-		f, ok = one(s, end)
-	} else if s, end, found := r.yearNumber(next, true); found {
-		f, ok = one(s, end)
-	} else {
-		for _, read := range []func(int, lead) (finding, bool){r.phrase, r.turned, r.monthFirst, r.season} {
-			if f, ok = read(next, inner); ok {
-				break
+	next = r.skip(next, e.in)
+	list, end, ok := r.named(next)
+	if y := r.number(next); !ok && r.isYear(y) {
+		list, end, ok = []Span{r.months(y, 1, 12)}, next+1, true
+	} else if n, at, found := r.noun(next); !ok && found && n.class == unitWord {
+		list, end, ok = []Span{r.calendar(unit(n.value), 0)}, at, true
+	} else if !ok && found && n.class == monthWord { // of "early may"
+		list, end, ok = r.latestMonth(time.Month(n.value+1)), at, true
+	}
+	for k := range list {
+		list[k] = r.edge(list[k], e.value)
+	}
+	return list, end, ok
+}
+
+// A noun is a unit, a day of the week or a month, and whether it is last (-1), this (0)
+// or next (1).
+type noun struct {
+	entry
+	turn   int
+	turned bool
+}
+
+// noun reads "last week", "Friday", "mois dernier".
+func (r *reader) noun(i int) (n noun, next int, ok bool) {
+	in := anyLanguage
+	turn, at, turned := r.find(i, turnWord, in)
+	if turned {
+		in = turn.in
+	}
+	for _, c := range []class{unitWord, weekdayWord, monthWord} {
+		if n.entry, next, ok = r.find(at, c, in); !ok {
+			continue
+		}
+		if !turned {
+			if e, end, found := r.find(next, turnWord, n.in); found && e.value == 0 && n.in != 1 { // not English
+				turn, next, turned = e, end, true
 			}
 		}
+		n.turn, n.turned = turn.value-1, turned
+		return n, next, true
 	}
-	if !ok || len(f.list) == 0 || r.languagesOf(next, f.next)&e.in == 0 { // "fine yesterday" is no Italian
-		return f, ok && len(f.list) == 0
-	}
-	for k := range f.list {
-		f.list[k] = r.edge(f.list[k], e.value)
-	}
-	return f, true
+	return noun{}, i, false
 }
 
-// unitAlone reads the unit of "the end of the week", which is the current one.
-func (r *timeReader) unitAlone(i int, in languages) (stretch, int, bool) {
-	e, next, ok := r.find(i, unitWord, in)
-	if u := unit(e.value); !ok || r.word(i-1, "half") || u != week && u != month && u != year && u != quarter {
-		return stretch{}, i, false
+// named reads a noun with what narrows it: "last week on Friday", "March 5, 2017".
+func (r *reader) named(i int) ([]Span, int, bool) {
+	n, next, ok := r.noun(i)
+	if !ok || n.turned && r.sign(next, "of") || n.turned && r.solid(next) && r.tokens[next].text == "of" {
+		return nil, next, ok && n.class == weekdayWord // "the last Friday of March"
 	}
-	if _, _, turned := r.find(next, turnWord, in&trailing); turned {
-		return stretch{}, i, false
+	switch n.class {
+	case unitWord:
+		if !n.turned || unit(n.value) == day {
+			return nil, i, false
+		}
+		s := r.calendar(unit(n.value), n.turn)
+		if d, end, ok := r.noun(r.skip(next, n.in)); ok && !d.turned {
+			switch {
+			case unit(n.value) == week && d.class == weekdayWord:
+				return []Span{r.days(s.From, d.value, d.value+1)}, end, true
+			case unit(n.value) == year && d.class == monthWord:
+				return []Span{r.months(s.From.Year(), time.Month(d.value+1), 1)}, end, true
+			}
+		}
+		return []Span{s}, next, true
+	case weekdayWord:
+		return r.weekday(i, n, next)
 	}
-	return r.calendar(unit(e.value), 0), next, true
+	return r.month(i, n, next)
 }
 
-// hasYear reports whether a year stands at i.
-func (r *timeReader) hasYear(i int, in languages) bool {
-	_, _, ok := r.yearBehind(i, in)
-	return ok
+// weekday reads a day of the week, with its week if it has one. A date that follows
+// says more.
+func (r *reader) weekday(i int, n noun, next int) ([]Span, int, bool) {
+	this := r.days(r.calendar(week, 0).From, n.value, n.value+1)
+	at := next
+	if r.sign(at, ",") {
+		at++
+	}
+	if w, end, ok := r.noun(r.skip(next, n.in)); ok && w.turned && w.class == unitWord && unit(w.value) == week {
+		return []Span{r.days(this.From, 7*w.turn, 7*w.turn+1)}, end, true
+	}
+	switch {
+	case r.number(at) >= 0, n.turned && (n.turn > 0 || n.turn == 0 && this.From.After(r.now)):
+		return nil, next, true
+	case n.turned && n.turn == 0:
+		return []Span{this}, next, true
+	case n.turned:
+		return r.lastWeekday(n.value), next, true
+	case n.weak && (!r.ends(next) || i == 0 || r.tokens[i-1].text != "on" && r.tokens[i-1].text != "since"):
+		return nil, i, false
+	}
+	return r.plainWeekday(n.value), next, true
 }
 
-// speaks reports whether the text begins with words that show it to be of some
-// languages.
-func (r *timeReader) speaks(in languages) bool {
-	for i := range min(len(r.tokens), 64) {
-		if _, _, ok := r.find(i, speechWord, in); ok {
-			return true
+// month reads a month with its year or day.
+func (r *reader) month(i int, n noun, next int) ([]Span, int, bool) {
+	m := time.Month(n.value + 1)
+	if y, end, ok := r.yearAt(next, n.in); ok {
+		return []Span{r.months(y, m, 1)}, end, true
+	}
+	sure := !n.weak || r.link(i-1, inWord, n.in) || r.link(i-1, sinceWord, n.in)
+	switch {
+	case n.turned && n.turn < 0:
+		return []Span{r.lastMonth(m)}, next, true
+	case n.turned:
+		return []Span{r.months(r.now.Year(), m, 1)}, next, sure || r.tokens[next-1].upper // not "this may break"
+	}
+	if d, end, ok := r.dayNumber(r.skip(next, 1)); ok && n.in&1 != 0 {
+		if _, _, year := r.yearAt(end, 1); year || sure || r.ends(end) || end > i+2 || r.tokens[i].upper && i > 0 {
+			return r.dated(n.entry, d, end)
 		}
 	}
-	return false
+	return r.latestMonth(m), next, sure
 }
