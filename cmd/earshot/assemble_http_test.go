@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
-	"github.com/earshot-ai/earshot/internal/api"
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/api"
 	"github.com/earshot-ai/earshot/internal/transcript"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/counted"
-	"github.com/earshot-ai/earshot/internal/mcp/mcptest"
+	"github.com/earshot-ai/earshot/internal/sidecar/mcp/mcptest"
 	"github.com/earshot-ai/earshot/store"
 )
 

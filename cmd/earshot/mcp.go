@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/explain"
-	"github.com/earshot-ai/earshot/internal/mcp"
 	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/mcp"
 	"github.com/earshot-ai/earshot/search"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/earshot-ai/earshot/internal/mcp/mcptest"
+	"github.com/earshot-ai/earshot/internal/sidecar/mcp/mcptest"
 	"github.com/earshot-ai/earshot/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 func TestTheSequenceIsThatOfTheNewestChange(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/inputref"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/internal/visible"
 )

@@ -2,7 +2,7 @@ package explain_test
 
 import (
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 var (

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 var ops = earshot.Scope{Platform: earshot.Local, Workspace: "local", Channel: "ops"}

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/inspect"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 // spentWorld has three turns of March, in two channels, one of them failed.

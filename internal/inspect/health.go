@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 // A Health is how a process is, and what it needs: the store, the platform, the model,

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/inspect"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 type healthPage struct {

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/secret"
 )
 

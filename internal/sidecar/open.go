@@ -11,10 +11,10 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/internal/access"
 	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/inputref"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 // openTries is how often a context is gathered for a turn while the conversation

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 // A Place names a channel as callers do: by its id, and by what else is needed

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 // Owns reports whether a conversation is not another user's. One that is not stored

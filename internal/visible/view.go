@@ -12,7 +12,7 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 // A Store is what a View looks things up in. An [earshot.Store] is one.

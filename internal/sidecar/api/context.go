@@ -1,0 +1,204 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/contract"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
+	"github.com/earshot-ai/earshot/internal/visible"
+)
+
+// addContext adds the routes that make contexts, and those that end open turns.
+func (s *server) addContext(a huma.API) {
+	addStrict(s, a, huma.Operation{
+		OperationID: "make-context", Method: http.MethodPost, Path: "/v1/context", Summary: "The context of a message: prompt, ledger, tokens, next",
+		Description: "Nothing of the conversation changes. With open, a turn is opened, which POST /v1/turns/{id}/commit ends with the reply. A message that comes along is recorded first.",
+	}, s.makeContext)
+	s.addAssemble(a)
+	s.addOpenTurns(a)
+}
+
+// A contextBody is the body of POST /v1/context.
+type contextBody struct {
+	ChannelNamed
+	Anchor       string            `json:"anchor,omitzero" maxLength:"512" doc:"the id of the message to answer; default: that of message"`
+	Agent        string            `json:"agent,omitzero" maxLength:"512" doc:"who answers; default: the only agent that is known here"`
+	Conversation string            `json:"conversation,omitzero" doc:"the id of a conversation; default: the one that the anchor belongs to"`
+	Policy       policyRef         `json:"policy,omitzero" doc:"default: the sidecar's, which is standard"`
+	Budget       *contract.Budget  `json:"budget,omitzero" doc:"in tokens"`
+	Counter      *string           `json:"counter,omitzero" doc:"o200k, bytes4, or either times a factor, such as o200k*1.15"`
+	Instructions *string           `json:"instructions,omitzero" doc:"the operator's own system text"`
+	Zone         string            `json:"zone,omitzero" doc:"IANA name of the zone of the times that are shown"`
+	Attach       []string          `json:"attach,omitempty" doc:"ids of files that the model is given with this turn"`
+	Text         string            `json:"text,omitzero" doc:"what the anchor is read as saying"`
+	Message      *contract.Message `json:"message,omitzero" doc:"a message that is recorded first"`
+	Open         bool              `json:"open,omitzero" doc:"open a turn, to be committed with the reply"`
+	Tools        bool              `json:"tools,omitzero" doc:"also return the tools' descriptions for a model"`
+}
+
+// A contextAnswer is the answer to contextBody.
+type contextAnswer struct {
+	Prompt       promptJSON            `json:"prompt"`
+	Tokens       contract.ResultTokens `json:"tokens"`
+	Ledger       []contract.LedgerRow  `json:"ledger"`
+	Next         contract.Next         `json:"next" doc:"what committing the turn stores, besides the reply"`
+	Notes        []contract.Note       `json:"notes"`
+	Hash         string                `json:"hash" doc:"of the prompt"`
+	Conversation string                `json:"conversation" doc:"its id"`
+	Turn         *openTurn             `json:"turn,omitempty"`
+	Capability   string                `json:"capability,omitempty" doc:"a bearer token for POST /v1/tools/{name}, in this channel up to the anchor"`
+	Tools        []toolInfo            `json:"tools,omitempty"`
+}
+
+// A promptJSON is what the model is sent.
+type promptJSON struct {
+	System   string                   `json:"system"`
+	Messages []contract.ResultMessage `json:"messages"`
+}
+
+// An openTurn is a turn that waits for its reply.
+type openTurn struct {
+	ID      earshot.TurnID `json:"id"`
+	Expires string         `json:"expires" format:"date-time"`
+}
+
+// A channelRef is a channel's id, or an object with its platform and workspace too.
+type channelRef struct{ jsontext.Value }
+
+// Schema implements [huma.SchemaProvider].
+func (channelRef) Schema(huma.Registry) *huma.Schema {
+	id := &huma.Schema{Type: huma.TypeString, Description: "the channel's id on its platform"}
+	return &huma.Schema{OneOf: []*huma.Schema{id, {
+		Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"id"},
+		Properties: map[string]*huma.Schema{"id": id, "workspace": {Type: huma.TypeString}, "platform": {Type: huma.TypeString}},
+	}}}
+}
+
+// A policyRef is a policy's name, or the policy.
+type policyRef struct{ jsontext.Value }
+
+// Schema implements [huma.SchemaProvider].
+func (policyRef) Schema(huma.Registry) *huma.Schema { return policySchema() }
+
+func policySchema() *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString, Description: "the name of a built-in policy"},
+		{Type: huma.TypeObject, AdditionalProperties: true, Description: "a policy as docs/policies.md has it"},
+	}}
+}
+
+// A ChannelNamed is how bodies name a channel.
+type ChannelNamed struct {
+	Channel   channelRef `json:"channel,omitzero" doc:"its id, or an object; required, unless there is a conversation"`
+	Workspace string     `json:"workspace,omitzero" maxLength:"512" doc:"the workspace's id, where several have a channel with this id"`
+	Platform  string     `json:"platform,omitzero" maxLength:"64" doc:"the platform, where several have a channel with this id"`
+}
+
+// place reads the channel.
+func (b *ChannelNamed) place() (visible.Place, error) {
+	at := visible.Place{Workspace: earshot.WorkspaceID(b.Workspace), Platform: earshot.Platform(b.Platform)}
+	raw := b.Channel.Value
+	if len(raw) == 0 || raw.Kind() == 'n' {
+		return at, nil
+	}
+	if raw.Kind() != '{' {
+		var id string
+		err := contract.Unmarshal(raw, &id, "channel")
+		at.Channel = earshot.ChannelID(id)
+		return at, err
+	}
+	var w struct {
+		ID        string `json:"id"`
+		Workspace string `json:"workspace"`
+		Platform  string `json:"platform"`
+	}
+	if err := contract.Unmarshal(raw, &w, ""); err != nil {
+		return at, below("channel", err)
+	}
+	if w.Workspace != "" {
+		at.Workspace = earshot.WorkspaceID(w.Workspace)
+	}
+	if w.Platform != "" {
+		at.Platform = earshot.Platform(w.Platform)
+	}
+	at.Channel = earshot.ChannelID(w.ID)
+	return at, nil
+}
+
+// read returns the request that the body is.
+func (b *contextBody) read(budget assemble.Budget) (r sidecar.ContextRequest, err error) {
+	r = sidecar.ContextRequest{
+		Conversation: b.Conversation, Anchor: earshot.MessageID(b.Anchor), Agent: earshot.AuthorID(b.Agent), Open: b.Open,
+		Settings: contexts.Settings{Instructions: b.Instructions, Zone: b.Zone, Text: b.Text},
+	}
+	for _, id := range b.Attach {
+		r.Attach = append(r.Attach, earshot.ArtifactID(id))
+	}
+	if r.Channel, err = b.place(); err != nil {
+		return r, err
+	}
+	if len(b.Policy.Value) > 0 && b.Policy.Kind() != 'n' {
+		policy, err := contract.ReadPolicy(b.Policy.Value)
+		if err != nil {
+			return r, err
+		}
+		r.Policy = &policy
+	}
+	if b.Budget != nil {
+		budget, err := b.Budget.Over(budget)
+		if err != nil {
+			return r, err
+		}
+		r.Budget = &budget
+	}
+	if b.Counter != nil {
+		if r.Counter, err = contract.ReadCounter(b.Counter); err != nil {
+			return r, err
+		}
+	}
+	if b.Message != nil {
+		m, err := b.Message.Read("message")
+		if err != nil {
+			return r, err
+		}
+		r.Message = &m
+	}
+	return r, nil
+}
+
+func (s *server) makeContext(ctx context.Context, p access.Principal, b *contextBody) (*contextOutput, error) {
+	r, err := b.read(s.Service.Budget())
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.Service.Context(ctx, p, r)
+	if err != nil {
+		return nil, err
+	}
+	return &contextOutput{Body: contextAnswerOf(c, b.Tools)}, nil
+}
+
+type contextOutput struct{ Body contextAnswer }
+
+func contextAnswerOf(c sidecar.Context, withTools bool) contextAnswer {
+	w := contract.ResultOf(c.Result)
+	out := contextAnswer{
+		Prompt: promptJSON{w.System, w.Messages}, Tokens: w.Tokens, Ledger: w.Ledger, Next: w.Next, Notes: w.Notes, Hash: w.Hash,
+		Conversation: visible.ConversationText(c.Conversation), Capability: c.Capability,
+	}
+	if d := c.Draft; d != nil {
+		out.Turn = &openTurn{d.ID, d.Expires.String()}
+	}
+	if withTools {
+		out.Tools = toolInfos()
+	}
+	return out
+}

@@ -1,0 +1,263 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
+)
+
+// A Gate recognises callers and slows down those who call too often. An
+// *[access.Gate] is one.
+type Gate interface {
+	Authenticate(ctx context.Context, bearer string) (access.Principal, error)
+	Allow(p access.Principal, s earshot.Scope) (retryAfter time.Duration, ok bool)
+	Mint(ctx context.Context, p access.Principal, f access.Fixed) (string, error)
+}
+
+// Guard is what every request passes first, those of MCP too: it gives the request
+// an id, refuses hosts and origins that are not ours (so that a page in a browser
+// cannot reach a loopback address under a name of its own), bounds the body, and
+// answers a panic.
+func Guard(o Options, next http.Handler) http.Handler {
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	hosts := slices.Clone(o.Hosts)
+	if u, err := url.Parse(o.URL); err == nil && u.Hostname() != "" {
+		hosts = append(hosts, u.Hostname())
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := rand.Text()
+		about := &request{id: id, path: r.URL.Path}
+		if o.Answered != nil {
+			noted := &noted{ResponseWriter: w, status: http.StatusOK}
+			began := time.Now()
+			defer func() { o.Answered(about.route, noted.status, time.Since(began)) }()
+			w = noted
+		}
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			// The value of a panic may contain a message: only its type is logged.
+			log.Error("a request broke", "request", id, "method", r.Method, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			writeProblem(w, r, http.StatusInternalServerError, "", "something went wrong here; the log has the request's id")
+		}()
+		switch {
+		case !goodHost(r.Host, hosts):
+			writeProblem(w, r, http.StatusMisdirectedRequest, "", "this host name is not served here; the operator can allow it (api.hosts)")
+			return
+		case !goodOrigin(r.Header, o.Origins):
+			writeProblem(w, r, http.StatusForbidden, "foreign_origin", "pages of this origin may not call; the operator can allow it (api.origins)")
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" {
+			allowOrigin(w.Header(), origin)
+			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody+1)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, about)))
+	})
+}
+
+// A noted answer is one whose status is known afterwards.
+type noted struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (n *noted) WriteHeader(status int) {
+	if !n.wrote {
+		n.status, n.wrote = status, status >= http.StatusOK // what comes before is no answer
+	}
+	n.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (n *noted) Write(b []byte) (int, error) {
+	n.wrote = true
+	return n.ResponseWriter.Write(b)
+}
+
+// Flush implements [http.Flusher], for streams.
+func (n *noted) Flush() {
+	// A writer that cannot flush is one of a test.
+	_ = http.NewResponseController(n.ResponseWriter).Flush()
+}
+
+// Unwrap is for [http.ResponseController].
+func (n *noted) Unwrap() http.ResponseWriter { return n.ResponseWriter }
+
+// goodHost reports whether a Host header names an address, this machine, or a host
+// that is allowed.
+func goodHost(host string, allowed []string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true // an address cannot be rebound
+	}
+	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, name) })
+}
+
+// goodOrigin reports whether a request comes from no page of another origin, or from
+// an allowed one. Browsers leave Origin out where a page only reads, such as a
+// picture's address, and say in Sec-Fetch-Site where that page is from
+// (https://www.w3.org/TR/fetch-metadata/). Programs send neither.
+func goodOrigin(h http.Header, allowed []string) bool {
+	if origin := h.Get("Origin"); origin != "" {
+		return slices.Contains(allowed, origin)
+	}
+	site := h.Get("Sec-Fetch-Site")
+	return site == "" || site == "same-origin" || site == "none"
+}
+
+// allowOrigin tells a browser that pages of an origin may call with a key and read
+// the answers. Cookies are never asked for.
+func allowOrigin(h http.Header, origin string) {
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id")
+	h.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, WWW-Authenticate, Mcp-Session-Id")
+	h.Set("Access-Control-Max-Age", "600")
+}
+
+// A request is what is known of one before its route.
+type request struct {
+	id     string
+	path   string
+	route  string // its pattern, once it is known
+	caller access.Principal
+	bearer string
+}
+
+type requestKey struct{}
+
+// requestOf returns the request that a context belongs to.
+func requestOf(ctx context.Context) *request {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	if r == nil {
+		return &request{}
+	}
+	return r
+}
+
+// Routed notes under which route a guarded request is counted.
+func Routed(r *http.Request, route string) { requestOf(r.Context()).route = route }
+
+// authenticated lets callers through whom the gate recognises and does not hold
+// back. The document of the routes needs no key.
+func (s *server) authenticated(next http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /openapi.json", s.document)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		p, err := s.Gate.Authenticate(r.Context(), Bearer(r))
+		switch {
+		case errors.Is(err, access.ErrUnauthenticated):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			writeProblem(w, r, http.StatusUnauthorized, "", "send Authorization: Bearer with a valid key; earshot key create makes one")
+			return
+		case err != nil:
+			s.failed(r.Context(), err)
+			writeProblem(w, r, http.StatusServiceUnavailable, "", "the key cannot be checked right now; try again")
+			return
+		}
+		if wait, ok := s.Gate.Allow(p, earshot.Scope{}); !ok {
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+			writeProblem(w, r, http.StatusTooManyRequests, "", "too many requests with this key; wait as Retry-After says")
+			return
+		}
+		if !isJSON(r) {
+			writeProblem(w, r, http.StatusUnsupportedMediaType, "", "the body must be JSON; send Content-Type: application/json")
+			return
+		}
+		requestOf(r.Context()).caller, requestOf(r.Context()).bearer = p, Bearer(r)
+		next.ServeHTTP(w, r)
+	})
+	return mux
+}
+
+// isJSON reports whether a request has no body, or one that is not said to be
+// anything but JSON.
+func isJSON(r *http.Request) bool {
+	kind := r.Header.Get("Content-Type")
+	if r.ContentLength == 0 || kind == "" {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(kind)
+	return err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
+}
+
+// Bearer returns the token of a request's Authorization header, "" if it has none.
+func Bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// document serves the OpenAPI document.
+func (s *server) document(w http.ResponseWriter, r *http.Request) {
+	b, err := s.spec()
+	if err != nil {
+		s.failed(r.Context(), err)
+		writeProblem(w, r, http.StatusInternalServerError, "", "the document cannot be written; the log has the request's id")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b)
+}
+
+// failed logs an error that the caller is not told of.
+func (s *server) failed(ctx context.Context, err error) {
+	if s.Log != nil && ctx.Err() == nil {
+		s.Log.ErrorContext(ctx, "a request failed", "request", requestOf(ctx).id, "err", err)
+	}
+}
+
+// writeProblem answers with an error before a route is reached.
+func writeProblem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
+	e := newProblem(r.URL.Path, status, code, detail)
+	kind := "application/json"
+	if p, ok := e.(*Problem); ok {
+		kind = p.ContentType("")
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(e.GetStatus())
+	// An error of writing is ignored: the client has gone.
+	_ = json.NewEncoder(w).Encode(e)
+}

@@ -1,0 +1,115 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/api"
+	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/store"
+)
+
+func TestCallersSeeTheirChannels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range []earshot.Channel{
+		{Platform: "slack", Workspace: "T1", ID: "C1", Name: "general", Kind: earshot.KindChannel},
+		{Platform: "slack", Workspace: "T1", ID: "C2", Name: "deploys", Kind: earshot.KindChannel},
+		{Platform: "slack", Workspace: "T2", ID: "C1", Name: "other", Kind: earshot.KindChannel},
+	} {
+		if err := w.store.PutChannel(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for as, want := range map[string]int{"all": 3, "T1": 2, "C1": 1, "T2": 1} {
+		status, _, body := w.call(t, as, http.MethodGet, "/v1/channels", nil)
+		if got := strings.Count(body, `"id"`); status != http.StatusOK || got != want {
+			t.Errorf("%s sees %d channels, want %d: %d %s", as, got, want, status, body)
+		}
+	}
+}
+
+func TestAKeyIsNeededForEverythingButTheDocument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range []struct {
+		as, path string
+		status   int
+		holds    string
+	}{
+		{"", "/v1/channels", http.StatusUnauthorized, `"code":"unauthenticated"`},
+		{"nobody", "/v1/channels", http.StatusUnauthorized, `"code":"unauthenticated"`},
+		{"", "/openapi.json", http.StatusOK, `"openapi": "3.1.0"`},
+		{"all", "/v1/channels?colour=red", http.StatusBadRequest, "unknown query parameter"},
+	} {
+		status, header, body := w.call(t, c.as, http.MethodGet, c.path, nil)
+		if status != c.status || !strings.Contains(body, c.holds) || header.Get("X-Request-Id") == "" {
+			t.Errorf("%s as %q: %d %v %s", c.path, c.as, status, header, body)
+		}
+	}
+}
+
+func TestPagesOfAllowedOriginsMayCall(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	g := gate{"key": {ID: "key:1", Kind: access.Key}}
+	h := api.New(api.Options{Service: sidecar.New(st, search.New(st, nil), g, sidecar.Options{}), Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: g, Origins: []string{"https://desk.example"}})
+	for _, c := range []struct {
+		method, origin string
+		status         int
+		allowed        string
+	}{
+		{http.MethodOptions, "https://desk.example", http.StatusNoContent, "https://desk.example"},
+		{http.MethodGet, "https://desk.example", http.StatusOK, "https://desk.example"},
+		{http.MethodOptions, "https://evil.example", http.StatusForbidden, ""},
+		{http.MethodGet, "https://evil.example", http.StatusForbidden, ""},
+		{http.MethodGet, "null", http.StatusForbidden, ""},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), c.method, "http://localhost/v1/channels", nil)
+		r.Header.Set("Origin", c.origin)
+		r.Header.Set("Sec-Fetch-Site", "cross-site") // where there is an Origin, it decides
+		r.Header.Set("Authorization", "Bearer key")
+		r.Header.Set("Access-Control-Request-Method", http.MethodGet)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Header().Get("Access-Control-Allow-Origin"); w.Code != c.status || got != c.allowed {
+			t.Errorf("%s from %s: %d, allowed %q", c.method, c.origin, w.Code, got)
+		}
+	}
+}
+
+func TestOneBusyChannelHoldsContextsToolsAndEventsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "<@U0BOT> why?"))
+	wait := func(s earshot.Scope) (time.Duration, bool) { return 1500 * time.Millisecond, s.Channel != "C1" }
+	searcher := search.New(w.store, nil)
+	maker := contexts.New(w.store, searcher, contexts.Options{AllowChannel: wait})
+	srv := httptest.NewServer(api.New(api.Options{Service: sidecar.New(w.store, searcher, w.gate, sidecar.Options{Maker: maker}), Reader: explain.New(w.store, searcher, explain.Options{Maker: maker}), Gate: w.gate}))
+	t.Cleanup(srv.Close)
+	w.server = srv
+	for path, body := range map[string]string{
+		"/v1/context":               `{"channel":"C1","anchor":"m0","agent":"U0BOT"}`,
+		"/v1/tools/channel_context": `{"intent":"why"}`,
+		"/v1/events":                `{"events":[{"type":"delete","channel":{"id":"C1","workspace":"T1","platform":"slack"},"message_id":"m0"}]}`,
+	} {
+		if status, header, raw := w.call(t, "C1", http.MethodPost, path, body); status != http.StatusTooManyRequests || header.Get("Retry-After") != "2" {
+			t.Errorf("%s: %d %v %s", path, status, header, raw)
+		}
+		if status, _, raw := w.call(t, "T2", http.MethodPost, path, body); status == http.StatusTooManyRequests {
+			t.Errorf("%s tells T2 how busy a channel of T1 is: %s", path, raw)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
+	"github.com/earshot-ai/earshot/internal/visible"
+)
+
+// add adds one route. Its handler gets the caller; what it returns as an error is
+// written as problem.go has it.
+func add[I, O any](s *server, a huma.API, op huma.Operation, handle func(ctx context.Context, p access.Principal, in *I) (*O, error)) {
+	huma.Register(a, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, requestOf(ctx).caller, in)
+		if err != nil {
+			return nil, s.problemOf(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// problemOf returns what a caller is told of an error. What is nobody's fault but
+// ours is logged, and told without its text.
+func (s *server) problemOf(ctx context.Context, err error) error {
+	path := requestOf(ctx).path
+	var ready huma.StatusError
+	if errors.As(err, &ready) {
+		return err // with its headers
+	}
+	var busy *contexts.Busy
+	if errors.As(err, &busy) {
+		return tooMany(ctx, busy.RetryAfter)
+	}
+	r, ok := visible.AsRefusal(err)
+	if !ok {
+		s.failed(ctx, err)
+		return newProblem(path, http.StatusInternalServerError, "", "something went wrong here; the log has the request's id")
+	}
+	code := r.Code
+	if code == "" {
+		code = string(r.Kind)
+	}
+	if r.Path != "" {
+		return newProblem(path, statusOf[r.Kind], code, r.Path+" "+r.Detail, r.Path+" "+r.Detail)
+	}
+	return newProblem(path, statusOf[r.Kind], code, r.Detail)
+}
+
+// tooMany is the answer to a request for a channel that is asked for too often.
+func tooMany(ctx context.Context, wait time.Duration) error {
+	return huma.ErrorWithHeaders(
+		newProblem(requestOf(ctx).path, http.StatusTooManyRequests, "", "too many requests for this channel; wait as Retry-After says"),
+		http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(wait.Seconds())))}})
+}
+
+// A Place is how a route's path and query name a channel.
+type Place struct {
+	Channel   string `path:"channel" maxLength:"512" doc:"the channel's id on its platform"`
+	Workspace string `query:"workspace" maxLength:"512" doc:"the workspace's id, where several have a channel with this id"`
+	Platform  string `query:"platform" maxLength:"64" doc:"the platform, where several have a channel with this id"`
+}
+
+// resolve returns the channel of a place, and holds the caller back where the
+// channel is asked for too often.
+func (s *server) resolve(ctx context.Context, p access.Principal, at Place) (earshot.Channel, error) {
+	c, err := s.Reader.To(p).Resolve(ctx, visible.Place{
+		Channel: earshot.ChannelID(at.Channel), Workspace: earshot.WorkspaceID(at.Workspace), Platform: earshot.Platform(at.Platform),
+	})
+	if err != nil {
+		return earshot.Channel{}, err
+	}
+	return c, s.Reader.Hold(c.Scope())
+}
+
+// The errors of huma itself are written as ours are. What it quotes of the request
+// is left out.
+func init() {
+	huma.DefaultArrayNullable = false // an answer has an empty list where there is nothing
+	huma.NewErrorWithContext = func(hc huma.Context, status int, detail string, errs ...error) huma.StatusError {
+		u := hc.URL()
+		return newProblem(u.Path, status, "", detail, fieldsOf(errs)...)
+	}
+	huma.NewError = func(status int, detail string, errs ...error) huma.StatusError {
+		return newProblem("", status, "", detail, fieldsOf(errs)...)
+	}
+}
+
+// fieldsOf writes what huma found wrong, a sentence for each field.
+func fieldsOf(errs []error) []string {
+	var out []string
+	for _, err := range errs {
+		var d *huma.ErrorDetail
+		switch {
+		case errors.As(err, &d) && d.Location != "":
+			out = append(out, d.Location+": "+d.Message)
+		case errors.As(err, &d):
+			out = append(out, d.Message)
+		case err != nil:
+			out = append(out, err.Error())
+		}
+	}
+	return out
+}
