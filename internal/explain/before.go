@@ -37,7 +37,7 @@ type history struct {
 }
 
 // before reads what stands before a prompt in its conversation.
-func (s *Reader) before(ctx context.Context, st *memo, x *Explained, of earshot.ConversationID, id earshot.TurnID) (history, error) {
+func (r *Reader) before(ctx context.Context, st *memo, x *Explained, of earshot.ConversationID, id earshot.TurnID) (history, error) {
 	h := history{counter: st.counting(x.Input.Counter)}
 	answers := x.Input.Conversation.Turns
 	if len(answers) == 0 || of == (earshot.ConversationID{}) {
@@ -56,7 +56,7 @@ func (s *Reader) before(ctx context.Context, st *memo, x *Explained, of earshot.
 	var list []beforeTurn
 	if session > 0 {
 		h.passages = make([]passage, session)
-		if list, err = s.recorded(ctx, st, of, turns, x.Input.Conversation, session); err != nil {
+		if list, err = r.recorded(ctx, st, of, turns, x.Input.Conversation, session); err != nil {
 			return h, err
 		}
 		h.turns = list
@@ -64,11 +64,11 @@ func (s *Reader) before(ctx context.Context, st *memo, x *Explained, of earshot.
 	if len(list) == 0 {
 		list = []beforeTurn{{turn: turns[end-1]}}
 	}
-	if err := s.findQueued(ctx, of, id, list); err != nil {
+	if err := r.findQueued(ctx, of, id, list); err != nil {
 		return h, err
 	}
 	h.last = &list[len(list)-1]
-	return h, s.replay(ctx, st, of.Scope, &h, list)
+	return h, r.replay(ctx, st, of.Scope, &h, list)
 }
 
 // sessionOf returns how many messages of a prompt are the entries of its session.
@@ -81,7 +81,7 @@ func sessionOf(in assemble.Input, res assemble.Result) int {
 
 // recorded returns the turns of the epoch that the last entries of a session are of.
 // It stops at the first turn whose entries are others.
-func (s *Reader) recorded(ctx context.Context, st *memo, of earshot.ConversationID, turns []earshot.Turn, c assemble.Conversation, left int) ([]beforeTurn, error) {
+func (r *Reader) recorded(ctx context.Context, st *memo, of earshot.ConversationID, turns []earshot.Turn, c assemble.Conversation, left int) ([]beforeTurn, error) {
 	var list []beforeTurn
 	for _, t := range slices.Backward(turns[max(0, len(turns)-maxBefore):]) {
 		if t.Epoch != c.Epoch || left == 0 {
@@ -105,7 +105,7 @@ func (s *Reader) recorded(ctx context.Context, st *memo, of earshot.Conversation
 // findQueued sets the rows of the queue of turns of a conversation. It looks among
 // the channel's newest turns that are older than before (0: all), and for what the
 // turns have posted.
-func (s *Reader) findQueued(ctx context.Context, of earshot.ConversationID, before earshot.TurnID, list []beforeTurn) error {
+func (r *Reader) findQueued(ctx context.Context, of earshot.ConversationID, before earshot.TurnID, list []beforeTurn) error {
 	missing := map[earshot.MessageID]*beforeTurn{}
 	for i := range list {
 		missing[list[i].turn.Answer.Anchor] = &list[i]
@@ -121,7 +121,7 @@ func (s *Reader) findQueued(ctx context.Context, of earshot.ConversationID, befo
 		if len(missing) == 0 {
 			return nil
 		}
-		rows, err := s.store.QueuedTurns(ctx, q)
+		rows, err := r.store.QueuedTurns(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (s *Reader) findQueued(ctx context.Context, of earshot.ConversationID, befo
 			found(row)
 		}
 		if page == 0 {
-			if err := s.findPosted(ctx, of.Scope, list, found); err != nil {
+			if err := r.findPosted(ctx, of.Scope, list, found); err != nil {
 				return err
 			}
 		}
@@ -143,13 +143,13 @@ func (s *Reader) findQueued(ctx context.Context, of earshot.ConversationID, befo
 
 // findPosted calls found with the turns that have posted the replies of the newest of
 // a list, where these have no row yet.
-func (s *Reader) findPosted(ctx context.Context, at earshot.Scope, list []beforeTurn, found func(earshot.QueuedTurn)) error {
+func (r *Reader) findPosted(ctx context.Context, at earshot.Scope, list []beforeTurn, found func(earshot.QueuedTurn)) error {
 	for i := range list[max(0, len(list)-maxReplays):] {
 		b := &list[max(0, len(list)-maxReplays)+i]
 		if b.queued.ID != 0 || len(b.turn.Answer.Replies) == 0 {
 			continue
 		}
-		q, err := s.store.Posted(ctx, at, b.turn.Answer.Replies[0])
+		q, err := r.store.Posted(ctx, at, b.turn.Answer.Replies[0])
 		if errors.Is(err, earshot.ErrNotFound) {
 			continue
 		}
@@ -164,7 +164,7 @@ func (s *Reader) findPosted(ctx context.Context, at earshot.Scope, list []before
 // replay says of each entry of the session which turn recorded it, and of those of
 // the newest turns which messages they show. It makes their prompts again. A turn
 // whose prompt cannot be made again leaves its entries without messages.
-func (s *Reader) replay(ctx context.Context, st *memo, of earshot.Scope, h *history, list []beforeTurn) error {
+func (r *Reader) replay(ctx context.Context, st *memo, of earshot.Scope, h *history, list []beforeTurn) error {
 	to := len(h.passages)
 	for i, b := range slices.Backward(list) {
 		entries := h.passages[to-b.entries : to]
@@ -181,7 +181,7 @@ func (s *Reader) replay(ctx context.Context, st *memo, of earshot.Scope, h *hist
 		if b.queued.ID == 0 || len(list)-i > maxReplays {
 			continue
 		}
-		in, res, err := s.again(ctx, st, b.queued.ID)
+		in, res, err := r.again(ctx, st, b.queued.ID)
 		if err != nil {
 			return err
 		}
@@ -231,8 +231,8 @@ func replies(ctx context.Context, st *memo, at earshot.Scope, t earshot.Turn) ([
 }
 
 // again makes the prompt of an earlier turn again; nil where that is not possible.
-func (s *Reader) again(ctx context.Context, st *memo, id earshot.TurnID) (assemble.Input, *assemble.Result, error) {
-	q, err := s.store.QueuedTurn(ctx, id)
+func (r *Reader) again(ctx context.Context, st *memo, id earshot.TurnID) (assemble.Input, *assemble.Result, error) {
+	q, err := r.store.QueuedTurn(ctx, id)
 	if err != nil {
 		if errors.Is(err, earshot.ErrNotFound) {
 			err = nil

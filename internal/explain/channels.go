@@ -12,8 +12,8 @@ import (
 )
 
 // ChannelInfo returns a channel with how much of it is stored.
-func (s *Reader) ChannelInfo(ctx context.Context, p access.Principal, at visible.Place) (earshot.ChannelInfo, error) {
-	c, err := s.To(p).Info(ctx, at)
+func (r *Reader) ChannelInfo(ctx context.Context, p access.Principal, at visible.Place) (earshot.ChannelInfo, error) {
+	c, err := r.To(p).Info(ctx, at)
 	if err == nil {
 		err = visible.Reads(p, c.Scope())
 	}
@@ -25,11 +25,11 @@ func (s *Reader) ChannelInfo(ctx context.Context, p access.Principal, at visible
 
 // ChannelsAfter returns a page of the channels that a caller may see, in the store's
 // order: those after the one given (nil: from the first), and whether there are more.
-func (s *Reader) ChannelsAfter(ctx context.Context, p access.Principal, after *earshot.Channel, limit int) (page []earshot.ChannelInfo, more bool, err error) {
+func (r *Reader) ChannelsAfter(ctx context.Context, p access.Principal, after *earshot.Channel, limit int) (page []earshot.ChannelInfo, more bool, err error) {
 	if p.Kind == access.Capability {
 		return nil, false, visible.ToolsOnly
 	}
-	list, err := s.To(p).Channels(ctx, earshot.ChannelQuery{After: after}, limit+1)
+	list, err := r.To(p).Channels(ctx, earshot.ChannelQuery{After: after}, limit+1)
 	return list[:min(limit, len(list))], len(list) > limit, err
 }
 
@@ -37,13 +37,13 @@ func (s *Reader) ChannelsAfter(ctx context.Context, p access.Principal, after *e
 // in which something was said last first, and whether there are more. Where there are,
 // they are those in which an agent was asked last, and then the first in the store's
 // order.
-func (s *Reader) RecentChannels(ctx context.Context, p access.Principal, limit int) (list []earshot.ChannelInfo, more bool, err error) {
-	first, more, err := s.ChannelsAfter(ctx, p, nil, limit)
+func (r *Reader) RecentChannels(ctx context.Context, p access.Principal, limit int) (list []earshot.ChannelInfo, more bool, err error) {
+	first, more, err := r.ChannelsAfter(ctx, p, nil, limit)
 	if err != nil {
 		return nil, false, err
 	}
 	if more {
-		turns, err := s.NewestTurns(ctx, p, MaxTurns)
+		turns, err := r.NewestTurns(ctx, p, MaxTurns)
 		if err != nil {
 			return nil, false, err
 		}
@@ -54,7 +54,7 @@ func (s *Reader) RecentChannels(ctx context.Context, p access.Principal, limit i
 				continue
 			}
 			asked[at] = true
-			c, err := s.To(p).Info(ctx, visible.PlaceOf(at))
+			c, err := r.To(p).Info(ctx, visible.PlaceOf(at))
 			if errors.Is(err, visible.Absent) {
 				continue // erased meanwhile
 			}
@@ -72,7 +72,7 @@ func (s *Reader) RecentChannels(ctx context.Context, p access.Principal, limit i
 
 // Namesakes returns the channels that a caller may see and that are called as one of
 // these, in either case of the letters A to Z.
-func (s *Reader) Namesakes(ctx context.Context, p access.Principal, of []earshot.ChannelInfo) ([]earshot.ChannelInfo, error) {
+func (r *Reader) Namesakes(ctx context.Context, p access.Principal, of []earshot.ChannelInfo) ([]earshot.ChannelInfo, error) {
 	var names []string
 	for _, c := range of {
 		if c.Name != "" && !slices.Contains(names, c.Name) {
@@ -82,5 +82,5 @@ func (s *Reader) Namesakes(ctx context.Context, p access.Principal, of []earshot
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return s.To(p).Channels(ctx, earshot.ChannelQuery{Names: names}, 0)
+	return r.To(p).Channels(ctx, earshot.ChannelQuery{Names: names}, 0)
 }

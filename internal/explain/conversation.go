@@ -70,19 +70,19 @@ type WholeConversation struct {
 
 // WholeConversation returns a conversation with its newest turns; those before a turn
 // where one is given. Another user's conversation does not exist for the caller.
-func (s *Reader) WholeConversation(ctx context.Context, p access.Principal, id earshot.ConversationID, before earshot.TurnID) (WholeConversation, error) {
+func (r *Reader) WholeConversation(ctx context.Context, p access.Principal, id earshot.ConversationID, before earshot.TurnID) (WholeConversation, error) {
 	var w WholeConversation
 	if p.Fixed != nil {
 		return w, visible.ToolsOnly
 	}
-	err := s.To(p).Opens(ctx, id)
+	err := r.To(p).Opens(ctx, id)
 	if err == nil {
-		w.Conversation, err = s.store.Conversation(ctx, id)
+		w.Conversation, err = r.store.Conversation(ctx, id)
 	}
 	if err != nil {
 		return WholeConversation{}, err
 	}
-	w.Channel, err = s.store.Channel(ctx, id.Scope)
+	w.Channel, err = r.store.Channel(ctx, id.Scope)
 	if errors.Is(err, earshot.ErrNotFound) {
 		w.Channel, err = visible.ChannelLike(id), nil
 	}
@@ -90,8 +90,8 @@ func (s *Reader) WholeConversation(ctx context.Context, p access.Principal, id e
 		return w, err
 	}
 	for _, read := range []func(context.Context, *WholeConversation) error{
-		func(ctx context.Context, w *WholeConversation) error { return s.turnsIn(ctx, w, before) },
-		s.historyOf, s.sessionOf, s.filesOf,
+		func(ctx context.Context, w *WholeConversation) error { return r.turnsIn(ctx, w, before) },
+		r.historyOf, r.sessionOf, r.filesOf,
 	} {
 		if err := read(ctx, &w); err != nil {
 			return WholeConversation{}, err
@@ -101,11 +101,11 @@ func (s *Reader) WholeConversation(ctx context.Context, p access.Principal, id e
 }
 
 // turnsIn reads the newest turns before one.
-func (s *Reader) turnsIn(ctx context.Context, w *WholeConversation, before earshot.TurnID) error {
+func (r *Reader) turnsIn(ctx context.Context, w *WholeConversation, before earshot.TurnID) error {
 	q := earshot.TurnQuery{Agent: w.ID.Agent, Scope: &w.ID.Scope, Before: before, Limit: MaxTurns}
 	defer func() { slices.Reverse(w.Turns) }()
 	for range conversationLook / MaxTurns {
-		list, err := s.store.QueuedTurns(ctx, q)
+		list, err := r.store.QueuedTurns(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s *Reader) turnsIn(ctx context.Context, w *WholeConversation, before earsh
 				w.Older = w.Turns[len(w.Turns)-1].Queued.ID
 				return nil
 			}
-			x, err := s.turnOf(ctx, t)
+			x, err := r.turnOf(ctx, t)
 			if err != nil {
 				return err
 			}
@@ -133,13 +133,13 @@ func (s *Reader) turnsIn(ctx context.Context, w *WholeConversation, before earsh
 }
 
 // turnOf reads what a turn committed and what it asked.
-func (s *Reader) turnOf(ctx context.Context, t earshot.QueuedTurn) (ConversationTurn, error) {
+func (r *Reader) turnOf(ctx context.Context, t earshot.QueuedTurn) (ConversationTurn, error) {
 	x := ConversationTurn{Queued: t}
 	var err error
-	if x.Turn, err = s.committed(ctx, t); err != nil {
+	if x.Turn, err = r.committed(ctx, t); err != nil {
 		return x, err
 	}
-	steps, err := s.store.Steps(ctx, t.ID)
+	steps, err := r.store.Steps(ctx, t.ID)
 	if err != nil {
 		return x, err
 	}
@@ -156,7 +156,7 @@ func (s *Reader) turnOf(ctx context.Context, t earshot.QueuedTurn) (Conversation
 
 // historyOf reads the questions, and counts what the whole history would have been at
 // each.
-func (s *Reader) historyOf(ctx context.Context, w *WholeConversation) error {
+func (r *Reader) historyOf(ctx context.Context, w *WholeConversation) error {
 	ids := []earshot.MessageID{earshot.MessageID(w.ID.Name)}
 	for _, t := range w.Turns {
 		ids = append(ids, t.Queued.Anchor)
@@ -166,7 +166,7 @@ func (s *Reader) historyOf(ctx context.Context, w *WholeConversation) error {
 	}
 	found := map[earshot.MessageID]earshot.Message{}
 	for part := range slices.Chunk(ids, 500) {
-		list, err := s.store.ByID(ctx, w.ID.Scope, part...)
+		list, err := r.store.ByID(ctx, w.ID.Scope, part...)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (s *Reader) historyOf(ctx context.Context, w *WholeConversation) error {
 		}
 	}
 	part := earshot.ThreadOf(earshot.MessageID(visible.ThreadOf(w.ID)))
-	known, err := s.store.Newest(ctx, w.ID.Scope, part, last, conversationKnown+1)
+	known, err := r.store.Newest(ctx, w.ID.Scope, part, last, conversationKnown+1)
 	if err != nil {
 		return err
 	}
@@ -247,8 +247,8 @@ func tokensOf(m earshot.Message) int {
 }
 
 // sessionOf reads the current session with its manifest, and the summary.
-func (s *Reader) sessionOf(ctx context.Context, w *WholeConversation) error {
-	session, err := s.store.Session(ctx, w.ID)
+func (r *Reader) sessionOf(ctx context.Context, w *WholeConversation) error {
+	session, err := r.store.Session(ctx, w.ID)
 	if err != nil {
 		return err
 	}
@@ -261,10 +261,10 @@ func (s *Reader) sessionOf(ctx context.Context, w *WholeConversation) error {
 			w.Session.Tokens += tokens.Base(c.Name) + tokens.Base(c.Args)
 		}
 	}
-	if w.Manifest, err = s.store.Manifest(ctx, w.ID); err != nil {
+	if w.Manifest, err = r.store.Manifest(ctx, w.ID); err != nil {
 		return err
 	}
-	summary, err := s.store.Summary(ctx, w.ID)
+	summary, err := r.store.Summary(ctx, w.ID)
 	switch {
 	case err == nil:
 		w.Summary = &summary
@@ -275,18 +275,18 @@ func (s *Reader) sessionOf(ctx context.Context, w *WholeConversation) error {
 }
 
 // filesOf reads what is known of the files that the turns gave to the model.
-func (s *Reader) filesOf(ctx context.Context, w *WholeConversation) error {
+func (r *Reader) filesOf(ctx context.Context, w *WholeConversation) error {
 	for _, t := range w.Turns {
 		if t.Turn == nil || len(t.Turn.Attached) == 0 {
 			continue
 		}
 		ids := []earshot.MessageID{t.Queued.Anchor}
-		for _, r := range t.Turn.Ledger {
-			if r.Verdict != earshot.Out {
-				ids = append(ids, r.ID)
+		for _, row := range t.Turn.Ledger {
+			if row.Verdict != earshot.Out {
+				ids = append(ids, row.ID)
 			}
 		}
-		messages, err := s.store.ByID(ctx, w.ID.Scope, ids...)
+		messages, err := r.store.ByID(ctx, w.ID.Scope, ids...)
 		if err != nil {
 			return err
 		}
@@ -300,7 +300,7 @@ func (s *Reader) filesOf(ctx context.Context, w *WholeConversation) error {
 			}
 			f.Session = t.Turn.Epoch == w.Epoch && slices.ContainsFunc(w.Manifest.Attached, func(x earshot.Attached) bool { return x.ID == a.ID })
 			if len(w.Files) < conversationFiles {
-				_, err := s.store.Blob(ctx, w.ID.Scope, a.SHA256)
+				_, err := r.store.Blob(ctx, w.ID.Scope, a.SHA256)
 				if f.Kept = err == nil; err != nil && !errors.Is(err, earshot.ErrNotFound) {
 					return err
 				}
@@ -324,22 +324,22 @@ type ConversationLine struct {
 // the newest first, at most limit, of one channel or of all. more is where to go on:
 // before that turn; 0 where there is nothing more. The turns of a conversation may lie
 // on both sides.
-func (s *Reader) Conversations(ctx context.Context, p access.Principal, at visible.Place, agent earshot.AgentID, before earshot.TurnID, limit int) (list []ConversationLine, more earshot.TurnID, err error) {
+func (r *Reader) Conversations(ctx context.Context, p access.Principal, at visible.Place, agent earshot.AgentID, before earshot.TurnID, limit int) (list []ConversationLine, more earshot.TurnID, err error) {
 	if p.Fixed != nil {
 		return nil, 0, visible.ToolsOnly
 	}
 	q := earshot.TurnQuery{Agent: agent, Before: before, Limit: MaxTurns}
 	if at.Channel != "" {
-		c, err := s.To(p).Find(ctx, at)
+		c, err := r.To(p).Find(ctx, at)
 		if err != nil {
 			return nil, 0, err
 		}
 		sc := c.Scope()
 		q.Scope = &sc
 	}
-	mine, seen := s.To(p), map[earshot.ConversationID]bool{}
+	mine, seen := r.To(p), map[earshot.ConversationID]bool{}
 	for range conversationLook / MaxTurns {
-		page, err := s.store.QueuedTurns(ctx, q)
+		page, err := r.store.QueuedTurns(ctx, q)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -353,7 +353,7 @@ func (s *Reader) Conversations(ctx context.Context, p access.Principal, at visib
 			} else if ok && len(list) == limit {
 				return list, q.Before, nil
 			} else if ok {
-				x, err := s.conversationLine(ctx, t)
+				x, err := r.conversationLine(ctx, t)
 				if err != nil {
 					return nil, 0, err
 				}
@@ -370,22 +370,22 @@ func (s *Reader) Conversations(ctx context.Context, p access.Principal, at visib
 }
 
 // conversationLine reads what a list says of the conversation of a turn.
-func (s *Reader) conversationLine(ctx context.Context, t earshot.QueuedTurn) (x ConversationLine, err error) {
+func (r *Reader) conversationLine(ctx context.Context, t earshot.QueuedTurn) (x ConversationLine, err error) {
 	x.Last = t
-	if x.Conversation, err = s.store.Conversation(ctx, t.Conversation); errors.Is(err, earshot.ErrNotFound) {
+	if x.Conversation, err = r.store.Conversation(ctx, t.Conversation); errors.Is(err, earshot.ErrNotFound) {
 		x.Conversation, err = earshot.Conversation{ID: t.Conversation}, nil
 	}
 	if err != nil {
 		return x, err
 	}
-	turns, err := s.store.Turns(ctx, t.Conversation, 1)
+	turns, err := r.store.Turns(ctx, t.Conversation, 1)
 	if err != nil {
 		return x, err
 	}
 	for _, t := range turns {
 		x.Turns = t.Number + 1
 	}
-	switch _, err := s.store.Summary(ctx, t.Conversation); {
+	switch _, err := r.store.Summary(ctx, t.Conversation); {
 	case err == nil:
 		x.Summary = true
 	case !errors.Is(err, earshot.ErrNotFound):
@@ -394,7 +394,7 @@ func (s *Reader) conversationLine(ctx context.Context, t earshot.QueuedTurn) (x 
 	if t.Conversation.Name == gather.TopLevel {
 		return x, nil
 	}
-	found, err := s.store.ByID(ctx, t.Conversation.Scope, earshot.MessageID(cmp.Or(t.Conversation.Name, string(t.Anchor))))
+	found, err := r.store.ByID(ctx, t.Conversation.Scope, earshot.MessageID(cmp.Or(t.Conversation.Name, string(t.Anchor))))
 	if len(found) == 1 && !found[0].Deleted {
 		x.Root = &found[0]
 	}

@@ -42,16 +42,16 @@ type ChannelCoverage struct {
 }
 
 // Coverage returns what is known of one channel, with its threads.
-func (s *Reader) Coverage(ctx context.Context, p access.Principal, at visible.Place) (ChannelCoverage, error) {
-	found, err := s.To(p).Find(ctx, at)
+func (r *Reader) Coverage(ctx context.Context, p access.Principal, at visible.Place) (ChannelCoverage, error) {
+	found, err := r.To(p).Find(ctx, at)
 	if err != nil {
 		return ChannelCoverage{}, err
 	}
-	info, err := s.ChannelInfo(ctx, p, visible.Place{Channel: found.ID, Workspace: found.Workspace, Platform: found.Platform})
+	info, err := r.ChannelInfo(ctx, p, visible.Place{Channel: found.ID, Workspace: found.Workspace, Platform: found.Platform})
 	if err != nil {
 		return ChannelCoverage{}, err
 	}
-	c, err := s.coverage(ctx, info)
+	c, err := r.coverage(ctx, info)
 	if err != nil {
 		return c, err
 	}
@@ -63,7 +63,7 @@ func (s *Reader) Coverage(ctx context.Context, p access.Principal, at visible.Pl
 	for i, t := range c.Threads {
 		ids[i] = t.ID
 	}
-	roots, err := s.store.ByID(ctx, c.Scope(), ids...)
+	roots, err := r.store.ByID(ctx, c.Scope(), ids...)
 	if err != nil {
 		return c, err
 	}
@@ -74,19 +74,19 @@ func (s *Reader) Coverage(ctx context.Context, p access.Principal, at visible.Pl
 			}
 		}
 	}
-	return c, s.gaps(ctx, &c)
+	return c, r.gaps(ctx, &c)
 }
 
 // Coverages returns a page of what is known of the channels that the caller sees, in
 // the store's order: those after the one given (nil: from the first), and whether there
 // are more. It does not name threads' roots and gaps.
-func (s *Reader) Coverages(ctx context.Context, p access.Principal, after *earshot.Channel, limit int) (page []ChannelCoverage, more bool, err error) {
-	list, more, err := s.ChannelsAfter(ctx, p, after, limit)
+func (r *Reader) Coverages(ctx context.Context, p access.Principal, after *earshot.Channel, limit int) (page []ChannelCoverage, more bool, err error) {
+	list, more, err := r.ChannelsAfter(ctx, p, after, limit)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, info := range list {
-		c, err := s.coverage(ctx, info)
+		c, err := r.coverage(ctx, info)
 		if err != nil {
 			return nil, false, err
 		}
@@ -97,9 +97,9 @@ func (s *Reader) Coverages(ctx context.Context, p access.Principal, after *earsh
 
 // coverage reads the entries of a channel. Threads have a gap each, those with the
 // newest gaps first.
-func (s *Reader) coverage(ctx context.Context, info earshot.ChannelInfo) (ChannelCoverage, error) {
+func (r *Reader) coverage(ctx context.Context, info earshot.ChannelInfo) (ChannelCoverage, error) {
 	c := ChannelCoverage{ChannelInfo: info}
-	entries, err := s.store.Coverage(ctx, info.Scope())
+	entries, err := r.store.Coverage(ctx, info.Scope())
 	if err != nil {
 		return c, fmt.Errorf("read coverage of %s: %w", info.ID, err)
 	}
@@ -138,7 +138,7 @@ func endOf(e earshot.Coverage) earshot.Time {
 }
 
 // gaps lists the gaps, each with a message beside it.
-func (s *Reader) gaps(ctx context.Context, c *ChannelCoverage) error {
+func (r *Reader) gaps(ctx context.Context, c *ChannelCoverage) error {
 	add := func(list []earshot.Coverage) {
 		for _, e := range list {
 			if isGap(e) {
@@ -154,7 +154,7 @@ func (s *Reader) gaps(ctx context.Context, c *ChannelCoverage) error {
 	c.Gaps = c.Gaps[:min(len(c.Gaps), coverageGaps)]
 	for i := range c.Gaps {
 		var err error
-		if c.Gaps[i].Near, err = s.beside(ctx, c.Scope(), c.Gaps[i].Coverage); err != nil {
+		if c.Gaps[i].Near, err = r.beside(ctx, c.Scope(), c.Gaps[i].Coverage); err != nil {
 			return err
 		}
 	}
@@ -162,17 +162,17 @@ func (s *Reader) gaps(ctx context.Context, c *ChannelCoverage) error {
 }
 
 // beside returns the message after a stretch, or else the one before it.
-func (s *Reader) beside(ctx context.Context, at earshot.Scope, e earshot.Coverage) (earshot.MessageID, error) {
+func (r *Reader) beside(ctx context.Context, at earshot.Scope, e earshot.Coverage) (earshot.MessageID, error) {
 	part := earshot.Whole()
 	if e.Thread != "" {
 		part = earshot.ThreadOf(e.Thread)
 	}
 	if e.To != 0 {
-		for m, err := range s.store.Range(ctx, at, part, earshot.Position{Time: e.To}, earshot.Position{}) {
+		for m, err := range r.store.Range(ctx, at, part, earshot.Position{Time: e.To}, earshot.Position{}) {
 			return m.ID, err
 		}
 	}
-	list, err := s.store.Newest(ctx, at, part, earshot.Position{Time: e.From}, 1)
+	list, err := r.store.Newest(ctx, at, part, earshot.Position{Time: e.From}, 1)
 	if len(list) > 0 && (e.From == 0 || list[0].Time <= e.From) {
 		return list[0].ID, err
 	}

@@ -59,57 +59,57 @@ type Cached struct {
 // considered for it. The prompt is nil where it cannot be made again; Changed of the
 // turn says why. A turn that the caller may not see is refused as one that does not
 // exist.
-func (s *Reader) Explain(ctx context.Context, p access.Principal, id earshot.TurnID) (Turn, *Explained, error) {
-	done, err := s.maker.Work(ctx)
+func (r *Reader) Explain(ctx context.Context, p access.Principal, id earshot.TurnID) (Turn, *Explained, error) {
+	done, err := r.maker.Work(ctx)
 	if err != nil {
 		return Turn{}, nil, err
 	}
 	defer done()
-	st := newMemo(s.store)
-	t, err := s.turn(ctx, p, id, st)
+	st := newMemo(r.store)
+	t, err := r.turn(ctx, p, id, st)
 	if err != nil || t.Prompt == nil {
 		return t, nil, err
 	}
 	x := Explained{Channel: t.Channel, Agent: t.Input.Identity, Input: *t.Input, Result: *t.Prompt}
-	err = s.explain(ctx, st, &x, t.Queued, t.Ledger(), t.Messages)
+	err = r.explain(ctx, st, &x, t.Queued, t.Ledger(), t.Messages)
 	return t, &x, err
 }
 
 // ExplainMessage is [Reader.Preview] with the prompt beside the messages that
 // were considered for it: what the agent would see if it answered a message now.
-func (s *Reader) ExplainMessage(ctx context.Context, p access.Principal, r PreviewRequest) (Explained, error) {
-	x, _, err := s.explainMessage(ctx, p, r)
+func (r *Reader) ExplainMessage(ctx context.Context, p access.Principal, q PreviewRequest) (Explained, error) {
+	x, _, err := r.explainMessage(ctx, p, q)
 	return x, err
 }
 
 // explainMessage also returns the conversation that the prompt goes on with; the
 // zero id where it begins one.
-func (s *Reader) explainMessage(ctx context.Context, p access.Principal, r PreviewRequest) (Explained, earshot.ConversationID, error) {
-	c, a, err := s.lookUp(ctx, p, r)
+func (r *Reader) explainMessage(ctx context.Context, p access.Principal, q PreviewRequest) (Explained, earshot.ConversationID, error) {
+	c, a, err := r.lookUp(ctx, p, q)
 	if err != nil {
 		return Explained{}, a.Conversation, err
 	}
-	if err := s.maker.Hold(c.Channel.Scope()); err != nil {
+	if err := r.maker.Hold(c.Channel.Scope()); err != nil {
 		return Explained{}, a.Conversation, err
 	}
-	done, err := s.maker.Work(ctx)
+	done, err := r.maker.Work(ctx)
 	if err != nil {
 		return Explained{}, a.Conversation, err
 	}
 	defer done()
-	if err := s.make(ctx, &c, a); err != nil {
+	if err := r.make(ctx, &c, a); err != nil {
 		return Explained{}, a.Conversation, err
 	}
 	x := Explained{Channel: c.Channel, Agent: c.Agent, Input: c.Input, Result: c.Result}
-	err = s.explain(ctx, newMemo(s.store), &x, earshot.QueuedTurn{Conversation: a.Conversation}, c.Result.Ledger, nil)
+	err = r.explain(ctx, newMemo(r.store), &x, earshot.QueuedTurn{Conversation: a.Conversation}, c.Result.Ledger, nil)
 	return x, a.Conversation, err
 }
 
 // explain adds candidates, segments and the turns before to a prompt. stored are
 // messages that the input does not have. A prompt of no turn has one without ID.
-func (s *Reader) explain(ctx context.Context, st *memo, x *Explained, of earshot.QueuedTurn, rows earshot.Ledger, stored map[earshot.MessageID]earshot.Message) error {
+func (r *Reader) explain(ctx context.Context, st *memo, x *Explained, of earshot.QueuedTurn, rows earshot.Ledger, stored map[earshot.MessageID]earshot.Message) error {
 	x.candidates(rows, stored)
-	before, err := s.before(ctx, st, x, of.Conversation, of.ID)
+	before, err := r.before(ctx, st, x, of.Conversation, of.ID)
 	if err != nil {
 		return err
 	}

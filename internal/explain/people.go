@@ -13,11 +13,11 @@ import (
 
 // People returns the ids of those in a channel's workspace who have an id or a name,
 // compared as search compares names; none where nobody has it.
-func (s *Reader) People(ctx context.Context, p access.Principal, at earshot.Scope, who string) ([]earshot.AuthorID, error) {
+func (r *Reader) People(ctx context.Context, p access.Principal, at earshot.Scope, who string) ([]earshot.AuthorID, error) {
 	if err := visible.Reads(p, at); err != nil {
 		return nil, err
 	}
-	list, err := s.store.Authors(ctx, at.Platform, at.Workspace)
+	list, err := r.store.Authors(ctx, at.Platform, at.Workspace)
 	if err != nil {
 		return nil, fmt.Errorf("list people of %s: %w", at.Workspace, err)
 	}

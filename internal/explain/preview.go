@@ -43,44 +43,44 @@ type Preview struct {
 // Preview makes the context of a message for somebody who wants to look at it.
 // Nothing is stored. The stored session of the conversation goes on where the message
 // stands after everything that was answered in it; else the conversation begins.
-func (s *Reader) Preview(ctx context.Context, p access.Principal, r PreviewRequest) (Preview, error) {
-	out, a, err := s.lookUp(ctx, p, r)
+func (r *Reader) Preview(ctx context.Context, p access.Principal, q PreviewRequest) (Preview, error) {
+	out, a, err := r.lookUp(ctx, p, q)
 	if err == nil {
-		err = s.make(ctx, &out, a)
+		err = r.make(ctx, &out, a)
 	}
 	return out, err
 }
 
 // lookUp looks up what a request names, and which conversation the prompt goes on
 // with.
-func (s *Reader) lookUp(ctx context.Context, p access.Principal, r PreviewRequest) (Preview, contexts.Request, error) {
+func (r *Reader) lookUp(ctx context.Context, p access.Principal, q PreviewRequest) (Preview, contexts.Request, error) {
 	var out Preview
 	if p.Kind == access.Capability {
 		return out, contexts.Request{}, visible.Absent
 	}
-	settings, err := s.settings(r)
+	settings, err := r.settings(q)
 	if err != nil {
 		return out, contexts.Request{}, err
 	}
-	if out.Channel, err = s.To(p).Find(ctx, r.Channel); err != nil {
+	if out.Channel, err = r.To(p).Find(ctx, q.Channel); err != nil {
 		return out, contexts.Request{}, err
 	}
 	at := out.Channel.Scope()
-	if out.Agent, err = s.To(p).AnyAgent(ctx, at, r.Agent); err != nil {
+	if out.Agent, err = r.To(p).AnyAgent(ctx, at, q.Agent); err != nil {
 		return out, contexts.Request{}, err
 	}
-	if out.Anchor, err = s.message(ctx, at, r.Message); err != nil {
+	if out.Anchor, err = r.message(ctx, at, q.Message); err != nil {
 		return out, contexts.Request{}, err
 	}
 	a := contexts.Request{Settings: settings, Channel: out.Channel, Agent: out.Agent, Anchor: out.Anchor.ID}
-	if a.Conversation, err = gather.ConversationOf(ctx, s.store, out.Channel, out.Anchor, out.Agent); err != nil {
+	if a.Conversation, err = gather.ConversationOf(ctx, r.store, out.Channel, out.Anchor, out.Agent); err != nil {
 		return out, a, err
 	}
-	if out.Goes, err = s.To(p).Owns(ctx, a.Conversation); err != nil {
+	if out.Goes, err = r.To(p).Owns(ctx, a.Conversation); err != nil {
 		return out, a, err
 	}
 	if out.Goes { // another user's session is not shown
-		out.Goes, err = s.follows(ctx, a.Conversation, out.Anchor)
+		out.Goes, err = r.follows(ctx, a.Conversation, out.Anchor)
 	}
 	if !out.Goes {
 		a.Conversation = earshot.ConversationID{}
@@ -89,17 +89,17 @@ func (s *Reader) lookUp(ctx context.Context, p access.Principal, r PreviewReques
 }
 
 // make makes the context.
-func (s *Reader) make(ctx context.Context, out *Preview, a contexts.Request) (err error) {
-	out.Input, out.Result, err = s.maker.Make(ctx, a)
+func (r *Reader) make(ctx context.Context, out *Preview, a contexts.Request) (err error) {
+	out.Input, out.Result, err = r.maker.Make(ctx, a)
 	out.Policy = out.Input.Policy.Name
 	return err
 }
 
 // settings reads policy and budget.
-func (s *Reader) settings(r PreviewRequest) (contexts.Settings, error) {
+func (r *Reader) settings(q PreviewRequest) (contexts.Settings, error) {
 	var out contexts.Settings
-	if r.Policy != "" {
-		policy, ok := assemble.ByName(r.Policy)
+	if q.Policy != "" {
+		policy, ok := assemble.ByName(q.Policy)
 		if !ok {
 			var names []string
 			for _, x := range assemble.Policies() {
@@ -109,12 +109,12 @@ func (s *Reader) settings(r PreviewRequest) (contexts.Settings, error) {
 		}
 		out.Policy = &policy
 	}
-	if r.Budget < 0 || r.Budget > maxBudget {
+	if q.Budget < 0 || q.Budget > maxBudget {
 		return out, visible.InvalidField("budget", "must be 1 to 32000 tokens")
 	}
-	budget := s.maker.Budget()
-	if r.Budget != 0 {
-		budget.Tokens = r.Budget
+	budget := r.maker.Budget()
+	if q.Budget != 0 {
+		budget.Tokens = q.Budget
 	}
 	budget.Tokens = min(budget.Tokens, maxBudget)
 	budget.Limit = min(cmp.Or(budget.Limit, maxLimit), maxLimit)
@@ -126,16 +126,16 @@ func (s *Reader) settings(r PreviewRequest) (contexts.Settings, error) {
 const maxLimit = 64_000
 
 // message returns a message that can be asked about.
-func (s *Reader) message(ctx context.Context, at earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
+func (r *Reader) message(ctx context.Context, at earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
 	var list []earshot.Message
 	var err error
 	switch id {
 	case "":
 		return earshot.Message{}, visible.InvalidField("message", "is required: a message's id, or last for the newest one")
 	case Newest:
-		list, err = s.store.Newest(ctx, at, earshot.Whole(), earshot.Position{}, 1)
+		list, err = r.store.Newest(ctx, at, earshot.Whole(), earshot.Position{}, 1)
 	default:
-		list, err = s.store.ByID(ctx, at, id)
+		list, err = r.store.ByID(ctx, at, id)
 	}
 	if err == nil && (len(list) == 0 || list[0].Deleted) {
 		err = visible.Absent
@@ -148,11 +148,11 @@ func (s *Reader) message(ctx context.Context, at earshot.Scope, id earshot.Messa
 
 // follows reports whether a message stands after everything that was answered in a
 // conversation that is stored.
-func (s *Reader) follows(ctx context.Context, id earshot.ConversationID, m earshot.Message) (bool, error) {
-	turns, err := s.store.Turns(ctx, id, 1)
+func (r *Reader) follows(ctx context.Context, id earshot.ConversationID, m earshot.Message) (bool, error) {
+	turns, err := r.store.Turns(ctx, id, 1)
 	if err != nil || len(turns) == 0 {
 		return false, err
 	}
-	before, err := s.store.ByID(ctx, id.Scope, turns[0].Answer.Anchor)
+	before, err := r.store.ByID(ctx, id.Scope, turns[0].Answer.Anchor)
 	return err == nil && len(before) == 1 && before[0].Position().Compare(m.Position()) < 0, err
 }

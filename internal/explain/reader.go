@@ -47,9 +47,9 @@ func New(st earshot.Store, searcher *search.Searcher, o Options) *Reader {
 }
 
 // To returns the store as a caller sees it.
-func (s *Reader) To(p access.Principal) *visible.View { return visible.To(s.store, p) }
+func (r *Reader) To(p access.Principal) *visible.View { return visible.To(r.store, p) }
 
 // Hold counts a request for a channel, and returns a [*contexts.Busy] where there are
 // too many of them. The Reader asks it itself for contexts; a transport asks before it
 // reads. Ask it only for channels that the caller sees.
-func (s *Reader) Hold(at earshot.Scope) error { return s.maker.Hold(at) }
+func (r *Reader) Hold(at earshot.Scope) error { return r.maker.Hold(at) }

@@ -29,16 +29,16 @@ type Span struct {
 }
 
 // Messages returns the newest messages of a span of a channel.
-func (s *Reader) Messages(ctx context.Context, p access.Principal, c earshot.Channel, span Span) (Page, error) {
-	return s.page(ctx, p, c.Scope(), earshot.Whole(), span, "")
+func (r *Reader) Messages(ctx context.Context, p access.Principal, c earshot.Channel, span Span) (Page, error) {
+	return r.page(ctx, p, c.Scope(), earshot.Whole(), span, "")
 }
 
 // page reads a part's newest messages in a span, without one of them.
-func (s *Reader) page(ctx context.Context, p access.Principal, at earshot.Scope, part earshot.Part, span Span, without earshot.MessageID) (Page, error) {
+func (r *Reader) page(ctx context.Context, p access.Principal, at earshot.Scope, part earshot.Part, span Span, without earshot.MessageID) (Page, error) {
 	if err := visible.Reads(p, at); err != nil {
 		return Page{}, err
 	}
-	list, err := s.store.Newest(ctx, at, part, span.Before, span.Limit+3) // what is left out, and one to see whether there are more
+	list, err := r.store.Newest(ctx, at, part, span.Before, span.Limit+3) // what is left out, and one to see whether there are more
 	if err != nil {
 		return Page{}, fmt.Errorf("read messages of %s: %w", at.Channel, err)
 	}
@@ -65,7 +65,7 @@ func reads(p access.Principal, at earshot.Scope) error {
 
 // Message returns one message; with revisions all that are stored, the oldest first.
 // One that is deleted does not exist.
-func (s *Reader) Message(ctx context.Context, p access.Principal, c earshot.Channel, id earshot.MessageID, revisions bool) (earshot.Message, []earshot.Message, error) {
+func (r *Reader) Message(ctx context.Context, p access.Principal, c earshot.Channel, id earshot.MessageID, revisions bool) (earshot.Message, []earshot.Message, error) {
 	if err := visible.Reads(p, c.Scope()); err != nil {
 		return earshot.Message{}, nil, err
 	}
@@ -73,8 +73,8 @@ func (s *Reader) Message(ctx context.Context, p access.Principal, c earshot.Chan
 	var list []earshot.Message
 	var err error
 	if !revisions {
-		m, err = s.store.Message(ctx, c.Scope(), id)
-	} else if list, err = s.store.Revisions(ctx, c.Scope(), id); len(list) > 0 {
+		m, err = r.store.Message(ctx, c.Scope(), id)
+	} else if list, err = r.store.Revisions(ctx, c.Scope(), id); len(list) > 0 {
 		m = list[len(list)-1] // of the same moment as the others
 	}
 	if err == nil && (m.ID == "" || m.Deleted) {
@@ -96,15 +96,15 @@ type Thread struct {
 
 // Thread returns the thread that a message begins or stands in. A message without
 // replies is a thread of its own.
-func (s *Reader) Thread(ctx context.Context, p access.Principal, c earshot.Channel, id earshot.MessageID, span Span) (Thread, error) {
+func (r *Reader) Thread(ctx context.Context, p access.Principal, c earshot.Channel, id earshot.MessageID, span Span) (Thread, error) {
 	if err := visible.Reads(p, c.Scope()); err != nil {
 		return Thread{}, err
 	}
 	t := Thread{ID: id}
-	m, err := s.store.Message(ctx, c.Scope(), id)
+	m, err := r.store.Message(ctx, c.Scope(), id)
 	if err == nil && !m.Deleted && m.Root() != "" {
 		t.ID = m.Root()
-		m, err = s.store.Message(ctx, c.Scope(), t.ID)
+		m, err = r.store.Message(ctx, c.Scope(), t.ID)
 	}
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return Thread{}, fmt.Errorf("read thread %s: %w", t.ID, err)
@@ -112,10 +112,10 @@ func (s *Reader) Thread(ctx context.Context, p access.Principal, c earshot.Chann
 	if err == nil && !m.Deleted {
 		t.Root = &m
 	}
-	if t.Page, err = s.page(ctx, p, c.Scope(), earshot.ThreadOf(t.ID), span, t.ID); err != nil {
+	if t.Page, err = r.page(ctx, p, c.Scope(), earshot.ThreadOf(t.ID), span, t.ID); err != nil {
 		return Thread{}, err
 	}
-	n, err := s.store.Count(ctx, c.Scope(), earshot.ThreadOf(t.ID), earshot.Position{})
+	n, err := r.store.Count(ctx, c.Scope(), earshot.ThreadOf(t.ID), earshot.Position{})
 	if err != nil {
 		return Thread{}, fmt.Errorf("count thread %s: %w", t.ID, err)
 	}
@@ -130,7 +130,7 @@ func (s *Reader) Thread(ctx context.Context, p access.Principal, c earshot.Chann
 
 // Search finds messages of one channel. Recency counts from the channel's newest
 // message, so that an old import ranks as it did on its last day.
-func (s *Reader) Search(ctx context.Context, p access.Principal, c earshot.Channel, q search.Query) ([]search.Hit, error) {
+func (r *Reader) Search(ctx context.Context, p access.Principal, c earshot.Channel, q search.Query) ([]search.Hit, error) {
 	if err := visible.Reads(p, c.Scope()); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (s *Reader) Search(ctx context.Context, p access.Principal, c earshot.Chann
 		return nil, visible.InvalidField("q", "has no word to look for")
 	}
 	if q.At == 0 {
-		last, err := s.store.Newest(ctx, c.Scope(), earshot.Whole(), q.Before, 1)
+		last, err := r.store.Newest(ctx, c.Scope(), earshot.Whole(), q.Before, 1)
 		if err != nil {
 			return nil, fmt.Errorf("search %s: %w", c.ID, err)
 		}
@@ -146,17 +146,17 @@ func (s *Reader) Search(ctx context.Context, p access.Principal, c earshot.Chann
 			q.At = last[0].Time
 		}
 	}
-	return s.searcher.Search(ctx, c.Scope(), q)
+	return r.searcher.Search(ctx, c.Scope(), q)
 }
 
 // RecentThreads returns the roots of the threads that were active lately in a
 // channel, the newest root first, at most limit of those among its newest 500 roots.
-func (s *Reader) RecentThreads(ctx context.Context, p access.Principal, at earshot.Scope, limit int) ([]earshot.Message, error) {
+func (r *Reader) RecentThreads(ctx context.Context, p access.Principal, at earshot.Scope, limit int) ([]earshot.Message, error) {
 	const look = 500
 	if !p.Sees(at) || p.Kind == access.Capability {
 		return nil, visible.Absent
 	}
-	roots, err := s.store.Newest(ctx, at, earshot.TopLevel(), earshot.Position{}, look)
+	roots, err := r.store.Newest(ctx, at, earshot.TopLevel(), earshot.Position{}, look)
 	if err != nil || len(roots) == 0 {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (s *Reader) RecentThreads(ctx context.Context, p access.Principal, at earsh
 	for i, m := range roots {
 		ids[i] = m.ID
 	}
-	active, err := s.store.Activity(ctx, at, earshot.Position{}, ids...)
+	active, err := r.store.Activity(ctx, at, earshot.Position{}, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -179,10 +179,10 @@ func (s *Reader) RecentThreads(ctx context.Context, p access.Principal, at earsh
 
 // RecentMessages returns the newest messages of a channel since a time (0: any), the
 // oldest first, at most limit.
-func (s *Reader) RecentMessages(ctx context.Context, p access.Principal, at earshot.Scope, since earshot.Time, limit int) ([]earshot.Message, error) {
+func (r *Reader) RecentMessages(ctx context.Context, p access.Principal, at earshot.Scope, since earshot.Time, limit int) ([]earshot.Message, error) {
 	if !p.Sees(at) || p.Kind == access.Capability {
 		return nil, visible.Absent
 	}
-	list, err := s.store.Newest(ctx, at, earshot.Whole(), earshot.Position{}, limit)
+	list, err := r.store.Newest(ctx, at, earshot.Whole(), earshot.Position{}, limit)
 	return slices.DeleteFunc(list, func(m earshot.Message) bool { return m.Deleted || m.Time < since }), err
 }

@@ -27,18 +27,18 @@ type Record struct {
 }
 
 // Record returns one turn. With prompt its prompt is made again from what is stored.
-func (s *Reader) Record(ctx context.Context, p access.Principal, id earshot.TurnID, prompt bool) (Record, error) {
+func (r *Reader) Record(ctx context.Context, p access.Principal, id earshot.TurnID, prompt bool) (Record, error) {
 	if p.Fixed != nil {
 		return Record{}, visible.ToolsOnly
 	}
 	var w Record
 	var of earshot.ConversationID
 	var anchor earshot.MessageID
-	q, err := s.store.QueuedTurn(ctx, id)
+	q, err := r.store.QueuedTurn(ctx, id)
 	if errors.Is(err, earshot.ErrNotFound) {
 		var d earshot.Draft
-		if d, err = s.store.Draft(ctx, id); err == nil && d.State == earshot.DraftCommitted { // meanwhile
-			q, err = s.store.QueuedTurn(ctx, id)
+		if d, err = r.store.Draft(ctx, id); err == nil && d.State == earshot.DraftCommitted { // meanwhile
+			q, err = r.store.QueuedTurn(ctx, id)
 		} else if err == nil {
 			w.Draft, of, anchor = &d, d.Conversation, d.Anchor
 		}
@@ -49,10 +49,10 @@ func (s *Reader) Record(ctx context.Context, p access.Principal, id earshot.Turn
 	if w.Draft == nil {
 		w.Queued, of, anchor = q, q.Conversation, q.Anchor
 	}
-	if err := s.To(p).Opens(ctx, of); err != nil {
+	if err := r.To(p).Opens(ctx, of); err != nil {
 		return Record{}, err
 	}
-	found, err := s.store.ByID(ctx, of.Scope, anchor)
+	found, err := r.store.ByID(ctx, of.Scope, anchor)
 	if err != nil {
 		return w, err
 	}
@@ -60,38 +60,38 @@ func (s *Reader) Record(ctx context.Context, p access.Principal, id earshot.Turn
 		w.Anchor = &found[0]
 	}
 	if w.Draft == nil {
-		err = s.read(ctx, &w)
+		err = r.read(ctx, &w)
 	}
 	if err == nil && prompt {
-		err = s.remake(ctx, s.store, &w)
+		err = r.remake(ctx, r.store, &w)
 	}
 	return w, err
 }
 
 // read reads what a queued turn has committed and posted.
-func (s *Reader) read(ctx context.Context, w *Record) (err error) {
-	if w.Posts, err = s.store.Posts(ctx, w.Queued.ID); err != nil {
+func (r *Reader) read(ctx context.Context, w *Record) (err error) {
+	if w.Posts, err = r.store.Posts(ctx, w.Queued.ID); err != nil {
 		return err
 	}
-	w.Committed, err = s.committed(ctx, w.Queued)
+	w.Committed, err = r.committed(ctx, w.Queued)
 	return err
 }
 
 // Committed returns what a turn has committed; nil where it is not done, or was isolated
 // and so committed nothing.
-func (s *Reader) Committed(ctx context.Context, p access.Principal, q earshot.QueuedTurn) (*earshot.Turn, error) {
-	if err := s.To(p).Opens(ctx, q.Conversation); err != nil {
+func (r *Reader) Committed(ctx context.Context, p access.Principal, q earshot.QueuedTurn) (*earshot.Turn, error) {
+	if err := r.To(p).Opens(ctx, q.Conversation); err != nil {
 		return nil, err
 	}
-	return s.committed(ctx, q)
+	return r.committed(ctx, q)
 }
 
 // committed is Committed of a turn that the caller sees.
-func (s *Reader) committed(ctx context.Context, q earshot.QueuedTurn) (*earshot.Turn, error) {
+func (r *Reader) committed(ctx context.Context, q earshot.QueuedTurn) (*earshot.Turn, error) {
 	if q.State != earshot.TurnDone {
 		return nil, nil
 	}
-	t, err := s.store.Turn(ctx, q.Conversation, q.Number)
+	t, err := r.store.Turn(ctx, q.Conversation, q.Number)
 	switch {
 	case errors.Is(err, earshot.ErrNotFound), err == nil && t.Answer.Anchor != q.Anchor:
 		return nil, nil
@@ -111,7 +111,7 @@ const (
 
 // remake makes a turn's prompt again. A prompt of which something was erased cannot
 // be made.
-func (s *Reader) remake(ctx context.Context, st inputref.Store, w *Record) error {
+func (r *Reader) remake(ctx context.Context, st inputref.Store, w *Record) error {
 	of := w.Queued
 	if d := w.Draft; d != nil {
 		of = earshot.QueuedTurn{ID: d.ID, Conversation: d.Conversation, Anchor: d.Anchor, Epoch: d.Prompt.Epoch, Input: d.Prompt.Input, Hash: d.Prompt.Hash}

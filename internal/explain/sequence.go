@@ -11,13 +11,13 @@ import (
 // Sequence returns the sequence of the newest change of a channel, 0 where nothing is
 // stored. It reads single rows of the index, however much is stored. since is a
 // sequence at which the channel has been before; 0 will do.
-func (s *Reader) Sequence(ctx context.Context, p access.Principal, c earshot.Channel, since int64) (int64, error) {
+func (r *Reader) Sequence(ctx context.Context, p access.Principal, c earshot.Channel, since int64) (int64, error) {
 	if err := visible.Reads(p, c.Scope()); err != nil {
 		return 0, err
 	}
 	// after returns the sequence of the first change after one, 0 where there is none.
 	after := func(seq int64) (int64, error) {
-		list, err := s.store.Since(ctx, c.Scope(), seq, 1)
+		list, err := r.store.Since(ctx, c.Scope(), seq, 1)
 		if err != nil || len(list) == 0 {
 			return 0, err
 		}

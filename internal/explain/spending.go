@@ -39,8 +39,8 @@ func (t SpentTurn) Calls() []Call {
 // Spending returns the turns of a time that the caller sees, the newest first. It looks
 // into [MaxSpending] of them: where there are more, stopped is when the last one of
 // them was opened, and a query up to there goes on.
-func (s *Reader) Spending(ctx context.Context, p access.Principal, q SpendingQuery) (list []SpentTurn, stopped earshot.Time, err error) {
-	for t, err := range s.Spent(ctx, p, q) {
+func (r *Reader) Spending(ctx context.Context, p access.Principal, q SpendingQuery) (list []SpentTurn, stopped earshot.Time, err error) {
+	for t, err := range r.Spent(ctx, p, q) {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -50,26 +50,26 @@ func (s *Reader) Spending(ctx context.Context, p access.Principal, q SpendingQue
 		}
 		list = append(list, t)
 	}
-	return list, stopped, s.askers(ctx, list, q.People)
+	return list, stopped, r.askers(ctx, list, q.People)
 }
 
 // Spent yields the turns of a time that the caller sees, the newest first, without By,
 // however many there are.
-func (s *Reader) Spent(ctx context.Context, p access.Principal, q SpendingQuery) iter.Seq2[SpentTurn, error] {
+func (r *Reader) Spent(ctx context.Context, p access.Principal, q SpendingQuery) iter.Seq2[SpentTurn, error] {
 	return func(yield func(SpentTurn, error) bool) {
-		if err := s.eachSpent(ctx, p, q, func(t SpentTurn) bool { return yield(t, nil) }); err != nil {
+		if err := r.eachSpent(ctx, p, q, func(t SpentTurn) bool { return yield(t, nil) }); err != nil {
 			yield(SpentTurn{}, err)
 		}
 	}
 }
 
 // eachSpent calls f for each of the turns until it returns false.
-func (s *Reader) eachSpent(ctx context.Context, p access.Principal, q SpendingQuery, f func(SpentTurn) bool) error {
+func (r *Reader) eachSpent(ctx context.Context, p access.Principal, q SpendingQuery, f func(SpentTurn) bool) error {
 	if p.Fixed != nil {
 		return visible.ToolsOnly
 	}
 	of := earshot.TurnQuery{Limit: MaxTurns}
-	mine := s.To(p)
+	mine := r.To(p)
 	if q.Channel.Channel != "" {
 		c, err := mine.Find(ctx, q.Channel)
 		if err != nil {
@@ -79,7 +79,7 @@ func (s *Reader) eachSpent(ctx context.Context, p access.Principal, q SpendingQu
 		of.Scope = &sc
 	}
 	for {
-		page, err := s.store.QueuedTurns(ctx, of)
+		page, err := r.store.QueuedTurns(ctx, of)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (s *Reader) eachSpent(ctx context.Context, p access.Principal, q SpendingQu
 			} else if !ok {
 				continue
 			}
-			x, err := s.spent(ctx, t)
+			x, err := r.spent(ctx, t)
 			if err != nil || !f(x) {
 				return err
 			}
@@ -107,20 +107,20 @@ func (s *Reader) eachSpent(ctx context.Context, p access.Principal, q SpendingQu
 }
 
 // spent reads what one turn asked.
-func (s *Reader) spent(ctx context.Context, t earshot.QueuedTurn) (x SpentTurn, err error) {
+func (r *Reader) spent(ctx context.Context, t earshot.QueuedTurn) (x SpentTurn, err error) {
 	x.Queued = t
-	if x.Steps, err = s.store.Steps(ctx, t.ID); err != nil {
+	if x.Steps, err = r.store.Steps(ctx, t.ID); err != nil {
 		return x, err
 	}
 	if slices.ContainsFunc(x.Steps, func(s earshot.Step) bool { return s.Data != nil }) {
 		return x, nil
 	}
-	x.Committed, err = s.committed(ctx, t)
+	x.Committed, err = r.committed(ctx, t)
 	return x, err
 }
 
 // askers reads who asked, if it is wanted.
-func (s *Reader) askers(ctx context.Context, list []SpentTurn, wanted bool) error {
+func (r *Reader) askers(ctx context.Context, list []SpentTurn, wanted bool) error {
 	if !wanted {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (s *Reader) askers(ctx context.Context, list []SpentTurn, wanted bool) erro
 	by := map[key]string{}
 	for at, ids := range anchors {
 		for page := range slices.Chunk(ids, 500) {
-			found, err := s.store.ByID(ctx, at, page...)
+			found, err := r.store.ByID(ctx, at, page...)
 			if err != nil {
 				return err
 			}

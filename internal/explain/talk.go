@@ -51,7 +51,7 @@ const (
 
 // Talk reads a stretch of a channel, without Input of the turns. Turns has the turn of
 // each message that asked something or is a part of a reply, also of those in Threads.
-func (s *Reader) Talk(ctx context.Context, p access.Principal, c earshot.Channel, q TalkQuery) (Talk, error) {
+func (r *Reader) Talk(ctx context.Context, p access.Principal, c earshot.Channel, q TalkQuery) (Talk, error) {
 	at := c.Scope()
 	if err := visible.Reads(p, at); err != nil {
 		return Talk{}, err
@@ -64,45 +64,45 @@ func (s *Reader) Talk(ctx context.Context, p access.Principal, c earshot.Channel
 	if q.Thread == "" && q.Whole {
 		part = earshot.Whole()
 	}
-	before, err := s.talkEnd(ctx, at, part, q)
+	before, err := r.talkEnd(ctx, at, part, q)
 	if err != nil {
 		return Talk{}, err
 	}
 	var t Talk
-	if t.Page, err = s.page(ctx, p, at, part, Span{Before: before, Limit: q.Limit}, ""); err != nil {
+	if t.Page, err = r.page(ctx, p, at, part, Span{Before: before, Limit: q.Limit}, ""); err != nil {
 		return t, err
 	}
 	if !before.IsZero() {
 		t.Newer = true
-		if t.Next, err = s.nextPage(ctx, at, part, before, q.Limit); err != nil {
+		if t.Next, err = r.nextPage(ctx, at, part, before, q.Limit); err != nil {
 			return t, err
 		}
-	} else if t.Deleted, err = s.deletedLately(ctx, at, t.Messages, t.Older); err != nil {
+	} else if t.Deleted, err = r.deletedLately(ctx, at, t.Messages, t.Older); err != nil {
 		return t, err
 	}
 	if q.Thread == "" && !q.Whole {
-		if t.Threads, err = s.replies(ctx, at, slices.Concat(t.Messages, t.Deleted)); err != nil {
+		if t.Threads, err = r.replies(ctx, at, slices.Concat(t.Messages, t.Deleted)); err != nil {
 			return t, err
 		}
 	}
-	if t.Quoted, err = s.quoted(ctx, at, t.Messages); err != nil {
+	if t.Quoted, err = r.quoted(ctx, at, t.Messages); err != nil {
 		return t, err
 	}
 	all := slices.Clone(t.Messages)
-	for _, r := range t.Threads {
-		all = append(all, r.Newest...)
+	for _, thread := range t.Threads {
+		all = append(all, thread.Newest...)
 	}
-	t.Turns, err = s.turnsOf(ctx, p, at, all)
+	t.Turns, err = r.turnsOf(ctx, p, at, all)
 	return t, err
 }
 
 // talkEnd returns the position before which a stretch ends; zero is no bound.
-func (s *Reader) talkEnd(ctx context.Context, at earshot.Scope, part earshot.Part, q TalkQuery) (earshot.Position, error) {
+func (r *Reader) talkEnd(ctx context.Context, at earshot.Scope, part earshot.Part, q TalkQuery) (earshot.Position, error) {
 	id := cmp.Or(q.Before, q.At)
 	if id == "" {
 		return earshot.Position{}, nil
 	}
-	m, err := s.store.Message(ctx, at, id)
+	m, err := r.store.Message(ctx, at, id)
 	if err == nil && m.Time.IsZero() {
 		err = visible.Absent
 	}
@@ -112,13 +112,13 @@ func (s *Reader) talkEnd(ctx context.Context, at earshot.Scope, part earshot.Par
 	if q.Before != "" {
 		return m.Position(), nil
 	}
-	return s.after(ctx, at, part, m.Position(), afterAt)
+	return r.after(ctx, at, part, m.Position(), afterAt)
 }
 
 // after returns the position of the message that stands n after a position; zero where
 // there are not that many.
-func (s *Reader) after(ctx context.Context, at earshot.Scope, part earshot.Part, from earshot.Position, n int) (earshot.Position, error) {
-	for m, err := range s.store.Range(ctx, at, part, from, earshot.Position{}) {
+func (r *Reader) after(ctx context.Context, at earshot.Scope, part earshot.Part, from earshot.Position, n int) (earshot.Position, error) {
+	for m, err := range r.store.Range(ctx, at, part, from, earshot.Position{}) {
 		switch {
 		case err != nil:
 			return earshot.Position{}, fmt.Errorf("read messages of %s: %w", at.Channel, err)
@@ -133,14 +133,14 @@ func (s *Reader) after(ctx context.Context, at earshot.Scope, part earshot.Part,
 }
 
 // nextPage returns the message before which the page ends that begins at a position.
-func (s *Reader) nextPage(ctx context.Context, at earshot.Scope, part earshot.Part, from earshot.Position, limit int) (earshot.MessageID, error) {
-	end, err := s.after(ctx, at, part, from, limit-1)
+func (r *Reader) nextPage(ctx context.Context, at earshot.Scope, part earshot.Part, from earshot.Position, limit int) (earshot.MessageID, error) {
+	end, err := r.after(ctx, at, part, from, limit-1)
 	return end.ID, err
 }
 
 // deletedLately returns the tombstones that stand within the newest page. A tombstone
 // does not tell its thread.
-func (s *Reader) deletedLately(ctx context.Context, at earshot.Scope, page []earshot.Message, older bool) ([]earshot.Message, error) {
+func (r *Reader) deletedLately(ctx context.Context, at earshot.Scope, page []earshot.Message, older bool) ([]earshot.Message, error) {
 	var from earshot.Position
 	var seq int64
 	if len(page) > 0 && older {
@@ -149,7 +149,7 @@ func (s *Reader) deletedLately(ctx context.Context, at earshot.Scope, page []ear
 			seq = min(seq, m.Seq)
 		}
 	}
-	known, err := s.store.Since(ctx, at, seq, lookDeleted)
+	known, err := r.store.Since(ctx, at, seq, lookDeleted)
 	if err != nil {
 		return nil, fmt.Errorf("read what was deleted in %s: %w", at.Channel, err)
 	}
@@ -161,7 +161,7 @@ func (s *Reader) deletedLately(ctx context.Context, at earshot.Scope, page []ear
 }
 
 // replies returns the threads of the roots that have some.
-func (s *Reader) replies(ctx context.Context, at earshot.Scope, roots []earshot.Message) (map[earshot.MessageID]Replies, error) {
+func (r *Reader) replies(ctx context.Context, at earshot.Scope, roots []earshot.Message) (map[earshot.MessageID]Replies, error) {
 	if len(roots) == 0 {
 		return nil, nil
 	}
@@ -169,13 +169,13 @@ func (s *Reader) replies(ctx context.Context, at earshot.Scope, roots []earshot.
 	for i, m := range roots {
 		ids[i] = m.ID
 	}
-	active, err := s.store.Activity(ctx, at, earshot.Position{}, ids...)
+	active, err := r.store.Activity(ctx, at, earshot.Position{}, ids...)
 	if err != nil {
 		return nil, fmt.Errorf("count replies in %s: %w", at.Channel, err)
 	}
 	out := make(map[earshot.MessageID]Replies, len(active))
 	for root, a := range active {
-		list, err := s.store.Newest(ctx, at, earshot.ThreadOf(root), earshot.Position{}, tailReplies+1)
+		list, err := r.store.Newest(ctx, at, earshot.ThreadOf(root), earshot.Position{}, tailReplies+1)
 		if err != nil {
 			return nil, fmt.Errorf("read thread %s: %w", root, err)
 		}
@@ -186,7 +186,7 @@ func (s *Reader) replies(ctx context.Context, at earshot.Scope, roots []earshot.
 }
 
 // quoted returns the messages that a page's messages reply to by reference.
-func (s *Reader) quoted(ctx context.Context, at earshot.Scope, page []earshot.Message) (map[earshot.MessageID]earshot.Message, error) {
+func (r *Reader) quoted(ctx context.Context, at earshot.Scope, page []earshot.Message) (map[earshot.MessageID]earshot.Message, error) {
 	var ids []earshot.MessageID
 	for _, m := range page {
 		if m.ReplyTo != "" && !slices.Contains(ids, m.ReplyTo) {
@@ -196,7 +196,7 @@ func (s *Reader) quoted(ctx context.Context, at earshot.Scope, page []earshot.Me
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := s.store.ByID(ctx, at, ids...)
+	list, err := r.store.ByID(ctx, at, ids...)
 	if err != nil {
 		return nil, fmt.Errorf("read what is replied to in %s: %w", at.Channel, err)
 	}
@@ -217,12 +217,12 @@ const (
 // turnsOf returns the turns of a page's messages, by message: the turn that a message
 // asked for, and the turn whose reply it is. Questions are looked for among the
 // channel's newest turns and those of the page's replies.
-func (s *Reader) turnsOf(ctx context.Context, p access.Principal, at earshot.Scope, page []earshot.Message) (map[earshot.MessageID]earshot.QueuedTurn, error) {
-	recent, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{Scope: &at, Limit: pageTurns})
+func (r *Reader) turnsOf(ctx context.Context, p access.Principal, at earshot.Scope, page []earshot.Message) (map[earshot.MessageID]earshot.QueuedTurn, error) {
+	recent, err := r.store.QueuedTurns(ctx, earshot.TurnQuery{Scope: &at, Limit: pageTurns})
 	if err != nil {
 		return nil, fmt.Errorf("list turns of %s: %w", at.Channel, err)
 	}
-	f := pageOfTurns{reader: s, mine: s.To(p), at: at, anchors: map[earshot.MessageID]earshot.QueuedTurn{}, found: map[earshot.MessageID]earshot.QueuedTurn{}}
+	f := pageOfTurns{reader: r, mine: r.To(p), at: at, anchors: map[earshot.MessageID]earshot.QueuedTurn{}, found: map[earshot.MessageID]earshot.QueuedTurn{}}
 	for _, q := range recent {
 		if _, known := f.anchors[q.Anchor]; known {
 			continue // an older turn for the same question

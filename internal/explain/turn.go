@@ -36,15 +36,15 @@ func (t Turn) Ledger() earshot.Ledger {
 
 // Turn returns a turn with why its prompt was what it was. A turn of a channel
 // that the caller may not see is refused as one that does not exist.
-func (s *Reader) Turn(ctx context.Context, p access.Principal, id earshot.TurnID) (Turn, error) {
-	return s.turn(ctx, p, id, s.store)
+func (r *Reader) Turn(ctx context.Context, p access.Principal, id earshot.TurnID) (Turn, error) {
+	return r.turn(ctx, p, id, r.store)
 }
 
 // turn reads what the prompt is made of from st.
-func (s *Reader) turn(ctx context.Context, p access.Principal, id earshot.TurnID, st inputref.Store) (Turn, error) {
+func (r *Reader) turn(ctx context.Context, p access.Principal, id earshot.TurnID, st inputref.Store) (Turn, error) {
 	var out Turn
 	var err error
-	out.Queued, err = s.store.QueuedTurn(ctx, id)
+	out.Queued, err = r.store.QueuedTurn(ctx, id)
 	if errors.Is(err, earshot.ErrNotFound) {
 		err = visible.Absent
 	}
@@ -55,24 +55,24 @@ func (s *Reader) turn(ctx context.Context, p access.Principal, id earshot.TurnID
 	if p.Kind == access.Capability {
 		return Turn{}, visible.Absent
 	}
-	if err := s.To(p).Opens(ctx, q.Conversation); err != nil {
+	if err := r.To(p).Opens(ctx, q.Conversation); err != nil {
 		return Turn{}, err
 	}
 	at := q.Conversation.Scope
-	out.Channel, err = s.store.Channel(ctx, at)
+	out.Channel, err = r.store.Channel(ctx, at)
 	if errors.Is(err, earshot.ErrNotFound) { // nothing of it is known, or it is being erased
 		out.Channel, err = earshot.Channel{Platform: at.Platform, Workspace: at.Workspace, ID: at.Channel}, nil
 	}
 	if err != nil {
 		return out, err
 	}
-	if err := s.read(ctx, &out.Record); err != nil {
+	if err := r.read(ctx, &out.Record); err != nil {
 		return out, err
 	}
-	if err := s.remake(ctx, st, &out.Record); err != nil {
+	if err := r.remake(ctx, st, &out.Record); err != nil {
 		return out, err
 	}
-	if out.Steps, err = s.steps(ctx, id); err != nil {
+	if out.Steps, err = r.steps(ctx, id); err != nil {
 		return out, err
 	}
 	ids := []earshot.MessageID{q.Anchor}
@@ -82,7 +82,7 @@ func (s *Reader) turn(ctx context.Context, p access.Principal, id earshot.TurnID
 	for _, row := range out.Ledger() {
 		ids = append(ids, row.ID)
 	}
-	list, err := s.store.ByID(ctx, q.Conversation.Scope, ids...)
+	list, err := r.store.ByID(ctx, q.Conversation.Scope, ids...)
 	out.Messages = make(map[earshot.MessageID]earshot.Message, len(list))
 	for _, m := range list {
 		out.Messages[m.ID] = m
@@ -91,14 +91,14 @@ func (s *Reader) turn(ctx context.Context, p access.Principal, id earshot.TurnID
 }
 
 // steps reads a turn's journal, as readSteps does.
-func (s *Reader) steps(ctx context.Context, id earshot.TurnID) ([]step.Entry, error) {
-	list, err := s.store.Steps(ctx, id)
+func (r *Reader) steps(ctx context.Context, id earshot.TurnID) ([]step.Entry, error) {
+	list, err := r.store.Steps(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	entries, unread := readSteps(list)
 	for _, x := range unread {
-		s.log.WarnContext(ctx, "a step of a journal cannot be read", "turn", id, "step", x.N, "kind", x.Kind)
+		r.log.WarnContext(ctx, "a step of a journal cannot be read", "turn", id, "step", x.N, "kind", x.Kind)
 	}
 	return entries, nil
 }

@@ -76,7 +76,7 @@ type TurnList struct {
 
 // TurnList returns a page of the turns that the caller may see. It looks at a bounded
 // number of turns, and then says where to go on.
-func (s *Reader) TurnList(ctx context.Context, p access.Principal, f TurnFilter) (TurnList, error) {
+func (r *Reader) TurnList(ctx context.Context, p access.Principal, f TurnFilter) (TurnList, error) {
 	if p.Fixed != nil {
 		return TurnList{}, visible.ToolsOnly
 	}
@@ -84,7 +84,7 @@ func (s *Reader) TurnList(ctx context.Context, p access.Principal, f TurnFilter)
 		f.Limit = 50
 	}
 	f.Limit = min(f.Limit, MaxTurns)
-	l := s.listing(p, f)
+	l := r.listing(p, f)
 	bound := MaxLook
 	if l.deep() {
 		bound = MaxLookDeep
@@ -102,17 +102,17 @@ func (s *Reader) TurnList(ctx context.Context, p access.Principal, f TurnFilter)
 // NewestTurns returns those of the newest turns that the caller may see, newest first,
 // without Input, at most limit. It looks at 500 turns at most, so that it can be asked
 // often, whatever the caller may see of a large store.
-func (s *Reader) NewestTurns(ctx context.Context, p access.Principal, limit int) ([]earshot.QueuedTurn, error) {
+func (r *Reader) NewestTurns(ctx context.Context, p access.Principal, limit int) ([]earshot.QueuedTurn, error) {
 	if p.Fixed != nil {
 		return nil, visible.ToolsOnly
 	}
-	l := s.listing(p, TurnFilter{TurnQuery: TurnQuery{Limit: min(limit, MaxTurns)}})
+	l := r.listing(p, TurnFilter{TurnQuery: TurnQuery{Limit: min(limit, MaxTurns)}})
 	if err := l.look(ctx, visible.LookTurns-MaxTurns); err != nil { // the last page may begin below it
 		return nil, err
 	}
 	var list []earshot.QueuedTurn
-	for _, r := range l.Rows[:min(len(l.Rows), limit)] {
-		list = append(list, r.Queued)
+	for _, row := range l.Rows[:min(len(l.Rows), limit)] {
+		list = append(list, row.Queued)
 	}
 	return list, nil
 }
@@ -127,8 +127,8 @@ type listing struct {
 	channels map[earshot.Scope]earshot.Channel
 }
 
-func (s *Reader) listing(p access.Principal, f TurnFilter) *listing {
-	return &listing{Reader: s, f: f, caller: p, mine: s.To(p), channels: map[earshot.Scope]earshot.Channel{}}
+func (r *Reader) listing(p access.Principal, f TurnFilter) *listing {
+	return &listing{Reader: r, f: f, caller: p, mine: r.To(p), channels: map[earshot.Scope]earshot.Channel{}}
 }
 
 // deep reports whether each turn's journal is needed to decide.

@@ -24,7 +24,7 @@ type TurnQuery struct {
 // Turns returns a page of the turns that the caller may see, those of a bot beside
 // it too, without their inputs. more says that there are older ones. Open turns
 // (drafts) are not among them until they are committed.
-func (s *Reader) Turns(ctx context.Context, p access.Principal, q TurnQuery) (page []earshot.QueuedTurn, more bool, err error) {
+func (r *Reader) Turns(ctx context.Context, p access.Principal, q TurnQuery) (page []earshot.QueuedTurn, more bool, err error) {
 	if p.Fixed != nil {
 		return nil, false, visible.ToolsOnly
 	}
@@ -35,16 +35,16 @@ func (s *Reader) Turns(ctx context.Context, p access.Principal, q TurnQuery) (pa
 	want := q.Limit + 1
 	of := earshot.TurnQuery{Agent: q.Agent, States: q.States, Before: q.Before, Limit: want}
 	if q.Channel.Channel != "" {
-		c, err := s.To(p).Resolve(ctx, q.Channel)
+		c, err := r.To(p).Resolve(ctx, q.Channel)
 		if err != nil {
 			return nil, false, err
 		}
 		sc := c.Scope()
 		of.Scope = &sc
 	}
-	mine := s.To(p)
+	mine := r.To(p)
 	for len(page) < want {
-		list, err := s.store.QueuedTurns(ctx, of)
+		list, err := r.store.QueuedTurns(ctx, of)
 		if err != nil {
 			return nil, false, err
 		}
@@ -73,12 +73,12 @@ func (s *Reader) Turns(ctx context.Context, p access.Principal, q TurnQuery) (pa
 
 // RecentTurns returns the newest turns of a channel, newest first, without Input, at
 // most limit.
-func (s *Reader) RecentTurns(ctx context.Context, p access.Principal, at earshot.Scope, limit int) ([]earshot.QueuedTurn, error) {
+func (r *Reader) RecentTurns(ctx context.Context, p access.Principal, at earshot.Scope, limit int) ([]earshot.QueuedTurn, error) {
 	if !p.Sees(at) || p.Kind == access.Capability {
 		return nil, visible.Absent
 	}
 	var list []earshot.QueuedTurn
-	for q, err := range s.To(p).Turns(ctx, earshot.TurnQuery{Scope: &at}) {
+	for q, err := range r.To(p).Turns(ctx, earshot.TurnQuery{Scope: &at}) {
 		if err != nil {
 			return nil, err
 		}
@@ -92,13 +92,13 @@ func (s *Reader) RecentTurns(ctx context.Context, p access.Principal, at earshot
 // TurnOf returns the id of the turn that a message belongs to, as its question or as
 // a part of its reply; with no message, or [Newest], that of the channel's newest turn.
 // It looks at the newest 500 turns.
-func (s *Reader) TurnOf(ctx context.Context, p access.Principal, at earshot.Scope, id earshot.MessageID) (earshot.TurnID, error) {
+func (r *Reader) TurnOf(ctx context.Context, p access.Principal, at earshot.Scope, id earshot.MessageID) (earshot.TurnID, error) {
 	if !p.Sees(at) || p.Kind == access.Capability {
 		return 0, visible.Absent
 	}
 	asked := map[earshot.ConversationID]map[earshot.MessageID]earshot.TurnID{}
 	var order []earshot.ConversationID
-	for q, err := range s.To(p).Turns(ctx, earshot.TurnQuery{Scope: &at}) {
+	for q, err := range r.To(p).Turns(ctx, earshot.TurnQuery{Scope: &at}) {
 		if err != nil {
 			return 0, err
 		}
@@ -117,7 +117,7 @@ func (s *Reader) TurnOf(ctx context.Context, p access.Principal, at earshot.Scop
 		return 0, &visible.Refusal{Kind: visible.NotFound, Code: "no_turn", Detail: "no agent has answered anything in this channel yet"}
 	}
 	for _, c := range order {
-		turns, err := s.store.Turns(ctx, c, visible.LookTurns)
+		turns, err := r.store.Turns(ctx, c, visible.LookTurns)
 		if err != nil {
 			return 0, err
 		}
@@ -149,12 +149,12 @@ type UsageOf struct {
 }
 
 // Usage sums the usage of answered turns by agent, channel and policy.
-func (s *Reader) Usage(ctx context.Context, p access.Principal, q UsageQuery) ([]UsageOf, error) {
+func (r *Reader) Usage(ctx context.Context, p access.Principal, q UsageQuery) ([]UsageOf, error) {
 	conversations := map[earshot.ConversationID][]earshot.Turn{}
 	sums := map[UsageOf]*UsageOf{}
 	var order []*UsageOf
 	for before, more := earshot.TurnID(0), true; more; {
-		page, rest, err := s.Turns(ctx, p, TurnQuery{Channel: q.Channel, Agent: q.Agent, States: []earshot.TurnState{earshot.TurnDone}, Before: before, Limit: MaxTurns})
+		page, rest, err := r.Turns(ctx, p, TurnQuery{Channel: q.Channel, Agent: q.Agent, States: []earshot.TurnState{earshot.TurnDone}, Before: before, Limit: MaxTurns})
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (s *Reader) Usage(ctx context.Context, p access.Principal, q UsageQuery) ([
 			}
 			turns, ok := conversations[t.Conversation]
 			if !ok {
-				if turns, err = s.store.Turns(ctx, t.Conversation, 0); err != nil {
+				if turns, err = r.store.Turns(ctx, t.Conversation, 0); err != nil {
 					return nil, err
 				}
 				conversations[t.Conversation] = turns

@@ -56,11 +56,11 @@ func unmade(why string) error {
 // WhatIf makes the prompt of a turn, or of a message, with another policy, budget or
 // limits, from the conversation as it was then. No model is asked, and nothing is
 // stored.
-func (s *Reader) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Compared, error) {
+func (r *Reader) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Compared, error) {
 	var out Compared
 	var of earshot.QueuedTurn
 	if w.Turn != 0 {
-		t, x, err := s.Explain(ctx, p, w.Turn)
+		t, x, err := r.Explain(ctx, p, w.Turn)
 		if err != nil {
 			return out, err
 		}
@@ -69,7 +69,7 @@ func (s *Reader) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Comp
 		}
 		out.Was, of = *x, t.Queued
 	} else {
-		x, conversation, err := s.explainMessage(ctx, p, w.At)
+		x, conversation, err := r.explainMessage(ctx, p, w.At)
 		if err != nil {
 			return out, err
 		}
@@ -80,20 +80,20 @@ func (s *Reader) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Comp
 		return out, err
 	}
 	if w.Turn != 0 { // for a message it was asked
-		if err := s.maker.Hold(out.Was.Channel.Scope()); err != nil {
+		if err := r.maker.Hold(out.Was.Channel.Scope()); err != nil {
 			return out, err
 		}
 	}
-	done, err := s.maker.Work(ctx)
+	done, err := r.maker.Work(ctx)
 	if err != nil {
 		return out, err
 	}
 	defer done()
-	return out, s.change(ctx, &out, of, settings)
+	return out, r.change(ctx, &out, of, settings)
 }
 
 // change makes the other prompt, and compares.
-func (s *Reader) change(ctx context.Context, out *Compared, of earshot.QueuedTurn, settings contexts.Settings) error {
+func (r *Reader) change(ctx context.Context, out *Compared, of earshot.QueuedTurn, settings contexts.Settings) error {
 	was := &out.Was
 	out.Now = *was
 	out.Same = true
@@ -107,15 +107,15 @@ func (s *Reader) change(ctx context.Context, out *Compared, of earshot.QueuedTur
 		}
 		now := Explained{Channel: was.Channel, Agent: was.Agent}
 		var err error
-		if now.Input, now.Result, err = s.gatherAgain(ctx, was, in.Policy, in.Budget); err != nil {
+		if now.Input, now.Result, err = r.gatherAgain(ctx, was, in.Policy, in.Budget); err != nil {
 			return err
 		}
-		if err := s.explain(ctx, newMemo(s.store), &now, of, now.Result.Ledger, nil); err != nil {
+		if err := r.explain(ctx, newMemo(r.store), &now, of, now.Result.Ledger, nil); err != nil {
 			return err
 		}
 		out.Now, out.Same = now, now.Result.Hash == was.Result.Hash
 		if of.ID != 0 {
-			_, today, err := s.gatherAgain(ctx, was, was.Input.Policy, was.Input.Budget)
+			_, today, err := r.gatherAgain(ctx, was, was.Input.Policy, was.Input.Budget)
 			if err != nil && ctx.Err() != nil {
 				return err
 			}
@@ -130,13 +130,13 @@ func (s *Reader) change(ctx context.Context, out *Compared, of earshot.QueuedTur
 // as it was then. The turn has its prompt; see [Reader.Turn]. No model is asked, and
 // nothing is stored. The error is [contexts.OverLimit] where the question alone is too
 // long.
-func (s *Reader) Again(ctx context.Context, t Turn, policy assemble.Policy, budget assemble.Budget) (assemble.Input, assemble.Result, error) {
-	return s.gatherAgain(ctx, &Explained{Input: *t.Input, Result: *t.Prompt}, policy, budget)
+func (r *Reader) Again(ctx context.Context, t Turn, policy assemble.Policy, budget assemble.Budget) (assemble.Input, assemble.Result, error) {
+	return r.gatherAgain(ctx, &Explained{Input: *t.Input, Result: *t.Prompt}, policy, budget)
 }
 
 // gatherAgain makes a prompt's context with a policy and a budget, from the
 // conversation as the prompt had it.
-func (s *Reader) gatherAgain(ctx context.Context, was *Explained, policy assemble.Policy, budget assemble.Budget) (assemble.Input, assemble.Result, error) {
+func (r *Reader) gatherAgain(ctx context.Context, was *Explained, policy assemble.Policy, budget assemble.Budget) (assemble.Input, assemble.Result, error) {
 	in := was.Input
 	state := in.Conversation
 	sums := map[earshot.ArtifactID]string{}
@@ -147,10 +147,10 @@ func (s *Reader) gatherAgain(ctx context.Context, was *Explained, policy assembl
 			}
 		}
 	}
-	return s.maker.Gather(ctx, gather.Request{
+	return r.maker.Gather(ctx, gather.Request{
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: policy, Budget: budget,
 		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
-		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens, Sums: sums, Finder: s.finderAgain(was),
+		Zone: cmp.Or(in.Zone, "UTC"), FileTokens: in.FileTokens, Sums: sums, Finder: r.finderAgain(was),
 	})
 }
 
@@ -183,12 +183,12 @@ func (c *Compared) compare() {
 
 // finderAgain finds what the search found for a prompt, where its policy asked it;
 // else it searches. The neighbours of a hit are those that the prompt's input has.
-func (s *Reader) finderAgain(was *Explained) gather.Finder {
+func (r *Reader) finderAgain(was *Explained) gather.Finder {
 	list, later := was.Input.Policy.First, sessionOf(was.Input, was.Result) > 0
 	if later {
 		list = was.Input.Policy.Later
 	}
-	anew := s.maker.Finder()
+	anew := r.maker.Finder()
 	if !slices.ContainsFunc(list, func(x assemble.Section) bool { return x.Section == assemble.Recall }) {
 		return anew
 	}
