@@ -207,11 +207,8 @@ func TestATerminalAndAPageSayTheSameOfATurn(t *testing.T) {
 		}
 		_, text, errs := ran(t, nil, "--db", db, "turn", fmt.Sprint(q.ID))
 		shown := html.UnescapeString(served(t, fmt.Sprint(page.URL, "/turns/", q.ID)))
-		for _, want := range append([]string{terminal.Changed}, terminal.Posts...) {
-			want = want[strings.LastIndex(want, " ")+1:]
-			if !strings.Contains(text, want) || !strings.Contains(shown, want) {
-				t.Errorf("turn %d: want %q on both: %s%s", q.ID, want, text, errs)
-			}
+		if !strings.Contains(text, terminal.Changed) || !strings.Contains(shown, terminal.Changed) {
+			t.Errorf("turn %d: want %q on both: %s%s", q.ID, terminal.Changed, text, errs)
 		}
 	}
 	if len(list) < 4 || changed < 2 || changed == len(list) {

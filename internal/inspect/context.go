@@ -30,9 +30,9 @@ type contextData struct {
 	prefix picture.Picture
 }
 
-// deskRequest reads which message of which channel is meant, and under which policy
+// previewRequest reads which message of which channel is meant, and under which policy
 // and budget.
-func deskRequest(v *visit) (explain.PreviewRequest, error) {
+func previewRequest(v *visit) (explain.PreviewRequest, error) {
 	r := explain.PreviewRequest{
 		Channel: v.place(), Message: earshot.MessageID(v.query("message")), Agent: earshot.AuthorID(v.query("agent")), Policy: v.query("policy"),
 	}
@@ -51,7 +51,7 @@ func deskRequest(v *visit) (explain.PreviewRequest, error) {
 
 // context shows what the bot would see if it answered a message: any stored one.
 func (s *server) context(v *visit) (page, error) {
-	r, err := deskRequest(v)
+	r, err := previewRequest(v)
 	if err != nil {
 		return page{}, err
 	}

@@ -181,7 +181,7 @@ var doings = map[string]func(context.Context, *moment, *sidecar.Service) error{
 		}
 		return err
 	},
-	"a context at a desk": func(ctx context.Context, m *moment, s *sidecar.Service) error {
+	"a context to look at": func(ctx context.Context, m *moment, s *sidecar.Service) error {
 		_, err := m.reader.Preview(ctx, everyone, explain.PreviewRequest{Channel: visible.Place{Channel: "C1"}, Message: question, Agent: "U0BOT"})
 		return err
 	},

@@ -214,18 +214,15 @@ func explained(t explain.Turn, prompt bool) turnJSON {
 		}
 	}
 	out.Shown, out.More, out.LeftOut = rowsOf(t.Ledger(), of)
-	switch {
-	case q.Hash == "":
-		out.NoPrompt = "the turn did not come to a prompt"
-	case t.Prompt == nil:
-		out.NoPrompt = "something that the prompt was made of was deleted or pruned since, so it cannot be made again"
-	default:
-		tokens := tokensOf(t.Prompt.Tokens)
-		out.Tokens, out.Notes = &tokens, notesOf(t.Prompt.Notes)
-		if prompt {
-			p := promptOf(*t.Prompt)
-			out.Prompt = &p
-		}
+	if t.Prompt == nil {
+		out.NoPrompt = t.Changed
+		return out
+	}
+	tokens := tokensOf(t.Prompt.Tokens)
+	out.Tokens, out.Notes = &tokens, notesOf(t.Prompt.Notes)
+	if prompt {
+		p := promptOf(*t.Prompt)
+		out.Prompt = &p
 	}
 	return out
 }

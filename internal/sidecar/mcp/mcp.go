@@ -4,7 +4,7 @@
 //
 // Start with [New], which makes the handler, and [Serve], which serves one client on
 // two streams. server.go says what a caller is offered by what it reaches, tools.go
-// and desk.go have the tools, resources.go and prompts.go the rest, and strict.go what
+// and browse.go have the tools, resources.go and prompts.go the rest, and strict.go what
 // every message passes before the SDK sees it.
 //
 // Everything here reads and nothing writes. Each request gets a server of its own, in

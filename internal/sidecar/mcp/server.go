@@ -43,7 +43,7 @@ type server struct {
 //   - a capability has the three tools of its channel, as the bot's model has them;
 //   - a key of one channel has these too, with the channel's threads and turns as
 //     resources, and prompts;
-//   - any other caller has the desk's tools, which take a channel, with resources
+//   - any other caller has tools that take a channel, with resources
 //     and prompts.
 func newServer(ctx context.Context, service *sidecar.Service, reader *explain.Reader, p access.Principal, version string, log *slog.Logger) (*sdk.Server, error) {
 	s := &server{service: service, reader: reader, caller: p, log: log}
@@ -56,8 +56,8 @@ func newServer(ctx context.Context, service *sidecar.Service, reader *explain.Re
 		s.channel, instructions = &at, instructionsOne
 	}
 	capabilities := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}
-	desk := p.Kind != access.Capability
-	if desk {
+	person := p.Kind != access.Capability
+	if person {
 		capabilities.Resources, capabilities.Prompts = &sdk.ResourceCapabilities{}, &sdk.PromptCapabilities{}
 	}
 	x := sdk.NewServer(&sdk.Implementation{Name: "earshot", Title: "Earshot", Version: version}, &sdk.ServerOptions{
@@ -68,9 +68,9 @@ func newServer(ctx context.Context, service *sidecar.Service, reader *explain.Re
 	if one {
 		s.addChannelTools(x)
 	} else {
-		s.addDeskTools(x)
+		s.addBrowseTools(x)
 	}
-	if desk {
+	if person {
 		s.addResources(x)
 		s.addPrompts(x)
 	}

@@ -96,7 +96,7 @@ func refusal(r *visible.Refusal) (tools.Answer, error) {
 	return tools.Answer{JSON: string(raw), Failed: true}, err
 }
 
-// decode reads the arguments of a desk tool as strictly as package tools reads its
+// decode reads the arguments of a tool that takes a channel as strictly as package tools reads its
 // own: one object, known names in exact case, each at most once.
 func decode(args string, v any) error {
 	const most = 16 << 10

@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/tools"
 )
 
-// The names of the desk's tools.
+// The names of the tools that browse several channels.
 const (
 	ListChannels = "list_channels"
 	GetContext   = "get_context"
@@ -22,7 +22,7 @@ const (
 	Search       = "search"
 )
 
-// Bounds of the desk's answers.
+// Bounds of their answers.
 const (
 	maxChannels = 200
 
@@ -31,20 +31,20 @@ const (
 	maxQuery     = 2000      // bytes; that of the tools
 )
 
-// Parts of the desk's schemas.
+// Parts of their schemas.
 const (
 	channelSchema = `"channel":{"type":"string","description":"A channel's id or name, as list_channels has it."},`
 	whereSchema   = `"workspace":{"type":"string","description":"Where several channels have this id or name."},"platform":{"type":"string"}`
 )
 
-// A deskTool is a tool that takes a channel, for callers that reach several.
-type deskTool struct {
+// A browseTool is a tool that takes a channel, for callers that reach several.
+type browseTool struct {
 	name, title, description, schema string
 	call                             func(*server, context.Context, string) (tools.Answer, error)
 }
 
-// deskTools are the desk's tools.
-var deskTools = []deskTool{
+// browseTools are all of them.
+var browseTools = []browseTool{
 	{
 		ListChannels, "List channels",
 		"Lists the channels that you can read, the one that was active last first, and the agents that are known.",
@@ -84,8 +84,8 @@ var deskTools = []deskTool{
 	},
 }
 
-func (s *server) addDeskTools(x *sdk.Server) {
-	for _, t := range deskTools {
+func (s *server) addBrowseTools(x *sdk.Server) {
+	for _, t := range browseTools {
 		x.AddTool(&sdk.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema), Annotations: reads(t.title)},
 			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 				return s.answered(t.call(s, ctx, arguments(r)))
