@@ -1,16 +1,5 @@
 package earshot
 
-// A Platform is where a workspace lives.
-type Platform string
-
-// The platforms that Earshot has adapters for. Local is a real platform without a
-// network. An Input may name any other platform.
-const (
-	Slack   Platform = "slack"
-	Discord Platform = "discord"
-	Local   Platform = "local"
-)
-
 // Ids are opaque and compare as bytes. Only the platform's adapter makes and
 // parses them.
 type (

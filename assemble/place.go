@@ -82,10 +82,7 @@ func article(word string) string {
 // their own.
 func (t *turn) placeLog() string {
 	c := t.in.Channel
-	platform := map[earshot.Platform]string{earshot.Slack: "Slack", earshot.Discord: "Discord", earshot.Local: "local"}[c.Platform]
-	if platform == "" {
-		platform = cleanName(string(c.Platform))
-	}
+	platform := cleanName(c.Platform.Info().Title)
 	kind := map[earshot.ChannelKind]string{earshot.KindDM: "direct message", earshot.KindGroup: "group"}[c.Kind]
 	if kind == "" {
 		kind = "channel"

@@ -241,15 +241,10 @@ func (s *server) chatWriter(v *visit, c earshot.Channel, d *chatData) error {
 }
 
 func platformLabel(p earshot.Platform) string {
-	switch p {
-	case earshot.Slack:
-		return "Slack"
-	case earshot.Discord:
-		return "Discord"
-	case earshot.Local:
+	if p == earshot.Local {
 		return "the local platform"
 	}
-	return plain.ID(string(p))
+	return plain.ID(p.Info().Title)
 }
 
 func (d chatData) title() string {

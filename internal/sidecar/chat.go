@@ -182,10 +182,9 @@ func threadIn(metadata map[string]string) (string, error) {
 // channelFor returns the channel that a new conversation names. One that is not
 // stored yet is taken as named, if the caller reaches it.
 func (s *Service) channelFor(ctx context.Context, p access.Principal, at visible.Place, client string) (earshot.Channel, error) {
-	platform := earshot.Platform("") // which the kind of client tells of
-	switch client {
-	case string(earshot.Slack), string(earshot.Discord):
-		platform = earshot.Platform(client)
+	platform := earshot.Platform(client) // the kind of client tells of it, where it is the name of one
+	if !platform.Known() {
+		platform = ""
 	}
 	c, err := s.to(p).Resolve(ctx, at)
 	var r *visible.Refusal

@@ -12,7 +12,6 @@ import (
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
-	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
 // The bounds of a page of messages.
@@ -285,22 +284,14 @@ func saidAt(in earshot.ConversationID, n NewChatMessage, now earshot.Time) earsh
 	return now
 }
 
-// timeInID returns when a message was said by its id: Slack's and Discord's ids are
+// timeInID returns when a message was said by its id, where the platform's ids are
 // times. ok is false for any other id, and for one that is too far ahead.
 func timeInID(p earshot.Platform, id earshot.MessageID, now earshot.Time) (at earshot.Time, ok bool) {
-	switch {
-	case p == earshot.Slack && slackTS.MatchString(string(id)):
-		t, err := earshot.ParseTime(string(id))
-		at, ok = t, err == nil
-	case p == earshot.Discord && len(id) >= snowflakeDigits:
-		at, ok = discordmsg.TimeOf(string(id))
+	if of := p.Info().TimeOf; of != nil {
+		at, ok = of(id)
 	}
 	return at, ok && at > 0 && at <= now+earshot.Time(ahead/time.Microsecond)
 }
-
-// snowflakeDigits is how many digits Discord's ids have at least, since its first
-// year. A shorter number is an id of somebody else's.
-const snowflakeDigits = 17
 
 // holds reports whether a message is of a conversation. A thread's root is.
 func holds(in earshot.ConversationID, m *earshot.Message) bool {

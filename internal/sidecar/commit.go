@@ -372,7 +372,7 @@ func answerPlace(c earshot.Channel, id earshot.ConversationID, anchor earshot.Me
 		return anchor.Root(), ""
 	case c.Kind == earshot.KindDM && id.Name == string(anchor.ID):
 		return anchor.ID, ""
-	case anchor.ReplyTo != "" || c.Platform == earshot.Discord && c.Kind != earshot.KindDM:
+	case anchor.ReplyTo != "" || c.Platform.Info().References && c.Kind != earshot.KindDM:
 		return "", anchor.ID
 	case c.Kind == earshot.KindDM || id.Name == gather.TopLevel:
 		return "", ""
