@@ -10,8 +10,9 @@ import (
 	"github.com/earshot-ai/earshot/internal/plain"
 )
 
-// lineEvery is the time between lines of progress where there is no terminal.
-const lineEvery = 5 * time.Second
+// lineEvery is the time between lines of progress where there is no terminal, and
+// before the first. Tests set it, who want none however slow their machine is.
+var lineEvery = 5 * time.Second
 
 // progress returns a function that shows the progress of an import on standard
 // error, and one to call at its end.
@@ -70,11 +71,11 @@ func (a *app) counting(noun string) (show func(done, of int), end func()) {
 // looking returns a function that shows, on standard error, which table or file is
 // being looked through and how much of it was, and one to call at the end.
 func (a *app) looking() (show func(what string, n int64), end func()) {
-	every, clear := lineEvery, ""
+	first, every, clear := lineEvery, lineEvery, ""
 	if a.errTerminal {
-		every, clear = 100*time.Millisecond, "\r\x1b[K"
+		first, every, clear = time.Second, 100*time.Millisecond, "\r\x1b[K"
 	}
-	next, drawn := time.Now().Add(time.Second), false
+	next, drawn := time.Now().Add(first), false
 	show = func(what string, n int64) {
 		if now := time.Now(); now.After(next) {
 			next, drawn = now.Add(every), true

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -19,6 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	lineEvery = time.Hour // also of the commands in scripts, which are this program
 	testscript.Main(tests{m}, map[string]func(){"earshot": main})
 }
 
