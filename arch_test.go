@@ -154,6 +154,7 @@ var layout = architecture{
 		{8, "internal/inspect", "the web page"},
 		{1, "internal/inspect/picture", "data as SVG"},
 
+		{6, "internal/daemon/providers", "the table of the providers of models"},
 		{8, "internal/daemon/config", "one validated struct"},
 		{10, "internal/daemon", "wiring and lifecycle"},
 		{11, "internal/daemon/simtest", "the whole daemon under faults that a seed chooses; tests only"},
@@ -189,7 +190,7 @@ var layout = architecture{
 			why: "the bundled workspace is the program's to load; nothing else depends on it"},
 		{from: "cmd/...", to: "platform/...", why: "the daemon wires platforms; the program starts the daemon"},
 		{from: "cmd/...", to: "model/...", why: "the daemon wires models; the desk must not link a provider"},
-		{from: "internal/...", to: "model/...", exceptFrom: []string{"internal/daemon"},
+		{from: "internal/...", to: "model/...", exceptFrom: []string{"internal/daemon", "internal/daemon/providers"},
 			why: "only the daemon knows which model there is: everyone else takes an llm.Model"},
 		{from: "bot", to: "model/...", why: "the bot takes an llm.Model"},
 		{from: "summarize", to: "model/...", why: "takes an llm.Model"},

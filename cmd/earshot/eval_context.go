@@ -7,7 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/daemon"
-	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/internal/eval"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
@@ -130,8 +130,8 @@ func (c *evalContextCmd) judge(a *app, o *eval.ContextOptions) (name string, err
 	if err != nil {
 		return "", err
 	}
-	if info.Provider == config.Offline {
-		return "", usagef("--judge %s: no key is set, and the offline model cannot judge; set ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY or a *_BASE_URL", c.Judge)
+	if info.Provider == providers.Offline {
+		return "", usagef("--judge %s: no key is set, and the offline model cannot judge; set %s (or a *_BASE_URL)", c.Judge, providers.AnyKey())
 	}
 	o.Judge = &eval.Judge{Answers: m, Judges: m}
 	return info.Name, nil

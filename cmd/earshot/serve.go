@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
@@ -233,7 +234,7 @@ func (s service) asked(a *app, out io.Writer) func(daemon.ModelAsked) {
 	log, logs := a.logger(s.config.Log, false), a.json || a.jsonLogs()
 	return func(m daemon.ModelAsked) {
 		switch {
-		case m.Provider == config.Offline:
+		case m.Provider == providers.Offline:
 		case m.Err != nil && logs:
 			log.Error("the model does not answer", "provider", m.Provider, "model", m.Name, "err", m.Err)
 		case m.Err != nil:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -30,7 +31,8 @@ func (a ModelAsked) Remedy() string {
 	case !errors.As(a.Err, &e):
 		return "set what is missing (docs/configuration.md)"
 	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
-		return "compare the key with the provider's page: " + keyVariables[a.Provider]
+		p, _ := providers.Of(a.Provider)
+		return "compare the key with the provider's page: " + p.Key
 	case e.Status == http.StatusNotFound:
 		return "compare the model's name and the base URL with the provider's page; earshot models says which are set"
 	case e.Status == http.StatusTooManyRequests || e.Status == http.StatusPaymentRequired:
@@ -39,11 +41,6 @@ func (a ModelAsked) Remedy() string {
 		return "see whether this machine reaches the provider, and whether the base URL is right"
 	}
 	return ""
-}
-
-// keyVariables have the key of each provider.
-var keyVariables = map[string]string{
-	config.Anthropic: "ANTHROPIC_API_KEY", config.Gemini: "GEMINI_API_KEY", config.OpenAI: "OPENAI_API_KEY",
 }
 
 // askPatience is how long a model may take to say that it is there.
@@ -103,31 +100,20 @@ func (s shared) askAtStart(ctx context.Context) error {
 // other people, and nobody has asked for it: everything would look well, and the first
 // question get an answer that no model has made.
 func CheckModel(c config.Config) error {
-	if c.Platform != config.PlatformSlack && c.Platform != config.PlatformDiscord || c.Model.Provider != "" || Models(c)[0].Provider != config.Offline {
+	if kindOf(c).check == nil || c.Model.Provider != "" || Models(c)[0].Provider != providers.Offline {
 		return nil
 	}
-	return fmt.Errorf("model.provider: no key and no base URL of a model is set; set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY (or a *_BASE_URL), or ask for answers without a model by name, with model.provider: %s (EARSHOT_MODEL_PROVIDER=%s)", config.Offline, config.Offline)
+	return fmt.Errorf("model.provider: no key and no base URL of a model is set; set %s (or a *_BASE_URL), or ask for answers without a model by name, with model.provider: %s (EARSHOT_MODEL_PROVIDER=%[2]s)", providers.AnyKey(), providers.Offline)
 }
 
 // CheckStart returns what keeps a bot from starting with a configuration that is
 // right in itself: keys that its platform needs, and a model.
 func CheckStart(c config.Config) []error {
-	problems := checkKeys(c)
+	problems := kindOf(c).keys(c)
 	if err := CheckModel(c); err != nil {
 		problems = append(problems, err)
 	}
 	return problems
-}
-
-// checkKeys returns which keys its platform lacks.
-func checkKeys(c config.Config) []error {
-	switch c.Platform {
-	case config.PlatformSlack:
-		return c.CheckSlackKeys()
-	case config.PlatformDiscord:
-		return c.CheckDiscordKeys()
-	}
-	return nil
 }
 
 // Ignored returns the settings of who the bot is that its platform does not take from
@@ -148,6 +134,5 @@ func Ignored(c config.Config, named string) string {
 	if len(keys) == 0 {
 		return ""
 	}
-	title := map[string]string{config.PlatformSlack: "Slack", config.PlatformDiscord: "Discord"}[c.Platform]
-	return fmt.Sprintf("%s of the configuration has no effect: who the bot is, %s says (%s); rename it there", strings.Join(keys, " and "), title, cmp.Or(named, "its app's own name"))
+	return fmt.Sprintf("%s of the configuration has no effect: who the bot is, %s says (%s); rename it there", strings.Join(keys, " and "), earshot.Platform(c.Platform).Info().Title, cmp.Or(named, "its app's own name"))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tokens"
 )
@@ -56,7 +56,7 @@ func (s Sample) Counter() string { return spec(s.next(1)) }
 // reports an estimate.
 func (s Sample) next(current float64) float64 {
 	f := min(max(s.Factor(), minFactor), maxFactor)
-	if s.Provider == config.Offline || s.Answers < minAnswers || math.Abs(f/current-1) < minChange {
+	if s.Provider == providers.Offline || s.Answers < minAnswers || math.Abs(f/current-1) < minChange {
 		return current
 	}
 	return math.Round(f*100) / 100

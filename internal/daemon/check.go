@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -229,7 +229,7 @@ func (c *checker) model(ctx context.Context) {
 			c.say("model", Bad, name+" does not answer: "+a.Err.Error(), "no question is answered", a.Remedy())
 		case a.Err != nil:
 			c.say("model", Poor, name+" does not answer: "+a.Err.Error(), "it is not there when it is needed", a.Remedy())
-		case a.Provider == config.Offline:
+		case a.Provider == providers.Offline:
 			c.say("model", Poor, name+", which is built in", "answers are made without a model: they repeat what was said", "set the key of a provider")
 		default:
 			c.say("model", Good, fmt.Sprintf("%s answers, in %s", name, a.Took.Round(time.Millisecond)), "", "")
@@ -241,17 +241,12 @@ func (c *checker) model(ctx context.Context) {
 func (c *checker) platform(ctx context.Context, channels []string) {
 	o := c.options
 	o.Outside.Client = c.times.client(o.Outside.Client)
-	var err error
-	switch o.Config.Platform {
-	case config.PlatformSlack:
-		err = CheckSlack(ctx, o, strings.Join(channels[:min(1, len(channels))], ""), c.tell)
-	case config.PlatformDiscord:
-		err = CheckDiscord(ctx, o, channels, c.tell)
-	default:
+	check := kindOf(o.Config).check
+	if check == nil {
 		c.say("platform", Good, "local: it needs no network", "", "")
 		return
 	}
-	if err != nil {
+	if err := check(ctx, o, channels, c.tell); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			c.say("platform", Bad, line, "the bot does not start", "")
 		}

@@ -212,7 +212,7 @@ func TestAStartAsksTheModelAndDoesNotWaitForIt(t *testing.T) {
 		t.Errorf("while the model is asked nothing is stored: %v", err)
 	}
 	close(goOn)
-	if a := <-told; a.Provider != config.Anthropic || a.Err == nil || !strings.Contains(a.Remedy(), "ANTHROPIC_API_KEY") {
+	if a := <-told; a.Provider != "anthropic" || a.Err == nil || !strings.Contains(a.Remedy(), "ANTHROPIC_API_KEY") {
 		t.Errorf("got %+v, want that the key is refused", a)
 	}
 	x.stop()

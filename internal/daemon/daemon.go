@@ -94,7 +94,7 @@ type shared struct {
 func Open(ctx context.Context, o Options) (*Daemon, error) {
 	problems := CheckStart(o.Config)
 	if o.Outside.Model != nil {
-		problems = checkKeys(o.Config)
+		problems = kindOf(o.Config).keys(o.Config)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ type kind struct {
 
 // The kinds of daemons.
 var (
-	withBot = kind{Models, newResponder, openPlatform}
+	withBot = kind{Models, newResponder, func(ctx context.Context, s shared) (platform, error) { return kindOf(s.options.Config).open(ctx, s) }}
 	alone   = kind{func(config.Config) []ModelInfo { return nil }, counting, openAlone}
 )
 
@@ -214,17 +214,6 @@ func openStore(ctx context.Context, o Options) (earshot.Store, func() error, err
 		return nil, nil, err
 	}
 	return st, st.Close, nil
-}
-
-// openPlatform opens the configured platform, with the bot on it.
-func openPlatform(ctx context.Context, s shared) (platform, error) {
-	switch s.options.Config.Platform {
-	case config.PlatformSlack:
-		return openSlack(ctx, s)
-	case config.PlatformDiscord:
-		return openDiscord(ctx, s)
-	}
-	return openLocal(ctx, s)
 }
 
 // Close releases what Open opened. Call it after Run has returned; a second

@@ -23,6 +23,11 @@ func defaults(t *testing.T) config.Config {
 	return c
 }
 
+// keyed has one provider's key.
+func keyed(provider string, key secret.Secret) map[string]config.ProviderKey {
+	return map[string]config.ProviderKey{provider: {Key: key}}
+}
+
 func TestModelsAreChosenByWhatIsSet(t *testing.T) {
 	t.Parallel()
 	key := secret.New("k")
@@ -32,12 +37,16 @@ func TestModelsAreChosenByWhatIsSet(t *testing.T) {
 		want []daemon.ModelInfo
 	}{
 		{"nothing", func(*config.Config) {}, []daemon.ModelInfo{{Provider: "offline", Name: "offline", Why: "no key and no base URL is set"}}},
-		{"a key", func(c *config.Config) { c.Keys.GeminiKey = key }, []daemon.ModelInfo{{Provider: "gemini", Name: "gemini-3.8-flash", Why: "GEMINI_API_KEY is set"}}},
-		{"a base URL and a name", func(c *config.Config) { c.Keys.OpenAIURL, c.Model.Name = "http://127.0.0.1/v1", "qwen3" },
+		{"a key", func(c *config.Config) { c.Keys.Providers = keyed("gemini", key) }, []daemon.ModelInfo{{Provider: "gemini", Name: "gemini-3.8-flash", Why: "GEMINI_API_KEY is set"}}},
+		{"a base URL and a name", func(c *config.Config) {
+			c.Keys.Providers, c.Model.Name = map[string]config.ProviderKey{"openai": {URL: "http://127.0.0.1/v1"}}, "qwen3"
+		},
 			[]daemon.ModelInfo{{Provider: "openai", Name: "qwen3", Why: "OPENAI_BASE_URL is set"}}},
-		{"a provider over a key", func(c *config.Config) { c.Keys.AnthropicKey, c.Model.Provider = key, "offline" },
+		{"a provider over a key", func(c *config.Config) { c.Keys.Providers, c.Model.Provider = keyed("anthropic", key), "offline" },
 			[]daemon.ModelInfo{{Provider: "offline", Name: "offline", Why: "model.provider"}}},
-		{"a fallback", func(c *config.Config) { c.Keys.AnthropicKey, c.Model.Fallback.Provider = key, "offline" },
+		{"a fallback", func(c *config.Config) {
+			c.Keys.Providers, c.Model.Fallback.Provider = keyed("anthropic", key), "offline"
+		},
 			[]daemon.ModelInfo{{Provider: "anthropic", Name: "claude-sonnet-5-5", Why: "ANTHROPIC_API_KEY is set"}, {Provider: "offline", Name: "offline", Why: "model.fallback.provider"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,8 +20,7 @@ func files(c config.Config, p bot.Platform) bot.Files {
 	if options.Cache == 0 {
 		options.Cache = -1
 	}
-	api := map[string]string{config.PlatformSlack: c.Slack.APIURL, config.PlatformDiscord: c.Discord.APIURL}[c.Platform]
-	if u, err := url.Parse(api); err == nil {
+	if u, err := url.Parse(kindOf(c).api(c)); err == nil {
 		options.Override = u.Host
 	}
 	return media.New(o, &options)

@@ -9,11 +9,9 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
-	"github.com/earshot-ai/earshot/model/anthropic"
-	"github.com/earshot-ai/earshot/model/gemini"
-	"github.com/earshot-ai/earshot/model/openai"
 )
 
 // A ModelInfo names a model that is configured.
@@ -23,35 +21,19 @@ type ModelInfo struct {
 	Why      string // the setting or the variable that chose it
 }
 
-// defaultNames are the models of the providers where none is named: one that
-// answers quickly, calls tools and costs little, among those that the provider
-// had no plans to shut down in November 2026. OpenAI's takes tools in chat
-// completions without further settings.
-var defaultNames = map[string]string{
-	config.Anthropic: "claude-sonnet-5-5",
-	config.Gemini:    "gemini-3.8-flash",
-	config.OpenAI:    "gpt-5.4-mini",
-	config.Offline:   llm.OfflineName,
-}
-
 // Models returns the configured models: the one that answers, then its fallback
 // where there is one. Without a provider, a key and a base URL the offline model
 // answers.
 func Models(c config.Config) []ModelInfo {
 	first := ModelInfo{Provider: c.Model.Provider, Name: c.Model.Name, Why: "model.provider"}
 	if first.Provider == "" {
-		first.Provider, first.Why = config.Offline, "no key and no base URL is set"
-		k := c.Keys
-		for _, p := range []struct {
-			provider, why string
-			set           bool
-		}{
-			{config.Anthropic, "ANTHROPIC_API_KEY", !k.AnthropicKey.Empty()}, {config.Anthropic, "ANTHROPIC_BASE_URL", k.AnthropicURL != ""},
-			{config.Gemini, "GEMINI_API_KEY", !k.GeminiKey.Empty()}, {config.Gemini, "GOOGLE_GEMINI_BASE_URL", k.GeminiURL != ""},
-			{config.OpenAI, "OPENAI_API_KEY", !k.OpenAIKey.Empty()}, {config.OpenAI, "OPENAI_BASE_URL", k.OpenAIURL != ""},
-		} {
-			if p.set {
-				first.Provider, first.Why = p.provider, p.why+" is set"
+		first.Provider, first.Why = providers.Offline, "no key and no base URL is set"
+		for _, p := range providers.All {
+			if k, set := c.Keys.Providers[p.Name]; set {
+				first.Provider, first.Why = p.Name, p.Key+" is set"
+				if k.Key.Empty() {
+					first.Why = p.URL + " is set"
+				}
 				break
 			}
 		}
@@ -61,8 +43,11 @@ func Models(c config.Config) []ModelInfo {
 		list = append(list, ModelInfo{Provider: f.Provider, Name: f.Name, Why: "model.fallback.provider"})
 	}
 	for i := range list {
-		if list[i].Name == "" || list[i].Provider == config.Offline {
-			list[i].Name = defaultNames[list[i].Provider]
+		if list[i].Provider == providers.Offline {
+			list[i].Name = llm.OfflineName
+		} else if list[i].Name == "" {
+			p, _ := providers.Of(list[i].Provider)
+			list[i].Name = p.Model
 		}
 	}
 	return list
@@ -77,7 +62,7 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 	var models []llm.Model
 	var problems []error
 	for i, info := range list {
-		if info.Provider == config.Offline {
+		if info.Provider == providers.Offline {
 			models = append(models, measured{llm.Offline{}, info.Name, learn, calls[i]})
 			continue
 		}
@@ -105,21 +90,15 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 // provider makes the adapter of one model. url is the API's base URL; "" means
 // that of the provider's own variable. client may be nil.
 func provider(k config.Keys, info ModelInfo, url string, client *http.Client) (llm.Model, error) {
-	o := model.Options{Model: info.Name, HTTPClient: client}
-	switch info.Provider {
-	case config.Offline:
+	if info.Provider == providers.Offline {
 		return llm.Offline{}, nil
-	case config.Anthropic:
-		o.APIKey, o.BaseURL = k.AnthropicKey, cmp.Or(url, k.AnthropicURL)
-		return anthropic.New(o)
-	case config.Gemini:
-		o.APIKey, o.BaseURL = k.GeminiKey, cmp.Or(url, k.GeminiURL)
-		return gemini.New(o)
-	case config.OpenAI:
-		o.APIKey, o.BaseURL = k.OpenAIKey, cmp.Or(url, k.OpenAIURL)
-		return openai.New(o)
 	}
-	return nil, fmt.Errorf("there is no provider %q; use one of %s", info.Provider, strings.Join(config.Providers, ", "))
+	p, ok := providers.Of(info.Provider)
+	if !ok {
+		return nil, fmt.Errorf("there is no provider %q; use one of %s, %s", info.Provider, strings.Join(providers.Names(), ", "), providers.Offline)
+	}
+	key := k.Providers[p.Name]
+	return p.New(model.Options{Model: info.Name, APIKey: key.Key, BaseURL: cmp.Or(url, key.URL), HTTPClient: client})
 }
 
 // OpenModel makes the configured model for callers that run no bot, with retries

@@ -87,7 +87,7 @@ func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			Files:    time.Duration(c.Limits.FileSeconds) * time.Second,
 			Rounds:   c.Limits.Rounds, Result: c.Limits.ResultBytes,
 		},
-		Search: s.search, Files: files(c, p), Zone: c.Context.Zone, Placeholder: placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
+		Search: s.search, Files: files(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Jitter: o.Outside.fraction(), Now: o.Outside.now(),
 	})
@@ -103,20 +103,6 @@ func missedAge(c config.Answer) time.Duration {
 		return max(fresh, bot.AwayAge)
 	}
 	return fresh
-}
-
-// placeholder returns the text that a reply has until the model has answered,
-// "" where the reply is posted only then.
-func placeholder(c config.Config) string {
-	switch {
-	case c.Platform == config.PlatformSlack && c.Slack.Reply != config.ReplyPost:
-		return c.Slack.Placeholder
-	case c.Platform == config.PlatformDiscord && c.Discord.Reply != config.ReplyPost:
-		return c.Discord.Placeholder
-	case c.Platform == config.PlatformLocal && c.Local.Placeholder:
-		return "…"
-	}
-	return ""
 }
 
 // aliases returns the further ids that the operator says are the bot's own.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
 	"github.com/earshot-ai/earshot/summarize"
@@ -21,7 +22,8 @@ func Summariser(c config.Config) (ModelInfo, bool) {
 	}
 	info := ModelInfo{Provider: s.Provider, Name: s.Name, Why: "summary.provider"}
 	if info.Name == "" {
-		info.Name = defaultNames[info.Provider]
+		p, _ := providers.Of(info.Provider)
+		info.Name = p.Model
 	}
 	return info, true
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/tokens"
 )
@@ -20,17 +21,6 @@ const (
 	PlatformLocal   = "local"
 	PlatformSlack   = "slack"
 	PlatformDiscord = "discord"
-)
-
-// Providers are the values of model.provider; Offline answers without a network.
-var Providers = []string{Anthropic, Gemini, OpenAI, Offline}
-
-// The providers.
-const (
-	Anthropic = "anthropic"
-	Gemini    = "gemini"
-	OpenAI    = "openai"
-	Offline   = "offline"
 )
 
 // Check returns every problem of c, or nil. Each error names its key and the
@@ -92,15 +82,15 @@ func (c Config) checkChoices(bad report) {
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
 	if c.Model.Provider != "" {
-		oneOf("model.provider", c.Model.Provider, Providers...)
+		oneOf("model.provider", c.Model.Provider, append(providers.Names(), providers.Offline)...)
 	}
 	if c.Model.Fallback.Provider != "" {
-		oneOf("model.fallback.provider", c.Model.Fallback.Provider, Providers...)
+		oneOf("model.fallback.provider", c.Model.Fallback.Provider, append(providers.Names(), providers.Offline)...)
 	} else if c.Model.Fallback.Name != "" || c.Model.Fallback.BaseURL != "" {
 		bad("model.fallback.provider", "is missing; name the provider, or leave the fallback out")
 	}
 	if c.Summary.Provider != "" {
-		oneOf("summary.provider", c.Summary.Provider, Anthropic, Gemini, OpenAI)
+		oneOf("summary.provider", c.Summary.Provider, providers.Names()...)
 	} else if c.Summary.Name != "" || c.Summary.BaseURL != "" {
 		bad("summary.provider", "is missing; name the provider, or leave out name and base_url for summaries without a model")
 	}
@@ -136,11 +126,15 @@ func (c Config) checkNumbers(bad report) {
 }
 
 func (c Config) checkURLs(bad report) {
-	for _, u := range []struct{ key, value string }{
+	type row struct{ key, value string }
+	urls := []row{
 		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL}, {"summary.base_url", c.Summary.BaseURL},
 		{"slack.api_url", c.Slack.APIURL}, {"discord.api_url", c.Discord.APIURL},
-		{"ANTHROPIC_BASE_URL", c.Keys.AnthropicURL}, {"GOOGLE_GEMINI_BASE_URL", c.Keys.GeminiURL}, {"OPENAI_BASE_URL", c.Keys.OpenAIURL},
-	} {
+	}
+	for _, p := range providers.All {
+		urls = append(urls, row{p.URL, c.Keys.Providers[p.Name].URL})
+	}
+	for _, u := range urls {
 		if u.value == "" {
 			continue
 		}
@@ -149,8 +143,8 @@ func (c Config) checkURLs(bad report) {
 			bad(u.key, "is not of the form https://host/path")
 		}
 	}
-	if c.Model.BaseURL != "" && (c.Model.Provider == "" || c.Model.Provider == Offline) {
-		bad("model.base_url", "needs model.provider: anthropic, gemini or openai")
+	if c.Model.BaseURL != "" && (c.Model.Provider == "" || c.Model.Provider == providers.Offline) {
+		bad("model.base_url", "needs model.provider: one of %s", strings.Join(providers.Names(), ", "))
 	}
 }
 

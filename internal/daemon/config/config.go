@@ -166,10 +166,9 @@ type Log struct {
 // Keys are read from the environment only. Each secret may also be in a file: the
 // variable with _FILE appended to its name holds the path.
 type Keys struct {
-	AnthropicKey secret.Secret `env:"ANTHROPIC_API_KEY" doc:"the key of Anthropic's API."`
-	GeminiKey    secret.Secret `env:"GEMINI_API_KEY" doc:"the key of the Gemini API."`
-	OpenAIKey    secret.Secret `env:"OPENAI_API_KEY" doc:"the key of OpenAI's API, or of a server that speaks it."`
-	LocalToken   secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"the token that callers of the local HTTP front must send. Empty: one is generated and printed at each start."`
+	Providers map[string]ProviderKey // by the provider's name; those of which a variable is set
+
+	LocalToken secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"the token that callers of the local HTTP front must send. Empty: one is generated and printed at each start."`
 
 	InspectToken secret.Secret `env:"EARSHOT_INSPECT_TOKEN" doc:"the token that opens the inspector as an operator who sees everything, at least 16 characters. Empty: one is generated and printed at each start."`
 
@@ -179,10 +178,12 @@ type Keys struct {
 	SlackSigningSecretOld secret.Secret `env:"SLACK_SIGNING_SECRET_OLD" doc:"the previous signing secret, while it is being replaced; both are valid."`
 
 	DiscordBotToken secret.Secret `env:"DISCORD_BOT_TOKEN" doc:"the token of the application's bot."`
+}
 
-	AnthropicURL string `env:"ANTHROPIC_BASE_URL" doc:"another base URL for Anthropic's API."`
-	GeminiURL    string `env:"GOOGLE_GEMINI_BASE_URL" doc:"another base URL for the Gemini API."`
-	OpenAIURL    string `env:"OPENAI_BASE_URL" doc:"another base URL for OpenAI's API, such as http://127.0.0.1:11434/v1 for Ollama."`
+// A ProviderKey is what the environment has of a provider of models.
+type ProviderKey struct {
+	Key secret.Secret
+	URL string // another base URL; "" is the provider's own
 }
 
 // Default returns the configuration with every default.

@@ -66,7 +66,7 @@ model:
 	want.Policy, want.Budget.Tokens, want.Answer.AutoAnswer, want.Answer.Each = "window", 4000, true, true
 	want.Model.Provider, want.Model.Name, want.Model.BaseURL = "openai", "qwen3:8b", "http://127.0.0.1:11434/v1"
 	want.Model.Prices = map[string]config.Price{"qwen3:8b": {Input: 1, Output: 2.5}}
-	want.Keys.AnthropicKey, want.Lease.Seconds = secret.New("k"), 2
+	want.Keys.Providers, want.Lease.Seconds = map[string]config.ProviderKey{"anthropic": {Key: secret.New("k")}}, 2
 	if diff := cmp.Diff(got, want, secrets); diff != "" {
 		t.Errorf("-got +want\n%s", diff)
 	}
@@ -163,6 +163,9 @@ func keys(c config.Config) []string {
 			out = append(out, s.Reveal())
 		}
 	}
+	for _, p := range c.Keys.Providers {
+		out = append(out, p.Key.Reveal())
+	}
 	return out
 }
 
@@ -219,7 +222,7 @@ func TestSecretsComeFromFilesAndAreNotShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := c.Keys.GeminiKey.Reveal(), "canary"; got != want {
+	if got, want := c.Keys.Providers["gemini"].Key.Reveal(), "canary"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -36,6 +37,7 @@ func Load(path string, environ []string) (Config, error) {
 	problems = append(problems, readSecretFiles(vars)...)
 	problems = append(problems, trimSecrets(vars)...)
 	problems = append(problems, readEnv(vars, &c)...)
+	c.Keys.Providers = providerKeys(vars)
 	return c, errors.Join(append(problems, c.Check()...)...)
 }
 
@@ -61,6 +63,28 @@ func readEnv(vars map[string]string, c *Config) []error {
 		problems = append(problems, fmt.Errorf("%s: must be %s", names[p.Name+" "+p.Type.String()], kindWord(p.Type)))
 	}
 	return problems
+}
+
+// providerKeys returns the keys and URLs of providers that are set.
+func providerKeys(vars map[string]string) map[string]ProviderKey {
+	keys := map[string]ProviderKey{}
+	for _, p := range providers.All {
+		if k := (ProviderKey{Key: secret.New(vars[p.Key]), URL: vars[p.URL]}); k != (ProviderKey{}) {
+			keys[p.Name] = k
+		}
+	}
+	return keys
+}
+
+// secretVariables are the variables that hold secrets.
+func secretVariables() []string {
+	names := providers.KeyVariables()
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Keys]()) {
+		if f.Type == reflect.TypeFor[secret.Secret]() {
+			names = append(names, f.Tag.Get("env"))
+		}
+	}
+	return names
 }
 
 // variables maps a field's name and type to its variable, or to several where
@@ -107,9 +131,8 @@ func kindWord(t reflect.Type) string {
 // adds, and refuses a service's key that has more in it than itself.
 func trimSecrets(vars map[string]string) []error {
 	var problems []error
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Keys]()) {
-		name := f.Tag.Get("env")
-		if f.Type != reflect.TypeFor[secret.Secret]() || vars[name] == "" {
+	for _, name := range secretVariables() {
+		if vars[name] == "" {
 			continue
 		}
 		if vars[name] = strings.TrimSpace(vars[name]); vars[name] == "" {
@@ -131,11 +154,9 @@ func trimSecrets(vars map[string]string) []error {
 // file.
 func readSecretFiles(vars map[string]string) []error {
 	var problems []error
-	t := reflect.TypeFor[Keys]()
-	for i := range t.NumField() {
-		name := t.Field(i).Tag.Get("env")
+	for _, name := range secretVariables() {
 		path, ok := vars[name+"_FILE"]
-		if !ok || t.Field(i).Type != reflect.TypeFor[secret.Secret]() {
+		if !ok {
 			continue
 		}
 		if vars[name] != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -45,7 +46,7 @@ func TestEverySettingIsDescribed(t *testing.T) {
 			f := ty.Field(i)
 			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[secret.Secret]() {
 				walk(path+"."+f.Name, f.Type)
-			} else if f.Tag.Get("doc") == "" && f.Name != "Fault" && f.Name != "Clock" { // those are for tests
+			} else if f.Tag.Get("doc") == "" && f.Name != "Fault" && f.Name != "Clock" && f.Name != "Providers" { // those are for tests
 				t.Errorf("%s.%s has no doc tag", path, f.Name)
 			}
 		}
@@ -87,10 +88,17 @@ environment, which wins over the file. Unknown keys are errors, and every proble
 	}
 	b.WriteString(block("", "", reflect.ValueOf(def)))
 	b.WriteString("## Secrets and URLs of APIs\n\nThese are read from the environment only. A secret may also be in a file: append `_FILE` to the variable's name and\nset that to the path. Secrets are printed as `***`.\n\n| variable | |\n|---|---|\n")
-	keys := reflect.TypeFor[config.Keys]()
-	for i := range keys.NumField() {
-		f := keys.Field(i)
-		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Tag.Get("env"), f.Tag.Get("doc"))
+	row := func(variable, doc string) { fmt.Fprintf(&b, "| `%s` | %s |\n", variable, doc) }
+	for _, p := range providers.All {
+		row(p.Key, p.KeyDoc)
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[config.Keys]()) {
+		if f.Name != "Providers" {
+			row(f.Tag.Get("env"), f.Tag.Get("doc"))
+		}
+	}
+	for _, p := range providers.All {
+		row(p.URL, p.URLDoc)
 	}
 	b.WriteString(example)
 	return b.String()

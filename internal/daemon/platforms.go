@@ -1,0 +1,71 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+)
+
+// A platformKind is what a daemon needs of one platform.
+type platformKind struct {
+	// open makes the adapter, with the bot on it.
+	open func(context.Context, shared) (platform, error)
+	// check tells what the platform lacks; nil where no network lies between.
+	check func(ctx context.Context, o Options, channels []string, tell func(Finding)) error
+	// keys returns which of its keys are missing.
+	keys func(config.Config) []error
+	// api returns the base URL that replaces the platform's own; "" for none.
+	api func(config.Config) string
+	// placeholder is what a reply says until the model has answered; "" where it is
+	// posted only then.
+	placeholder func(config.Config) string
+}
+
+// kindOf returns the row of the platform that c names: one of config.Platforms, or
+// none, which is the local one.
+func kindOf(c config.Config) platformKind {
+	return platformKinds()[cmp.Or(c.Platform, config.PlatformLocal)]
+}
+
+// platformKinds has a row for each of config.Platforms.
+func platformKinds() map[string]platformKind {
+	return map[string]platformKind{
+		config.PlatformLocal: {
+			open: openLocal,
+			keys: func(config.Config) []error { return nil },
+			api:  func(config.Config) string { return "" },
+			placeholder: func(c config.Config) string {
+				if c.Local.Placeholder {
+					return "…"
+				}
+				return ""
+			},
+		},
+		config.PlatformSlack: {
+			open: openSlack,
+			check: func(ctx context.Context, o Options, channels []string, tell func(Finding)) error {
+				return CheckSlack(ctx, o, strings.Join(channels[:min(1, len(channels))], ""), tell)
+			},
+			keys:        config.Config.CheckSlackKeys,
+			api:         func(c config.Config) string { return c.Slack.APIURL },
+			placeholder: func(c config.Config) string { return drafted(c.Slack.Reply, c.Slack.Placeholder) },
+		},
+		config.PlatformDiscord: {
+			open:        openDiscord,
+			check:       CheckDiscord,
+			keys:        config.Config.CheckDiscordKeys,
+			api:         func(c config.Config) string { return c.Discord.APIURL },
+			placeholder: func(c config.Config) string { return drafted(c.Discord.Reply, c.Discord.Placeholder) },
+		},
+	}
+}
+
+// drafted returns the placeholder of a platform, unless its replies are posted whole.
+func drafted(reply, placeholder string) string {
+	if reply == config.ReplyPost {
+		return ""
+	}
+	return placeholder
+}
