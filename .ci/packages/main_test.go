@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/ast"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -11,7 +12,7 @@ import (
 func TestConcurrentPackagesAreFound(t *testing.T) {
 	t.Parallel()
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
-	got, err := concurrent(fstest.MapFS{
+	tree := fstest.MapFS{
 		"root.go":                 file("package root; import \"sync\""),
 		"pure/a.go":               file("package pure; import (\"time\"; \"strings\"); func f(t time.Time) {}"),
 		"goroutine/a.go":          file("package goroutine; func f() { go f() }"),
@@ -27,14 +28,25 @@ func TestConcurrentPackagesAreFound(t *testing.T) {
 		".hidden/a.go":            file("package hidden; import \"sync\""),
 		"deep/in/the/tree/a.go":   file("package tree; import \"sync\""),
 		"deep/in/the/readme.text": file("go f()"),
-	})
-	if err != nil {
-		t.Fatal(err)
+		"tested/b_test.go":        file("package tested_test; func f() { go f() }"),
 	}
-	if want := []string{".", "atomic", "channel", "deep/in/the/tree", "goroutine", "group", "tested", "wait"}; !slices.Equal(got, want) {
-		t.Errorf("concurrent packages (-got +want):\n%s", cmp.Diff(got, want))
+	for _, c := range []struct {
+		name   string
+		shares func(string, *ast.File) bool
+		want   []string
+	}{
+		{"that start goroutines", startsGoroutines, []string{"goroutine", "group"}},
+		{"that share memory", sharesMemory, []string{".", "atomic", "channel", "deep/in/the/tree", "goroutine", "group", "tested", "wait"}},
+	} {
+		got, err := concurrent(tree, c.shares)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("packages %s (-got +want):\n%s", c.name, cmp.Diff(got, c.want))
+		}
 	}
-	if _, err := concurrent(fstest.MapFS{"broken/a.go": file("no package")}); err == nil {
+	if _, err := concurrent(fstest.MapFS{"broken/a.go": file("no package")}, sharesMemory); err == nil {
 		t.Error("a file that cannot be read as Go is no error")
 	}
 }
