@@ -40,7 +40,7 @@ type Store struct {
 	checkpoints *checkpointer // nil where the file is only read
 
 	mu    sync.Mutex // guards stmts
-	stmts map[string]*sql.Stmt
+	stmts map[string]*prepared
 
 	closing  sync.Once
 	closeErr error
@@ -77,7 +77,7 @@ func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logg
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	s := &Store{now: now, log: log, reader: r, stmts: map[string]*sql.Stmt{}}
+	s := &Store{now: now, log: log, reader: r, stmts: map[string]*prepared{}}
 	s.Store = tables.New(s, &dialect, now)
 	if !found.immutable {
 		c, err := dial(path, readWrite, 1, checkpointPragmas)
@@ -169,7 +169,7 @@ func (s *Store) Close() error {
 }
 
 // stmt returns the prepared statement of query, for the readers.
-func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+func (s *Store) stmt(ctx context.Context, query string) (*prepared, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stmts == nil {
@@ -178,7 +178,7 @@ func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	if st := s.stmts[query]; st != nil {
 		return st, nil
 	}
-	st, err := s.reader.PrepareContext(ctx, query)
+	st, err := prepare(ctx, s.reader, query)
 	if err != nil {
 		return nil, err
 	}
@@ -199,5 +199,5 @@ func (s *Store) query(ctx context.Context, query string, args ...any) (*sql.Rows
 	if err != nil {
 		return nil, err
 	}
-	return st.QueryContext(ctx, args...)
+	return st.QueryContext(ctx, st.args(args)...)
 }

@@ -16,7 +16,7 @@ import (
 type tx struct {
 	tables.Tx
 	conn     *sql.Conn
-	stmts    map[string]*sql.Stmt
+	stmts    map[string]*prepared
 	erased   bool  // something was deleted that may still be in the files
 	unsynced bool  // commits do not wait for the disk
 	waited   bool  // another process held the lock
@@ -24,7 +24,7 @@ type tx struct {
 }
 
 func newTx(conn *sql.Conn, now func() time.Time) *tx {
-	t := &tx{conn: conn, stmts: map[string]*sql.Stmt{}}
+	t := &tx{conn: conn, stmts: map[string]*prepared{}}
 	t.Tx = tables.Tx{Conn: t, SQL: &dialect, Now: now}
 	return t
 }
@@ -46,11 +46,11 @@ func (t *tx) sync(wait bool) error {
 	return nil
 }
 
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
+func (t *tx) stmt(query string) (*prepared, error) {
 	if st := t.stmts[query]; st != nil {
 		return st, nil
 	}
-	st, err := t.conn.PrepareContext(context.Background(), query)
+	st, err := prepare(context.Background(), t.conn, query)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (t *tx) exec(query string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	_, err = st.ExecContext(context.Background(), args...)
+	_, err = st.ExecContext(context.Background(), st.args(args)...)
 	return err
 }
 
@@ -73,7 +73,7 @@ func (t *tx) affected(query string, args ...any) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	done, err := st.ExecContext(context.Background(), args...)
+	done, err := st.ExecContext(context.Background(), st.args(args)...)
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +86,7 @@ func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st.QueryContext(context.Background(), args...)
+	return st.QueryContext(context.Background(), st.args(args)...)
 }
 
 // one reads a single row into dest. It reports whether there was one.
