@@ -252,7 +252,7 @@ func fill(path string, n int) error {
 	}{
 		{rows, []any{n}},
 		{`INSERT INTO thread SELECT place, thread, count(*) FROM message WHERE thread <> '' GROUP BY 1, 2`, nil},
-		{`INSERT INTO channel SELECT place, 'slack', 'T0123456789', 'C0123456789', '', '', '', '', max(seq), count(*), sum(thread = ''), count(DISTINCT nullif(thread, '')) FROM message`, nil},
+		{`INSERT INTO channel (place, platform, workspace, id, name, kind, topic, purpose, seq, messages, top, threads) SELECT place, 'slack', 'T0123456789', 'C0123456789', '', '', '', '', max(seq), count(*), sum(thread = ''), count(DISTINCT nullif(thread, '')) FROM message`, nil},
 		{`PRAGMA journal_mode = WAL`, nil},
 	} {
 		if _, err := db.ExecContext(ctx, q.text, q.args...); err != nil {
