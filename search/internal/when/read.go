@@ -84,7 +84,7 @@ func (r *reader) figures(i int) ([]Span, int, bool) {
 		}
 		s, ok := r.date(a, b, c)
 		return []Span{s}, next, ok
-	case whole && len(r.tokens[i+4].text) == 4 && sep == "." && (i == 0 || !strings.Contains("version release build", r.tokens[i-1].text)):
+	case whole && len(r.tokens[i+4].text) == 4 && sep == "." && (i == 0 || !slices.Contains([]string{"version", "release", "build", "v"}, r.tokens[i-1].text)):
 		s, ok := r.date(c, b, a)
 		return []Span{s}, i + 5, ok
 	case len(r.tokens[i].text) == 4 && sep == "-" && len(r.tokens[i+2].text) == 2 && r.isYear(a) && b >= 1 && b <= 12:
