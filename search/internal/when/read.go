@@ -173,13 +173,9 @@ func (r *reader) edges(i int) ([]Span, int, bool) {
 		next++
 	}
 	next = r.skip(next, e.in)
-	list, end, ok := r.named(next)
+	list, end, ok := r.narrowed(next, true)
 	if y := r.number(next); !ok && r.isYear(y) {
 		list, end, ok = []Span{r.months(y, 1, 12)}, next+1, true
-	} else if n, at, found := r.noun(next); !ok && found && n.class == unitWord {
-		list, end, ok = []Span{r.calendar(unit(n.value), 0)}, at, true
-	} else if !ok && found && n.class == monthWord { // of "early may"
-		list, end, ok = r.latestMonth(time.Month(n.value+1)), at, true
 	}
 	for k := range list {
 		list[k] = r.edge(list[k], e.value)
@@ -211,21 +207,26 @@ func (r *reader) noun(i int) (n noun, next int, ok bool) {
 				turn, next, turned = e, end, true
 			}
 		}
-		n.turn, n.turned = turn.value-1, turned
+		if n.turned = turned; turned {
+			n.turn = turn.value - 1
+		}
 		return n, next, true
 	}
 	return noun{}, i, false
 }
 
 // named reads a noun with what narrows it: "last week on Friday", "March 5, 2017".
-func (r *reader) named(i int) ([]Span, int, bool) {
+func (r *reader) named(i int) ([]Span, int, bool) { return r.narrowed(i, false) }
+
+// narrowed is named; sure says that the noun's place makes it a time, as in "early may".
+func (r *reader) narrowed(i int, sure bool) ([]Span, int, bool) {
 	n, next, ok := r.noun(i)
-	if !ok || n.turned && r.sign(next, "of") || n.turned && r.solid(next) && r.tokens[next].text == "of" {
+	if !ok || n.turned && r.solid(next) && r.tokens[next].text == "of" {
 		return nil, next, ok && n.class == weekdayWord // "the last Friday of March"
 	}
 	switch n.class {
 	case unitWord:
-		if !n.turned || unit(n.value) == day {
+		if !n.turned && !sure || unit(n.value) == day {
 			return nil, i, false
 		}
 		s := r.calendar(unit(n.value), n.turn)
@@ -241,7 +242,7 @@ func (r *reader) named(i int) ([]Span, int, bool) {
 	case weekdayWord:
 		return r.weekday(i, n, next)
 	}
-	return r.month(i, n, next)
+	return r.month(i, n, next, sure)
 }
 
 // weekday reads a day of the week, with its week if it has one. A date that follows
@@ -269,12 +270,12 @@ func (r *reader) weekday(i int, n noun, next int) ([]Span, int, bool) {
 }
 
 // month reads a month with its year or day.
-func (r *reader) month(i int, n noun, next int) ([]Span, int, bool) {
+func (r *reader) month(i int, n noun, next int, sure bool) ([]Span, int, bool) {
 	m := time.Month(n.value + 1)
 	if y, end, ok := r.yearAt(next, n.in); ok {
 		return []Span{r.months(y, m, 1)}, end, true
 	}
-	sure := !n.weak || r.link(i-1, inWord, n.in) || r.link(i-1, sinceWord, n.in)
+	sure = sure || !n.weak || r.link(i-1, inWord, n.in) || r.link(i-1, sinceWord, n.in)
 	switch {
 	case n.turned && n.turn < 0:
 		return []Span{r.lastMonth(m)}, next, true

@@ -26,8 +26,8 @@ type kind int8
 const (
 	wordToken kind = iota
 	numberToken
-	signToken
 	kanaToken
+	signToken
 )
 
 // A reader reads the time words of one text.
@@ -44,31 +44,25 @@ func newReader(text string, now time.Time) *reader {
 	}
 	r := &reader{text: norm.NFKC.String(text[:n]), now: now} // １ is 1
 	end := -1
-	for _, at := range tokenForm.FindAllStringIndex(r.text, -1) {
+	for _, at := range tokenForm.FindAllStringSubmatchIndex(r.text, -1) {
 		c, _ := utf8.DecodeRuneInString(r.text[at[0]:])
-		t := token{text: folded(r.text[at[0]:at[1]]), start: at[0], glued: at[0] == end, number: -1, upper: unicode.IsUpper(c)}
-		switch {
-		case c >= '0' && c <= '9':
-			t.kind = numberToken
-			if len(t.text) <= 4 {
-				t.number, _ = strconv.Atoi(t.text)
+		t := token{kind: signToken, text: folded(r.text[at[0]:at[1]]), start: at[0], glued: at[0] == end, number: -1, upper: unicode.IsUpper(c)}
+		for k := range signToken {
+			if at[2+2*k] >= 0 {
+				t.kind = k
 			}
-		case !unicode.In(c, unicode.L, unicode.Mn):
-			t.kind = signToken
-		case !spaced(c):
-			t.kind = kanaToken
+		}
+		if t.kind == numberToken && len(t.text) <= 4 {
+			t.number, _ = strconv.Atoi(t.text)
 		}
 		r.tokens, end = append(r.tokens, t), at[1]
 	}
 	return r
 }
 
-// tokenForm cuts a text. Apostrophes and white space part words and are no tokens.
-var tokenForm = regexp.MustCompile(`[\p{Latin}\p{Cyrillic}\p{Greek}\p{Mn}]+|[0-9]+|[^\s'’]`)
-
-func spaced(c rune) bool {
-	return unicode.In(c, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Mn)
-}
+// tokenForm cuts a text; its groups are the kinds. Apostrophes and white space part
+// words and are no tokens.
+var tokenForm = regexp.MustCompile(`([\p{Latin}\p{Cyrillic}\p{Greek}\p{Mn}]+)|([0-9]+)|(\pL)|[^\s'’]`)
 
 // folded returns a text in lower case without accents.
 func folded(s string) string {
