@@ -63,9 +63,14 @@ func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]e
 	for _, scope := range scopes {
 		g.Go(func() error {
 			for _, i := range of[scope] {
-				if err := s.recordIn(ctx, scope, prepared[i].Messages, out[i]); err != nil {
+				if len(prepared[i].Messages) == 0 {
+					continue
+				}
+				outcomes, err := s.Keep(ctx, scope, prepared[i].Messages)
+				if err != nil {
 					return err
 				}
+				copy(out[i], outcomes)
 			}
 			return nil
 		})

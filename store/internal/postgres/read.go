@@ -29,18 +29,6 @@ func or(p, none earshot.Position) earshot.Position {
 	return rule.Position(p)
 }
 
-// Message implements [earshot.Messages].
-func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
-	list, err := s.ByID(ctx, scope, id)
-	if err != nil {
-		return earshot.Message{}, err
-	}
-	if len(list) == 0 {
-		return earshot.Message{}, rule.NoMessage(id)
-	}
-	return list[0], nil
-}
-
 // ByID implements [earshot.Messages].
 func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
 	if len(ids) == 0 {

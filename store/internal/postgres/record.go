@@ -11,44 +11,13 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
-// Record implements [earshot.Messages].
-func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
-	return s.recordAs(ctx, scope, rule.Prepare, list)
-}
-
-// Tell implements [earshot.Messages].
-func (s *Store) Tell(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
-	return s.recordAs(ctx, scope, rule.PrepareTold, list)
-}
-
-func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(context.Context, []earshot.Message) ([]rule.Message, error), list []earshot.Message) ([]earshot.Recorded, error) {
-	scope, err := rule.CheckScope(scope)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := prepare(ctx, list)
-	if err != nil || len(prepared) == 0 {
-		return nil, err
-	}
-	out := make([]earshot.Recorded, len(prepared))
-	if err := s.recordIn(ctx, scope, prepared, out); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// recordIn stores messages of one channel and sets out to the outcomes. If ctx ends
-// before they are known, out is not changed, now or later.
-func (s *Store) recordIn(ctx context.Context, scope earshot.Scope, messages []rule.Message, out []earshot.Recorded) error {
-	if len(messages) == 0 {
-		return nil
-	}
+// Keep implements [tables.Engine].
+func (s *Store) Keep(ctx context.Context, scope earshot.Scope, messages []rule.Message) ([]earshot.Recorded, error) {
 	r := &recording{messages: messages, outcomes: make([]earshot.Recorded, len(messages))}
 	if err := s.recordQueues.do(ctx, scope, r); err != nil {
-		return fmt.Errorf("record: %w", err)
+		return nil, fmt.Errorf("record: %w", err)
 	}
-	copy(out, r.outcomes)
-	return nil
+	return r.outcomes, nil
 }
 
 // record stores the messages of recordings of one channel in one transaction.

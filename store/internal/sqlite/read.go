@@ -55,18 +55,6 @@ var (
 	})
 )
 
-// Message implements [earshot.Messages].
-func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
-	list, err := s.ByID(ctx, scope, id)
-	if err != nil {
-		return earshot.Message{}, err
-	}
-	if len(list) == 0 {
-		return earshot.Message{}, rule.NoMessage(id)
-	}
-	return list[0], nil
-}
-
 // ByID implements [earshot.Messages].
 func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
 	return s.byID(ctx, byID, scope, ids)

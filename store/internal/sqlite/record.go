@@ -18,25 +18,9 @@ type recording struct {
 	outcomes []earshot.Recorded
 }
 
-// Record implements [earshot.Messages].
-func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
-	return s.recordAs(ctx, scope, rule.Prepare, list)
-}
-
-// Tell implements [earshot.Messages].
-func (s *Store) Tell(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
-	return s.recordAs(ctx, scope, rule.PrepareTold, list)
-}
-
-func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(context.Context, []earshot.Message) ([]rule.Message, error), list []earshot.Message) ([]earshot.Recorded, error) {
-	scope, err := rule.CheckScope(scope)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := prepare(ctx, list)
-	if err != nil || len(prepared) == 0 {
-		return nil, err
-	}
+// Keep implements [tables.Engine].
+func (s *Store) Keep(ctx context.Context, scope earshot.Scope, prepared []rule.Message) ([]earshot.Recorded, error) {
+	var err error
 	r := &recording{scope: scope, messages: prepared, outcomes: make([]earshot.Recorded, len(prepared))}
 	if len(prepared) > manyRows {
 		// One transaction, as Record promises, but it lets jobs go first.

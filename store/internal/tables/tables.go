@@ -99,6 +99,10 @@ type Engine interface {
 	// Idle reports whether a query finds nothing, where it is cheaper to ask first
 	// than to begin a transaction; elsewhere false.
 	Idle(ctx context.Context, query string, args []any) (bool, error)
+	// Keep records messages that were prepared, in one transaction.
+	Keep(ctx context.Context, s earshot.Scope, messages []rule.Message) ([]earshot.Recorded, error)
+	// ByID implements [earshot.Messages].
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 }
 
 // SQL is what the engines write differently within a statement.
