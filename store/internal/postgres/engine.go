@@ -15,7 +15,7 @@ import (
 // dialect is how PostgreSQL writes what package tables leaves open. An array is looked
 // up by the index, whatever the planner thinks of the number of its values.
 var dialect = tables.SQL{
-	Lock: ` FOR UPDATE`, Skip: ` FOR UPDATE SKIP LOCKED`, Greatest: "greatest", Empty: `''`,
+	Lock: ` FOR UPDATE`, Skip: ` FOR UPDATE SKIP LOCKED`, Greatest: "greatest",
 	NextTurn:   `SELECT nextval(pg_get_serial_sequence('queued_turn', 'id'))`,
 	OwnID:      ` OVERRIDING SYSTEM VALUE`,
 	MessagesIn: in,

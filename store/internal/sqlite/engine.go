@@ -14,7 +14,7 @@ import (
 // dialect is how SQLite writes what package tables leaves open. The writer is alone, so
 // nothing is locked. A column after a plus is not looked up by its index.
 var dialect = tables.SQL{
-	Greatest: "max", Empty: `x''`, NoIndex: `+`,
+	Greatest: "max", NoIndex: `+`,
 	NextTurn:   `SELECT ` + nextTurn,
 	ByIndex:    ` INDEXED BY `, // without statistics SQLite may prefer one that begins with the platform
 	MessagesIn: ` WHERE place = (SELECT place FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3)`,

@@ -110,7 +110,6 @@ type SQL struct {
 	Lock       string // ends a query whose rows are locked
 	Skip       string // ends a query that locks its rows and passes over locked ones
 	Greatest   string // the function for the greatest of some values
-	Empty      string // no bytes
 	NoIndex    string // before a column whose index is not to be used
 	ByIndex    string // before the name of the index to use; "" where the engine knows best
 	NextTurn   string // a query of the next turn's id
