@@ -10,6 +10,7 @@ import (
 // The section anchor is the message to answer: in full, once, last.
 var anchorSection = sectionKind{
 	name: Anchor,
+	look: SectionLook{Means: "the question itself", Shown: "it is the question", Hue: 4, ANSI: 11},
 	render: func(t *turn, k *sectionKind, w *prompt, p *plan) {
 		text, sep, lead := t.question(w.open())
 		n := t.countLines(text) + 1

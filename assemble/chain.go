@@ -10,6 +10,7 @@ import (
 // so on, as turns of user and assistant; in the log form as one block.
 var chainSection = sectionKind{
 	name:     Chain,
+	look:     SectionLook{Means: "what the question replies to, and what that replies to", Shown: "the question replies to it", Hue: 3, ANSI: 10},
 	limits:   Section{Messages: 20, Tokens: unbounded, Cut: 300},
 	allowed:  func(p Policy) bool { return p.Form != JSON },
 	fillRank: 50,

@@ -11,6 +11,7 @@ import (
 // the last turn, and edits of messages that the session shows.
 var deltaSection = sectionKind{
 	name:      Delta,
+	look:      SectionLook{Means: "what was said in the conversation since the last answer", Shown: "new since the last answer", Hue: 3, ANSI: 3},
 	limits:    Section{Messages: 50, Tokens: unbounded, Cut: 300},
 	laterOnly: true,
 	fillRank:  30,

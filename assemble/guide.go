@@ -10,11 +10,18 @@ import (
 // text besides the operator's own. It is made of the policy alone, so that the
 // prompts of a session extend one another, and nothing in it comes from chat. A
 // test looks up each header, mark and tool that it names in prompts and tools.
-var guideSection = sectionKind{name: Guide}
+var guideSection = sectionKind{
+	name: Guide,
+	look: SectionLook{Means: "how to read what follows; the same for every turn", Hue: 8, ANSI: 8},
+}
 
 // instructionsSection is the operator's own text, behind the guide in the system
 // text.
-var instructionsSection = sectionKind{name: Instructions, notInPolicy: true}
+var instructionsSection = sectionKind{
+	name:        Instructions,
+	look:        SectionLook{Means: "the operator's own text", Hue: 8, ANSI: 8},
+	notInPolicy: true,
+}
 
 // A guideLine is a line of the guide, with its tokens by the base counter, so
 // that no turn counts them again; a test compares them.

@@ -12,6 +12,7 @@ import (
 // The section media attaches files: their content, not only their names.
 var mediaSection = sectionKind{
 	name:     Media,
+	look:     SectionLook{Means: "files that are attached", Hue: 6, ANSI: 5},
 	limits:   Section{Files: 8, Bytes: 20 << 20},
 	hasOwn:   true,
 	fillRank: 20,

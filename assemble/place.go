@@ -10,6 +10,7 @@ import (
 // user message. Where the limit has no room for it, it is left out.
 var placeSection = sectionKind{
 	name: Place,
+	look: SectionLook{Means: "where this is: the channel's name, topic and purpose", Hue: 6, ANSI: 4},
 	reserve: func(t *turn, p *plan, left int) int {
 		text := t.placeText()
 		n := t.countLines(text)

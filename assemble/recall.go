@@ -11,6 +11,7 @@ import (
 // section shows: each hit with its root and the messages next to it.
 var recallSection = sectionKind{
 	name:       Recall,
+	look:       SectionLook{Means: "older messages that search found for this question", Shown: "search found it for the question", Hue: 5, ANSI: 14},
 	limits:     Section{Messages: 12, Tokens: 1500, Cut: 300},
 	allowed:    func(p Policy) bool { return p.Frame == Log },
 	fillRank:   70,

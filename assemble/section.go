@@ -50,6 +50,7 @@ var sectionKinds = []*sectionKind{
 // do not apply to it are zero.
 type sectionKind struct {
 	name SectionName
+	look SectionLook
 
 	// What a policy may say of it.
 	limits           Section           // the defaults; a limit that is zero here is one that it does not have
@@ -181,6 +182,23 @@ func SectionNames() []SectionName {
 		names[i] = k.name
 	}
 	return names
+}
+
+// A SectionLook is how a section is shown to people.
+type SectionLook struct {
+	Means string // what it is, in a few words
+	Shown string // why a message stands in it; "" where it shows none
+	Hue   int    // 1 to 8: sections of one meaning have the same, those of one prompt different ones
+	ANSI  int    // its colour among the 16 of a terminal
+}
+
+// Look returns how a section is shown; ok is false for an unknown one.
+func (n SectionName) Look() (l SectionLook, ok bool) {
+	k := kindOf(n)
+	if k == nil {
+		return SectionLook{}, false
+	}
+	return k.look, true
 }
 
 // A Source says which messages a section shows, so that who makes an [Input]

@@ -6,6 +6,7 @@ import "github.com/earshot-ai/earshot"
 // replies, byte for byte.
 var sessionSection = sectionKind{
 	name:      SessionPart,
+	look:      SectionLook{Means: "earlier turns of the conversation, byte for byte as they were sent", Shown: "an earlier turn of the conversation", Hue: 7, ANSI: 7},
 	laterOnly: true,
 	render: func(t *turn, _ *sectionKind, w *prompt, p *plan) {
 		w.session(t.in.Conversation.Session)

@@ -12,6 +12,7 @@ import (
 // as short rows; as typed JSON together with the anchor.
 var snapshotSection = sectionKind{
 	name:     Snapshot,
+	look:     SectionLook{Means: "the messages around the question, in a few words each", Shown: "near the question in the channel", Hue: 1, ANSI: 13},
 	limits:   Section{Messages: 20, Tokens: 1500, Snippet: 150},
 	allowed:  func(p Policy) bool { return p.Frame != Log },
 	fillRank: 90,

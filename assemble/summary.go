@@ -6,6 +6,7 @@ import "github.com/earshot-ai/earshot"
 // that it covers.
 var summarySection = sectionKind{
 	name:     SummaryPart,
+	look:     SectionLook{Means: "a summary of turns that the session no longer has", Hue: 7, ANSI: 5},
 	limits:   Section{Share: 25},
 	fillRank: 10,
 	fit: func(t *turn, s Section, p *plan, room int) int {

@@ -10,6 +10,7 @@ import (
 // replies that fit.
 var threadSection = sectionKind{
 	name:     Thread,
+	look:     SectionLook{Means: "the thread in which the question stands", Shown: "in the question's thread", Hue: 2, ANSI: 2},
 	limits:   Section{Messages: unbounded, Tokens: 8000, Cut: 300},
 	fillRank: 40,
 	source:   SourceThread,

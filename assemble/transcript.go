@@ -10,6 +10,7 @@ import (
 // user and assistant; in the log form as one block.
 var transcriptSection = sectionKind{
 	name:             Transcript,
+	look:             SectionLook{Means: "earlier turns of the conversation, written anew", Shown: "an earlier turn of the conversation", Hue: 7, ANSI: 6},
 	limits:           Section{Messages: 100, Tokens: 3000, Cut: 300},
 	hasAddressedOnly: true,
 	fillRank:         60,

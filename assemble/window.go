@@ -11,6 +11,7 @@ import (
 // conversations, the newest first, in the log form in time order.
 var windowSection = sectionKind{
 	name:           Window,
+	look:           SectionLook{Means: "what was said lately in the channel", Shown: "among the channel's newest messages", Hue: 1, ANSI: 12},
 	limits:         Section{Link: LinkOff, Look: 100, Threads: 5, Messages: 20, Tokens: unbounded, Cut: 300},
 	noThreadsInLog: true,
 	allowed:        func(p Policy) bool { return p.Frame != Preamble && p.Frame != Tags },

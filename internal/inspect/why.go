@@ -11,38 +11,21 @@ import (
 	"github.com/earshot-ai/earshot/internal/plain"
 )
 
-// sectionClasses are the colours of sections, those of one meaning alike. Sections that
-// stand in one prompt have different ones. A section has its name beside it, always.
-var sectionClasses = map[assemble.SectionName]string{
-	assemble.Guide: "s8", assemble.Instructions: "s8",
-	assemble.SessionPart: "s7", assemble.SummaryPart: "s7", assemble.Transcript: "s7",
-	assemble.Place: "s6", assemble.Media: "s6",
-	assemble.Recall: "s5", assemble.Anchor: "s4",
-	assemble.Chain: "s3", assemble.Delta: "s3",
-	assemble.Thread: "s2",
-	assemble.Window: "s1", assemble.Snapshot: "s1",
+// sectionClass is the colour of a section. A section has its name beside it, always.
+func sectionClass(n assemble.SectionName) string {
+	l, _ := n.Look()
+	return fmt.Sprint("s", cmp.Or(l.Hue, 8))
 }
-
-func sectionClass(n assemble.SectionName) string { return cmp.Or(sectionClasses[n], "s8") }
 
 // sectionMeans says what each section of a prompt is.
-var sectionMeans = map[assemble.SectionName]string{
-	assemble.Guide:        "how to read what follows; the same for every turn",
-	assemble.Instructions: "the operator's own text",
-	assemble.SessionPart:  "earlier turns of the conversation, byte for byte as they were sent",
-	assemble.Place:        "where this is: the channel's name, topic and purpose",
-	assemble.SummaryPart:  "a summary of turns that the session no longer has",
-	assemble.Transcript:   "earlier turns of the conversation, written anew",
-	assemble.Recall:       "older messages that search found for this question",
-	assemble.Snapshot:     "the messages around the question, in a few words each",
-	assemble.Window:       "what was said lately in the channel",
-	assemble.Thread:       "the thread in which the question stands",
-	assemble.Chain:        "what the question replies to, and what that replies to",
-	assemble.Delta:        "what was said in the conversation since the last answer",
-	assemble.Media:        "files that are attached",
-	assemble.Anchor:       "the question itself",
-	bot.ToolSection:       "what a tool returned while the model worked",
-}
+var sectionMeans = func() map[assemble.SectionName]string {
+	means := map[assemble.SectionName]string{bot.ToolSection: "what a tool returned while the model worked"}
+	for _, n := range assemble.SectionNames() {
+		l, _ := n.Look()
+		means[n] = l.Means
+	}
+	return means
+}()
 
 // A reasoner says in words why a message is in the prompt, or is not.
 type reasoner struct {
@@ -90,11 +73,11 @@ func (x reasoner) why(r earshot.LedgerRow) string {
 	var s string
 	switch r.Verdict {
 	case earshot.Cut:
-		s = "shown in part: " + x.whereShown(section) + ", and longer than fits"
+		s = "shown in part: " + whereShown(section) + ", and longer than fits"
 	case earshot.Snippet:
-		s = "shown in its first words: " + x.whereShown(section)
+		s = "shown in its first words: " + whereShown(section)
 	default:
-		s = "shown: " + x.whereShown(section)
+		s = "shown: " + whereShown(section)
 	}
 	for _, word := range strings.Split(r.Reason, ", ")[1:] {
 		if means := reasonMeans[word]; means != "" {
@@ -112,28 +95,12 @@ var reasonMeans = map[string]string{
 }
 
 // whereShown says which part of a prompt shows a message.
-func (x reasoner) whereShown(section assemble.SectionName) string {
-	switch section {
-	case assemble.Anchor:
-		return "it is the question"
-	case assemble.Thread:
-		return "in the question's thread"
-	case assemble.Window:
-		return "among the channel's newest messages"
-	case assemble.Snapshot:
-		return "near the question in the channel"
-	case assemble.Recall:
-		return "search found it for the question"
-	case assemble.Chain:
-		return "the question replies to it"
-	case assemble.Delta:
-		return "new since the last answer"
-	case assemble.Transcript, assemble.SessionPart:
-		return "an earlier turn of the conversation"
-	case bot.ToolSection:
+func whereShown(section assemble.SectionName) string {
+	if section == bot.ToolSection {
 		return "a tool returned it to the model"
 	}
-	return "in the section " + string(section)
+	l, _ := section.Look()
+	return cmp.Or(l.Shown, "in the section "+string(section))
 }
 
 func (x reasoner) whyOut(section assemble.SectionName, reason string) string {

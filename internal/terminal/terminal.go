@@ -8,7 +8,6 @@
 package terminal
 
 import (
-	"image/color"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -35,34 +34,15 @@ func Good(s string) string   { return good.Render(s) }
 func Bad(s string) string    { return bad.Render(s) }
 func Title(s string) string  { return title.Render(s) }
 
-// sectionColours are the colours of sections, of the 16 that every terminal theme
-// sets to fit its background. A section that is not listed has the colour of
-// plain text.
-var sectionColours = map[assemble.SectionName]color.Color{
-	assemble.Guide:        lipgloss.Color("8"),
-	assemble.Instructions: lipgloss.Color("8"),
-	assemble.SessionPart:  lipgloss.Color("7"),
-	assemble.Place:        lipgloss.Color("4"),
-	assemble.SummaryPart:  lipgloss.Color("5"),
-	assemble.Transcript:   lipgloss.Color("6"),
-	assemble.Snapshot:     lipgloss.Color("13"),
-	assemble.Recall:       lipgloss.Color("14"),
-	assemble.Window:       lipgloss.Color("12"),
-	assemble.Thread:       lipgloss.Color("2"),
-	assemble.Chain:        lipgloss.Color("10"),
-	assemble.Delta:        lipgloss.Color("3"),
-	assemble.Media:        lipgloss.Color("5"),
-	assemble.Anchor:       lipgloss.Color("11"),
-}
-
-// Section colours a text as one of a section, each line by itself, because
-// lipgloss pads the lines of a text to one width.
+// Section colours a text as one of a section, in one of the 16 colours that every
+// terminal theme sets to fit its background: each line by itself, because lipgloss pads
+// the lines of a text to one width.
 func Section(name assemble.SectionName, s string) string {
-	c, ok := sectionColours[name]
+	look, ok := name.Look()
 	if !ok {
 		return s
 	}
-	style := lipgloss.NewStyle().Foreground(c).TabWidth(lipgloss.NoTabConversion)
+	style := lipgloss.NewStyle().Foreground(lipgloss.ANSIColor(look.ANSI)).TabWidth(lipgloss.NoTabConversion)
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		if line != "" {
