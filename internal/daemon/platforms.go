@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -23,10 +22,14 @@ type platformKind struct {
 	placeholder func(config.Config) string
 }
 
-// kindOf returns the row of the platform that c names: one of config.Platforms, or
-// none, which is the local one.
+// kindOf returns the row of the platform that c names. Of a name that is none, which
+// Check refuses, it is the local one's, which lacks nothing.
 func kindOf(c config.Config) platformKind {
-	return platformKinds()[cmp.Or(c.Platform, config.PlatformLocal)]
+	kinds := platformKinds()
+	if k, ok := kinds[c.Platform]; ok {
+		return k
+	}
+	return kinds[config.PlatformLocal]
 }
 
 // platformKinds has a row for each of config.Platforms.
