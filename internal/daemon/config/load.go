@@ -65,13 +65,18 @@ func readEnv(vars map[string]string, c *Config) []error {
 	return problems
 }
 
-// providerKeys returns the keys and URLs of providers that are set.
+// providerKeys returns the keys and URLs of providers that are set; nil for none.
 func providerKeys(vars map[string]string) map[string]ProviderKey {
-	keys := map[string]ProviderKey{}
+	var keys map[string]ProviderKey
 	for _, p := range providers.All {
-		if k := (ProviderKey{Key: secret.New(vars[p.Key]), URL: vars[p.URL]}); k != (ProviderKey{}) {
-			keys[p.Name] = k
+		k := ProviderKey{Key: secret.New(vars[p.Key]), URL: vars[p.URL]}
+		if k == (ProviderKey{}) {
+			continue
 		}
+		if keys == nil {
+			keys = map[string]ProviderKey{}
+		}
+		keys[p.Name] = k
 	}
 	return keys
 }
