@@ -1,4 +1,6 @@
 // Package docs holds those pages of the documentation that the program reads.
+//
+// Unstable: what this package exports may change with any version.
 package docs
 
 import _ "embed"

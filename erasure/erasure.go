@@ -8,6 +8,8 @@
 //
 // [Run] may be stopped at any moment: it goes on where it was when it is called
 // again, by any process. [Resume] goes on with all that others have left.
+//
+// Unstable: what this package exports may change with any version.
 package erasure
 
 import (

@@ -18,4 +18,6 @@
 // A [Store] that keeps only messages is enough. One that keeps conversations too
 // ([Conversations], as every [earshot.Store] does) lets a session go on: name
 // the conversation in the Request.
+//
+// Unstable: what this package exports may change with any version.
 package gather

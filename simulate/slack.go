@@ -27,6 +27,8 @@
 // share its mistakes: both are written from Slack's documentation. ts, ids and texts
 // are Slack's, as strings: a ts is the id of a message within its channel, such as
 // "1700000005.000100".
+//
+// Unstable: what this package exports may change with any version.
 package simulate
 
 import (

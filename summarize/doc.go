@@ -13,4 +13,6 @@
 // as they are.
 //
 // read.go reads what is to be summarised, ask.go asks the model.
+//
+// Unstable: what this package exports may change with any version.
 package summarize

@@ -18,6 +18,8 @@
 // Reading order: links.go, message.go (what is known of a message), features.go
 // (what is scored), weights.go (by how much; train_test.go writes it).
 // docs/decisions/082-links.md says how good the guesses are.
+//
+// Unstable: what this package exports may change with any version.
 package links
 
 import (

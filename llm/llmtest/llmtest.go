@@ -11,6 +11,8 @@
 // Each step answers one request: [Say] with a text, [Call] with a call of a tool,
 // [Do] by a function. [Fail] and [Cut] return an error. A request that is invalid
 // by [llm.Request.Check] uses up its step and gets that error.
+//
+// Unstable: what this package exports may change with any version.
 package llmtest
 
 import (

@@ -8,6 +8,8 @@
 //
 // aimock comes from npm: `npm ci` in .ci/peers installs it. Without it or without
 // Node its tests are skipped, or fail where CI is "true".
+//
+// Unstable: what this package exports may change with any version.
 package modeltest
 
 import (

@@ -13,6 +13,8 @@
 // Only this package makes the ids of local messages. An id has the form of a Slack ts,
 // or is derived from the sender's key if there is one, so that the same message sent
 // twice is one message.
+//
+// Unstable: what this package exports may change with any version.
 package local
 
 import (

@@ -12,6 +12,8 @@
 // Everything that arrives is treated as hostile. A URL may point at our own
 // machine, a body may never end, a small picture may unpack into gigabytes, and
 // a text may look like a part of the prompt.
+//
+// Unstable: what this package exports may change with any version.
 package media
 
 import (

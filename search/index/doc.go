@@ -13,4 +13,6 @@
 //
 // The package is pure: no clock, no locks, no I/O. The same messages and the
 // same query give the same hits, with the same scores, on every machine.
+//
+// Unstable: what this package exports may change with any version.
 package index

@@ -26,6 +26,8 @@
 // The package shares no code with Earshot's own adapter for Discord, because it would
 // share its mistakes: both are written from Discord's documentation. Ids are
 // Discord's snowflakes, as strings.
+//
+// Unstable: what this package exports may change with any version.
 package discord
 
 import (

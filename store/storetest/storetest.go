@@ -20,6 +20,8 @@
 // texts that break programs, and with random sequences of operations that are
 // compared with a model. RAPID_CHECKS is the number of such sequences for each
 // property (100). Under the race detector the tests use smaller data.
+//
+// Unstable: what this package exports may change with any version.
 package storetest
 
 import (

@@ -5,6 +5,8 @@
 // [Make] is pure: the same messages give the same text, in whatever order they are
 // given. A digest can continue the digest before it ([Input.Before]): the lines of
 // both compete for the room that there is.
+//
+// Unstable: what this package exports may change with any version.
 package digest
 
 import (

@@ -14,4 +14,6 @@
 //	routes.go    the counts of calls
 //	reach.go     whether Discord answers at all
 //	errors.go    what calls fail with
+//
+// Unstable: what this package exports may change with any version.
 package discordapi

@@ -13,4 +13,6 @@
 //	table.go   tables
 //	inline.go  what stands in a line: links, pictures, bold
 //	defuse.go  mentions
+//
+// Unstable: what this package exports may change with any version.
 package markup

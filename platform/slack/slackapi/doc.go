@@ -13,4 +13,6 @@
 //	tickets.go   the order of posts that could not wait
 //	reach.go     whether Slack answers at all
 //	errors.go    what calls fail with
+//
+// Unstable: what this package exports may change with any version.
 package slackapi

@@ -18,4 +18,6 @@
 //
 // The package is pure: the same bytes and names give the same result. Its functions
 // are safe for concurrent use.
+//
+// Unstable: what this package exports may change with any version.
 package slackmsg

@@ -10,6 +10,8 @@
 //
 // The description is at https://github.com/discord/discord-api-spec; it is not part
 // of Earshot.
+//
+// Unstable: what this package exports may change with any version.
 package openapi
 
 import (
