@@ -6,7 +6,7 @@
 //
 // The package is pure: the same text in, the same [Body] out.
 //
-// [slackmsg]: https://pkg.go.dev/github.com/earshot-ai/earshot/platform/slack/slackmsg
-//
 // Unstable: what this package exports may change with any version.
+//
+// [slackmsg]: https://pkg.go.dev/github.com/earshot-ai/earshot/platform/slack/slackmsg
 package markup
