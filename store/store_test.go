@@ -12,9 +12,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/earshot-ai/earshot/store/storetest"
 	"go.uber.org/goleak"
 )
@@ -28,6 +30,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	rule.PlanTime = time.Hour // the suite compares plans with what is removed
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if dir := millionDir.Load(); dir != nil {
 			os.RemoveAll(*dir)
