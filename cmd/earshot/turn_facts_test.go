@@ -181,19 +181,13 @@ func TestATerminalAndAPageSayTheSameOfATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	elsewhere := answeredElsewhere(t, st)
 	unread := failedOfANewerVersion(t, st)
 	list, err := st.QueuedTurns(t.Context(), earshot.TurnQuery{})
-	must(err)
+	must(t, err)
 	first := list[len(list)-1]
 	_, err = st.Record(t.Context(), first.Conversation.Scope, earshot.Message{ID: first.Anchor, Time: 1, Deleted: true})
-	must(err)
+	must(t, err)
 	page := httptest.NewServer(inspect.New(inspect.Options{Reader: explain.New(st, search.New(st, nil), explain.Options{}), Open: true}))
 	defer page.Close()
 	changed := 0
@@ -225,34 +219,36 @@ func TestATerminalAndAPageSayTheSameOfATurn(t *testing.T) {
 	}
 }
 
+// must ends the test where err is one.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // answeredElsewhere is a turn that a bot beside us has answered, and whose reply was
 // edited since.
 func answeredElsewhere(t *testing.T, st earshot.Store) earshot.TurnID {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	c := earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1", Name: "ops", Kind: earshot.KindChannel}
-	must(st.PutChannel(t.Context(), c))
+	must(t, st.PutChannel(t.Context(), c))
 	service := sidecar.New(st, search.New(st, nil), nil, sidecar.Options{})
 	_, err := service.PutAgent(t.Context(), operator, visible.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "helper"}, Workspace: "T1"})
-	must(err)
+	must(t, err)
 	question := earshot.Message{ID: "m1", Time: 1_772_442_000_000_000, Author: earshot.Author{ID: "U1", Name: "Alice"}, Text: "<@U0BOT> why is staging down?"}
 	_, err = st.Record(t.Context(), c.Scope(), question)
-	must(err)
+	must(t, err)
 	open, err := service.Context(t.Context(), operator, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: "m1", Agent: "U0BOT", Open: true})
-	must(err)
+	must(t, err)
 	reply := earshot.Message{ID: "m2", Time: question.Time + 1e6, Text: "It is the disk."}
 	done, err := service.Commit(t.Context(), operator, open.Draft.ID, sidecar.Reply{Text: reply.Text, Messages: []earshot.Message{reply}, Usage: earshot.Usage{Input: 1234, Output: 5}})
-	must(err)
+	must(t, err)
 	m, err := st.Message(t.Context(), c.Scope(), "m2")
-	must(err)
+	must(t, err)
 	m.Text, m.Edited = "It was the disk, after all.", m.Time+1e6
 	_, err = st.Record(t.Context(), c.Scope(), m)
-	must(err)
+	must(t, err)
 	return done.Turn
 }
 
@@ -260,27 +256,21 @@ func answeredElsewhere(t *testing.T, st earshot.Store) earshot.TurnID {
 // cannot read.
 func failedOfANewerVersion(t *testing.T, st earshot.Store) earshot.TurnID {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	at := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
 	id := earshot.ConversationID{Agent: "other", Scope: at, Name: "m9"}
 	m := earshot.Message{ID: "m9", Time: 1_772_442_060_000_000, Author: earshot.Author{ID: "U1", Name: "Alice"}, Text: "and now?"}
 	out, err := st.Accept(t.Context(), at, earshot.Event{Received: m.Time, Message: m}, &id)
-	must(err)
+	must(t, err)
 	l, _, err := st.Claim(t.Context(), id.Agent, "test", m.Time, time.Hour)
-	must(err)
-	must(st.Begin(t.Context(), l, out.Turn, earshot.Prompt{Hash: "h", Input: []byte("{}")}))
+	must(t, err)
+	must(t, st.Begin(t.Context(), l, out.Turn, earshot.Prompt{Hash: "h", Input: []byte("{}")}))
 	answer, err := json.Marshal(map[string]any{"stop": "end", "provider": "p", "model": "big", "parts": []any{}, "usage": earshot.Usage{Input: 7, CacheRead: 3, Output: 2}})
-	must(err)
+	must(t, err)
 	for n, s := range []earshot.Step{{Kind: "answer", Data: answer}, {Kind: "again", Data: []byte{}}, {Kind: "newer", Data: []byte("x")}, {Kind: "failed", Data: []byte("who knows")}} {
 		s.N, s.Time = n, m.Time+earshot.Time(n+1)*1e6
-		must(st.AddStep(t.Context(), l, out.Turn, s))
+		must(t, st.AddStep(t.Context(), l, out.Turn, s))
 	}
-	must(st.Finish(t.Context(), l, out.Turn, earshot.TurnFailed, "who knows", nil))
-	must(st.Release(t.Context(), l, 0))
+	must(t, st.Finish(t.Context(), l, out.Turn, earshot.TurnFailed, "who knows", nil))
+	must(t, st.Release(t.Context(), l, 0))
 	return out.Turn
 }

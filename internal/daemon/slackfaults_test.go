@@ -97,9 +97,15 @@ func killed(t *testing.T, server, point string) {
 func (x *slackWorld) over(n int) {
 	x.t.Helper()
 	x.settled()
+	var depth map[earshot.TurnState]int
+	x.t.Cleanup(func() {
+		if x.t.Failed() {
+			x.t.Logf("the turns were last %v", depth)
+		}
+	})
 	x.eventually(fmt.Sprintf("%d turns are done", n), func() bool {
-		depth, err := x.daemon.Store.Depth(x.t.Context())
-		if err != nil {
+		var err error
+		if depth, err = x.daemon.Store.Depth(x.t.Context()); err != nil {
 			x.t.Fatal(err)
 		}
 		return len(depth) == 1 && depth[earshot.TurnDone] == n
