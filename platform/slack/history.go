@@ -17,10 +17,12 @@ import (
 
 // Bounds of a page: docs.slack.dev, conversations.history.
 const (
-	maxPage         = 999
-	maxPageSlowest  = 15 // of apps that are sold outside the Marketplace
-	historyNameTime = 2 * time.Second
+	maxPage        = 999
+	maxPageSlowest = 15 // of apps that are sold outside the Marketplace
 )
+
+// historyNameTime is how long a page waits for names where nobody waits for the page.
+const historyNameTime = 10 * time.Second
 
 // Replies reads replies of a thread within the window, oldest first, as
 // [backfill.Source] asks. The root may stand in any page.
@@ -102,9 +104,7 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	// a page that is full may have been cut.
 	full := answer.More == nil && strconv.Itoa(len(answer.Messages)) == args.Get("limit") && args.Get("oldest") != args.Get("latest")
 	page := backfill.Page{Cursor: answer.Next.Cursor, More: answer.More != nil && *answer.More || full, Hidden: answer.Limited, Messages: make([]backfill.Found, 0, len(answer.Messages))}
-	soon, cancel := context.WithTimeout(ctx, historyNameTime)
-	defer cancel()
-	p.names.learn(soon, answer.Messages)
+	p.learn(ctx, answer.Messages)
 	for _, m := range answer.Messages {
 		d, err := p.names.read(m, &missing{})
 		p.unedited(&d)
@@ -120,6 +120,18 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 		page.Messages = append(page.Messages, f)
 	}
 	return page, nil
+}
+
+// learn asks for the names of those in a page, for half of the time that is left: a
+// page without names is better than none.
+func (p *Platform) learn(ctx context.Context, page []json.RawMessage) {
+	wait := historyNameTime
+	if deadline, ok := ctx.Deadline(); ok {
+		wait = time.Until(deadline) / 2
+	}
+	soon, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	p.names.learn(soon, page)
 }
 
 // refusal turns an error of the client into what backfill decides by.
