@@ -1,9 +1,9 @@
 // Command packages prints the folders of the module's concurrent packages, one a
-// line: those whose own code starts goroutines. The detector of races watches all code
-// of a program, so their tests watch what they call too. With -all it prints also those
-// whose code or tests lock, or use atomics, channels or servers; in all others nothing
-// runs beside anything else but parallel tests, and what those share is fixed before
-// they start.
+// line: those whose own code starts goroutines, other than commands. The detector of
+// races watches all code of a program, so their tests watch what they call too. With
+// -all it prints also commands, and those whose code or tests lock, or use atomics,
+// channels or servers; in all others nothing runs beside anything else but parallel
+// tests, and what those share is fixed before they start.
 package main
 
 import (
@@ -76,9 +76,9 @@ func concurrent(tree fs.FS, shares func(name string, f *ast.File) bool) ([]strin
 }
 
 // startsGoroutines reports whether a file of the package's own code has a go statement
-// or a call of a method Go.
+// or a call of a method Go. Commands are left out: what they run is in packages.
 func startsGoroutines(name string, file *ast.File) bool {
-	return !strings.HasSuffix(name, "_test.go") && has(file, starts)
+	return file.Name.Name != "main" && !strings.HasSuffix(name, "_test.go") && has(file, starts)
 }
 
 // sharesMemory reports whether a file has a go statement, a call of a method Go, a

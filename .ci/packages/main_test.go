@@ -16,6 +16,7 @@ func TestConcurrentPackagesAreFound(t *testing.T) {
 		"root.go":                 file("package root; import \"sync\""),
 		"pure/a.go":               file("package pure; import (\"time\"; \"strings\"); func f(t time.Time) {}"),
 		"goroutine/a.go":          file("package goroutine; func f() { go f() }"),
+		"command/a.go":            file("package main; func f() { go f() }"),
 		"atomic/a.go":             file("package atomic; import x \"sync/atomic\""),
 		"group/a.go":              file("package group; func f(g group) { g.Go(nil) }"),
 		"channel/a.go":            file("package channel; type T struct { done <-chan struct{} }"),
@@ -36,7 +37,7 @@ func TestConcurrentPackagesAreFound(t *testing.T) {
 		want   []string
 	}{
 		{"that start goroutines", startsGoroutines, []string{"goroutine", "group"}},
-		{"that share memory", sharesMemory, []string{".", "atomic", "channel", "deep/in/the/tree", "goroutine", "group", "tested", "wait"}},
+		{"that share memory", sharesMemory, []string{".", "atomic", "channel", "command", "deep/in/the/tree", "goroutine", "group", "tested", "wait"}},
 	} {
 		got, err := concurrent(tree, c.shares)
 		if err != nil {

@@ -233,7 +233,7 @@ func TestACrowdIsAnsweredAtOnce(t *testing.T) {
 			c.questions = 24
 			got := c.serve(t)
 			t.Logf("answered in %s with %v", got.all, got.calls)
-			if got.all > c.most {
+			if got.all > c.most && !raceEnabled {
 				t.Errorf("24 questions were answered in %s, want %s", got.all, c.most)
 			}
 			if got.refused > 0 {
