@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -77,8 +78,13 @@ func (s slowly) ask(t *testing.T) (out outcome, problem string) {
 		time.Sleep(s.pace)
 		w.latency = s.delay
 		if s.uneven != 0 {
+			var mu sync.Mutex // calls come together
 			dice := rand.New(rand.NewPCG(s.uneven, 0))
-			w.delay = func() time.Duration { return time.Duration(dice.Int64N(int64(4 * time.Second))) }
+			w.delay = func() time.Duration {
+				mu.Lock()
+				defer mu.Unlock()
+				return time.Duration(dice.Int64N(int64(4 * time.Second)))
+			}
 		}
 		d.start(false)
 		anchor := d.hear("C1", w.say("C1", root.ID, "<@U0> what was decided?"))
