@@ -58,8 +58,8 @@ browser: ## use the inspector's pages in Chromium, as people do and as attackers
 screenshots: ## the pictures of the inspector's pages, into docs/images/inspect; look at each
 	go run ./.ci/browser
 
-build: ## the static program
-	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/earshot ./cmd/earshot
+build: ## the static program, and what measures it
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/earshot ./cmd/earshot-eval
 
 cases: build ## the acceptance cases, where they lie beside the project
 	@if [ -x ../shared/cases/check ]; then ../shared/cases/check bin/earshot ../shared/cases/context; \

@@ -38,7 +38,7 @@ func bundled(t *testing.T) earshot.Store {
 
 // TestEveryNeededMessageIsInStandardsPrompt assembles each scene's first turn,
 // and scene 2 as the follow-up of scene 1, and looks for the messages without
-// which the answer cannot be right, as `earshot eval scenes` does.
+// which the answer cannot be right, as `earshot-eval scenes` does.
 func TestEveryNeededMessageIsInStandardsPrompt(t *testing.T) {
 	t.Parallel()
 	st := bundled(t)

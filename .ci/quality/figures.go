@@ -25,7 +25,7 @@ type measures struct {
 	Speed     []string    `json:"speed,omitempty"`    // lines, as .ci/aims prints them
 }
 
-// A retrieval is what `earshot eval retrieval --json` says of one set.
+// A retrieval is what `earshot-eval retrieval --json` says of one set.
 type retrieval struct {
 	Set        string  `json:"set"`
 	Overall    group   `json:"overall"`
@@ -47,7 +47,7 @@ type group struct {
 	InSection *float64 `json:"recall_in_section,omitempty"`
 }
 
-// Prompts is what `earshot eval context --json` says.
+// Prompts is what `earshot-eval context --json` says.
 type prompts struct {
 	Queries int      `json:"queries"`
 	Rows    []prompt `json:"rows"`
@@ -65,7 +65,7 @@ type prompt struct {
 	Mean   float64 `json:"mean_tokens"`
 }
 
-// Scenes is what `earshot eval scenes --json` says.
+// Scenes is what `earshot-eval scenes --json` says.
 type scenes struct {
 	Policy string  `json:"policy"`
 	Scenes []scene `json:"scenes"`
@@ -96,7 +96,7 @@ type missing struct {
 	Reason string `json:"reason"`
 }
 
-// A cost is what `earshot eval cost --json` says of one file, but for each turn.
+// A cost is what `earshot-eval cost --json` says of one file, but for each turn.
 type cost struct {
 	Set          string     `json:"set"`
 	Policy       string     `json:"policy"`

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Links is what `earshot eval links --json` says of one set.
+// Links is what `earshot-eval links --json` says of one set.
 type links struct {
 	Set       string     `json:"set"`
 	Annotated *annotated `json:"links,omitempty"`

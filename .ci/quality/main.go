@@ -1,4 +1,4 @@
-// Command quality runs every measure of `earshot eval` on the shared chat data
+// Command quality runs every measure of `earshot-eval` on the shared chat data
 // and writes what they say into docs/quality.md, the chart of what long talk
 // costs, and the README's figures. `make quality` calls it.
 //
@@ -47,7 +47,7 @@ func run(ctx context.Context) error {
 	write := flag.Bool("write", false, "write the pages of what was measured, and measure nothing")
 	speed := flag.Bool("speed", false, "measure speed and memory too")
 	before := flag.String("before", "", "record the figures as those of this `commit`")
-	binary := flag.String("binary", "", "measure this program in place of the one that is built here")
+	binary := flag.String("binary", "", "measure by this earshot-eval in place of the one that is built here")
 	flag.Parse()
 	parts := flag.Args()
 	for _, p := range parts {
@@ -112,8 +112,8 @@ func (r *runner) build(ctx context.Context) (done func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.program = filepath.Join(dir, "earshot")
-	build := exec.CommandContext(ctx, "go", "build", "-o", r.program, "./cmd/earshot")
+	r.program = filepath.Join(dir, "earshot-eval")
+	build := exec.CommandContext(ctx, "go", "build", "-o", r.program, "./cmd/earshot-eval")
 	build.Env = append(build.Environ(), "CGO_ENABLED=0") // as .ci/run builds, so that it is built once
 	if out, err := build.CombinedOutput(); err != nil {
 		os.RemoveAll(dir)
@@ -140,15 +140,15 @@ func (r *runner) measure(ctx context.Context, into *measures, parts []string, sp
 
 // eval runs one measure and reads its JSON.
 func (r *runner) eval(ctx context.Context, into any, args ...string) error {
-	fmt.Fprintf(os.Stderr, "  earshot eval %s\n", strings.Join(args, " "))
-	cmd := exec.CommandContext(ctx, r.program, append([]string{"eval", "--json"}, args...)...)
+	fmt.Fprintf(os.Stderr, "  earshot-eval %s\n", strings.Join(args, " "))
+	cmd := exec.CommandContext(ctx, r.program, append([]string{"--json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("earshot eval %s: %w", args[0], err)
+		return fmt.Errorf("earshot-eval %s: %w", args[0], err)
 	}
 	if err := json.Unmarshal(out, into); err != nil {
-		return fmt.Errorf("read what earshot eval %s says: %w", args[0], err)
+		return fmt.Errorf("read what earshot-eval %s says: %w", args[0], err)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ type commands struct {
 	Backup  backupCmd  `cmd:"" group:"data" help:"Copy the database to a new file, while it is in use."`
 	Migrate migrateCmd `cmd:"" group:"data" help:"Bring the database's schema up to date, or say what that would do."`
 
-	Eval       evalCmd       `cmd:"" group:"other" help:"Measure on chat data what search finds and prompts contain."`
+	Eval       evalCmd       `cmd:"" hidden:"" passthrough:"" help:"Run earshot-eval, which measures on chat data what search finds and prompts contain."`
 	Completion completionCmd `cmd:"" group:"other" help:"Print shell code for tab completion."`
 	Version    versionCmd    `cmd:"" group:"other" help:"Print the version."`
 }

@@ -64,10 +64,14 @@ func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if errors.Is(err, errClosed) || errors.Is(err, errNothing) {
-		return exitFailed
-	}
 	p, status := problemJSON{Code: "failed"}, exitFailed
+	of := (*statusError)(nil)
+	if errors.As(err, &of) {
+		status = of.status
+	}
+	if errors.Is(err, errClosed) || errors.Is(err, errNothing) {
+		return status
+	}
 	var told *interrupted
 	var usage *usageError
 	var input *assemble.InputError
@@ -82,7 +86,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(err, &input):
 		p.Code, status = "input", exitUsage
 	}
-	if of := (*statusError)(nil); errors.As(err, &of) {
+	if of != nil {
 		status = of.status
 	}
 	p.Error = oneLine(err.Error())

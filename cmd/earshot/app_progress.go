@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
 // lineEvery is the time between lines of progress where there is no terminal, and
@@ -26,7 +27,7 @@ func (a *app) progress() (show func(archive.Progress), done func()) {
 				if p.Total > 0 {
 					share = fmt.Sprintf(" (%d %%)", 100*p.Done/p.Total)
 				}
-				fmt.Fprintf(a.err, "%s%s\n", many(p.Messages, "message"), share)
+				fmt.Fprintf(a.err, "%s%s\n", plain.Count(p.Messages, "message"), share)
 			}
 		}, func() {}
 	}
@@ -38,34 +39,15 @@ func (a *app) progress() (show func(archive.Progress), done func()) {
 		if p.Total > 0 && bar.GetMax64() != p.Total {
 			bar.ChangeMax64(p.Total)
 		}
-		bar.Describe(many(p.Messages, "message"))
+		bar.Describe(plain.Count(p.Messages, "message"))
 		_ = bar.Set64(p.Done) // a bar that cannot be drawn is no reason to stop
 	}, func() { _ = bar.Finish() }
 }
 
 // counting returns a function that shows how many things are done, on standard
-// error (a bar on a terminal, a line every few seconds elsewhere), and one to call
-// at the end.
+// error, and one to call at the end.
 func (a *app) counting(noun string) (show func(done, of int), end func()) {
-	if !a.errTerminal {
-		next := time.Now().Add(lineEvery)
-		return func(done, of int) {
-			if now := time.Now(); now.After(next) {
-				next = now.Add(lineEvery)
-				fmt.Fprintf(a.err, "%d of %s\n", done, many(of, noun))
-			}
-		}, func() {}
-	}
-	bar := progressbar.NewOptions(-1,
-		progressbar.OptionSetWriter(a.err), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(80*time.Millisecond),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true), progressbar.OptionSetTheme(progressbar.ThemeUnicode))
-	return func(done, of int) {
-		if bar.GetMax() != of {
-			bar.ChangeMax(of)
-			bar.Describe(many(of, noun))
-		}
-		_ = bar.Set(done) // a bar that cannot be drawn is no reason to stop
-	}, func() { _ = bar.Finish() }
+	return terminal.Counting(a.err, a.errTerminal, lineEvery, noun)
 }
 
 // looking returns a function that shows, on standard error, which table or file is

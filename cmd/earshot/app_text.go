@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 // short writes a duration as people compare them: two digits and a unit.
@@ -22,14 +20,6 @@ func short(d time.Duration) string {
 }
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
-
-// many returns a number of things, as in "1 message" and "2,000 messages".
-func many(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return plain.Number(n) + " " + thing
-}
 
 // shellWord quotes a word where a shell would not take it as one.
 func shellWord(s string) string {

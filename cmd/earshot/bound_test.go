@@ -91,13 +91,8 @@ var commandBounds = map[string][]bounded{
 	"backup":  {{args: "FOLDER/copy.db"}}, // copies the file
 	"migrate": {{args: "--check"}},        // reads the schema
 
-	"eval retrieval": nil,
-	"eval context":   nil,
-	"eval scenes":    nil,
-	"eval links":     nil,
-	"eval cost":      nil,
-	"completion":     nil, // its words are those of TestEachChannelIsOfferedByItsShortestName
-	"version":        nil,
+	"completion": nil, // its words are those of TestEachChannelIsOfferedByItsShortestName
+	"version":    nil,
 }
 
 // TestAmongManyChannelsEachCommandIsBounded runs every command of the program over a

@@ -1,11 +1,61 @@
 package main
 
-// evalCmd groups the measurements. None asks a model unless a flag says so, and
-// the same data gives the same figures.
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// evalCmd runs earshot-eval, which is a program of its own: measuring is no part of
+// what is shipped.
 type evalCmd struct {
-	Retrieval evalRetrievalCmd `cmd:"" help:"Measure how many of the messages that hold an answer search finds."`
-	Context   evalContextCmd   `cmd:"" help:"Measure how many of those messages each policy's prompt contains."`
-	Scenes    evalScenesCmd    `cmd:"" help:"Check the prompts of the bundled workspace's scenes."`
-	Links     evalLinksCmd     `cmd:"" help:"Measure guesses of which message answers which."`
-	Cost      evalCostCmd      `cmd:"" help:"Compare the cost of long conversations with sending the whole history each time."`
+	Args []string `arg:"" optional:""`
+}
+
+func (c *evalCmd) Help() string {
+	return `Runs the program earshot-eval, which stands beside this one or on the PATH.
+
+Examples:
+
+  earshot eval --help
+  earshot eval retrieval --messages chats/ --queries queries.jsonl`
+}
+
+func (c *evalCmd) Run(ctx context.Context, a *app) error {
+	program, err := evalProgram()
+	if err != nil {
+		return err
+	}
+	args := c.Args
+	if a.json {
+		args = append([]string{"--json"}, args...)
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = a.environ, a.in, a.raw, a.log
+	err = cmd.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
+		return &statusError{err: errNothing, status: exit.ExitCode()} // it has said why
+	}
+	return err
+}
+
+// evalProgram returns where earshot-eval is: beside this program, else on the PATH.
+func evalProgram() (string, error) {
+	const name = "earshot-eval"
+	if self, err := os.Executable(); err == nil {
+		if beside := filepath.Join(filepath.Dir(self), name); isFile(beside) {
+			return beside, nil
+		}
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		return found, nil
+	}
+	return "", usagef("measures are made by a program of their own, %s, which is neither beside this one nor on the PATH; go install github.com/earshot-ai/earshot/cmd/%s", name, name)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

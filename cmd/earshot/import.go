@@ -197,7 +197,7 @@ func importWithProgress(ctx context.Context, a *app, st earshot.Store, read impo
 		return rep, nil
 	case ctx.Err() != nil:
 		return rep, &interrupted{fmt.Sprintf("interrupted; %s so far kept, run the same command again to go on",
-			many(rep.Messages.Total(), "message"))}
+			plain.Count(rep.Messages.Total(), "message"))}
 	}
 	return rep, refused(err)
 }
@@ -209,7 +209,7 @@ func writeReport(a *app, r archive.Report) {
 	if s := r.Duration.Seconds(); s >= 0.1 {
 		rate = fmt.Sprintf(", %s a second", plain.Number(int(float64(n.Total())/s)))
 	}
-	a.printf("%s\n", terminal.Strong(fmt.Sprintf("%s in %s by %s", many(n.Total(), "message"), many(r.Channels, "channel"), many(r.Authors, "author")))+
+	a.printf("%s\n", terminal.Strong(fmt.Sprintf("%s in %s by %s", plain.Count(n.Total(), "message"), plain.Count(r.Channels, "channel"), plain.Count(r.Authors, "author")))+
 		terminal.Faint(fmt.Sprintf(" — %s, %s%s", r.Format, short(r.Duration), rate)))
 	var parts []string
 	for _, x := range []struct {
@@ -221,10 +221,10 @@ func writeReport(a *app, r archive.Report) {
 		}
 	}
 	if r.Threads > 0 {
-		parts = append(parts, many(r.Threads, "thread"))
+		parts = append(parts, plain.Count(r.Threads, "thread"))
 	}
 	if r.Files > 0 {
-		parts = append(parts, many(r.Files, "file")+" named, none fetched")
+		parts = append(parts, plain.Count(r.Files, "file")+" named, none fetched")
 	}
 	if len(parts) > 0 {
 		a.printf("  %s\n", strings.Join(parts, " · "))

@@ -11,14 +11,14 @@ import (
 	"github.com/earshot-ai/earshot/internal/plain"
 )
 
-type evalLinksCmd struct {
+type linksCmd struct {
 	Messages string `required:"" placeholder:"FILE" help:"The messages: JSON lines, gzipped where the name ends in .gz." type:"path"`
 	Links    string `placeholder:"FILE" help:"Who answers whom, as people annotated it." type:"path"`
 	Known    int    `placeholder:"PERCENT" help:"Measure also with so many of a hundred reply references known to the guess."`
 	Out      string `placeholder:"RUN" help:"Write the guesses to this file, or to - for standard output, and no measures." type:"path"`
 }
 
-func (c *evalLinksCmd) Help() string {
+func (c *linksCmd) Help() string {
 	return `Guesses for each message which earlier one of its conversation it answers, and compares the guesses with what is known.
 With --links: the annotated links (precision, recall and F over links; F over conversations of two and more messages that
 are guessed to the message; one minus the scaled variation of information). Always: the data's own reply references,
@@ -35,12 +35,12 @@ starts no conversation; its parent is the first of ranked.
 
 Examples:
 
-  earshot eval links --messages irc.jsonl --links irc-links.jsonl
-  earshot eval links --messages discord.jsonl --known 50`
+  earshot-eval links --messages irc.jsonl --links irc-links.jsonl
+  earshot-eval links --messages discord.jsonl --known 50`
 }
 
-func (c *evalLinksCmd) Run(a *app) error {
-	if c.Out != "" && a.json {
+func (c *linksCmd) Run(x *tool) error {
+	if c.Out != "" && x.json {
 		return usagef("--out and --json are two forms of output; use one of them")
 	}
 	switch {
@@ -62,12 +62,12 @@ func (c *evalLinksCmd) Run(a *app) error {
 	guesses := eval.GuessLinks(messages)
 	switch {
 	case c.Out == "-":
-		return writeLinks(a.raw, guesses)
+		return writeLinks(x.raw, guesses)
 	case c.Out != "":
 		if err := writeLinksFile(c.Out, guesses); err != nil {
 			return err
 		}
-		a.printf("%d lines written to %s\n", len(guesses), plain.Line(c.Out, 200))
+		x.printf("%d lines written to %s\n", len(guesses), plain.Line(c.Out, 200))
 		return nil
 	}
 	var out struct {
@@ -91,27 +91,27 @@ func (c *evalLinksCmd) Run(a *app) error {
 	if out.Links == nil && out.Replies == nil {
 		return usagef("%s holds no reply references, so there is nothing to measure; name the annotated links with --links, or write the guesses with --out", c.Messages)
 	}
-	if a.json {
-		return a.writeJSON(out)
+	if x.json {
+		return x.writeJSON(out)
 	}
-	a.printf("%d messages\n", out.Messages)
+	x.printf("%d messages\n", out.Messages)
 	if m := out.Links; m != nil {
-		a.printf("annotated                %d messages, %d links\n", m.Messages, m.Links.Gold)
-		a.printf("links                    P %.1f  R %.1f  F %.1f\n", 100*m.Links.Precision, 100*m.Links.Recall, 100*m.Links.F)
-		a.printf("exact conversations      P %.1f  R %.1f  F %.1f\n", 100*m.Exact.Precision, 100*m.Exact.Recall, 100*m.Exact.F)
-		a.printf("variation of information %.1f\n", 100*m.Information)
+		x.printf("annotated                %d messages, %d links\n", m.Messages, m.Links.Gold)
+		x.printf("links                    P %.1f  R %.1f  F %.1f\n", 100*m.Links.Precision, 100*m.Links.Recall, 100*m.Links.F)
+		x.printf("exact conversations      P %.1f  R %.1f  F %.1f\n", 100*m.Exact.Precision, 100*m.Exact.Recall, 100*m.Exact.F)
+		x.printf("variation of information %.1f\n", 100*m.Information)
 	}
 	if m := out.Replies; m != nil {
-		a.printf("replies, hidden          %d  @1 %.1f  @3 %.1f\n", m.Replies, 100*m.At1, 100*m.At3)
+		x.printf("replies, hidden          %d  @1 %.1f  @3 %.1f\n", m.Replies, 100*m.At1, 100*m.At3)
 	}
 	if m := out.Mixed; m != nil {
-		a.printf("%d references known    %d hidden  @1 %.1f  @3 %.1f; guessed %d, right %d\n", m.Known, m.Hidden.Replies, 100*m.Hidden.At1, 100*m.Hidden.At3, m.Guessed, m.Right)
-		a.printf("messages without one      %d, %d of them guessed to answer something\n", m.Plain, m.PlainGuessed)
+		x.printf("%d references known    %d hidden  @1 %.1f  @3 %.1f; guessed %d, right %d\n", m.Known, m.Hidden.Replies, 100*m.Hidden.At1, 100*m.Hidden.At3, m.Guessed, m.Right)
+		x.printf("messages without one      %d, %d of them guessed to answer something\n", m.Plain, m.PlainGuessed)
 		for _, row := range []struct {
 			what string
 			eval.MixedConversations
 		}{{"by references alone      ", m.Alone}, {"and by guesses           ", m.Both}} {
-			a.printf("%sexact conversations P %.1f  R %.1f  F %.1f, variation of information %.1f\n",
+			x.printf("%sexact conversations P %.1f  R %.1f  F %.1f, variation of information %.1f\n",
 				row.what, 100*row.Exact.Precision, 100*row.Exact.Recall, 100*row.Exact.F, 100*row.Information)
 		}
 	}

@@ -18,22 +18,22 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-type evalScenesCmd struct {
+type scenesCmd struct {
 	Policy string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
 }
 
-func (c *evalScenesCmd) Help() string {
+func (c *scenesCmd) Help() string {
 	return `Makes the prompt of each of the 26 scenes of the bundled workspace and looks for the messages without which the
 answer cannot be right; docs/workspace.md describes the scenes. Each is a first turn, except scene 2, which follows up
 scene 1. Tokens are those besides the guide. A message that is cut counts as shown, and is named.
 
 Examples:
 
-  earshot eval scenes
-  earshot eval scenes --policy thread`
+  earshot-eval scenes
+  earshot-eval scenes --policy thread`
 }
 
-func (c *evalScenesCmd) Run(ctx context.Context, a *app) error {
+func (c *scenesCmd) Run(ctx context.Context, x *tool) error {
 	p, err := loadPolicy(c.Policy)
 	if err != nil {
 		return err
@@ -55,10 +55,10 @@ func (c *evalScenesCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(map[string]any{"policy": p.Name, "scenes": list, "total": eval.Total(list)})
+	if x.json {
+		return x.writeJSON(map[string]any{"policy": p.Name, "scenes": list, "total": eval.Total(list)})
 	}
-	showScenes(a, list)
+	showScenes(x, list)
 	return nil
 }
 
@@ -79,24 +79,24 @@ func bundledStore(ctx context.Context) (earshot.Store, error) {
 	return st, nil
 }
 
-func showScenes(a *app, list []eval.Shown) {
+func showScenes(x *tool, list []eval.Shown) {
 	t := terminal.NewTable("scene", "channel", "anchor", "needed", "shown", "tokens", "what is missing").Right(0, 3, 4, 5)
-	for _, x := range list {
-		shown := terminal.Good(strconv.Itoa(x.Shown))
+	for _, scene := range list {
+		shown := terminal.Good(strconv.Itoa(scene.Shown))
 		var odd []string
-		for _, m := range x.Missing {
+		for _, m := range scene.Missing {
 			odd = append(odd, terminal.Bad(string(m.ID))+" "+m.Reason)
 		}
 		if len(odd) > 0 {
-			shown = terminal.Bad(strconv.Itoa(x.Shown))
+			shown = terminal.Bad(strconv.Itoa(scene.Shown))
 		}
-		for _, id := range x.Cut {
+		for _, id := range scene.Cut {
 			odd = append(odd, string(id)+" is cut")
 		}
-		t.Row(strconv.Itoa(x.Scene), x.Channel, string(x.Anchor), strconv.Itoa(x.Needed), shown, plain.Number(x.Tokens), strings.Join(odd, ", "))
+		t.Row(strconv.Itoa(scene.Scene), scene.Channel, string(scene.Anchor), strconv.Itoa(scene.Needed), shown, plain.Number(scene.Tokens), strings.Join(odd, ", "))
 	}
 	sum := eval.Total(list)
 	t.Row("", "all", "", strconv.Itoa(sum.Needed), strconv.Itoa(sum.Shown), plain.Number(int(sum.MeanTokens+0.5)),
-		strconv.Itoa(sum.Whole)+" of "+many(sum.Scenes, "scene")+" whole; tokens are the mean")
-	a.printf("%s", t.Render(max(a.width, 140)))
+		strconv.Itoa(sum.Whole)+" of "+plain.Count(sum.Scenes, "scene")+" whole; tokens are the mean")
+	x.printf("%s", t.Render(max(x.width, 140)))
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/internal/eval"
 	"github.com/earshot-ai/earshot/internal/plain"
@@ -14,8 +16,8 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-type evalContextCmd struct {
-	evalQueries
+type contextCmd struct {
+	queryFlags
 
 	Policy  []string `short:"p" sep:"none" placeholder:"NAME|FILE" help:"A built-in policy or a policy file; may be repeated (default: all built-in ones)." predictor:"policy"`
 	Tokens  []int    `default:"2000,4000,8000" placeholder:"N" help:"Budgets of a turn, in tokens, separated by commas (default: 2000,4000,8000)."`
@@ -25,7 +27,7 @@ type evalContextCmd struct {
 	Config  string   `short:"c" placeholder:"FILE" help:"A configuration file, for --judge (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 }
 
-func (c *evalContextCmd) Help() string {
+func (c *contextCmd) Help() string {
 	return `Puts the messages that are older than a question into a store, adds the question as a mention of the agent, makes the
 prompt of each policy, and measures how much of the evidence, which is the messages that hold the answer, it contains. gold is
 the share of these messages; "all of it" the share of questions with all of them. Messages that are there in part are
@@ -40,11 +42,11 @@ and its figures differ from run to run. Without it no model is asked. docs/quali
 
 Examples:
 
-  earshot eval context --messages chats/ --queries queries.jsonl
-  earshot eval context --messages chats/ --queries queries.jsonl -p delta -p mine.yaml --tokens 4000`
+  earshot-eval context --messages chats/ --queries queries.jsonl
+  earshot-eval context --messages chats/ --queries queries.jsonl -p delta -p mine.yaml --tokens 4000`
 }
 
-func (c *evalContextCmd) Run(ctx context.Context, a *app) error {
+func (c *contextCmd) Run(ctx context.Context, x *tool) error {
 	o, err := c.options()
 	if err != nil {
 		return err
@@ -53,11 +55,11 @@ func (c *evalContextCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return usagef("--counter: %s", err)
 	}
-	name, err := c.judge(a, o)
+	name, err := c.judge(x, o)
 	if err != nil {
 		return err
 	}
-	queries, tasks, left, err := c.read(a)
+	queries, tasks, left, err := c.read(x)
 	if err != nil {
 		return err
 	}
@@ -73,24 +75,24 @@ func (c *evalContextCmd) Run(ctx context.Context, a *app) error {
 		return usagef("no question of %s has gold_ids, so there is no evidence to look for", c.Queries)
 	}
 	if o.Judge != nil {
-		fmt.Fprintf(a.err, "earshot: %s will be asked %s times\n", plain.Line(name, 60), plain.Number(o.Calls(measured)))
+		fmt.Fprintf(x.err, "earshot-eval: %s will be asked %s times\n", plain.Line(name, 60), plain.Number(o.Calls(measured)))
 	}
-	show, end := a.counting("question")
+	show, end := terminal.Counting(x.err, x.errTerminal, lineEvery, "question")
 	o.Progress = show
 	rows, err := eval.Context(ctx, tasks, counter, o)
 	end()
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(map[string]any{"queries": len(queries), "measured": measured, "left_out": left, "judge": name, "rows": rows})
+	if x.json {
+		return x.writeJSON(map[string]any{"queries": len(queries), "measured": measured, "left_out": left, "judge": name, "rows": rows})
 	}
-	showContext(a, rows, measured)
+	showContext(x, rows, measured)
 	return nil
 }
 
 // options returns what the flags say about policies and budgets.
-func (c *evalContextCmd) options() (*eval.ContextOptions, error) {
+func (c *contextCmd) options() (*eval.ContextOptions, error) {
 	o := &eval.ContextOptions{Tokens: c.Tokens, NoPeers: c.NoPeers}
 	for _, n := range c.Tokens {
 		if n <= 0 {
@@ -116,17 +118,19 @@ func (c *evalContextCmd) options() (*eval.ContextOptions, error) {
 }
 
 // judge opens the model that answers and judges, where one is named.
-func (c *evalContextCmd) judge(a *app, o *eval.ContextOptions) (name string, err error) {
+func (c *contextCmd) judge(x *tool, o *eval.ContextOptions) (name string, err error) {
 	if c.Judge == "" {
 		return "", nil
 	}
-	flags := *a
-	flags.environ = append(slices.Clip(flags.environ), "EARSHOT_MODEL="+c.Judge)
-	cfg, err := flags.config(c.Config)
-	if err != nil {
-		return "", err
+	path := c.Config
+	if path == "" {
+		path = x.getenv("EARSHOT_CONFIG")
 	}
-	m, info, err := daemon.OpenModel(cfg, a.logger(cfg.Log, false))
+	cfg, err := config.Load(path, append(slices.Clip(x.environ), "EARSHOT_MODEL="+c.Judge))
+	if err != nil {
+		return "", usagef("%v", err)
+	}
+	m, info, err := daemon.OpenModel(cfg, slog.New(slog.NewTextHandler(x.err, nil)))
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +141,7 @@ func (c *evalContextCmd) judge(a *app, o *eval.ContextOptions) (name string, err
 	return info.Name, nil
 }
 
-func showContext(a *app, rows []eval.ContextRow, questions int) {
+func showContext(x *tool, rows []eval.ContextRow, questions int) {
 	judged := rows[0].Right != nil
 	head := []string{"policy", "budget", "gold", "all of it", "cut", "tokens"}
 	if judged {
@@ -160,6 +164,6 @@ func showContext(a *app, rows []eval.ContextRow, questions int) {
 		}
 		t.Row(append(cells, "")...)
 	}
-	a.printf("%s", t.Render(a.width))
-	a.printf("%s\n", terminal.Faint(fmt.Sprintf("percent, averaged over %s; tokens besides the guide and the question, the mean", many(questions, "question"))))
+	x.printf("%s", t.Render(x.width))
+	x.printf("%s\n", terminal.Faint(fmt.Sprintf("percent, averaged over %s; tokens besides the guide and the question, the mean", plain.Count(questions, "question"))))
 }

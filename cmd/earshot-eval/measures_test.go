@@ -16,8 +16,8 @@ import (
 func measured(t *testing.T, into any, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	args = append([]string{"earshot", "eval"}, append(args, "--json")...)
-	if code := run(t.Context(), args, []string{"HOME=" + t.TempDir()}, strings.NewReader(""), &out, &errs); code != exitOK {
+	args = append(args, "--json")
+	if code := run(t.Context(), args, []string{"HOME=" + t.TempDir()}, &out, &errs); code != exitOK {
 		t.Fatalf("%s: status %d: %s", strings.Join(args, " "), code, errs.String())
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {

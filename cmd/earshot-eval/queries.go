@@ -6,17 +6,18 @@ import (
 	"io/fs"
 
 	"github.com/earshot-ai/earshot/internal/eval/chats"
+	"github.com/earshot-ai/earshot/internal/plain"
 )
 
-// evalQueries are the flags of commands that ask the queries of a file.
-type evalQueries struct {
+// queryFlags are the flags of commands that ask the queries of a file.
+type queryFlags struct {
 	Messages []string `required:"" sep:"none" placeholder:"F" help:"A file of messages, or a folder of *.messages.jsonl(.gz); may be repeated." type:"path"`
 	Queries  string   `required:"" placeholder:"F" help:"The file of queries." type:"path"`
 }
 
 // read returns the queries, the tasks that they make, and how many are left out
 // because their conversation is missing; it reports those on standard error.
-func (c evalQueries) read(a *app) (queries []chats.Query, tasks []chats.Task, left int, err error) {
+func (c queryFlags) read(x *tool) (queries []chats.Query, tasks []chats.Task, left int, err error) {
 	if queries, err = chats.Queries(c.Queries); err != nil {
 		return nil, nil, 0, unreadable(err)
 	}
@@ -25,16 +26,16 @@ func (c evalQueries) read(a *app) (queries []chats.Query, tasks []chats.Task, le
 		return nil, nil, 0, unreadable(err)
 	}
 	tasks, lost, err := sources.Tasks(c.Queries, queries, func(path string) {
-		if a.errTerminal {
-			fmt.Fprintf(a.err, "reading %s\n", path)
+		if x.errTerminal {
+			fmt.Fprintf(x.err, "reading %s\n", path)
 		}
 	})
 	if err != nil {
 		return nil, nil, 0, unreadable(err)
 	}
 	if len(lost) > 0 {
-		fmt.Fprintf(a.err, "earshot: %s left out, whose conversation is not among the messages (the first: line %d, %q)\n",
-			many(len(lost), "question"), lost[0].Number+1, lost[0].Conversation)
+		fmt.Fprintf(x.err, "earshot-eval: %s left out, whose conversation is not among the messages (the first: line %d, %q)\n",
+			plain.Count(len(lost), "question"), lost[0].Number+1, lost[0].Conversation)
 	}
 	return queries, tasks, len(lost), nil
 }

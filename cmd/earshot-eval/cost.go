@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-type evalCostCmd struct {
+type costCmd struct {
 	Messages []string `required:"" sep:"none" placeholder:"F" help:"A file of messages, or a folder of *.messages.jsonl(.gz); may be repeated." type:"path"`
 	Policy   string   `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
 	Turns    int      `default:"200" help:"How many turns each talk has."`
@@ -25,7 +25,7 @@ type evalCostCmd struct {
 	Chart    string   `placeholder:"FILE.svg" help:"Draw it, too." type:"path"`
 }
 
-func (c *evalCostCmd) Help() string {
+func (c *costCmd) Help() string {
 	return `Replays the longest conversations of the data through a bot on SQLite: a thread that is long enough, else a whole
 conversation read as one thread. Every 5th message of a person is a question; the answer is always the same 60 words. It is
 compared with a bot that sends the whole history at each turn, as "Name: text" lines without a system text or tools,
@@ -34,11 +34,11 @@ beginning of the previous one; new is the rest.
 
 Examples:
 
-  earshot eval cost --messages chats/
-  earshot eval cost --messages chats/ --turns 50 --chart cost.svg`
+  earshot-eval cost --messages chats/
+  earshot-eval cost --messages chats/ --turns 50 --chart cost.svg`
 }
 
-func (c *evalCostCmd) Run(ctx context.Context, a *app) error {
+func (c *costCmd) Run(ctx context.Context, x *tool) error {
 	policy, err := loadPolicy(c.Policy)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c *evalCostCmd) Run(ctx context.Context, a *app) error {
 	}
 	r, err := eval.Cost(ctx, conversations, eval.CostOptions{
 		Counter: counter, Policy: policy, Turns: c.Turns, Talks: c.Talks, Every: c.Every,
-		Tell: func(line string) { fmt.Fprintf(a.err, "%s\n", line) },
+		Tell: func(line string) { fmt.Fprintf(x.err, "%s\n", line) },
 	})
 	if err != nil {
 		return err
@@ -66,16 +66,16 @@ func (c *evalCostCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	if a.json {
-		return a.writeJSON(r)
+	if x.json {
+		return x.writeJSON(r)
 	}
-	c.print(a, r)
+	c.print(x, r)
 	return nil
 }
 
 // conversations reads the files, and the *.messages.jsonl files of folders.
 // Conversations of two files are different ones, even under the same name.
-func (c *evalCostCmd) conversations() ([]chats.Conversation, error) {
+func (c *costCmd) conversations() ([]chats.Conversation, error) {
 	var files []string
 	for _, path := range c.Messages {
 		info, err := os.Stat(path)
@@ -122,14 +122,14 @@ func writeChart(path string, r eval.CostReport) (err error) {
 }
 
 // print writes a report for people.
-func (c *evalCostCmd) print(a *app, r eval.CostReport) {
+func (c *costCmd) print(x *tool, r eval.CostReport) {
 	var names []string
 	for _, path := range c.Messages {
 		names = append(names, filepath.Base(path))
 	}
-	a.printf("%s\n", terminal.Strong(fmt.Sprintf("%s of %s, means of %s: policy %s against the full history at each turn",
-		many(r.Turns, "turn"), plain.Line(strings.Join(names, ", "), 60), many(len(r.Talks), "talk"), r.Policy)))
-	a.printf("%s\n", terminal.Faint(fmt.Sprintf("answers are scripted, %d tokens each; tokens of %s; ours includes system text and tools", r.AnswerTokens, r.Counter)))
+	x.printf("%s\n", terminal.Strong(fmt.Sprintf("%s of %s, means of %s: policy %s against the full history at each turn",
+		plain.Count(r.Turns, "turn"), plain.Line(strings.Join(names, ", "), 60), plain.Count(len(r.Talks), "talk"), r.Policy)))
+	x.printf("%s\n", terminal.Faint(fmt.Sprintf("answers are scripted, %d tokens each; tokens of %s; ours includes system text and tools", r.AnswerTokens, r.Counter)))
 	t := terminal.NewTable("turn", "", "prompt", "sum", "new", "charged", "cacheable", "stored", "epochs begun")
 	t.Right(0, 2, 3, 4, 5, 6, 7, 8)
 	for _, row := range r.Rows {
@@ -140,16 +140,16 @@ func (c *evalCostCmd) print(a *app, r eval.CostReport) {
 		t.Row("", terminal.Faint("full ÷ ours"), times(row.Full.Prompt, row.Ours.Prompt), times(row.Full.Sum, row.Ours.Sum),
 			times(row.Full.New, row.Ours.New), times(row.Full.Charged, row.Ours.Charged), "", times(row.Full.Stored, row.Ours.Stored), "")
 	}
-	a.printf("%s", t.Render(a.width))
-	a.printf("tokens of this turn's prompt, of all so far, of these the new ones, and the new ones with a tenth of the others, as a\n" +
+	x.printf("%s", t.Render(x.width))
+	x.printf("tokens of this turn's prompt, of all so far, of these the new ones, and the new ones with a tenth of the others, as a\n" +
 		"provider charges that caches all it can; cacheable is the share since the row before\n")
-	for _, x := range r.Talks {
+	for _, talk := range r.Talks {
 		thread := "read as one thread"
-		if x.Thread != "" {
-			thread = "thread " + plain.Line(x.Thread, 40)
+		if talk.Thread != "" {
+			thread = "thread " + plain.Line(talk.Thread, 40)
 		}
-		a.printf("%s, %s: %s, every %s of people a question; epochs begun at turns %v\n",
-			plain.Line(x.Conversation, 60), thread, many(x.Messages, "message"), ordinal(x.Every), x.Epochs)
+		x.printf("%s, %s: %s, every %s of people a question; epochs begun at turns %v\n",
+			plain.Line(talk.Conversation, 60), thread, plain.Count(talk.Messages, "message"), ordinal(talk.Every), talk.Epochs)
 	}
 }
 

@@ -15,15 +15,15 @@ import (
 	"github.com/earshot-ai/earshot/internal/terminal"
 )
 
-type evalRetrievalCmd struct {
-	evalQueries
+type retrievalCmd struct {
+	queryFlags
 
 	Policy string `short:"p" placeholder:"NAME|FILE" help:"Measure also what of the hits the section recall of this policy has room for." predictor:"policy"`
 	Out    string `placeholder:"RUN" help:"Write the hits to this file, or to - for standard output, and no measures." type:"path"`
 	Limit  int    `short:"n" default:"200" help:"How many hits a question has at most."`
 }
 
-func (c *evalRetrievalCmd) Help() string {
+func (c *retrievalCmd) Help() string {
 	return `Asks each question of a file among the older messages of its own conversation, and compares what search finds with the
 messages that hold the answer. R@10 is the share of those among the first ten hits, hit@10 how often any is among them, MRR
 1 / the place of the first; "in 4k" and "in 8k" are the share among the best hits that fit so many tokens as lines
@@ -37,26 +37,26 @@ With --out RUN it writes a line for each question, in the order of the file, and
 
 Examples:
 
-  earshot eval retrieval --messages chats/ --queries queries.jsonl
-  earshot eval retrieval --messages chats/ --queries queries.jsonl --out run.jsonl`
+  earshot-eval retrieval --messages chats/ --queries queries.jsonl
+  earshot-eval retrieval --messages chats/ --queries queries.jsonl --out run.jsonl`
 }
 
-func (c *evalRetrievalCmd) Run(ctx context.Context, a *app) error {
+func (c *retrievalCmd) Run(ctx context.Context, x *tool) error {
 	if c.Limit <= 0 {
 		return usagef("--limit must be at least 1")
 	}
-	if c.Out != "" && a.json {
+	if c.Out != "" && x.json {
 		return usagef("--out and --json are two forms of output; use one of them")
 	}
 	o := &eval.RetrievalOptions{Limit: c.Limit}
-	if err := c.section(a, o); err != nil {
+	if err := c.section(x, o); err != nil {
 		return err
 	}
-	queries, tasks, left, err := c.read(a)
+	queries, tasks, left, err := c.read(x)
 	if err != nil {
 		return err
 	}
-	show, end := a.counting("question")
+	show, end := terminal.Counting(x.err, x.errTerminal, lineEvery, "question")
 	o.Progress = show
 	answers, err := eval.Retrieve(ctx, tasks, o)
 	end()
@@ -65,20 +65,20 @@ func (c *evalRetrievalCmd) Run(ctx context.Context, a *app) error {
 	}
 	switch {
 	case c.Out == "-":
-		return eval.Run(queries, answers, json.NewEncoder(a.raw).Encode)
+		return eval.Run(queries, answers, json.NewEncoder(x.raw).Encode)
 	case c.Out != "":
 		if err := writeRun(c.Out, queries, answers); err != nil {
 			return err
 		}
-		a.printf("%s written to %s\n", many(len(queries), "line"), plain.Line(c.Out, 200))
+		x.printf("%s written to %s\n", plain.Count(len(queries), "line"), plain.Line(c.Out, 200))
 		return nil
 	}
 	s := eval.Summarise(answers)
 	if s.Overall.Queries == 0 {
 		return usagef("no question of %s has gold_ids, so there is nothing to measure; write the hits with --out", c.Queries)
 	}
-	if a.json {
-		return a.writeJSON(struct {
+	if x.json {
+		return x.writeJSON(struct {
 			Queries  int    `json:"queries"`
 			Measured int    `json:"measured"`
 			LeftOut  int    `json:"left_out"`
@@ -87,12 +87,12 @@ func (c *evalRetrievalCmd) Run(ctx context.Context, a *app) error {
 			eval.Summary
 		}{len(queries), s.Overall.Queries, left, c.Limit, c.Policy, s})
 	}
-	c.show(a, s)
+	c.show(x, s)
 	return nil
 }
 
 // section sets the section recall of the policy, where --policy names one.
-func (c *evalRetrievalCmd) section(a *app, o *eval.RetrievalOptions) error {
+func (c *retrievalCmd) section(x *tool, o *eval.RetrievalOptions) error {
 	if c.Policy == "" {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (c *evalRetrievalCmd) section(a *app, o *eval.RetrievalOptions) error {
 			return nil
 		}
 	}
-	fmt.Fprintf(a.err, "earshot: policy %s has no section recall, so nothing is measured for it\n", p.Name)
+	fmt.Fprintf(x.err, "earshot-eval: policy %s has no section recall, so nothing is measured for it\n", p.Name)
 	return nil
 }
 
@@ -124,7 +124,7 @@ func writeRun(path string, queries []chats.Query, answers []eval.Answer) (err er
 	return w.Flush()
 }
 
-func (c *evalRetrievalCmd) show(a *app, s eval.Summary) {
+func (c *retrievalCmd) show(x *tool, s eval.Summary) {
 	head := []string{"", "questions", "R@10", "hit@10", "R@50", "MRR", "in 4k", "in 8k"}
 	recall := s.Overall.RecallInSection != nil
 	if recall {
@@ -149,8 +149,8 @@ func (c *evalRetrievalCmd) show(a *app, s eval.Summary) {
 			row("  "+plain.Line(orNone(g.Name), 40), g)
 		}
 	}
-	a.printf("%s", t.Render(a.width))
-	a.printf("%s\n", terminal.Faint("percent of the messages that hold an answer, averaged over the questions; MRR 0 to 1"))
+	x.printf("%s", t.Render(x.width))
+	x.printf("%s\n", terminal.Faint("percent of the messages that hold an answer, averaged over the questions; MRR 0 to 1"))
 }
 
 // percent formats a share from 0 to 1.
