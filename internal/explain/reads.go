@@ -52,17 +52,6 @@ func (r *Reader) page(ctx context.Context, p access.Principal, at earshot.Scope,
 	return Page{list, older}, nil
 }
 
-// reads refuses a caller that may not read a channel.
-func reads(p access.Principal, at earshot.Scope) error {
-	switch {
-	case !p.Sees(at):
-		return visible.Absent
-	case p.Fixed != nil:
-		return visible.ToolsOnly
-	}
-	return nil
-}
-
 // Message returns one message; with revisions all that are stored, the oldest first.
 // One that is deleted does not exist.
 func (r *Reader) Message(ctx context.Context, p access.Principal, c earshot.Channel, id earshot.MessageID, revisions bool) (earshot.Message, []earshot.Message, error) {
