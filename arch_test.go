@@ -132,6 +132,7 @@ var layout = architecture{
 		{4, "summarize/digest", "a summary without a model"},
 		{1, "internal/plain", "what is stored, in plain words"},
 		{5, "internal/terminal", "what commands show on a terminal"},
+		{5, "internal/terminal/progress", "how far a command is, on a terminal"},
 		{5, "internal/yamlfile", "YAML that a person wrote"},
 		{5, "internal/inputref", "prompts as stores keep them"},
 

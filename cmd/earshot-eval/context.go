@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/eval"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
+	"github.com/earshot-ai/earshot/internal/terminal/progress"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -77,7 +78,7 @@ func (c *contextCmd) Run(ctx context.Context, x *tool) error {
 	if o.Judge != nil {
 		fmt.Fprintf(x.err, "earshot-eval: %s will be asked %s times\n", plain.Line(name, 60), plain.Number(o.Calls(measured)))
 	}
-	show, end := terminal.Counting(x.err, x.errTerminal, lineEvery, "question")
+	show, end := progress.Counting(x.err, x.errTerminal, lineEvery, "question")
 	o.Progress = show
 	rows, err := eval.Context(ctx, tasks, counter, o)
 	end()

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/eval/chats"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
+	"github.com/earshot-ai/earshot/internal/terminal/progress"
 )
 
 type retrievalCmd struct {
@@ -56,7 +57,7 @@ func (c *retrievalCmd) Run(ctx context.Context, x *tool) error {
 	if err != nil {
 		return err
 	}
-	show, end := terminal.Counting(x.err, x.errTerminal, lineEvery, "question")
+	show, end := progress.Counting(x.err, x.errTerminal, lineEvery, "question")
 	o.Progress = show
 	answers, err := eval.Retrieve(ctx, tasks, o)
 	end()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/internal/plain"
-	"github.com/earshot-ai/earshot/internal/terminal"
+	"github.com/earshot-ai/earshot/internal/terminal/progress"
 )
 
 // lineEvery is the time between lines of progress where there is no terminal, and
@@ -47,7 +47,7 @@ func (a *app) progress() (show func(archive.Progress), done func()) {
 // counting returns a function that shows how many things are done, on standard
 // error, and one to call at the end.
 func (a *app) counting(noun string) (show func(done, of int), end func()) {
-	return terminal.Counting(a.err, a.errTerminal, lineEvery, noun)
+	return progress.Counting(a.err, a.errTerminal, lineEvery, noun)
 }
 
 // looking returns a function that shows, on standard error, which table or file is

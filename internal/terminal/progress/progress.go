@@ -1,4 +1,6 @@
-package terminal
+// Package progress shows how far a command is. It is apart from terminal, so that who
+// imports a package for its words does not depend on a library of bars.
+package progress
 
 import (
 	"fmt"
