@@ -32,9 +32,6 @@ func partly(t *testing.T, transient func(earshot.Scope) bool) store.Transient {
 // TestPartialWithoutTransientChannels: the wrapper changes nothing of what a store
 // promises.
 func TestPartialWithoutTransientChannels(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the store below it is tested")
-	}
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) earshot.Store { return partly(t, none) })
 }
@@ -42,9 +39,6 @@ func TestPartialWithoutTransientChannels(t *testing.T) {
 // TestPartialMessages: what is said in a transient channel is kept as any store
 // keeps messages.
 func TestPartialMessages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the store below it is tested")
-	}
 	t.Parallel()
 	storetest.RunMessages(t, func(t *testing.T) earshot.Messages { return partly(t, all) })
 }

@@ -368,9 +368,9 @@ func TestUpgrade(t *testing.T) {
 			}
 		})
 	})
-	t.Run("three days later", func(t *testing.T) { // what that changes is the program's, and not the database's
+	t.Run("three days later", func(t *testing.T) {
 		t.Parallel()
-		oldStores(t, "*.sqlite", func(t *testing.T, old oldStore) {
+		oldStores(t, "*", func(t *testing.T, old oldStore) {
 			old.checkLate(t, old.fates(t, old.goOn(t, old.Made.Add(72*time.Hour))))
 		})
 	})

@@ -175,7 +175,7 @@ func longThread(t *testing.T, server string, by transport) {
 	root := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "the long story", Mute: true, At: time.Now().Add(-3 * time.Hour)})
 	replies := 2500
 	if testing.Short() {
-		replies = 400
+		replies = 400 // of several pages too
 	}
 	for i := range replies {
 		x.Post(simulate.Said{

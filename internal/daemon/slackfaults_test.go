@@ -73,8 +73,9 @@ func TestSlackFaults(t *testing.T) {
 // killed runs the daemon in a process that is killed at a point, and then another
 // over the same store: the question gets one answer.
 func killed(t *testing.T, server, point string) {
-	// Slack sends an event again for six minutes, and so for longer than the second
-	// process takes to come.
+	// Slack sends an event again at once, after a minute and after five. Here it comes each
+	// second for five minutes, so that the second process gets it, however long it takes
+	// to start.
 	again := append([]time.Duration{0}, slices.Repeat([]time.Duration{time.Second}, 300)...)
 	x := newSlackWorld(t, server, bySocket, &simulate.SlackOptions{Retries: again}, "EARSHOT_LEASE_SECONDS=4")
 	x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "staging is on port 4242", Mute: true})

@@ -45,8 +45,8 @@ func newBotWorld(t *testing.T, server string) botWorld {
 	t.Helper()
 	p := endToEnd{server: server, provider: "anthropic", url: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY"}
 	x := botWorld{t: t, wire: p.wire(t), db: filepath.Join(t.TempDir(), "bot.db"), ended: make(chan bot.Report, 10_000)}
-	// What a deadline leaves of a slow platform is TestASlowPlatformShowsTheNewest's; here a
-	// busy machine is not to be one.
+	// Of a platform that is slower than the deadline, TestASlowPlatformShowsTheNewest says
+	// what is shown. Here a busy machine must not pass for a slow platform.
 	x.environ = append(p.environ(x.wire, x.db), "EARSHOT_HISTORY_SECONDS=60")
 	return x
 }

@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -108,6 +109,26 @@ func TestHistoryIsReadByWindow(t *testing.T) {
 }
 
 // The distributed tier gets 15 objects, whatever is asked for.
+// A page is worth more than the names in it: while Slack does not tell them, it comes
+// with ids before the turn's time is over.
+func TestNamesThatDoNotComeCostNoPage(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t)
+	bob := x.slack.AddUser(simulate.User{Name: "bob", DisplayName: "Bob"})
+	x.slack.Post(simulate.Said{Channel: x.general, User: bob, Text: "top", Mute: true, At: time.Now().Add(-time.Minute)})
+	x.slack.Inject(simulate.Fault{Kind: simulate.HungResponse, On: "users.info"})
+	channel := earshot.Channel{Platform: earshot.Slack, Workspace: x.platform.Workspace(), ID: earshot.ChannelID(x.general), Kind: earshot.KindChannel}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	page, err := x.platform.History(ctx, channel, backfill.Window{Latest: earshot.TimeOf(time.Now()), Limit: 10})
+	if err != nil || ctx.Err() != nil {
+		t.Fatalf("the page did not come in time: %v, %v", err, ctx.Err())
+	}
+	if len(page.Messages) != 1 || page.Messages[0].Message.Author.ID != earshot.AuthorID(bob) || page.Messages[0].Message.Author.Name != "" {
+		t.Errorf("got %+v, want what Bob said, under his id", page.Messages)
+	}
+}
+
 func TestASlowTierAsksForLittle(t *testing.T) {
 	t.Parallel()
 	x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.Tier = slack.Distributed })
