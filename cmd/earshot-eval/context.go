@@ -20,7 +20,7 @@ import (
 type contextCmd struct {
 	queryFlags
 
-	Policy  []string `short:"p" sep:"none" placeholder:"NAME|FILE" help:"A built-in policy or a policy file; may be repeated (default: all built-in ones)." predictor:"policy"`
+	Policy  []string `short:"p" sep:"none" placeholder:"NAME|FILE" help:"A built-in policy or a policy file; may be repeated (default: all built-in ones)."`
 	Tokens  []int    `default:"2000,4000,8000" placeholder:"N" help:"Budgets of a turn, in tokens, separated by commas (default: 2000,4000,8000)."`
 	Counter string   `placeholder:"NAME" default:"o200k" help:"How tokens are counted: o200k, bytes4, or o200k*1.15."`
 	NoPeers bool     `help:"Leave out what other bots do."`

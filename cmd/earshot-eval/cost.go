@@ -18,7 +18,7 @@ import (
 
 type costCmd struct {
 	Messages []string `required:"" sep:"none" placeholder:"F" help:"A file of messages, or a folder of *.messages.jsonl(.gz); may be repeated." type:"path"`
-	Policy   string   `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
+	Policy   string   `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)."`
 	Turns    int      `default:"200" help:"How many turns each talk has."`
 	Talks    int      `default:"3" help:"How many talks are replayed, the longest first."`
 	Every    int      `default:"5" help:"One in so many messages of people is a question; fewer where a talk is too short for that."`

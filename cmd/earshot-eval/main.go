@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -95,11 +96,29 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(x.err, "earshot-eval: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
-	if usage := (*usageError)(nil); errors.As(err, &usage) {
-		return exitUsage
+	return x.report(err)
+}
+
+// report writes an error as one line, with --json as earshot does, and returns the exit
+// status for it.
+func (x *tool) report(err error) int {
+	word, status := "failed", exitFailed
+	usage := (*usageError)(nil)
+	switch {
+	case errors.As(err, &usage):
+		word, status = "usage", exitUsage
+	case errors.Is(err, context.Canceled):
+		word, err = "interrupted", errors.New("interrupted")
 	}
-	return exitFailed
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	if !x.json {
+		fmt.Fprintf(x.err, "earshot-eval: %s\n", text)
+		return status
+	}
+	enc := json.NewEncoder(x.err)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(map[string]string{"error": text, "code": word}) // there is no other place to report to
+	return status
 }
 
 // execute reads the command line and runs the command that it names.
@@ -122,6 +141,7 @@ func (x *tool) execute(ctx context.Context, args []string) error {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
+		x.json = slices.Contains(args, "--json")
 		return usagef("%v (earshot-eval --help lists commands)", err)
 	}
 	x.json = cmds.JSON
@@ -169,16 +189,12 @@ func loadPolicy(name string) (assemble.Policy, error) {
 	if p, ok := assemble.ByName(name); ok {
 		return p, nil
 	}
-	raw, err := yamlfile.Read(name)
+	p, err := yamlfile.ReadPolicy(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return assemble.Policy{}, usagef("there is no policy %q, and no file of that name", name)
+		return p, usagef("there is no policy %q, and no file of that name", name)
 	}
 	if err != nil {
-		return assemble.Policy{}, usagef("%v", err)
-	}
-	p, err := yamlfile.Policy(raw)
-	if err != nil {
-		return assemble.Policy{}, usagef("%s: %s", name, err)
+		return p, usagef("%v", err)
 	}
 	return p, nil
 }

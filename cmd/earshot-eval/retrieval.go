@@ -19,7 +19,7 @@ import (
 type retrievalCmd struct {
 	queryFlags
 
-	Policy string `short:"p" placeholder:"NAME|FILE" help:"Measure also what of the hits the section recall of this policy has room for." predictor:"policy"`
+	Policy string `short:"p" placeholder:"NAME|FILE" help:"Measure also what of the hits the section recall of this policy has room for."`
 	Out    string `placeholder:"RUN" help:"Write the hits to this file, or to - for standard output, and no measures." type:"path"`
 	Limit  int    `short:"n" default:"200" help:"How many hits a question has at most."`
 }

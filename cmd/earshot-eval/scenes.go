@@ -19,7 +19,7 @@ import (
 )
 
 type scenesCmd struct {
-	Policy string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
+	Policy string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)."`
 }
 
 func (c *scenesCmd) Help() string {

@@ -44,18 +44,14 @@ func (c *evalCmd) Run(ctx context.Context, a *app) error {
 // evalProgram returns where earshot-eval is: beside this program, else on the PATH.
 func evalProgram() (string, error) {
 	const name = "earshot-eval"
+	places := []string{name}
 	if self, err := os.Executable(); err == nil {
-		if beside := filepath.Join(filepath.Dir(self), name); isFile(beside) {
-			return beside, nil
+		places = []string{filepath.Join(filepath.Dir(self), name), name}
+	}
+	for _, place := range places {
+		if found, err := exec.LookPath(place); err == nil {
+			return found, nil
 		}
 	}
-	if found, err := exec.LookPath(name); err == nil {
-		return found, nil
-	}
 	return "", usagef("measures are made by a program of their own, %s, which is neither beside this one nor on the PATH; go install github.com/earshot-ai/earshot/cmd/%s", name, name)
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }

@@ -135,13 +135,9 @@ func loadPolicy(name string) (assemble.Policy, error) {
 // readPolicy reads a policy from a YAML or JSON file and checks it. The error has
 // every problem of the policy.
 func readPolicy(path string) (assemble.Policy, error) {
-	raw, err := yamlfile.Read(path)
+	p, err := yamlfile.ReadPolicy(path)
 	if err != nil {
 		return assemble.Policy{}, &usageError{text: err.Error()}
-	}
-	p, err := yamlfile.Policy(raw)
-	if err != nil {
-		return assemble.Policy{}, usagef("%s: %s", path, err)
 	}
 	return p, nil
 }
