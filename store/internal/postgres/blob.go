@@ -28,7 +28,12 @@ func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.Mes
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
-		return p.write(t, earshot.TimeOf(s.now()))
+		if err := p.write(t, earshot.TimeOf(s.now())); err != nil {
+			return err
+		}
+		// Apart from COMMIT: to encode many bytes can take a busy machine longer than
+		// the server lets a transaction be idle.
+		return t.Send(ctx)
 	})
 }
 

@@ -38,6 +38,29 @@ func TestConnectionsThatAreCutCostAnErrorEachAtMost(t *testing.T) {
 	}
 }
 
+// A program that is paused within a transaction for longer than the server lets it be
+// idle writes once, by itself, when it goes on.
+func TestAConnectionThatEndsBeforeCommitIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	spec := pgtest.Spec(t)
+	s, other := opened(t, spec), opened(t, spec)
+	tries := 0
+	check(t, s.apply(t.Context(), "test", func(ctx context.Context, tx *tx) error {
+		tries++
+		tx.Write(`INSERT INTO note (key, data) VALUES ('once', '')`)
+		check(t, tx.Send(ctx))
+		if tries == 1 {
+			_, err := other.pool.Exec(ctx, `SELECT pg_terminate_backend($1, 10000)`, tx.conn.PgConn().PID())
+			check(t, err)
+		}
+		tx.Write(`SELECT 1`)
+		return tx.Send(ctx)
+	}))
+	if tries != 2 {
+		t.Errorf("tried %d times", tries)
+	}
+}
+
 // A server that is killed and starts again has everything that it
 // acknowledged, and the store goes on by itself.
 func TestAServerThatCrashesLosesNothingAndIsFoundAgain(t *testing.T) {

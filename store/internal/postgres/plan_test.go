@@ -375,7 +375,9 @@ func everyCallOfBlobs(t *testing.T, s *Store) {
 	put("F1", "aa", 1)
 	put("F2", "bb", 1)
 	put("F1", "aa", 1)
-	put("F1", "cc", earshot.BlobBytes-20*4096)
+	_, err = s.pool.Exec(ctx, `UPDATE blob SET size = $1 WHERE sha256 = 'bb'`, earshot.BlobBytes)
+	check(t, err)
+	put("F1", "cc", 1)
 	_, err = s.Blob(ctx, scope, "cc")
 	check(t, err)
 	m.Files, m.Edited = m.Files[1:], m.Time+1

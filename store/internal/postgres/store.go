@@ -147,10 +147,13 @@ func (s *Store) tryOnce(ctx context.Context, f func(*pgx.Conn) error) error {
 }
 
 // retryable reports whether nothing was written and another try may succeed: the
-// connection was dead before anything was sent, or the server ended a deadlock
-// with a program that takes locks in another order.
+// connection was dead before anything was sent or ended before COMMIT was, or the
+// server ended a deadlock with a program that takes locks in another order.
 func retryable(err error) bool {
 	if pgconn.SafeToRetry(err) {
+		return true
+	}
+	if _, ok := errors.AsType[*uncommitted](err); ok {
 		return true
 	}
 	switch code(err) {

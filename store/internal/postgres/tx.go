@@ -39,9 +39,12 @@ func (s *Store) apply(ctx context.Context, what string, f func(context.Context, 
 		// by the last holder of the lock.
 		t.Write(`BEGIN ISOLATION LEVEL READ COMMITTED`)
 		err := f(ctx, t)
-		if err == nil {
+		switch {
+		case err == nil:
 			t.Write(`COMMIT`)
 			err = t.Send(ctx)
+		case conn.IsClosed():
+			err = &uncommitted{err}
 		}
 		if err != nil {
 			t.rollback(ctx)
@@ -55,6 +58,12 @@ func (s *Store) apply(ctx context.Context, what string, f func(context.Context, 
 	}
 	return nil
 }
+
+// An uncommitted error ended a connection, such as of a program that was paused within its
+// transaction, before COMMIT was sent.
+type uncommitted struct{ error }
+
+func (e *uncommitted) Unwrap() error { return e.error }
 
 // rollback ends the transaction. If that fails, the pool discards the connection.
 func (t *tx) rollback(ctx context.Context) {
