@@ -1,7 +1,7 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-.PHONY: check fmt vet lint test test-race demo bench memory quality fuzz soak golden clients templ browser screenshots cases build ci clean help
+.PHONY: check fmt vet lint test test-race demo bench memory fuzz soak golden clients templ browser screenshots build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
@@ -27,13 +27,10 @@ demo: ## the demo on the bundled workspace
 	go run ./cmd/earshot demo
 
 bench: ## the figures that have an aim, beside it
-	@EARSHOT_TEST_DATA="$${EARSHOT_TEST_DATA:-$$(cd ../shared/data 2>/dev/null && pwd)}" go run ./.ci/aims
+	@go run ./.ci/aims
 
 memory: ## one conversation of 1,000 turns, with its chart
 	go test ./internal/daemon/simtest -run TestFactsOfLongAgoAreInThePrompt -count=1 -v -memory.turns=1000 -memory.chart="$$PWD/docs/memory-growth.svg"
-
-quality: ## all measures on the chat data, into docs/quality.md and the README
-	@EARSHOT_TEST_DATA="$${EARSHOT_TEST_DATA:-$$(cd ../shared/data 2>/dev/null && pwd)}" go run ./.ci/quality
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	.ci/run fuzz
@@ -60,10 +57,6 @@ screenshots: ## the pictures of the inspector's pages, into docs/images/inspect;
 
 build: ## the static program, and what measures it
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/earshot ./cmd/earshot-eval
-
-cases: build ## the acceptance cases, where they lie beside the project
-	@if [ -x ../shared/cases/check ]; then ../shared/cases/check bin/earshot ../shared/cases/context; \
-	else echo "no ../shared/cases here"; fi
 
 ci: ## everything that must hold before a change lands
 	.ci/run

@@ -1,6 +1,6 @@
 // Command quality runs every measure of `earshot-eval` on the shared chat data
 // and writes what they say into docs/quality.md, the chart of what long talk
-// costs, and the README's figures. `make quality` calls it.
+// costs, and the README's figures. `.ci/run quality` calls it.
 //
 //	go run ./.ci/quality                  all measures, some minutes
 //	go run ./.ci/quality scenes links     these only; what the others said stays

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// marked is a part of a page that `make quality` writes.
+// marked is a part of a page that `.ci/run quality` writes.
 var marked = regexp.MustCompile(`(?s)<!-- begin: ([a-z]+) -->\n(.*?)<!-- end: ([a-z]+) -->\n`)
 
 // blocks returns the marked parts of a page by their names.
@@ -33,7 +33,7 @@ func blocks(t *testing.T, path string) map[string]string {
 	return out
 }
 
-// What `make quality` has measured stands in docs/quality.md between marks, and
+// What `.ci/run quality` has measured stands in docs/quality.md between marks, and
 // the README's three figures are among them.
 func TestTheReadmesFiguresAreThoseOfTheQualityPage(t *testing.T) {
 	t.Parallel()
