@@ -44,7 +44,7 @@ func TestTheLawsHoldForRealMessages(t *testing.T) {
 			}
 			checked := 0
 			for _, c := range channels {
-				for i, id := range someOf(t, st, c, max(5, 1500/len(channels))) {
+				for i, id := range someOf(t, st, c, max(5, 500/len(channels))) {
 					policy := assemble.Policies()[i%6]
 					budget := assemble.DefaultBudget()
 					budget.Tokens = []int{8000, 300, 40}[i%3]

@@ -183,7 +183,7 @@ func (b *bench) elsewhere(source, conversation, text string, i int) asking {
 // what it adds where the answer is in the window, or nowhere.
 func TestRecallMeasure(t *testing.T) {
 	t.Parallel()
-	b := &bench{chatstest.Folder(t), map[string]earshot.Store{}, map[string]*search.Searcher{}, map[string][]chats.Conversation{}}
+	b := &bench{chatstest.Measures(t), map[string]earshot.Store{}, map[string]*search.Searcher{}, map[string][]chats.Conversation{}}
 	far, here, nowhere := b.askings(t)
 	var dump strings.Builder
 	var out strings.Builder

@@ -21,7 +21,7 @@ func TestConformanceOfPostgres(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) earshot.Store { return open(t, migrated.Spec(t)) })
 	storetest.Reopen(t, func(t *testing.T) func() earshot.Store {
-		spec := pgtest.Spec(t)
+		spec := migrated.Spec(t)
 		return func() earshot.Store { return open(t, spec) }
 	})
 }

@@ -20,9 +20,10 @@ import (
 type Template struct {
 	prepare func(ctx context.Context, spec string) error
 
-	once sync.Once
-	name string // of the database
-	err  error
+	once     sync.Once
+	name     string // of the database
+	strategy string // how it is copied
+	err      error
 }
 
 // NewTemplate returns a template. prepare is called when the first test asks
@@ -48,10 +49,13 @@ func (x *Template) Spec(t testing.TB) string {
 	need(t, err)
 	x.once.Do(func() {
 		x.name = newName()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
 		if x.err = s.exec(ctx, "CREATE DATABASE "+x.name+" TEMPLATE template0"); x.err == nil {
 			x.err = x.prepare(ctx, s.database(x.name))
+		}
+		if x.err == nil {
+			x.strategy, x.err = s.strategy(ctx)
 		}
 	})
 	if x.err != nil {
@@ -59,11 +63,11 @@ func (x *Template) Spec(t testing.TB) string {
 	}
 	name := newName()
 	run := func(query string) error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Minute)
 		defer cancel()
 		return s.exec(ctx, query)
 	}
-	if err := run("CREATE DATABASE " + name + " TEMPLATE " + x.name); err != nil {
+	if err := run("CREATE DATABASE " + name + " TEMPLATE " + x.name + x.strategy); err != nil {
 		t.Fatalf("copy the template database: %v", err)
 	}
 	t.Cleanup(func() {
@@ -72,6 +76,21 @@ func (x *Template) Spec(t testing.TB) string {
 		}
 	})
 	return s.database(name)
+}
+
+// strategy returns how a database is copied fastest where nothing is synced, which takes
+// half the time of the default that PostgreSQL has since version 15.
+func (s *Server) strategy(ctx context.Context) (string, error) {
+	conn, err := pgx.Connect(ctx, s.Spec())
+	if err != nil {
+		return "", fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close(ctx)
+	var version int
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil || version < 150000 {
+		return "", err
+	}
+	return " STRATEGY file_copy", nil
 }
 
 // newName returns a name that no other schema or database has.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/eval/chats"
+	"github.com/earshot-ai/earshot/internal/eval/chats/chatstest"
 )
 
 // namesATime are the shared questions that name a time by themselves.
@@ -130,6 +131,7 @@ func (a asked) dated(say func(task chats.Task, q chats.Query, said, now time.Tim
 // was said, as people would name it, and measures what it brings that the time is read.
 func TestDatesInQuestions(t *testing.T) {
 	t.Parallel()
+	chatstest.Measures(t)
 	questions := ask(t, "questions.jsonl")
 	unread := standard
 	unread.span = 1

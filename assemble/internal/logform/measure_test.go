@@ -110,11 +110,8 @@ func TestTheMessageThatIsAnsweredIsInThePrompt(t *testing.T) {
 // same messages as plain "Name: text" lines in time order.
 func TestTimesCostFewTokens(t *testing.T) {
 	t.Parallel()
-	chatstest.Folder(t)
-	n := 200
-	if testing.Short() {
-		n = 50
-	}
+	chatstest.Measures(t)
+	const n = 200
 	slack := readChat(t, "haskelljp-slack", true)
 	rows := [][]any{{"talk", "prompts", "messages", "plain tokens each", "form tokens each", "more, mean", "more, median prompt", "want", "of it + lines", "day lines", "indents", "above lines without indents"}}
 	for _, a := range []struct {

@@ -3,6 +3,7 @@ package simtest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -18,6 +19,8 @@ import (
 	"github.com/earshot-ai/earshot/simulate/discord"
 )
 
+var lost = flag.Int("lost", 200, "how many answers of Discord TestADiscordThatLosesAnswersShowsEachReplyOnce loses")
+
 // A noted answers every question.
 type noted struct{}
 
@@ -26,8 +29,8 @@ func (noted) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)
 	return llmtest.New(llmtest.Say("Noted.")).Generate(ctx, r, stream)
 }
 
-// TestADiscordThatLosesAnswersShowsEachReplyOnce: of 1,000 questions the first post is
-// carried out and its answer lost, and people see one reply to each. Earshot makes 50
+// TestADiscordThatLosesAnswersShowsEachReplyOnce: of 200 questions, at night of
+// 1,000, the first post is carried out and its answer lost, and people see one reply to each. Earshot makes 50
 // requests a second at most, so that this needs the clock of a bubble.
 func TestADiscordThatLosesAnswersShowsEachReplyOnce(t *testing.T) {
 	t.Parallel()
@@ -40,7 +43,7 @@ func TestADiscordThatLosesAnswersShowsEachReplyOnce(t *testing.T) {
 }
 
 func lostAnswers(t *testing.T, reply string) {
-	const questions = 1000
+	questions := *lost
 	network := newPipes()
 	s, err := discord.New(&discord.Options{Listener: network, Unlimited: true})
 	if err != nil {

@@ -47,12 +47,20 @@ func (*recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQu
 
 func (*recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
+// crowded is a database with tables of some size.
+var crowded = pgtest.NewTemplate(func(ctx context.Context, spec string) error {
+	s, err := Open(ctx, spec, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return fill(ctx, s)
+})
+
 // recorded opens a store on tables of some size that records what it sends.
 func recorded(t *testing.T) (*Store, *recorder) {
 	t.Helper()
-	spec := pgtest.Spec(t)
-	fill(t, opened(t, spec))
-	c, err := parse(spec)
+	c, err := parse(crowded.Spec(t))
 	check(t, err)
 	r := &recorder{}
 	c.pool.ConnConfig.Tracer = r
@@ -132,8 +140,7 @@ func TestEachLookUpOfChannelsUsesItsIndex(t *testing.T) {
 
 // fill writes 200,000 messages of one large channel and 300 small ones, past
 // the store, with rows of the other tables to match.
-func fill(t *testing.T, s *Store) {
-	t.Helper()
+func fill(ctx context.Context, s *Store) error {
 	for _, query := range []string{
 		`INSERT INTO message (platform, workspace, channel, id, time, thread, reply_to, edited, deleted, seq, tokens, author, author_name, author_kind, lists, text, terms)
 			SELECT 'slack', CASE WHEN n < 170000 THEN 'T1' ELSE 'T' || n % 3 END, CASE WHEN n < 170000 THEN 'C1' ELSE 'X' || n % 300 END, 'old' || n, 1000 + n,
@@ -178,8 +185,11 @@ func fill(t *testing.T, s *Store) {
 			FROM generate_series(1, 20000) AS n, (VALUES ('slack', 'T1', 'C1')) AS s (platform, workspace, channel)`,
 		`ANALYZE`,
 	} {
-		exec(t, s, query)
+		if _, err := s.pool.Exec(ctx, query); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // explain returns what is wrong with a statement's plan.
