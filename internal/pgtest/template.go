@@ -3,6 +3,7 @@ package pgtest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -85,9 +86,9 @@ func (s *Server) strategy(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("connect: %w", err)
 	}
-	defer conn.Close(ctx)
 	var version int
-	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil || version < 150000 {
+	err = conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version)
+	if err = errors.Join(err, conn.Close(ctx)); err != nil || version < 150000 {
 		return "", err
 	}
 	return " STRATEGY file_copy", nil
