@@ -2,6 +2,7 @@ package gather_test
 
 import (
 	"errors"
+	"flag"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/gather"
 )
+
+var lawPrompts = flag.Int("laws.prompts", 500, "how many prompts of each chat the laws are checked on")
 
 // Every law that needs no second model holds for thousands of messages of real
 // chats, under every policy.
@@ -44,7 +47,7 @@ func TestTheLawsHoldForRealMessages(t *testing.T) {
 			}
 			checked := 0
 			for _, c := range channels {
-				for i, id := range someOf(t, st, c, max(5, 500/len(channels))) {
+				for i, id := range someOf(t, st, c, max(5, *lawPrompts/len(channels))) {
 					policy := assemble.Policies()[i%6]
 					budget := assemble.DefaultBudget()
 					budget.Tokens = []int{8000, 300, 40}[i%3]

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	killCycles = flag.Int("kill.cycles", 10, "how often each kill test kills the program")
+	killCycles = flag.Int("kill.cycles", 20, "how often each kill test kills the program")
 	killSeed   = flag.Uint64("kill.seed", 0, "what the kill tests' chances come from; 0: another one each time")
 )
 

@@ -44,8 +44,7 @@ func TestKillSidecar(t *testing.T) {
 	for _, talk := range talks {
 		bots.Go(func() { <-first; talk.run(t, w) })
 	}
-	cycles := max(*killCycles/2, 10)
-	for cycle := range cycles + 1 {
+	for cycle := range *killCycles/2 + 1 {
 		p := startSidecar(t, binary, db)
 		w.url.Store(p.url)
 		if cycle == 0 {
@@ -59,7 +58,7 @@ func TestKillSidecar(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Duration(chance.IntN(150_000)) * time.Microsecond) // the random moment of the kill
-		if cycle == cycles {
+		if cycle == *killCycles/2 {
 			close(w.over) // the last process answers everybody
 			bots.Wait()
 		}

@@ -368,13 +368,9 @@ func TestUpgrade(t *testing.T) {
 			}
 		})
 	})
-	// By then nothing of the schema is special: the engines take turns.
 	t.Run("three days later", func(t *testing.T) {
 		t.Parallel()
 		oldStores(t, "*", func(t *testing.T, old oldStore) {
-			if (old.version%2 == 0) == strings.HasSuffix(old.name, ".postgres") {
-				return
-			}
 			old.checkLate(t, old.fates(t, old.goOn(t, old.Made.Add(72*time.Hour))))
 		})
 	})

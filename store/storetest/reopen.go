@@ -30,7 +30,7 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		again := open(t)
 		s := &suite{T: t, Store: again(), scope: earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}}
 		s.personOf()
-		for n := range 120 {
+		for n := range 300 {
 			s.record(by(100+n, "U2", "Bea", "canarytext"))
 		}
 		e, err := s.BeginErasure(t.Context(), s.ofPerson("U2"))
@@ -44,7 +44,7 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 			s.check(s.Close())
 			s.Store = again()
 		}
-		s.equal("removed", e.Removed.Messages, 122)
+		s.equal("removed", e.Removed.Messages, 302)
 		s.without("canarytext", "Bea")
 		log, err := s.ErasureLog(t.Context(), false, 0)
 		s.check(err)
