@@ -79,8 +79,8 @@ func (x *Template) Spec(t testing.TB) string {
 	return s.database(name)
 }
 
-// strategy returns how a database is copied fastest where nothing is synced, which takes
-// half the time of the default that PostgreSQL has since version 15.
+// strategy returns how a database is copied fastest where nothing is synced: as
+// files, and not through the WAL, which is PostgreSQL's default since version 15.
 func (s *Server) strategy(ctx context.Context) (string, error) {
 	conn, err := pgx.Connect(ctx, s.Spec())
 	if err != nil {

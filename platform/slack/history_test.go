@@ -108,7 +108,6 @@ func TestHistoryIsReadByWindow(t *testing.T) {
 	}
 }
 
-// The distributed tier gets 15 objects, whatever is asked for.
 // A page is worth more than the names in it: while Slack does not tell them, it comes
 // with ids before the turn's time is over.
 func TestNamesThatDoNotComeCostNoPage(t *testing.T) {
@@ -129,6 +128,7 @@ func TestNamesThatDoNotComeCostNoPage(t *testing.T) {
 	}
 }
 
+// The distributed tier gets 15 objects, whatever is asked for.
 func TestASlowTierAsksForLittle(t *testing.T) {
 	t.Parallel()
 	x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.Tier = slack.Distributed })

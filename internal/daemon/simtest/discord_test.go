@@ -29,9 +29,10 @@ func (noted) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)
 	return llmtest.New(llmtest.Say("Noted.")).Generate(ctx, r, stream)
 }
 
-// TestADiscordThatLosesAnswersShowsEachReplyOnce: of 200 questions, at night of
-// 1,000, the first post is carried out and its answer lost, and people see one reply to each. Earshot makes 50
-// requests a second at most, so that this needs the clock of a bubble.
+// TestADiscordThatLosesAnswersShowsEachReplyOnce: of each of 200 questions, at
+// night of 1,000, the first post is carried out and its answer lost, and people see one
+// reply. Earshot makes 50 requests a second at most, so that this needs the clock of a
+// bubble.
 func TestADiscordThatLosesAnswersShowsEachReplyOnce(t *testing.T) {
 	t.Parallel()
 	for _, reply := range []string{"update", "post"} {

@@ -38,6 +38,8 @@ func TestConnectionsThatAreCutCostAnErrorEachAtMost(t *testing.T) {
 	}
 }
 
+// Nothing was committed by a transaction whose connection ended before COMMIT was sent, so
+// that it runs again, and writes once.
 func TestAConnectionThatEndsBeforeCommitIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := opened(t, pgtest.Spec(t))

@@ -153,7 +153,7 @@ func retryable(err error) bool {
 	if pgconn.SafeToRetry(err) {
 		return true
 	}
-	if _, ok := errors.AsType[*uncommitted](err); ok {
+	if _, ok := errors.AsType[*beforeCommitError](err); ok {
 		return true
 	}
 	switch code(err) {

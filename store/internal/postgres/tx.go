@@ -44,7 +44,7 @@ func (s *Store) apply(ctx context.Context, what string, f func(context.Context, 
 			t.Write(`COMMIT`)
 			err = t.Send(ctx)
 		case conn.IsClosed():
-			err = &uncommitted{err}
+			err = &beforeCommitError{err}
 		}
 		if err != nil {
 			t.rollback(ctx)
@@ -59,11 +59,11 @@ func (s *Store) apply(ctx context.Context, what string, f func(context.Context, 
 	return nil
 }
 
-// An uncommitted error ended a connection, such as of a program that was paused within its
-// transaction, before COMMIT was sent.
-type uncommitted struct{ error }
+// A beforeCommitError is what ended a connection before COMMIT was sent, so that nothing
+// was written: the server ends one that is idle in its transaction for too long.
+type beforeCommitError struct{ error }
 
-func (e *uncommitted) Unwrap() error { return e.error }
+func (e *beforeCommitError) Unwrap() error { return e.error }
 
 // rollback ends the transaction. If that fails, the pool discards the connection.
 func (t *tx) rollback(ctx context.Context) {
