@@ -75,7 +75,12 @@ func (d *draft) show(ctx context.Context, text string, restarted bool) {
 	}
 	select {
 	case s := <-d.state:
-		if text = d.growing(text); s.lost || s.over || now < s.next || text == "" {
+		// An answer comes in hundreds of parts: only of one that is shown is the text made.
+		if s.lost || s.over || now < s.next {
+			d.state <- s
+			return
+		}
+		if text = d.growing(text); text == "" {
 			d.state <- s
 			return
 		}
