@@ -93,7 +93,7 @@ func whatIfBody(v *visit, d *whatIfData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\" hx-trigger=\"change, input delay:500ms, submit\" hx-select=\"#whatif\" hx-target=\"#whatif\" hx-swap=\"outerHTML show:none\" hx-push-url=\"true\" hx-sync=\"this:replace\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\" hx-trigger=\"input delay:300ms, submit\" hx-select=\"#whatif\" hx-target=\"#whatif\" hx-swap=\"outerHTML show:none\" hx-push-url=\"true\" hx-sync=\"this:replace\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
