@@ -98,6 +98,9 @@ type Erasures interface {
 	// transaction. After the last one Ended is set; a further call changes
 	// nothing. ErrNotFound when there is no such erasure.
 	StepErasure(ctx context.Context, id ErasureID) (Erasure, error)
+	// Erasure returns one that was begun; ErrNotFound when there is none, or its record
+	// is kept no more (see ErasureLog).
+	Erasure(ctx context.Context, id ErasureID) (Erasure, error)
 	// ErasureLog returns the newest limit erasures (0: all), newest first; with
 	// open only those that have not ended. Of a channel's erasures by Before the last
 	// is kept: retention makes one a day.

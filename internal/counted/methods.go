@@ -193,6 +193,11 @@ func (st *Store) PlanErasure(ctx context.Context, of earshot.ErasureOf) (earshot
 	return x, st.read(1, err)
 }
 
+func (st *Store) Erasure(ctx context.Context, id earshot.ErasureID) (earshot.Erasure, error) {
+	x, err := st.step().Erasure(ctx, id)
+	return x, st.read(1, err)
+}
+
 func (st *Store) ErasureLog(ctx context.Context, open bool, limit int) ([]earshot.Erasure, error) {
 	x, err := st.step().ErasureLog(ctx, open, limit)
 	return x, st.read(len(x), err)

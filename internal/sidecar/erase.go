@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -126,15 +127,13 @@ func (s *Service) storesOf(ctx context.Context, of earshot.ErasureOf) error {
 
 // Erasure returns an erasure that was begun, as far as it has come.
 func (s *Service) Erasure(ctx context.Context, p access.Principal, id earshot.ErasureID) (earshot.Erasure, error) {
-	log, err := s.store.ErasureLog(ctx, false, 0)
-	if err != nil {
+	e, err := s.store.Erasure(ctx, id)
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return earshot.Erasure{}, err
 	}
-	for _, e := range log {
-		scope := earshot.Scope{Platform: e.Of.Platform, Workspace: e.Of.Workspace, Channel: e.Of.Channel}
-		if e.ID == id && p.Fixed == nil && (e.Of.Channel != "" && p.Sees(scope) || e.Of.Channel == "" && p.Reach.HasWorkspace(e.Of.Workspace) && p.Reach.AllChannels()) {
-			return e, nil
-		}
+	scope := earshot.Scope{Platform: e.Of.Platform, Workspace: e.Of.Workspace, Channel: e.Of.Channel}
+	if err == nil && p.Fixed == nil && (e.Of.Channel != "" && p.Sees(scope) || e.Of.Channel == "" && p.Reach.HasWorkspace(e.Of.Workspace) && p.Reach.AllChannels()) {
+		return e, nil
 	}
 	return earshot.Erasure{}, visible.Absent
 }

@@ -19,7 +19,6 @@ var (
 	aContext  = counted.Bound{Calls: 25, Rows: 30}   // a context, which is read from all parts of a channel
 	aPage     = counted.Bound{Calls: 10, Rows: 250}  // a page of a list
 	turnsPage = counted.Bound{Calls: 210, Rows: 410} // a page of turns; of each it is asked whether a user owns the conversation
-	theLog    = counted.Bound{Calls: 2, Rows: 250}   // the log of erasures, to its end
 )
 
 // bounds has for each route, by its operation's id, the most that one request asks of
@@ -39,7 +38,7 @@ var bounds = map[string]counted.Bound{
 	"put-agent":    aboutOne,
 	"put-authors":  aboutOne,
 	"erase-author": aboutOne,
-	"get-erasure":  theLog,
+	"get-erasure":  aboutOne,
 	"post-events":  aboutOne,
 	"list-tools":   aboutOne,
 	"call-tool":    aboutOne,

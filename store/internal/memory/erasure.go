@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -171,19 +172,39 @@ func exportErasure(x *rule.Erasure) earshot.Erasure {
 // StepErasure implements [earshot.Erasures].
 func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (out earshot.Erasure, err error) {
 	err = s.write(ctx, func() error {
-		i := slices.IndexFunc(s.erasures, func(x *rule.Erasure) bool { return x.ID == id })
-		if i < 0 {
-			return rule.NoErasure(id)
+		x, err := s.erasure(id)
+		if err != nil {
+			return err
 		}
-		x := s.erasures[i]
 		s.tally = earshot.ErasureCounts{}
 		enough := rule.StepBudget()
-		err := x.Work(context.WithoutCancel(ctx), (*eraser)(s), s.time(), enough)
+		err = x.Work(context.WithoutCancel(ctx), (*eraser)(s), s.time(), enough)
 		rule.AddCounts(&x.Removed, s.tally)
 		out = exportErasure(x)
 		return err
 	})
 	return out, err
+}
+
+// Erasure implements [earshot.Erasures].
+func (s *Store) Erasure(ctx context.Context, id earshot.ErasureID) (out earshot.Erasure, err error) {
+	err = s.read(ctx, func() error {
+		x, err := s.erasure(id)
+		if err == nil {
+			out = exportErasure(x)
+		}
+		return err
+	})
+	return out, err
+}
+
+// erasure returns the erasure with an id.
+func (s *Store) erasure(id earshot.ErasureID) (*rule.Erasure, error) {
+	i, ok := slices.BinarySearchFunc(s.erasures, id, func(x *rule.Erasure, id earshot.ErasureID) int { return cmp.Compare(x.ID, id) })
+	if !ok {
+		return nil, rule.NoErasure(id)
+	}
+	return s.erasures[i], nil
 }
 
 // ErasureLog implements [earshot.Erasures].

@@ -60,6 +60,12 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		func() error { _, err := s.QueuedTurn(ctx, turn); return err },
 		func() error { _, err := s.Depth(ctx); return err },
 		func() error { _, err := s.Depth(ctx, earshot.TurnOpen, earshot.TurnParked); return err },
+		func() error {
+			if _, err := s.Erasure(ctx, 1); !errors.Is(err, earshot.ErrNotFound) { // it is looked for all the same
+				return fmt.Errorf("read no erasure: %w", err)
+			}
+			return nil
+		},
 		func() error { return s.PutNote(ctx, earshot.Note{Key: "k"}) },
 		func() error { _, err := s.Notes(ctx, "k", 1); return err },
 		func() error { return s.DropNote(ctx, "k") },

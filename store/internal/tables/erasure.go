@@ -107,6 +107,12 @@ func (t *Tx) beginErasure(ctx context.Context, of earshot.ErasureOf) (rule.Erasu
 	return x, t.Send(ctx)
 }
 
+// Erasure implements [earshot.Erasures].
+func (s *Store) Erasure(ctx context.Context, id earshot.ErasureID) (earshot.Erasure, error) {
+	x, err := first(ctx, s.engine, "read an erasure", `SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE id = $1`, []any{int64(id)}, rule.NoErasure(id), ScanErasure)
+	return x.Erasure, err
+}
+
 // ErasureLog implements [earshot.Erasures].
 func (s *Store) ErasureLog(ctx context.Context, open bool, limit int) ([]earshot.Erasure, error) {
 	which := ``
