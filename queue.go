@@ -118,13 +118,14 @@ type Journal interface {
 	Steps(ctx context.Context, id TurnID) ([]Step, error)
 }
 
-// A TurnQuery selects turns of all conversations, newest first.
+// A TurnQuery selects turns of all conversations, the newest of them and newest first.
 type TurnQuery struct {
 	Agent  AgentID     // "": all
 	Scope  *Scope      // nil: all
 	States []TurnState // empty: all
 	Before TurnID      // 0: from the newest
 	Limit  int         // 0: 50
+	Oldest bool        // the oldest of them instead, oldest first
 }
 
 // A Queue stores what arrived and what is to be answered, so that a process may
@@ -189,7 +190,7 @@ type Queue interface {
 
 	// QueuedTurn returns one turn, or ErrNotFound.
 	QueuedTurn(ctx context.Context, id TurnID) (QueuedTurn, error)
-	// QueuedTurns lists turns, newest first, without Input. All are as they were at
+	// QueuedTurns lists turns, in the order of q, without Input. All are as they were at
 	// one moment: a turn whose state changes meanwhile is neither missed nor twice
 	// in the list.
 	QueuedTurns(ctx context.Context, q TurnQuery) ([]QueuedTurn, error)

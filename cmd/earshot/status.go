@@ -89,7 +89,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	if out.Turns, err = l.store.Depth(ctx); err != nil {
 		return err
 	}
-	if out.Oldest, err = l.oldest(ctx, out.Turns); err != nil {
+	if out.Oldest, err = l.oldest(ctx); err != nil {
 		return err
 	}
 	if out.Calls, err = l.asked(ctx); err != nil {
@@ -181,19 +181,12 @@ var stateMeaning = map[earshot.TurnState]string{
 
 // oldest returns the unfinished turn that has waited longest; nil when there is
 // none.
-func (l turnStore) oldest(ctx context.Context, depth map[earshot.TurnState]int) (*queuedJSON, error) {
-	n := 0
-	for _, s := range unfinished {
-		n += depth[s]
-	}
-	if n == 0 {
-		return nil, nil
-	}
-	list, err := l.store.QueuedTurns(ctx, earshot.TurnQuery{States: unfinished, Limit: n})
+func (l turnStore) oldest(ctx context.Context) (*queuedJSON, error) {
+	list, err := l.store.QueuedTurns(ctx, earshot.TurnQuery{States: unfinished, Oldest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	row, err := l.row(ctx, list[len(list)-1])
+	row, err := l.row(ctx, list[0])
 	if errors.Is(err, earshot.ErrNotFound) {
 		return nil, nil
 	}

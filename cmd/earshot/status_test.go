@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/counted"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -56,6 +57,22 @@ func TestStatusTellsWhatTheRunningDaemonHas(t *testing.T) {
 
 	says(daemon.Presence{Owner: "b", Model: "qwen3", Since: now - hour, Seen: now, Ended: true})
 	shows(`(?m)^daemon +none has been seen since `)
+}
+
+// Of the turns that wait status counts all, and reads the oldest.
+func TestStatusReadsOneOfTheTurnsThatWait(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "x.db")
+	st, err := store.Open(t.Context(), db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	counted.Queue(t, st, 200)
+	bounded{Bound: onePass}.run(t, db, 1, []string{"status"})
+	if got := asked[statusJSON](t, db, "status"); got.Turns[earshot.TurnOpen] != 200 || got.Oldest == nil || got.Oldest.Anchor != "q0" {
+		t.Errorf("got %+v, want 200 open turns, the oldest of q0", got)
+	}
 }
 
 // Beside a daemon costs and models know its prices; those of an own configuration win.

@@ -43,6 +43,18 @@ func Crowd(t testing.TB, of earshot.Store, n int) *Store {
 	return st
 }
 
+// Queue opens n turns in one conversation, for which nobody comes.
+func Queue(t testing.TB, st earshot.Store, n int) {
+	t.Helper()
+	of := earshot.ConversationID{Agent: "away", Scope: earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "K0"}, Name: "asked"}
+	for i := range n {
+		m := earshot.Message{ID: earshot.MessageID(fmt.Sprint("q", i)), Time: earshot.Time(1 + i), Author: earshot.Author{ID: "U1", Kind: earshot.Human}, Text: "anybody?"}
+		if _, err := st.Accept(t.Context(), of.Scope, earshot.Event{Delivery: string(m.ID), Received: m.Time, Message: m}, &of); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Few are as many channels as a test has time for that reads each of them.
 const Few = 2_000
 

@@ -81,7 +81,7 @@ func (s shared) healthOfStore(ctx context.Context, h *inspect.Health) error {
 	if h.Turns.States, err = s.store.Depth(ctx); err != nil {
 		return err
 	}
-	if h.Turns.Oldest, err = s.oldest(ctx, h.Turns.States); err != nil {
+	if h.Turns.Oldest, err = s.oldest(ctx); err != nil {
 		return err
 	}
 	if h.APICalls, err = s.apiCalls(ctx); err != nil {
@@ -91,22 +91,13 @@ func (s shared) healthOfStore(ctx context.Context, h *inspect.Health) error {
 }
 
 // oldest returns the unfinished turn that has waited longest; nil when there is none.
-func (s shared) oldest(ctx context.Context, depth map[earshot.TurnState]int) (*earshot.QueuedTurn, error) {
-	var states []earshot.TurnState
-	n := 0
-	for _, state := range earshot.TurnStates() {
-		if !state.Final() {
-			states, n = append(states, state), n+depth[state]
-		}
-	}
-	if n == 0 {
-		return nil, nil
-	}
-	list, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{States: states, Limit: n})
+func (s shared) oldest(ctx context.Context) (*earshot.QueuedTurn, error) {
+	unfinished := slices.DeleteFunc(earshot.TurnStates(), earshot.TurnState.Final)
+	list, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{States: unfinished, Oldest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	return &list[len(list)-1], nil
+	return &list[0], nil
 }
 
 // apiCalls sums the calls of this hour and of the one before, the most refused first.

@@ -294,7 +294,11 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 	q = rule.CheckTurnQuery(q)
 	var out []earshot.QueuedTurn
 	err := s.read(ctx, func() error {
-		for _, t := range slices.Backward(s.queue.turns) {
+		turns := slices.Backward(s.queue.turns)
+		if q.Oldest {
+			turns = slices.All(s.queue.turns)
+		}
+		for _, t := range turns {
 			if len(out) == q.Limit {
 				break
 			}

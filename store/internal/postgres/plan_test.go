@@ -450,6 +450,10 @@ func everyCallOfQueue(t *testing.T, s *Store) {
 			_, err := s.QueuedTurns(ctx, earshot.TurnQuery{Agent: "a", States: []earshot.TurnState{earshot.TurnOpen}})
 			return err
 		},
+		func() error {
+			_, err := s.QueuedTurns(ctx, earshot.TurnQuery{Oldest: true, States: []earshot.TurnState{earshot.TurnOpen, earshot.TurnPosting}, Limit: 1})
+			return err
+		},
 		func() error { _, err := s.Depth(ctx); return err },
 		func() error { _, err := s.Depth(ctx, earshot.TurnOpen, earshot.TurnParked); return err },
 		func() error { _, err := s.Erasure(ctx, 1); return err },

@@ -108,11 +108,11 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 		a = append(a, v)
 		return fmt.Sprintf("$%d", len(a))
 	}
-	newest := func(where string) string {
+	first := func(where string) string {
 		if q.Agent != "" {
 			where += ` AND agent = ` + param(string(q.Agent))
 		}
-		return `SELECT ` + rule.QueuedColumns + ` FROM queued_turn WHERE ` + where + ` AND id < ` + param(int64(q.Before)) + ` ORDER BY id DESC LIMIT ` + param(q.Limit)
+		return `SELECT ` + rule.QueuedColumns + ` FROM queued_turn WHERE ` + where + ` AND id < ` + param(int64(q.Before)) + rule.TurnOrder(q) + ` LIMIT ` + param(q.Limit)
 	}
 	var query string
 	switch {
@@ -122,12 +122,12 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 		if len(q.States) > 0 {
 			where += ` AND state = ANY(` + param(texts(q.States)) + `)`
 		}
-		query = newest(where)
+		query = first(where)
 	case len(q.States) == 0:
-		query = newest(`true`)
+		query = first(`true`)
 	default:
-		query = `SELECT ` + rule.QueuedColumns + ` FROM unnest(` + param(texts(q.States)) + `::text[]) AS wanted, LATERAL (` + newest(`state = wanted`) + `) AS found`
+		query = `SELECT ` + rule.QueuedColumns + ` FROM unnest(` + param(texts(q.States)) + `::text[]) AS wanted, LATERAL (` + first(`state = wanted`) + `) AS found`
 	}
 	found, err := tables.List(ctx, s, "list turns", query, a, tables.ScanTurn)
-	return rule.NewestTurns(found, q.Limit), err
+	return rule.FirstTurns(found, q), err
 }

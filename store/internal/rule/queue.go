@@ -275,8 +275,22 @@ func CheckTurnQuery(q earshot.TurnQuery) earshot.TurnQuery {
 	return q
 }
 
-// NewestTurns returns the limit newest of turns, newest first. It sorts list in place.
-func NewestTurns(list []earshot.QueuedTurn, limit int) []earshot.QueuedTurn {
-	slices.SortFunc(list, func(a, b earshot.QueuedTurn) int { return cmp.Compare(b.ID, a.ID) })
-	return list[:min(len(list), limit)]
+// TurnOrder is the order of q's turns, as SQL.
+func TurnOrder(q earshot.TurnQuery) string {
+	if q.Oldest {
+		return ` ORDER BY id`
+	}
+	return ` ORDER BY id DESC`
+}
+
+// FirstTurns returns the first turns of list, in the order and as many as q says. It
+// sorts list in place.
+func FirstTurns(list []earshot.QueuedTurn, q earshot.TurnQuery) []earshot.QueuedTurn {
+	slices.SortFunc(list, func(a, b earshot.QueuedTurn) int {
+		if q.Oldest {
+			a, b = b, a
+		}
+		return cmp.Compare(b.ID, a.ID)
+	})
+	return list[:min(len(list), q.Limit)]
 }

@@ -128,7 +128,7 @@ func (t *tx) enqueue(q rule.Queued, e earshot.Event) (earshot.TurnID, error) {
 // statement for each state.
 func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot.QueuedTurn, error) {
 	q = rule.CheckTurnQuery(q)
-	const end = ` AND id < ? ORDER BY id DESC LIMIT ? + 0`
+	end := ` AND id < ?` + rule.TurnOrder(q) + ` LIMIT ? + 0`
 	bound := []any{int64(q.Before), q.Limit}
 	agent, of := "", []any(nil)
 	if q.Agent != "" {
@@ -146,14 +146,14 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 	case len(q.States) == 0:
 		return s.queuedTurns(ctx, ` WHERE true`+agent+end, slices.Concat(of, bound)...)
 	}
-	var newest []string // of each state
+	var first []string // of each state
 	var a []any
 	for _, state := range q.States {
-		newest = append(newest, `id IN (SELECT id FROM queued_turn WHERE state = ?`+agent+end+`)`)
+		first = append(first, `id IN (SELECT id FROM queued_turn WHERE state = ?`+agent+end+`)`)
 		a = slices.Concat(a, []any{string(state)}, of, bound)
 	}
-	found, err := s.queuedTurns(ctx, ` WHERE `+strings.Join(newest, ` OR `), a...)
-	return rule.NewestTurns(found, q.Limit), err
+	found, err := s.queuedTurns(ctx, ` WHERE `+strings.Join(first, ` OR `), a...)
+	return rule.FirstTurns(found, q), err
 }
 
 func (s *Store) queuedTurns(ctx context.Context, where string, a ...any) ([]earshot.QueuedTurn, error) {

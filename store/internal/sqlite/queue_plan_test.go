@@ -75,8 +75,8 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 	} {
 		check(t, f())
 	}
-	for i := range 8 {
-		var q earshot.TurnQuery
+	for i := range 16 {
+		q := earshot.TurnQuery{Oldest: i&8 != 0}
 		if i&1 != 0 {
 			q.Agent = "agent"
 		}
