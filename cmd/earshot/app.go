@@ -188,8 +188,11 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	}
 	kongcompletion.Register(parser, kongcompletion.WithPredictor("policy", complete.PredictSet(policies...)),
 		kongcompletion.WithPredictor("channel", complete.PredictFunc(func(c complete.Args) []string { return a.channelWords(ctx, c.All) })))
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "--version": // as other programs have it
+		args = append([]string{"version"}, args[1:]...)
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
