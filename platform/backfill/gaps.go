@@ -69,20 +69,18 @@ func (f *Filler) recordGaps(ctx context.Context) {
 	}
 }
 
-// recordGap records a gap in every stored channel, and queues the channels in
-// which something was said lately. From 0 stands for the channel's newest
+// recordGap records a gap in every stored channel of the workspace, and queues the
+// channels in which something was said lately. From 0 stands for the channel's newest
 // message.
 func (f *Filler) recordGap(ctx context.Context, gap coverage.Span) error {
-	list, err := f.Store.Channels(ctx)
+	list, err := f.Store.FindChannels(ctx, earshot.ChannelQuery{Platform: f.Platform, Workspaces: []earshot.WorkspaceID{f.Workspace}})
 	if err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxGapWrites)
 	for _, c := range list {
-		if c.Platform == f.Platform && c.Workspace == f.Workspace {
-			g.Go(func() error { return f.recordGapIn(ctx, c, gap) })
-		}
+		g.Go(func() error { return f.recordGapIn(ctx, c, gap) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -124,9 +122,7 @@ func (f *Filler) recordGapIn(ctx context.Context, info earshot.ChannelInfo, gap 
 // with the newest message first.
 func (f *Filler) queueActive(list []earshot.ChannelInfo) {
 	since := f.activeSince()
-	list = slices.DeleteFunc(slices.Clone(list), func(c earshot.ChannelInfo) bool {
-		return c.Platform != f.Platform || c.Workspace != f.Workspace || c.Last < since
-	})
+	list = slices.DeleteFunc(list, func(c earshot.ChannelInfo) bool { return c.Last < since })
 	slices.SortFunc(list, func(x, y earshot.ChannelInfo) int {
 		return cmp.Or(cmp.Compare(y.Last, x.Last), cmp.Compare(x.ID, y.ID))
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/counted"
 	"github.com/earshot-ai/earshot/platform/backfill"
 )
 
@@ -148,6 +149,17 @@ func TestAGapOfSockets(t *testing.T) {
 		if g := d.gaps("C1", root.ID); len(g) > 0 {
 			t.Errorf("at last: %+v", g)
 		}
+	})
+}
+
+// Where a store has many workspaces, a start reads the channels of its own.
+func TestAStartReadsTheChannelsOfItsWorkspace(t *testing.T) {
+	scene(t, func(t *testing.T, _ *world, d *desk) {
+		st := counted.Crowd(t, d.store, 400)
+		d.options.Store, d.options.Workspace = st, "W3" // a hundred of them
+		d.start(false)
+		defer d.end()
+		counted.Bound{Calls: 400, Rows: 150}.Check(t, st, "a start")
 	})
 }
 

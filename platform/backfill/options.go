@@ -14,7 +14,7 @@ type Store interface {
 	Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error)
 	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
 	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
-	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
 	Activity(ctx context.Context, s earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error)
 	Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/counted"
 	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord"
 	"github.com/earshot-ai/earshot/secret"
@@ -302,12 +303,18 @@ func TestPurge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			x := listen(t, func(_ *ear, _ *fake.Options, o *discord.Options) { o.Purge = c.purge })
+			var st *counted.Store
+			x := listen(t, func(x *ear, _ *fake.Options, o *discord.Options) {
+				st = counted.Crowd(t, x.store, 400) // of other workspaces
+				o.Purge, o.Store = c.purge, st
+			})
 			x.start(nil, "")
 			a := x.fake.Say(x.general, x.mara, "secret")
 			x.settle()
+			st.Reset(nil)
 			c.do(x)
 			x.settle()
+			counted.Bound{Calls: 40, Rows: 40}.Check(t, st, c.name)
 			_, err := x.store.Message(t.Context(), x.scope(x.general), earshot.MessageID(a))
 			if kept := err == nil; kept != c.kept {
 				t.Errorf("kept: %v, want %v (%v)\n%s", kept, c.kept, err, x.logged())

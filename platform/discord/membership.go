@@ -129,14 +129,11 @@ func (p *Platform) guildGone(ctx context.Context, x *delivery) error {
 			return fmt.Errorf("leave guild %s: %w", g.ID, err)
 		}
 	}
-	list, err := p.o.Store.Channels(ctx)
+	list, err := p.o.Store.FindChannels(ctx, earshot.ChannelQuery{Platform: earshot.Discord, Workspaces: []earshot.WorkspaceID{w}})
 	if err != nil {
 		return fmt.Errorf("leave guild %s: %w", g.ID, err)
 	}
 	for _, c := range list {
-		if c.Platform != earshot.Discord || c.Workspace != w {
-			continue
-		}
 		p.directory.forget(string(c.ID))
 		if err := p.leave(ctx, c.Scope(), purge); err != nil {
 			return err

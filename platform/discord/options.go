@@ -44,7 +44,7 @@ type Store interface {
 	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
 	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
-	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 	PutChannel(ctx context.Context, c earshot.Channel) error
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error

@@ -97,14 +97,11 @@ func (p *Platform) removed(ctx context.Context, x delivery) error {
 func (p *Platform) uninstalled(ctx context.Context, purge bool) error {
 	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", purge)
 	p.stop()
-	list, err := p.o.Store.Channels(ctx)
+	list, err := p.o.Store.FindChannels(ctx, earshot.ChannelQuery{Platform: earshot.Slack, Workspaces: []earshot.WorkspaceID{p.workspace}})
 	if err != nil {
 		return fmt.Errorf("leave workspace %s: %w", p.workspace, err)
 	}
 	for _, c := range list {
-		if c.Platform != earshot.Slack || c.Workspace != p.workspace {
-			continue
-		}
 		if err := p.leave(ctx, c.Scope(), purge); err != nil {
 			return err
 		}

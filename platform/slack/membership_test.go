@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/counted"
 	"github.com/earshot-ai/earshot/platform/slack"
 	"github.com/earshot-ai/earshot/simulate"
 )
@@ -252,7 +253,11 @@ func TestARefusalIsNotHavingLeft(t *testing.T) {
 
 func TestRemovingTheAppErasesTheWorkspaceWhereThatIsWanted(t *testing.T) {
 	t.Parallel()
-	x := leaving(t, purging)
+	var st *counted.Store
+	x := leaving(t, purging, func(_ *simulate.SlackOptions, o *slack.Options) {
+		st = counted.Crowd(t, o.Store.(earshot.Store), 400) // of other workspaces
+		o.Store = st
+	})
 	other := x.slack.AddChannel(simulate.Channel{Name: "other", Members: []string{x.me, x.mara}})
 	x.slack.Say(other, x.mara, "two")
 	x.settle()
@@ -264,7 +269,9 @@ func TestRemovingTheAppErasesTheWorkspaceWhereThatIsWanted(t *testing.T) {
 	x.settle()
 	x.wantKept("said once", true)
 	x.clock.forward(2 * time.Minute)
+	st.Reset(nil)
 	x.confirm()
+	counted.Bound{Calls: 40, Rows: 40}.Check(t, st, "an uninstall")
 	list, err := x.store.Channels(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ type Store interface {
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
 	React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error)
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
-	Channels(ctx context.Context) ([]earshot.ChannelInfo, error)
+	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 	PutChannel(ctx context.Context, c earshot.Channel) error
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
