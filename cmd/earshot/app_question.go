@@ -127,9 +127,9 @@ func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Con
 	return c, in.Zone, nil
 }
 
-// follow finds the turn that the question follows up: the message want of the
-// same conversation, and the agent's next message after it, or its first reply by
-// reference.
+// follow finds the turn that the question follows up: the message want, and what
+// the agent answered. They are of the same conversation, or the talk goes on at the
+// channel's top level, where nothing but the order connects question and answer.
 func (q question) follow(ctx context.Context, want string) (*earlierTurn, error) {
 	p := q.place
 	m, err := findMessage(ctx, p.store, p.channel.Channel, p.label, want)
@@ -139,34 +139,51 @@ func (q question) follow(ctx context.Context, want string) (*earlierTurn, error)
 	if m.Position().Compare(p.message.Position()) >= 0 {
 		return nil, usagef("%s does not stand before %s, so it cannot be the turn before", m.ID, p.message.ID)
 	}
-	of := func(m earshot.Message) (string, error) {
-		id, err := gather.ConversationOf(ctx, p.store, p.channel.Channel, m, q.identity)
-		return id.Name, err
-	}
-	here, err := of(p.message)
+	here, err := gather.ConversationOf(ctx, p.store, p.channel.Channel, p.message, q.identity)
 	if err != nil {
 		return nil, err
 	}
-	there, err := of(m)
+	there, err := gather.ConversationOf(ctx, p.store, p.channel.Channel, m, q.identity)
 	if err != nil {
 		return nil, err
-	}
-	if here != there {
-		return nil, usagef("%s is not of the same conversation as %s; `earshot thread %s %s` lists what is", m.ID, p.message.ID, p.label, p.message.ID)
 	}
 	t := &earlierTurn{anchor: m}
-	part := earshot.ThreadOf(earshot.MessageID(here))
-	if here == gather.TopLevel {
+	if t.reply, err = q.answerTo(ctx, m, there.Name); err != nil || here == there {
+		return t, err
+	}
+	r := t.reply
+	switch {
+	case m.Root() == "" && p.message.Root() == "" && r != nil && (r.Root() != "" || r.ReplyTo == m.ID):
+		return nil, usagef("%s is not of the same conversation as %s: it was answered with %s, and a follow-up replies to that; `earshot thread %s %s` lists what does",
+			m.ID, p.message.ID, r.ID, p.label, r.ID)
+	case m.Root() != "" || p.message.Root() != "", here.Name != string(p.message.ID) && (r == nil || here.Name != string(r.ID)):
+		return nil, usagef("%s is not of the same conversation as %s; `earshot thread %s %s` lists what is", m.ID, p.message.ID, p.label, p.message.ID)
+	}
+	return t, nil
+}
+
+// answerTo returns the agent's next message after m in the conversation, else its
+// first reply to m by reference, else, between two messages of a channel's top level,
+// its next message there that replies to nothing; nil when there is none.
+func (q question) answerTo(ctx context.Context, m earshot.Message, conversation string) (*earshot.Message, error) {
+	p := q.place
+	next := func(part earshot.Part, reply bool) (*earshot.Message, error) {
+		for r, err := range p.store.Range(ctx, p.channel.Scope(), part, m.Position(), p.message.Position()) {
+			if err != nil {
+				return nil, err
+			}
+			if r.ID != m.ID && r.ID != p.message.ID && q.identity.Is(r.Author.ID) && (reply || r.ReplyTo == "") {
+				return &r, nil
+			}
+		}
+		return nil, nil
+	}
+	part := earshot.ThreadOf(earshot.MessageID(conversation))
+	if conversation == gather.TopLevel {
 		part = earshot.TopLevel()
 	}
-	for r, err := range p.store.Range(ctx, p.channel.Scope(), part, m.Position(), p.message.Position()) {
-		if err != nil {
-			return nil, err
-		}
-		if r.ID != m.ID && r.ID != p.message.ID && q.identity.Is(r.Author.ID) {
-			t.reply = &r
-			return t, nil
-		}
+	if r, err := next(part, true); r != nil || err != nil {
+		return r, err
 	}
 	// Where answers are replies by reference they stand outside of any thread.
 	below, err := p.store.Replying(ctx, p.channel.Scope(), p.message.Position(), m.ID)
@@ -174,9 +191,12 @@ func (q question) follow(ctx context.Context, want string) (*earlierTurn, error)
 		return nil, err
 	}
 	if i := slices.IndexFunc(below, func(r earshot.Message) bool { return q.identity.Is(r.Author.ID) }); i >= 0 {
-		t.reply = &below[i]
+		return &below[i], nil
 	}
-	return t, nil
+	if m.Root() != "" || p.message.Root() != "" {
+		return nil, nil
+	}
+	return next(earshot.TopLevel(), false)
 }
 
 // agentName is the agent's name where --identity does not choose one.

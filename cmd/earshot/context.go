@@ -39,8 +39,8 @@ message that was considered, whether it is shown, in which section, why, and at 
 The agent is the stored bot named earshot. Most exports have none; then it is a new bot of that name, which has not
 said anything yet. --identity makes it another author.
 
-With --follow-up-of the agent has already answered that earlier message: with its own next message of the conversation
-where there is one, else with a placeholder.
+With --follow-up-of the agent has already answered that earlier message: with its own next message of the conversation,
+or of the channel's top level where both stand there; with a placeholder where there is none.
 
 Examples:
 
