@@ -51,6 +51,39 @@ func TestNeutralLines(t *testing.T) {
 	}
 }
 
+func TestNotesOfSlackAreKnownByTheirWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want earshot.AuthorKind
+	}{
+		{"<@U1> has joined the channel", earshot.System},
+		{"<@U1|ann lee> has joined the group.", earshot.System},
+		{"@ann has joined the channel by invitation from <@U2>", earshot.System},
+		{"ann has left the channel", earshot.System},
+		{"<@U1> set the channel topic: releases\nand incidents", earshot.System},
+		{"@ann set the channel's purpose: releases", earshot.System},
+		{"@ann cleared the channel topic", earshot.System},
+		{"@ann pinned a message to this channel.", earshot.System},
+		{"ben has joined the channel", earshot.Human},
+		{"so ann has joined the channel", earshot.Human},
+		{"<@U1> has joined the channel, welcome!", earshot.Human},
+		{"@ann set the channel topic", earshot.Human},
+		{"@ann has joined us", earshot.Human},
+		{"@ has joined the channel", earshot.Human},
+		{" has joined the channel", earshot.Human},
+	} {
+		n := neutralLine{Conversation: "general", ID: "1", TS: "1", Author: "ann", Text: text(c.text)}
+		if got, reason := n.message(); got.Author.Kind != c.want || reason != "" {
+			t.Errorf("%q is of kind %s (%s), want %s", c.text, got.Author.Kind, reason, c.want)
+		}
+		n.ReplyTo = "0"
+		if got, _ := n.message(); got.Author.Kind != earshot.Human {
+			t.Errorf("%q as a reply is of kind %s, want human", c.text, got.Author.Kind)
+		}
+	}
+}
+
 func TestBadLinesAreCounted(t *testing.T) {
 	t.Parallel()
 	lines := []string{

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +26,8 @@ import (
 //	 "text":"…","thread_id":null,"reply_to":"16","files":[{"name":"a.png","alt":"…"}]}
 //
 // conversation, id and ts are required, and ids have no spaces; a line without an
-// author is a note of the platform's. A conversation becomes a channel. ts is in
+// author is a note of the platform's, and so is one whose text is a whole sentence by
+// which Slack reports a join, a leave, a topic, a purpose or a pin. A conversation becomes a channel. ts is in
 // seconds, read exactly to the microsecond. Lines may come in any order; sorted by
 // conversation and time is fastest.
 // The errors are those of [ImportSlack].
@@ -270,6 +272,22 @@ func (x *neutralReader) line(ctx context.Context, line []byte) error {
 
 var mention = regexp.MustCompile(`<@!?([0-9A-Za-z_.-]{1,64})(\|[^<>\n]{0,200})?>`)
 
+// note matches what Slack writes of a person when they join, and the like.
+var note = regexp.MustCompile(`^(?:<@!?[0-9A-Za-z_.-]{1,64}(?:\|[^<>\n]{0,200})?>|@\S+) (?:` +
+	`has joined the (?:channel|group)(?: by invitation from \S+)?|has left the (?:channel|group)` +
+	`|set the (?:channel|group)(?:'s)? (?:topic|purpose): (?s:.+)|cleared the (?:channel|group)(?:'s)? (?:topic|purpose)` +
+	`|pinned a message to this (?:channel|group))\.?\s*$`)
+
+// isNote reports whether a message that is no reply is such a sentence as a whole,
+// of a mention or of the author's own name.
+func isNote(m earshot.Message) bool {
+	text := m.Text
+	if rest, ok := strings.CutPrefix(text, m.Author.Name+" "); ok {
+		text = "@author " + rest
+	}
+	return m.Root() == "" && m.ReplyTo == "" && note.MatchString(text)
+}
+
 // message returns what the line says, or why it says nothing.
 func (n neutralLine) message() (earshot.Message, string) {
 	for _, f := range [...]struct {
@@ -293,7 +311,7 @@ func (n neutralLine) message() (earshot.Message, string) {
 		Thread: earshot.MessageID(n.Thread), ReplyTo: earshot.MessageID(n.ReplyTo),
 	}
 	switch {
-	case n.Author == "":
+	case n.Author == "", len(n.Files) == 0 && isNote(m):
 		m.Author.Kind = earshot.System
 	case n.Bot:
 		m.Author.Kind = earshot.Bot
