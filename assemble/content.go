@@ -60,9 +60,14 @@ func (t *turn) content(m *earshot.Message) string {
 	return attach(s, m.Files)
 }
 
-// stored is a stored text as prompts show it: cleaned, mentions resolved.
+// stored is a stored text as prompts show it: cleaned, mentions resolved; in the log
+// form the address of a link stands once.
 func (t *turn) stored(s string) string {
-	return strings.TrimSpace(escapeTags(t.names.resolveMentions(clean(s))))
+	s = clean(s)
+	if t.isLog() {
+		s = shortLinks(s)
+	}
+	return strings.TrimSpace(escapeTags(t.names.resolveMentions(s)))
 }
 
 // maxFileName is how many graphemes of a file's name are shown.

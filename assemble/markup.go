@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -70,6 +71,34 @@ func (n *names) markup(s string) (text string, length int) {
 		}
 	}
 	return s[:length], length
+}
+
+// namedLink is a link with a label: <https://…|label>.
+var namedLink = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9+.-]*:[^<>|\s]+)\|([^<>|\n]+)>`)
+
+// shortLinks leaves out the label of a link that is its address once more: but for
+// the scheme, a slash at the end, and what was cut off. Chat programs write such
+// labels themselves.
+func shortLinks(s string) string {
+	if !strings.Contains(s, "|") {
+		return s
+	}
+	bare := func(s string) string {
+		s = strings.TrimSpace(s)
+		if scheme, rest, ok := strings.Cut(s, "://"); ok && !strings.Contains(scheme, "/") {
+			s = rest
+		}
+		return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(s, "mailto:"), "/"))
+	}
+	return namedLink.ReplaceAllStringFunc(s, func(link string) string {
+		address, label, _ := strings.Cut(link[1:len(link)-1], "|")
+		whole, part := bare(address), bare(label)
+		begin := strings.TrimSuffix(strings.TrimSuffix(part, "…"), "...")
+		if whole == part || begin != part && begin != "" && strings.HasPrefix(whole, begin) {
+			return "<" + address + ">"
+		}
+		return link
+	})
 }
 
 // isID reports whether s looks like a platform's id.

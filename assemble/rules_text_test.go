@@ -44,6 +44,34 @@ func TestMentionsAreWrittenAsPeopleReadThem(t *testing.T) {
 	}
 }
 
+func TestTheAddressOfALinkStandsOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, raw, want string }{
+		{"a label that is the address", "see <http://x.org|http://x.org>.", "see <http://x.org>."},
+		{"but for the scheme", "<https://x.org/a?b=c|x.org/a?b=c> <http://x.org|https://x.org>", "<https://x.org/a?b=c> <http://x.org>"},
+		{"but for a slash at the end and capitals", "<https://x.org/|X.org>", "<https://x.org/>"},
+		{"an address of mail", "<mailto:a@x.org|a@x.org>", "<mailto:a@x.org>"},
+		{"what was cut off", "<https://x.org/long/path|https://x.org/lo…> <https://x.org/long/path|x.org/long...>", "<https://x.org/long/path> <https://x.org/long/path>"},
+		{"a long address", "<https://x.org/" + strings.Repeat("x", 600) + "|x.org/" + strings.Repeat("x", 600) + ">", "<https://x.org/" + strings.Repeat("x", 600) + ">"},
+		{"a label that says more is kept", "<https://x.org|a site> <https://x.org/a|x.org> <https://x.org|x.org/a…>", "<https://x.org|a site> <https://x.org/a|x.org> <https://x.org|x.org/a…>"},
+		{"a label of dots is kept", "<https://x.org|…>", "<https://x.org|…>"},
+		{"what is no link is kept", "<a|a> <b: c|b: c>", "<a|a> <b: c|b: c>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for policy, want := range map[string]string{"standard": c.want, "delta": c.raw} {
+				r, err := assemble.Turn(asking(policy, said("q", "Bob", "x "+c.raw+" y")))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := r.Messages[0].Text; !strings.HasSuffix(got, "x "+want+" y") {
+					t.Errorf("%s: got %q, want %q", policy, got, want)
+				}
+			}
+		})
+	}
+}
+
 func TestNamesCannotDeceive(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, raw, want string }{
