@@ -176,7 +176,7 @@ func (w *world) each(ctx context.Context, ask func(chats.Query, earshot.Message)
 			return err
 		}
 		anchor := earshot.Message{
-			ID: earshot.MessageID(fmt.Sprintf("earshot.question.%d", q.Number)), Time: q.At, Mentions: []earshot.AuthorID{self.ID},
+			ID: earshot.MessageID(fmt.Sprintf("earshot.question.%d", q.Number)), Time: cmp.Or(q.At, 1), Mentions: []earshot.AuthorID{self.ID},
 			Author: earshot.Author{ID: "earshot.asker", Name: "asker", Kind: earshot.Human},
 			Text:   fmt.Sprintf("<@%s|%s> %s", self.ID, self.Name, q.Text),
 		}

@@ -189,10 +189,11 @@ func (m Message) Terms(seq int64, terms []string) earshot.Terms {
 	return t
 }
 
-// Stored returns the message as a store takes it.
+// Stored returns the message as a store takes it: a store takes no time of 0, which is
+// a microsecond later here.
 func (m Message) Stored() earshot.Message {
 	out := earshot.Message{
-		ID: m.ID, Time: m.Time, Author: earshot.Author{ID: earshot.AuthorID(m.Author), Name: m.Author, Kind: m.Kind()},
+		ID: m.ID, Time: cmp.Or(m.Time, 1), Author: earshot.Author{ID: earshot.AuthorID(m.Author), Name: m.Author, Kind: m.Kind()},
 		Text: m.Text, Thread: m.Thread, ReplyTo: m.ReplyTo,
 	}
 	for i, f := range m.Files {
