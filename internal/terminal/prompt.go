@@ -123,7 +123,8 @@ func fold(s string, maxLines int) string {
 }
 
 // Tokens writes what each section costs as bars, in the order of
-// [assemble.SectionNames], others after them, and the total.
+// [assemble.SectionNames], others after them, the total, and the part of it that the
+// budget bounds. A thread's root, which stands for any budget, is in that part.
 func Tokens(t assemble.Tokens, width int) string {
 	most, nameWidth := 1, 0
 	for name, n := range t.Sections {
@@ -150,7 +151,12 @@ func Tokens(t assemble.Tokens, width int) string {
 			strings.Repeat(" ", room-ansi.StringWidth(bar)), number(n, 7)+Faint(fmt.Sprintf("  %3.0f %%", 100*float64(n)/float64(max(1, t.Total)))))
 	}
 	fmt.Fprintf(&b, "%-*s  %s  %s\n", nameWidth, "total", strings.Repeat(" ", room), Strong(number(t.Total, 7)))
-	b.WriteString(Faint(fmt.Sprintf("counted with %s; this turn may add %s", t.Counter, number(t.Budget, 0))) + "\n")
+	added := t.Total
+	for _, name := range []assemble.SectionName{assemble.Guide, assemble.Instructions, assemble.SessionPart, assemble.Place, assemble.Anchor} {
+		added -= t.Sections[name]
+	}
+	b.WriteString(Faint(fmt.Sprintf("counted with %s; besides system text, session, place and question this turn adds %s of %s",
+		t.Counter, number(added, 0), number(t.Budget, 0))) + "\n")
 	return b.String()
 }
 

@@ -117,7 +117,7 @@ func TestTokensSumAndScale(t *testing.T) {
 	want := "guide   " + strings.Repeat("█", 25) + strings.Repeat(" ", 25) + "      500   33 %\n" +
 		"thread  " + strings.Repeat("█", 50) + "    1,000   67 %\n" +
 		"total   " + strings.Repeat(" ", 50) + "    1,500\n" +
-		"counted with o200k; this turn may add 8,000\n"
+		"counted with o200k; besides system text, session, place and question this turn adds 1,000 of 8,000\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
