@@ -61,7 +61,9 @@ func TestNotesOfSlackAreKnownByTheirWords(t *testing.T) {
 		{"<@U1|ann lee> has joined the group.", earshot.System},
 		{"@ann has joined the channel by invitation from <@U2>", earshot.System},
 		{"ann has left the channel", earshot.System},
-		{"<@U1> set the channel topic: releases\nand incidents", earshot.System},
+		{"<@ann> set the channel topic: releases\nand incidents", earshot.System},
+		{"ann set the group's topic: releases", earshot.System},
+		{"set the channel description: releases", earshot.System}, // newer exports leave the person out
 		{"@ann set the channel's purpose: releases", earshot.System},
 		{"@ann cleared the channel topic", earshot.System},
 		{"@ann pinned a message to this channel.", earshot.System},
@@ -69,6 +71,10 @@ func TestNotesOfSlackAreKnownByTheirWords(t *testing.T) {
 		{"so ann has joined the channel", earshot.Human},
 		{"<@U1> has joined the channel, welcome!", earshot.Human},
 		{"@ann set the channel topic", earshot.Human},
+		{"@helper set the channel topic: releases", earshot.Human}, // asks for it
+		{"<@U1> cleared the channel topic", earshot.Human},
+		{"please set the channel topic: releases", earshot.Human},
+		{"has joined the channel", earshot.Human},
 		{"@ann has joined us", earshot.Human},
 		{"@ has joined the channel", earshot.Human},
 		{" has joined the channel", earshot.Human},

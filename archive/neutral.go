@@ -272,20 +272,25 @@ func (x *neutralReader) line(ctx context.Context, line []byte) error {
 
 var mention = regexp.MustCompile(`<@!?([0-9A-Za-z_.-]{1,64})(\|[^<>\n]{0,200})?>`)
 
-// note matches what Slack writes of a person when they join, and the like.
-var note = regexp.MustCompile(`^(?:<@!?[0-9A-Za-z_.-]{1,64}(?:\|[^<>\n]{0,200})?>|@\S+) (?:` +
-	`has joined the (?:channel|group)(?: by invitation from \S+)?|has left the (?:channel|group)` +
-	`|set the (?:channel|group)(?:'s)? (?:topic|purpose): (?s:.+)|cleared the (?:channel|group)(?:'s)? (?:topic|purpose)` +
-	`|pinned a message to this (?:channel|group))\.?\s*$`)
+// What Slack writes when people come and go, and when they change a channel; the
+// person stands before it, but not always where they change a channel.
+var (
+	someone = regexp.MustCompile(`^(?:<@!?([0-9A-Za-z_.-]{1,64})(?:\|[^<>\n]{0,200})?>|@(\S+)) `)
+	came    = regexp.MustCompile(`^has (?:joined the (?:channel|group)(?: by invitation from \S+)?|left the (?:channel|group))\.?\s*$`)
+	changed = regexp.MustCompile(`^(?:set the (?:channel|group)(?:'s)? (?:topic|purpose|description): (?s:.+)` +
+		`|cleared the (?:channel|group)(?:'s)? (?:topic|purpose|description)|pinned a message to this (?:channel|group))\.?\s*$`)
+)
 
-// isNote reports whether a message that is no reply is such a sentence as a whole,
-// of a mention or of the author's own name.
+// isNote reports whether the whole text of a message that is no reply is such a
+// sentence. Who changes a channel must be the author: "@helper set the channel topic:
+// x" asks somebody to.
 func isNote(m earshot.Message) bool {
-	text := m.Text
-	if rest, ok := strings.CutPrefix(text, m.Author.Name+" "); ok {
-		text = "@author " + rest
+	rest, own := strings.CutPrefix(m.Text, m.Author.Name+" ")
+	names := own
+	if g := someone.FindStringSubmatch(m.Text); g != nil {
+		rest, names, own = m.Text[len(g[0]):], true, g[1]+g[2] == string(m.Author.ID)
 	}
-	return m.Root() == "" && m.ReplyTo == "" && note.MatchString(text)
+	return m.Root() == "" && m.ReplyTo == "" && (names && came.MatchString(rest) || (own || !names) && changed.MatchString(rest))
 }
 
 // message returns what the line says, or why it says nothing.
