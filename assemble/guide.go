@@ -24,7 +24,7 @@ var instructionsSection = sectionKind{
 }
 
 // A guideLine is a line of the guide, with its tokens by the base counter, so
-// that no turn counts them again; a test compares them.
+// that no turn counts them again; a test compares them. 0 is unknown.
 type guideLine struct {
 	text   string
 	tokens int
@@ -123,17 +123,25 @@ func sectionGuides(p *Policy) []sectionGuide {
 	return out
 }
 
+// guide is the guide of the turn. The log form says in the place what the agent's name
+// is, the others here.
+func (t *turn) guide() []guideLine {
+	lines := guide(&t.in.Policy)
+	if t.isLog() {
+		return lines
+	}
+	name := "Your name here is " + t.names.selfName + "; what that name said, you said."
+	return slices.Insert(lines, 1, guideLine{text: name})
+}
+
 // countGuide is what the guide costs, its line breaks included.
 func (t *turn) countGuide() int {
-	lines := guide(&t.in.Policy)
+	lines := t.guide()
 	n := len(lines) // line breaks
 	for _, l := range lines {
 		count, ok := t.in.Counter.Stored(l.tokens)
-		if !ok {
-			count = 0
-			if l.text != "" {
-				count = t.in.Counter.Count(l.text)
-			}
+		if l.text != "" && (!ok || l.tokens == 0) {
+			count = t.tok(l.text)
 		}
 		n += count
 	}
@@ -146,7 +154,7 @@ func (t *turn) systemText(withGuide bool) string {
 		return t.in.Instructions
 	}
 	var b strings.Builder
-	for i, l := range guide(&t.in.Policy) {
+	for i, l := range t.guide() {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
