@@ -25,6 +25,7 @@ type block struct {
 	from, to earshot.Time
 	left     int // how many of the section's messages the ledger says it left out
 	frame    int // tokens that are reserved for the lines around the messages
+	used     int // tokens of the messages that it keeps
 
 	skipped bool // nothing fits: one line stands in place of the block
 	counted bool // a line of the block, or in place of it, counts what is left out

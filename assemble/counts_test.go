@@ -250,7 +250,8 @@ func (w countedWorld) has(name assemble.SectionName) bool {
 
 // talk reports whether a section may show a message.
 func (w countedWorld) talk(m earshot.Message) bool {
-	return m.ID != w.in.Anchor && !m.Deleted && m.Author.Kind != earshot.System && w.rows[m.ID].Reason != "blank"
+	reason := w.rows[m.ID].Reason
+	return m.ID != w.in.Anchor && !m.Deleted && m.Author.Kind != earshot.System && reason != "blank" && reason != "summarised"
 }
 
 func isShown(row earshot.LedgerRow) bool { return row.Verdict != earshot.Out }

@@ -158,6 +158,7 @@ func (t *turn) fill(b *block, room int) int {
 		return t.skip(b, room)
 	}
 	used := b.layout.fill(t, b, room)
+	b.used = used
 	if root := b.root; root != nil {
 		i, _ := slices.BinarySearchFunc(b.kept, root, byPosition)
 		b.kept = slices.Insert(slices.Clone(b.kept), i, root)

@@ -239,10 +239,11 @@ func TestTheEarliestMessageOfACircleIsItsTop(t *testing.T) {
 	list := []earshot.Message{say("m0", 0, "m3"), say("m1", 1, "m3"), say("m2", 2, "m1"), say("m3", 3, "m2"), say("q", 20, "")}
 	want := `[recent in this channel]
 [Mon 2 Mar]
-09:01 Ann: text m1
++ replies to 09:03 Ann
 ↳ 09:00 Ann: text m0
-· text m2
-· text m3
+· text m1
+↳ 09:02 Ann: text m2
+↳ 09:03 Ann: text m3
 `
 	if got := text(forestTurn(t, withoutLimits("standard"), list), assemble.Window); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -236,7 +236,7 @@ func TestLaw3NoMessageStandsTwice(t *testing.T) {
 }
 
 var (
-	outReasons = []string{"shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late"}
+	outReasons = []string{"shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised"}
 	inReason   = regexp.MustCompile(`^(transcript|snapshot|recall|window|thread|chain|delta|anchor)(, edited)?(, late)?(, guessed)?$`)
 )
 

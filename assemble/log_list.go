@@ -19,11 +19,16 @@ func (logList) rootCost(t *turn, root *msg) int {
 // ones are cut before any is left out.
 func (logList) fill(t *turn, b *block, room int) int {
 	room = min(room, b.Tokens)
-	n, used := t.keepNewest(b, room, 0)
+	limit := 0
+	n, used := t.newest(b, room, limit)
 	if n > 0 {
-		n, used = t.keepNewest(b, room, b.Cut)
+		limit = b.Cut
+		n, used = t.newest(b, room, limit)
 	}
 	b.dropOldest(n, reasonBudget)
+	for _, m := range b.cands {
+		t.keepEntry(b, m, t.entry(m, t.limitOf(m, limit)))
+	}
 	b.kept = b.cands
 	if b.root != nil {
 		b.root.entry = t.entry(b.root, 0)
@@ -39,14 +44,13 @@ func (logList) render(t *turn, w *prompt, b *block) {
 	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), b.omitted()), b.gaps, inOrder(b.kept))
 }
 
-// keepNewest returns how many of a block's candidates do not fit with at most
+// newest returns how many of a block's candidates do not fit with at most
 // limit tokens each (0: whole), and what the others cost, the lines of their
 // days included.
-func (t *turn) keepNewest(b *block, room, limit int) (left, used int) {
+func (t *turn) newest(b *block, room, limit int) (left, used int) {
 	var newer [2]*msg // of the news, and of what became known late: they stand apart
 	for i, m := range slices.Backward(b.cands) {
-		e := t.entry(m, t.limitOf(m, limit))
-		n, part := e.cost, 0
+		n, part := t.entry(m, t.limitOf(m, limit)).cost, 0
 		if m.late {
 			part = 1
 		}
@@ -58,7 +62,6 @@ func (t *turn) keepNewest(b *block, room, limit int) (left, used int) {
 		}
 		used += n
 		newer[part] = m
-		t.keepEntry(b, m, e)
 	}
 	return 0, used
 }

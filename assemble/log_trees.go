@@ -1,13 +1,14 @@
 package assemble
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
 )
 
-// A treePlan plans what a window or recall shows in the log form: trees of
-// replies, one message added at a time. It changes no message, so that a window
+// A treePlan plans what a window or recall shows in the log form: the platform's
+// threads, and single messages, one message added at a time. It changes no message, so that a window
 // can be planned again with less room.
 type treePlan struct {
 	t     *turn
@@ -17,12 +18,12 @@ type treePlan struct {
 	// anyOrder says that messages are not added from the newest back, so that
 	// the day of a tree is not known before all are.
 	anyOrder bool
-	trees    map[earshot.MessageID]*plannedTree
+	trees    map[earshot.MessageID]*plannedTree // by the id of their root
 	days     map[day]bool
 	entries  map[*msg]*logEntry // what is shown, and how
 }
 
-// A plannedTree is the part of a tree that is planned.
+// A plannedTree is the part of a thread that is planned, or a single message.
 type plannedTree struct {
 	last      earshot.Time // of its newest message, under whose day it stands
 	orphan    bool         // its root stands elsewhere
@@ -49,7 +50,7 @@ type addition struct {
 // are not shown, and reports whether all of that fits into room.
 func (p *treePlan) add(m *msg, room int) bool {
 	t := p.t
-	a := addition{top: t.tree(m)}
+	a := addition{top: standsIn(m)}
 	a.tree = p.trees[a.top]
 	known := a.tree != nil
 	if !known {
@@ -95,6 +96,9 @@ func (p *treePlan) addRoot(a *addition, m *msg, known bool) {
 	switch root := p.t.find(a.top); {
 	case m.ID == a.top:
 		a.cost += p.countCost(a.tree, m)
+		if p.t.parent(m) != "" {
+			a.cost += p.aboveCost(m)
+		}
 		if answer := p.answerTo(m); answer != nil {
 			a.extras = append(a.extras, answer)
 		}
@@ -116,7 +120,7 @@ func (p *treePlan) addRoot(a *addition, m *msg, known bool) {
 
 // aboveCost is what the line costs at most that says what m replies to.
 func (p *treePlan) aboveCost(m *msg) int {
-	n := p.t.tok("+ replies to Mon 30 Sep 2026 00:00 ") + 12
+	n := p.t.tok("+ replies to Mon 30 Sep 2026 00:00 ") + 12 // more than any other such line
 	if up := p.t.find(p.t.parent(m)); up != nil {
 		n += p.t.labelOf(up.Author).cost
 	}
@@ -190,8 +194,8 @@ func (p *treePlan) keep(b *block) {
 	}
 }
 
-// renderTrees writes a block whose messages stand in trees. Its header counts what
-// is omitted.
+// renderTrees writes a block whose threads stand together. Its header counts what is
+// omitted.
 func (t *turn) renderTrees(w *prompt, b *block, omitted int) {
 	if b.nothingKept() {
 		t.renderSkipped(w, b)
@@ -200,42 +204,62 @@ func (t *turn) renderTrees(w *prompt, b *block, omitted int) {
 	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), omitted), b.gaps, t.treeLines(b))
 }
 
-// treeLines lays out what a window or recall shows: each tree together, the
-// trees in the order of their newest message.
+// standsIn returns the id of what m stands together with: the root of its thread, else
+// its own. A reply by reference stands at its own time.
+func standsIn(m *msg) earshot.MessageID { return cmp.Or(m.Root(), m.ID) }
+
+// treeLines lays out what a window or recall shows: each thread together, the threads
+// and single messages in the order of their newest message, in recall of their first,
+// and under the day of that.
 func (t *turn) treeLines(b *block) []logLine {
-	var order []earshot.MessageID
-	byTree := map[earshot.MessageID][]*msg{}
+	byFirst := b.kind.source == SourceSearch
+	threads := map[earshot.MessageID][]*msg{}
 	for _, m := range b.kept {
-		id := t.tree(m)
-		byTree[id] = append(byTree[id], m)
+		threads[standsIn(m)] = append(threads[standsIn(m)], m)
 	}
-	for _, m := range slices.Backward(b.kept) {
-		if id := t.tree(m); byTree[id][len(byTree[id])-1] == m {
-			order = append(order, id)
-		}
-	}
-	slices.Reverse(order)
 	var lines []logLine
-	for _, id := range order {
-		msgs := byTree[id]
-		last := msgs[len(msgs)-1].Time
-		if i := slices.IndexFunc(msgs, func(m *msg) bool { return m.ID == id }); i > 0 {
-			msgs = slices.Insert(slices.Delete(slices.Clone(msgs), i, i+1), 0, msgs[i])
-		}
-		for i, m := range msgs {
-			l := logLine{m: m, day: last}
-			switch {
-			case m.ID == id: // in a circle of replies somebody is at the top
-				l.repliesLeft = t.repliesLeft(m)
-			case i == 0:
-				l.tree, l.above = id, t.repliesTo(t.parent(m), last)
-			default:
-				l.tree = id
-			}
-			lines = append(lines, l)
+	for _, m := range b.kept {
+		msgs := threads[standsIn(m)]
+		if byFirst && m == msgs[0] || !byFirst && m == msgs[len(msgs)-1] {
+			lines = t.threadLines(lines, msgs, m.Time)
 		}
 	}
 	return lines
+}
+
+// threadLines appends a thread, or a single message, under the day of a time. Its root
+// stands first, also where its time says otherwise.
+func (t *turn) threadLines(lines []logLine, msgs []*msg, day earshot.Time) []logLine {
+	id := standsIn(msgs[0])
+	if i := slices.IndexFunc(msgs, func(m *msg) bool { return m.ID == id }); i > 0 {
+		msgs = slices.Insert(slices.Delete(slices.Clone(msgs), i, i+1), 0, msgs[i])
+	}
+	for i, m := range msgs {
+		l := logLine{m: m, day: day}
+		switch up := t.parent(m); {
+		case m.ID == id:
+			l.repliesLeft = t.repliesLeft(m)
+			if l.tree = up; up != "" && !t.standsAbove(lines, up, l) {
+				l.above = t.repliesTo(up, day)
+			}
+		case i == 0:
+			l.tree, l.above = id, t.repliesTo(id, day)
+		default:
+			l.tree = id
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// standsAbove reports whether the last of lines, under the same day, shows what a line
+// replies to: it is that message, or the author's reply to it that the line goes on with.
+func (t *turn) standsAbove(lines []logLine, to earshot.MessageID, l logLine) bool {
+	if len(lines) == 0 {
+		return false
+	}
+	last := &lines[len(lines)-1]
+	return t.when.day(last.day) == t.when.day(l.day) && (last.m.ID == to || goesOn(&l, last))
 }
 
 // What stands above a reply to a message that cannot be shown.

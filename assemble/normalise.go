@@ -67,9 +67,10 @@ const (
 	reasonIsolated
 	reasonSystem
 	reasonLate
+	reasonSummarised
 )
 
-var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late"}
+var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised"}
 
 // normalise returns one msg for each id, in the order of Position. Of several
 // copies a tombstone wins, then the newest revision, then the greater text, then

@@ -69,7 +69,7 @@ type Section struct {
 	// Messages is how many messages it shows at most, the thread's root
 	// included; of a snapshot, its neighbours.
 	Messages int `json:"messages,omitempty" yaml:"messages,omitempty"`
-	// Tokens is how many it may cost.
+	// Tokens is how many it may cost; see Share.
 	Tokens int `json:"tokens,omitempty" yaml:"tokens,omitempty"`
 	// Cut is how many tokens of a message are shown where the section does not
 	// fit whole.
@@ -86,7 +86,9 @@ type Section struct {
 	Link Link `json:"link,omitempty" yaml:"link,omitempty"`
 	// Minutes is how far back from the anchor it reaches; 0: no bound.
 	Minutes int `json:"minutes,omitempty" yaml:"minutes,omitempty"`
-	// Share is a summary's part of the budget in percent.
+	// Share is its part of the budget in percent: of a summary the most; of recall, and
+	// of a window in the log form, what is set aside for it, at least Tokens, and what
+	// one of them does not need the other may have.
 	Share int `json:"share,omitempty" yaml:"share,omitempty"`
 	// Files and Bytes bound what is attached: how many files, and how large
 	// each.
@@ -159,10 +161,19 @@ func (p Policy) Limits(n SectionName) Section {
 	if has.Link != "" {
 		has.Link = LinkAuto
 	}
-	if k.noThreadsInLog && p.Frame == Log {
-		has.Threads = 0
+	return p.window(has)
+}
+
+// window returns a section without the limits that a window does not have in p's frame.
+func (p Policy) window(s Section) Section {
+	switch {
+	case s.Section != Window:
+	case p.Frame == Log:
+		s.Threads = 0
+	default:
+		s.Share = 0
 	}
-	return has
+	return s
 }
 
 // isZero reports whether p is the zero Policy.
@@ -182,11 +193,7 @@ func (p Policy) WithDefaults() Policy {
 	fill := func(in []Section) []Section {
 		var out []Section
 		for _, s := range in {
-			s = s.WithDefaults()
-			if k := kindOf(s.Section); k != nil && k.noThreadsInLog && p.Frame == Log {
-				s.Threads = 0
-			}
-			out = append(out, s)
+			out = append(out, p.window(s.WithDefaults()))
 		}
 		return out
 	}

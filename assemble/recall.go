@@ -8,27 +8,33 @@ import (
 )
 
 // The section recall shows what search found for the question and no other
-// section shows: each hit with its root and the messages next to it.
+// section shows: each hit with its thread, or with the messages next to it.
 var recallSection = sectionKind{
 	name:       Recall,
 	look:       SectionLook{Means: "older messages that search found for this question", Shown: "search found it for the question", Hue: 5, ANSI: 14},
-	limits:     Section{Messages: 12, Tokens: 1500, Cut: 300},
+	limits:     Section{Messages: 60, Tokens: 600, Cut: 300, Share: 35},
 	allowed:    func(p Policy) bool { return p.Frame == Log },
 	fillRank:   70,
 	source:     SourceSearch,
 	choose:     (*turn).chooseRecall,
 	showsTrees: true,
-	title:      func(*turn) string { return recallHeader },
+	title:      recallTitle,
 	log:        recallLog{},
 }
 
 // recallLog writes what was recalled, in the log form.
 type recallLog struct{ logList }
 
-// recallHeader stands above it. It counts nothing: search may find any number.
-const recallHeader = "earlier in this channel, found for this question"
+// recallTitle stands above it, and says where search is not sure. It counts nothing:
+// search may find any number.
+func recallTitle(t *turn) string {
+	if t.unsure {
+		return "earlier in this channel, found by some words of this question"
+	}
+	return "earlier in this channel, found for this question"
+}
 
-func (recallLog) frameCost(t *turn, _ *block) int { return t.countLines("["+recallHeader+"]") + 2 }
+func (recallLog) frameCost(t *turn, _ *block) int { return t.countLines("["+recallTitle(t)+"]") + 4 }
 
 func (recallLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, 0) }
 
@@ -36,7 +42,7 @@ func (recallLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, 0) }
 // docs/decisions/081-recall.md.
 const (
 	// recallFloor is the least score of a hit, as a part of the best one's.
-	recallFloor = 0.4
+	recallFloor = 0.15
 	// recallCover is how much of the question's weight in words the best covering
 	// hit must have; with less, search is not sure of any hit.
 	recallCover = 0.22
@@ -45,14 +51,16 @@ const (
 	// about what is shown anyway.
 	recallHere = 1.2
 	// recallUnsure is how many tokens are spent where search is not sure.
-	recallUnsure = 300
+	recallUnsure = 400
 	// recallShort is to how many tokens a message is cut then.
-	recallShort = 50
-	// recallReach is how many messages each way are shown with the recallBest
-	// best hits, where the input has their Cover: where nobody uses replies, an
-	// answer may come a few messages later. With other hits it is one.
-	recallBest  = 3
-	recallReach = 4
+	recallShort = 100
+	// recallThread is how many tokens a hit's thread may have.
+	recallThread = 600
+	// recallBest is how many hits that stand in no thread are shown with the messages
+	// up to recallReach away, where the input has their Cover: where nobody uses
+	// replies, an answer may come a few messages later. With other hits it is one.
+	recallBest  = 6
+	recallReach = 8
 )
 
 // Worth returns those of the hits that are good enough to be shown, the best
@@ -91,8 +99,9 @@ func (t *turn) recallable(m *msg) bool {
 	return (refused || t.free(m)) && t.spoken(m) && !t.seen(m) && m.Position().Compare(t.anchor.Position()) < 0
 }
 
-// fill shows the best hits that no other block shows, each with its root and the
-// messages next to it, in the room that the window leaves.
+// fill shows the best hits that no other block shows, each with its thread or the
+// messages next to it. The window has its share before recall is filled, and what it
+// does not need recall may have.
 func (recallLog) fill(t *turn, b *block, room int) int {
 	hits := slices.DeleteFunc(b.cands, func(m *msg) bool { return !t.recallable(m) })
 	b.cands = nil
@@ -100,19 +109,20 @@ func (recallLog) fill(t *turn, b *block, room int) int {
 		return 0
 	}
 	inWindow := map[*msg]*logEntry{}
+	mine := min(room, t.part(b))
 	if w := t.block(Window); w != nil && !w.skipped {
-		planned, _ := t.planWindow(w, min(room, w.Tokens))
+		share := t.windowShare(w, mine, room)
+		planned, _ := t.planWindow(w, share)
 		inWindow = planned.entries
-		room -= planned.used
+		mine = min(room-planned.used, mine+share-planned.used)
 	}
-	room = min(room, b.Tokens)
 	p := t.newTreePlan(b.Cut)
-	if !t.sure(inWindow) {
-		room = min(room, recallUnsure)
+	if t.unsure = !t.sure(inWindow); t.unsure {
+		mine = min(mine, recallUnsure)
 		p.limit, p.brief = min(b.Cut, recallShort), recallShort/2
 	}
 	p.anyOrder = true
-	p.addHits(hits, b.Messages, inWindow, room)
+	p.addHits(hits[:min(len(hits), b.Messages)], inWindow, mine)
 	for m := range p.entries {
 		if inWindow[m] != nil { // a root that the window shows
 			delete(p.entries, m)
@@ -125,37 +135,119 @@ func (recallLog) fill(t *turn, b *block, room int) int {
 	return p.used
 }
 
-// addHits plans at most n of the hits, the best first, then what belongs to
-// them. What the window shows is passed over.
-func (p *treePlan) addHits(hits []*msg, n int, inWindow map[*msg]*logEntry, room int) {
-	t := p.t
-	var shown []*msg
+// part is how much of what the turn may add a block has by its share: at least its
+// tokens.
+func (t *turn) part(b *block) int { return max(b.Tokens, t.share(b)) }
+
+// share is a block's share of what the turn may add, in tokens.
+func (t *turn) share(b *block) int { return t.in.Budget.Tokens * b.Share / 100 }
+
+// leastWindow is how many tokens a window has, where there are so many, before what
+// search found has its share.
+const leastWindow = 600
+
+// windowShare is what is set aside for the window of the room that is left, where
+// recall has a share too.
+func (t *turn) windowShare(w *block, recall, room int) int {
+	return min(t.part(w), max(room-recall, min(leastWindow, room*2/5)))
+}
+
+// A talk is a thread, or a single message, with what search found in it.
+type talk struct {
+	id   earshot.MessageID // of its root
+	hits []*msg            // the best first
+}
+
+// addHits plans the hits by the thread in which they stand, the thread with the best
+// hit first. What the window shows is passed over.
+func (p *treePlan) addHits(hits []*msg, inWindow map[*msg]*logEntry, room int) {
+	var talks []*talk
+	byID := map[earshot.MessageID]*talk{}
 	for _, m := range hits {
-		if inWindow[m] != nil || p.entries[m] != nil {
+		if inWindow[m] != nil {
 			continue
 		}
-		if len(shown) == n {
-			break
+		id := standsIn(m)
+		if byID[id] == nil {
+			byID[id] = &talk{id: id}
+			talks = append(talks, byID[id])
 		}
-		if p.add(m, room) { // where it does not fit, a shorter one may
-			shown = append(shown, m)
-		}
+		byID[id].hits = append(byID[id].hits, m)
 	}
-	covers := map[earshot.MessageID]float64{}
-	for _, r := range t.in.Recalled {
-		covers[r.ID] = r.Cover
-	}
-	for i, m := range shown {
-		reach := 1
-		if i < recallBest && covers[m.ID] > 0 {
-			reach = recallReach
-		}
-		for _, near := range t.nextTo(m, reach) {
-			if inWindow[near] == nil && p.entries[near] == nil {
-				p.add(near, room)
+	if p.t.unsure { // several finds tell more than the surroundings of one
+		for _, k := range talks {
+			for _, m := range k.hits[:1] {
+				p.add(m, room)
 			}
 		}
 	}
+	reach := p.t.reaches()
+	for i, k := range talks {
+		if thread := p.t.threadOf(k.id); len(thread) > 1 {
+			p.addThread(k, thread, inWindow, min(room, p.used+recallThread))
+			continue
+		}
+		for _, m := range k.hits {
+			if p.entries[m] == nil && !p.add(m, room) { // where it does not fit, a shorter one may
+				continue
+			}
+			far := 1
+			if i < recallBest && reach {
+				far = recallReach
+			}
+			for _, near := range p.t.nextTo(m, far) {
+				if inWindow[near] == nil && p.entries[near] == nil {
+					p.add(near, room)
+				}
+			}
+		}
+	}
+}
+
+// addThread plans a thread: its root, the hits, and what stands around them, what
+// follows a hit before what precedes it.
+func (p *treePlan) addThread(k *talk, thread []*msg, inWindow map[*msg]*logEntry, room int) {
+	add := func(m *msg) {
+		if inWindow[m] == nil && p.entries[m] == nil && p.t.recallable(m) {
+			p.add(m, room)
+		}
+	}
+	if thread[0].ID == k.id {
+		add(thread[0])
+	}
+	for _, m := range k.hits {
+		add(m)
+	}
+	for far := 1; far < len(thread); far++ {
+		for _, m := range k.hits {
+			at := slices.Index(thread, m)
+			if at+far < len(thread) {
+				add(thread[at+far])
+			}
+			if at-far >= 0 {
+				add(thread[at-far])
+			}
+		}
+	}
+}
+
+// threadOf returns the messages of a thread that are loaded and stand before the
+// question, its root first, in the order of Position.
+func (t *turn) threadOf(id earshot.MessageID) []*msg {
+	if t.threads == nil {
+		t.threads = map[earshot.MessageID][]*msg{}
+		for _, m := range t.live {
+			if t.spoken(m) {
+				t.threads[standsIn(m)] = append(t.threads[standsIn(m)], m)
+			}
+		}
+	}
+	return t.threads[id]
+}
+
+// reaches reports whether the input says how well hits cover the question.
+func (t *turn) reaches() bool {
+	return slices.ContainsFunc(t.in.Recalled, func(r Recalled) bool { return r.Cover > 0 })
 }
 
 // sure reports whether what search found is probably about the question: the

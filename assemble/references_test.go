@@ -40,19 +40,19 @@ func TestATreeStaysTogetherWhateverItLacks(t *testing.T) {
 			name:     "two replies to a deleted message",
 			messages: []earshot.Message{tombstone(1, "m1"), line(2, "m2", "m1", "Ann"), line(3, "x", "", "Dan"), line(4, "m3", "m1", "Bob"), line(30, "q", "", "Cleo")},
 			window:   "thread (Ann, Bob):\n  Ann: text m2\n  Bob: text m3\n\nstandalone (Dan):\n  text x\n",
-			log:      "09:03 Dan: text x\n+ replies to a deleted message\n↳ 09:02 Ann: text m2\n↳ 09:04 Bob: text m3\n",
+			log:      "+ replies to a deleted message\n↳ 09:02 Ann: text m2\n09:03 Dan: text x\n+ replies to a deleted message\n↳ 09:04 Bob: text m3\n",
 		},
 		{
 			name:     "two replies to a message that is not loaded",
 			messages: []earshot.Message{line(2, "m2", "m1", "Ann"), line(3, "x", "", "Dan"), line(4, "m3", "m1", "Bob"), line(30, "q", "", "Cleo")},
 			window:   "thread (Ann, Bob):\n  Ann: text m2\n  Bob: text m3\n\nstandalone (Dan):\n  text x\n",
-			log:      "09:03 Dan: text x\n+ replies to a message that is not loaded\n↳ 09:02 Ann: text m2\n↳ 09:04 Bob: text m3\n",
+			log:      "+ replies to a message that is not loaded\n↳ 09:02 Ann: text m2\n09:03 Dan: text x\n+ replies to a message that is not loaded\n↳ 09:04 Bob: text m3\n",
 		},
 		{
 			name:     "the message in the middle is deleted, and what it answered is known",
 			messages: []earshot.Message{line(1, "m1", "", "Ann"), deleted, line(3, "x", "", "Dan"), line(4, "m3", "m2", "Cleo"), line(30, "q", "", "Cleo")},
 			window:   "thread (Ann, Cleo):\n  Ann: text m1\n  Cleo: text m3\n\nstandalone (Dan):\n  text x\n",
-			log:      "09:03 Dan: text x\n09:01 Ann: text m1\n↳ 09:04 Cleo: text m3\n",
+			log:      "09:01 Ann: text m1\n09:03 Dan: text x\n+ replies to a deleted message\n↳ 09:04 Cleo: text m3\n",
 		},
 		{
 			name: "a thread's reply to a deleted message and to one that is not loaded",

@@ -1,6 +1,7 @@
 package assemble_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -62,7 +63,7 @@ func expected(in assemble.Input, r assemble.Result, want map[earshot.MessageID]s
 	out := map[string][]spoken{}
 	var window []earshot.Message
 	own := "" // the section of the last message, where that was the agent's turn
-	for _, row := range r.Ledger {
+	for _, row := range transcriptOrder(in, r.Ledger, messages) {
 		m := messages[row.ID]
 		if row.Verdict == earshot.Out {
 			continue
@@ -99,6 +100,33 @@ func expected(in assemble.Input, r assemble.Result, want map[earshot.MessageID]s
 		out["window"] = windowOrder(in, window, out["window"])
 	}
 	return out
+}
+
+// transcriptOrder puts the rows of answers that stand in threads behind those of the
+// questions at the top level that they answer.
+func transcriptOrder(in assemble.Input, ledger []earshot.LedgerRow, messages map[earshot.MessageID]earshot.Message) []earshot.LedgerRow {
+	asked := map[earshot.MessageID]earshot.MessageID{}
+	for _, turn := range in.Conversation.Turns {
+		q, ok := messages[turn.Anchor]
+		if ok && q.Root() == "" && len(turn.Replies) > 0 {
+			asked[turn.Replies[0]] = turn.Anchor
+		}
+	}
+	at := func(row earshot.LedgerRow) (earshot.Position, int) {
+		m := messages[row.ID]
+		if row.Section == "transcript" && m.Root() != "" && rootOf(in) == "" {
+			q := messages[cmp.Or(asked[row.ID], m.Root())]
+			return q.Position(), 1
+		}
+		return m.Position(), 0
+	}
+	rows := slices.Clone(ledger)
+	slices.SortStableFunc(rows, func(x, y earshot.LedgerRow) int {
+		xAt, xBelow := at(x)
+		yAt, yBelow := at(y)
+		return cmp.Or(xAt.Compare(yAt), cmp.Compare(xBelow, yBelow))
+	})
+	return rows
 }
 
 // windowOrder sorts the messages of a window by tree, the tree with the newest

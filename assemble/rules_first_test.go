@@ -250,6 +250,43 @@ func TestFirstTurns(t *testing.T) {
 			},
 		},
 		{
+			name: "a summary stands for what it covers",
+			in: where(asking("transcript", said("a", "Alice", "<@U0BOT> "+strings.Repeat("we have talked about it ", 4)), said("b", "Alice", "<@U0BOT> hi", after(60)), said("q", "Bob", "well?", after(90))),
+				summarised("They talked.", 0, 10)),
+			has: []string{"They talked.\n\nAlice: @earshot hi\n"}, lacks: []string{"talked about it"}, ledger: "a out summarised\nb full transcript",
+		},
+		{
+			name: "a summary that is longer than what it covers is not shown",
+			in: where(asking("transcript", said("a", "Alice", "<@U0BOT> hi"), said("q", "Bob", "well?", after(90))),
+				summarised(strings.Repeat("they talked about it ", 20), 0, 10)),
+			is: "Alice: @earshot hi\n\nBob: well?", ledger: "a full transcript",
+		},
+		{
+			name: "a summary for which there is no room stands for nothing",
+			in: where(asking("transcript", said("a", "Alice", "<@U0BOT> "+strings.Repeat("we have talked about it ", 4)), said("q", "Bob", "well?", after(90))),
+				tokensOf(11), summarised("They talked.", 0, 10)),
+			lacks: []string{"They talked"}, ledger: "a out budget",
+		},
+		{
+			name: "in the log form the messages stand where all that the summary covers fits",
+			in: where(asking("standard", said("r", "Alice", "staging is down"), said("b", "Bob", strings.Repeat("the migration hangs ", 10), in("r"), after(5)), said("q", "Alice", "well?", in("r"), after(90))),
+				summarised("They talked.", 0, 10)),
+			has: []string{"Bob: the migration hangs"}, lacks: []string{"They talked"}, ledger: "r full thread\nb full thread",
+		},
+		{
+			name: "in the log form the summary stands where that does not fit, but for the root and what search found",
+			in: where(asking("standard", said("r", "Alice", "staging is down"), said("b", "Bob", strings.Repeat("the migration hangs ", 200), in("r"), after(5)), said("c", "Bob", "port 9000", in("r"), after(6)),
+				said("d", "Bob", "so it is", in("r"), after(60)), said("q", "Alice", "well?", in("r"), after(90))),
+				tokensOf(400), summarised("They talked.", 0, 10), func(in *assemble.Input) { in.Recalled = []assemble.Recalled{{ID: "c", Score: 9}} }),
+			has: []string{"They talked.", "port 9000"}, lacks: []string{"the migration hangs"}, ledger: "r full thread\nb out summarised\nc full thread\nd full thread",
+		},
+		{
+			name: "the agent's answer in a thread stands below its question, and what it says there later does not",
+			in: asking("transcript", said("a", "Alice", "<@U0BOT> why?"), said("own", "earshot", "a lock", in("a"), after(3)), said("x", "Bob", "<@U0BOT> lunch?", after(1)), said("y1", "Bob", "1", in("x"), after(4)),
+				said("y2", "Bob", "2", in("x"), after(5)), said("y3", "Bob", "3", in("x"), after(6)), said("y4", "Bob", "4", in("x"), after(7)), said("late", "earshot", "no idea", in("x"), after(8)), said("q", "Bob", "well?", after(90))),
+			is: "Alice: @earshot why?\n<<next>>\na lock\n<<next>>\nBob: @earshot lunch?\n\nBob: well?", ledger: "own full transcript\nlate out other-conversation",
+		},
+		{
 			name: "a summary has a quarter of the budget and is cut visibly",
 			in: where(asking("transcript", said("a", "Alice", "<@U0BOT> hi"), said("q", "Bob", "well?")), tokensOf(400), func(in *assemble.Input) {
 				in.Conversation.Summary = &earshot.Summary{Text: strings.Repeat("they talked about it ", 200)}
@@ -262,4 +299,12 @@ func TestFirstTurns(t *testing.T) {
 			},
 		},
 	})
+}
+
+// summarised gives the conversation a summary of what was said between two seconds
+// after the beginning.
+func summarised(text string, from, to int) given {
+	return func(in *assemble.Input) {
+		in.Conversation.Summary = &earshot.Summary{Text: text, From: started + earshot.Time(from)*1e6, To: started + earshot.Time(to)*1e6}
+	}
 }

@@ -223,15 +223,31 @@ func TestRecall(t *testing.T) {
 	const found = "[earlier in this channel, found for this question]\n"
 	checkRules(t, []rule{
 		{
-			name: "a hit comes with its root and the messages next to it, in time order",
-			in: where(asking("standard", said("a", "Alice", "root"), said("b", "Bob", "before", in("a")), said("c", "Carol", "the hit", in("a")), said("d", "Bob", "behind", in("a")), said("e", "Bob", "far", in("a")),
+			name: "a hit comes with its thread, in time order",
+			in: where(asking("standard", said("a", "Alice", "root"), said("b", "Bob", "before", in("a")), said("c", "Carol", "the hit", in("a")), said("d", "Bob", "after it", in("a")), said("e", "Bob", "at the end", in("a")),
 				said("x", "Alice", "newest"), said("q", "Bob", "well?")), hits("c", 9.0)),
-			has:    []string{found + "[Mon 2 Mar]\n09:00 Alice: root\n+ 1 reply not shown, thread a\n↳ 09:00 Bob: before\n↳ 09:00 Carol: the hit\n↳ 09:00 Bob: behind\n\n"},
-			ledger: "a full recall\nc full recall\ne out cap\nx full window",
+			has:    []string{found + "[Mon 2 Mar]\n09:00 Alice: root\n↳ 09:00 Bob: before\n↳ 09:00 Carol: the hit\n↳ 09:00 Bob: after it\n· at the end\n\n"},
+			ledger: "a full recall\nc full recall\ne full recall\nx full window",
+		},
+		{
+			name: "of a long thread the hit's surroundings are shown, what follows it first",
+			in: where(asking("standard", func() []earshot.Message {
+				list := []earshot.Message{said("a", "Alice", "root", days(-9))}
+				for i := range 60 {
+					list = append(list, said(fmt.Sprintf("m%02d", i), []string{"Bob", "Carol"}[i%2], strings.Repeat("word ", 60), in("a"), days(-9), after(i+1)))
+				}
+				return append(list, said("x", "Alice", "newest"), said("q", "Bob", "well?"))
+			}()...), hits("m30", 9.0)),
+			ledger: "a full recall\nm27 full recall\nm30 full recall\nm33 full recall\nm59 out cap",
+			also: func(t *testing.T, r assemble.Result) {
+				if n := r.Tokens.Sections[assemble.Recall]; n < 500 || n > 700 {
+					t.Errorf("one thread has %d tokens", n)
+				}
+			},
 		},
 		{
 			name:   "a hit that is far below the best is not good enough",
-			in:     where(asking("standard", said("a", "Alice", "best"), said("m", "Bob", "m"), said("n", "Bob", "n"), said("b", "Carol", "poor"), said("x", "Alice", "newest"), said("q", "Bob", "well?")), hits("a", 10.0, "b", 3.9)),
+			in:     where(asking("standard", said("a", "Alice", "best"), said("m", "Bob", "m"), said("n", "Bob", "n"), said("b", "Carol", "poor"), said("x", "Alice", "newest"), said("q", "Bob", "well?")), hits("a", 10.0, "b", 1.4)),
 			ledger: "a full recall\nb out cap\nx full window",
 		},
 		{
@@ -257,15 +273,19 @@ func TestRecall(t *testing.T) {
 			is:   found + "[Mon 2 Mar]\n08:00 Carol: we had this in May" + andNow,
 		},
 		{
-			name: "twelve hits are shown",
+			name: "sixty hits are read",
 			in: where(asking("standard", func() []earshot.Message {
 				var list []earshot.Message
-				for i := range 20 {
+				for i := range 62 {
 					list = append(list, said(fmt.Sprintf("r%02d", i), "Alice", "root"), said(fmt.Sprintf("h%02d", i), "Bob", "hit", in(fmt.Sprintf("r%02d", i))))
 				}
 				return append(list, said("x", "Alice", "newest"), said("q", "Bob", "well?"))
-			}()...), hits("h19", 20.0, "h00", 19.0, "h01", 18.0, "h02", 17.0, "h03", 16.0, "h04", 15.0, "h05", 14.0, "h06", 13.0, "h07", 12.0, "h08", 11.0, "h09", 10.5, "h10", 10.2, "h11", 10.1)),
-			ledger: "h10 full recall\nh11 out cap\nh19 full recall",
+			}()...), hits("h61", 20.0), func(in *assemble.Input) {
+				for i := range 61 {
+					in.Recalled = append(in.Recalled, assemble.Recalled{ID: earshot.MessageID(fmt.Sprintf("h%02d", i)), Score: 19 - float64(i)/10})
+				}
+			}),
+			ledger: "h58 full recall\nh59 out cap\nh60 out cap\nh61 full recall",
 		},
 	})
 }
@@ -308,7 +328,7 @@ func TestRecallIsShortWhereSearchIsNotSure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := res.Tokens.Sections[assemble.Recall]; n < 100 || n <= 300 == c.sure || n > 1500 {
+		if n := res.Tokens.Sections[assemble.Recall]; n < 100 || n <= 400 == c.sure || n > 1500 {
 			t.Errorf("%s: recall has %d tokens", c.name, n)
 		}
 	}
@@ -316,10 +336,11 @@ func TestRecallIsShortWhereSearchIsNotSure(t *testing.T) {
 
 func TestTheBestHitsComeWithMoreMessagesAround(t *testing.T) {
 	t.Parallel()
-	in := asking("standard", said("a", "Alice", "why?", after(-9000)), said("b", "Bob", "b", after(-8990)), said("c", "Bob", "c", after(-8980)), said("d", "Bob", "d", after(-8970)),
-		said("e", "Bob", "because", after(-8960)), said("f", "Bob", "f", after(-8950)), said("x", "Alice", "newest"), said("q", "Bob", "well?"))
+	in := asking("standard", said("a", "Alice", "why?", after(-9000)), said("b", "Bob", "b", after(-8990)), said("c", "Bob", "c", after(-8980)), said("d", "Bob", "d", after(-8970)), said("e", "Bob", "e", after(-8960)),
+		said("f", "Bob", "f", after(-8950)), said("g", "Bob", "g", after(-8940)), said("h", "Bob", "h", after(-8930)), said("i", "Bob", "because", after(-8920)), said("j", "Bob", "j", after(-8910)),
+		said("x", "Alice", "newest"), said("q", "Bob", "well?"))
 	in.Policy = withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 1})
-	for cover, want := range map[float64]string{0: "ab", 0.5: "abcde"} {
+	for cover, want := range map[float64]string{0: "ab", 0.5: "abcdefghi"} {
 		in.Recalled = []assemble.Recalled{{ID: "a", Score: 9, Cover: cover}}
 		res, err := assemble.Turn(in)
 		if err != nil {

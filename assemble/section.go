@@ -56,7 +56,6 @@ type sectionKind struct {
 	limits           Section           // the defaults; a limit that is zero here is one that it does not have
 	hasOwn           bool              // has [Section.Own]
 	hasAddressedOnly bool              // has [Section.AddressedOnly]
-	noThreadsInLog   bool              // does not have [Section.Threads] in the log form
 	laterOnly        bool              // a first turn cannot have it
 	notInPolicy      bool              // no policy lists it
 	allowed          func(Policy) bool // whether a policy of this form and frame can have it; nil: any

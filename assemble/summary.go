@@ -1,6 +1,10 @@
 package assemble
 
-import "github.com/earshot-ai/earshot"
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // The section summary shows the stored summary of older turns, with the range
 // that it covers.
@@ -23,12 +27,99 @@ var summarySection = sectionKind{
 	},
 }
 
+// firstTurn makes a first turn. A summary and the messages that it covers are never both
+// shown. In the log form the messages are, where all of them are loaded and fit; else the
+// summary, if it has room and is shorter than they are.
+func (t *turn) firstTurn() (Result, error) {
+	summary := t.summary
+	if summary == nil || !slices.ContainsFunc(t.in.Policy.First, func(s Section) bool { return s.Section == SummaryPart }) {
+		return t.assemble(0, false)
+	}
+	if t.isLog() {
+		t.summary = nil
+		res, err := t.assemble(0, false)
+		t.summary = summary
+		if covered := t.covered(); err != nil || t.loadedWhole(covered) && !slices.ContainsFunc(covered, func(m *msg) bool { return m.verdict != isFull }) {
+			t.summary = nil
+			return res, err
+		}
+		t.forget()
+	}
+	if covered := t.covered(); t.loadedWhole(covered) && t.tokensOf(covered) < t.countLines(summary.Text) {
+		t.summary = nil
+	}
+	t.forget()
+	t.stands = t.summary != nil
+	res, err := t.assemble(0, false)
+	if err != nil || !t.stands || res.Tokens.Sections[SummaryPart] > 0 {
+		return res, err
+	}
+	notes := t.notes // there is no room for the summary
+	t.forget()
+	t.summary, t.stands = nil, false
+	if res, err = t.assemble(0, false); err == nil {
+		res.Notes = append(slices.DeleteFunc(notes, func(n Note) bool { return n != noSummary }), res.Notes...)
+	}
+	return res, err
+}
+
+// covered returns the messages of the conversation that the summary covers, but for the
+// thread's root and what recall names; none where its end is not known.
+func (t *turn) covered() []*msg {
+	if t.summary.To == 0 {
+		return nil
+	}
+	mine := t.conversation()
+	if slices.ContainsFunc(t.in.Policy.First, func(s Section) bool { return s.Section == Transcript }) {
+		mine = t.transcribed()
+	}
+	named := map[earshot.MessageID]bool{}
+	for _, r := range t.in.Recalled {
+		named[r.ID] = true
+	}
+	s, root := t.summary, t.root()
+	var out []*msg
+	for _, m := range t.live {
+		if (s.From == 0 || m.Time >= s.From) && m.Time <= s.To && m != root && !named[m.ID] && t.spoken(m) && mine(m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// loadedWhole reports whether the input has all that the summary covers.
+func (t *turn) loadedWhole(covered []*msg) bool {
+	if len(covered) == 0 || t.summary.From == 0 {
+		return false
+	}
+	first := covered[0]
+	if root := t.root(); root != nil {
+		first = root
+	}
+	if first.Time > t.summary.From {
+		return false
+	}
+	rest, _ := t.notLoaded(t.anchor.Root())
+	return rest == 0 || t.anchor.Root() == ""
+}
+
+// tokensOf is what the texts of messages cost.
+func (t *turn) tokensOf(msgs []*msg) int {
+	n := 0
+	for _, m := range msgs {
+		n += t.in.Counter.Count(m.Text)
+	}
+	return n
+}
+
 // A summary may have minSummary tokens, however small its share of the budget is,
 // and with fewer than leastSummary it is not worth showing.
 const (
 	minSummary   = 32
 	leastSummary = 12
 )
+
+var noSummary = Note{NoteOmitted, "summary: no room in the budget"}
 
 // fitSummary returns the summary's lines, cut to its share of the budget and to the
 // room that is left; "" where that is too little.
@@ -48,7 +139,7 @@ func (t *turn) fitSummary(s Section, room int) string {
 	lines := write(body)
 	for limit := room; t.countLines(lines) > room+frame; limit -= max(1, limit/16) {
 		if limit < leastSummary {
-			t.notes = append(t.notes, Note{NoteOmitted, "summary: no room in the budget"})
+			t.notes = append(t.notes, noSummary)
 			return ""
 		}
 		cut, _ := t.cutText(body, limit)

@@ -70,18 +70,21 @@ func (t *turn) threadShown() bool {
 	return b != nil && (!b.nothingKept() || b.lineStands())
 }
 
-// threadShare is how much of the budget a thread has at most in the log form, in
-// percent, where there are messages around it to show.
-const threadShare = 60
-
-// threadLog writes a thread in the log form.
+// threadLog writes a thread in the log form. It may have all but a few lines of the
+// window, and but recall's share where search found what it has no room for.
 type threadLog struct{ logList }
 
 func (l threadLog) fill(t *turn, b *block, room int) int {
 	if w := t.block(Window); w != nil && len(w.cands) > 0 {
-		room = min(room, t.in.Budget.Tokens*threadShare/100)
+		room -= min(leastWindow, t.share(w))
 	}
-	return l.logList.fill(t, b, room)
+	if r := t.block(Recall); r != nil {
+		left, _ := t.newest(b, min(room, b.Tokens), b.Cut)
+		if slices.ContainsFunc(r.cands, func(m *msg) bool { return m != b.root && !slices.Contains(b.cands[left:], m) }) {
+			room -= t.share(r)
+		}
+	}
+	return l.logList.fill(t, b, max(0, room))
 }
 
 // render counts the replies that are left out in a line below the root, where

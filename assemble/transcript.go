@@ -1,10 +1,6 @@
 package assemble
 
-import (
-	"slices"
-
-	"github.com/earshot-ai/earshot"
-)
+import "github.com/earshot-ai/earshot"
 
 // The section transcript shows earlier turns of the conversation as turns of
 // user and assistant; in the log form as one block.
@@ -31,10 +27,9 @@ var transcriptSection = sectionKind{
 // chooseTranscript picks the conversation's turns: at the channel's top level,
 // all messages there. What the thread's block shows is not repeated.
 func (t *turn) chooseTranscript(b *block) {
-	root := t.anchor.Root()
-	extent := Extent{Thread: root, TopLevel: root == ""}
+	root, mine := t.anchor.Root(), t.transcribed()
 	for _, m := range t.live {
-		if !extent.Holds(m.Message) || m.verdict != undecided && m.reason != reasonCap && m.reason != reasonBudget {
+		if !mine(m) || m.verdict != undecided && m.reason != reasonCap && m.reason != reasonBudget {
 			continue
 		}
 		switch {
@@ -56,6 +51,14 @@ func (t *turn) chooseTranscript(b *block) {
 	b.cap()
 }
 
+// transcribed returns a test for the messages of the conversation that a transcript
+// shows: of the thread, or of the channel's top level.
+func (t *turn) transcribed() func(*msg) bool {
+	root := t.anchor.Root()
+	extent := Extent{Thread: root, TopLevel: root == ""}
+	return func(m *msg) bool { return extent.Holds(m.Message) }
+}
+
 // countsTranscript reports whether there is a transcript that counts what is stored
 // of the conversation and not loaded. It does not where only some of that is
 // addressed, where the thread's block counts it, and at a channel's top level, since
@@ -71,8 +74,8 @@ func (t *turn) countsTranscript() bool {
 	return t.block(Thread) == nil
 }
 
-// chooseAnswers adds to questions of the top level the answers that recorded
-// turns gave in their threads.
+// chooseAnswers adds below questions of the top level the answers that were given in
+// their threads: those of recorded turns, else the agent's own among the first replies.
 func (t *turn) chooseAnswers(b *block) {
 	answers := map[earshot.MessageID]*msg{}
 	for _, turn := range t.in.Conversation.Turns {
@@ -82,14 +85,19 @@ func (t *turn) chooseAnswers(b *block) {
 			}
 		}
 	}
-	for _, q := range slices.Clone(b.cands) {
+	asked := b.cands
+	b.cands = make([]*msg, 0, len(asked))
+	for _, q := range asked {
+		b.cands = append(b.cands, q)
 		a := answers[q.ID]
+		if a == nil {
+			a = t.ownAnswer(q.ID)
+		}
 		if a != nil && !a.taken && (a.verdict == undecided || a.reason == reasonAddressed) && t.within(b.Section, a) {
 			a.verdict = undecided
 			b.take(a)
 		}
 	}
-	slices.SortFunc(b.cands, byPosition)
 }
 
 // addressed reports whether m concerns the agent: it wrote it, is mentioned in

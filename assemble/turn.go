@@ -26,7 +26,8 @@ type turn struct {
 	recorded map[earshot.MessageID]bool         // replies of recorded turns
 	first    earshot.Position                   // of the first recorded turn's anchor
 	last     earshot.Position                   // of the last recorded turn's anchor
-	summary  *earshot.Summary                   // nil when there is none, or it covers what was deleted
+	summary  *earshot.Summary                   // nil when there is none, it covers what was deleted, or what it covers is shown
+	stands   bool                               // the summary stands for the messages that it covers
 
 	when      calendar
 	counts    map[string]int // tokens of headers and the like
@@ -52,11 +53,13 @@ type pass struct {
 	active  map[earshot.MessageID]earshot.Activity  // the replies of each root
 
 	// Of the log form.
-	askersLast   *msg                       // the asker's last message before the question
-	replies      map[earshot.MessageID]int  // how many replies of each thread are loaded
-	repliesShown map[earshot.MessageID]int  // how many of them the prompt and the session show
-	ownAnswers   map[earshot.MessageID]*msg // the agent's first message in each thread
-	namedParents []*msg                     // messages whose authors are named in lines above replies
+	askersLast   *msg                         // the asker's last message before the question
+	replies      map[earshot.MessageID]int    // how many replies of each thread are loaded
+	repliesShown map[earshot.MessageID]int    // how many of them the prompt and the session show
+	ownAnswers   map[earshot.MessageID]*msg   // the agent's first message in each thread
+	threads      map[earshot.MessageID][]*msg // the messages of each thread, and single ones
+	unsure       bool                         // search is not sure that what it found is about the question
+	namedParents []*msg                       // messages whose authors are named in lines above replies
 }
 
 // Turn assembles the prompt for one message, the anchor. It changes nothing in
@@ -97,7 +100,7 @@ func Turn(in Input) (Result, error) {
 	}
 	// A first turn: of the conversation, or of the epoch that starts here.
 	t.broken = t.broken || in.Policy.Session && len(in.Conversation.Session) > 0
-	return t.assemble(0, false)
+	return t.firstTurn()
 }
 
 // assemble makes one pass: the steps from relate to render.
@@ -115,6 +118,12 @@ func (t *turn) assemble(session int, later bool) (Result, error) {
 	t.names = newNames(t.in.Identity, t.in.Policy.Bots, t.upTo, used)
 	t.labels = map[earshot.AuthorID]*label{}
 	t.relate()
+	if t.stands {
+		for _, m := range t.covered() {
+			m.out(&summarySection, reasonSummarised)
+			m.taken = true
+		}
+	}
 	t.findAskersLast()
 	t.choose()
 	p, err := t.fit(session)

@@ -12,8 +12,7 @@ import (
 var windowSection = sectionKind{
 	name:           Window,
 	look:           SectionLook{Means: "what was said lately in the channel", Shown: "among the channel's newest messages", Hue: 1, ANSI: 12},
-	limits:         Section{Link: LinkOff, Look: 100, Threads: 5, Messages: 20, Tokens: unbounded, Cut: 300},
-	noThreadsInLog: true,
+	limits:         Section{Link: LinkOff, Look: 100, Threads: 5, Messages: 20, Tokens: unbounded, Cut: 300, Share: 15},
 	allowed:        func(p Policy) bool { return p.Frame != Preamble && p.Frame != Tags },
 	fillRank:       80,
 	source:         SourceChannel,

@@ -19,7 +19,11 @@ func windowTitle(t *turn) string {
 }
 
 func (windowLog) fill(t *turn, b *block, room int) int {
-	p, n := t.planWindow(b, min(room, b.Tokens))
+	part := t.part(b)
+	if r := t.block(Recall); r != nil {
+		part += max(0, t.part(r)-r.used) // what recall does not need
+	}
+	p, n := t.planWindow(b, min(room, part))
 	why := reasonBudget
 	if n == b.Messages {
 		why = reasonCap
@@ -156,12 +160,21 @@ func (t *turn) repliesLeft(root *msg) int {
 	return max(0, t.replyCount(root)-t.repliesShown[root.ID])
 }
 
-// ownAnswer returns the first message of the agent's in a thread, or nil.
+// AnswerWithin is among how many of a thread's first replies the agent's answer to the
+// root stands. What it says later answers others.
+const AnswerWithin = 4
+
+// ownAnswer returns the agent's answer to the root of a thread, or nil.
 func (t *turn) ownAnswer(root earshot.MessageID) *msg {
 	if t.ownAnswers == nil {
 		t.ownAnswers = map[earshot.MessageID]*msg{}
-		for _, m := range t.live {
-			if r := m.Root(); r != "" && t.ownAnswers[r] == nil && t.in.Identity.Is(m.Author.ID) {
+		replies := map[earshot.MessageID]int{}
+		for _, m := range t.upTo {
+			r := m.Root()
+			if r == "" || m.Deleted {
+				continue
+			}
+			if replies[r]++; replies[r] <= AnswerWithin && t.ownAnswers[r] == nil && m.reason != reasonBlank && t.in.Identity.Is(m.Author.ID) {
 				t.ownAnswers[r] = m
 			}
 		}

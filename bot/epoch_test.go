@@ -328,8 +328,8 @@ func TestTheSummaryStandsInTheFirstPromptOfAnEpoch(t *testing.T) {
 	t.Parallel()
 	withFiles(t, narrow, func(w *world, d *drawer, m *llmtest.Model) {
 		w.ask("m1", "what does this show?", sharing("F1"))
-		w.ask("m2", "and this?", sharing("F2"))
-		w.ask("m3", "so?")
+		w.ask("m2", "and this? "+long(), sharing("F2"))
+		w.ask("m3", "so? "+long())
 		w.summarise("They ship on Fridays.", "m1", "m2")
 		for i := range 4 {
 			w.ask(fmt.Sprintf("m%d", i+4), "which is newer? "+long())
@@ -360,10 +360,10 @@ func TestADeletionDropsTheSummaryThatCoversIt(t *testing.T) {
 	}{{"m2", false}, {"m4", true}} {
 		t.Run("of "+c.deleted, func(t *testing.T) {
 			t.Parallel()
-			withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+			withFiles(t, narrow, func(w *world, d *drawer, m *llmtest.Model) {
 				w.ask("m1", "what does this show?", sharing("F1"))
-				w.ask("m2", "a word")
-				w.ask("m3", "so?")
+				w.ask("m2", "a word "+long())
+				w.ask("m3", "so? "+long()+long()+long()) // it does not fit beside the others
 				w.ask("m4", "another word")
 				w.summarise("They ship on Fridays.", "m1", "m2", "m3")
 				w.remove(c.deleted, "m1")

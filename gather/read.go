@@ -116,7 +116,10 @@ func (r *reader) read(ctx context.Context, zone string) error {
 			return err
 		}
 	}
-	return r.parents(ctx)
+	if err := r.parents(ctx); err != nil {
+		return err
+	}
+	return r.beginnings(ctx)
 }
 
 // section reads the messages of one section, except those of the channel and of
@@ -266,12 +269,53 @@ func (r *reader) transcript(ctx context.Context, s assemble.Section) error {
 		if err := r.byID(ctx, answers...); err != nil {
 			return err
 		}
+		if err := r.ownAnswers(ctx); err != nil {
+			return err
+		}
 		part = earshot.Whole()
 	}
 	if whole {
 		return nil
 	}
 	return r.count(ctx, root, part)
+}
+
+// ownAnswers keeps the agent's answers in the threads of questions at the top level of
+// which no turn is recorded, of the newest ones.
+func (r *reader) ownAnswers(ctx context.Context) error {
+	recorded := map[earshot.MessageID]bool{r.anchor.ID: true}
+	for _, a := range r.state.Turns {
+		recorded[a.Anchor] = len(a.Replies) > 0 || a.Anchor == r.anchor.ID
+	}
+	asked := map[earshot.MessageID]*earshot.Message{}
+	var ids []earshot.MessageID
+	for i := range r.messages {
+		if m := &r.messages[i]; m.Root() == "" && !m.Deleted && !recorded[m.ID] {
+			asked[m.ID] = m
+			ids = append(ids, m.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	replies, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), ids...)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(ids, func(x, y earshot.MessageID) int { return asked[y].Position().Compare(asked[x].Position()) })
+	n := 0
+	for _, id := range ids {
+		if replies[id].Count == 0 {
+			continue
+		}
+		if err := r.answer(ctx, *asked[id]); err != nil {
+			return err
+		}
+		if n++; n == maxAnswers {
+			break
+		}
+	}
+	return nil
 }
 
 // addressed returns a test for the messages that a transcript of what was

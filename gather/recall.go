@@ -15,13 +15,18 @@ import (
 )
 
 const (
-	// maxHits is how many hits an input has: twice what a prompt shows, because
-	// the window or the session may show some of them already.
-	maxHits = 24
+	// maxHits is how many hits an input has.
+	maxHits = 60
 	// maxNear is how many messages next to one hit are read.
 	maxNear = 10
 	// maxReplying is how many replies by reference to one hit are kept.
 	maxReplying = 4
+	// maxThreads is of how many hits' threads the newest maxThread messages are read;
+	// of a longer one, besides, maxAfter messages after a hit, and maxBefore before it.
+	maxThreads = 12
+	maxThread  = 60
+	maxAfter   = 20
+	maxBefore  = 8
 )
 
 // recall searches the channel for what the question may be about, and keeps what
@@ -143,6 +148,9 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 		references = references || m.ReplyTo != ""
 		r.keep(m)
 	}
+	if err := r.threadsOf(ctx, list, worth); err != nil {
+		return nil, err
+	}
 	if err := r.repliedTo(ctx); err != nil || !references {
 		return loaded, err
 	}
@@ -167,6 +175,83 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 		}
 	}
 	return loaded, nil
+}
+
+// threadsOf keeps the threads of the hits that are worth showing, the thread with the
+// best hit first. The question's own thread is read by another section.
+func (r *reader) threadsOf(ctx context.Context, list []earshot.Message, worth []assemble.Recalled) error {
+	byID := make(map[earshot.MessageID]earshot.Message, len(list))
+	var top []earshot.MessageID
+	for _, m := range list {
+		byID[m.ID] = m
+		if m.Root() == "" {
+			top = append(top, m.ID)
+		}
+	}
+	var replies map[earshot.MessageID]earshot.Activity
+	if len(top) > 0 {
+		var err error
+		if replies, err = r.store.Activity(ctx, r.scope, r.anchor.Position(), top...); err != nil {
+			return err
+		}
+	}
+	var roots []earshot.MessageID
+	hits := map[earshot.MessageID][]earshot.Message{}
+	for _, w := range worth {
+		m, ok := byID[w.ID]
+		if !ok || m.Deleted {
+			continue
+		}
+		root := m.Root()
+		if root == "" && replies[m.ID].Count > 0 {
+			root = m.ID
+		}
+		if root == "" || root == r.anchor.Root() {
+			continue
+		}
+		if hits[root] == nil {
+			roots = append(roots, root)
+		}
+		hits[root] = append(hits[root], m)
+	}
+	for _, root := range roots[:min(len(roots), maxThreads)] {
+		if err := r.threadAround(ctx, root, hits[root]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// threadAround keeps the newest messages of a thread, and those around the hits in it
+// that are older.
+func (r *reader) threadAround(ctx context.Context, root earshot.MessageID, hits []earshot.Message) error {
+	part := earshot.ThreadOf(root)
+	newest, err := r.store.Newest(ctx, r.scope, part, r.anchor.Position(), maxThread)
+	if err != nil {
+		return err
+	}
+	r.keep(newest...)
+	for _, m := range hits {
+		if len(newest) < maxThread || m.Position().Compare(newest[0].Position()) >= 0 {
+			continue
+		}
+		before, err := r.store.Newest(ctx, r.scope, part, m.Position(), maxBefore)
+		if err != nil {
+			return err
+		}
+		r.keep(before...)
+		n := 0
+		for after, err := range r.store.Range(ctx, r.scope, part, m.Position(), r.anchor.Position()) {
+			if err != nil {
+				return err
+			}
+			r.keep(after)
+			if n++; n >= maxAfter {
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // repliedTo keeps what the messages that were found reply to.

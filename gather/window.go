@@ -184,19 +184,48 @@ func (r *reader) roots(ctx context.Context) error {
 	return nil
 }
 
-// answer keeps the agent's answer to a root, if it is among the first replies.
+// answer keeps the agent's answer to the root of a thread.
 func (r *reader) answer(ctx context.Context, root earshot.Message) error {
-	n := 0
+	replies := 0
 	for m, err := range r.store.Range(ctx, r.scope, earshot.ThreadOf(root.ID), root.Position(), r.anchor.Position()) {
 		if err != nil {
 			return err
 		}
-		if r.req.Identity.Is(m.Author.ID) && m.ID != root.ID {
+		if m.Deleted || m.Root() == "" {
+			continue
+		}
+		if r.req.Identity.Is(m.Author.ID) {
 			r.keep(m)
+		}
+		if replies++; replies == assemble.AnswerWithin {
 			return nil
 		}
-		if n++; n > 3 {
-			return nil
+	}
+	return nil
+}
+
+// beginnings keeps the first replies of threads of which a message of the agent's is
+// kept that may answer the root, of the newest ones but the question's: whether it does, they tell.
+func (r *reader) beginnings(ctx context.Context) error {
+	looked := map[earshot.MessageID]bool{"": true, r.anchor.Root(): true}
+	for _, m := range slices.Backward(r.messages) {
+		root := m.Root()
+		if looked[root] || m.Deleted || !r.kept[root] || !r.req.Identity.Is(m.Author.ID) {
+			continue
+		}
+		looked[root] = true
+		n := 0
+		for m, err := range r.store.Range(ctx, r.scope, earshot.ThreadOf(root), earshot.Position{}, m.Position()) {
+			if err != nil {
+				return err
+			}
+			r.keep(m)
+			if n++; n > assemble.AnswerWithin {
+				break
+			}
+		}
+		if len(looked) > maxRoots {
+			break
 		}
 	}
 	return nil
