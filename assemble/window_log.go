@@ -20,8 +20,8 @@ func windowTitle(t *turn) string {
 
 func (windowLog) fill(t *turn, b *block, room int) int {
 	part := t.part(b)
-	if r := t.block(Recall); r != nil {
-		part += max(0, t.part(r)-r.used) // what recall does not need
+	if r := t.block(Recall); r != nil { // what recall does not need, as far as older talk helps
+		part += min(part*3/4, max(0, t.part(r)-r.used))
 	}
 	p, n := t.planWindow(b, min(room, part))
 	why := reasonBudget
