@@ -56,6 +56,8 @@ const (
 	recallShort = 100
 	// recallThread is how many tokens a hit's thread may have.
 	recallThread = 600
+	// recallAround is how far from a hit in its thread is looked for what fits.
+	recallAround = 60
 	// recallBest is how many hits that stand in no thread are shown with the messages
 	// up to recallReach away, where the input has their Cover: where nobody uses
 	// replies, an answer may come a few messages later. With other hits it is one.
@@ -176,9 +178,7 @@ func (p *treePlan) addHits(hits []*msg, inWindow map[*msg]*logEntry, room int) {
 	}
 	if p.t.unsure { // several finds tell more than the surroundings of one
 		for _, k := range talks {
-			for _, m := range k.hits[:1] {
-				p.add(m, room)
-			}
+			p.add(k.hits[0], room)
 		}
 	}
 	reach := p.t.reaches()
@@ -218,14 +218,17 @@ func (p *treePlan) addThread(k *talk, thread []*msg, inWindow map[*msg]*logEntry
 	for _, m := range k.hits {
 		add(m)
 	}
-	for far := 1; far < len(thread); far++ {
-		for _, m := range k.hits {
-			at := slices.Index(thread, m)
-			if at+far < len(thread) {
-				add(thread[at+far])
+	at := make([]int, len(k.hits))
+	for i, m := range k.hits {
+		at[i] = slices.Index(thread, m)
+	}
+	for far := 1; far <= recallAround; far++ {
+		for _, i := range at {
+			if i+far < len(thread) {
+				add(thread[i+far])
 			}
-			if at-far >= 0 {
-				add(thread[at-far])
+			if i-far >= 0 {
+				add(thread[i-far])
 			}
 		}
 	}
