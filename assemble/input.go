@@ -71,6 +71,9 @@ type Conversation struct {
 	Epoch int
 	// Summary is of turns that Session no longer has; nil for none.
 	Summary *earshot.Summary
+	// Folded says that what Summary covers is not among Messages: those from its
+	// time became known since, and are shown beside it.
+	Folded bool
 	// Shown lists what the model was shown in this epoch: [Next.Shown] of its
 	// turns, and the agent's replies.
 	Shown []earshot.Shown

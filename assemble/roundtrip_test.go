@@ -108,7 +108,11 @@ func transcriptOrder(in assemble.Input, ledger []earshot.LedgerRow, messages map
 	asked := map[earshot.MessageID]earshot.MessageID{}
 	for _, turn := range in.Conversation.Turns {
 		q, ok := messages[turn.Anchor]
-		if ok && q.Root() == "" && len(turn.Replies) > 0 {
+		if !ok || q.Root() != "" || len(turn.Replies) == 0 {
+			continue
+		}
+		before, ok := messages[asked[turn.Replies[0]]]
+		if !ok || q.Position().Compare(before.Position()) < 0 { // of two questions the first has it
 			asked[turn.Replies[0]] = turn.Anchor
 		}
 	}

@@ -64,9 +64,10 @@ func (t *turn) firstTurn() (Result, error) {
 }
 
 // covered returns the messages of the conversation that the summary covers, but for the
-// thread's root and what recall names; none where its end is not known.
+// thread's root, what recall names and what was edited since; none where its end is not
+// known, and where the input has none of them.
 func (t *turn) covered() []*msg {
-	if t.summary.To == 0 {
+	if t.summary.To == 0 || t.in.Conversation.Folded {
 		return nil
 	}
 	mine := t.conversation()
@@ -80,7 +81,7 @@ func (t *turn) covered() []*msg {
 	s, root := t.summary, t.root()
 	var out []*msg
 	for _, m := range t.live {
-		if (s.From == 0 || m.Time >= s.From) && m.Time <= s.To && m != root && !named[m.ID] && t.spoken(m) && mine(m) {
+		if (s.From == 0 || m.Time >= s.From) && m.Time <= s.To && m.Edited <= s.To && m != root && !named[m.ID] && t.spoken(m) && mine(m) {
 			out = append(out, m)
 		}
 	}

@@ -91,7 +91,9 @@ func (t *turn) chooseAnswers(b *block) {
 		b.cands = append(b.cands, q)
 		a := answers[q.ID]
 		if a == nil {
-			a = t.ownAnswer(q.ID)
+			if a = t.ownAnswer(q.ID); a != nil && t.recorded[a.ID] { // it answers another
+				a = nil
+			}
 		}
 		if a != nil && !a.taken && (a.verdict == undecided || a.reason == reasonAddressed) && t.within(b.Section, a) {
 			a.verdict = undecided

@@ -64,6 +64,7 @@ func (h *History) summarise(ctx context.Context, c Conversation, in assemble.Inp
 		return in, err
 	}
 	covered := 0
+	in.Conversation.Folded = true
 	in.Messages = slices.DeleteFunc(in.Messages, func(m earshot.Message) bool {
 		if m.ID == in.Anchor || m.Time > s.To || m.Seq > next.Cursor {
 			return false

@@ -25,6 +25,7 @@ func (r *reader) state(x *scanner, _ entry) {
 		"cursor": once("cursor", func() { r.cursor, r.cursorLine = x.word("a cursor"), x.line }),
 		"form":   once("form", func() { c.Form = assemble.Frame(x.word("a frame")) }),
 		"epoch":  once("epoch", func() { c.Epoch = int(x.integer("epoch")) }),
+		"folded": once("folded", func() { c.Folded = x.integer("folded") == 1 }),
 		"shown": once("shown", func() {
 			for more := true; more && x.err == nil; more = x.accept(",") {
 				s := earshot.Shown{ID: earshot.MessageID(x.word("an id"))}
@@ -93,6 +94,9 @@ func (f *formatter) conversation(in *assemble.Input) {
 	}
 	if c.Epoch != 0 {
 		state = append(state, "epoch="+strconv.Itoa(c.Epoch))
+	}
+	if c.Folded {
+		state = append(state, "folded=1")
 	}
 	if c.Form != "" {
 		state = append(state, "form="+word(string(c.Form)))
