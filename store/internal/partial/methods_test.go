@@ -59,6 +59,7 @@ var onDiskAlone = map[string]string{
 	"PlanErasure":  "reads",
 	"BeginErasure": "ids; the memory follows erasures at the next claim",
 	"StepErasure":  "removes",
+	"Erasure":      "reads",
 	"ErasureLog":   "reads",
 }
 
