@@ -8,8 +8,8 @@ import (
 )
 
 // A treePlan plans what a window or recall shows in the log form: the platform's
-// threads, and single messages, one message added at a time. It changes no message, so that a window
-// can be planned again with less room.
+// threads, and single messages, one message added at a time. It changes no message, so
+// that a window can be planned again with less room.
 type treePlan struct {
 	t     *turn
 	limit int // tokens of a message; 0: whole

@@ -69,7 +69,7 @@ type Section struct {
 	// Messages is how many messages it shows at most, the thread's root
 	// included; of a snapshot, its neighbours.
 	Messages int `json:"messages,omitempty" yaml:"messages,omitempty"`
-	// Tokens is how many it may cost; see Share.
+	// Tokens is how many it may cost; with a Share, what it may cost at least.
 	Tokens int `json:"tokens,omitempty" yaml:"tokens,omitempty"`
 	// Cut is how many tokens of a message are shown where the section does not
 	// fit whole.
@@ -86,9 +86,10 @@ type Section struct {
 	Link Link `json:"link,omitempty" yaml:"link,omitempty"`
 	// Minutes is how far back from the anchor it reaches; 0: no bound.
 	Minutes int `json:"minutes,omitempty" yaml:"minutes,omitempty"`
-	// Share is its part of the budget in percent: of a summary the most; of recall, and
-	// of a window in the log form, what is set aside for it, at least Tokens, and what
-	// one of them does not need the other may have.
+	// Share is a part of the budget in percent. A summary may have at most that. For
+	// recall, and a window in the log form, it is set aside, but never less than Tokens;
+	// what one of the two does not need the other may have. Where Tokens are given and no
+	// Share is, neither gets anything of the other's.
 	Share int `json:"share,omitempty" yaml:"share,omitempty"`
 	// Files and Bytes bound what is attached: how many files, and how large
 	// each.
@@ -117,13 +118,15 @@ func (s Section) limits() Section {
 			*v = def
 		}
 	}
+	if s.Tokens == 0 { // tokens without a share are a bound
+		or(&s.Share, d.Share)
+	}
 	or(&s.Messages, d.Messages)
 	or(&s.Tokens, d.Tokens)
 	or(&s.Cut, d.Cut)
 	or(&s.Look, d.Look)
 	or(&s.Threads, d.Threads)
 	or(&s.Snippet, d.Snippet)
-	or(&s.Share, d.Share)
 	or(&s.Files, d.Files)
 	if s.Bytes == 0 {
 		s.Bytes = d.Bytes

@@ -25,16 +25,22 @@ var recallSection = sectionKind{
 // recallLog writes what was recalled, in the log form.
 type recallLog struct{ logList }
 
-// recallTitle stands above it, and says where search is not sure. It counts nothing:
+// What stands above it, and above it where search is not sure. It counts nothing:
 // search may find any number.
+const (
+	recallFound  = "earlier in this channel, found for this question"
+	recallBySome = "earlier in this channel, found by some words of this question"
+)
+
 func recallTitle(t *turn) string {
 	if t.unsure {
-		return "earlier in this channel, found by some words of this question"
+		return recallBySome
 	}
-	return "earlier in this channel, found for this question"
+	return recallFound
 }
 
-func (recallLog) frameCost(t *turn, _ *block) int { return t.countLines("["+recallTitle(t)+"]") + 4 }
+// frameCost is that of the longer header: which one it is turns out as it is filled.
+func (recallLog) frameCost(t *turn, _ *block) int { return t.countLines("["+recallBySome+"]") + 2 }
 
 func (recallLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, 0) }
 
@@ -116,7 +122,10 @@ func (recallLog) fill(t *turn, b *block, room int) int {
 		share := t.windowShare(w, mine, room)
 		planned, _ := t.planWindow(w, share)
 		inWindow = planned.entries
-		mine = min(room-planned.used, mine+share-planned.used)
+		if b.Share > 0 {
+			mine += share - planned.used
+		}
+		mine = min(room-planned.used, mine)
 	}
 	p := t.newTreePlan(b.Cut)
 	if t.unsure = !t.sure(inWindow); t.unsure {
@@ -137,12 +146,17 @@ func (recallLog) fill(t *turn, b *block, room int) int {
 	return p.used
 }
 
-// part is how much of what the turn may add a block has by its share: at least its
-// tokens.
+// part is how many tokens a block has for itself: its share, at least its tokens.
 func (t *turn) part(b *block) int { return max(b.Tokens, t.share(b)) }
 
-// share is a block's share of what the turn may add, in tokens.
-func (t *turn) share(b *block) int { return t.in.Budget.Tokens * b.Share / 100 }
+// share is a block's share of what the turn may add, in tokens; without one, as many as
+// it may cost.
+func (t *turn) share(b *block) int {
+	if b.Share == 0 {
+		return min(b.Tokens, t.in.Budget.Tokens)
+	}
+	return t.in.Budget.Tokens * b.Share / 100
+}
 
 // leastWindow is how many tokens a window has, where there are so many, before what
 // search found has its share.
@@ -176,7 +190,7 @@ func (p *treePlan) addHits(hits []*msg, inWindow map[*msg]*logEntry, room int) {
 		}
 		byID[id].hits = append(byID[id].hits, m)
 	}
-	if p.t.unsure { // several finds tell more than the surroundings of one
+	if p.t.unsure { // several finds say more than the surroundings of one
 		for _, k := range talks {
 			p.add(k.hits[0], room)
 		}

@@ -256,6 +256,18 @@ func TestFirstTurns(t *testing.T) {
 			has: []string{"They talked.\n\nAlice: @earshot hi\n"}, lacks: []string{"talked about it"}, ledger: "a out summarised\nb full transcript",
 		},
 		{
+			name: "what was edited after a summary's range is shown beside it",
+			in: where(asking("transcript", said("a", "Alice", "<@U0BOT> "+strings.Repeat("we have talked about it ", 4)), said("b", "Alice", "<@U0BOT> port 9001", after(1), editedAt(40, 9)), said("q", "Bob", "well?", after(90))),
+				summarised("They talked.", 0, 10)),
+			has: []string{"They talked.", "port 9001"}, ledger: "a out summarised\nb full transcript, edited",
+		},
+		{
+			name: "where the caller has left out what a summary covers, all of the rest is shown",
+			in: where(asking("transcript", said("b", "Alice", "<@U0BOT> known late", after(1)), said("q", "Bob", "well?", after(90))),
+				summarised("They talked.", 0, 10), func(in *assemble.Input) { in.Conversation.Folded = true }),
+			has: []string{"They talked.", "known late"}, ledger: "b full transcript",
+		},
+		{
 			name: "a summary that is longer than what it covers is not shown",
 			in: where(asking("transcript", said("a", "Alice", "<@U0BOT> hi"), said("q", "Bob", "well?", after(90))),
 				summarised(strings.Repeat("they talked about it ", 20), 0, 10)),

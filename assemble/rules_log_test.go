@@ -290,6 +290,44 @@ func TestRecall(t *testing.T) {
 	})
 }
 
+// Tokens without a share are a bound: nothing of the other's share comes on top.
+func TestASectionWithTokensAndNoShareCostsNoMore(t *testing.T) {
+	t.Parallel()
+	var list []earshot.Message
+	var recalled []assemble.Recalled
+	for i := range 300 {
+		list = append(list, said(fmt.Sprintf("m%03d", i), []string{"Alice", "Bob"}[i%2], strings.Repeat("the ferry is late ", 5), after(i*600-200_000)))
+		recalled = append(recalled, assemble.Recalled{ID: list[i].ID, Score: 9})
+	}
+	for _, c := range []struct {
+		recall, window assemble.Section
+		most           [2]int // tokens of recall and of the window, their headers included
+	}{
+		{assemble.Section{Tokens: 300}, assemble.Section{Tokens: 500}, [2]int{330, 530}},
+		{assemble.Section{Tokens: 300}, assemble.Section{Tokens: 500, Share: 10}, [2]int{330, 1430}},
+		{assemble.Section{Tokens: 300, Share: 10}, assemble.Section{Tokens: 500}, [2]int{830, 530}},
+	} {
+		in := asking("standard", append(list[:len(list):len(list)], said("q", "Bob", "well?"))...)
+		in.Recalled = recalled
+		for i, s := range in.Policy.First {
+			switch s.Section {
+			case assemble.Recall:
+				in.Policy.First[i].Tokens, in.Policy.First[i].Share = c.recall.Tokens, c.recall.Share
+			case assemble.Window:
+				in.Policy.First[i].Tokens, in.Policy.First[i].Share = c.window.Tokens, c.window.Share
+			}
+		}
+		res, err := assemble.Turn(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := res.Tokens.Sections
+		if got[assemble.Recall] > c.most[0] || got[assemble.Window] > c.most[1] || got[assemble.Recall] < c.recall.Tokens/2 || got[assemble.Window] < c.window.Tokens/2 {
+			t.Errorf("recall %+v and window %+v have %d and %d tokens, want at most %v", c.recall, c.window, got[assemble.Recall], got[assemble.Window], c.most)
+		}
+	}
+}
+
 // Search is sure where a hit has enough of the question's words, and what is at
 // hand is not clearly better.
 func TestRecallIsShortWhereSearchIsNotSure(t *testing.T) {

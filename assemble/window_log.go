@@ -20,7 +20,7 @@ func windowTitle(t *turn) string {
 
 func (windowLog) fill(t *turn, b *block, room int) int {
 	part := t.part(b)
-	if r := t.block(Recall); r != nil { // what recall does not need, as far as older talk helps
+	if r := t.block(Recall); r != nil && b.Share > 0 { // what recall does not need, as far as older talk helps
 		part += min(part*3/4, max(0, t.part(r)-r.used))
 	}
 	p, n := t.planWindow(b, min(room, part))
@@ -160,8 +160,8 @@ func (t *turn) repliesLeft(root *msg) int {
 	return max(0, t.replyCount(root)-t.repliesShown[root.ID])
 }
 
-// AnswerWithin is among how many of a thread's first replies the agent's answer to the
-// root stands. What it says later answers others.
+// AnswerWithin is how many of a thread's first replies may be the agent's answer to the
+// root. What it says after them answers others.
 const AnswerWithin = 4
 
 // ownAnswer returns the agent's answer to the root of a thread, or nil.

@@ -75,7 +75,7 @@ func (d *draft) show(ctx context.Context, text string, restarted bool) {
 	}
 	select {
 	case s := <-d.state:
-		// An answer comes in hundreds of parts: only of one that is shown is the text made.
+		// An answer comes in hundreds of parts, so the text is made only for one that is shown.
 		if s.lost || s.over || now < s.next {
 			d.state <- s
 			return

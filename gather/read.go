@@ -280,39 +280,22 @@ func (r *reader) transcript(ctx context.Context, s assemble.Section) error {
 	return r.count(ctx, root, part)
 }
 
-// ownAnswers keeps the agent's answers in the threads of questions at the top level of
-// which no turn is recorded, of the newest ones.
+// ownAnswers keeps the agent's answers that stand in the threads of questions at the
+// top level, of the newest questions for which no turn with an answer is recorded.
 func (r *reader) ownAnswers(ctx context.Context) error {
-	recorded := map[earshot.MessageID]bool{r.anchor.ID: true}
+	answered := map[earshot.MessageID]bool{r.anchor.ID: true}
 	for _, a := range r.state.Turns {
-		recorded[a.Anchor] = len(a.Replies) > 0 || a.Anchor == r.anchor.ID
+		answered[a.Anchor] = answered[a.Anchor] || len(a.Replies) > 0
 	}
-	asked := map[earshot.MessageID]*earshot.Message{}
-	var ids []earshot.MessageID
-	for i := range r.messages {
-		if m := &r.messages[i]; m.Root() == "" && !m.Deleted && !recorded[m.ID] {
-			asked[m.ID] = m
-			ids = append(ids, m.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	replies, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), ids...)
+	replies, err := r.activity(ctx, r.messages)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(ids, func(x, y earshot.MessageID) int { return asked[y].Position().Compare(asked[x].Position()) })
-	n := 0
-	for _, id := range ids {
-		if replies[id].Count == 0 {
-			continue
-		}
-		if err := r.answer(ctx, *asked[id]); err != nil {
+	asked := slices.DeleteFunc(slices.Clone(r.messages), func(m earshot.Message) bool { return answered[m.ID] || replies[m.ID].Count == 0 })
+	slices.SortFunc(asked, func(x, y earshot.Message) int { return y.Position().Compare(x.Position()) })
+	for _, m := range asked[:min(len(asked), maxAnswers)] {
+		if err := r.answer(ctx, m); err != nil {
 			return err
-		}
-		if n++; n == maxAnswers {
-			break
 		}
 	}
 	return nil

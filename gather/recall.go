@@ -21,12 +21,14 @@ const (
 	maxNear = 10
 	// maxReplying is how many replies by reference to one hit are kept.
 	maxReplying = 4
-	// maxThreads is of how many hits' threads the newest maxThread messages are read;
-	// of a longer one, besides, maxAfter messages after a hit, and maxBefore before it.
-	maxThreads = 12
-	maxThread  = 60
-	maxAfter   = 20
-	maxBefore  = 8
+	// maxThreads is how many threads with hits are read: of each its newest maxThread
+	// messages, and of a longer one the maxBefore messages before and the maxAfter after
+	// each of its maxInThread best hits.
+	maxThreads  = 12
+	maxThread   = 60
+	maxInThread = 6
+	maxAfter    = 20
+	maxBefore   = 8
 )
 
 // recall searches the channel for what the question may be about, and keeps what
@@ -181,19 +183,12 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 // best hit first. The question's own thread is read by another section.
 func (r *reader) threadsOf(ctx context.Context, list []earshot.Message, worth []assemble.Recalled) error {
 	byID := make(map[earshot.MessageID]earshot.Message, len(list))
-	var top []earshot.MessageID
 	for _, m := range list {
 		byID[m.ID] = m
-		if m.Root() == "" {
-			top = append(top, m.ID)
-		}
 	}
-	var replies map[earshot.MessageID]earshot.Activity
-	if len(top) > 0 {
-		var err error
-		if replies, err = r.store.Activity(ctx, r.scope, r.anchor.Position(), top...); err != nil {
-			return err
-		}
+	replies, err := r.activity(ctx, list)
+	if err != nil {
+		return err
 	}
 	var roots []earshot.MessageID
 	hits := map[earshot.MessageID][]earshot.Message{}
@@ -231,7 +226,7 @@ func (r *reader) threadAround(ctx context.Context, root earshot.MessageID, hits 
 		return err
 	}
 	r.keep(newest...)
-	for _, m := range hits {
+	for _, m := range hits[:min(len(hits), maxInThread)] {
 		if len(newest) < maxThread || m.Position().Compare(newest[0].Position()) >= 0 {
 			continue
 		}

@@ -153,16 +153,7 @@ func (r *reader) roots(ctx context.Context) error {
 	if r.foundFrom >= 0 {
 		first = r.foundFrom
 	}
-	var old []earshot.MessageID
-	for _, m := range r.messages[first:] {
-		if !m.Deleted && m.Root() == "" {
-			old = append(old, m.ID)
-		}
-	}
-	if len(old) == 0 {
-		return nil
-	}
-	activity, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), old...)
+	activity, err := r.activity(ctx, r.messages[first:])
 	if err != nil {
 		return err
 	}
@@ -182,6 +173,21 @@ func (r *reader) roots(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// activity returns how many replies those messages of a list have that stand at the
+// channel's top level.
+func (r *reader) activity(ctx context.Context, list []earshot.Message) (map[earshot.MessageID]earshot.Activity, error) {
+	var ids []earshot.MessageID
+	for _, m := range list {
+		if !m.Deleted && m.Root() == "" {
+			ids = append(ids, m.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return r.store.Activity(ctx, r.scope, r.anchor.Position(), ids...)
 }
 
 // answer keeps the agent's answer to the root of a thread.
@@ -204,8 +210,9 @@ func (r *reader) answer(ctx context.Context, root earshot.Message) error {
 	return nil
 }
 
-// beginnings keeps the first replies of threads of which a message of the agent's is
-// kept that may answer the root, of the newest ones but the question's: whether it does, they tell.
+// beginnings keeps the first replies of threads, other than the question's, in which the
+// agent spoke. Whether its message answers the root depends on how many replies stand
+// before it, and the thread may be kept in part.
 func (r *reader) beginnings(ctx context.Context) error {
 	looked := map[earshot.MessageID]bool{"": true, r.anchor.Root(): true}
 	for _, m := range slices.Backward(r.messages) {

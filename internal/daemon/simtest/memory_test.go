@@ -88,7 +88,11 @@ type longTalk struct {
 	root    string
 	file    string
 	store   earshot.Store
-	ended   chan bot.Report
+
+	conversation earshot.ConversationID
+	epoch        int
+	begun        string // the summary of when that epoch began
+	ended        chan bot.Report
 
 	mu     sync.Mutex // guards jumped
 	jumped time.Duration
@@ -117,7 +121,8 @@ type askedFact struct {
 	fact
 	said, turn int
 	blocks     map[string]bool // by their headers; bySession is what earlier turns have shown
-	summarised bool            // the conversation's summary holds it, the one of this epoch or a newer one
+	summarised bool            // the conversation's summary holds it
+	due        bool            // so did the summary of when the epoch began
 }
 
 func newLongTalk(t *testing.T, file string, turns int, summariser llm.Model, environ ...string) *longTalk {
@@ -218,14 +223,22 @@ func (p *longTalk) turn(n int) {
 		wanted = back
 		question = longAgo[back%3][back/3].asked
 	}
+	summary, err := p.store.Summary(context.Background(), p.conversation)
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		p.t.Fatal(err)
+	}
 	p.say(n+2, "<@"+p.slack.App().UserID+"> "+question)
 	r := <-p.ended
 	if r.Turn.State != earshot.TurnDone {
 		p.t.Fatalf("turn %d is %s: %s", n, r.Turn.State, r.Turn.Why)
 	}
-	if wanted >= 0 {
-		p.look(n, wanted, r)
+	if r.Turn.Epoch != p.epoch {
+		p.epoch, p.begun = r.Turn.Epoch, summary.Text
 	}
+	if wanted >= 0 {
+		p.look(n, wanted, r, summary.Text)
+	}
+	p.conversation = r.Turn.Conversation
 	cost := turnCost{tokens: r.Result.Tokens.Total, epoch: r.Turn.Epoch}
 	if info, err := os.Stat(p.file); err == nil {
 		cost.stored = info.Size()
@@ -247,7 +260,7 @@ func (p *longTalk) say(by int, text string) {
 }
 
 // look notes where a prompt has the fact that it asks for.
-func (p *longTalk) look(n, wanted int, r bot.Report) {
+func (p *longTalk) look(n, wanted int, r bot.Report, summary string) {
 	f := longAgo[wanted%3][wanted/3]
 	a := askedFact{fact: f, said: p.said(wanted%3) + wanted/3, turn: n, blocks: map[string]bool{}}
 	last := len(r.Result.Messages) - 1
@@ -263,11 +276,7 @@ func (p *longTalk) look(n, wanted int, r bot.Report) {
 			}
 		}
 	}
-	s, err := p.store.Summary(context.Background(), r.Turn.Conversation)
-	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
-		p.t.Fatal(err)
-	}
-	a.summarised = strings.Contains(s.Text, f.key)
+	a.summarised, a.due = strings.Contains(summary, f.key), strings.Contains(p.begun, f.key)
 	p.asked = append(p.asked, a)
 }
 
@@ -281,6 +290,9 @@ func (p *longTalk) check(t *testing.T, must string) {
 		}
 		if must == bySummary && !a.summarised {
 			t.Errorf("turn %d asks %q: the summary lost it", a.turn, a.fact.asked)
+		}
+		if must == bySummary && a.due && !a.blocks[bySummary] {
+			t.Errorf("turn %d asks %q: the epoch's summary holds it, and its prompt does not", a.turn, a.fact.asked)
 		}
 		for _, block := range []string{bySummary, byRecall, bySession} {
 			if a.blocks[block] {
