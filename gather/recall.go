@@ -186,17 +186,19 @@ func (r *reader) threadsOf(ctx context.Context, list []earshot.Message, worth []
 	for _, m := range list {
 		byID[m.ID] = m
 	}
-	replies, err := r.activity(ctx, list)
+	var found []earshot.Message // the best first
+	for _, w := range worth {
+		if m, ok := byID[w.ID]; ok && !m.Deleted {
+			found = append(found, m)
+		}
+	}
+	replies, err := r.activity(ctx, found)
 	if err != nil {
 		return err
 	}
 	var roots []earshot.MessageID
 	hits := map[earshot.MessageID][]earshot.Message{}
-	for _, w := range worth {
-		m, ok := byID[w.ID]
-		if !ok || m.Deleted {
-			continue
-		}
+	for _, m := range found {
 		root := m.Root()
 		if root == "" && replies[m.ID].Count > 0 {
 			root = m.ID

@@ -27,6 +27,7 @@
 //
 // What belongs to a message stands below it: further lines of its text indented
 // by four spaces, then + lines with what it quotes, its files and its replies.
+// folded=1 in the state says that the messages have nothing of what a summary covers.
 // The session is written in the same way, with the calls of tools as + lines:
 //
 //	zone Europe/Berlin
