@@ -51,7 +51,7 @@ await then('a reaction is given', async () => {
   for (let i = 0; i < 3 && !await given.isVisible(); i++) {
     if (!await said.getByRole('button', { name: /^react with/ }).first().isVisible()) await said.locator('summary').click()
     await said.getByRole('button', { name: /^react with/ }).first().click()
-    await given.waitFor({ timeout: 4000 }).catch(() => {})
+    await given.waitFor({ timeout: 30_000 }).catch(() => {})
   }
   must(await given.isVisible(), 'it is not shown')
 })

@@ -6,6 +6,12 @@ import { createRequire } from 'node:module'
 const require = createRequire(new URL('../peers/package.json', import.meta.url))
 const { chromium } = require('playwright-core')
 
+/**
+ * Ends what hangs, in ms. How fast a page is, is not tested here: beside other tests on
+ * two cores a browser that begins has waited longer than 15 s for its first page.
+ */
+export const patience = 180_000
+
 /** What the Go side said: the address and what belongs to the script. */
 export const given = JSON.parse(process.argv[2] ?? '{}')
 
@@ -59,7 +65,7 @@ export function launch() {
  */
 export async function watched(browser, options = {}) {
   const context = await browser.newContext({ reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', ...options })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(patience)
   context.on('page', (p) => pages.push(p))
   const faults = []
   const fault = (kind, page, detail) => faults.push({ kind, at: page ? where(page) : '', detail: String(detail).slice(0, 500) })

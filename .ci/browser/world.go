@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a program may take to say where it listens, and to end.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // A Lack is a program that this machine does not have.
 type Lack struct{ what string }
