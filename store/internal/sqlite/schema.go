@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/pressly/goose/v3"
@@ -45,6 +46,9 @@ func Migrate(ctx context.Context, path string) (from, to int64, err error) {
 // writers: of several processes that start at once one migrates, and the others
 // wait and find it done.
 func migrate(ctx context.Context, db *sql.DB) (from, to int64, err error) {
+	if err := ready(ctx, db); err != nil {
+		return 0, 0, err
+	}
 	has, err := schema(ctx, db)
 	if err != nil || has.UpToDate() {
 		return has.Stored, has.Known, err
@@ -65,6 +69,20 @@ func migrate(ctx context.Context, db *sql.DB) (from, to int64, err error) {
 		return has.Stored, has.Known, fmt.Errorf("migrate from version %d to %d: %w", has.Stored, has.Known, err)
 	}
 	return has.Stored, has.Known, nil
+}
+
+// ready opens a connection, and waits for another process that makes the database:
+// turning on the WAL fails at once where another has the lock, whatever busy_timeout is.
+func ready(ctx context.Context, db *sql.DB) error {
+	err := db.PingContext(ctx)
+	for deadline := time.Now().Add(lockWait); busy(err) && time.Now().Before(deadline); err = db.PingContext(ctx) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockPoll):
+		}
+	}
+	return err
 }
 
 // apply runs the missing migrations, and commits. A file is plain SQL, since
