@@ -74,7 +74,7 @@ func (r *reader) query(zone string) (search.Query, bool) {
 	if len(index.Terms(text)) == 0 || r.later() && !index.Searchable(text) { // "and now?" asks about what the session holds
 		return search.Query{}, false
 	}
-	q := search.Query{Text: text, At: r.anchor.Time, Before: r.anchor.Position(), Exclude: []earshot.MessageID{r.anchor.ID}, Limit: maxHits}
+	q := search.Query{Text: text, Asker: r.anchor.Author, At: r.anchor.Time, Before: r.anchor.Position(), Exclude: []earshot.MessageID{r.anchor.ID}, Limit: maxHits}
 	if loaded, err := zones.Load(zone); err == nil {
 		q.Zone = loaded
 	}

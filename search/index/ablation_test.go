@@ -109,13 +109,13 @@ var ablations = []struct {
 	{"without authors' names", func(w *weights) { w.name, w.named = 0, 1 }},
 	{"without times", func(w *weights) { w.span = 1 }},
 	{"without synonyms", func(w *weights) { w.synonyms = 0 }},
-	{"weak words count in full", func(w *weights) { w.weak, w.kana = 1, 1 }},
+	{"weak words count in full", func(w *weights) { w.weak, w.kana, w.mixed = 1, 1, 1 }},
 	{"without the hint of numbers", func(w *weights) { w.number = 1 }},
 	{"without recency", func(w *weights) { w.recency = 0 }},
 	{"without phrases, exact words, activity", func(w *weights) { w.phrase, w.quoted, w.exact, w.activity = 0, 0, 0, 0 }},
 	{"k1 1.2, b 0.75", func(w *weights) { w.k1, w.b = 1.2, 0.75 }},
 	{"BM25 alone, with stop words out", func(w *weights) {
-		*w = weights{k1: w.k1, b: w.b, weak: 1, kana: 1, pair: w.pair, full: w.full, none: w.none, named: 1, span: 1, number: 1, age: 1}
+		*w = weights{k1: w.k1, b: w.b, weak: 1, kana: 1, mixed: 1, pair: w.pair, full: w.full, none: w.none, named: 1, span: 1, number: 1, age: 1}
 	}},
 }
 

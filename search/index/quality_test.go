@@ -127,7 +127,7 @@ func replies(t testing.TB, name string) (map[string]*Index, []question) {
 }
 
 // bm25 is words alone.
-var bm25 = weights{k1: standard.k1, b: standard.b, weak: 1, kana: 1, pair: 1. / 3, full: 6, none: 12, named: 1, span: 1, number: 1, age: 1}
+var bm25 = weights{k1: standard.k1, b: standard.b, weak: 1, kana: 1, mixed: 1, pair: 1. / 3, full: 6, none: 12, named: 1, span: 1, number: 1, age: 1}
 
 // justBefore admits what was said before a moment, and not at it.
 func justBefore(at earshot.Time) earshot.Position { return earshot.Position{Time: at - 1} }

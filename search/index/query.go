@@ -19,6 +19,9 @@ type Query struct {
 	// Context is what Text was said in reply to, such as the root of its thread;
 	// "" for none. Its words count less.
 	Context string
+	// Asker is who asks, by ID and Name; zero where that is not known. Where Text
+	// speaks of "me", in a language that has stop words, the name is a word of it.
+	Asker earshot.Author
 	// At is when the query is asked: recency is measured from it, and a word such
 	// as "yesterday" means the day before it. Zero means that neither counts.
 	At earshot.Time

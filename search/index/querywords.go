@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -60,7 +59,7 @@ func (x *Index) chooseWords(p *plan, all []string) {
 			}
 		}
 	}
-	take(all, 1, true, nil)
+	take(x.wholeWords(all, synonyms), 1, true, nil)
 	p.size = size(p.w, p.q.Text, stop)
 	p.fade = min(1, max(0, (p.w.none-p.size)/(p.w.none-p.w.full)))
 	if p.q.Context != "" && p.w.context > 0 {
@@ -69,8 +68,9 @@ func (x *Index) chooseWords(p *plan, all []string) {
 			done[w.term] = true
 		}
 		// A short question ("have we seen this before?") is about its context.
-		take(Terms(p.q.Context), p.w.context, p.size < minQuestion, done)
+		take(x.wholeWords(Terms(p.q.Context), synonyms), p.w.context, p.size < minQuestion, done)
 	}
+	x.addAsker(p, all)
 	slices.SortFunc(p.words, func(a, b queryWord) int {
 		return cmp.Or(-cmp.Compare(a.weight, b.weight), strings.Compare(a.term, b.term))
 	})
@@ -85,6 +85,30 @@ func (x *Index) chooseWords(p *plan, all []string) {
 		}
 	}
 	x.listLookups(p)
+}
+
+// addAsker adds the asker's name, as one word, where the query speaks of "me": what they
+// said, and what was said to them, is what they ask about. It is no word that was asked
+// for, so that Hit.Cover does not count it.
+func (x *Index) addAsker(p *plan, all []string) {
+	asker := p.q.Asker
+	names := Terms(Name(asker.Name))
+	if p.w.asker == 0 || len(names) == 0 || !ofMe(p.q.Text, all) {
+		return
+	}
+	id, known := x.authors[asker.ID]
+	for _, t := range names {
+		if slices.ContainsFunc(p.words, func(w queryWord) bool { return w.term == t }) {
+			continue
+		}
+		if w := x.weigh(p, t, nil); w.weight > 0 {
+			w.weight *= p.w.asker / float64(len(names))
+			if known { // and not another of that name
+				w.authors = []int32{id}
+			}
+			p.words = append(p.words, w)
+		}
+	}
 }
 
 // weigh returns a word of the query with its weight, which is 0 where no message
@@ -109,13 +133,7 @@ func (x *Index) weigh(p *plan, t string, synonyms []synonym) queryWord {
 	if has == 0 {
 		return w
 	}
-	w.weight = rarity(min(has, x.Len()), x.Len())
-	if weakWords[t] {
-		w.weight *= p.w.weak
-	}
-	if hiragana(t) {
-		w.weight *= p.w.kana
-	}
+	w.weight = rarity(min(has, x.Len()), x.Len()) * p.w.ofTerm(t)
 	return w
 }
 
@@ -167,11 +185,6 @@ func size(w weights, text string, stop func(string) bool) float64 {
 		n += one
 	}
 	return n
-}
-
-// hiragana reports whether a term is all Hiragana, as endings and particles are.
-func hiragana(term string) bool {
-	return !strings.ContainsFunc(term, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) })
 }
 
 // authorsNamed returns the authors whose names have a term.

@@ -120,7 +120,7 @@ func (x *Index) dedupe(list []scored, limit int) []scored {
 // few.
 func (x *Index) wordKey(number uint32) (string, bool) {
 	numbers := slices.Clone(x.numbersOf(&x.docs[number]))
-	numbers = slices.DeleteFunc(numbers, func(n uint32) bool { return stops[x.terms[n].name] })
+	numbers = slices.DeleteFunc(numbers, func(n uint32) bool { return home.stop[x.terms[n].name] })
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
 	if len(numbers) < minSame {

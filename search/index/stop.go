@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	_ "embed" // the words
 	"slices"
 	"strings"
@@ -9,53 +10,87 @@ import (
 //go:embed stopwords.txt
 var stopwords string
 
-// stops are the terms of English and Japanese stop words, weakWords those of words
-// that weigh less, and foreignStops the stop words of other languages, one set for
-// each: see stopwords.txt.
-var stops, weakWords, foreignStops = func() (stop, weak map[string]bool, foreign []map[string]bool) {
-	var lists []map[string]bool
-	for list := range strings.SplitSeq(stopwords, "\n[") {
-		var words strings.Builder
-		for line := range strings.Lines(list) {
-			if !strings.HasPrefix(line, "#") && !strings.HasSuffix(line, "]\n") {
-				words.WriteString(line)
-			}
-		}
-		set := map[string]bool{}
-		for _, t := range Terms(words.String()) {
-			set[t] = true
-		}
-		lists = append(lists, set)
-	}
-	return lists[1], lists[2], lists[3:] // before the first bracket are comments
-}()
+// A language has the terms of its stop words, and of those among them by which people
+// speak of themselves.
+type language struct{ stop, me map[string]bool }
 
-// stopsOf returns a test for the stop words of a query: the English and Japanese
-// ones, and those of the one other language of which the query has the most, if
-// these are two or more and more than the English and Japanese ones.
-func stopsOf(all []string) func(term string) bool {
+// The lists of stopwords.txt: home is English and Japanese, weakWords are words that
+// weigh less, meParts what people call themselves in scripts without spaces.
+var (
+	home      language
+	weakWords map[string]bool
+	meParts   []string
+	foreign   []language
+)
+
+func init() {
+	lists := strings.Split(stopwords, "\n[")
+	home, weakWords = readLanguage(lists[1]), readLanguage(lists[2]).stop // before the first bracket are comments
+	meParts = strings.Fields(lists[3])[1:]
+	for _, list := range lists[4:] {
+		foreign = append(foreign, readLanguage(list))
+	}
+}
+
+// readLanguage reads a list, which begins with the rest of its line in brackets.
+func readLanguage(list string) language {
+	l := language{map[string]bool{}, map[string]bool{}}
+	for line := range strings.Lines(list) {
+		if strings.HasPrefix(line, "#") || strings.HasSuffix(line, "]\n") {
+			continue
+		}
+		words, me := strings.CutPrefix(line, "me: ")
+		for _, t := range Terms(words) {
+			l.stop[t] = true
+			l.me[t] = l.me[t] || me
+		}
+	}
+	return l
+}
+
+// otherLanguage returns the language of a query besides [home]: the one of which the query
+// has the most stop words, if these are two or more and more than those of home; nil
+// if there is none.
+func otherLanguage(all []string) *language {
 	has := map[string]bool{}
 	most := 0
 	for _, t := range all {
-		if !has[t] && stops[t] {
+		if !has[t] && home.stop[t] {
 			most++
 		}
 		has[t] = true
 	}
 	most = max(most, 1)
-	var also map[string]bool
-	for _, list := range foreignStops {
+	var also *language
+	for i := range foreign {
 		n := 0
 		for t := range has {
-			if list[t] {
+			if foreign[i].stop[t] {
 				n++
 			}
 		}
 		if n > most {
-			most, also = n, list
+			most, also = n, &foreign[i]
 		}
 	}
-	return func(t string) bool { return stops[t] || also[t] }
+	return also
+}
+
+// stopsOf returns a test for the stop words of a query: those of [home] and of
+// [otherLanguage].
+func stopsOf(all []string) func(term string) bool {
+	also := otherLanguage(all)
+	return func(t string) bool { return home.stop[t] || also != nil && also.stop[t] }
+}
+
+// ofMe reports whether a query speaks of whoever asks: it has a word such as "I" or "my"
+// of its language.
+func ofMe(text string, all []string) bool {
+	if slices.ContainsFunc(meParts, func(part string) bool { return strings.Contains(text, part) }) {
+		return true
+	}
+	own := cmp.Or(otherLanguage(all), &home)
+	return slices.ContainsFunc(all, func(t string) bool { return own.me[t] })
 }
 
 // Ignored returns the terms of a query's text that are not searched for: its stop

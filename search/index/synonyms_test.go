@@ -65,10 +65,10 @@ func wordTerms(word string) string {
 		terms = terms[:1] // e-mail, and not its parts
 	}
 	r, _ := utf8.DecodeRuneInString(terms[0])
-	if len(terms) == 1 && (stops[terms[0]] || kindOf(r) == pairs && utf8.RuneCountInString(terms[0]) == 1) {
+	if len(terms) == 1 && (home.stop[terms[0]] || kindOf(r) == pairs && utf8.RuneCountInString(terms[0]) == 1) {
 		return ""
 	}
-	if said := slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return stops[t] }); phrase(word) && len(said) < 2 {
+	if said := slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return home.stop[t] }); phrase(word) && len(said) < 2 {
 		return ""
 	}
 	return strings.Join(terms, " ")

@@ -39,14 +39,7 @@ func Telling(messages [][]string) []float64 {
 	seen := map[string][]int{} // by word, the messages before that have it
 	for i, list := range words {
 		for _, t := range list {
-			w := rarity(has[t], len(messages))
-			if weakWords[t] {
-				w *= standard.weak
-			}
-			if hiragana(t) {
-				w *= standard.kana
-			}
-			out[i] += w
+			out[i] += rarity(has[t], len(messages)) * standard.ofTerm(t)
 		}
 		if slices.ContainsFunc(list, func(t string) bool { return '0' <= t[0] && t[0] <= '9' }) {
 			out[i] *= standard.number

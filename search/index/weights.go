@@ -10,8 +10,10 @@ type weights struct {
 	// little more than one that it has once.
 	k1, b float64
 	// weak is the factor for words such as "get" or "find", which a question has
-	// besides what it asks for; kana is the factor for a pair of Hiragana.
-	weak, kana float64
+	// besides what it asks for. Of a script without spaces kana is the factor for a
+	// pair of Hiragana, and mixed that for a pair of two scripts, such as a noun's end
+	// and the particle after it.
+	weak, kana, mixed float64
 	// synonyms is the term frequency of a word in a message that has only a
 	// synonym of it (see synonyms.txt).
 	synonyms float64
@@ -43,8 +45,9 @@ type weights struct {
 	// number is the factor for a message with a number where the query asks how
 	// many, how much, when.
 	number float64
-	// context is the factor for words of the query's context.
-	context float64
+	// context is the factor for words of the query's context, and asker that for the
+	// asker's name where the query speaks of "me".
+	context, asker float64
 
 	// recency is the share by which the score of the newest message is raised. With
 	// age messages after it, a message's score is raised by half of that.
@@ -60,7 +63,7 @@ type weights struct {
 // standard is tuned on the development data (TestTune).
 var standard = weights{
 	k1: 0.8, b: 0.1,
-	weak: 0.4, kana: 0.6,
+	weak: 0.4, kana: 0.6, mixed: 0.5,
 	synonyms: 0.3,
 	borrow:   0.2, reach: 4, lendB: 0.7,
 	replied: 0.4,
@@ -70,7 +73,22 @@ var standard = weights{
 	name:  0.6, named: 1.5,
 	span:    2,
 	number:  1.15,
-	context: 0.3,
-	recency: 1, age: 2000,
+	context: 0.3, asker: 1,
+	recency: 0.5, age: 2000,
 	phrase: 0.1, quoted: 2, exact: 0.25, activity: 0.05,
+}
+
+// ofTerm returns the factor for a term that says less than others.
+func (w *weights) ofTerm(t string) float64 {
+	factor := 1.0
+	if weakWords[t] {
+		factor = w.weak
+	}
+	switch s := scriptsOf(t); {
+	case s == hiragana:
+		factor *= w.kana
+	case s.mixes():
+		factor *= w.mixed
+	}
+	return factor
 }
