@@ -69,6 +69,10 @@ const (
 	// replies, an answer may come a few messages later. With other hits it is one.
 	recallBest  = 6
 	recallReach = 8
+	// The best recallCorrected hits come with what their author said later of the same,
+	// if its score is at least recallLater of the hit's.
+	recallCorrected = 3
+	recallLater     = 0.3
 )
 
 // Worth returns those of the hits that are good enough to be shown, the best
@@ -174,6 +178,25 @@ type talk struct {
 	hits []*msg            // the best first
 }
 
+// corrections returns, for each of the best hits, the best of what its author said later of the
+// same: it may correct it, and an outdated statement must not stand alone.
+func (t *turn) corrections(hits []*msg) map[*msg]*msg {
+	score := map[earshot.MessageID]float64{}
+	for _, r := range t.in.Recalled {
+		score[r.ID] = max(score[r.ID], r.Score)
+	}
+	out := map[*msg]*msg{}
+	for i, m := range hits[:min(len(hits), recallCorrected)] {
+		for _, o := range hits[i+1:] {
+			if o.Author.ID == m.Author.ID && o.Position().Compare(m.Position()) > 0 && score[o.ID] >= recallLater*score[m.ID] {
+				out[m] = o
+				break
+			}
+		}
+	}
+	return out
+}
+
 // addHits plans the hits by the thread in which they stand, the thread with the best
 // hit first. What the window shows is passed over.
 func (p *treePlan) addHits(hits []*msg, inWindow map[*msg]*logEntry, room int) {
@@ -195,16 +218,25 @@ func (p *treePlan) addHits(hits []*msg, inWindow map[*msg]*logEntry, room int) {
 			p.add(k.hits[0], room)
 		}
 	}
-	reach := p.t.reaches()
+	reach, later := p.t.reaches(), p.t.corrections(hits)
+	correct := func(m *msg) {
+		if o := later[m]; o != nil && p.entries[m] != nil && p.entries[o] == nil && inWindow[o] == nil {
+			p.add(o, room)
+		}
+	}
 	for i, k := range talks {
 		if thread := p.t.threadOf(k.id); len(thread) > 1 {
 			p.addThread(k, thread, inWindow, min(room, p.used+recallThread))
+			for _, m := range k.hits {
+				correct(m)
+			}
 			continue
 		}
 		for _, m := range k.hits {
 			if p.entries[m] == nil && !p.add(m, room) { // where it does not fit, a shorter one may
 				continue
 			}
+			correct(m)
 			far := 1
 			if i < recallBest && reach {
 				far = recallReach

@@ -2,6 +2,7 @@ package assemble_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -368,6 +369,40 @@ func TestRecallIsShortWhereSearchIsNotSure(t *testing.T) {
 		}
 		if n := res.Tokens.Sections[assemble.Recall]; n < 100 || n <= 400 == c.sure || n > 1500 {
 			t.Errorf("%s: recall has %d tokens", c.name, n)
+		}
+	}
+}
+
+// What somebody said does not stand without what they said of it later, though other
+// hits are better and leave no room.
+func TestAHitComesWithWhatItsAuthorSaidLater(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("the ferry is late and nobody knows why ", 25)
+	list := []earshot.Message{
+		said("old", "Alice", "the ferry leaves at 9", after(-80_000)), said("new", "Alice", "the ferry leaves at 10 from now on", after(-40_000)),
+	}
+	hits := []assemble.Recalled{{ID: "old", Score: 20, Cover: 1}}
+	for i := range 5 {
+		list = append(list, said(fmt.Sprint("long", i), "Bob", long, after(-30_000+5000*i)))
+		hits = append(hits, assemble.Recalled{ID: list[len(list)-1].ID, Score: 19 - float64(i), Cover: 1})
+	}
+	in := asking("standard", append(list, said("x", "Alice", "newest"), said("q", "Bob", "well?"))...)
+	in.Policy = withLimits(withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 1}), assemble.Section{Section: assemble.Recall, Tokens: 700})
+	in.Budget.Tokens = 2000
+	for _, c := range []struct {
+		score float64 // of what came later
+		want  earshot.Verdict
+	}{{7, earshot.Full}, {5, earshot.Out}} {
+		in.Recalled = append(slices.Clone(hits), assemble.Recalled{ID: "new", Score: c.score, Cover: 1})
+		res, err := assemble.Turn(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range res.Ledger {
+			want := map[earshot.MessageID]earshot.Verdict{"old": earshot.Full, "new": c.want}[row.ID]
+			if want != "" && row.Verdict != want {
+				t.Errorf("with a score of %g %s is %s, want %s", c.score, row.ID, row.Verdict, want)
+			}
 		}
 	}
 }

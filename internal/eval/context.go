@@ -177,7 +177,7 @@ func (w *world) each(ctx context.Context, ask func(chats.Query, earshot.Message)
 		}
 		anchor := earshot.Message{
 			ID: earshot.MessageID(fmt.Sprintf("earshot.question.%d", q.Number)), Time: cmp.Or(q.At, 1), Mentions: []earshot.AuthorID{self.ID},
-			Author: earshot.Author{ID: "earshot.asker", Name: "asker", Kind: earshot.Human},
+			Author: q.Author(),
 			Text:   fmt.Sprintf("<@%s|%s> %s", self.ID, self.Name, q.Text),
 		}
 		if _, err := w.store.Record(ctx, w.channel.Scope(), anchor); err != nil {

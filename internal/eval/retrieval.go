@@ -116,7 +116,7 @@ func (r *retrieval) ask(q chats.Query, o RetrievalOptions) Answer {
 	if r.index.Len() > 0 {
 		// The index holds nothing newer; Before is the moment from which recency
 		// is counted.
-		for _, h := range r.index.Search(search.Query{Text: q.Text, At: q.At, Before: earshot.Position{Time: q.At - 1}, Limit: o.Limit}) {
+		for _, h := range r.index.Search(search.Query{Text: q.Text, Asker: q.Author(), At: q.At, Before: earshot.Position{Time: q.At - 1}, Limit: o.Limit}) {
 			a.IDs = append(a.IDs, h.ID)
 		}
 	}

@@ -47,6 +47,15 @@ type Query struct {
 	Gold         []earshot.MessageID // all messages that hold the answer
 	Category     string
 	Source       string // which file of messages it is over, where the file says so
+	Asker        string // who asks, as Message.Author; "" for somebody who said nothing yet
+}
+
+// Author returns who asks.
+func (q Query) Author() earshot.Author {
+	if q.Asker == "" {
+		return earshot.Author{ID: "earshot.asker", Name: "asker", Kind: earshot.Human}
+	}
+	return earshot.Author{ID: earshot.AuthorID(q.Asker), Name: q.Asker, Kind: earshot.Human}
 }
 
 // A Link says that ID answers Parent. A message that answers itself begins a
@@ -98,6 +107,7 @@ func Queries(path string) ([]Query, error) {
 			Gold         []text      `json:"gold_ids"`
 			Category     string
 			Source       string
+			Asker        text
 		}
 		if err := json.Unmarshal(line, &l); err != nil {
 			return Query{}, err
@@ -109,7 +119,7 @@ func Queries(path string) ([]Query, error) {
 		if err != nil {
 			return Query{}, fmt.Errorf(`"at_ts": %w`, err)
 		}
-		q := Query{Number: number, Conversation: *l.Conversation, Text: *l.Query, At: at, Category: l.Category, Source: l.Source}
+		q := Query{Number: number, Conversation: *l.Conversation, Text: *l.Query, At: at, Category: l.Category, Source: l.Source, Asker: string(l.Asker)}
 		for _, id := range l.Gold {
 			q.Gold = append(q.Gold, earshot.MessageID(id))
 		}

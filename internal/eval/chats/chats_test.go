@@ -79,11 +79,11 @@ func TestABadLineIsNamed(t *testing.T) {
 
 func TestQueriesKeepTheirLines(t *testing.T) {
 	t.Parallel()
-	list, err := chats.Queries(write(t, ``, `{"conversation":"a","query":"who?","at_ts":5,"gold_ids":[1,"2"],"category":"who","source":"x"}`))
+	list, err := chats.Queries(write(t, ``, `{"conversation":"a","query":"who?","at_ts":5,"gold_ids":[1,"2"],"category":"who","source":"x","asker":"ann"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q := list[0]; q.Number != 1 || !slices.Equal(q.Gold, []earshot.MessageID{"1", "2"}) || q.At != 5_000_000 || q.Source != "x" {
+	if q := list[0]; q.Number != 1 || !slices.Equal(q.Gold, []earshot.MessageID{"1", "2"}) || q.At != 5_000_000 || q.Source != "x" || q.Author() != (earshot.Author{ID: "ann", Name: "ann", Kind: earshot.Human}) {
 		t.Errorf("got %+v", q)
 	}
 }
