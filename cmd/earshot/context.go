@@ -28,6 +28,7 @@ type contextCmd struct {
 	FollowUpOf string `placeholder:"MESSAGE" help:"Show the turn after one that answered this message."`
 	Identity   string `placeholder:"ID" help:"Who the agent is (default: the stored bot named earshot, else a new one)."`
 	Ledger     string `enum:"in,all" default:"in" help:"Which messages the ledger lists: in (shown) or all."`
+	Recall     bool   `name:"explain-recall" help:"Say of each message that search found which words of the question it has, in which thread it stands, and why it is in the prompt or not."`
 	Compare    bool   `xor:"form" help:"Compare all built-in policies in a table."`
 	Transcript bool   `xor:"form" help:"Print the case as text, to keep or to report; earshot assemble --transcript reads it."`
 }
@@ -46,7 +47,8 @@ Examples:
 
   earshot context deploys last
   earshot context deploys 1773154325.646159 --as "@earshot what is left to do?"
-  earshot context deploys last --compare`
+  earshot context deploys last --compare
+  earshot context deploys last --as "@earshot who stopped the workers?" --explain-recall`
 }
 
 func (c *contextCmd) Run(ctx context.Context, a *app) error {
@@ -55,6 +57,8 @@ func (c *contextCmd) Run(ctx context.Context, a *app) error {
 		return usagef("MESSAGE is empty; give an id, a link, or the word last")
 	case c.Transcript && a.json:
 		return usagef("--transcript and --json are two forms of output; use one of them")
+	case c.Recall && (c.Compare || c.Transcript):
+		return usagef("--explain-recall explains one prompt; leave out --compare and --transcript")
 	case c.Compare && c.Policy != "":
 		return usagef("--compare shows every built-in policy and --policy chooses one; use one of them")
 	}
@@ -78,7 +82,7 @@ func (c *contextCmd) Run(ctx context.Context, a *app) error {
 	case c.Transcript:
 		return writeTranscript(a, p)
 	case a.json:
-		return writePromptJSON(a, q, p)
+		return writePromptJSON(a, q, p, c.Recall)
 	}
 	c.show(a, q, p)
 	return nil
@@ -146,6 +150,9 @@ func (c *contextCmd) show(a *app, q question, p prompt) {
 	}
 	a.printf("\n%s\n", terminal.Prompt(p.result, a.width, 0))
 	showLedger(a, p, c.Ledger == "all")
+	if c.Recall {
+		showRecall(a, p)
+	}
 	a.printf("\n%s%s", terminal.Rule("tokens", a.width), terminal.Tokens(p.result.Tokens, a.width))
 	if len(p.result.Notes) > 0 {
 		a.printf("\n%s%s", terminal.Rule("notes", a.width), terminal.Notes(p.result.Notes))
@@ -201,8 +208,8 @@ func shownOf(l earshot.Ledger) (in, out int) {
 }
 
 // writePromptJSON writes input and result in the contract's form, so that the
-// input can be given to earshot assemble as it is.
-func writePromptJSON(a *app, q question, p prompt) error {
+// input can be given to earshot assemble as it is, and with recall what search found.
+func writePromptJSON(a *app, q question, p prompt, recall bool) error {
 	in, err := contract.EncodeInput(p.input)
 	if err != nil {
 		return err
@@ -211,10 +218,14 @@ func writePromptJSON(a *app, q question, p prompt) error {
 	if err != nil {
 		return err
 	}
-	return a.writeJSON(map[string]any{
+	out := map[string]any{
 		"channel": q.place.label, "message": q.place.message.ID, "policy": p.policy.Name,
 		"input": json.RawMessage(in), "result": json.RawMessage(res),
-	})
+	}
+	if recall {
+		out["recall"] = explainRecall(p)
+	}
+	return a.writeJSON(out)
 }
 
 // writeTranscript prints a prompt as a case in text form: the input and the
