@@ -2,17 +2,20 @@ package main
 
 import "fmt"
 
-// headline is the README's table: three figures, each beside what bots do
+// headline is the README's table: a few figures, each beside what bots do
 // without Earshot. docs/quality.md has the rest.
 func (f figures) headline() string {
 	t := newTable("", "without", "with Earshot")
-	const tokens = 4000
-	if x := f.Now.Context.row("standard", tokens); x != nil {
-		last, fts := f.Now.Context.row("last-n", tokens), f.Now.Context.row("fts", tokens)
-		if last != nil && fts != nil {
-			t.row(fmt.Sprintf("a question asked weeks later: how much of its answer is in a prompt of %s tokens", thousands(tokens)),
-				fmt.Sprintf("newest messages: %s %%; full-text search: %s %%", percent(last.Gold), percent(fts.Gold)), bold(percent(x.Gold))+" %")
+	for i, tokens := range []int{2000, 4000, 8000} {
+		x, last, fts := f.Now.Context.row("standard", tokens), f.Now.Context.row("last-n", tokens), f.Now.Context.row("fts", tokens)
+		if x == nil || last == nil || fts == nil {
+			continue
 		}
+		what := "a question asked weeks later: how much of its answer is in a prompt of "
+		if i > 0 {
+			what = "… of "
+		}
+		t.row(what+thousands(int64(tokens))+" tokens", fmt.Sprintf("newest messages: %s %%; full-text search: %s %%", percent(last.Gold), percent(fts.Gold)), bold(percent(x.Gold))+" %")
 	}
 	if len(f.Now.Cost) > 0 {
 		c := f.Now.Cost[0]
