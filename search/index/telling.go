@@ -39,7 +39,7 @@ func Telling(messages [][]string) []float64 {
 	seen := map[string][]int{} // by word, the messages before that have it
 	for i, list := range words {
 		for _, t := range list {
-			out[i] += rarity(has[t], len(messages)) * standard.ofTerm(t)
+			out[i] += float64(rarity(has[t], len(messages)) * standard.ofTerm(t)) // never fused: the same on every machine
 		}
 		if slices.ContainsFunc(list, func(t string) bool { return '0' <= t[0] && t[0] <= '9' }) {
 			out[i] *= standard.number
