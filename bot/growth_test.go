@@ -22,7 +22,7 @@ import (
 // memory.
 func TestWhatAThreadOf200TurnsStoresGrowsLinearly(t *testing.T) {
 	if testing.Short() {
-		t.Skip("plays 200 turns twice; runs without -short")
+		t.Skip("plays 300 turns twice; runs without -short")
 	}
 	t.Parallel()
 	for _, c := range []struct{ name, placeholder string }{{"sqlite", "…"}, {"memory", ""}} {
@@ -40,11 +40,11 @@ func TestWhatAThreadOf200TurnsStoresGrowsLinearly(t *testing.T) {
 				size = func() (int, int) { return onDisk(t, path) }
 			}
 			next := thread(t, st, c.placeholder)
-			next(20) // the session has its first prompt
+			next(100) // the session has its first prompt, and search as many hits as it may have
 			rows0, bytes0 := size()
-			next(120)
+			next(200)
 			rows1, bytes1 := size()
-			next(220)
+			next(300)
 			rows2, bytes2 := size()
 			t.Logf("100 turns: %d rows, %d bytes; the next 100: %d rows, %d bytes", rows1-rows0, bytes1-bytes0, rows2-rows1, bytes2-bytes1)
 			if first, second := rows1-rows0, rows2-rows1; first < 200 || second > first*11/10 {

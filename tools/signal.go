@@ -41,7 +41,7 @@ func signal(cut *index.Cutter, intent string, h search.Hit) string {
 	add("has a number", parts[index.PartNumber] > 0)
 	add("quoted or neighbouring words together", parts[index.PartPhrase] > 0)
 	add("an exact name, number or address", parts[index.PartExact] > 0)
-	add("said lately", score > 0 && parts[index.PartRecency] >= score/2)
+	add("said lately", score > 0 && parts[index.PartRecency] >= score/4)
 	add("has replies", parts[index.PartActivity] > 0)
 	if len(reasons) == 0 {
 		return "among the newest"
