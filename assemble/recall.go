@@ -178,8 +178,8 @@ type talk struct {
 	hits []*msg            // the best first
 }
 
-// corrections returns, for each of the best hits, the best of what its author said later of the
-// same: it may correct it, and an outdated statement must not stand alone.
+// corrections returns, for each of the best hits, the best of what its author said later
+// of the same: it may correct it, and an outdated statement must not stand alone.
 func (t *turn) corrections(hits []*msg) map[*msg]*msg {
 	score := map[earshot.MessageID]float64{}
 	for _, r := range t.in.Recalled {

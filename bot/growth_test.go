@@ -17,9 +17,10 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// TestWhatAThreadOf200TurnsStoresGrowsLinearly checks that the second hundred turns
-// of one thread store as much as the first, in rows and in bytes, on disk and in
-// memory.
+// TestWhatAThreadOf200TurnsStoresGrowsLinearly checks that a hundred turns of one thread
+// store as much as the hundred before them, in rows and in bytes, on disk and in memory.
+// The first hundred are not compared: search finds a few messages more with each of
+// them, up to as many as a turn may have.
 func TestWhatAThreadOf200TurnsStoresGrowsLinearly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays 300 turns twice; runs without -short")
@@ -47,10 +48,10 @@ func TestWhatAThreadOf200TurnsStoresGrowsLinearly(t *testing.T) {
 			next(300)
 			rows2, bytes2 := size()
 			t.Logf("100 turns: %d rows, %d bytes; the next 100: %d rows, %d bytes", rows1-rows0, bytes1-bytes0, rows2-rows1, bytes2-bytes1)
-			if first, second := rows1-rows0, rows2-rows1; first < 200 || second > first*11/10 {
+			if first, second := rows1-rows0, rows2-rows1; first < 200 || second > first*21/20 {
 				t.Errorf("rows: 100 turns took %d, the next 100 took %d", first, second)
 			}
-			if first, second := bytes1-bytes0, bytes2-bytes1; first < 10_000 || second > first*12/10 {
+			if first, second := bytes1-bytes0, bytes2-bytes1; first < 10_000 || second > first*11/10 {
 				t.Errorf("bytes: 100 turns took %d, the next 100 took %d", first, second)
 			}
 		})

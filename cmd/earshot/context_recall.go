@@ -41,7 +41,7 @@ func explainRecall(p prompt) []recalledHit {
 	for _, r := range assemble.Worth(p.input.Recalled) {
 		good[r.ID] = true
 	}
-	question := byID[p.input.Anchor].Text
+	question := p.input.Identity.WithoutMentions(byID[p.input.Anchor].Text)
 	out := []recalledHit{}
 	for i, r := range p.input.Recalled {
 		h := recalledHit{Rank: i + 1, ID: r.ID, Score: r.Score, Cover: r.Cover, Parts: r.Parts, message: byID[r.ID]}
@@ -81,13 +81,14 @@ func commonWords(question, text string) []string {
 	}
 	out := []string{}
 	for field := range strings.FieldsSeq(question) {
-		terms := slices.DeleteFunc(index.Terms(field), func(t string) bool { return !has[t] || ignored[t] })
-		switch word := strings.Trim(plain.Line(field, 60), `.,;:!?"()…`); {
-		case len(terms) == 0:
-		case len(terms) == 1 && !slices.Contains(out, word):
-			out = append(out, word)
-		case len(terms) > 1:
-			out = append(out, terms...)
+		words := slices.DeleteFunc(index.Terms(field), func(t string) bool { return !has[t] || ignored[t] })
+		if len(words) == 1 { // as it was written, not its stem
+			words[0] = strings.Trim(plain.Line(field, 60), `.,;:!?"()…`)
+		}
+		for _, w := range words {
+			if !slices.Contains(out, w) {
+				out = append(out, w)
+			}
 		}
 	}
 	return out
@@ -97,7 +98,12 @@ func commonWords(question, text string) []string {
 func showRecall(a *app, p prompt) {
 	hits := explainRecall(p)
 	a.printf("\n%s", terminal.Rule(fmt.Sprintf("recall: %d found", len(hits)), a.width))
-	if len(hits) == 0 {
+	searches := func(s assemble.Section) bool { return s.Section.Source() == assemble.SourceSearch }
+	switch {
+	case !slices.ContainsFunc(p.policy.First, searches) && !slices.ContainsFunc(p.policy.Later, searches):
+		a.printf("policy %s does not search; standard does\n", p.policy.Name)
+		return
+	case len(hits) == 0:
 		a.printf("search found nothing: the question has no word that is worth searching for, or no message has one\n")
 		return
 	}
