@@ -19,7 +19,10 @@ func TestWhoAsksIsPartOfTheQuestion(t *testing.T) {
 		m.Name = author
 		return m
 	}
+	dora := said(6, "m6", 1200, "u7", "I promise a report in a week")
+	dora.Name = "Dora"
 	x := indexOf(
+		dora,
 		by(1, "m1", "Ana Ilić", "I promise the report for Friday"),
 		by(2, "m2", "Bo", "I promise the report too, for Monday"),
 		by(3, "m3", "Ana Ruiz", "I promise a report"),
@@ -34,6 +37,7 @@ func TestWhoAsksIsPartOfTheQuestion(t *testing.T) {
 	}{
 		{"which report did I promise?", ana, []string{"m1"}}, // and not the other Ana
 		{"which report did I promise?", bo, []string{"m2", "m4"}},
+		{"which report did I promise?", earshot.Author{ID: "u7"}, []string{"m6"}}, // the caller knows no name
 		{"which report was promised to me?", bo, []string{"m2", "m4"}},
 		{"welk report heb ik aan jullie promise?", bo, []string{"m2", "m4"}},
 		{"ktorý report som promise, a kedy mi ho daj môj?", bo, []string{"m2", "m4"}},

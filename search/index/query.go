@@ -20,7 +20,8 @@ type Query struct {
 	// "" for none. Its words count less.
 	Context string
 	// Asker is who asks, by ID and Name; zero where that is not known. Where Text
-	// speaks of "me", in a language that has stop words, the name is a word of it.
+	// speaks of "me", in a language that has stop words, the name is a word of it,
+	// the ID where there is no name.
 	Asker earshot.Author
 	// At is when the query is asked: recency is measured from it, and a word such
 	// as "yesterday" means the day before it. Zero means that neither counts.

@@ -47,7 +47,7 @@ func (x *Index) chooseWords(p *plan, all []string) {
 			if some && stop(t) || done[t] {
 				continue
 			}
-			w := x.weigh(p, t, synonyms[t])
+			w := x.weigh(p, t, x.authorsNamed(t), synonyms[t])
 			w.asked = asked
 			switch {
 			case w.weight > 0:
@@ -92,7 +92,7 @@ func (x *Index) chooseWords(p *plan, all []string) {
 // for, so that Hit.Cover does not count it.
 func (x *Index) addAsker(p *plan, all []string) {
 	asker := p.q.Asker
-	names := Terms(Name(asker.Name))
+	names := Terms(Name(cmp.Or(asker.Name, string(asker.ID))))
 	if p.w.asker == 0 || len(names) == 0 || !ofMe(p.q.Text, all) {
 		return
 	}
@@ -101,20 +101,21 @@ func (x *Index) addAsker(p *plan, all []string) {
 		if slices.ContainsFunc(p.words, func(w queryWord) bool { return w.term == t }) {
 			continue
 		}
-		if w := x.weigh(p, t, nil); w.weight > 0 {
+		authors := x.authorsNamed(t)
+		if known { // and not another of that name
+			authors = []int32{id}
+		}
+		if w := x.weigh(p, t, authors, nil); w.weight > 0 {
 			w.weight *= p.w.asker / float64(len(names))
-			if known { // and not another of that name
-				w.authors = []int32{id}
-			}
 			p.words = append(p.words, w)
 		}
 	}
 }
 
 // weigh returns a word of the query with its weight, which is 0 where no message
-// could match it.
-func (x *Index) weigh(p *plan, t string, synonyms []synonym) queryWord {
-	w := queryWord{term: t, number: noNumber, whole: strings.ContainsAny(t, signs), authors: x.authorsNamed(t), synonyms: synonyms}
+// could match it. authors are those whose names have the word.
+func (x *Index) weigh(p *plan, t string, authors []int32, synonyms []synonym) queryWord {
+	w := queryWord{term: t, number: noNumber, whole: strings.ContainsAny(t, signs), authors: authors, synonyms: synonyms}
 	has := 0
 	if n, ok := x.number(t); ok {
 		w.number = n
