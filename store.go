@@ -21,6 +21,7 @@ var (
 // whole Store: take the part of it that you use, such as [Messages].
 type Store interface {
 	Messages
+	Embeddings
 	Conversations
 	Summaries
 	Turns

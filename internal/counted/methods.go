@@ -88,6 +88,19 @@ func (st *Store) Terms(ctx context.Context, s earshot.Scope, seq int64) iter.Seq
 	return each(st, st.step().Terms(ctx, s, seq))
 }
 
+func (st *Store) Embeddings(ctx context.Context, s earshot.Scope, model string, after int64) iter.Seq2[earshot.Embedding, error] {
+	return each(st, st.step().Embeddings(ctx, s, model, after))
+}
+
+func (st *Store) EmbeddingsOf(ctx context.Context, s earshot.Scope, model string, ids ...earshot.MessageID) ([]earshot.Embedding, error) {
+	x, err := st.step().EmbeddingsOf(ctx, s, model, ids...)
+	return x, st.read(len(x), err)
+}
+
+func (st *Store) PutEmbeddings(ctx context.Context, s earshot.Scope, model string, list ...earshot.Embedding) error {
+	return st.step().PutEmbeddings(ctx, s, model, list...)
+}
+
 func (st *Store) Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error) {
 	x, err := st.step().Conversation(ctx, id)
 	return x, st.read(1, err)

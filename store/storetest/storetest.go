@@ -64,6 +64,7 @@ var otherGroups = []group{
 	{"Calls", callCases},
 	{"Rates", rateCases},
 	{"Notes", noteCases},
+	{"Embeddings", embeddingCases},
 	{"Isolation", isolationCases},
 	{"Conversations", conversationCases},
 	{"Turns", turnCases},
@@ -108,6 +109,7 @@ func RunMessages(t *testing.T, open func(t *testing.T) earshot.Messages) {
 // messageGroups call none of the methods that are nil here.
 type onlyMessages struct {
 	messageStore
+	embeddings
 	conversations
 	summaries
 	turns
@@ -125,6 +127,7 @@ type onlyMessages struct {
 // method of that name, such as Turns.
 type (
 	messageStore  = earshot.Messages
+	embeddings    = earshot.Embeddings
 	conversations = earshot.Conversations
 	summaries     = earshot.Summaries
 	turns         = earshot.Turns

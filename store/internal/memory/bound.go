@@ -226,6 +226,7 @@ func (c *channel) evict(m *rule.Message) {
 		}
 	}
 	delete(c.byID, m.ID)
+	delete(c.embedded, m.ID)
 	delete(c.reactions, m.ID)
 	delete(c.history, m.ID)
 	if len(m.Files) > 0 {

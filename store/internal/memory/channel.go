@@ -23,6 +23,7 @@ type channel struct {
 	history   map[earshot.MessageID][]rule.Message  // older revisions by Edited
 	reactions map[earshot.MessageID]*rule.Reactions // also of messages that are not stored yet
 	coverage  map[coverageKey]earshot.Coverage
+	embedded  map[earshot.MessageID]embedding
 	blobs     blobs
 
 	// What a bound has evicted: the last of them for search indexes, and up to when
@@ -45,6 +46,7 @@ func newChannel() *channel {
 		history:   map[earshot.MessageID][]rule.Message{},
 		reactions: map[earshot.MessageID]*rule.Reactions{},
 		coverage:  map[coverageKey]earshot.Coverage{},
+		embedded:  map[earshot.MessageID]embedding{},
 		blobs:     newBlobs(),
 	}
 }
@@ -122,6 +124,9 @@ func (c *channel) replace(stored *rule.Message, next rule.Message) {
 	if stored != nil {
 		c.blobs.revised(stored.Message, m.Message)
 		c.stale++
+		if m.Text != stored.Text || m.Deleted != stored.Deleted {
+			delete(c.embedded, m.ID)
+		}
 		if i, found := slices.BinarySearchFunc(c.known, stored.Seq, bySeq); found { // its text must not outlive it
 			c.known[i] = &rule.Message{Message: earshot.Message{ID: stored.ID, Seq: stored.Seq}}
 		}

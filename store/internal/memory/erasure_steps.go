@@ -89,6 +89,7 @@ func (e *eraser) Purge(_ context.Context, s earshot.Scope, until earshot.Time, l
 		}
 		if m.Deleted && m.Time <= until {
 			delete(c.byID, id)
+			delete(c.embedded, id)
 			delete(e.queue.reading, scopedID{s, string(id)})
 			n++
 		}

@@ -225,6 +225,21 @@ func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.
 	return s.of(scope).Terms(ctx, scope, seq)
 }
 
+// PutEmbeddings implements [earshot.Embeddings].
+func (s *Store) PutEmbeddings(ctx context.Context, scope earshot.Scope, model string, list ...earshot.Embedding) error {
+	return s.of(scope).PutEmbeddings(ctx, scope, model, list...)
+}
+
+// Embeddings implements [earshot.Embeddings].
+func (s *Store) Embeddings(ctx context.Context, scope earshot.Scope, model string, after int64) iter.Seq2[earshot.Embedding, error] {
+	return s.of(scope).Embeddings(ctx, scope, model, after)
+}
+
+// EmbeddingsOf implements [earshot.Embeddings].
+func (s *Store) EmbeddingsOf(ctx context.Context, scope earshot.Scope, model string, ids ...earshot.MessageID) ([]earshot.Embedding, error) {
+	return s.of(scope).EmbeddingsOf(ctx, scope, model, ids...)
+}
+
 // PutBlob implements [earshot.Blobs].
 func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, b earshot.Blob) error {
 	return s.of(scope).PutBlob(ctx, scope, of, id, b)

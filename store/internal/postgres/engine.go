@@ -18,6 +18,7 @@ var dialect = tables.SQL{
 	Lock: ` FOR UPDATE`, Skip: ` FOR UPDATE SKIP LOCKED`, Greatest: "greatest",
 	NextTurn:   `SELECT nextval(pg_get_serial_sequence('queued_turn', 'id'))`,
 	OwnID:      ` OVERRIDING SYSTEM VALUE`,
+	Channel:    `platform, workspace, channel`,
 	MessagesIn: in,
 	OfChannelC: `platform = c.platform AND workspace = c.workspace AND channel = c.id`,
 	Among:      func(column, query string) string { return column + ` = ANY(ARRAY(` + query + `))` },

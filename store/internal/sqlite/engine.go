@@ -17,6 +17,7 @@ var dialect = tables.SQL{
 	Greatest: "max", NoIndex: `+`,
 	NextTurn:   `SELECT ` + nextTurn,
 	ByIndex:    ` INDEXED BY `, // without statistics SQLite may prefer one that begins with the platform
+	Channel:    `place`,
 	MessagesIn: ` WHERE place = (SELECT place FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3)`,
 	OfChannelC: `place = c.place`,
 	Among:      func(column, query string) string { return column + ` IN (` + query + `)` },

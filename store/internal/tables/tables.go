@@ -114,6 +114,7 @@ type SQL struct {
 	ByIndex    string // before the name of the index to use; "" where the engine knows best
 	NextTurn   string // a query of the next turn's id
 	OwnID      string // before VALUES, where a row brings the id that the table would give
+	Channel    string // the columns that name a channel in the tables of messages and events
 	MessagesIn string // bounds a statement to a channel in the tables of messages and events; $1 to $3
 	OfChannelC string // the same to the channel of the row c
 
