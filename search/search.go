@@ -30,6 +30,8 @@ type Options struct {
 	// larger. The default is 256 MiB: channels with half a million messages in
 	// all.
 	MaxBytes int64
+	// Meaning has messages found by what they mean too; nil: by their words alone.
+	Meaning *Meaning
 }
 
 const defaultMaxBytes = 256 << 20
@@ -47,6 +49,7 @@ type Hit struct {
 type Searcher struct {
 	store    Store
 	maxBytes int64
+	meaning  *meaning // nil: none
 
 	mu       sync.Mutex // guards what follows
 	channels map[earshot.Scope]*channel
@@ -56,10 +59,11 @@ type Searcher struct {
 
 // A channel is one channel's index.
 type channel struct {
-	// lock is a semaphore of one that guards index: it holds a token while
-	// nobody uses the index. A mutex would not do, because waiting honours ctx.
+	// lock is a semaphore of one that guards index and sketched: it holds a token while
+	// nobody uses them. A mutex would not do, because waiting honours ctx.
 	lock  chan struct{}
 	index *index.Index
+	sketched
 
 	counted  int64 // the index's bytes, as Searcher.bytes has them
 	lastUsed int64 // Searcher.clock of the last search
@@ -71,6 +75,9 @@ func New(store Store, o *Options) *Searcher {
 	if o != nil && o.MaxBytes > 0 {
 		s.maxBytes = o.MaxBytes
 	}
+	if o != nil && o.Meaning != nil {
+		s.meaning = newMeaning(*o.Meaning)
+	}
 	return s
 }
 
@@ -79,10 +86,11 @@ func New(store Store, o *Options) *Searcher {
 // Search is called is found; a message that is deleted meanwhile is left out. A
 // channel that is not stored has no hits. Errors are ctx's and the store's.
 func (s *Searcher) Search(ctx context.Context, scope earshot.Scope, q Query) ([]Hit, error) {
-	hits, current, err := s.search(ctx, scope, q)
+	vector := s.meaning.query(ctx, scope, q)
+	hits, current, err := s.search(ctx, scope, q, vector)
 	if err == nil && !current {
 		s.Forget(scope)
-		hits, _, err = s.search(ctx, scope, q)
+		hits, _, err = s.search(ctx, scope, q, vector)
 	}
 	return hits, err
 }
@@ -90,8 +98,8 @@ func (s *Searcher) Search(ctx context.Context, scope earshot.Scope, q Query) ([]
 // search is Search on the index that there is. current is false where the store
 // lacks a message that the index has: the channel was erased since the index
 // was built. A message that is only deleted leaves a tombstone.
-func (s *Searcher) search(ctx context.Context, scope earshot.Scope, q Query) (hits []Hit, current bool, err error) {
-	found, err := s.find(ctx, scope, q)
+func (s *Searcher) search(ctx context.Context, scope earshot.Scope, q Query, vector []int8) (hits []Hit, current bool, err error) {
+	found, err := s.find(ctx, scope, q, vector)
 	if err != nil || len(found) == 0 {
 		return nil, true, err
 	}
@@ -116,26 +124,51 @@ func (s *Searcher) search(ctx context.Context, scope earshot.Scope, q Query) (hi
 	return hits, len(byID) == len(found), nil
 }
 
-// find brings the channel's index up to date and searches it. After an error
-// the next search goes on where the index ends.
-func (s *Searcher) find(ctx context.Context, scope earshot.Scope, q Query) ([]index.Hit, error) {
+// find brings the channel's index up to date and searches it. After an error the next
+// search goes on where the index ends.
+func (s *Searcher) find(ctx context.Context, scope earshot.Scope, q Query, vector []int8) (hits []index.Hit, err error) {
+	err = s.with(ctx, scope, func(c *channel) error {
+		if err := s.update(ctx, scope, c); err != nil {
+			return err
+		}
+		if vector != nil {
+			if q.Similar, err = s.similar(ctx, scope, c, vector, q); err != nil {
+				return err
+			}
+		}
+		hits = c.index.Search(q)
+		return nil
+	})
+	return hits, err
+}
+
+// with calls f with a channel while nobody else uses it.
+func (s *Searcher) with(ctx context.Context, scope earshot.Scope, f func(*channel) error) error {
 	c := s.channel(scope)
 	select {
 	case <-c.lock:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	defer func() {
 		s.account(scope, c)
 		c.lock <- struct{}{}
 	}()
+	return f(c)
+}
+
+// update reads what a channel's index does not have yet.
+func (s *Searcher) update(ctx context.Context, scope earshot.Scope, c *channel) error {
 	for t, err := range s.store.Terms(ctx, scope, c.index.Seq()) {
 		if err != nil {
-			return nil, fmt.Errorf("read the search terms of %s: %w", scope.Channel, err)
+			return fmt.Errorf("read the search terms of %s: %w", scope.Channel, err)
 		}
 		c.index.Add(t)
 	}
-	return c.index.Search(q), nil
+	if s.meaning == nil {
+		return nil
+	}
+	return s.sketch(ctx, scope, c)
 }
 
 // channel returns a channel's index, a new one when there is none.
@@ -162,8 +195,9 @@ func (s *Searcher) account(scope earshot.Scope, c *channel) {
 	if s.channels[scope] != c {
 		return // evicted meanwhile
 	}
-	s.bytes += c.index.Bytes() - c.counted
-	c.counted = c.index.Bytes()
+	now := c.index.Bytes() + c.sketches.Bytes()
+	s.bytes += now - c.counted
+	c.counted = now
 	for s.bytes > s.maxBytes && len(s.channels) > 1 {
 		var oldest earshot.Scope
 		var victim *channel

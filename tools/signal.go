@@ -36,6 +36,7 @@ func signal(cut *index.Cutter, intent string, h search.Hit) string {
 		}
 	}
 	add("stands next to what has words of it", parts[index.PartNear]+parts[index.PartTalk] > score/2)
+	add("means much the same", parts[index.PartMeaning] > 0)
 	add("said by who is named", parts[index.PartAuthor] > 0)
 	add("said at the time that is named", parts[index.PartTime] > 0)
 	add("has a number", parts[index.PartNumber] > 0)

@@ -77,6 +77,7 @@ var partMeans = map[string]string{
 	index.PartExact:    "It has an id, an address or another exact text of the query.",
 	index.PartActivity: "It was replied to.",
 	index.PartTalk:     "A message beside it was found too.",
+	index.PartMeaning:  "An encoder finds that it means much the same.",
 	index.PartID:       "The query is its id.",
 }
 

@@ -279,7 +279,7 @@ var vocabulary = strings.Fields(`slack discord local human bot agent author syst
 	user assistant tool text json brackets preamble tags plain log off auto
 	guide instructions session place summary transcript recall snapshot window thread chain delta media anchor
 	channel_context channel_messages conversation_search
-	words near time number recency phrase exact activity talk id`)
+	words near time number recency phrase exact activity talk meaning id`)
 
 // text redacts one text of the input.
 func (r *redactor) text(v reflect.Value, field string) string {

@@ -51,7 +51,7 @@ func (x *Index) plan(q Query, w weights) *plan {
 	p.norms = normsOf(w, p.average)
 	text, quoted := unquote(q.Text)
 	all := Terms(text)
-	p.hasTerms = len(all) > 0
+	p.hasTerms = len(all) > 0 || len(q.Similar) > 0
 	x.chooseWords(p, all)
 	x.adjacent(p, all)
 	for _, s := range quoted {
@@ -203,6 +203,17 @@ func (x *Index) admits(p *plan, number uint32) bool {
 		return false
 	}
 	return x.lends(p, number)
+}
+
+// Admits returns whether a message may be a hit of a query, for an encoder that looks
+// for [Query.Similar].
+func (x *Index) Admits(q Query) func(earshot.MessageID) bool {
+	p := &plan{q: q}
+	x.restrict(p)
+	return func(id earshot.MessageID) bool {
+		k, ok := x.known[id]
+		return ok && k.doc >= 0 && x.admits(p, uint32(k.doc))
+	}
 }
 
 // lends reports whether a doc's words may count for its neighbours.

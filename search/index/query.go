@@ -23,6 +23,9 @@ type Query struct {
 	// speaks of "me", in a language that has stop words, the name is a word of it,
 	// the ID where there is no name.
 	Asker earshot.Author
+	// Similar are messages whose meaning is like the query's, as an encoder has it, the
+	// most alike first. Each that the conditions admit is a hit, whatever its words.
+	Similar []earshot.MessageID
 	// At is when the query is asked: recency is measured from it, and a word such
 	// as "yesterday" means the day before it. Zero means that neither counts.
 	At earshot.Time
@@ -84,6 +87,7 @@ const (
 	PartExact    = "exact"    // ids, addresses and the like
 	PartActivity = "activity" // replies
 	PartTalk     = "talk"     // a neighbour is found too
+	PartMeaning  = "meaning"  // an encoder finds it like the query
 	PartID       = "id"       // the query has its id; it ranks above all others
 )
 
@@ -99,12 +103,13 @@ const (
 	partExact
 	partActivity
 	partTalk
+	partMeaning
 	partID
 	allParts
 )
 
 var partNames = [allParts]string{
-	PartWords, PartAuthor, PartNear, PartTime, PartNumber, PartRecency, PartPhrase, PartExact, PartActivity, PartTalk, PartID,
+	PartWords, PartAuthor, PartNear, PartTime, PartNumber, PartRecency, PartPhrase, PartExact, PartActivity, PartTalk, PartMeaning, PartID,
 }
 
 // idScore is the score of a message whose id is in the query.

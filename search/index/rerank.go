@@ -59,6 +59,10 @@ func (x *Index) rerank(p *plan, list []candidate) []scored {
 	for _, c := range list {
 		l.load(c.doc)
 	}
+	similar := x.similar(p)
+	for _, n := range similar {
+		l.load(n)
+	}
 	named := x.asksFor(p)
 	for _, n := range named {
 		l.load(n)
@@ -72,7 +76,7 @@ func (x *Index) rerank(p *plan, list []candidate) []scored {
 			})
 		}
 	}
-	return l.hits(named)
+	return l.hits(named, similar)
 }
 
 // load counts the query's words in a doc, once, and returns the doc's index in
@@ -120,13 +124,14 @@ func (l *reranker) close() {
 }
 
 // hits scores the docs that are loaded and returns those that match. named are the
-// docs that the query asks for by id.
-func (l *reranker) hits(named []uint32) []scored {
+// docs that the query asks for by id, similar those of [Query.Similar].
+func (l *reranker) hits(named, similar []uint32) []scored {
 	list := make([]scored, len(l.docs)) // scoring loads more docs, which are no hits
 	for i := range list {
 		list[i].doc = l.docs[i]
 		l.score(i, &list[i])
 	}
+	l.mean(list, similar)
 	if l.p.w.group > 0 && len(l.p.words) > 0 {
 		l.group(list)
 	}
@@ -135,7 +140,7 @@ func (l *reranker) hits(named []uint32) []scored {
 		if slices.Contains(named, f.doc) {
 			f.add(partID, idScore)
 		}
-		if f.score > 0 && (f.parts[partWords] > 0 || f.parts[partID] > 0 || l.p.size >= minQuestion) || !l.p.hasTerms {
+		if f.score > 0 && (f.parts[partWords] > 0 || f.parts[partMeaning] > 0 || f.parts[partID] > 0 || l.p.size >= minQuestion) || !l.p.hasTerms {
 			out = append(out, f)
 		}
 	}
@@ -247,6 +252,36 @@ func (l *reranker) bm25(norm float64) float64 {
 		}
 	}
 	return sum
+}
+
+// similar returns the docs of [Query.Similar] that may be hits, in their order.
+func (x *Index) similar(p *plan) []uint32 {
+	var out []uint32
+	for _, id := range p.q.Similar {
+		if k, ok := x.known[id]; ok && k.doc >= 0 && x.admits(p, uint32(k.doc)) {
+			out = append(out, uint32(k.doc))
+		}
+	}
+	return out
+}
+
+// mean raises the scores of docs that are like the query in meaning, by their places: how
+// alike they are is another encoder's, and on another scale, each time. The first gets a
+// share of the best score by words.
+func (l *reranker) mean(list []scored, similar []uint32) {
+	if len(similar) == 0 {
+		return
+	}
+	best := 0.0
+	for i := range list {
+		best = max(best, list[i].score)
+	}
+	if best == 0 {
+		best = 1
+	}
+	for place, doc := range similar {
+		list[l.scratch.slots[doc]-1].add(partMeaning, l.p.w.meaning*best/(1+float64(place)/l.p.w.meaningHalf))
+	}
 }
 
 // group adds to every doc's score a share of its best neighbour's.

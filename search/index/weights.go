@@ -49,6 +49,10 @@ type weights struct {
 	// asker's name where the query speaks of "me".
 	context, asker float64
 
+	// meaning is the share of the best score by words that the message gets whose meaning
+	// is most like the query's. The one meaningHalf places behind it gets half of that.
+	meaning, meaningHalf float64
+
 	// recency is the share by which the score of the newest message is raised. With
 	// age messages after it, a message's score is raised by half of that.
 	recency, age float64
@@ -74,6 +78,7 @@ var standard = weights{
 	span:    2,
 	number:  1.15,
 	context: 0.3, asker: 1,
+	meaning: 0.5, meaningHalf: 10,
 	recency: 0.5, age: 2000,
 	phrase: 0.1, quoted: 2, exact: 0.25, activity: 0.05,
 }
