@@ -73,7 +73,9 @@ func (x *Exchange) Post(ctx context.Context, u *url.URL, header http.Header, bod
 	}
 	r.Header = header.Clone()
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "text/event-stream")
+	if r.Header.Get("Accept") == "" {
+		r.Header.Set("Accept", "text/event-stream")
+	}
 	r.Header.Set("User-Agent", "earshot")
 	client := http.Client{}
 	if c := x.options.HTTPClient; c != nil {
@@ -103,6 +105,18 @@ func (x *Exchange) Sent(path, form string, r llm.Request) *llm.Sent {
 		Model: x.options.Model, Path: "/" + path, Form: form, Bytes: x.bytes, SHA256: x.sum,
 		MaxTokens: r.MaxTokens, Tools: len(r.Tools), NoCalls: r.NoCalls,
 	}
+}
+
+// Body reads an answer that is no stream.
+func (x *Exchange) Body() ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(x.response.Body, maxBody+1))
+	if err == nil && len(data) > maxBody {
+		err = errTooLong
+	}
+	if err != nil {
+		x.broken = err
+	}
+	return data, err
 }
 
 // Events returns the events of the answer until it ends, breaks off or gets too

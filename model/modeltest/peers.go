@@ -6,8 +6,8 @@
 // [Streams] and [FuzzStream] play published and mutated streams; [Serve] is a
 // server with scripted answers for an adapter's own tests.
 //
-// aimock comes from npm: `npm ci` in .ci/peers installs it. Without it or without
-// Node its tests are skipped, or fail where CI is "true".
+// aimock comes from npm, as an encoder does ([Encoder]): `npm ci` in .ci/peers installs
+// them. Without them or without Node their tests are skipped, or fail where CI is "true".
 //
 // Unstable: what this package exports may change with any version.
 package modeltest
@@ -30,27 +30,17 @@ import (
 var fixtures []byte
 
 // peers is the folder of programs from npm, relative to the module.
-const peers = ".ci/peers/node_modules"
+const peers = ".ci/peers"
 
-// patience bounds how long aimock may take to start.
-const patience = 30 * time.Second
-
-var listening = regexp.MustCompile(`listening on (http://\S+)`)
+// patience ends what hangs: how long a program may take to start.
+const patience = 3 * time.Minute
 
 // Aimock starts aimock for the time of a test, and returns where it is: a URL
 // without a path. It answers by the suite's fixtures, and by more, each of them
 // a fixture file's content.
 func Aimock(t *testing.T, more ...string) string {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		lack(t, "node is not installed")
-	}
-	program := filepath.Join(module(t), peers, "@copilotkit", "aimock", "dist", "cli.js")
-	if _, err := os.Stat(program); err != nil {
-		lack(t, "aimock is not installed: run `npm ci` in .ci/peers")
-	}
-	args := []string{program, "--host", "127.0.0.1", "--port", "0", "--strict", "--chunk-size", "8"}
+	args := []string{filepath.Join(peers, "node_modules", "@copilotkit", "aimock", "dist", "cli.js"), "--host", "127.0.0.1", "--port", "0", "--strict", "--chunk-size", "8"}
 	dir := t.TempDir()
 	for i, content := range append([]string{string(fixtures)}, more...) {
 		file := filepath.Join(dir, fmt.Sprintf("fixtures-%d.json", i))
@@ -58,6 +48,31 @@ func Aimock(t *testing.T, more ...string) string {
 			t.Fatal(err)
 		}
 		args = append(args, "--fixtures", file)
+	}
+	return started(t, regexp.MustCompile(`listening on (http://\S+)`), args...)
+}
+
+// Encoder starts an encoder of English, with its weights, for the time of a test, and
+// returns the base URL of its API of embeddings. Its vectors have 512 numbers.
+func Encoder(t *testing.T) string {
+	t.Helper()
+	return started(t, regexp.MustCompile(`^(http://\S+)$`), filepath.Join(peers, "encoder.mjs"))
+}
+
+// started runs a program of peers for the time of a test: its path in the module, and its
+// arguments. It returns what its output has where pattern matches.
+func started(t *testing.T, pattern *regexp.Regexp, args ...string) string {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		lack(t, "node is not installed")
+	}
+	root := module(t)
+	args[0] = filepath.Join(root, args[0])
+	for _, needed := range []string{filepath.Join(root, peers, "node_modules"), args[0]} {
+		if _, err := os.Stat(needed); err != nil {
+			lack(t, "programs are missing: run `npm ci` in .ci/peers")
+		}
 	}
 	// Not t.Context(): it ends before the cleanup that waits for the process.
 	ctx, stop := context.WithCancel(context.Background())
@@ -76,25 +91,25 @@ func Aimock(t *testing.T, more ...string) string {
 		<-drained
 		_ = cmd.Wait() // it was killed, and says so
 	})
-	url := make(chan string, 1)
+	found := make(chan string, 1)
 	go func() {
 		defer close(drained)
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
-			if m := listening.FindStringSubmatch(lines.Text()); m != nil {
-				url <- m[1]
+			if m := pattern.FindStringSubmatch(lines.Text()); m != nil {
+				found <- m[1]
 				break
 			}
 		}
 		_, _ = io.Copy(io.Discard, out)
 	}()
 	select {
-	case u := <-url:
-		return u
+	case where := <-found:
+		return where
 	case <-drained:
-		t.Fatal("aimock ended before it listened")
+		t.Fatalf("%s ended before it listened", args[0])
 	case <-time.After(patience):
-		t.Fatalf("aimock does not listen after %v", patience)
+		t.Fatalf("%s does not listen after %v", args[0], patience)
 	}
 	return ""
 }
