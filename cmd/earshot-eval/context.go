@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
@@ -14,6 +15,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/internal/terminal/progress"
+	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -25,7 +27,8 @@ type contextCmd struct {
 	Counter string   `placeholder:"NAME" default:"o200k" help:"How tokens are counted: o200k, bytes4, or o200k*1.15."`
 	NoPeers bool     `help:"Leave out what other bots do."`
 	Judge   string   `placeholder:"MODEL" help:"Have each prompt answered by this model, and each answer judged by it; asks it twice for each question, policy and budget."`
-	Config  string   `short:"c" placeholder:"FILE" help:"A configuration file, for --judge (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Meaning bool     `help:"Search by meaning too, with the encoder of the configuration (search.embeddings, or $$EARSHOT_EMBEDDINGS_URL and $$EARSHOT_EMBEDDINGS_MODEL), which encodes all messages."`
+	Config  string   `short:"c" placeholder:"FILE" help:"A configuration file, for --judge and --meaning (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 }
 
 func (c *contextCmd) Help() string {
@@ -57,6 +60,9 @@ func (c *contextCmd) Run(ctx context.Context, x *tool) error {
 		return usagef("--counter: %s", err)
 	}
 	name, err := c.judge(x, o)
+	if err == nil {
+		err = c.meaning(x, o)
+	}
 	if err != nil {
 		return err
 	}
@@ -123,13 +129,9 @@ func (c *contextCmd) judge(x *tool, o *eval.ContextOptions) (name string, err er
 	if c.Judge == "" {
 		return "", nil
 	}
-	path := c.Config
-	if path == "" {
-		path = x.getenv("EARSHOT_CONFIG")
-	}
-	cfg, err := config.Load(path, append(slices.Clip(x.environ), "EARSHOT_MODEL="+c.Judge))
+	cfg, err := c.config(x, "EARSHOT_MODEL="+c.Judge)
 	if err != nil {
-		return "", usagef("%v", err)
+		return "", err
 	}
 	m, info, err := daemon.OpenModel(cfg, slog.New(slog.NewTextHandler(x.err, nil)))
 	if err != nil {
@@ -140,6 +142,37 @@ func (c *contextCmd) judge(x *tool, o *eval.ContextOptions) (name string, err er
 	}
 	o.Judge = &eval.Judge{Answers: m, Judges: m}
 	return info.Name, nil
+}
+
+// meaning has messages found by an encoder too, where that is asked for.
+func (c *contextCmd) meaning(x *tool, o *eval.ContextOptions) error {
+	if !c.Meaning {
+		return nil
+	}
+	cfg, err := c.config(x)
+	if err != nil {
+		return err
+	}
+	if cfg.Search.Embeddings.Model == "" {
+		return usagef("--meaning: no encoder is configured; set EARSHOT_EMBEDDINGS_URL and EARSHOT_EMBEDDINGS_MODEL")
+	}
+	o.Search = func(st earshot.Store) (*search.Searcher, error) {
+		return daemon.NewSearcher(cfg, st, func(err error) { fmt.Fprintf(x.err, "earshot-eval: %v\n", err) })
+	}
+	return nil
+}
+
+// config reads the configuration, with further variables.
+func (c *contextCmd) config(x *tool, variables ...string) (config.Config, error) {
+	path := c.Config
+	if path == "" {
+		path = x.getenv("EARSHOT_CONFIG")
+	}
+	cfg, err := config.Load(path, append(slices.Clip(x.environ), variables...))
+	if err != nil {
+		return cfg, usagef("%v", err)
+	}
+	return cfg, nil
 }
 
 func showContext(x *tool, rows []eval.ContextRow, questions int) {

@@ -12,7 +12,6 @@ import (
 	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/internal/transcript"
 	"github.com/earshot-ai/earshot/internal/zones"
-	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/tokens"
 )
 
@@ -117,8 +116,10 @@ func (c *contextCmd) question(ctx context.Context, a *app) (question, error) {
 	if q.place, err = a.place(ctx, c.Channel, c.Message); err != nil {
 		return q, err
 	}
-	q.search = search.New(q.place.store, nil)
-	if q.identity, err = findIdentity(ctx, q.place, c.Identity); err == nil && c.FollowUpOf != "" {
+	if q.search, err = a.searcherOf(ctx, q.place); err == nil {
+		q.identity, err = findIdentity(ctx, q.place, c.Identity)
+	}
+	if err == nil && c.FollowUpOf != "" {
 		q.after, err = q.follow(ctx, c.FollowUpOf)
 	}
 	if err != nil {

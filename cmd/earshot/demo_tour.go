@@ -51,7 +51,7 @@ func (t *tour) run(ctx context.Context) (err error) {
 	if t.scene.query == "" {
 		t.scene.query = plain.Line(p.message.Text, 80)
 	}
-	t.hits, t.search, err = lookUp(ctx, p, search.Query{
+	t.hits, t.search, err = lookUp(ctx, t.q.search, p, search.Query{
 		Text: t.scene.query, At: p.message.Time, Before: p.message.Position(), Exclude: []earshot.MessageID{p.message.ID}, Limit: 3,
 	})
 	return err

@@ -9,7 +9,6 @@ import (
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/sidecar/mcp"
-	"github.com/earshot-ai/earshot/search"
 )
 
 type mcpCmd struct {
@@ -48,7 +47,7 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	log := a.logger(config.Log{Level: "warn"}, false)
-	searcher := search.New(st, nil)
+	searcher := a.searcher(st)
 	service := sidecar.New(st, searcher, nil, sidecar.Options{Log: log})
 	return mcp.Serve(ctx, service, explain.New(st, searcher, explain.Options{Log: log}), p, buildVersion(), a.in, a.raw, log)
 }

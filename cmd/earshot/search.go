@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/search"
@@ -39,7 +40,11 @@ func (c *searchCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer p.store.Close()
-	hits, took, err := lookUp(ctx, p, search.Query{Text: query, Limit: c.Limit})
+	searcher, err := a.searcherOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	hits, took, err := lookUp(ctx, searcher, p, search.Query{Text: query, Limit: c.Limit})
 	if err != nil {
 		return err
 	}
@@ -58,12 +63,12 @@ func (c *searchCmd) Run(ctx context.Context, a *app) error {
 
 // lookUp searches the place's channel. Recency counts from the channel's newest
 // message, so that an old export ranks as it did on its last day.
-func lookUp(ctx context.Context, p place, q search.Query) ([]search.Hit, time.Duration, error) {
+func lookUp(ctx context.Context, s gather.Finder, p place, q search.Query) ([]search.Hit, time.Duration, error) {
 	if q.At == 0 {
 		q.At = p.channel.Last
 	}
 	start := time.Now()
-	hits, err := search.New(p.store, nil).Search(ctx, p.channel.Scope(), q)
+	hits, err := s.Search(ctx, p.channel.Scope(), q)
 	return hits, time.Since(start), err
 }
 

@@ -29,6 +29,7 @@ func Check(ctx context.Context, o Options, channels []string, tell func(Finding)
 	c.store(ctx)
 	c.disk()
 	c.model(ctx)
+	c.embeddings(ctx)
 	c.platform(ctx, channels)
 	c.clock()
 }

@@ -161,8 +161,12 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 		m.counted = meters.Model(m.info.Provider, m.info.Name)
 	}
 	me := newPresence(o, models)
+	found, err := o.newSearch(st, meters.NotEncoded)
+	if err != nil {
+		return nil, err
+	}
 	s := shared{
-		options: o, store: st, disk: watch, search: search.New(st, &search.Options{MaxBytes: int64(o.Config.Limits.SearchMB) << 20}), owner: me.Owner, began: o.Outside.clock(), meters: meters,
+		options: o, store: st, disk: watch, search: found, owner: me.Owner, began: o.Outside.clock(), meters: meters,
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
 	if s.services, err = s.openServices(); err != nil {
@@ -194,6 +198,9 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 		pruner{store: st, log: o.Log, now: o.Outside.clock}.Run, keeper.Run,
 		(&eraser{store: st, log: o.Log, clear: s.caches.clear}).Run,
 	)
+	if !o.DryRun {
+		run = append(run, found.Encode)
+	}
 	return &Daemon{
 		Store: st, Models: models, Identity: p.identity, Platform: p.name, Chat: p.chat, Location: p.location,
 		Address: fronts[0].Address(), Path: p.path, Token: p.token, TokenGenerated: p.tokenGenerated,

@@ -22,6 +22,8 @@ type ContextOptions struct {
 	NoPeers  bool              // leave out what other bots do
 	Tokens   []int             // budgets of a turn; default: 2,000, 4,000 and 8,000
 	Judge    *Judge            // nil: nothing is answered
+	// Search opens the search over a conversation's messages; nil: by words.
+	Search func(earshot.Store) (*search.Searcher, error)
 	// Progress is told after each query how many were asked, of how many.
 	Progress func(done, of int)
 }
@@ -83,13 +85,16 @@ func Context(ctx context.Context, tasks []chats.Task, counter assemble.Counter, 
 	if opts.Progress == nil {
 		opts.Progress = func(int, int) {}
 	}
+	if opts.Search == nil {
+		opts.Search = func(st earshot.Store) (*search.Searcher, error) { return search.New(st, nil), nil }
+	}
 	rows := opts.rows()
 	done, total := 0, 0
 	for _, t := range tasks {
 		total += len(t.Queries)
 	}
 	for _, t := range tasks {
-		w, err := newWorld(ctx, t, counter)
+		w, err := newWorld(ctx, t, counter, opts.Search)
 		if err != nil {
 			return nil, err
 		}
@@ -152,13 +157,18 @@ type world struct {
 // self is the agent that is asked.
 var self = earshot.Identity{ID: "earshot", Name: "earshot"}
 
-func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter) (*world, error) {
+func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter, open func(earshot.Store) (*search.Searcher, error)) (*world, error) {
 	st, err := store.Open(ctx, "memory:", nil)
 	if err != nil {
 		return nil, err
 	}
+	finder, err := open(st)
+	if err != nil {
+		st.Close()
+		return nil, err
+	}
 	w := &world{
-		task: t, counter: counter, store: st, finder: search.New(st, nil), log: newPeerLog(counter),
+		task: t, counter: counter, store: st, finder: finder, log: newPeerLog(counter),
 		channel: earshot.Channel{Platform: earshot.Local, Workspace: "eval", ID: "channel", Name: t.Conversation.Name, Kind: earshot.KindChannel},
 	}
 	if err := st.PutChannel(ctx, w.channel); err != nil {
@@ -173,6 +183,9 @@ func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter) (*wor
 func (w *world) each(ctx context.Context, ask func(chats.Query, earshot.Message) error) error {
 	for _, q := range w.task.Queries {
 		if err := w.fill(ctx, q.At); err != nil {
+			return err
+		}
+		if err := w.finder.Fill(ctx, w.channel.Scope(), func(int) {}); err != nil {
 			return err
 		}
 		anchor := earshot.Message{

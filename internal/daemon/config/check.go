@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/tokens"
@@ -94,6 +95,13 @@ func (c Config) checkChoices(bad report) {
 	} else if c.Summary.Name != "" || c.Summary.BaseURL != "" {
 		bad("summary.provider", "is missing; name the provider, or leave out name and base_url for summaries without a model")
 	}
+	e := c.Search.Embeddings
+	if e.Model == "" && (e.URL != "" || e.Dimensions != 0) {
+		bad("search.embeddings.model", "is missing; name the model that encodes, or leave out search.embeddings")
+	}
+	if own := c.Keys.Providers[providers.OpenAI]; e.Model != "" && e.URL == "" && own.URL == "" && own.Key.Empty() {
+		bad("search.embeddings.url", "is missing; set the server's base URL, or OPENAI_API_KEY for OpenAI")
+	}
 }
 
 // checkNumbers checks the range of each number.
@@ -108,7 +116,7 @@ func (c Config) checkNumbers(bad report) {
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.result_bytes", c.Limits.ResultBytes, 1024, 1 << 20},
 		{"limits.seconds", c.Limits.Seconds, 1, 3600}, {"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000},
 		{"limits.history_seconds", c.Limits.HistorySeconds, 1, 60}, {"limits.file_seconds", c.Limits.FileSeconds, 1, 60}, {"limits.search_mb", c.Limits.SearchMB, 1, 100_000}, {"limits.file_cache_mb", c.Limits.FileCacheMB, 0, 100_000},
-		{"lease.seconds", c.Lease.Seconds, 1, 300},
+		{"lease.seconds", c.Lease.Seconds, 1, 300}, {"search.embeddings.dimensions", c.Search.Embeddings.Dimensions, 0, earshot.MaxDimensions},
 		{"summary.turns", c.Summary.Turns, 2, 10_000}, {"summary.tokens", c.Summary.Tokens, 100, 20_000},
 		{"slack.sockets", c.Slack.Sockets, 1, 10}, {"slack.stale_serve_ttl", c.Slack.StaleServeTTL, 0, 7 * 24 * 3600},
 		{"api.open_minutes", c.API.OpenMinutes, 1, 24 * 60}, {"api.rates.caller", c.API.Rates.Caller, 0, 1_000_000},
@@ -128,7 +136,7 @@ func (c Config) checkNumbers(bad report) {
 func (c Config) checkURLs(bad report) {
 	type row struct{ key, value string }
 	urls := []row{
-		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL}, {"summary.base_url", c.Summary.BaseURL},
+		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL}, {"summary.base_url", c.Summary.BaseURL}, {"search.embeddings.url", c.Search.Embeddings.URL},
 		{"slack.api_url", c.Slack.APIURL}, {"discord.api_url", c.Discord.APIURL},
 	}
 	for _, p := range providers.All {

@@ -30,6 +30,7 @@ type Config struct {
 	Lease     Lease     `yaml:"lease" doc:"how replicas share conversations"`
 	Model     Model     `yaml:"model" doc:"which model answers"`
 	Summary   Summary   `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
+	Search    Search    `yaml:"search" doc:"search by meaning, besides words; see embeddings.md"`
 	Local     Local     `yaml:"local" doc:"the platform without a network"`
 	Slack     Slack     `yaml:"slack" doc:"the bot on Slack; see slack.md"`
 	Discord   Discord   `yaml:"discord" doc:"the bot on Discord; see discord.md"`
@@ -135,6 +136,19 @@ type Summary struct {
 	Tokens   int    `yaml:"tokens" env:"EARSHOT_SUMMARY_TOKENS" doc:"the most tokens of a summary. A prompt has a quarter of budget.tokens for it."`
 }
 
+// Search sets how messages are found.
+type Search struct {
+	Embeddings Embeddings `yaml:"embeddings" doc:"a server that turns texts into vectors by their meaning"`
+}
+
+// Embeddings set which model encodes messages and questions. Without one nothing is
+// encoded, and search goes by words.
+type Embeddings struct {
+	URL        string `yaml:"url" env:"EARSHOT_EMBEDDINGS_URL" doc:"the base URL of a server with OpenAI's API of embeddings: what stands before /embeddings, such as http://127.0.0.1:11434/v1 for Ollama. It reads the text of the channels that are searched. Empty: OPENAI_BASE_URL, else OpenAI, with OPENAI_API_KEY."`
+	Model      string `yaml:"model" env:"EARSHOT_EMBEDDINGS_MODEL" doc:"the model that encodes, such as nomic-embed-text or text-embedding-3-small. Empty: none. Where it is changed, messages are encoded anew."`
+	Dimensions int    `yaml:"dimensions" env:"EARSHOT_EMBEDDINGS_DIMENSIONS" doc:"how many numbers a vector has, of models that can shorten theirs: a message takes as many bytes in the store. 0: as many as the model makes."`
+}
+
 // A Price is the price of a million tokens.
 type Price struct {
 	Input      float64 `yaml:"input" json:"input" doc:"tokens that are not read from the cache"`
@@ -171,6 +185,8 @@ type Keys struct {
 	LocalToken secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"the token that callers of the local HTTP front must send. Empty: one is generated and printed at each start."`
 
 	InspectToken secret.Secret `env:"EARSHOT_INSPECT_TOKEN" doc:"the token that opens the inspector as an operator who sees everything, at least 16 characters. Empty: one is generated and printed at each start."`
+
+	EmbeddingsKey secret.Secret `env:"EARSHOT_EMBEDDINGS_KEY" doc:"the key of the server at search.embeddings.url, where it needs one."`
 
 	SlackBotToken         secret.Secret `env:"SLACK_BOT_TOKEN" doc:"the app's bot token, xoxb-…"`
 	SlackAppToken         secret.Secret `env:"SLACK_APP_TOKEN" doc:"its app-level token, xapp-…, for Socket Mode."`

@@ -129,6 +129,7 @@ func TestAKeyThatWasCopiedWithMoreThanItselfIsTrimmedOrRefused(t *testing.T) {
 	t.Parallel()
 	names := []string{
 		"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_SIGNING_SECRET_OLD", "DISCORD_BOT_TOKEN",
+		"EARSHOT_EMBEDDINGS_KEY",
 	}
 	for _, name := range names {
 		for value, want := range map[string]string{
@@ -280,5 +281,27 @@ func TestMissingSlackKeysAreNamed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestSettingsOfTheEncoder(t *testing.T) {
+	t.Parallel()
+	const model, url = "EARSHOT_EMBEDDINGS_MODEL=m", "EARSHOT_EMBEDDINGS_URL=http://127.0.0.1:11434/v1"
+	for want, environ := range map[string][]string{
+		"":                                    {model, url, "EARSHOT_EMBEDDINGS_DIMENSIONS=256", "EARSHOT_EMBEDDINGS_KEY=k"},
+		"search.embeddings.model: is missing": {url},
+		"search.embeddings.url: is missing":   {model},
+		"search.embeddings.url: is not of":    {model, "EARSHOT_EMBEDDINGS_URL=canary@host"},
+		"search.embeddings.dimensions: is -1": {model, url, "EARSHOT_EMBEDDINGS_DIMENSIONS=-1"},
+	} {
+		_, err := config.Load("", environ)
+		if (want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")) {
+			t.Errorf("%v: %v, want %q", environ, err, want)
+		}
+	}
+	for _, own := range []string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:11434/v1"} {
+		if _, err := config.Load("", []string{model, own}); err != nil {
+			t.Errorf("with %s: %v", own, err)
+		}
 	}
 }

@@ -144,7 +144,7 @@ func trimSecrets(vars map[string]string) []error {
 			delete(vars, name)
 			continue
 		}
-		if strings.HasPrefix(name, "EARSHOT_") { // of the operator's own choice
+		if strings.HasPrefix(name, "EARSHOT_") && strings.HasSuffix(name, "_TOKEN") { // of the operator's own choice
 			continue
 		}
 		alone := strings.TrimPrefix(vars[name], "Bot ") // of which CheckDiscordKeys says more

@@ -62,6 +62,7 @@ type Metrics struct {
 	missed   prometheus.Counter
 	acks     prometheus.Histogram
 	refused  prometheus.Counter
+	encoded  prometheus.Counter
 	asked    *prometheus.CounterVec
 	answered *prometheus.HistogramVec
 	requests *prometheus.CounterVec
@@ -105,6 +106,9 @@ func New(version string) *Metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 3, 5, 10},
 		}),
 	}
+	m.encoded = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "earshot_embeddings_failed_total", Help: "How often search by meaning went wrong: the encoder failed or was too slow, and search went by words for a while.",
+	})
 	m.refused = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "earshot_events_refused_total", Help: "Deliveries of events that were not acknowledged, because they could not be stored; the platform sends them again.",
 	})
@@ -139,7 +143,7 @@ func New(version string) *Metrics {
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.turns, m.tokens, m.summed, m.sumsUsed, m.gaps, m.missed, m.acks, m.refused, m.asked, m.answered, m.requests, m.served, build,
+	m.registry.MustRegister(m.turns, m.tokens, m.summed, m.sumsUsed, m.gaps, m.missed, m.acks, m.refused, m.encoded, m.asked, m.answered, m.requests, m.served, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -204,6 +208,9 @@ func (m *Metrics) Model(provider, model string) func(result string, took time.Du
 		took.Observe(after.Seconds())
 	}
 }
+
+// NotEncoded counts that search by meaning went wrong.
+func (m *Metrics) NotEncoded() { m.encoded.Inc() }
 
 // Refused counts a delivery of an event that was not acknowledged.
 func (m *Metrics) Refused() { m.refused.Inc() }

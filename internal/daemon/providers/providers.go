@@ -61,6 +61,9 @@ var All = []Provider{
 // but may stand where the name of one does.
 const Offline = llm.OfflineName
 
+// OpenAI is the name of the provider whose API of embeddings other servers speak too.
+const OpenAI = openai.Provider
+
 // Of returns a provider by its name.
 func Of(name string) (p Provider, ok bool) {
 	i := slices.IndexFunc(All, func(p Provider) bool { return p.Name == name })
