@@ -72,8 +72,12 @@ func (t *turn) question(open bool) (text, sep string, lead int) {
 func (t *turn) questionCost() int {
 	if t.isLog() {
 		n := t.countLines(t.questionLogHeader()) + t.entry(t.anchor, 0).cost + 1
-		if above := t.questionAbove(); above != "" {
-			n += t.countLines(above) + t.tok(logReply)
+		above, reply := t.questionAbove()
+		if above != "" {
+			n += t.countLines(above)
+		}
+		if reply {
+			n += t.tok(logReply)
 		}
 		return n
 	}
@@ -94,9 +98,11 @@ func (t *turn) questionCost() int {
 // questionLog writes the anchor in the log form, under its header of lead bytes.
 func (t *turn) questionLog() (text string, lead int) {
 	l := logLine{m: t.anchor, day: t.anchor.Time}
-	above := t.questionAbove()
-	if above != "" {
+	above, tree := t.questionAbove()
+	if tree {
 		l.tree = t.anchor.ReplyTo
+	}
+	if above != "" {
 		above += "\n"
 	}
 	t.anchor.entry = t.entry(t.anchor, 0)
@@ -105,26 +111,40 @@ func (t *turn) questionLog() (text string, lead int) {
 	return header + text, len(header)
 }
 
-// questionAbove is the line above the question that says what it replies to, ""
-// where nothing has to be said: it has no reply reference, or what it replies to
-// is what stands before it, as the last answer or at the end of the chain.
-func (t *turn) questionAbove() string {
+// questionAbove is the line above the question that says what it replies to, and whether
+// it is written as a reply. Nothing has to be said where it has no reply reference, or
+// what it replies to is the last answer, the end of the chain, or the root of its thread,
+// to which every message there replies; nor where it stands right above.
+func (t *turn) questionAbove() (above string, reply bool) {
 	m := t.anchor
-	if m.ReplyTo == "" || m.ReplyTo == m.ID {
-		return ""
+	if m.ReplyTo == "" || m.ReplyTo == m.ID || m.ReplyTo == m.Root() {
+		return "", false
 	}
 	up := t.find(m.ReplyTo)
 	switch turns := t.in.Conversation.Turns; {
 	case t.later && len(turns) > 0 && slices.Contains(turns[len(turns)-1].Replies, m.ReplyTo):
-		return ""
+		return "", false
 	case up == nil && t.later && (t.recorded[m.ReplyTo] || t.hasShown(m.ReplyTo)):
-		return "" // the session has it, and nobody knows when it was said
+		return "", false // the session has it, and nobody knows when it was said
 	case up == nil || up.Deleted || up.reason == reasonBlank || t.afterAnchor(up):
-		return t.repliesTo(m.ReplyTo, m.Time)
+		return t.repliesTo(m.ReplyTo, m.Time), true
 	case !t.later && t.block(Chain) != nil && (m.Root() == "" || m.Root() != up.Root() && m.Root() != up.ID):
-		return "" // the chain ends with it
+		return "", false // the chain ends with it
+	case m.Root() != "" && up == t.rightBefore(m):
+		return "", true
 	}
-	return t.repliesTo(m.ReplyTo, m.Time)
+	return t.repliesTo(m.ReplyTo, m.Time), true
+}
+
+// rightBefore returns the last message of m's thread before m; nil if none is loaded.
+func (t *turn) rightBefore(m *msg) *msg {
+	var last *msg
+	for _, o := range t.threadOf(m.Root()) {
+		if o.Position().Compare(m.Position()) < 0 {
+			last = o
+		}
+	}
+	return last
 }
 
 // hasShown reports whether the session shows a message.

@@ -108,7 +108,7 @@ func TestPassagesOfEachForm(t *testing.T) {
 			"2 user 09:20 Alice: How do we undo it?",
 			"3 user 09:21 earshot (you): Roll back.",
 			"4 user 09:22 Alice: Done.⏎+ forwarded, from somebody:⏎    rolled back",
-			"5 user ↳ 09:40 Alice: Are we⏎    fine?",
+			"5 user 09:40 Alice: Are we⏎    fine?",
 		},
 		"delta": {
 			"2 user Alice: How do we undo it?",

@@ -177,3 +177,22 @@ func TestAChainHasAllPartsOfAnAnswer(t *testing.T) {
 		})
 	}
 }
+
+// What every message of a thread replies to, or what stands right above, is not said above
+// the question.
+func TestAQuestionInAThreadSaysWhatItRepliesToOnlyWhereThatIsElsewhere(t *testing.T) {
+	t.Parallel()
+	thread := []earshot.Message{line(1, "m1", "", "Ann"), inThread(line(2, "m2", "m1", "Bob"), "m1"), inThread(line(3, "m3", "", "Cleo"), "m1")}
+	for to, want := range map[earshot.MessageID]string{
+		"m1": "\n09:30 Dan: text q",
+		"m2": "\n+ replies to 09:02 Bob\n↳ 09:30 Dan: text q",
+		"m3": "\n↳ 09:30 Dan: text q",
+		"m8": "\n+ replies to a message that is not loaded\n↳ 09:30 Dan: text q",
+	} {
+		r := forestTurn(t, withoutLimits("standard"), append(slices.Clone(thread), inThread(line(30, "q", to, "Dan"), "m1")))
+		_, got, _ := strings.Cut(r.Messages[len(r.Messages)-1].Text, "[question, Mon 2 Mar 2026, UTC]")
+		if got != want {
+			t.Errorf("in reply to %s: %q, want %q", to, got, want)
+		}
+	}
+}
