@@ -37,6 +37,7 @@ type commands struct {
 	Context   contextCmd   `cmd:"" help:"Measure how many of those messages each policy's prompt contains."`
 	Scenes    scenesCmd    `cmd:"" help:"Check the prompts of the bundled workspace's scenes."`
 	Links     linksCmd     `cmd:"" help:"Measure guesses of which message answers which."`
+	Later     laterCmd     `cmd:"" help:"Measure how many of those messages the model has at later turns of a session, and what the session costs."`
 	Cost      costCmd      `cmd:"" help:"Compare the cost of long conversations with sending the whole history each time."`
 }
 

@@ -191,9 +191,6 @@ func Total(list []Shown) SceneTotal {
 // after is what is remembered when a first turn got the answer that is stored:
 // the agent's next message of the anchor's thread.
 func after(ctx context.Context, st earshot.Store, in assemble.Input, res assemble.Result) (*assemble.Conversation, error) {
-	c := &assemble.Conversation{
-		Cursor: res.Next.Cursor, Epoch: res.Next.Epoch, Shown: slices.Clone(res.Next.Shown), Attached: res.Next.Attached, Names: res.Next.Names,
-	}
 	anchor, err := st.Message(ctx, in.Channel.Scope(), in.Anchor)
 	if err != nil {
 		return nil, err
@@ -209,16 +206,7 @@ func after(ctx context.Context, st earshot.Store, in assemble.Input, res assembl
 		if !in.Identity.Is(m.Author.ID) || m.ID == anchor.ID {
 			continue
 		}
-		c.Shown = append(c.Shown, earshot.Shown{ID: m.ID, Revision: m.Edited})
-		c.Turns = []earshot.Answer{{Anchor: anchor.ID, Replies: []earshot.MessageID{m.ID}}}
-		if in.Policy.Session {
-			c.Form = in.Policy.Frame
-			for _, x := range res.Messages {
-				c.Session = append(c.Session, earshot.SessionEntry{Role: x.Role, Text: x.Text, Media: x.Media})
-			}
-			c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: m.Text})
-		}
-		return c, nil
+		return remembered(in, res, nil, m), nil
 	}
 	return nil, fmt.Errorf("nobody answered %s", anchor.ID)
 }
