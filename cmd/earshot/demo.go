@@ -155,8 +155,8 @@ func (c *demoCmd) service(a *app, t *tour) (service, error) {
 	for _, alias := range self.Aliases {
 		cfg.Agent.Aliases = append(cfg.Agent.Aliases, string(alias))
 	}
-	cfg.Local.Workspace, cfg.Local.Channel, cfg.Local.Listen, cfg.Inspect.Listen = string(ch.Workspace), string(ch.ID), "", ""
-	return service{config: cfg, store: t.q.place.store, platform: ch.Platform}, nil
+	cfg.Local.Listen, cfg.Inspect.Listen = "", ""
+	return service{config: cfg, store: t.q.place.store, channel: ch.Channel}, nil
 }
 
 // store opens the store of --db, or a temporary one; done closes it and removes

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,10 +124,10 @@ func (a *app) config(path string) (config.Config, error) {
 
 // A service runs a bot, with its fronts.
 type service struct {
-	config   config.Config
-	store    earshot.Store
-	platform earshot.Platform // of the stored workspace, where it was imported
-	dryRun   bool
+	config  config.Config
+	store   earshot.Store
+	channel earshot.Channel // the first one, where its workspace was imported
+	dryRun  bool
 
 	start       *inspect.Start // what the inspector's first page leads to
 	inspectOpen bool           // it asks for no token
@@ -143,7 +144,7 @@ func (s service) run(ctx context.Context, a *app) error {
 	out := &locked{w: a.out}
 	live := a.asks && !a.json
 	d, err := daemon.Open(ctx, daemon.Options{
-		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.platform, DryRun: s.dryRun, Version: buildVersion(),
+		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.channel.Platform, LocalWorkspace: s.channel.Workspace, DryRun: s.dryRun, Version: buildVersion(),
 		Log: a.logger(s.config.Log, live), Done: s.ended(a, out), Asked: s.asked(a, out), Start: s.start, InspectOpen: s.inspectOpen,
 	})
 	if err != nil {
@@ -163,7 +164,7 @@ func (s service) run(ctx context.Context, a *app) error {
 	})
 	if d.Chat != nil && !s.noTerminal && (live || d.Address == "" && d.Inspect == "") {
 		err = d.Chat.Terminal(ctx, a.in, out, daemon.Screen{
-			Person: s.config.Local.Person, Channel: s.config.Local.Channel, Width: a.width, Live: live,
+			Person: daemon.Guest, Channel: cmp.Or(string(s.channel.ID), daemon.General), Width: a.width, Live: live,
 			Wait: d.Wait, Why: func(ctx context.Context, w io.Writer, c earshot.Channel) error {
 				return whyLast(ctx, d.Store, w, c, a.width)
 			},

@@ -84,25 +84,26 @@ func (s shared) api() http.Handler {
 func gateOptions(o Options) access.Options {
 	a := o.Config.API
 	g := access.Options{
-		Rates: access.Rates{Principal: rate(a.Rates.Caller, a.Rates.CallerBurst), Channel: rate(a.Rates.Channel, a.Rates.ChannelBurst)},
+		Rates: access.Rates{Principal: rate(a.Rates.Caller), Channel: rate(a.Rates.Caller)},
 		Now:   o.Outside.Now, Log: o.Log,
 	}
 	if a.OIDC.Issuer != "" {
 		g.OIDC = &access.OIDC{
-			Issuer: a.OIDC.Issuer, Audience: a.OIDC.Audience, Algorithms: a.OIDC.Algorithms,
+			Issuer: a.OIDC.Issuer, Audience: a.OIDC.Audience,
 			WorkspacesClaim: a.OIDC.WorkspacesClaim, ChannelsClaim: a.OIDC.ChannelsClaim, AllWorkspaces: a.OIDC.AllWorkspaces,
-			ScopeClaim: a.OIDC.ScopeClaim, ReadScope: a.OIDC.ReadScope, WriteScope: a.OIDC.WriteScope,
+			ReadScope: a.OIDC.ReadScope, WriteScope: a.OIDC.WriteScope,
 		}
 	}
 	return g
 }
 
-// rate returns a rate of the settings, in which 0 is no bound.
-func rate(perSecond, burst int) access.Rate {
+// rate returns a rate of the settings, in which 0 is no bound. Two seconds' worth may come
+// at once: a caller's rush when it starts, and still far below what a store takes.
+func rate(perSecond int) access.Rate {
 	if perSecond == 0 {
 		return access.Rate{PerSecond: -1}
 	}
-	return access.Rate{PerSecond: float64(perSecond), Burst: burst}
+	return access.Rate{PerSecond: float64(perSecond), Burst: 2 * perSecond}
 }
 
 // counting returns what a sidecar needs to answer: it asks no model but the one that

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -125,14 +124,12 @@ func (s *discordService) backfillOptions(w earshot.WorkspaceID) backfill.Options
 	o, c := s.options, s.options.Config
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Discord, Workspace: w,
-		Handle:        s.found,
-		Fresh:         missedAge(c.Answer),
-		Tier:          discordTier,
-		StaleServeTTL: orNever(time.Duration(c.Discord.StaleServeTTL) * time.Second),
-		Active:        orNever(time.Duration(c.Discord.ReconcileHours) * time.Hour),
-		ThreadsAlone:  !showsChannel(policy(c, o.Policy)),
-		Floor:         s.floor,
-		Now:           o.Outside.now(), Log: o.Log,
+		Handle:       s.found,
+		Fresh:        missedAge(c.Answer),
+		Tier:         discordTier,
+		ThreadsAlone: !showsChannel(policy(c, o.Policy)),
+		Floor:        s.floor,
+		Now:          o.Outside.now(), Log: o.Log,
 	}
 }
 

@@ -16,10 +16,7 @@ func files(c config.Config, p bot.Platform) bot.Files {
 	if !ok {
 		return nil
 	}
-	options := media.Options{Cache: int64(c.Limits.FileCacheMB) * 1_000_000}
-	if options.Cache == 0 {
-		options.Cache = -1
-	}
+	var options media.Options
 	if u, err := url.Parse(kindOf(c).api(c)); err == nil {
 		options.Override = u.Host
 	}

@@ -44,7 +44,7 @@ func (s shared) inspector(p platform) inspector {
 	}
 	x.handler = inspect.New(inspect.Options{
 		Reader: s.reader, Gate: s.gate, Token: x.token, Open: open, Hosts: hosts,
-		Chat: p.chat, Person: c.Local.Person, Identity: p.identity, Start: o.Start, Version: o.Version, Log: o.Log, Now: o.Outside.Now,
+		Chat: p.chat, Person: Guest, Identity: p.identity, Start: o.Start, Version: o.Version, Log: o.Log, Now: o.Outside.Now,
 		Cost: func(model string, u earshot.Usage) (float64, bool) {
 			price, ok := PriceOf(c.Model.Prices, model)
 			return Cost(price, u), ok

@@ -201,11 +201,3 @@ func (l *link) retryIdentify(ctx context.Context) error {
 func (l *link) floor(at earshot.Scope) earshot.Time {
 	return floor(l.options.Config.Retention.Of(at), earshot.TimeOf(l.options.Outside.clock()))
 }
-
-// orNever returns d, or where it is zero what backfill takes for never.
-func orNever(d time.Duration) time.Duration {
-	if d == 0 {
-		return -1
-	}
-	return d
-}

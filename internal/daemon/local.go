@@ -15,21 +15,29 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
+// Guest is as whom people write first in the terminal and on the page, and General is
+// the channel that the terminal opens first. A person changes both as they write, by /as
+// and /channel.
+const (
+	Guest   = "guest"
+	General = "general"
+)
+
 // openLocal opens the platform without a network: the identity is configured,
 // and the adapter, the bot on it and the chat are made in this order.
 func openLocal(ctx context.Context, s shared) (platform, error) {
-	c := s.options.Config
+	c, workspace := s.options.Config, cmp.Or(s.options.LocalWorkspace, "local")
 	if c.Local.Listen != "" && !config.Loopback(c.Local.Listen) {
 		return platform{}, errors.New("local.listen: must be a loopback address with a port, such as 127.0.0.1:8484")
 	}
 	who := earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name, Aliases: aliases(c)}
 	adapter, err := local.Open(ctx, s.store, &local.Options{
-		Agent: who, Platform: s.options.LocalPlatform, Workspace: earshot.WorkspaceID(c.Local.Workspace), Now: s.options.Outside.Now,
+		Agent: who, Platform: s.options.LocalPlatform, Workspace: workspace, Now: s.options.Outside.Now,
 	})
 	if err != nil {
 		return platform{}, fmt.Errorf("open the local platform: %w", err)
 	}
-	if err := s.enlist(ctx, cmp.Or(s.options.LocalPlatform, earshot.Local), earshot.WorkspaceID(c.Local.Workspace), who); err != nil {
+	if err := s.enlist(ctx, cmp.Or(s.options.LocalPlatform, earshot.Local), workspace, who); err != nil {
 		return platform{}, err
 	}
 	b := s.newBot(adapter, who)

@@ -18,9 +18,10 @@ type Options struct {
 	Policy assemble.Policy // default: standard
 	// Store is used in place of Config.Store, and not closed.
 	Store earshot.Store
-	// LocalPlatform is the platform that the local platform's workspace was
-	// imported from. Default: local.
-	LocalPlatform earshot.Platform
+	// LocalPlatform and LocalWorkspace name the stored workspace in which people write
+	// without a network, where it was imported. Default: local, local.
+	LocalPlatform  earshot.Platform
+	LocalWorkspace earshot.WorkspaceID
 	// Start is the message that the inspector's first page leads to; nil is fine.
 	Start *inspect.Start
 	// InspectOpen lets everybody into the inspector without a token. It is for a demo:

@@ -54,21 +54,13 @@ func TestSlacksThreadLimitsApplyToTheBuiltInPolicies(t *testing.T) {
 
 func TestRatesAreSharedThroughADatabaseServer(t *testing.T) {
 	t.Parallel()
-	for _, x := range []struct {
-		store, setting string
-		want           bool
-	}{
-		{"postgres://earshot@db/earshot", config.ShareAuto, true},
-		{"host=db dbname=earshot", config.ShareAuto, true},
-		{"sqlite:earshot.db", config.ShareAuto, false},
-		{"memory:", config.ShareAuto, false},
-		{"sqlite:earshot.db", config.ShareAlways, true},
-		{"postgres://earshot@db/earshot", config.ShareNever, false},
+	for store, want := range map[string]bool{
+		"postgres://earshot@db/earshot": true, "host=db dbname=earshot": true, "sqlite:earshot.db": false, "memory:": false,
 	} {
 		c := config.Default()
-		c.Store, c.Slack.ShareRates = x.store, x.setting
-		if got := sharesRates(c); got != x.want {
-			t.Errorf("%s with %s: got %v, want %v", x.store, x.setting, got, x.want)
+		c.Store = store
+		if got := sharesRates(c); got != want {
+			t.Errorf("%s: got %v, want %v", store, got, want)
 		}
 	}
 }

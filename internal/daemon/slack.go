@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -83,15 +82,13 @@ func (s *slackService) backfillOptions() backfill.Options {
 	}
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Slack, Workspace: s.adapter.Workspace(),
-		Handle:        s.events.found,
-		Fresh:         missedAge(c.Answer),
-		Tier:          tier,
-		Degrade:       c.Slack.Overflow == config.OverflowDegrade,
-		StaleServeTTL: orNever(time.Duration(c.Slack.StaleServeTTL) * time.Second),
-		Active:        orNever(time.Duration(c.Slack.ReconcileHours) * time.Hour),
-		ThreadsAlone:  !showsChannel(policy(c, o.Policy)),
-		Floor:         s.floor,
-		Now:           o.Outside.now(), Log: o.Log,
+		Handle:       s.events.found,
+		Fresh:        missedAge(c.Answer),
+		Tier:         tier,
+		Degrade:      c.Slack.Overflow == config.OverflowDegrade,
+		ThreadsAlone: !showsChannel(policy(c, o.Policy)),
+		Floor:        s.floor,
+		Now:          o.Outside.now(), Log: o.Log,
 	}
 }
 

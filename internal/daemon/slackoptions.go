@@ -28,7 +28,7 @@ func slackSettings(c config.Config) slack.Options {
 	o := slack.Options{
 		APIURL: c.Slack.APIURL, BotToken: c.Keys.SlackBotToken, AppToken: c.Keys.SlackAppToken,
 		Tier: c.Slack.Tier, Overflow: c.Slack.Overflow, Reply: c.Slack.Reply, Purge: c.Slack.OnLeave == config.LeavePurge,
-		Sockets: c.Slack.Sockets, AgentView: c.Slack.AgentView,
+		AgentView: c.Slack.AgentView,
 	}
 	for _, s := range []secret.Secret{c.Keys.SlackSigningSecret, c.Keys.SlackSigningSecretOld} {
 		if !s.Empty() {
@@ -38,12 +38,10 @@ func slackSettings(c config.Config) slack.Options {
 	return o
 }
 
-// sharesRates reports whether processes of one app share its rate limits
-// through the store.
+// sharesRates reports whether processes of one app share its rate limits through the
+// store: over PostgreSQL, where replicas are. Over a file one process has nobody to share
+// with, and would only pay for it.
 func sharesRates(c config.Config) bool {
-	if c.Slack.ShareRates != config.ShareAuto {
-		return c.Slack.ShareRates == config.ShareAlways
-	}
 	_, file := store.File(c.Store)
 	return !file && c.Store != "" && c.Store != "memory:"
 }

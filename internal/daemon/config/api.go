@@ -2,7 +2,6 @@ package config
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -22,39 +21,27 @@ type API struct {
 
 // Rates bound requests to the API.
 type Rates struct {
-	Caller       int `yaml:"caller" env:"EARSHOT_API_RATE_CALLER" doc:"a second, for each key or user. 0: no bound."`
-	CallerBurst  int `yaml:"caller_burst" env:"EARSHOT_API_BURST_CALLER" doc:"at once, for each key or user."`
-	Channel      int `yaml:"channel" env:"EARSHOT_API_RATE_CHANNEL" doc:"a second, for each channel, all callers together. 0: no bound."`
-	ChannelBurst int `yaml:"channel_burst" env:"EARSHOT_API_BURST_CHANNEL" doc:"at once, for each channel."`
+	Caller int `yaml:"caller" env:"EARSHOT_API_RATE_CALLER" doc:"a second, for each key or user, and as many for each channel, all callers together; twice as many at once. 0: no bound."`
 }
 
 // An OIDC says whose JSON Web Tokens are accepted. Without an issuer none are.
 type OIDC struct {
-	Issuer          string   `yaml:"issuer" env:"EARSHOT_OIDC_ISSUER" doc:"the issuer's URL, exactly as it stands in the tokens' iss. Empty: no token is accepted."`
-	Audience        string   `yaml:"audience" env:"EARSHOT_OIDC_AUDIENCE" doc:"what must stand in the tokens' aud."`
-	Algorithms      []string `yaml:"algorithms" env:"EARSHOT_OIDC_ALGORITHMS" doc:"the signatures that are accepted."`
-	WorkspacesClaim string   `yaml:"workspaces_claim" env:"EARSHOT_OIDC_WORKSPACES_CLAIM" doc:"the claim that lists the workspaces that a token reaches."`
-	ChannelsClaim   string   `yaml:"channels_claim" env:"EARSHOT_OIDC_CHANNELS_CLAIM" doc:"the claim that lists the channels that it reaches; a token without it reaches all of its workspaces."`
-	AllWorkspaces   bool     `yaml:"all_workspaces" env:"EARSHOT_OIDC_ALL_WORKSPACES" doc:"a token without the claim of workspaces reaches all of them. Otherwise it reaches nothing."`
-	ScopeClaim      string   `yaml:"scope_claim" env:"EARSHOT_OIDC_SCOPE_CLAIM" doc:"the claim that says what the token may do."`
-	ReadScope       string   `yaml:"read_scope" env:"EARSHOT_OIDC_READ_SCOPE" doc:"a token whose scopes have this one, and not api.oidc.write_scope, may only read."`
-	WriteScope      string   `yaml:"write_scope" env:"EARSHOT_OIDC_WRITE_SCOPE" doc:"where it is set, a token whose scopes do not have it may only read."`
+	Issuer          string `yaml:"issuer" env:"EARSHOT_OIDC_ISSUER" doc:"the issuer's URL, exactly as it stands in the tokens' iss. Empty: no token is accepted."`
+	Audience        string `yaml:"audience" env:"EARSHOT_OIDC_AUDIENCE" doc:"what must stand in the tokens' aud."`
+	WorkspacesClaim string `yaml:"workspaces_claim" env:"EARSHOT_OIDC_WORKSPACES_CLAIM" doc:"the claim that lists the workspaces that a token reaches."`
+	ChannelsClaim   string `yaml:"channels_claim" env:"EARSHOT_OIDC_CHANNELS_CLAIM" doc:"the claim that lists the channels that it reaches; a token without it reaches all of its workspaces."`
+	AllWorkspaces   bool   `yaml:"all_workspaces" env:"EARSHOT_OIDC_ALL_WORKSPACES" doc:"a token without the claim of workspaces reaches all of them. Otherwise it reaches nothing."`
+	ReadScope       string `yaml:"read_scope" env:"EARSHOT_OIDC_READ_SCOPE" doc:"a token whose scopes have this one, and not api.oidc.write_scope, may only read."`
+	WriteScope      string `yaml:"write_scope" env:"EARSHOT_OIDC_WRITE_SCOPE" doc:"where it is set, a token whose scopes do not have it may only read."`
 }
 
 func defaultAPI() API {
 	return API{
 		OpenMinutes: 15,
-		Rates:       Rates{Caller: 500, CallerBurst: 1000, Channel: 500, ChannelBurst: 1000},
-		OIDC: OIDC{
-			Algorithms: []string{"RS256", "ES256"}, WorkspacesClaim: "earshot_workspaces", ChannelsClaim: "earshot_channels",
-			ScopeClaim: "scope", ReadScope: "read",
-		},
+		Rates:       Rates{Caller: 500},
+		OIDC:        OIDC{WorkspacesClaim: "earshot_workspaces", ChannelsClaim: "earshot_channels", ReadScope: "read"},
 	}
 }
-
-// signatures are the values of api.oidc.algorithms. A signature with a shared
-// secret, and none at all, are not among them.
-var signatures = []string{"RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA"}
 
 // checkAPI checks the settings of the API.
 func (c Config) checkAPI(bad report) {
@@ -80,14 +67,6 @@ func (c Config) checkAPI(bad report) {
 	}
 	if o.Issuer != "" && o.Audience == "" {
 		bad("api.oidc.audience", "is missing; name what your tokens have as aud, or a token for another program would be accepted")
-	}
-	if len(o.Algorithms) == 0 {
-		bad("api.oidc.algorithms", "is empty; leave it out for RS256 and ES256")
-	}
-	for _, s := range o.Algorithms {
-		if !slices.Contains(signatures, s) {
-			bad("api.oidc.algorithms", "%q is unknown; use some of %s", s, strings.Join(signatures, ", "))
-		}
 	}
 }
 

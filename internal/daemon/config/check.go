@@ -31,10 +31,7 @@ func (c Config) Check() []error {
 	bad := func(key, format string, args ...any) {
 		problems = append(problems, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
 	}
-	for _, t := range []struct{ key, value string }{
-		{"agent.id", c.Agent.ID}, {"agent.name", c.Agent.Name}, {"local.workspace", c.Local.Workspace},
-		{"local.person", c.Local.Person}, {"local.channel", c.Local.Channel},
-	} {
+	for _, t := range []struct{ key, value string }{{"agent.id", c.Agent.ID}, {"agent.name", c.Agent.Name}} {
 		if strings.TrimSpace(t.value) == "" || strings.ContainsFunc(t.value, func(r rune) bool { return r < ' ' }) {
 			bad(t.key, "must be a name in one line")
 		}
@@ -74,7 +71,6 @@ func (c Config) checkChoices(bad report) {
 	oneOf("platform", c.Platform, Platforms...)
 	oneOf("slack.tier", c.Slack.Tier, TierInternal, TierDistributed)
 	oneOf("slack.overflow", c.Slack.Overflow, OverflowQueue, OverflowDegrade)
-	oneOf("slack.share_rates", c.Slack.ShareRates, ShareAuto, ShareAlways, ShareNever)
 	oneOf("slack.reply", c.Slack.Reply, ReplyUpdate, ReplyStream, ReplyPost)
 	oneOf("slack.on_leave", c.Slack.OnLeave, LeaveKeep, LeavePurge)
 	oneOf("discord.reply", c.Discord.Reply, ReplyUpdate, ReplyPost)
@@ -110,21 +106,15 @@ func (c Config) checkNumbers(bad report) {
 		key             string
 		value, low, top int
 	}{
-		{"budget.tokens", c.Budget.Tokens, 1, 10_000_000}, {"budget.session", c.Budget.Session, 0, 10_000_000},
-		{"budget.limit", c.Budget.Limit, 1, 10_000_000}, {"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
+		{"budget.tokens", c.Budget.Tokens, 1, 10_000_000}, {"budget.limit", c.Budget.Limit, 1, 10_000_000},
+		{"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
 		{"answer.post_minutes", c.Answer.PostMinutes, 1, 60 * 24}, {"answer.parallel", c.Answer.Parallel, 1, 10_000},
-		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.result_bytes", c.Limits.ResultBytes, 1024, 1 << 20},
-		{"limits.seconds", c.Limits.Seconds, 1, 3600}, {"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000},
-		{"limits.history_seconds", c.Limits.HistorySeconds, 1, 60}, {"limits.file_seconds", c.Limits.FileSeconds, 1, 60}, {"limits.search_mb", c.Limits.SearchMB, 1, 100_000}, {"limits.file_cache_mb", c.Limits.FileCacheMB, 0, 100_000},
-		{"lease.seconds", c.Lease.Seconds, 1, 300}, {"search.embeddings.dimensions", c.Search.Embeddings.Dimensions, 0, earshot.MaxDimensions},
-		{"summary.turns", c.Summary.Turns, 2, 10_000}, {"summary.tokens", c.Summary.Tokens, 100, 20_000},
-		{"slack.sockets", c.Slack.Sockets, 1, 10}, {"slack.stale_serve_ttl", c.Slack.StaleServeTTL, 0, 7 * 24 * 3600},
+		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.seconds", c.Limits.Seconds, 1, 3600},
+		{"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000}, {"limits.history_seconds", c.Limits.HistorySeconds, 1, 60},
+		{"limits.search_mb", c.Limits.SearchMB, 1, 100_000}, {"lease.seconds", c.Lease.Seconds, 1, 300},
+		{"search.embeddings.dimensions", c.Search.Embeddings.Dimensions, 0, earshot.MaxDimensions},
 		{"api.open_minutes", c.API.OpenMinutes, 1, 24 * 60}, {"api.rates.caller", c.API.Rates.Caller, 0, 1_000_000},
-		{"api.rates.caller_burst", c.API.Rates.CallerBurst, 1, 1_000_000}, {"api.rates.channel", c.API.Rates.Channel, 0, 1_000_000},
-		{"api.rates.channel_burst", c.API.Rates.ChannelBurst, 1, 1_000_000},
-		{"slack.reconcile_hours", c.Slack.ReconcileHours, 0, 24 * 90},
-		{"discord.shards", c.Discord.Shards, 0, 100_000}, {"discord.stale_serve_ttl", c.Discord.StaleServeTTL, 0, 7 * 24 * 3600},
-		{"discord.reconcile_hours", c.Discord.ReconcileHours, 0, 24 * 90},
+		{"discord.shards", c.Discord.Shards, 0, 100_000},
 		{"slack.thread_history_limit", c.Slack.ThreadHistory, 1, 10_000}, {"slack.thread_context_limit", c.Slack.ThreadContext, 1, 10_000},
 	} {
 		if n.value < n.low || n.value > n.top {

@@ -12,7 +12,6 @@ package config
 import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/secret"
-	"github.com/earshot-ai/earshot/summarize"
 )
 
 // A Config holds all settings. The tags are the keys of the YAML file (yaml), the
@@ -62,17 +61,14 @@ type Agent struct {
 
 // A Budget bounds a prompt, in tokens.
 type Budget struct {
-	Tokens  int `yaml:"tokens" env:"EARSHOT_BUDGET_TOKENS" doc:"the most tokens that one turn adds."`
-	Session int `yaml:"session" env:"EARSHOT_BUDGET_SESSION" doc:"the most tokens of a session before a new one begins. 0: four times budget.tokens."`
-	Limit   int `yaml:"limit" env:"EARSHOT_BUDGET_LIMIT" doc:"the most tokens of the whole prompt: what the model can read."`
+	Tokens int `yaml:"tokens" env:"EARSHOT_BUDGET_TOKENS" doc:"the most tokens that one turn adds. A session has four times as many before a new one begins."`
+	Limit  int `yaml:"limit" env:"EARSHOT_BUDGET_LIMIT" doc:"the most tokens of the whole prompt: what the model can read."`
 }
 
-// Assemble returns the budget as the assembler takes it.
+// Assemble returns the budget as the assembler takes it. A session has four times the
+// tokens of a turn, as wherever a budget names no session.
 func (b Budget) Assemble() assemble.Budget {
-	if b.Session == 0 {
-		b.Session = 4 * b.Tokens
-	}
-	return assemble.Budget{Tokens: b.Tokens, Session: b.Session, Limit: b.Limit}
+	return assemble.Budget{Tokens: b.Tokens, Session: 4 * b.Tokens, Limit: b.Limit}
 }
 
 // A Context sets what a prompt shows besides messages.
@@ -95,13 +91,10 @@ type Answer struct {
 // Limits bound one turn.
 type Limits struct {
 	Rounds         int `yaml:"rounds" env:"EARSHOT_ROUNDS" doc:"the most rounds of tool calls."`
-	ResultBytes    int `yaml:"result_bytes" env:"EARSHOT_RESULT_BYTES" doc:"the most bytes of one tool's result."`
 	Seconds        int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the most seconds from claiming a turn to its answer."`
 	MaxTokens      int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the most tokens of one answer of the model."`
 	HistorySeconds int `yaml:"history_seconds" env:"EARSHOT_HISTORY_SECONDS" doc:"the most seconds that a turn waits for history which is not stored yet; the prompt says what is not there in time, and it is fetched in the background."`
-	FileSeconds    int `yaml:"file_seconds" env:"EARSHOT_FILE_SECONDS" doc:"the most seconds for fetching the files of a question; the prompt names those that are not there in time."`
 	SearchMB       int `yaml:"search_mb" env:"EARSHOT_SEARCH_MB" doc:"the most megabytes of the search indexes that the process keeps in memory, about 2,000 messages each. The channels that were not searched for longest leave it; their next search builds their index again, which takes about a second for 100,000 messages."`
-	FileCacheMB    int `yaml:"file_cache_mb" env:"EARSHOT_FILE_CACHE_MB" doc:"the most megabytes of fetched files that the process keeps in memory. 0: none."`
 }
 
 // A Lease sets how replicas share conversations.
@@ -132,8 +125,6 @@ type Summary struct {
 	Provider string `yaml:"provider" env:"EARSHOT_SUMMARY_PROVIDER" doc:"the provider of the model that summarises, a cheap one: anthropic, gemini or openai (or any server with its API). Empty: no model is asked, and a summary is a digest of what stands in the messages."`
 	Name     string `yaml:"name" env:"EARSHOT_SUMMARY_MODEL" doc:"as model.name."`
 	BaseURL  string `yaml:"base_url" env:"EARSHOT_SUMMARY_BASE_URL" doc:"as model.base_url."`
-	Turns    int    `yaml:"turns" env:"EARSHOT_SUMMARY_TURNS" doc:"a conversation is summarised, the older half of it, once it has more turns than this after its summary. A long turn counts as several, one for each 500 tokens or so."`
-	Tokens   int    `yaml:"tokens" env:"EARSHOT_SUMMARY_TOKENS" doc:"the most tokens of a summary. A prompt has a quarter of budget.tokens for it."`
 }
 
 // Search sets how messages are found.
@@ -160,9 +151,6 @@ type Price struct {
 // A Local sets up the platform without a network.
 type Local struct {
 	Listen      string `yaml:"listen" env:"EARSHOT_LOCAL_LISTEN" doc:"a loopback address for the HTTP front, such as 127.0.0.1:8484. Empty: the terminal only."`
-	Workspace   string `yaml:"workspace" env:"EARSHOT_LOCAL_WORKSPACE" doc:"the workspace's id."`
-	Person      string `yaml:"person" env:"EARSHOT_LOCAL_PERSON" doc:"the person as whom the terminal speaks first."`
-	Channel     string `yaml:"channel" env:"EARSHOT_LOCAL_CHANNEL" doc:"the channel that the terminal opens first."`
 	Placeholder bool   `yaml:"placeholder" env:"EARSHOT_LOCAL_PLACEHOLDER" doc:"post a placeholder before the model is asked, and replace it by the answer. Otherwise the answer is posted once it is complete."`
 }
 
@@ -213,10 +201,8 @@ func Default() Config {
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC"},
 		Answer:    Answer{FreshMinutes: 10, AwayNotice: true, PostMinutes: 15, Parallel: 64},
-		Limits:    Limits{Rounds: 8, ResultBytes: 64 << 10, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3, FileSeconds: 5, SearchMB: 256, FileCacheMB: 50},
+		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3, SearchMB: 256},
 		Lease:     Lease{Seconds: 7},
-		Summary:   Summary{Turns: summarize.DefaultTurns, Tokens: summarize.DefaultTokens},
-		Local:     Local{Workspace: "local", Person: "guest", Channel: "general"},
 		Slack:     defaultSlack(),
 		Discord:   defaultDiscord(),
 		Retention: Retention{Days: KeepForever},

@@ -82,7 +82,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 budget:
   tokens: many
   limit: -1
-summary: {provider: offline, turns: 1}
+summary: {provider: offline, turns: 9}
 colour: blue
 answer: [1]
 model:
@@ -93,7 +93,7 @@ model:
 local:
   listen: 0.0.0.0:80
 `)
-	_, err := config.Load(path, []string{"EARSHOT_ROUNDS=lots", "EARSHOT_COUNTER=words", "OPENAI_BASE_URL=user:canary@host", "EARSHOT_ZONE=Mars/Olympus"})
+	_, err := config.Load(path, []string{"EARSHOT_ROUNDS=lots", "EARSHOT_COUNTER=words", "OPENAI_BASE_URL=user:canary@host", "EARSHOT_ZONE=Mars/Olympus", "EARSHOT_SLACK_SOCKETS=3"})
 	if err == nil {
 		t.Fatal("it was accepted")
 	}
@@ -107,7 +107,8 @@ local:
 		"EARSHOT_ROUNDS: must be a whole number",
 		"budget.limit: is -1; use a number from 1",
 		`model.provider: "clippy" is unknown; use one of anthropic, gemini, openai, offline`,
-		`summary.provider: "offline" is unknown; use one of anthropic, gemini, openai`, "summary.turns: is 1; use a number from 2",
+		`summary.provider: "offline" is unknown; use one of anthropic, gemini, openai`, ":6: summary.turns: is gone, take it out: a conversation is summarised past 40 turns",
+		"EARSHOT_SLACK_SOCKETS: is gone, take it out: two Socket Mode connections are open",
 		"counter: ", "model.prices.m: must not be negative", "local.listen: must be a loopback address",
 		"OPENAI_BASE_URL: is not of the form", `context.zone: "Mars/Olympus" is no time zone; use an IANA name`,
 	} {
@@ -115,7 +116,7 @@ local:
 			t.Errorf("%q is not in\n%v", want, err)
 		}
 	}
-	if got, want := strings.Count(err.Error(), "\n")+1, 16; got != want {
+	if got, want := strings.Count(err.Error(), "\n")+1, 17; got != want {
 		t.Errorf("%d lines, want %d:\n%v", got, want, err)
 	}
 	if strings.Contains(err.Error(), "canary") {

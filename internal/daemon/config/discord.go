@@ -8,17 +8,15 @@ import (
 
 // A Discord sets how the bot works on Discord. Its token is in [Keys].
 type Discord struct {
-	APIURL         string       `yaml:"api_url" env:"EARSHOT_DISCORD_API_URL" doc:"the URL of Discord's REST API with its version, such as that of an emulator. Empty: Discord's own."`
-	GatewayURL     string       `yaml:"gateway_url" env:"EARSHOT_DISCORD_GATEWAY_URL" doc:"the URL of the gateway, ws:// or wss://. Empty: the one that the API names."`
-	Shards         int          `yaml:"shards" env:"EARSHOT_DISCORD_SHARDS" doc:"into how many shards the bot's guilds are divided. 0: as many as Discord recommends, which is 1 below 1,000 guilds or so."`
-	ShardIDs       []int        `yaml:"shard_ids" env:"EARSHOT_DISCORD_SHARD_IDS" doc:"the shards that this process connects, from 0. Empty: all. It needs discord.shards."`
-	Reply          string       `yaml:"reply" env:"EARSHOT_DISCORD_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer) or post (once it is complete)."`
-	Placeholder    string       `yaml:"placeholder" env:"EARSHOT_DISCORD_PLACEHOLDER" doc:"the text of the placeholder."`
-	Thread         string       `yaml:"thread" env:"EARSHOT_DISCORD_THREAD" doc:"where a mention in a channel is answered: off (below it, as a reply) or on_mention (in a thread of its own)."`
-	Allow          DiscordAllow `yaml:"allow" doc:"where the bot listens and whom it answers; ids, and everything where a list is empty"`
-	OnLeave        string       `yaml:"on_leave" env:"EARSHOT_DISCORD_ON_LEAVE" doc:"what happens to the stored messages of a channel that is deleted or hidden from the bot, and of a guild that removes it: keep or purge."`
-	StaleServeTTL  int          `yaml:"stale_serve_ttl" env:"EARSHOT_DISCORD_STALE_SERVE_TTL" doc:"for how many seconds stored messages are used in place of a fetch that a rate limit does not allow; older ones count as missing."`
-	ReconcileHours int          `yaml:"reconcile_hours" env:"EARSHOT_DISCORD_RECONCILE_HOURS" doc:"after a downtime, history is read for channels with a message within so many hours. 0: only when a turn needs it."`
+	APIURL      string       `yaml:"api_url" env:"EARSHOT_DISCORD_API_URL" doc:"the URL of Discord's REST API with its version, such as that of an emulator. Empty: Discord's own."`
+	GatewayURL  string       `yaml:"gateway_url" env:"EARSHOT_DISCORD_GATEWAY_URL" doc:"the URL of the gateway, ws:// or wss://. Empty: the one that the API names."`
+	Shards      int          `yaml:"shards" env:"EARSHOT_DISCORD_SHARDS" doc:"into how many shards the bot's guilds are divided. 0: as many as Discord recommends, which is 1 below 1,000 guilds or so."`
+	ShardIDs    []int        `yaml:"shard_ids" env:"EARSHOT_DISCORD_SHARD_IDS" doc:"the shards that this process connects, from 0. Empty: all. It needs discord.shards."`
+	Reply       string       `yaml:"reply" env:"EARSHOT_DISCORD_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer) or post (once it is complete)."`
+	Placeholder string       `yaml:"placeholder" env:"EARSHOT_DISCORD_PLACEHOLDER" doc:"the text of the placeholder."`
+	Thread      string       `yaml:"thread" env:"EARSHOT_DISCORD_THREAD" doc:"where a mention in a channel is answered: off (below it, as a reply) or on_mention (in a thread of its own)."`
+	Allow       DiscordAllow `yaml:"allow" doc:"where the bot listens and whom it answers; ids, and everything where a list is empty"`
+	OnLeave     string       `yaml:"on_leave" env:"EARSHOT_DISCORD_ON_LEAVE" doc:"what happens to the stored messages of a channel that is deleted or hidden from the bot, and of a guild that removes it: keep or purge."`
 }
 
 // A DiscordAllow says where the bot listens and whom it answers.
@@ -35,7 +33,7 @@ const (
 )
 
 func defaultDiscord() Discord {
-	return Discord{Reply: ReplyUpdate, Placeholder: "…", Thread: ThreadOff, OnLeave: LeaveKeep, StaleServeTTL: 600, ReconcileHours: 72}
+	return Discord{Reply: ReplyUpdate, Placeholder: "…", Thread: ThreadOff, OnLeave: LeaveKeep}
 }
 
 // checkDiscord checks the settings of Discord that are neither a choice nor a

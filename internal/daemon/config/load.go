@@ -34,6 +34,11 @@ func Load(path string, environ []string) (Config, error) {
 			vars[k] = v
 		}
 	}
+	for _, g := range gone {
+		if vars[g.variable] != "" {
+			problems = append(problems, fmt.Errorf("%s: %s", g.variable, g))
+		}
+	}
 	problems = append(problems, readSecretFiles(vars)...)
 	problems = append(problems, trimSecrets(vars)...)
 	problems = append(problems, readEnv(vars, &c)...)

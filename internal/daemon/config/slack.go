@@ -8,20 +8,16 @@ import (
 
 // A Slack sets how the bot works on Slack. Its tokens are in [Keys].
 type Slack struct {
-	APIURL         string `yaml:"api_url" env:"EARSHOT_SLACK_API_URL" doc:"the URL of Slack's Web API, such as that of an emulator. Empty: Slack's own."`
-	Listen         string `yaml:"listen" env:"EARSHOT_LISTEN" doc:"an address, such as :8080, at which events are received by HTTP, under /slack/events. Empty: Socket Mode only."`
-	Sockets        int    `yaml:"sockets" env:"EARSHOT_SLACK_SOCKETS" doc:"how many Socket Mode connections are open, where SLACK_APP_TOKEN is set."`
-	Tier           string `yaml:"tier" env:"EARSHOT_SLACK_TIER" doc:"Slack's rate limit for reading history: internal (your own apps, and those in Slack's Marketplace) or distributed (1 call a minute, 15 messages)."`
-	Overflow       string `yaml:"overflow" env:"EARSHOT_SLACK_OVERFLOW" doc:"what a turn does when that limit is reached: queue (wait, as long as the turn may take) or degrade (use what is stored, marked as stale)."`
-	ShareRates     string `yaml:"share_rates" env:"EARSHOT_SLACK_SHARE_RATES" doc:"whether processes share the app's rate limits through the database: auto (where it is PostgreSQL), always or never."`
-	StaleServeTTL  int    `yaml:"stale_serve_ttl" env:"EARSHOT_SLACK_STALE_SERVE_TTL" doc:"for how many seconds stored messages are used in place of a fetch that the rate limit does not allow; older ones count as missing."`
-	ReconcileHours int    `yaml:"reconcile_hours" env:"EARSHOT_SLACK_RECONCILE_HOURS" doc:"after a downtime, history is read for channels with a message within so many hours. 0: only when a turn needs it."`
-	Reply          string `yaml:"reply" env:"EARSHOT_SLACK_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer), stream (Slack's streaming calls) or post (once it is complete)."`
-	Placeholder    string `yaml:"placeholder" env:"EARSHOT_SLACK_PLACEHOLDER" doc:"the text of the placeholder."`
-	AgentView      bool   `yaml:"agent_view" env:"EARSHOT_SLACK_AGENT_VIEW" doc:"whether the app's manifest has agent_view, as the one in slack.md: each message of a direct message begins a thread. Slack's events tell it too, which is remembered until the next start."`
-	OnLeave        string `yaml:"on_leave" env:"EARSHOT_SLACK_ON_LEAVE" doc:"what happens to the stored messages of a channel that the bot is removed from, and of a workspace that uninstalls the app: keep or purge."`
-	ThreadHistory  int    `yaml:"thread_history_limit" env:"SLACK_INTEGRATION_THREAD_HISTORY_LIMIT" doc:"how many messages of a thread the policy delta shows."`
-	ThreadContext  int    `yaml:"thread_context_limit" env:"slackThreadContextLimit" doc:"how many messages of a thread the policy thread shows."`
+	APIURL        string `yaml:"api_url" env:"EARSHOT_SLACK_API_URL" doc:"the URL of Slack's Web API, such as that of an emulator. Empty: Slack's own."`
+	Listen        string `yaml:"listen" env:"EARSHOT_LISTEN" doc:"an address, such as :8080, at which events are received by HTTP, under /slack/events. Empty: Socket Mode only."`
+	Tier          string `yaml:"tier" env:"EARSHOT_SLACK_TIER" doc:"Slack's rate limit for reading history: internal (your own apps, and those in Slack's Marketplace) or distributed (1 call a minute, 15 messages)."`
+	Overflow      string `yaml:"overflow" env:"EARSHOT_SLACK_OVERFLOW" doc:"what a turn does when that limit is reached: queue (wait, as long as the turn may take) or degrade (use what is stored, marked as stale; what is older than ten minutes counts as missing)."`
+	Reply         string `yaml:"reply" env:"EARSHOT_SLACK_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer), stream (Slack's streaming calls) or post (once it is complete)."`
+	Placeholder   string `yaml:"placeholder" env:"EARSHOT_SLACK_PLACEHOLDER" doc:"the text of the placeholder."`
+	AgentView     bool   `yaml:"agent_view" env:"EARSHOT_SLACK_AGENT_VIEW" doc:"whether the app's manifest has agent_view, as the one in slack.md: each message of a direct message begins a thread. Slack's events tell it too, which is remembered until the next start."`
+	OnLeave       string `yaml:"on_leave" env:"EARSHOT_SLACK_ON_LEAVE" doc:"what happens to the stored messages of a channel that the bot is removed from, and of a workspace that uninstalls the app: keep or purge."`
+	ThreadHistory int    `yaml:"thread_history_limit" env:"SLACK_INTEGRATION_THREAD_HISTORY_LIMIT" doc:"how many messages of a thread the policy delta shows."`
+	ThreadContext int    `yaml:"thread_context_limit" env:"slackThreadContextLimit" doc:"how many messages of a thread the policy thread shows."`
 }
 
 // The values of the Slack settings.
@@ -31,10 +27,6 @@ const (
 
 	OverflowQueue   = "queue"
 	OverflowDegrade = "degrade"
-
-	ShareAuto   = "auto"
-	ShareAlways = "always"
-	ShareNever  = "never"
 
 	ReplyUpdate = "update"
 	ReplyStream = "stream"
@@ -46,7 +38,7 @@ const (
 
 func defaultSlack() Slack {
 	return Slack{
-		Sockets: 2, Tier: TierInternal, Overflow: OverflowQueue, ShareRates: ShareAuto, StaleServeTTL: 600, ReconcileHours: 72,
+		Tier: TierInternal, Overflow: OverflowQueue,
 		Reply: ReplyUpdate, Placeholder: "…", OnLeave: LeaveKeep, ThreadHistory: 50, ThreadContext: 15,
 	}
 }

@@ -63,7 +63,7 @@ func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 		at := join(path, key)
 		switch {
 		case !field.IsValid():
-			r.bad(kv.Key, at, "unknown key%s", instead(at, names))
+			r.bad(kv.Key, at, "%s", unknown(at, names))
 		case kv.Value.Type() == ast.NullType:
 			// A key without a value keeps the default.
 		case field.Kind() == reflect.Struct:
@@ -151,15 +151,18 @@ func fieldOf(v reflect.Value, key string) (field reflect.Value, names []string) 
 	return field, names
 }
 
-// instead returns the remedy for an unknown key.
-func instead(at string, names []string) string {
+// unknown says that there is no such key, and the remedy.
+func unknown(at string, names []string) string {
+	if i := slices.IndexFunc(gone, func(g goneSetting) bool { return g.key == at }); i >= 0 {
+		return gone[i].String()
+	}
 	low := strings.ToLower(at)
 	for _, word := range []string{"key", "token", "secret", "password"} {
 		if strings.HasSuffix(low, word) {
-			return "; secrets are not read from this file: set the variable, or the one with _FILE appended (docs/configuration.md lists them)"
+			return "unknown key; secrets are not read from this file: set the variable, or the one with _FILE appended (docs/configuration.md lists them)"
 		}
 	}
-	return "; use one of " + strings.Join(names, ", ")
+	return "unknown key; use one of " + strings.Join(names, ", ")
 }
 
 func join(path, key string) string {

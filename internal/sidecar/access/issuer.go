@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
 	"encoding/json"
@@ -15,7 +14,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,15 +25,13 @@ import (
 // OIDC says whose JSON Web Tokens are accepted, and what they say about reach.
 // docs/access.md has an example.
 type OIDC struct {
-	Issuer     string   // required: the issuer's address, as it stands in iss; https, except on loopback
-	Audience   string   // required: must be among the token's aud
-	Algorithms []string // of signatures that are accepted; empty: RS256 and ES256. None with a shared secret exists
+	Issuer   string // required: the issuer's address, as it stands in iss; https, except on loopback
+	Audience string // required: must be among the token's aud
 
 	WorkspacesClaim string // lists workspaces; "": earshot_workspaces
 	ChannelsClaim   string // lists channels, all where a token has none; "": earshot_channels
 	AllWorkspaces   bool   // a token without WorkspacesClaim reaches every workspace; else it is refused
 
-	ScopeClaim string // "": scope
 	ReadScope  string // "": read. A token whose scope has it, and not WriteScope, is read-only
 	WriteScope string // "": write. Where it is set here, each token whose scope does not have it is read-only
 }
@@ -50,25 +46,19 @@ const (
 	maxKeys     = 100
 )
 
-// algorithms are those that OIDC.Algorithms may have, each with the keys it takes.
-// All are asymmetric: there is no secret that both the issuer and Earshot know.
+// algorithms are those of the signatures that are accepted, each with the keys it takes.
+// Every issuer signs with one of them where nobody has told it otherwise, and each further
+// one is one more to get wrong. Both are asymmetric: there is no secret that the issuer and
+// Earshot both know.
 var algorithms = map[string]func(crypto.PublicKey) bool{
-	"RS256": isRSA, "RS384": isRSA, "RS512": isRSA,
-	"PS256": isRSA, "PS384": isRSA, "PS512": isRSA,
-	"ES256": isEC(elliptic.P256()), "ES384": isEC(elliptic.P384()), "ES512": isEC(elliptic.P521()),
-	"EdDSA": func(k crypto.PublicKey) bool { _, ok := k.(ed25519.PublicKey); return ok },
-}
-
-func isRSA(k crypto.PublicKey) bool {
-	r, ok := k.(*rsa.PublicKey)
-	return ok && r.N.BitLen() >= 2048 && r.N.BitLen() <= 8192
-}
-
-func isEC(c elliptic.Curve) func(crypto.PublicKey) bool {
-	return func(k crypto.PublicKey) bool {
+	"RS256": func(k crypto.PublicKey) bool {
+		r, ok := k.(*rsa.PublicKey)
+		return ok && r.N.BitLen() >= 2048 && r.N.BitLen() <= 8192
+	},
+	"ES256": func(k crypto.PublicKey) bool {
 		e, ok := k.(*ecdsa.PublicKey)
-		return ok && e.Curve == c
-	}
+		return ok && e.Curve == elliptic.P256()
+	},
 }
 
 // An issuer is an OIDC issuer and the keys that it signs with now.
@@ -96,17 +86,8 @@ func newIssuer(o OIDC, client *http.Client, now func() time.Time, log *slog.Logg
 	if o.Audience == "" {
 		errs = append(errs, errors.New("the OIDC audience is missing: it is what the issuer writes into aud of tokens for Earshot"))
 	}
-	o.Algorithms = slices.Clone(o.Algorithms)
-	if len(o.Algorithms) == 0 {
-		o.Algorithms = []string{"RS256", "ES256"}
-	}
-	for _, a := range o.Algorithms {
-		if algorithms[a] == nil {
-			errs = append(errs, fmt.Errorf("OIDC algorithm %q is none of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA", a))
-		}
-	}
 	for field, preset := range map[*string]string{
-		&o.WorkspacesClaim: "earshot_workspaces", &o.ChannelsClaim: "earshot_channels", &o.ScopeClaim: "scope", &o.ReadScope: "read",
+		&o.WorkspacesClaim: "earshot_workspaces", &o.ChannelsClaim: "earshot_channels", &o.ReadScope: "read",
 	} {
 		if *field == "" {
 			*field = preset

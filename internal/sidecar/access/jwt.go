@@ -31,7 +31,7 @@ func (i *issuer) user(ctx context.Context, bearer string) (Principal, error) {
 	if err != nil {
 		return Principal{}, err
 	}
-	if !slices.Contains(i.o.Algorithms, h.alg) {
+	if algorithms[h.alg] == nil {
 		return Principal{}, refuse("the algorithm is not among those that are allowed")
 	}
 	expires, err := c.end()
@@ -85,7 +85,7 @@ func (i *issuer) principal(c claims) (Principal, error) {
 	if p.Reach, err = i.reach(c); err != nil {
 		return Principal{}, err
 	}
-	scopes, err := c.words(i.o.ScopeClaim)
+	scopes, err := c.scopes()
 	if err != nil {
 		return Principal{}, err
 	}
@@ -205,8 +205,14 @@ func (c claims) end() (earshot.Time, error) {
 	return earshot.Time(seconds * 1e6), nil
 }
 
-// words returns the words of a claim: a text with spaces between them, or a list.
-func (c claims) words(name string) ([]string, error) {
+// scopes returns what a token says that it may do: the words of scope (RFC 8693, RFC 9068),
+// or of scp where it has none, as Microsoft and Okta write it. Either is a text with spaces
+// between the words, or a list.
+func (c claims) scopes() ([]string, error) {
+	name := "scope"
+	if _, ok := c[name]; !ok {
+		name = "scp"
+	}
 	if text, ok := c.text(name); ok {
 		return strings.Fields(text), nil
 	}
