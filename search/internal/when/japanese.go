@@ -42,7 +42,7 @@ func (r *reader) japanese(i int) ([]Span, int, bool) {
 		}
 	}
 	if group("since") != "" {
-		list = r.since(list)
+		r.since(list)
 	}
 	next := i + 1
 	for next < len(r.tokens) && r.tokens[next].start < r.tokens[i].start+len(found[0]) {
@@ -64,12 +64,7 @@ func (r *reader) japaneseSpans(group func(string) string) ([]Span, bool) {
 	case group("not") != "":
 		return nil, true
 	case rel != "":
-		u := day
-		if strings.HasSuffix(rel, "週") {
-			u = week
-		} else if strings.HasSuffix(rel, "月") {
-			u = month
-		}
+		u := map[string]int{"週": week, "月": month}[rel[len(rel)-len("月"):]] // else day
 		s := r.calendar(u, japaneseValues[rel])
 		if d := which(weekdays, "weekday"); group("weekday") != "" && u == week {
 			s = r.days(s.From, d, d+1)

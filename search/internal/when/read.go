@@ -1,7 +1,6 @@
 package when
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -9,26 +8,23 @@ import (
 // find returns the entry of a class whose form begins at token i, the longest, in one
 // of some languages, and the token after the form.
 func (r *reader) find(i int, c class, in int) (e entry, next int, ok bool) {
-	form, at := "", i
-	for n := 0; n < longest && at >= 0 && at < len(r.tokens) && r.tokens[at].kind == wordToken; n++ {
+	form, at, next := "", i, i
+	for n := 0; n < 4 && at < len(r.tokens) && r.tokens[at].kind == wordToken; n++ {
 		form = strings.TrimPrefix(form+" "+r.tokens[at].text, " ")
 		at++
-		if x := lexicon[form][c]; x.in&in != 0 {
+		if x := lexicon[[2]string{string(c), form}]; x.in&in != 0 {
 			e, next, ok = x, at, true
 		}
 		if r.sign(at, "-") && r.glued(at) && r.glued(at+1) {
 			at++ // avant-hier
 		}
 	}
-	if !ok {
-		return e, i, false
-	}
-	return e, next, true
+	return e, next, ok
 }
 
 // link reports whether token i is a preposition or an article of some languages.
 func (r *reader) link(i int, c class, in int) bool {
-	return i >= 0 && i < len(r.tokens) && lexicon[r.tokens[i].text][c].in&in != 0
+	return i >= 0 && i < len(r.tokens) && lexicon[[2]string{string(c), r.tokens[i].text}].in&in != 0
 }
 
 // skip skips up to two articles.
@@ -41,7 +37,7 @@ func (r *reader) skip(i, in int) int {
 
 // number returns the number at token i, -1 where there is none.
 func (r *reader) number(i int) int {
-	if i < 0 || i >= len(r.tokens) || r.tokens[i].kind != numberToken {
+	if i >= len(r.tokens) {
 		return -1
 	}
 	return r.tokens[i].number
@@ -50,18 +46,17 @@ func (r *reader) number(i int) int {
 // expression reads the time that begins at token i, with the token after it. Without
 // spans it is one that is not meant, such as one in the future.
 func (r *reader) expression(i int) ([]Span, int, bool) {
-	if _, next, ok := r.find(i, everyWord, anyLanguage); ok {
-		if _, end, ok := r.noun(next); ok {
-			return nil, end, true
-		}
+	_, next, every := r.find(i, everyWord, anyLanguage)
+	if _, end, ok := r.noun(next); ok && every {
+		return nil, end, true
 	}
-	for _, read := range []func(int) ([]Span, int, bool){r.japanese, r.figures, r.dayMonth, r.yearAlone, r.phrase, r.edges, r.named} {
+	for _, read := range []func(int) ([]Span, int, bool){r.japanese, r.figures, r.dayMonth, r.yearAlone, r.phrase, r.edges, func(i int) ([]Span, int, bool) { return r.named(i, false) }} {
 		list, next, ok := read(i)
 		if !ok {
 			continue
 		}
 		if r.link(i-1, sinceWord, anyLanguage) || r.link(i-1, articleWord, anyLanguage) && r.link(i-2, sinceWord, anyLanguage) {
-			list = r.since(list)
+			r.since(list)
 		}
 		return list, next, true
 	}
@@ -84,7 +79,7 @@ func (r *reader) figures(i int) ([]Span, int, bool) {
 		}
 		s, ok := r.date(a, b, c)
 		return []Span{s}, next, ok
-	case whole && len(r.tokens[i+4].text) == 4 && sep == "." && (i == 0 || !slices.Contains([]string{"version", "release", "build", "v"}, r.tokens[i-1].text)):
+	case whole && len(r.tokens[i+4].text) == 4 && sep == "." && !r.link(i-1, versionWord, anyLanguage):
 		s, ok := r.date(c, b, a)
 		return []Span{s}, i + 5, ok
 	case len(r.tokens[i].text) == 4 && sep == "-" && len(r.tokens[i+2].text) == 2 && r.isYear(a) && b >= 1 && b <= 12:
@@ -99,7 +94,7 @@ func (r *reader) dayNumber(i int) (d, next int, ok bool) {
 		return 0, i, false
 	}
 	next = i + 1
-	if r.glued(next) && (r.solid(next) && slices.Contains([]string{"st", "nd", "rd", "th", "er", "e", "ste"}, r.tokens[next].text) || r.sign(next, ".") && !r.glued(next+1)) {
+	if r.glued(next) && (r.link(next, ordinalWord, anyLanguage) || r.sign(next, ".") && !r.glued(next+1)) {
 		next++
 	}
 	return d, next, true
@@ -139,28 +134,22 @@ func (r *reader) yearAt(i, in int) (y, next int, ok bool) {
 		return y, i + 1, true
 	}
 	n, next, ok := r.noun(i)
-	return r.now.Year() + n.turn, next, ok && n.turned && n.class == unitWord && unit(n.value) == year && n.in&in != 0
+	return r.now.Year() + n.turn, next, ok && n.turned && n.class == unitWord && n.value == year && n.in&in != 0
 }
-
-// counted are words that a number before them counts, so that it is no year.
-var counted = strings.Fields("ms s seconds bytes kb mb gb px lines users messages times rows km m mhz hz mah v people nodes files requests items words tokens euros percent days")
 
 // yearAlone reads "in 2016", "since 2016".
 func (r *reader) yearAlone(i int) ([]Span, int, bool) {
 	y := r.number(i)
-	if !r.isYear(y) || !r.link(i-1, inWord, anyLanguage) && !r.link(i-1, sinceWord, anyLanguage) || r.solid(i+1) && slices.Contains(counted, r.tokens[i+1].text) {
+	if !r.isYear(y) || !r.link(i-1, inWord, anyLanguage) && !r.link(i-1, sinceWord, anyLanguage) || r.link(i+1, countedWord, anyLanguage) {
 		return nil, i, false
 	}
 	return []Span{r.months(y, 1, 12)}, i + 1, true
 }
 
-// phrase reads "yesterday".
+// phrase reads "yesterday". What its class has after today is left out as the future is.
 func (r *reader) phrase(i int) ([]Span, int, bool) {
 	e, next, ok := r.find(i, phraseWord, anyLanguage)
-	if !ok || e.value == 3 {
-		return nil, next, ok
-	}
-	return []Span{r.calendar(day, e.value-2)}, next, true
+	return []Span{r.calendar(day, e.value-2)}, next, ok
 }
 
 // edges reads "end of October", "early 2017", "mid-January", "end of last month".
@@ -173,7 +162,7 @@ func (r *reader) edges(i int) ([]Span, int, bool) {
 		next++
 	}
 	next = r.skip(next, e.in)
-	list, end, ok := r.narrowed(next, true)
+	list, end, ok := r.named(next, true)
 	if y := r.number(next); !ok && r.isYear(y) {
 		list, end, ok = []Span{r.months(y, 1, 12)}, next+1, true
 	}
@@ -202,10 +191,8 @@ func (r *reader) noun(i int) (n noun, next int, ok bool) {
 		if n.entry, next, ok = r.find(at, c, in); !ok {
 			continue
 		}
-		if !turned {
-			if e, end, found := r.find(next, turnWord, n.in); found && e.value == 0 && n.in != 1 { // not English
-				turn, next, turned = e, end, true
-			}
+		if e, end, found := r.find(next, turnWord, n.in); !turned && found && e.value == 0 && n.in != 1 { // not English
+			turn, next, turned = e, end, true
 		}
 		if n.turned = turned; turned {
 			n.turn = turn.value - 1
@@ -215,28 +202,25 @@ func (r *reader) noun(i int) (n noun, next int, ok bool) {
 	return noun{}, i, false
 }
 
-// named reads a noun with what narrows it: "last week on Friday", "March 5, 2017".
-func (r *reader) named(i int) ([]Span, int, bool) { return r.narrowed(i, false) }
-
-// narrowed is named; sure says that the noun's place makes it a time, as in "early may".
-func (r *reader) narrowed(i int, sure bool) ([]Span, int, bool) {
+// named reads a noun with what narrows it: "last week on Friday", "March 5, 2017". Sure
+// says that the noun's place makes it a time, as in "early may".
+func (r *reader) named(i int, sure bool) ([]Span, int, bool) {
 	n, next, ok := r.noun(i)
 	if !ok || n.turned && r.solid(next) && r.tokens[next].text == "of" {
 		return nil, next, ok && n.class == weekdayWord // "the last Friday of March"
 	}
 	switch n.class {
 	case unitWord:
-		if !n.turned && !sure || unit(n.value) == day {
+		if !n.turned && !sure || n.value == day {
 			return nil, i, false
 		}
-		s := r.calendar(unit(n.value), n.turn)
-		if d, end, ok := r.noun(r.skip(next, n.in)); ok && !d.turned {
-			switch {
-			case unit(n.value) == week && d.class == weekdayWord:
-				return []Span{r.days(s.From, d.value, d.value+1)}, end, true
-			case unit(n.value) == year && d.class == monthWord:
-				return []Span{r.months(s.From.Year(), time.Month(d.value+1), 1)}, end, true
-			}
+		s := r.calendar(n.value, n.turn)
+		switch d, end, _ := r.noun(r.skip(next, n.in)); {
+		case d.turned:
+		case n.value == week && d.class == weekdayWord:
+			return []Span{r.days(s.From, d.value, d.value+1)}, end, true
+		case n.value == year && d.class == monthWord:
+			return []Span{r.months(s.From.Year(), time.Month(d.value+1), 1)}, end, true
 		}
 		return []Span{s}, next, true
 	case weekdayWord:
@@ -245,22 +229,17 @@ func (r *reader) narrowed(i int, sure bool) ([]Span, int, bool) {
 	return r.month(i, n, next, sure)
 }
 
-// weekday reads a day of the week, with its week if it has one. A date that follows
-// says more.
+// weekday reads a day of the week, with its week if it has one. A date behind it says more.
 func (r *reader) weekday(i int, n noun, next int) ([]Span, int, bool) {
 	this := r.days(r.calendar(week, 0).From, n.value, n.value+1)
-	at := next
-	if r.sign(at, ",") {
-		at++
-	}
-	if w, end, ok := r.noun(r.skip(next, n.in)); ok && w.turned && w.class == unitWord && unit(w.value) == week {
+	if w, end, ok := r.noun(r.skip(next, n.in)); ok && w.turned && w.class == unitWord && w.value == week {
 		return []Span{r.days(this.From, 7*w.turn, 7*w.turn+1)}, end, true
 	}
 	switch {
-	case r.number(at) >= 0, n.turned && (n.turn > 0 || n.turn == 0 && this.From.After(r.now)):
+	case r.number(next) >= 0, r.sign(next, ",") && r.number(next+1) >= 0:
 		return nil, next, true
-	case n.turned && n.turn == 0:
-		return []Span{this}, next, true
+	case n.turned && n.turn >= 0:
+		return []Span{r.days(this.From, 7*n.turn, 7*n.turn+1)}, next, true
 	case n.turned:
 		return r.lastWeekday(n.value), next, true
 	case n.weak && (!r.ends(next) || i == 0 || r.tokens[i-1].text != "on" && r.tokens[i-1].text != "since"):

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
 // A token is a word, a number, a sign or a character of a script without spaces.
 type token struct {
-	kind   kind
+	kind   int
 	text   string // in lower case, without accents
 	number int    // of up to four digits, else -1
 	start  int    // its first byte in the text
@@ -21,10 +20,9 @@ type token struct {
 	upper  bool   // begins with a capital
 }
 
-type kind int8
-
+// The kinds of tokens, as the groups of tokenForm are numbered.
 const (
-	wordToken kind = iota
+	wordToken = iota
 	numberToken
 	kanaToken
 	signToken
@@ -38,15 +36,11 @@ type reader struct {
 }
 
 func newReader(text string, now time.Time) *reader {
-	n := min(len(text), maxText)
-	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	r := &reader{text: norm.NFKC.String(text[:n]), now: now} // １ is 1
+	r := &reader{text: norm.NFKC.String(text[:min(len(text), maxText)]), now: now} // １ is 1
 	end := -1
 	for _, at := range tokenForm.FindAllStringSubmatchIndex(r.text, -1) {
-		c, _ := utf8.DecodeRuneInString(r.text[at[0]:])
-		t := token{kind: signToken, text: folded(r.text[at[0]:at[1]]), start: at[0], glued: at[0] == end, number: -1, upper: unicode.IsUpper(c)}
+		piece := r.text[at[0]:at[1]]
+		t := token{kind: signToken, text: folded(piece), start: at[0], glued: at[0] == end, number: -1, upper: unicode.IsUpper([]rune(piece)[0])}
 		for k := range signToken {
 			if at[2+2*k] >= 0 {
 				t.kind = k
@@ -60,23 +54,17 @@ func newReader(text string, now time.Time) *reader {
 	return r
 }
 
-// tokenForm cuts a text; its groups are the kinds. Apostrophes and white space part
-// words and are no tokens.
+// tokenForm cuts a text. Apostrophes and white space part words and are no tokens.
 var tokenForm = regexp.MustCompile(`([\p{Latin}\p{Cyrillic}\p{Greek}\p{Mn}]+)|([0-9]+)|(\pL)|[^\s'’]`)
 
 // folded returns a text in lower case without accents.
 func folded(s string) string {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return strings.Map(func(c rune) rune {
-				if unicode.Is(unicode.Mn, c) {
-					return -1
-				}
-				return unicode.ToLower(c)
-			}, norm.NFD.String(s))
+	return strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Mn, c) {
+			return -1
 		}
-	}
-	return strings.ToLower(s)
+		return unicode.ToLower(c)
+	}, norm.NFD.String(s))
 }
 
 // sign reports whether token i is a certain sign.

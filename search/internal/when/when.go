@@ -5,9 +5,9 @@
 //		// s.From and s.To
 //	}
 //
-// It reads what people name most: dates in figures, days of the week, yesterday, last
-// week, months and years, in the languages of languageTable and in
-// Japanese. The package is pure: the moment is passed in, in the zone of whoever asks.
+// It reads what people name most: dates in figures, days of the week, yesterday, last week,
+// months and years, in the languages of words.txt and in Japanese. The package is pure: the
+// moment is passed in, in the zone of whoever asks.
 package when
 
 import "time"
@@ -17,19 +17,17 @@ type Span struct{ From, To time.Time }
 
 // Bounds of the work of [Spans].
 const (
-	maxSpans  = 8
-	maxText   = 2 << 10 // bytes that are read
-	firstYear = 1970    // an earlier one is not read as a year
+	maxSpans = 8
+	maxText  = 2 << 10 // bytes that are read
 )
 
 // Spans returns the spans of time that a text names, in the order of the text, as
 // they are meant by somebody who asks at now, in the zone of now. An expression with
 // two readings ("on Friday", on a Friday) gives both. Times in the future are left out,
 // and so is what may be no time at all ("this may break", "24/7", "1.2.2017-rc1"): a
-// wrong span costs a search more than a missed one. With a zero now there are none. At
-// most the first 2 KiB are read, and at most 8 spans returned.
-//
-// Days begin at midnight of the zone, weeks on Monday.
+// wrong span costs a search more than a missed one. With a zero now there are none. Days
+// begin at midnight of the zone, weeks on Monday. At most the first 2 KiB are read, and at
+// most 8 spans returned.
 func Spans(text string, now time.Time) []Span {
 	if now.IsZero() {
 		return nil
@@ -52,11 +50,9 @@ func Spans(text string, now time.Time) []Span {
 	return out
 }
 
-// A unit is what time is counted in.
-type unit int
-
+// The units of time, as the class unitWord counts them.
 const (
-	day unit = iota
+	day = iota
 	week
 	month
 	year
@@ -92,7 +88,7 @@ func (r *reader) months(y int, m time.Month, n int) Span {
 func weekday(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
 
 // calendar is the unit that lies n of its kind from now: 0 is this week, -1 the last.
-func (r *reader) calendar(u unit, n int) Span {
+func (r *reader) calendar(u, n int) Span {
 	y, m, _ := r.now.Date()
 	switch u {
 	case day:
@@ -118,15 +114,14 @@ func (r *reader) edge(s Span, which int) Span {
 }
 
 // since extends spans to the end of today.
-func (r *reader) since(list []Span) []Span {
+func (r *reader) since(list []Span) {
 	for i := range list {
 		list[i].To = r.days(r.now, 0, 1).To
 	}
-	return list
 }
 
-// isYear reports whether a number may be a year: up to the next.
-func (r *reader) isYear(y int) bool { return y >= firstYear && y <= r.now.Year()+1 }
+// isYear reports whether a number may be a year: from 1970 to the next.
+func (r *reader) isYear(y int) bool { return y >= 1970 && y <= r.now.Year()+1 }
 
 // date is a day; false where there is none.
 func (r *reader) date(y, m, d int) (Span, bool) {
