@@ -182,9 +182,9 @@ func TestCostChart(t *testing.T) {
 	if count["script"]+count["image"]+count["foreignObject"] != 0 || strings.Contains(b.String(), "url(") {
 		t.Error("the chart runs or loads something")
 	}
-	// Four panels and the legend: a mean of each side.
-	if count["ours mean"] != 5 || count["full mean"] != 5 || count["epoch"] != 1+len(r.Talks[0].Epochs) {
-		t.Errorf("got %d and %d mean lines and %d marks of epochs", count["ours mean"], count["full mean"], count["epoch"])
+	// Four panels with a mean of each side.
+	if count["curve l-s1"] != 4 || count["curve l-s2"] != 4 || count["mark"] != len(r.Talks[0].Epochs) {
+		t.Errorf("got %d and %d mean lines and %d marks of epochs", count["curve l-s1"], count["curve l-s2"], count["mark"])
 	}
 	last := r.Rows[len(r.Rows)-1]
 	share := fmt.Sprintf("full history, %.1f %% cacheable", 100*float64(last.Full.Sum-last.Full.New)/float64(last.Full.Sum))
@@ -193,7 +193,7 @@ func TestCostChart(t *testing.T) {
 			t.Errorf("the chart does not say %q", want)
 		}
 	}
-	if !strings.Contains(b.String(), "@media (prefers-color-scheme: dark)") {
+	if !strings.Contains(b.String(), "@media (prefers-color-scheme:dark)") {
 		t.Error("the chart has no colours for dark pages")
 	}
 }

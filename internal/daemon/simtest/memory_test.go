@@ -46,8 +46,8 @@ func TestFactsOfLongAgoAreInThePrompt(t *testing.T) {
 		name       string
 		summariser llm.Model // nil: digests are made without one
 		after      int       // how many turns a conversation is summarised; 0: the default
-		must       string // bySummary: the stored summary must hold every fact, and a prompt; "any": a prompt; "": the figures are for comparison
-		drawn      bool   // as the chart
+		must       string    // bySummary: the stored summary must hold every fact, and a prompt; "any": a prompt; "": the figures are for comparison
+		drawn      bool      // as the chart
 	}{
 		{name: "with digests", must: "any", drawn: true},
 		{name: "with a scripted summariser", summariser: scripted{}, must: bySummary},

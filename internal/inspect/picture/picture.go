@@ -88,6 +88,18 @@ func (p Picture) File() []byte {
 	return []byte(b.String())
 }
 
+// Sheet returns pictures as one stand-alone SVG file, below one another under a title.
+func Sheet(title, desc string, list ...Picture) []byte {
+	c := &canvas{w: wideWidth}
+	for _, p := range list {
+		const head = 36
+		c.text(0, c.h+head-16, begin, "strong", p.title, c.w)
+		c.WriteString(`<g transform="translate(0 ` + number(c.h+head) + `)">` + "\n" + p.wide.body + "</g>\n")
+		c.h += head + p.wide.h
+	}
+	return Picture{title: title, desc: desc, wide: drawing{c.w, c.h, c.String()}}.File()
+}
+
 // write writes one svg element.
 func (p Picture) write(b *strings.Builder, attrs, body string) {
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" role="img" ` + attrs + ">\n")
