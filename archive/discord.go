@@ -41,7 +41,7 @@ func ImportDiscordFS(ctx context.Context, store Sink, fsys fs.FS, name string, o
 
 func importDiscord(ctx context.Context, store Sink, name string, opts *Options, open opener) (Report, error) {
 	x := &discordImport{}
-	return x.do(earshot.Discord, store, name, opts, open, func() error { return x.run(ctx, name) })
+	return x.do("discord", earshot.Discord, store, name, opts, open, func() error { return x.run(ctx, name) })
 }
 
 func (x *discordImport) run(ctx context.Context, name string) error {

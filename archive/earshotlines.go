@@ -3,15 +3,13 @@ package archive
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
 )
-
-func base(name string) string { return filepath.Base(name) }
 
 // earshot reads the lines after the header.
 func (x *lineImport) earshot(ctx context.Context, _ []byte) error {
@@ -75,7 +73,11 @@ func (x *lineImport) earshot(ctx context.Context, _ []byte) error {
 func (x *lineImport) message(line []byte) (earshot.Scope, []earshot.Message, bool) {
 	l := messageLine{revision: &revision{}}
 	if err := json.Unmarshal(line, &l); err != nil {
-		x.skip(broken)
+		reason := broken
+		if wrong := (errTime{}); errors.As(err, &wrong) {
+			reason = "no usable message: " + err.Error()
+		}
+		x.skip(reason)
 		return earshot.Scope{}, nil, false
 	}
 	scope := earshot.Scope{Platform: l.Platform, Workspace: l.Workspace, Channel: l.Channel}
@@ -170,15 +172,13 @@ func (x *lineImport) put(ctx context.Context, kind string, line []byte) error {
 	case "coverage":
 		var l coverageLine
 		err := json.Unmarshal(line, &l)
-		from, fromErr := l.From.time("from")
-		to, toErr := l.To.time("to")
 		s := earshot.Scope{Platform: l.Platform, Workspace: l.Workspace, Channel: l.Channel}
 		known := slices.Contains([]earshot.CoverageState{earshot.Known, earshot.Missing, earshot.Stale}, l.State)
-		if err != nil || fromErr != nil || toErr != nil || !known || !usable(s) || len(l.Thread) > maxID {
+		if err != nil || !known || !usable(s) || len(l.Thread) > maxID {
 			x.skip("no usable coverage")
 			return nil
 		}
-		return x.store.PutCoverage(ctx, s, earshot.Coverage{Thread: l.Thread, From: from, To: to, State: l.State, Why: l.Why})
+		return x.store.PutCoverage(ctx, s, earshot.Coverage{Thread: l.Thread, From: earshot.Time(l.From), To: earshot.Time(l.To), State: l.State, Why: l.Why})
 	}
 	x.skip("a line of an unknown type")
 	return nil

@@ -29,18 +29,54 @@ type Source interface {
 	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
 }
 
-// reactors returns who is known to have reacted to messages.
-func reactors(ctx context.Context, store Source, s earshot.Scope, list []earshot.Message) (map[earshot.MessageID][]earshot.Reactor, error) {
-	var ids []earshot.MessageID
-	for _, m := range list {
-		if len(m.Reactions) > 0 {
-			ids = append(ids, m.ID)
+// page is how many messages are read at once.
+const page = 500
+
+// eachMessage calls write with each message of a channel, in the order of its sequence,
+// and with who is known to have reacted to it. read is added up, and told to progress
+// where that is not nil.
+func eachMessage(ctx context.Context, store Source, s earshot.Scope, read *int, progress func(int), write func(earshot.Message, []earshot.Reactor) error) error {
+	for seq := int64(0); ; {
+		list, err := store.Since(ctx, s, seq, page)
+		if err != nil {
+			return err
+		}
+		var reacted []earshot.MessageID
+		for _, m := range list {
+			if len(m.Reactions) > 0 {
+				reacted = append(reacted, m.ID)
+			}
+		}
+		var by map[earshot.MessageID][]earshot.Reactor
+		if len(reacted) > 0 {
+			if by, err = store.Reactors(ctx, s, reacted...); err != nil {
+				return err
+			}
+		}
+		for _, m := range list {
+			seq = m.Seq
+			if err := write(m, by[m.ID]); err != nil {
+				return err
+			}
+		}
+		*read += len(list)
+		if progress != nil && len(list) > 0 {
+			progress(*read)
+		}
+		if len(list) < page {
+			return nil
 		}
 	}
-	if len(ids) == 0 {
+}
+
+// older returns the revisions of a message before the current one. One that was never
+// edited has none: no revision is older than the original.
+func older(ctx context.Context, store Source, s earshot.Scope, m earshot.Message) ([]earshot.Message, error) {
+	if m.Edited.IsZero() {
 		return nil, nil
 	}
-	return store.Reactors(ctx, s, ids...)
+	all, err := store.Revisions(ctx, s, m.ID)
+	return all[:max(len(all)-1, 0)], err
 }
 
 // Export writes a store's channels, authors, messages with their revisions, tombstones
@@ -123,9 +159,6 @@ func (x *export) authors(ctx context.Context, w scopeOf) error {
 	return nil
 }
 
-// page is how many messages are read at once.
-const page = 500
-
 func (x *export) channel(ctx context.Context, s earshot.Scope) error {
 	scope := scopeOf{s.Platform, s.Workspace}
 	coverage, err := x.store.Coverage(ctx, s)
@@ -135,58 +168,25 @@ func (x *export) channel(ctx context.Context, s earshot.Scope) error {
 	for _, c := range coverage {
 		err := x.enc.Encode(coverageLine{
 			Type: "coverage", scopeOf: scope, Channel: s.Channel,
-			Thread: c.Thread, From: stampOf(c.From), To: stampOf(c.To), State: c.State, Why: c.Why,
+			Thread: c.Thread, From: stamp(c.From), To: stamp(c.To), State: c.State, Why: c.Why,
 		})
 		if err != nil {
 			return err
 		}
 	}
-	for seq := int64(0); ; {
-		list, err := x.store.Since(ctx, s, seq, page)
-		if err != nil {
-			return err
-		}
-		by, err := reactors(ctx, x.store, s, list)
-		if err != nil {
-			return err
-		}
-		for _, m := range list {
-			line := messageLine{Type: "message", scopeOf: scope, Channel: s.Channel, ID: m.ID, Time: stampOf(m.Time), Deleted: m.Deleted}
-			if !m.Deleted {
-				now := revisionOf(m, by[m.ID])
-				line.revision = &now
-				if line.Revisions, err = x.older(ctx, s, m); err != nil {
-					return err
-				}
-			}
-			if err := x.enc.Encode(line); err != nil {
+	return eachMessage(ctx, x.store, s, &x.written, x.o.Progress, func(m earshot.Message, by []earshot.Reactor) error {
+		line := messageLine{Type: "message", scopeOf: scope, Channel: s.Channel, ID: m.ID, Time: stamp(m.Time), Deleted: m.Deleted}
+		if !m.Deleted {
+			now := revisionOf(m, by)
+			line.revision = &now
+			before, err := older(ctx, x.store, s, m)
+			if err != nil {
 				return err
 			}
-			seq = m.Seq
+			for _, r := range before {
+				line.Revisions = append(line.Revisions, revisionOf(r, nil))
+			}
 		}
-		x.written += len(list)
-		if x.o.Progress != nil && len(list) > 0 {
-			x.o.Progress(x.written)
-		}
-		if len(list) < page {
-			return nil
-		}
-	}
-}
-
-// older returns the revisions before the current one. One that was never
-// edited has none: no revision is older than the original.
-func (x *export) older(ctx context.Context, s earshot.Scope, m earshot.Message) ([]revision, error) {
-	if m.Edited.IsZero() {
-		return nil, nil
-	}
-	all, err := x.store.Revisions(ctx, s, m.ID)
-	if err != nil {
-		return nil, err
-	}
-	var out []revision
-	for _, r := range all[:max(len(all)-1, 0)] {
-		out = append(out, revisionOf(r, nil))
-	}
-	return out, nil
+		return x.enc.Encode(line)
+	})
 }

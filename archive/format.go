@@ -82,14 +82,14 @@ type sharedOf struct {
 	ID     earshot.AuthorID   `json:"id,omitempty"`
 	Author string             `json:"author,omitempty"`
 	Place  string             `json:"place,omitempty"`
-	Time   stamp              `json:"time,omitempty"`
+	Time   stamp              `json:"time,omitzero"`
 	Text   string             `json:"text,omitempty"`
 }
 
 // A repliesOf is what the platform told of a root's thread.
 type repliesOf struct {
 	Count int   `json:"count"`
-	Last  stamp `json:"last,omitempty"`
+	Last  stamp `json:"last,omitzero"`
 }
 
 type coverageLine struct {
@@ -97,8 +97,8 @@ type coverageLine struct {
 	scopeOf
 	Channel earshot.ChannelID     `json:"channel"`
 	Thread  earshot.MessageID     `json:"thread,omitempty"`
-	From    stamp                 `json:"from,omitempty"`
-	To      stamp                 `json:"to,omitempty"`
+	From    stamp                 `json:"from,omitzero"`
+	To      stamp                 `json:"to,omitzero"`
 	State   earshot.CoverageState `json:"state"`
 	Why     string                `json:"why,omitempty"`
 }
@@ -120,7 +120,7 @@ type revision struct {
 	Text      string             `json:"text"`
 	Thread    earshot.MessageID  `json:"thread,omitempty"`
 	ReplyTo   earshot.MessageID  `json:"reply_to,omitempty"`
-	Edited    stamp              `json:"edited,omitempty"`
+	Edited    stamp              `json:"edited,omitzero"`
 	Mentions  []earshot.AuthorID `json:"mentions,omitempty"`
 	Reactions []reactionOf       `json:"reactions,omitempty"`
 	Shared    []sharedOf         `json:"shared,omitempty"`
@@ -136,7 +136,7 @@ type reactionOf struct {
 
 type reactorOf struct {
 	ID earshot.AuthorID `json:"id"`
-	At stamp            `json:"at,omitempty"`
+	At stamp            `json:"at,omitzero"`
 }
 
 type fileOf struct {
@@ -148,89 +148,75 @@ type fileOf struct {
 }
 
 // A stamp is a time as RFC 3339 with up to six decimals; "" is none.
-type stamp string
+type stamp earshot.Time
 
-func stampOf(t earshot.Time) stamp { return stamp(t.String()) }
+// MarshalText implements [encoding.TextMarshaler].
+func (s stamp) MarshalText() ([]byte, error) { return []byte(earshot.Time(s).String()), nil }
 
-func (s stamp) time(field string) (earshot.Time, error) {
-	if s == "" {
-		return 0, nil
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *stamp) UnmarshalText(text []byte) error {
+	if *s = 0; len(text) == 0 {
+		return nil
 	}
-	t, err := earshot.ParseTime(string(s))
+	t, err := earshot.ParseTime(string(text))
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", field, err)
+		return errTime{err}
 	}
-	return t, nil
+	*s = stamp(t)
+	return nil
 }
 
+// errTime says that a time cannot be read.
+type errTime struct{ error }
+
 func revisionOf(m earshot.Message, by []earshot.Reactor) revision {
-	r := revision{Author: authorOfAuthor(m.Author), Text: m.Text, Thread: m.Root(), ReplyTo: m.ReplyTo, Edited: stampOf(m.Edited), Mentions: m.Mentions}
+	r := revision{Author: authorOfAuthor(m.Author), Text: m.Text, Thread: m.Root(), ReplyTo: m.ReplyTo, Edited: stamp(m.Edited), Mentions: m.Mentions}
 	for _, x := range m.Reactions {
 		of := reactionOf{Name: x.Name, Count: x.Count}
 		for _, who := range by {
 			if who.Emoji == x.Name {
-				of.By = append(of.By, reactorOf{who.ID, stampOf(who.At)})
+				of.By = append(of.By, reactorOf{who.ID, stamp(who.At)})
 			}
 		}
 		r.Reactions = append(r.Reactions, of)
 	}
 	for _, x := range m.Shared {
-		r.Shared = append(r.Shared, sharedOf{x.Kind, x.ID, x.Author, x.Place, stampOf(x.Time), x.Text})
+		r.Shared = append(r.Shared, sharedOf{x.Kind, x.ID, x.Author, x.Place, stamp(x.Time), x.Text})
 	}
 	for _, x := range m.Files {
 		r.Files = append(r.Files, fileOf(x))
 	}
 	if a := m.Replies; a != nil {
-		r.Replies = &repliesOf{a.Count, stampOf(a.Last)}
+		r.Replies = &repliesOf{a.Count, stamp(a.Last)}
 	}
 	return r
 }
 
 // message turns a revision of l back into a message.
-func (l messageLine) message(r revision) (earshot.Message, error) {
-	at, err := l.Time.time("time")
-	if err != nil {
-		return earshot.Message{}, err
-	}
-	edited, err := r.Edited.time("edited")
-	if err != nil {
-		return earshot.Message{}, err
-	}
+func (l messageLine) message(r revision) earshot.Message {
 	m := earshot.Message{
-		ID: l.ID, Time: at, Author: r.Author.author(), Text: r.Text,
-		Thread: r.Thread, ReplyTo: r.ReplyTo, Edited: edited, Mentions: r.Mentions,
+		ID: l.ID, Time: earshot.Time(l.Time), Author: r.Author.author(), Text: r.Text,
+		Thread: r.Thread, ReplyTo: r.ReplyTo, Edited: earshot.Time(r.Edited), Mentions: r.Mentions,
 	}
 	for _, x := range r.Reactions {
 		m.Reactions = append(m.Reactions, earshot.Reaction{Name: x.Name, Count: x.Count})
 		for _, who := range x.By {
-			at, err := who.At.time("reactions.by.at")
-			if err != nil {
-				return earshot.Message{}, err
-			}
 			if m.Reactors == nil {
 				m.Reactors = &earshot.Reactors{}
 			}
-			m.Reactors.List = append(m.Reactors.List, earshot.Reactor{Emoji: x.Name, ID: who.ID, At: at})
+			m.Reactors.List = append(m.Reactors.List, earshot.Reactor{Emoji: x.Name, ID: who.ID, At: earshot.Time(who.At)})
 		}
 	}
 	for _, x := range r.Shared {
-		at, err := x.Time.time("shared.time")
-		if err != nil {
-			return earshot.Message{}, err
-		}
-		m.Shared = append(m.Shared, earshot.Shared{Kind: x.Kind, ID: x.ID, Author: x.Author, Place: x.Place, Time: at, Text: x.Text})
+		m.Shared = append(m.Shared, earshot.Shared{Kind: x.Kind, ID: x.ID, Author: x.Author, Place: x.Place, Time: earshot.Time(x.Time), Text: x.Text})
 	}
 	for _, x := range r.Files {
 		m.Files = append(m.Files, earshot.File(x))
 	}
 	if a := r.Replies; a != nil {
-		last, err := a.Last.time("replies.last")
-		if err != nil {
-			return earshot.Message{}, err
-		}
-		m.Replies = &earshot.Activity{Count: a.Count, Last: last}
+		m.Replies = &earshot.Activity{Count: a.Count, Last: earshot.Time(a.Last)}
 	}
-	return m, nil
+	return m
 }
 
 // messages returns the line's revisions, oldest first.
@@ -239,19 +225,14 @@ func (l messageLine) messages() ([]earshot.Message, error) {
 		return nil, fmt.Errorf("id: missing or too long")
 	}
 	if l.Deleted {
-		at, err := l.Time.time("time")
-		return []earshot.Message{{ID: l.ID, Time: at, Deleted: true}}, err
+		return []earshot.Message{{ID: l.ID, Time: earshot.Time(l.Time), Deleted: true}}, nil
 	}
-	if l.Time == "" {
+	if l.Time == 0 {
 		return nil, fmt.Errorf("time: missing")
 	}
 	var out []earshot.Message
 	for _, r := range append(l.Revisions, *l.revision) {
-		m, err := l.message(r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, m)
+		out = append(out, l.message(r))
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -41,15 +42,13 @@ func inside(fsys fs.FS) opener {
 	}
 }
 
-// do opens the export of a platform and has run import it.
-func (x *importing) do(platform earshot.Platform, store Sink, name string, opts *Options, open opener, run func() error) (Report, error) {
+// do opens what is to be imported of a platform, in a form, and has run import it.
+func (x *importing) do(form string, platform earshot.Platform, store Sink, name string, opts *Options, open opener, run func() error) (Report, error) {
 	began := time.Now()
 	x.o, x.store = opts.withDefaults(), store
-	if x.o.Platform == "" {
-		x.o.Platform = platform
-	}
+	x.o.Platform = cmp.Or(x.o.Platform, platform)
 	x.skipped, x.partly = newTally(x.o.Places), newTally(x.o.Places)
-	x.report.Format = string(platform) + " export"
+	x.report.Format = cmp.Or(x.report.Format, form+" export")
 	err := checkWorkspace(x.o.Workspace)
 	if err == nil {
 		if x.source, err = open(x.o, x.skipped); err == nil {
@@ -62,7 +61,7 @@ func (x *importing) do(platform earshot.Platform, store Sink, name string, opts 
 	}
 	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
 	x.report.Duration = time.Since(began)
-	return x.report, described(string(platform), name, err)
+	return x.report, described(form, name, err)
 }
 
 // putChannels stores what is known of the channels, in groups.
@@ -79,22 +78,29 @@ func (x *importing) putChannels(ctx context.Context, channels []earshot.Channel)
 // their files together.
 func record[C any](ctx context.Context, x *importing, channels []C, size int64, decode func(context.Context, C) error) error {
 	total := x.source.limits.read.Load() + size
-	writers, wctx := errgroup.WithContext(ctx)
-	x.to = start(wctx, writers, x.store, x.o, func() (int64, int64) {
+	return x.recording(ctx, func() (int64, int64) {
 		done := x.source.limits.read.Load()
 		return done, max(done, total)
-	})
-	decoders, dctx := errgroup.WithContext(wctx)
-	decoders.SetLimit(x.o.Workers)
-	for _, c := range channels {
-		if dctx.Err() != nil {
-			break
+	}, func(ctx context.Context) error {
+		decoders, ctx := errgroup.WithContext(ctx)
+		decoders.SetLimit(x.o.Workers)
+		for _, c := range channels {
+			if ctx.Err() != nil {
+				break
+			}
+			decoders.Go(func() error { return decode(ctx, c) })
 		}
-		decoders.Go(func() error { return decode(dctx, c) })
-	}
-	err := decoders.Wait()
+		return decoders.Wait()
+	})
+}
+
+// recording records what read puts into x.to.
+func (x *importing) recording(ctx context.Context, progress func() (done, total int64), read func(context.Context) error) error {
+	writers, wctx := errgroup.WithContext(ctx)
+	x.to = start(wctx, writers, x.store, x.o, progress)
+	err := read(wctx)
 	x.to.finish()
-	if werr := writers.Wait(); werr != nil {
+	if werr := writers.Wait(); werr != nil && (err == nil || isStop(err)) {
 		err = werr
 	}
 	if err == nil {

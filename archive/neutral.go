@@ -1,17 +1,16 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
@@ -32,41 +31,20 @@ import (
 // conversation and time is fastest.
 // The errors are those of [ImportSlack].
 func ImportJSONL(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
-	began := time.Now()
-	o := opts.withDefaults()
-	if o.Platform == "" {
-		o.Platform = earshot.Local
-	}
-	if o.Workspace == "" {
-		o.Workspace = nameOf(name)
-	}
-	if err := checkWorkspace(o.Workspace); err != nil {
-		return Report{}, described("jsonl", name, err)
-	}
-	in, err := openLines(name, o)
-	if err != nil {
-		return Report{Duration: time.Since(began)}, described("jsonl", name, err)
-	}
-	x := &lineImport{o: o, store: store, in: in, file: base(name), skipped: newTally(o.Places), partly: newTally(o.Places)}
-	x.report.Format = "json lines"
-	x.report.Workspace = o.Workspace
-	err = errors.Join(x.run(ctx), in.close())
-	x.report.Bytes = in.limits.read.Load()
-	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
-	x.report.Duration = time.Since(began)
-	return x.report, described("jsonl", name, err)
+	x := &lineImport{file: filepath.Base(name), importing: importing{report: Report{Format: "json lines"}}}
+	return x.do("jsonl", earshot.Local, store, name, opts, func(o Options, _ *tally) (_ *source, err error) {
+		if x.in, err = openLines(name, o); err != nil {
+			return nil, err
+		}
+		return &source{limits: x.in.limits, close: x.in.close}, nil
+	}, func() error { return x.run(ctx, name) })
 }
 
 // A lineImport is one run of ImportJSONL.
 type lineImport struct {
-	o       Options
-	store   Sink
-	in      *lineReader
-	file    string
-	to      *recorder
-	skipped *tally
-	partly  *tally
-	report  Report
+	importing
+	in   *lineReader
+	file string
 
 	home     scopeOf // of authors
 	authors  []earshot.Author
@@ -78,7 +56,9 @@ func (x *lineImport) skip(reason string) {
 }
 
 // run reads the first line to tell the form, then all of them.
-func (x *lineImport) run(ctx context.Context) error {
+func (x *lineImport) run(ctx context.Context, name string) error {
+	x.o.Workspace = cmp.Or(x.o.Workspace, nameOf(name))
+	x.report.Workspace = x.o.Workspace
 	first, err := firstLine(ctx, x.in, x.skip)
 	if err != nil {
 		return err
@@ -91,18 +71,8 @@ func (x *lineImport) run(ctx context.Context) error {
 		}
 		read, first, x.in.max = x.earshot, nil, maxLine
 	}
-	writers, wctx := errgroup.WithContext(ctx)
-	x.to = start(wctx, writers, x.store, x.o, func() (int64, int64) { return x.in.packed.Load(), x.in.size })
-	err = read(wctx, first)
-	x.to.finish()
-	if werr := writers.Wait(); werr != nil && (err == nil || isStop(err)) {
-		err = werr
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	x.report.Messages = x.to.counts
-	return err
+	return x.recording(ctx, func() (int64, int64) { return x.in.packed.Load(), x.in.size },
+		func(ctx context.Context) error { return read(ctx, first) })
 }
 
 // A neutralLine is a message of the neutral form.

@@ -64,7 +64,7 @@ type (
 	reactionLine struct {
 		personPlace
 		Emoji string `json:"emoji"`
-		At    stamp  `json:"at,omitempty"`
+		At    stamp  `json:"at,omitzero"`
 	}
 	// A turnLine is a question that they asked an agent, with its answer.
 	turnLine struct {
@@ -170,38 +170,21 @@ func (x *personExport) run(ctx context.Context) error {
 
 // messages writes the channel's messages that are of the person or about them.
 func (x *personExport) messages(ctx context.Context, s earshot.Scope) error {
-	for seq := int64(0); ; {
-		list, err := x.store.Since(ctx, s, seq, page)
-		if err != nil {
+	return eachMessage(ctx, x.store, s, &x.read, x.progress, func(m earshot.Message, by []earshot.Reactor) error {
+		if err := x.message(ctx, s, m); err != nil {
 			return err
 		}
-		by, err := reactors(ctx, x.store, s, list)
-		if err != nil {
-			return err
-		}
-		for _, m := range list {
-			seq = m.Seq
-			if err := x.message(ctx, s, m); err != nil {
+		for _, r := range by {
+			if r.ID != x.of.User {
+				continue
+			}
+			at := personPlace{"reaction", x.at, s.Channel, m.ID, stamp(m.Time)}
+			if err := x.write(reactionLine{at, r.Emoji, stamp(r.At)}); err != nil {
 				return err
 			}
-			for _, r := range by[m.ID] {
-				if r.ID != x.of.User {
-					continue
-				}
-				at := personPlace{"reaction", x.at, s.Channel, m.ID, stampOf(m.Time)}
-				if err := x.write(reactionLine{at, r.Emoji, stampOf(r.At)}); err != nil {
-					return err
-				}
-			}
 		}
-		x.read += len(list)
-		if x.progress != nil && len(list) > 0 {
-			x.progress(x.read)
-		}
-		if len(list) < page {
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
 func (x *personExport) message(ctx context.Context, s earshot.Scope, m earshot.Message) error {
@@ -211,7 +194,7 @@ func (x *personExport) message(ctx context.Context, s earshot.Scope, m earshot.M
 	case m.Author.ID == x.of.User:
 		return x.own(ctx, s, m)
 	}
-	at := personPlace{scopeOf: x.at, Channel: s.Channel, Message: m.ID, Time: stampOf(m.Time)}
+	at := personPlace{scopeOf: x.at, Channel: s.Channel, Message: m.ID, Time: stamp(m.Time)}
 	if slices.Contains(m.Mentions, x.of.User) {
 		at.Type = "mention"
 		if err := x.write(at); err != nil {
@@ -221,7 +204,7 @@ func (x *personExport) message(ctx context.Context, s earshot.Scope, m earshot.M
 	at.Type = "quote"
 	for _, q := range m.Shared {
 		if q.ID == x.of.User {
-			if err := x.write(quoteLine{at, sharedOf{q.Kind, q.ID, q.Author, q.Place, stampOf(q.Time), q.Text}}); err != nil {
+			if err := x.write(quoteLine{at, sharedOf{q.Kind, q.ID, q.Author, q.Place, stamp(q.Time), q.Text}}); err != nil {
 				return err
 			}
 		}
@@ -232,15 +215,13 @@ func (x *personExport) message(ctx context.Context, s earshot.Scope, m earshot.M
 // own writes a message of the person, with its revisions and deliveries.
 func (x *personExport) own(ctx context.Context, s earshot.Scope, m earshot.Message) error {
 	now := x.revision(m)
-	line := messageLine{Type: "message", scopeOf: x.at, Channel: s.Channel, ID: m.ID, Time: stampOf(m.Time), revision: &now}
-	if !m.Edited.IsZero() {
-		all, err := x.store.Revisions(ctx, s, m.ID)
-		if err != nil {
-			return err
-		}
-		for _, r := range all[:max(len(all)-1, 0)] {
-			line.Revisions = append(line.Revisions, x.revision(r))
-		}
+	line := messageLine{Type: "message", scopeOf: x.at, Channel: s.Channel, ID: m.ID, Time: stamp(m.Time), revision: &now}
+	before, err := older(ctx, x.store, s, m)
+	if err != nil {
+		return err
+	}
+	for _, r := range before {
+		line.Revisions = append(line.Revisions, x.revision(r))
 	}
 	if err := x.write(line); err != nil {
 		return err
@@ -253,8 +234,8 @@ func (x *personExport) own(ctx context.Context, s earshot.Scope, m earshot.Messa
 		if e.Raw == nil {
 			continue
 		}
-		at := personPlace{"delivery", x.at, s.Channel, m.ID, stampOf(m.Time)}
-		if err := x.write(deliveryLine{at, e.Delivery, stampOf(e.Received), ownPart(e.Raw)}); err != nil {
+		at := personPlace{"delivery", x.at, s.Channel, m.ID, stamp(m.Time)}
+		if err := x.write(deliveryLine{at, e.Delivery, stamp(e.Received), ownPart(e.Raw)}); err != nil {
 			return err
 		}
 	}
@@ -316,7 +297,7 @@ func (x *personExport) turn(ctx context.Context, s earshot.Scope, t earshot.Queu
 	if err != nil {
 		return err
 	}
-	line := turnLine{personPlace{"turn", x.at, s.Channel, anchor.ID, stampOf(anchor.Time)}, t.ID, t.Conversation.Agent, t.State, stampOf(t.Opened), answers}
+	line := turnLine{personPlace{"turn", x.at, s.Channel, anchor.ID, stamp(anchor.Time)}, t.ID, t.Conversation.Agent, t.State, stamp(t.Opened), answers}
 	if err := x.write(line); err != nil {
 		return err
 	}
@@ -329,7 +310,7 @@ func (x *personExport) turn(ctx context.Context, s earshot.Scope, t earshot.Queu
 		return err
 	}
 	return x.write(conversationLine{
-		Type: "conversation", scopeOf: x.at, Channel: s.Channel, Agent: c.ID.Agent, Name: c.ID.Name, Created: stampOf(c.Created), Metadata: c.Metadata,
+		Type: "conversation", scopeOf: x.at, Channel: s.Channel, Agent: c.ID.Agent, Name: c.ID.Name, Created: stamp(c.Created), Metadata: c.Metadata,
 		Title: c.About.Title, Client: c.About.Client, Owner: c.About.Owner, Tags: c.About.Tags,
 	})
 }

@@ -41,7 +41,7 @@ func ImportSlackFS(ctx context.Context, store Sink, fsys fs.FS, name string, opt
 
 func importSlack(ctx context.Context, store Sink, name string, opts *Options, open opener) (Report, error) {
 	x := &slackImport{}
-	return x.do(earshot.Slack, store, name, opts, open, func() error { return x.run(ctx, name) })
+	return x.do("slack", earshot.Slack, store, name, opts, open, func() error { return x.run(ctx, name) })
 }
 
 func (x *slackImport) run(ctx context.Context, name string) error {
