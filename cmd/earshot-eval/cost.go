@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,7 +45,11 @@ func (c *costCmd) Run(ctx context.Context, x *tool) error {
 	if c.Turns < 1 || c.Talks < 1 || c.Every < 1 {
 		return usagef("--turns, --talks and --every are at least 1")
 	}
-	conversations, err := c.conversations()
+	sources, err := chats.OpenSources(c.Messages...)
+	if err != nil {
+		return unreadable(err)
+	}
+	conversations, err := sources.Conversations()
 	if err != nil {
 		return err
 	}
@@ -62,7 +65,7 @@ func (c *costCmd) Run(ctx context.Context, x *tool) error {
 		return err
 	}
 	if c.Chart != "" {
-		if err := writeChart(c.Chart, r); err != nil {
+		if err := os.WriteFile(c.Chart, eval.CostChart(r), 0o644); err != nil { //nolint:gosec // a picture for everybody
 			return err
 		}
 	}
@@ -71,54 +74,6 @@ func (c *costCmd) Run(ctx context.Context, x *tool) error {
 	}
 	c.print(x, r)
 	return nil
-}
-
-// conversations reads the files, and the *.messages.jsonl files of folders.
-// Conversations of two files are different ones, even under the same name.
-func (c *costCmd) conversations() ([]chats.Conversation, error) {
-	var files []string
-	for _, path := range c.Messages {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, &usageError{text: err.Error()}
-		}
-		if !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return nil, err
-		}
-		before := len(files)
-		for _, e := range entries {
-			if n := strings.TrimSuffix(e.Name(), ".gz"); strings.HasSuffix(n, ".messages.jsonl") {
-				files = append(files, filepath.Join(path, e.Name()))
-			}
-		}
-		if len(files) == before {
-			return nil, usagef("%s holds no *.messages.jsonl or *.messages.jsonl.gz; name a file", path)
-		}
-	}
-	var out []chats.Conversation
-	for _, f := range files {
-		messages, err := chats.Messages(f)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, chats.Conversations(messages)...)
-	}
-	return out, nil
-}
-
-// writeChart draws a report as SVG into a file.
-func writeChart(path string, r eval.CostReport) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return eval.CostChart(f, r)
 }
 
 // print writes a report for people.

@@ -1,14 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"io"
-	"os"
-
 	"github.com/earshot-ai/earshot/internal/eval"
 	"github.com/earshot-ai/earshot/internal/eval/chats"
-	"github.com/earshot-ai/earshot/internal/plain"
 )
 
 type linksCmd struct {
@@ -60,15 +54,15 @@ func (c *linksCmd) Run(x *tool) error {
 		}
 	}
 	guesses := eval.GuessLinks(messages)
-	switch {
-	case c.Out == "-":
-		return writeLinks(x.raw, guesses)
-	case c.Out != "":
-		if err := writeLinksFile(c.Out, guesses); err != nil {
-			return err
-		}
-		x.printf("%d lines written to %s\n", len(guesses), plain.Line(c.Out, 200))
-		return nil
+	if c.Out != "" {
+		return x.writeLines(c.Out, len(guesses), func(line func(any) error) error {
+			for _, g := range guesses {
+				if err := line(g); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	var out struct {
 		Messages int                 `json:"messages"`
@@ -116,29 +110,4 @@ func (c *linksCmd) Run(x *tool) error {
 		}
 	}
 	return nil
-}
-
-func writeLinksFile(path string, guesses []eval.GuessedLink) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := writeLinks(f, guesses); err != nil {
-		_ = f.Close() // the first error is the one to report
-		return err
-	}
-	return f.Close()
-}
-
-// writeLinks writes a line for each guess.
-func writeLinks(w io.Writer, guesses []eval.GuessedLink) error {
-	b := bufio.NewWriter(w)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	for _, g := range guesses {
-		if err := e.Encode(g); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
 }

@@ -7,6 +7,8 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +27,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/yamlfile"
 )
 
@@ -167,6 +170,28 @@ func (x *tool) writeJSON(v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// writeLines writes n lines of JSON to a file, and says so, or to standard output where
+// path is "-".
+func (x *tool) writeLines(path string, n int, write func(line func(any) error) error) (err error) {
+	out := x.raw
+	if path != "-" {
+		f, openErr := os.Create(path)
+		if openErr != nil {
+			return openErr
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		out = f
+	}
+	b := bufio.NewWriter(out)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := cmp.Or(write(enc.Encode), b.Flush()); err != nil || path == "-" {
+		return err
+	}
+	x.printf("%s written to %s\n", plain.Count(n, "line"), plain.Line(path, 200))
+	return nil
 }
 
 // lineEvery is the time between lines of progress where there is no terminal, and

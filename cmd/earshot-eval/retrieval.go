@@ -1,16 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/eval"
-	"github.com/earshot-ai/earshot/internal/eval/chats"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/internal/terminal/progress"
@@ -64,15 +59,8 @@ func (c *retrievalCmd) Run(ctx context.Context, x *tool) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.Out == "-":
-		return eval.Run(queries, answers, json.NewEncoder(x.raw).Encode)
-	case c.Out != "":
-		if err := writeRun(c.Out, queries, answers); err != nil {
-			return err
-		}
-		x.printf("%s written to %s\n", plain.Count(len(queries), "line"), plain.Line(c.Out, 200))
-		return nil
+	if c.Out != "" {
+		return x.writeLines(c.Out, len(queries), func(line func(any) error) error { return eval.Run(queries, answers, line) })
 	}
 	s := eval.Summarise(answers)
 	if s.Overall.Queries == 0 {
@@ -109,20 +97,6 @@ func (c *retrievalCmd) section(x *tool, o *eval.RetrievalOptions) error {
 	}
 	fmt.Fprintf(x.err, "earshot-eval: policy %s has no section recall, so nothing is measured for it\n", p.Name)
 	return nil
-}
-
-// writeRun writes the hits to a file.
-func writeRun(path string, queries []chats.Query, answers []eval.Answer) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriter(f)
-	if err := eval.Run(queries, answers, json.NewEncoder(w).Encode); err != nil {
-		return err
-	}
-	return w.Flush()
 }
 
 func (c *retrievalCmd) show(x *tool, s eval.Summary) {

@@ -202,16 +202,6 @@ func (l channels) label(ctx context.Context, c earshot.Channel) (string, error) 
 	return label, nil
 }
 
-// channelLabel returns the shortest name of c that is unique in list.
-func channelLabel(list []earshot.ChannelInfo, c earshot.Channel) string {
-	for i, label := range channelLabels(list) {
-		if list[i].Scope() == c.Scope() {
-			return label
-		}
-	}
-	return qualified(c)
-}
-
 // last names a channel's newest message on the command line.
 const last = "last"
 
@@ -319,16 +309,22 @@ func (a *app) place(ctx context.Context, channel, message string) (place, error)
 	if err != nil {
 		return place{}, err
 	}
-	p, l := place{store: st}, channelsOf(st)
+	p, err := placeOf(ctx, st, channel, message)
+	if err != nil {
+		st.Close()
+	}
+	return p, err
+}
+
+// placeOf is place in an open store.
+func placeOf(ctx context.Context, st earshot.Store, channel, message string) (p place, err error) {
+	l := channelsOf(st)
+	p.store = st
 	if p.channel, err = l.find(ctx, channel, nil); err == nil {
 		p.label, err = l.label(ctx, p.channel.Channel)
 	}
 	if err == nil && message != "" {
 		p.message, err = findMessage(ctx, st, p.channel.Channel, p.label, message)
 	}
-	if err != nil {
-		st.Close()
-		return place{}, err
-	}
-	return p, nil
+	return p, err
 }

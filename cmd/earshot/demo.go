@@ -222,12 +222,8 @@ func newTour(ctx context.Context, st earshot.Store, sc scene) (*tour, error) {
 	if len(list) == 0 {
 		return nil, usagef("the export holds no messages")
 	}
-	p := place{store: st}
-	if p.channel, err = findChannel(list, sc.channel); err != nil {
-		return nil, err
-	}
-	p.label = channelLabel(list, p.channel.Channel)
-	if p.message, err = findMessage(ctx, st, p.channel.Channel, p.label, sc.message); err != nil {
+	p, err := placeOf(ctx, st, sc.channel, sc.message)
+	if err != nil {
 		return nil, err
 	}
 	counter, err := tokens.For("o200k")

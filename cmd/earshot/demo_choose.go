@@ -42,11 +42,11 @@ func (c *demoCmd) choose(ctx context.Context, a *app, st earshot.Store) (scene, 
 		return scene{}, err
 	}
 	if c.Channel != "" {
-		ch, err := findChannel(list, c.Channel)
+		p, err := placeOf(ctx, st, c.Channel, "")
 		if err != nil {
 			return scene{}, err
 		}
-		c.Channel = channelLabel(list, ch.Channel)
+		c.Channel = p.label
 	}
 	found, err := findCandidates(ctx, st, list, c.Channel)
 	if err != nil {

@@ -148,12 +148,15 @@ func importInto(ctx context.Context, a *app, read importer, path string, opts *a
 	if err != nil || len(list) == 0 || a.forgets() {
 		return err
 	}
-	busiest := busiestOf(list, before, rep)
+	label, err := channelsOf(st).label(ctx, busiestOf(list, before, rep).Channel)
+	if err != nil {
+		return err
+	}
 	db := ""
 	if a.db != "" {
 		db = " --db " + shellWord(a.shownDB())
 	}
-	a.printf("\nnext: earshot channels%s\n      earshot context%s %s last\n", db, db, shellWord(channelLabel(list, busiest.Channel)))
+	a.printf("\nnext: earshot channels%s\n      earshot context%s %s last\n", db, db, shellWord(label))
 	return nil
 }
 

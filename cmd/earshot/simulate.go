@@ -45,13 +45,9 @@ Examples:
 }
 
 func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {
-	var faults []simulate.Fault
-	for _, text := range c.Fault {
-		f, err := simulate.ParseFault(text)
-		if err != nil {
-			return usagef("%v", err)
-		}
-		faults = append(faults, f)
+	faults, err := parseFaults(c.Fault, simulate.ParseFault)
+	if err != nil {
+		return err
 	}
 	content, err := c.content()
 	if err != nil {
@@ -108,21 +104,41 @@ func (c *simulateSlackCmd) announce(a *app, s *simulate.Slack) error {
 	env := [][2]string{
 		{"EARSHOT_SLACK_API_URL", api}, {"SLACK_BOT_TOKEN", app.BotToken}, {"SLACK_APP_TOKEN", app.AppToken}, {"SLACK_SIGNING_SECRET", app.SigningSecret},
 	}
+	return a.announceFake("Slack", s.URL(), app.UserID, "Events go "+c.way()+". ", env, map[string]any{"api_url": api, "team": s.Team().ID, "bot": app.BotID, "app": app.ID})
+}
+
+// parseFaults reads the faults of a command line.
+func parseFaults(texts []string, parse func(string) (simulate.Fault, error)) ([]simulate.Fault, error) {
+	var faults []simulate.Fault
+	for _, text := range texts {
+		f, err := parse(text)
+		if err != nil {
+			return nil, usagef("%v", err)
+		}
+		faults = append(faults, f)
+	}
+	return faults, nil
+}
+
+// announceFake says where a fake serves, and the variables that a bot needs to talk to it;
+// about is what else --json has.
+func (a *app) announceFake(title, url, bot, events string, env [][2]string, about map[string]any) error {
 	if a.json {
 		values := map[string]string{}
 		for _, e := range env {
 			values[e[0]] = e[1]
 		}
-		return a.writeJSON(map[string]any{"url": s.URL(), "api_url": api, "team": s.Team().ID, "bot_user": app.UserID, "bot": app.BotID, "app": app.ID, "env": values})
+		about["url"], about["bot_user"], about["env"] = url, bot, values
+		return a.writeJSON(about)
 	}
-	a.printf("%s\n", terminal.Strong("a Slack on "+s.URL()))
-	a.printf("The bot is <@%s>. It needs:\n\n", app.UserID)
+	a.printf("%s\n", terminal.Strong("a "+title+" on "+url))
+	a.printf("The bot is <@%s>. It needs:\n\n", bot)
 	for _, e := range env {
 		a.printf("export %s=%s\n", e[0], e[1])
 	}
-	a.printf("\nEvents go %s. Have somebody say something:\n\n", c.way())
-	a.printf("curl -s %s/simulate/say -H 'Content-Type: application/json' -d '{\"channel\":\"general\",\"user\":\"mara\",\"text\":\"<@%s> hello\"}'\n", s.URL(), app.UserID)
-	a.printf("curl -s '%s/simulate/messages?channel=general'\n", s.URL())
+	a.printf("\n%sHave somebody say something:\n\n", events)
+	a.printf("curl -s %s/simulate/say -H 'Content-Type: application/json' -d '{\"channel\":\"general\",\"user\":\"mara\",\"text\":\"<@%s> hello\"}'\n", url, bot)
+	a.printf("curl -s '%s/simulate/messages?channel=general'\n", url)
 	return nil
 }
 

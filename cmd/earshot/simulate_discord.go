@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
-	"github.com/earshot-ai/earshot/internal/terminal"
 	"github.com/earshot-ai/earshot/simulate/discord"
 )
 
@@ -33,13 +32,9 @@ Examples:
 }
 
 func (c *simulateDiscordCmd) Run(ctx context.Context, a *app) error {
-	var faults []discord.Fault
-	for _, text := range c.Fault {
-		f, err := discord.ParseFault(text)
-		if err != nil {
-			return usagef("%v", err)
-		}
-		faults = append(faults, f)
+	faults, err := parseFaults(c.Fault, discord.ParseFault)
+	if err != nil {
+		return err
 	}
 	s, err := discord.New(&discord.Options{
 		Listen: c.Listen, Seed: c.Seed, Unlimited: c.Limits == "off", NoMessageContent: c.NoMessageContent,
@@ -77,22 +72,5 @@ func (c *simulateDiscordCmd) announce(a *app, s *discord.Discord) error {
 	env := [][2]string{
 		{"EARSHOT_DISCORD_API_URL", s.APIURL()}, {"EARSHOT_DISCORD_GATEWAY_URL", s.GatewayURL()}, {"DISCORD_BOT_TOKEN", app.Token},
 	}
-	if a.json {
-		values := map[string]string{}
-		for _, e := range env {
-			values[e[0]] = e[1]
-		}
-		return a.writeJSON(map[string]any{
-			"url": s.URL(), "api_url": s.APIURL(), "gateway_url": s.GatewayURL(), "guild": s.Guild(), "bot_user": app.UserID, "app": app.ID, "env": values,
-		})
-	}
-	a.printf("%s\n", terminal.Strong("a Discord on "+s.URL()))
-	a.printf("The bot is <@%s>. It needs:\n\n", app.UserID)
-	for _, e := range env {
-		a.printf("export %s=%s\n", e[0], e[1])
-	}
-	a.printf("\nHave somebody say something:\n\n")
-	a.printf("curl -s %s/simulate/say -H 'Content-Type: application/json' -d '{\"channel\":\"general\",\"user\":\"mara\",\"text\":\"<@%s> hello\"}'\n", s.URL(), app.UserID)
-	a.printf("curl -s '%s/simulate/messages?channel=general'\n", s.URL())
-	return nil
+	return a.announceFake("Discord", s.URL(), app.UserID, "", env, map[string]any{"api_url": s.APIURL(), "gateway_url": s.GatewayURL(), "guild": s.Guild(), "app": app.ID})
 }

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -13,7 +12,7 @@ import (
 // CostChart draws a report as an SVG picture without scripts, readable on light and on
 // dark pages: the mean over the talks of what each turn costs, ours against the full
 // history.
-func CostChart(w io.Writer, r CostReport) error {
+func CostChart(r CostReport) []byte {
 	sum := func(of func(CostSide) int) func(so float64, s CostSide) float64 {
 		return func(so float64, s CostSide) float64 { return so + float64(of(s)) }
 	}
@@ -21,12 +20,11 @@ func CostChart(w io.Writer, r CostReport) error {
 	if n := len(r.Rows); n > 0 {
 		last = r.Rows[n-1]
 	}
-	_, err := w.Write(picture.Sheet(fmt.Sprintf("What %d turns cost: policy %s against the full history at each turn", r.Turns, r.Policy), described(r, last),
+	return picture.Sheet(fmt.Sprintf("What %d turns cost: policy %s against the full history at each turn", r.Turns, r.Policy), described(r, last),
 		r.panel("Prompt of each turn", "tokens", "", func(_ float64, s CostSide) float64 { return float64(s.Prompt) }, r.epochs()...),
 		r.panel("All prompts so far", "tokens", "", sum(func(s CostSide) int { return s.Prompt })),
 		r.panel("Of these new, not in the prompt before", "tokens", ", %.1f %% cacheable", sum(func(s CostSide) int { return s.Prompt - s.Cached })),
-		r.panel("Stored", "bytes", "", func(_ float64, s CostSide) float64 { return float64(s.Stored) })))
-	return err
+		r.panel("Stored", "bytes", "", func(_ float64, s CostSide) float64 { return float64(s.Stored) }))
 }
 
 // described says in a sentence what the chart shows, for screen readers.

@@ -73,6 +73,20 @@ func OpenSources(paths ...string) (*Sources, error) {
 	return &s, nil
 }
 
+// Conversations reads everything, in the order of the sources. Conversations of two of them
+// are different ones, even under the same name.
+func (s *Sources) Conversations() ([]Conversation, error) {
+	var out []Conversation
+	for _, x := range s.list {
+		messages, err := Messages(x.path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Conversations(messages)...)
+	}
+	return out, nil
+}
+
 // nameOf returns a file's name before the first ending that it has, "" where it
 // has none of them.
 func nameOf(path string, endings ...[]string) string {
