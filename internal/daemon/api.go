@@ -169,15 +169,9 @@ func (s shared) summariesOfAgents(but earshot.AuthorID) func(context.Context) er
 					_ = summarize.New(s.summariesOf(who)).All(ctx)
 				}
 			}
-			again := time.NewTimer(agentsEvery)
-			select {
-			case <-ended:
-			case <-again.C:
-			case <-ctx.Done():
-				again.Stop()
+			if await(ctx, ended, agentsEvery) != nil {
 				return nil
 			}
-			again.Stop()
 		}
 	}
 }

@@ -30,7 +30,7 @@ func openDiscord(ctx context.Context, s shared) (platform, error) {
 		shared: s, platform: earshot.Discord, title: "Discord", remote: adapter, unreachable: discord.Unreachable,
 		where: service.where, answer: service.answer,
 	}
-	service.history = newHistories(service.backfillOptions)
+	service.history = newHistories(s, service.backfillOptions)
 	p, err := service.open(ctx)
 	if err != nil {
 		return platform{}, err
@@ -55,7 +55,7 @@ func (s *discordService) answer(ctx context.Context) ([]func(context.Context) er
 	if err := s.openStored(ctx, who); err != nil {
 		return nil, err
 	}
-	b := s.newBot(discordPlatform{s.adapter, s.history, s, newHearing(s.shared)}, who)
+	b := s.newBot(discordPlatform{s.adapter, s.history, s}, who)
 	s.events.connect(b, s.history)
 	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.calls}
 	return []func(context.Context) error{
@@ -209,16 +209,10 @@ type discordPlatform struct {
 	*discord.Platform
 	*histories
 	service *discordService
-	hearing *hearing
 }
 
 // Fill implements [bot.Historian].
 func (p discordPlatform) Fill(ctx context.Context, at bot.Place) error {
-	if p.hearing.partial(ctx, at.Channel.Scope()) {
-		if err := p.Left(ctx, at.Channel.Scope()); err != nil {
-			return err
-		}
-	}
 	if err := p.histories.Fill(ctx, at); err != nil {
 		return err
 	}

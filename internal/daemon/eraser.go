@@ -50,9 +50,7 @@ func (c *caches) clear() {
 // Run looks at the start and then every eraseEvery, until ctx ends. A store that
 // fails is no reason to stop answering.
 func (e *eraser) Run(ctx context.Context) error {
-	again := time.NewTicker(eraseEvery)
-	defer again.Stop()
-	for {
+	return every(ctx, eraseEvery, func(ctx context.Context) {
 		_, err := erasure.Resume(ctx, e.store, &erasure.Options{Log: e.log})
 		if err == nil {
 			err = errors.Join(e.clearCaches(ctx), erasure.Scrub(ctx, e.store, 0))
@@ -60,12 +58,7 @@ func (e *eraser) Run(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			e.log.Warn("something is not erased yet", "err", err)
 		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	})
 }
 
 // clearCaches clears the caches if an erasure has begun or ended since the last call:

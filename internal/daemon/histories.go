@@ -17,6 +17,7 @@ import (
 // workspaces: each has a [backfill.Filler], which is opened at the start or when the
 // workspace is first heard of. It is safe for concurrent use.
 type histories struct {
+	hearing *hearing
 	options func(earshot.WorkspaceID) backfill.Options
 
 	mu      sync.Mutex // guards what follows
@@ -36,8 +37,8 @@ type history struct {
 // A period is a time in which events may have been missed.
 type period struct{ from, to time.Time }
 
-func newHistories(options func(earshot.WorkspaceID) backfill.Options) *histories {
-	return &histories{options: options, entries: map[earshot.WorkspaceID]*history{}, wake: make(chan struct{}, 1)}
+func newHistories(s shared, options func(earshot.WorkspaceID) backfill.Options) *histories {
+	return &histories{hearing: newHearing(s), options: options, entries: map[earshot.WorkspaceID]*history{}, wake: make(chan struct{}, 1)}
 }
 
 // Of returns the filler of a workspace, which is opened where it is not yet. The
@@ -149,6 +150,9 @@ func (h *histories) Left(ctx context.Context, s earshot.Scope) error {
 // Fill implements [bot.Historian].
 func (h *histories) Fill(ctx context.Context, at bot.Place) error {
 	f, err := h.Of(ctx, at.Channel.Workspace)
+	if err == nil && h.hearing.partial(ctx, at.Channel.Scope()) {
+		err = f.Left(ctx, at.Channel.Scope())
+	}
 	if err != nil {
 		return err
 	}

@@ -95,20 +95,12 @@ func (h heartbeat) Run(ctx context.Context) error {
 	p := h.presence
 	p.Since = earshot.TimeOf(h.now())
 	h.dropOld(ctx, p.Since)
-	again := time.NewTicker(beatEvery)
-	defer again.Stop()
-	for {
-		h.write(ctx, p)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-			defer cancel()
-			p.Ended = true
-			h.write(end, p)
-			return nil
-		}
-	}
+	err := every(ctx, beatEvery, func(ctx context.Context) { h.write(ctx, p) })
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	p.Ended = true
+	h.write(end, p)
+	return err
 }
 
 func (h heartbeat) write(ctx context.Context, p Presence) {

@@ -61,11 +61,30 @@ func together(ctx context.Context, parts ...func(context.Context) error) error {
 	return errors.Join(failed...)
 }
 
+// every calls f at once and then each d, until ctx ends.
+func every(ctx context.Context, d time.Duration, f func(context.Context)) error {
+	again := time.NewTicker(d)
+	defer again.Stop()
+	for {
+		f(ctx)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
 // pause waits for d, or returns ctx's error.
-func pause(ctx context.Context, d time.Duration) error {
+func pause(ctx context.Context, d time.Duration) error { return await(ctx, nil, d) }
+
+// await waits for c, and for d at the most, or returns ctx's error.
+func await(ctx context.Context, c <-chan struct{}, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
+	case <-c:
+		return nil
 	case <-t.C:
 		return nil
 	case <-ctx.Done():

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"net/http"
-	"sync/atomic"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -26,6 +25,7 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 		return platform{}, err
 	}
 	service := &slackService{adapter: adapter, events: events}
+	service.history = newHistories(s, service.backfillOptions)
 	service.link = &link{
 		shared: s, platform: earshot.Slack, title: "Slack", remote: adapter, unreachable: slack.Unreachable, answer: service.answer,
 		where: func(context.Context) string { return "in the Slack workspace " + string(adapter.Workspace()) },
@@ -34,7 +34,7 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
-	p.calls, p.unread, p.forget, p.missed = service.calls, service.unread, service.forget, events.missed
+	p.calls, p.unread, p.forget, p.missed = service.calls, service.history.Waiting, service.history.Left, events.missed
 	if c.Slack.Listen != "" {
 		mux := http.NewServeMux()
 		mux.Handle("POST "+slackPath, adapter.Handler(events.Handle))
@@ -49,24 +49,23 @@ type slackService struct {
 	*link
 	adapter *slack.Platform
 	events  *relay
-	history atomic.Pointer[backfill.Filler]
+	history *histories // of one workspace
 }
 
 // answer makes backfill and the bot, whose identity is known, connects both to
 // the adapter's events and returns what is to run.
 func (s *slackService) answer(ctx context.Context) ([]func(context.Context) error, error) {
-	history, err := backfill.Open(ctx, s.backfillOptions())
-	if err != nil {
+	who := s.identity()
+	if _, err := s.history.Of(ctx, s.adapter.Workspace()); err != nil {
 		return nil, err
 	}
-	if err := s.enlist(ctx, earshot.Slack, s.adapter.Workspace(), s.identity()); err != nil {
+	if err := s.enlist(ctx, earshot.Slack, s.adapter.Workspace(), who); err != nil {
 		return nil, err
 	}
-	s.history.Store(history)
-	b := s.newBot(slackPlatform{s.adapter, history, newHearing(s.shared)}, s.identity())
-	s.events.connect(b, history)
-	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.workspaceCalls}
-	run := []func(context.Context) error{b.Run, s.summaries(s.identity()), s.summariesOfAgents(s.identity().ID), history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
+	b := s.newBot(slackPlatform{s.adapter, s.history}, who)
+	s.events.connect(b, s.history)
+	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.calls}
+	run := []func(context.Context) error{b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
 	if !s.options.Config.Keys.SlackAppToken.Empty() {
 		run = append(run, func(ctx context.Context) error { return s.adapter.Listen(ctx, b.Handle) })
 	}
@@ -74,14 +73,14 @@ func (s *slackService) answer(ctx context.Context) ([]func(context.Context) erro
 }
 
 // backfillOptions configure what reads history where events were missed.
-func (s *slackService) backfillOptions() backfill.Options {
+func (s *slackService) backfillOptions(w earshot.WorkspaceID) backfill.Options {
 	o, c := s.options, s.options.Config
 	tier := backfill.Internal
 	if c.Slack.Tier == config.TierDistributed {
 		tier = backfill.Distributed
 	}
 	return backfill.Options{
-		Store: s.store, Source: s.adapter, Platform: earshot.Slack, Workspace: s.adapter.Workspace(),
+		Store: s.store, Source: s.adapter, Platform: earshot.Slack, Workspace: w,
 		Handle:       s.events.found,
 		Fresh:        missedAge(c.Answer),
 		Tier:         tier,
@@ -109,57 +108,22 @@ func (s *slackService) receive(ctx context.Context, b *bot.Bot) error {
 	}
 }
 
-// forget drops what is known of a channel's history.
-func (s *slackService) forget(ctx context.Context, at earshot.Scope) error {
-	if h := s.history.Load(); h != nil {
-		return h.Left(ctx, at)
-	}
-	return nil
-}
-
-// unread counts the channels and threads whose history waits to be read.
-func (s *slackService) unread() int {
-	if h := s.history.Load(); h != nil {
-		return h.Waiting()
-	}
-	return 0
-}
-
-// calls returns the calls of Slack's API since the start, one entry a method.
+// calls returns the calls of Slack's API since the start, one entry a method, with the
+// workspace once it is known.
 func (s *slackService) calls() []earshot.CallCount {
 	var out []earshot.CallCount
 	for _, c := range s.adapter.Calls() {
 		out = append(out, earshot.CallCount{
-			Platform: earshot.Slack, Method: c.Method,
+			Platform: earshot.Slack, Workspace: s.adapter.Workspace(), Method: c.Method,
 			Calls: c.Calls, Limited: c.Limited, Failed: c.Failed, Waits: c.Waits, Waited: c.Waited,
 		})
 	}
 	return out
 }
 
-// workspaceCalls returns the same with the workspace, once it is known.
-func (s *slackService) workspaceCalls() []earshot.CallCount {
-	list := s.calls()
-	for i := range list {
-		list[i].Workspace = s.adapter.Workspace()
-	}
-	return list
-}
-
 // A slackPlatform is Slack as the bot uses it: the adapter, and history from
 // the store first.
 type slackPlatform struct {
 	*slack.Platform
-	*backfill.Filler
-	hearing *hearing
-}
-
-// Fill implements [bot.Historian].
-func (p slackPlatform) Fill(ctx context.Context, at bot.Place) error {
-	if p.hearing.partial(ctx, at.Channel.Scope()) {
-		if err := p.Left(ctx, at.Channel.Scope()); err != nil {
-			return err
-		}
-	}
-	return p.Filler.Fill(ctx, at.Channel, at.Anchor, at.Thread)
+	*histories
 }

@@ -24,15 +24,9 @@ func (d *Daemon) Wait(ctx context.Context, id earshot.TurnID) error {
 		if t.State.Final() {
 			return nil
 		}
-		timer := time.NewTimer(pollEvery)
-		select {
-		case <-ended:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := await(ctx, ended, pollEvery); err != nil {
+			return err
 		}
-		timer.Stop()
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/earshot-ai/earshot"
@@ -81,51 +82,37 @@ const (
 // New returns metrics of a program's version. Every counter exists from the
 // start, at 0, so that Prometheus sees its first event as an increase.
 func New(version string) *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		turns: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "earshot_turns_total", Help: "Turns that ended in this process, by outcome.",
-		}, []string{"outcome"}),
-		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "earshot_tokens_total", Help: "Tokens as the providers report them: input (read afresh), output, cache_read, cache_write.",
-		}, []string{"kind"}),
-		summed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "earshot_summaries_total", Help: "Summaries of conversations that were tried in this process: stored or failed, by a model or as a digest.",
-		}, []string{"by", "outcome"}),
-		sumsUsed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "earshot_summary_tokens_total", Help: "Tokens that summaries used, as the provider reports them; kinds as in earshot_tokens_total.",
-		}, []string{"kind"}),
-		gaps: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "earshot_coverage_gaps_total", Help: "Times in which events may have been missed, while the process ran.",
-		}),
-		missed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "earshot_coverage_gap_seconds_total", Help: "How long these times were together.",
-		}),
-		acks: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "earshot_acknowledgement_seconds", Help: "From an event's arrival to its acknowledgement, when it is stored.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 3, 5, 10},
-		}),
+	registry := prometheus.NewRegistry()
+	made := promauto.With(registry)
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return made.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	m.encoded = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "earshot_embeddings_failed_total", Help: "How often search by meaning went wrong: the encoder failed or was too slow, and search went by words for a while.",
-	})
-	m.refused = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "earshot_events_refused_total", Help: "Deliveries of events that were not acknowledged, because they could not be stored; the platform sends them again.",
-	})
-	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "earshot_model_calls_total", Help: "Calls of the models that answer, repeats included, by result: ok, limited or failed.",
-	}, []string{"provider", "model", "result"})
-	m.answered = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "earshot_model_call_seconds", Help: "How long these calls took, those that failed included.",
-		Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 40, 60, 120},
-	}, []string{"provider", "model"})
-	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "earshot_requests_total", Help: "Requests to the HTTP API, by route and status; none is the route of what was refused before it.",
-	}, []string{"route", "status"})
-	m.served = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "earshot_request_seconds", Help: "How long these requests took, by route, streams left out.",
-		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-	}, []string{"route"})
+	soon := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
+	m := &Metrics{
+		registry: registry,
+		turns:    counter("earshot_turns_total", "Turns that ended in this process, by outcome.", "outcome"),
+		tokens:   counter("earshot_tokens_total", "Tokens as the providers report them: input (read afresh), output, cache_read, cache_write.", "kind"),
+		summed:   counter("earshot_summaries_total", "Summaries of conversations that were tried in this process: stored or failed, by a model or as a digest.", "by", "outcome"),
+		sumsUsed: counter("earshot_summary_tokens_total", "Tokens that summaries used, as the provider reports them; kinds as in earshot_tokens_total.", "kind"),
+		gaps:     made.NewCounter(prometheus.CounterOpts{Name: "earshot_coverage_gaps_total", Help: "Times in which events may have been missed, while the process ran."}),
+		missed:   made.NewCounter(prometheus.CounterOpts{Name: "earshot_coverage_gap_seconds_total", Help: "How long these times were together."}),
+		acks: made.NewHistogram(prometheus.HistogramOpts{
+			Name: "earshot_acknowledgement_seconds", Help: "From an event's arrival to its acknowledgement, when it is stored.",
+			Buckets: append(slices.Clip(soon), 2, 3, 5, 10),
+		}),
+		refused: made.NewCounter(prometheus.CounterOpts{Name: "earshot_events_refused_total", Help: "Deliveries of events that were not acknowledged, because they could not be stored; the platform sends them again."}),
+		encoded: made.NewCounter(prometheus.CounterOpts{Name: "earshot_embeddings_failed_total", Help: "How often search by meaning went wrong: the encoder failed or was too slow, and search went by words for a while."}),
+		asked:   counter("earshot_model_calls_total", "Calls of the models that answer, repeats included, by result: ok, limited or failed.", "provider", "model", "result"),
+		answered: made.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "earshot_model_call_seconds", Help: "How long these calls took, those that failed included.",
+			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 40, 60, 120},
+		}, []string{"provider", "model"}),
+		requests: counter("earshot_requests_total", "Requests to the HTTP API, by route and status; none is the route of what was refused before it.", "route", "status"),
+		served: made.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "earshot_request_seconds", Help: "How long these requests took, by route, streams left out.",
+			Buckets: append(slices.Clip(soon), 2.5, 5, 10),
+		}, []string{"route"}),
+	}
 	for _, o := range outcomes {
 		m.turns.WithLabelValues(string(o))
 	}
@@ -138,13 +125,11 @@ func New(version string) *Metrics {
 			m.summed.WithLabelValues(by, outcome)
 		}
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
+	made.NewGauge(prometheus.GaugeOpts{
 		Name: "earshot_build_info", Help: "Always 1; the labels say what runs.",
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
-	})
-	build.Set(1)
-	m.registry.MustRegister(m.turns, m.tokens, m.summed, m.sumsUsed, m.gaps, m.missed, m.acks, m.refused, m.encoded, m.asked, m.answered, m.requests, m.served, build,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}).Set(1)
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
