@@ -107,6 +107,7 @@ func Context(ctx context.Context, tasks []chats.Task, counter assemble.Counter, 
 			return w.measure(ctx, q, anchor, opts, rows)
 		})
 		w.store.Close()
+		w.log.index.close()
 		if err != nil {
 			return nil, fmt.Errorf("conversation %s of %s: %w", t.Conversation.Name, t.Source, err)
 		}
@@ -276,6 +277,9 @@ func (w *world) measure(ctx context.Context, q chats.Query, anchor earshot.Messa
 	for _, p := range peers {
 		for _, n := range o.Tokens {
 			list, used := w.log.choose(p, q.Text, n)
+			if err := w.log.index.err; err != nil {
+				return err
+			}
 			s := promptResult{full: map[earshot.MessageID]bool{}, tokens: used, request: func() (llm.Request, error) { return plainRequest(list, q.Text), nil }}
 			for _, m := range list {
 				s.full[m.ID] = true

@@ -35,10 +35,10 @@ type peerLog struct {
 	messages []chats.Message
 	costs    []int    // of each as a line, in tokens; 0: not counted yet
 	lower    []string // each text in lower case
-	index    *fts
+	index    fts
 }
 
-func newPeerLog(c assemble.Counter) *peerLog { return &peerLog{counter: c, index: newFTS()} }
+func newPeerLog(c assemble.Counter) *peerLog { return &peerLog{counter: c} }
 
 // add takes in the next message.
 func (l *peerLog) add(m chats.Message) {
@@ -112,4 +112,4 @@ func substring(l *peerLog, query string) iter.Seq[int] {
 	}
 }
 
-func ranked(l *peerLog, query string) iter.Seq[int] { return slices.Values(l.index.rank(query)) }
+func ranked(l *peerLog, query string) iter.Seq[int] { return l.index.rank(query) }
