@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/eval/chats/chatstest"
 )
 
-var tune = flag.Bool("tune", false, "learn the weights from the shared data and write weights.go")
+var tune = flag.Bool("tune", false, "learn the weights from the shared data and write weights.txt")
 var ablate = flag.Bool("ablate", false, "learn the weights without each theme and print what is lost")
 
 // A room is a conversation to learn from: which earlier messages each may
@@ -374,17 +374,14 @@ func TestTune(t *testing.T) {
 		t.Logf("round %d: %d choices, loss %.4f; %s", n+1, len(list), loss, s.measure())
 	}
 	var b strings.Builder
-	b.WriteString("package links\n\n// weights holds a hundredth of what each feature adds to a score, in the order\n// of blocks: learned by train_test.go, see docs/decisions/082-links.md.\n")
-	fmt.Fprintf(&b, "var weights = []int16{\n")
+	b.WriteString("# A hundredth of what each feature adds to a score, in the order of blocks: written by TestTune, see docs/decisions/082-links.md.\n")
 	for _, k := range blocks {
-		fmt.Fprintf(&b, "\t// %s\n", k.name)
+		fmt.Fprintf(&b, "# %s\n", k.name)
 		for i := 0; i < k.size; i += k.row {
-			row := strings.Fields(strings.Trim(fmt.Sprint(weights[k.base+i:k.base+i+k.row]), "[]"))
-			fmt.Fprintf(&b, "\t%s,\n", strings.Join(row, ", "))
+			fmt.Fprintln(&b, strings.Trim(fmt.Sprint(weights[k.base+i:k.base+i+k.row]), "[]"))
 		}
 	}
-	b.WriteString("}\n")
-	if err := os.WriteFile("weights.go", []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile("weights.txt", []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
