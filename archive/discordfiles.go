@@ -276,20 +276,18 @@ func withReactions(b, list buffer) buffer {
 // message decodes one record and puts it into the batch.
 func (d *discordReader) message(ctx context.Context, b buffer, line int) error {
 	at := Place{File: d.file.name, Record: d.index, Line: line}
-	if b.over {
-		d.x.skipped.add(tooLarge, at)
-		return ctx.Err()
-	}
 	x, err := discordmsg.DecodeExport(b.bytes, d.file.header, d.guild.names)
+	reason := ""
 	switch {
+	case b.over, errors.Is(err, discordmsg.ErrTooLarge):
+		reason = tooLarge
 	case errors.Is(err, discordmsg.ErrSyntax):
-		d.x.skipped.add(broken, at)
-		return ctx.Err()
-	case errors.Is(err, discordmsg.ErrTooLarge):
-		d.x.skipped.add(tooLarge, at)
-		return ctx.Err()
+		reason = broken
 	case err != nil:
-		d.x.skipped.add(noID, at)
+		reason = noID
+	}
+	if reason != "" {
+		d.x.skipped.add(reason, at)
 		return ctx.Err()
 	}
 	for _, n := range x.Notes {

@@ -240,20 +240,20 @@ func (d *channelReader) nested(ctx context.Context) func(byte, int) error {
 // message decodes one record and puts it into the batch.
 func (d *channelReader) message(ctx context.Context, b buffer, index, line int) error {
 	at := Place{File: d.file, Record: index, Line: line}
-	if b.over {
-		d.x.skipped.add(tooLarge, at)
-		return ctx.Err()
-	}
 	x, err := slackmsg.Decode(b.bytes, d.x.names)
+	reason := ""
 	switch {
+	case b.over:
+		reason = tooLarge
 	case errors.Is(err, slackmsg.ErrSyntax):
-		d.x.skipped.add(broken, at)
-		return ctx.Err()
+		reason = broken
 	case err != nil:
-		d.x.skipped.add(noMessage, at)
-		return ctx.Err()
+		reason = noMessage
 	case x.Kind == slackmsg.Ignored:
-		d.x.skipped.add(x.Reason, at)
+		reason = x.Reason
+	}
+	if reason != "" || x.Kind == slackmsg.Ignored {
+		d.x.skipped.add(reason, at)
 		return ctx.Err()
 	}
 	for _, n := range x.Notes {

@@ -117,15 +117,14 @@ func (s *source) zip(name string, skipped *tally) error {
 		if strings.HasSuffix(f.Name, "/") || f.FileInfo().IsDir() {
 			continue
 		}
-		if !safe(f.Name) {
+		switch {
+		case !safe(f.Name):
 			skipped.add(unsafeName, Place{File: quoted(f.Name)})
-			continue
-		}
-		if !f.Mode().IsRegular() {
+		case !f.Mode().IsRegular():
 			skipped.add(irregular, Place{File: f.Name})
-			continue
+		default:
+			s.entries = append(s.entries, entry{name: f.Name, size: int64(min(f.UncompressedSize64, 1<<62)), packed: int64(min(f.CompressedSize64, 1<<62)), open: f.Open})
 		}
-		s.entries = append(s.entries, entry{name: f.Name, size: int64(min(f.UncompressedSize64, 1<<62)), packed: int64(min(f.CompressedSize64, 1<<62)), open: f.Open})
 	}
 	return nil
 }
@@ -163,32 +162,26 @@ func (s *source) folder(name string, skipped *tally) error {
 // files lists the regular files of a file system.
 func (s *source) files(fsys fs.FS, skipped *tally) error {
 	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if p == "." {
-				return err
-			}
-			skipped.add(unread, Place{File: p})
-			return nil
+		if err != nil && p == "." {
+			return err
 		}
-		if d.IsDir() {
-			return nil
+		var info fs.FileInfo
+		if err == nil && !d.IsDir() {
+			info, err = fs.Stat(fsys, p)
 		}
-		info, err := fs.Stat(fsys, p)
 		switch {
 		case err != nil && d.Type()&fs.ModeSymlink != 0:
 			skipped.add(leaves, Place{File: p})
-			return nil
 		case err != nil:
 			skipped.add(unread, Place{File: p})
-			return nil
+		case d.IsDir():
 		case !info.Mode().IsRegular():
 			skipped.add(irregular, Place{File: p})
-			return nil
 		case !safe(p):
 			skipped.add(unsafeName, Place{File: quoted(p)})
-			return nil
+		default:
+			s.entries = append(s.entries, entry{name: p, size: info.Size(), packed: info.Size(), open: func() (io.ReadCloser, error) { return fsys.Open(p) }})
 		}
-		s.entries = append(s.entries, entry{name: p, size: info.Size(), packed: info.Size(), open: func() (io.ReadCloser, error) { return fsys.Open(p) }})
 		return nil
 	})
 }

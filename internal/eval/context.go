@@ -212,26 +212,17 @@ const batch = 2000
 
 // fill stores what is older than at.
 func (w *world) fill(ctx context.Context, at earshot.Time) error {
-	list := w.task.Conversation.Messages
 	var messages []earshot.Message
-	flush := func() error {
-		_, err := w.store.Record(ctx, w.channel.Scope(), messages...)
-		messages = messages[:0]
-		return err
-	}
-	for ; w.next < len(list) && list[w.next].Time < at; w.next++ {
+	for list := w.task.Conversation.Messages; w.next < len(list) && list[w.next].Time < at; w.next++ {
 		messages = append(messages, list[w.next].Stored())
 		w.log.add(list[w.next])
-		if len(messages) == batch {
-			if err := flush(); err != nil {
-				return err
-			}
+	}
+	for some := range slices.Chunk(messages, batch) {
+		if _, err := w.store.Record(ctx, w.channel.Scope(), some...); err != nil {
+			return err
 		}
 	}
-	if len(messages) == 0 {
-		return nil
-	}
-	return flush()
+	return nil
 }
 
 // measure adds what each prompt shows of a query's gold to its row.

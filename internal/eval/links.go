@@ -31,24 +31,31 @@ func GuessLinks(list []chats.Message) []GuessedLink {
 	for _, c := range chats.Conversations(list) {
 		linker := links.New()
 		for i, m := range c.Messages {
-			s := flat(m)
-			guess := linker.Next(&s)
-			g := GuessedLink{Conversation: c.Name, ID: m.ID, Parent: m.ID, Ranked: []earshot.MessageID{}}
-			for _, n := range guess.Ranked {
-				if n != links.None {
-					g.Ranked = append(g.Ranked, c.Messages[n].ID)
-				}
-			}
-			switch {
-			case guess.Parent != links.None:
-				g.Parent = c.Messages[guess.Parent].ID
-			case c.Messages[i].ReplyTo != "" && len(g.Ranked) > 0:
+			g := guessed(linker, c, i)
+			if g.Parent == m.ID && m.ReplyTo != "" && len(g.Ranked) > 0 {
 				g.Parent = g.Ranked[0]
 			}
 			out = append(out, g)
 		}
 	}
 	return out
+}
+
+// guessed says what the message i of a conversation seems to answer, when the linker knows
+// those before it.
+func guessed(linker *links.Linker, c chats.Conversation, i int) GuessedLink {
+	s := flat(c.Messages[i])
+	guess := linker.Next(&s)
+	g := GuessedLink{Conversation: c.Name, ID: s.ID, Parent: s.ID, Ranked: []earshot.MessageID{}}
+	for _, n := range guess.Ranked {
+		if n != links.None {
+			g.Ranked = append(g.Ranked, c.Messages[n].ID)
+		}
+	}
+	if guess.Parent != links.None {
+		g.Parent = c.Messages[guess.Parent].ID
+	}
+	return g
 }
 
 // flat is a message without what says whom it answers. In logs of IRC nobody

@@ -53,25 +53,17 @@ func MeasureMixed(list []chats.Message, percent int) MixedMeasures {
 			if replies {
 				gold = append(gold, chats.Link{Conversation: c.Name, ID: m.ID, Parent: m.ReplyTo})
 			}
-			s := flat(m)
 			own := GuessedLink{Conversation: c.Name, ID: m.ID, Parent: m.ID}
 			if replies && known(m.ID, percent) {
 				out.Known++
+				s := flat(m)
 				linker.Follow(&s, parent)
 				own.Parent = m.ReplyTo
 				both, alone = append(both, own), append(alone, own)
 				continue
 			}
 			alone = append(alone, own)
-			guess := linker.Next(&s)
-			for _, n := range guess.Ranked {
-				if n != links.None {
-					own.Ranked = append(own.Ranked, c.Messages[n].ID)
-				}
-			}
-			if guess.Parent != links.None {
-				own.Parent = c.Messages[guess.Parent].ID
-			}
+			own = guessed(linker, c, i)
 			both = append(both, own)
 			if !replies {
 				out.Plain++

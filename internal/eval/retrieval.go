@@ -87,16 +87,13 @@ type retrieval struct {
 	task    chats.Task
 	index   *index.Index
 	cutter  index.Cutter
-	next    int                            // of the messages, the first that is not indexed
-	byID    map[earshot.MessageID]int      // of those that are
-	printed map[earshot.MessageID]lineCost // of those that were hit
+	next    int                       // of the messages, the first that is not indexed
+	byID    map[earshot.MessageID]int // of those that are
+	printed map[earshot.MessageID]int // of those that were hit: what each costs as a line, in tokens
 }
 
-// A lineCost is what a message costs as a line, in tokens.
-type lineCost int
-
 func newRetrieval(t chats.Task) *retrieval {
-	return &retrieval{task: t, index: index.New(), byID: map[earshot.MessageID]int{}, printed: map[earshot.MessageID]lineCost{}}
+	return &retrieval{task: t, index: index.New(), byID: map[earshot.MessageID]int{}, printed: map[earshot.MessageID]int{}}
 }
 
 // fill indexes what is older than at.
@@ -153,11 +150,11 @@ func (r *retrieval) pack(ids []earshot.MessageID, room int) []earshot.MessageID 
 	for _, id := range ids {
 		cost, ok := r.printed[id]
 		if !ok {
-			cost = lineCost(tokens.Base(lineOf(r.task.Conversation.Messages[r.byID[id]])))
+			cost = tokens.Base(lineOf(r.task.Conversation.Messages[r.byID[id]]))
 			r.printed[id] = cost
 		}
-		if int(cost) <= room {
-			room -= int(cost)
+		if cost <= room {
+			room -= cost
 			out = append(out, id)
 		}
 	}
