@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -28,20 +27,10 @@ type discordImport struct {
 // DiscordChatExporter), [ErrWorkspace] (wrong options) or [ErrBomb] (it unpacks to
 // too much). The report says what was done until then; the import can be run again.
 func ImportDiscord(ctx context.Context, store Sink, names []string, opts *Options) (Report, error) {
-	return importDiscord(ctx, store, strings.Join(names, ", "), opts, func(o Options, skipped *tally) (*source, error) {
+	x, name := &discordImport{}, strings.Join(names, ", ")
+	return x.do("discord", earshot.Discord, store, name, opts, func(o Options, skipped *tally) (*source, error) {
 		return openSources(names, o, skipped)
-	})
-}
-
-// ImportDiscordFS is [ImportDiscord] for files in a file system. name stands for its
-// path in errors.
-func ImportDiscordFS(ctx context.Context, store Sink, fsys fs.FS, name string, opts *Options) (Report, error) {
-	return importDiscord(ctx, store, name, opts, inside(fsys))
-}
-
-func importDiscord(ctx context.Context, store Sink, name string, opts *Options, open opener) (Report, error) {
-	x := &discordImport{}
-	return x.do("discord", earshot.Discord, store, name, opts, open, func() error { return x.run(ctx, name) })
+	}, func() error { return x.run(ctx, name) })
 }
 
 func (x *discordImport) run(ctx context.Context, name string) error {

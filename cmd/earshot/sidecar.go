@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net"
-	"net/netip"
 	"runtime"
 	"strings"
 	"time"
@@ -121,7 +119,7 @@ func announceAPI(ctx context.Context, a *app, st earshot.Store, d *daemon.Daemon
 
 // apiURL returns the URL to call the API at.
 func apiURL(d *daemon.Daemon, c config.Config) string {
-	return cmp.Or(strings.TrimRight(c.API.URL, "/"), "http://"+reachable(d.API))
+	return cmp.Or(strings.TrimRight(c.API.URL, "/"), "http://"+daemon.Reachable(d.API))
 }
 
 // apiLines says where the API is, and which command makes a key where there is none.
@@ -150,17 +148,4 @@ func (a *app) keyMissing(ctx context.Context, st earshot.Store) (string, error) 
 		command += " --db " + shellWord(a.shownDB())
 	}
 	return command, nil
-}
-
-// reachable returns an address to call a listener at: one that listens on every
-// address is called on this machine's.
-func reachable(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return address
-	}
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		return net.JoinHostPort("localhost", port)
-	}
-	return address
 }

@@ -126,3 +126,42 @@ func ledgerJSON(l earshot.Ledger) []ledgerRowJSON {
 	}
 	return out
 }
+
+// An attachmentJSON is a file that a turn gave to the model, from the manifest.
+type attachmentJSON struct {
+	ID      earshot.ArtifactID `json:"artifact_id"`
+	Name    string             `json:"display_name"` // "" when the message was deleted since, as is the type
+	Type    string             `json:"media_type"`
+	Hash    string             `json:"content_hash"` // SHA-256
+	Message earshot.MessageID  `json:"source_message_id"`
+	Thread  earshot.MessageID  `json:"source_thread_id"` // "" for a message at the top level that begins no thread
+	Turn    int                `json:"included_at_turn"` // of the conversation, from 1
+	Tokens  int                `json:"tokens,omitempty"` // by the provider's formula
+}
+
+// attachments returns what a turn attached.
+func (w *wholeTurn) attachments() []attachmentJSON {
+	out := []attachmentJSON{}
+	for _, a := range w.Attachments() {
+		out = append(out, attachmentJSON{a.ID, a.Name, a.Type, a.SHA256, a.Message, a.Thread, a.Attached.Turn + 1, a.Tokens})
+	}
+	return out
+}
+
+// A summaryJSON is the summary in a turn's prompt.
+type summaryJSON struct {
+	From  string `json:"from,omitempty"`
+	To    string `json:"to,omitempty"`
+	Turns int    `json:"turns"`
+	By    string `json:"by,omitempty"` // a model, or digest
+	Shown bool   `json:"shown"`        // false: the budget had no room for it, or what it covers was deleted
+}
+
+// summary returns the summary that the turn could show; nil where it had none.
+func (w *wholeTurn) summary() *summaryJSON {
+	s, shown := w.Summary()
+	if s == nil {
+		return nil
+	}
+	return &summaryJSON{From: s.From.String(), To: s.To.String(), Turns: s.Turns, By: s.By, Shown: shown}
+}

@@ -158,3 +158,31 @@ func timesText(n int) string {
 	}
 	return fmt.Sprintf("%d times", n)
 }
+
+// showEpoch writes why the turn is the first of its epoch, and the summary of the
+// turns before it.
+func (w *wholeTurn) showEpoch(a *app) {
+	if why := plain.Began(w.Queued.Began); why != "" {
+		a.printf("epoch %d begins with this turn: %s\n", w.row.Epoch, why)
+	}
+	s, shown := w.Summary()
+	if s == nil {
+		return
+	}
+	line := "summary of " + plain.Count(s.Turns, "turn")
+	switch {
+	case s.From != 0 && s.To != 0:
+		line += fmt.Sprintf(", %s to %s UTC", plain.Minute(s.From), plain.Minute(s.To))
+	case s.To != 0:
+		line += fmt.Sprintf(", up to %s UTC", plain.Minute(s.To))
+	case s.From != 0:
+		line += fmt.Sprintf(", from %s UTC", plain.Minute(s.From))
+	}
+	if s.By != "" {
+		line += ", by " + plain.Line(s.By, 60)
+	}
+	if !shown {
+		line += "; not shown: the budget had no room for it, or what it covers was deleted"
+	}
+	a.printf("%s\n", line)
+}

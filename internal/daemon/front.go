@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 )
@@ -73,6 +74,19 @@ func (f front) Address() string {
 		return ""
 	}
 	return f.listener.Addr().String()
+}
+
+// Reachable returns an address to call a front at: one that listens on every address is
+// called on this machine's.
+func Reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return address
 }
 
 // Run answers requests until ctx ends, and then waits for those that are under

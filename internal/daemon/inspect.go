@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"iter"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,7 +56,7 @@ func (s shared) inspector(p platform) inspector {
 }
 
 // inspectURL returns the URL at which people reach an inspector, "" where none is
-// served. One that listens on every address is reached on this machine's.
+// served.
 func inspectURL(c config.Inspect, address string) string {
 	if address == "" {
 		return ""
@@ -66,14 +64,7 @@ func inspectURL(c config.Inspect, address string) string {
 	if c.URL != "" {
 		return strings.TrimRight(c.URL, "/")
 	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "http://" + address
-	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
+	return "http://" + Reachable(address)
 }
 
 // visitLink returns the link that opens an inspector.

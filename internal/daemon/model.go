@@ -2,12 +2,16 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"strings"
 
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/llm"
@@ -111,4 +115,18 @@ func OpenModel(c config.Config, log *slog.Logger) (llm.Model, ModelInfo, error) 
 	list := Models(c)
 	m, err := newModel(c, list, func(llm.Response) {}, newCalls(list), log)
 	return m, list[0], err
+}
+
+// Requests yields the request of each answer of a turn, as the provider was sent it.
+func Requests(ctx context.Context, st bot.Store, q earshot.QueuedTurn) iter.Seq2[bot.SentRequest, error] {
+	return bot.Requests(ctx, st, q, requestBody)
+}
+
+// requestBody writes the body of a request as the adapter of a provider sends it.
+func requestBody(provider string, s llm.Sent, r llm.Request) ([]byte, error) {
+	p, ok := providers.Of(provider)
+	if !ok {
+		return nil, fmt.Errorf("this program writes no requests to %s", provider)
+	}
+	return p.Body(s, r), nil
 }

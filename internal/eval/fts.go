@@ -67,7 +67,7 @@ func (f *fts) index(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // of what was committed nothing is left to roll back
+	defer tx.Rollback() // of what was committed nothing is left to roll back
 	for _, text := range f.further {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO said(rowid, text) VALUES (?, ?)`, f.texts, text); err != nil {
 			return err
