@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,7 +64,7 @@ func (x *discordImport) run(ctx context.Context, name string) error {
 	if err := record(ctx, &x.importing, list, size, x.channel); err != nil {
 		return err
 	}
-	for _, w := range sortedKeys(x.guilds) {
+	for _, w := range slices.Sorted(maps.Keys(x.guilds)) {
 		n, err := x.guilds[w].people.put(ctx, x.store, x.o.Platform, w)
 		x.report.Authors += n
 		if err != nil {
@@ -177,15 +178,6 @@ func conversationsOf(files []discordFile) []discordChannel {
 // compareIDs orders snowflakes by time, and none before all.
 func compareIDs(a, b earshot.MessageID) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-}
-
-func sortedKeys(m map[earshot.WorkspaceID]*discordGuild) []earshot.WorkspaceID {
-	var out []earshot.WorkspaceID
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // notDiscord says what is expected, and what the path holds instead.

@@ -299,11 +299,7 @@ func (n neutralLine) message() (earshot.Message, string) {
 		}
 	}
 	for i, f := range n.Files {
-		name := string(f.Name)
-		if name == "" {
-			name = string(f.Alt)
-		}
-		m.Files = append(m.Files, earshot.File{ID: earshot.ArtifactID(string(n.ID) + "/" + strconv.Itoa(i)), Name: name})
+		m.Files = append(m.Files, earshot.File{ID: earshot.ArtifactID(string(n.ID) + "/" + strconv.Itoa(i)), Name: string(cmp.Or(f.Name, f.Alt))})
 	}
 	return m, ""
 }

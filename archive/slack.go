@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,10 +56,7 @@ func (x *slackImport) run(ctx context.Context, name string) error {
 	}
 	x.names, x.people = l.names(), &people{listed: l.people}
 	list := x.layout.conversations(l.channels)
-	w := x.o.Workspace
-	if w == "" {
-		w = l.workspace()
-	}
+	w := cmp.Or(x.o.Workspace, l.workspace())
 	if w == "" {
 		w = x.firstTeam(list)
 	}

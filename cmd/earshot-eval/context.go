@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -164,11 +165,7 @@ func (c *contextCmd) meaning(x *tool, o *eval.ContextOptions) error {
 
 // config reads the configuration, with further variables.
 func (c *contextCmd) config(x *tool, variables ...string) (config.Config, error) {
-	path := c.Config
-	if path == "" {
-		path = x.getenv("EARSHOT_CONFIG")
-	}
-	cfg, err := config.Load(path, append(slices.Clip(x.environ), variables...))
+	cfg, err := config.Load(cmp.Or(c.Config, x.getenv("EARSHOT_CONFIG")), append(slices.Clip(x.environ), variables...))
 	if err != nil {
 		return cfg, usagef("%v", err)
 	}

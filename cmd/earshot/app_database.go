@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -16,10 +17,7 @@ import (
 // spec returns where the store is: --db, else EARSHOT_DB, else a file in the
 // user's data directory. A value without a known scheme is a path.
 func (a *app) spec() (string, error) {
-	s := a.db
-	if s == "" {
-		s = a.getenv("EARSHOT_DB")
-	}
+	s := cmp.Or(a.db, a.getenv("EARSHOT_DB"))
 	if s == "" {
 		dir, err := a.dataDir()
 		if err != nil {

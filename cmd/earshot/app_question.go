@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -241,10 +242,7 @@ func findIdentity(ctx context.Context, p place, want string) (earshot.Identity, 
 // identityOf returns an author as the agent. Bots of the same name are its
 // aliases: Slack gives one bot a user id and a bot id.
 func identityOf(a earshot.Author, authors []earshot.Author) earshot.Identity {
-	id := earshot.Identity{ID: a.ID, Name: a.Name}
-	if id.Name == "" {
-		id.Name = string(a.ID)
-	}
+	id := earshot.Identity{ID: a.ID, Name: cmp.Or(a.Name, string(a.ID))}
 	for _, b := range authors {
 		if b.ID != a.ID && b.Kind == earshot.Bot && a.Kind == earshot.Bot && b.Name == a.Name {
 			id.Aliases = append(id.Aliases, b.ID)

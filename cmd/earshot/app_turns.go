@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -80,10 +81,7 @@ func (l turnStore) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, e
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return r, err
 	}
-	r.By, r.Question = m.Author.Name, plain.Readable(m.Text)
-	if r.By == "" {
-		r.By = string(m.Author.ID)
-	}
+	r.By, r.Question = cmp.Or(m.Author.Name, string(m.Author.ID)), plain.Readable(m.Text)
 	return r, nil
 }
 

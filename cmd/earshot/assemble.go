@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -74,11 +75,7 @@ func (c *assembleCmd) decode(raw []byte) (assemble.Input, error) {
 	if err != nil {
 		return assemble.Input{}, err
 	}
-	spec := read.Counter
-	if spec == "" {
-		spec = "o200k"
-	}
-	if read.Input.Counter, err = tokens.For(spec); err != nil {
+	if read.Input.Counter, err = tokens.For(cmp.Or(read.Counter, "o200k")); err != nil {
 		return assemble.Input{}, fmt.Errorf("counter: %w", err)
 	}
 	return read.Input, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -30,9 +31,7 @@ func (c *completionCmd) Run(ctx *kong.Context, a *app) error {
 	if !a.json {
 		return c.Completion.Run(ctx)
 	}
-	if c.Shell == "" {
-		c.Shell = filepath.Base(a.getenv("SHELL"))
-	}
+	c.Shell = cmp.Or(c.Shell, filepath.Base(a.getenv("SHELL")))
 	if !slices.Contains([]string{"bash", "zsh", "fish"}, c.Shell) {
 		return usagef("there is no completion for shell %q; name one of bash, zsh, fish", c.Shell)
 	}

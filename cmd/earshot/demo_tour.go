@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -48,9 +49,7 @@ func (t *tour) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if t.scene.query == "" {
-		t.scene.query = plain.Line(p.message.Text, 80)
-	}
+	t.scene.query = cmp.Or(t.scene.query, plain.Line(p.message.Text, 80))
 	t.hits, t.search, err = lookUp(ctx, t.q.search, p, search.Query{
 		Text: t.scene.query, At: p.message.Time, Before: p.message.Position(), Exclude: []earshot.MessageID{p.message.ID}, Limit: 3,
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -64,9 +65,7 @@ func (c *searchCmd) Run(ctx context.Context, a *app) error {
 // lookUp searches the place's channel. Recency counts from the channel's newest
 // message, so that an old export ranks as it did on its last day.
 func lookUp(ctx context.Context, s gather.Finder, p place, q search.Query) ([]search.Hit, time.Duration, error) {
-	if q.At == 0 {
-		q.At = p.channel.Last
-	}
+	q.At = cmp.Or(q.At, p.channel.Last)
 	start := time.Now()
 	hits, err := s.Search(ctx, p.channel.Scope(), q)
 	return hits, time.Since(start), err

@@ -105,10 +105,7 @@ func (a *app) mayStart(c config.Config, err error, further ...error) error {
 // config returns the configuration from a file and the environment, with the
 // store of the command line.
 func (a *app) config(path string) (config.Config, error) {
-	if path == "" {
-		path = a.getenv("EARSHOT_CONFIG")
-	}
-	c, err := config.Load(path, a.environ)
+	c, err := config.Load(cmp.Or(path, a.getenv("EARSHOT_CONFIG")), a.environ)
 	if c.Log.Format == logJSON {
 		a.logsJSON()
 	}

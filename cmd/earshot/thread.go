@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -75,10 +76,7 @@ const (
 // tombstone in place of a root that was deleted. Where the platform has no
 // threads it follows the reply references up and down.
 func readThread(ctx context.Context, st earshot.Store, s earshot.Scope, m earshot.Message) ([]earshot.Message, error) {
-	root := m.Root()
-	if root == "" {
-		root = m.ID
-	}
+	root := cmp.Or(m.Root(), m.ID)
 	var list []earshot.Message
 	for r, err := range st.Range(ctx, s, earshot.ThreadOf(root), earshot.Position{}, earshot.Position{}) {
 		if err != nil {

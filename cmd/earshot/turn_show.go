@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -107,10 +108,7 @@ func (w *wholeTurn) showJournal(a *app) {
 			for _, r := range e.Results {
 				size, first := 0, ""
 				for _, p := range r.Parts {
-					size += len(p.Text)
-					if first == "" {
-						first = p.Text
-					}
+					size, first = size+len(p.Text), cmp.Or(first, p.Text)
 				}
 				a.printf("%s  %s said %s bytes: %s\n", at, terminal.Strong(r.Name), plain.Number(size), plain.Line(first, max(20, a.width-50)))
 			}

@@ -13,11 +13,11 @@ import (
 	"github.com/earshot-ai/earshot/platform/backfill"
 )
 
-// Histories read what a bot has missed, on a platform on which it is in several
-// workspaces: each has a [backfill.Filler], which is opened at the start or when the
-// workspace is first heard of. It is safe for concurrent use.
+// Histories read what a bot has missed: each workspace that it is in, one on Slack, has a
+// [backfill.Filler], which is opened at the start or when the workspace is first heard of.
+// It is safe for concurrent use.
 type histories struct {
-	hearing *hearing
+	hearing *hearing // of channels that are not stored
 	options func(earshot.WorkspaceID) backfill.Options
 
 	mu      sync.Mutex // guards what follows

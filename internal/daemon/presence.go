@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -63,17 +64,14 @@ func (p Presence) ahead(now earshot.Time) bool {
 
 // newPresence describes a daemon that starts now.
 func newPresence(o Options, models []ModelInfo) Presence {
-	p := Presence{Owner: rand.Text(), Platform: o.Config.Platform, Policy: o.Policy.Name, Version: o.Version, DryRun: o.DryRun, Prices: o.Config.Model.Prices}
-	if p.Platform == "" {
-		p.Platform = config.PlatformLocal
+	p := Presence{
+		Owner: rand.Text(), Platform: cmp.Or(o.Config.Platform, config.PlatformLocal), Policy: cmp.Or(o.Policy.Name, o.Config.Policy),
+		Version: o.Version, DryRun: o.DryRun, Prices: o.Config.Model.Prices,
 	}
 	if len(models) > 0 {
 		p.Provider, p.Model = models[0].Provider, models[0].Name
 	} else {
 		p.Platform = "" // a sidecar: it has neither
-	}
-	if p.Policy == "" {
-		p.Policy = o.Config.Policy
 	}
 	if len(models) > 1 {
 		p.Fallback = models[1].Name

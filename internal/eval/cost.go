@@ -44,9 +44,7 @@ func (o CostOptions) withDefaults() CostOptions {
 			*d.v = d.def
 		}
 	}
-	if o.Folder == "" {
-		o.Folder = os.TempDir()
-	}
+	o.Folder = cmp.Or(o.Folder, os.TempDir())
 	if o.Tell == nil {
 		o.Tell = func(string) {}
 	}

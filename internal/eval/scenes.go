@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -195,10 +196,7 @@ func after(ctx context.Context, st earshot.Store, in assemble.Input, res assembl
 	if err != nil {
 		return nil, err
 	}
-	root := anchor.Root()
-	if root == "" {
-		root = anchor.ID
-	}
+	root := cmp.Or(anchor.Root(), anchor.ID)
 	for m, err := range st.Range(ctx, in.Channel.Scope(), earshot.ThreadOf(root), anchor.Position(), earshot.Position{}) {
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -204,9 +205,7 @@ func (m *Metrics) Refused() { m.refused.Inc() }
 // pattern, such as POST /v1/context, or "" where the request got to none; stream says
 // that the time was the client's to choose.
 func (m *Metrics) Request(route string, status int, took time.Duration, stream bool) {
-	if route == "" {
-		route = "none"
-	}
+	route = cmp.Or(route, "none")
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 	if !stream {
 		m.served.WithLabelValues(route).Observe(took.Seconds())
