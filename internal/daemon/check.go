@@ -26,6 +26,9 @@ import (
 func Check(ctx context.Context, o Options, channels []string, tell func(Finding)) {
 	o = o.withDefaults()
 	c := &checker{options: o, tell: tell}
+	for _, g := range o.Config.Gone {
+		c.say("settings", Poor, g, "it counts for nothing", "")
+	}
 	c.store(ctx)
 	c.disk()
 	c.model(ctx)

@@ -135,6 +135,9 @@ func opened(ctx context.Context, o Options, k kind) (*Daemon, error) {
 		return nil, errors.Join(err, closeStore())
 	}
 	o.Log = watch.quiet(o.Log)
+	for _, g := range o.Config.Gone {
+		o.Log.Warn("a setting counts for nothing", "setting", g)
+	}
 	d, err := k.open(ctx, o, watched{st, watch}, watch)
 	if err != nil {
 		return nil, errors.Join(err, closeStore())

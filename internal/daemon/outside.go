@@ -20,16 +20,14 @@ import (
 // a whole daemon under a clock and a seed of its own. A zero field leaves the
 // real one.
 type Outside struct {
-	Model      llm.Model // in place of the configured models; it gets retries and a breaker too
-	Summariser llm.Model // in place of the configured model that summarises
-	// SummaryTurns is after how many turns a conversation is summarised.
-	SummaryTurns int
-	Client       *http.Client                                                   // for calls of the platform's API
-	Dial         func(ctx context.Context, n, address string) (net.Conn, error) // for the platform's sockets
-	Now          func() time.Time                                               // this machine's wall clock; timers run on the real one
-	Jitter       func(most time.Duration) time.Duration                         // a random time below most
-	Owner        string                                                         // see bot.Options.Owner
-	NewKey       func() string                                                  // see bot.Options.NewKey
+	Model      llm.Model                                                      // in place of the configured models; it gets retries and a breaker too
+	Summariser llm.Model                                                      // in place of the configured model that summarises
+	Client     *http.Client                                                   // for calls of the platform's API
+	Dial       func(ctx context.Context, n, address string) (net.Conn, error) // for the platform's sockets
+	Now        func() time.Time                                               // this machine's wall clock; timers run on the real one
+	Jitter     func(most time.Duration) time.Duration                         // a random time below most
+	Owner      string                                                         // see bot.Options.Owner
+	NewKey     func() string                                                  // see bot.Options.NewKey
 }
 
 // clock returns the time that is written into the store and compared with times there.

@@ -36,12 +36,12 @@ func TestLongConversationsAreSummarisedBetweenTurns(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			cfg := defaults(t)
-			cfg.Store = "memory:"
+			cfg.Store, cfg.Summary.Turns = "memory:", 3
 			answers := llmtest.New()
 			for n := range 4 {
 				answers.Then(llmtest.Say(fmt.Sprint("hello to you ", n)))
 			}
-			d, err := daemon.Open(t.Context(), daemon.Options{Config: cfg, Outside: daemon.Outside{Model: answers, Summariser: c.summariser, SummaryTurns: 3}})
+			d, err := daemon.Open(t.Context(), daemon.Options{Config: cfg, Outside: daemon.Outside{Model: answers, Summariser: c.summariser}})
 			if err != nil {
 				t.Fatal(err)
 			}

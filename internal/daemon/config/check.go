@@ -106,12 +106,12 @@ func (c Config) checkNumbers(bad report) {
 		key             string
 		value, low, top int
 	}{
-		{"budget.tokens", c.Budget.Tokens, 1, 10_000_000}, {"budget.limit", c.Budget.Limit, 1, 10_000_000},
+		{"budget.tokens", c.Budget.Tokens, 1, 10_000_000}, {"budget.session", c.Budget.Session, 0, 10_000_000}, {"budget.limit", c.Budget.Limit, 1, 10_000_000},
 		{"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
 		{"answer.post_minutes", c.Answer.PostMinutes, 1, 60 * 24}, {"answer.parallel", c.Answer.Parallel, 1, 10_000},
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.seconds", c.Limits.Seconds, 1, 3600},
 		{"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000}, {"limits.history_seconds", c.Limits.HistorySeconds, 1, 60},
-		{"limits.search_mb", c.Limits.SearchMB, 1, 100_000}, {"lease.seconds", c.Lease.Seconds, 1, 300},
+		{"limits.search_mb", c.Limits.SearchMB, 1, 100_000}, {"lease.seconds", c.Lease.Seconds, 1, 300}, {"summary.turns", c.Summary.Turns, 2, 10_000},
 		{"search.embeddings.dimensions", c.Search.Embeddings.Dimensions, 0, earshot.MaxDimensions},
 		{"api.open_minutes", c.API.OpenMinutes, 1, 24 * 60}, {"api.rates.caller", c.API.Rates.Caller, 0, 1_000_000},
 		{"discord.shards", c.Discord.Shards, 0, 100_000},

@@ -10,8 +10,11 @@
 package config
 
 import (
+	"cmp"
+
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/secret"
+	"github.com/earshot-ai/earshot/summarize"
 )
 
 // A Config holds all settings. The tags are the keys of the YAML file (yaml), the
@@ -40,6 +43,10 @@ type Config struct {
 	Log       Log       `yaml:"log" doc:"the log"`
 	Keys      Keys      `yaml:"-"`
 
+	// Gone are variables that are set and were settings once, each with what holds now.
+	// They count for nothing, and do not keep a bot from starting.
+	Gone []string `yaml:"-"`
+
 	// Fault names a point at which the process kills itself, for tests of what
 	// survives it.
 	Fault string `yaml:"-" env:"EARSHOT_FAULT"`
@@ -61,14 +68,14 @@ type Agent struct {
 
 // A Budget bounds a prompt, in tokens.
 type Budget struct {
-	Tokens int `yaml:"tokens" env:"EARSHOT_BUDGET_TOKENS" doc:"the most tokens that one turn adds. A session has four times as many before a new one begins."`
-	Limit  int `yaml:"limit" env:"EARSHOT_BUDGET_LIMIT" doc:"the most tokens of the whole prompt: what the model can read."`
+	Tokens  int `yaml:"tokens" env:"EARSHOT_BUDGET_TOKENS" doc:"the most tokens that one turn adds."`
+	Session int `yaml:"session" env:"EARSHOT_BUDGET_SESSION" doc:"the most tokens of a session before a new one begins: a shorter one costs less, a longer one remembers more. 0: four times budget.tokens."`
+	Limit   int `yaml:"limit" env:"EARSHOT_BUDGET_LIMIT" doc:"the most tokens of the whole prompt: what the model can read."`
 }
 
-// Assemble returns the budget as the assembler takes it. A session has four times the
-// tokens of a turn, as wherever a budget names no session.
+// Assemble returns the budget as the assembler takes it.
 func (b Budget) Assemble() assemble.Budget {
-	return assemble.Budget{Tokens: b.Tokens, Session: 4 * b.Tokens, Limit: b.Limit}
+	return assemble.Budget{Tokens: b.Tokens, Session: cmp.Or(b.Session, 4*b.Tokens), Limit: b.Limit}
 }
 
 // A Context sets what a prompt shows besides messages.
@@ -125,6 +132,7 @@ type Summary struct {
 	Provider string `yaml:"provider" env:"EARSHOT_SUMMARY_PROVIDER" doc:"the provider of the model that summarises, a cheap one: anthropic, gemini or openai (or any server with its API). Empty: no model is asked, and a summary is a digest of what stands in the messages."`
 	Name     string `yaml:"name" env:"EARSHOT_SUMMARY_MODEL" doc:"as model.name."`
 	BaseURL  string `yaml:"base_url" env:"EARSHOT_SUMMARY_BASE_URL" doc:"as model.base_url."`
+	Turns    int    `yaml:"turns" env:"EARSHOT_SUMMARY_TURNS" doc:"a conversation is summarised, the older half of it, once it has more turns than this after its summary. A long turn counts as several, one for each 500 tokens or so."`
 }
 
 // Search sets how messages are found.
@@ -203,6 +211,7 @@ func Default() Config {
 		Answer:    Answer{FreshMinutes: 10, AwayNotice: true, PostMinutes: 15, Parallel: 64},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3, SearchMB: 256},
 		Lease:     Lease{Seconds: 7},
+		Summary:   Summary{Turns: summarize.DefaultTurns},
 		Slack:     defaultSlack(),
 		Discord:   defaultDiscord(),
 		Retention: Retention{Days: KeepForever},

@@ -82,7 +82,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 budget:
   tokens: many
   limit: -1
-summary: {provider: offline, turns: 9}
+summary: {provider: offline, turns: 1, tokens: 9}
 colour: blue
 answer: [1]
 model:
@@ -93,7 +93,7 @@ model:
 local:
   listen: 0.0.0.0:80
 `)
-	_, err := config.Load(path, []string{"EARSHOT_ROUNDS=lots", "EARSHOT_COUNTER=words", "OPENAI_BASE_URL=user:canary@host", "EARSHOT_ZONE=Mars/Olympus", "EARSHOT_SLACK_SOCKETS=3"})
+	_, err := config.Load(path, []string{"EARSHOT_ROUNDS=lots", "EARSHOT_COUNTER=words", "OPENAI_BASE_URL=user:canary@host", "EARSHOT_ZONE=Mars/Olympus"})
 	if err == nil {
 		t.Fatal("it was accepted")
 	}
@@ -107,8 +107,8 @@ local:
 		"EARSHOT_ROUNDS: must be a whole number",
 		"budget.limit: is -1; use a number from 1",
 		`model.provider: "clippy" is unknown; use one of anthropic, gemini, openai, offline`,
-		`summary.provider: "offline" is unknown; use one of anthropic, gemini, openai`, ":6: summary.turns: is gone, take it out: a conversation is summarised past 40 turns",
-		"EARSHOT_SLACK_SOCKETS: is gone, take it out: two Socket Mode connections are open",
+		`summary.provider: "offline" is unknown; use one of anthropic, gemini, openai`, "summary.turns: is 1; use a number from 2",
+		":6: summary.tokens: is gone, take it out: a summary has 1,200 tokens at the most",
 		"counter: ", "model.prices.m: must not be negative", "local.listen: must be a loopback address",
 		"OPENAI_BASE_URL: is not of the form", `context.zone: "Mars/Olympus" is no time zone; use an IANA name`,
 	} {
@@ -304,5 +304,21 @@ func TestSettingsOfTheEncoder(t *testing.T) {
 		if _, err := config.Load("", []string{model, own}); err != nil {
 			t.Errorf("with %s: %v", own, err)
 		}
+	}
+}
+
+// A variable that was a setting once does not keep a bot from starting, and is said.
+func TestAVariableThatWasASettingIsSaidAndCountsForNothing(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load("", []string{"EARSHOT_SLACK_SOCKETS=3", "EARSHOT_RESULT_BYTES=lots"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"EARSHOT_RESULT_BYTES is gone, take it out: a tool's result has 64 KiB at the most",
+		"EARSHOT_SLACK_SOCKETS is gone, take it out: two Socket Mode connections are open",
+	}
+	if !slices.Equal(c.Gone, want) {
+		t.Errorf("got %q, want %q", c.Gone, want)
 	}
 }

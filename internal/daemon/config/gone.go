@@ -1,7 +1,8 @@
 package config
 
-// A goneSetting is one that Earshot had once. Who still sets it is told so, instead of
-// being told that nobody knows it.
+// A goneSetting is one that Earshot had once. Who still sets it is told so: in a file,
+// which somebody wrote for this program, by an error as for any unknown key; in the
+// environment, where variables are left over, by a line at the start.
 type goneSetting struct {
 	key, variable string
 	now           string // what holds in its place
@@ -12,11 +13,9 @@ func (g goneSetting) String() string { return "is gone, take it out: " + g.now }
 
 // gone are the settings that nobody could sensibly turn (docs/decisions/195).
 var gone = []goneSetting{
-	{"budget.session", "EARSHOT_BUDGET_SESSION", "a session ends at four times budget.tokens"},
 	{"limits.result_bytes", "EARSHOT_RESULT_BYTES", "a tool's result has 64 KiB at the most"},
 	{"limits.file_seconds", "EARSHOT_FILE_SECONDS", "the files of a question are fetched for 5 seconds at the most"},
 	{"limits.file_cache_mb", "EARSHOT_FILE_CACHE_MB", "50 MB of fetched files are kept in memory"},
-	{"summary.turns", "EARSHOT_SUMMARY_TURNS", "a conversation is summarised past 40 turns"},
 	{"summary.tokens", "EARSHOT_SUMMARY_TOKENS", "a summary has 1,200 tokens at the most"},
 	{"local.workspace", "EARSHOT_LOCAL_WORKSPACE", "the workspace is local"},
 	{"local.person", "EARSHOT_LOCAL_PERSON", "the terminal begins as guest; /as NAME changes that"},

@@ -36,7 +36,7 @@ func Load(path string, environ []string) (Config, error) {
 	}
 	for _, g := range gone {
 		if vars[g.variable] != "" {
-			problems = append(problems, fmt.Errorf("%s: %s", g.variable, g))
+			c.Gone = append(c.Gone, fmt.Sprintf("%s %s", g.variable, g))
 		}
 	}
 	problems = append(problems, readSecretFiles(vars)...)

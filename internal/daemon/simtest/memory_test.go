@@ -45,13 +45,13 @@ func TestFactsOfLongAgoAreInThePrompt(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		summariser llm.Model // nil: digests are made without one
-		after      int       // how many turns a conversation is summarised; 0: the default
-		must       string    // bySummary: the stored summary must hold every fact, and a prompt; "any": a prompt; "": the figures are for comparison
-		drawn      bool      // as the chart
+		environ    []string
+		must       string // bySummary: the stored summary must hold every fact, and a prompt; "any": a prompt; "": the figures are for comparison
+		drawn      bool   // as the chart
 	}{
 		{name: "with digests", must: "any", drawn: true},
 		{name: "with a scripted summariser", summariser: scripted{}, must: bySummary},
-		{name: "without summaries", after: 10_000},
+		{name: "without summaries", environ: []string{"EARSHOT_SUMMARY_TURNS=10000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestFactsOfLongAgoAreInThePrompt(t *testing.T) {
 			defer os.RemoveAll(dir)
 			var p *longTalk
 			synctest.Test(t, func(t *testing.T) {
-				p = newLongTalk(t, filepath.Join(dir, "memory.db"), *memoryTurns, c.summariser, c.after)
+				p = newLongTalk(t, filepath.Join(dir, "memory.db"), *memoryTurns, c.summariser, c.environ...)
 				p.play()
 			})
 			p.check(t, c.must)
@@ -80,7 +80,7 @@ type longTalk struct {
 	t       *testing.T
 	turns   int
 	writes  llm.Model // of summaries
-	after   int       // how many turns it is summarised; 0: the default
+	environ []string  // further settings
 	net     *pipes
 	slack   *simulate.Slack
 	channel string
@@ -125,8 +125,8 @@ type askedFact struct {
 	due        bool            // so did the summary of when the epoch began
 }
 
-func newLongTalk(t *testing.T, file string, turns int, summariser llm.Model, after int) *longTalk {
-	p := &longTalk{t: t, turns: turns, writes: summariser, after: after, net: newPipes(), file: file, ended: make(chan bot.Report, 10)}
+func newLongTalk(t *testing.T, file string, turns int, summariser llm.Model, environ ...string) *longTalk {
+	p := &longTalk{t: t, turns: turns, writes: summariser, environ: environ, net: newPipes(), file: file, ended: make(chan bot.Report, 10)}
 	var err error
 	p.slack, err = simulate.NewSlack(&simulate.SlackOptions{Listener: p.net, Seed: 1, SocketMode: true, Now: p.now})
 	if err != nil {
@@ -170,10 +170,10 @@ func (p *longTalk) play() {
 	}
 	p.store = st
 	app := p.slack.App()
-	c, err := config.Load("", []string{
+	c, err := config.Load("", append([]string{
 		"EARSHOT_PLATFORM=slack", "EARSHOT_SLACK_API_URL=" + p.slack.URL() + "/api/", "SLACK_BOT_TOKEN=" + app.BotToken,
 		"SLACK_APP_TOKEN=" + app.AppToken, "EARSHOT_DB=memory:", fmt.Sprint("EARSHOT_BUDGET_TOKENS=", p.budget()),
-	})
+	}, p.environ...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (p *longTalk) play() {
 	d, err := daemon.Open(context.Background(), daemon.Options{
 		Config: c, Policy: policy, Store: st, Done: func(r bot.Report) { p.ended <- r }, Log: slog.New(slog.DiscardHandler),
 		Outside: daemon.Outside{
-			Model: scripted{}, Summariser: p.writes, SummaryTurns: p.after, Dial: dial, Now: p.now,
+			Model: scripted{}, Summariser: p.writes, Dial: dial, Now: p.now,
 			Client: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}, Timeout: 30 * time.Second},
 		},
 	})
