@@ -22,7 +22,7 @@ const (
 // fit cuts texts, from a level on, until the entries fit into an answer that has
 // used bytes besides them, and returns which of them fit. order has the indices of
 // the entries; those at its end are left out first.
-func (s *Set) fit(used int, list []entry, order []int, from int) []bool {
+func (s *Set) fit(used int, list []shownMessage, order []int, from int) []bool {
 	room := s.o.MaxBytes - used
 	keep := make([]bool, len(list))
 	sizes := make([]int, len(list))

@@ -272,7 +272,7 @@ func (s *Set) results(ctx context.Context, q *searchCall, late bool) (Answer, er
 
 // entries returns messages as answers show them, each with a summary of its
 // thread.
-func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[earshot.MessageID]*thread) ([]entry, error) {
+func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[earshot.MessageID]*thread) ([]shownMessage, error) {
 	participants := map[earshot.MessageID][]earshot.Message{}
 	for _, m := range list {
 		root := cmp.Or(m.Root(), m.ID)
@@ -295,7 +295,7 @@ func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[e
 		others = append(others, participants[root]...)
 	}
 	texts, names := s.describe(list, others)
-	out := make([]entry, len(list))
+	out := make([]shownMessage, len(list))
 	for i, m := range list {
 		r := &result{messageJSON: texts[i]}
 		if up := m.Root(); up != "" {
@@ -312,7 +312,7 @@ func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[e
 				}
 			}
 		}
-		out[i] = entry{message: m, messageJSON: &r.messageJSON, json: r}
+		out[i] = shownMessage{message: m, messageJSON: &r.messageJSON, json: r}
 	}
 	return out, nil
 }

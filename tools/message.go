@@ -70,8 +70,8 @@ func shorten(s string, most int) (string, bool) {
 	return short, cut
 }
 
-// An entry is a message of an answer that may be cut or left out.
-type entry struct {
+// A shownMessage is one of an answer that may be cut or left out.
+type shownMessage struct {
 	message     earshot.Message
 	messageJSON *messageJSON
 	json        any  // what the answer has of the message: messageJSON, or more around it

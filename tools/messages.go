@@ -129,10 +129,10 @@ func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Messag
 		shown = append([]earshot.Message{*t.root}, shown...)
 	}
 	texts, _ := s.describe(shown, nil)
-	entries := make([]entry, len(shown))
+	entries := make([]shownMessage, len(shown))
 	order := inOrder(len(shown)) // the root, then the newest
 	for i := range shown {
-		entries[i] = entry{message: shown[i], messageJSON: &texts[i], json: &texts[i], first: shown[i].ID == t.id}
+		entries[i] = shownMessage{message: shown[i], messageJSON: &texts[i], json: &texts[i], first: shown[i].ID == t.id}
 	}
 	if t.root != nil {
 		slices.Reverse(order[1:])

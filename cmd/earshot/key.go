@@ -95,8 +95,8 @@ func writeKey(a *app, key string, k access.StoredKey) error {
 	if a.json {
 		return a.writeJSON(struct {
 			Key string `json:"key"`
-			keyJSON
-		}{key, keyJSONOf(k, k.Created.UTC())})
+			accessKeyJSON
+		}{key, accessKeyJSONOf(k, k.Created.UTC())})
 	}
 	_, err := fmt.Fprintln(a.raw, key)
 	return err
@@ -207,8 +207,8 @@ func parseDays(s string) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-// keyJSON is a key as --json writes it.
-type keyJSON struct {
+// accessKeyJSON is a key as --json writes it.
+type accessKeyJSON struct {
 	ID         string                `json:"id"`
 	Name       string                `json:"name"`
 	Workspaces []earshot.WorkspaceID `json:"workspaces"` // empty: every workspace
@@ -219,8 +219,8 @@ type keyJSON struct {
 	Expired    bool                  `json:"expired"`
 }
 
-func keyJSONOf(k access.StoredKey, now time.Time) keyJSON {
-	return keyJSON{
+func accessKeyJSONOf(k access.StoredKey, now time.Time) accessKeyJSON {
+	return accessKeyJSON{
 		ID: k.ID, Name: k.Name,
 		Workspaces: append([]earshot.WorkspaceID{}, k.Reach.Workspaces...), Channels: append([]earshot.ChannelID{}, k.Reach.Channels...),
 		ReadOnly: k.ReadOnly, Created: k.Created.String(), Expires: k.Expires.String(), Expired: k.Expired(now),
@@ -251,9 +251,9 @@ func (c *keyListCmd) Run(ctx context.Context, a *app) error {
 	}
 	now := earshot.ClockOf(st, time.Now)()
 	if a.json {
-		out := []keyJSON{}
+		out := []accessKeyJSON{}
 		for _, k := range list {
-			out = append(out, keyJSONOf(k, now))
+			out = append(out, accessKeyJSONOf(k, now))
 		}
 		return a.writeJSON(out)
 	}

@@ -98,7 +98,7 @@ func start(durable bool) (*Server, error) {
 		return nil, err
 	}
 	if os.Geteuid() == 0 {
-		if err := s.ordinary(); err != nil {
+		if err := s.dropRoot(); err != nil {
 			return nil, errors.Join(err, os.RemoveAll(s.dir))
 		}
 	}
@@ -130,9 +130,9 @@ func find() (string, error) {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
 }
 
-// ordinary makes the server run as another user, who becomes the owner of the folder:
+// dropRoot makes the server run as another user, who becomes the owner of the folder:
 // PostgreSQL refuses to run as root.
-func (s *Server) ordinary() error {
+func (s *Server) dropRoot() error {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
 		if err != nil {

@@ -111,13 +111,13 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 		return Committed{}, err
 	}
 	if len(anchors) == 0 || anchors[0].Deleted {
-		return Committed{}, s.conflict(ctx, p, d, channel, identity)
+		return Committed{}, s.overtaken(ctx, p, d, channel, identity)
 	}
 	messages := r.messages(channel, d.Conversation, anchors[0], identity, s.now())
 	done, err := s.store.CommitDraft(ctx, id, r.turn(d, anchors[0], s.now()), s.now(), messages...)
 	switch {
 	case errors.Is(err, earshot.ErrConflict):
-		return Committed{}, s.conflict(ctx, p, d, channel, identity)
+		return Committed{}, s.overtaken(ctx, p, d, channel, identity)
 	case errors.Is(err, earshot.ErrExpired):
 		if now, e := s.store.Draft(ctx, id); e == nil && now.State == earshot.DraftAborted {
 			err = aborted // meanwhile
@@ -229,9 +229,9 @@ func (r *Reply) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// conflict returns why a turn could not be committed, with the context anew where
+// overtaken returns why a turn could not be committed, with the context anew where
 // its anchor still waits for an answer.
-func (s *Service) conflict(ctx context.Context, p access.Principal, d earshot.Draft, channel earshot.Channel, identity earshot.Identity) error {
+func (s *Service) overtaken(ctx context.Context, p access.Principal, d earshot.Draft, channel earshot.Channel, identity earshot.Identity) error {
 	if gone, err := contexts.Gone(ctx, s.store, d.Conversation.Scope, d.Anchor); err != nil {
 		return err
 	} else if gone {

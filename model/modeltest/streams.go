@@ -41,7 +41,7 @@ func Streams(t *testing.T, a Adapter) {
 				t.Error("its first line does not name its source")
 			}
 			whole := a.play(t, string(stream))
-			got := whole.json(t)
+			got := whole.golden(t)
 			golden := strings.TrimSuffix(file, ".sse") + ".json"
 			if *update {
 				if err := os.WriteFile(golden, got, 0o644); err != nil {
@@ -61,8 +61,8 @@ func Streams(t *testing.T, a Adapter) {
 	}
 }
 
-// A played is what an adapter made of a stream.
-type played struct {
+// A streamed is what an adapter made of a stream.
+type streamed struct {
 	Told     []llm.Event   `json:"told"`
 	Response *llm.Response `json:"response,omitempty"`
 	Error    *llm.Error    `json:"error,omitempty"`
@@ -71,7 +71,7 @@ type played struct {
 // cut plays pieces of a stream. One that holds all that matters gives the whole
 // response, perhaps without the usage, which some servers send last; of others
 // there is an error.
-func (a Adapter) cut(t *testing.T, stream string, whole played) {
+func (a Adapter) cut(t *testing.T, stream string, whole streamed) {
 	t.Helper()
 	for at := range stream {
 		if at == 0 || stream[at-1] != '\n' {
@@ -93,14 +93,14 @@ func (a Adapter) cut(t *testing.T, stream string, whole played) {
 }
 
 // play plays a stream to an adapter.
-func (a Adapter) play(t *testing.T, stream string) played {
+func (a Adapter) play(t *testing.T, stream string) streamed {
 	t.Helper()
 	s := Serve(t, Answer{Header: map[string]string{"Content-Type": "text/event-stream"}, Body: stream})
 	m, err := a.New(model.Options{Model: a.Model, APIKey: secret.New(Key), BaseURL: s.URL + a.Path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out played
+	var out streamed
 	r := llm.Request{MaxTokens: 100, Messages: []llm.Message{{Role: earshot.User, Parts: []llm.Part{llm.Text("q")}}}}
 	answer, err := m.Generate(t.Context(), r, func(e llm.Event) { out.Told = append(out.Told, e) })
 	if err == nil {
@@ -115,7 +115,7 @@ func (a Adapter) play(t *testing.T, stream string) played {
 	return out
 }
 
-func (p played) json(t *testing.T) []byte {
+func (p streamed) golden(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -22,7 +22,7 @@ func (f *Filler) nextForTurn(ctx context.Context, t *timeline, upTo earshot.Posi
 	askRoot := (t.Paged() || !some) && !t.RootAsked() && f.pause(t, coverage.Span{}) <= 0
 	f.mu.Unlock()
 	if !root && askRoot {
-		return []coverage.Window{t.RootWindow(upTo.Time, f.Tier.sizes())}, false, nil
+		return []coverage.Window{t.WindowOfRoot(upTo.Time, f.Tier.sizes())}, false, nil
 	}
 	if !some {
 		return nil, false, nil

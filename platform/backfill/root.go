@@ -37,7 +37,7 @@ func (f *Filler) wantsRoot(t *timeline, upTo earshot.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	u, some := f.newestToAsk(t, upTo)
-	return f.roots != nil && some && t.WantsRoot(u, f.Tier.sizes())
+	return f.roots != nil && some && t.NeedsRoot(u, f.Tier.sizes())
 }
 
 // askRoot makes the request, and reports whether the root has shown its replies.

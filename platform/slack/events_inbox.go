@@ -13,14 +13,14 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// An inbox says whether deliveries are handled at once or stored for later. The
-// zero inbox stores them.
-type inbox struct {
+// A gate says whether deliveries are handled at once or stored for later. The
+// zero gate stores them.
+type gate struct {
 	mu     sync.RWMutex // guards opened; held while a delivery is stored
 	opened bool
 }
 
-func (g *inbox) open() {
+func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.opened = true
@@ -31,12 +31,12 @@ func (g *inbox) open() {
 // delivery follow.
 const inboxKey = "slack/inbox/"
 
-// storeEarly stores a delivery as it came, until [Platform.Admit] opens the inbox,
+// storeEarly stores a delivery as it came, until [Platform.Admit] opens the gate,
 // and reports whether it did. Admit lists what was stored only after that.
 func (p *Platform) storeEarly(ctx context.Context, c slackmsg.Callback, raw []byte) (bool, error) {
-	p.inbox.mu.RLock()
-	defer p.inbox.mu.RUnlock()
-	if p.inbox.opened {
+	p.gate.mu.RLock()
+	defer p.gate.mu.RUnlock()
+	if p.gate.opened {
 		return false, nil
 	}
 	sum := sha256.Sum256(raw)
@@ -61,7 +61,7 @@ const admitRetry = 5 * time.Second
 // or with ctx's error. Call it after [Platform.Enter] or [Platform.Recall] has
 // found out who the bot is.
 func (p *Platform) Admit(ctx context.Context, handle Handler) error {
-	p.inbox.open()
+	p.gate.open()
 	prefixes := []string{inboxKey}
 	if p.app != "" {
 		prefixes = []string{inboxKey + p.app + "/", inboxKey + "-/"}

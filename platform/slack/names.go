@@ -234,7 +234,7 @@ func (n *names) askUser(ctx context.Context, id earshot.AuthorID) error {
 	if err != nil {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.users[id] = known[earshot.Author]{n.users[id].value, n.p.o.Now().Add(refused(err, userTTL))}
+		n.users[id] = known[earshot.Author]{n.users[id].value, n.p.o.Now().Add(negativeTTL(err, userTTL))}
 		return err
 	}
 	a, bot, _, ok := slackmsg.Author(raw)
@@ -296,7 +296,7 @@ func (n *names) askGroups(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err != nil {
-		n.groupsAt = n.p.o.Now().Add(refused(err, groupTTL))
+		n.groupsAt = n.p.o.Now().Add(negativeTTL(err, groupTTL))
 		return err
 	}
 	_ = json.Unmarshal(list, &groups) // groups that cannot be read are left out

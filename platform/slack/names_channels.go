@@ -73,13 +73,13 @@ func (n *names) askChannel(ctx context.Context, id earshot.ChannelID) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.channels[id] = known[earshot.Channel]{n.channels[id].value, n.p.o.Now().Add(refused(err, channelTTL))}
+	n.channels[id] = known[earshot.Channel]{n.channels[id].value, n.p.o.Now().Add(negativeTTL(err, channelTTL))}
 	return err
 }
 
-// refused returns for how long a thing is not asked for again: after a refusal, as
+// negativeTTL returns for how long a thing is not asked for again: after a refusal, as
 // for a missing scope, for as long as after an answer; after a failure, a minute.
-func refused(err error, ttl time.Duration) time.Duration {
+func negativeTTL(err error, ttl time.Duration) time.Duration {
 	if api := (*slackapi.Error)(nil); errors.As(err, &api) {
 		return ttl
 	}

@@ -69,7 +69,7 @@ type Platform struct {
 	app        string // the app's id, "" where Slack does not tell it
 	known      bool   // Enter or Recall has succeeded
 
-	inbox inbox
+	gate gate
 
 	agent atomic.Bool // the app has agent_view, as options or an event said
 
@@ -107,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	if err := p.Enter(ctx); err != nil {
 		return nil, err
 	}
-	p.inbox.open()
+	p.gate.open()
 	return p, nil
 }
 

@@ -181,7 +181,7 @@ func (l *reranker) score(i int, f *scored) {
 		numbers = numbers[:min(len(numbers), maxPlace)]
 		f.add(partPhrase, float64(words*float64(float64(p.w.phrase*p.adjacency(numbers))+float64(p.w.quoted*p.quotes(numbers)))))
 		f.add(partExact, float64(words*float64(p.w.exact*p.exactShare(numbers))))
-		f.add(partActivity, float64(words*float64(p.w.activity*l.activity(p, d))))
+		f.add(partActivity, float64(words*float64(p.w.activity*l.replyActivity(p, d))))
 	}
 }
 

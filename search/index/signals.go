@@ -56,9 +56,9 @@ func (p *plan) exactShare(numbers []uint32) float64 {
 // maxReplies is how many replies count as activity, at most.
 const maxReplies = 64
 
-// activity returns how much was said in reply to a message, 0 to 1: half with
+// replyActivity returns how much was said in reply to a message, 0 to 1: half with
 // four replies. Replies after Query.Before do not count.
-func (x *Index) activity(p *plan, d *doc) float64 {
+func (x *Index) replyActivity(p *plan, d *doc) float64 {
 	if d.rootOf < 0 {
 		return 0
 	}

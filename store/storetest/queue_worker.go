@@ -18,12 +18,12 @@ func (w *queueModel) work(t *rapid.T) {
 	w.t = t
 	o := w.draw(t)
 	for range rapid.IntRange(1, 6).Draw(t, "things") {
-		w.workOnce(t, o)
+		w.workStep(t, o)
 	}
 }
 
-// workOnce does a replica's next write, or something else.
-func (w *queueModel) workOnce(t *rapid.T, o *replica) {
+// workStep does a replica's next write, or something else.
+func (w *queueModel) workStep(t *rapid.T, o *replica) {
 	if o.lease == nil {
 		w.claim(o)
 		return

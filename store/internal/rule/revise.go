@@ -51,7 +51,7 @@ func Revise(stored *Message, in Message) Outcome {
 		o := Outcome{Change: earshot.Late, Next: *stored, Past: past(in)}
 		o.Next.Replies, o.Quiet = replies(stored.Replies, in.Replies)
 		var news bool
-		if arrived(&o.Next.Reactions, in.Reactions, &news); news {
+		if replaceList(&o.Next.Reactions, in.Reactions, &news); news {
 			o.Change, o.Listed, o.Quiet = earshot.Updated, true, false
 		}
 		return o
@@ -61,7 +61,7 @@ func Revise(stored *Message, in Message) Outcome {
 	}
 	next, changed, quiet := Blend(*stored, in)
 	var reacted bool
-	arrived(&next.Reactions, in.Reactions, &reacted)
+	replaceList(&next.Reactions, in.Reactions, &reacted)
 	switch {
 	case changed:
 		return Outcome{Change: earshot.Updated, Next: next}
@@ -157,7 +157,7 @@ func newer[T comparable](have *[]T, in []T, since *earshot.Time, at earshot.Time
 		return
 	}
 	*since = max(*since, at)
-	arrived(have, in, changed)
+	replaceList(have, in, changed)
 }
 
 func greater[T cmp.Ordered](have *T, in T, changed *bool) {
@@ -166,7 +166,7 @@ func greater[T cmp.Ordered](have *T, in T, changed *bool) {
 	}
 }
 
-func arrived[T comparable](have *[]T, in []T, changed *bool) {
+func replaceList[T comparable](have *[]T, in []T, changed *bool) {
 	if in != nil && !slices.Equal(*have, in) {
 		*have, *changed = in, true
 	}

@@ -134,9 +134,9 @@ func (t *Timeline) RepliesKnown(u Span) bool {
 	return t.estimate.replies != nil && (t.rootFresh || !t.heard.Missed(u))
 }
 
-// WantsRoot reports whether the root would show how to ask for u: nothing else does,
+// NeedsRoot reports whether the root would show how to ask for u: nothing else does,
 // and u may hold more than a page. A page has room for nearly a message a second.
-func (t *Timeline) WantsRoot(u Span, sizes Sizes) bool {
+func (t *Timeline) NeedsRoot(u Span, sizes Sizes) bool {
 	return t.first >= t.floor && !t.RepliesKnown(u) && (!t.paged || t.gap(u)) && (sizes.Small() || !t.short(u, sizes))
 }
 
@@ -182,8 +182,8 @@ func (t *Timeline) First(u Span, sizes Sizes) (list []Window, unsure bool) {
 // gap reports whether u is a gap of which nothing was fetched.
 func (t *Timeline) gap(u Span) bool { return t.heard.Missed(u) && t.untouched(u, Forever) }
 
-// RootWindow returns the window that shows a thread's root where no page did.
-func (t *Timeline) RootWindow(upTo earshot.Time, sizes Sizes) Window {
+// WindowOfRoot returns the window that shows a thread's root where no page did.
+func (t *Timeline) WindowOfRoot(upTo earshot.Time, sizes Sizes) Window {
 	return Window{Oldest: max(Dawn, t.floor), Latest: upTo, Limit: sizes.Turn}
 }
 
