@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
@@ -42,7 +43,7 @@ For comparison, with the same tokens, what other bots do: last-n (the newest mes
 as a bot that reads the first page of a history), substring (messages with a word of the question, newest first) and fts
 (BM25, as in SQLite's FTS5).
 
---judge takes keys as serve does (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL). It costs money,
+--judge takes keys as serve does (` + strings.Join(providers.KeyVariables(), ", ") + `, or a *_BASE_URL). It costs money,
 and its figures differ from run to run. Without it no model is asked. docs/quality.md describes files, measures and --json.
 
 Examples:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
 // commands is the command line as kong reads it. Flags that every command
@@ -166,6 +167,7 @@ func newParser(ctx context.Context, a *app, cmds *commands) *kong.Kong {
 		kong.Name("earshot"),
 		kong.Description("Everything your bot should have heard. Nothing it shouldn't.\n\nNew here? Run: earshot demo"),
 		kong.ExplicitGroups(groups),
+		kong.Vars{"platforms": strings.Join(config.Platforms, ","), "any_platform": config.AnyPlatform()},
 		kong.Writers(a.out, a.err),
 		kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: a.width}),

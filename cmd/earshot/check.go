@@ -18,7 +18,7 @@ type checkCmd struct {
 
 type checkAllCmd struct {
 	Config   string   `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
-	Platform string   `placeholder:"NAME" enum:",local,slack,discord" default:"" help:"Which platform: local (default), slack or discord."`
+	Platform string   `placeholder:"NAME" enum:",${platforms}" default:"" help:"Which platform: ${any_platform} (default: local)."`
 	Listen   string   `placeholder:"ADDR" help:"On Slack, receive events by HTTP on an address such as :8080, as serve does."`
 	Channel  []string `placeholder:"CHANNEL" help:"A channel in which a message is posted and removed again; on Discord its id, and several may be named. Without it nothing is posted."`
 }
@@ -51,7 +51,7 @@ func (c *checkAllCmd) Run(ctx context.Context, a *app) error {
 
 type checkModelCmd struct {
 	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
-	Platform string `placeholder:"NAME" enum:",local,slack,discord" default:"" help:"Which platform: local (default), slack or discord."`
+	Platform string `placeholder:"NAME" enum:",${platforms}" default:"" help:"Which platform: ${any_platform} (default: local)."`
 }
 
 func (c *checkModelCmd) Help() string {

@@ -22,7 +22,7 @@ import (
 
 type serveCmd struct {
 	Config   string         `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
-	Platform string         `placeholder:"NAME" enum:",local,slack,discord" default:"" help:"Which platform: local (default), slack or discord."`
+	Platform string         `placeholder:"NAME" enum:",${platforms}" default:"" help:"Which platform: ${any_platform} (default: local)."`
 	DryRun   bool           `help:"Post nothing; show what would be posted."`
 	Listen   string         `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: receive events by HTTP on an address such as :8080, under /slack/events."`
 	Health   string         `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
@@ -41,7 +41,7 @@ SLACK_SIGNING_SECRET. docs/slack.md has an app manifest to paste; earshot check 
 On Discord events arrive by the gateway, with DISCORD_BOT_TOKEN. docs/discord.md leads from nothing to a running bot;
 earshot check discord prints the link that invites it, and says what is missing.
 
-The model is the one whose key is set (ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or a *_BASE_URL), else
+The model is the one whose key is set (` + strings.Join(providers.KeyVariables(), ", ") + `, or a *_BASE_URL), else
 the built-in offline one; on Slack and Discord that must be asked for by name (EARSHOT_MODEL_PROVIDER=offline). The model
 is asked once at the start, and a line says whether it answers. earshot check looks at everything else too.
 docs/configuration.md lists all settings.

@@ -252,7 +252,8 @@ func sum(r *redactor, s string) string  { return r.label(sums, s) }
 
 // ours keeps a word of the product.
 func ours(r *redactor, s string) string {
-	if slices.Contains(vocabulary, s) {
+	_, section := assemble.SectionName(s).Look()
+	if section || earshot.Platform(s).Known() || slices.Contains(vocabulary, s) {
 		return s
 	}
 	return r.prose(s)
@@ -273,11 +274,11 @@ func policyNames() []string {
 	return names
 }
 
-// vocabulary are the product's own words, which say nothing of a chat: kinds,
-// roles, states, forms, sections, tools, and the parts of a search's score.
-var vocabulary = strings.Fields(`slack discord local human bot agent author system forward link app channel dm group known missing stale
+// vocabulary are the product's own words besides platforms and sections, which say
+// nothing of a chat: kinds, roles, states, forms, tools, and the parts of a search's
+// score.
+var vocabulary = strings.Fields(`human bot agent author system forward link app channel dm group known missing stale
 	user assistant tool text json brackets preamble tags plain log off auto
-	guide instructions session place summary transcript recall snapshot window thread chain delta media anchor
 	channel_context channel_messages conversation_search
 	words near time number recency phrase exact activity talk meaning id`)
 

@@ -17,6 +17,12 @@ import (
 // Platforms are the values of platform.
 var Platforms = []string{PlatformLocal, PlatformSlack, PlatformDiscord}
 
+// AnyPlatform names the platforms, in a sentence: "a, b or c".
+func AnyPlatform() string {
+	last := len(Platforms) - 1
+	return strings.Join(Platforms[:last], ", ") + " or " + Platforms[last]
+}
+
 // The platforms.
 const (
 	PlatformLocal   = "local"

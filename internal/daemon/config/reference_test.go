@@ -54,6 +54,34 @@ func TestEverySettingIsDescribed(t *testing.T) {
 	walk("Config", reflect.TypeFor[config.Config]())
 }
 
+// What can be chosen stands where it is described: the tags and the hand-written page
+// are lists that a new platform or provider is easily left out of.
+func TestEachChoiceIsNamedWhereItIsDescribed(t *testing.T) {
+	t.Parallel()
+	named := func(where, text string, choices []string) {
+		for _, c := range choices {
+			if !strings.Contains(text, c) {
+				t.Errorf("%s does not name %s", where, c)
+			}
+		}
+	}
+	doc := func(of reflect.Type, field string) string {
+		f, _ := of.FieldByName(field)
+		return f.Tag.Get("doc")
+	}
+	named("the setting platform", doc(reflect.TypeFor[config.Config](), "Platform"), config.Platforms)
+	named("the setting model.provider", doc(reflect.TypeFor[config.Model](), "Provider"), append(providers.Names(), providers.Offline))
+	named("the setting summary.provider", doc(reflect.TypeFor[config.Summary](), "Provider"), providers.Names())
+	page, err := os.ReadFile("../../../docs/running.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named("docs/running.md", string(page), providers.KeyVariables())
+	for _, p := range config.Platforms {
+		named("docs/running.md", string(page), []string{"earshot serve --platform " + p})
+	}
+}
+
 func reference() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration

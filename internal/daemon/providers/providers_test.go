@@ -3,7 +3,6 @@ package providers_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,16 +12,17 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// A provider is one row and a package: a package without its row, and a row in which
-// something is missing, are found here.
+// A provider with an API of its own is a package and its row; one that speaks another's
+// API is a row alone, over that one's package. A package without its row, and a row in
+// which something is missing, are found here.
 func TestEachPackageBelowModelHasItsRow(t *testing.T) {
 	t.Parallel()
 	const folder = "../../../model"
+	found := 0
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var packages []string
 	for _, e := range entries {
 		sources, _ := filepath.Glob(filepath.Join(folder, e.Name(), "*.go"))
 		for _, file := range sources {
@@ -31,12 +31,15 @@ func TestEachPackageBelowModelHasItsRow(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(string(src), "\nconst Provider = ") {
-				packages = append(packages, e.Name())
+				if _, ok := providers.Of(e.Name()); !ok {
+					t.Errorf("package %s has no row", e.Name())
+				}
+				found++
 			}
 		}
 	}
-	if names := slices.Sorted(slices.Values(providers.Names())); !slices.Equal(names, packages) {
-		t.Errorf("rows for %v, packages %v", names, packages)
+	if found < 3 {
+		t.Errorf("only %d packages were found", found)
 	}
 }
 
