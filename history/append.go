@@ -96,30 +96,21 @@ func (h *History) checkStored(ctx context.Context, c Conversation, list []earsho
 
 // recordAnswers records which messages the agent's own ones answer, each once.
 func (h *History) recordAnswers(ctx context.Context, c Conversation, list []earshot.Message, recorded []earshot.Recorded) error {
-	cursor, kind := int64(0), string(c.Channel.Kind)
-	var answers []earshot.Answer
-	for at, m := range list {
-		cursor = max(cursor, recorded[at].Seq)
-		if m.Deleted || m.ReplyTo == "" || m.ReplyTo == m.ID || !h.self.Is(m.Author.ID) {
-			continue
-		}
-		i := slices.IndexFunc(answers, func(a earshot.Answer) bool { return a.Anchor == m.ReplyTo })
-		if i < 0 {
-			i = len(answers)
-			answers = append(answers, earshot.Answer{Anchor: m.ReplyTo})
-		}
-		answers[i].Replies = append(answers[i].Replies, m.ID)
-	}
-	if len(answers) == 0 {
+	answers := h.answers(list)
+	if len(answers) == 0 || h.memory == nil {
 		return nil
 	}
+	cursor, kind := int64(0), string(c.Channel.Kind)
+	for _, r := range recorded {
+		cursor = max(cursor, r.Seq)
+	}
 	id := h.id(c)
-	stored, _, err := h.store.OpenConversation(ctx, id, "")
+	stored, _, err := h.memory.OpenConversation(ctx, id, "")
 	if err != nil {
 		return fmt.Errorf("append: record what was answered: %w", err)
 	}
 	for _, a := range answers {
-		number, err := h.store.CommitTurn(ctx, id, earshot.Turn{
+		number, err := h.memory.CommitTurn(ctx, id, earshot.Turn{
 			Answer: a, Policy: policyName, Epoch: stored.Epoch, Cursor: cursor, Metadata: map[string]*string{kindKey: &kind},
 		})
 		switch {
@@ -132,6 +123,23 @@ func (h *History) recordAnswers(ctx context.Context, c Conversation, list []ears
 		}
 	}
 	return nil
+}
+
+// answers returns which messages the agent's own ones among list answer.
+func (h *History) answers(list []earshot.Message) []earshot.Answer {
+	var out []earshot.Answer
+	for _, m := range list {
+		if m.Deleted || m.ReplyTo == "" || m.ReplyTo == m.ID || !h.self.Is(m.Author.ID) {
+			continue
+		}
+		i := slices.IndexFunc(out, func(a earshot.Answer) bool { return a.Anchor == m.ReplyTo })
+		if i < 0 {
+			i = len(out)
+			out = append(out, earshot.Answer{Anchor: m.ReplyTo})
+		}
+		out[i].Replies = append(out[i].Replies, m.ID)
+	}
+	return out
 }
 
 // Delete deletes messages of a conversation by their ids. What remains is a

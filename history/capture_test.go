@@ -22,7 +22,7 @@ func shout(_ context.Context, text string) (string, error) { return strings.ToUp
 
 func TestCaptureStoresTheQuestionBeforeAndTheAnswerAfter(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		h := of(t, st, ops, history.Options{})
 		var seen string
 		agent := func(ctx context.Context, c history.Conversation, q earshot.Message) (earshot.Message, error) {

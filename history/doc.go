@@ -19,5 +19,8 @@
 // Several agents share a store: each has a History of its own, with its own
 // [earshot.Identity]. They share what is said. In a prompt an agent's own
 // messages are the assistant's, another agent's are the user's, marked as
-// "Name (agent): text". docs/history.md is the page on all of it.
+// "Name (agent): text".
+//
+// A store for messages alone, of four methods, is enough: see [Store].
+// docs/history.md is the page on all of it.
 package history

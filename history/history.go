@@ -14,12 +14,37 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// A Store is what a History needs of an [earshot.Store].
+// A Store is what a History needs: a store for messages alone, whose methods keep what
+// [earshot.Messages] says of them. It is safe for concurrent use.
+//
+// Of a store that has the reads of [earshot.Messages] too, a prompt and a search read no
+// more than they need; of another they read the channel. A store that has
+// [earshot.Conversations], [earshot.Turns] and [earshot.Summaries] too keeps what the
+// agent answered and the summaries of older turns; on another an answer is known by its
+// ReplyTo, and nothing is summarised. An [earshot.Store] is all of that.
 type Store interface {
-	gather.Store
-	gather.Conversations
-	search.Store
+	// Record stores messages, their newer revisions and tombstones, all or none, and
+	// says of each what changed.
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
+	// ByID returns those of the ids that are stored, tombstones too, by Position.
+	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
+	// Newest returns the newest messages of a part at or before upTo (zero: no bound),
+	// at most limit, by Position, without deleted ones.
+	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	// Since returns what became known after a sequence, tombstones too, by Seq, at most
+	// limit (0: no limit).
+	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
+}
+
+// reads are what gathering and searching read of a store.
+type reads interface {
+	gather.Store
+	search.Store
+}
+
+// A memory keeps what the agent answered, and its summaries.
+type memory interface {
+	gather.Conversations
 	OpenConversation(ctx context.Context, id earshot.ConversationID, idempotencyKey string) (earshot.Conversation, bool, error)
 	CommitTurn(ctx context.Context, id earshot.ConversationID, t earshot.Turn) (int, error)
 	Turn(ctx context.Context, id earshot.ConversationID, number int) (earshot.Turn, error)
@@ -79,6 +104,8 @@ type Options struct {
 // safe for concurrent use. [History.Close] ends what it does in the background.
 type History struct {
 	store    Store
+	reads    reads  // the store, or a scan of it
+	memory   memory // the store; nil where it keeps messages alone
 	self     earshot.Identity
 	o        Options
 	searcher *search.Searcher
@@ -102,7 +129,13 @@ func New(st Store, self earshot.Identity, o *Options) *History {
 	if self.ID == "" {
 		panic("history: the agent's identity has no ID")
 	}
-	h := &History{store: st, self: self, owner: rand.Text(), searcher: search.New(st, nil)}
+	h := &History{store: st, self: self, owner: rand.Text()}
+	var ok bool
+	if h.reads, ok = st.(reads); !ok {
+		h.reads = scan{st}
+	}
+	h.memory, _ = st.(memory)
+	h.searcher = search.New(h.reads, nil)
 	if o != nil {
 		h.o = *o
 	}

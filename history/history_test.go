@@ -18,7 +18,7 @@ import (
 
 func TestAppendIsIdempotentAndEditsWinInAnyOrder(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		h := of(t, st, ops, history.Options{})
 		first := said(1, "U1", "first")
 		if got := add(t, h, channel, first)[0].Change; got != earshot.New {
@@ -46,7 +46,7 @@ func TestAppendIsIdempotentAndEditsWinInAnyOrder(t *testing.T) {
 
 func TestAnAnswerThatIsAppendedAgainIsOneTurn(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		h := of(t, st, ops, history.Options{})
 		for range 100 {
 			add(t, h, channel, said(1, "U1", "up?"), answers(2, "A-ops", "yes", 1))
@@ -63,7 +63,7 @@ func TestAnAnswerThatIsAppendedAgainIsOneTurn(t *testing.T) {
 
 func TestGetNarrows(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		h := of(t, st, ops, history.Options{})
 		thread := channel.InThread("m2")
 		add(t, h, channel, said(1, "U1", "one"), said(2, "U2", "two"), said(4, "A-ops", "four"), said(6, "B-ops", "six"))
@@ -118,7 +118,7 @@ func TestGetFindsAParticipantBehindManyOthers(t *testing.T) {
 
 func TestWhatIsDeletedStaysDeletedAndIsNowhere(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		h := of(t, st, ops, history.Options{})
 		secret, never := said(1, "U1", "<@A-ops> the password is marzipan"), said(2, "U1", "said later")
 		add(t, h, channel, secret, said(3, "U1", "<@A-ops> hello?"))
@@ -154,7 +154,7 @@ func TestDeleteReachesNoOtherConversation(t *testing.T) {
 
 func TestAnEditOrADeletionReachesNoOtherThread(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		h := of(t, st, ops, history.Options{})
 		first, second := channel.InThread("m1"), channel.InThread("m2")
 		add(t, h, channel, said(1, "Alice", "one"), said(2, "Alice", "two"), said(3, "Alice", "top"))
@@ -217,7 +217,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 
 func TestConcurrentUseLosesNothing(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		agents := []*history.History{of(t, st, ops, history.Options{}), of(t, st, desk, history.Options{SummariseAfter: 4})}
 		var wg sync.WaitGroup
 		const workers, each = 8, 12

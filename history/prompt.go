@@ -30,10 +30,11 @@ func (h *History) Prompt(ctx context.Context, c Conversation, question earshot.M
 	if err != nil {
 		return assemble.Result{}, err
 	}
-	if _, err := h.message(ctx, c, question); err != nil {
+	asked, err := h.message(ctx, c, question)
+	if err != nil {
 		return assemble.Result{}, fmt.Errorf("prompt: %w", err)
 	}
-	in, err := h.load(ctx, c, question)
+	in, err := h.load(ctx, c, asked)
 	if err != nil {
 		return assemble.Result{}, fmt.Errorf("prompt: %w", err)
 	}
@@ -49,13 +50,21 @@ func (h *History) Prompt(ctx context.Context, c Conversation, question earshot.M
 
 // load reads what the prompt can be made of: the newest turns whatever they cost,
 // since the threshold of the summary counts turns, not tokens.
-func (h *History) load(ctx context.Context, c Conversation, question earshot.MessageID) (assemble.Input, error) {
+func (h *History) load(ctx context.Context, c Conversation, question earshot.Message) (assemble.Input, error) {
 	const anyCost = 1 << 40
-	in, err := gather.Input(ctx, h.store, gather.Request{
-		Channel: c.Channel, Anchor: question, Identity: h.self, Counter: h.o.Counter, Instructions: h.o.Instructions,
+	request := gather.Request{
+		Channel: c.Channel, Anchor: question.ID, Identity: h.self, Counter: h.o.Counter, Instructions: h.o.Instructions,
 		Policy: h.policy(anyCost), Budget: assemble.Budget{Tokens: anyCost, Limit: anyCost}, Zone: "UTC",
 		Conversation: h.id(c),
-	})
+	}
+	if h.memory == nil {
+		recent, err := h.store.Newest(ctx, c.Channel.Scope(), earshot.Whole(), question.Position(), maxMaterial)
+		if err != nil {
+			return assemble.Input{}, err
+		}
+		request.State = &assemble.Conversation{Turns: h.answers(recent)}
+	}
+	in, err := gather.Input(ctx, h.reads, request)
 	if err != nil {
 		return in, err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // talk is a channel that two people and two agents share.
-func talk(t *testing.T, st earshot.Store) (opsAgent, deskAgent *history.History) {
+func talk(t *testing.T, st history.Store) (opsAgent, deskAgent *history.History) {
 	t.Helper()
 	opsAgent, deskAgent = of(t, st, ops, history.Options{}), of(t, st, desk, history.Options{})
 	add(t, opsAgent, channel,
@@ -30,7 +30,7 @@ func talk(t *testing.T, st earshot.Store) (opsAgent, deskAgent *history.History)
 
 func TestAgentsThatShareAStoreSeeEachOtherAsAgents(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		opsAgent, deskAgent := talk(t, st)
 		for _, c := range []struct {
 			name string
@@ -81,7 +81,7 @@ Alice: @ops @desk thanks, both. What was it?
 
 func TestAPromptOfAThreadAndOfADM(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		h := of(t, st, ops, history.Options{})
 		thread := channel.InThread("m1")
 		add(t, h, channel, said(1, "Alice", "<@A-ops> is staging up?"), said(2, "Bob", "<@A-ops> what is 2 + 2?"))
@@ -142,7 +142,7 @@ func TestTheOptionsBoundAPrompt(t *testing.T) {
 
 func TestNobodyForgesASpeaker(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		h := of(t, st, ops, history.Options{Everything: true})
 		forger := func(minute int, name, text string) earshot.Message {
 			m := said(minute, fmt.Sprint("U", minute), text)
@@ -175,7 +175,7 @@ Alice: @ops who is who?
 
 func TestAPromptSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		h := of(t, st, ops, history.Options{})
 		add(t, h, channel, said(10, "Alice", "<@A-ops> and?"))
 		if err := st.PutCoverage(t.Context(), channel.Channel.Scope(), earshot.Coverage{To: at(5), State: earshot.Missing}); err != nil {

@@ -150,7 +150,7 @@ func (h *History) message(ctx context.Context, c Conversation, id earshot.Messag
 
 // gaps returns the stretches of a conversation that are missing or stale.
 func (h *History) gaps(ctx context.Context, c Conversation) ([]earshot.Coverage, error) {
-	list, err := h.store.Coverage(ctx, c.Channel.Scope())
+	list, err := h.reads.Coverage(ctx, c.Channel.Scope())
 	return slices.DeleteFunc(list, func(x earshot.Coverage) bool {
 		return x.Thread != c.Thread || x.State != earshot.Missing && x.State != earshot.Stale
 	}), err

@@ -15,7 +15,7 @@ import (
 
 func TestSearchStaysInItsConversation(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		h := of(t, st, ops, history.Options{})
 		thread := channel.InThread("m1")
 		add(t, h, channel, said(1, "Alice", "the root"), said(2, "Alice", "marmalade at the top"), said(7, "Bob", "marmalade again, the question"))
@@ -85,7 +85,7 @@ func TestSearchIsBounded(t *testing.T) {
 
 func TestTheSearchToolWorksForItsConversationOnly(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyStore(t, func(t *testing.T, st history.Store) {
 		h, other := of(t, st, ops, history.Options{}), of(t, st, desk, history.Options{})
 		add(t, h, channel, said(1, "Alice", "marmalade is on the\u202e list"), said(2, "A-ops", "marmalade noted"), said(9, "Alice", "<@A-ops> marmalade?"))
 		add(t, other, channel, said(3, "A-desk", "marmalade ordered"))

@@ -57,7 +57,7 @@ func (h *History) summarise(ctx context.Context, c Conversation, in assemble.Inp
 		in.Conversation.Summary = nil
 		return in, nil
 	}
-	next, err := h.store.Turn(ctx, h.id(c), s.Turns) // the first turn that it does not cover
+	next, err := h.memory.Turn(ctx, h.id(c), s.Turns) // the first turn that it does not cover
 	if errors.Is(err, earshot.ErrNotFound) {
 		next.Cursor = 1 << 40
 	} else if err != nil {
@@ -76,7 +76,7 @@ func (h *History) summarise(ctx context.Context, c Conversation, in assemble.Inp
 		return in, nil
 	}
 	// What the summary covers is not left out: the count is of what was said since.
-	before, err := h.store.Count(ctx, c.Channel.Scope(), c.part(), earshot.Position{Time: s.To + 1})
+	before, err := h.reads.Count(ctx, c.Channel.Scope(), c.part(), earshot.Position{Time: s.To + 1})
 	for i := range in.Stored {
 		in.Stored[i].Count = max(0, in.Stored[i].Count-before.Count)
 	}
@@ -125,7 +125,7 @@ func (h *History) due(ctx context.Context, c Conversation, answers int) {
 func (h *History) roll(ctx context.Context, c Conversation) {
 	for range 16 {
 		now := earshot.TimeOf(earshot.ClockOf(h.store, h.o.Now)())
-		claim, err := h.store.ClaimSummary(ctx, earshot.AgentID(h.self.ID), h.owner, h.o.SummariseAfter/2, now, holdSummary)
+		claim, err := h.memory.ClaimSummary(ctx, earshot.AgentID(h.self.ID), h.owner, h.o.SummariseAfter/2, now, holdSummary)
 		if errors.Is(err, earshot.ErrNotFound) {
 			return
 		}
@@ -137,7 +137,7 @@ func (h *History) roll(ctx context.Context, c Conversation) {
 				if errors.Is(err, earshot.ErrConflict) {
 					again = 0
 				}
-				_ = h.store.ReleaseSummary(context.WithoutCancel(ctx), claim, again)
+				_ = h.memory.ReleaseSummary(context.WithoutCancel(ctx), claim, again)
 			}
 		}
 		if errors.Is(err, errNothing) {
@@ -186,7 +186,7 @@ func (h *History) put(ctx context.Context, claim earshot.SummaryClaim) error {
 	for i := range m.Messages {
 		ids[i] = m.Messages[i].ID
 	}
-	return h.store.PutSummary(ctx, claim, s, ids...)
+	return h.memory.PutSummary(ctx, claim, s, ids...)
 }
 
 // write has the summary written.
@@ -206,7 +206,7 @@ func (h *History) write(ctx context.Context, m Material) (earshot.Summary, error
 func (h *History) material(ctx context.Context, claim earshot.SummaryClaim) (m Material, to earshot.Time, err error) {
 	id := claim.Conversation
 	m = Material{Conversation: id, Before: claim.Before}
-	turns, err := h.store.Turns(ctx, id, claim.Turns-claim.Before.Turns+turnsMeanwhile)
+	turns, err := h.memory.Turns(ctx, id, claim.Turns-claim.Before.Turns+turnsMeanwhile)
 	if err != nil {
 		return m, 0, err
 	}
@@ -245,7 +245,7 @@ func (h *History) material(ctx context.Context, claim earshot.SummaryClaim) (m M
 	if err != nil {
 		return m, 0, err
 	}
-	stored, err := h.store.Conversation(ctx, id)
+	stored, err := h.memory.Conversation(ctx, id)
 	if err != nil {
 		return m, 0, err
 	}

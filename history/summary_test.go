@@ -25,7 +25,7 @@ func exchange(t testing.TB, h *history.History, c history.Conversation, from, to
 
 func TestTheOlderHalfBecomesADigest(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		h := of(t, st, ops, history.Options{SummariseAfter: 8, Budget: 4000})
 		add(t, h, channel, said(0, "Alice", "<@A-ops> we decided to freeze releases until Friday"), answers(1, "A-ops", "Noted.", 0))
 		exchange(t, h, channel, 1, 5)
@@ -56,7 +56,7 @@ func scripted(calls chan<- history.Material) history.Summariser {
 
 func TestSummariesComposeAndTheirMessagesAreKept(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		calls, stored := make(chan history.Material, 8), make(chan int, 8)
 		h := of(t, putStore{st, stored}, ops, history.Options{SummariseAfter: 4, Summarise: scripted(calls)})
 		exchange(t, h, channel, 0, 3)
@@ -131,7 +131,7 @@ func TestWhatIsSaidLateIsShownBesideTheSummary(t *testing.T) {
 
 func TestADeletionDropsTheSummary(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		h := of(t, st, ops, history.Options{SummariseAfter: 4})
 		add(t, h, channel, said(0, "Alice", "<@A-ops> the code is marzipan"), answers(1, "A-ops", "Noted.", 0))
 		exchange(t, h, channel, 1, 4)
@@ -229,7 +229,7 @@ func TestAConversationOfManyTurnsKeepsItsPromptsSmall(t *testing.T) {
 
 func TestAQuestionOfLongAgoSeesNoSummaryOfWhatCameAfter(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		h := of(t, st, ops, history.Options{SummariseAfter: 4})
 		exchange(t, h, channel, 0, 2)
 		want := prompt(t, h, channel, "m2")
@@ -242,7 +242,7 @@ func TestAQuestionOfLongAgoSeesNoSummaryOfWhatCameAfter(t *testing.T) {
 
 func TestASummaryHasNoIsolatedQuestionAndNotItsAnswer(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		h := of(t, st, ops, history.Options{SummariseAfter: 4})
 		add(t, h, channel, said(0, "Alice", "<@A-ops> 🚫 what is the code?"), answers(1, "A-ops", "The code is marzipan.", 0))
 		exchange(t, h, channel, 1, 6)
@@ -294,7 +294,7 @@ func TestIDsWithSpacesAreSummarisedToo(t *testing.T) {
 
 func TestADeletionWhileASummaryIsWrittenHasItWrittenAnew(t *testing.T) {
 	t.Parallel()
-	everyStore(t, func(t *testing.T, st earshot.Store) {
+	everyWhole(t, func(t *testing.T, st earshot.Store) {
 		begun, goOn, stored := make(chan history.Material, 8), make(chan struct{}), make(chan int, 8)
 		h := of(t, putStore{st, stored}, ops, history.Options{SummariseAfter: 4, Summarise: func(_ context.Context, m history.Material) (string, error) {
 			begun <- m

@@ -54,8 +54,23 @@ func edited(m earshot.Message, minute int, text string) earshot.Message {
 	return m
 }
 
-// everyStore runs a test over each kind of store.
-func everyStore(t *testing.T, test func(t *testing.T, st earshot.Store)) {
+// everyStore runs a test over each kind of store, those for messages alone too.
+func everyStore(t *testing.T, test func(t *testing.T, st history.Store)) {
+	t.Helper()
+	everyWhole(t, func(t *testing.T, st earshot.Store) { test(t, st) })
+	for name, st := range map[string]history.Store{
+		"messages alone": struct{ history.Store }{open(t, "memory:")}, // without the other methods
+		"a map":          newShelf(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, st)
+		})
+	}
+}
+
+// everyWhole runs a test over each kind of store that keeps turns and summaries too.
+func everyWhole(t *testing.T, test func(t *testing.T, st earshot.Store)) {
 	t.Helper()
 	for name, spec := range map[string]func(*testing.T) string{
 		"memory":   func(*testing.T) string { return "memory:" },

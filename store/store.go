@@ -16,8 +16,8 @@
 //
 // Use SQLite on one machine, PostgreSQL for several replicas, and memory for
 // tests and first tries. To bring a store of your own, implement the interfaces
-// that you need, such as [earshot.Messages] alone, and test it with the package
-// storetest.
+// that you need: four methods for package history (history.Store), [earshot.Messages]
+// for what reads messages alone. Package storetest tests it.
 package store
 
 import (
