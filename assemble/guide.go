@@ -32,7 +32,7 @@ type guideLine struct {
 
 // A sectionGuide is a line about a section in one frame. order is its place
 // among the lines of that frame. The log form and JSON have lines of their own
-// for all sections together.
+// for the sections of the built-in policies together.
 type sectionGuide struct {
 	frame Frame
 	order int
@@ -87,23 +87,19 @@ func guide(p *Policy) []guideLine {
 	lines = append(lines, guideOpening...)
 	switch {
 	case p.Frame == Log:
-		lines = append(lines, guideLog...)
+		lines = append(append(lines, guideLog...), sectionGuides(p)...)
 	case p.Form == JSON:
-		lines = append(lines, guideJSON...)
-		lines = append(lines, guideText...)
+		lines = append(append(lines, guideJSON...), guideText...)
 	default:
-		for _, g := range sectionGuides(p) {
-			lines = append(lines, g.line)
-		}
-		lines = append(lines, guideText...)
+		lines = append(append(lines, sectionGuides(p)...), guideText...)
 	}
 	return append(lines, guideClosing...)
 }
 
 // sectionGuides returns the lines about the policy's sections, in their order.
-func sectionGuides(p *Policy) []sectionGuide {
+func sectionGuides(p *Policy) []guideLine {
 	frame := cmp.Or(p.Frame, Brackets)
-	var out []sectionGuide
+	var found []sectionGuide
 	take := func(list []Section, laterOnly bool) {
 		for _, s := range list {
 			k := kindOf(s.Section)
@@ -112,14 +108,18 @@ func sectionGuides(p *Policy) []sectionGuide {
 			}
 			for _, g := range k.guide {
 				if g.frame == frame {
-					out = append(out, g)
+					found = append(found, g)
 				}
 			}
 		}
 	}
 	take(p.First, false)
 	take(p.Later, true)
-	slices.SortFunc(out, func(x, y sectionGuide) int { return cmp.Compare(x.order, y.order) })
+	slices.SortFunc(found, func(x, y sectionGuide) int { return cmp.Compare(x.order, y.order) })
+	out := make([]guideLine, len(found))
+	for i, g := range found {
+		out[i] = g.line
+	}
 	return out
 }
 

@@ -290,7 +290,7 @@ func customPolicy(d dice) assemble.Policy {
 	}
 	p.NameAsker = (p.Frame == assemble.Preamble || p.Frame == assemble.Tags) && one(d, 2)
 	var list []assemble.Section
-	for _, name := range shuffled(d, []assemble.SectionName{assemble.Guide, assemble.Place, assemble.SummaryPart, assemble.Transcript, assemble.Snapshot, assemble.Window, assemble.Thread, assemble.Chain, assemble.Media}) {
+	for _, name := range shuffled(d, firstSections()) {
 		if name == assemble.Guide || d.roll(3) > 0 {
 			list = append(list, limited(d, name))
 		}
@@ -309,6 +309,14 @@ func customPolicy(d dice) assemble.Policy {
 		return pick(d, assemble.Policies())
 	}
 	return p
+}
+
+// firstSections are those that a first turn may have in any order, in forms without
+// search.
+func firstSections() []assemble.SectionName {
+	return slices.DeleteFunc(assemble.SectionNames(), func(n assemble.SectionName) bool {
+		return slices.Contains([]assemble.SectionName{assemble.Instructions, assemble.SessionPart, assemble.Delta, assemble.Recall, assemble.Anchor}, n)
+	})
 }
 
 // limited returns a section with small limits.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,22 @@ func TestEverySectionOfMessagesHasALayoutInTheFramesThatAllowIt(t *testing.T) {
 			if (k.allowed == nil || k.allowed(p)) && k.layout(&p) == nil {
 				t.Errorf("%s has no layout in form %s, frame %s", k.name, p.Form, p.Frame)
 			}
+		}
+	}
+}
+
+// A section that shows messages has a line in the guide, or stands in the lines that the
+// log form and JSON have for several.
+func TestEverySectionOfMessagesIsExplained(t *testing.T) {
+	t.Parallel()
+	var together strings.Builder
+	for _, l := range slices.Concat(guideLog, guideJSON) {
+		together.WriteString(l.text + "\n")
+	}
+	inThose := map[SectionName]string{Recall: "[" + recallFound + "]", Snapshot: "[ChannelSnapshot]"}
+	for _, k := range sectionKinds {
+		if by := inThose[k.name]; k.source != SourceNone && len(k.guide) == 0 && (by == "" || !strings.Contains(together.String(), by)) {
+			t.Errorf("no line of the guide explains the section %s", k.name)
 		}
 	}
 }

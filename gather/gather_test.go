@@ -150,6 +150,25 @@ func remember(p assemble.Policy, anchor earshot.MessageID, r assemble.Result) as
 	return c
 }
 
+// Each section is read, also one that no built-in policy has.
+func TestEachSectionIsRead(t *testing.T) {
+	t.Parallel()
+	st := open(t, "memory:")
+	list := thread(3)
+	record(t, st, general.Scope(), list...)
+	for _, name := range assemble.SectionNames() {
+		for _, frame := range []assemble.Frame{assemble.Log, assemble.Brackets} {
+			p := assemble.Policy{Name: "one section", Form: assemble.Text, Frame: frame, Bots: "bot", First: []assemble.Section{{Section: name}, {Section: assemble.Anchor}}}
+			if p.Check() != nil {
+				continue
+			}
+			if _, err := gather.Input(t.Context(), st, gather.Request{Channel: general, Anchor: list[3].ID, Identity: self, Policy: p, Counter: counter(t)}); err != nil {
+				t.Errorf("%s in the frame %s: %v", name, frame, err)
+			}
+		}
+	}
+}
+
 // What is read is enough: the prompt is the one that the whole channel gives.
 func TestWhatIsReadGivesThePromptOfTheWholeChannel(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package gather
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -136,8 +137,10 @@ func (r *reader) section(ctx context.Context, s assemble.Section) error {
 		return r.chain(ctx, s)
 	case assemble.SourceChanges:
 		return r.delta(ctx, s)
+	case assemble.SourceNone, assemble.SourceChannel, assemble.SourceSearch:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("nothing reads the source %q of the section %s", s.Section.Source(), s.Section)
 }
 
 // byID keeps messages by id, tombstones too. Empty ids and ids that are not
