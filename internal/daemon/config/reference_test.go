@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -52,6 +53,38 @@ func TestEverySettingIsDescribed(t *testing.T) {
 		}
 	}
 	walk("Config", reflect.TypeFor[config.Config]())
+}
+
+// A setting that is a URL is refused where it is none, and a number where it is negative.
+func TestEachURLAndEachNumberIsChecked(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	var walk func(path string, v reflect.Value)
+	walk = func(path string, v reflect.Value) {
+		for i := range v.NumField() {
+			key := v.Type().Field(i).Tag.Get("yaml")
+			at, f := strings.TrimPrefix(path+"."+key, "."), v.Field(i)
+			was := reflect.ValueOf(f.Interface())
+			switch {
+			case key == "-":
+				continue
+			case f.Kind() == reflect.Struct:
+				walk(at, f)
+				continue
+			case strings.HasSuffix(key, "_url"):
+				f.SetString("no address")
+			case f.Kind() == reflect.Int:
+				f.SetInt(-1)
+			default:
+				continue
+			}
+			if problems := errors.Join(c.Check()...); problems == nil || !strings.Contains(problems.Error(), at) {
+				t.Errorf("%s: %v is not refused", at, f)
+			}
+			f.Set(was)
+		}
+	}
+	walk("", reflect.ValueOf(&c).Elem())
 }
 
 // What can be chosen stands where it is described: the tags and the hand-written page
