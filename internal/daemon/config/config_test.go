@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -106,8 +107,8 @@ local:
 		":13: model.prices.m.per: unknown key",
 		"EARSHOT_ROUNDS: must be a whole number",
 		"budget.limit: is -1; use a number from 1",
-		`model.provider: "clippy" is unknown; use one of anthropic, gemini, openai, offline`,
-		`summary.provider: "offline" is unknown; use one of anthropic, gemini, openai`, "summary.turns: is 1; use a number from 2",
+		`model.provider: "clippy" is unknown; use one of ` + strings.Join(providers.Names(), ", ") + `, offline`,
+		`summary.provider: "offline" is unknown; use one of ` + strings.Join(providers.Names(), ", "), "summary.turns: is 1; use a number from 2",
 		":6: summary.tokens: is gone, take it out: a summary has 1,200 tokens at the most",
 		"counter: ", "model.prices.m: must not be negative", "local.listen: must be a loopback address",
 		"OPENAI_BASE_URL: is not of the form", `context.zone: "Mars/Olympus" is no time zone; use an IANA name`,
@@ -128,9 +129,14 @@ local:
 // is refused with what that is, whichever service it is of, and is not shown.
 func TestAKeyThatWasCopiedWithMoreThanItselfIsTrimmedOrRefused(t *testing.T) {
 	t.Parallel()
-	names := []string{
-		"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_SIGNING_SECRET_OLD", "DISCORD_BOT_TOKEN",
-		"EARSHOT_EMBEDDINGS_KEY",
+	names := providers.KeyVariables()
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[config.Keys]()) {
+		if name := f.Tag.Get("env"); name != "" && !(strings.HasPrefix(name, "EARSHOT_") && strings.HasSuffix(name, "_TOKEN")) { // those are of the operator's own choice
+			names = append(names, name)
+		}
+	}
+	if len(names) < 8 {
+		t.Fatalf("only %v were found", names)
 	}
 	for _, name := range names {
 		for value, want := range map[string]string{
