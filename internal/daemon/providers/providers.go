@@ -1,6 +1,6 @@
-// Package providers is the table of the providers of models. A new one is its package
-// below model and its row here: the settings, their page, the checks, what files cost
-// and the requests that are shown again follow from it.
+// Package providers is the table of the providers of models. A new one is its row here,
+// and its package below model where it speaks no API that is known: the settings, the
+// checks, what files cost and the requests that are shown again follow from it.
 package providers
 
 import (
