@@ -80,6 +80,7 @@ var layout = architecture{
 		{0, "docs", "pages that the program reads"},
 		{0, "search/internal/when", "the times that a question names"},
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
+		{0, "internal/pause", "waiting, until a context ends"},
 		{0, "platform/internal/tolerant", "JSON in which a malformed field costs itself"},
 		{0, "assemble/links", "who answers whom, where nothing says so"},
 
@@ -90,8 +91,10 @@ var layout = architecture{
 		{1, "tokens/internal/vocab", "the vocabulary of o200k, as a table in a file"},
 		{2, "tokens/internal/vocab/gen", "writes that file"},
 		{1, "assemble/internal/logform", "prompts of the log form, read back"},
-		{1, "secret", "texts that are never shown"},
+		{0, "secret", "texts that are never shown"},
 		{1, "platform/*/*msg", "platform JSON to messages"},
+		{1, "platform/internal/*", "what adapters of platforms have in common"},
+		{1, "platform/check", "what the check of a platform finds"},
 		{1, "platform/*/markup", "Markdown to what a platform shows"},
 
 		{2, "llm", "the model port, and the offline model"},
@@ -165,7 +168,7 @@ var layout = architecture{
 	rules: []rule{
 		{from: ".", thirdParty: true,
 			why: "the vocabulary is imported by everyone: it builds on the standard library only"},
-		{from: "platform/*", to: "platform/*", siblings: true, except: []string{"platform/backfill", "platform/media"},
+		{from: "platform/*", to: "platform/*", siblings: true, except: []string{"platform/backfill", "platform/check", "platform/media"},
 			why: "adapters never import one another: what two need belongs to the vocabulary"},
 		{from: "platform/*/*msg", to: "platform/*/*msg", siblings: true,
 			why: "decoders never import one another"},

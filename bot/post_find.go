@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 )
 
 // find finds out whether a post arrived, by our own events and by the platform. A
@@ -37,8 +38,8 @@ func (o *outbox) find(ctx context.Context, p *earshot.Post) (earshot.Message, er
 			}
 		case look < looks:
 			look++
-			if err := sleep(ctx, o.limits.Look); err != nil {
-				return earshot.Message{}, err
+			if pause.For(ctx, o.limits.Look) != nil {
+				return earshot.Message{}, context.Cause(ctx)
 			}
 		case err != nil:
 			return earshot.Message{}, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 )
 
 // A placeholder is posted before the model is asked, and becomes the reply. It goes
@@ -134,8 +135,8 @@ func (o *outbox) replace(ctx context.Context, p earshot.Post, text string) error
 	o.fault(faultBeforeUpdate)
 	if o.drafts.lost {
 		// A draft of which nobody knows whether it arrived must not arrive later.
-		if err := sleep(ctx, o.limits.Look); err != nil {
-			return err
+		if pause.For(ctx, o.limits.Look) != nil {
+			return context.Cause(ctx)
 		}
 	}
 	if err := o.update(ctx, p); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 )
 
 // Limits of waiting for the platform. How long a turn waits in all is
@@ -36,21 +37,12 @@ func (o *outbox) pause(ctx context.Context, err error, retry time.Duration) erro
 		return outcome{kind: waitForPlatform, err: err, wait: wait}
 	}
 	o.slept += wait
-	return sleep(ctx, wait)
+	if pause.For(ctx, wait) != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // whyUndelivered begins the reason of a turn whose answer the platform did not
 // take in time.
 const whyUndelivered = "the platform took nothing for"
-
-// sleep waits, or returns the cause with which ctx ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -85,7 +86,7 @@ func (x *retrier) Generate(ctx context.Context, r llm.Request, stream func(llm.E
 		}
 		wait, more := x.wait(ctx, try, e.RetryAfter)
 		x.o.Logger.WarnContext(ctx, "model failed", "provider", e.Provider, "model", e.Model, "status", e.Status, "try", try, "again", more, "wait", wait, "err", err)
-		if !more || !sleep(ctx, wait) {
+		if !more || pause.For(ctx, wait) != nil {
 			return answer, err
 		}
 	}
@@ -107,18 +108,6 @@ func (x *retrier) wait(ctx context.Context, try int, asked time.Duration) (time.
 		return wait, false
 	}
 	return wait, true
-}
-
-// sleep waits, and reports whether it waited to the end.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // A retryStream passes on the streams of several tries, and sends Again before the

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 )
 
 // How long to wait before asking again a platform that does not answer at the
@@ -150,7 +151,7 @@ func (l *link) answerOnceKnown(ctx context.Context) error {
 	run, err := l.begin(ctx)
 	for ofStore(err) {
 		l.options.Log.Error("the bot cannot begin yet", "platform", l.platform, "err", err)
-		if err := pause(ctx, probeEvery); err != nil {
+		if err := pause.For(ctx, probeEvery); err != nil {
 			return err
 		}
 		run, err = l.begin(ctx)
@@ -177,7 +178,7 @@ func (l *link) probe(ctx context.Context, confirmed bool) error {
 // storeWatch tells of, the platform is asked again too: what it says is to be kept.
 func (l *link) retryIdentify(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
-		if err := pause(ctx, wait+l.options.Outside.jitter(wait/2)); err != nil {
+		if err := pause.For(ctx, wait+l.options.Outside.jitter(wait/2)); err != nil {
 			return err
 		}
 		err := l.Enter(ctx)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -172,7 +173,7 @@ func (w *storeWatch) Run(ctx context.Context) error {
 			w.confirmed = true
 			w.mu.Unlock()
 			w.failed(err)
-			if pause(ctx, probeEvery) != nil {
+			if pause.For(ctx, probeEvery) != nil {
 				return nil
 			}
 		}

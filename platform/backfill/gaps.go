@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
 )
 
@@ -58,7 +59,7 @@ func (f *Filler) recordGaps(ctx context.Context) {
 				if ctx.Err() == nil {
 					f.Log.Error("record what may have been missed", "platform", f.Platform, "workspace", f.Workspace, "err", err)
 				}
-				if sleep(ctx, time.Second) != nil {
+				if pause.For(ctx, time.Second) != nil {
 					return
 				}
 			}

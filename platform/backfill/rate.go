@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 )
 
 // A Tier is how often a platform may be asked, by workspace and method, and how
@@ -130,15 +131,16 @@ func (p *limiter) await(ctx context.Context, l rateKey, d time.Duration) error {
 		return nil
 	}
 	start := time.Now()
-	err := sleep(ctx, d)
+	err := pause.For(ctx, d)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.bucket(l, time.Now())
 	s.Waited += time.Since(start)
 	if err != nil {
 		s.level++
+		return context.Cause(ctx)
 	}
-	return err
+	return nil
 }
 
 // spare takes a call for a turn if more than half of a burst is left, and reports
@@ -175,8 +177,8 @@ func (p *limiter) background(ctx context.Context, l rateKey) error {
 		}
 		p.mu.Unlock()
 		waited = true
-		if err := sleep(ctx, d); err != nil {
-			return err
+		if pause.For(ctx, d) != nil {
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -221,16 +223,4 @@ func (p *limiter) calls() []Call {
 		return cmp.Or(cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Method, b.Method))
 	})
 	return out
-}
-
-// sleep waits, or returns ctx's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -1,0 +1,34 @@
+package secret
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// Hide removes secrets and URLs from the text of a network error. errors.Is still finds
+// what the error wraps.
+func Hide(err error, secrets ...Secret) error {
+	for u := (*url.Error)(nil); errors.As(err, &u); {
+		err = u.Err
+	}
+	text := err.Error()
+	for _, s := range secrets {
+		if !s.Empty() {
+			text = strings.ReplaceAll(text, s.Reveal(), Hidden)
+		}
+	}
+	if text == err.Error() {
+		return err
+	}
+	return hidden{text, err}
+}
+
+// hidden is an error whose text is another's.
+type hidden struct {
+	text string
+	err  error
+}
+
+func (h hidden) Error() string        { return h.text }
+func (h hidden) Is(target error) bool { return errors.Is(h.err, target) }
