@@ -23,8 +23,6 @@ func CheckDiscord(ctx context.Context, o Options, channels []string, tell func(F
 	defer st.Close()
 	settings := discordSettings(o.Config)
 	settings.Store, settings.Log = st, o.Log
-	discord.Check(ctx, settings, discord.CheckRequest{Channels: channels}, func(f discord.Finding) {
-		tell(Finding{What: f.What, State: FindingState(f.State), Found: f.Found, Costs: f.Costs, Remedy: f.Remedy})
-	})
+	discord.Check(ctx, settings, discord.CheckRequest{Channels: channels}, tell)
 	return nil
 }

@@ -9,22 +9,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-ai/earshot/platform/check"
 	"github.com/earshot-ai/earshot/platform/slack"
 	"github.com/earshot-ai/earshot/store"
 )
 
 // A Finding is one result of [CheckSlack] or [CheckDiscord]; see [slack.Check].
 type (
-	Finding      = slack.Finding
-	FindingState = slack.FindingState
+	Finding      = check.Finding
+	FindingState = check.State
 )
 
 // The states of a finding.
 const (
-	Good    = slack.Good
-	Poor    = slack.Poor
-	Bad     = slack.Bad
-	Unknown = slack.Unknown
+	Good    = check.Good
+	Poor    = check.Poor
+	Bad     = check.Bad
+	Unknown = check.Unknown
 )
 
 // CheckSlack checks whether the bot can work on Slack as it is configured, and

@@ -13,6 +13,7 @@ import (
 	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/rest"
 
+	"github.com/earshot-ai/earshot/platform/check"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 )
 
@@ -26,27 +27,6 @@ func InviteURL(app string) string {
 	return "https://discord.com/oauth2/authorize?" + url.Values{"client_id": {app}, "scope": {"bot"}, "permissions": {strconv.FormatInt(int64(permissions), 10)}}.Encode()
 }
 
-// A FindingState says what a finding means.
-type FindingState string
-
-// The states of a finding. Bad: the bot does not work. Poor: it works less well.
-// Unknown: it was not tested, or Discord did not say.
-const (
-	Good    FindingState = "good"
-	Poor    FindingState = "poor"
-	Bad     FindingState = "bad"
-	Unknown FindingState = "unknown"
-)
-
-// A Finding is what a check found of one thing.
-type Finding struct {
-	What   string       `json:"what"`
-	State  FindingState `json:"state"`
-	Found  string       `json:"found"`
-	Costs  string       `json:"costs,omitempty"`  // what does not work like this
-	Remedy string       `json:"remedy,omitempty"` // what to do about it
-}
-
 // A CheckRequest says what is checked besides the token, the intents and the servers.
 type CheckRequest struct {
 	// Channels are ids of channels or threads in which a message may be posted, which
@@ -56,14 +36,12 @@ type CheckRequest struct {
 	Patience time.Duration
 }
 
-const checkText = "Earshot checks that it can post here. This message removes itself."
-
 // Check tests whether a bot with these options works on Discord: the token, the
 // intents, the gateway, the servers that it is in, and, in the channels that r names,
 // what it may do there, a post, the event of the post, and its removal. It calls tell
 // with each finding, one after the other. It posts only in those channels and stores
 // no message.
-func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
+func Check(ctx context.Context, o Options, r CheckRequest, tell check.Report) {
 	if r.Patience <= 0 {
 		r.Patience = 15 * time.Second
 	}
@@ -72,8 +50,8 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
 		tell(closed(err))
 		return
 	}
-	c := &check{Platform: p, request: r, tell: tell}
-	c.good("bot token", fmt.Sprintf("it is %s, application %s", p.identity.Name, p.app))
+	c := &checking{Platform: p, Report: tell, request: r}
+	c.Good("bot token", fmt.Sprintf("it is %s, application %s", p.identity.Name, p.app))
 	c.intents(ctx)
 	c.servers(ctx)
 	ctx, stop := context.WithCancel(ctx)
@@ -82,7 +60,7 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
 	defer heard.wait()
 	defer stop()
 	if len(r.Channels) == 0 {
-		c.say("channels", Unknown, "none was named, so that nothing was posted", "", "name one with --channel; a message is posted there and removed")
+		c.Say("channels", check.Unknown, "none was named, so that nothing was posted", "", "name one with --channel; a message is posted there and removed")
 	}
 	for _, id := range r.Channels {
 		c.channel(ctx, id, heard)
@@ -91,31 +69,25 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
 
 // closed is the finding where [Open] fails. An error that says nothing about the
 // token must not lead to a new one.
-func closed(err error) Finding {
+func closed(err error) check.Finding {
 	if !errors.Is(err, discordapi.ErrToken) && !errors.Is(err, ErrAnotherBot) {
-		return Finding{
-			What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot hears and answers nothing until Discord answers",
+		return check.Finding{
+			What: "bot token", State: check.Bad, Found: err.Error(), Costs: "the bot hears and answers nothing until Discord answers",
 			Remedy: "see whether this machine reaches Discord (network, proxy, discord.api_url, discordstatus.com), then check again",
 		}
 	}
-	return Finding{What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot cannot run", Remedy: "copy the token from the application's page Bot into DISCORD_BOT_TOKEN"}
+	return check.Finding{What: "bot token", State: check.Bad, Found: err.Error(), Costs: "the bot cannot run", Remedy: "copy the token from the application's page Bot into DISCORD_BOT_TOKEN"}
 }
 
-// A check is one run of [Check].
-type check struct {
+// A checking is one run of [Check].
+type checking struct {
 	*Platform
+	check.Report
 	request CheckRequest
-	tell    func(Finding)
 }
-
-func (c *check) say(what string, state FindingState, found, costs, remedy string) {
-	c.tell(Finding{What: what, State: state, Found: found, Costs: costs, Remedy: remedy})
-}
-
-func (c *check) good(what, found string) { c.say(what, Good, found, "", "") }
 
 // ask makes a call and decodes its answer.
-func (c *check) ask(ctx context.Context, into any, e *rest.Endpoint, query url.Values, params ...any) error {
+func (c *checking) ask(ctx context.Context, into any, e *rest.Endpoint, query url.Values, params ...any) error {
 	raw, err := c.client.Call(ctx, e, params, query, nil)
 	if err == nil && json.Unmarshal(raw, into) != nil {
 		err = fmt.Errorf("%s %s: %w in a form that can be read", e.Method, e.Route, discordapi.ErrNotAnswered)
@@ -130,20 +102,20 @@ const (
 )
 
 // intents looks at what the application's settings say.
-func (c *check) intents(ctx context.Context) {
+func (c *checking) intents(ctx context.Context) {
 	var app struct {
 		Flags discord.ApplicationFlags `json:"flags"`
 	}
 	err := c.ask(ctx, &app, rest.GetCurrentApplication, nil)
 	switch {
 	case err != nil:
-		c.say("setting Message Content Intent", Unknown, err.Error(), "", "")
+		c.Say("setting Message Content Intent", check.Unknown, err.Error(), "", "")
 	case app.Flags.Has(discord.ApplicationFlagGatewayMessageContent):
-		c.good("setting Message Content Intent", "it is on, and reviewed by Discord")
+		c.Good("setting Message Content Intent", "it is on, and reviewed by Discord")
 	case app.Flags.Has(discord.ApplicationFlagGatewayMessageContentLimited):
-		c.good("setting Message Content Intent", "it is on; Discord reviews it once many people can see the bot")
+		c.Good("setting Message Content Intent", "it is on; Discord reviews it once many people can see the bot")
 	default:
-		c.say("setting Message Content Intent", Poor, "it is off", contentCosts, contentRemedy)
+		c.Say("setting Message Content Intent", check.Poor, "it is off", contentCosts, contentRemedy)
 	}
 }
 
@@ -151,7 +123,7 @@ func (c *check) intents(ctx context.Context) {
 const maxServers = 50
 
 // servers looks at where the bot is, and tells how it comes to be elsewhere.
-func (c *check) servers(ctx context.Context) {
+func (c *checking) servers(ctx context.Context) {
 	invite := InviteURL(c.app)
 	type server struct {
 		ID   string `json:"id"`
@@ -163,8 +135,8 @@ func (c *check) servers(ctx context.Context) {
 	for page := 0; ; page++ {
 		var list []server
 		if err := c.ask(ctx, &list, rest.GetCurrentUserGuilds, query); err != nil {
-			c.say("servers", Unknown, err.Error(), "", "")
-			c.good("invite link", invite)
+			c.Say("servers", check.Unknown, err.Error(), "", "")
+			c.Good("invite link", invite)
 			return
 		}
 		for _, s := range list {
@@ -183,13 +155,13 @@ func (c *check) servers(ctx context.Context) {
 	}
 	switch {
 	case count == 0:
-		c.say("servers", Poor, "the bot is in none", "it hears nothing, and nobody can write to it", "open the invite link and choose a server")
+		c.Say("servers", check.Poor, "the bot is in none", "it hears nothing, and nobody can write to it", "open the invite link and choose a server")
 	case count > len(names):
-		c.good("servers", fmt.Sprintf("it is in %s%d, such as %s", more, count, strings.Join(names, ", ")))
+		c.Good("servers", fmt.Sprintf("it is in %s%d, such as %s", more, count, strings.Join(names, ", ")))
 	default:
-		c.good("servers", fmt.Sprintf("it is in %d: %s", count, strings.Join(names, ", ")))
+		c.Good("servers", fmt.Sprintf("it is in %d: %s", count, strings.Join(names, ", ")))
 	}
-	c.good("invite link", invite)
+	c.Good("invite link", invite)
 }
 
 // refusedThere reports whether Discord says that the bot may not do something, and not

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/rest"
 
+	"github.com/earshot-ai/earshot/platform/check"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
@@ -45,30 +45,30 @@ func (x checkedChannel) isThread() bool {
 }
 
 // channel looks at what the bot may do in a channel, and posts there.
-func (c *check) channel(ctx context.Context, id string, h *hearing) {
+func (c *checking) channel(ctx context.Context, id string, h *hearing) {
 	var x checkedChannel
 	err := c.ask(ctx, &x, rest.GetChannel, nil, id)
 	what := "channel " + id
 	switch {
 	case refusedThere(err):
-		c.say(what, Bad, err.Error(), "nothing is heard there", "copy the channel's id with Developer Mode on; in a private channel, add the bot or its role under Edit Channel, Permissions")
+		c.Say(what, check.Bad, err.Error(), "nothing is heard there", "copy the channel's id with Developer Mode on; in a private channel, add the bot or its role under Edit Channel, Permissions")
 		return
 	case err != nil:
-		c.say(what, Unknown, err.Error(), "", "")
+		c.Say(what, check.Unknown, err.Error(), "", "")
 		return
 	}
 	name := "#" + x.Name
 	if x.Name == "" {
 		name = id
 	}
-	c.good(what, "it is "+name)
+	c.Good(what, "it is "+name)
 	c.permissions(ctx, x, name)
 	switch x.Type {
 	case discordmsg.GuildForum, discordmsg.GuildMedia:
-		c.say("posting in "+name, Unknown, "not tried, because a post of a forum cannot be removed again without a moderator's permission", "", "name a thread of it")
+		c.Say("posting in "+name, check.Unknown, "not tried, because a post of a forum cannot be removed again without a moderator's permission", "", "name a thread of it")
 		return
 	case 4: // a category
-		c.say("posting in "+name, Bad, "it is a category, in which nothing is said", "", "name a channel of it")
+		c.Say("posting in "+name, check.Bad, "it is a category, in which nothing is said", "", "name a channel of it")
 		return
 	}
 	c.post(ctx, x, name, h)
@@ -78,52 +78,52 @@ func (c *check) channel(ctx context.Context, id string, h *hearing) {
 type need struct {
 	permission discord.Permissions
 	name       string
-	state      FindingState // without it
+	state      check.State // without it
 	costs      string
 }
 
 // needs are what the bot has to be permitted in a channel.
-func (c *check) needs(x checkedChannel) []need {
+func (c *checking) needs(x checkedChannel) []need {
 	list := []need{
-		{discord.PermissionViewChannel, "View Channel", Bad, "nothing is heard there"},
-		{discord.PermissionReadMessageHistory, "Read Message History", Poor, "what was said before the bot listened is not known, and an answer cannot be a reply"},
+		{discord.PermissionViewChannel, "View Channel", check.Bad, "nothing is heard there"},
+		{discord.PermissionReadMessageHistory, "Read Message History", check.Poor, "what was said before the bot listened is not known, and an answer cannot be a reply"},
 	}
 	if !x.isThread() {
-		list = append(list, need{discord.PermissionSendMessages, "Send Messages", Bad, "nothing can be answered there"})
+		list = append(list, need{discord.PermissionSendMessages, "Send Messages", check.Bad, "nothing can be answered there"})
 	}
-	list = append(list, need{discord.PermissionSendMessagesInThreads, "Send Messages in Threads", Poor, "nothing can be answered in threads"})
-	list = append(list, need{discord.PermissionAddReactions, "Add Reactions", Poor, "who asked while the bot was away does not learn it"})
+	list = append(list, need{discord.PermissionSendMessagesInThreads, "Send Messages in Threads", check.Poor, "nothing can be answered in threads"})
+	list = append(list, need{discord.PermissionAddReactions, "Add Reactions", check.Poor, "who asked while the bot was away does not learn it"})
 	if c.o.Thread == ThreadOnMention && !x.isThread() {
-		list = append(list, need{discord.PermissionCreatePublicThreads, "Create Public Threads", Poor, "with discord.thread: on_mention answers stay in the channel"})
+		list = append(list, need{discord.PermissionCreatePublicThreads, "Create Public Threads", check.Poor, "with discord.thread: on_mention answers stay in the channel"})
 	}
 	return list
 }
 
 // permissions tells what the bot lacks in a channel.
-func (c *check) permissions(ctx context.Context, x checkedChannel, name string) {
+func (c *checking) permissions(ctx context.Context, x checkedChannel, name string) {
 	if x.Guild == "" {
 		return // direct messages have none
 	}
 	has, err := c.permitted(ctx, x)
 	if err != nil {
-		c.say("permissions in "+name, Unknown, err.Error(), "", "")
+		c.Say("permissions in "+name, check.Unknown, err.Error(), "", "")
 		return
 	}
 	lacks := false
 	for _, n := range c.needs(x) {
 		if !has.Has(n.permission) {
 			lacks = true
-			c.say(n.name+" in "+name, n.state, "missing", n.costs, "give the bot's role "+n.name+" there, or invite the bot again by the invite link")
+			c.Say(n.name+" in "+name, n.state, "missing", n.costs, "give the bot's role "+n.name+" there, or invite the bot again by the invite link")
 		}
 	}
 	if !lacks {
-		c.good("permissions in "+name, fmt.Sprintf("all %d are there", len(c.needs(x))))
+		c.Good("permissions in "+name, fmt.Sprintf("all %d are there", len(c.needs(x))))
 	}
 }
 
 // permitted computes the bot's permissions in a channel, as Discord does (Permissions,
 // Permission Overwrites). Those of a thread are its parent's.
-func (c *check) permitted(ctx context.Context, x checkedChannel) (discord.Permissions, error) {
+func (c *checking) permitted(ctx context.Context, x checkedChannel) (discord.Permissions, error) {
 	if x.isThread() {
 		guild := x.Guild
 		if err := c.ask(ctx, &x, rest.GetChannel, nil, x.Parent); err != nil {
@@ -171,12 +171,12 @@ func (c *check) permitted(ctx context.Context, x checkedChannel) (discord.Permis
 
 // post posts in a channel, waits for the event, looks whether history shows the post,
 // and removes it.
-func (c *check) post(ctx context.Context, x checkedChannel, name string, h *hearing) {
-	body := newMessage{Content: checkText, Flags: suppressEmbeds, Mentions: nobody}
+func (c *checking) post(ctx context.Context, x checkedChannel, name string, h *hearing) {
+	body := newMessage{Content: check.Text, Flags: suppressEmbeds, Mentions: nobody}
 	raw, err := c.client.Call(ctx, rest.CreateMessage, []any{x.ID}, nil, body)
 	what := "posting in " + name
 	if refusedThere(err) {
-		c.say(what, Bad, err.Error(), "nothing can be answered there", "give the bot's role Send Messages there, in a thread Send Messages in Threads")
+		c.Say(what, check.Bad, err.Error(), "nothing can be answered there", "give the bot's role Send Messages there, in a thread Send Messages in Threads")
 		return
 	}
 	var posted struct {
@@ -186,52 +186,35 @@ func (c *check) post(ctx context.Context, x checkedChannel, name string, h *hear
 		err = fmt.Errorf("%w with the id of the post", discordapi.ErrNotAnswered)
 	}
 	if err != nil {
-		c.say(what, Unknown, err.Error(), "a message of this check may stay there", "look, and remove it by hand")
+		c.Say(what, check.Unknown, err.Error(), "a message of this check may stay there", "look, and remove it by hand")
 		return
 	}
-	c.good(what, "a message was posted")
+	c.Good(what, "a message was posted")
 	c.delivery(ctx, posted.ID, name, h)
 	c.history(ctx, x.ID, name)
 	if _, err := c.client.Call(ctx, rest.DeleteMessage, []any{x.ID, posted.ID}, nil, nil); err != nil {
-		c.say("removing in "+name, Poor, err.Error(), "the message of this check stays", "remove it by hand")
+		c.Say("removing in "+name, check.Poor, err.Error(), "the message of this check stays", "remove it by hand")
 		return
 	}
-	c.good("removing in "+name, "the message is gone again")
+	c.Good("removing in "+name, "the message is gone again")
 }
 
 // delivery waits for the event of a post.
-func (c *check) delivery(ctx context.Context, id, name string, h *hearing) {
+func (c *checking) delivery(ctx context.Context, id, name string, h *hearing) {
 	what := "events of " + name
 	if !h.up() {
-		c.say(what, Unknown, "there is no connection to the gateway", "", "")
+		c.Say(what, check.Unknown, "there is no connection to the gateway", "", "")
 		return
 	}
-	late := time.NewTimer(c.request.Patience)
-	defer late.Stop()
-	for {
-		heard, others := h.has(id)
-		if heard {
-			c.good(what, "the message came back as an event")
-			return
-		}
-		select {
-		case <-h.news:
-		case <-ctx.Done():
-			return
-		case <-late.C:
-			found := fmt.Sprintf("no event came within %s", c.request.Patience)
-			if others > 0 {
-				found += fmt.Sprintf(", though %d others did", others)
-			}
-			c.say(what, Bad, found, "nothing is heard there", "give the bot's role View Channel there; with several processes, see that discord.shards is the same for all")
-			return
-		}
-	}
+	h.messages.Await(ctx, id, c.request.Patience, c.Report, check.Finding{
+		What: what, Costs: "nothing is heard there",
+		Remedy: "give the bot's role View Channel there; with several processes, see that discord.shards is the same for all",
+	})
 }
 
 // history looks whether history shows a post. Without the permission Discord shows an
 // empty channel, not an error (Get Channel Messages).
-func (c *check) history(ctx context.Context, channel, name string) {
+func (c *checking) history(ctx context.Context, channel, name string) {
 	what := "history of " + name
 	const costs, remedy = "what was said before the bot listened is not known", "give the bot's role Read Message History there"
 	var list []struct {
@@ -240,12 +223,12 @@ func (c *check) history(ctx context.Context, channel, name string) {
 	err := c.ask(ctx, &list, rest.GetMessages, url.Values{"limit": {"10"}}, channel)
 	switch {
 	case refusedThere(err):
-		c.say(what, Poor, err.Error(), costs, remedy)
+		c.Say(what, check.Poor, err.Error(), costs, remedy)
 	case err != nil:
-		c.say(what, Unknown, err.Error(), "", "")
+		c.Say(what, check.Unknown, err.Error(), "", "")
 	case len(list) == 0:
-		c.say(what, Poor, "it is shown as empty", costs, remedy)
+		c.Say(what, check.Poor, "it is shown as empty", costs, remedy)
 	default:
-		c.good(what, "it can be read")
+		c.Good(what, "it can be read")
 	}
 }

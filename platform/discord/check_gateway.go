@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-ai/earshot/platform/check"
 	shard "github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 )
 
@@ -20,23 +21,19 @@ const (
 
 // A hearing is a check's connection to the gateway.
 type hearing struct {
-	running sync.WaitGroup
-	ready   chan struct{} // closed when a session has begun
-	ended   chan error    // holds why Run has returned
-	news    chan struct{} // has a value after each message
+	messages *check.Heard
+	running  sync.WaitGroup
+	ready    chan struct{} // closed when a session has begun
+	ended    chan error    // holds why Run has returned
 
 	mu      sync.Mutex // guards what follows
 	refused bool       // the intent MESSAGE_CONTENT
 	open    bool       // ready is closed
-	heard   map[string]bool
 }
 
-// maxHeard is how many messages a check remembers.
-const maxHeard = 10_000
-
 // listen connects as serve does, and tells whether that works.
-func (c *check) listen(ctx context.Context) *hearing {
-	h := &hearing{ready: make(chan struct{}), ended: make(chan error, 1), news: make(chan struct{}, 1), heard: map[string]bool{}}
+func (c *checking) listen(ctx context.Context) *hearing {
+	h := &hearing{messages: check.NewHeard(), ready: make(chan struct{}), ended: make(chan error, 1)}
 	id, of := 0, max(c.o.Shards, 1)
 	address := func(ctx context.Context) (string, error) {
 		if c.o.GatewayURL != "" {
@@ -64,17 +61,17 @@ func (c *check) listen(ctx context.Context) *hearing {
 	const costs, remedy = "nothing is heard", "see that the network lets connections to gateway.discord.gg out"
 	select {
 	case <-h.ready:
-		c.good("gateway", "a session can be opened")
+		c.Good("gateway", "a session can be opened")
 		if h.isRefused() {
-			c.say("intent MESSAGE_CONTENT", Poor, "the gateway refuses it", contentCosts, contentRemedy)
+			c.Say("intent MESSAGE_CONTENT", check.Poor, "the gateway refuses it", contentCosts, contentRemedy)
 		} else {
-			c.good("intent MESSAGE_CONTENT", "the gateway grants it")
+			c.Good("intent MESSAGE_CONTENT", "the gateway grants it")
 		}
 	case err := <-h.ended:
 		h.ended <- err
-		c.say("gateway", Bad, fmt.Sprint(err), costs, "")
+		c.Say("gateway", check.Bad, fmt.Sprint(err), costs, "")
 	case <-late.C:
-		c.say("gateway", Bad, fmt.Sprintf("no session has begun within %s", c.request.Patience), costs, remedy)
+		c.Say("gateway", check.Bad, fmt.Sprintf("no session has begun within %s", c.request.Patience), costs, remedy)
 	case <-ctx.Done():
 	}
 	return h
@@ -109,22 +106,11 @@ func (h *hearing) hear(_ context.Context, d shard.Dispatch) error {
 		var m struct {
 			ID string `json:"id"`
 		}
-		if json.Unmarshal(d.Data, &m) == nil && len(h.heard) < maxHeard {
-			h.heard[m.ID] = true
-		}
-		select {
-		case h.news <- struct{}{}:
-		default:
+		if json.Unmarshal(d.Data, &m) == nil {
+			h.messages.Note(m.ID)
 		}
 	}
 	return nil
-}
-
-// has reports whether a message came as an event, and how many others did.
-func (h *hearing) has(id string) (ok bool, others int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.heard[id], len(h.heard)
 }
 
 // up reports whether a session has begun.

@@ -7,22 +7,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/earshot-ai/earshot/platform/check"
 	"github.com/earshot-ai/earshot/platform/discord"
 	"github.com/earshot-ai/earshot/secret"
 	fake "github.com/earshot-ai/earshot/simulate/discord"
 )
 
 // findings checks, and prints what is found: state and subject, with names for ids.
-func (x *mouth) findings(r discord.CheckRequest) (list []discord.Finding, printed string) {
+func (x *mouth) findings(r discord.CheckRequest) (list []check.Finding, printed string) {
 	x.t.Helper()
 	if r.Patience == 0 {
 		r.Patience = 10 * time.Second
 	}
 	var b strings.Builder
-	discord.Check(x.t.Context(), x.options, r, func(f discord.Finding) {
+	discord.Check(x.t.Context(), x.options, r, func(f check.Finding) {
 		list = append(list, f)
 		b.WriteString(string(f.State) + " " + f.What + "\n")
-		if (f.State == discord.Good) != (f.Costs == "" && f.Remedy == "") && f.State != discord.Unknown {
+		if (f.State == check.Good) != (f.Costs == "" && f.Remedy == "") && f.State != check.Unknown {
 			x.t.Errorf("%s %s: costs %q, remedy %q", f.State, f.What, f.Costs, f.Remedy)
 		}
 	})

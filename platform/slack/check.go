@@ -13,31 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/check"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
-
-// A FindingState says what a finding means.
-type FindingState string
-
-// The states of a finding. Bad: the bot does not work. Poor: it works less well.
-// Unknown: it was not tested.
-const (
-	Good    FindingState = "good"
-	Poor    FindingState = "poor"
-	Bad     FindingState = "bad"
-	Unknown FindingState = "unknown"
-)
-
-// A Finding is what a check found of one thing.
-type Finding struct {
-	What   string       `json:"what"`
-	State  FindingState `json:"state"`
-	Found  string       `json:"found"`
-	Costs  string       `json:"costs,omitempty"`  // what does not work like this
-	Remedy string       `json:"remedy,omitempty"` // what to do about it
-}
 
 // A CheckRequest says what is checked besides tokens and scopes.
 type CheckRequest struct {
@@ -51,23 +30,21 @@ type CheckRequest struct {
 	Patience time.Duration
 }
 
-const checkText = "Earshot checks that it can post here. This message removes itself."
-
 // Check tests whether a bot with these options works on Slack: the token, its scopes,
 // Socket Mode or the HTTP front, and, in the channel that r names, posting, the event
 // of the post, and its removal. It calls tell with each finding, one after the other.
 // It posts only in that channel and stores no message.
-func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
+func Check(ctx context.Context, o Options, r CheckRequest, tell check.Report) {
 	if r.Patience <= 0 {
 		r.Patience = 15 * time.Second
 	}
 	p, err := Open(ctx, o)
 	if err != nil {
-		tell(Finding{What: "bot token", State: Bad, Found: err.Error(), Costs: "the bot cannot run"})
+		tell.Say("bot token", check.Bad, err.Error(), "the bot cannot run", "")
 		return
 	}
-	c := &check{Platform: p, request: r, tell: tell, heard: map[earshot.MessageID]bool{}, news: make(chan struct{}, 1)}
-	c.good("bot token", fmt.Sprintf("it is %s in workspace %s", p.identity.Name, p.workspace))
+	c := &checking{Platform: p, Report: tell, request: r, heard: check.NewHeard()}
+	c.Good("bot token", fmt.Sprintf("it is %s in workspace %s", p.identity.Name, p.workspace))
 	c.scopes()
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -76,56 +53,47 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell func(Finding)) {
 	ways := c.socket(ctx, &running) + c.front()
 	defer c.stopFront()
 	if ways == 0 {
-		c.say("events", Bad, "there is no way for events to come in", "nothing is heard",
+		c.Say("events", check.Bad, "there is no way for events to come in", "nothing is heard",
 			"set SLACK_APP_TOKEN for Socket Mode, or slack.listen and SLACK_SIGNING_SECRET for HTTP")
 	}
 	if r.Channel == "" {
-		c.say("posting and events", Unknown, "not tried, because no channel was named", "", "name one with --channel; a message is posted there and removed")
+		c.Say("posting and events", check.Unknown, "not tried, because no channel was named", "", "name one with --channel; a message is posted there and removed")
 		return
 	}
 	c.channel(ctx, ways)
 }
 
-// A check is one run of Check.
-type check struct {
+// A checking is one run of Check.
+type checking struct {
 	*Platform
+	check.Report
 	request CheckRequest
-	tell    func(Finding)
 	unserve func()
-
-	mu    sync.Mutex // guards heard
-	heard map[earshot.MessageID]bool
-	news  chan struct{}
+	heard   *check.Heard
 }
 
-func (c *check) say(what string, state FindingState, found, costs, remedy string) {
-	c.tell(Finding{What: what, State: state, Found: found, Costs: costs, Remedy: remedy})
-}
-
-func (c *check) good(what, found string) { c.say(what, Good, found, "", "") }
-
-func (c *check) scopes() {
+func (c *checking) scopes() {
 	scopes := c.Scopes()
 	if len(scopes) == 0 {
-		c.say("scopes", Unknown, "the server does not tell which scopes the token has", "", "")
+		c.Say("scopes", check.Unknown, "the server does not tell which scopes the token has", "", "")
 		return
 	}
 	missing := lacking(scopes)
 	if len(missing) == 0 {
-		c.good("scopes", fmt.Sprintf("all %d are there", len(Needs())))
+		c.Good("scopes", fmt.Sprintf("all %d are there", len(Needs())))
 	}
 	for _, n := range missing {
-		state := Poor
+		state := check.Poor
 		if n.Vital {
-			state = Bad
+			state = check.Bad
 		}
-		c.say("scope "+n.Scope, state, "missing", n.Costs, "add it under OAuth & Permissions and install the app again")
+		c.Say("scope "+n.Scope, state, "missing", n.Costs, "add it under OAuth & Permissions and install the app again")
 	}
 }
 
 // socket opens Socket Mode and listens. It returns the number of ways for events that
 // work: 0 or 1.
-func (c *check) socket(ctx context.Context, running *sync.WaitGroup) int {
+func (c *checking) socket(ctx context.Context, running *sync.WaitGroup) int {
 	if c.o.AppToken.Empty() {
 		return 0
 	}
@@ -142,76 +110,68 @@ func (c *check) socket(ctx context.Context, running *sync.WaitGroup) int {
 	var err error
 	select {
 	case <-up:
-		c.good("app-level token", "Socket Mode can be opened")
+		c.Good("app-level token", "Socket Mode can be opened")
 		return 1
 	case err = <-ended:
 	case <-late.C:
 		err = fmt.Errorf("no connection is up within %s", c.request.Patience)
 	}
 	if err != nil {
-		c.say("app-level token", Bad, err.Error(), "no events come by Socket Mode",
+		c.Say("app-level token", check.Bad, err.Error(), "no events come by Socket Mode",
 			"make one with connections:write under Basic Information, App-Level Tokens, and switch Socket Mode on")
 	}
 	return 0
 }
 
 // front starts the HTTP front.
-func (c *check) front() int {
+func (c *checking) front() int {
 	if c.request.Serve == nil {
 		return 0
 	}
 	if len(c.o.SigningSecrets) == 0 {
-		c.say("signing secret", Bad, "SLACK_SIGNING_SECRET is not set", "no events are taken by HTTP", "copy it from Basic Information, App Credentials")
+		c.Say("signing secret", check.Bad, "SLACK_SIGNING_SECRET is not set", "no events are taken by HTTP", "copy it from Basic Information, App Credentials")
 		return 0
 	}
 	stop, err := c.request.Serve(c.Handler(c.hear))
 	if err != nil {
-		c.say("HTTP front", Bad, err.Error(), "no events come by HTTP", "stop the bot that runs there, or choose another address")
+		c.Say("HTTP front", check.Bad, err.Error(), "no events come by HTTP", "stop the bot that runs there, or choose another address")
 		return 0
 	}
 	c.unserve = stop
-	c.good("HTTP front", "it listens; the app's Request URL must lead there, to /slack/events")
+	c.Good("HTTP front", "it listens; the app's Request URL must lead there, to /slack/events")
 	return 1
 }
 
-func (c *check) stopFront() {
+func (c *checking) stopFront() {
 	if c.unserve != nil {
 		c.unserve()
 	}
 }
 
 // hear notes the messages that came as events.
-func (c *check) hear(_ context.Context, e bot.Event) (bot.Outcome, error) {
-	c.mu.Lock()
-	if len(c.heard) < 10_000 {
-		c.heard[e.Message.ID] = true
-	}
-	c.mu.Unlock()
-	select {
-	case c.news <- struct{}{}:
-	default:
-	}
+func (c *checking) hear(_ context.Context, e bot.Event) (bot.Outcome, error) {
+	c.heard.Note(string(e.Message.ID))
 	return bot.Outcome{}, nil
 }
 
 // channel posts in the channel that was named, and waits for the event.
-func (c *check) channel(ctx context.Context, ways int) {
+func (c *checking) channel(ctx context.Context, ways int) {
 	id, name, member, err := c.find(ctx, c.request.Channel)
 	switch {
 	case err != nil:
-		c.say("channel", Bad, err.Error(), "", "name a channel of this workspace by its id, as the channel's details show it")
+		c.Say("channel", check.Bad, err.Error(), "", "name a channel of this workspace by its id, as the channel's details show it")
 		return
 	case !member:
-		c.say("channel", Bad, "the bot is no member of "+name, "nothing is heard there", "invite it there: /invite @"+c.identity.Name)
+		c.Say("channel", check.Bad, "the bot is no member of "+name, "nothing is heard there", "invite it there: /invite @"+c.identity.Name)
 		return
 	}
-	c.good("channel", name+" ("+id+")")
+	c.Good("channel", name+" ("+id+")")
 	if _, err := c.client.Call(ctx, slackapi.History, url.Values{"channel": {id}, "limit": {"1"}}); err != nil {
-		c.say("history", Poor, err.Error(), "what was said before the bot listened is not known", "")
+		c.Say("history", check.Poor, err.Error(), "what was said before the bot listened is not known", "")
 	} else {
-		c.good("history", "it can be read")
+		c.Good("history", "it can be read")
 	}
-	raw, err := c.client.Call(ctx, slackapi.Post, url.Values{"channel": {id}, "text": {checkText}, "unfurl_links": {"false"}, "unfurl_media": {"false"}})
+	raw, err := c.client.Call(ctx, slackapi.Post, url.Values{"channel": {id}, "text": {check.Text}, "unfurl_links": {"false"}, "unfurl_media": {"false"}})
 	var posted struct {
 		TS string `json:"ts"`
 	}
@@ -219,52 +179,27 @@ func (c *check) channel(ctx context.Context, ways int) {
 		err = fmt.Errorf("%s: %w: it has no ts", slackapi.Post, slackapi.ErrAnswer)
 	}
 	if err != nil {
-		c.say("posting", Bad, err.Error(), "nothing can be answered", "")
+		c.Say("posting", check.Bad, err.Error(), "nothing can be answered", "")
 		return
 	}
-	c.good("posting", "a message was posted in "+name)
+	c.Good("posting", "a message was posted in "+name)
 	if ways > 0 {
-		c.delivery(ctx, earshot.MessageID(posted.TS))
+		c.heard.Await(ctx, posted.TS, c.request.Patience, c.Report, check.Finding{
+			What: "events", Costs: "nothing is heard",
+			Remedy: "subscribe to the bot events of docs/slack.md under Event Subscriptions; with HTTP, see that the Request URL is verified there; with Socket Mode, that no other process holds the app's connections",
+		})
 	}
 	if _, err := c.client.Call(ctx, slackapi.Delete, url.Values{"channel": {id}, "ts": {posted.TS}}); err != nil {
-		c.say("removing", Poor, err.Error(), "the message of this check stays", "remove it by hand")
+		c.Say("removing", check.Poor, err.Error(), "the message of this check stays", "remove it by hand")
 		return
 	}
-	c.good("removing", "the message is gone again")
-}
-
-// delivery waits for the event of our own message.
-func (c *check) delivery(ctx context.Context, id earshot.MessageID) {
-	late := time.NewTimer(c.request.Patience)
-	defer late.Stop()
-	for {
-		c.mu.Lock()
-		heard, others := c.heard[id], len(c.heard)
-		c.mu.Unlock()
-		if heard {
-			c.good("events", "the message came back as an event")
-			return
-		}
-		select {
-		case <-c.news:
-		case <-ctx.Done():
-			return
-		case <-late.C:
-			found := fmt.Sprintf("no event came within %s", c.request.Patience)
-			if others > 0 {
-				found += fmt.Sprintf(", though %d others did", others)
-			}
-			c.say("events", Bad, found, "nothing is heard",
-				"subscribe to the bot events of docs/slack.md under Event Subscriptions; with HTTP, see that the Request URL is verified there; with Socket Mode, that no other process holds the app's connections")
-			return
-		}
-	}
+	c.Good("removing", "the message is gone again")
 }
 
 var channelID = regexp.MustCompile(`^[CGD][A-Z0-9]{5,}$`)
 
 // find looks a channel up by id or name.
-func (c *check) find(ctx context.Context, want string) (id, name string, member bool, err error) {
+func (c *checking) find(ctx context.Context, want string) (id, name string, member bool, err error) {
 	type channel struct {
 		ID     string `json:"id"`
 		Name   string `json:"name"`

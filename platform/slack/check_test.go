@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-ai/earshot/platform/check"
 	"github.com/earshot-ai/earshot/platform/slack"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/simulate"
@@ -21,58 +22,58 @@ func TestCheckSaysWhatIsMissingAndPostsNowhereElse(t *testing.T) {
 		sockets bool
 		deaf    bool   // events lead nowhere
 		channel string // "" posts nothing
-		want    map[string]slack.FindingState
+		want    map[string]check.State
 		says    string // in some finding
 	}{
 		{
 			name: "all is well over a socket", sockets: true, channel: "#general",
-			want: map[string]slack.FindingState{
-				"bot token": slack.Good, "scopes": slack.Good, "app-level token": slack.Good, "channel": slack.Good,
-				"history": slack.Good, "posting": slack.Good, "events": slack.Good, "removing": slack.Good,
+			want: map[string]check.State{
+				"bot token": check.Good, "scopes": check.Good, "app-level token": check.Good, "channel": check.Good,
+				"history": check.Good, "posting": check.Good, "events": check.Good, "removing": check.Good,
 			},
 		},
 		{
 			name: "all is well over HTTP", channel: "general",
-			want: map[string]slack.FindingState{"HTTP front": slack.Good, "events": slack.Good, "removing": slack.Good},
+			want: map[string]check.State{"HTTP front": check.Good, "events": check.Good, "removing": check.Good},
 		},
 		{
 			name: "no channel is named", sockets: true,
-			want: map[string]slack.FindingState{"posting and events": slack.Unknown},
+			want: map[string]check.State{"posting and events": check.Unknown},
 		},
 		{
 			name: "the bot token is wrong", sockets: true, channel: "general",
 			set:  func(_ *simulate.Slack, o *slack.Options) { o.BotToken = secret.New("xoxb-canary") },
-			want: map[string]slack.FindingState{"bot token": slack.Bad}, says: "not valid",
+			want: map[string]check.State{"bot token": check.Bad}, says: "not valid",
 		},
 		{
 			name: "the app-level token is wrong", sockets: true, channel: "general",
 			set:  func(_ *simulate.Slack, o *slack.Options) { o.AppToken = secret.New("xapp-canary") },
-			want: map[string]slack.FindingState{"app-level token": slack.Bad, "events": slack.Bad}, says: "connections:write",
+			want: map[string]check.State{"app-level token": check.Bad, "events": check.Bad}, says: "connections:write",
 		},
 		{
 			name: "scopes are missing", sockets: true, channel: "C",
 			set: func(s *simulate.Slack, _ *slack.Options) {
 				s.Grant("app_mentions:read", "channels:read", "chat:write", "reactions:read", "im:history", "mpim:history", "groups:history", "groups:read", "files:read", "usergroups:read", "assistant:write")
 			},
-			want: map[string]slack.FindingState{"scope channels:history": slack.Bad, "scope users:read": slack.Poor, "history": slack.Poor, "channel": slack.Good},
+			want: map[string]check.State{"scope channels:history": check.Bad, "scope users:read": check.Poor, "history": check.Poor, "channel": check.Good},
 			says: "people have ids in place of names",
 		},
 		{
 			name: "the bot is no member", sockets: true, channel: "elsewhere",
-			want: map[string]slack.FindingState{"channel": slack.Bad}, says: "/invite @earshot",
+			want: map[string]check.State{"channel": check.Bad}, says: "/invite @earshot",
 		},
 		{
 			name: "there is no such channel", sockets: true, channel: "nowhere",
-			want: map[string]slack.FindingState{"channel": slack.Bad},
+			want: map[string]check.State{"channel": check.Bad},
 		},
 		{
 			name: "no event comes", channel: "general", deaf: true,
-			want: map[string]slack.FindingState{"posting": slack.Good, "events": slack.Bad, "removing": slack.Good}, says: "Request URL",
+			want: map[string]check.State{"posting": check.Good, "events": check.Bad, "removing": check.Good}, says: "Request URL",
 		},
 		{
 			name: "nothing is set for events", channel: "general",
 			set:  func(_ *simulate.Slack, o *slack.Options) { o.SigningSecrets = nil },
-			want: map[string]slack.FindingState{"signing secret": slack.Bad, "events": slack.Bad}, says: "SLACK_SIGNING_SECRET",
+			want: map[string]check.State{"signing secret": check.Bad, "events": check.Bad}, says: "SLACK_SIGNING_SECRET",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,9 +114,9 @@ func TestCheckSaysWhatIsMissingAndPostsNowhereElse(t *testing.T) {
 			if c.set != nil {
 				c.set(s, &o)
 			}
-			got := map[string]slack.FindingState{}
+			got := map[string]check.State{}
 			var said strings.Builder
-			slack.Check(t.Context(), o, r, func(f slack.Finding) {
+			slack.Check(t.Context(), o, r, func(f check.Finding) {
 				got[f.What] = f.State
 				said.WriteString(f.What + ": " + f.Found + "; " + f.Costs + "; " + f.Remedy + "\n")
 			})
