@@ -35,7 +35,7 @@ func openDiscord(ctx context.Context, s shared) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
-	p.connection, p.calls, p.unread, p.forget = service.connection, service.calls, service.history.Waiting, service.history.Left
+	p.connection, p.calls, p.unread, p.forget = service.connection, adapter.Calls, service.history.Waiting, service.history.Left
 	return p, nil
 }
 
@@ -57,7 +57,7 @@ func (s *discordService) answer(ctx context.Context) ([]func(context.Context) er
 	}
 	b := s.newBot(discordPlatform{s.adapter, s.history, s}, who)
 	s.events.connect(b, s.history)
-	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.calls}
+	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.adapter.Calls}
 	return []func(context.Context) error{
 		b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.readHistory, calls.Run,
 		func(ctx context.Context) error { return s.adapter.Listen(ctx, s.events.Handle) },
@@ -188,19 +188,6 @@ func names(list []discord.Guild) string {
 		out = append(out, g.Name)
 	}
 	return strings.Join(out, ", ")
-}
-
-// calls returns the calls of Discord's API since the start, one entry a route. They
-// are counted for the whole bot, and so for no workspace.
-func (s *discordService) calls() []earshot.CallCount {
-	var out []earshot.CallCount
-	for _, c := range s.adapter.Calls() {
-		out = append(out, earshot.CallCount{
-			Platform: earshot.Discord, Method: c.Route,
-			Calls: c.Calls, Limited: c.Limited, Failed: c.Failed, Waits: c.Waits, Waited: c.Waited,
-		})
-	}
-	return out
 }
 
 // A discordPlatform is Discord as the bot uses it: the adapter, and history from the

@@ -75,9 +75,6 @@ func every(ctx context.Context, d time.Duration, f func(context.Context)) error 
 	}
 }
 
-// pause waits for d, or returns ctx's error.
-func pause(ctx context.Context, d time.Duration) error { return await(ctx, nil, d) }
-
 // await waits for c, and for d at the most, or returns ctx's error.
 func await(ctx context.Context, c <-chan struct{}, d time.Duration) error {
 	t := time.NewTimer(d)

@@ -7,6 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/slack"
 )
@@ -99,7 +100,7 @@ func (s *slackService) receive(ctx context.Context, b *bot.Bot) error {
 		return err
 	}
 	for {
-		if err := pause(ctx, s.options.Confirm); err != nil {
+		if err := pause.For(ctx, s.options.Confirm); err != nil {
 			return err
 		}
 		if err := s.adapter.Confirm(ctx); err != nil && ctx.Err() == nil {
@@ -111,14 +112,11 @@ func (s *slackService) receive(ctx context.Context, b *bot.Bot) error {
 // calls returns the calls of Slack's API since the start, one entry a method, with the
 // workspace once it is known.
 func (s *slackService) calls() []earshot.CallCount {
-	var out []earshot.CallCount
-	for _, c := range s.adapter.Calls() {
-		out = append(out, earshot.CallCount{
-			Platform: earshot.Slack, Workspace: s.adapter.Workspace(), Method: c.Method,
-			Calls: c.Calls, Limited: c.Limited, Failed: c.Failed, Waits: c.Waits, Waited: c.Waited,
-		})
+	list := s.adapter.Calls()
+	for i := range list {
+		list[i].Workspace = s.adapter.Workspace()
 	}
-	return out
+	return list
 }
 
 // A slackPlatform is Slack as the bot uses it: the adapter, and history from

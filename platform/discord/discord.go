@@ -33,6 +33,8 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
+	"github.com/earshot-ai/earshot/platform/internal/reach"
+	"github.com/earshot-ai/earshot/platform/internal/tally"
 )
 
 // A Platform is Discord as a bot sees it. It is safe for concurrent use.
@@ -42,7 +44,8 @@ type Platform struct {
 
 	directory   *directory
 	replies     *replies // see reply_reserve.go
-	counts      eventCounts
+	counts      tally.Events
+	failing     failures
 	reacted     atomic.Int64 // when the last reaction came, in microseconds
 	withdrawals withdrawals
 	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
@@ -124,29 +127,13 @@ func (p *Platform) shards() []*gateway.Shard {
 }
 
 // Calls returns the calls of each route since New, sorted by route.
-func (p *Platform) Calls() []discordapi.RouteCalls { return p.client.Calls() }
-
-// probeEvery is how often Discord is asked for a sign of life while it is down.
-const probeEvery = 5 * time.Second
+func (p *Platform) Calls() []earshot.CallCount { return p.client.Calls() }
 
 // Probe calls Discord every few seconds while it is down, until ctx ends, so that
 // [Platform.Down] is soon false again. It returns ctx's error.
 func (p *Platform) Probe(ctx context.Context) error {
-	again := time.NewTicker(probeEvery)
-	defer again.Stop()
-	for {
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if _, down := p.Down(); !down {
-			continue
-		}
-		soon, cancel := context.WithTimeout(ctx, probeEvery)
-		if _, err := p.client.Call(soon, rest.GetCurrentUser, nil, nil, nil); err != nil {
-			p.o.Log.Debug("discord is still down", "err", err)
-		}
-		cancel()
-	}
+	return reach.Probe(ctx, p.o.Log, p.Down, func(ctx context.Context) error {
+		_, err := p.client.Call(ctx, rest.GetCurrentUser, nil, nil, nil)
+		return err
+	})
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
-	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
+	"github.com/earshot-ai/earshot/platform/internal/rescue"
 )
 
 // A Handler handles an event and returns once it is durable, as [bot.Bot.Handle]
@@ -68,20 +67,17 @@ const (
 	maxAsks  = 10 // because Discord, asked about it, does not answer: for some three minutes
 )
 
-// errPanic is returned in place of a panic in the handling of an event.
-var errPanic = errors.New("the event was not taken: a panic")
-
 // take handles one event. When it returns nil, what the event says is durable or has
 // no effect; after an error the event must come again. One that panics, that the
 // store finds invalid or about which Discord does not answer each time is given up, so
 // that it does not stop those after it.
 func (p *Platform) take(ctx context.Context, x *delivery) error {
 	do, known := uses[x.Type]
-	p.counts.count(x.Type, known, p.o.Now())
+	p.count(x.Type, known)
 	if !known {
 		return nil
 	}
-	err := p.use(ctx, x, do)
+	err := rescue.Do(p.o.Log, func() error { return do(p, ctx, x) }, "delivery", x.Delivery, "type", x.Type)
 	if err == nil {
 		p.o.Acknowledged(p.o.Now().Sub(x.Received))
 		return nil
@@ -89,8 +85,8 @@ func (p *Platform) take(ctx context.Context, x *delivery) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	tries := p.counts.failed(x.Delivery)
-	if tries >= maxTries && (errors.Is(err, errPanic) || errors.Is(err, earshot.ErrInvalid)) ||
+	tries := p.failing.add(x.Delivery)
+	if tries >= maxTries && (errors.Is(err, rescue.ErrPanic) || errors.Is(err, earshot.ErrInvalid)) ||
 		tries >= maxAsks && errors.Is(err, discordapi.ErrNotAnswered) {
 		p.o.Log.Error("an event cannot be kept", "delivery", x.Delivery, "type", x.Type, "err", err)
 		return nil
@@ -98,30 +94,6 @@ func (p *Platform) take(ctx context.Context, x *delivery) error {
 	err = fmt.Errorf("delivery %s of %s: %w", x.Delivery, x.Type, err)
 	p.o.Refused(err)
 	return err
-}
-
-func (p *Platform) use(ctx context.Context, x *delivery, do func(*Platform, context.Context, *delivery) error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			// The panic's value may contain a message: only its place is logged.
-			p.o.Log.Error("an event panicked", "delivery", x.Delivery, "type", x.Type, "at", panicked(debug.Stack()))
-			err = errPanic
-		}
-	}()
-	return do(p, ctx, x)
-}
-
-// panicked returns the first function of a stack that is this module's, below the
-// panic.
-func panicked(stack []byte) string {
-	past := false
-	for l := range strings.SplitSeq(string(stack), "\n") {
-		past = past || strings.HasPrefix(l, "panic(")
-		if name, _, ok := strings.Cut(l, "("); ok && past && strings.HasPrefix(name, "github.com/earshot-ai/") {
-			return name
-		}
-	}
-	return "unknown"
 }
 
 // A passed is what a dispatch says of one message.

@@ -1,8 +1,6 @@
 package discord
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,39 +14,12 @@ type EventCount struct {
 	Used bool
 }
 
-// maxTypes is how many types are counted apart.
-const maxTypes = 200
-
-// eventCounts counts what came in, and how often the event of each shard that is being
-// handled has failed. The zero value is ready to use.
-type eventCounts struct {
-	mu    sync.Mutex // guards what follows
-	types map[string]*EventCount
-	tries recent[string, int] // by delivery
-	last  time.Time
-}
-
 // count counts an event.
-func (h *eventCounts) count(kind string, used bool, now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.types == nil {
-		h.types = map[string]*EventCount{}
-	}
-	h.last = now
+func (p *Platform) count(kind string, used bool) {
 	if !used {
 		kind = word(kind)
 	}
-	x := h.types[kind]
-	if x == nil && len(h.types) >= maxTypes {
-		kind = "other"
-		x = h.types[kind]
-	}
-	if x == nil {
-		x = &EventCount{Type: kind, Used: used}
-		h.types[kind] = x
-	}
-	x.Count++
+	p.counts.Count(kind, used, p.o.Now())
 }
 
 // word returns a type of Discord's as it may be shown: it comes from outside.
@@ -59,25 +30,31 @@ func word(s string) string {
 	return s
 }
 
-// failed counts a failure of an event, and returns how many there were.
-func (h *eventCounts) failed(delivery string) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.tries.most = 1000
-	n, _ := h.tries.get(delivery)
-	h.tries.put(delivery, n+1)
+// maxFailing is of how many deliveries it is remembered how often they failed.
+const maxFailing = 1000
+
+// failures count how often the event of each shard that is being handled has failed.
+type failures struct {
+	mu    sync.Mutex          // guards tries
+	tries recent[string, int] // by delivery
+}
+
+// add counts a failure of an event, and returns how many there were.
+func (f *failures) add(delivery string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tries.most = maxFailing
+	n, _ := f.tries.get(delivery)
+	f.tries.put(delivery, n+1)
 	return n + 1
 }
 
 // EventCounts returns how often each type of event came, sorted by type, and when the
 // last event came.
-func (p *Platform) EventCounts() ([]EventCount, time.Time) {
-	p.counts.mu.Lock()
-	defer p.counts.mu.Unlock()
-	list := make([]EventCount, 0, len(p.counts.types))
-	for _, x := range p.counts.types {
-		list = append(list, *x)
+func (p *Platform) EventCounts() (list []EventCount, last time.Time) {
+	events, last := p.counts.List()
+	for _, x := range events {
+		list = append(list, EventCount(x))
 	}
-	slices.SortFunc(list, func(a, b EventCount) int { return cmp.Compare(a.Type, b.Type) })
-	return list, p.counts.last
+	return list, last
 }

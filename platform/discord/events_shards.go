@@ -11,6 +11,7 @@ import (
 	"github.com/disgoorg/disgo/discord"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 )
 
@@ -135,7 +136,7 @@ func (p *Platform) findGateway(ctx context.Context) (discord.GatewayBot, error) 
 			return found, fmt.Errorf("discord: %w", err)
 		}
 		p.o.Log.Warn("discord's gateway cannot be found yet", "err", err)
-		if err := pause(ctx, askEvery+p.o.Jitter(askEvery)); err != nil {
+		if err := pause.For(ctx, askEvery+p.o.Jitter(askEvery)); err != nil {
 			return found, err
 		}
 	}
@@ -184,18 +185,3 @@ func (p *Platform) refuseContent() {
 // with direct messages and with messages that mention it; the rest of a channel is
 // recorded as missing, not as silence.
 func (p *Platform) Content() bool { return !p.blind.Load() }
-
-// pause waits, or returns ctx's error.
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

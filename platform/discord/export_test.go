@@ -7,6 +7,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
+	"github.com/earshot-ai/earshot/platform/internal/rescue"
 )
 
 // Take handles an event as if the gateway had brought it.
@@ -15,7 +16,7 @@ func (p *Platform) Take(ctx context.Context, kind string, data json.RawMessage, 
 }
 
 // ErrPanic is what Take returns where the handling of an event panicked.
-var ErrPanic = errPanic
+var ErrPanic = rescue.ErrPanic
 
 // A Recent is a bounded map.
 type Recent struct{ m recent[int, int] }

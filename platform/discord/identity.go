@@ -2,9 +2,6 @@ package discord
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+	"github.com/earshot-ai/earshot/platform/internal/whoami"
 )
 
 // A self is who the bot is, in the form of the note in the store.
@@ -35,9 +33,9 @@ var ErrAnotherBot = errors.New("discord: the token is another bot's than at the 
 func (p *Platform) Enter(ctx context.Context) error {
 	now, content, err := p.whoAmI(ctx)
 	if err != nil {
-		return fmt.Errorf("discord: %w", &askError{err})
+		return fmt.Errorf("discord: %w", whoami.Failed(err))
 	}
-	if err := p.remember(ctx, now); err != nil {
+	if err := p.self().Remember(ctx, now, nil); err != nil {
 		return err
 	}
 	if !p.known {
@@ -48,28 +46,17 @@ func (p *Platform) Enter(ctx context.Context) error {
 	if !content {
 		p.refuseContent()
 	}
-	return p.introduce(ctx, discordmsg.DirectMessages)
-}
-
-// introduce stores the bot among a workspace's authors: by this entry a reader of the
-// store knows which of the bots this one is.
-func (p *Platform) introduce(ctx context.Context, w earshot.WorkspaceID) error {
-	me := earshot.Author{ID: p.identity.ID, Name: p.identity.Name, Kind: earshot.Bot}
-	if err := p.o.Store.PutAuthors(ctx, earshot.Discord, w, me); err != nil {
-		return fmt.Errorf("discord: store the bot: %w", err)
-	}
-	return nil
+	return p.self().Introduce(ctx, discordmsg.DirectMessages, p.identity)
 }
 
 // Recall reads from the store who the bot was when Discord was last asked with this
 // token. It reports whether that is known.
 func (p *Platform) Recall(ctx context.Context) (bool, error) {
-	was, ok, err := p.remembered(ctx)
-	if err != nil || !ok {
-		return false, err
+	was, ok, err := p.self().Recall(ctx)
+	if ok {
+		p.setIdentity(was)
 	}
-	p.setIdentity(was)
-	return true, nil
+	return ok, err
 }
 
 // Unreachable reports whether an error of [Platform.Enter] says nothing about the
@@ -77,15 +64,9 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 // proxy with a page of its own. Then asking again may help. What did not come from
 // asking Discord, such as an error of the store, is never of this kind.
 func Unreachable(err error) bool {
-	var asked *askError
-	return errors.As(err, &asked) && mayAnswer(asked.error)
+	cause, ok := whoami.Asked(err)
+	return ok && mayAnswer(cause)
 }
-
-// An askError is how a question to Discord has ended.
-type askError struct{ error }
-
-// Unwrap returns the error of the call.
-func (e *askError) Unwrap() error { return e.error }
 
 // mayAnswer reports whether Discord may answer later what it did not answer.
 func mayAnswer(err error) bool {
@@ -172,37 +153,10 @@ func user(raw []byte) self {
 	return self{User: u.ID, Name: u.Name}
 }
 
-// selfKey is the key of the note that says whose the token is. The token cannot be
-// computed from it.
-func (p *Platform) selfKey() string {
-	mac := hmac.New(sha256.New, []byte("earshot: whose token it is"))
-	mac.Write([]byte(p.o.Token.Reveal()))
-	return "discord/self/" + hex.EncodeToString(mac.Sum(nil))
-}
-
-func (p *Platform) remembered(ctx context.Context) (was self, ok bool, err error) {
-	list, err := p.o.Store.Notes(ctx, p.selfKey(), 1)
-	if err != nil {
-		return was, false, fmt.Errorf("discord: read who the bot is: %w", err)
+// self is what the store remembers of the bot.
+func (p *Platform) self() whoami.Memory[self] {
+	return whoami.Memory[self]{
+		Platform: earshot.Discord, Token: p.o.Token, Store: p.o.Store,
+		Whole: func(s self) bool { return s.User != "" && s.App != "" },
 	}
-	if len(list) == 0 || json.Unmarshal(list[0].Data, &was) != nil || was.User == "" || was.App == "" {
-		return self{}, false, nil // Enter asks again and overwrites it
-	}
-	return was, true, nil
-}
-
-// remember stores who the bot is.
-func (p *Platform) remember(ctx context.Context, now self) error {
-	was, ok, err := p.remembered(ctx)
-	if err != nil || ok && was == now {
-		return err
-	}
-	data, err := json.Marshal(now)
-	if err != nil {
-		return fmt.Errorf("discord: remember the bot: %w", err)
-	}
-	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: p.selfKey(), Data: data}); err != nil {
-		return fmt.Errorf("discord: remember the bot: %w", err)
-	}
-	return nil
 }

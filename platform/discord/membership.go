@@ -23,7 +23,7 @@ func (p *Platform) enterWorkspace(ctx context.Context, w earshot.WorkspaceID) er
 	if ok {
 		return nil
 	}
-	if err := p.introduce(ctx, w); err != nil {
+	if err := p.self().Introduce(ctx, w, p.identity); err != nil {
 		return err
 	}
 	if err := p.o.Joined(ctx, w); err != nil {

@@ -1,14 +1,11 @@
 package discord
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +15,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
+	"github.com/earshot-ai/earshot/platform/internal/settings"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -113,98 +111,54 @@ type Options struct {
 // withDefaults returns the options with defaults, or an error that names every
 // problem.
 func (o Options) withDefaults() (Options, error) {
-	var problems []error
-	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.APIURL == "" {
-		o.APIURL = discordapi.DefaultURL
-	}
-	if u, err := url.Parse(o.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		problem("discord: the API URL is not of the form https://host/api/v10")
-	}
+	problems := settings.Problems{Platform: earshot.Discord}
+	o.APIURL = cmp.Or(o.APIURL, discordapi.DefaultURL)
+	problems.API(o.APIURL, "https://host/api/v10")
 	o.APIURL = strings.TrimSuffix(o.APIURL, "/")
-	if u, err := url.Parse(o.GatewayURL); o.GatewayURL != "" && (err != nil || u.Host == "" || u.Scheme != "wss" && u.Scheme != "ws" || u.User != nil || u.Fragment != "") {
-		problem("discord: the gateway URL is not of the form wss://host")
-	}
+	problems.Gateway(o.GatewayURL, "wss://host")
 	if o.Token.Empty() {
-		problem("discord: there is no token: set DISCORD_BOT_TOKEN to the token on the Bot page of the application (discord.com/developers)")
+		problems.Add("there is no token: set DISCORD_BOT_TOKEN to the token on the Bot page of the application (discord.com/developers)")
 	}
 	if flaw := o.Token.Flaw(); flaw != "" {
-		problem("discord: the token %s: set it to what Discord shows, alone", flaw)
+		problems.Add("the token %s: set it to what Discord shows, alone", flaw)
 	}
 	if o.Store == nil {
-		problem("discord: there is no store")
+		problems.Add("there is no store")
 	}
 	if o.Shards < 0 {
-		problem("discord: %d shards are not possible", o.Shards)
+		problems.Add("%d shards are not possible", o.Shards)
 	}
 	if len(o.ShardIDs) > 0 && o.Shards == 0 {
-		problem("discord: where this process holds some of the shards only, it must be said how many there are")
+		problems.Add("where this process holds some of the shards only, it must be said how many there are")
 	}
 	for i, id := range o.ShardIDs {
 		if id < 0 || o.Shards > 0 && id >= o.Shards {
-			problem("discord: shard %d: of %d shards the ids are 0 to %d", id, o.Shards, o.Shards-1)
+			problems.Add("shard %d: of %d shards the ids are 0 to %d", id, o.Shards, o.Shards-1)
 		}
 		if slices.Contains(o.ShardIDs[:i], id) {
-			problem("discord: shard %d is named twice", id)
+			problems.Add("shard %d is named twice", id)
 		}
 	}
-	for _, f := range []struct {
-		name    string
-		value   *string
-		allowed []string // the first is the default
-	}{
-		{"reply", &o.Reply, []string{ReplyUpdate, ReplyPost}},
-		{"thread", &o.Thread, []string{ThreadOff, ThreadOnMention}},
-	} {
-		if *f.value == "" {
-			*f.value = f.allowed[0]
-		}
-		if !slices.Contains(f.allowed, *f.value) {
-			problem("discord: %s %q is none of %s", f.name, *f.value, strings.Join(f.allowed, ", "))
-		}
-	}
+	problems.OneOf("reply", &o.Reply, ReplyUpdate, ReplyPost)
+	problems.OneOf("thread", &o.Thread, ThreadOff, ThreadOnMention)
 	for _, f := range []struct {
 		name string
 		ids  []string
 	}{{"channel", o.Allow.Channels}, {"role", o.Allow.Roles}, {"user", o.Allow.Users}} {
 		for _, id := range f.ids {
 			if n, err := strconv.ParseUint(id, 10, 64); err != nil || n == 0 {
-				problem("discord: the %s %q of the allow-list is no id: copy it in Discord with developer mode on", f.name, id)
+				problems.Add("the %s %q of the allow-list is no id: copy it in Discord with developer mode on", f.name, id)
 			}
 		}
 	}
-	if o.HTTPClient == nil {
-		o.HTTPClient = &http.Client{Timeout: 30 * time.Second}
-	}
-	if o.Dialer == nil {
-		o.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 15 * time.Second}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Jitter == nil {
-		o.Jitter = rand.N[time.Duration]
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Left == nil {
-		o.Left = func(context.Context, earshot.Scope) error { return nil }
-	}
+	settings.Outside(&o.HTTPClient, &o.Now, &o.Jitter, &o.Log)
+	settings.Or(&o.Dialer, &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 15 * time.Second})
+	settings.Hooks(o.Log, &o.Missed, &o.Acknowledged, &o.Refused, &o.Left)
 	if o.Joined == nil {
 		o.Joined = func(context.Context, earshot.WorkspaceID) error { return nil }
-	}
-	if o.Refused == nil {
-		o.Refused = func(err error) { o.Log.Error("an event was not kept; it comes again", "err", err) }
-	}
-	if o.Acknowledged == nil {
-		o.Acknowledged = func(time.Duration) {}
 	}
 	if o.Up == nil {
 		o.Up = func() {}
 	}
-	if o.Missed == nil {
-		o.Missed = func(time.Time, time.Time) {}
-	}
-	return o, errors.Join(problems...)
+	return o, problems.Err()
 }

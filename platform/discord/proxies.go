@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
@@ -293,7 +294,7 @@ const anchorDeleted = "anchor deleted"
 // may still have arrived.
 func (p *Platform) settled(ctx context.Context, s earshot.Scope, anchor earshot.MessageID, q earshot.QueuedTurn) (answered bool, err error) {
 	for until := p.o.Now().Add(givingUp); !q.State.Final() && p.o.Now().Before(until); {
-		if err := pause(ctx, lookFor); err != nil {
+		if err := pause.For(ctx, lookFor); err != nil {
 			return false, err
 		}
 		if q, _, err = p.turnOf(ctx, s, anchor); err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/slack"
-	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/simulate"
 	"github.com/earshot-ai/earshot/store"
@@ -163,7 +162,7 @@ func TestA429IsWaitedOutInFull(t *testing.T) {
 		if got := s.calls[1].Sub(s.calls[0]); got < 30*time.Second || got > 36*time.Second {
 			t.Errorf("again after %s, want 30 s and a little", got)
 		}
-		want := slackapi.MethodCalls{Method: "conversations.history", Calls: 2, Limited: 1, Waits: 1}
+		want := earshot.CallCount{Platform: earshot.Slack, Method: "conversations.history", Calls: 2, Limited: 1, Waits: 1}
 		for _, c := range p.Calls() {
 			if c.Method == want.Method {
 				want.Waited = c.Waited

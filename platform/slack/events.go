@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/internal/rescue"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
@@ -18,9 +18,6 @@ import (
 // A Handler handles an event and returns once it is durable, as [bot.Bot.Handle]
 // does. After an error the event is not acknowledged, and comes again.
 type Handler func(ctx context.Context, e bot.Event) (bot.Outcome, error)
-
-// errPanic is returned in place of a panic in the handling of an event.
-var errPanic = errors.New("the event was not taken: a panic")
 
 // take handles one delivery, by whichever way it came. When it returns nil the
 // delivery is durable or has no effect, and may be acknowledged; after an error it
@@ -34,52 +31,37 @@ func (p *Platform) take(ctx context.Context, c slackmsg.Callback, raw []byte, ha
 }
 
 // use handles a delivery by the type of its event.
-func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, handle Handler) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			// The panic's value may contain a message: only its place is logged.
-			p.o.Log.Error("an event panicked", "delivery", c.ID, "type", slackapi.Word(c.Event.Type, "_"), "at", place(debug.Stack()))
-			err = errPanic
-		}
-	}()
+func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, handle Handler) error {
+	return rescue.Do(p.o.Log, func() error { return p.useEvent(ctx, delivery{Callback: c, raw: raw, handle: handle}) },
+		"delivery", c.ID, "type", slackapi.Word(c.Event.Type, "_"))
+}
+
+func (p *Platform) useEvent(ctx context.Context, c delivery) error {
 	kind := c.Event.Type
 	if c.Event.Subtype != "" {
 		kind += "." + c.Event.Subtype
 	}
 	if c.Type == "app_rate_limited" || c.Event.Type == "app_rate_limited" {
-		p.counts.count("app_rate_limited", true, p.o.Now())
-		return p.rateLimited(c)
+		p.count("app_rate_limited", true)
+		return p.rateLimited(c.Callback)
 	}
-	ours, err := p.ours(ctx, c)
+	ours, err := p.ours(ctx, c.Callback)
 	if err != nil {
 		return err
 	}
 	if !ours {
-		p.counts.count("other_workspace", false, p.o.Now())
+		p.count("other_workspace", false)
 		return nil
 	}
 	if c.Event.Agent {
 		p.agent.Store(true)
 	}
 	do, known := uses[c.Event.Type]
-	p.counts.count(kind, known, p.o.Now())
+	p.count(kind, known)
 	if !known {
 		return nil
 	}
-	return do(p, ctx, delivery{Callback: c, raw: raw, handle: handle})
-}
-
-// place is the first line of a stack that is this module's, below the panic.
-func place(stack []byte) string {
-	lines := strings.Split(string(stack), "\n")
-	past := false
-	for _, l := range lines {
-		past = past || strings.HasPrefix(l, "panic(")
-		if name, _, ok := strings.Cut(l, "("); ok && past && strings.HasPrefix(name, "github.com/earshot-ai/") {
-			return name
-		}
-	}
-	return "unknown"
+	return do(p, ctx, c)
 }
 
 // A delivery is a callback with its bytes and its handler.

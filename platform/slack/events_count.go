@@ -1,9 +1,6 @@
 package slack
 
 import (
-	"cmp"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
@@ -17,46 +14,17 @@ type EventCount struct {
 	Used bool
 }
 
-// maxTypes is how many types are counted apart.
-const maxTypes = 200
-
-// eventCounts counts what came in. The zero value is ready to use.
-type eventCounts struct {
-	mu    sync.Mutex // guards what follows
-	types map[string]*EventCount
-	last  time.Time
-}
-
 // count counts an event.
-func (h *eventCounts) count(kind string, used bool, now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.types == nil {
-		h.types = map[string]*EventCount{}
-	}
-	h.last = now
-	kind = slackapi.Word(kind, "_.")
-	x := h.types[kind]
-	if x == nil && len(h.types) >= maxTypes {
-		kind = "other"
-		x = h.types[kind]
-	}
-	if x == nil {
-		x = &EventCount{Type: kind, Used: used}
-		h.types[kind] = x
-	}
-	x.Count++
+func (p *Platform) count(kind string, used bool) {
+	p.counts.Count(slackapi.Word(kind, "_."), used, p.o.Now())
 }
 
 // EventCounts returns how often each type of event came since Open, sorted by type,
 // and when the last event came.
-func (p *Platform) EventCounts() ([]EventCount, time.Time) {
-	p.counts.mu.Lock()
-	defer p.counts.mu.Unlock()
-	list := make([]EventCount, 0, len(p.counts.types))
-	for _, x := range p.counts.types {
-		list = append(list, *x)
+func (p *Platform) EventCounts() (list []EventCount, last time.Time) {
+	events, last := p.counts.List()
+	for _, x := range events {
+		list = append(list, EventCount(x))
 	}
-	slices.SortFunc(list, func(a, b EventCount) int { return cmp.Compare(a.Type, b.Type) })
-	return list, p.counts.last
+	return list, last
 }

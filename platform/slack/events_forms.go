@@ -49,7 +49,7 @@ func (p *Platform) form(w http.ResponseWriter, body string) {
 	case form.Has("payload"):
 		p.interaction([]byte(form.Get("payload"))) // net/http answers 200
 	case form.Has("command"):
-		p.counts.count("slash_commands", false, p.o.Now())
+		p.count("slash_commands", false)
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_ = json.NewEncoder(w).Encode(noCommands) // the caller is gone
 	default:
@@ -64,7 +64,7 @@ func (p *Platform) interaction(payload []byte) {
 	if c, err := slackmsg.ReadCallback(payload); err == nil && c.Type != "" {
 		kind += "." + c.Type
 	}
-	p.counts.count(kind, false, p.o.Now())
+	p.count(kind, false)
 }
 
 // other counts an envelope that holds no event, and returns what to answer.
@@ -76,7 +76,7 @@ func (p *Platform) other(e socket.Envelope) (answer any) {
 		answer = noCommands
 		fallthrough
 	default:
-		p.counts.count(e.Type, false, p.o.Now())
+		p.count(e.Type, false)
 	}
 	return answer
 }

@@ -43,7 +43,7 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && sslCheck(r.URL.RawQuery) {
-			p.counts.count("ssl_check", false, p.o.Now())
+			p.count("ssl_check", false)
 			return
 		}
 		came := p.o.Now()
@@ -52,9 +52,9 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 		case status != 0:
 			http.Error(w, reason, status)
 		case isForm(r.Header) && sslCheck(string(body)):
-			p.counts.count("ssl_check", false, p.o.Now())
+			p.count("ssl_check", false)
 		case !signature.Valid(secrets, r.Header, body, p.o.Now()):
-			p.counts.count("forged", false, p.o.Now())
+			p.count("forged", false)
 			http.Error(w, "not signed by Slack, or too long ago", http.StatusUnauthorized)
 		case isForm(r.Header):
 			p.form(w, string(body))

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
+	"github.com/earshot-ai/earshot/platform/internal/rescue"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
@@ -48,7 +50,7 @@ func (p *Platform) storeEarly(ctx context.Context, c slackmsg.Callback, raw []by
 	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: key, Data: withoutToken(raw, c.Token)}); err != nil {
 		return true, fmt.Errorf("keep a delivery: %w", err)
 	}
-	p.counts.count("kept_for_later", true, p.o.Now())
+	p.count("kept_for_later", true)
 	return true, nil
 }
 
@@ -74,7 +76,7 @@ func (p *Platform) Admit(ctx context.Context, handle Handler) error {
 			}
 			if err != nil {
 				p.o.Log.Error("a kept event was not taken; it is tried again", "again", admitRetry, "err", err)
-				if err := sleep(ctx, admitRetry); err != nil {
+				if err := pause.For(ctx, admitRetry); err != nil {
 					return err
 				}
 			} else if n == 0 {
@@ -96,7 +98,7 @@ func (p *Platform) admit(ctx context.Context, prefix string, handle Handler) (in
 		c, err := slackmsg.ReadCallback(n.Data)
 		if err != nil {
 			p.o.Log.Error("a kept delivery cannot be read", "err", err)
-		} else if err := p.use(ctx, c, n.Data, handle); err != nil && !errors.Is(err, errPanic) {
+		} else if err := p.use(ctx, c, n.Data, handle); err != nil && !errors.Is(err, rescue.ErrPanic) {
 			return 0, err
 		}
 		if err := p.o.Store.DropNote(ctx, n.Key); err != nil {

@@ -2,9 +2,6 @@ package slack
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/whoami"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
@@ -37,9 +35,9 @@ var ErrAnotherBot = errors.New("slack: the token is another bot's than at the la
 func (p *Platform) Enter(ctx context.Context) error {
 	now, err := p.whoAmI(ctx)
 	if err != nil {
-		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", &askError{err}))
+		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", whoami.Failed(err)))
 	}
-	if err := p.remember(ctx, now); err != nil {
+	if err := p.self().Remember(ctx, now, keepApp); err != nil {
 		return err
 	}
 	if !p.known {
@@ -47,23 +45,17 @@ func (p *Platform) Enter(ctx context.Context) error {
 	} else if p.identity.ID != earshot.AuthorID(now.User) || p.workspace != earshot.WorkspaceID(now.Workspace) {
 		return ErrAnotherBot
 	}
-	// By this entry a reader of the store knows which of the bots this one is.
-	me := earshot.Author{ID: p.identity.ID, Name: p.identity.Name, Kind: earshot.Bot}
-	if err := p.o.Store.PutAuthors(ctx, earshot.Slack, p.workspace, me); err != nil {
-		return fmt.Errorf("slack: store the bot: %w", err)
-	}
-	return nil
+	return p.self().Introduce(ctx, p.workspace, p.identity)
 }
 
 // Recall reads from the store who the bot was when Slack was last asked with this
 // token. It reports whether that is known.
 func (p *Platform) Recall(ctx context.Context) (bool, error) {
-	was, ok, err := p.remembered(ctx)
-	if err != nil || !ok {
-		return false, err
+	was, ok, err := p.self().Recall(ctx)
+	if ok {
+		p.setIdentity(was)
 	}
-	p.setIdentity(was)
-	return true, nil
+	return ok, err
 }
 
 // Unreachable reports whether an error of [Platform.Enter] says nothing about
@@ -71,8 +63,7 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 // such as a proxy with a page of its own. Then asking again may help. What did not
 // come from asking Slack, such as an error of the store, is never of this kind.
 func Unreachable(err error) bool {
-	var asked *askError
-	if !errors.As(err, &asked) {
+	if _, ok := whoami.Asked(err); !ok {
 		return false
 	}
 	var (
@@ -90,12 +81,6 @@ func Unreachable(err error) bool {
 	}
 	return true
 }
-
-// An askError is how a question to Slack has ended.
-type askError struct{ error }
-
-// Unwrap returns the error of the call.
-func (e *askError) Unwrap() error { return e.error }
 
 // A configError is one for which asking again does not help.
 type configError struct{ error }
@@ -153,44 +138,17 @@ func (p *Platform) whoAmI(ctx context.Context) (self, error) {
 	return me, nil
 }
 
-// selfKey is the key of the note that says whose the token is. The token cannot be
-// computed from it.
-func (p *Platform) selfKey() string {
-	mac := hmac.New(sha256.New, []byte("earshot: whose token it is"))
-	mac.Write([]byte(p.o.BotToken.Reveal()))
-	return "slack/self/" + hex.EncodeToString(mac.Sum(nil))
+// self is what the store remembers of the bot.
+func (p *Platform) self() whoami.Memory[self] {
+	return whoami.Memory[self]{
+		Platform: earshot.Slack, Token: p.o.BotToken, Store: p.o.Store,
+		Whole: func(s self) bool { return s.User != "" && s.Workspace != "" },
+	}
 }
 
-func (p *Platform) remembered(ctx context.Context) (was self, ok bool, err error) {
-	list, err := p.o.Store.Notes(ctx, p.selfKey(), 1)
-	if err != nil {
-		return was, false, fmt.Errorf("slack: read who the bot is: %w", err)
-	}
-	if len(list) == 0 || json.Unmarshal(list[0].Data, &was) != nil || was.User == "" || was.Workspace == "" {
-		return was, false, nil // Enter asks again and overwrites it
-	}
-	return was, true, nil
-}
-
-// remember stores who the bot is. The app's id is kept where Slack gave it before
-// and not this time.
-func (p *Platform) remember(ctx context.Context, now self) error {
-	was, ok, err := p.remembered(ctx)
-	if err != nil {
-		return err
-	}
-	if ok && now.App == "" && was.Bot == now.Bot {
+// keepApp keeps the app's id where Slack gave it before and not this time.
+func keepApp(was self, now *self) {
+	if now.App == "" && was.Bot == now.Bot {
 		now.App = was.App
 	}
-	if ok && was == now {
-		return nil
-	}
-	data, err := json.Marshal(now)
-	if err != nil {
-		return fmt.Errorf("slack: remember the bot: %w", err)
-	}
-	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: p.selfKey(), Data: data}); err != nil {
-		return fmt.Errorf("slack: remember the bot: %w", err)
-	}
-	return nil
 }

@@ -1,18 +1,16 @@
 package slack
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/settings"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/secret"
 )
@@ -113,85 +111,39 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 // withDefaults returns the options with defaults, or an error that names every
 // problem.
 func (o Options) withDefaults() (Options, error) {
-	var problems []error
-	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.APIURL == "" {
-		o.APIURL = DefaultAPIURL
-	}
-	if u, err := url.Parse(o.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		problem("slack: the API URL is not of the form https://host/api/")
-	}
+	problems := settings.Problems{Platform: earshot.Slack}
+	o.APIURL = cmp.Or(o.APIURL, DefaultAPIURL)
+	problems.API(o.APIURL, "https://host/api/")
 	if !strings.HasSuffix(o.APIURL, "/") {
 		o.APIURL += "/"
 	}
 	if o.BotToken.Empty() {
-		problem("slack: there is no bot token: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) of the app")
+		problems.Add("there is no bot token: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) of the app")
 	}
 	for _, s := range []secret.Secret{o.BotToken, o.AppToken} {
 		if flaw := s.Flaw(); flaw != "" {
-			problem("slack: a token %s: set it to what Slack shows, alone", flaw)
+			problems.Add("a token %s: set it to what Slack shows, alone", flaw)
 		}
 	}
 	if o.Store == nil {
-		problem("slack: there is no store")
+		problems.Add("there is no store")
 	}
 	if len(o.SigningSecrets) > 2 {
-		problem("slack: %d signing secrets are too many: two during a rotation, one otherwise", len(o.SigningSecrets))
+		problems.Add("%d signing secrets are too many: two during a rotation, one otherwise", len(o.SigningSecrets))
 	}
-	for _, f := range []struct {
-		name    string
-		value   *string
-		allowed []string // the first is the default
-	}{
-		{"tier", &o.Tier, []string{Internal, Distributed}},
-		{"overflow", &o.Overflow, []string{Queue, Degrade}},
-		{"reply", &o.Reply, []string{ReplyUpdate, ReplyStream, ReplyPost}},
-	} {
-		if *f.value == "" {
-			*f.value = f.allowed[0]
-		}
-		known := false
-		for _, a := range f.allowed {
-			known = known || *f.value == a
-		}
-		if !known {
-			problem("slack: %s %q is none of %s", f.name, *f.value, strings.Join(f.allowed, ", "))
-		}
-	}
-	if o.Sockets == 0 {
-		o.Sockets = 2
-	}
+	problems.OneOf("tier", &o.Tier, Internal, Distributed)
+	problems.OneOf("overflow", &o.Overflow, Queue, Degrade)
+	problems.OneOf("reply", &o.Reply, ReplyUpdate, ReplyStream, ReplyPost)
+	o.Sockets = cmp.Or(o.Sockets, 2)
 	if o.Sockets < 0 || o.Sockets > maxSockets {
-		problem("slack: %d sockets: 1 to %d are possible", o.Sockets, maxSockets)
+		problems.Add("%d sockets: 1 to %d are possible", o.Sockets, maxSockets)
 	}
 	if o.Confirm <= 0 {
 		o.Confirm = time.Minute
 	}
-	if o.HTTPClient == nil {
-		o.HTTPClient = &http.Client{Timeout: 30 * time.Second}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Jitter == nil {
-		o.Jitter = rand.N[time.Duration]
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Left == nil {
-		o.Left = func(context.Context, earshot.Scope) error { return nil }
-	}
-	if o.Refused == nil {
-		o.Refused = func(err error) { o.Log.Error("an event was not kept; it comes again", "err", err) }
-	}
-	if o.Acknowledged == nil {
-		o.Acknowledged = func(time.Duration) {}
-	}
-	if o.Missed == nil {
-		o.Missed = func(time.Time, time.Time) {}
-	}
-	return o, errors.Join(problems...)
+	settings.Outside(&o.HTTPClient, &o.Now, &o.Jitter, &o.Log)
+	settings.Hooks(o.Log, &o.Missed, &o.Acknowledged, &o.Refused, &o.Left)
+	return o, problems.Err()
 }
 
 // maxSockets is how many connections Slack allows an app.

@@ -48,6 +48,8 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/reach"
+	"github.com/earshot-ai/earshot/platform/internal/tally"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
@@ -58,7 +60,7 @@ type Platform struct {
 	client *slackapi.Client
 
 	names   *names
-	counts  eventCounts
+	counts  tally.Events
 	replies *replies
 
 	// Who the bot is. Enter or Recall sets it, before anything reads it.
@@ -130,46 +132,19 @@ func (p *Platform) Workspace() earshot.WorkspaceID { return p.workspace }
 func (p *Platform) Scopes() []string { return p.client.Scopes() }
 
 // Calls returns the calls of each method since Open, sorted by method.
-func (p *Platform) Calls() []slackapi.MethodCalls { return p.client.Calls() }
+func (p *Platform) Calls() []earshot.CallCount { return p.client.Calls() }
 
 // Down reports since when Slack does not answer; ok is false where it does, or was
 // not asked yet.
 func (p *Platform) Down() (since time.Time, ok bool) { return p.client.Down() }
 
-// probeEvery is how often Slack is asked for a sign of life while it is down.
-const probeEvery = 5 * time.Second
-
 // Probe calls Slack every few seconds while it is down, until ctx ends, so that
 // [Platform.Down] is soon false again. It returns ctx's error.
 func (p *Platform) Probe(ctx context.Context) error {
-	for {
-		if err := sleep(ctx, probeEvery); err != nil {
-			return err
-		}
-		if _, down := p.Down(); !down {
-			continue
-		}
-		soon, cancel := context.WithTimeout(ctx, probeEvery)
-		if _, err := p.client.Call(soon, "auth.test", nil); err != nil {
-			p.o.Log.Debug("slack is still down", "err", err)
-		}
-		cancel()
-	}
-}
-
-// sleep waits, or returns ctx's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return reach.Probe(ctx, p.o.Log, p.Down, func(ctx context.Context) error {
+		_, err := p.client.Call(ctx, "auth.test", nil)
+		return err
+	})
 }
 
 // scope returns a channel of the workspace.

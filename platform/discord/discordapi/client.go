@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,6 +17,10 @@ import (
 	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/rest"
 
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/reach"
+	"github.com/earshot-ai/earshot/platform/internal/settings"
+	"github.com/earshot-ai/earshot/platform/internal/tally"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -51,33 +54,18 @@ type Client struct {
 	http   *http.Client
 	limits limits
 	stops  stops
-	routes routes
-	reach  reach
+	calls  tally.Calls
+	reach  reach.Reach
 }
 
 // New returns a client. It makes no call.
 func New(o Options) *Client {
 	o.URL = strings.TrimRight(cmp.Or(o.URL, DefaultURL), "/")
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: 30 * time.Second}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Jitter == nil {
-		o.Jitter = rand.N[time.Duration]
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	h := *o.HTTP
-	// The token must not be sent to where a redirect points.
-	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	settings.Outside(&o.HTTP, &o.Now, &o.Jitter, &o.Log)
 	return &Client{
-		o: o, http: &h,
+		o: o, http: settings.SameHost(o.HTTP), calls: tally.Calls{Platform: earshot.Discord},
 		limits: limits{now: o.Now, buckets: map[string]*bucket{}, hashes: map[string]hash{}},
 		stops:  stops{now: o.Now, refused: map[string]*refusals{}},
-		routes: routes{counts: map[string]*RouteCalls{}},
 	}
 }
 
@@ -161,32 +149,43 @@ func (c *Client) once(ctx context.Context, to target, query url.Values, content 
 	if err != nil {
 		return nil, err
 	}
-	c.routes.count(to.call, func(x *RouteCalls) { x.Calls++ })
+	c.calls.Sent(to.call)
 	raw, header, err := c.send(ctx, to, query, content)
 	c.learn(to, b, header, err)
-	c.reach.note(err, c.o.Now())
-	if err != nil {
-		limited := (*LimitedError)(nil)
-		c.routes.count(to.call, func(x *RouteCalls) {
-			if errors.As(err, &limited) {
-				x.Limited++
-			} else {
-				x.Failed++
-			}
-		})
-	}
+	c.note(to.call, err)
 	return raw, err
 }
+
+// note counts how a call ended, and whether Discord has answered. A refusal is an answer
+// too.
+func (c *Client) note(call string, err error) {
+	if err != nil {
+		limited := (*LimitedError)(nil)
+		c.calls.Failed(call, errors.As(err, &limited))
+	}
+	switch {
+	case errors.Is(err, context.Canceled): // by the caller: it says nothing about Discord
+	case errors.Is(err, ErrNotAnswered), errors.Is(err, ErrUnreachable):
+		c.reach.Failed(c.o.Now())
+	default:
+		c.reach.Answered()
+	}
+}
+
+// Down reports since when Discord does not answer; ok is false where it does, or was not
+// asked yet.
+func (c *Client) Down() (since time.Time, ok bool) { return c.reach.Down() }
+
+// Calls returns the calls of each route since New, sorted by route, such as
+// "POST /channels/{channel.id}/messages".
+func (c *Client) Calls() []earshot.CallCount { return c.calls.List() }
 
 // wait books a call, and counts the time that it waited for a limit.
 func (c *Client) wait(ctx context.Context, to target, waits bool) (*bucket, error) {
 	b, waited, err := c.limits.take(ctx, to, waits)
 	limited := (*LimitedError)(nil)
 	if waited > 0 || errors.As(err, &limited) {
-		c.routes.count(to.call, func(x *RouteCalls) {
-			x.Waits++
-			x.Waited += waited
-		})
+		c.calls.Waited(to.call, waited)
 	}
 	return b, err
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,7 +151,7 @@ func (c *Client) unanswered(to target, err error) error {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
 		what = ErrUnreachable
 	}
-	return fmt.Errorf("%s: %w: %w", to.call, what, hide(err, c.o.Token))
+	return fmt.Errorf("%s: %w: %w", to.call, what, secret.Hide(err, c.o.Token))
 }
 
 // told reports whether an answer's body is a refusal of Discord's own, which has a
@@ -274,24 +273,3 @@ func seconds(n float64) time.Duration {
 	}
 	return time.Duration(min(n, maxAfter.Seconds()) * float64(time.Second))
 }
-
-// hide removes secrets and URLs from the text of a network error. errors.Is still
-// finds what it wraps.
-func hide(err error, s secret.Secret) error {
-	for u := (*url.Error)(nil); errors.As(err, &u); {
-		err = u.Err
-	}
-	if s.Empty() || !strings.Contains(err.Error(), s.Reveal()) {
-		return err
-	}
-	return hidden{strings.ReplaceAll(err.Error(), s.Reveal(), secret.Hidden), err}
-}
-
-// hidden is an error whose text is another's.
-type hidden struct {
-	text string
-	err  error
-}
-
-func (h hidden) Error() string        { return h.text }
-func (h hidden) Is(target error) bool { return errors.Is(h.err, target) }

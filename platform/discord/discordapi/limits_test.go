@@ -14,6 +14,7 @@ import (
 
 	"github.com/disgoorg/disgo/rest"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 )
 
@@ -316,7 +317,7 @@ func TestA429HoldsCallsBackForAsLongAsDiscordSays(t *testing.T) {
 					t.Error("Try was repeated")
 				}
 				calls := client.Calls()
-				if len(calls) != 1 || calls[0].Limited != 1 || calls[0].Failed != 0 || calls[0].Route != "POST /channels/{channel.id}/messages" {
+				if len(calls) != 1 || calls[0].Limited != 1 || calls[0].Failed != 0 || calls[0].Method != "POST /channels/{channel.id}/messages" {
 					t.Errorf("calls are %+v", calls)
 				}
 			})
@@ -424,7 +425,7 @@ func TestTheTimeThatCallsWaitIsCounted(t *testing.T) {
 		if _, err := c.Try(t.Context(), rest.CreateMessage, []any{"11"}, nil, nil); err == nil {
 			t.Error("Try waited")
 		}
-		want := discordapi.RouteCalls{Route: "POST /channels/{channel.id}/messages", Calls: 3, Waits: 3, Waited: 6 * time.Second}
+		want := earshot.CallCount{Platform: earshot.Discord, Method: "POST /channels/{channel.id}/messages", Calls: 3, Waits: 3, Waited: 6 * time.Second}
 		if got := c.Calls(); len(got) != 1 || got[0] != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}

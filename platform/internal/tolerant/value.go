@@ -70,6 +70,19 @@ func Parse(raw []byte) (v Value, deep bool, err error) {
 	return v, p.deep, nil
 }
 
+// ParseAs is [Parse] whose error wraps tooLarge or broken as well.
+func ParseAs(raw []byte, tooLarge, broken error) (v Value, deep bool, err error) {
+	v, deep, err = Parse(raw)
+	var size SizeError
+	switch {
+	case errors.As(err, &size):
+		err = fmt.Errorf("%w: %w", tooLarge, err)
+	case err != nil:
+		err = fmt.Errorf("%w %w", broken, err)
+	}
+	return v, deep, err
+}
+
 // syntaxError says where the decoder stopped.
 func syntaxError(err error) error {
 	var at *jsontext.SyntacticError

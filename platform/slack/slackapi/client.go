@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,6 +16,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
+	"github.com/earshot-ai/earshot/platform/internal/reach"
+	"github.com/earshot-ai/earshot/platform/internal/settings"
+	"github.com/earshot-ai/earshot/platform/internal/tally"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -28,16 +32,6 @@ const (
 	retryAfter = 30 * time.Second // where a 429 does not say
 	maxAfter   = time.Hour        // of what a 429 may say
 )
-
-// A MethodCalls counts the calls of one method.
-type MethodCalls struct {
-	Method  string
-	Calls   int           // requests sent
-	Limited int           // of them, answered by 429
-	Failed  int           // of them, answered otherwise than with ok, or not at all
-	Waits   int           // calls that were held back, or not made, because of a limit
-	Waited  time.Duration // the sum of the waits
-}
 
 // DefaultURL is where Slack's Web API is.
 const DefaultURL = "https://slack.com/api/"
@@ -77,45 +71,24 @@ type Client struct {
 	o     Options
 	http  *http.Client
 	pace  pace
-	reach reach
+	reach reach.Reach
+	calls tally.Calls
 
 	mu     sync.Mutex // guards what follows
-	calls  map[string]*MethodCalls
-	scopes []string // of the bot token, as Slack's last answer had them
+	scopes []string   // of the bot token, as Slack's last answer had them
 }
 
 // New returns a client. It makes no call.
 func New(o Options) *Client {
-	o = o.withDefaults()
-	h := *o.HTTP
-	// The token must not be sent to where a redirect points.
-	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	o.URL = cmp.Or(o.URL, DefaultURL)
+	settings.Outside(&o.HTTP, &o.Now, &o.Jitter, &o.Log)
 	return &Client{
-		o: o, http: &h, calls: map[string]*MethodCalls{},
+		o: o, http: settings.SameHost(o.HTTP), calls: tally.Calls{Platform: earshot.Slack},
 		pace: pace{
 			distributed: o.Distributed, now: o.Now, jitter: o.Jitter,
 			rates: map[string]*methodRate{}, tickets: map[string]time.Time{}, sharing: newSharing(o),
 		},
 	}
-}
-
-func (o Options) withDefaults() Options {
-	if o.URL == "" {
-		o.URL = DefaultURL
-	}
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: 30 * time.Second}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Jitter == nil {
-		o.Jitter = rand.N[time.Duration]
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return o
 }
 
 // Call calls a method with the bot's token and returns the whole answer, which has
@@ -152,7 +125,7 @@ func (c *Client) CallAs(ctx context.Context, token secret.Secret, method string,
 		if limited := (*LimitedError)(nil); errors.As(err, &limited) {
 			continue // wait holds the call back until then
 		}
-		if sleep(ctx, retryFirst<<(try-1)) != nil {
+		if pause.For(ctx, retryFirst<<(try-1)) != nil {
 			return nil, err
 		}
 	}
@@ -192,47 +165,57 @@ func (c *Client) wait(ctx context.Context, method string, args url.Values, most 
 	if wait <= 0 {
 		return ctx.Err()
 	}
-	c.count(method, func(x *MethodCalls) {
-		x.Waits++
-		if ok {
-			x.Waited += wait
-		}
-	})
 	if !ok {
+		c.calls.Waited(method, 0)
 		return &LimitedError{Method: method, After: wait}
 	}
-	return sleep(ctx, wait)
+	c.calls.Waited(method, wait)
+	return pause.For(ctx, wait)
 }
 
 // once sends one request.
 func (c *Client) once(ctx context.Context, token secret.Secret, method string, args url.Values) (json.RawMessage, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.URL+method, strings.NewReader(args.Encode()))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, Hide(err, token))
+		return nil, fmt.Errorf("%s: %w", method, secret.Hide(err, token))
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Authorization", "Bearer "+token.Reveal())
 	r.Header.Set("User-Agent", "earshot")
-	c.count(method, func(x *MethodCalls) { x.Calls++ })
+	c.calls.Sent(method)
 	raw, err := c.answer(method, args, token, r)
-	c.reach.note(err, c.o.Now())
-	if err != nil {
-		limited := (*LimitedError)(nil)
-		c.count(method, func(x *MethodCalls) {
-			if errors.As(err, &limited) {
-				x.Limited++
-			} else {
-				x.Failed++
-			}
-		})
-	}
+	c.note(method, err)
 	return raw, err
 }
+
+// note counts how a call ended, and whether Slack has answered. A refusal is an answer
+// too.
+func (c *Client) note(method string, err error) {
+	var (
+		api     *Error
+		limited *LimitedError
+	)
+	isLimited := errors.As(err, &limited)
+	if err != nil {
+		c.calls.Failed(method, isLimited)
+	}
+	switch {
+	case errors.Is(err, context.Canceled): // by the caller: it says nothing about Slack
+	case err == nil, isLimited, errors.As(err, &api) && !Passes(api.Code):
+		c.reach.Answered()
+	default:
+		c.reach.Failed(c.o.Now())
+	}
+}
+
+// Down reports since when Slack does not answer; ok is false where it does, or was not
+// asked yet.
+func (c *Client) Down() (since time.Time, ok bool) { return c.reach.Down() }
 
 func (c *Client) answer(method string, args url.Values, token secret.Secret, r *http.Request) (json.RawMessage, error) {
 	w, err := c.http.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, Hide(err, token))
+		return nil, fmt.Errorf("%s: %w", method, secret.Hide(err, token))
 	}
 	defer w.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(w.Body, maxAnswer+1))
@@ -243,7 +226,7 @@ func (c *Client) answer(method string, args url.Values, token secret.Secret, r *
 		return nil, &StatusError{Method: method, Status: w.StatusCode}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, Hide(err, token))
+		return nil, fmt.Errorf("%s: %w", method, secret.Hide(err, token))
 	}
 	if len(raw) > maxAnswer {
 		return nil, fmt.Errorf("%s: %w: it is larger than %d MiB", method, ErrAnswer, maxAnswer>>20)
@@ -305,28 +288,8 @@ func (c *Client) Free(method string, args url.Values) (calls, most int) {
 // app and workspace. Without Options.Rates it does nothing.
 func (c *Client) ShareRates(app string) { c.pace.shareAs(app) }
 
-func (c *Client) count(method string, add func(*MethodCalls)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	x := c.calls[method]
-	if x == nil {
-		x = &MethodCalls{Method: method}
-		c.calls[method] = x
-	}
-	add(x)
-}
-
 // Calls returns the calls of each method since New, sorted by method.
-func (c *Client) Calls() []MethodCalls {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	list := make([]MethodCalls, 0, len(c.calls))
-	for _, x := range c.calls {
-		list = append(list, *x)
-	}
-	slices.SortFunc(list, func(a, b MethodCalls) int { return cmp.Compare(a.Method, b.Method) })
-	return list
-}
+func (c *Client) Calls() []earshot.CallCount { return c.calls.List() }
 
 // setScopes keeps the scopes that the token has.
 func (c *Client) setScopes(list string) {

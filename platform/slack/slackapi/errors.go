@@ -3,12 +3,8 @@ package slackapi
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/earshot-ai/earshot/secret"
 )
 
 // An Error is Slack's answer that it refuses a call. Its text names the remedy
@@ -95,30 +91,3 @@ func Passes(code string) bool {
 // ErrAnswer is wrapped where an answer is not the expected JSON or is larger than
 // 16 MiB. Whether a call that writes took effect is not known.
 var ErrAnswer = errors.New("the answer cannot be read")
-
-// Hide removes secrets and URLs from the text of a network error. errors.Is still
-// finds what the error wraps.
-func Hide(err error, secrets ...secret.Secret) error {
-	for u := (*url.Error)(nil); errors.As(err, &u); {
-		err = u.Err
-	}
-	text := err.Error()
-	for _, s := range secrets {
-		if !s.Empty() {
-			text = strings.ReplaceAll(text, s.Reveal(), secret.Hidden)
-		}
-	}
-	if text == err.Error() {
-		return err
-	}
-	return hidden{text, err}
-}
-
-// hidden is an error whose text is another's.
-type hidden struct {
-	text string
-	err  error
-}
-
-func (h hidden) Error() string        { return h.text }
-func (h hidden) Is(target error) bool { return errors.Is(h.err, target) }

@@ -189,21 +189,6 @@ func (p *pace) block(ctx context.Context, method string, args url.Values, after 
 	return after
 }
 
-// sleep waits, or returns ctx's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

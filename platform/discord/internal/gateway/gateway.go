@@ -16,13 +16,13 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"github.com/earshot-ai/earshot/platform/internal/settings"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -98,18 +98,8 @@ func (o Options) withDefaults() Options {
 	if o.Identify == nil {
 		o.Identify = func(context.Context) error { return nil }
 	}
-	if o.Dialer == nil {
-		o.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: helloTime}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Jitter == nil {
-		o.Jitter = rand.N[time.Duration]
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	settings.Or(&o.Dialer, &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: helloTime})
+	settings.Clock(&o.Now, &o.Jitter, &o.Log)
 	o.Log = o.Log.With("shard", o.ID)
 	return o
 }

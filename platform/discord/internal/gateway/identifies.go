@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/disgoorg/disgo/discord"
+
+	"github.com/earshot-ai/earshot/internal/pause"
 )
 
 // Bounds of identifies.
@@ -50,7 +52,7 @@ func (x *Identifies) Wait(ctx context.Context, shard int) error {
 		if wait <= 0 {
 			return ctx.Err()
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return err
 		}
 	}

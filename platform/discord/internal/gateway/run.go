@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 )
 
@@ -77,16 +78,16 @@ func (r *run) hold(ctx context.Context) error {
 		if end.begun && end.lasted > steadyTime {
 			wait = 0
 		}
-		pause := wait
+		delay := wait
 		if !end.begun {
-			pause = max(pause, firstRetry)
+			delay = max(delay, firstRetry)
 		}
-		if pause > 0 {
-			pause += r.o.Jitter(pause / 2)
+		if delay > 0 {
+			delay += r.o.Jitter(delay / 2)
 		}
-		pause = max(pause, end.after)
-		r.o.Log.Info("a gateway connection ended", "resume", r.place.Session != "", "again", pause, "err", end.err)
-		if err := sleep(ctx, pause); err != nil {
+		delay = max(delay, end.after)
+		r.o.Log.Info("a gateway connection ended", "resume", r.place.Session != "", "again", delay, "err", end.err)
+		if err := pause.For(ctx, delay); err != nil {
 			return err
 		}
 		wait = min(max(2*wait, firstRetry), longestWait)

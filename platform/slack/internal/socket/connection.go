@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
+	"github.com/earshot-ai/earshot/secret"
 )
 
 // Bounds of a connection.
@@ -58,7 +59,7 @@ func (s *connection) hello() error {
 	for {
 		var e Envelope
 		if err := s.conn.ReadJSON(&e); err != nil {
-			return fmt.Errorf("socket: %w", slackapi.Hide(err))
+			return fmt.Errorf("socket: %w", secret.Hide(err))
 		}
 		if e.Type == "hello" {
 			break
@@ -127,7 +128,7 @@ func (s *connection) run(ctx context.Context) {
 		_, data, err := s.conn.ReadMessage()
 		if err != nil {
 			if ctx.Err() == nil {
-				s.l.o.Log.Debug("a socket ended", "err", slackapi.Hide(err))
+				s.l.o.Log.Debug("a socket ended", "err", secret.Hide(err))
 			}
 			break
 		}
@@ -216,7 +217,7 @@ func (s *connection) take(ctx context.Context, e Envelope) {
 	defer s.writing.Unlock()
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime))
 	if err := s.conn.WriteJSON(ack); err != nil {
-		s.l.o.Log.Debug("an event is not acknowledged; Slack sends it again", "err", slackapi.Hide(err))
+		s.l.o.Log.Debug("an event is not acknowledged; Slack sends it again", "err", secret.Hide(err))
 		return
 	}
 	if e.Type == "events_api" {

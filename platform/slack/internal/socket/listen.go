@@ -15,6 +15,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/secret"
 )
@@ -105,7 +106,7 @@ func (l *listener) hold(ctx context.Context) error {
 			}
 			l.o.Log.Warn("a socket cannot be opened", "again", wait, "err", err)
 			// Positive jitter, so that sockets do not come back all at once.
-			if sleep(ctx, wait+l.o.Jitter(wait/2)) != nil {
+			if pause.For(ctx, wait+l.o.Jitter(wait/2)) != nil {
 				break
 			}
 			wait = min(2*wait, longestWait)
@@ -115,7 +116,7 @@ func (l *listener) hold(ctx context.Context) error {
 		l.serve(ctx, s)
 		if l.o.Now().Sub(since) > steadyTime {
 			wait = firstRetry
-		} else if sleep(ctx, wait+l.o.Jitter(wait/2)) == nil {
+		} else if pause.For(ctx, wait+l.o.Jitter(wait/2)) == nil {
 			wait = min(2*wait, longestWait) // it does not hold
 		}
 	}
@@ -188,7 +189,7 @@ func (l *listener) open(ctx context.Context) (*connection, error) {
 		response.Body.Close()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("socket: %w", slackapi.Hide(err, ticket(answer.URL, at)...))
+		return nil, fmt.Errorf("socket: %w", secret.Hide(err, ticket(answer.URL, at)...))
 	}
 	s := &connection{l: l, conn: conn, renew: make(chan struct{}), replaced: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends a wait for hello
@@ -236,17 +237,5 @@ func (l *listener) disconnected() {
 	l.up--
 	if l.up == 0 {
 		l.since = l.o.Now()
-	}
-}
-
-// sleep waits, or returns ctx's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
