@@ -21,7 +21,32 @@ type method struct {
 	scope string // of the bot token; "history" and "read" are of the channel's kind
 	json  bool   // takes a JSON body
 	app   bool   // wants the app-level token
-	run   func(*Slack, *request) (object, error)
+	run   handler
+}
+
+// A handler carries out a call and returns the answer.
+type handler = func(*Slack, *request) (object, error)
+
+// on is the handler of calls about a channel that find finds, or refuses.
+func on(find func(*Slack, *request) (*channel, error), run func(*Slack, *request, *channel) (object, error)) handler {
+	return func(s *Slack, r *request) (object, error) {
+		c, err := find(s, r)
+		if err != nil {
+			return nil, err
+		}
+		return run(s, r, c)
+	}
+}
+
+// onMessage is on for a message.
+func onMessage(find func(*Slack, *request) (*channel, *message, error), run func(*Slack, *request, *channel, *message) (object, error)) handler {
+	return func(s *Slack, r *request) (object, error) {
+		c, m, err := find(s, r)
+		if err != nil {
+			return nil, err
+		}
+		return run(s, r, c, m)
+	}
 }
 
 // methods is the Web API as far as it is here. Tiers, scopes and which take
@@ -35,28 +60,28 @@ var methods = map[string]method{
 	"users.info":                            {tier: 4, scope: "users:read", run: (*Slack).usersInfo},
 	"users.list":                            {tier: 2, scope: "users:read", run: (*Slack).usersList},
 	"users.conversations":                   {tier: 3, run: (*Slack).usersConversations},
-	"conversations.history":                 {tier: 3, scope: "history", json: true, run: (*Slack).history},
-	"conversations.info":                    {tier: 3, scope: "read", run: (*Slack).conversationsInfo},
+	"conversations.history":                 {tier: 3, scope: "history", json: true, run: on((*Slack).readable, (*Slack).history)},
+	"conversations.info":                    {tier: 3, scope: "read", run: on((*Slack).visible, (*Slack).conversationsInfo)},
 	"conversations.join":                    {tier: 3, scope: "channels:join", json: true, run: (*Slack).conversationsJoin},
 	"conversations.list":                    {tier: 2, run: (*Slack).conversationsList},
-	"conversations.members":                 {tier: 4, scope: "read", run: (*Slack).conversationsMembers},
+	"conversations.members":                 {tier: 4, scope: "read", run: on((*Slack).visible, (*Slack).conversationsMembers)},
 	"conversations.open":                    {tier: 3, json: true, scope: "im:write", run: (*Slack).conversationsOpen},
-	"conversations.replies":                 {tier: 3, scope: "history", run: (*Slack).replies},
-	"chat.delete":                           {tier: 3, scope: "chat:write", json: true, run: (*Slack).chatDelete},
-	"chat.getPermalink":                     {tier: 5, run: (*Slack).chatPermalink},
-	"chat.postEphemeral":                    {tier: 4, scope: "chat:write", json: true, run: (*Slack).chatEphemeral},
-	"chat.postMessage":                      {tier: 5, scope: "chat:write", json: true, run: (*Slack).chatPost},
-	"chat.update":                           {tier: 3, scope: "chat:write", json: true, run: (*Slack).chatUpdate},
-	"chat.startStream":                      {tier: 2, scope: "chat:write", json: true, run: (*Slack).startStream},
-	"chat.appendStream":                     {tier: 4, scope: "chat:write", json: true, run: (*Slack).appendStream},
-	"chat.stopStream":                       {tier: 2, scope: "chat:write", json: true, run: (*Slack).stopStream},
+	"conversations.replies":                 {tier: 3, scope: "history", run: on((*Slack).readable, (*Slack).replies)},
+	"chat.delete":                           {tier: 3, scope: "chat:write", json: true, run: onMessage(own("cant_delete_message"), (*Slack).chatDelete)},
+	"chat.getPermalink":                     {tier: 5, run: on((*Slack).visible, (*Slack).chatPermalink)},
+	"chat.postEphemeral":                    {tier: 4, scope: "chat:write", json: true, run: on((*Slack).target, (*Slack).chatEphemeral)},
+	"chat.postMessage":                      {tier: 5, scope: "chat:write", json: true, run: on((*Slack).target, (*Slack).chatPost)},
+	"chat.update":                           {tier: 3, scope: "chat:write", json: true, run: onMessage(own("cant_update_message"), (*Slack).chatUpdate)},
+	"chat.startStream":                      {tier: 2, scope: "chat:write", json: true, run: on((*Slack).target, (*Slack).startStream)},
+	"chat.appendStream":                     {tier: 4, scope: "chat:write", json: true, run: onMessage((*Slack).stream, (*Slack).appendStream)},
+	"chat.stopStream":                       {tier: 2, scope: "chat:write", json: true, run: onMessage((*Slack).stream, (*Slack).stopStream)},
 	"assistant.threads.setStatus":           {tier: 5, scope: "chat:write", json: true, run: (*Slack).setStatus},
 	"assistant.threads.setSuggestedPrompts": {tier: 3, scope: "chat:write", json: true, run: (*Slack).threadNote},
 	"assistant.threads.setTitle":            {tier: 3, scope: "chat:write", json: true, run: (*Slack).threadNote},
 	"files.info":                            {tier: 4, scope: "files:read", run: (*Slack).filesInfo},
-	"reactions.get":                         {tier: 3, scope: "reactions:read", run: (*Slack).reactionsGet},
-	"reactions.add":                         {tier: 3, scope: "reactions:write", json: true, run: (*Slack).reactionsAdd},
-	"reactions.remove":                      {tier: 2, scope: "reactions:write", json: true, run: (*Slack).reactionsRemove},
+	"reactions.get":                         {tier: 3, scope: "reactions:read", run: onMessage((*Slack).item, (*Slack).reactionsGet)},
+	"reactions.add":                         {tier: 3, scope: "reactions:write", json: true, run: onMessage((*Slack).item, (*Slack).reactionsAdd)},
+	"reactions.remove":                      {tier: 2, scope: "reactions:write", json: true, run: onMessage((*Slack).item, (*Slack).reactionsRemove)},
 }
 
 // A request is one call of a method. Arguments that are objects or lists are

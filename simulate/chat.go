@@ -113,11 +113,7 @@ func (r *request) list(key, otherwise string) ([]any, error) {
 
 // chatPost answers chat.postMessage. A reply to a message that is no longer
 // there goes to the channel; one to a reply goes to its thread.
-func (s *Slack) chatPost(r *request) (object, error) {
-	c, err := s.target(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) chatPost(r *request, c *channel) (object, error) {
 	m := &message{body: object{"team": s.o.Team.ID}}
 	if err := r.content(m.body, maxText); err != nil {
 		return nil, err
@@ -156,29 +152,27 @@ func (s *Slack) rootOf(c *channel, thread string) string {
 	return m.ts
 }
 
-// own returns the app's own message that a call names.
-func (s *Slack) own(r *request, otherwise string) (*channel, *message, error) {
-	c := s.channel(r.args["channel"])
-	if c == nil || !c.has(s.o.App.UserID) {
-		return nil, nil, fail("channel_not_found")
+// own returns what finds the app's own message that a call names.
+func own(otherwise string) func(*Slack, *request) (*channel, *message, error) {
+	return func(s *Slack, r *request) (*channel, *message, error) {
+		c := s.channel(r.args["channel"])
+		if c == nil || !c.has(s.o.App.UserID) {
+			return nil, nil, fail("channel_not_found")
+		}
+		m := c.message(r.args["ts"])
+		switch {
+		case m == nil || m.is("tombstone"):
+			return nil, nil, fail("message_not_found")
+		case m.body["bot_id"] != s.o.App.BotID:
+			return nil, nil, fail(otherwise)
+		}
+		return c, m, nil
 	}
-	m := c.message(r.args["ts"])
-	switch {
-	case m == nil || m.is("tombstone"):
-		return nil, nil, fail("message_not_found")
-	case m.body["bot_id"] != s.o.App.BotID:
-		return nil, nil, fail(otherwise)
-	}
-	return c, m, nil
 }
 
 // chatUpdate answers chat.update. The message counts as edited once its text
 // is another.
-func (s *Slack) chatUpdate(r *request) (object, error) {
-	c, m, err := s.own(r, "cant_update_message")
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) chatUpdate(r *request, c *channel, m *message) (object, error) {
 	if m.streaming {
 		return nil, fail("streaming_state_conflict")
 	}
@@ -204,20 +198,12 @@ func (s *Slack) chatUpdate(r *request) (object, error) {
 	return object{"channel": c.ID, "ts": m.ts, "text": m.text(), "message": c.view(m, true)}, nil
 }
 
-func (s *Slack) chatDelete(r *request) (object, error) {
-	c, m, err := s.own(r, "cant_delete_message")
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) chatDelete(_ *request, c *channel, m *message) (object, error) {
 	s.deleteMessage(c, m)
 	return object{"channel": c.ID, "ts": m.ts}, nil
 }
 
-func (s *Slack) chatPermalink(r *request) (object, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) chatPermalink(r *request, c *channel) (object, error) {
 	m := c.message(r.args["message_ts"])
 	if m == nil {
 		return nil, fail("message_not_found")
@@ -245,11 +231,7 @@ type Ephemeral struct {
 
 // chatEphemeral answers chat.postEphemeral. Nobody else, and no event, tells
 // of such a message.
-func (s *Slack) chatEphemeral(r *request) (object, error) {
-	c, err := s.target(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) chatEphemeral(r *request, c *channel) (object, error) {
 	if !c.has(r.args["user"]) {
 		return nil, fail("user_not_in_channel")
 	}

@@ -17,11 +17,7 @@ func (s *Slack) visible(r *request) (*channel, error) {
 	return c, nil
 }
 
-func (s *Slack) conversationsInfo(r *request) (object, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) conversationsInfo(r *request, c *channel) (object, error) {
 	o := s.channelJSON(c)
 	if r.bool("include_num_members") {
 		o["num_members"] = len(c.Members)
@@ -29,11 +25,7 @@ func (s *Slack) conversationsInfo(r *request) (object, error) {
 	return object{"channel": o}, nil
 }
 
-func (s *Slack) conversationsMembers(r *request) (object, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) conversationsMembers(r *request, c *channel) (object, error) {
 	page, next, err := pageOf(r, fake.List(c.Members), 100)
 	if err != nil {
 		return nil, err

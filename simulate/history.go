@@ -97,11 +97,7 @@ func readCursor(kind, cursor string) (int64, error) {
 
 // history answers conversations.history: what stands in the channel, newest
 // first, without the replies.
-func (s *Slack) history(r *request) (object, error) {
-	c, err := s.readable(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) history(r *request, c *channel) (object, error) {
 	p, err := r.span(100, s.most(999))
 	if err != nil {
 		return nil, err
@@ -165,11 +161,7 @@ func (c *channel) views(list []*message, metadata bool) []any {
 // first. The root stands at the head of a page even where oldest or the
 // cursor lies after it. The ts of a reply gives that reply alone
 // (https://github.com/slackapi/bolt-python/issues/783).
-func (s *Slack) replies(r *request) (object, error) {
-	c, err := s.readable(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) replies(r *request, c *channel) (object, error) {
 	p, err := r.span(1000, s.most(1000))
 	if err != nil {
 		return nil, err

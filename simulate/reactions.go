@@ -66,23 +66,19 @@ func (s *Slack) reactTo(c *channel, m *message, user, emoji string, on bool) err
 	return nil
 }
 
-func (s *Slack) reactionsGet(r *request) (object, error) {
-	c, m, err := s.item(r, "timestamp")
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) reactionsGet(_ *request, c *channel, m *message) (object, error) {
 	return object{"type": "message", "channel": c.ID, "message": c.view(m, false)}, nil
 }
 
-func (s *Slack) reactionsAdd(r *request) (object, error) { return s.reacts(r, true) }
+func (s *Slack) reactionsAdd(r *request, c *channel, m *message) (object, error) {
+	return s.reacts(r, c, m, true)
+}
 
-func (s *Slack) reactionsRemove(r *request) (object, error) { return s.reacts(r, false) }
+func (s *Slack) reactionsRemove(r *request, c *channel, m *message) (object, error) {
+	return s.reacts(r, c, m, false)
+}
 
-func (s *Slack) reacts(r *request, on bool) (object, error) {
-	c, m, err := s.item(r, "timestamp")
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) reacts(r *request, c *channel, m *message, on bool) (object, error) {
 	emoji := strings.Trim(r.args["name"], ":")
 	if emoji == "" {
 		return nil, fail("invalid_name")
@@ -94,12 +90,12 @@ func (s *Slack) reacts(r *request, on bool) (object, error) {
 }
 
 // item returns the message that a call names.
-func (s *Slack) item(r *request, key string) (*channel, *message, error) {
+func (s *Slack) item(r *request) (*channel, *message, error) {
 	c, err := s.readable(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := c.message(r.args[key])
+	m := c.message(r.args["timestamp"])
 	if m == nil {
 		return nil, nil, fail("message_not_found")
 	}

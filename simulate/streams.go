@@ -10,11 +10,7 @@ import (
 
 // startStream answers chat.startStream. In a channel it must say whom it is
 // for, and it always replies to something.
-func (s *Slack) startStream(r *request) (object, error) {
-	c, err := s.target(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) startStream(r *request, c *channel) (object, error) {
 	root := s.rootOf(c, r.args["thread_ts"])
 	switch {
 	case root == "":
@@ -58,7 +54,7 @@ func (r *request) streamed() (string, error) {
 
 // stream returns the stream that a call goes on with.
 func (s *Slack) stream(r *request) (*channel, *message, error) {
-	c, m, err := s.own(r, "message_not_owned_by_app")
+	c, m, err := own("message_not_owned_by_app")(s, r)
 	if err == nil && !m.streaming {
 		return nil, nil, fail("message_not_in_streaming_state")
 	}
@@ -67,11 +63,7 @@ func (s *Slack) stream(r *request) (*channel, *message, error) {
 
 // appendStream answers chat.appendStream. What is sent twice stands there
 // twice.
-func (s *Slack) appendStream(r *request) (object, error) {
-	c, m, err := s.stream(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) appendStream(r *request, c *channel, m *message) (object, error) {
 	text, err := r.streamed()
 	if err != nil {
 		return nil, err
@@ -84,11 +76,7 @@ func (s *Slack) appendStream(r *request) (object, error) {
 }
 
 // stopStream answers chat.stopStream: the message is one like others then.
-func (s *Slack) stopStream(r *request) (object, error) {
-	c, m, err := s.stream(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Slack) stopStream(r *request, c *channel, m *message) (object, error) {
 	text, err := r.streamed()
 	if err != nil {
 		return nil, err

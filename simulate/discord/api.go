@@ -77,7 +77,33 @@ func invalid(key, code, text string) error {
 type route struct {
 	op, method, path string
 	open             bool // needs no bot token
-	run              func(*Discord, *request) (int, any, error)
+	run              handler
+}
+
+// A handler carries out a call. It returns the status of HTTP, 0 for 200, and the
+// answer, nil for none.
+type handler = func(*Discord, *request) (int, any, error)
+
+// on is the handler of calls about a thing that find finds, or refuses.
+func on[T any](find func(*Discord, *request) (T, error), run func(*Discord, *request, T) (int, any, error)) handler {
+	return func(s *Discord, r *request) (int, any, error) {
+		x, err := find(s, r)
+		if err != nil {
+			return 0, nil, err
+		}
+		return run(s, r, x)
+	}
+}
+
+// onMessage is the handler of calls about a message.
+func onMessage(run func(*Discord, *request, *channel, *message) (int, any, error)) handler {
+	return func(s *Discord, r *request) (int, any, error) {
+		c, m, err := s.one(r)
+		if err != nil {
+			return 0, nil, err
+		}
+		return run(s, r, c, m)
+	}
 }
 
 // routes are a handler of every operation.

@@ -35,11 +35,7 @@ func (s *Discord) rest() view { return view{content: !s.o.NoMessageContent} }
 
 // createMessage posts as the bot. With enforce_nonce, a post whose nonce was used by
 // the bot in the last minutes is answered with the message that was made then.
-func (s *Discord) createMessage(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) createMessage(r *request, c *channel) (int, any, error) {
 	switch {
 	case c.Type == Category || c.Type == Forum:
 		return 0, nil, errWrongType
@@ -202,11 +198,7 @@ func (s *Discord) post(c *channel, m *message) {
 
 // updateMessage edits one of the bot's own. Of others, the bot may only suppress the
 // embeds, where it may manage messages.
-func (s *Discord) updateMessage(r *request) (int, any, error) {
-	c, m, err := s.one(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) updateMessage(r *request, c *channel, m *message) (int, any, error) {
 	if c.thread != nil && c.thread.archived {
 		return 0, nil, errArchived
 	}
@@ -257,11 +249,7 @@ func (s *Discord) updateMessage(r *request) (int, any, error) {
 	return 0, s.messageJSON(m, view{content: true}), nil
 }
 
-func (s *Discord) deleteMessage(r *request) (int, any, error) {
-	c, m, err := s.one(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) deleteMessage(_ *request, c *channel, m *message) (int, any, error) {
 	if m.author != s.o.App.UserID && s.permissions(c, s.o.App.UserID)&manageMessages == 0 {
 		return 0, nil, errPermissions
 	}
@@ -274,11 +262,7 @@ func (s *Discord) deleteMessage(r *request) (int, any, error) {
 
 // bulkDelete deletes 2 to 100 messages. Ids that are none are left out; messages that
 // are older than two weeks are an error.
-func (s *Discord) bulkDelete(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) bulkDelete(r *request, c *channel) (int, any, error) {
 	if c.Type == DM || s.permissions(c, s.o.App.UserID)&manageMessages == 0 {
 		return 0, nil, errPermissions
 	}

@@ -16,50 +16,50 @@ func init() { //nolint:gochecknoinits // the list's functions use the list
 		{op: "get_my_user", method: "GET", path: "/users/@me", run: (*Discord).getMyUser},
 		{op: "get_user", method: "GET", path: "/users/{user}", run: (*Discord).getUser},
 		{op: "list_my_guilds", method: "GET", path: "/users/@me/guilds", run: (*Discord).listMyGuilds},
-		{op: "leave_guild", method: "DELETE", path: "/users/@me/guilds/{guild}", run: (*Discord).leaveGuild},
+		{op: "leave_guild", method: "DELETE", path: "/users/@me/guilds/{guild}", run: on((*Discord).ownGuild, (*Discord).leaveGuild)},
 		{op: "create_dm", method: "POST", path: "/users/@me/channels", run: (*Discord).createDM},
 		{op: "get_my_application", method: "GET", path: "/applications/@me", run: (*Discord).getApplication},
 		{op: "get_my_oauth2_application", method: "GET", path: "/oauth2/applications/@me", run: (*Discord).getApplication},
 
-		{op: "get_guild", method: "GET", path: "/guilds/{guild}", run: (*Discord).getGuild},
-		{op: "list_guild_channels", method: "GET", path: "/guilds/{guild}/channels", run: (*Discord).listGuildChannels},
-		{op: "list_guild_roles", method: "GET", path: "/guilds/{guild}/roles", run: (*Discord).listGuildRoles},
-		{op: "list_guild_members", method: "GET", path: "/guilds/{guild}/members", run: (*Discord).listGuildMembers},
-		{op: "get_guild_member", method: "GET", path: "/guilds/{guild}/members/{user}", run: (*Discord).getGuildMember},
-		{op: "get_active_guild_threads", method: "GET", path: "/guilds/{guild}/threads/active", run: (*Discord).activeThreads},
+		{op: "get_guild", method: "GET", path: "/guilds/{guild}", run: on((*Discord).ownGuild, (*Discord).getGuild)},
+		{op: "list_guild_channels", method: "GET", path: "/guilds/{guild}/channels", run: on((*Discord).ownGuild, (*Discord).listGuildChannels)},
+		{op: "list_guild_roles", method: "GET", path: "/guilds/{guild}/roles", run: on((*Discord).ownGuild, (*Discord).listGuildRoles)},
+		{op: "list_guild_members", method: "GET", path: "/guilds/{guild}/members", run: on((*Discord).ownGuild, (*Discord).listGuildMembers)},
+		{op: "get_guild_member", method: "GET", path: "/guilds/{guild}/members/{user}", run: on((*Discord).ownGuild, (*Discord).getGuildMember)},
+		{op: "get_active_guild_threads", method: "GET", path: "/guilds/{guild}/threads/active", run: on((*Discord).ownGuild, (*Discord).activeThreads)},
 
-		{op: "get_channel", method: "GET", path: "/channels/{channel}", run: (*Discord).getChannel},
-		{op: "update_channel", method: "PATCH", path: "/channels/{channel}", run: (*Discord).updateChannel},
-		{op: "delete_channel", method: "DELETE", path: "/channels/{channel}", run: (*Discord).deleteChannel},
-		{op: "trigger_typing_indicator", method: "POST", path: "/channels/{channel}/typing", run: (*Discord).typing},
-		{op: "list_messages", method: "GET", path: "/channels/{channel}/messages", run: (*Discord).listMessages},
-		{op: "get_message", method: "GET", path: "/channels/{channel}/messages/{message}", run: (*Discord).getMessage},
-		{op: "create_message", method: "POST", path: "/channels/{channel}/messages", run: (*Discord).createMessage},
-		{op: "update_message", method: "PATCH", path: "/channels/{channel}/messages/{message}", run: (*Discord).updateMessage},
-		{op: "delete_message", method: "DELETE", path: "/channels/{channel}/messages/{message}", run: (*Discord).deleteMessage},
-		{op: "bulk_delete_messages", method: "POST", path: "/channels/{channel}/messages/bulk-delete", run: (*Discord).bulkDelete},
+		{op: "get_channel", method: "GET", path: "/channels/{channel}", run: on((*Discord).visible, (*Discord).getChannel)},
+		{op: "update_channel", method: "PATCH", path: "/channels/{channel}", run: on((*Discord).visible, (*Discord).updateChannel)},
+		{op: "delete_channel", method: "DELETE", path: "/channels/{channel}", run: on((*Discord).visible, (*Discord).deleteChannel)},
+		{op: "trigger_typing_indicator", method: "POST", path: "/channels/{channel}/typing", run: on((*Discord).visible, (*Discord).typing)},
+		{op: "list_messages", method: "GET", path: "/channels/{channel}/messages", run: on((*Discord).visible, (*Discord).listMessages)},
+		{op: "get_message", method: "GET", path: "/channels/{channel}/messages/{message}", run: onMessage((*Discord).getMessage)},
+		{op: "create_message", method: "POST", path: "/channels/{channel}/messages", run: on((*Discord).visible, (*Discord).createMessage)},
+		{op: "update_message", method: "PATCH", path: "/channels/{channel}/messages/{message}", run: onMessage((*Discord).updateMessage)},
+		{op: "delete_message", method: "DELETE", path: "/channels/{channel}/messages/{message}", run: onMessage((*Discord).deleteMessage)},
+		{op: "bulk_delete_messages", method: "POST", path: "/channels/{channel}/messages/bulk-delete", run: on((*Discord).visible, (*Discord).bulkDelete)},
 
 		{op: "add_my_message_reaction", method: "PUT", path: "/channels/{channel}/messages/{message}/reactions/{emoji}/@me", run: (*Discord).addReaction},
 		{op: "delete_my_message_reaction", method: "DELETE", path: "/channels/{channel}/messages/{message}/reactions/{emoji}/@me", run: (*Discord).deleteReaction},
 		{op: "delete_user_message_reaction", method: "DELETE", path: "/channels/{channel}/messages/{message}/reactions/{emoji}/{user}", run: (*Discord).deleteReaction},
 		{op: "list_message_reactions_by_emoji", method: "GET", path: "/channels/{channel}/messages/{message}/reactions/{emoji}", run: (*Discord).listReactions},
-		{op: "delete_all_message_reactions_by_emoji", method: "DELETE", path: "/channels/{channel}/messages/{message}/reactions/{emoji}", run: (*Discord).clearReactions},
-		{op: "delete_all_message_reactions", method: "DELETE", path: "/channels/{channel}/messages/{message}/reactions", run: (*Discord).clearReactions},
+		{op: "delete_all_message_reactions_by_emoji", method: "DELETE", path: "/channels/{channel}/messages/{message}/reactions/{emoji}", run: onMessage((*Discord).clearReactions)},
+		{op: "delete_all_message_reactions", method: "DELETE", path: "/channels/{channel}/messages/{message}/reactions", run: onMessage((*Discord).clearReactions)},
 
-		{op: "create_thread_from_message", method: "POST", path: "/channels/{channel}/messages/{message}/threads", run: (*Discord).createThreadFrom},
-		{op: "create_thread", method: "POST", path: "/channels/{channel}/threads", run: (*Discord).createThread},
-		{op: "list_thread_members", method: "GET", path: "/channels/{channel}/thread-members", run: (*Discord).listThreadMembers},
-		{op: "get_thread_member", method: "GET", path: "/channels/{channel}/thread-members/{user}", run: (*Discord).getThreadMember},
-		{op: "join_thread", method: "PUT", path: "/channels/{channel}/thread-members/@me", run: (*Discord).joinThread},
-		{op: "leave_thread", method: "DELETE", path: "/channels/{channel}/thread-members/@me", run: (*Discord).leaveThread},
-		{op: "add_thread_member", method: "PUT", path: "/channels/{channel}/thread-members/{user}", run: (*Discord).joinThread},
-		{op: "delete_thread_member", method: "DELETE", path: "/channels/{channel}/thread-members/{user}", run: (*Discord).leaveThread},
-		{op: "list_public_archived_threads", method: "GET", path: "/channels/{channel}/threads/archived/public", run: (*Discord).archivedThreads},
-		{op: "list_private_archived_threads", method: "GET", path: "/channels/{channel}/threads/archived/private", run: (*Discord).archivedThreads},
-		{op: "list_my_private_archived_threads", method: "GET", path: "/channels/{channel}/users/@me/threads/archived/private", run: (*Discord).archivedThreads},
+		{op: "create_thread_from_message", method: "POST", path: "/channels/{channel}/messages/{message}/threads", run: onMessage((*Discord).createThreadFrom)},
+		{op: "create_thread", method: "POST", path: "/channels/{channel}/threads", run: on((*Discord).visible, (*Discord).createThread)},
+		{op: "list_thread_members", method: "GET", path: "/channels/{channel}/thread-members", run: on((*Discord).ownThread, (*Discord).listThreadMembers)},
+		{op: "get_thread_member", method: "GET", path: "/channels/{channel}/thread-members/{user}", run: on((*Discord).ownThread, (*Discord).getThreadMember)},
+		{op: "join_thread", method: "PUT", path: "/channels/{channel}/thread-members/@me", run: on((*Discord).ownThread, (*Discord).joinThread)},
+		{op: "leave_thread", method: "DELETE", path: "/channels/{channel}/thread-members/@me", run: on((*Discord).ownThread, (*Discord).leaveThread)},
+		{op: "add_thread_member", method: "PUT", path: "/channels/{channel}/thread-members/{user}", run: on((*Discord).ownThread, (*Discord).joinThread)},
+		{op: "delete_thread_member", method: "DELETE", path: "/channels/{channel}/thread-members/{user}", run: on((*Discord).ownThread, (*Discord).leaveThread)},
+		{op: "list_public_archived_threads", method: "GET", path: "/channels/{channel}/threads/archived/public", run: on((*Discord).visible, (*Discord).archivedThreads)},
+		{op: "list_private_archived_threads", method: "GET", path: "/channels/{channel}/threads/archived/private", run: on((*Discord).visible, (*Discord).archivedThreads)},
+		{op: "list_my_private_archived_threads", method: "GET", path: "/channels/{channel}/users/@me/threads/archived/private", run: on((*Discord).visible, (*Discord).archivedThreads)},
 
-		{op: "list_channel_webhooks", method: "GET", path: "/channels/{channel}/webhooks", run: (*Discord).listWebhooks},
-		{op: "create_webhook", method: "POST", path: "/channels/{channel}/webhooks", run: (*Discord).createWebhook},
+		{op: "list_channel_webhooks", method: "GET", path: "/channels/{channel}/webhooks", run: on((*Discord).visible, (*Discord).listWebhooks)},
+		{op: "create_webhook", method: "POST", path: "/channels/{channel}/webhooks", run: on((*Discord).visible, (*Discord).createWebhook)},
 		{op: "get_webhook", method: "GET", path: "/webhooks/{webhook}", run: (*Discord).getWebhook},
 		{op: "execute_webhook", method: "POST", path: "/webhooks/{webhook}/{token}", open: true, run: (*Discord).executeWebhook},
 	}
@@ -111,11 +111,7 @@ func (g *guild) base(m *Member) int64 {
 	return p
 }
 
-func (s *Discord) leaveGuild(r *request) (int, any, error) {
-	g, err := s.ownGuild(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) leaveGuild(_ *request, g *guild) (int, any, error) {
 	s.removeBot(g)
 	return http.StatusNoContent, nil, nil
 }
@@ -149,11 +145,7 @@ func (s *Discord) ownGuild(r *request) (*guild, error) {
 	return g, nil
 }
 
-func (s *Discord) getGuild(r *request) (int, any, error) {
-	g, err := s.ownGuild(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) getGuild(r *request, g *guild) (int, any, error) {
 	o := s.guildJSON(g)
 	if r.query.Get("with_counts") == "true" {
 		o["approximate_member_count"], o["approximate_presence_count"] = len(g.members), 1
@@ -161,11 +153,7 @@ func (s *Discord) getGuild(r *request) (int, any, error) {
 	return 0, o, nil
 }
 
-func (s *Discord) listGuildChannels(r *request) (int, any, error) {
-	g, err := s.ownGuild(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) listGuildChannels(_ *request, g *guild) (int, any, error) {
 	list := []any{}
 	for _, c := range s.channels {
 		if c.Guild == g.ID && c.thread == nil && s.sees(c, s.o.App.UserID) {
@@ -175,19 +163,11 @@ func (s *Discord) listGuildChannels(r *request) (int, any, error) {
 	return 0, list, nil
 }
 
-func (s *Discord) listGuildRoles(r *request) (int, any, error) {
-	g, err := s.ownGuild(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) listGuildRoles(_ *request, g *guild) (int, any, error) {
 	return 0, s.guildJSON(g)["roles"], nil
 }
 
-func (s *Discord) listGuildMembers(r *request) (int, any, error) {
-	g, err := s.ownGuild(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) listGuildMembers(r *request, g *guild) (int, any, error) {
 	if s.o.NoMembers {
 		return 0, nil, errAccess
 	}
@@ -206,11 +186,7 @@ func (s *Discord) listGuildMembers(r *request) (int, any, error) {
 	return 0, list, nil
 }
 
-func (s *Discord) getGuildMember(r *request) (int, any, error) {
-	g, err := s.ownGuild(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) getGuildMember(r *request, g *guild) (int, any, error) {
 	m := g.member(r.params["user"])
 	if m == nil {
 		if s.user(r.params["user"]) == nil {
@@ -234,20 +210,12 @@ func (s *Discord) visible(r *request) (*channel, error) {
 	return c, nil
 }
 
-func (s *Discord) getChannel(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) getChannel(_ *request, c *channel) (int, any, error) {
 	return 0, s.channelJSON(c), nil
 }
 
 // updateChannel renames a channel, or archives and renames a thread.
-func (s *Discord) updateChannel(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) updateChannel(r *request, c *channel) (int, any, error) {
 	if c.thread == nil && s.permissions(c, s.o.App.UserID)&(1<<4) == 0 || c.Type == DM {
 		return 0, nil, errPermissions
 	}
@@ -261,11 +229,7 @@ func (s *Discord) updateChannel(r *request) (int, any, error) {
 	return 0, s.channelJSON(c), nil
 }
 
-func (s *Discord) deleteChannel(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) deleteChannel(_ *request, c *channel) (int, any, error) {
 	if s.permissions(c, s.o.App.UserID)&(1<<4) == 0 || c.Type == DM {
 		return 0, nil, errPermissions
 	}
@@ -274,11 +238,7 @@ func (s *Discord) deleteChannel(r *request) (int, any, error) {
 	return 0, o, nil
 }
 
-func (s *Discord) typing(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) typing(_ *request, c *channel) (int, any, error) {
 	if !s.maySend(c) {
 		return 0, nil, errPermissions
 	}
@@ -294,11 +254,7 @@ func (s *Discord) maySend(c *channel) bool {
 	return s.permissions(c, s.o.App.UserID)&need != 0
 }
 
-func (s *Discord) listWebhooks(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) listWebhooks(_ *request, c *channel) (int, any, error) {
 	if s.permissions(c, s.o.App.UserID)&manageWebhooks == 0 {
 		return 0, nil, errPermissions
 	}
@@ -311,11 +267,7 @@ func (s *Discord) listWebhooks(r *request) (int, any, error) {
 	return 0, list, nil
 }
 
-func (s *Discord) createWebhook(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) createWebhook(r *request, c *channel) (int, any, error) {
 	if s.permissions(c, s.o.App.UserID)&manageWebhooks == 0 {
 		return 0, nil, errPermissions
 	}

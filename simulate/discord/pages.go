@@ -26,11 +26,7 @@ func (r *request) limit(ordinary, most int) (int, error) {
 
 // listMessages answers a page, newest first. before, after and around are exclusive
 // but for around itself, and one of them is used.
-func (s *Discord) listMessages(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) listMessages(r *request, c *channel) (int, any, error) {
 	if c.Type == Category || c.Type == Forum {
 		return 0, nil, errWrongType
 	}
@@ -93,11 +89,7 @@ func (s *Discord) one(r *request) (*channel, *message, error) {
 	return c, m, nil
 }
 
-func (s *Discord) getMessage(r *request) (int, any, error) {
-	c, m, err := s.one(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) getMessage(_ *request, c *channel, m *message) (int, any, error) {
 	if s.permissions(c, s.o.App.UserID)&readHistory == 0 {
 		return 0, nil, errPermissions
 	}

@@ -74,16 +74,13 @@ func (s *Discord) listReactions(r *request) (int, any, error) {
 }
 
 // clearReactions removes all reactions, or those with one emoji.
-func (s *Discord) clearReactions(r *request) (int, any, error) {
-	c, m, err := s.one(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) clearReactions(r *request, c *channel, m *message) (int, any, error) {
 	if s.permissions(c, s.o.App.UserID)&manageMessages == 0 {
 		return 0, nil, errPermissions
 	}
 	emoji := ""
 	if r.params["emoji"] != "" {
+		var err error
 		if emoji, err = r.emoji(); err != nil {
 			return 0, nil, err
 		}

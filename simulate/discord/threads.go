@@ -20,11 +20,7 @@ func (r *request) threadName() (string, error) {
 }
 
 // createThreadFrom starts a thread from a message, whose id it gets.
-func (s *Discord) createThreadFrom(r *request) (int, any, error) {
-	c, m, err := s.one(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) createThreadFrom(r *request, c *channel, m *message) (int, any, error) {
 	name, err := r.threadName()
 	switch {
 	case err != nil:
@@ -40,11 +36,7 @@ func (s *Discord) createThreadFrom(r *request) (int, any, error) {
 }
 
 // createThread starts a thread without a message, or a post of a forum.
-func (s *Discord) createThread(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) createThread(r *request, c *channel) (int, any, error) {
 	name, err := r.threadName()
 	if err != nil {
 		return 0, nil, err
@@ -196,11 +188,7 @@ func (s *Discord) ownThread(r *request) (*channel, error) {
 	return c, err
 }
 
-func (s *Discord) listThreadMembers(r *request) (int, any, error) {
-	c, err := s.ownThread(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) listThreadMembers(r *request, c *channel) (int, any, error) {
 	if s.o.NoMembers {
 		return 0, nil, errAccess
 	}
@@ -211,11 +199,7 @@ func (s *Discord) listThreadMembers(r *request) (int, any, error) {
 	return 0, list, nil
 }
 
-func (s *Discord) getThreadMember(r *request) (int, any, error) {
-	c, err := s.ownThread(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) getThreadMember(r *request, c *channel) (int, any, error) {
 	id := r.params["user"]
 	if id == "@me" {
 		id = s.o.App.UserID
@@ -226,11 +210,7 @@ func (s *Discord) getThreadMember(r *request) (int, any, error) {
 	return 0, s.threadMemberJSON(c, id, r.query.Get("with_member") == "true"), nil
 }
 
-func (s *Discord) joinThread(r *request) (int, any, error) {
-	c, err := s.ownThread(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) joinThread(r *request, c *channel) (int, any, error) {
 	id := cmp.Or(r.params["user"], s.o.App.UserID)
 	if s.guild(c.Guild).member(id) == nil {
 		return 0, nil, errUnknownMember
@@ -239,11 +219,7 @@ func (s *Discord) joinThread(r *request) (int, any, error) {
 	return http.StatusNoContent, nil, nil
 }
 
-func (s *Discord) leaveThread(r *request) (int, any, error) {
-	c, err := s.ownThread(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) leaveThread(r *request, c *channel) (int, any, error) {
 	id := cmp.Or(r.params["user"], s.o.App.UserID)
 	if id != s.o.App.UserID && s.permissions(c, s.o.App.UserID)&manageThreads == 0 {
 		return 0, nil, errPermissions
@@ -272,11 +248,7 @@ func (s *Discord) threadList(threads []*channel) object {
 	return object{"threads": list, "members": members}
 }
 
-func (s *Discord) activeThreads(r *request) (int, any, error) {
-	g, err := s.ownGuild(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) activeThreads(_ *request, g *guild) (int, any, error) {
 	var threads []*channel
 	for _, c := range s.channels {
 		if c.thread != nil && c.Guild == g.ID && !c.thread.archived && s.sees(c, s.o.App.UserID) {
@@ -291,11 +263,7 @@ func (s *Discord) activeThreads(r *request) (int, any, error) {
 
 // archivedThreads are those of a channel, newest archiving first; before is a time,
 // or an id where only the bot's own private ones are asked for.
-func (s *Discord) archivedThreads(r *request) (int, any, error) {
-	c, err := s.visible(r)
-	if err != nil {
-		return 0, nil, err
-	}
+func (s *Discord) archivedThreads(r *request, c *channel) (int, any, error) {
 	limit, err := r.limit(50, maxPage)
 	if err != nil {
 		return 0, nil, err
