@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+	"github.com/earshot-ai/earshot/platform/internal/recent"
 )
 
 // Bounds of the directory's memory. What is dropped is asked for again.
@@ -66,7 +67,7 @@ func (p *Platform) home(c earshot.ChannelID, m earshot.Message) string {
 	if m.Thread != "" {
 		return string(m.Thread)
 	}
-	if x, ok := p.directory.known(string(c)); ok && x.forum() && m.ID != "" {
+	if x, ok := p.directory.places.Get(string(c)); ok && x.forum() && m.ID != "" {
 		return string(m.ID)
 	}
 	return string(c)
@@ -90,14 +91,14 @@ type directory struct {
 	p       *Platform
 	flights singleflight.Group
 
-	mu     sync.Mutex // guards what follows
-	places recent[string, place]
-	roles  recent[string, map[string]role] // by guild
-	people recent[person, string]          // names
-	loaded map[string]bool                 // guilds of which the store's names were read
+	places   recent.Map[string, place]
+	people   recent.Map[person, string]              // names
+	speakers recent.Map[person, struct{}]            // webhooks' names under which people speak
+	noRoot   recent.Map[earshot.MessageID, struct{}] // threads that were started from no message
 
-	speakers recent[person, struct{}]            // webhooks' names under which people speak
-	noRoot   recent[earshot.MessageID, struct{}] // threads that were started from no message
+	mu     sync.Mutex                          // guards what follows
+	roles  recent.Map[string, map[string]role] // by guild
+	loaded map[string]bool                     // guilds of which the store's names were read
 }
 
 // A role is a guild's role.
@@ -108,9 +109,9 @@ type role struct {
 
 func newDirectory(p *Platform) *directory {
 	return &directory{
-		p: p, places: recent[string, place]{most: maxPlaces}, roles: recent[string, map[string]role]{most: maxGuilds},
-		noRoot: recent[earshot.MessageID, struct{}]{most: maxPlaces},
-		people: recent[person, string]{most: maxPeople}, speakers: recent[person, struct{}]{most: maxPeople}, loaded: map[string]bool{},
+		p: p, places: recent.Map[string, place]{Most: maxPlaces}, roles: recent.Map[string, map[string]role]{Most: maxGuilds},
+		noRoot: recent.Map[earshot.MessageID, struct{}]{Most: maxPlaces},
+		people: recent.Map[person, string]{Most: maxPeople}, speakers: recent.Map[person, struct{}]{Most: maxPeople}, loaded: map[string]bool{},
 	}
 }
 
@@ -118,7 +119,7 @@ func newDirectory(p *Platform) *directory {
 // asks Discord for what is not in memory. The error wraps [errNoAccess] where Discord
 // does not show it; after others asking again may help.
 func (d *directory) place(ctx context.Context, id string) (place, error) {
-	x, ok := d.known(id)
+	x, ok := d.places.Get(id)
 	if !ok || x.Type == unknownType {
 		var err error
 		if x, err = d.ask(ctx, id); err != nil {
@@ -132,7 +133,7 @@ func (d *directory) place(ctx context.Context, id string) (place, error) {
 // where its messages are kept matters: Discord is not asked for a channel that is
 // stored, and the place's type may be unknownType.
 func (d *directory) placeIn(ctx context.Context, guild, id string) (place, error) {
-	if x, ok := d.known(id); ok {
+	if x, ok := d.places.Get(id); ok {
 		return d.withParent(ctx, x)
 	}
 	c, err := d.p.o.Store.Channel(ctx, earshot.Scope{Platform: earshot.Discord, Workspace: discordmsg.Workspace(guild), Channel: earshot.ChannelID(id)})
@@ -186,52 +187,16 @@ func (d *directory) withParent(ctx context.Context, x place) (place, error) {
 	return x, nil
 }
 
-func (d *directory) known(id string) (place, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.places.get(id)
-}
-
 // keep remembers a place, and returns whether anything of it was not known.
 func (d *directory) keep(x place) (news bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	was, ok := d.places.get(x.ID)
-	d.places.put(x.ID, x)
+	was, ok := d.places.Put(x.ID, x)
 	return !ok || was != x
 }
 
 // privateThreads returns the ids of a channel's private threads, as far as they are
 // known.
-func (d *directory) privateThreads(channel string) (ids []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for id, x := range d.places.all() {
-		if x.Type == discordmsg.PrivateThread && x.Parent == channel {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// bare reports whether a thread is known to have been started from no message.
-func (d *directory) bare(thread earshot.MessageID) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, ok := d.noRoot.get(thread)
-	return ok
-}
-
-func (d *directory) setBare(thread earshot.MessageID) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.noRoot.put(thread, struct{}{})
-}
-
-func (d *directory) forget(id string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.places.drop(id)
+func (d *directory) privateThreads(channel string) []string {
+	return d.places.Keys(func(_ string, x place) bool { return x.Type == discordmsg.PrivateThread && x.Parent == channel })
 }
 
 // within returns what says of an id whether it may be that of a channel's, or of one
@@ -242,7 +207,7 @@ func (d *directory) within(channel, guild string) func(id string) bool {
 		if id == channel || id == guild {
 			return true
 		}
-		x, ok := d.known(id)
+		x, ok := d.places.Get(id)
 		return !ok || channel != "" && x.Thread() && x.Parent == channel || guild != "" && x.Guild == guild
 	}
 }

@@ -30,11 +30,11 @@ func (d *directory) loadNames(ctx context.Context, guild string) error {
 	d.loaded[guild] = true
 	for _, a := range list {
 		x := person{guild, string(a.ID)}
-		if _, ok := d.people.get(x); !ok && a.Name != "" {
-			d.people.put(x, a.Name)
+		if a.Name != "" {
+			d.people.Add(x, a.Name)
 		}
 		if isWebhook(a.ID) && a.Kind == earshot.Human {
-			d.speakers.put(x, struct{}{})
+			d.speakers.Put(x, struct{}{})
 		}
 	}
 	return nil
@@ -43,9 +43,7 @@ func (d *directory) loadNames(ctx context.Context, guild string) error {
 // speaks reports whether a person is known to speak under a webhook's name, because a
 // repost was recognised before. The store remembers it.
 func (d *directory) speaks(guild string, id earshot.AuthorID) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, ok := d.speakers.get(person{guild, string(id)})
+	_, ok := d.speakers.Get(person{guild, string(id)})
 	return ok
 }
 
@@ -55,20 +53,15 @@ func (d *directory) meet(ctx context.Context, guild string, a earshot.Author) er
 		return nil
 	}
 	x := person{guild, string(a.ID)}
-	d.mu.Lock()
-	was, _ := d.people.get(x)
-	d.people.put(x, a.Name)
+	was, _ := d.people.Put(x, a.Name)
 	if isWebhook(a.ID) && a.Kind == earshot.Human {
-		d.speakers.put(x, struct{}{})
+		d.speakers.Put(x, struct{}{})
 	}
-	d.mu.Unlock()
 	if was == a.Name {
 		return nil
 	}
 	if err := d.p.o.Store.PutAuthors(ctx, earshot.Discord, discordmsg.Workspace(guild), a); err != nil {
-		d.mu.Lock()
-		d.people.drop(x)
-		d.mu.Unlock()
+		d.people.Drop(x)
 		return fmt.Errorf("name of author %s: %w", a.ID, err)
 	}
 	return nil

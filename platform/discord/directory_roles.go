@@ -18,20 +18,18 @@ import (
 // memory; guild is "" for direct messages. A message itself names whom it mentions.
 func (d *directory) names(guild string) discordmsg.Names {
 	d.mu.Lock()
-	roles, _ := d.roles.get(guild)
+	roles, _ := d.roles.Get(guild)
 	d.mu.Unlock()
 	return discordmsg.Names{
 		User: func(id string) string {
 			if d.p.identity.Is(earshot.AuthorID(id)) {
 				return d.p.identity.Name
 			}
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			name, _ := d.people.get(person{guild, id})
+			name, _ := d.people.Get(person{guild, id})
 			return name
 		},
 		Channel: func(id string) string {
-			x, ok := d.known(id)
+			x, ok := d.places.Get(id)
 			if !ok || x.Guild != guild || x.Private {
 				return "" // the name of a private channel or of another guild's is its readers' to know
 			}
@@ -80,7 +78,7 @@ func mentionsRoles(raw []byte) bool {
 // refuses, the guild counts as one without roles.
 func (d *directory) needRoles(ctx context.Context, guild string) error {
 	d.mu.Lock()
-	_, ok := d.roles.get(guild)
+	_, ok := d.roles.Get(guild)
 	d.mu.Unlock()
 	if ok {
 		return nil
@@ -108,7 +106,7 @@ func (d *directory) setRoles(guild string, list []json.RawMessage) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.roles.put(guild, roles)
+	d.roles.Put(guild, roles)
 }
 
 // setRole adds, changes or, where r is nil, removes a role of a guild whose roles are
@@ -116,7 +114,7 @@ func (d *directory) setRoles(guild string, list []json.RawMessage) {
 func (d *directory) setRole(guild, id string, r *role) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	was, ok := d.roles.get(guild)
+	was, ok := d.roles.Get(guild)
 	if !ok {
 		return
 	}
@@ -124,7 +122,7 @@ func (d *directory) setRole(guild, id string, r *role) {
 	if delete(roles, id); r != nil {
 		roles[id] = *r
 	}
-	d.roles.put(guild, roles)
+	d.roles.Put(guild, roles)
 }
 
 // readRole reads a role object. Discord makes a role for each bot that is invited

@@ -3,34 +3,8 @@ package discord_test
 import (
 	"testing"
 
-	"github.com/earshot-ai/earshot/platform/discord"
 	fake "github.com/earshot-ai/earshot/simulate/discord"
 )
-
-func TestWhatIsUsedStaysInABoundedMap(t *testing.T) {
-	t.Parallel()
-	r := discord.NewRecent(10)
-	r.Put(-1, 42)
-	for i := range 1000 {
-		r.Put(i, i)
-		if v, ok := r.Get(-1); !ok || v != 42 {
-			t.Fatalf("after %d others: got %d, %v, want 42", i+1, v, ok)
-		}
-		if v, ok := r.Get(i); !ok || v != i {
-			t.Fatalf("%d is not there at once: %d, %v", i, v, ok)
-		}
-	}
-	if n := r.Len(); n > 20 {
-		t.Errorf("%d entries, want at most 20", n)
-	}
-	if _, ok := r.Get(5); ok {
-		t.Error("5 is there, although a thousand came after it")
-	}
-	r.Drop(-1)
-	if _, ok := r.Get(-1); ok {
-		t.Error("what was dropped is there")
-	}
-}
 
 // TestChannelsAreAskedForOnce resumes a session, which tells nothing of guilds: a
 // stored channel is not asked for, and a thread once.

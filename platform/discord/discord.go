@@ -34,6 +34,7 @@ import (
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 	"github.com/earshot-ai/earshot/platform/internal/reach"
+	"github.com/earshot-ai/earshot/platform/internal/recent"
 	"github.com/earshot-ai/earshot/platform/internal/tally"
 )
 
@@ -45,17 +46,15 @@ type Platform struct {
 	directory   *directory
 	replies     *replies // see reply_reserve.go
 	counts      tally.Events
-	failing     failures
+	failures    recent.Map[string, int] // by delivery
+	entered     recent.Map[earshot.WorkspaceID, struct{}]
 	reacted     atomic.Int64 // when the last reaction came, in microseconds
 	withdrawals withdrawals
 	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
 	held        atomic.Pointer[[]*gateway.Shard]
 
-	enteredMu sync.Mutex // guards entered
-	entered   recent[earshot.WorkspaceID, struct{}]
-
-	unreadMu    sync.Mutex // guards unreadSpans
-	unreadSpans recent[earshot.Scope, unreadSpan]
+	unreadMu    sync.Mutex // held while a span is changed and written
+	unreadSpans recent.Map[earshot.Scope, unreadSpan]
 
 	// Who the bot is. Enter or Recall sets it, before anything reads it.
 	identity earshot.Identity
@@ -71,7 +70,7 @@ func New(o Options) (*Platform, error) {
 		return nil, err
 	}
 	p := &Platform{o: o, client: newClient(o), replies: newReplies()}
-	p.entered.most, p.unreadSpans.most = maxGuilds, maxPlaces
+	p.entered.Most, p.unreadSpans.Most, p.failures.Most = maxGuilds, maxPlaces, maxFailing
 	p.directory = newDirectory(p)
 	return p, nil
 }

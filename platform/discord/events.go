@@ -85,7 +85,7 @@ func (p *Platform) take(ctx context.Context, x *delivery) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	tries := p.failing.add(x.Delivery)
+	tries := p.failed(x.Delivery)
 	if tries >= maxTries && (errors.Is(err, rescue.ErrPanic) || errors.Is(err, earshot.ErrInvalid)) ||
 		tries >= maxAsks && errors.Is(err, discordapi.ErrNotAnswered) {
 		p.o.Log.Error("an event cannot be kept", "delivery", x.Delivery, "type", x.Type, "err", err)

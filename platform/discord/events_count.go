@@ -2,7 +2,6 @@ package discord
 
 import (
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -33,19 +32,11 @@ func word(s string) string {
 // maxFailing is of how many deliveries it is remembered how often they failed.
 const maxFailing = 1000
 
-// failures count how often the event of each shard that is being handled has failed.
-type failures struct {
-	mu    sync.Mutex          // guards tries
-	tries recent[string, int] // by delivery
-}
-
-// add counts a failure of an event, and returns how many there were.
-func (f *failures) add(delivery string) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tries.most = maxFailing
-	n, _ := f.tries.get(delivery)
-	f.tries.put(delivery, n+1)
+// failed counts a failure of an event that is being handled, and returns how many there
+// were.
+func (p *Platform) failed(delivery string) int {
+	n, _ := p.failures.Get(delivery)
+	p.failures.Put(delivery, n+1)
 	return n + 1
 }
 

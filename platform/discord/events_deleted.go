@@ -62,7 +62,7 @@ func (p *Platform) threadGone(ctx context.Context, x *delivery) error {
 			at = known
 		}
 	}
-	p.directory.forget(c.ID)
+	p.directory.places.Drop(c.ID)
 	id, thread := c.Where()
 	if id != at.channel().ID || thread == "" {
 		return nil

@@ -223,12 +223,12 @@ func (p *Platform) unread(ctx context.Context, at place, m earshot.Message) erro
 	s := at.channel().Scope()
 	p.unreadMu.Lock()
 	defer p.unreadMu.Unlock()
-	was, ok := p.unreadSpans.get(s)
+	was, ok := p.unreadSpans.Get(s)
 	now := unreadSpan{from: m.Time, to: m.Time, written: m.Time}
 	if ok {
 		now = unreadSpan{from: min(was.from, m.Time), to: max(was.to, m.Time), written: was.written}
 		if now.from == was.from && now.to-now.written < earshot.Time(unreadEvery/time.Microsecond) {
-			p.unreadSpans.put(s, now)
+			p.unreadSpans.Put(s, now)
 			return nil
 		}
 		now.written = now.to
@@ -240,6 +240,6 @@ func (p *Platform) unread(ctx context.Context, at place, m earshot.Message) erro
 	if err := p.o.Store.PutCoverage(ctx, s, list...); err != nil {
 		return fmt.Errorf("coverage of channel %s: %w", s.Channel, err)
 	}
-	p.unreadSpans.put(s, now)
+	p.unreadSpans.Put(s, now)
 	return nil
 }

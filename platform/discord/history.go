@@ -103,7 +103,8 @@ func (p *Platform) threadOf(ctx context.Context, c earshot.Channel, root earshot
 	if err != nil {
 		return at, err
 	}
-	at.alone, at.bare = x.Thread(), p.directory.bare(root)
+	at.alone = x.Thread()
+	_, at.bare = p.directory.noRoot.Get(root)
 	if at.post = x.forum(); at.post {
 		if post, err := p.directory.place(ctx, string(root)); err == nil {
 			at.title = post.Name
@@ -124,13 +125,9 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 	if before == "" {
 		before = discordmsg.SnowflakeAt(w.Latest + 1000) // ids of the window's last millisecond are below it
 	}
-	raw, err := p.client.Try(ctx, rest.GetMessages, []any{at.id}, url.Values{"limit": {strconv.Itoa(most)}, "before": {before}}, nil)
+	list, err := messages(ctx, p.client.Try, at.id, url.Values{"limit": {strconv.Itoa(most)}, "before": {before}})
 	if err != nil {
 		return backfill.Page{}, refusal(err)
-	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return backfill.Page{}, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
 	}
 	if len(list) == 0 {
 		if err := p.mayRead(ctx, p.client.Try, c, at.id); err != nil {
@@ -168,6 +165,15 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 
 // A caller is [discordapi.Client.Call] or [discordapi.Client.Try].
 type caller func(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any) (json.RawMessage, error)
+
+// messages asks for messages of a Discord channel or thread: Get Channel Messages.
+func messages(ctx context.Context, call caller, id string, query url.Values) (list []json.RawMessage, err error) {
+	raw, err := call(ctx, rest.GetMessages, []any{id}, query, nil)
+	if err == nil && json.Unmarshal(raw, &list) != nil {
+		err = fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
+	}
+	return list, err
+}
 
 // mayRead returns the refusal where the bot may not read the history of a channel or
 // thread. Discord then shows no messages at all (Get Channel Messages), and refuses
@@ -210,16 +216,12 @@ func (p *Platform) root(ctx context.Context, c earshot.Channel, at section) (f b
 	if err != nil || !f.Message.Deleted || at.post {
 		return f, err == nil, err
 	}
-	raw, err := p.client.Try(ctx, rest.GetMessages, []any{at.thread}, url.Values{"limit": {"1"}, "after": {"0"}}, nil)
+	list, err := messages(ctx, p.client.Try, string(at.thread), url.Values{"limit": {"1"}, "after": {"0"}})
 	if discordapi.Refused(err, discordapi.UnknownChannel) {
 		return f, true, nil // the thread was deleted too, or there was none
 	}
 	if err != nil {
 		return backfill.Found{}, false, err
-	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return backfill.Found{}, false, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
 	}
 	for _, raw := range list {
 		if d, err := p.directory.decode(ctx, guildOf(c), raw); err == nil && d.Starter {
@@ -233,7 +235,7 @@ func (p *Platform) root(ctx context.Context, c earshot.Channel, at section) (f b
 	if f, ok := near[at.thread]; ok {
 		return f, true, nil
 	}
-	p.directory.setBare(at.thread)
+	p.directory.noRoot.Put(at.thread, struct{}{})
 	return backfill.Found{}, false, nil
 }
 

@@ -64,7 +64,7 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 // proxy with a page of its own. Then asking again may help. What did not come from
 // asking Discord, such as an error of the store, is never of this kind.
 func Unreachable(err error) bool {
-	cause, ok := whoami.Asked(err)
+	ok, cause := whoami.Asked(err)
 	return ok && mayAnswer(cause)
 }
 

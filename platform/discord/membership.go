@@ -17,10 +17,7 @@ import (
 // enterWorkspace tells of a guild before its first event is passed on, and stores the
 // bot among its authors. The workspace of direct messages is one as well.
 func (p *Platform) enterWorkspace(ctx context.Context, w earshot.WorkspaceID) error {
-	p.enteredMu.Lock()
-	_, ok := p.entered.get(w)
-	p.enteredMu.Unlock()
-	if ok {
+	if _, ok := p.entered.Get(w); ok {
 		return nil
 	}
 	if err := p.self().Introduce(ctx, w, p.identity); err != nil {
@@ -29,9 +26,7 @@ func (p *Platform) enterWorkspace(ctx context.Context, w earshot.WorkspaceID) er
 	if err := p.o.Joined(ctx, w); err != nil {
 		return fmt.Errorf("guild %s: %w", w, err)
 	}
-	p.enteredMu.Lock()
-	defer p.enteredMu.Unlock()
-	p.entered.put(w, struct{}{})
+	p.entered.Put(w, struct{}{})
 	return nil
 }
 
@@ -56,7 +51,7 @@ func (p *Platform) threadMembers(ctx context.Context, x *delivery) error {
 	if json.Unmarshal(x.Data, &t) != nil || !slices.ContainsFunc(t.Removed, p.identity.Is) {
 		return nil
 	}
-	if c, ok := p.directory.known(t.ID); ok && c.Type != discordmsg.PrivateThread {
+	if c, ok := p.directory.places.Get(t.ID); ok && c.Type != discordmsg.PrivateThread {
 		return nil
 	}
 	// That it is stored as a channel says that it is a private thread.
@@ -68,7 +63,7 @@ func (p *Platform) threadMembers(ctx context.Context, x *delivery) error {
 // nothing then. Where it is stored the bot saw it before. Should it be shown again,
 // nothing is known of what was said meanwhile, as in a channel that is new.
 func (p *Platform) channelHidden(ctx context.Context, c place) error {
-	if was, ok := p.directory.known(c.ID); ok {
+	if was, ok := p.directory.places.Get(c.ID); ok {
 		p.o.Log.Info("a channel is no longer shown to the bot", "channel", was.ID, "purge", p.o.Purge)
 	}
 	return p.leaveWithThreads(ctx, c)
@@ -88,7 +83,7 @@ func (p *Platform) leaveWithThreads(ctx context.Context, c place) error {
 // leaveChannel forgets a channel that the bot no longer sees, where it is stored.
 // Before anything is erased Discord must confirm it, since erasing cannot be undone.
 func (p *Platform) leaveChannel(ctx context.Context, guild, id string) error {
-	p.directory.forget(id)
+	p.directory.places.Drop(id)
 	s := earshot.Scope{Platform: earshot.Discord, Workspace: discordmsg.Workspace(guild), Channel: earshot.ChannelID(id)}
 	if _, err := p.o.Store.Channel(ctx, s); errors.Is(err, earshot.ErrNotFound) {
 		return nil
@@ -118,9 +113,7 @@ func (p *Platform) guildGone(ctx context.Context, x *delivery) error {
 	}
 	w := discordmsg.Workspace(g.ID)
 	p.o.Log.Info("removed from a guild", "workspace", w, "purge", p.o.Purge)
-	p.enteredMu.Lock()
-	p.entered.drop(w)
-	p.enteredMu.Unlock()
+	p.entered.Drop(w)
 	purge := false
 	if p.o.Purge {
 		_, err := p.client.Call(ctx, rest.GetGuild, []any{g.ID}, nil, nil)
@@ -134,7 +127,7 @@ func (p *Platform) guildGone(ctx context.Context, x *delivery) error {
 		return fmt.Errorf("leave guild %s: %w", g.ID, err)
 	}
 	for _, c := range list {
-		p.directory.forget(string(c.ID))
+		p.directory.places.Drop(string(c.ID))
 		if err := p.leave(ctx, c.Scope(), purge); err != nil {
 			return err
 		}

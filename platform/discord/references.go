@@ -2,13 +2,10 @@ package discord
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
-
-	"github.com/disgoorg/disgo/rest"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
@@ -111,13 +108,9 @@ func (p *Platform) reference(ctx context.Context, c earshot.Channel, r gather.Re
 
 // pageAround reads the messages around one, by id: Get Channel Messages.
 func (p *Platform) pageAround(ctx context.Context, c earshot.Channel, at section, id earshot.MessageID) (map[earshot.MessageID]backfill.Found, error) {
-	raw, err := p.client.Try(ctx, rest.GetMessages, []any{at.id}, url.Values{"limit": {strconv.Itoa(around)}, "around": {string(id)}}, nil)
+	list, err := messages(ctx, p.client.Try, at.id, url.Values{"limit": {strconv.Itoa(around)}, "around": {string(id)}})
 	if err != nil {
 		return nil, err
-	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
 	}
 	var found []backfill.Found
 	for _, raw := range list {

@@ -11,8 +11,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/disgoorg/disgo/rest"
-
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
@@ -63,16 +61,12 @@ func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earsh
 		if before != "" {
 			query.Set("before", before)
 		}
-		raw, err := p.client.Call(ctx, rest.GetMessages, []any{to.id}, query, nil)
+		page, err := messages(ctx, p.client.Call, to.id, query)
 		if discordapi.Refused(err, discordapi.UnknownChannel) {
 			return earshot.Message{}, earshot.ErrNotFound // no thread was begun, or it is gone
 		}
 		if err != nil {
 			return earshot.Message{}, postError(err)
-		}
-		var page []json.RawMessage
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return earshot.Message{}, fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
 		}
 		if len(page) == 0 && i == 0 {
 			return earshot.Message{}, p.unseen(ctx, d, to)
@@ -111,7 +105,8 @@ const nonceLife = 2 * time.Minute
 // made again only as long as that does no harm.
 func (p *Platform) unseen(ctx context.Context, d bot.Draft, to destination) error {
 	err := p.mayRead(ctx, p.client.Call, d.Channel, to.id)
-	if err == nil || isRefusal(err) && p.o.Now().Sub(p.replies.firstSent(d.Key)) < nonceLife {
+	sent, _ := p.replies.sent.Get(d.Key) // zero where this process does not know
+	if err == nil || isRefusal(err) && p.o.Now().Sub(sent) < nonceLife {
 		return earshot.ErrNotFound
 	}
 	return postError(err)

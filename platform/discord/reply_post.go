@@ -38,8 +38,8 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if err != nil {
 		return earshot.Message{}, postError(err)
 	}
-	p.replies.noteDestination(d.Place, to)
-	p.replies.noteSent(d.Key, p.o.Now())
+	p.replies.to.Put(placeKey(d.Place), to)
+	p.replies.sent.Add(d.Key, p.o.Now())
 	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, to.refers))
 	if to.refers && discordapi.Refused(err, discordapi.NoReadHistory) { // without that permission an answer stands alone
 		raw, err = p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, false))
@@ -84,7 +84,7 @@ func (p *Platform) destination(ctx context.Context, at bot.Place) (destination, 
 	if !to.refers || p.o.Thread != ThreadOnMention {
 		return to, nil
 	}
-	if known, ok := p.replies.destination(at); ok {
+	if known, ok := p.replies.to.Get(placeKey(at)); ok {
 		return known, nil
 	}
 	_, err := p.client.Call(ctx, rest.CreateThreadWithMessage, []any{to.id, at.Anchor.ID}, nil, newThread{threadName(p.identity, at.Anchor)})

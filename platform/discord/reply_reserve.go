@@ -7,16 +7,18 @@ import (
 	"github.com/disgoorg/disgo/rest"
 
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/internal/recent"
 )
 
 // replies are the answers that are being posted.
 type replies struct {
+	to    recent.Map[string, destination] // where answers are posted, by placeKey
+	sent  recent.Map[string, time.Time]   // when a post was made first, by its key
+	quiet recent.Map[string, time.Time]   // channels in which the bot may not show that it writes, and until when
+
 	mu       sync.Mutex // guards what follows
-	to       map[string]destination
 	reserved map[string]reservation
 	typing   map[string]*typing
-	sent     map[string]time.Time // when a post was made first, by its key
-	quiet    map[string]time.Time // channels in which the bot may not show that it writes
 }
 
 // maxReplies is how many answers are remembered; of older ones the store knows where
@@ -24,49 +26,14 @@ type replies struct {
 const maxReplies = 1000
 
 func newReplies() *replies {
-	return &replies{to: map[string]destination{}, reserved: map[string]reservation{}, typing: map[string]*typing{}, sent: map[string]time.Time{}, quiet: map[string]time.Time{}}
+	return &replies{
+		to: recent.Map[string, destination]{Most: maxReplies}, sent: recent.Map[string, time.Time]{Most: maxReplies},
+		quiet: recent.Map[string, time.Time]{Most: maxReplies}, reserved: map[string]reservation{}, typing: map[string]*typing{},
+	}
 }
 
 // placeKey names a place by what is answered there.
 func placeKey(at bot.Place) string { return string(at.Channel.ID) + " " + string(at.Anchor.ID) }
-
-// noteDestination remembers where a place's answer is posted.
-func (o *replies) noteDestination(at bot.Place, to destination) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.to) >= maxReplies {
-		clear(o.to)
-	}
-	o.to[placeKey(at)] = to
-}
-
-// destination returns where a place's answer was posted.
-func (o *replies) destination(at bot.Place) (to destination, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	to, ok = o.to[placeKey(at)]
-	return to, ok
-}
-
-// noteSent remembers when a post was made first.
-func (o *replies) noteSent(key string, now time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if _, again := o.sent[key]; again {
-		return
-	}
-	if len(o.sent) >= maxReplies {
-		clear(o.sent)
-	}
-	o.sent[key] = now
-}
-
-// firstSent returns when a post was made first, zero where this process does not know.
-func (o *replies) firstSent(key string) time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.sent[key]
-}
 
 // A reservation is the post and the last update that a placeholder needs.
 type reservation struct {

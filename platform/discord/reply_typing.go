@@ -29,7 +29,7 @@ func (p *Platform) Writing(ctx context.Context, at bot.Place, _ string, done boo
 		p.replies.endTyping(placeKey(at))
 		return
 	}
-	to, ok := p.replies.destination(at)
+	to, ok := p.replies.to.Get(placeKey(at))
 	if !ok {
 		to = p.placed(at)
 	}
@@ -49,7 +49,7 @@ func (p *Platform) typeOn(ctx context.Context, t *typing, channel string) {
 		cancel()
 		if isRefusal(err) {
 			p.o.Log.Info("the bot is not shown as typing", "channel", channel, "err", err)
-			p.replies.quieten(channel, p.o.Now().Add(quietFor))
+			p.replies.quiet.Put(channel, p.o.Now().Add(quietFor))
 			return
 		}
 		select {
@@ -64,7 +64,7 @@ func (p *Platform) typeOn(ctx context.Context, t *typing, channel string) {
 func (o *replies) beginTyping(ctx context.Context, key, channel string, now time.Time) (*typing, context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.typing[key] != nil || now.Before(o.quiet[channel]) {
+	if until, _ := o.quiet.Get(channel); o.typing[key] != nil || now.Before(until) {
 		return nil, nil
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -84,14 +84,4 @@ func (o *replies) endTyping(key string) {
 		t.stop()
 		<-t.ended
 	}
-}
-
-// quieten notes that the bot is not to show that it is typing in a channel.
-func (o *replies) quieten(channel string, until time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.quiet) >= maxReplies {
-		clear(o.quiet)
-	}
-	o.quiet[channel] = until
 }

@@ -87,7 +87,7 @@ func (p *Platform) unarchive(ctx context.Context, thread string) error {
 // channelOf returns the Discord channel in which a post of ours stands. The store has
 // the message of every answer that an earlier process began.
 func (p *Platform) channelOf(ctx context.Context, at bot.Place, id earshot.MessageID) (string, error) {
-	if to, ok := p.replies.destination(at); ok {
+	if to, ok := p.replies.to.Get(placeKey(at)); ok {
 		return to.id, nil
 	}
 	if err := p.knowHome(ctx, at.Channel.ID); err != nil {

@@ -63,7 +63,7 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 // such as a proxy with a page of its own. Then asking again may help. What did not
 // come from asking Slack, such as an error of the store, is never of this kind.
 func Unreachable(err error) bool {
-	if _, ok := whoami.Asked(err); !ok {
+	if ok, _ := whoami.Asked(err); !ok {
 		return false
 	}
 	var (

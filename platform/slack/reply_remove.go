@@ -17,9 +17,7 @@ func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageI
 	if err != nil && !slackapi.Refused(err, "message_not_found") {
 		return postError(err)
 	}
-	if s := p.replies.streamByID(at.Channel.ID, id); s != nil {
-		p.replies.removeStream(s)
-	}
+	p.replies.streams.Drop(streamKey{at.Channel.ID, id})
 	p.replies.release(at)
 	return nil
 }

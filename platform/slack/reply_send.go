@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/recent"
 	"github.com/earshot-ai/earshot/platform/slack/markup"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
@@ -67,20 +68,20 @@ type replies struct {
 	// growing limits the updates of unfinished texts, so that a long one does not
 	// use up a minute's calls in its first seconds.
 	growing *rate.Limiter
+	until   recent.Map[string, time.Time] // what was refused is not tried before
+	streams recent.Map[streamKey, *stream]
 
 	mu       sync.Mutex // guards what follows
 	since    earshot.Time
-	taken    map[string]bool      // methods that have accepted a block of Markdown
-	until    map[string]time.Time // what was refused is not tried before
-	streams  map[streamKey]*stream
+	taken    map[string]bool        // methods that have accepted a block of Markdown
 	status   map[string]*status     // by channel and anchor
 	reserved map[string]reservation // by channel and anchor
 }
 
 func newReplies(now time.Time) *replies {
 	return &replies{
-		growing: rate.NewLimiter(rate.Every(growEvery), growBurst), since: earshot.TimeOf(now),
-		taken: map[string]bool{}, until: map[string]time.Time{}, streams: map[streamKey]*stream{}, status: map[string]*status{}, reserved: map[string]reservation{},
+		growing: rate.NewLimiter(rate.Every(growEvery), growBurst), until: recent.Map[string, time.Time]{Most: maxStates}, streams: recent.Map[streamKey, *stream]{Most: maxStates}, since: earshot.TimeOf(now),
+		taken: map[string]bool{}, status: map[string]*status{}, reserved: map[string]reservation{},
 	}
 }
 
@@ -100,9 +101,8 @@ func (o *replies) heardSince() earshot.Time {
 
 // allowed reports whether something is not paused.
 func (o *replies) allowed(what string, now time.Time) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return !now.Before(o.until[what])
+	until, _ := o.until.Get(what)
+	return !now.Before(until)
 }
 
 // acceptedBlock notes that a method has accepted a block of Markdown.
@@ -119,16 +119,6 @@ func (o *replies) refusedBlock(method string, now time.Time) {
 	taken := o.taken[method]
 	o.mu.Unlock()
 	if !taken {
-		o.pause(method, now.Add(retryAfter))
+		o.until.Put(method, now.Add(retryAfter))
 	}
-}
-
-// pause notes that something is not to be tried before a time.
-func (o *replies) pause(what string, until time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.until) >= maxStates {
-		clear(o.until) // each is tried once more
-	}
-	o.until[what] = until
 }

@@ -117,7 +117,7 @@ func (p *Platform) setStatus(ctx context.Context, channel earshot.ChannelID, roo
 		what = "status"
 	}
 	p.o.Log.Info("there is no status line", "channel", channel, "err", err)
-	p.replies.pause(what, p.o.Now().Add(retryAfter))
+	p.replies.until.Put(what, p.o.Now().Add(retryAfter))
 	return false, err
 }
 

@@ -64,7 +64,7 @@ func (p *Platform) startStream(ctx context.Context, d bot.Draft, root earshot.Me
 	if err = postError(err); errors.As(err, &not) {
 		if not.Retry == 0 {
 			p.o.Log.Warn("slack begins no stream", "channel", d.Channel.ID, "err", err)
-			p.replies.pause(what, p.o.Now().Add(retryAfter))
+			p.replies.until.Put(what, p.o.Now().Add(retryAfter))
 		}
 		return m, false, nil
 	}
@@ -75,7 +75,8 @@ func (p *Platform) startStream(ctx context.Context, d bot.Draft, root earshot.Me
 		return m, true, err
 	}
 	m.Thread = root
-	p.replies.addStream(&stream{streamKey: streamKey{d.Channel.ID, m.ID}, anchor: d.Anchor.ID, writing: make(chan struct{}, 1)})
+	key := streamKey{d.Channel.ID, m.ID}
+	p.replies.streams.Put(key, &stream{streamKey: key, anchor: d.Anchor.ID, writing: make(chan struct{}, 1)})
 	return m, true, nil
 }
 
@@ -120,11 +121,11 @@ func wholeWords(text string) string { return text[:strings.LastIndexAny(text, " 
 // stopStream ends the stream of a message, if it has one, and reports whether the
 // message then has the draft's whole text and its key.
 func (p *Platform) stopStream(ctx context.Context, d bot.Draft, id earshot.MessageID, body markup.Body) bool {
-	s := p.replies.streamByID(d.Channel.ID, id)
-	if s == nil {
+	s, ok := p.replies.streams.Get(streamKey{d.Channel.ID, id})
+	if !ok {
 		return false
 	}
-	p.replies.removeStream(s)
+	p.replies.streams.Drop(s.streamKey)
 	select {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
@@ -157,39 +158,12 @@ func (p *Platform) stopForeignStream(ctx context.Context, d bot.Draft, id earsho
 	return err
 }
 
-// addStream remembers a stream. If there are too many, all others are forgotten: they
-// get their whole text at the end.
-func (o *replies) addStream(s *stream) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.streams) >= maxStates {
-		clear(o.streams)
-	}
-	o.streams[s.streamKey] = s
-}
-
-func (o *replies) removeStream(s *stream) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.streams, s.streamKey)
-}
-
-// streamByID returns the stream of a message, nil where it has none.
-func (o *replies) streamByID(channel earshot.ChannelID, id earshot.MessageID) *stream {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.streams[streamKey{channel, id}]
-}
-
 // streamByPlace returns the stream that answers a place's anchor, nil where there is
 // none.
 func (o *replies) streamByPlace(at bot.Place) *stream {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, s := range o.streams {
-		if s.channel == at.Channel.ID && s.anchor == at.Anchor.ID {
-			return s
-		}
+	for _, key := range o.streams.Keys(func(_ streamKey, s *stream) bool { return s.channel == at.Channel.ID && s.anchor == at.Anchor.ID }) {
+		s, _ := o.streams.Get(key)
+		return s
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) 
 	now := p.o.Now()
 	free, most := p.client.Free(slackapi.Update, nil)
 	spare := free - p.replies.reservedCalls(slackapi.Update, now)
-	if p.replies.streamByID(d.Channel.ID, id) != nil || !p.replies.allowed(slackapi.Update+" growing", now) || spare <= most/2 || !p.replies.growing.AllowN(now, 1) {
+	if _, streams := p.replies.streams.Get(streamKey{d.Channel.ID, id}); streams || !p.replies.allowed(slackapi.Update+" growing", now) || spare <= most/2 || !p.replies.growing.AllowN(now, 1) {
 		return &bot.PostError{Retry: growEvery, Err: errors.New("the rate is kept for the last text")}
 	}
 	return p.updateError(p.replace(ctx, p.client.Try, d, id, markup.Write(d.Text, d.Anchor.Author.ID)))
@@ -69,7 +69,7 @@ func (p *Platform) updateError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &limited):
-		p.replies.pause(slackapi.Update+" growing", p.o.Now().Add(limited.After+time.Minute))
+		p.replies.until.Put(slackapi.Update+" growing", p.o.Now().Add(limited.After+time.Minute))
 	case slackapi.Refused(err, "message_not_found"):
 		err = fmt.Errorf("somebody has deleted the message: %w", err)
 		return &bot.PostError{Err: err}

@@ -94,10 +94,10 @@ func Failed(err error) error { return &askError{err} }
 
 // Asked returns the error that [Failed] has marked in err. ok is false where err did not
 // come from asking the platform, as one of the store.
-func Asked(err error) (cause error, ok bool) {
+func Asked(err error) (ok bool, cause error) {
 	var asked *askError
 	if !errors.As(err, &asked) {
-		return nil, false
+		return false, nil
 	}
-	return asked.error, true
+	return true, asked.error
 }
