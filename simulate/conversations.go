@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -40,10 +41,7 @@ func (s *Slack) conversationsList(r *request) (object, error) {
 }
 
 func (s *Slack) usersConversations(r *request) (object, error) {
-	who := r.args["user"]
-	if who == "" {
-		who = s.o.App.UserID
-	}
+	who := cmp.Or(r.args["user"], s.o.App.UserID)
 	return s.listChannels(r, func(c *channel) bool {
 		return c.has(who) && (c.Kind == Public || c.has(s.o.App.UserID))
 	})
@@ -51,10 +49,7 @@ func (s *Slack) usersConversations(r *request) (object, error) {
 
 func (s *Slack) listChannels(r *request, which func(*channel) bool) (object, error) {
 	kinds := map[string]Kind{"public_channel": Public, "private_channel": Private, "im": DM, "mpim": GroupDM}
-	types := r.args["types"]
-	if types == "" {
-		types = "public_channel"
-	}
+	types := cmp.Or(r.args["types"], "public_channel")
 	var want []Kind
 	for t := range strings.SplitSeq(types, ",") {
 		k, ok := kinds[strings.TrimSpace(t)]

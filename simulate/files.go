@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // FileServed says what the URL of a file answers.
@@ -49,12 +51,7 @@ func (s *Slack) AddFile(f File) string {
 }
 
 func (s *Slack) file(id string) *File {
-	for _, f := range s.files {
-		if f.ID == id {
-			return f
-		}
-	}
-	return nil
+	return fake.Find(s.files, func(f *File) bool { return f.ID == id })
 }
 
 // share puts files into a message.
@@ -68,9 +65,7 @@ func (s *Slack) share(m *message, ids []string) error {
 		if f == nil {
 			return fmt.Errorf("there is no file %q", id)
 		}
-		if f.User == "" {
-			f.User = m.author()
-		}
+		f.User = cmp.Or(f.User, m.author())
 		if f.Stub {
 			list = append(list, object{"id": f.ID, "file_access": "check_file_info"})
 			continue

@@ -94,10 +94,7 @@ func (s *Slack) sign(m *message, d Said) error {
 	m.body["blocks"] = d.Blocks
 	if b := s.bot(d.User); b != nil {
 		m.body["subtype"], m.body["bot_id"], m.body["app_id"] = "bot_message", b.ID, b.AppID
-		m.body["username"] = b.Name
-		if d.Username != "" {
-			m.body["username"] = d.Username
-		}
+		m.body["username"] = cmp.Or(d.Username, b.Name)
 		if d.Blocks == nil {
 			delete(m.body, "blocks")
 		}

@@ -166,24 +166,15 @@ func (s *Slack) openDM(people []string) *channel {
 }
 
 func (s *Slack) user(id string) *User {
-	if i := slices.IndexFunc(s.users, func(u *User) bool { return u.ID == id }); i >= 0 {
-		return s.users[i]
-	}
-	return nil
+	return fake.Find(s.users, func(u *User) bool { return u.ID == id })
 }
 
 func (s *Slack) bot(id string) *Bot {
-	if i := slices.IndexFunc(s.bots, func(b *Bot) bool { return b.ID == id }); i >= 0 {
-		return s.bots[i]
-	}
-	return nil
+	return fake.Find(s.bots, func(b *Bot) bool { return b.ID == id })
 }
 
 func (s *Slack) channel(id string) *channel {
-	if i := slices.IndexFunc(s.channels, func(c *channel) bool { return c.ID == id }); i >= 0 {
-		return s.channels[i]
-	}
-	return nil
+	return fake.Find(s.channels, func(c *channel) bool { return c.ID == id })
 }
 
 // find returns a channel and one of its messages.

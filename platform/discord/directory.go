@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -248,9 +249,7 @@ func readPlace(raw []byte, guild string) (place, bool) {
 	if !ok {
 		return place{}, false
 	}
-	if c.Guild == "" {
-		c.Guild = guild
-	}
+	c.Guild = cmp.Or(c.Guild, guild)
 	x := place{ChannelInfo: c}
 	if !c.Thread() {
 		x.category = c.Parent

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,10 +50,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 		}
 		return err
 	}
-	of := p.o.Shards
-	if of == 0 {
-		of = max(1, found.Shards)
-	}
+	of := cmp.Or(p.o.Shards, max(1, found.Shards))
 	ids := p.o.ShardIDs
 	if len(ids) == 0 {
 		for id := range of {

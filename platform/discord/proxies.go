@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,9 +123,7 @@ func (p *Platform) proxied(ctx context.Context, app string, at place, m *earshot
 
 // inherit gives a repost what it cannot have: a webhook does not reply.
 func inherit(self earshot.Identity, m *earshot.Message, original *earshot.Message) {
-	if m.ReplyTo == "" {
-		m.ReplyTo = original.ReplyTo
-	}
+	m.ReplyTo = cmp.Or(m.ReplyTo, original.ReplyTo)
 	if self.MentionedIn(original) && !self.MentionedIn(m) {
 		m.Mentions = append(m.Mentions, self.ID)
 	}

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -235,10 +236,7 @@ func (p *Platform) reaction(ctx context.Context, x delivery) error {
 	if e.Item == "" || e.Channel.ID == "" || e.Reaction == "" || e.User == "" {
 		return nil
 	}
-	at := e.Time
-	if at == 0 {
-		at = earshot.TimeOf(p.o.Now())
-	}
+	at := cmp.Or(e.Time, earshot.TimeOf(p.o.Now()))
 	_, err := p.o.Store.React(ctx, p.scope(e.Channel.ID), earshot.Reacted{Message: e.Item, Emoji: e.Reaction, Author: e.User, Taken: e.Type == "reaction_removed", At: at})
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return fmt.Errorf("reaction to message %s: %w", e.Item, err)

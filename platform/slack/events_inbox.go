@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -42,10 +43,7 @@ func (p *Platform) storeEarly(ctx context.Context, c slackmsg.Callback, raw []by
 		return false, nil
 	}
 	sum := sha256.Sum256(raw)
-	app := c.App
-	if app == "" {
-		app = "-"
-	}
+	app := cmp.Or(c.App, "-")
 	key := fmt.Sprintf("%s%s/%016x/%s", inboxKey, app, p.o.Now().UnixMicro(), hex.EncodeToString(sum[:8]))
 	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: key, Data: withoutToken(raw, c.Token)}); err != nil {
 		return true, fmt.Errorf("keep a delivery: %w", err)

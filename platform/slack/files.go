@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,14 +78,8 @@ func (p *Platform) OpenFile(ctx context.Context, s earshot.Scope, id earshot.Art
 		return media.Source{}, fmt.Errorf("files.info: %w", earshot.ErrNotFound)
 	}
 	out := media.Source{
-		Name: f.Name, Type: f.Type, Size: max(f.Size, 0), External: f.External || f.Mode == "external",
-		URL: f.Download, Hosts: p.fileHosts(), Token: p.o.BotToken,
-	}
-	if out.Name == "" {
-		out.Name = f.Title
-	}
-	if out.URL == "" {
-		out.URL = f.Private
+		Name: cmp.Or(f.Name, f.Title), Type: f.Type, Size: max(f.Size, 0), External: f.External || f.Mode == "external",
+		URL: cmp.Or(f.Download, f.Private), Hosts: p.fileHosts(), Token: p.o.BotToken,
 	}
 	if out.URL == "" && !out.External {
 		return media.Source{}, fmt.Errorf("files.info: slack gives no access to the file: %w", earshot.ErrNotFound)

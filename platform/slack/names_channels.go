@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,17 +99,9 @@ func (n *names) keep(c earshot.Channel, ttl time.Duration) known[earshot.Channel
 // mergeChannel returns a known channel with what an event says of it.
 func mergeChannel(c, fromEvent earshot.Channel) earshot.Channel {
 	c.Platform, c.Workspace, c.ID = fromEvent.Platform, fromEvent.Workspace, fromEvent.ID
-	for _, f := range []struct{ known, fromEvent *string }{{&c.Name, &fromEvent.Name}, {&c.Topic, &fromEvent.Topic}, {&c.Purpose, &fromEvent.Purpose}} {
-		if *f.fromEvent != "" {
-			*f.known = *f.fromEvent
-		}
-	}
-	if fromEvent.Kind != "" {
-		c.Kind = fromEvent.Kind
-	}
-	if c.Kind == "" {
-		c.Kind = earshot.KindChannel
-	}
+	c.Name = cmp.Or(fromEvent.Name, c.Name)
+	c.Topic, c.Purpose = cmp.Or(fromEvent.Topic, c.Topic), cmp.Or(fromEvent.Purpose, c.Purpose)
+	c.Kind = cmp.Or(fromEvent.Kind, c.Kind, earshot.KindChannel)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +44,7 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text}))
 	},
 	"reply": func(s *Discord, _ *http.Request, o order) (any, error) {
-		if o.Reply == "" {
-			o.Reply = o.ID
-		}
+		o.Reply = cmp.Or(o.Reply, o.ID)
 		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Reply: o.Reply, Silent: o.Silent}))
 	},
 	"upload": func(s *Discord, _ *http.Request, o order) (any, error) {
@@ -128,10 +127,7 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 	"kick": func(s *Discord, _ *http.Request, o order) (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if o.User == "" {
-			o.User = s.o.App.UserID
-		}
-		return nil, s.leave(o.guild(s), o.User)
+		return nil, s.leave(o.guild(s), cmp.Or(o.User, s.o.App.UserID))
 	},
 	"rename": func(s *Discord, _ *http.Request, o order) (any, error) {
 		if o.User != "" {
@@ -155,9 +151,7 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 	"invalidate": func(s *Discord, _ *http.Request, o order) (any, error) { s.Invalidate(o.Resumable); return nil, nil },
 	"forget":     func(s *Discord, _ *http.Request, _ order) (any, error) { s.ForgetSessions(); return nil, nil },
 	"disconnect": func(s *Discord, _ *http.Request, o order) (any, error) {
-		if o.Code == 0 {
-			o.Code = closeUnknown
-		}
+		o.Code = cmp.Or(o.Code, closeUnknown)
 		if o.Code < 1000 || o.Code > 4999 {
 			return nil, fmt.Errorf("%d is no close code", o.Code)
 		}
@@ -176,12 +170,7 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 // have no other end to their wait.
 const settleTime = time.Minute
 
-func (o order) guild(s *Discord) string {
-	if o.Guild == "" {
-		return s.Guild()
-	}
-	return o.Guild
-}
+func (o order) guild(s *Discord) string { return cmp.Or(o.Guild, s.Guild()) }
 
 func said(id string, err error) (any, error) { return object{"id": id}, err }
 

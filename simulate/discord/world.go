@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // An object is JSON as Discord writes it.
@@ -229,41 +231,26 @@ func errNoUser(id string) error    { return fmt.Errorf("there is no user %q", id
 var errNoMessage = errors.New("there is no such message")
 
 func (s *Discord) user(id string) *User {
-	if i := slices.IndexFunc(s.users, func(u *User) bool { return u.ID == id }); i >= 0 {
-		return s.users[i]
-	}
-	return nil
+	return fake.Find(s.users, func(u *User) bool { return u.ID == id })
 }
 
 func (s *Discord) guild(id string) *guild {
-	if i := slices.IndexFunc(s.guilds, func(g *guild) bool { return g.ID == id }); i >= 0 {
-		return s.guilds[i]
-	}
-	return nil
+	return fake.Find(s.guilds, func(g *guild) bool { return g.ID == id })
 }
 
 func (g *guild) member(user string) *Member {
 	if g == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(g.members, func(m *Member) bool { return m.User == user }); i >= 0 {
-		return g.members[i]
-	}
-	return nil
+	return fake.Find(g.members, func(m *Member) bool { return m.User == user })
 }
 
 func (g *guild) role(id string) *Role {
-	if i := slices.IndexFunc(g.roles, func(r *Role) bool { return r.ID == id }); i >= 0 {
-		return g.roles[i]
-	}
-	return nil
+	return fake.Find(g.roles, func(r *Role) bool { return r.ID == id })
 }
 
 func (s *Discord) webhook(id string) *Webhook {
-	if i := slices.IndexFunc(s.webhooks, func(w *Webhook) bool { return w.ID == id }); i >= 0 {
-		return s.webhooks[i]
-	}
-	return nil
+	return fake.Find(s.webhooks, func(w *Webhook) bool { return w.ID == id })
 }
 
 // find returns a channel and one of its messages.

@@ -1,11 +1,13 @@
 package discordmsg
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // maxName bounds names, in characters. Discord's own bound is 32, and 80 for
@@ -59,7 +61,7 @@ func (r *reader) user(u, member value) earshot.Author {
 	if !member.Object() && r.names.User != nil && a.ID != "" {
 		known = oneLine(r.names.User(string(a.ID)))
 	}
-	a.Name = firstOf(oneLine(member.At("nick")), known, displayName(u), string(a.ID))
+	a.Name = cmp.Or(oneLine(member.At("nick")), known, displayName(u), string(a.ID))
 	if full := oneLine(u.At("username")); full != a.Name {
 		a.FullName = full
 	}
@@ -68,7 +70,7 @@ func (r *reader) user(u, member value) earshot.Author {
 
 // displayName is the name that a user goes by where nobody has given a nickname.
 func displayName(u value) string {
-	return firstOf(oneLine(u.At("global_name")), oneLine(u.At("username")))
+	return cmp.Or(oneLine(u.At("global_name")), oneLine(u.At("username")))
 }
 
 // MemberName returns the name that a member of a guild goes by: the nickname, else
@@ -80,7 +82,7 @@ func MemberName(member, user []byte) string {
 	if !u.Object() {
 		u = m.Get("user")
 	}
-	return firstOf(oneLine(m.At("nick")), displayName(u))
+	return cmp.Or(oneLine(m.At("nick")), displayName(u))
 }
 
 // A Member is somebody in a guild, as events about members tell.
@@ -113,16 +115,5 @@ func ReadMember(raw []byte) (m Member, ok bool) {
 
 // oneLine makes a name of s: no line breaks, a bounded length.
 func oneLine(s string) string {
-	return cut(strings.Join(strings.Fields(s), " "), maxName)
-}
-
-// cut shortens s to at most n characters.
-func cut(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
+	return tolerant.Cut(strings.Join(strings.Fields(s), " "), maxName)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // A ChannelInfo is a channel or a thread as Discord describes it.
@@ -44,7 +45,7 @@ func channelOf(v value) (ChannelInfo, bool) {
 	}
 	c := ChannelInfo{
 		Channel: Channel{ID: id, Type: int(v.Get("type").Int()), Parent: snowflake(v.At("parent_id"))},
-		Guild:   snowflake(v.At("guild_id")), Name: oneLine(v.At("name")), Topic: cutBytes(strings.TrimSpace(v.At("topic")), 4096),
+		Guild:   snowflake(v.At("guild_id")), Name: oneLine(v.At("name")), Topic: tolerant.CutBytes(strings.TrimSpace(v.At("topic")), 4096),
 		Owner: earshot.AuthorID(snowflake(v.At("owner_id"))), Archived: v.Get("thread_metadata").Get("archived").Bool(),
 	}
 	if c.Hidden = v.Get("flags").Int()&hiddenChannel != 0 && !c.Thread(); c.Hidden {

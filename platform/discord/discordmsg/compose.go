@@ -1,6 +1,7 @@
 package discordmsg
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,7 +39,7 @@ func (r *reader) compose(m *earshot.Message, v value, p *people) {
 			}
 			continue
 		}
-		if q, ok := r.preview(e, p); ok && !hasShared(m.Shared, q) {
+		if q, ok := r.preview(e, p); ok && !slices.Contains(m.Shared, q) {
 			m.Shared = append(m.Shared, q)
 		}
 	}

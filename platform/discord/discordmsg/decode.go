@@ -1,13 +1,14 @@
 package discordmsg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // Errors of [Decode]: nothing could be decoded at all.
@@ -145,7 +146,7 @@ func (r *reader) decode(v value, references bool) (Decoded, error) {
 	}
 	d := Decoded{
 		Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id")),
-		Type: int(v.Get("type").Int()), Nonce: cutBytes(v.At("nonce"), maxID), Webhook: webhook(v),
+		Type: int(v.Get("type").Int()), Nonce: tolerant.CutBytes(v.At("nonce"), maxID), Webhook: webhook(v),
 		Whole: v.Get("author").Object() && !v.Get("content").Absent(),
 	}
 	people := r.people(v)
@@ -226,9 +227,7 @@ func (r *reader) referenced(d *Decoded, told value) {
 		r.note("referenced_message: no id")
 		return
 	}
-	if x.Guild == "" {
-		x.Guild = d.Guild
-	}
+	x.Guild = cmp.Or(x.Guild, d.Guild)
 	d.Referenced = &x
 }
 
@@ -249,27 +248,7 @@ func (r *reader) thread(d *Decoded, v value) {
 func (r *reader) bounded(s, path string) string {
 	if len(s) > maxText {
 		r.note(path + ": longer than 256 KiB")
-		s = cutBytes(s, maxText)
+		s = tolerant.CutBytes(s, maxText)
 	}
 	return s
-}
-
-// cutBytes shortens s to at most n bytes between two characters.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-func firstOf(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

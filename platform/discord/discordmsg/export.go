@@ -1,10 +1,12 @@
 package discordmsg
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // An ExportHeader is what a file of DiscordChatExporter says before its messages: of
@@ -24,12 +26,12 @@ func ReadExportHeader(raw []byte) (h ExportHeader, ok bool) {
 		return ExportHeader{}, false
 	}
 	g, c := v.Get("guild"), v.Get("channel")
-	h.Channel = ChannelInfo{Name: oneLine(c.At("name")), Topic: cutBytes(strings.TrimSpace(c.At("topic")), 4096)}
+	h.Channel = ChannelInfo{Name: oneLine(c.At("name")), Topic: tolerant.CutBytes(strings.TrimSpace(c.At("topic")), 4096)}
 	h.Channel.ID = snowflake(c.At("id"))
 	if !g.Object() || h.Channel.ID == "" {
 		return ExportHeader{}, false
 	}
-	h.Channel.Type = exportChannelType(c.At("type"))
+	h.Channel.Type = numbered(exportChannelTypes, c.At("type"), GuildText)
 	if h.Guild = snowflake(g.At("id")); strings.Trim(h.Guild, "0") == "" || h.Channel.Type == DM || h.Channel.Type == GroupDM {
 		h.Guild = "" // direct messages have the guild 0
 	}
@@ -53,13 +55,14 @@ var exportChannelTypes = map[string]int{
 	"GuildForum": GuildForum, "GuildMedia": GuildMedia,
 }
 
-func exportChannelType(s string) int {
-	if t, ok := exportChannelTypes[s]; ok {
+// numbered returns the number of a name, a number as it is, and of others the default.
+func numbered(names map[string]int, s string, otherwise int) int {
+	if t, ok := names[s]; ok {
 		return t
 	}
 	t, err := strconv.Atoi(s)
 	if err != nil {
-		return GuildText
+		return otherwise
 	}
 	return t
 }
@@ -71,17 +74,6 @@ var exportTypes = map[string]int{
 	"ChannelNameChange": typeNameChange, "ChannelIconChange": typeIconChange, "ChannelPinnedMessage": typePinned, "GuildMemberJoin": typeJoin,
 	"ThreadCreated": typeThreadCreated, "Reply": typeReply, "ThreadStarterMessage": typeStarter, "PollResult": typePollResult,
 	"ChatInputCommand": typeCommand, "ContextMenuCommand": typeMenuCommand,
-}
-
-func exportType(s string) int {
-	if t, ok := exportTypes[s]; ok {
-		return t
-	}
-	t, err := strconv.Atoi(s)
-	if err != nil {
-		return typeDefault
-	}
-	return t
 }
 
 // DecodeExport reads one message of a file of DiscordChatExporter. What it finds is as
@@ -101,7 +93,7 @@ func DecodeExport(raw []byte, h ExportHeader, names Names) (Decoded, error) {
 	if deep {
 		r.note("nested too deep")
 	}
-	t := exportType(v.At("type"))
+	t := numbered(exportTypes, v.At("type"), typeDefault)
 	d, err := r.decode(r.fromExport(v, h, t), true)
 	if err != nil {
 		return Decoded{}, err
@@ -254,7 +246,7 @@ func exportLabels(v value) []mentionLabel {
 	var out []mentionLabel
 	ids := map[string]string{}
 	for _, u := range v.Get("mentions").List[:min(len(v.Get("mentions").List), maxElements)] {
-		id, name := snowflake(u.At("id")), firstOf(u.At("nickname"), u.At("name"))
+		id, name := snowflake(u.At("id")), cmp.Or(u.At("nickname"), u.At("name"))
 		if id == "" || strings.TrimSpace(name) == "" || ids[name] == id {
 			continue
 		}

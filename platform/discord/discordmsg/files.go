@@ -1,9 +1,12 @@
 package discordmsg
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // files adds the attachments of a message, or of a forwarded one, each once.
@@ -18,24 +21,13 @@ func (r *reader) files(out []earshot.File, v value, path string) []earshot.File 
 			r.note(at + ": no id")
 			continue
 		}
-		x := earshot.File{ID: earshot.ArtifactID(id), Name: firstOf(oneLine(f.At("filename")), id), Type: cut(oneLine(f.At("content_type")), maxLabel)}
-		if n := f.Get("size").Int(); n > 0 {
-			x.Size = n
-		}
-		if !hasFile(out, x.ID) {
+		x := earshot.File{ID: earshot.ArtifactID(id), Name: cmp.Or(oneLine(f.At("filename")), id), Type: tolerant.Cut(oneLine(f.At("content_type")), maxLabel)}
+		x.Size = max(0, f.Get("size").Int())
+		if !slices.ContainsFunc(out, func(f earshot.File) bool { return f.ID == x.ID }) {
 			out = append(out, x)
 		}
 	}
 	return out
-}
-
-func hasFile(list []earshot.File, id earshot.ArtifactID) bool {
-	for _, f := range list {
-		if f.ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // stickers returns a line for each sticker: "[sticker: wave]".
@@ -63,7 +55,7 @@ func (r *reader) poll(v value) []string {
 	}
 	for _, a := range r.list(p, "answers") {
 		m := a.Get("poll_media")
-		if s := firstOf(oneLine(m.At("text")), oneLine(m.Get("emoji").At("name"))); s != "" && r.more() {
+		if s := cmp.Or(oneLine(m.At("text")), oneLine(m.Get("emoji").At("name"))); s != "" && r.more() {
 			line += " · " + s
 		}
 	}

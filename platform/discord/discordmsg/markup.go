@@ -1,6 +1,7 @@
 package discordmsg
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // maxLabel bounds the label of a mention, in characters.
@@ -124,7 +126,7 @@ func (p *people) span(group func(int) string, all string, mention bool) string {
 		switch {
 		case p.own(id) && mention:
 			p.mention(p.names.Self)
-			return "<@" + p.names.Self + labelled(firstOf(p.user(p.names.Self), name)) + ">"
+			return "<@" + p.names.Self + labelled(cmp.Or(p.user(p.names.Self), name)) + ">"
 		case name != "":
 			return "@" + strings.TrimPrefix(name, "@")
 		}
@@ -221,5 +223,5 @@ func label(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("<>|", r)
 	}), " ")
-	return cut(s, maxLabel)
+	return tolerant.Cut(s, maxLabel)
 }

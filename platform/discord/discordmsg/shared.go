@@ -1,6 +1,7 @@
 package discordmsg
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -58,9 +59,7 @@ func (r *reader) preview(e value, p *people) (earshot.Shared, bool) {
 	if e.At("type") == "poll_result" {
 		return q, false
 	}
-	if q.Author == "" {
-		q.Author = oneLine(e.Get("provider").At("name"))
-	}
+	q.Author = cmp.Or(q.Author, oneLine(e.Get("provider").At("name")))
 	lines := []string{oneLine(e.At("title")), e.At("description")}
 	for _, f := range r.list(e, "fields") {
 		if !r.more() {
@@ -117,15 +116,6 @@ func (r *reader) snapshot(s value) earshot.Shared {
 	q := earshot.Shared{Kind: earshot.Forward, Text: r.bounded(p.quoted(joined(lines)), "message_snapshots")}
 	q.Time, _ = earshot.ParseTime(s.At("timestamp"))
 	return q
-}
-
-func hasShared(list []earshot.Shared, q earshot.Shared) bool {
-	for _, x := range list {
-		if x == q {
-			return true
-		}
-	}
-	return false
 }
 
 // host returns the host of a web address, or "".

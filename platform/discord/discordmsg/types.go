@@ -1,6 +1,7 @@
 package discordmsg
 
 import (
+	"cmp"
 	"strings"
 )
 
@@ -136,10 +137,10 @@ func (r *reader) pollResult(v value) string {
 	}
 	question, winner := told["poll_question_text"], told["victor_answer_text"]
 	if question == "" || winner == "" {
-		return firstOf(question, winner)
+		return cmp.Or(question, winner)
 	}
 	if n := told["victor_answer_votes"]; n != "" {
-		winner += " (" + n + " of " + firstOf(told["total_votes"], "?") + " votes)"
+		winner += " (" + n + " of " + cmp.Or(told["total_votes"], "?") + " votes)"
 	}
 	return question + " – " + winner
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -34,6 +35,28 @@ const MaxBytes = 1 << 20
 // MaxDepth is how deep a message may be nested. What lies deeper is left out,
 // with a note.
 const MaxDepth = 64
+
+// CutBytes shortens s to at most n bytes between two characters.
+func CutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Cut shortens s to at most n characters.
+func Cut(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
 
 // A Value is one JSON value, read tolerantly: every accessor answers for every
 // kind, with the zero value where the kind is another.

@@ -1,9 +1,11 @@
 package slackmsg
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // Names looks up what messages do not contain. A nil function knows nothing. For the
@@ -48,13 +50,8 @@ func readAuthor(v value) (a earshot.Author, bot earshot.AuthorID, team earshot.W
 	}
 	p := v.Get("profile")
 	a = earshot.Author{ID: earshot.AuthorID(v.At("id")), Name: v.At("id"), Kind: earshot.Human}
-	for _, s := range [...]string{p.At("display_name"), p.At("real_name"), v.At("real_name"), v.At("name")} {
-		if s = oneLine(s); s != "" {
-			a.Name = s
-			break
-		}
-	}
-	a.FullName = fullName(a.Name, firstOf(p.At("real_name"), v.At("real_name")))
+	a.Name = firstLine(a.Name, p.At("display_name"), p.At("real_name"), v.At("real_name"), v.At("name"))
+	a.FullName = fullName(a.Name, cmp.Or(p.At("real_name"), v.At("real_name")))
 	a.Zone = zone(v.At("tz"))
 	if v.Get("is_bot").Bool() || a.ID == slackbot {
 		a.Kind, a.Zone = earshot.Bot, "" // every bot has the workspace's
@@ -90,17 +87,15 @@ func zone(s string) string {
 // app can post in a person's name. Without a user the author is the bot id; a
 // bot known by its name only gets an id that no Slack id can equal.
 func (r *reader) author(m value) earshot.Author {
-	user, bot := authorID(m.At("user")), authorID(m.At("bot_id"))
+	user := authorID(m.At("user"))
 	name := oneLine(m.At("username"))
 	profile, botProfile := m.Get("user_profile"), m.Get("bot_profile")
-	if bot == "" {
-		bot = authorID(botProfile.At("id"))
-	}
+	bot := cmp.Or(authorID(m.At("bot_id")), authorID(botProfile.At("id")))
 	a := earshot.Author{ID: user, Kind: earshot.Human}
 	if user == "" {
 		a = earshot.Author{ID: bot, Kind: earshot.Bot}
 		if bot == "" && name != "" {
-			a.ID = earshot.AuthorID("username:" + cutBytes(name, maxName))
+			a.ID = earshot.AuthorID("username:" + tolerant.CutBytes(name, maxName))
 		}
 	}
 	known, ok := r.names.user(a.ID)
@@ -117,14 +112,9 @@ func (r *reader) author(m value) earshot.Author {
 	if user != "" {
 		names = append([]string{known.Name}, names...)
 	}
-	for _, s := range names {
-		if s = oneLine(s); s != "" {
-			a.Name = s
-			break
-		}
-	}
+	a.Name = firstLine("", names...)
 	if user != "" {
-		a.FullName = fullName(a.Name, firstOf(known.FullName, profile.At("real_name")))
+		a.FullName = fullName(a.Name, cmp.Or(known.FullName, profile.At("real_name")))
 	}
 	if a.Name == "" {
 		a.Name, a.FullName = string(a.ID), ""
@@ -142,7 +132,17 @@ func authorID(s string) earshot.AuthorID {
 
 // oneLine makes a name of s: no line breaks, no entities, a bounded length.
 func oneLine(s string) string {
-	return cut(strings.Join(strings.Fields(plain(s)), " "), 2*maxLabel)
+	return tolerant.Cut(strings.Join(strings.Fields(plain(s)), " "), 2*maxLabel)
+}
+
+// firstLine returns the first of the names that is not empty on one line.
+func firstLine(otherwise string, names ...string) string {
+	for _, s := range names {
+		if s = oneLine(s); s != "" {
+			return s
+		}
+	}
+	return otherwise
 }
 
 // system reports whether a subtype is Slack's own note rather than something

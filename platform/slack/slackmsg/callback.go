@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // A Callback is what Slack delivers by HTTP or Socket Mode: an event in its envelope
@@ -68,7 +69,7 @@ func ReadCallback(raw []byte) (Callback, error) {
 		return Callback{}, fmt.Errorf("%w: not an object", ErrNotMessage)
 	}
 	c := Callback{
-		Type: v.At("type"), ID: cutBytes(v.At("event_id"), maxID), Token: v.At("token"), Challenge: cutBytes(v.At("challenge"), 4096),
+		Type: v.At("type"), ID: tolerant.CutBytes(v.At("event_id"), maxID), Token: v.At("token"), Challenge: tolerant.CutBytes(v.At("challenge"), 4096),
 		Shared: v.Get("is_ext_shared_channel").Bool(), Minute: v.Get("minute_rate_limited").Int(),
 	}
 	if app := v.At("api_app_id"); isID(app) {
@@ -215,5 +216,5 @@ func channel(v value, kind string) earshot.Channel {
 // text makes a topic of s: its markup as in a message, bounded.
 func text(s string) string {
 	s, _ = Names{}.stored(s)
-	return cutBytes(s, 4096)
+	return tolerant.CutBytes(s, 4096)
 }

@@ -1,13 +1,14 @@
 package slackmsg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // Errors of Decode: nothing could be decoded at all.
@@ -109,7 +110,7 @@ func (r *reader) decode(d *Decoded, v value) error {
 	case "message_changed":
 		return r.changed(d, v, previous)
 	case "message_deleted":
-		return r.deleted(d, firstOf(v.At("deleted_ts"), previous.At("ts")), previous.At("thread_ts"))
+		return r.deleted(d, cmp.Or(v.At("deleted_ts"), previous.At("ts")), previous.At("thread_ts"))
 	case "tombstone":
 		return r.deleted(d, v.At("ts"), v.At("thread_ts"))
 	case "message_replied":
@@ -169,7 +170,7 @@ func (r *reader) changed(d *Decoded, v, previous value) error {
 		if previousEdit := editTime(previous); m.Edited.IsZero() || m.Edited == previousEdit {
 			// A bot's update may carry no new edit time: the event's own
 			// time names the revision then.
-			if t, err := earshot.ParseTime(firstOf(v.At("ts"), v.At("event_ts"))); err == nil {
+			if t, err := earshot.ParseTime(cmp.Or(v.At("ts"), v.At("event_ts"))); err == nil {
 				d.Message.Edited = max(t, previousEdit)
 			}
 		}
@@ -238,7 +239,7 @@ func (r *reader) message(v value) (earshot.Message, composed, error) {
 	}
 	m.Text = strings.TrimRight(m.Text, "\n")
 	if len(m.Text) > maxText {
-		m.Text = cutBytes(m.Text, maxText)
+		m.Text = tolerant.CutBytes(m.Text, maxText)
 		r.note("text: longer than 256 KiB")
 	}
 	return m, c, nil
@@ -341,7 +342,7 @@ func clientID(m value) string {
 }
 
 func channelID(v value) earshot.ChannelID {
-	if s := firstOf(v.Str(), v.At("id")); isID(s) {
+	if s := cmp.Or(v.Str(), v.At("id")); isID(s) {
 		return earshot.ChannelID(s)
 	}
 	return ""
@@ -352,24 +353,4 @@ func channelID(v value) earshot.ChannelID {
 func isTS(s string) bool {
 	t, err := earshot.ParseTime(s)
 	return err == nil && t != 0 && strings.Trim(s, "0123456789.") == ""
-}
-
-func firstOf(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// cutBytes shortens s to at most n bytes between two characters.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

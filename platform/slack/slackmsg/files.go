@@ -1,9 +1,11 @@
 package slackmsg
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // hidden is the name of a file that the workspace's plan keeps from us.
@@ -59,16 +61,12 @@ func fileOf(f value) (earshot.File, bool) {
 	if id == "" || len(id) > maxID {
 		return earshot.File{}, false
 	}
-	x := earshot.File{ID: earshot.ArtifactID(id), Name: oneLine(firstOf(f.At("name"), f.At("title"))), Type: cut(f.At("mimetype"), 2*maxLabel)}
+	x := earshot.File{ID: earshot.ArtifactID(id), Name: oneLine(cmp.Or(f.At("name"), f.At("title"))), Type: tolerant.Cut(f.At("mimetype"), 2*maxLabel)}
 	if x.Name == "" && f.At("mode") == "hidden_by_limit" {
 		x.Name = hidden
 	}
-	if x.Name == "" {
-		x.Name = id
-	}
-	if n := f.Get("size").Int(); n > 0 {
-		x.Size = n
-	}
+	x.Name = cmp.Or(x.Name, id)
+	x.Size = max(0, f.Get("size").Int())
 	return x, true
 }
 

@@ -1,6 +1,9 @@
 package slackmsg
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // A layout says where a known block has the text that Slack shows.
 type layout struct {
@@ -64,7 +67,7 @@ func (r *reader) field(kind, name string, b value) []paragraph {
 		var out []paragraph
 		for _, task := range v.List { // some come without their type
 			if r.more() {
-				out = append(out, r.blockOf(firstOf(task.At("type"), "task_card"), task)...)
+				out = append(out, r.blockOf(cmp.Or(task.At("type"), "task_card"), task)...)
 			}
 		}
 		return out

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // Bounds of markup. A label is cut to maxLabel characters, a span in angle
@@ -175,18 +176,7 @@ func labelled(s string) string {
 	if s == "" {
 		return ""
 	}
-	return "|" + cut(s, maxLabel)
-}
-
-// cut shortens s to at most n characters.
-func cut(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
+	return "|" + tolerant.Cut(s, maxLabel)
 }
 
 func isID(s string) bool {

@@ -1,9 +1,11 @@
 package slackmsg
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // Slack does not document which of an attachment's fields an app may set, and
@@ -80,13 +82,9 @@ func (r *reader) quote(a value, typed bool) (q quoted, ok bool) {
 	default:
 		q.Place = host(a.First("from_url", "original_url", "app_unfurl_url"))
 	}
-	if q.Author == "" {
-		q.Author = oneLine(a.At("author_subname"))
-	}
+	q.Author = cmp.Or(q.Author, oneLine(a.At("author_subname")))
 	named := q.Author != ""
-	if !named {
-		q.Author = oneLine(a.At("service_name"))
-	}
+	q.Author = cmp.Or(q.Author, oneLine(a.At("service_name")))
 	q.Text = r.quotable(written(r.attachment(a, &seenText{}, q.Kind)))
 	return q, q.Text != "" || named || len(a.Get("files").List) > 0
 }
@@ -99,7 +97,7 @@ func (r *reader) quotable(s string) string {
 	s, _ = r.names.stored(s)
 	s = strings.TrimRight(s, "\n")
 	if len(s) > maxText {
-		s = cutBytes(s, maxText)
+		s = tolerant.CutBytes(s, maxText)
 		r.note("attachments: a text longer than 256 KiB")
 	}
 	return s
@@ -135,7 +133,7 @@ func sharedTime(a value) (earshot.Time, bool) {
 	ts := a.At("ts")
 	if ts == "" {
 		for _, b := range a.Get("message_blocks").List {
-			ts = firstOf(ts, b.At("ts"))
+			ts = cmp.Or(ts, b.At("ts"))
 		}
 	}
 	t, err := earshot.ParseTime(ts)

@@ -1,6 +1,7 @@
 package slackmsg
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -39,7 +40,7 @@ func line(cells []string) string {
 // block). A raw_boolean, which the reference does not have, is read likewise.
 func (r *reader) cell(c value) string {
 	if strings.HasPrefix(c.At("type"), "raw_") {
-		if s := firstOf(object(c.Get("text")), escape(c.Get("value").Shown())); s != "" {
+		if s := cmp.Or(object(c.Get("text")), escape(c.Get("value").Shown())); s != "" {
 			return s
 		}
 		return strings.Join(texts(r.members(c, true)), " ")

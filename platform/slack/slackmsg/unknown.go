@@ -1,6 +1,9 @@
 package slackmsg
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // unknown returns whatever text a block of unknown type holds, marked with
 // that type. Its fallback speaks only where nothing else does.
@@ -14,9 +17,7 @@ func (r *reader) unknown(b value) []paragraph {
 		kind = "unknown"
 	}
 	for i := range out {
-		if out[i].kind == "" {
-			out[i].kind = kind
-		}
+		out[i].kind = cmp.Or(out[i].kind, kind)
 	}
 	return out
 }

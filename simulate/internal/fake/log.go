@@ -13,3 +13,11 @@ func Named[T any](log []*T, names []string, name func(*T) string) []T {
 	}
 	return out
 }
+
+// Find returns the first in a list that is what is asked for, nil for none.
+func Find[T any](list []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i]
+	}
+	return nil
+}

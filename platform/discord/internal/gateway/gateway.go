@@ -13,6 +13,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -83,9 +84,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Of == 0 {
-		o.Of = 1
-	}
+	o.Of = cmp.Or(o.Of, 1)
 	if o.Refused == nil {
 		o.Refused = func() {}
 	}

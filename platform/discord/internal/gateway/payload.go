@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"runtime"
@@ -93,9 +94,7 @@ func address(base string) (string, bool) {
 	if err != nil || u.Host == "" || u.Scheme != "wss" && u.Scheme != "ws" {
 		return "", false
 	}
-	if u.Path == "" {
-		u.Path = "/"
-	}
+	u.Path = cmp.Or(u.Path, "/")
 	q := u.Query()
 	q.Set("v", "10")
 	q.Set("encoding", "json")
