@@ -94,16 +94,7 @@ func said(ts string, err error) (any, error) { return object{"ts": ts}, err }
 
 // serveAct carries out an order.
 func (s *Slack) serveAct(w http.ResponseWriter, h *http.Request) {
-	var o order
-	act, err := fake.ReadOrder(w, h, acts, &o)
-	if err != nil {
-		s.reply(w, nil, err)
-		return
-	}
-	var answer any
-	if err = s.byName(&o); err == nil {
-		answer, err = act(s, h, o)
-	}
+	answer, err := fake.Obey(s, w, h, acts, s.byName)
 	s.reply(w, answer, err)
 }
 
@@ -141,39 +132,41 @@ func (s *Slack) reply(w http.ResponseWriter, answer any, err error) {
 // serveState answers what there is: messages, calls, deliveries, ephemerals,
 // users and channels.
 func (s *Slack) serveState(w http.ResponseWriter, h *http.Request) {
-	if err := fake.MayLook(h); err != nil {
-		s.reply(w, nil, err)
-		return
-	}
+	answer, err := s.state(h)
+	s.reply(w, answer, err)
+}
+
+func (s *Slack) state(h *http.Request) (any, error) {
 	o := order{Channel: h.FormValue("channel"), Thread: h.FormValue("thread")}
-	if err := s.byName(&o); err != nil {
-		s.reply(w, nil, err)
-		return
+	err := fake.MayLook(h)
+	if err == nil {
+		err = s.byName(&o)
+	}
+	if err != nil {
+		return nil, err
 	}
 	switch what := h.PathValue("what"); what {
 	case "messages":
 		s.mu.Lock()
 		c := s.channel(o.Channel)
 		s.mu.Unlock()
-		if c == nil {
-			s.reply(w, nil, fmt.Errorf("there is no channel %q", o.Channel))
-			return
+		switch {
+		case c == nil:
+			return nil, fmt.Errorf("there is no channel %q", o.Channel)
+		case o.Thread != "":
+			return fake.List(s.Thread(o.Channel, o.Thread)), nil
 		}
-		list := s.Messages(o.Channel)
-		if o.Thread != "" {
-			list = s.Thread(o.Channel, o.Thread)
-		}
-		s.reply(w, fake.List(list), nil)
+		return fake.List(s.Messages(o.Channel)), nil
 	case "calls":
-		s.reply(w, fake.List(s.Calls()), nil)
+		return fake.List(s.Calls()), nil
 	case "deliveries":
-		s.reply(w, fake.List(s.Deliveries()), nil)
+		return fake.List(s.Deliveries()), nil
 	case "ephemerals":
-		s.reply(w, fake.List(s.Ephemerals()), nil)
+		return fake.List(s.Ephemerals()), nil
 	case "users", "channels":
-		s.reply(w, s.people(what == "users"), nil)
+		return s.people(what == "users"), nil
 	default:
-		s.reply(w, nil, fmt.Errorf("there is no %q; there are calls, channels, deliveries, ephemerals, messages, users", what))
+		return nil, fmt.Errorf("there is no %q; there are calls, channels, deliveries, ephemerals, messages, users", what)
 	}
 }
 

@@ -176,16 +176,7 @@ func said(id string, err error) (any, error) { return object{"id": id}, err }
 
 // serveAct carries out an order.
 func (s *Discord) serveAct(w http.ResponseWriter, h *http.Request) {
-	var o order
-	act, err := fake.ReadOrder(w, h, acts, &o)
-	if err != nil {
-		s.tellOrder(w, nil, err)
-		return
-	}
-	var answer any
-	if err = s.byName(&o); err == nil {
-		answer, err = act(s, h, o)
-	}
+	answer, err := fake.Obey(s, w, h, acts, s.byName)
 	s.tellOrder(w, answer, err)
 }
 
@@ -223,37 +214,36 @@ func (s *Discord) tellOrder(w http.ResponseWriter, answer any, err error) {
 
 // serveState answers what there is: messages, calls, events, users and channels.
 func (s *Discord) serveState(w http.ResponseWriter, h *http.Request) {
-	if err := fake.MayLook(h); err != nil {
-		s.tellOrder(w, nil, err)
-		return
-	}
+	answer, err := s.state(h)
+	s.tellOrder(w, answer, err)
+}
+
+func (s *Discord) state(h *http.Request) (any, error) {
 	o := order{Channel: h.FormValue("channel")}
-	if err := s.byName(&o); err != nil {
-		s.tellOrder(w, nil, err)
-		return
+	err := fake.MayLook(h)
+	if err == nil {
+		err = s.byName(&o)
+	}
+	if err != nil {
+		return nil, err
 	}
 	switch what := h.PathValue("what"); what {
 	case "messages":
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		c := s.byID[o.Channel]
-		var list []Message
-		if c != nil {
-			list = s.shown(c, func(*message) bool { return true })
-		}
-		s.mu.Unlock()
 		if c == nil {
-			s.tellOrder(w, nil, errNoChannel(o.Channel))
-			return
+			return nil, errNoChannel(o.Channel)
 		}
-		s.tellOrder(w, fake.List(list), nil)
+		return fake.List(s.shown(c, func(*message) bool { return true })), nil
 	case "calls":
-		s.tellOrder(w, fake.List(s.Calls()), nil)
+		return fake.List(s.Calls()), nil
 	case "events":
-		s.tellOrder(w, fake.List(s.Events()), nil)
+		return fake.List(s.Events()), nil
 	case "users", "channels":
-		s.tellOrder(w, s.directory(what == "users"), nil)
+		return s.directory(what == "users"), nil
 	default:
-		s.tellOrder(w, nil, fmt.Errorf("there is no %q; there are calls, channels, events, messages, users", what))
+		return nil, fmt.Errorf("there is no %q; there are calls, channels, events, messages, users", what)
 	}
 }
 

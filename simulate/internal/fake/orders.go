@@ -13,23 +13,28 @@ import (
 	"strings"
 )
 
-// ReadOrder reads the order of a script, the JSON body of POST URL/simulate/{act},
-// and returns the act that is ordered. A page in a browser must not be able to order
-// anything: it cannot send this content type elsewhere, nor reach a loopback name.
-func ReadOrder[Act any](w http.ResponseWriter, h *http.Request, acts map[string]Act, order any) (Act, error) {
+// Obey carries out the order of a script, the JSON body of POST URL/simulate/{act}, on
+// a fake, and returns the answer. byName puts ids where the order has names. A page in a
+// browser must not be able to order anything: it cannot send this content type
+// elsewhere, nor reach a loopback name.
+func Obey[Fake, Order any](s Fake, w http.ResponseWriter, h *http.Request, acts map[string]func(Fake, *http.Request, Order) (any, error), byName func(*Order) error) (any, error) {
 	act, ok := acts[h.PathValue("act")]
 	if !ok {
-		return act, fmt.Errorf("there is no act %q; there are %s", h.PathValue("act"), strings.Join(slices.Sorted(maps.Keys(acts)), ", "))
+		return nil, fmt.Errorf("there is no act %q; there are %s", h.PathValue("act"), strings.Join(slices.Sorted(maps.Keys(acts)), ", "))
 	}
 	if !local(h) || !strings.HasPrefix(h.Header.Get("Content-Type"), "application/json") {
-		return act, errors.New("orders are application/json, sent to a loopback address")
+		return nil, errors.New("orders are application/json, sent to a loopback address")
 	}
+	var o Order
 	d := json.NewDecoder(http.MaxBytesReader(w, h.Body, 1<<20))
 	d.DisallowUnknownFields()
-	if err := d.Decode(order); err != nil && !errors.Is(err, io.EOF) { // an act that takes nothing may be given none
-		return act, fmt.Errorf("the order is not understood: %w", err)
+	if err := d.Decode(&o); err != nil && !errors.Is(err, io.EOF) { // an act that takes nothing may be given none
+		return nil, fmt.Errorf("the order is not understood: %w", err)
 	}
-	return act, nil
+	if err := byName(&o); err != nil {
+		return nil, err
+	}
+	return act(s, h, o)
 }
 
 // MayLook returns an error where who asks what there is did not ask a loopback name.
