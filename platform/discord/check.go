@@ -57,7 +57,7 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell check.Report) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	heard := c.listen(ctx)
-	defer heard.wait()
+	defer heard.running.Wait()
 	defer stop()
 	if len(r.Channels) == 0 {
 		c.Say("channels", check.Unknown, "none was named, so that nothing was posted", "", "name one with --channel; a message is posted there and removed")
@@ -119,49 +119,32 @@ func (c *checking) intents(ctx context.Context) {
 	}
 }
 
-// maxServers is how many pages of 200 servers are counted.
-const maxServers = 50
+// maxServers is how many servers are counted.
+const maxServers = 51 * guildPage
 
 // servers looks at where the bot is, and tells how it comes to be elsewhere.
 func (c *checking) servers(ctx context.Context) {
-	invite := InviteURL(c.app)
-	type server struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
+	const named = 10
+	list, err := c.Guilds(ctx, maxServers)
+	more := ""
+	if len(list) == maxServers {
+		more = "at least "
 	}
 	var names []string
-	count, more := 0, ""
-	query := url.Values{"limit": {"200"}}
-	for page := 0; ; page++ {
-		var list []server
-		if err := c.ask(ctx, &list, rest.GetCurrentUserGuilds, query); err != nil {
-			c.Say("servers", check.Unknown, err.Error(), "", "")
-			c.Good("invite link", invite)
-			return
-		}
-		for _, s := range list {
-			if count++; len(names) < 10 {
-				names = append(names, s.Name)
-			}
-		}
-		if len(list) < 200 {
-			break
-		}
-		if page == maxServers {
-			more = "at least "
-			break
-		}
-		query.Set("after", list[len(list)-1].ID)
+	for _, g := range list[:min(len(list), named)] {
+		names = append(names, g.Name)
 	}
 	switch {
-	case count == 0:
+	case err != nil:
+		c.Say("servers", check.Unknown, err.Error(), "", "")
+	case len(list) == 0:
 		c.Say("servers", check.Poor, "the bot is in none", "it hears nothing, and nobody can write to it", "open the invite link and choose a server")
-	case count > len(names):
-		c.Good("servers", fmt.Sprintf("it is in %s%d, such as %s", more, count, strings.Join(names, ", ")))
+	case len(list) > named:
+		c.Good("servers", fmt.Sprintf("it is in %s%d, such as %s", more, len(list), strings.Join(names, ", ")))
 	default:
-		c.Good("servers", fmt.Sprintf("it is in %d: %s", count, strings.Join(names, ", ")))
+		c.Good("servers", fmt.Sprintf("it is in %d: %s", len(list), strings.Join(names, ", ")))
 	}
-	c.Good("invite link", invite)
+	c.Good("invite link", InviteURL(c.app))
 }
 
 // refusedThere reports whether Discord says that the bot may not do something, and not

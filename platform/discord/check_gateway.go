@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-ai/earshot/platform/check"
@@ -25,23 +26,15 @@ type hearing struct {
 	running  sync.WaitGroup
 	ready    chan struct{} // closed when a session has begun
 	ended    chan error    // holds why Run has returned
-
-	mu      sync.Mutex // guards what follows
-	refused bool       // the intent MESSAGE_CONTENT
-	open    bool       // ready is closed
+	open     func()        // closes ready
+	refused  atomic.Bool   // the intent MESSAGE_CONTENT
 }
 
 // listen connects as serve does, and tells whether that works.
 func (c *checking) listen(ctx context.Context) *hearing {
 	h := &hearing{messages: check.NewHeard(), ready: make(chan struct{}), ended: make(chan error, 1)}
+	h.open = sync.OnceFunc(func() { close(h.ready) })
 	id, of := 0, max(c.o.Shards, 1)
-	address := func(ctx context.Context) (string, error) {
-		if c.o.GatewayURL != "" {
-			return c.o.GatewayURL, nil
-		}
-		g, err := c.client.Gateway(ctx)
-		return g.URL, err
-	}
 	if g, err := c.client.Gateway(ctx); err == nil {
 		of = max(of, g.Shards)
 	}
@@ -52,7 +45,7 @@ func (c *checking) listen(ctx context.Context) *hearing {
 		}
 	}
 	s := shard.New(shard.Options{
-		URL: address, Token: c.o.Token, Intents: checkIntents, Content: checkContent, Refused: h.refuse,
+		URL: c.gatewayURL(""), Token: c.o.Token, Intents: checkIntents, Content: checkContent, Refused: func() { h.refused.Store(true) },
 		ID: id, Of: of, Handle: h.hear, Dialer: c.o.Dialer, Now: c.o.Now, Jitter: c.o.Jitter, Log: c.o.Log,
 	})
 	h.running.Go(func() { h.ended <- s.Run(ctx) })
@@ -62,7 +55,7 @@ func (c *checking) listen(ctx context.Context) *hearing {
 	select {
 	case <-h.ready:
 		c.Good("gateway", "a session can be opened")
-		if h.isRefused() {
+		if h.refused.Load() {
 			c.Say("intent MESSAGE_CONTENT", check.Poor, "the gateway refuses it", contentCosts, contentRemedy)
 		} else {
 			c.Good("intent MESSAGE_CONTENT", "the gateway grants it")
@@ -77,31 +70,11 @@ func (c *checking) listen(ctx context.Context) *hearing {
 	return h
 }
 
-// wait waits for the connection's end.
-func (h *hearing) wait() { h.running.Wait() }
-
-func (h *hearing) refuse() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.refused = true
-}
-
-func (h *hearing) isRefused() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.refused
-}
-
 // hear notes the messages that came as events.
 func (h *hearing) hear(_ context.Context, d shard.Dispatch) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	switch d.Type {
 	case "READY":
-		if !h.open {
-			h.open = true
-			close(h.ready)
-		}
+		h.open()
 	case "MESSAGE_CREATE":
 		var m struct {
 			ID string `json:"id"`
@@ -115,7 +88,10 @@ func (h *hearing) hear(_ context.Context, d shard.Dispatch) error {
 
 // up reports whether a session has begun.
 func (h *hearing) up() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.open
+	select {
+	case <-h.ready:
+		return true
+	default:
+		return false
+	}
 }
