@@ -134,22 +134,25 @@ func (c *Chat) Delete(ctx context.Context, channel string, id earshot.MessageID,
 
 // own returns a message if the person as wrote it.
 func (c *Chat) own(ctx context.Context, channel string, id earshot.MessageID, as string) (earshot.Channel, earshot.Message, error) {
-	ch, err := c.channel(ctx, channel)
-	if err != nil {
-		return ch, earshot.Message{}, err
+	ch, who, m, err := c.find(ctx, channel, id, as)
+	if err == nil && m.Author.ID != who.ID {
+		err = fmt.Errorf("%w: message %s is not by %s", ErrForbidden, id, who.Name)
 	}
-	who, err := c.person(ctx, as, false)
-	if err != nil {
-		return ch, earshot.Message{}, err
+	return ch, m, err
+}
+
+// find returns a message that is not deleted, its channel, and the person as.
+func (c *Chat) find(ctx context.Context, channel string, id earshot.MessageID, as string) (ch earshot.Channel, who earshot.Author, m earshot.Message, err error) {
+	if ch, err = c.channel(ctx, channel); err != nil {
+		return ch, who, m, err
 	}
-	m, err := c.store.Message(ctx, ch.Scope(), id)
-	if err != nil || m.Deleted {
-		return ch, m, fmt.Errorf("message %s: %w", id, orNotFound(err))
+	if who, err = c.person(ctx, as, false); err != nil {
+		return ch, who, m, err
 	}
-	if m.Author.ID != who.ID {
-		return ch, m, fmt.Errorf("%w: message %s is not by %s", ErrForbidden, id, who.Name)
+	if m, err = c.store.Message(ctx, ch.Scope(), id); err != nil || m.Deleted {
+		err = fmt.Errorf("message %s: %w", id, orNotFound(err))
 	}
-	return ch, m, nil
+	return ch, who, m, err
 }
 
 func orNotFound(err error) error {

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -71,12 +72,7 @@ func (p *Platform) share(s earshot.Scope, of earshot.MessageID, list []Upload) (
 			ID: earshot.ArtifactID(keyed("f", string(of), strconv.Itoa(i))), Name: u.Name, Type: u.Type,
 			Size: int64(len(u.Data)), SHA256: hex.EncodeToString(sum[:]),
 		}
-		if f.Type == "" {
-			f.Type = mime.TypeByExtension(filepath.Ext(u.Name))
-		}
-		if f.Type == "" {
-			f.Type = http.DetectContentType(u.Data)
-		}
+		f.Type = cmp.Or(f.Type, mime.TypeByExtension(filepath.Ext(u.Name)), http.DetectContentType(u.Data))
 		out = append(out, f)
 	}
 	p.mu.Lock()

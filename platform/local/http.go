@@ -42,14 +42,24 @@ func (c *Chat) Handler(token string) http.Handler {
 	}
 	s := &server{chat: c, token: sha256.Sum256([]byte(token))}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/channels", s.channels)
-	mux.HandleFunc("POST /v1/channels", s.open)
-	mux.HandleFunc("GET /v1/channels/{channel}/messages", s.list)
-	mux.HandleFunc("POST /v1/channels/{channel}/messages", s.say)
-	mux.HandleFunc("PATCH /v1/channels/{channel}/messages/{id}", s.edit)
-	mux.HandleFunc("DELETE /v1/channels/{channel}/messages/{id}", s.remove)
-	mux.HandleFunc("POST /v1/channels/{channel}/messages/{id}/reactions", s.react)
-	mux.HandleFunc("DELETE /v1/channels/{channel}/messages/{id}/reactions", s.unreact)
+	for route, answer := range map[string]func(*http.Request) (any, error){
+		"GET /v1/channels":                                      s.channels,
+		"POST /v1/channels":                                     s.open,
+		"GET /v1/channels/{channel}/messages":                   s.list,
+		"POST /v1/channels/{channel}/messages":                  s.say,
+		"PATCH /v1/channels/{channel}/messages/{id}":            s.edit,
+		"DELETE /v1/channels/{channel}/messages/{id}":           s.remove,
+		"POST /v1/channels/{channel}/messages/{id}/reactions":   s.react,
+		"DELETE /v1/channels/{channel}/messages/{id}/reactions": s.unreact,
+	} {
+		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+			if out, err := answer(r); err != nil {
+				failed(w, err)
+			} else {
+				reply(w, out)
+			}
+		})
+	}
 	return s.guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
@@ -93,26 +103,25 @@ type channelJSON struct {
 	Messages int                 `json:"messages"`
 }
 
-func (s *server) channels(w http.ResponseWriter, r *http.Request) {
+func (s *server) channels(r *http.Request) (any, error) {
 	list, err := s.chat.Channels(r.Context())
 	if err != nil {
-		failed(w, err)
-		return
+		return nil, err
 	}
 	out := []channelJSON{}
 	for _, c := range list {
 		out = append(out, channelJSON{c.ID, c.Name, c.Kind, c.Topic, c.Messages})
 	}
-	reply(w, map[string]any{"channels": out})
+	return map[string]any{"channels": out}, nil
 }
 
-func (s *server) open(w http.ResponseWriter, r *http.Request) {
+func (s *server) open(r *http.Request) (any, error) {
 	var in struct {
 		Name string `json:"name"`
 		DM   string `json:"dm"`
 	}
-	if !read(w, r, &in) {
-		return
+	if err := read(r, &in); err != nil {
+		return nil, err
 	}
 	var c earshot.Channel
 	err := ErrInvalid
@@ -122,11 +131,7 @@ func (s *server) open(w http.ResponseWriter, r *http.Request) {
 	case in.DM != "" && in.Name == "":
 		c, err = s.chat.DM(r.Context(), in.DM)
 	}
-	if err != nil {
-		failed(w, err)
-		return
-	}
-	reply(w, channelJSON{ID: c.ID, Name: c.Name, Kind: c.Kind, Topic: c.Topic})
+	return channelJSON{ID: c.ID, Name: c.Name, Kind: c.Kind, Topic: c.Topic}, err
 }
 
 // A messageJSON is a message in an answer; a deleted one has only its id.
@@ -175,7 +180,7 @@ const (
 	maxPageSize = 1000
 )
 
-func (s *server) list(w http.ResponseWriter, r *http.Request) {
+func (s *server) list(r *http.Request) (any, error) {
 	c, err := s.chat.channel(r.Context(), r.PathValue("channel"))
 	since, limit := int64(0), pageSize
 	if err == nil {
@@ -186,15 +191,14 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 		list, err = s.chat.store.Since(r.Context(), c.Scope(), since, limit)
 	}
 	if err != nil {
-		failed(w, err)
-		return
+		return nil, err
 	}
 	out := []messageJSON{}
 	for _, m := range list {
 		out = append(out, messageOf(m))
 		since = m.Seq
 	}
-	reply(w, map[string]any{"messages": out, "next": since})
+	return map[string]any{"messages": out, "next": since}, nil
 }
 
 // page parses where a list begins and how long it is.
@@ -213,7 +217,7 @@ func page(r *http.Request) (since int64, limit int, err error) {
 	return since, min(limit, maxPageSize), nil
 }
 
-func (s *server) say(w http.ResponseWriter, r *http.Request) {
+func (s *server) say(r *http.Request) (any, error) {
 	var in struct {
 		As      string            `json:"as"`
 		Bot     bool              `json:"bot"`
@@ -227,8 +231,8 @@ func (s *server) say(w http.ResponseWriter, r *http.Request) {
 			Data []byte `json:"data"`
 		} `json:"files"`
 	}
-	if !read(w, r, &in) {
-		return
+	if err := read(r, &in); err != nil {
+		return nil, err
 	}
 	said := Said{
 		Channel: r.PathValue("channel"), As: in.As, Bot: in.Bot, Text: in.Text,
@@ -238,86 +242,75 @@ func (s *server) say(w http.ResponseWriter, r *http.Request) {
 		said.Files = append(said.Files, Upload(f))
 	}
 	result, err := s.chat.Say(r.Context(), said)
-	answer(w, result, err)
+	return heard(result, err)
 }
 
-func (s *server) edit(w http.ResponseWriter, r *http.Request) {
+func (s *server) edit(r *http.Request) (any, error) {
 	var in struct {
 		As   string `json:"as"`
 		Text string `json:"text"`
 	}
-	if !read(w, r, &in) {
-		return
+	if err := read(r, &in); err != nil {
+		return nil, err
 	}
 	result, err := s.chat.Edit(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Text)
-	answer(w, result, err)
+	return heard(result, err)
 }
 
-func answer(w http.ResponseWriter, h Heard, err error) {
-	if err != nil {
-		failed(w, err)
-		return
-	}
-	reply(w, map[string]any{"message": messageOf(h.Message), "turn": h.Turn, "why": h.Why})
+func heard(h Heard, err error) (any, error) {
+	return map[string]any{"message": messageOf(h.Message), "turn": h.Turn, "why": h.Why}, err
 }
 
-func (s *server) remove(w http.ResponseWriter, r *http.Request) {
+func (s *server) remove(r *http.Request) (any, error) {
 	err := s.chat.Delete(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), r.URL.Query().Get("as"))
-	if err != nil {
-		failed(w, err)
-		return
-	}
-	reply(w, map[string]any{"deleted": r.PathValue("id")})
+	return map[string]any{"deleted": r.PathValue("id")}, err
 }
 
-func (s *server) react(w http.ResponseWriter, r *http.Request) {
+func (s *server) react(r *http.Request) (any, error) {
 	var in struct {
 		As   string `json:"as"`
 		Name string `json:"name"`
 	}
-	if !read(w, r, &in) {
-		return
+	if err := read(r, &in); err != nil {
+		return nil, err
 	}
 	m, err := s.chat.React(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Name)
-	if err != nil {
-		failed(w, err)
-		return
-	}
-	reply(w, map[string]any{"message": messageOf(m)})
+	return map[string]any{"message": messageOf(m)}, err
 }
 
-func (s *server) unreact(w http.ResponseWriter, r *http.Request) {
+func (s *server) unreact(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	m, err := s.chat.Unreact(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), q.Get("as"), q.Get("name"))
-	if err != nil {
-		failed(w, err)
-		return
-	}
-	reply(w, map[string]any{"message": messageOf(m)})
+	return map[string]any{"message": messageOf(m)}, err
 }
 
-// read decodes one JSON object strictly, or answers with an error.
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
+// A refusal is a request that cannot be read, and the status that says so.
+type refusal struct {
+	status int
+	why    string
+}
+
+func (e *refusal) Error() string { return e.why }
+
+// read decodes one JSON object strictly.
+func read(r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		fail(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
-		return false
+		return &refusal{http.StatusUnsupportedMediaType, "the Content-Type must be application/json"}
 	}
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
 	if err == nil {
 		if _, err = dec.Token(); errors.Is(err, io.EOF) {
-			return true
+			return nil
 		}
 		err = errors.New("there is something after the object")
 	}
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		fail(w, http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
-		return false
+		return &refusal{http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB"}
 	}
-	fail(w, http.StatusBadRequest, err.Error())
-	return false
+	return &refusal{http.StatusBadRequest, err.Error()}
 }
 
 func reply(w http.ResponseWriter, v any) {
@@ -345,6 +338,11 @@ var statuses = []struct {
 }
 
 func failed(w http.ResponseWriter, err error) {
+	var refused *refusal
+	if errors.As(err, &refused) {
+		fail(w, refused.status, refused.why)
+		return
+	}
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
 			fail(w, s.status, err.Error())

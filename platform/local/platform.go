@@ -18,6 +18,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -88,12 +89,7 @@ func Open(ctx context.Context, st Store, o *Options) (*Platform, error) {
 	if p.o.Agent.ID == "" {
 		p.o.Agent = earshot.Identity{ID: "earshot", Name: "earshot"}
 	}
-	if p.o.Platform == "" {
-		p.o.Platform = earshot.Local
-	}
-	if p.o.Workspace == "" {
-		p.o.Workspace = "local"
-	}
+	p.o.Platform, p.o.Workspace = cmp.Or(p.o.Platform, earshot.Local), cmp.Or(p.o.Workspace, "local")
 	if p.o.Now == nil {
 		p.o.Now = time.Now
 	}

@@ -41,17 +41,9 @@ func (c *Chat) react(ctx context.Context, channel string, id earshot.MessageID, 
 	if name == "" || len(name) > maxName || strings.ContainsAny(name, " \n:<>") {
 		return earshot.Message{}, fmt.Errorf("%w: an emoji is given by its name", ErrInvalid)
 	}
-	ch, err := c.channel(ctx, channel)
+	ch, who, m, err := c.find(ctx, channel, id, as)
 	if err != nil {
 		return earshot.Message{}, err
-	}
-	who, err := c.person(ctx, as, false)
-	if err != nil {
-		return earshot.Message{}, err
-	}
-	m, err := c.store.Message(ctx, ch.Scope(), id)
-	if err != nil || m.Deleted {
-		return earshot.Message{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
 	}
 	at := ch.Scope()
 	mine, err := c.Reacted(ctx, at, who.ID, id)
