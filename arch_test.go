@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logform", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage", "internal/inspect/picture",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage", "internal/inspect/picture",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -90,7 +90,7 @@ var layout = architecture{
 		{1, "search/internal/sketch", "vectors that are alike, one channel in memory"},
 		{1, "tokens/internal/vocab", "the vocabulary of o200k, as a table in a file"},
 		{2, "tokens/internal/vocab/gen", "writes that file"},
-		{1, "assemble/internal/logform", "prompts of the log form, read back"},
+		{1, "assemble/internal/logformtest", "prompts of the log form, read back"},
 		{0, "secret", "texts that are never shown"},
 		{1, "platform/*/*msg", "platform JSON to messages"},
 		{1, "platform/internal/*", "what adapters of platforms have in common"},

@@ -13,7 +13,7 @@ import (
 var conversations = flag.Int("conversations", 3_000, "how many hostile conversations of several turns are read back, under all policies but those in the log form")
 
 // readable returns the policies whose prompts the parser of this package
-// reads. The log form has a parser of its own (assemble/internal/logform); what is
+// reads. The log form has a parser of its own (assemble/internal/logformtest); what is
 // written in it by default is read here in brackets.
 func readable() []assemble.Policy {
 	var out []assemble.Policy

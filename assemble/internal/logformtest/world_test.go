@@ -1,4 +1,4 @@
-package logform_test
+package logformtest_test
 
 import (
 	"encoding/json"

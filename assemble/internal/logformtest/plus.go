@@ -1,4 +1,4 @@
-package logform
+package logformtest
 
 import (
 	"fmt"

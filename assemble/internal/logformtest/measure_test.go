@@ -1,4 +1,4 @@
-package logform_test
+package logformtest_test
 
 import (
 	"flag"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/assemble/internal/logform"
+	"github.com/earshot-ai/earshot/assemble/internal/logformtest"
 	"github.com/earshot-ai/earshot/internal/eval/chats/chatstest"
 )
 
@@ -174,12 +174,12 @@ func costs(t testing.TB, d draw) cost {
 		t.Fatal(err)
 	}
 	text := res.Messages[len(res.Messages)-1].Text
-	turn, err := logform.Parse(text)
+	turn, err := logformtest.Parse(text)
 	if err != nil {
 		t.Fatalf("%s %s: %v", d.name, in.Anchor, err)
 	}
 	var x cost
-	for _, k := range []logform.Kind{logform.Window, logform.Thread} {
+	for _, k := range []logformtest.Kind{logformtest.Window, logformtest.Thread} {
 		b := turn.Block(k)
 		if b == nil {
 			continue

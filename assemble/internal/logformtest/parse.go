@@ -1,4 +1,4 @@
-// Package logform reads prompts in the log form back into blocks and messages, with
+// Package logformtest reads prompts in the log form back into blocks and messages, with
 // their quotes, files and reactions. It is written from the form's specification and
 // shares no code with the writer, so that tests can compare the two. A line in the
 // first column that is not of the form is an error, whoever wrote it.
@@ -6,9 +6,9 @@
 // Start with [Parse], which reads the text that one turn adds, and [Turn], which it
 // returns.
 //
-//	turn, err := logform.Parse(text)
+//	turn, err := logformtest.Parse(text)
 //	for _, m := range turn.Messages() { fmt.Println(m.Block, m.Day, m.Clock, m.Name, m.Text) }
-package logform
+package logformtest
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package logform_test
+package logformtest_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/assemble/internal/logform"
+	"github.com/earshot-ai/earshot/assemble/internal/logformtest"
 )
 
 // A fault is a way in which a prompt differs from the chat. Kinds are counted, the
@@ -34,8 +34,8 @@ const (
 func bad(kind, format string, args ...any) *fault { return &fault{kind, fmt.Sprintf(format, args...)} }
 
 // sections are the ledger's names for the sections of each kind of block.
-var sections = map[logform.Kind]string{
-	logform.Recall: "recall", logform.Window: "window", logform.News: "window", logform.Thread: "thread", logform.Chain: "chain", logform.Late: "delta", logform.Delta: "delta", logform.Question: "anchor",
+var sections = map[logformtest.Kind]string{
+	logformtest.Recall: "recall", logformtest.Window: "window", logformtest.News: "window", logformtest.Thread: "thread", logformtest.Chain: "chain", logformtest.Late: "delta", logformtest.Delta: "delta", logformtest.Question: "anchor",
 }
 
 var zones = func() map[string]*time.Location {
@@ -50,9 +50,9 @@ var zones = func() map[string]*time.Location {
 	return out
 }()
 
-func stamp(t earshot.Time, zone string) (logform.Day, string) {
+func stamp(t earshot.Time, zone string) (logformtest.Day, string) {
 	x := t.UTC().In(zones[zone])
-	return logform.Day{Weekday: x.Weekday().String()[:3], Day: x.Day(), Month: x.Month(), Year: x.Year()}, x.Format("15:04")
+	return logformtest.Day{Weekday: x.Weekday().String()[:3], Day: x.Day(), Month: x.Month(), Year: x.Year()}, x.Format("15:04")
 }
 
 // An entry is a message that the ledger says is shown.
@@ -66,7 +66,7 @@ type entry struct {
 type reading struct {
 	w       *world
 	res     assemble.Result
-	turn    logform.Turn
+	turn    logformtest.Turn
 	entries []*entry
 	count   int
 }
@@ -97,7 +97,7 @@ func (w *world) read(res assemble.Result) (*reading, *fault) {
 		return x, bad(altered, "the prompt holds %s", l)
 	}
 	var err error
-	if x.turn, err = logform.Parse(last.Text); err != nil {
+	if x.turn, err = logformtest.Parse(last.Text); err != nil {
 		return x, bad(forgery, "%v", err)
 	}
 	byID := map[earshot.MessageID]earshot.Message{}
@@ -144,7 +144,7 @@ func (x *reading) blocks() *fault {
 }
 
 // stranger describes a message of the prompt that is not in the chat.
-func (x *reading) stranger(m logform.Message) *fault {
+func (x *reading) stranger(m logformtest.Message) *fault {
 	for _, e := range x.entries {
 		want := x.w.want[e.m.ID]
 		day, clock := stamp(e.m.Time, x.w.in.Zone)
@@ -173,7 +173,7 @@ func markOf(s string) string {
 }
 
 // find returns the message of the chat that a message of the prompt shows.
-func (x *reading) find(m logform.Message) *entry {
+func (x *reading) find(m logformtest.Message) *entry {
 	got := seen(m.Text)
 	for _, e := range x.entries {
 		if e.found || sections[m.Block] != e.row.Section {
@@ -193,10 +193,10 @@ func (x *reading) find(m logform.Message) *entry {
 	return nil
 }
 
-func sameFiles(m logform.Message, said earshot.Message) bool {
+func sameFiles(m logformtest.Message, said earshot.Message) bool {
 	n := 0
 	for _, p := range m.Plus {
-		if p.Kind != logform.File {
+		if p.Kind != logformtest.File {
 			continue
 		}
 		if id, _, _ := strings.Cut(p.Middle, ", "); n == len(said.Files) || id != string(said.Files[n].ID) {
@@ -256,30 +256,30 @@ var cutMark = regexp.MustCompile(`…( \[\+[\d,]+ characters\])?$`)
 func uncut(s string) string { return cutMark.ReplaceAllString(s, "") }
 
 // around checks a block's header and the lines below it that are no messages.
-func (x *reading) around(b logform.Block) *fault {
+func (x *reading) around(b logformtest.Block) *fault {
 	in := x.w.in
 	switch b.Kind {
-	case logform.Place:
+	case logformtest.Place:
 		if x.res.Next.Epoch == in.Conversation.Epoch && len(in.Conversation.Session) > 0 {
 			return bad(formality, "the place stands in a later turn")
 		}
 		for _, p := range b.Plus {
-			want := map[string]string{logform.Name: in.Channel.Name, logform.ID: string(in.Channel.ID), logform.Topic: in.Channel.Topic, logform.Purpose: in.Channel.Purpose}[p.Kind]
+			want := map[string]string{logformtest.Name: in.Channel.Name, logformtest.ID: string(in.Channel.ID), logformtest.Topic: in.Channel.Topic, logformtest.Purpose: in.Channel.Purpose}[p.Kind]
 			got := strings.TrimSuffix(seenLine(strings.TrimPrefix(p.Value, "#")), "…")
 			if !strings.HasPrefix(strings.TrimPrefix(seenLine(want), "#"), strings.TrimSpace(strings.TrimPrefix(got, "#"))) {
 				return bad(plusLine, "%s is %+q, want %+q", p.Kind, p.Value, want)
 			}
 		}
-	case logform.Summary:
+	case logformtest.Summary:
 		s := in.Conversation.Summary
 		if s == nil || len(b.Plus) != 1 || !strings.HasPrefix(seen(s.Text), strings.TrimSpace(uncut(seen(b.Plus[0].Value)))) {
 			return bad(plusLine, "the summary is %+v, want %+v", b.Plus, s)
 		}
-	case logform.Delta:
+	case logformtest.Delta:
 		if b.Shown > 0 && b.Shown != len(b.Messages) {
 			return bad(formality, "%q holds %d messages", b.Header, len(b.Messages))
 		}
-	case logform.Question:
+	case logformtest.Question:
 		day, _ := stamp(x.w.now, in.Zone)
 		zone := in.Zone
 		if zone == "" {
@@ -305,7 +305,7 @@ func (x *reading) anchor() *earshot.Message {
 }
 
 // message checks a message's marks, name and + lines.
-func (x *reading) message(b logform.Block, i int, m logform.Message, e *entry, last *entry) *fault {
+func (x *reading) message(b logformtest.Block, i int, m logformtest.Message, e *entry, last *entry) *fault {
 	if f := x.named(m, e.m.Author); f != nil {
 		return f
 	}
@@ -319,16 +319,16 @@ func (x *reading) message(b logform.Block, i int, m logform.Message, e *entry, l
 		return bad(formality, "an edited message in a run")
 	case m.Reply && !linked:
 		return bad(forgery, "a reply's mark on what is no reply")
-	case (b.Kind == logform.Window || b.Kind == logform.News || b.Kind == logform.Recall) && linked && !m.Reply && !m.Run:
+	case (b.Kind == logformtest.Window || b.Kind == logformtest.News || b.Kind == logformtest.Recall) && linked && !m.Reply && !m.Run:
 		return bad(formality, "a reply in %s without its mark", b.Kind)
-	case b.Kind == logform.Thread && m.Reply:
+	case b.Kind == logformtest.Thread && m.Reply:
 		return bad(formality, "a reply's mark in the thread's own block")
 	case !m.Run && m.Edited && e.m.Edited == 0:
 		return bad(forgery, "an edit that nobody made")
-	case !m.Run && !m.Edited && e.m.Edited != 0 && !self.Is(e.m.Author.ID) && b.Kind != logform.Question:
+	case !m.Run && !m.Edited && e.m.Edited != 0 && !self.Is(e.m.Author.ID) && b.Kind != logformtest.Question:
 		return bad(formality, "an edit that is not told")
 	}
-	if e.row.Verdict == earshot.Cut != slices.ContainsFunc(m.Plus, func(p logform.Plus) bool { return p.Kind == logform.MoreCharacters }) && e.m.Shared == nil {
+	if e.row.Verdict == earshot.Cut != slices.ContainsFunc(m.Plus, func(p logformtest.Plus) bool { return p.Kind == logformtest.MoreCharacters }) && e.m.Shared == nil {
 		return bad(lost, "the ledger has it %s, its + lines are %+v", e.row.Verdict, m.Plus)
 	}
 	if m.Above != nil {
@@ -340,7 +340,7 @@ func (x *reading) message(b logform.Block, i int, m logform.Message, e *entry, l
 }
 
 // above checks the line that says what a message replies to.
-func (x *reading) above(m logform.Message, e *entry) *fault {
+func (x *reading) above(m logformtest.Message, e *entry) *fault {
 	if e.m.Root() == "" && e.m.ReplyTo == "" {
 		return bad(forgery, "%q above what is no reply", m.Above.Value)
 	}
@@ -367,7 +367,7 @@ func (x *reading) above(m logform.Message, e *entry) *fault {
 }
 
 // named checks an author's name and marks.
-func (x *reading) named(m logform.Message, a earshot.Author) *fault {
+func (x *reading) named(m logformtest.Message, a earshot.Author) *fault {
 	if self.Is(a.ID) {
 		if m.Name != self.Name || !m.You || m.Bot {
 			return bad(misnamed, "the agent goes by %+q, you %t, bot %t", m.Name, m.You, m.Bot)

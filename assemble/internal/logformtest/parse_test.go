@@ -1,4 +1,4 @@
-package logform_test
+package logformtest_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/earshot-ai/earshot/assemble/internal/logform"
+	"github.com/earshot-ai/earshot/assemble/internal/logformtest"
 )
 
 // whole is a first turn in a thread with every kind of line.
@@ -63,7 +63,7 @@ Thu 12 Feb 16:16 Nils: since then?
 
 func TestWhatTheFormSaysIsReadBack(t *testing.T) {
 	t.Parallel()
-	turn, err := logform.Parse(whole)
+	turn, err := logformtest.Parse(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestWhatIsNotOfTheFormIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := "[this thread]\n[Mon 2 Mar]\n09:02 Alice: x\n" + bad + "\n\n[question, Mon 2 Mar 2026, UTC]\n09:07 Alice: y"
-			if turn, err := logform.Parse(text); err == nil {
+			if turn, err := logformtest.Parse(text); err == nil {
 				t.Errorf("read as %+v", turn)
 			}
 		})

@@ -1,4 +1,4 @@
-package logform_test
+package logformtest_test
 
 import (
 	"fmt"
@@ -7,16 +7,16 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/assemble/internal/logform"
+	"github.com/earshot-ai/earshot/assemble/internal/logformtest"
 )
 
 // carried checks that the + lines of a message are its quotes, files and reactions,
 // and nothing else.
-func (x *reading) carried(m logform.Message, e *entry) *fault {
+func (x *reading) carried(m logformtest.Message, e *entry) *fault {
 	shared, files, reactions := 0, 0, 0
 	for _, p := range m.Plus {
 		switch p.Kind {
-		case logform.Forwarded, logform.LinkPreview, logform.QuotedByApp:
+		case logformtest.Forwarded, logformtest.LinkPreview, logformtest.QuotedByApp:
 			if shared == len(e.m.Shared) {
 				return bad(forgery, "it quotes nothing more, and has %+v", p)
 			}
@@ -24,7 +24,7 @@ func (x *reading) carried(m logform.Message, e *entry) *fault {
 				return f
 			}
 			shared++
-		case logform.File:
+		case logformtest.File:
 			if files == len(e.m.Files) {
 				return bad(forgery, "it has no file more, and has %+v", p)
 			}
@@ -32,7 +32,7 @@ func (x *reading) carried(m logform.Message, e *entry) *fault {
 				return f
 			}
 			files++
-		case logform.Reactions:
+		case logformtest.Reactions:
 			if reactions++; len(e.m.Reactions) == 0 {
 				return bad(forgery, "nobody reacted: %+v", p)
 			}
@@ -43,15 +43,15 @@ func (x *reading) carried(m logform.Message, e *entry) *fault {
 			if !within(core(p.Value), core(all.String())) {
 				return bad(plusLine, "the reactions are %+q, want %+v", p.Value, e.m.Reactions)
 			}
-		case logform.GivenBefore, logform.GivenTwice:
-			if m.Block != logform.Question || !x.isFile(p.Value) || p.Count > len(x.w.in.Conversation.Turns) {
+		case logformtest.GivenBefore, logformtest.GivenTwice:
+			if m.Block != logformtest.Question || !x.isFile(p.Value) || p.Count > len(x.w.in.Conversation.Turns) {
 				return bad(forgery, "no file was given before: %+v", p)
 			}
-		case logform.RepliesNotShown:
+		case logformtest.RepliesNotShown:
 			if p.Value != "" && p.Value != string(e.m.ID) && p.Value != string(e.m.Root()) {
 				return bad(plusLine, "replies of another thread: %+v", p)
 			}
-		case logform.MoreCharacters:
+		case logformtest.MoreCharacters:
 			if e.row.Verdict != earshot.Cut {
 				return bad(plusLine, "%d characters of a text that is %s", p.Count, e.row.Verdict)
 			}
@@ -71,7 +71,7 @@ func (x *reading) carried(m logform.Message, e *entry) *fault {
 }
 
 // missing checks the count of characters that a cut left out.
-func (x *reading) missing(m logform.Message, p logform.Plus, e *entry) *fault {
+func (x *reading) missing(m logformtest.Message, p logformtest.Plus, e *entry) *fault {
 	want, got := x.w.want[e.m.ID], m.Text
 	if strings.ContainsFunc(want, func(r rune) bool { return r >= 0x7F && r != '行' && r != '…' || r < 0x20 && r != '\n' }) || strings.Count(got, "…") != 1 {
 		return nil
@@ -84,8 +84,8 @@ func (x *reading) missing(m logform.Message, p logform.Plus, e *entry) *fault {
 	return nil
 }
 
-func (x *reading) quoted(p logform.Plus, s earshot.Shared) *fault {
-	kind := map[earshot.SharedKind]string{earshot.Forward: logform.Forwarded, earshot.Link: logform.LinkPreview, earshot.AppQuote: logform.QuotedByApp}[s.Kind]
+func (x *reading) quoted(p logformtest.Plus, s earshot.Shared) *fault {
+	kind := map[earshot.SharedKind]string{earshot.Forward: logformtest.Forwarded, earshot.Link: logformtest.LinkPreview, earshot.AppQuote: logformtest.QuotedByApp}[s.Kind]
 	if p.Kind != kind {
 		return bad(forgery, "%+v tells of a %s", p, s.Kind)
 	}
@@ -97,7 +97,7 @@ func (x *reading) quoted(p logform.Plus, s earshot.Shared) *fault {
 	if p.Middle == "" {
 		parts = nil
 	}
-	if kind == logform.Forwarded && s.Time != 0 {
+	if kind == logformtest.Forwarded && s.Time != 0 {
 		day, clock := stamp(s.Time, x.w.in.Zone)
 		at := []string{
 			fmt.Sprintf("%s %d %s %s", day.Weekday, day.Day, day.Month.String()[:3], clock),
@@ -138,7 +138,7 @@ var halfEscape = regexp.MustCompile(`(&amp;)*(&[a-z]*)?$`)
 func (x *reading) isFile(name string) bool {
 	for _, m := range x.w.in.Messages {
 		for _, f := range m.Files {
-			if filed(logform.Plus{Middle: string(f.ID), Value: name}, f) == nil {
+			if filed(logformtest.Plus{Middle: string(f.ID), Value: name}, f) == nil {
 				return true
 			}
 		}
@@ -146,7 +146,7 @@ func (x *reading) isFile(name string) bool {
 	return false
 }
 
-func filed(p logform.Plus, f earshot.File) *fault {
+func filed(p logformtest.Plus, f earshot.File) *fault {
 	id, _, _ := strings.Cut(p.Middle, ", ")
 	if id != string(f.ID) {
 		return bad(plusLine, "the file %s is told as %+q", f.ID, p.Middle)
