@@ -241,8 +241,8 @@ func conversationCharts(d conversationData) []chart {
 	series := func(of [3][]float64) []picture.Series {
 		return []picture.Series{{Name: "read", Class: "s1", Values: of[0]}, {Name: "full history", Class: "s2", Values: of[2]}, {Name: "not cached", Class: "s3", Values: of[1]}}
 	}
-	each.picture = picture.MarkedLines("Tokens per turn", "turn", "tokens", labels, marks, series(lines)...)
-	all.picture = picture.MarkedLines("Tokens in all", "up to turn", "tokens, summed", labels, marks, series(sums)...)
+	each.picture = picture.Lines("Tokens per turn", "turn", "tokens", labels, marks, series(lines)...)
+	all.picture = picture.Lines("Tokens in all", "up to turn", "tokens, summed", labels, marks, series(sums)...)
 	each.says = "Read is all that the model was sent at each turn, as its provider counts it, with system text and descriptions of tools; not cached is the part of it that was not kept from an earlier call. " +
 		"Full history is what it would have read if each call had sent every message of this conversation up to the question, and the others that its prompts had shown by then: their texts alone, counted with o200k."
 	if d.whole.Bounded {

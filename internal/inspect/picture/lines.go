@@ -16,13 +16,9 @@ type Mark struct {
 
 // Lines draws one line for each series over the labels: x and y name the axes. Lines
 // differ by colour and by dashes, and have their last value at their name. Of very
-// many points a line shows the highest and the lowest of each stretch.
-func Lines(title, x, y string, labels []string, series ...Series) Picture {
-	return MarkedLines(title, x, y, labels, nil, series...)
-}
-
-// MarkedLines are Lines in which marks stand upright at their labels.
-func MarkedLines(title, x, y string, labels []string, marks []Mark, series ...Series) Picture {
+// many points a line shows the highest and the lowest of each stretch. Marks stand upright at
+// their labels.
+func Lines(title, x, y string, labels []string, marks []Mark, series ...Series) Picture {
 	desc := inWords("Lines", labels, series, false)
 	for _, m := range marks {
 		if m.At >= 0 && m.At < len(labels) {

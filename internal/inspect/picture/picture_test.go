@@ -33,7 +33,7 @@ func pictures() map[string]picture.Picture {
 			{Label: "summary", Value: 7, Class: "s3"},
 		}, 8000),
 		"over": picture.Stack("Over the whole", []picture.Part{{Label: "thread", Value: 900, Class: "s1"}, {Label: "window", Value: 300, Class: "s2"}}, 1000),
-		"lines": picture.MarkedLines("Tokens per turn", "turn", "tokens", []string{"1", "2", "3", "4"}, []picture.Mark{{At: 0, Name: "the conversation begins"}, {At: 2, Name: "over its budget"}, {At: 9}},
+		"lines": picture.Lines("Tokens per turn", "turn", "tokens", []string{"1", "2", "3", "4"}, []picture.Mark{{At: 0, Name: "the conversation begins"}, {At: 2, Name: "over its budget"}, {At: 9}},
 			picture.Series{Name: "sent", Class: "s1", Values: []float64{1200, 300, 350, 280}},
 			picture.Series{Name: "full history", Class: "s2", Values: []float64{1200, 2400, math.NaN(), 5100}}),
 		"columns": picture.Columns("Tokens by day", "tokens", days,
@@ -122,7 +122,7 @@ func TestLabelsFromAnywhereStayTexts(t *testing.T) {
 	for _, s := range naughty {
 		for kind, p := range map[string]picture.Picture{
 			"stack":   picture.Stack(s, []picture.Part{{Label: s, Value: 3, Class: s}}, 5),
-			"lines":   picture.MarkedLines(s, s, s, []string{s, s}, []picture.Mark{{Name: s}}, picture.Series{Name: s, Class: s, Values: []float64{1, 2}}),
+			"lines":   picture.Lines(s, s, s, []string{s, s}, []picture.Mark{{Name: s}}, picture.Series{Name: s, Class: s, Values: []float64{1, 2}}),
 			"columns": picture.Columns(s, s, []string{s}, picture.Series{Name: s, Class: s, Values: []float64{1}}),
 			"axis":    picture.Axis(s, march(1), march(9), []picture.Row{{Label: s, Stretches: []picture.Stretch{{From: march(2), To: march(3), Class: s, Label: s}}}}),
 		} {
@@ -167,9 +167,9 @@ func TestAnyNumberOfAnyValuesIsDrawn(t *testing.T) {
 	for name, v := range values {
 		labels := names[:len(v)]
 		for kind, p := range map[string]picture.Picture{
-			"lines":       picture.Lines("t", "x", "y", labels, picture.Series{Name: "a", Class: "s1", Values: v}),
-			"no series":   picture.Lines("t", "x", "y", labels),
-			"more values": picture.Lines("t", "x", "y", nil, picture.Series{Name: "a", Class: "s1", Values: v}),
+			"lines":       picture.Lines("t", "x", "y", labels, nil, picture.Series{Name: "a", Class: "s1", Values: v}),
+			"no series":   picture.Lines("t", "x", "y", labels, nil),
+			"more values": picture.Lines("t", "x", "y", nil, nil, picture.Series{Name: "a", Class: "s1", Values: v}),
 			"columns":     picture.Columns("t", "y", labels[:min(len(labels), 400)], picture.Series{Name: "a", Class: "s1", Values: v}, picture.Series{Name: "b", Class: "s2"}),
 		} {
 			texts(t, p.Inline())
@@ -242,7 +242,7 @@ func TestTicksAreRound(t *testing.T) {
 		{0.37, []string{"0", "0.1", "0.2", "0.3", "0.4"}},
 		{2_300_000, []string{"0", "500k", "1M", "1.5M", "2M", "2.5M"}},
 	} {
-		svg := picture.Lines("t", "", "", []string{"a"}, picture.Series{Name: "s", Values: []float64{c.most}}).Inline()
+		svg := picture.Lines("t", "", "", []string{"a"}, nil, picture.Series{Name: "s", Values: []float64{c.most}}).Inline()
 		got := texts(t, svg)
 		for _, w := range c.want {
 			if !strings.Contains("|"+strings.Join(got, "|")+"|", "|"+w+"|") {
