@@ -8,14 +8,13 @@ export async function enter(page, channel) {
 }
 
 /** Writes something as somebody, who may be new here, and returns its place in the list. */
-export async function say(page, as, text, { form = 'say', files } = {}) {
+export async function say(page, as, text, { form = 'say' } = {}) {
   const select = page.locator(`#${form}-as`)
   const known = await select.locator('option').allTextContents()
   const label = known.find((n) => n.trim() === as || n.trim().startsWith(as + ' '))
   if (label) await choose(page, select, label)
   else await page.locator(`#${form}-new`).fill(as)
   await page.locator(`#${form}-text`).fill(text)
-  if (files) await page.locator(`#compose-${form} input[type=file]`).setInputFiles(files)
   await page.locator(`#${form}-text`).press('Enter')
   const list = page.locator(form === 'thread' ? '#thread-talk' : '#talk')
   const said = list.locator('article.message').filter({ hasText: text }).last()

@@ -18,7 +18,6 @@ const MaxTalk = 200
 // A TalkQuery says which stretch of a channel is read.
 type TalkQuery struct {
 	Thread earshot.MessageID // the root of the thread to read; "": the channel's top level
-	Whole  bool              // read replies among everything else; only without Thread
 	Before earshot.MessageID // the stretch ends before this message; "": with the newest
 	At     earshot.MessageID // the stretch has this message, and some after it; in place of Before
 	Limit  int               // at most MaxTalk; 0: 50
@@ -61,9 +60,6 @@ func (r *Reader) Talk(ctx context.Context, p access.Principal, c earshot.Channel
 	}
 	q.Limit = min(q.Limit, MaxTalk)
 	part := earshot.ThreadOf(q.Thread)
-	if q.Thread == "" && q.Whole {
-		part = earshot.Whole()
-	}
 	before, err := r.talkEnd(ctx, at, part, q)
 	if err != nil {
 		return Talk{}, err
@@ -80,7 +76,7 @@ func (r *Reader) Talk(ctx context.Context, p access.Principal, c earshot.Channel
 	} else if t.Deleted, err = r.deletedLately(ctx, at, t.Messages, t.Older); err != nil {
 		return t, err
 	}
-	if q.Thread == "" && !q.Whole {
+	if q.Thread == "" {
 		if t.Threads, err = r.replies(ctx, at, slices.Concat(t.Messages, t.Deleted)); err != nil {
 			return t, err
 		}

@@ -164,18 +164,6 @@ func TestOnlyOperatorsChange(t *testing.T) {
 	}
 }
 
-// TestOnlyKeysOfTheWorkspaceMakeChannels: a key for one channel would not see them.
-func TestOnlyKeysOfTheWorkspaceMakeChannels(t *testing.T) {
-	t.Parallel()
-	w := newChat(t, llm.Offline{}, nil)
-	one := w.key(t, access.KeySpec{Name: "one", Workspaces: []earshot.WorkspaceID{"local"}, Channels: []earshot.ChannelID{"ops"}})
-	for _, form := range []url.Values{{"back": {""}, "name": {"hr"}}, {"back": {""}, "name": {"newone"}}, {"back": {""}, "dm": {"Ada"}}} {
-		if status, _ := w.do(t, still(), "POST", "/chat/open", form, "Authorization", "Bearer "+one); status != http.StatusForbidden {
-			t.Errorf("%v: got %d", form, status)
-		}
-	}
-}
-
 // TestNoGetChanges: the addresses of changes answer no other method than POST, however
 // it is asked for.
 func TestNoGetChanges(t *testing.T) {

@@ -31,7 +31,7 @@ func (s *server) chat(v *visit) (page, error) {
 }
 
 // The parameters of the chat that stay when people go on from a page.
-var chatStays = []string{"platform", "workspace", "channel", "thread", "before", "thread_before", "at", "all", "as"}
+var chatStays = []string{"platform", "workspace", "channel", "thread", "before", "thread_before", "at", "as"}
 
 // chatData is everything that a page of the chat shows.
 type chatData struct {
@@ -41,18 +41,15 @@ type chatData struct {
 	Older    string        `json:"older,omitempty"` // addresses of the pages beside this one
 	Newer    string        `json:"newer,omitempty"`
 	Thread   *chatThread   `json:"thread,omitempty"`
-	Whole    bool          `json:"all"` // replies stand among everything else
 	Writes   bool          `json:"writes"`
 	Reason   string        `json:"reason,omitempty"` // why the visitor does not write here
 	As       string        `json:"as,omitempty"`     // the id or name as whom the visitor writes
 	People   []chatAuthor  `json:"people,omitempty"`
 
-	query  url.Values // the parameters that stay
-	local  bool       // the channel is one of the local platform's
-	agent  earshot.Identity
-	reply  *chatMessage // the message that is being replied to by reference
-	typed  *chatTyped
-	openTo bool // new channels can be made
+	query url.Values // the parameters that stay
+	local bool       // the channel is one of the local platform's
+	agent earshot.Identity
+	typed *chatTyped
 }
 
 // A chatChannel is an entry of the list of channels.
@@ -82,10 +79,10 @@ type chatThread struct {
 
 // A chatTyped is what somebody typed that could not be done, and why.
 type chatTyped struct {
-	form    string // which form: say, thread, edit, react, open
+	form    string // which form: say, thread, edit, act
 	problem string
 	text    string
-	name    string            // of a new person, channel or emoji
+	name    string            // of a new person
 	message earshot.MessageID // that was to be changed
 }
 
@@ -97,7 +94,6 @@ func (s *server) chatData(v *visit, q url.Values, typed *chatTyped) (chatData, e
 			d.query.Set(name, x)
 		}
 	}
-	d.Whole = d.query.Has("all")
 	list, more, err := s.Reader.RecentChannels(v.Context(), v.caller, maxChoices)
 	if err != nil {
 		return d, err
@@ -114,7 +110,6 @@ func (s *server) chatData(v *visit, q url.Values, typed *chatTyped) (chatData, e
 		list = append(list, info)
 	}
 	d.listChannels(list, c)
-	d.openTo = s.Chat != nil && v.operator() && v.caller.Reach.AllChannels()
 	if !found {
 		return d, nil
 	}

@@ -59,16 +59,13 @@ type chatReference struct {
 type chatReaction struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
-	Mine  bool   `json:"mine,omitempty"`
 }
 
 type chatFile struct {
-	ID      earshot.ArtifactID `json:"id"`
-	Name    string             `json:"name"`
-	Type    string             `json:"type,omitempty"`
-	Size    int64              `json:"size,omitempty"`
-	Link    string             `json:"link,omitempty"` // "" where the content is not here
-	Preview bool               `json:"preview,omitempty"`
+	ID   earshot.ArtifactID `json:"id"`
+	Name string             `json:"name"`
+	Type string             `json:"type,omitempty"`
+	Size int64              `json:"size,omitempty"`
 }
 
 // A chatQuote is what a message quotes: a forward, a preview of a link, an app's words.
@@ -111,6 +108,12 @@ func newChatMessage(m earshot.Message) chatMessage {
 	x := chatMessage{
 		ID: m.ID, Time: m.Time.String(), Author: authorOf(m.Author), Text: m.Text, Thread: m.Root(), Edited: m.Edited.String(),
 		Deleted: m.Deleted, at: m.Time, edited: m.Edited, key: keyOf(m.ID),
+	}
+	for _, g := range m.Reactions {
+		x.Reactions = append(x.Reactions, chatReaction{Name: g.Name, Count: g.Count})
+	}
+	for _, f := range m.Files {
+		x.Files = append(x.Files, chatFile{ID: f.ID, Name: f.Name, Type: f.Type, Size: f.Size})
 	}
 	for _, s := range m.Shared {
 		x.Shared = append(x.Shared, chatQuote{Kind: s.Kind, Author: s.Author, Place: s.Place, Time: s.Time.String(), Text: s.Text})
@@ -236,22 +239,4 @@ func (q chatQuote) head() string {
 		what += " in " + plain.Line(q.Place, 60)
 	}
 	return what
-}
-
-// emojis are the pictures of names that are often given, for those who see them.
-var emojis = map[string]string{
-	"+1": "👍", "thumbsup": "👍", "-1": "👎", "thumbsdown": "👎", "eyes": "👀", "heart": "❤️", "tada": "🎉", "white_check_mark": "✅", "thinking_face": "🤔", "thinking": "🤔",
-	"joy": "😂", "smile": "😄", "fire": "🔥", "rocket": "🚀", "pray": "🙏", "clap": "👏", "100": "💯", "wave": "👋", "x": "❌", "warning": "⚠️", "ok_hand": "👌",
-	"raised_hands": "🙌", "heavy_check_mark": "✔️", "bulb": "💡", "bug": "🐛", "boat": "⛵", "sailboat": "⛵", "cake": "🍰", "coffee": "☕", "question": "❓", "see_no_evil": "🙈",
-}
-
-// quickEmojis are offered for a reaction.
-var quickEmojis = []string{"+1", "eyes", "white_check_mark", "heart", "tada", "thinking_face"}
-
-// emoji is the picture of a reaction, or its name between colons.
-func emoji(name string) string {
-	if e, ok := emojis[name]; ok {
-		return e
-	}
-	return ":" + plain.Line(name, 40) + ":"
 }

@@ -16,7 +16,7 @@ type chatReader struct {
 	visit   *visit
 	channel earshot.Channel
 	data    *chatData
-	query   url.Values // also what does not stay: edit, revisions, reply, full
+	query   url.Values // also what does not stay: edit, revisions, full
 
 	drafts map[earshot.MessageID]local.Draft
 }
@@ -29,14 +29,14 @@ func (r *chatReader) read() error {
 			r.drafts[x.Anchor] = x
 		}
 	}
-	q := explain.TalkQuery{Whole: d.Whole, Before: r.id("before"), At: r.id("at"), Limit: chatPage}
+	q := explain.TalkQuery{Before: r.id("before"), At: r.id("at"), Limit: chatPage}
 	thread := r.id("thread")
 	if q.At != "" {
 		m, _, err := r.Reader.Message(r.visit.Context(), r.visit.caller, r.channel, q.At, false)
 		if err != nil {
 			return err
 		}
-		if root := m.Root(); root != "" && !d.Whole { // the message stands in its thread
+		if root := m.Root(); root != "" { // the message stands in its thread
 			q.At, thread = root, cmp.Or(thread, root)
 		}
 	}
@@ -56,14 +56,6 @@ func (r *chatReader) read() error {
 		if d.Thread, err = r.thread(thread); err != nil {
 			return err
 		}
-	}
-	if id := r.id("reply"); id != "" {
-		m, _, err := r.Reader.Message(r.visit.Context(), r.visit.caller, r.channel, id, false)
-		if err != nil {
-			return err
-		}
-		x := r.line(m, explain.Talk{})
-		d.reply = &x
 	}
 	return nil
 }
@@ -158,8 +150,6 @@ func (r *chatReader) line(m earshot.Message, t explain.Talk) chatMessage {
 	if m.ReplyTo != "" && m.ReplyTo != m.ID {
 		x.ReplyTo = r.reference(m.ReplyTo, t)
 	}
-	r.addReactions(&x, m)
-	r.addFiles(&x, m)
 	x.addReplies(r, m, t)
 	return x
 }
@@ -191,28 +181,5 @@ func (x *chatMessage) addReplies(r *chatReader, m earshot.Message, t explain.Tal
 		} else {
 			x.Replies.Count--
 		}
-	}
-}
-
-func (r *chatReader) addReactions(x *chatMessage, m earshot.Message) {
-	var mine []string
-	if r.data.Writes && len(m.Reactions) > 0 {
-		of, _ := r.Chat.Reacted(r.visit.Context(), r.channel.Scope(), earshot.AuthorID(r.data.As), m.ID) // else none is marked
-		mine = of[m.ID]
-	}
-	for _, g := range m.Reactions {
-		x.Reactions = append(x.Reactions, chatReaction{Name: g.Name, Count: g.Count, Mine: slices.Contains(mine, g.Name)})
-	}
-}
-
-// addFiles adds the files, with addresses of those whose content is here.
-func (r *chatReader) addFiles(x *chatMessage, m earshot.Message) {
-	for _, f := range m.Files {
-		y := chatFile{ID: f.ID, Name: f.Name, Type: f.Type, Size: f.Size}
-		if data, ok := r.fileContent(r.visit.Context(), r.channel.Scope(), f.ID, sniffed); ok {
-			y.Link = linkTo("/chat/file", scoped(r.channel.Scope(), "message", string(m.ID), "file", string(f.ID))...)
-			y.Preview = pictureType(data) != ""
-		}
-		x.Files = append(x.Files, y)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -149,11 +148,9 @@ type said struct {
 	Reactions                   []struct {
 		Name  string
 		Count int
-		Mine  bool
 	}
 	Files []struct {
-		Name, Type, Link string
-		Preview          bool
+		Name, Type string
 	}
 	ReplyTo   *struct{ Says, Link string } `json:"reply_to"`
 	Revisions []struct{ Text string }
@@ -236,7 +233,7 @@ func TestTwoPeopleTalkAndTheAnswerLeadsToItsTurn(t *testing.T) {
 	if want := "/context?channel=ops&message=" + string(d.Messages[0].ID) + "&platform=local&workspace=local"; d.Messages[0].Context != want || answer.Context != "" {
 		t.Errorf("what the bot would see: %q, %q; want %q and nothing", d.Messages[0].Context, answer.Context, want)
 	}
-	for name, path := range map[string]string{"the channel": "/chat?channel=ops", "the thread": html.UnescapeString(question.Replies.Link), "everything": "/chat?channel=ops&all=1"} {
+	for name, path := range map[string]string{"the channel": "/chat?channel=ops", "the thread": html.UnescapeString(question.Replies.Link)} {
 		if body := w.get(t, path, http.StatusOK); !strings.Contains(body, `href="`+answer.Turn.Link+`"`) || !strings.Contains(body, "What the bot read for this answer") {
 			t.Errorf("%s has no why", name)
 		}
@@ -332,26 +329,19 @@ func TestAPersonChangesTheirOwnMessage(t *testing.T) {
 	w.post(t, "/chat/edit", of("as", "ada", "text", "back"), http.StatusNotFound)
 }
 
-func TestReactionsAreGivenAndTakenBack(t *testing.T) {
+func TestReactionsAreShown(t *testing.T) {
 	t.Parallel()
 	w := newChat(t, llm.Offline{}, forAll)
 	w.post(t, "/chat/say", in("ops", "new", "Ada", "text", "one"), http.StatusOK)
 	id := w.read(t, "channel=ops").Messages[0].ID
-	of := func(pairs ...string) url.Values {
-		return in("ops", append([]string{"message", string(id), "as", "ada"}, pairs...)...)
+	if _, err := w.chat.React(t.Context(), "ops", id, "ada", "eyes"); err != nil {
+		t.Fatal(err)
 	}
-	w.post(t, "/chat/react", of("name", "eyes"), http.StatusOK)
-	w.post(t, "/chat/react", of("name", "", "other", ":boat:"), http.StatusOK)
-	m := w.read(t, "channel=ops&as=ada").Messages[0]
-	if len(m.Reactions) != 2 || m.Reactions[0].Name != "eyes" || !m.Reactions[0].Mine || m.Reactions[1].Name != "boat" {
-		t.Errorf("after two: %+v", m.Reactions)
+	if m := w.read(t, "channel=ops").Messages[0]; len(m.Reactions) != 1 || m.Reactions[0].Name != "eyes" || m.Reactions[0].Count != 1 {
+		t.Errorf("the reactions are %+v", m.Reactions)
 	}
-	w.post(t, "/chat/react", of("back_name", "eyes"), http.StatusOK)
-	if m := w.read(t, "channel=ops&as=ada").Messages[0]; len(m.Reactions) != 1 {
-		t.Errorf("after one was taken back: %+v", m.Reactions)
-	}
-	if body := w.post(t, "/chat/react", of("other", "no such name"), http.StatusUnprocessableEntity); !strings.Contains(body, "an emoji is given by its name") {
-		t.Errorf("an emoji that is none: %s", body)
+	if body := w.get(t, "/chat?channel=ops", http.StatusOK); !strings.Contains(body, "<li>:eyes: 1</li>") {
+		t.Errorf("the page is %s", body)
 	}
 }
 
@@ -367,7 +357,6 @@ func TestWhatWasTypedIsKept(t *testing.T) {
 	w.post(t, "/chat/say", in("ops", "new", "Ada", "text", "  "), http.StatusUnprocessableEntity)
 	w.post(t, "/chat/say", in("ops", "new", "Ada", "text", strings.Repeat("x", 300<<10)), http.StatusUnprocessableEntity)
 	w.post(t, "/chat/say", in("ops", "new", "Ada", "text", "x", "thread", "no such"), http.StatusNotFound)
-	w.post(t, "/chat/open", url.Values{"name": {"No Such Name"}}, http.StatusUnprocessableEntity)
 	if d := w.read(t, "channel=ops"); len(d.Messages) != 0 {
 		t.Errorf("something was said: %+v", d.Messages)
 	}
@@ -418,7 +407,7 @@ func TestNaughtyTextsAndNamesStayText(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := url.QueryEscape(string(w.read(t, "channel=ops").Messages[0].ID))
-	for _, path := range []string{"/chat?channel=ops", "/chat?channel=ops&thread=" + id, "/chat?channel=ops&all=1&at=" + id + "&reply=" + id, "/chat?channel=x", "/chat?channel=ops&as=" + url.QueryEscape(naughty[1]), "/chat?channel=ops&full=" + id} {
+	for _, path := range []string{"/chat?channel=ops", "/chat?channel=ops&thread=" + id, "/chat?channel=ops&at=" + id, "/chat?channel=x", "/chat?channel=ops&as=" + url.QueryEscape(naughty[1]), "/chat?channel=ops&full=" + id} {
 		body := w.get(t, path, http.StatusOK)
 		for _, bad := range []string{"<script>alert", "<img src=x", "<svg onload", "</title><b>", "onmouseover='alert(1)\"", "<b>x</b>", "href=\"javascript:"} {
 			if strings.Contains(body, bad) {
@@ -440,16 +429,15 @@ func TestTheChatIsWrittenByWhoMay(t *testing.T) {
 	viewer := []string{"Authorization", "Bearer " + w.key(t, access.KeySpec{Name: "viewer", ReadOnly: true})}
 	ops := []string{"Authorization", "Bearer " + w.key(t, access.KeySpec{Name: "ops", Workspaces: []earshot.WorkspaceID{"local"}, Channels: []earshot.ChannelID{"ops"}})}
 	body := w.get(t, "/chat?channel=ops", http.StatusOK, viewer...)
-	if !strings.Contains(body, "<fieldset disabled>") || !strings.Contains(body, "a key that may only read") || strings.Contains(body, `action="/chat/react"`) {
+	if !strings.Contains(body, "<fieldset disabled>") || !strings.Contains(body, "a key that may only read") || strings.Contains(body, `action="/chat/delete"`) {
 		t.Errorf("a viewer's page: %s", body)
 	}
-	for _, path := range []string{"/chat/say", "/chat/edit", "/chat/delete", "/chat/react", "/chat/open"} {
+	for _, path := range []string{"/chat/say", "/chat/edit", "/chat/delete"} {
 		w.post(t, path, in("ops", "as", "ada", "text", "x", "name", "new"), http.StatusForbidden, viewer...)
 		w.post(t, path, in("ops", "as", "ada", "text", "x", "name", "new"), http.StatusUnauthorized)
 	}
 	w.post(t, "/chat/say", in("ops", "new", "Ada", "text", "allowed"), http.StatusOK, ops...)
 	w.post(t, "/chat/say", in("hr", "new", "Ada", "text", "foreign"), http.StatusNotFound, ops...)
-	w.post(t, "/chat/open", url.Values{"name": {"third"}}, http.StatusForbidden, ops...)
 	foreign, unknown := w.get(t, "/chat?channel=hr", http.StatusNotFound, ops...), w.get(t, "/chat?channel=none", http.StatusNotFound, ops...)
 	if strings.ReplaceAll(foreign, "channel=hr", "channel=none") != unknown {
 		t.Errorf("a foreign channel differs from one that is not there: %s", foreign)
@@ -459,9 +447,6 @@ func TestTheChatIsWrittenByWhoMay(t *testing.T) {
 	}
 	if n, err := w.store.Count(t.Context(), w.chat.Place("hr"), earshot.Whole(), earshot.Position{}); err != nil || n.Count != 0 {
 		t.Errorf("%d messages in hr, %v", n.Count, err)
-	}
-	if _, err := w.store.Channel(t.Context(), w.chat.Place("third")); !errors.Is(err, earshot.ErrNotFound) {
-		t.Errorf("a channel was made: %v", err)
 	}
 }
 
@@ -492,14 +477,14 @@ func TestAnotherPlatformIsReadOnly(t *testing.T) {
 	without.post(t, "/chat/say", in("ops", "as", "ada", "text", "x"), http.StatusNotFound)
 }
 
-func TestChannelsAndDirectMessagesAreMade(t *testing.T) {
+func TestTheBotAnswersEverythingInDirectMessages(t *testing.T) {
 	t.Parallel()
 	w := newChat(t, llm.Offline{}, forAll)
-	if body := w.post(t, "/chat/open", url.Values{"name": {"#third"}}, http.StatusOK); !strings.Contains(body, `data-channel="third"`) {
-		t.Errorf("a new channel: %s", body)
-	}
 	w.post(t, "/chat/say", in("ops", "new", "Ada", "text", "hello"), http.StatusOK)
-	if body := w.post(t, "/chat/open", url.Values{"dm": {"ada"}}, http.StatusOK); !strings.Contains(body, `data-channel="dm-ada"`) || !strings.Contains(body, "The bot answers everything here") {
+	if _, err := w.chat.DM(t.Context(), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if body := w.get(t, "/chat?channel=dm-ada", http.StatusOK); !strings.Contains(body, "The bot answers everything here") {
 		t.Errorf("direct messages: %s", body)
 	}
 	w.post(t, "/chat/say", in("dm-ada", "as", "ada", "text", "and here?"), http.StatusOK)
@@ -509,64 +494,21 @@ func TestChannelsAndDirectMessagesAreMade(t *testing.T) {
 	}
 }
 
-func TestFilesAreShownOnlyWhereThatIsSafe(t *testing.T) {
+func TestFilesAreNamedAndNotServed(t *testing.T) {
 	t.Parallel()
 	w := newChat(t, llm.Offline{}, forAll)
-	var b bytes.Buffer
-	form := multipart.NewWriter(&b)
-	field := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	said, err := w.chat.Say(t.Context(), local.Said{Channel: "ops", As: "Ada", Files: []local.Upload{{Name: "page <b>.html", Data: []byte("<script>alert(1)</script>")}}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, v := range map[string]string{"back": in("ops").Get("back"), "new": "Ada", "text": ""} {
-		field(form.WriteField(name, v))
-	}
-	contents := []struct{ name, content, kind, how string }{
-		{"plan.png", "\x89PNG\r\n\x1a\n rest", "image/png", "inline"},
-		{"page.html", "<script>alert(1)</script>", "application/octet-stream", "attachment"},
-		{"draw.svg", `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`, "application/octet-stream", "attachment"},
-		{"fake.png", "<html><script>alert(1)</script>", "application/octet-stream", "attachment"},
-	}
-	for _, c := range contents {
-		part, err := form.CreateFormFile("files", c.name)
-		field(err)
-		_, err = part.Write([]byte(c.content))
-		field(err)
-	}
-	field(form.Close())
-	send := func(method, path string, body *bytes.Buffer, kind string) *http.Response {
-		r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, body)
-		field(err)
-		r.Header.Set("Content-Type", kind)
-		res, err := http.DefaultClient.Do(r)
-		field(err)
-		t.Cleanup(func() { _ = res.Body.Close() })
-		return res
-	}
-	if res := send("POST", "/chat/say", &b, form.FormDataContentType()); res.StatusCode != http.StatusOK {
-		t.Fatalf("got %d", res.StatusCode)
-	}
-	files := w.read(t, "channel=ops").Messages[0].Files
-	if len(files) != len(contents) {
+	if files := w.read(t, "channel=ops").Messages[0].Files; len(files) != 1 || files[0].Name != "page <b>.html" {
 		t.Fatalf("the message has %+v", files)
 	}
-	for i, c := range contents {
-		res := send("GET", files[i].Link, &bytes.Buffer{}, "")
-		h := res.Header
-		if h.Get("Content-Type") != c.kind || !strings.HasPrefix(h.Get("Content-Disposition"), c.how+"; filename="+c.name) || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") ||
-			h.Get("X-Content-Type-Options") != "nosniff" || files[i].Preview != (c.how == "inline") {
-			t.Errorf("%s: %v, preview %v", c.name, h, files[i].Preview)
-		}
-		var got bytes.Buffer
-		if _, err := got.ReadFrom(res.Body); err != nil || got.String() != c.content {
-			t.Errorf("%s has %q, %v", c.name, got.String(), err)
-		}
-	}
-	w.get(t, strings.Replace(files[0].Link, "channel=ops", "channel=hr", 1), http.StatusNotFound)
-	if body := w.get(t, "/chat?channel=ops", http.StatusOK); strings.Count(body, "<img src=\"/chat/file?") != 1 {
+	body := w.get(t, "/chat?channel=ops", http.StatusOK)
+	if !strings.Contains(body, "page &lt;b&gt;.html") || strings.Contains(body, "alert(1)") {
 		t.Errorf("the page is %s", body)
 	}
+	w.get(t, "/chat/file?channel=ops&message="+string(said.Message.ID)+"&file="+string(said.Message.Files[0].ID), http.StatusNotFound)
 }
 
 func TestTheChatIsReadByPages(t *testing.T) {
@@ -635,7 +577,7 @@ func BenchmarkChat(b *testing.B) {
 		}
 	}
 	w := newWorldOver(b, st, func(o *inspect.Options) { o.Open, o.Chat = true, p.Chat(nil) })
-	for name, path := range map[string]string{"newest": "/chat?channel=general", "middle": "/chat?channel=general&before=m050000", "place": "/chat?channel=general&at=m050004", "order": "/chat?channel=general&all=1"} {
+	for name, path := range map[string]string{"newest": "/chat?channel=general", "middle": "/chat?channel=general&before=m050000", "place": "/chat?channel=general&at=m050004"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, w.url+path, nil)

@@ -39,14 +39,6 @@ func spoken(list []stretch) templ.Component {
 	})
 }
 
-// feedOf is the list of messages whose elements have ids of this prefix.
-func feedOf(prefix string) string {
-	if prefix == "" {
-		return "feed"
-	}
-	return "thread-feed"
-}
-
 func urlQuery(s string) string { return url.QueryEscape(s) }
 
 // newClient is the sender's id of the message that a form will send: a form that is
@@ -59,16 +51,6 @@ func composerLabel(d chatData, form string) string {
 		return "Reply in this thread"
 	}
 	return "Message " + d.Channel.label
-}
-
-// asName is the name of the person as whom the visitor writes.
-func asName(d chatData) string {
-	for _, a := range d.People {
-		if string(a.ID) == d.As {
-			return a.label()
-		}
-	}
-	return plain.ID(d.As)
 }
 
 // editText is what a form for a message's new text begins with.

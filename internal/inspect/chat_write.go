@@ -2,8 +2,6 @@ package inspect
 
 import (
 	"errors"
-	"io"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,47 +14,30 @@ import (
 
 // chatRoutes are the changes of the chat, which are forms.
 func (s *server) chatRoutes(mux router) {
-	mux.Handle("GET /chat/file", s.known(s.file))
 	s.chatForm(mux, "/chat/say", s.say)
 	s.chatForm(mux, "/chat/edit", s.editMessage)
 	s.chatForm(mux, "/chat/delete", s.deleteMessage)
-	s.chatForm(mux, "/chat/react", s.react)
-	s.chatForm(mux, "/chat/open", s.openChannel)
 }
 
 // A chatWrite is a form that was sent.
 type chatWrite struct {
 	*visit
-	channel earshot.Channel // the zero Channel where the form is for a new one
-	back    url.Values      // the parameters of the page that has the form, to go back to
+	channel earshot.Channel
+	back    url.Values // the parameters of the page that has the form, to go back to
 }
 
 func (w *chatWrite) field(name string) string { return w.PostFormValue(name) }
-
-// formMemory is how much of a form is held in memory; files beyond are on the disk as
-// long as the request lasts.
-const formMemory = 8 << 20
 
 // chatForm serves a form of the chat. Where it fails, its page comes again, with what
 // was typed and what is wrong with it.
 func (s *server) chatForm(mux router, path string, f func(w *chatWrite) (*chatTyped, error)) {
 	mux.Handle("POST "+path, s.known(func(w http.ResponseWriter, v *visit) {
 		v.Body = http.MaxBytesReader(w, v.Body, maxBody)
-		// An error is that of a form of another type as well, whose values are read.
-		err := v.ParseMultipartForm(formMemory)
-		if v.MultipartForm != nil {
-			defer func() { _ = v.MultipartForm.RemoveAll() }()
-		}
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			s.write(w, v, http.StatusRequestEntityTooLarge, problem(http.StatusRequestEntityTooLarge, "the files are larger than 32 MiB together; send them one by one"), asPage)
-			return
-		}
-		if err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		if err := v.ParseForm(); err != nil {
 			s.failed(w, v, invalid("the form", "cannot be read"), asPage)
 			return
 		}
-		x, err := s.chatWrite(v, path == "/chat/open")
+		x, err := s.chatWrite(v)
 		if err != nil {
 			s.failed(w, v, err, asPage)
 			return
@@ -71,7 +52,7 @@ func (s *server) chatForm(mux router, path string, f func(w *chatWrite) (*chatTy
 }
 
 // chatWrite reads what all forms have: where, and the page to go back to.
-func (s *server) chatWrite(v *visit, opens bool) (*chatWrite, error) {
+func (s *server) chatWrite(v *visit) (*chatWrite, error) {
 	x := &chatWrite{visit: v, back: url.Values{}}
 	switch {
 	case !v.operator():
@@ -87,9 +68,6 @@ func (s *server) chatWrite(v *visit, opens bool) (*chatWrite, error) {
 		if value := was.Get(name); value != "" {
 			x.back.Set(name, value)
 		}
-	}
-	if opens {
-		return x, nil
 	}
 	x.channel, err = s.Reader.To(v.caller).Resolve(v.Context(), placeOf(x.back.Get("platform"), x.back.Get("workspace"), x.back.Get("channel")))
 	if err == nil && !s.Chat.Has(x.channel.Scope()) {
@@ -133,7 +111,7 @@ func (s *server) chatAgain(w http.ResponseWriter, x *chatWrite, typed *chatTyped
 func (s *server) say(x *chatWrite) (*chatTyped, error) {
 	said := local.Said{
 		Channel: string(x.channel.ID), As: x.field("as"), Text: strings.ReplaceAll(x.field("text"), "\r\n", "\n"),
-		Thread: earshot.MessageID(x.field("thread")), ReplyTo: earshot.MessageID(x.field("reply_to")), Client: x.field("client"),
+		Thread: earshot.MessageID(x.field("thread")), Client: x.field("client"),
 	}
 	typed := &chatTyped{form: "say", text: said.Text, name: strings.TrimSpace(x.field("new"))}
 	if said.Thread != "" {
@@ -141,10 +119,6 @@ func (s *server) say(x *chatWrite) (*chatTyped, error) {
 	}
 	if typed.name != "" {
 		said.As = typed.name
-	}
-	var err error
-	if said.Files, err = uploads(x.MultipartForm); err != nil {
-		return typed, err
 	}
 	heard, err := s.Chat.Say(x.Context(), said)
 	if err != nil {
@@ -156,32 +130,6 @@ func (s *server) say(x *chatWrite) (*chatTyped, error) {
 		x.back.Del("before")
 	}
 	return typed, nil
-}
-
-// uploads reads the files of a form. A browser sends an empty one where none is chosen.
-func uploads(form *multipart.Form) ([]local.Upload, error) {
-	if form == nil {
-		return nil, nil
-	}
-	var list []local.Upload
-	for _, h := range form.File["files"] {
-		if h.Filename == "" && h.Size == 0 {
-			continue
-		}
-		if h.Size > local.MaxFile || len(list) == local.MaxFiles {
-			return nil, invalid("files", "must be at most 10 of at most 20 MiB each")
-		}
-		f, err := h.Open()
-		if err != nil {
-			return nil, err
-		}
-		data, err := io.ReadAll(f)
-		if err := errors.Join(err, f.Close()); err != nil {
-			return nil, err
-		}
-		list = append(list, local.Upload{Name: h.Filename, Data: data})
-	}
-	return list, nil
 }
 
 func (s *server) editMessage(x *chatWrite) (*chatTyped, error) {
@@ -205,45 +153,4 @@ func (s *server) deleteMessage(x *chatWrite) (*chatTyped, error) {
 		}
 	}
 	return &chatTyped{form: "act", message: id}, err
-}
-
-func (s *server) react(x *chatWrite) (*chatTyped, error) {
-	id, name := earshot.MessageID(x.field("message")), x.field("name")
-	if typed := strings.TrimSpace(x.field("other")); name == "" {
-		name = typed
-	}
-	change := s.Chat.React
-	if back := x.field("back_name"); back != "" {
-		name, change = back, s.Chat.Unreact
-	}
-	_, err := change(x.Context(), string(x.channel.ID), id, x.field("as"), name)
-	return &chatTyped{form: "act", message: id, name: name}, err
-}
-
-// openChannel makes a channel, or the direct messages of a person with the bot.
-func (s *server) openChannel(x *chatWrite) (*chatTyped, error) {
-	typed := &chatTyped{form: "open", name: strings.TrimSpace(x.field("name"))}
-	wide := s.Chat.Place("")
-	if !x.caller.Reach.AllChannels() || !x.caller.Sees(wide) {
-		return typed, &visible.Refusal{Kind: visible.Forbidden, Detail: "this key is for some channels; one of the workspace can make new ones"}
-	}
-	var c earshot.Channel
-	var err error
-	if dm := strings.TrimSpace(x.field("dm")); dm != "" {
-		c, err = s.Chat.DM(x.Context(), dm)
-	} else {
-		c, err = s.Chat.Channel(x.Context(), typed.name)
-	}
-	if err != nil {
-		return typed, err
-	}
-	as := x.back.Get("as")
-	if dm := x.field("dm"); dm != "" {
-		as = dm
-	}
-	x.back = url.Values{"platform": {string(c.Platform)}, "workspace": {string(c.Workspace)}, "channel": {string(c.ID)}}
-	if as != "" {
-		x.back.Set("as", as)
-	}
-	return typed, nil
 }

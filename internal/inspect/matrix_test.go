@@ -77,9 +77,6 @@ var (
 		"GET /events":    func(x territory) []string { return []string{x.at("/events")} },
 		"GET /chat":      chatPaths("/chat"),
 		"GET /chat.json": chatPaths("/chat.json"),
-		"GET /chat/file": func(x territory) []string {
-			return []string{x.at("/chat/file", "message", string(x.shared), "file", string(x.file))}
-		},
 		"GET /conversation": func(x territory) []string { return []string{x.at("/conversation", "agent", "UBOT", "name", "root")} },
 		"GET /conversation.json": func(x territory) []string {
 			return []string{x.at("/conversation.json", "agent", "UBOT", "name", "root")}
@@ -132,8 +129,6 @@ var (
 		"POST /chat/say":           func(territory) []string { return []string{"/chat/say"} },
 		"POST /chat/edit":          func(territory) []string { return []string{"/chat/edit"} },
 		"POST /chat/delete":        func(territory) []string { return []string{"/chat/delete"} },
-		"POST /chat/react":         func(territory) []string { return []string{"/chat/react"} },
-		"POST /chat/open":          nil, // names what it makes; see TestOnlyKeysOfTheWorkspaceMakeChannels
 	}
 	lists = map[string][]string{
 		"GET /{$}": {"/"}, "GET /index.json": {"/index.json"}, "GET /index/{picture}": {"/index/x.svg"},
@@ -463,7 +458,7 @@ func (m *matrix) territory(t *testing.T, c visitor, method string, paths func(x 
 				t.Errorf("%s %s of somebody who is not known: got %d", method, path, status)
 			case !c.known:
 			case c.sees(x.scope):
-				if status != http.StatusOK && !missing(x, path) {
+				if status != http.StatusOK && !missing(path) {
 					t.Errorf("%s %s: got %d\n%s", method, path, status, said)
 				}
 			default:
@@ -476,8 +471,8 @@ func (m *matrix) territory(t *testing.T, c visitor, method string, paths func(x 
 	}
 }
 
-// missing reports whether a path names what its territory does not have: a file where
-// there is no local platform, and pictures of too little.
-func missing(x territory, path string) bool {
-	return strings.HasPrefix(path, "/chat/file") && x.file == "nofile" || strings.Contains(path, ".svg") || strings.HasSuffix(path, "/what-if.json?budget=500")
+// missing reports whether a path names what its territory does not have, such as
+// pictures of too little.
+func missing(path string) bool {
+	return strings.Contains(path, ".svg") || strings.HasSuffix(path, "/what-if.json?budget=500")
 }

@@ -224,8 +224,8 @@ func (s *server) change(mux router, path string, f func(ctx context.Context, v *
 	}))
 }
 
-// maxBody bounds the bytes of a form, with its files.
-const maxBody = 32 << 20
+// maxBody bounds the bytes of a form: the longest message, escaped.
+const maxBody = 1 << 20
 
 // viewersRead is the answer to a change by somebody who may only read.
 var viewersRead = &visible.Refusal{Kind: visible.Forbidden, Code: "read_only", Detail: "you came with a key that may only read; an operator's key may do this"}

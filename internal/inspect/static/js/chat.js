@@ -12,15 +12,6 @@
     t.form.requestSubmit();
   });
 
-  document.addEventListener("click", (e) => {
-    const b = e.target.closest && e.target.closest("[data-mention]");
-    if (!b) return;
-    const t = document.getElementById(b.dataset.into);
-    if (!t.value.includes(b.dataset.mention.trim())) t.value = b.dataset.mention + t.value;
-    t.focus();
-    t.setSelectionRange(t.value.length, t.value.length);
-  });
-
   // One person is chosen for all forms of the page.
   document.addEventListener("change", (e) => {
     if (!e.target.matches || !e.target.matches("[data-as]")) return;
@@ -49,9 +40,10 @@
     fill();
   });
 
-  // A refresh keeps what is open and where people read, and tells what is new.
+  // A refresh keeps what is typed and where people read, and tells what is new. The focus
+  // htmx keeps.
   const regions = "#talk, #thread-talk, #chat";
-  let open = [], texts = {}, at = {}, focused = "", known = new Set();
+  let texts = {}, at = {}, known = new Set();
   const look = () => new Set([...document.querySelectorAll("#chat .message[id]")].map((m) => m.id));
   document.addEventListener("htmx:beforeSwap", (e) => {
     const t = e.detail.target;
@@ -60,9 +52,6 @@
     const c = e.detail.requestConfig || {}, sent = c.verb === "post";
     if (!whole && e.detail.xhr.status >= 400) { e.detail.shouldSwap = false; return; } // a page that fails tells nothing new
     known = look();
-    open = [...t.querySelectorAll("details[open][id]")].map((d) => d.id);
-    if (sent || c.elt && c.elt.matches("[data-opens]")) open = [];
-    focused = t.contains(document.activeElement) ? document.activeElement.id : "";
     at = {};
     for (const f of document.querySelectorAll(".feed")) at[f.id] = sent ? [0, 0] : [f.scrollTop, f.scrollHeight];
     texts = {};
@@ -74,7 +63,6 @@
   document.addEventListener("htmx:afterSwap", (e) => {
     const t = e.detail.target;
     if (!t || !t.matches || !t.matches(regions)) return;
-    for (const id of open) { const d = document.getElementById(id); if (d) d.open = true; }
     for (const [id, v] of Object.entries(texts)) { const a = document.getElementById(id); if (a && !a.value) a.value = v; }
     for (const [id, [top, height]] of Object.entries(at)) {
       const f = document.getElementById(id);
@@ -82,8 +70,6 @@
       if (f) f.scrollTop = top < -8 ? top - Math.max(0, f.scrollHeight - height) : top;
     }
     fill();
-    const had = focused && document.activeElement === document.body && document.getElementById(focused);
-    if (had) had.focus({ preventScroll: true });
     settle(e);
     news();
   });
