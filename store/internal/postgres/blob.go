@@ -127,7 +127,7 @@ func (t *tx) dropOf(scope earshot.Scope, gone []earshot.Message, lost []rule.Dro
 		t.dropFiles(scope, `message = ANY($4)`, idsOf(gone))
 	}
 	for _, d := range lost {
-		t.dropFiles(scope, `message = $4 AND artifact = ANY($5)`, string(d.Message), texts(d.Files))
+		t.dropFiles(scope, `message = $4 AND artifact = ANY($5)`, string(d.Message), tables.Texts(d.Files))
 	}
 }
 

@@ -66,7 +66,7 @@ func (t *tx) nameless(ctx context.Context, p earshot.Platform, w earshot.Workspa
 func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
 	query, a := `SELECT `+rule.AuthorColumns+` FROM author WHERE platform = $1 AND workspace = $2`, []any{string(rule.ID(p)), string(rule.ID(w))}
 	if len(ids) > 0 {
-		query, a = query+` AND id = ANY($3)`, append(a, texts(rule.IDs(ids)))
+		query, a = query+` AND id = ANY($3)`, append(a, tables.Texts(rule.IDs(ids)))
 	}
 	return tables.List(ctx, s, "list authors", query+` ORDER BY id`, a, tables.ScanAuthor)
 }

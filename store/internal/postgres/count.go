@@ -59,7 +59,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 		(SELECT count(*) ` + replies + ` AND m.time >= $7 AND (m.time, m.id) <= ($5, $6)),
 		coalesce((SELECT m.time ` + replies + ` AND (m.time, m.id) <= ($5, $6) ORDER BY m.time DESC, m.id DESC LIMIT 1), 0)
 		FROM thread t WHERE t.platform = $1 AND t.workspace = $2 AND t.channel = $3 AND t.root = ANY($4)`
-	scope, bound, ids := rule.Scope(scope), or(upTo, last), texts(rule.IDs(roots))
+	scope, bound, ids := rule.Scope(scope), or(upTo, last), tables.Texts(rule.IDs(roots))
 	hourAgo := bound.Time // without a bound LastHour is 0
 	if !upTo.IsZero() {
 		hourAgo -= rule.Hour

@@ -39,9 +39,9 @@ func (t *tx) eraseDraftsOf(id earshot.ConversationID) {
 	t.eraseDrafts(`SELECT id FROM draft`+tables.OfConversation, tables.Own(id, id.Name)...)
 }
 
-// eraseDraftsReading erases the open drafts that show one of the messages.
-func (t *tx) eraseDraftsReading(scope earshot.Scope, ids []string) {
-	t.eraseDrafts(`SELECT draft FROM draft_reading`+in+` AND message = ANY($4)`, tables.Args(scope, ids)...)
+// EraseDraftsReading implements [tables.Conn].
+func (t *tx) EraseDraftsReading(scope earshot.Scope, ids []earshot.MessageID) {
+	t.eraseDrafts(`SELECT draft FROM draft_reading`+in+` AND message = ANY($4)`, tables.Args(scope, tables.Texts(ids))...)
 }
 
 func (t *tx) eraseDrafts(which string, a ...any) {

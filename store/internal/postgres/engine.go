@@ -21,7 +21,12 @@ var dialect = tables.SQL{
 	Channel:    `platform, workspace, channel`,
 	MessagesIn: in,
 	OfChannelC: `platform = c.platform AND workspace = c.workspace AND channel = c.id`,
+	BySeq:      in + ` AND seq > 0 AND seq > $4 AND seq <= $5`,
+	NoBytes:    `''`,
+	Find:       "strpos",
 	Among:      func(column, query string) string { return column + ` = ANY(ARRAY(` + query + `))` },
+	Any:        func(column string, n int) string { return fmt.Sprintf(`%s = ANY($%d)`, column, n) },
+	List:       func(list any) any { return list },
 }
 
 // Apply implements [tables.Engine].
@@ -115,19 +120,9 @@ func (t *tx) Erased() {}
 // RaiseErased implements [tables.Conn]: a sequence does not go back.
 func (t *tx) RaiseErased(earshot.ConversationID) {}
 
-// Arrive implements [tables.Conn].
-func (t *tx) Arrive(ctx context.Context, scope earshot.Scope, messages []rule.Message) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	b, err := t.batchOf(ctx, scope, messages, nil)
-	if err != nil {
-		return err
-	}
-	for _, m := range messages {
-		b.Add(m)
-	}
-	return t.writeBatch(ctx, scope, b)
+// AskMessages implements [tables.Conn].
+func (t *tx) AskMessages(from string, scope earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
+	t.Ask(`SELECT `+columns+` FROM `+from+in+` AND id = ANY($4)`, tables.Args(scope, tables.Texts(ids)), tables.Gather(out, scanMessage))
 }
 
 // AskDeleted implements [tables.Conn].
@@ -135,7 +130,7 @@ func (t *tx) AskDeleted(scope earshot.Scope, ids []earshot.MessageID, gone *bool
 	if len(ids) == 0 {
 		return
 	}
-	t.Ask(`SELECT 1 FROM message`+in+` AND id = ANY($4) AND deleted = 1 LIMIT 1`, tables.Args(scope, texts(ids)), tables.One(gone, new(int)))
+	t.Ask(`SELECT 1 FROM message`+in+` AND id = ANY($4) AND deleted = 1 LIMIT 1`, tables.Args(scope, tables.Texts(ids)), tables.One(gone, new(int)))
 }
 
 // EraseTurn implements [tables.Conn].

@@ -52,7 +52,7 @@ func (t *tx) Knows(ctx context.Context, of earshot.ErasureOf) error {
 			WHERE c.platform = $1 AND c.workspace = $2 AND ($3 = '' OR c.id = $3) LIMIT 1`, tables.Args(scope, string(of.User)), tables.One(&reacted, new(int)))
 	}
 	t.Ask(`SELECT 1 FROM channel`+tables.OfChannel, tables.Args(scope), tables.One(&known, new(int)))
-	t.Ask(`SELECT id FROM message`+in+` AND id = ANY($4) ORDER BY id`, tables.Args(scope, texts(of.Messages)),
+	t.Ask(`SELECT id FROM message`+in+` AND id = ANY($4) ORDER BY id`, tables.Args(scope, tables.Texts(of.Messages)),
 		tables.Gather(&found, tables.Scan[earshot.MessageID]))
 	if err := t.Send(ctx); err != nil {
 		return err

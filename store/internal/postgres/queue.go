@@ -29,7 +29,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 		}
 		if !h.Known {
 			h.Record = b.Add(prepared[0])
-			if err := t.writeBatch(ctx, scope, b); err != nil {
+			if err := t.WriteBatch(ctx, scope, b); err != nil {
 				return err
 			}
 		}
@@ -120,13 +120,13 @@ func (s *Store) QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot
 		a = tables.Args(*q.Scope)
 		where := `platform = $1 AND workspace = $2 AND channel = $3`
 		if len(q.States) > 0 {
-			where += ` AND state = ANY(` + param(texts(q.States)) + `)`
+			where += ` AND state = ANY(` + param(tables.Texts(q.States)) + `)`
 		}
 		query = first(where)
 	case len(q.States) == 0:
 		query = first(`true`)
 	default:
-		query = `SELECT ` + rule.QueuedColumns + ` FROM unnest(` + param(texts(q.States)) + `::text[]) AS wanted, LATERAL (` + first(`state = wanted`) + `) AS found`
+		query = `SELECT ` + rule.QueuedColumns + ` FROM unnest(` + param(tables.Texts(q.States)) + `::text[]) AS wanted, LATERAL (` + first(`state = wanted`) + `) AS found`
 	}
 	found, err := tables.List(ctx, s, "list turns", query, a, tables.ScanTurn)
 	return rule.FirstTurns(found, q), err

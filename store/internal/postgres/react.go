@@ -17,14 +17,14 @@ func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.Reacte
 		return out, err
 	}
 	err = s.apply(ctx, "record a reaction", func(ctx context.Context, t *tx) error {
-		b, err := t.batchOf(ctx, scope, []rule.Message{rule.Stub(x)}, nil)
+		b, err := t.Batch(ctx, scope, []rule.Message{rule.Stub(x)})
 		if err != nil {
 			return err
 		}
 		if out, err = b.React(x); err != nil {
 			return err
 		}
-		return t.writeBatch(ctx, scope, b)
+		return t.WriteBatch(ctx, scope, b)
 	})
 	return out, err
 }
@@ -46,7 +46,7 @@ func (s *Store) Reactors(ctx context.Context, scope earshot.Scope, ids ...earsho
 	}
 	rows, err := tables.List(ctx, s, "read who reacted", `SELECT message, emoji, author, at FROM reaction r`+in+` AND message = ANY($4) AND given = 1
 		AND EXISTS (SELECT 1 FROM message m WHERE m.platform = $1 AND m.workspace = $2 AND m.channel = $3 AND m.id = r.message) ORDER BY message, emoji, author`,
-		tables.Args(rule.Scope(scope), texts(rule.IDs(ids))), func(rows tables.Row, r *row) error { return rows.Scan(&r.id, &r.Emoji, &r.ID, &r.At) })
+		tables.Args(rule.Scope(scope), tables.Texts(rule.IDs(ids))), func(rows tables.Row, r *row) error { return rows.Scan(&r.id, &r.Emoji, &r.ID, &r.At) })
 	out := map[earshot.MessageID][]earshot.Reactor{}
 	for _, r := range rows {
 		out[r.id] = append(out[r.id], r.Reactor)
@@ -57,7 +57,7 @@ func (s *Store) Reactors(ctx context.Context, scope earshot.Scope, ids ...earsho
 // writeReactions queues what b changes of who reacted.
 func (t *tx) writeReactions(scope earshot.Scope, b *rule.Batch) {
 	if buried := b.Buried(); len(buried) > 0 {
-		t.Write(`DELETE FROM reaction`+in+` AND message = ANY($4)`, tables.Args(scope, texts(buried))...)
+		t.Write(`DELETE FROM reaction`+in+` AND message = ANY($4)`, tables.Args(scope, tables.Texts(buried))...)
 	}
 	t.putReactions(scope, b.Gave)
 	if at := b.Awaited(); at != 0 {
@@ -96,12 +96,12 @@ func (t *tx) putReactions(scope earshot.Scope, changes func() (write, drop []rul
 func (e eraser) ForgetReactions(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) (bool, error) {
 	var messages []earshot.MessageID
 	e.Exclusive(s)
-	e.Ask(`SELECT DISTINCT message FROM reaction`+in+` AND author = $4 AND author <> '' AND at <= $5 LIMIT $6`, tables.Args(s, string(id), int64(until), scrubbedRows), tables.Gather(&messages, tables.Scan[earshot.MessageID]))
+	e.Ask(`SELECT DISTINCT message FROM reaction`+in+` AND author = $4 AND author <> '' AND at <= $5 LIMIT $6`, tables.Args(s, string(id), int64(until), tables.ScrubbedRows), tables.Gather(&messages, tables.Scan[earshot.MessageID]))
 	if err := e.Send(ctx); err != nil || len(messages) == 0 {
 		return false, err
 	}
 	var gave []rule.Gave
-	e.Ask(gaveByID, tables.Args(s, texts(messages)), tables.Gather(&gave, scanGave))
+	e.Ask(gaveByID, tables.Args(s, tables.Texts(messages)), tables.Gather(&gave, scanGave))
 	if err := e.Send(ctx); err != nil {
 		return false, err
 	}
@@ -114,7 +114,7 @@ func (e eraser) ForgetReactions(ctx context.Context, s earshot.Scope, id earshot
 		r.Forget(id, until, earshot.TimeOf(e.store.now()))
 		e.putReactions(s, func() (write, drop []rule.Gave) { return r.Changes(message) })
 	}
-	return len(messages) == scrubbedRows, e.Send(ctx)
+	return len(messages) == tables.ScrubbedRows, e.Send(ctx)
 }
 
 // dropEarly queues the deletion of the reactions of before a time to messages of a

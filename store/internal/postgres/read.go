@@ -35,7 +35,7 @@ func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.Me
 		return nil, ctx.Err()
 	}
 	out, err := tables.List(ctx, s, "read messages by id", `SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`,
-		tables.Args(rule.Scope(scope), texts(rule.IDs(ids))), scanMessage)
+		tables.Args(rule.Scope(scope), tables.Texts(rule.IDs(ids))), scanMessage)
 	byPosition(out)
 	return out, err
 }
@@ -153,7 +153,7 @@ func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit
 func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.Position, ids ...earshot.MessageID) ([]earshot.Message, error) {
 	upTo = or(upTo, last)
 	out, err := tables.List(ctx, s, "read replies", `SELECT `+columns+` FROM message`+in+` AND reply_to = ANY($4) AND reply_to <> '' AND deleted = 0
-		AND (time, id) <= ($5, $6)`, tables.Args(rule.Scope(scope), texts(rule.IDs(ids)), int64(upTo.Time), string(upTo.ID)), scanMessage)
+		AND (time, id) <= ($5, $6)`, tables.Args(rule.Scope(scope), tables.Texts(rule.IDs(ids)), int64(upTo.Time), string(upTo.ID)), scanMessage)
 	byPosition(out)
 	return out, err
 }

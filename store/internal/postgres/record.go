@@ -27,7 +27,7 @@ func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*record
 		for _, r := range group {
 			all = append(all, r.messages...)
 		}
-		b, err := t.batchOf(ctx, scope, all, nil)
+		b, err := t.Batch(ctx, scope, all)
 		if err != nil {
 			return err
 		}
@@ -36,12 +36,16 @@ func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*record
 				r.outcomes[i] = b.Add(m)
 			}
 		}
-		return t.writeBatch(ctx, scope, b)
+		return t.WriteBatch(ctx, scope, b)
 	})
 }
 
-// batchOf locks the channel exclusively and returns a batch with the stored copies
-// of messages. The queries that more queues, unless it is nil, are sent along with
+// Batch implements [tables.Conn].
+func (t *tx) Batch(ctx context.Context, scope earshot.Scope, messages []rule.Message) (*rule.Batch, error) {
+	return t.batchOf(ctx, scope, messages, nil)
+}
+
+// batchOf is Batch. The queries that more queues, unless it is nil, are sent along with
 // the batch's own and run after the lock is taken.
 func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.Message, more func()) (*rule.Batch, error) {
 	ids := make([]string, 0, len(messages))
@@ -59,7 +63,7 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	t.Ask(last, tables.Args(scope), tables.One(&known, &seq, &early))
 	t.Ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, tables.Args(scope, ids), tables.Gather(&stored, scanMessage))
 	t.Ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND author = ANY($4)`,
-		tables.Args(scope, append(texts(rule.People(messages)), "")), tables.Gather(&bars, func(rows tables.Row, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) }))
+		tables.Args(scope, append(tables.Texts(rule.People(messages)), "")), tables.Gather(&bars, func(rows tables.Row, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) }))
 	if more != nil {
 		more()
 	}
@@ -79,11 +83,11 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	b.New, b.Early = fresh, early != 0
 	var past []earshot.Message
 	if revised := b.Revised(messages); len(revised) > 0 {
-		t.Ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, tables.Args(scope, texts(revised)), tables.Gather(&past, scanMessage))
+		t.Ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, tables.Args(scope, tables.Texts(revised)), tables.Gather(&past, scanMessage))
 	}
 	var gave []rule.Gave
 	if reacted := b.Reacted(messages); len(reacted) > 0 {
-		t.Ask(gaveByID, tables.Args(scope, texts(reacted)), tables.Gather(&gave, scanGave))
+		t.Ask(gaveByID, tables.Args(scope, tables.Texts(reacted)), tables.Gather(&gave, scanGave))
 	}
 	if err := t.Send(ctx); err != nil {
 		return nil, err
@@ -93,14 +97,12 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 	return b, nil
 }
 
-// writeBatch queues the changes of b, with the erasures that deletions cause.
-func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch) error {
+// WriteBatch implements [tables.Conn].
+func (t *tx) WriteBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch) error {
 	gone := b.Forgotten()
-	e := &forgetting{scope: scope, gone: gone, now: earshot.TimeOf(t.store.now()), quoting: rule.Quoting{}}
-	if len(gone) > 0 {
-		if err := e.load(ctx, t, b); err != nil {
-			return err
-		}
+	e, err := t.Forget(ctx, scope, b, gone)
+	if err != nil {
+		return err
 	}
 	if kept := b.Kept(); len(kept) > 0 {
 		var r rows
@@ -142,10 +144,7 @@ func (t *tx) writeBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 		t.count(scope, b.Counters())
 	}
 	t.dropOf(scope, gone, b.Drops())
-	if len(gone) > 0 {
-		return e.forget(ctx, t)
-	}
-	return nil
+	return e.End(ctx, &t.Tx)
 }
 
 func idsOf(list []earshot.Message) []string {
@@ -175,5 +174,5 @@ func (t *tx) count(scope earshot.Scope, c rule.Counters) {
 			RETURNING root, replies)
 		UPDATE channel SET seq = $4, messages = messages + $5, top = top + $6, threads = threads + (
 			SELECT coalesce(sum(CASE thread_now.replies WHEN 0 THEN -1 WHEN change.n THEN 1 ELSE 0 END), 0) FROM thread_now JOIN change USING (root))`+tables.OfChannel,
-		append(a, texts(roots), n)...)
+		append(a, tables.Texts(roots), n)...)
 }

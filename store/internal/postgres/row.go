@@ -16,14 +16,6 @@ const columns = rule.MessageColumns
 // parameters from $4.
 const in = tables.In
 
-func texts[T ~string](list []T) []string {
-	out := make([]string, len(list))
-	for i, v := range list {
-		out[i] = string(v)
-	}
-	return out
-}
-
 // scanMessage fills m from a row of columns.
 func scanMessage(rows tables.Row, m *earshot.Message) error {
 	var id, thread, replyTo, author, kind, lists string

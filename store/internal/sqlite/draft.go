@@ -42,19 +42,11 @@ func (t *tx) eraseDraftsOf(id earshot.ConversationID) error {
 	return t.eraseDrafts(ofConversation, tables.Own(id, id.Name)...)
 }
 
-// drafted returns the conversations of the open drafts that show a message, once for
-// each draft.
-func (t *tx) drafted(scope earshot.Scope, id earshot.MessageID) ([]earshot.ConversationID, error) {
-	return all(t, `SELECT agent, conversation FROM draft WHERE id IN (SELECT draft FROM draft_reading`+in+` AND message = ?)`, tables.Args(scope, string(id)),
-		func(rows tables.Row, id *earshot.ConversationID) error {
-			id.Scope = scope
-			return rows.Scan(&id.Agent, &id.Name)
-		})
-}
-
-// eraseDraftsReading erases the open drafts that show a message.
-func (t *tx) eraseDraftsReading(scope earshot.Scope, id earshot.MessageID) error {
-	return t.eraseDrafts(` WHERE id IN (SELECT draft FROM draft_reading`+in+` AND message = ?)`, tables.Args(scope, string(id))...)
+// EraseDraftsReading implements [tables.Conn].
+func (t *tx) EraseDraftsReading(scope earshot.Scope, ids []earshot.MessageID) {
+	t.try(func() error {
+		return t.eraseDrafts(` WHERE id IN (SELECT draft FROM draft_reading`+tables.In+` AND `+dialect.Any(`message`, 4)+`)`, tables.Args(scope, asJSON(ids))...)
+	})
 }
 
 func (t *tx) eraseDrafts(where string, a ...any) error {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -18,9 +19,22 @@ var dialect = tables.SQL{
 	NextTurn:   `SELECT ` + nextTurn,
 	ByIndex:    ` INDEXED BY `, // without statistics SQLite may prefer one that begins with the platform
 	Channel:    `place`,
-	MessagesIn: ` WHERE place = (SELECT place FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3)`,
+	MessagesIn: ` WHERE place = ` + numberedPlace,
 	OfChannelC: `place = c.place`,
+	BySeq:      bySeq,
+	NoBytes:    `x''`,
+	Find:       "instr",
 	Among:      func(column, query string) string { return column + ` IN (` + query + `)` },
+	Any: func(column string, n int) string {
+		return fmt.Sprintf(`%s IN (SELECT value FROM json_each($%d))`, column, n)
+	},
+	List: asJSON,
+}
+
+// asJSON writes a list of texts or numbers, which never fails.
+func asJSON(list any) any {
+	b, _ := json.Marshal(list)
+	return string(b)
 }
 
 // Apply implements [tables.Engine]. The writer runs f, and ctx cannot end it any more.
@@ -170,12 +184,16 @@ func (t *tx) AskDeleted(scope earshot.Scope, ids []earshot.MessageID, gone *bool
 	})
 }
 
-// Arrive implements [tables.Conn].
-func (t *tx) Arrive(_ context.Context, scope earshot.Scope, messages []rule.Message) error {
-	if len(messages) == 0 {
-		return nil
+// AskMessages implements [tables.Conn].
+func (t *tx) AskMessages(from string, scope earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
+	queries := byID
+	if from == "revision" {
+		queries = pastByID
 	}
-	return t.bury(scope, messages)
+	t.try(func() (err error) {
+		*out, err = t.messages(queries, scope, ids)
+		return err
+	})
 }
 
 // EraseTurn implements [tables.Conn].

@@ -108,7 +108,7 @@ func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.
 			return nil
 		}
 		t.Tally = earshot.ErasureCounts{}
-		if err := x.Work(context.Background(), t.Eraser(), earshot.TimeOf(s.now()), rule.StepBudget()); err != nil {
+		if err := t.did(x.Work(context.Background(), t.Eraser(), earshot.TimeOf(s.now()), rule.StepBudget())); err != nil {
 			return err
 		}
 		rule.AddCounts(&x.Removed, t.Tally)

@@ -126,7 +126,7 @@ func (e eraser) ForgetReactions(_ context.Context, s earshot.Scope, id earshot.A
 		return false, err
 	}
 	messages, err := all(e.tx, `SELECT DISTINCT message FROM reaction WHERE place = ? AND author = ? AND author <> '' AND at <= ? LIMIT ? + 0`,
-		[]any{place, string(id), int64(until), scrubbedRows}, tables.Scan[earshot.MessageID])
+		[]any{place, string(id), int64(until), tables.ScrubbedRows}, tables.Scan[earshot.MessageID])
 	if err != nil || len(messages) == 0 {
 		return false, err
 	}
@@ -142,7 +142,7 @@ func (e eraser) ForgetReactions(_ context.Context, s earshot.Scope, id earshot.A
 			return false, err
 		}
 	}
-	return len(messages) == scrubbedRows, e.needScrub()
+	return len(messages) == tables.ScrubbedRows, e.needScrub()
 }
 
 // dropEarly deletes the reactions of before a time to messages of a channel that are

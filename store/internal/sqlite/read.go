@@ -196,7 +196,7 @@ func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+bySeq+` ORDER BY no LIMIT ? + 0`, seqArgs(rule.Scope(scope), seq, maxSeq, limit)...)
+	rows, err := s.query(ctx, `SELECT `+columns+` FROM message`+bySeq+` ORDER BY no LIMIT $6 + 0`, seqArgs(rule.Scope(scope), seq, maxSeq, limit)...)
 	out, err := messages(rows, err, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read what became known: %w", err)

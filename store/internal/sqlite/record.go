@@ -107,6 +107,21 @@ func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *r
 	return place, b, err
 }
 
+// Batch implements [tables.Conn].
+func (t *tx) Batch(_ context.Context, scope earshot.Scope, messages []rule.Message) (*rule.Batch, error) {
+	_, b, err := t.batchOf(scope, messages)
+	return b, err
+}
+
+// WriteBatch implements [tables.Conn].
+func (t *tx) WriteBatch(_ context.Context, scope earshot.Scope, b *rule.Batch) error {
+	var place int64
+	if _, err := t.one(`SELECT place FROM channel`+ofChannel, tables.Args(scope), []any{&place}); err != nil {
+		return err
+	}
+	return t.writeBatch(scope, place, b)
+}
+
 // messages looks ids up by one of the queries of idQueries.
 func (t *tx) messages(queries map[int]string, scope earshot.Scope, ids []earshot.MessageID) ([]earshot.Message, error) {
 	var out []earshot.Message
@@ -124,7 +139,8 @@ func (t *tx) messages(queries map[int]string, scope earshot.Scope, ids []earshot
 // writeBatch writes the changes of b, with the erasures that deletions cause.
 func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	gone, inserts, updates := b.Forgotten(), b.Inserts(), b.Updates()
-	forgotten, err := t.forgotten(scope, b, gone)
+	ctx := context.Background()
+	forgetting, err := t.Forget(ctx, scope, b, gone)
 	if err != nil {
 		return err
 	}
@@ -160,7 +176,7 @@ func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	if err := t.needScrub(); err != nil {
 		return err
 	}
-	return t.forget(scope, forgotten)
+	return t.did(forgetting.End(ctx, &t.Tx))
 }
 
 // insert writes new rows, many in one statement, which takes a third less time.

@@ -31,17 +31,20 @@ func number(place, seq int64) int64 { return place<<40 + seq }
 
 // bySeq bounds a read of message to sequences greater than one and at most another;
 // its parameters are seqArgs. ORDER BY no is the order of sequence.
-const bySeq = ` WHERE no > (` + placeOf + ` << 40) + ? AND no <= (` + placeOf + ` << 40) + ?`
+const bySeq = ` WHERE no > (` + numberedPlace + ` << 40) + $4 AND no <= (` + numberedPlace + ` << 40) + $5`
 
 // seqArgs returns the parameters of bySeq and appends more. The sequences are
 // clamped, so that an impossible one does not reach into another channel's rows.
 func seqArgs(s earshot.Scope, after, upTo int64, more ...any) []any {
 	bound := func(seq int64) int64 { return min(max(seq, 0), maxSeq) }
-	return append(append(tables.Args(s, bound(after)), tables.Args(s, bound(upTo))...), more...)
+	return append(tables.Args(s, bound(after), bound(upTo)), more...)
 }
 
 // placeOf is the number of a channel, NULL where the channel is not stored.
 const placeOf = `(SELECT place FROM channel WHERE platform = ? AND workspace = ? AND id = ?)`
+
+// numberedPlace is placeOf in a statement with numbered parameters.
+const numberedPlace = `(SELECT place FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3)`
 
 // ofAgent bounds a statement to the rows of an agent in a scope, ofConversation to
 // those of a conversation. In the table conversation its name is the column name.

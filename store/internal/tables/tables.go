@@ -63,8 +63,16 @@ type Conn interface {
 	// AskDeleted queries whether one of the messages is a tombstone; else it leaves
 	// gone as it is.
 	AskDeleted(s earshot.Scope, ids []earshot.MessageID, gone *bool)
-	// Arrive records our own messages that arrived.
-	Arrive(ctx context.Context, s earshot.Scope, messages []rule.Message) error
+	// AskMessages queries messages of a channel by their ids, or from the table revision
+	// what they were before.
+	AskMessages(from string, s earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message)
+	// Batch locks a channel exclusively, which it creates where it is not stored, and
+	// returns a batch with the stored copies of messages. WriteBatch writes its changes,
+	// with the erasures that deletions cause.
+	Batch(ctx context.Context, s earshot.Scope, messages []rule.Message) (*rule.Batch, error)
+	WriteBatch(ctx context.Context, s earshot.Scope, b *rule.Batch) error
+	// EraseDraftsReading erases the open drafts that show one of the messages.
+	EraseDraftsReading(s earshot.Scope, ids []earshot.MessageID)
 	// EraseTurn erases the text of a turn. The texts of its posts stay while the turn
 	// is about to post them, until it ends or begins again.
 	EraseTurn(id earshot.TurnID)
@@ -117,9 +125,16 @@ type SQL struct {
 	Channel    string // the columns that name a channel in the tables of messages and events
 	MessagesIn string // bounds a statement to a channel in the tables of messages and events; $1 to $3
 	OfChannelC string // the same to the channel of the row c
+	BySeq      string // MessagesIn, of messages with a sequence above $4 and up to $5
+	NoBytes    string // bytes of none
+	Find       string // the function for where in a text another one stands, from 1
 
 	// Among is a condition: a column has one of the values that a query finds.
 	Among func(column, query string) string
+	// Any is a condition: a column has one of the values of parameter n, which List made
+	// of a slice of strings or of int64.
+	Any  func(column string, n int) string
+	List func(list any) any
 }
 
 // A Tx is a transaction.
@@ -227,6 +242,15 @@ func bound(limit int) int {
 		return math.MaxInt32
 	}
 	return min(limit, math.MaxInt32)
+}
+
+// Texts returns a list of ids as texts.
+func Texts[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = string(v)
+	}
+	return out
 }
 
 // Blob returns b as a parameter that is not NULL, even if b is nil.
