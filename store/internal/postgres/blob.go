@@ -131,9 +131,8 @@ func (t *tx) dropOf(scope earshot.Scope, gone []earshot.Message, lost []rule.Dro
 	}
 }
 
-// pruneBlobs removes blobs whose last PutBlob was before a time, one channel
-// after another.
-func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
+// PruneBlobs implements [tables.Engine].
+func (s *Store) PruneBlobs(ctx context.Context, before earshot.Time) error {
 	for {
 		old, err := tables.List(ctx, s, "prune blobs", `SELECT platform, workspace, channel FROM blob WHERE put < $1 ORDER BY put LIMIT 1`, []any{int64(before)},
 			func(rows tables.Row, scope *earshot.Scope) error {

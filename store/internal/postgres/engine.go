@@ -24,6 +24,7 @@ var dialect = tables.SQL{
 	BySeq:      in + ` AND seq > 0 AND seq > $4 AND seq <= $5`,
 	NoBytes:    `''`,
 	Find:       "strpos",
+	PruneRows:  100,
 	Among:      func(column, query string) string { return column + ` = ANY(ARRAY(` + query + `))` },
 	Any:        func(column string, n int) string { return fmt.Sprintf(`%s = ANY($%d)`, column, n) },
 	List:       func(list any) any { return list },
@@ -120,21 +121,13 @@ func (t *tx) Erased() {}
 // RaiseErased implements [tables.Conn]: a sequence does not go back.
 func (t *tx) RaiseErased(earshot.ConversationID) {}
 
+// RaiseDrafts implements [tables.Conn]: a sequence does not go back.
+func (t *tx) RaiseDrafts(any) {}
+
 // AskMessages implements [tables.Conn].
 func (t *tx) AskMessages(from string, scope earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
 	t.Ask(`SELECT `+columns+` FROM `+from+in+` AND id = ANY($4)`, tables.Args(scope, tables.Texts(ids)), tables.Gather(out, scanMessage))
 }
-
-// AskDeleted implements [tables.Conn].
-func (t *tx) AskDeleted(scope earshot.Scope, ids []earshot.MessageID, gone *bool) {
-	if len(ids) == 0 {
-		return
-	}
-	t.Ask(`SELECT 1 FROM message`+in+` AND id = ANY($4) AND deleted = 1 LIMIT 1`, tables.Args(scope, tables.Texts(ids)), tables.One(gone, new(int)))
-}
-
-// EraseTurn implements [tables.Conn].
-func (t *tx) EraseTurn(id earshot.TurnID) { t.eraseTurns(`id = $1`, int64(id)) }
 
 // Eraser implements [tables.Conn].
 func (t *tx) Eraser() rule.Eraser { return eraser{tables.Eraser{Tx: &t.Tx}, t} }

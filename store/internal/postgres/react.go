@@ -125,8 +125,8 @@ func (t *tx) dropEarly(scope earshot.Scope, before earshot.Time) {
 	t.Write(`UPDATE channel SET early = 0`+tables.OfChannel+` AND early < $4`, tables.Args(scope, int64(before))...)
 }
 
-// pruneEarly does dropEarly in one channel after another.
-func (s *Store) pruneEarly(ctx context.Context, before earshot.Time) error {
+// PruneEarly implements [tables.Engine], one channel after another.
+func (s *Store) PruneEarly(ctx context.Context, before earshot.Time) error {
 	scopes, err := tables.List(ctx, s, "prune reactions", `SELECT platform, workspace, id FROM channel WHERE early <> 0`, nil,
 		func(rows tables.Row, x *earshot.Scope) error { return rows.Scan(&x.Platform, &x.Workspace, &x.Channel) })
 	if err != nil {

@@ -176,8 +176,8 @@ func (t *tx) eraseBlobs(scope earshot.Scope) error {
 // prunedBlobs is how many blobs one transaction deletes. A blob may have megabytes.
 const prunedBlobs = 10
 
-// pruneBlobs removes blobs whose last PutBlob was before a time.
-func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
+// PruneBlobs implements [tables.Engine].
+func (s *Store) PruneBlobs(ctx context.Context, before earshot.Time) error {
 	type row struct {
 		scope earshot.Scope
 		hash  string

@@ -24,12 +24,16 @@ var dialect = tables.SQL{
 	BySeq:      bySeq,
 	NoBytes:    `x''`,
 	Find:       "instr",
+	PruneRows:  500,
 	Among:      func(column, query string) string { return column + ` IN (` + query + `)` },
 	Any: func(column string, n int) string {
 		return fmt.Sprintf(`%s IN (SELECT value FROM json_each($%d))`, column, n)
 	},
 	List: asJSON,
 }
+
+// nextTurn is the id of the next turn or draft.
+const nextTurn = `1 + max((SELECT coalesce(max(id), 0) FROM queued_turn), (SELECT coalesce(max(id), 0) FROM draft), (SELECT turn FROM erased WHERE one = 1))`
 
 // asJSON writes a list of texts or numbers, which never fails.
 func asJSON(list any) any {
@@ -194,14 +198,6 @@ func (t *tx) AskMessages(from string, scope earshot.Scope, ids []earshot.Message
 		*out, err = t.messages(queries, scope, ids)
 		return err
 	})
-}
-
-// EraseTurn implements [tables.Conn].
-func (t *tx) EraseTurn(id earshot.TurnID) { t.try(func() error { return t.eraseTurn(id) }) }
-
-// EraseTurnsOf implements [tables.Conn].
-func (t *tx) EraseTurnsOf(id earshot.ConversationID, from, to int) {
-	t.try(func() error { return t.eraseTurnsOf(id, from, to) })
 }
 
 // Eraser implements [tables.Conn].

@@ -35,6 +35,11 @@ func (t *tx) RaiseErased(id earshot.ConversationID) {
 		coalesce((SELECT max(id) FROM draft`+tables.OfConversation+`), 0)) WHERE one = 1`, tables.Own(id, id.Name)...)
 }
 
+// RaiseDrafts implements [tables.Conn].
+func (t *tx) RaiseDrafts(ids any) {
+	t.Write(`UPDATE erased SET turn = max(turn, (SELECT max(value) FROM json_each($1))) WHERE one = 1`, ids)
+}
+
 func (t *tx) eraseTurns(scope earshot.Scope) error {
 	for _, table := range []string{"journal", "outbox"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE turn IN (SELECT id FROM queued_turn`+in+`)`, tables.Args(scope)...); err != nil {

@@ -156,8 +156,8 @@ func (t *tx) dropEarly(place int64, before earshot.Time) (int, error) {
 	return n, t.exec(`UPDATE channel SET early = 0 WHERE place = ? AND early < ?`, place, int64(before))
 }
 
-// pruneEarly does dropEarly in one channel after another.
-func (s *Store) pruneEarly(ctx context.Context, before earshot.Time) error {
+// PruneEarly implements [tables.Engine], one channel after another.
+func (s *Store) PruneEarly(ctx context.Context, before earshot.Time) error {
 	for after, more := int64(-1), true; more; {
 		err := s.apply(ctx, "prune reactions", func(t *tx) (err error) {
 			if more, err = t.one(`SELECT place FROM channel WHERE early <> 0 AND place > ? ORDER BY place LIMIT 1`, []any{after}, []any{&after}); err != nil || !more {

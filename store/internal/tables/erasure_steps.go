@@ -16,6 +16,31 @@ const (
 	ScrubbedRows     = 200
 )
 
+// Spoken implements [rule.Eraser].
+func (e Eraser) Spoken(ctx context.Context, s earshot.Scope, author earshot.AuthorID, until earshot.Time, limit int) (ids []earshot.MessageID, err error) {
+	by, a := ``, Args(s, int64(until), limit)
+	if author != "" {
+		by, a = ` AND author = $6 AND author <> ''`, append(a, string(author))
+	}
+	e.Shared(s)
+	e.Ask(`SELECT id FROM message`+e.SQL.MessagesIn+by+` AND deleted = 0 AND time <= $4 ORDER BY time LIMIT $5 + 0`, a, Gather(&ids, Scan[earshot.MessageID]))
+	err = e.Send(ctx)
+	return ids, err
+}
+
+// Purge implements [rule.Eraser].
+func (e Eraser) Purge(ctx context.Context, s earshot.Scope, until earshot.Time, limit int) (bool, error) {
+	var gone []earshot.MessageID
+	e.Exclusive(s)
+	which := `SELECT id FROM message` + e.SQL.MessagesIn + ` AND deleted = 1 AND author = '' AND time <= $4 LIMIT $5 + 0`
+	e.Ask(`DELETE FROM message`+e.SQL.MessagesIn+` AND `+e.SQL.Among(`id`, which)+` RETURNING id`, Args(s, int64(until), limit), Gather(&gone, Scan[earshot.MessageID]))
+	if err := e.Send(ctx); err != nil {
+		return false, err
+	}
+	e.Write(`DELETE FROM reading`+In+` AND `+e.SQL.Any(`message`, 4), Args(s, e.list(gone))...)
+	return len(gone) == limit, e.Send(ctx)
+}
+
 // DeleteMessages implements [rule.Eraser].
 func (e Eraser) DeleteMessages(ctx context.Context, s earshot.Scope, ids []earshot.MessageID) ([]earshot.AuthorID, error) {
 	var authors []earshot.AuthorID

@@ -234,7 +234,7 @@ func (e *Forgetting) conversations(ctx context.Context, t *Tx) error {
 		}
 	}
 	if len(e.drafted) > 0 {
-		t.EraseDraftsReading(e.scope, e.ids())
+		t.eraseDraftsReading(e.scope, e.ids())
 	}
 	for _, r := range e.readings {
 		if err := e.quotes(ctx, t, r.message, r.id, r.epoch, r.epoch); err != nil {
@@ -308,4 +308,53 @@ func (e *Forgetting) quotes(ctx context.Context, t *Tx, message earshot.MessageI
 	})
 	e.quoting.Add(quoting)
 	return err
+}
+
+// EraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
+// counted, and that of the conversation's drafts, which may have read the same.
+func (t *Tx) EraseTurnsOf(id earshot.ConversationID, from, to int) {
+	t.eraseDrafts(`SELECT id FROM draft`+OfConversation, Own(id, id.Name)...)
+	a := Own(id, id.Name, from, to)
+	const epochs = OfConversation + ` AND epoch >= $6 AND epoch <= $7`
+	t.Ask(`SELECT count(*) FROM queued_turn q`+epochs+` AND (input <> `+t.SQL.NoBytes+` OR EXISTS (SELECT 1 FROM journal WHERE turn = q.id AND erased = 0)
+		OR NOT `+rule.BegunSQL+` AND EXISTS (SELECT 1 FROM outbox o WHERE o.turn = q.id AND text <> ''))`, a, func(row Row) error {
+		var n int
+		err := row.Scan(&n)
+		t.Tally.Turns += n
+		return err
+	})
+	t.eraseTurns(t.SQL.Among(`id`, `SELECT id FROM queued_turn`+epochs), a...)
+}
+
+// EraseTurn erases the text of a turn.
+func (t *Tx) EraseTurn(id earshot.TurnID) { t.eraseTurns(`id = $1`, int64(id)) }
+
+// eraseTurns erases the text of turns. The texts of a turn's posts stay while the turn
+// is about to post them, until it ends or begins again.
+func (t *Tx) eraseTurns(which string, a ...any) {
+	of := func(more string) string { return t.SQL.Among(`turn`, `SELECT id FROM queued_turn WHERE `+which+more) }
+	t.Write(`UPDATE queued_turn SET input = `+t.SQL.NoBytes+` WHERE `+which+` AND input <> `+t.SQL.NoBytes, a...)
+	t.Write(`UPDATE journal SET data = `+t.SQL.NoBytes+`, erased = 1 WHERE `+of(``)+` AND erased = 0`, a...)
+	t.Write(`UPDATE outbox SET text = '' WHERE `+of(` AND NOT `+rule.BegunSQL)+` AND text <> ''`, a...)
+	t.Erased()
+}
+
+// eraseDraftsReading erases the open drafts that show one of the messages.
+func (t *Tx) eraseDraftsReading(s earshot.Scope, ids []earshot.MessageID) {
+	t.eraseDrafts(`SELECT draft FROM draft_reading`+In+` AND `+t.SQL.Any(`message`, 4), Args(s, t.list(ids))...)
+}
+
+// eraseDrafts erases the open ones of drafts.
+func (t *Tx) eraseDrafts(which string, a ...any) {
+	t.Count(&t.Tally.Turns, `UPDATE draft SET `+rule.EraseDraftSQL+` WHERE `+t.SQL.Among(`id`, which)+` AND `+rule.ErasableDraftSQL, a...)
+	t.Write(`DELETE FROM draft_reading WHERE `+t.SQL.Among(`draft`, `SELECT id FROM draft WHERE `+t.SQL.Among(`id`, which)+` AND erased = 1`), a...)
+	t.Erased()
+}
+
+// AskDeleted queries whether one of the messages is a tombstone; else it leaves gone as
+// it is.
+func (t *Tx) AskDeleted(s earshot.Scope, ids []earshot.MessageID, gone *bool) {
+	if len(ids) > 0 {
+		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4)+` AND `+t.SQL.NoIndex+`deleted = 1 LIMIT 1`, Args(s, t.list(ids)), One(gone, new(int)))
+	}
 }

@@ -60,9 +60,6 @@ type Conn interface {
 	// Erased says that text was deleted, which the engine's files may still hold.
 	Erased()
 
-	// AskDeleted queries whether one of the messages is a tombstone; else it leaves
-	// gone as it is.
-	AskDeleted(s earshot.Scope, ids []earshot.MessageID, gone *bool)
 	// AskMessages queries messages of a channel by their ids, or from the table revision
 	// what they were before.
 	AskMessages(from string, s earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message)
@@ -71,14 +68,6 @@ type Conn interface {
 	// with the erasures that deletions cause.
 	Batch(ctx context.Context, s earshot.Scope, messages []rule.Message) (*rule.Batch, error)
 	WriteBatch(ctx context.Context, s earshot.Scope, b *rule.Batch) error
-	// EraseDraftsReading erases the open drafts that show one of the messages.
-	EraseDraftsReading(s earshot.Scope, ids []earshot.MessageID)
-	// EraseTurn erases the text of a turn. The texts of its posts stay while the turn
-	// is about to post them, until it ends or begins again.
-	EraseTurn(id earshot.TurnID)
-	// EraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
-	// counted, and that of the conversation's drafts, which may have read the same.
-	EraseTurnsOf(id earshot.ConversationID, from, to int)
 	// Eraser is the transaction as what carries out an erasure.
 	Eraser() rule.Eraser
 	// Beginning locks the beginning of erasures.
@@ -91,6 +80,8 @@ type Conn interface {
 	AskSpoken(of earshot.ErasureOf, until earshot.Time, n *int)
 	// RaiseErased keeps the ids of a conversation's turns from being given again.
 	RaiseErased(id earshot.ConversationID)
+	// RaiseDrafts does so for ids of drafts, which List made.
+	RaiseDrafts(ids any)
 }
 
 // An Engine runs transactions and reads.
@@ -109,6 +100,10 @@ type Engine interface {
 	Idle(ctx context.Context, query string, args []any) (bool, error)
 	// Keep records messages that were prepared, in one transaction.
 	Keep(ctx context.Context, s earshot.Scope, messages []rule.Message) ([]earshot.Recorded, error)
+	// PruneEarly removes reactions of before a time to messages that are not stored,
+	// PruneBlobs blobs whose last PutBlob was before it.
+	PruneEarly(ctx context.Context, before earshot.Time) error
+	PruneBlobs(ctx context.Context, before earshot.Time) error
 	// ByID implements [earshot.Messages].
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 }
@@ -128,6 +123,8 @@ type SQL struct {
 	BySeq      string // MessagesIn, of messages with a sequence above $4 and up to $5
 	NoBytes    string // bytes of none
 	Find       string // the function for where in a text another one stands, from 1
+
+	PruneRows int // how many rows one transaction prunes: some ten milliseconds
 
 	// Among is a condition: a column has one of the values that a query finds.
 	Among func(column, query string) string
