@@ -60,7 +60,7 @@ func (r CostReport) panel(title, unit, cacheable string, add func(so float64, s 
 		}
 		return picture.Series{Name: name, Class: class, Values: mean}
 	}
-	return picture.MarkedLines(title+", "+unit, "turn", "", labels, marks,
+	return picture.Lines(title+", "+unit, "turn", "", labels, marks,
 		side("Earshot", "s1", func(t CostTurn) CostSide { return t.Ours }), side("full history", "s2", func(t CostTurn) CostSide { return t.Full }))
 }
 
