@@ -74,9 +74,9 @@ func (x territory) blind(s string) string {
 var (
 	asked = map[string]func(x territory) []string{
 		"GET /static/": nil, "GET /login": nil, "POST /login": nil, "POST /logout": nil, "GET /": nil,
-		"GET /events":    func(x territory) []string { return []string{x.at("/events")} },
-		"GET /chat":      chatPaths("/chat"),
-		"GET /chat.json": chatPaths("/chat.json"),
+		"GET /events":       func(x territory) []string { return []string{x.at("/events")} },
+		"GET /chat":         chatPaths("/chat"),
+		"GET /chat.json":    chatPaths("/chat.json"),
 		"GET /conversation": func(x territory) []string { return []string{x.at("/conversation", "agent", "UBOT", "name", "root")} },
 		"GET /conversation.json": func(x territory) []string {
 			return []string{x.at("/conversation.json", "agent", "UBOT", "name", "root")}

@@ -38,6 +38,6 @@ func (p *longTalk) chart() []byte {
 	slope, _ := p.growth()
 	return picture.Sheet(fmt.Sprintf("One conversation of %d turns on the fake Slack", p.turns),
 		fmt.Sprintf("A prompt has %.0f tokens on average in the middle third of the turns and %.0f in the last; the store grows by %.1f kB a turn.", p.mean(1), p.mean(2), slope/1000),
-		picture.Lines("Tokens of each turn's prompt; a drop is the begin of an epoch", "turn", "", labels, picture.Series{Name: "tokens", Class: "s1", Values: tokens}),
-		picture.Lines("Bytes of the store", "turn", "", labels, picture.Series{Name: "bytes", Class: "s1", Values: stored}))
+		picture.Lines("Tokens of each turn's prompt; a drop is the begin of an epoch", "turn", "", labels, nil, picture.Series{Name: "tokens", Class: "s1", Values: tokens}),
+		picture.Lines("Bytes of the store", "turn", "", labels, nil, picture.Series{Name: "bytes", Class: "s1", Values: stored}))
 }
