@@ -128,6 +128,3 @@ func (t *tx) RaiseDrafts(any) {}
 func (t *tx) AskMessages(from string, scope earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
 	t.Ask(`SELECT `+columns+` FROM `+from+in+` AND id = ANY($4)`, tables.Args(scope, tables.Texts(ids)), tables.Gather(out, scanMessage))
 }
-
-// Eraser implements [tables.Conn].
-func (t *tx) Eraser() rule.Eraser { return eraser{tables.Eraser{Tx: &t.Tx}, t} }

@@ -71,6 +71,14 @@ func (t *tx) Knows(ctx context.Context, of earshot.ErasureOf) error {
 	return nil
 }
 
+// ForgetAuthors implements [tables.Conn].
+func (t *tx) ForgetAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error {
+	t.Count(&t.Tally.Names, `DELETE FROM author a WHERE platform = $1 AND workspace = $2 AND id = ANY($3)
+		AND NOT EXISTS (SELECT 1 FROM message m WHERE m.platform = $1 AND m.workspace = $2 AND m.author = a.id AND m.deleted = 0 AND m.author <> '')`,
+		string(p), string(w), tables.Texts(ids))
+	return t.Send(ctx)
+}
+
 // StepErasure implements [earshot.Erasures]. A step that has changed messages ends
 // with their channel, since it has locked it.
 func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.Erasure, error) {
@@ -91,7 +99,7 @@ func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.
 			return nil
 		}
 		enough, at := rule.StepBudget(), x.Channel
-		err := x.Work(ctx, t.Eraser(), earshot.TimeOf(s.now()), func() bool {
+		err := x.Work(ctx, tables.Eraser{Tx: &t.Tx}, earshot.TimeOf(s.now()), func() bool {
 			moved := t.Tally != earshot.ErasureCounts{} && x.Channel != at
 			at = x.Channel
 			return enough() || moved

@@ -86,9 +86,7 @@ func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.M
 		t.Ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, tables.Args(scope, tables.Texts(revised)), tables.Gather(&past, scanMessage))
 	}
 	var gave []rule.Gave
-	if reacted := b.Reacted(messages); len(reacted) > 0 {
-		t.Ask(gaveByID, tables.Args(scope, tables.Texts(reacted)), tables.Gather(&gave, scanGave))
-	}
+	t.AskGave(scope, b.Reacted(messages), &gave)
 	if err := t.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -139,7 +137,7 @@ func (t *tx) WriteBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 		}
 		t.Write(`UPDATE message SET lists = $5, seq = $6`+in+` AND id = $4`, tables.Args(scope, string(m.ID), lists, m.Seq)...)
 	}
-	t.writeReactions(scope, b)
+	t.WriteReactions(scope, b)
 	if b.Changed() {
 		t.count(scope, b.Counters())
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/store/internal/rule"
 	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
@@ -22,6 +21,7 @@ var dialect = tables.SQL{
 	MessagesIn: ` WHERE place = ` + numberedPlace,
 	OfChannelC: `place = c.place`,
 	BySeq:      bySeq,
+	AllEarly:   ` AND place >= 0`,
 	NoBytes:    `x''`,
 	Find:       "instr",
 	PruneRows:  500,
@@ -199,6 +199,3 @@ func (t *tx) AskMessages(from string, scope earshot.Scope, ids []earshot.Message
 		return err
 	})
 }
-
-// Eraser implements [tables.Conn].
-func (t *tx) Eraser() rule.Eraser { return eraser{tables.Eraser{Tx: &t.Tx}, t} }

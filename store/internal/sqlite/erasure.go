@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -92,6 +93,25 @@ func (t *tx) Knows(ctx context.Context, of earshot.ErasureOf) error {
 	return nil
 }
 
+// ForgetAuthors implements [tables.Conn].
+func (t *tx) ForgetAuthors(_ context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error {
+	for _, id := range ids {
+		last, err := t.LastSpoken(context.Background(), earshot.ErasureOf{Platform: p, Workspace: w, User: id})
+		if err != nil {
+			return err
+		}
+		if last != 0 {
+			continue
+		}
+		n, err := t.affected(`DELETE FROM author WHERE platform = ? AND workspace = ? AND id = ?`, string(p), string(w), string(id))
+		if err := errors.Join(err, t.needScrub()); err != nil {
+			return err
+		}
+		t.Tally.Names += n
+	}
+	return nil
+}
+
 // StepErasure implements [earshot.Erasures]. A power cut may undo steps, which are then
 // done again; the end of an erasure it cannot undo.
 func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.Erasure, error) {
@@ -108,7 +128,7 @@ func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.
 			return nil
 		}
 		t.Tally = earshot.ErasureCounts{}
-		if err := t.did(x.Work(context.Background(), t.Eraser(), earshot.TimeOf(s.now()), rule.StepBudget())); err != nil {
+		if err := t.did(x.Work(context.Background(), tables.Eraser{Tx: &t.Tx}, earshot.TimeOf(s.now()), rule.StepBudget())); err != nil {
 			return err
 		}
 		rule.AddCounts(&x.Removed, t.Tally)

@@ -101,9 +101,13 @@ func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *r
 	}
 	past, err := t.messages(pastByID, scope, b.Revised(all))
 	b.Load(past)
-	if err == nil {
-		err = t.loadReactions(scope, b, b.Reacted(all))
+	if err != nil {
+		return 0, nil, err
 	}
+	var gave []rule.Gave
+	t.AskGave(scope, b.Reacted(all), &gave)
+	err = t.did(nil)
+	b.LoadReactions(gave)
 	return place, b, err
 }
 
@@ -162,8 +166,8 @@ func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	if err := t.relist(scope, place, b.Relisted()); err != nil {
 		return err
 	}
-	if err := t.writeReactions(place, b); err != nil {
-		return err
+	if t.WriteReactions(scope, b); t.failed != nil {
+		return t.did(nil)
 	}
 	if b.Changed() {
 		if err := t.count(place, b.Counters()); err != nil {

@@ -117,7 +117,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, turn earshot
 			return err
 		}
 		if len(messages) > 0 {
-			if err := t.Bury(ctx, in.Scope, messages); err != nil {
+			if err := t.keep(ctx, in.Scope, messages); err != nil {
 				return err
 			}
 			if _, c, err = t.decideDraft(ctx, in, id, turn, now); err != nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// An Eraser has the methods of a [rule.Eraser] that are the same for both engines.
-// What looks for text in a channel takes the channel's lock first: writers that had
-// not seen the erasure's bar have committed then.
+// An Eraser is a transaction as [rule.Eraser]. What looks for text in a channel takes the
+// channel's lock first: writers that had not seen the erasure's bar have committed then.
 type Eraser struct{ *Tx }
 
 // AgentTables hold what belongs to a conversation, besides its own row and the queue.

@@ -27,7 +27,7 @@ func (s *Store) PlanErasure(ctx context.Context, of earshot.ErasureOf) (earshot.
 			return err
 		}
 		t.Tally = earshot.ErasureCounts{}
-		if err := x.Work(ctx, t.Eraser(), s.stamp(), rule.PlanBudget()); err != nil {
+		if err := x.Work(ctx, Eraser{t}, s.stamp(), rule.PlanBudget()); err != nil {
 			return err
 		}
 		left := 0

@@ -54,7 +54,7 @@ func (e Eraser) DeleteMessages(ctx context.Context, s earshot.Scope, ids []earsh
 			authors = append(authors, m.Author.ID)
 		}
 	}
-	return authors, e.Bury(ctx, s, rule.Tombstones(ids))
+	return authors, e.keep(ctx, s, rule.Tombstones(ids))
 }
 
 // ScrubMessages implements [rule.Eraser]. The cursor is a sequence, and then "r" and

@@ -115,11 +115,11 @@ func (e *Forgetting) End(ctx context.Context, t *Tx) error {
 		return nil
 	}
 	t.Tally.Replies += len(e.quoting)
-	return t.Bury(ctx, e.scope, e.quoting.Tombstones())
+	return t.keep(ctx, e.scope, e.quoting.Tombstones())
 }
 
-// Bury records tombstones, and other messages that nobody said.
-func (t *Tx) Bury(ctx context.Context, s earshot.Scope, messages []rule.Message) error {
+// keep records messages that were prepared: tombstones, and our own that arrived.
+func (t *Tx) keep(ctx context.Context, s earshot.Scope, messages []rule.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 // PruneEvents implements [earshot.Queue].
 func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
-	if err := s.engine.PruneEarly(ctx, before); err != nil {
+	if err := s.pruneEarly(ctx, before); err != nil {
 		return 0, err
 	}
 	return s.prune(ctx, "prune events", `event WHERE received < $1`, `received`, before, func(t *Tx, ids any) {

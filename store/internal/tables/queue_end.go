@@ -17,7 +17,7 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 	return s.engine.Apply(ctx, "finish a turn", func(ctx context.Context, t *Tx) (err error) {
 		// First, since it takes the channel's exclusive lock. What is refused is rolled
 		// back.
-		if err := t.Bury(ctx, in.Scope, messages); err != nil {
+		if err := t.keep(ctx, in.Scope, messages); err != nil {
 			return err
 		}
 		return t.under(ctx, l, id, func(t *Tx) {

@@ -60,6 +60,8 @@ type Conn interface {
 	// Erased says that text was deleted, which the engine's files may still hold.
 	Erased()
 
+	// PutGave queues reactions, which take the place of those that are there.
+	PutGave(s earshot.Scope, write []rule.Gave)
 	// AskMessages queries messages of a channel by their ids, or from the table revision
 	// what they were before.
 	AskMessages(from string, s earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message)
@@ -68,8 +70,8 @@ type Conn interface {
 	// with the erasures that deletions cause.
 	Batch(ctx context.Context, s earshot.Scope, messages []rule.Message) (*rule.Batch, error)
 	WriteBatch(ctx context.Context, s earshot.Scope, b *rule.Batch) error
-	// Eraser is the transaction as what carries out an erasure.
-	Eraser() rule.Eraser
+	// ForgetAuthors deletes the names of people who have said nothing that is stored.
+	ForgetAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error
 	// Beginning locks the beginning of erasures.
 	Beginning()
 	// Knows returns [earshot.ErrNotFound] where nothing is stored of what of names.
@@ -100,9 +102,7 @@ type Engine interface {
 	Idle(ctx context.Context, query string, args []any) (bool, error)
 	// Keep records messages that were prepared, in one transaction.
 	Keep(ctx context.Context, s earshot.Scope, messages []rule.Message) ([]earshot.Recorded, error)
-	// PruneEarly removes reactions of before a time to messages that are not stored,
-	// PruneBlobs blobs whose last PutBlob was before it.
-	PruneEarly(ctx context.Context, before earshot.Time) error
+	// PruneBlobs removes blobs whose last PutBlob was before a time.
 	PruneBlobs(ctx context.Context, before earshot.Time) error
 	// ByID implements [earshot.Messages].
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
@@ -121,6 +121,7 @@ type SQL struct {
 	MessagesIn string // bounds a statement to a channel in the tables of messages and events; $1 to $3
 	OfChannelC string // the same to the channel of the row c
 	BySeq      string // MessagesIn, of messages with a sequence above $4 and up to $5
+	AllEarly   string // ends a query of all channels with early reactions: the bounds of their index
 	NoBytes    string // bytes of none
 	Find       string // the function for where in a text another one stands, from 1
 
