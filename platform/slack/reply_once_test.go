@@ -99,13 +99,13 @@ type asked struct {
 	reports chan bot.Report
 }
 
-// newAsked makes one. Each look at the platform's clock takes over half a second, so
-// that it hardly waits for a rate.
+// newAsked makes one. Each look at the platform's clock takes ten seconds, so that
+// nothing waits for a rate.
 func newAsked(t *testing.T, reply string, post time.Duration, model llm.Model) *asked {
 	t.Helper()
 	var looks atomic.Int64
 	began := time.Now().Add(-24 * time.Hour)
-	clock := func() time.Time { return began.Add(time.Duration(looks.Add(1)) * 600 * time.Millisecond) }
+	clock := func() time.Time { return began.Add(time.Duration(looks.Add(1)) * 10 * time.Second) }
 	s, err := simulate.NewSlack(&simulate.SlackOptions{Tier: simulate.TierUnlimited, SocketMode: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
