@@ -164,6 +164,9 @@ func (s *Searcher) update(ctx context.Context, scope earshot.Scope, c *channel) 
 			return fmt.Errorf("read the search terms of %s: %w", scope.Channel, err)
 		}
 		c.index.Add(t)
+		if t.Deleted { // its vector has gone from the store
+			c.sketches.Put(t.ID, nil)
+		}
 	}
 	if s.meaning == nil {
 		return nil
