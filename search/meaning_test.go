@@ -89,7 +89,7 @@ type library struct {
 	*search.Searcher
 	words  *dictionary
 	scope  earshot.Scope
-	mu     sync.Mutex
+	mu     sync.Mutex // guards failed
 	failed []error
 }
 
@@ -107,6 +107,13 @@ func newLibrary(t *testing.T) *library {
 		l.failed = append(l.failed, err)
 	}}})
 	return l
+}
+
+// told returns what went wrong so far.
+func (l *library) told() []error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.failed)
 }
 
 // say records messages, the first at second n.
@@ -296,8 +303,8 @@ func TestAnEncoderThatFailsCostsNothingButItself(t *testing.T) {
 				if took := time.Since(began); took != 0 {
 					t.Errorf("ten more take %s", took)
 				}
-				if len(l.failed) != 1 {
-					t.Errorf("it is told %d times: %v", len(l.failed), l.failed)
+				if told := l.told(); len(told) != 1 {
+					t.Errorf("it is told %d times: %v", len(told), told)
 				}
 				l.words.set(nil, false)
 				time.Sleep(31 * time.Second)
@@ -323,8 +330,8 @@ func TestASearchThatIsGivenUpDoesNotPauseTheEncoder(t *testing.T) {
 	}
 	l.words.set(nil, false)
 	l.want("the next search", l.find(asked), "m1*")
-	if len(l.failed) != 0 {
-		t.Errorf("it is told %v", l.failed)
+	if told := l.told(); len(told) != 0 {
+		t.Errorf("it is told %v", told)
 	}
 }
 
@@ -340,7 +347,7 @@ func TestTheBackgroundGoesOnAfterAFailure(t *testing.T) {
 		go func() { _ = l.Encode(ctx) }()
 		l.find(asked)
 		time.Sleep(10 * time.Minute)
-		if n := len(l.failed); n < 5 || n > 22 { // a query, and a try each half a minute
+		if n := len(l.told()); n < 5 || n > 22 { // a query, and a try each half a minute
 			t.Errorf("in ten minutes it is told %d times", n)
 		}
 		l.words.set(nil, false)

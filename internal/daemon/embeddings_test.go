@@ -104,7 +104,6 @@ func TestABotSearchesByMeaning(t *testing.T) {
 			t.Fatal("it is never shown")
 		}
 		answers.Then(llmtest.Say("hm"))
-		time.Sleep(10 * time.Millisecond)
 	}
 	up.Store(false)
 	answers.Then(llmtest.Say("hm"))
