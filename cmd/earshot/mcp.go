@@ -48,6 +48,16 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	}
 	log := a.logger(config.Log{Level: "warn"}, false)
 	searcher := a.searcher(st)
+	running, stop := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		_ = searcher.Encode(running) // it returns nil
+	}()
+	defer func() {
+		stop()
+		<-stopped
+	}()
 	service := sidecar.New(st, searcher, nil, sidecar.Options{Log: log})
 	return mcp.Serve(ctx, service, explain.New(st, searcher, explain.Options{Log: log}), p, buildVersion(), a.in, a.raw, log)
 }
