@@ -1,12 +1,12 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-.PHONY: check fmt vet lint test test-race demo bench memory fuzz soak golden clients templ browser screenshots build ci clean help
+.PHONY: check fmt vet lint test examples test-race demo bench memory fuzz soak golden clients templ browser screenshots build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
 
-check: fmt vet lint test test-race ## what must be clean before a commit
+check: fmt vet lint test examples test-race ## what must be clean before a commit
 
 fmt: ## write every file as gofmt does
 	gofmt -w $$(git ls-files '*.go')
@@ -19,6 +19,9 @@ lint: ## golangci-lint, pinned in .ci/tools
 
 test: ## the tests, as the README has it
 	go test ./...
+
+examples: ## the examples, a module of their own that go test ./... does not reach
+	.ci/run examples
 
 test-race: ## the concurrent packages under the race detector, in a random order
 	.ci/run race
