@@ -3,14 +3,32 @@ package earshot
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // ErrExpired is returned for a draft whose time is over.
 var ErrExpired = errors.New("expired")
 
+// A Claimed is the error of OpenDraft and RenewDraft where the agent has answered the
+// draft's anchor, or where another draft holds the claim to it.
+type Claimed struct {
+	Turn     TurnID // the turn that answered, or the draft that holds the claim; 0 of a turn without a queue
+	Answered bool   // false: it is being answered
+	Until    Time   // when the claim of a draft runs out, unless it is renewed; 0 where a bot over the same store answers
+}
+
+// Error implements error.
+func (c *Claimed) Error() string {
+	if c.Answered {
+		return fmt.Sprintf("turn %d has answered this message", c.Turn)
+	}
+	return fmt.Sprintf("turn %d is answering this message", c.Turn)
+}
+
 // A Draft is a turn that somebody outside answers: its prompt was given out, and
-// its reply has not come yet. Several drafts of one conversation may be open; the
-// first that is committed wins.
+// its reply has not come yet. While it is open and Expires has not passed it holds the
+// claim to its anchor. Several drafts of one conversation may be open; the first that is
+// committed wins.
 type Draft struct {
 	ID           TurnID // given by the store, from the ids of queued turns
 	Conversation ConversationID
@@ -22,6 +40,12 @@ type Draft struct {
 	State   DraftState
 	Opened  Time
 	Expires Time
+	// Again lets the draft be opened and committed where the anchor has been answered, or
+	// another draft holds the claim to it.
+	Again bool
+	// Posting is when the opener first said that it was about to post its reply; 0: it has
+	// not. RenewDraft sets it.
+	Posting Time
 	Turns   int    // how many turns the conversation had when the prompt was made
 	Prompt  Prompt // Input is nil once the draft has ended, or something that it shows was deleted; Shows is not read back
 	// Turn is what committing records, besides what only the reply tells: its
@@ -53,7 +77,9 @@ const (
 // and cannot be committed.
 type Drafts interface {
 	// OpenDraft stores d and gives it an id. Its conversation is created if there is
-	// none. Nothing of the conversation is changed. ErrConflict, which means "gather
+	// none. Nothing of the conversation is changed. A [*Claimed], without d.Again, when
+	// the agent has a turn for the anchor, or when a draft of the anchor is open that
+	// expires at d.Opened or later. ErrConflict, which means "gather
 	// again", when the conversation's epoch is not Prompt.From, when it has not
 	// d.Turns turns, or when something that the prompt shows is deleted, the anchor
 	// included. ErrInvalid when Conversation breaks its bounds, without an anchor or
@@ -62,6 +88,18 @@ type Drafts interface {
 	OpenDraft(ctx context.Context, d Draft) (Draft, error)
 	// Draft returns one, or ErrNotFound.
 	Draft(ctx context.Context, id TurnID) (Draft, error)
+	// OpenDrafts returns the open drafts of an opener, the newest first, at most limit,
+	// also those that have expired. Asked, the input of Prompt and Turn are left out.
+	OpenDrafts(ctx context.Context, opener string, limit int) ([]Draft, error)
+	// LastDraft returns the newest draft of an agent for an anchor besides that with the
+	// id not, or ErrNotFound. What OpenDrafts leaves out is left out.
+	LastDraft(ctx context.Context, of ConversationID, anchor MessageID, not TurnID) (Draft, error)
+	// RenewDraft sets when an open draft expires, also of one that has expired, and, the
+	// first time that posting is true, its Posting. Of one that has ended nothing
+	// changes. A [*Claimed] when it expired before now and the anchor has been answered
+	// or claimed by another draft since, unless it is Again. ErrNotFound when there is
+	// no such draft.
+	RenewDraft(ctx context.Context, id TurnID, now, expires Time, posting bool) (Draft, error)
 	// CommitDraft ends a draft with its reply, in one transaction: t is committed as
 	// CommitTurn does, arrived is recorded as Record does, and a queued turn with
 	// the draft's id, input and hash is stored as Done. t.Number is given by the
@@ -73,8 +111,8 @@ type Drafts interface {
 	// ErrExpired when Expires is before now or the draft was aborted. ErrConflict,
 	// which means "open another one", when the conversation has had another turn or
 	// another epoch since, when another turn of it is being answered, when the anchor
-	// has a turn of this agent (also one that is not done yet), or when something that
-	// the prompt shows is deleted. ErrNotFound when there is no such draft.
+	// has a turn of this agent (also one that is not done yet) and the draft is not Again,
+	// or when something that the prompt shows is deleted. ErrNotFound when there is no such draft.
 	CommitDraft(ctx context.Context, id TurnID, t Turn, now Time, arrived ...Message) (Draft, error)
 	// AbortDraft ends an open draft. Ending one that has ended changes nothing.
 	// ErrNotFound when there is none.

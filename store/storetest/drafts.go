@@ -76,6 +76,15 @@ func (s *suite) stateOf(id earshot.TurnID) []string {
 
 var fullDraft = []string{"open", "asked", "input", "turn"}
 
+// wantClaimed fails unless err is a Claimed of a turn.
+func wantClaimed(t *testing.T, err error, turn earshot.TurnID, answered bool) {
+	t.Helper()
+	var c *earshot.Claimed
+	if !errors.As(err, &c) || c.Turn != turn || c.Answered != answered {
+		t.Errorf("error %v, want that turn %d holds the claim (answered: %v)", err, turn, answered)
+	}
+}
+
 // whatever returns what a refused or repeated commit must not change.
 func (s *suite) whatever(name string) []any {
 	s.Helper()
@@ -111,6 +120,122 @@ var draftCases = []testCase{
 		if _, err := s.commits(d, "in time"); err != nil {
 			s.Errorf("once it has failed: %v", err)
 		}
+	}},
+	{"an open draft holds the claim to its anchor until it expires or ends", func(s *suite) {
+		first := s.drafted(1, "m1", 0)
+		again := s.draft(1, "m1", 0)
+		held := func(what string, at earshot.Time, want *earshot.Claimed) {
+			s.Helper()
+			d := again
+			d.Opened, d.Expires = at, at+1
+			out, err := s.OpenDraft(s.Context(), d)
+			var got *earshot.Claimed
+			errors.As(err, &got)
+			s.equal(what, got, want)
+			if want == nil {
+				s.check(err)
+				_, err = s.AbortDraft(s.Context(), out.ID)
+				s.check(err)
+			}
+		}
+		held("while it is open", second(999), &earshot.Claimed{Turn: first.ID, Until: second(1000)})
+		held("at its last instant", second(1000), &earshot.Claimed{Turn: first.ID, Until: second(1000)})
+		held("after it", second(1000)+1, nil)
+		d, err := s.RenewDraft(s.Context(), first.ID, second(998), second(2000), false)
+		s.check(err)
+		s.equal("the renewed one", []earshot.Time{d.Expires, d.Posting}, []earshot.Time{second(2000), 0})
+		s.equal("stays whole", s.stateOf(first.ID), fullDraft)
+		held("after it was renewed", second(1500), &earshot.Claimed{Turn: first.ID, Until: second(2000)})
+		other := s.draft(1, "elsewhere", 0)
+		_, err = s.OpenDraft(s.Context(), other)
+		wantClaimed(s.T, err, first.ID, false)
+		other.Conversation.Agent = "another"
+		_, err = s.OpenDraft(s.Context(), other)
+		s.check(err)
+		if _, err = s.commits(first, "done"); err != nil {
+			s.Errorf("the holder commits: %v", err)
+		}
+		again.Turns = 1
+		held("after the commit", second(5000), &earshot.Claimed{Turn: first.ID, Answered: true})
+	}},
+	{"a draft that is aborted gives its claim up", func(s *suite) {
+		first := s.drafted(1, "m1", 0)
+		_, err := s.AbortDraft(s.Context(), first.ID)
+		s.check(err)
+		s.opens(s.draft(1, "m1", 0))
+		d, err := s.RenewDraft(s.Context(), first.ID, second(1), second(2000), true)
+		s.check(err)
+		s.equal("renewing it changes nothing", []any{d.State, d.Expires, d.Posting}, []any{earshot.DraftAborted, second(1000), earshot.Time(0)})
+	}},
+	{"a claim that ran out is renewed unless somebody else took it", func(s *suite) {
+		first := s.drafted(1, "m1", 0)
+		d, err := s.RenewDraft(s.Context(), first.ID, second(1100), second(1200), true)
+		s.check(err)
+		s.equal("revived", []earshot.Time{d.Expires, d.Posting}, []earshot.Time{second(1200), second(1100)})
+		d, err = s.RenewDraft(s.Context(), first.ID, second(1150), second(1210), true)
+		s.check(err)
+		s.equal("says when it first was about to post", d.Posting, second(1100))
+		next := s.draft(1, "m1", 0)
+		next.Opened, next.Expires = second(1300), second(1400)
+		next = s.opens(next)
+		_, err = s.RenewDraft(s.Context(), first.ID, second(1301), second(1500), false)
+		wantClaimed(s.T, err, next.ID, false)
+		last, err := s.LastDraft(s.Context(), next.Conversation, next.Anchor, next.ID)
+		s.check(err)
+		s.equal("the one before", []any{last.ID, last.Posting, last.Turn.Session, len(last.Prompt.Input)}, []any{first.ID, second(1100), []earshot.SessionEntry(nil), 0})
+		_, err = s.LastDraft(s.Context(), next.Conversation, "other", 0)
+		wantError(s.T, err, earshot.ErrNotFound)
+		_, err = s.RenewDraft(s.Context(), 1000, second(1), second(2), false)
+		wantError(s.T, err, earshot.ErrNotFound)
+	}},
+	{"the open drafts of an opener are listed, also expired ones", func(s *suite) {
+		s.record(said(1, "question 1"), said(2, "question 2"), said(3, "question 3"))
+		one, two := s.opens(s.draft(1, "m1", 0)), s.opens(s.draft(2, "m2", 0))
+		other := s.draft(3, "m3", 0)
+		other.Opener = "key 2"
+		s.opens(other)
+		ids := func(limit int) (out []earshot.TurnID) {
+			s.Helper()
+			list, err := s.OpenDrafts(s.Context(), "key 1", limit)
+			s.check(err)
+			for _, d := range list {
+				out = append(out, d.ID)
+			}
+			return out
+		}
+		s.equal("both", ids(10), []earshot.TurnID{two.ID, one.ID})
+		s.equal("the newest", ids(1), []earshot.TurnID{two.ID})
+		_, err := s.AbortDraft(s.Context(), two.ID)
+		s.check(err)
+		s.equal("one has ended", ids(10), []earshot.TurnID{one.ID})
+	}},
+	{"a draft that insists is opened and committed after an answer", func(s *suite) {
+		first := s.drafted(1, "m1", 0)
+		insists := s.draft(1, "m1", 0)
+		insists.Again = true
+		beside := s.opens(insists)
+		if _, err := s.commits(first, "first"); err != nil {
+			s.Fatal(err)
+		}
+		_, err := s.commits(beside, "beside")
+		wantError(s.T, err, earshot.ErrConflict)
+		for n := 1; n < 3; n++ {
+			insists.Turns = n
+			d := s.opens(insists)
+			t, m := replies(d, fmt.Sprint("again ", n))
+			m.ID = earshot.MessageID(fmt.Sprint("again", n))
+			t.Answer.Replies = []earshot.MessageID{m.ID}
+			done, err := s.CommitDraft(s.Context(), d.ID, t, second(500), m)
+			s.check(err)
+			q, err := s.QueuedTurn(s.Context(), done.ID)
+			s.check(err)
+			s.equal("its turn", []any{done.Again, q.State, q.Number, q.Anchor}, []any{true, earshot.TurnDone, n, d.Anchor})
+		}
+		turns, err := s.Turns(s.Context(), first.Conversation, 0)
+		s.check(err)
+		s.equal("turns", len(turns), 3)
+		_, err = s.OpenDraft(s.Context(), s.draft(1, "m1", 3))
+		wantClaimed(s.T, err, first.ID, true)
 	}},
 	{"a draft comes back whole, and changes nothing else", func(s *suite) {
 		s.record(said(1, "question 1"))

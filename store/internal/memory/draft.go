@@ -23,7 +23,9 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		if c != nil {
 			epoch, turns = c.Epoch, len(c.turns)
 		}
-		next, err := rule.OpenDraft(d, epoch, turns, s.anyDeleted(d.Conversation.Scope, d.Prompt.Shows), s.time())
+		next, err := rule.OpenDraft(d, rule.DraftOpening{
+			Epoch: epoch, Turns: turns, Gone: s.anyDeleted(d.Conversation.Scope, d.Prompt.Shows), Claims: s.claims(d), Now: s.time(),
+		})
 		if err != nil {
 			return err
 		}
@@ -33,6 +35,83 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		s.queue.last++
 		next.ID = s.queue.last
 		s.drafts[next.ID] = &next
+		out = next.Export()
+		return nil
+	})
+	return out, err
+}
+
+// claims are who else has to do with a draft's anchor.
+func (s *Store) claims(d earshot.Draft) rule.Claims {
+	at := agentKey{d.Conversation.Agent, d.Conversation.Scope, string(d.Anchor)}
+	c := rule.Claims{Taken: s.anchors[at]}
+	if q := s.queue.anchors[at]; q != nil {
+		c.Queued = &q.QueuedTurn
+	}
+	for _, o := range s.drafts {
+		if o.ID != d.ID && o.State == earshot.DraftOpen && s.ofAnchor(o, d.Conversation, d.Anchor) && (c.Held == nil || o.Expires > c.Held.Expires) {
+			c.Held = &o.Draft
+		}
+	}
+	return c
+}
+
+func (s *Store) ofAnchor(d *rule.Drafted, of earshot.ConversationID, anchor earshot.MessageID) bool {
+	return d.Anchor == anchor && d.Conversation.Agent == of.Agent && d.Conversation.Scope == of.Scope
+}
+
+// head is a draft without what OpenDrafts leaves out.
+func head(d *rule.Drafted) earshot.Draft {
+	return d.WithoutContents().Export()
+}
+
+// OpenDrafts implements [earshot.Drafts].
+func (s *Store) OpenDrafts(ctx context.Context, opener string, limit int) (out []earshot.Draft, err error) {
+	err = s.read(ctx, func() error {
+		for _, d := range s.drafts {
+			if d.Opener == rule.Text(opener) && d.State == earshot.DraftOpen {
+				out = append(out, head(d))
+			}
+		}
+		slices.SortFunc(out, func(a, b earshot.Draft) int { return cmp.Compare(b.ID, a.ID) })
+		if limit > 0 && len(out) > limit {
+			out = out[:limit]
+		}
+		return nil
+	})
+	return out, err
+}
+
+// LastDraft implements [earshot.Drafts].
+func (s *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor earshot.MessageID, not earshot.TurnID) (out earshot.Draft, err error) {
+	err = s.read(ctx, func() error {
+		for id, d := range s.drafts {
+			if id != not && id > out.ID && s.ofAnchor(d, of, anchor) {
+				out = head(d)
+			}
+		}
+		if out.ID == 0 {
+			return rule.NoDraft(0)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// RenewDraft implements [earshot.Drafts].
+func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires earshot.Time, posting bool) (out earshot.Draft, err error) {
+	err = s.write(ctx, func() error {
+		d := s.drafts[id]
+		if d == nil {
+			return rule.NoDraft(id)
+		}
+		next, ok, err := rule.RenewDraft(*d, s.claims(d.Draft), now, expires, posting)
+		if err != nil {
+			return err
+		}
+		if ok {
+			s.drafts[id] = &next
+		}
 		out = next.Export()
 		return nil
 	})
@@ -147,7 +226,9 @@ func (s *Store) putDone(q rule.Queued) {
 		i, _ := slices.BinarySearchFunc(*list, q.ID, byID)
 		*list = slices.Insert(*list, i, t)
 	}
-	s.queue.anchors[agentKey{q.Conversation.Agent, q.Conversation.Scope, string(q.Anchor)}] = t
+	if q.Again == 0 {
+		s.queue.anchors[agentKey{q.Conversation.Agent, q.Conversation.Scope, string(q.Anchor)}] = t
+	}
 }
 
 // AbortDraft implements [earshot.Drafts].

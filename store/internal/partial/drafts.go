@@ -87,6 +87,29 @@ func (s *Store) whole(ctx context.Context, d earshot.Draft) (earshot.Draft, erro
 	return d, err
 }
 
+// RenewDraft implements [earshot.Drafts].
+func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires earshot.Time, posting bool) (earshot.Draft, error) {
+	d, err := s.Store.RenewDraft(ctx, id, now, expires, posting)
+	if err != nil || !s.transient(d.Conversation.Scope) {
+		return d, err
+	}
+	held, ok, err := s.heldDraft(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	if ok {
+		h, err := s.holder()
+		if err != nil {
+			return d, err
+		}
+		held.Expires = d.Expires // else the memory lets go of it when it would have expired
+		if err := h.HoldDraft(ctx, held); err != nil {
+			return d, err
+		}
+	}
+	return s.whole(ctx, d)
+}
+
 // CommitDraft implements [earshot.Drafts]. The replies go to the memory, and ids,
 // counts and usage to the disk.
 func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Turn, now earshot.Time, arrived ...earshot.Message) (earshot.Draft, error) {

@@ -153,7 +153,7 @@ func fill(ctx context.Context, s *Store) error {
 			FROM message WHERE seq % 20 = 0`,
 		`INSERT INTO conversation SELECT 'a', 'slack', 'T1', 'C1', 'm' || n, CASE WHEN n % 2 = 0 THEN 'key' || n ELSE '' END, 0, 0, 1, '{}', 1, 1 FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO draft (` + rule.DraftColumns + `) SELECT 1000000 + n, 'a', 'slack', 'T1', CASE WHEN n % 20 = 0 THEN 'C1' ELSE 'X' || n % 300 END, 'm' || n, 'old' || n, '',
-			CASE WHEN n % 3 = 0 THEN 'open' ELSE 'committed' END, 0, n, n, 0, 0, 0, 'h', '', 'asked', 'input', 'turn' FROM generate_series(1, 20000) AS n`,
+			CASE WHEN n % 3 = 0 THEN 'open' ELSE 'committed' END, 0, n, n, 0, 0, 0, 'h', '', 0, 0, 'asked', 'input', 'turn' FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO draft_reading SELECT platform, workspace, channel, anchor, id FROM draft`,
 		`INSERT INTO turn SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, n % 10, 'old' || n, 'null', '', '', 0, 0, 0, 0, 0, 0, 1 FROM generate_series(1, 20000) AS n`,
 		`INSERT INTO session SELECT 'a', 'slack', 'T1', 'C1', 'm' || n / 10, 0, n % 10, 0, 'user', 'text' FROM generate_series(1, 20000) AS n`,

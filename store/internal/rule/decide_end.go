@@ -25,6 +25,7 @@ type Commit struct {
 	Conversation earshot.Conversation
 	Turns        int // how many it has
 	Weight       int // what they count together
+	Again        int // tells a turn from the others of the agent for its anchor; 0 of the first
 }
 
 // AnsweredAlready is the error for a turn whose anchor was answered.

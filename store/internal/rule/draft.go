@@ -71,22 +71,69 @@ func draftTurn(t earshot.Turn, d earshot.Draft) (earshot.Turn, error) {
 	return t, err
 }
 
-// OpenDraft decides about [earshot.Drafts.OpenDraft], of a draft that CheckDraft has
-// checked. epoch and turns are the conversation's, zero where there is none; gone
-// reports whether something that the prompt shows is deleted.
-func OpenDraft(d earshot.Draft, epoch, turns int, gone bool, now earshot.Time) (Drafted, error) {
+// A DraftOpening is what [earshot.Drafts.OpenDraft] depends on, of a draft that
+// CheckDraft has checked.
+type DraftOpening struct {
+	Epoch, Turns int  // the conversation's; zero where there is none
+	Gone         bool // something that the prompt shows is deleted
+	Claims       Claims
+	Now          earshot.Time // the store's
+}
+
+// Claims are who else has to do with a draft's anchor.
+type Claims struct {
+	Taken  bool                // the agent has committed a turn for the anchor
+	Queued *earshot.QueuedTurn // its first queued turn for the anchor: id and state; nil: none
+	Held   *earshot.Draft      // the open draft for the anchor, besides this one, that expires last: id and Expires; nil: none
+}
+
+// at returns the claim that stands in the way of a draft at a time.
+func (c Claims) at(now earshot.Time) *earshot.Claimed {
+	switch {
+	case c.Queued != nil:
+		return &earshot.Claimed{Turn: c.Queued.ID, Answered: c.Queued.State.Final()}
+	case c.Taken:
+		return &earshot.Claimed{Answered: true}
+	case c.Held != nil && c.Held.Expires >= now:
+		return &earshot.Claimed{Turn: c.Held.ID, Until: c.Held.Expires}
+	}
+	return nil
+}
+
+// OpenDraft decides about [earshot.Drafts.OpenDraft].
+func OpenDraft(d earshot.Draft, o DraftOpening) (Drafted, error) {
+	if d.Opened == 0 {
+		d.Opened = o.Now
+	}
+	if held := o.Claims.at(d.Opened); held != nil && !d.Again {
+		return Drafted{}, held
+	}
+	epoch, turns := o.Epoch, o.Turns
 	switch {
 	case d.Prompt.From != epoch:
 		return Drafted{}, fmt.Errorf("the draft was gathered in epoch %d, the conversation is in %d: %w", d.Prompt.From, epoch, earshot.ErrConflict)
 	case d.Turns != turns:
 		return Drafted{}, fmt.Errorf("the draft follows %d turns, the conversation has %d: %w", d.Turns, turns, earshot.ErrConflict)
-	case gone:
+	case o.Gone:
 		return Drafted{}, fmt.Errorf("the draft shows what is deleted: %w", earshot.ErrConflict)
 	}
-	if d.Opened == 0 {
-		d.Opened = now
-	}
 	return Drafted{Draft: d}, nil
+}
+
+// RenewDraft decides about [earshot.Drafts.RenewDraft]. Nothing is written where ok is
+// false.
+func RenewDraft(d Drafted, c Claims, now, expires earshot.Time, posting bool) (_ Drafted, ok bool, _ error) {
+	if d.State != earshot.DraftOpen {
+		return d, false, nil
+	}
+	if held := c.at(now); held != nil && d.Expires < now && !d.Again {
+		return d, false, held
+	}
+	d.Expires = expires
+	if posting && d.Posting == 0 {
+		d.Posting = now
+	}
+	return d, true, nil
 }
 
 // A DraftEnd is a call of [earshot.Drafts.CommitDraft] with what it depends on.
@@ -131,7 +178,7 @@ func CommitDraft(d Drafted, e DraftEnd) (*DraftCommit, error) {
 		return nil, fmt.Errorf("draft %d was gathered in epoch %d, the conversation is in %d: %w", d.ID, d.Prompt.From, c.Epoch, earshot.ErrConflict)
 	case e.Answered.Turns != d.Turns:
 		return nil, fmt.Errorf("draft %d follows %d turns, the conversation has %d: %w", d.ID, d.Turns, e.Answered.Turns, earshot.ErrConflict)
-	case e.Answered.Taken || e.Queued:
+	case (e.Answered.Taken || e.Queued) && !d.Again:
 		return nil, AnsweredAlready(d.Anchor)
 	case e.Busy: // its prompt does not have the draft's turn, and would not follow it
 		return nil, fmt.Errorf("draft %d: a turn of the conversation is being answered: %w", d.ID, earshot.ErrConflict)
@@ -147,6 +194,9 @@ func CommitDraft(d Drafted, e DraftEnd) (*DraftCommit, error) {
 		ID: d.ID, Conversation: d.Conversation, Anchor: d.Anchor, State: earshot.TurnDone, Opened: d.Opened, Updated: e.Stored,
 		Epoch: d.Prompt.Epoch, Input: input, Hash: d.Prompt.Hash, Began: d.Prompt.Began, Number: done.Turn.Number,
 	}}
+	if d.Again {
+		done.Again, q.Again = done.Turn.Number+1, int(d.ID)
+	}
 	d = d.ended(earshot.DraftCommitted)
 	d.Turn.Number, d.Turn.Sum, done.Turn.Sum = done.Turn.Number, e.Turn.Sum, ""
 	return &DraftCommit{Draft: d, Commit: done, Queued: q}, nil
@@ -247,8 +297,8 @@ func NoDraft(id earshot.TurnID) error { return fmt.Errorf("draft %d: %w", id, ea
 
 // DraftColumns are those of draft. DraftColumnCount is how many there are.
 const (
-	DraftColumns     = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, asked, input, record`
-	DraftColumnCount = 20
+	DraftColumns     = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, again, posting, asked, input, record`
+	DraftColumnCount = 22
 )
 
 // A DraftRow is a draft as a database keeps it.
@@ -256,7 +306,7 @@ type DraftRow struct {
 	Drafted
 	TurnText string // the turn as DraftValues writes it
 
-	erased int
+	erased, again int
 }
 
 // Fields returns where a row of DraftColumns is scanned to. After that Read is called.
@@ -264,13 +314,14 @@ func (d *DraftRow) Fields() []any {
 	s := &d.Conversation.Scope
 	return []any{
 		&d.ID, &d.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &d.Conversation.Name, &d.Anchor, &d.Opener, &d.State, &d.erased,
-		&d.Opened, &d.Expires, &d.Turns, &d.Prompt.From, &d.Prompt.Epoch, &d.Prompt.Hash, &d.Prompt.Began, &d.Asked, &d.Prompt.Input, &d.TurnText,
+		&d.Opened, &d.Expires, &d.Turns, &d.Prompt.From, &d.Prompt.Epoch, &d.Prompt.Hash, &d.Prompt.Began, &d.again, &d.Posting,
+		&d.Asked, &d.Prompt.Input, &d.TurnText,
 	}
 }
 
 // Read sets what Fields does not from what was scanned.
 func (d *DraftRow) Read() (err error) {
-	d.Erased = d.erased != 0
+	d.Erased, d.Again = d.erased != 0, d.again != 0
 	d.Turn, err = readDraftTurn(d.TurnText)
 	return err
 }
@@ -281,16 +332,18 @@ func DraftValues(d Drafted) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	erased := 0
-	if d.Erased {
-		erased = 1
+	flag := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
 	}
 	bytes := func(b []byte) []byte { return append([]byte{}, b...) } // not NULL
 	s := d.Conversation.Scope
 	return []any{
 		int64(d.ID), string(d.Conversation.Agent), string(s.Platform), string(s.Workspace), string(s.Channel), d.Conversation.Name,
-		string(d.Anchor), d.Opener, string(d.State), erased, int64(d.Opened), int64(d.Expires), d.Turns, d.Prompt.From, d.Prompt.Epoch,
-		d.Prompt.Hash, string(d.Prompt.Began), bytes(d.Asked), bytes(d.Prompt.Input), turn,
+		string(d.Anchor), d.Opener, string(d.State), flag(d.Erased), int64(d.Opened), int64(d.Expires), d.Turns, d.Prompt.From, d.Prompt.Epoch,
+		d.Prompt.Hash, string(d.Prompt.Began), flag(d.Again), int64(d.Posting), bytes(d.Asked), bytes(d.Prompt.Input), turn,
 	}, nil
 }
 

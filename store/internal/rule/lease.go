@@ -33,7 +33,8 @@ func Begun(s earshot.TurnState) bool {
 // until the turn begins. An engine may load a turn without its Input.
 type Queued struct {
 	earshot.QueuedTurn
-	From int
+	From  int
+	Again int // tells it from the agent's other turns for its anchor; 0 of the first
 }
 
 // Export returns the turn as a caller of the store gets it: without internal

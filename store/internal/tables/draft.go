@@ -19,17 +19,18 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 	id := d.Conversation
 	var out rule.Drafted
 	err = s.engine.Apply(ctx, "open a draft", func(ctx context.Context, t *Tx) error {
-		now := s.stamp()
+		o := rule.DraftOpening{Now: s.stamp()}
 		var c Conversation
-		gone := false
 		t.Shared(id.Scope)
-		t.CreateBare(id, now)
+		t.CreateBare(id, o.Now)
 		c.Ask(t, id, t.SQL.Lock)
-		t.AskDeleted(id.Scope, d.Prompt.Shows, &gone)
+		t.AskDeleted(id.Scope, d.Prompt.Shows, &o.Gone)
+		t.askClaims(d, &o.Claims)
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
-		if out, err = rule.OpenDraft(d, c.Epoch, c.Turns, gone, now); err != nil {
+		o.Epoch, o.Turns = c.Epoch, c.Turns
+		if out, err = rule.OpenDraft(d, o); err != nil {
 			return err
 		}
 		t.Ask(t.SQL.NextTurn, nil, One(new(bool), &out.ID))
@@ -45,6 +46,25 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 	return out.Export(), nil
 }
 
+// ofAnchor bounds a statement to what an agent has for a message in the tables turn and
+// draft; what follows counts its parameters from $6.
+const ofAnchor = OfAgent + ` AND anchor = $5`
+
+// askClaims asks who else has to do with a draft's anchor.
+func (t *Tx) askClaims(d earshot.Draft, c *rule.Claims) {
+	id := d.Conversation
+	*c = rule.Claims{}
+	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, Own(id, string(d.Anchor)), One(&c.Taken, new(int)))
+	t.Ask(`SELECT id, state FROM queued_turn`+QueuedFor+` ORDER BY again LIMIT 1`, Args(id.Scope, string(d.Anchor), string(id.Agent)), func(row Row) error {
+		c.Queued = &earshot.QueuedTurn{}
+		return row.Scan(&c.Queued.ID, &c.Queued.State)
+	})
+	t.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 ORDER BY expires DESC, id DESC LIMIT 1`, Own(id, string(d.Anchor), int64(d.ID)), func(row Row) error {
+		c.Held = &earshot.Draft{}
+		return row.Scan(&c.Held.ID, &c.Held.Expires)
+	})
+}
+
 // putDraft queues the row of a draft; it replaces the one with its id.
 func (t *Tx) putDraft(d rule.Drafted) error {
 	v, err := rule.DraftValues(d)
@@ -52,9 +72,9 @@ func (t *Tx) putDraft(d rule.Drafted) error {
 		return err
 	}
 	t.Write(`INSERT INTO draft (`+rule.DraftColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
 		ON CONFLICT (id) DO UPDATE SET opener = excluded.opener, state = excluded.state, erased = excluded.erased,
-			asked = excluded.asked, input = excluded.input, record = excluded.record`, v...)
+			expires = excluded.expires, posting = excluded.posting, asked = excluded.asked, input = excluded.input, record = excluded.record`, v...)
 	return nil
 }
 
@@ -72,6 +92,67 @@ func (s *Store) Draft(ctx context.Context, id earshot.TurnID) (earshot.Draft, er
 		return earshot.Draft{}, err
 	}
 	return d.Export(), nil
+}
+
+// heads are the columns of a draft without what OpenDrafts leaves out.
+const heads = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, again, posting, '' AS asked, '' AS input, '' AS record`
+
+// OpenDrafts implements [earshot.Drafts].
+func (s *Store) OpenDrafts(ctx context.Context, opener string, limit int) ([]earshot.Draft, error) {
+	return s.heads(ctx, ` WHERE opener = $1 AND state = 'open' ORDER BY id DESC LIMIT $2 + 0`, rule.Text(opener), bound(limit))
+}
+
+// LastDraft implements [earshot.Drafts].
+func (s *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor earshot.MessageID, not earshot.TurnID) (earshot.Draft, error) {
+	found, err := s.heads(ctx, ofAnchor+` AND id <> $6 ORDER BY id DESC LIMIT 1`, Own(of, string(anchor), int64(not))...)
+	if err == nil && len(found) == 0 {
+		err = rule.NoDraft(0)
+	}
+	if err != nil {
+		return earshot.Draft{}, err
+	}
+	return found[0], nil
+}
+
+func (s *Store) heads(ctx context.Context, which string, args ...any) ([]earshot.Draft, error) {
+	return List(ctx, s.engine, "read drafts", `SELECT `+heads+` FROM draft`+which, args, func(row Row, d *earshot.Draft) error {
+		var r rule.DraftRow
+		err := scanDraft(row, &r)
+		*d = r.Export()
+		return err
+	})
+}
+
+// RenewDraft implements [earshot.Drafts].
+func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires earshot.Time, posting bool) (earshot.Draft, error) {
+	at, err := s.Draft(ctx, id) // for what never changes
+	if err != nil {
+		return earshot.Draft{}, err
+	}
+	var out rule.Drafted
+	err = s.engine.Apply(ctx, "renew a draft", func(ctx context.Context, t *Tx) error {
+		if _, err := t.Locked(ctx, at.Conversation); err != nil {
+			return err
+		}
+		d, err := t.draft(ctx, id)
+		if err != nil {
+			return err
+		}
+		var c rule.Claims
+		t.askClaims(d.Draft, &c)
+		if err := t.Send(ctx); err != nil {
+			return err
+		}
+		next, ok, err := rule.RenewDraft(d, c, now, expires, posting)
+		if out = next; err != nil || !ok {
+			return err
+		}
+		return t.putDraft(next)
+	})
+	if err != nil {
+		return earshot.Draft{}, err
+	}
+	return out.Export(), nil
 }
 
 // draft returns one draft, which it locks, with the messages that it shows.
@@ -167,10 +248,10 @@ func (t *Tx) commitDraft(c *rule.DraftCommit) error {
 	q := c.Queued
 	id := q.Conversation
 	t.Write(`INSERT INTO queued_turn (agent, platform, workspace, channel, conversation, id, anchor, client, author, said,
-			state, why, tries, opened, updated, from_epoch, epoch, number, hash, began, input)`+t.SQL.OwnID+`
-		VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', 0, $8, '', 0, $9, $10, $11, $12, $13, $14, $15, $16)`,
+			state, why, tries, opened, updated, from_epoch, epoch, number, hash, began, input, again)`+t.SQL.OwnID+`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', 0, $8, '', 0, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
 		Own(id, id.Name, int64(q.ID), string(q.Anchor), string(q.State), int64(q.Opened), int64(q.Updated),
-			q.From, q.Epoch, q.Number, q.Hash, string(q.Began), Blob(q.Input))...)
+			q.From, q.Epoch, q.Number, q.Hash, string(q.Began), Blob(q.Input), q.Again)...)
 	return t.endDraft(c.Draft)
 }
 

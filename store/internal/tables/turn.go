@@ -41,7 +41,7 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 // locked.
 func (t *Tx) askAnswered(id earshot.ConversationID, turn earshot.Turn, a *rule.Answered) {
 	*a = rule.Answered{}
-	t.Ask(`SELECT number FROM turn`+OfAgent+` AND anchor = $5`, Own(id, string(turn.Answer.Anchor)), One(&a.Taken, new(int)))
+	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, Own(id, string(turn.Answer.Anchor)), One(&a.Taken, new(int)))
 	t.AskDeleted(id.Scope, rule.Read(turn), &a.Gone)
 }
 
@@ -55,9 +55,9 @@ func (t *Tx) commitTurn(done rule.Commit) error {
 	if err != nil {
 		return err
 	}
-	t.Write(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+rule.TurnColumns+`, weight)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-		at(append(values, done.Weight)...)...)
+	t.Write(`INSERT INTO turn (agent, platform, workspace, channel, conversation, `+rule.TurnColumns+`, weight, again)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+		at(append(values, done.Weight, done.Again)...)...)
 	if err := t.append(turn, at(turn.Epoch, turn.Number)); err != nil {
 		return err
 	}
