@@ -89,11 +89,12 @@ type Drafts interface {
 	// Draft returns one, or ErrNotFound.
 	Draft(ctx context.Context, id TurnID) (Draft, error)
 	// OpenDrafts returns the open drafts of an opener, the newest first, at most limit,
-	// also those that have expired. Asked, the input of Prompt and Turn are left out.
+	// also those that have expired. The input of Prompt and Turn are left out.
 	OpenDrafts(ctx context.Context, opener string, limit int) ([]Draft, error)
 	// LastDraft returns the newest draft of an agent for an anchor besides that with the
-	// id not, or ErrNotFound. What OpenDrafts leaves out is left out.
-	LastDraft(ctx context.Context, of ConversationID, anchor MessageID, not TurnID) (Draft, error)
+	// id not, or ErrNotFound; with posting the newest that is open and has Posting. What
+	// OpenDrafts leaves out is left out.
+	LastDraft(ctx context.Context, of ConversationID, anchor MessageID, not TurnID, posting bool) (Draft, error)
 	// RenewDraft sets when an open draft expires, also of one that has expired, and, the
 	// first time that posting is true, its Posting. Of one that has ended nothing
 	// changes. A [*Claimed] when it expired before now and the anchor has been answered

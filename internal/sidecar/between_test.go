@@ -68,7 +68,7 @@ func (m *moment) must(err error) {
 
 func (m *moment) opened(anchor earshot.MessageID) *earshot.Draft {
 	m.Helper()
-	c, err := m.direct.Context(m.Context(), everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: anchor, Agent: "U0BOT", Open: true})
+	c, err := m.direct.Context(m.Context(), everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: anchor, Agent: "U0BOT", Open: true, Claim: sidecar.Claim{Again: true}})
 	m.must(err)
 	return c.Draft
 }
@@ -114,11 +114,11 @@ var doings = map[string]func(context.Context, *moment, *sidecar.Service) error{
 		return err
 	},
 	"an open turn": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT", Open: true})
+		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT", Open: true, Claim: sidecar.Claim{Again: true}})
 		return err
 	},
 	"an open turn of a conversation": func(ctx context.Context, m *moment, s *sidecar.Service) error {
-		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Conversation: m.conversation(), Anchor: question, Open: true})
+		_, err := s.Context(ctx, everyone, sidecar.ContextRequest{Conversation: m.conversation(), Anchor: question, Open: true, Claim: sidecar.Claim{Again: true}})
 		return err
 	},
 	"a commit": func(ctx context.Context, m *moment, s *sidecar.Service) error {

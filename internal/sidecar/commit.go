@@ -92,9 +92,17 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	if err := r.check(); err != nil {
 		return Committed{}, err
 	}
+	var again bool
 	switch {
 	case d.State == earshot.DraftAborted:
-		return Committed{}, aborted
+		next, ok, err := s.replacement(ctx, d)
+		if err != nil {
+			return Committed{}, err
+		}
+		if !ok {
+			return Committed{}, aborted
+		}
+		d, again = next, true
 	case d.Expires < s.now():
 		return Committed{}, earshot.ErrExpired
 	}
@@ -110,7 +118,7 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	if err != nil {
 		return Committed{}, err
 	}
-	if len(anchors) == 0 || anchors[0].Deleted {
+	if again || len(anchors) == 0 || anchors[0].Deleted {
 		return Committed{}, s.overtaken(ctx, p, d, channel, identity)
 	}
 	messages := r.messages(channel, d.Conversation, anchors[0], identity, s.now())
@@ -179,33 +187,50 @@ func (*OtherReply) Is(target error) bool { return target == earshot.ErrConflict 
 // repeated answers a commit of a turn that is committed. What a repeat leaves out, ids
 // and usage, it does not contradict.
 func (s *Service) repeated(ctx context.Context, d earshot.Draft, r *Reply) (Committed, error) {
-	q, err := s.store.QueuedTurn(ctx, d.ID)
+	t, err := s.committed(ctx, d.ID)
 	if err != nil {
-		return Committed{}, fmt.Errorf("read a committed turn: %w", err)
+		return Committed{}, err
 	}
-	t, err := s.store.Turn(ctx, d.Conversation, q.Number)
-	if err != nil {
-		return Committed{}, fmt.Errorf("read a committed turn: %w", err)
-	}
-	done := Committed{d.ID, d.Conversation, q.Number, d.Anchor, t.Answer.Replies, true}
+	done := Committed{d.ID, d.Conversation, t.Number, d.Anchor, t.Answer.Replies, true}
 	same := d.Turn.Sum == "" || d.Turn.Sum == r.sum() // "": committed by an earlier version
 	same = same && (len(r.Messages) == 0 || slices.Equal(r.ids(), t.Answer.Replies))
 	if same = same && (r.Usage == earshot.Usage{} || r.Usage == t.Usage); same {
 		return done, nil
 	}
-	other := &OtherReply{Committed: done, Text: t.Reply(), Usage: t.Usage}
-	if other.Text == "" {
-		stored, err := s.store.ByID(ctx, d.Conversation.Scope, t.Answer.Replies...)
-		if err != nil {
-			return Committed{}, fmt.Errorf("read a committed reply: %w", err)
-		}
-		var texts []string
-		for _, m := range stored {
-			texts = append(texts, m.Text)
-		}
-		other.Text = strings.Join(texts, "\n")
+	other := &OtherReply{Committed: done, Usage: t.Usage}
+	if other.Text, err = s.replyText(ctx, d.Conversation.Scope, t); err != nil {
+		return Committed{}, err
 	}
 	return Committed{}, other
+}
+
+// committed returns what a turn that is done recorded.
+func (s *Service) committed(ctx context.Context, id earshot.TurnID) (earshot.Turn, error) {
+	q, err := s.store.QueuedTurn(ctx, id)
+	if err != nil {
+		return earshot.Turn{}, fmt.Errorf("read a committed turn: %w", err)
+	}
+	t, err := s.store.Turn(ctx, q.Conversation, q.Number)
+	if err != nil {
+		return earshot.Turn{}, fmt.Errorf("read a committed turn: %w", err)
+	}
+	return t, nil
+}
+
+// replyText returns the reply of a turn, as far as it is stored.
+func (s *Service) replyText(ctx context.Context, at earshot.Scope, t earshot.Turn) (string, error) {
+	if text := t.Reply(); text != "" {
+		return text, nil
+	}
+	stored, err := s.store.ByID(ctx, at, t.Answer.Replies...)
+	if err != nil {
+		return "", fmt.Errorf("read a committed reply: %w", err)
+	}
+	var texts []string
+	for _, m := range stored {
+		texts = append(texts, m.Text)
+	}
+	return strings.Join(texts, "\n"), nil
 }
 
 // ids returns the ids of the messages that the reply became.
@@ -242,9 +267,9 @@ func (s *Service) overtaken(ctx context.Context, p access.Principal, d earshot.D
 		return err
 	}
 	late := &Overtaken{Reason: Changed}
-	anew := s.open
+	anew := s.replace
 	if answered {
-		late.Reason, anew = Answered, s.makeContext // a turn for it could not be committed
+		late.Reason, anew = Answered, s.remake // a turn for it could not be committed
 	}
 	settings, err := decodeSettings(d.Asked)
 	if errors.Is(err, errReadAs) {
@@ -253,7 +278,7 @@ func (s *Service) overtaken(ctx context.Context, p access.Principal, d earshot.D
 	if err != nil {
 		return err
 	}
-	c, err := anew(ctx, p, contexts.Request{Settings: settings, Channel: channel, Agent: identity, Anchor: d.Anchor, Conversation: d.Conversation})
+	c, err := anew(ctx, p, d, contexts.Request{Settings: settings, Channel: channel, Agent: identity, Anchor: d.Anchor, Conversation: d.Conversation})
 	if errors.Is(err, visible.Absent) {
 		return &Overtaken{Reason: Gone} // since it was looked at above
 	}
@@ -262,6 +287,28 @@ func (s *Service) overtaken(ctx context.Context, p access.Principal, d earshot.D
 	}
 	late.Anew = &c
 	return late
+}
+
+// replace ends a draft that came too late and opens one in its place.
+func (s *Service) replace(ctx context.Context, p access.Principal, d earshot.Draft, r contexts.Request) (Context, error) {
+	if _, err := s.store.AbortDraft(ctx, d.ID); err != nil {
+		return Context{}, err
+	}
+	return s.open(ctx, p, r, Claim{Again: d.Again, Hold: openingOf(d).hold(), replaces: d.ID})
+}
+
+func (s *Service) remake(ctx context.Context, p access.Principal, _ earshot.Draft, r contexts.Request) (Context, error) {
+	return s.makeContext(ctx, p, r)
+}
+
+// replacement returns the open draft that was opened in place of one that came too
+// late. Its holder did not hear of it, since it commits the first one again.
+func (s *Service) replacement(ctx context.Context, d earshot.Draft) (earshot.Draft, bool, error) {
+	last, err := s.store.LastDraft(ctx, d.Conversation, d.Anchor, d.ID, false)
+	if errors.Is(err, earshot.ErrNotFound) {
+		return last, false, nil
+	}
+	return last, err == nil && last.State == earshot.DraftOpen && openingOf(last).Replaces == d.ID, err
 }
 
 // queueLook is how many turns of a channel are looked through for one of an anchor.
@@ -274,8 +321,14 @@ func (s *Service) answered(ctx context.Context, d earshot.Draft) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if d.Again { // then only what was committed since counts
+		turns = turns[min(d.Turns, len(turns)):]
+	}
 	if slices.ContainsFunc(turns, func(t earshot.Turn) bool { return t.Answer.Anchor == d.Anchor }) {
 		return true, nil
+	}
+	if d.Again {
+		return false, nil
 	}
 	queued, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{Agent: d.Conversation.Agent, Scope: &d.Conversation.Scope, Limit: queueLook})
 	return slices.ContainsFunc(queued, func(q earshot.QueuedTurn) bool { return q.Anchor == d.Anchor }), err

@@ -25,6 +25,7 @@ type ContextRequest struct {
 	contexts.Settings
 	Message *earshot.Message // recorded first; nil records nothing
 	Open    bool             // open a turn, which [Service.Commit] ends
+	Claim
 }
 
 // A Context is a prompt with what it was made of.
@@ -37,6 +38,9 @@ type Context struct {
 	// "" where the caller may not pass its rights on.
 	Capability string
 	Draft      *earshot.Draft // the turn that was opened; nil if none was
+	// Interrupted is an earlier turn for the anchor whose holder was about to post and
+	// was not heard of again; nil if there is none. Its reply may be visible.
+	Interrupted *earshot.Draft
 }
 
 // Context makes the context of a message. Nothing of its conversation changes; a
@@ -57,7 +61,7 @@ func (s *Service) Context(ctx context.Context, p access.Principal, r ContextRequ
 		return Context{}, err
 	}
 	if r.Open {
-		return s.open(ctx, p, a)
+		return s.open(ctx, p, a, r.Claim)
 	}
 	return s.makeContext(ctx, p, a)
 }
@@ -157,12 +161,8 @@ func (s *Service) makeContext(ctx context.Context, p access.Principal, a context
 	if err != nil {
 		return Context{}, err
 	}
-	c := Context{Conversation: a.Conversation, Input: in, Result: res}
-	for i := range in.Messages {
-		if m := &in.Messages[i]; m.ID == in.Anchor {
-			c.At = m.Position()
-		}
-	}
+	anchor := anchorOf(in)
+	c := Context{Conversation: a.Conversation, Input: in, Result: res, At: anchor.Position()}
 	c.Capability, _, err = s.mint(ctx, p, a.Conversation, c.At, s.options.OpenFor)
 	if errors.Is(err, access.ErrForbidden) {
 		return c, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,19 +22,20 @@ import (
 // changes.
 const openTries = 5
 
-// open makes a context and stores it as a draft.
-func (s *Service) open(ctx context.Context, p access.Principal, a contexts.Request) (Context, error) {
+// open makes a context and stores it as a draft, which claims its question. The error
+// is a [*Taken] where the question is answered, or somebody else holds the claim.
+func (s *Service) open(ctx context.Context, p access.Principal, a contexts.Request, claim Claim) (Context, error) {
 	var err error
 	for range openTries {
 		var c Context
-		if c, err = s.openOnce(ctx, p, a); !errors.Is(err, earshot.ErrConflict) {
-			return c, err
+		if c, err = s.openOnce(ctx, p, a, claim); !errors.Is(err, earshot.ErrConflict) {
+			return c, s.taken(ctx, err)
 		}
 	}
 	return Context{}, fmt.Errorf("open a turn: %w", err)
 }
 
-func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.Request) (Context, error) {
+func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.Request, claim Claim) (Context, error) {
 	// The turns are counted before anything is read, so that whatever is committed
 	// while it is read is a conflict.
 	turns, err := s.store.Turns(ctx, a.Conversation, 1)
@@ -46,19 +48,20 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 	}
 	d := earshot.Draft{
 		Conversation: a.Conversation, Anchor: a.Anchor, Opener: p.ID, State: earshot.DraftOpen,
-		Opened: s.now(), Expires: s.now() + earshot.Time(s.options.OpenFor.Microseconds()), Turns: inputref.Count(turns), Turn: turnOf(c),
+		Opened: s.now(), Expires: s.until(claim.Hold), Again: claim.Again, Turns: inputref.Count(turns), Turn: turnOf(c),
 	}
 	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, false); err != nil {
 		return Context{}, err
 	}
-	if d.Asked, err = encodeSettings(a.Settings); err != nil {
+	if d.Asked, err = encodeSettings(a.Settings, opening{Edited: anchorOf(c.Input).Edited, Hold: int(claim.Hold.Seconds()), Replaces: claim.replaces}); err != nil {
 		return Context{}, err
 	}
 	if d, err = s.store.OpenDraft(ctx, d); err != nil {
 		return Context{}, err
 	}
 	c.Draft = &d
-	return c, nil
+	c.Interrupted, err = s.interrupted(ctx, d)
+	return c, err
 }
 
 // turnOf returns what committing a context records, without its reply. A question
@@ -82,12 +85,18 @@ func turnOf(c Context) earshot.Turn {
 
 // isolated reports whether the question is answered without context.
 func isolated(in assemble.Input) bool {
+	m := anchorOf(in)
+	return m.Isolated()
+}
+
+// anchorOf returns the question of an input.
+func anchorOf(in assemble.Input) earshot.Message {
 	for i := range in.Messages {
-		if m := &in.Messages[i]; m.ID == in.Anchor {
-			return m.Isolated()
+		if in.Messages[i].ID == in.Anchor {
+			return in.Messages[i]
 		}
 	}
-	return false
+	return earshot.Message{}
 }
 
 // newMessages returns the messages of a prompt that are not of the session alone.
@@ -119,10 +128,20 @@ type settingsJSON struct {
 	Zone         string               `json:"zone,omitzero"`
 	Attach       []earshot.ArtifactID `json:"attach,omitempty"`
 	ReadAs       bool                 `json:"read_as,omitzero"` // there was a Text
+	opening
 }
 
-func encodeSettings(h contexts.Settings) ([]byte, error) {
-	w := settingsJSON{Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, Attach: h.Attach, ReadAs: h.Text != ""}
+// An opening is what is kept of how a turn was opened, besides its settings.
+type opening struct {
+	Edited   earshot.Time   `json:"edited,omitzero"`   // the last edit of the anchor then
+	Hold     int            `json:"hold,omitzero"`     // seconds
+	Replaces earshot.TurnID `json:"replaces,omitzero"` // the turn that came too late, for which this one was opened
+}
+
+func (o opening) hold() time.Duration { return time.Duration(o.Hold) * time.Second }
+
+func encodeSettings(h contexts.Settings, o opening) ([]byte, error) {
+	w := settingsJSON{opening: o, Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, Attach: h.Attach, ReadAs: h.Text != ""}
 	if h.Policy != nil {
 		policy, err := json.Marshal(*h.Policy, json.Deterministic(true))
 		if err != nil {
@@ -140,6 +159,15 @@ func encodeSettings(h contexts.Settings) ([]byte, error) {
 // errReadAs says that a context cannot be made anew, because its question was read
 // as a text that is not kept.
 var errReadAs = errors.New("the question was read as another text")
+
+// openingOf reads how a draft was opened; the zero value where nothing is kept of it.
+func openingOf(d earshot.Draft) opening {
+	var w settingsJSON
+	if len(d.Asked) > 0 {
+		_ = json.Unmarshal(d.Asked, &w) // written here
+	}
+	return w.opening
+}
 
 func decodeSettings(data []byte) (contexts.Settings, error) {
 	var w settingsJSON

@@ -117,7 +117,7 @@ func (r *races) round(n int) {
 	var drafts []*earshot.Draft
 	for _, s := range r.services {
 		for range each {
-			c, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: earshot.MessageID(question), Agent: "U0BOT", Open: true})
+			c, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: earshot.MessageID(question), Agent: "U0BOT", Open: true, Claim: sidecar.Claim{Again: true}})
 			r.must(err)
 			if c.Conversation != r.conversation {
 				r.t.Fatalf("the turn is of %v", c.Conversation)

@@ -263,9 +263,9 @@ class CommittedTurn(TypedDict):
 class _ConflictProblem(TypedDict):
     # what went wrong, for programs
     code: str
-    # the anchor has been answered, the anchor was deleted, the conversation has changed, or
-    # this turn was committed with another text, ids or usage
-    reason: Literal["answered", "deleted", "changed", "other_reply"]
+    # the anchor has been answered, somebody else is answering it, the anchor was deleted, the
+    # conversation has changed, or this turn was committed with another text, ids or usage
+    reason: Literal["answered", "answering", "deleted", "changed", "other_reply"]
     # the HTTP status
     status: int
     # the status in words
@@ -279,8 +279,11 @@ class ConflictProblem(_ConflictProblem, total=False):
     detail: str
     # what is wrong with which field of the request, one sentence each
     fields: List[str]
-    # what the turn was committed with; only of other_reply
+    # what the turn was committed with; of other_reply, and of answered when a turn is opened or
+    # renewed
     reply: StoredReply
+    # which answered the anchor, or is answering it; when a turn is opened or renewed
+    turn: int
 
 
 class _ContextAnswer(TypedDict):
@@ -304,6 +307,8 @@ class ContextAnswer(_ContextAnswer, total=False):
 
 
 class ContextBody(TypedDict, total=False):
+    # with open: also where the question has been answered, or somebody else is answering it
+    again: bool
     # who answers; default: the only agent that is known here
     agent: str
     # the id of the message to answer; default: that of message
@@ -318,6 +323,9 @@ class ContextBody(TypedDict, total=False):
     conversation: str
     # o200k, bytes4, or either times a factor, such as o200k*1.15
     counter: Optional[str]
+    # with open: seconds for which the turn is held unless it is renewed; default: as long as
+    # turns can be committed, which is 15 minutes unless the operator says otherwise
+    hold: int
     # the operator's own system text
     instructions: Optional[str]
     # a message that is recorded first
@@ -494,6 +502,27 @@ class File(TypedDict, total=False):
     type: Optional[str]
 
 
+class _HeldTurn(TypedDict):
+    # the message that is answered
+    anchor: str
+    # its id
+    channel: str
+    # its id
+    conversation: str
+    expires: str
+    platform: str
+    # cancelled: the question was deleted; changed: it was edited since the turn was opened
+    state: Literal["open", "cancelled", "changed", "expired", "committed", "aborted"]
+    # its id
+    turn: int
+    workspace: str
+
+
+class HeldTurn(_HeldTurn, total=False):
+    # when its reply was about to be posted
+    posting: str
+
+
 class Hit(TypedDict):
     # the share of the query's words that it has, by their weights, 0 to 1
     cover: float
@@ -537,6 +566,12 @@ class Input(_Input, total=False):
     recalled: List[Recalled]
     stored: List[Stored]
     zone: Optional[str]
+
+
+class InterruptedTurn(TypedDict):
+    id: int
+    # when it was about to post
+    posting: str
 
 
 class _LedgerRow(TypedDict):
@@ -718,9 +753,23 @@ class Note(TypedDict):
     text: str
 
 
-class OpenTurn(TypedDict):
+class _OpenTurn(TypedDict):
+    # until when it holds the claim and can be committed; POST /v1/turns/{id}/renew moves it
     expires: str
     id: int
+    # an idempotency key for posting the reply: the same for every turn for this question until
+    # it is answered; 24 characters
+    key: str
+
+
+class OpenTurn(_OpenTurn, total=False):
+    # an earlier turn for this question whose holder was about to post and was not heard of
+    # again: its reply may be visible; look for it by the key before you post
+    interrupted: InterruptedTurn
+
+
+class OpenTurnsOutputBody(TypedDict):
+    turns: List[HeldTurn]
 
 
 class _Problem(TypedDict):
@@ -757,6 +806,15 @@ class Recalled(_Recalled, total=False):
     cover: Optional[float]
     parts: Dict[str, float]
     score: Optional[float]
+
+
+class RenewBody(TypedDict, total=False):
+    # seconds from now; default: as when the turn was opened
+    hold: int
+    # the reply is about to be posted
+    posting: bool
+    # seconds to wait for something to happen; default: none
+    wait: int
 
 
 class Replies(TypedDict, total=False):
@@ -1388,6 +1446,11 @@ class Operations:
         """
         return self._transport.stream("GET", "/v1/turns/events", query={"channel": channel, "platform": platform, "workspace": workspace}, headers={"Last-Event-ID": last_event_id}, again=True)
 
+    def list_open_turns(self) -> OpenTurnsOutputBody:
+        """The turns that this key has opened and not ended: GET /v1/turns/open."""
+        answer = self._transport.call("GET", "/v1/turns/open", again=True)
+        return cast("OpenTurnsOutputBody", answer)
+
     def get_turn(self, id: int, *, prompt: Optional[bool] = None) -> WholeTurn:
         """One turn: what was asked, what the model saw and why, what it cost: GET /v1/turns/{id}.
 
@@ -1411,6 +1474,14 @@ class Operations:
         """
         answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/commit", body=body, again=True)
         return cast("CommittedTurn", answer)
+
+    def renew_turn(self, id: str, body: RenewBody) -> HeldTurn:
+        """Keep an open turn, and hear what has become of its question: POST /v1/turns/{id}/renew.
+
+        id: the turn's id
+        """
+        answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/renew", body=body, again=True)
+        return cast("HeldTurn", answer)
 
     def usage(
         self,

@@ -231,16 +231,18 @@ export interface ConflictProblem {
   /** what is wrong with which field of the request, one sentence each */
   fields?: string[] | undefined;
   /**
-   * the anchor has been answered, the anchor was deleted, the conversation has changed, or this turn was
-   * committed with another text, ids or usage
+   * the anchor has been answered, somebody else is answering it, the anchor was deleted, the
+   * conversation has changed, or this turn was committed with another text, ids or usage
    */
-  reason: "answered" | "deleted" | "changed" | "other_reply";
-  /** what the turn was committed with; only of other_reply */
+  reason: "answered" | "answering" | "deleted" | "changed" | "other_reply";
+  /** what the turn was committed with; of other_reply, and of answered when a turn is opened or renewed */
   reply?: StoredReply | undefined;
   /** the HTTP status */
   status: number;
   /** the status in words */
   title: string;
+  /** which answered the anchor, or is answering it; when a turn is opened or renewed */
+  turn?: number | undefined;
 }
 
 export interface ContextAnswer {
@@ -261,6 +263,8 @@ export interface ContextAnswer {
 }
 
 export interface ContextBody {
+  /** with open: also where the question has been answered, or somebody else is answering it */
+  again?: boolean | undefined;
   /** who answers; default: the only agent that is known here */
   agent?: string | undefined;
   /** the id of the message to answer; default: that of message */
@@ -275,6 +279,11 @@ export interface ContextBody {
   conversation?: string | undefined;
   /** o200k, bytes4, or either times a factor, such as o200k*1.15 */
   counter?: string | null | undefined;
+  /**
+   * with open: seconds for which the turn is held unless it is renewed; default: as long as turns can be
+   * committed, which is 15 minutes unless the operator says otherwise
+   */
+  hold?: number | undefined;
   /** the operator's own system text */
   instructions?: string | null | undefined;
   /** a message that is recorded first */
@@ -432,6 +441,24 @@ export interface File {
   type?: string | null | undefined;
 }
 
+export interface HeldTurn {
+  /** the message that is answered */
+  anchor: string;
+  /** its id */
+  channel: string;
+  /** its id */
+  conversation: string;
+  expires: string;
+  platform: string;
+  /** when its reply was about to be posted */
+  posting?: string | undefined;
+  /** cancelled: the question was deleted; changed: it was edited since the turn was opened */
+  state: "open" | "cancelled" | "changed" | "expired" | "committed" | "aborted";
+  /** its id */
+  turn: number;
+  workspace: string;
+}
+
 export interface Hit {
   /** the share of the query's words that it has, by their weights, 0 to 1 */
   cover: number;
@@ -469,6 +496,12 @@ export interface Input {
   recalled?: Recalled[] | undefined;
   stored?: Stored[] | undefined;
   zone?: string | null | undefined;
+}
+
+export interface InterruptedTurn {
+  id: number;
+  /** when it was about to post */
+  posting: string;
 }
 
 export interface LedgerRow {
@@ -635,8 +668,23 @@ export interface Note {
 }
 
 export interface OpenTurn {
+  /** until when it holds the claim and can be committed; POST /v1/turns/{id}/renew moves it */
   expires: string;
   id: number;
+  /**
+   * an earlier turn for this question whose holder was about to post and was not heard of again: its
+   * reply may be visible; look for it by the key before you post
+   */
+  interrupted?: InterruptedTurn | undefined;
+  /**
+   * an idempotency key for posting the reply: the same for every turn for this question until it is
+   * answered; 24 characters
+   */
+  key: string;
+}
+
+export interface OpenTurnsOutputBody {
+  turns: HeldTurn[];
 }
 
 export interface Problem {
@@ -667,6 +715,15 @@ export interface Recalled {
   id: string | null;
   parts?: Record<string, number> | undefined;
   score?: number | null | undefined;
+}
+
+export interface RenewBody {
+  /** seconds from now; default: as when the turn was opened */
+  hold?: number | undefined;
+  /** the reply is about to be posted */
+  posting?: boolean | undefined;
+  /** seconds to wait for something to happen; default: none */
+  wait?: number | undefined;
 }
 
 export interface Replies {
@@ -1168,6 +1225,11 @@ export class Operations {
     return this.#transport.stream({ method: "GET", path: "/v1/turns/events", query: { channel: options.channel, platform: options.platform, workspace: options.workspace }, headers: { "Last-Event-ID": options.lastEventId }, again: true }, options);
   }
 
+  /** The turns that this key has opened and not ended: GET /v1/turns/open. */
+  listOpenTurns(options: CallOptions = {}): Promise<OpenTurnsOutputBody> {
+    return this.#transport.call<OpenTurnsOutputBody>({ method: "GET", path: "/v1/turns/open", again: true }, options);
+  }
+
   /** One turn: what was asked, what the model saw and why, what it cost: GET /v1/turns/{id}. */
   getTurn(id: number, options: {
     /** make the prompt again */
@@ -1184,6 +1246,11 @@ export class Operations {
   /** End an open turn with its reply: POST /v1/turns/{id}/commit. */
   commitTurn(id: string, body: CommitBody, options: CallOptions = {}): Promise<CommittedTurn> {
     return this.#transport.call<CommittedTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/commit`, body, again: true }, options);
+  }
+
+  /** Keep an open turn, and hear what has become of its question: POST /v1/turns/{id}/renew. */
+  renewTurn(id: string, body: RenewBody, options: CallOptions = {}): Promise<HeldTurn> {
+    return this.#transport.call<HeldTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/renew`, body, again: true }, options);
   }
 
   /** Tokens of answered turns, by agent, channel and policy: GET /v1/usage. */

@@ -47,6 +47,8 @@ var bounds = map[string]counted.Bound{
 	"make-context":    aContext,
 	"make-capability": aboutOne,
 	"commit-turn":     aboutOne,
+	"renew-turn":      aboutOne,
+	"list-open-turns": aboutOne,
 	"abort-turn":      aboutOne,
 	"get-turn":        aboutOne,
 	"list-turns":      turnsPage,

@@ -21,12 +21,13 @@ func (s *server) addOpenTurns(a huma.API) {
 	addRaw(s, a, huma.Operation{
 		OperationID: "commit-turn", Method: http.MethodPost, Path: "/v1/turns/{id}/commit", Summary: "End an open turn with its reply",
 		Description: "Cursor, session and manifest of the conversation move exactly once: a repeated commit changes nothing and is answered as the first was, and one with another text, ids or usage with 409 other_reply and what is stored. Of two turns that are open in one conversation the first commit wins; the other is answered with 409 and, where the anchor still waits for an answer, with the context anew and a new open turn.",
-		Responses:   map[string]*huma.Response{"409": {Description: "The conversation has changed", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[conflictProblem](a)}}}},
+		Responses:   map[string]*huma.Response{"409": conflictResponse(a)},
 	}, schemaOf[commitBody](a), s.commitTurn)
 	add(s, a, huma.Operation{
 		OperationID: "abort-turn", Method: http.MethodPost, Path: "/v1/turns/{id}/abort", Summary: "End an open turn without a reply",
 		Description: "Nothing of its conversation changes. The answer says in which state the turn is: one that was committed before stays so.",
 	}, s.abortTurn)
+	s.addClaims(a)
 }
 
 // A commitBody is the body of POST /v1/turns/{id}/commit.
@@ -69,12 +70,23 @@ type committedTurn struct {
 	Repeated     bool           `json:"repeated" doc:"it was committed before this request, which changed nothing"`
 }
 
-// A conflictProblem is the answer to a commit that came too late.
+// A conflictProblem is the answer to a commit that came too late, and to a question
+// that is somebody else's.
 type conflictProblem struct {
 	Problem
-	Reason  string         `json:"reason" enum:"answered,deleted,changed,other_reply" doc:"the anchor has been answered, the anchor was deleted, the conversation has changed, or this turn was committed with another text, ids or usage"`
+	Reason  string         `json:"reason" enum:"answered,answering,deleted,changed,other_reply" doc:"the anchor has been answered, somebody else is answering it, the anchor was deleted, the conversation has changed, or this turn was committed with another text, ids or usage"`
+	Turn    earshot.TurnID `json:"turn,omitempty" doc:"which answered the anchor, or is answering it; when a turn is opened or renewed"`
 	Context *contextAnswer `json:"context,omitempty" doc:"the context anew, with a turn of its own; only where the conversation has changed"`
-	Reply   *storedReply   `json:"reply,omitempty" doc:"what the turn was committed with; only of other_reply"`
+	Reply   *storedReply   `json:"reply,omitempty" doc:"what the turn was committed with; of other_reply, and of answered when a turn is opened or renewed"`
+}
+
+// conflictResponse describes a 409 that brings a conflictProblem.
+func conflictResponse(a huma.API) *huma.Response {
+	return &huma.Response{
+		Description: "The question is answered, or somebody else's, or the conversation has changed",
+		Headers:     map[string]*huma.Param{"Retry-After": {Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "seconds; of answering"}},
+		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[conflictProblem](a)}},
+	}
 }
 
 // A storedReply is the reply of a committed turn.
@@ -82,6 +94,10 @@ type storedReply struct {
 	Text  string    `json:"text" doc:"as far as it is stored"`
 	IDs   []string  `json:"ids" doc:"of its messages"`
 	Usage usageJSON `json:"usage"`
+}
+
+func storedReplyOf(text string, ids []earshot.MessageID, u earshot.Usage) *storedReply {
+	return &storedReply{text, textsOf(ids), usageJSON{u.Input, u.Output, u.CacheRead, u.CacheWrite}}
 }
 
 // read returns the reply that the body is.
@@ -190,9 +206,7 @@ func (s *server) commitTurn(ctx context.Context, p access.Principal, in *commitI
 	}
 	var other *sidecar.OtherReply
 	if errors.As(err, &other) {
-		u := other.Usage
-		stored := &storedReply{other.Text, textsOf(other.Replies), usageJSON{u.Input, u.Output, u.CacheRead, u.CacheWrite}}
-		return nil, &conflictProblem{Reason: "other_reply", Reply: stored, Problem: Problem{
+		return nil, &conflictProblem{Reason: "other_reply", Reply: storedReplyOf(other.Text, other.Replies, other.Usage), Problem: Problem{
 			Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict, Code: "other_reply", Detail: other.Error(),
 		}}
 	}

@@ -20,9 +20,20 @@ var inThread = earshot.ConversationID{Agent: "U0BOT", Scope: ops.Scope(), Name: 
 // opened opens a turn for a message.
 func (w *world) opened(t testing.TB, anchor string) contextJSON {
 	t.Helper()
-	status, c := w.context(t, "C1", object{"channel": "C1", "anchor": anchor, "agent": "U0BOT", "open": true})
+	return w.opens(t, object{"channel": "C1", "anchor": anchor, "agent": "U0BOT", "open": true})
+}
+
+// opensAlso opens a turn for a message that somebody may be answering.
+func (w *world) opensAlso(t testing.TB, anchor string) contextJSON {
+	t.Helper()
+	return w.opens(t, object{"channel": "C1", "anchor": anchor, "agent": "U0BOT", "open": true, "again": true})
+}
+
+func (w *world) opens(t testing.TB, body object) contextJSON {
+	t.Helper()
+	status, c := w.context(t, "C1", body)
 	if status != http.StatusOK || c.Turn == nil {
-		t.Fatalf("open for %s: %d %+v", anchor, status, c)
+		t.Fatalf("open for %v: %d %+v", body["anchor"], status, c)
 	}
 	return c
 }
@@ -124,7 +135,7 @@ func TestOfManyOpenTurnsOneIsCommitted(t *testing.T) {
 	const n = 100
 	open := make([]contextJSON, n)
 	for i := range open {
-		open[i] = w.opened(t, []string{"m1", "m2"}[i%2])
+		open[i] = w.opensAlso(t, []string{"m1", "m2"}[i%2])
 	}
 	results := make([]committedJSON, n)
 	statuses := make([]int, n)
@@ -210,7 +221,7 @@ func TestAnOpenTurnExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.tell(t, said(0, "Alice", "<@U0BOT> why?"))
-	c, late := w.opened(t, "m0"), w.opened(t, "m0")
+	c, late := w.opened(t, "m0"), w.opensAlso(t, "m0")
 	expires, err := time.Parse(time.RFC3339, c.Turn.Expires)
 	if left := time.Until(expires); err != nil || left < 14*time.Minute || left > 15*time.Minute {
 		t.Errorf("expires %s, %v", c.Turn.Expires, err)
@@ -390,7 +401,7 @@ func TestWhatToolsAnsweredStaysInTheSession(t *testing.T) {
 	}
 	// What a tool has shown is erased with its message.
 	w.tell(t, earshot.Message{ID: "old", Deleted: true})
-	if next := w.opened(t, "m1"); len(next.Prompt.Messages) != 1 || strings.Contains(next.Prompt.Messages[0].Text, "blue") {
+	if next := w.opensAlso(t, "m1"); len(next.Prompt.Messages) != 1 || strings.Contains(next.Prompt.Messages[0].Text, "blue") {
 		t.Errorf("after the deletion: %+v", next.Prompt.Messages)
 	}
 }

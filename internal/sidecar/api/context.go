@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,7 +21,8 @@ import (
 func (s *server) addContext(a huma.API) {
 	addStrict(s, a, huma.Operation{
 		OperationID: "make-context", Method: http.MethodPost, Path: "/v1/context", Summary: "The context of a message: prompt, ledger, tokens, next",
-		Description: "Nothing of the conversation changes. With open, a turn is opened, which POST /v1/turns/{id}/commit ends with the reply. A message that comes along is recorded first.",
+		Description: "Nothing of the conversation changes. With open, a turn is opened, which POST /v1/turns/{id}/commit ends with the reply, and which holds the claim to the question until it ends or expires: whoever opens another one meanwhile is answered with 409 answering, and with 409 answered once it is committed. A message that comes along is recorded first.",
+		Responses:   map[string]*huma.Response{"409": conflictResponse(a)},
 	}, s.makeContext)
 	s.addAssemble(a)
 	s.addOpenTurns(a)
@@ -41,6 +43,8 @@ type contextBody struct {
 	Text         string            `json:"text,omitzero" doc:"what the anchor is read as saying"`
 	Message      *contract.Message `json:"message,omitzero" doc:"a message that is recorded first"`
 	Open         bool              `json:"open,omitzero" doc:"open a turn, to be committed with the reply"`
+	Again        bool              `json:"again,omitzero" doc:"with open: also where the question has been answered, or somebody else is answering it"`
+	Hold         int               `json:"hold,omitzero" minimum:"1" maximum:"3600" doc:"with open: seconds for which the turn is held unless it is renewed; default: as long as turns can be committed, which is 15 minutes unless the operator says otherwise"`
 	Tools        bool              `json:"tools,omitzero" doc:"also return the tools' descriptions for a model"`
 }
 
@@ -66,8 +70,16 @@ type promptJSON struct {
 
 // An openTurn is a turn that waits for its reply.
 type openTurn struct {
+	ID          earshot.TurnID   `json:"id"`
+	Expires     string           `json:"expires" format:"date-time" doc:"until when it holds the claim and can be committed; POST /v1/turns/{id}/renew moves it"`
+	Key         string           `json:"key" doc:"an idempotency key for posting the reply: the same for every turn for this question until it is answered; 24 characters"`
+	Interrupted *interruptedTurn `json:"interrupted,omitempty" doc:"an earlier turn for this question whose holder was about to post and was not heard of again: its reply may be visible; look for it by the key before you post"`
+}
+
+// An interruptedTurn is a turn whose holder may have posted.
+type interruptedTurn struct {
 	ID      earshot.TurnID `json:"id"`
-	Expires string         `json:"expires" format:"date-time"`
+	Posting string         `json:"posting" format:"date-time" doc:"when it was about to post"`
 }
 
 // A channelRef is a channel's id, or an object with its platform and workspace too.
@@ -136,11 +148,18 @@ func (b *ChannelNamed) place() (visible.Place, error) {
 // read returns the request that the body is.
 func (b *contextBody) read(budget assemble.Budget) (r sidecar.ContextRequest, err error) {
 	r = sidecar.ContextRequest{
-		Conversation: b.Conversation, Anchor: earshot.MessageID(b.Anchor), Agent: earshot.AuthorID(b.Agent), Open: b.Open,
+		Conversation: b.Conversation, Anchor: earshot.MessageID(b.Anchor), Agent: earshot.AuthorID(b.Agent),
+		Open: b.Open, Claim: sidecar.Claim{Again: b.Again, Hold: time.Duration(b.Hold) * time.Second},
 		Settings: contexts.Settings{Instructions: b.Instructions, Zone: b.Zone, Text: b.Text},
 	}
 	for _, id := range b.Attach {
 		r.Attach = append(r.Attach, earshot.ArtifactID(id))
+	}
+	switch {
+	case b.Hold < 0 || b.Hold > maxHold:
+		return r, &assemble.InputError{Path: "hold", Reason: "must be 1 to 3600 seconds"}
+	case !b.Open && (b.Again || b.Hold != 0):
+		return r, &assemble.InputError{Path: "open", Reason: "must be true where again or hold is given"}
 	}
 	if r.Channel, err = b.place(); err != nil {
 		return r, err
@@ -195,7 +214,10 @@ func contextAnswerOf(c sidecar.Context, withTools bool) contextAnswer {
 		Conversation: visible.ConversationText(c.Conversation), Capability: c.Capability,
 	}
 	if d := c.Draft; d != nil {
-		out.Turn = &openTurn{d.ID, d.Expires.String()}
+		out.Turn = &openTurn{ID: d.ID, Expires: d.Expires.String(), Key: sidecar.PostKey(*d)}
+		if e := c.Interrupted; e != nil {
+			out.Turn.Interrupted = &interruptedTurn{e.ID, e.Posting.String()}
+		}
 	}
 	if withTools {
 		out.Tools = toolInfos()

@@ -168,7 +168,11 @@ var requests = map[string]func(t territory) request{
 	"commit-turn": func(t territory) request {
 		return request{path: "/v1/turns/" + t.ids["open"] + "/commit", body: `{"reply":{"text":"because"}}`}
 	},
-	"abort-turn": func(t territory) request { return request{path: "/v1/turns/" + t.ids["open"] + "/abort"} },
+	"renew-turn": func(t territory) request {
+		return request{path: "/v1/turns/" + t.ids["open"] + "/renew", body: `{"hold":900}`}
+	},
+	"list-open-turns": get("/v1/turns/open"),
+	"abort-turn":      func(t territory) request { return request{path: "/v1/turns/" + t.ids["open"] + "/abort"} },
 	"create-conversation": func(t territory) request {
 		return request{path: "/api/chat/conversations", names: true,
 			body: t.fill(`{"title":"x","client_type":"test","agent_id":"U0BOT","idempotency_key":"key-KEY","metadata":{"channel_id":"CHANNEL","workspace_id":"WORKSPACE"}}`)}

@@ -103,7 +103,7 @@ func TestAUsersConversationsAreTheirOwn(t *testing.T) {
 	anchor := string(thread[0].ID)
 	_, _, absent := w.call(t, "bob", http.MethodPost, "/v1/context", fields{"channel": "C1", "anchor": "nowhere", "agent": "U0BOT"})
 	for _, open := range []bool{false, true} {
-		body := fields{"channel": "C1", "anchor": anchor, "agent": "U0BOT", "open": open}
+		body := fields{"channel": "C1", "anchor": anchor, "agent": "U0BOT", "open": open, "again": open}
 		if status, _, raw := w.call(t, "bob", http.MethodPost, "/v1/context", body); status != http.StatusNotFound || raw != absent {
 			t.Errorf("bob continues her conversation: %d %s", status, raw)
 		}

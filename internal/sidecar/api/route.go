@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/contexts"
+	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
@@ -39,6 +40,10 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	var busy *contexts.Busy
 	if errors.As(err, &busy) {
 		return tooMany(ctx, busy.RetryAfter)
+	}
+	var taken *sidecar.Taken
+	if errors.As(err, &taken) {
+		return takenProblem(taken)
 	}
 	r, ok := visible.AsRefusal(err)
 	if !ok {

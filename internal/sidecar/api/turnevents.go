@@ -31,7 +31,7 @@ const (
 func (s *server) addTurnEvents(a huma.API) {
 	op := huma.Operation{
 		OperationID: "stream-turns", Method: http.MethodGet, Path: "/v1/turns/events", Summary: "Turns as they change, as server-sent events",
-		Description: "One event named turn for each change of state, with the turn as GET /v1/turns lists it. A comment comes every 15 seconds where nothing happens. With Last-Event-ID the stream goes on after that event; without, it begins now. At most 8 streams for each caller.",
+		Description: "One event named turn for each change of state, with the turn as GET /v1/turns lists it. Of the turns that this key has opened and not ended: an event named cancelled where the question was deleted, and one named changed where it was edited, with the turn as GET /v1/turns/open lists it; these have no id. A comment comes every 15 seconds where nothing happens. With Last-Event-ID the stream goes on after that event; without, it begins now. At most 8 streams for each caller.",
 		Responses:   map[string]*huma.Response{"200": {Description: "a stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}},
 	}
 	add(s, a, op, s.streamTurns)
@@ -87,6 +87,9 @@ func (s *server) stream(ctx context.Context, w io.Writer, from *follower) error 
 			return err
 		}
 		var b bytes.Buffer
+		if err := s.writeHeld(ctx, &b, from); err != nil {
+			return err
+		}
 		for _, t := range turns {
 			fmt.Fprintf(&b, "event: turn\nid: %d\ndata: ", int64(t.Updated))
 			if err := marshal(&b, turnOf(t)); err != nil {
@@ -111,6 +114,29 @@ func (s *server) stream(ctx context.Context, w io.Writer, from *follower) error 
 	}
 }
 
+// writeHeld writes what has become of the questions of the turns that a caller holds.
+func (s *server) writeHeld(ctx context.Context, b *bytes.Buffer, from *follower) error {
+	list, err := s.Service.Opened(ctx, from.caller, false)
+	if err != nil {
+		return err
+	}
+	held := map[earshot.TurnID]string{}
+	for _, h := range list {
+		held[h.ID] = h.State
+		at := heldTurnOf(h)
+		if h.State == string(earshot.DraftOpen) || from.held[h.ID] == h.State || from.query.Channel.Channel != "" && string(from.query.Channel.Channel) != at.Channel {
+			continue
+		}
+		fmt.Fprintf(b, "event: %s\ndata: ", h.State)
+		if err := marshal(b, at); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+	}
+	from.held = held
+	return nil
+}
+
 // A follower finds the turns that have changed since it looked.
 type follower struct {
 	reader *explain.Reader
@@ -119,6 +145,7 @@ type follower struct {
 	query  explain.TurnQuery
 	since  earshot.Time                         // everything up to here was told
 	told   map[earshot.TurnID]earshot.TurnState // how the newest turns, and those under way, were told
+	held   map[earshot.TurnID]string            // how the caller's open turns were
 }
 
 // begin notes how the turns are, so that only changes are told.

@@ -119,32 +119,34 @@ func TestTurnsAreListedAndExplainedWithinReach(t *testing.T) {
 	}
 }
 
+// stream follows the turns of C1, after the event last if there is one.
+func (w *world) stream(t *testing.T, last string) *bufio.Scanner {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.URL+"/v1/turns/events?channel=C1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer C1")
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	if kind := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || kind != "text/event-stream" {
+		t.Fatalf("%d %s", res.StatusCode, kind)
+	}
+	return bufio.NewScanner(res.Body)
+}
+
 func TestAStreamTellsHowTurnsChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.tell(t, said(0, "Alice", "staging is down"))
-	open := func(last string) *bufio.Scanner {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-		t.Cleanup(cancel)
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.URL+"/v1/turns/events?channel=C1", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer C1")
-		if last != "" {
-			req.Header.Set("Last-Event-ID", last)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = res.Body.Close() })
-		if kind := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || kind != "text/event-stream" {
-			t.Fatalf("%d %s", res.StatusCode, kind)
-		}
-		return bufio.NewScanner(res.Body)
-	}
 	event := func(lines *bufio.Scanner) (id, data string) {
 		t.Helper()
 		for lines.Scan() {
@@ -160,7 +162,7 @@ func TestAStreamTellsHowTurnsChange(t *testing.T) {
 		t.Fatalf("the stream ended: %v", lines.Err())
 		return "", ""
 	}
-	live := open("")
+	live := w.stream(t, "")
 	w.asked(t, said(1, "Bob", "<@U0BOT> why?"))
 	first, data := event(live)
 	if !strings.Contains(data, `"state":"open"`) || !strings.Contains(data, `"anchor":"m1"`) {
@@ -170,7 +172,7 @@ func TestAStreamTellsHowTurnsChange(t *testing.T) {
 	if _, data = event(live); !strings.Contains(data, `"state":"done"`) {
 		t.Fatalf("the second event: %s", data)
 	}
-	if _, data = event(open(first)); !strings.Contains(data, `"state":"done"`) {
+	if _, data = event(w.stream(t, first)); !strings.Contains(data, `"state":"done"`) {
 		t.Fatalf("what came after the first event: %s", data)
 	}
 }

@@ -24,7 +24,7 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 			epoch, turns = c.Epoch, len(c.turns)
 		}
 		next, err := rule.OpenDraft(d, rule.DraftOpening{
-			Epoch: epoch, Turns: turns, Gone: s.anyDeleted(d.Conversation.Scope, d.Prompt.Shows), Claims: s.claims(d), Now: s.time(),
+			Epoch: epoch, Turns: turns, Gone: s.anyDeleted(d.Conversation.Scope, d.Prompt.Shows), Claims: s.claims(d, rule.OpenedAt(d, s.time())), Now: s.time(),
 		})
 		if err != nil {
 			return err
@@ -41,28 +41,30 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 	return out, err
 }
 
-// claims are who else has to do with a draft's anchor.
-func (s *Store) claims(d earshot.Draft) rule.Claims {
+// claims are who else has to do with a draft's anchor at a time.
+func (s *Store) claims(d earshot.Draft, now earshot.Time) rule.Claims {
 	at := agentKey{d.Conversation.Agent, d.Conversation.Scope, string(d.Anchor)}
 	c := rule.Claims{Taken: s.anchors[at]}
 	if q := s.queue.anchors[at]; q != nil {
 		c.Queued = &q.QueuedTurn
 	}
 	for _, o := range s.drafts {
-		if o.ID != d.ID && o.State == earshot.DraftOpen && s.ofAnchor(o, d.Conversation, d.Anchor) && (c.Held == nil || o.Expires > c.Held.Expires) {
+		if o.ID != d.ID && o.State == earshot.DraftOpen && o.Expires >= now && ofAnchor(o, d.Conversation, d.Anchor) && (c.Held == nil || o.ID > c.Held.ID) {
 			c.Held = &o.Draft
 		}
 	}
 	return c
 }
 
-func (s *Store) ofAnchor(d *rule.Drafted, of earshot.ConversationID, anchor earshot.MessageID) bool {
+func ofAnchor(d *rule.Drafted, of earshot.ConversationID, anchor earshot.MessageID) bool {
 	return d.Anchor == anchor && d.Conversation.Agent == of.Agent && d.Conversation.Scope == of.Scope
 }
 
 // head is a draft without what OpenDrafts leaves out.
 func head(d *rule.Drafted) earshot.Draft {
-	return d.WithoutContents().Export()
+	out := *d
+	out.Prompt.Input, out.Turn = nil, earshot.Turn{}
+	return out.Export()
 }
 
 // OpenDrafts implements [earshot.Drafts].
@@ -83,10 +85,10 @@ func (s *Store) OpenDrafts(ctx context.Context, opener string, limit int) (out [
 }
 
 // LastDraft implements [earshot.Drafts].
-func (s *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor earshot.MessageID, not earshot.TurnID) (out earshot.Draft, err error) {
+func (s *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor earshot.MessageID, not earshot.TurnID, posting bool) (out earshot.Draft, err error) {
 	err = s.read(ctx, func() error {
 		for id, d := range s.drafts {
-			if id != not && id > out.ID && s.ofAnchor(d, of, anchor) {
+			if id != not && id > out.ID && ofAnchor(d, of, anchor) && (!posting || d.State == earshot.DraftOpen && d.Posting != 0) {
 				out = head(d)
 			}
 		}
@@ -105,7 +107,7 @@ func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires 
 		if d == nil {
 			return rule.NoDraft(id)
 		}
-		next, ok, err := rule.RenewDraft(*d, s.claims(d.Draft), now, expires, posting)
+		next, ok, err := rule.RenewDraft(*d, s.claims(d.Draft, now), now, expires, posting)
 		if err != nil {
 			return err
 		}

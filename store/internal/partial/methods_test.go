@@ -56,6 +56,9 @@ var onDiskAlone = map[string]string{
 	"Notes":    "reads",
 	"DropNote": "removes",
 
+	"OpenDrafts": "reads",
+	"LastDraft":  "reads",
+
 	"PlanErasure":  "reads",
 	"BeginErasure": "ids; the memory follows erasures at the next claim",
 	"StepErasure":  "removes",

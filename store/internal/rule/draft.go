@@ -84,28 +84,34 @@ type DraftOpening struct {
 type Claims struct {
 	Taken  bool                // the agent has committed a turn for the anchor
 	Queued *earshot.QueuedTurn // its first queued turn for the anchor: id and state; nil: none
-	Held   *earshot.Draft      // the open draft for the anchor, besides this one, that expires last: id and Expires; nil: none
+	Held   *earshot.Draft      // the newest open draft for the anchor, besides this one, that has not expired: id and Expires; nil: none
 }
 
-// at returns the claim that stands in the way of a draft at a time.
-func (c Claims) at(now earshot.Time) *earshot.Claimed {
+// taken returns the claim that stands in the way of a draft.
+func (c Claims) taken() *earshot.Claimed {
 	switch {
 	case c.Queued != nil:
 		return &earshot.Claimed{Turn: c.Queued.ID, Answered: c.Queued.State.Final()}
 	case c.Taken:
 		return &earshot.Claimed{Answered: true}
-	case c.Held != nil && c.Held.Expires >= now:
+	case c.Held != nil:
 		return &earshot.Claimed{Turn: c.Held.ID, Until: c.Held.Expires}
 	}
 	return nil
 }
 
+// OpenedAt is when a draft is opened; now is the store's time.
+func OpenedAt(d earshot.Draft, now earshot.Time) earshot.Time {
+	if d.Opened == 0 {
+		return now
+	}
+	return d.Opened
+}
+
 // OpenDraft decides about [earshot.Drafts.OpenDraft].
 func OpenDraft(d earshot.Draft, o DraftOpening) (Drafted, error) {
-	if d.Opened == 0 {
-		d.Opened = o.Now
-	}
-	if held := o.Claims.at(d.Opened); held != nil && !d.Again {
+	d.Opened = OpenedAt(d, o.Now)
+	if held := o.Claims.taken(); held != nil && !d.Again {
 		return Drafted{}, held
 	}
 	epoch, turns := o.Epoch, o.Turns
@@ -126,7 +132,7 @@ func RenewDraft(d Drafted, c Claims, now, expires earshot.Time, posting bool) (_
 	if d.State != earshot.DraftOpen {
 		return d, false, nil
 	}
-	if held := c.at(now); held != nil && d.Expires < now && !d.Again {
+	if held := c.taken(); held != nil && d.Expires < now && !d.Again {
 		return d, false, held
 	}
 	d.Expires = expires

@@ -25,7 +25,7 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		t.CreateBare(id, o.Now)
 		c.Ask(t, id, t.SQL.Lock)
 		t.AskDeleted(id.Scope, d.Prompt.Shows, &o.Gone)
-		t.askClaims(d, &o.Claims)
+		t.askClaims(d, rule.OpenedAt(d, o.Now), &o.Claims)
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 // draft; what follows counts its parameters from $6.
 const ofAnchor = OfAgent + ` AND anchor = $5`
 
-// askClaims asks who else has to do with a draft's anchor.
-func (t *Tx) askClaims(d earshot.Draft, c *rule.Claims) {
+// askClaims asks who else has to do with a draft's anchor at a time.
+func (t *Tx) askClaims(d earshot.Draft, now earshot.Time, c *rule.Claims) {
 	id := d.Conversation
 	*c = rule.Claims{}
 	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, Own(id, string(d.Anchor)), One(&c.Taken, new(int)))
@@ -59,7 +59,7 @@ func (t *Tx) askClaims(d earshot.Draft, c *rule.Claims) {
 		c.Queued = &earshot.QueuedTurn{}
 		return row.Scan(&c.Queued.ID, &c.Queued.State)
 	})
-	t.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 ORDER BY expires DESC, id DESC LIMIT 1`, Own(id, string(d.Anchor), int64(d.ID)), func(row Row) error {
+	t.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 AND expires >= $7 ORDER BY id DESC LIMIT 1`, Own(id, string(d.Anchor), int64(d.ID), int64(now)), func(row Row) error {
 		c.Held = &earshot.Draft{}
 		return row.Scan(&c.Held.ID, &c.Held.Expires)
 	})
@@ -94,8 +94,8 @@ func (s *Store) Draft(ctx context.Context, id earshot.TurnID) (earshot.Draft, er
 	return d.Export(), nil
 }
 
-// heads are the columns of a draft without what OpenDrafts leaves out.
-const heads = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, again, posting, '' AS asked, '' AS input, '' AS record`
+// headColumns are those of a draft without what OpenDrafts leaves out.
+const headColumns = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, again, posting, asked, '' AS input, '' AS record`
 
 // OpenDrafts implements [earshot.Drafts].
 func (s *Store) OpenDrafts(ctx context.Context, opener string, limit int) ([]earshot.Draft, error) {
@@ -103,8 +103,12 @@ func (s *Store) OpenDrafts(ctx context.Context, opener string, limit int) ([]ear
 }
 
 // LastDraft implements [earshot.Drafts].
-func (s *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor earshot.MessageID, not earshot.TurnID) (earshot.Draft, error) {
-	found, err := s.heads(ctx, ofAnchor+` AND id <> $6 ORDER BY id DESC LIMIT 1`, Own(of, string(anchor), int64(not))...)
+func (s *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor earshot.MessageID, not earshot.TurnID, posting bool) (earshot.Draft, error) {
+	which := ` AND id <> $6`
+	if posting {
+		which += ` AND state = 'open' AND posting <> 0`
+	}
+	found, err := s.heads(ctx, ofAnchor+which+` ORDER BY id DESC LIMIT 1`, Own(of, string(anchor), int64(not))...)
 	if err == nil && len(found) == 0 {
 		err = rule.NoDraft(0)
 	}
@@ -115,7 +119,7 @@ func (s *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor
 }
 
 func (s *Store) heads(ctx context.Context, which string, args ...any) ([]earshot.Draft, error) {
-	return List(ctx, s.engine, "read drafts", `SELECT `+heads+` FROM draft`+which, args, func(row Row, d *earshot.Draft) error {
+	return List(ctx, s.engine, "read drafts", `SELECT `+headColumns+` FROM draft`+which, args, func(row Row, d *earshot.Draft) error {
 		var r rule.DraftRow
 		err := scanDraft(row, &r)
 		*d = r.Export()
@@ -139,7 +143,7 @@ func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires 
 			return err
 		}
 		var c rule.Claims
-		t.askClaims(d.Draft, &c)
+		t.askClaims(d.Draft, now, &c)
 		if err := t.Send(ctx); err != nil {
 			return err
 		}

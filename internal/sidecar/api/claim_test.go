@@ -1,0 +1,207 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// A claimJSON is the answer to whoever opens or renews a turn.
+type claimJSON struct {
+	Code, Reason, Detail, State, Expires, Posting, Anchor string
+	Turn                                                  any
+	Reply                                                 *struct {
+		Text string
+		IDs  []string
+	}
+}
+
+// claim opens a turn for m1 with more fields, and returns the header Retry-After.
+func (w *world) claim(t *testing.T, more object) (int, int, claimJSON) {
+	t.Helper()
+	body := object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true}
+	for k, v := range more {
+		body[k] = v
+	}
+	status, header, text := w.call(t, "C1", http.MethodPost, "/v1/context", body)
+	var c claimJSON
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatalf("%d %s: %v", status, text, err)
+	}
+	retry, _ := strconv.Atoi(header.Get("Retry-After"))
+	return status, retry, c
+}
+
+func (w *world) renew(t *testing.T, turn int64, body object) (int, claimJSON) {
+	t.Helper()
+	status, _, text := w.call(t, "C1", http.MethodPost, fmt.Sprintf("/v1/turns/%d/renew", turn), body)
+	var c claimJSON
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatalf("%d %s: %v", status, text, err)
+	}
+	return status, c
+}
+
+// deleted is message n, deleted.
+func deleted(n int) earshot.Message {
+	m := said(n, "Bob", "")
+	m.Deleted = true
+	return m
+}
+
+func asked(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "staging is down"), said(1, "Bob", "<@U0BOT> why?"))
+	return w
+}
+
+func TestAQuestionThatIsBeingAnsweredCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	c := w.opened(t, "m1")
+	status, retry, second := w.claim(t, nil)
+	if status != http.StatusConflict || second.Code != "answering" || second.Reason != "answering" || fmt.Sprint(second.Turn) != fmt.Sprint(c.Turn.ID) || retry < 890 || retry > 902 {
+		t.Errorf("a second holder: %d, retry after %d, %+v", status, retry, second)
+	}
+	if status, retry, third := w.claim(t, object{"again": true}); status != http.StatusOK || retry != 0 {
+		t.Errorf("one who insists: %d %+v", status, third)
+	}
+	if status, done := w.commit(t, "C1", c.Turn.ID, says("The disk is full.", "r1")); status != http.StatusOK {
+		t.Errorf("the holder's commit: %d %+v", status, done)
+	}
+}
+
+func TestAQuestionThatIsAnsweredCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	c := w.opened(t, "m1")
+	w.commit(t, "C1", c.Turn.ID, says("The disk is full.", "r1"))
+	status, _, again := w.claim(t, nil)
+	if status != http.StatusConflict || again.Code != "answered" || fmt.Sprint(again.Turn) != fmt.Sprint(c.Turn.ID) || again.Reply == nil ||
+		again.Reply.Text != "The disk is full." || len(again.Reply.IDs) != 1 || again.Reply.IDs[0] != "r1" {
+		t.Errorf("got %d %+v", status, again)
+	}
+	for n := 1; n < 3; n++ { // one who insists answers it once more
+		status, anew := w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true, "again": true})
+		if status != http.StatusOK {
+			t.Fatalf("insisting %d: %d %+v", n, status, anew)
+		}
+		status, done := w.commit(t, "C1", anew.Turn.ID, says(fmt.Sprint("Again ", n), fmt.Sprint("again", n)))
+		if status != http.StatusOK || done.Number != n || done.Repeated {
+			t.Errorf("commit %d: %d %+v", n, status, done)
+		}
+	}
+	if _, turns := w.state(t); len(turns) != 3 {
+		t.Errorf("%d turns are stored, want 3", len(turns))
+	}
+}
+
+func TestAClaimIsHeldByItsHeartbeatAndFreeOnceThatStops(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	status, first := w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true, "hold": 2})
+	if status != http.StatusOK || len(first.Turn.Key) != 24 {
+		t.Fatalf("opened: %d %+v", status, first.Turn)
+	}
+	for until := time.Now().Add(3 * time.Second); time.Now().Before(until); time.Sleep(300 * time.Millisecond) {
+		if status, at := w.renew(t, first.Turn.ID, object{}); status != http.StatusOK || at.State != "open" || at.Anchor != "m1" {
+			t.Fatalf("renewed: %d %+v", status, at)
+		}
+		if status, retry, c := w.claim(t, nil); status != http.StatusConflict || retry < 1 || retry > 4 {
+			t.Fatalf("while it is held: %d, retry after %d, %+v", status, retry, c)
+		}
+	}
+	if status, at := w.renew(t, first.Turn.ID, object{"posting": true, "hold": 1}); status != http.StatusOK || at.Posting == "" {
+		t.Errorf("about to post: %d %+v", status, at)
+	}
+	var next contextJSON
+	for { // the holder is not heard of again
+		status, next = w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true, "hold": 60})
+		if status == http.StatusOK {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if next.Turn.Key != first.Turn.Key || next.Turn.Interrupted == nil || next.Turn.Interrupted.ID != first.Turn.ID {
+		t.Errorf("who takes over is told %+v", next.Turn)
+	}
+	if status, late := w.renew(t, first.Turn.ID, object{}); status != http.StatusConflict || late.Reason != "answering" {
+		t.Errorf("the first holder comes back: %d %+v", status, late)
+	}
+	status, _, open := w.call(t, "C1", http.MethodGet, "/v1/turns/open", nil)
+	if status != http.StatusOK || !strings.Contains(open, `"state":"expired"`) || !strings.Contains(open, `"state":"open"`) {
+		t.Errorf("the list of open turns: %d %s", status, open)
+	}
+	if status, done := w.commit(t, "C1", next.Turn.ID, says("The disk is full.", "r1")); status != http.StatusOK {
+		t.Errorf("its commit: %d %+v", status, done)
+	}
+}
+
+func TestAHolderHearsThatItsQuestionWasEditedOrDeleted(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	c := w.opened(t, "m1")
+	edited := said(1, "Bob", "<@U0BOT> why, and since when?")
+	edited.Edited = edited.Time + earshot.Time(time.Minute.Microseconds())
+	begun := time.Now()
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		w.tell(t, edited)
+	}()
+	if status, at := w.renew(t, c.Turn.ID, object{"wait": 20}); status != http.StatusOK || at.State != "changed" {
+		t.Errorf("edited: %d %+v", status, at)
+	}
+	if took := time.Since(begun); took > 15*time.Second {
+		t.Errorf("it was told after %s, at the end of the wait", took)
+	}
+	w.tell(t, deleted(1))
+	if status, at := w.renew(t, c.Turn.ID, object{}); status != http.StatusOK || at.State != "cancelled" {
+		t.Errorf("deleted: %d %+v", status, at)
+	}
+}
+
+func TestTheStreamTellsAHolderThatItsQuestionWasDeleted(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	c := w.opened(t, "m1")
+	lines := w.stream(t, "")
+	w.tell(t, deleted(1))
+	for lines.Scan() {
+		if lines.Text() == "event: cancelled" {
+			lines.Scan()
+			if data := lines.Text(); !strings.Contains(data, fmt.Sprintf(`"turn":%d`, c.Turn.ID)) || !strings.Contains(data, `"anchor":"m1"`) {
+				t.Errorf("told %s", data)
+			}
+			return
+		}
+	}
+	t.Errorf("the stream ended: %v", lines.Err())
+}
+
+func TestClaimsThatMakeNoSenseAreRefused(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	c := w.opened(t, "m1")
+	for name, body := range map[string]object{
+		"too long": {"hold": 3601}, "negative": {"hold": -1}, "not opened": {"open": false, "again": true},
+	} {
+		if status, _, got := w.claim(t, body); status != http.StatusBadRequest {
+			t.Errorf("%s: %d %+v", name, status, got)
+		}
+	}
+	for name, body := range map[string]object{"hold": {"hold": 4000}, "wait": {"wait": 31}, "unknown": {"holds": 1}} {
+		if status, got := w.renew(t, c.Turn.ID, body); status != http.StatusBadRequest {
+			t.Errorf("%s: %d %+v", name, status, got)
+		}
+	}
+	if status, got := w.renew(t, 4711, object{}); status != http.StatusNotFound {
+		t.Errorf("no turn: %d %+v", status, got)
+	}
+}
