@@ -58,7 +58,7 @@ const ofFile = in + ` AND message = $4 AND artifact = $5`
 func (p *blobPut) ask(t *tx) {
 	t.Shared(p.scope)
 	t.blobs(p.scope)
-	t.Ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, tables.Args(p.scope, []string{string(p.of)}), tables.Gather(&p.message, scanMessage))
+	t.AskMessages("message", p.scope, []earshot.MessageID{p.of}, &p.message)
 	t.Ask(`SELECT sha256 FROM blob_file`+ofFile, tables.Args(p.scope, string(p.of), string(p.id)), tables.One(&p.had, &p.before))
 	t.Ask(`SELECT put FROM blob`+in+` AND sha256 = $4`, tables.Args(p.scope, p.blob.SHA256), tables.One(&p.stored, &p.put))
 	t.Ask(`SELECT coalesce(max(put), 0), coalesce(sum(size), 0)::bigint FROM blob`+in, tables.Args(p.scope), tables.One(new(bool), &p.newest, &p.total))

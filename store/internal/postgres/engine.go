@@ -16,18 +16,20 @@ import (
 // up by the index, whatever the planner thinks of the number of its values.
 var dialect = tables.SQL{
 	Lock: ` FOR UPDATE`, Skip: ` FOR UPDATE SKIP LOCKED`, Greatest: "greatest",
-	NextTurn:   `SELECT nextval(pg_get_serial_sequence('queued_turn', 'id'))`,
-	OwnID:      ` OVERRIDING SYSTEM VALUE`,
-	Channel:    `platform, workspace, channel`,
-	MessagesIn: in,
-	OfChannelC: `platform = c.platform AND workspace = c.workspace AND channel = c.id`,
-	BySeq:      in + ` AND seq > 0 AND seq > $4 AND seq <= $5`,
-	NoBytes:    `''`,
-	Find:       "strpos",
-	PruneRows:  100,
-	Among:      func(column, query string) string { return column + ` = ANY(ARRAY(` + query + `))` },
-	Any:        func(column string, n int) string { return fmt.Sprintf(`%s = ANY($%d)`, column, n) },
-	List:       func(list any) any { return list },
+	NextTurn:      `SELECT nextval(pg_get_serial_sequence('queued_turn', 'id'))`,
+	OwnID:         ` OVERRIDING SYSTEM VALUE`,
+	Channel:       `platform, workspace, channel`,
+	ChannelValues: `$1, $2, $3`,
+	MessagesIn:    in,
+	OfChannelC:    `platform = c.platform AND workspace = c.workspace AND channel = c.id`,
+	BySeq:         in + ` AND seq > 0 AND seq > $4 AND seq <= $5`,
+	InSeq:         `seq`,
+	NoBytes:       `''`,
+	Find:          "strpos",
+	PruneRows:     100,
+	Among:         func(column, query string) string { return column + ` = ANY(ARRAY(` + query + `))` },
+	Any:           func(column string, n int) string { return fmt.Sprintf(`%s = ANY($%d)`, column, n) },
+	List:          func(list any) any { return list },
 }
 
 // Apply implements [tables.Engine].
@@ -123,8 +125,3 @@ func (t *tx) RaiseErased(earshot.ConversationID) {}
 
 // RaiseDrafts implements [tables.Conn]: a sequence does not go back.
 func (t *tx) RaiseDrafts(any) {}
-
-// AskMessages implements [tables.Conn].
-func (t *tx) AskMessages(from string, scope earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
-	t.Ask(`SELECT `+columns+` FROM `+from+in+` AND id = ANY($4)`, tables.Args(scope, tables.Texts(ids)), tables.Gather(out, scanMessage))
-}

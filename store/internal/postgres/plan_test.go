@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pgtest"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -290,7 +291,7 @@ func everyCall(t *testing.T, s *Store) {
 				n := 0
 				for _, err := range s.Range(ctx, scope, part, upTo, earshot.Position{}) {
 					check(t, err)
-					if n++; n > page {
+					if n++; n > tables.Page {
 						break
 					}
 				}

@@ -27,7 +27,7 @@ func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*record
 		for _, r := range group {
 			all = append(all, r.messages...)
 		}
-		b, err := t.Batch(ctx, scope, all)
+		b, err := t.Batch(ctx, scope, all, nil)
 		if err != nil {
 			return err
 		}
@@ -38,61 +38,6 @@ func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*record
 		}
 		return t.WriteBatch(ctx, scope, b)
 	})
-}
-
-// Batch implements [tables.Conn].
-func (t *tx) Batch(ctx context.Context, scope earshot.Scope, messages []rule.Message) (*rule.Batch, error) {
-	return t.batchOf(ctx, scope, messages, nil)
-}
-
-// batchOf is Batch. The queries that more queues, unless it is nil, are sent along with
-// the batch's own and run after the lock is taken.
-func (t *tx) batchOf(ctx context.Context, scope earshot.Scope, messages []rule.Message, more func()) (*rule.Batch, error) {
-	ids := make([]string, 0, len(messages))
-	for i := range messages {
-		ids = append(ids, string(messages[i].ID))
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	var known bool
-	var seq, early int64
-	var stored []earshot.Message
-	var bars []rule.Bar
-	t.Exclusive(scope)
-	const last = `SELECT seq, early FROM channel` + tables.OfChannel
-	t.Ask(last, tables.Args(scope), tables.One(&known, &seq, &early))
-	t.Ask(`SELECT `+columns+` FROM message`+in+` AND id = ANY($4)`, tables.Args(scope, ids), tables.Gather(&stored, scanMessage))
-	t.Ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND author = ANY($4)`,
-		tables.Args(scope, append(tables.Texts(rule.People(messages)), "")), tables.Gather(&bars, func(rows tables.Row, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) }))
-	if more != nil {
-		more()
-	}
-	if err := t.Send(ctx); err != nil {
-		return nil, err
-	}
-	fresh := !known
-	if fresh {
-		t.Write(tables.OpenChannel, tables.Args(scope)...)
-		t.Ask(last, tables.Args(scope), tables.One(&known, &seq, &early))
-		if err := t.Send(ctx); err != nil {
-			return nil, err
-		}
-	}
-	b := rule.NewBatch(seq, stored)
-	b.Bars = rule.NewBars(bars)
-	b.New, b.Early = fresh, early != 0
-	var past []earshot.Message
-	if revised := b.Revised(messages); len(revised) > 0 {
-		t.Ask(`SELECT `+columns+` FROM revision`+in+` AND id = ANY($4)`, tables.Args(scope, tables.Texts(revised)), tables.Gather(&past, scanMessage))
-	}
-	var gave []rule.Gave
-	t.AskGave(scope, b.Reacted(messages), &gave)
-	if err := t.Send(ctx); err != nil {
-		return nil, err
-	}
-	b.Load(past)
-	b.LoadReactions(gave)
-	return b, nil
 }
 
 // WriteBatch implements [tables.Conn].

@@ -8,27 +8,12 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
-// columns are those of message and revision that a read loads, in the order
-// of scanMessage.
+// columns are those of message and revision that a read loads.
 const columns = rule.MessageColumns
 
 // in bounds a statement to the rows of a channel. What follows it counts its
 // parameters from $4.
 const in = tables.In
-
-// scanMessage fills m from a row of columns.
-func scanMessage(rows tables.Row, m *earshot.Message) error {
-	var id, thread, replyTo, author, kind, lists string
-	var at, edited, deleted, tokens int64
-	err := rows.Scan(&id, &at, &thread, &replyTo, &edited, &deleted, &m.Seq, &tokens, &author, &m.Author.Name, &kind, &lists, &m.Text)
-	if err != nil {
-		return err
-	}
-	m.ID, m.Time, m.Thread, m.ReplyTo = earshot.MessageID(id), earshot.Time(at), earshot.MessageID(thread), earshot.MessageID(replyTo)
-	m.Edited, m.Deleted, m.Tokens = earshot.Time(edited), deleted != 0, int(tokens)
-	m.Author.ID, m.Author.Kind = earshot.AuthorID(author), earshot.AuthorKind(kind)
-	return rule.ReadLists(lists, m)
-}
 
 // rows are messages as columns, so that one statement writes many.
 type rows struct {

@@ -15,8 +15,9 @@ func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.Mes
 		return err
 	}
 	return s.apply(ctx, "put a blob", func(t *tx) error {
-		found, err := t.messages(byID, scope, []earshot.MessageID{of})
-		if err != nil {
+		var found []earshot.Message
+		t.AskMessages("message", scope, []earshot.MessageID{of}, &found)
+		if err := t.did(nil); err != nil {
 			return err
 		}
 		var m *earshot.Message

@@ -15,17 +15,19 @@ import (
 // nothing is locked. A column after a plus is not looked up by its index.
 var dialect = tables.SQL{
 	Greatest: "max", NoIndex: `+`,
-	NextTurn:   `SELECT ` + nextTurn,
-	ByIndex:    ` INDEXED BY `, // without statistics SQLite may prefer one that begins with the platform
-	Channel:    `place`,
-	MessagesIn: ` WHERE place = ` + numberedPlace,
-	OfChannelC: `place = c.place`,
-	BySeq:      bySeq,
-	AllEarly:   ` AND place >= 0`,
-	NoBytes:    `x''`,
-	Find:       "instr",
-	PruneRows:  500,
-	Among:      func(column, query string) string { return column + ` IN (` + query + `)` },
+	NextTurn:      `SELECT ` + nextTurn,
+	ByIndex:       ` INDEXED BY `, // without statistics SQLite may prefer one that begins with the platform
+	Channel:       `place`,
+	ChannelValues: numberedPlace,
+	MessagesIn:    ` WHERE place = ` + numberedPlace,
+	OfChannelC:    `place = c.place`,
+	BySeq:         bySeq,
+	InSeq:         `no`,
+	AllEarly:      ` AND place >= 0`,
+	NoBytes:       `x''`,
+	Find:          "instr",
+	PruneRows:     500,
+	Among:         func(column, query string) string { return column + ` IN (` + query + `)` },
 	Any: func(column string, n int) string {
 		return fmt.Sprintf(`%s IN (SELECT value FROM json_each($%d))`, column, n)
 	},
@@ -178,24 +180,3 @@ func (t *tx) Lax() {}
 
 // Erased implements [tables.Conn].
 func (t *tx) Erased() { t.try(t.needScrub) }
-
-// AskDeleted implements [tables.Conn].
-func (t *tx) AskDeleted(scope earshot.Scope, ids []earshot.MessageID, gone *bool) {
-	t.try(func() error {
-		found, err := t.deleted(scope, ids)
-		*gone = *gone || len(found) > 0
-		return err
-	})
-}
-
-// AskMessages implements [tables.Conn].
-func (t *tx) AskMessages(from string, scope earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
-	queries := byID
-	if from == "revision" {
-		queries = pastByID
-	}
-	t.try(func() (err error) {
-		*out, err = t.messages(queries, scope, ids)
-		return err
-	})
-}

@@ -146,39 +146,6 @@ func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.
 	})
 }
 
-// bars returns what may not be recorded in a channel of what people say.
-func (t *tx) bars(scope earshot.Scope, people []earshot.AuthorID) (rule.Bars, error) {
-	people = append(people, "") // for everybody
-	var out []rule.Bar
-	for len(people) > 0 {
-		n := barredAtOnce[0]
-		if len(people) > n {
-			n = barredAtOnce[1]
-		}
-		a := tables.Args(scope)
-		for i := range n {
-			a = append(a, string(people[min(i, len(people)-1)]))
-		}
-		found, err := all(t, barred[n], a, func(rows tables.Row, x *rule.Bar) error { return rows.Scan(&x.Author, &x.Until, &x.Floor) })
-		if err != nil {
-			return rule.Bars{}, err
-		}
-		out, people = append(out, found...), people[min(n, len(people)):]
-	}
-	return rule.NewBars(out), nil
-}
-
-// barredAtOnce are the numbers of people that one statement of barred asks for.
-var barredAtOnce = [2]int{4, 50}
-
-var barred = func() map[int]string {
-	m := map[int]string{}
-	for _, n := range barredAtOnce {
-		m[n] = `SELECT author, until, floor FROM barred WHERE platform = ? AND workspace = ? AND channel IN ('', ?) AND author IN ` + marks(n, 1)
-	}
-	return m
-}()
-
 // nameless reports whether an author is erased from a workspace and has said nothing
 // there since: then no name is stored of them.
 func (t *tx) nameless(p earshot.Platform, w earshot.WorkspaceID, id earshot.AuthorID) (bool, error) {

@@ -1,9 +1,6 @@
 package sqlite
 
-import (
-	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/store/internal/tables"
-)
+import "github.com/earshot-ai/earshot/store/internal/tables"
 
 // all reads all rows of a query within the transaction, each with scan.
 func all[T any](t *tx, query string, args []any, scan func(tables.Row, *T) error) ([]T, error) {
@@ -13,9 +10,4 @@ func all[T any](t *tx, query string, args []any, scan func(tables.Row, *T) error
 		return nil, err
 	}
 	return out, nil
-}
-
-// deleted returns those of the messages that are tombstones.
-func (t *tx) deleted(scope earshot.Scope, ids []earshot.MessageID) ([]earshot.MessageID, error) {
-	return all(t, `SELECT id FROM message`+dialect.MessagesIn+` AND `+dialect.Any(`id`, 4)+` AND +deleted = 1`, tables.Args(scope, asJSON(ids)), tables.Scan[earshot.MessageID])
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 var scope = earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
@@ -88,7 +89,7 @@ func TestEveryReadAndWriteOfMessagesUsesAnIndex(t *testing.T) {
 			listsAll := strings.Contains(query, "FROM channel c")
 			unbound := strings.Contains(query, "(time, id)") && strings.HasPrefix(step, "SEARCH message") &&
 				strings.Count(query, "SELECT") == 1 && !strings.Contains(step, "(time,id)")
-			wrong := strings.Contains(query, "thread = ?") && strings.Contains(step, "message_by_position")
+			wrong := strings.Contains(query, "thread = ") && strings.Contains(step, "message_by_position")
 			if (scans(step) || strings.Contains(step, "TEMP B-TREE")) && !listsAll || unbound || wrong {
 				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
 			}
@@ -151,7 +152,7 @@ func everyCall(t *testing.T, s *Store) {
 	ctx := t.Context()
 	var many []earshot.Message
 	var ids []earshot.MessageID
-	for i := range 61 {
+	for i := range tables.Page + 1 {
 		m := said(earshot.MessageID(rune('A'+i)), earshot.Time(i+1), "text")
 		m.Thread, m.ReplyTo = "A", "A"
 		many, ids = append(many, m), append(ids, m.ID)
@@ -173,8 +174,6 @@ func everyCall(t *testing.T, s *Store) {
 		for _, err := range s.Range(ctx, scope, part, earshot.Position{}, earshot.Position{}) {
 			check(t, err)
 		}
-		_, err = s.page(ctx, scope, part, ">", first, last)
-		check(t, err)
 	}
 	for _, err := range s.Terms(ctx, scope, 0) {
 		check(t, err)

@@ -57,7 +57,8 @@ func (t *tx) recordIn(scope earshot.Scope, recordings []*recording) error {
 	for _, r := range recordings {
 		all = append(all, r.messages...)
 	}
-	place, b, err := t.batchOf(scope, all)
+	ctx := context.Background()
+	b, err := t.Batch(ctx, scope, all, nil)
 	if err != nil {
 		return err
 	}
@@ -66,84 +67,16 @@ func (t *tx) recordIn(scope earshot.Scope, recordings []*recording) error {
 			r.outcomes[i] = b.Add(r.messages[i])
 		}
 	}
-	return t.writeBatch(scope, place, b)
-}
-
-// batchOf returns a batch with the stored copies of messages, and the number of
-// their channel, which it creates where it is not stored.
-func (t *tx) batchOf(scope earshot.Scope, all []rule.Message) (place int64, b *rule.Batch, err error) {
-	var seq int64
-	var stored []earshot.Message
-	var early int64
-	const last = `SELECT place, seq, early FROM channel` + ofChannel
-	known, err := t.one(last, tables.Args(scope), []any{&place, &seq, &early})
-	switch {
-	case err != nil:
-		return 0, nil, err
-	case known:
-		ids := make([]earshot.MessageID, len(all))
-		for i := range all {
-			ids[i] = all[i].ID
-		}
-		stored, err = t.messages(byID, scope, rule.IDs(ids))
-	default:
-		if err = t.exec(tables.OpenChannel, tables.Args(scope)...); err == nil {
-			_, err = t.one(last, tables.Args(scope), []any{&place, &seq, &early})
-		}
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	b = rule.NewBatch(seq, stored)
-	b.New, b.Early = !known, early != 0
-	if b.Bars, err = t.bars(scope, rule.People(all)); err != nil {
-		return 0, nil, err
-	}
-	past, err := t.messages(pastByID, scope, b.Revised(all))
-	b.Load(past)
-	if err != nil {
-		return 0, nil, err
-	}
-	var gave []rule.Gave
-	t.AskGave(scope, b.Reacted(all), &gave)
-	err = t.did(nil)
-	b.LoadReactions(gave)
-	return place, b, err
-}
-
-// Batch implements [tables.Conn].
-func (t *tx) Batch(_ context.Context, scope earshot.Scope, messages []rule.Message) (*rule.Batch, error) {
-	_, b, err := t.batchOf(scope, messages)
-	return b, err
+	return t.WriteBatch(ctx, scope, b)
 }
 
 // WriteBatch implements [tables.Conn].
-func (t *tx) WriteBatch(_ context.Context, scope earshot.Scope, b *rule.Batch) error {
+func (t *tx) WriteBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch) error {
 	var place int64
 	if _, err := t.one(`SELECT place FROM channel`+ofChannel, tables.Args(scope), []any{&place}); err != nil {
 		return err
 	}
-	return t.writeBatch(scope, place, b)
-}
-
-// messages looks ids up by one of the queries of idQueries.
-func (t *tx) messages(queries map[int]string, scope earshot.Scope, ids []earshot.MessageID) ([]earshot.Message, error) {
-	var out []earshot.Message
-	for q := range idQueries(queries, scope, ids) {
-		rows, err := t.query(q.text, q.args...)
-		found, err := messages(rows, err, q.ids)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, found...)
-	}
-	return out, nil
-}
-
-// writeBatch writes the changes of b, with the erasures that deletions cause.
-func (t *tx) writeBatch(scope earshot.Scope, place int64, b *rule.Batch) error {
 	gone, inserts, updates := b.Forgotten(), b.Inserts(), b.Updates()
-	ctx := context.Background()
 	forgetting, err := t.Forget(ctx, scope, b, gone)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ const termRow = `concat_ws(char(0), seq, time, deleted, id, author, author_name,
 // Terms implements [rule.TermReader].
 func (r termReader) Terms(ctx context.Context, after, upTo int64, limit int) ([]earshot.Terms, error) {
 	rows, err := r.query(ctx, `SELECT `+termRow+` FROM message`+bySeq+` ORDER BY no LIMIT $6 + 0`,
-		seqArgs(r.scope, after, upTo, limit)...)
+		tables.SeqArgs(r.scope, after, upTo, limit)...)
 	if err != nil {
 		return nil, err
 	}

@@ -234,7 +234,7 @@ func (t *Tx) decideDraft(ctx context.Context, in earshot.ConversationID, id ears
 		return d, nil, err
 	}
 	t.askAnswered(in, e.Turn, &e.Answered)
-	t.Ask(`SELECT 1 FROM queued_turn`+QueuedFor, Args(in.Scope, string(d.Anchor), string(in.Agent)), One(&e.Queued, new(int)))
+	t.Ask(`SELECT 1 FROM queued_turn`+queuedFor, Args(in.Scope, string(d.Anchor), string(in.Agent)), One(&e.Queued, new(int)))
 	t.Ask(`SELECT 1 FROM queued_turn`+busyIn, Args(in.Scope, in.Name, string(in.Agent)), One(&e.Busy, new(int)))
 	if err := t.Send(ctx); err != nil {
 		return d, nil, err

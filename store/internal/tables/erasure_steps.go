@@ -113,7 +113,7 @@ func (e Eraser) scrub(ctx context.Context, s earshot.Scope, ids []earshot.Messag
 		stubs[i].ID = id
 	}
 	var past []earshot.Message
-	b, err := e.Batch(ctx, s, stubs)
+	b, err := e.Batch(ctx, s, stubs, nil)
 	if err != nil {
 		return err
 	}

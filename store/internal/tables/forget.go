@@ -123,7 +123,7 @@ func (t *Tx) keep(ctx context.Context, s earshot.Scope, messages []rule.Message)
 	if len(messages) == 0 {
 		return nil
 	}
-	b, err := t.Batch(ctx, s, messages)
+	b, err := t.Batch(ctx, s, messages, nil)
 	if err != nil {
 		return err
 	}

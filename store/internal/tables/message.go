@@ -31,7 +31,7 @@ func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(
 
 // Message implements [earshot.Messages].
 func (s *Store) Message(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.Message, error) {
-	list, err := s.engine.ByID(ctx, scope, id)
+	list, err := s.ByID(ctx, scope, id)
 	if err != nil {
 		return earshot.Message{}, err
 	}

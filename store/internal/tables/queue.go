@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// QueuedFor selects an agent's turn for an anchor.
-const QueuedFor = In + ` AND anchor = $4 AND agent = $5`
+// queuedFor selects an agent's turn for an anchor.
+const queuedFor = In + ` AND anchor = $4 AND agent = $5`
 
 // ScanQueued reads a row of rule.QueuedColumns.
 func ScanQueued(row Row, q *rule.Queued) error { return row.Scan(rule.QueuedFields(q)...) }

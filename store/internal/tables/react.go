@@ -16,7 +16,7 @@ func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.Reacte
 		return out, err
 	}
 	err = s.engine.Apply(ctx, "record a reaction", func(ctx context.Context, t *Tx) error {
-		b, err := t.Batch(ctx, scope, []rule.Message{rule.Stub(x)})
+		b, err := t.Batch(ctx, scope, []rule.Message{rule.Stub(x)}, nil)
 		if err != nil {
 			return err
 		}

@@ -62,13 +62,8 @@ type Conn interface {
 
 	// PutGave queues reactions, which take the place of those that are there.
 	PutGave(s earshot.Scope, write []rule.Gave)
-	// AskMessages queries messages of a channel by their ids, or from the table revision
-	// what they were before.
-	AskMessages(from string, s earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message)
-	// Batch locks a channel exclusively, which it creates where it is not stored, and
-	// returns a batch with the stored copies of messages. WriteBatch writes its changes,
-	// with the erasures that deletions cause.
-	Batch(ctx context.Context, s earshot.Scope, messages []rule.Message) (*rule.Batch, error)
+	// WriteBatch writes the changes of a batch of messages, with the erasures that
+	// deletions cause.
 	WriteBatch(ctx context.Context, s earshot.Scope, b *rule.Batch) error
 	// ForgetAuthors deletes the names of people who have said nothing that is stored.
 	ForgetAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error
@@ -104,26 +99,26 @@ type Engine interface {
 	Keep(ctx context.Context, s earshot.Scope, messages []rule.Message) ([]earshot.Recorded, error)
 	// PruneBlobs removes blobs whose last PutBlob was before a time.
 	PruneBlobs(ctx context.Context, before earshot.Time) error
-	// ByID implements [earshot.Messages].
-	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 }
 
 // SQL is what the engines write differently within a statement.
 type SQL struct {
-	Lock       string // ends a query whose rows are locked
-	Skip       string // ends a query that locks its rows and passes over locked ones
-	Greatest   string // the function for the greatest of some values
-	NoIndex    string // before a column whose index is not to be used
-	ByIndex    string // before the name of the index to use; "" where the engine knows best
-	NextTurn   string // a query of the next turn's id
-	OwnID      string // before VALUES, where a row brings the id that the table would give
-	Channel    string // the columns that name a channel in the tables of messages and events
-	MessagesIn string // bounds a statement to a channel in the tables of messages and events; $1 to $3
-	OfChannelC string // the same to the channel of the row c
-	BySeq      string // MessagesIn, of messages with a sequence above $4 and up to $5
-	AllEarly   string // ends a query of all channels with early reactions: the bounds of their index
-	NoBytes    string // bytes of none
-	Find       string // the function for where in a text another one stands, from 1
+	Lock          string // ends a query whose rows are locked
+	Skip          string // ends a query that locks its rows and passes over locked ones
+	Greatest      string // the function for the greatest of some values
+	NoIndex       string // before a column whose index is not to be used
+	ByIndex       string // before the name of the index to use; "" where the engine knows best
+	NextTurn      string // a query of the next turn's id
+	OwnID         string // before VALUES, where a row brings the id that the table would give
+	Channel       string // the columns that name a channel in the tables of messages and events
+	ChannelValues string // their values; $1 to $3
+	MessagesIn    string // bounds a statement to a channel in the tables of messages and events; $1 to $3
+	OfChannelC    string // the same to the channel of the row c
+	BySeq         string // MessagesIn, of messages with a sequence above $4 and up to $5
+	InSeq         string // the order of BySeq
+	AllEarly      string // ends a query of all channels with early reactions: the bounds of their index
+	NoBytes       string // bytes of none
+	Find          string // the function for where in a text another one stands, from 1
 
 	PruneRows int // how many rows one transaction prunes: some ten milliseconds
 

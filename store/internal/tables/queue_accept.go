@@ -1,0 +1,95 @@
+package tables
+
+import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
+)
+
+// Accept implements [earshot.Queue].
+func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+	scope, e, id, err := rule.CheckAccept(scope, e, ask)
+	if err != nil {
+		return earshot.Accepted{}, err
+	}
+	prepared, err := rule.Prepare(ctx, []earshot.Message{e.Message})
+	if err != nil {
+		return earshot.Accepted{}, err
+	}
+	e.Message = prepared[0].Message
+	var out earshot.Accepted
+	err = s.engine.Apply(ctx, "accept", func(ctx context.Context, t *Tx) error {
+		h := rule.Heard{Event: e, Asked: ask != nil, ID: id, Now: s.stamp()}
+		b, err := t.Batch(ctx, scope, prepared, func() { t.askHeard(scope, &h) })
+		if err != nil {
+			return err
+		}
+		if !h.Known {
+			h.Record = b.Add(prepared[0])
+			if err := t.WriteBatch(ctx, scope, b); err != nil {
+				return err
+			}
+		}
+		h.Gone = b.Deleted(e.Message.ID)
+		if h.Known {
+			h.Record.Seq = b.Seq(e.Message.ID)
+		}
+		a := rule.Accept(h)
+		out = a.Accepted
+		if a.Event != nil {
+			t.putEvent(scope, *a.Event)
+		}
+		if a.Open != nil {
+			t.enqueue(*a.Open, e, &out.Turn)
+		}
+		if r := a.Resume; r != nil { // last, since events of other channels write the same row
+			t.PutResume(scope.Platform, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return earshot.Accepted{}, err
+	}
+	return out, nil
+}
+
+// askHeard queries what Accept depends on.
+func (t *Tx) askHeard(scope earshot.Scope, h *rule.Heard) {
+	m := h.Event.Message
+	if h.Event.Delivery != "" {
+		t.Ask(`SELECT 1 FROM event`+t.SQL.MessagesIn+` AND delivery = $4 AND delivery <> ''`, Args(scope, h.Event.Delivery), One(&h.Known, new(int)))
+	}
+	t.AskDeleted(scope, rule.Quotes(m), &h.Quoted)
+	if !h.Asked {
+		return
+	}
+	t.Ask(`SELECT id FROM queued_turn`+queuedFor, Args(scope, string(m.ID), string(h.ID.Agent)), One(new(bool), &h.Turn))
+	if h.Event.Client != "" {
+		t.Ask(`SELECT 1 FROM queued_turn`+OfAgent+` AND client = $5 AND client <> '' AND author = $6 AND said >= $7 AND said <= $8 LIMIT 1`,
+			Own(h.ID, h.Event.Client, string(m.Author.ID), int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)),
+			One(&h.Twice, new(int)))
+	}
+}
+
+// putEvent stores an event of a channel that is stored.
+func (t *Tx) putEvent(scope earshot.Scope, e earshot.Event) {
+	t.Write(`INSERT INTO event (`+t.SQL.Channel+`, delivery, message, client, received, raw) VALUES (`+t.SQL.ChannelValues+`, $4, $5, $6, $7, $8)`,
+		Args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), Blob(e.Raw))...)
+}
+
+// enqueue opens a turn, which becomes the next of its conversation if none is; Send
+// sets turn to its id.
+func (t *Tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
+	id := q.Conversation
+	t.CreateBare(id, q.Updated)
+	t.Ask(`INSERT INTO queued_turn (id, agent, platform, workspace, channel, conversation, anchor, client, author, said,
+			state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)`+t.SQL.OwnID+`
+		VALUES ((`+t.SQL.NextTurn+`), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, `+t.SQL.NoBytes+`) RETURNING id`,
+		Own(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
+			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash), One(new(bool), turn))
+	t.Write(`INSERT INTO lease (agent, platform, workspace, channel, conversation, owner, fence, until, next)
+		SELECT agent, platform, workspace, channel, conversation, '', 0, 0, id FROM queued_turn`+queuedFor+`
+		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE SET next = excluded.next WHERE lease.next = 0`,
+		Args(id.Scope, string(q.Anchor), string(id.Agent))...)
+}
