@@ -22,6 +22,7 @@ var dialect = tables.SQL{
 	ChannelValues: `$1, $2, $3`,
 	MessagesIn:    in,
 	OfChannelC:    `platform = c.platform AND workspace = c.workspace AND channel = c.id`,
+	OtherChannels: `platform = $1 AND workspace = $2 AND channel <> $3`,
 	BySeq:         in + ` AND seq > 0 AND seq > $4 AND seq <= $5`,
 	InSeq:         `seq`,
 	NoBytes:       `''`,
@@ -121,7 +122,7 @@ func (t *tx) Beginning() { t.Write(`SELECT pg_advisory_xact_lock($1)`, t.key("er
 func (t *tx) Erased() {}
 
 // RaiseErased implements [tables.Conn]: a sequence does not go back.
-func (t *tx) RaiseErased(earshot.ConversationID) {}
+func (t *tx) RaiseErased(string, ...any) {}
 
 // RaiseDrafts implements [tables.Conn]: a sequence does not go back.
 func (t *tx) RaiseDrafts(any) {}

@@ -86,16 +86,10 @@ func (t *tx) WriteBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 	if b.Changed() {
 		t.count(scope, b.Counters())
 	}
-	t.dropOf(scope, gone, b.Drops())
-	return e.End(ctx, &t.Tx)
-}
-
-func idsOf(list []earshot.Message) []string {
-	out := make([]string, len(list))
-	for i := range list {
-		out[i] = string(list[i].ID)
+	if err := t.DropFiles(ctx, scope, gone, b.Drops()); err != nil {
+		return err
 	}
-	return out
+	return e.End(ctx, &t.Tx)
 }
 
 // count queues the changes of the counters of a channel and of its threads.

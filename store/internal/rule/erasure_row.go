@@ -10,9 +10,6 @@ import (
 // ErasureColumns are those of erasure besides its id.
 const ErasureColumns = `platform, workspace, channel, author, messages, before, forget, begun, ended, until, phase, at_channel, at, removed`
 
-// ErasureColumnCount is how many ErasureColumns there are.
-const ErasureColumnCount = 14
-
 // ErasureValues returns x as parameters for ErasureColumns.
 func ErasureValues(x Erasure) ([]any, error) {
 	messages := ""

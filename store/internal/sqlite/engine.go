@@ -21,6 +21,7 @@ var dialect = tables.SQL{
 	ChannelValues: numberedPlace,
 	MessagesIn:    ` WHERE place = ` + numberedPlace,
 	OfChannelC:    `place = c.place`,
+	OtherChannels: `place IN (SELECT place FROM channel WHERE platform = $1 AND workspace = $2 AND id <> $3)`,
 	BySeq:         bySeq,
 	InSeq:         `no`,
 	AllEarly:      ` AND place >= 0`,
@@ -46,6 +47,18 @@ func asJSON(list any) any {
 // Apply implements [tables.Engine]. The writer runs f, and ctx cannot end it any more.
 func (s *Store) Apply(ctx context.Context, what string, f func(context.Context, *tables.Tx) error) error {
 	return s.apply(ctx, what, s.queueing(ctx, f))
+}
+
+// apply runs f in a transaction of the writer's.
+func (s *Store) apply(ctx context.Context, what string, f func(*tx) error) error {
+	return s.do(ctx, what, &job{apply: f})
+}
+
+func (s *Store) do(ctx context.Context, what string, j *job) error {
+	if err := s.writer.do(ctx, j); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 // Volatile implements [tables.Engine].
@@ -177,6 +190,16 @@ func (t *tx) Beginning() {}
 
 // Lax implements [tables.Conn]: see Volatile.
 func (t *tx) Lax() {}
+
+// RaiseErased implements [tables.Conn].
+func (t *tx) RaiseErased(which string, args ...any) {
+	t.Write(`UPDATE erased SET turn = max(turn, coalesce((SELECT max(id) FROM queued_turn`+which+`), 0), coalesce((SELECT max(id) FROM draft`+which+`), 0)) WHERE one = 1`, args...)
+}
+
+// RaiseDrafts implements [tables.Conn].
+func (t *tx) RaiseDrafts(ids any) {
+	t.Write(`UPDATE erased SET turn = max(turn, (SELECT max(value) FROM json_each($1))) WHERE one = 1`, ids)
+}
 
 // Erased implements [tables.Conn].
 func (t *tx) Erased() { t.try(t.needScrub) }

@@ -181,7 +181,10 @@ func TestWhatABlobHeldStandsInNoFile(t *testing.T) {
 	s.alone(t, func() { // as the bound does
 		check(t, s.writer.tx.exec("BEGIN IMMEDIATE"))
 		for i := range n / 4 {
-			check(t, s.writer.tx.removeBlob(scope, fmt.Sprint("hash ", i)))
+			of := tables.Args(scope, fmt.Sprint("hash ", i))
+			s.writer.tx.DeleteBlobs(new(int), " AND sha256 = $4", of...)
+			s.writer.tx.Write("DELETE FROM blob_file"+tables.In+" AND sha256 = $4", of...)
+			check(t, s.writer.tx.Send(t.Context()))
 		}
 		check(t, s.writer.tx.exec("COMMIT"))
 	})

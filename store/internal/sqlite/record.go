@@ -107,7 +107,7 @@ func (t *tx) WriteBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 			return err
 		}
 	}
-	if err := t.dropFiles(scope, gone, b.Drops()); err != nil || len(gone) == 0 {
+	if err := t.DropFiles(ctx, scope, gone, b.Drops()); err != nil || len(gone) == 0 {
 		return err
 	}
 	if err := t.needScrub(); err != nil {

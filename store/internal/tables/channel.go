@@ -133,8 +133,3 @@ func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Co
 	}
 	return rule.Above(out, floor), nil
 }
-
-// ScanAuthor reads a row of rule.AuthorColumns.
-func ScanAuthor(row Row, a *earshot.Author) error {
-	return row.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone, &a.AsOf)
-}

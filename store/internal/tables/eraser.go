@@ -61,7 +61,7 @@ func (e Eraser) DropConversation(ctx context.Context, s earshot.Scope) (bool, er
 	e.Lock(`SELECT 1 FROM queued_turn`+OfConversation+` ORDER BY id`, a...)
 	var epochs int
 	e.Ask(`SELECT count(DISTINCT epoch) FROM turn`+OfConversation, a, One(new(bool), &epochs))
-	e.RaiseErased(id)
+	e.RaiseErased(OfConversation, a...)
 	e.Write(`DELETE FROM draft_reading WHERE `+e.SQL.Among(`draft`, `SELECT id FROM draft`+OfConversation), a...)
 	e.Write(`DELETE FROM draft`+OfConversation, a...)
 	for _, table := range []string{"journal", "outbox"} {

@@ -19,7 +19,7 @@ func (s *Store) PlanErasure(ctx context.Context, of earshot.ErasureOf) (earshot.
 		return out, err
 	}
 	err = s.engine.Apply(ctx, "plan an erasure", func(ctx context.Context, t *Tx) error {
-		if err := t.Knows(ctx, of); err != nil {
+		if err := t.knows(ctx, of); err != nil {
 			return err
 		}
 		x, err := t.beginErasure(ctx, of)
@@ -36,7 +36,7 @@ func (s *Store) PlanErasure(ctx context.Context, of earshot.ErasureOf) (earshot.
 		case of.Messages != nil:
 			left = len(of.Messages) - t.Tally.Messages
 		default:
-			t.AskSpoken(of, x.Until, &left)
+			t.askSpoken(of, x.Until, &left)
 		}
 		if err := t.Send(ctx); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s *Store) BeginErasure(ctx context.Context, of earshot.ErasureOf) (earshot
 	err = s.engine.Apply(ctx, "begin an erasure", func(ctx context.Context, t *Tx) error {
 		var open []rule.Erasure
 		t.Beginning()
-		t.Ask(`SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE ended = 0 ORDER BY id`, nil, Gather(&open, ScanErasure))
+		t.Ask(`SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE ended = 0 ORDER BY id`, nil, Gather(&open, scanErasure))
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
@@ -78,12 +78,51 @@ func (s *Store) BeginErasure(ctx context.Context, of earshot.ErasureOf) (earshot
 	return out.Erasure, err
 }
 
-// ScanErasure reads a row of an erasure's id and rule.ErasureColumns.
-func ScanErasure(row Row, x *rule.Erasure) error { return rule.ScanErasure(row.Scan, x) }
+// StepErasure does one step of an erasure, which it reads into x and writes back. Where
+// channels are locked, a step that has changed messages ends with their channel.
+func (t *Tx) StepErasure(ctx context.Context, id earshot.ErasureID, x *rule.Erasure) error {
+	found := false
+	t.Ask(`SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE id = $1`+t.SQL.Lock, []any{int64(id)}, func(row Row) error {
+		*x, found = rule.Erasure{}, true
+		return scanErasure(row, x)
+	})
+	if err := t.Send(ctx); err != nil {
+		return err
+	}
+	if !found {
+		return rule.NoErasure(id)
+	}
+	if x.Ended != 0 {
+		return nil
+	}
+	t.Tally = earshot.ErasureCounts{}
+	enough, at := rule.StepBudget(), x.Channel
+	err := x.Work(ctx, Eraser{t}, t.now(), func() bool {
+		moved := t.SQL.Lock != "" && t.Tally != earshot.ErasureCounts{} && x.Channel != at
+		at = x.Channel
+		return enough() || moved
+	})
+	if err == nil {
+		err = t.Send(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	rule.AddCounts(&x.Removed, t.Tally)
+	v, err := rule.ErasureValues(*x)
+	if err != nil {
+		return err
+	}
+	t.Write(`UPDATE erasure SET (`+rule.ErasureColumns+`) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) WHERE id = $1`, append([]any{int64(id)}, v...)...)
+	return t.Send(ctx)
+}
+
+// scanErasure reads a row of an erasure's id and rule.ErasureColumns.
+func scanErasure(row Row, x *rule.Erasure) error { return rule.ScanErasure(row.Scan, x) }
 
 // beginErasure stores an erasure and its bar.
 func (t *Tx) beginErasure(ctx context.Context, of earshot.ErasureOf) (rule.Erasure, error) {
-	last, err := t.LastSpoken(ctx, of)
+	last, err := t.lastSpoken(ctx, of)
 	if err != nil {
 		return rule.Erasure{}, err
 	}
@@ -109,7 +148,7 @@ func (t *Tx) beginErasure(ctx context.Context, of earshot.ErasureOf) (rule.Erasu
 
 // Erasure implements [earshot.Erasures].
 func (s *Store) Erasure(ctx context.Context, id earshot.ErasureID) (earshot.Erasure, error) {
-	x, err := first(ctx, s.engine, "read an erasure", `SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE id = $1`, []any{int64(id)}, rule.NoErasure(id), ScanErasure)
+	x, err := first(ctx, s.engine, "read an erasure", `SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE id = $1`, []any{int64(id)}, rule.NoErasure(id), scanErasure)
 	return x.Erasure, err
 }
 
@@ -119,7 +158,7 @@ func (s *Store) ErasureLog(ctx context.Context, open bool, limit int) ([]earshot
 	if open {
 		which = ` WHERE ended = 0`
 	}
-	found, err := List(ctx, s.engine, "list erasures", `SELECT id, `+rule.ErasureColumns+` FROM erasure`+which+` ORDER BY id DESC LIMIT $1 + 0`, []any{bound(limit)}, ScanErasure)
+	found, err := List(ctx, s.engine, "list erasures", `SELECT id, `+rule.ErasureColumns+` FROM erasure`+which+` ORDER BY id DESC LIMIT $1 + 0`, []any{bound(limit)}, scanErasure)
 	var out []earshot.Erasure
 	for _, x := range found {
 		out = append(out, x.Erasure)

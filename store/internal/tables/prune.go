@@ -22,7 +22,7 @@ func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, erro
 
 // PruneTurns implements [earshot.Queue].
 func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error) {
-	if err := s.engine.PruneBlobs(ctx, before); err != nil {
+	if err := s.pruneBlobs(ctx, before); err != nil {
 		return 0, err
 	}
 	from := `queued_turn WHERE pruned = 0 AND ` + s.sql.NoIndex + rule.FinalSQL + ` AND updated < $1`

@@ -65,18 +65,16 @@ type Conn interface {
 	// WriteBatch writes the changes of a batch of messages, with the erasures that
 	// deletions cause.
 	WriteBatch(ctx context.Context, s earshot.Scope, b *rule.Batch) error
-	// ForgetAuthors deletes the names of people who have said nothing that is stored.
-	ForgetAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error
+	// Blobs locks a channel's blobs.
+	Blobs(s earshot.Scope)
+	// InsertBlob stores a new blob; DeleteBlobs deletes those of a channel that which
+	// selects, and adds to n how many.
+	InsertBlob(s earshot.Scope, b earshot.Blob, put earshot.Time)
+	DeleteBlobs(n *int, which string, args ...any)
 	// Beginning locks the beginning of erasures.
 	Beginning()
-	// Knows returns [earshot.ErrNotFound] where nothing is stored of what of names.
-	Knows(ctx context.Context, of earshot.ErasureOf) error
-	// LastSpoken returns when a person, or anybody in a channel, last said something;
-	// 0 if never. AskSpoken counts what they have said until a time.
-	LastSpoken(ctx context.Context, of earshot.ErasureOf) (earshot.Time, error)
-	AskSpoken(of earshot.ErasureOf, until earshot.Time, n *int)
-	// RaiseErased keeps the ids of a conversation's turns from being given again.
-	RaiseErased(id earshot.ConversationID)
+	// RaiseErased keeps the ids of the turns that which selects from being given again.
+	RaiseErased(which string, args ...any)
 	// RaiseDrafts does so for ids of drafts, which List made.
 	RaiseDrafts(ids any)
 }
@@ -97,8 +95,6 @@ type Engine interface {
 	Idle(ctx context.Context, query string, args []any) (bool, error)
 	// Keep records messages that were prepared, in one transaction.
 	Keep(ctx context.Context, s earshot.Scope, messages []rule.Message) ([]earshot.Recorded, error)
-	// PruneBlobs removes blobs whose last PutBlob was before a time.
-	PruneBlobs(ctx context.Context, before earshot.Time) error
 }
 
 // SQL is what the engines write differently within a statement.
@@ -114,6 +110,7 @@ type SQL struct {
 	ChannelValues string // their values; $1 to $3
 	MessagesIn    string // bounds a statement to a channel in the tables of messages and events; $1 to $3
 	OfChannelC    string // the same to the channel of the row c
+	OtherChannels string // bounds a query of messages to the channels of a workspace but one; $1 to $3
 	BySeq         string // MessagesIn, of messages with a sequence above $4 and up to $5
 	InSeq         string // the order of BySeq
 	AllEarly      string // ends a query of all channels with early reactions: the bounds of their index
