@@ -301,11 +301,8 @@ func (d Drafted) Without(turn string, holds func(string) bool) (Drafted, bool) {
 // NoDraft is the error for a draft that is not stored.
 func NoDraft(id earshot.TurnID) error { return fmt.Errorf("draft %d: %w", id, earshot.ErrNotFound) }
 
-// DraftColumns are those of draft. DraftColumnCount is how many there are.
-const (
-	DraftColumns     = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, again, posting, asked, input, record`
-	DraftColumnCount = 22
-)
+// DraftColumns are those of draft.
+const DraftColumns = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, again, posting, asked, input, record`
 
 // A DraftRow is a draft as a database keeps it.
 type DraftRow struct {

@@ -128,7 +128,7 @@ func (t *tx) insert(place int64, rows []*rule.Message) error {
 			}
 			v = append(v, m.Terms)
 		}
-		if err := t.exec(inserts[n], v...); err != nil {
+		if err := t.exec(`INSERT INTO message (no, place, `+columns+`, terms) VALUES `+marks(2+columnCount+1, n), v...); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -149,19 +149,6 @@ func chunk(n int) int {
 	}
 	return 1
 }
-
-// chunked returns a statement for each of chunks.
-func chunked(statement func(n int) string) map[int]string {
-	m := map[int]string{}
-	for _, n := range chunks {
-		m[n] = statement(n)
-	}
-	return m
-}
-
-var inserts = chunked(func(n int) string {
-	return `INSERT INTO message (no, place, ` + columns + `, terms) VALUES ` + marks(2+columnCount+1, n)
-})
 
 func (t *tx) update(scope earshot.Scope, place int64, rows []*rule.Message) error {
 	query := `UPDATE message SET (no, ` + columns + `, terms) = ` + marks(1+columnCount+1, 1) + inID

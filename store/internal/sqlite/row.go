@@ -7,14 +7,6 @@ const columns = rule.MessageColumns
 
 const columnCount = 13
 
-// in bounds a statement to the rows of a channel.
-const in = ` WHERE platform = ? AND workspace = ? AND channel = ?`
-
-// inPlace is in for the tables that have the channel's number in place of its
-// name: message, revision, thread and event. It has the same parameters. The
-// column with that number is called place.
-const inPlace = ` WHERE place = ` + placeOf
-
 // number returns the value of the column no: the channel's number in the upper
 // bits, the sequence in the lower 40. Rows are stored in that order.
 func number(place, seq int64) int64 { return place<<40 + seq }
@@ -29,13 +21,12 @@ const placeOf = `(SELECT place FROM channel WHERE platform = ? AND workspace = ?
 // numberedPlace is placeOf in a statement with numbered parameters.
 const numberedPlace = `(SELECT place FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3)`
 
-// ofAgent bounds a statement to the rows of an agent in a scope.
-const ofAgent = ` WHERE agent = ? AND platform = ? AND workspace = ? AND channel = ?`
-
 // ofChannel selects a channel's row.
 const ofChannel = ` WHERE platform = ? AND workspace = ? AND id = ?`
 
-const inID = inPlace + ` AND id = ?`
+// inID selects a message or its revisions. The tables message, revision, thread and
+// event have the channel's number, in the column place, instead of its name.
+const inID = ` WHERE place = ` + placeOf + ` AND id = ?`
 
 // values appends the parameters of columns for m.
 func values(to []any, m *rule.Message) ([]any, error) {

@@ -33,7 +33,7 @@ func (t *Tx) AskGave(s earshot.Scope, messages []earshot.MessageID, out *[]rule.
 	if len(messages) == 0 {
 		return
 	}
-	t.Ask(`SELECT `+GaveColumns+` FROM reaction`+t.SQL.MessagesIn+` AND `+t.SQL.Any(`message`, 4), Args(s, t.list(messages)), Gather(out, func(row Row, g *rule.Gave) error {
+	t.Ask(`SELECT `+gaveColumns+` FROM reaction`+t.SQL.MessagesIn+` AND `+t.SQL.Any(`message`, 4), Args(s, t.list(messages)), Gather(out, func(row Row, g *rule.Gave) error {
 		var given int64
 		err := row.Scan(&g.Message, &g.Emoji, &g.Author, &g.First, &g.Was, &given, &g.At)
 		g.Given = given != 0
@@ -41,8 +41,8 @@ func (t *Tx) AskGave(s earshot.Scope, messages []earshot.MessageID, out *[]rule.
 	}))
 }
 
-// GaveColumns are the columns of a reaction behind its channel.
-const GaveColumns = `message, emoji, author, first, was, given, at`
+// gaveColumns are the columns of a reaction behind its channel.
+const gaveColumns = `message, emoji, author, first, was, given, at`
 
 // Reactors implements [earshot.Messages].
 func (s *Store) Reactors(ctx context.Context, scope earshot.Scope, ids ...earshot.MessageID) (map[earshot.MessageID][]earshot.Reactor, error) {
@@ -75,8 +75,14 @@ func (t *Tx) WriteReactions(s earshot.Scope, b *rule.Batch) {
 // those to be deleted.
 func (t *Tx) putReactions(s earshot.Scope, changes func() (write, drop []rule.Gave)) {
 	write, drop := changes()
-	if len(write) > 0 {
-		t.PutGave(s, write)
+	for _, g := range write {
+		given := int64(0)
+		if g.Given {
+			given = 1
+		}
+		t.Write(`INSERT INTO reaction (`+t.SQL.Channel+`, `+gaveColumns+`) VALUES (`+t.SQL.ChannelValues+`, $4, $5, $6, $7, $8, $9, $10)
+			ON CONFLICT (`+t.SQL.Channel+`, message, emoji, author) DO UPDATE SET first = excluded.first, was = excluded.was, given = excluded.given, at = excluded.at`,
+			Args(s, string(g.Message), g.Emoji, string(g.Author), int64(g.First), g.Was, given, int64(g.At))...)
 	}
 	for _, g := range drop {
 		t.Write(`DELETE FROM reaction`+t.SQL.MessagesIn+` AND message = $4 AND emoji = $5 AND author = $6`, Args(s, string(g.Message), g.Emoji, string(g.Author))...)

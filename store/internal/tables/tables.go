@@ -60,8 +60,6 @@ type Conn interface {
 	// Erased says that text was deleted, which the engine's files may still hold.
 	Erased()
 
-	// PutGave queues reactions, which take the place of those that are there.
-	PutGave(s earshot.Scope, write []rule.Gave)
 	// WriteBatch writes the changes of a batch of messages, with the erasures that
 	// deletions cause.
 	WriteBatch(ctx context.Context, s earshot.Scope, b *rule.Batch) error
