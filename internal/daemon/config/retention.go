@@ -37,9 +37,6 @@ type Keep struct {
 	Days int // 0: forever, unless None
 }
 
-// Forever reports whether nothing is removed.
-func (k Keep) Forever() bool { return k == Keep{} }
-
 // String returns the setting that k is.
 func (k Keep) String() string {
 	switch {
