@@ -23,7 +23,7 @@ func (t *Tx) Batch(ctx context.Context, s earshot.Scope, messages []rule.Message
 	const last = `SELECT seq, early FROM channel` + OfChannel
 	t.Exclusive(s)
 	t.Ask(last, Args(s), One(&known, &seq, &early))
-	t.AskMessages("message", s, rule.IDs(ids), &stored)
+	t.askMessages("message", s, rule.IDs(ids), &stored)
 	t.Ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND `+t.SQL.Any(`author`, 4),
 		Args(s, t.SQL.List(append(Texts(rule.People(messages)), ""))), // "" is everybody
 		Gather(&bars, func(row Row, x *rule.Bar) error { return row.Scan(&x.Author, &x.Until, &x.Floor) }))
@@ -44,8 +44,8 @@ func (t *Tx) Batch(ctx context.Context, s earshot.Scope, messages []rule.Message
 	b := rule.NewBatch(seq, stored)
 	b.Bars = rule.NewBars(bars)
 	b.New, b.Early = fresh, early != 0
-	t.AskMessages("revision", s, b.Revised(messages), &past)
-	t.AskGave(s, b.Reacted(messages), &gave)
+	t.askMessages("revision", s, b.Revised(messages), &past)
+	t.askGave(s, b.Reacted(messages), &gave)
 	if err := t.Send(ctx); err != nil {
 		return nil, err
 	}

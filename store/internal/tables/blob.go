@@ -18,7 +18,7 @@ func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.Mes
 		var found []earshot.Message
 		t.Shared(scope)
 		t.Blobs(scope)
-		t.AskMessages("message", scope, []earshot.MessageID{of}, &found)
+		t.askMessages("message", scope, []earshot.MessageID{of}, &found)
 		if err := t.Send(ctx); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		t.Shared(id.Scope)
 		t.CreateBare(id, o.Now)
 		c.Ask(t, id, t.SQL.Lock)
-		t.AskDeleted(id.Scope, d.Prompt.Shows, &o.Gone)
+		t.askDeleted(id.Scope, d.Prompt.Shows, &o.Gone)
 		t.askClaims(d, rule.OpenedAt(d, o.Now), &o.Claims)
 		if err := t.Send(ctx); err != nil {
 			return err

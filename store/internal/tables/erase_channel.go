@@ -28,7 +28,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		for _, table := range []string{"journal", "outbox"} {
 			t.Write(`DELETE FROM `+table+` WHERE `+t.SQL.Among(`turn`, `SELECT id FROM queued_turn`+In), at...)
 		}
-		for _, table := range append(AgentTables, "conversation") {
+		for _, table := range append(agentTables, "conversation") {
 			t.Write(`DELETE FROM `+table+ofAgents, a...)
 		}
 		t.eraseAuthors(scope)

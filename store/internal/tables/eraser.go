@@ -11,8 +11,8 @@ import (
 // channel's lock first: writers that had not seen the erasure's bar have committed then.
 type Eraser struct{ *Tx }
 
-// AgentTables hold what belongs to a conversation, besides its own row and the queue.
-var AgentTables = []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "summarised"}
+// agentTables hold what belongs to a conversation, besides its own row and the queue.
+var agentTables = []string{"lease", "turn", "session", "manifest", "attachment", "named", "ledger", "summary", "summarised"}
 
 // scrubbedConversations is how many conversations one piece of an erasure looks at.
 const scrubbedConversations = 200
@@ -68,7 +68,7 @@ func (e Eraser) DropConversation(ctx context.Context, s earshot.Scope) (bool, er
 		e.Write(`DELETE FROM `+table+` WHERE `+e.SQL.Among(`turn`, `SELECT id FROM queued_turn`+OfConversation), a...)
 	}
 	e.Count(&e.Tally.Turns, `DELETE FROM queued_turn`+OfConversation, a...)
-	for _, table := range AgentTables {
+	for _, table := range agentTables {
 		n := new(int)
 		if table == "summary" {
 			n = &e.Tally.Summaries

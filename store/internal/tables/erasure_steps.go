@@ -13,7 +13,7 @@ import (
 // How many rows of messages, and of other tables, one piece of an erasure looks at.
 const (
 	scrubbedMessages = 1000
-	ScrubbedRows     = 200
+	scrubbedRows     = 200
 )
 
 // Spoken implements [rule.Eraser].
@@ -87,7 +87,7 @@ func (e Eraser) scrubRevisions(ctx context.Context, s earshot.Scope, after strin
 	var ids []earshot.MessageID
 	n := 0
 	e.Ask(`SELECT id, `+e.has(5)+` FROM revision`+e.SQL.MessagesIn+` AND id > $4 ORDER BY id, edited LIMIT $7 + 0`,
-		Args(s, after, labelled, quoted, ScrubbedRows), func(rows Row) error {
+		Args(s, after, labelled, quoted, scrubbedRows), func(rows Row) error {
 			var has bool
 			err := rows.Scan(&last, &has)
 			if has {
@@ -99,7 +99,7 @@ func (e Eraser) scrubRevisions(ctx context.Context, s earshot.Scope, after strin
 	if err := e.Send(ctx); err != nil || n == 0 {
 		return "", false, err
 	}
-	return "r" + string(last), n == ScrubbedRows, e.scrub(ctx, s, rule.IDs(append(ids, last)), b)
+	return "r" + string(last), n == scrubbedRows, e.scrub(ctx, s, rule.IDs(append(ids, last)), b)
 }
 
 // scrub applies bars to messages and their older revisions, and erases what has read
@@ -117,7 +117,7 @@ func (e Eraser) scrub(ctx context.Context, s earshot.Scope, ids []earshot.Messag
 	if err != nil {
 		return err
 	}
-	e.AskMessages("revision", s, ids, &past)
+	e.askMessages("revision", s, ids, &past)
 	if err := e.Send(ctx); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (e Eraser) ScrubEvents(ctx context.Context, s earshot.Scope, id earshot.Aut
 	e.Shared(s)
 	has := rule.Tells(id)
 	e.Ask(`SELECT message, id, raw FROM event`+e.SQL.MessagesIn+` AND (message, id) > ($4, $5) ORDER BY message, id LIMIT $6 + 0`,
-		Args(s, message, from, ScrubbedRows), func(rows Row) error {
+		Args(s, message, from, scrubbedRows), func(rows Row) error {
 			var raw []byte
 			err := rows.Scan(&message, &last, &raw)
 			if has(raw) {
@@ -172,7 +172,7 @@ func (e Eraser) ScrubEvents(ctx context.Context, s earshot.Scope, id earshot.Aut
 		e.Count(&e.Tally.Events, `UPDATE event SET raw = `+e.SQL.NoBytes+` WHERE `+e.SQL.Any(`id`, 1), e.SQL.List(found))
 		e.Erased()
 	}
-	return rule.Cursor(message, strconv.FormatInt(last, 10)), n == ScrubbedRows, e.Send(ctx)
+	return rule.Cursor(message, strconv.FormatInt(last, 10)), n == scrubbedRows, e.Send(ctx)
 }
 
 // has is the condition that a message's text or lists name somebody, by the parameter

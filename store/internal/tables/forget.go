@@ -65,7 +65,7 @@ func (e *Forgetting) ids() []earshot.MessageID {
 func (e *Forgetting) load(ctx context.Context, t *Tx, b *rule.Batch) error {
 	a := Args(e.scope, t.list(e.ids()))
 	var past []earshot.Message
-	t.AskMessages("revision", e.scope, e.ids(), &past)
+	t.askMessages("revision", e.scope, e.ids(), &past)
 	e.askReaders(t)
 	t.Count(&t.Tally.Revisions, `DELETE FROM revision`+t.SQL.MessagesIn+` AND `+t.SQL.Any("id", 4), a...)
 	if err := t.Send(ctx); err != nil {
@@ -135,7 +135,7 @@ func (t *Tx) keep(ctx context.Context, s earshot.Scope, messages []rule.Message)
 
 // messages reads messages by their ids.
 func (t *Tx) messages(ctx context.Context, s earshot.Scope, ids []earshot.MessageID) (out []earshot.Message, err error) {
-	t.AskMessages("message", s, ids, &out)
+	t.askMessages("message", s, ids, &out)
 	err = t.Send(ctx)
 	return out, err
 }
@@ -156,7 +156,7 @@ func (e *Forgetting) events(ctx context.Context, t *Tx) error {
 	for _, quoting := range []string{t.SQL.Any(`thread`, 4), t.SQL.Any(`reply_to`, 4) + ` AND reply_to <> ''`} {
 		t.eraseRaws(t.SQL.Among(`message`, `SELECT id FROM message`+t.SQL.MessagesIn+` AND `+quoting+` AND deleted = 0`), a)
 	}
-	t.Ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn`+In+` AND `+t.SQL.Any(`anchor`, 4)+` AND `+t.SQL.NoIndex+rule.UnfinishedSQL+``, a, Gather(&e.anchored, ScanQueued))
+	t.Ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn`+In+` AND `+t.SQL.Any(`anchor`, 4)+` AND `+t.SQL.NoIndex+rule.UnfinishedSQL+``, a, Gather(&e.anchored, scanQueued))
 	return t.Send(ctx)
 }
 
@@ -351,9 +351,9 @@ func (t *Tx) eraseDrafts(which string, a ...any) {
 	t.Erased()
 }
 
-// AskDeleted queries whether one of the messages is a tombstone; else it leaves gone as
+// askDeleted queries whether one of the messages is a tombstone; else it leaves gone as
 // it is.
-func (t *Tx) AskDeleted(s earshot.Scope, ids []earshot.MessageID, gone *bool) {
+func (t *Tx) askDeleted(s earshot.Scope, ids []earshot.MessageID, gone *bool) {
 	if len(ids) > 0 {
 		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4)+` AND `+t.SQL.NoIndex+`deleted = 1 LIMIT 1`, Args(s, t.list(ids)), One(gone, new(int)))
 	}

@@ -12,13 +12,13 @@ import (
 // queuedFor selects an agent's turn for an anchor.
 const queuedFor = In + ` AND anchor = $4 AND agent = $5`
 
-// ScanQueued reads a row of rule.QueuedColumns.
-func ScanQueued(row Row, q *rule.Queued) error { return row.Scan(rule.QueuedFields(q)...) }
+// scanQueued reads a row of rule.QueuedColumns.
+func scanQueued(row Row, q *rule.Queued) error { return row.Scan(rule.QueuedFields(q)...) }
 
 // ScanTurn reads a row of rule.QueuedColumns, as callers see it.
 func ScanTurn(row Row, out *earshot.QueuedTurn) error {
 	var q rule.Queued
-	err := ScanQueued(row, &q)
+	err := scanQueued(row, &q)
 	*out = q.Export()
 	return err
 }
@@ -31,8 +31,8 @@ func scanWhole(row Row, out *earshot.QueuedTurn) error {
 	return err
 }
 
-// PutResume stores a resume state.
-func (t *Tx) PutResume(p earshot.Platform, r *earshot.Resume) {
+// putResume stores a resume state.
+func (t *Tx) putResume(p earshot.Platform, r *earshot.Resume) {
 	t.Write(`INSERT INTO resume (platform, key, state) VALUES ($1, $2, $3) ON CONFLICT (platform, key) DO UPDATE SET state = excluded.state`,
 		string(p), r.Key, Blob(r.State))
 }

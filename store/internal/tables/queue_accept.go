@@ -44,7 +44,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 			t.enqueue(*a.Open, e, &out.Turn)
 		}
 		if r := a.Resume; r != nil { // last, since events of other channels write the same row
-			t.PutResume(scope.Platform, r)
+			t.putResume(scope.Platform, r)
 		}
 		return nil
 	})
@@ -60,7 +60,7 @@ func (t *Tx) askHeard(scope earshot.Scope, h *rule.Heard) {
 	if h.Event.Delivery != "" {
 		t.Ask(`SELECT 1 FROM event`+t.SQL.MessagesIn+` AND delivery = $4 AND delivery <> ''`, Args(scope, h.Event.Delivery), One(&h.Known, new(int)))
 	}
-	t.AskDeleted(scope, rule.Quotes(m), &h.Quoted)
+	t.askDeleted(scope, rule.Quotes(m), &h.Quoted)
 	if !h.Asked {
 		return
 	}

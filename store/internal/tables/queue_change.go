@@ -53,7 +53,7 @@ func (t *Tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more
 // askQueued queries one turn, without its input. q stays zero when there is none.
 func askQueued(a Asker, id earshot.TurnID, q *rule.Queued) {
 	*q = rule.Queued{}
-	a.Ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn WHERE id = $1`, []any{int64(id)}, func(row Row) error { return ScanQueued(row, q) })
+	a.Ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn WHERE id = $1`, []any{int64(id)}, func(row Row) error { return scanQueued(row, q) })
 }
 
 // Change queues the writes of c, which is about the turn of. Its lease is locked.

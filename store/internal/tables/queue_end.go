@@ -54,7 +54,7 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 	gone := false
 	return s.operate(ctx, "reopen a turn", id, func(t *Tx, at rule.Queued) {
 		gone, unfinished = false, nil
-		t.AskDeleted(at.Conversation.Scope, []earshot.MessageID{at.Anchor}, &gone)
+		t.askDeleted(at.Conversation.Scope, []earshot.MessageID{at.Anchor}, &gone)
 		t.askUnfinished(at.Conversation, &unfinished)
 	}, func(q rule.Queued, now earshot.Time) (rule.Change, error) {
 		return rule.Reopen(q, gone, unfinished, now)

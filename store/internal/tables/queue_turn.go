@@ -19,7 +19,7 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 	return s.engine.Volatile(ctx, "begin a turn", underLease(l, id, func(t *Tx) {
 		gone = false
 		scope := rule.Lease(l).Conversation.Scope
-		t.AskDeleted(scope, p.Shows, &gone)
+		t.askDeleted(scope, p.Shows, &gone)
 		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND id = (SELECT anchor FROM queued_turn WHERE id = $4) AND deleted + 0 = 1`,
 			Args(scope, int64(id)), One(&gone, new(int)))
 	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.Begin(h, p, gone) }))
@@ -41,7 +41,7 @@ func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID,
 		gone, puts = false, make([]rule.Put, len(posts))
 		scope := rule.Lease(l).Conversation.Scope
 		t.Ask(`SELECT count(*) FROM journal WHERE turn = $1`, []any{int64(id)}, One(new(bool), &steps))
-		t.AskDeleted(scope, step.Shows, &gone)
+		t.askDeleted(scope, step.Shows, &gone)
 		for i, p := range posts {
 			t.askPut(scope, p, &puts[i])
 		}

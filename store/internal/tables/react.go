@@ -28,8 +28,8 @@ func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.Reacte
 	return out, err
 }
 
-// AskGave queries who reacted to messages.
-func (t *Tx) AskGave(s earshot.Scope, messages []earshot.MessageID, out *[]rule.Gave) {
+// askGave queries who reacted to messages.
+func (t *Tx) askGave(s earshot.Scope, messages []earshot.MessageID, out *[]rule.Gave) {
 	if len(messages) == 0 {
 		return
 	}
@@ -93,12 +93,12 @@ func (t *Tx) putReactions(s earshot.Scope, changes func() (write, drop []rule.Ga
 func (e Eraser) ForgetReactions(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) (bool, error) {
 	var messages []earshot.MessageID
 	e.Exclusive(s)
-	e.Ask(`SELECT DISTINCT message FROM reaction`+e.SQL.MessagesIn+` AND author = $4 AND author <> '' AND at <= $5 LIMIT $6 + 0`, Args(s, string(id), int64(until), ScrubbedRows), Gather(&messages, Scan[earshot.MessageID]))
+	e.Ask(`SELECT DISTINCT message FROM reaction`+e.SQL.MessagesIn+` AND author = $4 AND author <> '' AND at <= $5 LIMIT $6 + 0`, Args(s, string(id), int64(until), scrubbedRows), Gather(&messages, Scan[earshot.MessageID]))
 	if err := e.Send(ctx); err != nil || len(messages) == 0 {
 		return false, err
 	}
 	var gave []rule.Gave
-	e.AskGave(s, messages, &gave)
+	e.askGave(s, messages, &gave)
 	if err := e.Send(ctx); err != nil {
 		return false, err
 	}
@@ -112,7 +112,7 @@ func (e Eraser) ForgetReactions(ctx context.Context, s earshot.Scope, id earshot
 		e.putReactions(s, func() (write, drop []rule.Gave) { return r.Changes(message) })
 	}
 	e.Erased()
-	return len(messages) == ScrubbedRows, e.Send(ctx)
+	return len(messages) == scrubbedRows, e.Send(ctx)
 }
 
 // ForgetChannel implements [rule.Eraser].

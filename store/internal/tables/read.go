@@ -53,7 +53,7 @@ func (s *Store) messages(ctx context.Context, what, from string, args []any) ([]
 	var out []earshot.Message
 	err := s.engine.Read(ctx, what, func(a Asker) {
 		out = nil
-		a.Ask(`SELECT `+rule.MessageColumns+` FROM `+from, args, Messages(&out))
+		a.Ask(`SELECT `+rule.MessageColumns+` FROM `+from, args, gatherMessages(&out))
 	})
 	if err != nil {
 		return nil, err
@@ -61,11 +61,11 @@ func (s *Store) messages(ctx context.Context, what, from string, args []any) ([]
 	return out, nil
 }
 
-// AskMessages queries messages of a channel by their ids, or from the table revision
+// askMessages queries messages of a channel by their ids, or from the table revision
 // what they were before.
-func (t *Tx) AskMessages(from string, s earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
+func (t *Tx) askMessages(from string, s earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
 	if len(ids) > 0 {
-		t.Ask(`SELECT `+rule.MessageColumns+` FROM `+from+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4), Args(s, t.list(ids)), Messages(out))
+		t.Ask(`SELECT `+rule.MessageColumns+` FROM `+from+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4), Args(s, t.list(ids)), gatherMessages(out))
 	}
 }
 
@@ -89,7 +89,7 @@ func (s *Store) askRoot(a Asker, scope earshot.Scope, p earshot.Part, from, to e
 		return
 	}
 	a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+s.sql.MessagesIn+` AND id = $4 AND `+s.sql.NoIndex+`deleted = 0 AND (time, id) >= ($5, $6) AND (time, id) <= ($7, $8)`,
-		Args(scope, string(p.Thread()), int64(from.Time), string(from.ID), int64(to.Time), string(to.ID)), Messages(root))
+		Args(scope, string(p.Thread()), int64(from.Time), string(from.ID), int64(to.Time), string(to.ID)), gatherMessages(root))
 }
 
 // Newest implements [earshot.Messages].
@@ -104,7 +104,7 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 		s.askRoot(a, scope, part, earliest, upTo, &root)
 		where, of := s.ofPart(part, scope)
 		a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT $7 + 0`,
-			append(of, int64(upTo.Time), string(upTo.ID), bound(limit)), Messages(&out))
+			append(of, int64(upTo.Time), string(upTo.ID), bound(limit)), gatherMessages(&out))
 	})
 	if err != nil {
 		return nil, err
@@ -157,22 +157,22 @@ func (s *Store) askPage(a Asker, scope earshot.Scope, part earshot.Part, after s
 	*out = nil
 	where, of := s.ofPart(part, scope)
 	a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+where+` AND (time, id) `+after+` ($5, $6) AND (time, id) <= ($7, $8) ORDER BY time, id LIMIT $9 + 0`,
-		append(of, int64(from.Time), string(from.ID), int64(to.Time), string(to.ID), Page), Messages(out))
+		append(of, int64(from.Time), string(from.ID), int64(to.Time), string(to.ID), Page), gatherMessages(out))
 }
 
-// MaxSeq is the greatest sequence that a channel can have.
-const MaxSeq = 1<<40 - 1
+// maxSeq is the greatest sequence that a channel can have.
+const maxSeq = 1<<40 - 1
 
 // Since implements [earshot.Messages].
 func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit int) ([]earshot.Message, error) {
 	return s.messages(ctx, "read what became known", `message`+s.sql.BySeq+` ORDER BY `+s.sql.InSeq+` LIMIT $6 + 0`,
-		SeqArgs(rule.Scope(scope), seq, MaxSeq, bound(limit)))
+		SeqArgs(rule.Scope(scope), seq, maxSeq, bound(limit)))
 }
 
 // SeqArgs returns the parameters of SQL.BySeq and appends more. The sequences are
 // clamped, so that an impossible one does not reach into another channel's rows.
 func SeqArgs(s earshot.Scope, after, upTo int64, more ...any) []any {
-	clamp := func(seq int64) int64 { return min(max(seq, 0), MaxSeq) }
+	clamp := func(seq int64) int64 { return min(max(seq, 0), maxSeq) }
 	return append(Args(s, clamp(after), clamp(upTo)), more...)
 }
 

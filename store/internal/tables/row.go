@@ -5,10 +5,10 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// Messages returns a function for Ask that appends each row of rule.MessageColumns to
+// gatherMessages returns a function for Ask that appends each row of rule.MessageColumns to
 // out. The numbers are read as any: database/sql copies those as they are, where it
 // would write an int64 out and parse it.
-func Messages(out *[]earshot.Message) func(Row) error {
+func gatherMessages(out *[]earshot.Message) func(Row) error {
 	var id, thread, replyTo, author, name, kind, lists, text string
 	var at, edited, deleted, seq, tokens any
 	dest := []any{&id, &at, &thread, &replyTo, &edited, &deleted, &seq, &tokens, &author, &name, &kind, &lists, &text}

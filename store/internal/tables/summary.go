@@ -93,7 +93,7 @@ func (s *Store) PutSummary(ctx context.Context, c earshot.SummaryClaim, sum ears
 		gone, weight := false, 0
 		t.Shared(id.Scope)
 		t.AskSummed(id, &x)
-		t.AskDeleted(id.Scope, of, &gone)
+		t.askDeleted(id.Scope, of, &gone)
 		t.Ask(`SELECT weight FROM turn`+OfConversation+` AND number = $6`, Own(id, id.Name, sum.Turns-1), One(new(bool), &weight))
 		if err := t.Send(ctx); err != nil {
 			return err

@@ -42,7 +42,7 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 func (t *Tx) askAnswered(id earshot.ConversationID, turn earshot.Turn, a *rule.Answered) {
 	*a = rule.Answered{}
 	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, Own(id, string(turn.Answer.Anchor)), One(&a.Taken, new(int)))
-	t.AskDeleted(id.Scope, rule.Read(turn), &a.Gone)
+	t.askDeleted(id.Scope, rule.Read(turn), &a.Gone)
 }
 
 // commitTurn queues the rows of a turn of a conversation that is locked.
