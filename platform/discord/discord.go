@@ -35,7 +35,6 @@ import (
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
 	"github.com/earshot-ai/earshot/platform/internal/reach"
 	"github.com/earshot-ai/earshot/platform/internal/recent"
-	"github.com/earshot-ai/earshot/platform/internal/tally"
 )
 
 // A Platform is Discord as a bot sees it. It is safe for concurrent use.
@@ -45,7 +44,6 @@ type Platform struct {
 
 	directory   *directory
 	replies     *replies // see reply_reserve.go
-	counts      tally.Events
 	failures    recent.Map[string, int] // by delivery
 	entered     recent.Map[earshot.WorkspaceID, struct{}]
 	reacted     atomic.Int64 // when the last reaction came, in microseconds

@@ -73,7 +73,6 @@ const (
 // that it does not stop those after it.
 func (p *Platform) take(ctx context.Context, x *delivery) error {
 	do, known := uses[x.Type]
-	p.count(x.Type, known)
 	if !known {
 		return nil
 	}
@@ -94,6 +93,17 @@ func (p *Platform) take(ctx context.Context, x *delivery) error {
 	err = fmt.Errorf("delivery %s of %s: %w", x.Delivery, x.Type, err)
 	p.o.Refused(err)
 	return err
+}
+
+// maxFailing is of how many deliveries it is remembered how often they failed.
+const maxFailing = 1000
+
+// failed counts a failure of an event that is being handled, and returns how many there
+// were.
+func (p *Platform) failed(delivery string) int {
+	n, _ := p.failures.Get(delivery)
+	p.failures.Put(delivery, n+1)
+	return n + 1
 }
 
 // A passed is what a dispatch says of one message.

@@ -159,23 +159,6 @@ func TestAPoisonousEventIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestOtherEventsAreCounted sends what the adapter has no use for.
-func TestOtherEventsAreCounted(t *testing.T) {
-	t.Parallel()
-	x := listen(t, nil)
-	x.start(nil, "")
-	x.fake.Say(x.general, x.mara, "hi")
-	x.settle()
-	counts, last := x.p.EventCounts()
-	got := map[string]int{}
-	for _, c := range counts {
-		got[c.Type] = c.Count
-	}
-	if got["MESSAGE_CREATE"] != 2 || got["READY"] != 1 || got["GUILD_CREATE"] != 1 || last.IsZero() {
-		t.Errorf("got %v, last %v", got, last)
-	}
-}
-
 // TestWithoutMessageContent refuses the intent: the bot reads what mentions it and
 // direct messages, and the rest is a gap.
 func TestWithoutMessageContent(t *testing.T) {

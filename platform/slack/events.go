@@ -38,31 +38,20 @@ func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, han
 }
 
 func (p *Platform) useEvent(ctx context.Context, c delivery) error {
-	kind := c.Event.Type
-	if c.Event.Subtype != "" {
-		kind += "." + c.Event.Subtype
-	}
 	if c.Type == "app_rate_limited" || c.Event.Type == "app_rate_limited" {
-		p.count("app_rate_limited", true)
 		return p.rateLimited(c.Callback)
 	}
 	ours, err := p.ours(ctx, c.Callback)
-	if err != nil {
+	if err != nil || !ours {
 		return err
-	}
-	if !ours {
-		p.count("other_workspace", false)
-		return nil
 	}
 	if c.Event.Agent {
 		p.agent.Store(true)
 	}
-	do, known := uses[c.Event.Type]
-	p.count(kind, known)
-	if !known {
-		return nil
+	if do, known := uses[c.Event.Type]; known {
+		return do(p, ctx, c)
 	}
-	return do(p, ctx, c)
+	return nil
 }
 
 // A delivery is a callback with its bytes and its handler.
@@ -73,7 +62,7 @@ type delivery struct {
 }
 
 // uses has the function for each type of event. Types that are not listed are
-// counted and acknowledged.
+// acknowledged.
 var uses = map[string]func(*Platform, context.Context, delivery) error{
 	"message":               (*Platform).message,
 	"app_mention":           (*Platform).message,

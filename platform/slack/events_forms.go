@@ -7,7 +7,6 @@ import (
 	"net/url"
 
 	"github.com/earshot-ai/earshot/platform/slack/internal/socket"
-	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
 // Slack posts forms, and not events, to the same URL if the app's settings name it for
@@ -47,9 +46,8 @@ func (p *Platform) form(w http.ResponseWriter, body string) {
 	form, _ := url.ParseQuery(body) // as above
 	switch {
 	case form.Has("payload"):
-		p.interaction([]byte(form.Get("payload"))) // net/http answers 200
+		// net/http answers 200
 	case form.Has("command"):
-		p.count("slash_commands", false)
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_ = json.NewEncoder(w).Encode(noCommands) // the caller is gone
 	default:
@@ -58,25 +56,10 @@ func (p *Platform) form(w http.ResponseWriter, body string) {
 	}
 }
 
-// interaction counts a press of a button, a modal or a shortcut, by its type.
-func (p *Platform) interaction(payload []byte) {
-	kind := "interactive"
-	if c, err := slackmsg.ReadCallback(payload); err == nil && c.Type != "" {
-		kind += "." + c.Type
+// answerTo returns what to answer to an envelope that holds no event.
+func answerTo(e socket.Envelope) any {
+	if e.Type == "slash_commands" && e.Answerable {
+		return noCommands
 	}
-	p.count(kind, false)
-}
-
-// other counts an envelope that holds no event, and returns what to answer.
-func (p *Platform) other(e socket.Envelope) (answer any) {
-	switch {
-	case e.Type == "interactive":
-		p.interaction(e.Payload)
-	case e.Type == "slash_commands" && e.Answerable:
-		answer = noCommands
-		fallthrough
-	default:
-		p.count(e.Type, false)
-	}
-	return answer
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 
 	"github.com/earshot-ai/earshot/platform/slack"
@@ -99,11 +98,10 @@ func TestASlashCommandIsAnsweredInPrivate(t *testing.T) {
 		t.Errorf("got %q %v", kind, answer)
 	}
 	for _, kind := range []string{"block_actions", "shortcut"} {
-		postForm(t, x.platform.Handler(counting(&taken)), x.slack.App().SigningSecret, "POST", urlencoded, "payload="+url.QueryEscape(`{"type":"`+kind+`"}`))
-	}
-	list, _ := x.platform.EventCounts()
-	if diff := cmp.Diff([]slack.EventCount{{Type: "interactive.block_actions", Count: 1}, {Type: "interactive.shortcut", Count: 1}, {Type: "slash_commands", Count: 1}}, list); diff != "" {
-		t.Errorf("heard (-want +got):\n%s", diff)
+		w := postForm(t, x.platform.Handler(counting(&taken)), x.slack.App().SigningSecret, "POST", urlencoded, "payload="+url.QueryEscape(`{"type":"`+kind+`"}`))
+		if w.Code != http.StatusOK || w.Body.Len() != 0 {
+			t.Errorf("%s is answered %d %q, want 200 and nothing", kind, w.Code, w.Body)
+		}
 	}
 	if log := x.log.String(); strings.Contains(log, "cannot be read") || strings.Contains(log, "no JSON") {
 		t.Errorf("what Slack rightly sent is complained of:\n%s", log)

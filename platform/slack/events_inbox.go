@@ -48,7 +48,6 @@ func (p *Platform) storeEarly(ctx context.Context, c slackmsg.Callback, raw []by
 	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: key, Data: withoutToken(raw, c.Token)}); err != nil {
 		return true, fmt.Errorf("keep a delivery: %w", err)
 	}
-	p.count("kept_for_later", true)
 	return true, nil
 }
 

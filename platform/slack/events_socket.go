@@ -57,7 +57,7 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 // envelope takes what a connection brings. ok is false where it must come again.
 func (p *Platform) envelope(ctx context.Context, e socket.Envelope, handle Handler) (answer any, ok bool) {
 	if e.Type != "events_api" {
-		return p.other(e), true
+		return answerTo(e), true
 	}
 	c, err := slackmsg.ReadCallback(e.Payload)
 	if err != nil {

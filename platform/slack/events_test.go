@@ -326,7 +326,7 @@ func TestWhatIsNotDurableComesAgain(t *testing.T) {
 	hides(t, x.log.String(), "canary-of-a-text")
 }
 
-func TestOtherEventsAreAcknowledgedAndCounted(t *testing.T) {
+func TestOtherEventsAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	x := listenTo(t)
 	x.slack.OpenHome(x.mara)
@@ -335,19 +335,6 @@ func TestOtherEventsAreAcknowledgedAndCounted(t *testing.T) {
 		if got := x.send(`{"type":"event_callback","event_id":"Ev1","event":` + event + `}`); got != http.StatusOK {
 			t.Errorf("%s: got status %d, want 200", event, got)
 		}
-	}
-	list, last := x.platform.EventCounts()
-	var got []string
-	for _, h := range list {
-		if !h.Used {
-			got = append(got, h.Type)
-		}
-	}
-	if diff := cmp.Diff([]string{"", "7", "emoji_changed.add"}, got); diff != "" {
-		t.Errorf("unused events (-want +got):\n%s", diff)
-	}
-	if last.IsZero() {
-		t.Error("it is not known when the last event came")
 	}
 }
 

@@ -49,7 +49,6 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/internal/reach"
-	"github.com/earshot-ai/earshot/platform/internal/tally"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
@@ -60,7 +59,6 @@ type Platform struct {
 	client *slackapi.Client
 
 	names   *names
-	counts  tally.Events
 	replies *replies
 
 	// Who the bot is. Enter or Recall sets it, before anything reads it.

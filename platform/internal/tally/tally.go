@@ -1,5 +1,4 @@
-// Package tally counts the calls that an adapter makes ([Calls]) and the events that
-// come to it ([Events]).
+// Package tally counts the calls that an adapter makes.
 package tally
 
 import (
@@ -60,49 +59,4 @@ func (c *Calls) List() []earshot.CallCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.SortedFunc(maps.Values(c.counts), func(a, b earshot.CallCount) int { return cmp.Compare(a.Method, b.Method) })
-}
-
-// maxTypes is how many types of events are counted apart.
-const maxTypes = 200
-
-// An Event is how often events of one type came.
-type Event struct {
-	Type  string
-	Count int
-	Used  bool // such events have an effect
-}
-
-// Events count what came in. The zero value is ready to use. It is safe for concurrent
-// use.
-type Events struct {
-	mu    sync.Mutex // guards what follows
-	types map[string]Event
-	last  time.Time
-}
-
-// Count counts an event.
-func (e *Events) Count(kind string, used bool, now time.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.types == nil {
-		e.types = map[string]Event{}
-	}
-	e.last = now
-	x, ok := e.types[kind]
-	if !ok && len(e.types) >= maxTypes {
-		kind = "other"
-		x, ok = e.types[kind]
-	}
-	if !ok {
-		x = Event{Type: kind, Used: used}
-	}
-	x.Count++
-	e.types[kind] = x
-}
-
-// List returns the counts, sorted by type, and when the last event came.
-func (e *Events) List() ([]Event, time.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.SortedFunc(maps.Values(e.types), func(a, b Event) int { return cmp.Compare(a.Type, b.Type) }), e.last
 }
