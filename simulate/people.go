@@ -155,14 +155,6 @@ func (s *Slack) edit(channel, ts, text string) error {
 	})
 }
 
-// Annotate makes another app add metadata to a message of its own: the event is
-// message_changed, and what people see stays the same.
-func (s *Slack) Annotate(channel, ts, kind string, payload map[string]any) {
-	check(s.change(channel, ts, func(c *channelChange) {
-		c.body["metadata"] = object{"event_type": kind, "event_payload": payload}
-	}))
-}
-
 // UnfurlEdit makes Slack add a link preview to a message: the event is
 // message_changed, although nobody has edited the message.
 func (s *Slack) UnfurlEdit(channel, ts, link, title, text string) {

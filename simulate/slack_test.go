@@ -201,7 +201,6 @@ func TestWhatPeopleDoIsTold(t *testing.T) {
 		{"a file", func() { w.Upload(w.general, w.mara, "see", file) }, []string{"message.file_share"}},
 		{"a webhook's alert", func() { w.Say(w.general, webhook, "disk full") }, []string{"message.bot_message"}},
 		{"an edit", func() { w.Edit(w.general, root, "after") }, []string{"message.message_changed"}},
-		{"another app's metadata", func() { w.Annotate(w.general, root, "kind", map[string]any{"id": "1"}) }, []string{"message.message_changed"}},
 		{"a deleted file", func() { w.DeleteFile(file) }, []string{"message.message_changed"}},
 		{"too many events", func() { w.LimitEvents() }, []string{"app_rate_limited"}},
 		{"an unfurl", func() { w.UnfurlEdit(w.general, root, "https://example.com", "Example", "text") }, []string{"message.message_changed"}},

@@ -195,14 +195,6 @@ func (s *Discord) RotateToken(token string) {
 	s.o.App.Token = token
 }
 
-// Grant says from now on whether message content is granted in the portal. A bot
-// that is connected with it is not disconnected.
-func (s *Discord) Grant(content bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.o.NoMessageContent = !content
-}
-
 // Close stops the servers and waits until every goroutine has ended. It may be called
 // twice.
 func (s *Discord) Close() error {
@@ -212,11 +204,6 @@ func (s *Discord) Close() error {
 		}
 	})
 }
-
-// Handler returns everything but the gateway as a handler, for tests that call it
-// without a network: in a bubble of testing/synctest, a goroutine that waits for a
-// real connection keeps the clock from advancing.
-func (s *Discord) Handler() http.Handler { return s.mux() }
 
 // mux is the fake Discord's front.
 func (s *Discord) mux() http.Handler {

@@ -84,13 +84,6 @@ func (s *Discord) Outage(guild string, down bool) {
 	s.tellGuild(g)
 }
 
-// RenameUser gives a person another display name.
-func (s *Discord) RenameUser(user, globalName string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	check(s.renameUser(user, globalName))
-}
-
 func (s *Discord) renameUser(user, globalName string) error {
 	u := s.user(user)
 	if u == nil {

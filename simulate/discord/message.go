@@ -37,7 +37,6 @@ type message struct {
 	edited      time.Time
 	nonce       any
 	flags       int
-	pinned      bool
 	tts         bool
 	ping        bool // a reply mentions whom it replies to
 
@@ -156,7 +155,7 @@ func (s *Discord) messageJSON(m *message, v view) object {
 		"id": m.id, "channel_id": m.channel, "type": m.kind, "author": s.authorJSON(m), "content": m.content,
 		"timestamp": stamp(Time(m.id)), "edited_timestamp": nil, "tts": m.tts, "mention_everyone": m.everyone,
 		"mentions": s.mentionsJSON(c, m, v), "mention_roles": fake.List(m.roles), "attachments": s.attachmentsJSON(m.files),
-		"embeds": fake.List(m.embeds), "components": fake.List(m.parts), "pinned": m.pinned, "flags": m.flags,
+		"embeds": fake.List(m.embeds), "components": fake.List(m.parts), "pinned": false, "flags": m.flags,
 	}
 	if !m.edited.IsZero() {
 		o["edited_timestamp"] = stamp(m.edited)

@@ -26,15 +26,6 @@ type Call struct {
 	Fault      FaultKind         `json:"fault,omitempty"` // the fault that it met
 }
 
-// Text returns the content that the call posts, "" where there is none.
-func (c Call) Text() string {
-	var body struct {
-		Content string `json:"content"`
-	}
-	_ = json.Unmarshal(c.Body, &body) // no JSON has no content
-	return body.Content
-}
-
 // answered writes down how a call ended.
 func (s *Discord) answered(c *Call, code, status int) {
 	s.mu.Lock()

@@ -150,16 +150,6 @@ func (s *Discord) embed(channel, id string, embeds ...any) error {
 	return nil
 }
 
-// Pin pins a message, or unpins it.
-func (s *Discord) Pin(channel, id string, on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, m, err := s.find(channel, id)
-	check(err)
-	m.pinned = on
-	s.tellChanged(c, m)
-}
-
 // Delete deletes messages, one by one.
 func (s *Discord) Delete(channel string, ids ...string) {
 	for _, id := range ids {

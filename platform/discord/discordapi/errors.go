@@ -58,8 +58,6 @@ const (
 	UnknownMessage     = 10008
 	UnknownUser        = 10013
 	MissingAccess      = 50001
-	CannotEditOthers   = 50005
-	EmptyMessage       = 50006
 	CannotMessageUser  = 50007
 	MissingPermissions = 50013
 	InvalidForm        = 50035

@@ -11,8 +11,7 @@ import (
 // and 429: 10,000 in 10 minutes (Rate Limits, Invalid Request Limit).
 const (
 	invalidMost  = 1000 // a tenth, since others may share the address
-	invalidOver  = 10 * time.Minute
-	refusedMost  = 3 // refusals in a row, until the like is not asked
+	refusedMost  = 3    // refusals in a row, until the like is not asked
 	refusedFirst = 10 * time.Minute
 	refusedLast  = time.Hour
 	maxRefused   = 10_000 // kept

@@ -73,18 +73,6 @@ func displayName(u value) string {
 	return cmp.Or(oneLine(u.At("global_name")), oneLine(u.At("username")))
 }
 
-// MemberName returns the name that a member of a guild goes by: the nickname, else
-// the user's global name, else the username. Either may be nil. member may have the
-// user as a field.
-func MemberName(member, user []byte) string {
-	m, _, _ := parse(member)
-	u, _, _ := parse(user)
-	if !u.Object() {
-		u = m.Get("user")
-	}
-	return cmp.Or(oneLine(m.At("nick")), displayName(u))
-}
-
 // A Member is somebody in a guild, as events about members tell.
 type Member struct {
 	Guild  string

@@ -94,14 +94,6 @@ func TestMembersAreRead(t *testing.T) {
 	if _, ok := ReadMember([]byte(`{"nick":"x"}`)); ok {
 		t.Error("a member without a user")
 	}
-	for member, want := range map[string]string{`{"nick":"Annie"}`: "Annie", `{"nick":null}`: "Ann", `null`: "Ann"} {
-		if got := MemberName([]byte(member), []byte(`{"username":"ann","global_name":"Ann"}`)); got != want {
-			t.Errorf("%s: got %q, want %q", member, got, want)
-		}
-	}
-	if got := MemberName([]byte(`{"user":{"username":"ann"}}`), nil); got != "ann" {
-		t.Errorf("the user in its member: %q", got)
-	}
 }
 
 func TestChannelsAreRead(t *testing.T) {

@@ -57,7 +57,6 @@ func FuzzDecode(f *testing.F) {
 		_, _ = ReadChannel(raw)
 		_, _ = ReadExportHeader(raw)
 		_, _, _ = Stamp(raw)
-		_ = MemberName(raw, raw)
 	})
 }
 
